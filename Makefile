@@ -1,0 +1,103 @@
+# shuffledp: every target creates what it needs, in .venv/ and .tools/ only. `make help` lists them.
+SHELL := /bin/bash
+.SHELLFLAGS := -eu -o pipefail -c
+.DEFAULT_GOAL := help
+MAKEFLAGS += --no-print-directory
+
+PYTHON ?= $(shell command -v python3.11 || command -v python3)
+CORES ?= all
+UV_VERSION := 0.13.8
+UV := PYTHONPATH=$(CURDIR)/.tools UV_PYTHON_DOWNLOADS=never $(PYTHON) -m uv
+BIN := .venv/bin
+# One thread per process: the pipeline runs one process per core, and results must not depend on threading.
+SINGLE := OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 MKL_NUM_THREADS=1
+SNAKEMAKE := $(SINGLE) $(BIN)/snakemake --cores $(CORES)
+LOCKS := run test learning notebooks cluster benchmarks docs dev
+
+.PHONY: help
+help:  ## Show this list
+	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## /\1\t/' | awk -F'\t' '{printf "  make %-16s %s\n", $$1, $$2}'
+
+# ---- environment -------------------------------------------------------------------------------------------
+# python3.11, pip, git and make are enough: a bare Debian has no venv module and refuses a system-wide
+# `pip install`, so a pinned uv goes to .tools/ and makes .venv/ from a lock file with hashes.
+.tools/uv-$(UV_VERSION):
+	@rm -rf .tools && mkdir -p .tools
+	@$(PYTHON) -m pip install --quiet --disable-pip-version-check --root-user-action=ignore --target .tools uv==$(UV_VERSION)
+	@touch $@
+
+.venv/bin/python: .tools/uv-$(UV_VERSION)
+	@$(UV) venv --quiet --clear --python $(PYTHON) .venv
+
+# A stamp per set of packages; written last, so an interrupted installation is simply done again.
+.venv/.installed-%: locks/%.txt pyproject.toml .venv/bin/python
+	@echo "Installing the '$*' packages into .venv/ (locks/$*.txt)"
+	@$(UV) pip install --quiet --python .venv --require-hashes --requirement locks/$*.txt
+	@$(UV) pip install --quiet --python .venv --no-deps --editable .
+	@touch $@
+
+.PHONY: env
+env: .venv/.installed-run  ## Create .venv/ with what the pipeline needs
+
+.PHONY: lock
+lock: .tools/uv-$(UV_VERSION)  ## Resolve the pinned versions anew (maintainers)
+	@$(PYTHON) tools/lock.py $(LOCKS)
+	@$(PYTHON) tools/environment_yml.py
+
+# ---- pipeline ----------------------------------------------------------------------------------------------
+.PHONY: quick
+quick: .venv/.installed-run  ## Small scale, all papers: figures and pages in results/quick/ within minutes
+	@$(SNAKEMAKE) --configfile config/quick.yaml
+	@echo; echo "Done. Open results/quick/index.html"
+
+.PHONY: all
+all: .venv/.installed-run  ## The papers' own settings: figures and pages in results/
+	@$(SNAKEMAKE)
+	@echo; echo "Done. Open results/index.html"
+
+.PHONY: report
+report: all  ## Additionally results/report.html, one self-contained file
+	@$(SNAKEMAKE) --report results/report.html
+
+.PHONY: repair
+repair: .venv/.installed-run  ## Remove every result that does not match its checksum; the next run rebuilds it
+	@$(BIN)/shuffledp repair
+
+# ---- checks ------------------------------------------------------------------------------------------------
+.PHONY: test
+test: .venv/.installed-test  ## All tests, linters and type checks
+	@$(MAKE) lint
+	@$(SINGLE) $(BIN)/python -m pytest -n $(if $(filter all,$(CORES)),auto,$(CORES))
+
+.PHONY: lint
+lint: .venv/.installed-test
+	@$(BIN)/ruff check .
+	@$(BIN)/ruff format --check .
+	@$(BIN)/mypy
+	@$(BIN)/snakefmt --check Snakefile workflow
+	@$(BIN)/python tools/lint_workflow.py
+
+.PHONY: format
+format: .venv/.installed-test  ## Format the code
+	@$(BIN)/ruff check --fix . ; $(BIN)/ruff format . ; $(BIN)/snakefmt Snakefile workflow
+
+.PHONY: benchmarks
+benchmarks: .venv/.installed-benchmarks  ## Measure speed as ratios within one run
+	@$(SINGLE) $(BIN)/python benchmarks/run.py
+
+.PHONY: docs
+docs: .venv/.installed-docs  ## Build the documentation into results/docs/
+	@$(BIN)/mkdocs build --strict
+
+# ---- cleaning ----------------------------------------------------------------------------------------------
+.PHONY: clean
+clean:  ## Remove results and logs (keeps downloads and the environment)
+	@rm -rf .snakemake logs && find results -mindepth 1 -not -name README.md -delete
+
+.PHONY: clean-data
+clean-data:  ## Remove downloads and prepared data
+	@rm -rf data/raw data/prepared
+
+.PHONY: clean-all
+clean-all: clean clean-data  ## Remove everything that is not in the repository
+	@rm -rf .venv .tools .pytest_cache .mypy_cache .ruff_cache

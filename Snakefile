@@ -1,0 +1,46 @@
+"""shuffledp: `snakemake --cores all` regenerates every figure and table in results/."""
+
+from pathlib import Path
+
+from snakemake.utils import min_version
+
+min_version("9.11")
+
+
+configfile: Path(workflow.basedir) / "config/config.yaml"
+
+
+include: "workflow/rules/common.smk"
+include: "workflow/rules/data.smk"
+include: "workflow/rules/experiments.smk"
+include: "workflow/rules/figures.smk"
+include: "workflow/rules/report.smk"
+
+
+report: "workflow/report/workflow.rst"
+
+
+wildcard_constraints:
+    paper="[a-z0-9_]+",
+    experiment="[a-z0-9_]+",
+    method="[a-z0-9_]+",
+    dataset="[a-z]+",
+
+
+localrules:
+    all,
+
+
+# Everything: figures and tables of all papers, and the page that shows them.
+rule all:
+    default_target: True
+    input:
+        f"{RESULTS}/index.html",
+
+
+onstart:
+    lock_this_folder()
+
+
+onsuccess:
+    print(f"Figures and tables: {RESULTS}/index.html")

@@ -1,0 +1,15 @@
+"""Errors of the accounting."""
+
+
+class Infeasible(ValueError):  # noqa: N818  # the name of a result, not of a mishap
+    """No parameters exist, or no bound can be stated, for what was asked.
+
+    Parameters
+    ----------
+    reason : str
+        One sentence for the results table.
+    """
+
+    def __init__(self, reason: str) -> None:
+        super().__init__(reason)
+        self.reason = reason

@@ -1,0 +1,203 @@
+"""Hockey-stick divergences and privacy profiles.
+
+The hockey stick of p and q at eps is ``sum max(p - e^eps q, 0)``: the smallest delta for which
+``p(S) <= e^eps q(S) + delta`` holds for every event S. A privacy profile is the worst of it over both
+directions and all pairs of neighbouring inputs, as a function of eps.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Literal, Protocol
+
+import numpy as np
+from scipy.special import log_ndtr
+
+if TYPE_CHECKING:
+    from numpy.typing import ArrayLike, NDArray
+
+Kind = Literal["exact", "upper", "lower", "approximate"]
+View = Literal["analyzer", "shuffler"]
+
+
+class PrivacyProfile(Protocol):
+    """The smallest delta as a function of eps, for a stated view and neighbouring relation."""
+
+    @property
+    def kind(self) -> Kind:
+        """On which side of the truth the returned delta is."""
+
+    @property
+    def neighbours(self) -> str:
+        """Neighbouring relation, ``replace_one`` or ``add_remove``."""
+
+    @property
+    def view(self) -> View:
+        """Whose view is protected: the analyzer's (after shuffling) or the shuffler's."""
+
+    @property
+    def source(self) -> str:
+        """Where the pair or the bound comes from."""
+
+    def delta(self, eps: ArrayLike) -> NDArray[np.float64]:
+        """Return delta in [0, 1], worst over directions and pairs, for each eps (nats)."""
+
+
+def hockey_stick(log_p: ArrayLike, log_q: ArrayLike, eps: ArrayLike) -> NDArray[np.float64]:
+    """Hockey-stick divergence of two discrete distributions, in one direction.
+
+    Parameters
+    ----------
+    log_p, log_q : (k,) array_like
+        Natural logs of the probabilities of the same k outcomes; ``-inf`` means 0.
+    eps : scalar or (m,) array_like
+        Nats, any sign.
+
+    Returns
+    -------
+    () or (m,) ndarray
+        ``sum max(p - e^eps q, 0)``; swap the arguments for the other direction.
+
+    Raises
+    ------
+    ValueError
+        If the shapes differ.
+
+    Notes
+    -----
+    Exact up to rounding: terms are ``p * -expm1(..)``, since ``p - e^eps q`` cancels when the two are close.
+    Source: Dwork and Roth (2014); Balle, Barthe and Gaboardi (2018).
+    """
+    log_p, log_q = np.asarray(log_p, np.float64), np.asarray(log_q, np.float64)
+    if log_p.shape != log_q.shape:
+        raise ValueError(f"log_p has shape {log_p.shape} but log_q has {log_q.shape}.")
+    with np.errstate(invalid="ignore"):  # -inf - -inf where p = q = 0: no mass
+        gap = np.asarray(eps, np.float64)[..., None] + log_q - log_p
+    return np.asarray(np.sum(np.exp(log_p) * -np.expm1(np.fmin(gap, 0.0)), axis=-1))  # fmin drops the nan
+
+
+@dataclass(frozen=True, eq=False)
+class CountPair:
+    """A pair of distributions over enumerated outcomes, as a :class:`PrivacyProfile`.
+
+    Parameters
+    ----------
+    log_p, log_q : (k,) ndarray
+        Natural logs of the probabilities of the same k outcomes under the two neighbouring inputs.
+    omitted : float
+        Upper bound on the mass that either distribution has outside the enumeration. It is added to delta, so
+        with ``omitted > 0`` the profile is an upper bound.
+    neighbours, view, source, kind
+        See :class:`PrivacyProfile`.
+
+    Raises
+    ------
+    ValueError
+        If the shapes differ, `omitted` is negative, or a distribution has a mass above 1.
+    """
+
+    log_p: NDArray[np.float64]
+    log_q: NDArray[np.float64]
+    omitted: float = 0.0
+    neighbours: str = "replace_one"
+    view: View = "analyzer"
+    source: str = "enumeration"
+    kind: Kind = field(default="exact")
+
+    def __post_init__(self) -> None:
+        log_p, log_q = np.asarray(self.log_p, np.float64), np.asarray(self.log_q, np.float64)
+        if log_p.shape != log_q.shape or log_p.ndim != 1:
+            raise ValueError(f"log_p and log_q must be (k,), got shapes {log_p.shape} and {log_q.shape}.")
+        if not self.omitted >= 0:
+            raise ValueError(f"omitted must be >= 0, got {self.omitted!r}.")
+        for name, log_mass in (("log_p", log_p), ("log_q", log_q)):
+            total = float(np.sum(np.exp(log_mass)))
+            if not total <= 1 + 1e-9:
+                raise ValueError(f"{name} has a total mass of {total!r}, expected at most 1.")
+        object.__setattr__(self, "log_p", log_p)
+        object.__setattr__(self, "log_q", log_q)
+
+    def delta(self, eps: ArrayLike) -> NDArray[np.float64]:
+        """Return the worse of the two directions for each eps (nats), shape of `eps`."""
+        forward = hockey_stick(self.log_p, self.log_q, eps)
+        backward = hockey_stick(self.log_q, self.log_p, eps)
+        return np.minimum(np.maximum(forward, backward) + self.omitted, 1.0)
+
+
+@dataclass(frozen=True, eq=False)
+class WorstOf:
+    """The largest delta of several profiles, for example of all ordered pairs of inputs.
+
+    Parameters
+    ----------
+    profiles : tuple of PrivacyProfile
+        At least one, all for the same neighbouring relation and view.
+
+    Raises
+    ------
+    ValueError
+        If there are none, or they speak of different relations or views.
+    """
+
+    profiles: tuple[PrivacyProfile, ...]
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "profiles", tuple(self.profiles))
+        if not self.profiles:
+            raise ValueError("WorstOf needs at least one profile, got none.")
+        for name in ("neighbours", "view"):
+            values = sorted({str(getattr(p, name)) for p in self.profiles})
+            if len(values) > 1:
+                raise ValueError(f"WorstOf needs profiles of one kind of {name}, got {', '.join(values)}.")
+
+    @property
+    def kind(self) -> Kind:
+        """``exact`` or one-sided if all profiles are; ``approximate`` if they lie on different sides."""
+        kinds = {p.kind for p in self.profiles} - {"exact"}
+        if not kinds:
+            return "exact"
+        return kinds.pop() if len(kinds) == 1 else "approximate"
+
+    @property
+    def neighbours(self) -> str:
+        """The common neighbouring relation."""
+        return self.profiles[0].neighbours
+
+    @property
+    def view(self) -> View:
+        """The common view."""
+        return self.profiles[0].view
+
+    @property
+    def source(self) -> str:
+        """The sources of the profiles, without repetition."""
+        return "; ".join(dict.fromkeys(p.source for p in self.profiles))
+
+    def delta(self, eps: ArrayLike) -> NDArray[np.float64]:
+        """Return the largest delta for each eps (nats), shape of `eps`."""
+        return np.asarray(np.max([p.delta(eps) for p in self.profiles], axis=0))
+
+
+def log_gaussian_delta(mu: float, eps: float) -> float:
+    """Return the log of the hockey stick of Normal(mu, 1) and Normal(0, 1).
+
+    Parameters
+    ----------
+    mu : float
+        Sensitivity over standard deviation, positive.
+    eps : float
+        Nats.
+
+    Returns
+    -------
+    float
+        ``log(Phi(mu/2 - eps/mu) - e^eps Phi(-mu/2 - eps/mu))``; ``-inf`` where it underflows even as a log.
+
+    Notes
+    -----
+    Source: Balle and Wang (2018), Theorem 8.
+    """
+    first = float(log_ndtr(mu / 2 - eps / mu))
+    gap = eps + float(log_ndtr(-mu / 2 - eps / mu)) - first
+    return first + math.log(-math.expm1(gap)) if gap < 0 else -math.inf

@@ -1,0 +1,143 @@
+"""The ``shuffledp`` command: look around, fetch data, export and repair results."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+from typing import Any
+
+import click
+import pyarrow.parquet as pq
+import yaml
+
+from shuffledp import __version__, datasets, storage
+from shuffledp.experiments.config import ConfigurationError, Settings, cells_of, load_settings
+from shuffledp.figures.drawings import drawing_files
+from shuffledp.protocols import available, get
+from shuffledp.tasks import TASK_KINDS
+
+
+@click.group(context_settings={"help_option_names": ["-h", "--help"]})
+@click.version_option(__version__)
+def main() -> None:
+    """Reproducible experiments for the shuffle model of differential privacy."""
+
+
+def _settings(configfile: str | None) -> Settings:
+    """The configuration of this folder, optionally with a second file laid over it."""
+    path = Path("config/config.yaml")
+    if not path.is_file():
+        raise click.ClickException("There is no config/config.yaml here: run this in the project's folder.")
+    merged: dict[str, Any] = yaml.safe_load(path.read_text(encoding="utf-8"))
+    if configfile:
+        merged |= yaml.safe_load(Path(configfile).read_text(encoding="utf-8"))
+    try:
+        return load_settings(merged, Path())
+    except ConfigurationError as error:
+        raise click.ClickException(str(error)) from None
+
+
+configured = click.option(
+    "--configfile", type=click.Path(exists=True, dir_okay=False), help="Overrides, such as config/quick.yaml."
+)
+
+
+@main.command()
+@configured
+def check(configfile: str | None) -> None:
+    """Check the configuration and say what a run would compute."""
+    settings = _settings(configfile)
+    for paper in settings.papers.values():
+        click.echo(f"{paper.key}: {paper.title}")
+        for experiment in paper.experiments.values():
+            jobs = [experiment.job(m, settings.seed) for m in experiment.methods]
+            cells = sum(len(list(cells_of(job))) for job in jobs)
+            click.echo(
+                f"  {experiment.id}: {len(jobs)} methods, at most {cells} cells, {experiment.repeats} repeats"
+            )
+        click.echo(f"  drawings: {', '.join(file.id for file in drawing_files(paper))}")
+
+
+@main.command()
+def protocols() -> None:
+    """List the built-in protocols of every task."""
+    for kind in TASK_KINDS:
+        for name in available(kind):
+            found = get(kind, name)
+            click.echo(
+                f"{kind:10} {name:18} {found.label:16} {', '.join(found.accountings):32} {found.source}"
+            )
+
+
+@main.command()
+@click.argument("names", nargs=-1)
+@click.option("--official", is_flag=True, help="Fail rather than use a substitute.")
+def data(names: tuple[str, ...], official: bool) -> None:
+    """Get data sets (all of them by default) and say which source was used."""
+    for name in names or datasets.NAMES:
+        try:
+            datasets.prepare(
+                name,
+                raw_dir=Path("data/raw"),
+                output_dir=Path("data/prepared"),
+                mirror=os.environ.get("SHUFFLEDP_MIRROR"),
+                policy="official" if official else "auto",
+                say=click.echo,
+            )
+        except (datasets.SourceError, datasets.ParseError, ValueError) as error:
+            raise click.ClickException(str(error)) from None
+
+
+@main.command()
+@click.argument("target", type=click.Path(file_okay=False, path_type=Path))
+@configured
+def export(target: Path, configfile: str | None) -> None:
+    """Write all result tables as CSV files into the folder TARGET."""
+    settings = _settings(configfile)
+    count = 0
+    for checksum in sorted(Path(settings.results, "runs").glob("*/*/*.sha256")):
+        for path in storage.listed(checksum):
+            if path.suffix == ".parquet":
+                out = target / path.relative_to(settings.results).with_suffix(".csv")
+                text = (
+                    pq.read_table(storage.verified(path, checksum))
+                    .to_pandas()
+                    .to_csv(index=False, lineterminator="\n")
+                )
+                storage.write_atomically(out, text.encode())
+                count += 1
+    if count == 0:
+        raise click.ClickException(f"No results in {settings.results}/runs. Run the pipeline first.")
+    click.echo(f"{count} tables written to {target}")
+
+
+@main.command()
+def repair() -> None:
+    """Remove results and prepared data that do not match their checksums, and leftovers of killed jobs."""
+    removed = 0
+    for folder in (Path("results"), Path("data/prepared")):
+        for leftover in sorted(folder.rglob(".*.tmp")):
+            leftover.unlink()
+            click.echo(f"removed {leftover} (left by a killed job)")
+            removed += 1
+        for checksum in sorted(folder.rglob("*.sha256")):
+            damaged = storage.damaged(checksum)
+            if damaged:
+                for path in {*damaged, checksum}:
+                    path.unlink(missing_ok=True)
+                click.echo(f"removed {', '.join(sorted(map(str, damaged)))} and its checksum list {checksum}")
+                removed += 1
+        removed += _remove_unlisted(folder)
+    click.echo(
+        "Nothing to repair." if removed == 0 else "Run the pipeline again: it rebuilds what is missing."
+    )
+
+
+def _remove_unlisted(folder: Path) -> int:
+    """Results whose checksum list is gone: they cannot be trusted, and their presence would stop nothing from rerunning."""
+    listed = {path for checksum in folder.rglob("*.sha256") for path in storage.listed(checksum)}
+    suspects = [p for pattern in ("*.parquet", "*.npz") for p in folder.rglob(pattern) if p not in listed]
+    for path in sorted(suspects):
+        path.unlink()
+        click.echo(f"removed {path} (no checksum)")
+    return len(suspects)

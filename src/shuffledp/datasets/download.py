@@ -1,0 +1,513 @@
+"""Fetch one file over HTTP so that what arrives under its name is complete and right, or nothing is.
+
+A transfer goes to ``<target>.part``, is checked, and only then renamed. An interrupted transfer is resumed
+with a range request, guarded by ``If-Range`` and in the end by the check. Passing trouble (5xx, 429, reset,
+truncated body, stall) is retried; an answer that will not change (404, HTML instead of data) is not; a host
+that cannot be reached at all is remembered, so that the next URL on it fails at once.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import fcntl
+import gzip
+import hashlib
+import json
+import os
+import socket
+import threading
+import time
+import uuid
+import zlib
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, BinaryIO
+from urllib.parse import unquote, urlsplit
+
+import requests
+import tenacity
+import urllib3
+from tqdm import tqdm
+
+from shuffledp.datasets.errors import DownloadError, NoNetworkError
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Sequence
+    from pathlib import Path
+
+__all__ = ["KEEP_PART", "content_problem", "fetch", "file_sha256", "forget_hosts", "probe", "read_content"]
+
+KEEP_PART = 1 << 20  # a smaller beginning of a file is not worth keeping after giving up
+_BLOCK = 1 << 16
+_HTML = (b"<!doctype html", b"<html", b"<head", b"<body")
+_DOWN: dict[tuple[str, int], str] = {}  # hosts found unreachable by this process, with the reason
+
+
+class _PassingError(DownloadError):
+    """Worth another attempt."""
+
+    wait: float | None = None  # seconds the server asked for
+    stalled = False
+
+
+def _stalled(message: str) -> _PassingError:
+    error = _PassingError(message)
+    error.stalled = True
+    return error
+
+
+class _CorruptError(DownloadError):
+    """A complete body that fails its check: worth one attempt from zero."""
+
+
+def file_sha256(path: Path) -> str:
+    """Return the hexadecimal sha256 of a file's bytes."""
+    with path.open("rb") as handle:
+        return hashlib.file_digest(handle, "sha256").hexdigest()
+
+
+def read_content(path: Path, limit: int | None = None) -> bytes:
+    """Return a file's bytes, after gzip is undone if it starts like a gzip file.
+
+    Parameters
+    ----------
+    path : Path
+        The file.
+    limit : int, optional
+        Read no more than this many bytes of content (a guard against decompression bombs).
+
+    Raises
+    ------
+    ValueError
+        If the gzip stream is damaged or cut short.
+    """
+    amount = -1 if limit is None else limit
+    with path.open("rb") as handle:
+        if handle.read(2) != b"\x1f\x8b":
+            handle.seek(0)
+            return handle.read(amount)
+        handle.seek(0)
+        try:
+            with gzip.GzipFile(fileobj=handle) as stream:
+                return stream.read(amount)
+        except (EOFError, zlib.error, gzip.BadGzipFile) as error:
+            raise ValueError(f"damaged gzip file ({error})") from error
+
+
+def content_problem(path: Path, sha256: str, size: int) -> str | None:
+    """Say how the content of a file differs from what is expected.
+
+    Parameters
+    ----------
+    path : Path
+        A file, plain or compressed with gzip.
+    sha256 : str
+        Expected sha256 of the content.
+    size : int
+        Expected number of bytes of the content.
+
+    Returns
+    -------
+    str or None
+        What is wrong in a few words; None if nothing is.
+    """
+    try:
+        content = read_content(path, size + 1)
+    except ValueError as error:
+        return str(error)
+    if len(content) != size:
+        found = f"more than {size}" if len(content) > size else str(len(content))
+        return f"the content has {found} bytes, expected {size}"
+    digest = hashlib.sha256(content).hexdigest()
+    return None if digest == sha256 else f"the content has sha256 {digest}, expected {sha256}"
+
+
+# ---- is there a network? -------------------------------------------------------------------------
+
+
+def _endpoint(url: str) -> tuple[str, int]:
+    """Return host and port to which a request for `url` will connect: its own, or the proxy's."""
+    proxy = requests.utils.select_proxy(url, requests.utils.get_environ_proxies(url))
+    parts = urlsplit(proxy or url)
+    return parts.hostname or "", parts.port or (443 if parts.scheme == "https" else 80)
+
+
+def forget_hosts() -> None:
+    """Forget which hosts were found unreachable."""
+    _DOWN.clear()
+
+
+def probe(urls: Sequence[str], limit: float = 3.0) -> dict[str, str | None]:
+    """Find out, all at once and within a time limit, whether the hosts of some URLs accept connections.
+
+    Name resolution has no time-out of its own, hence the threads.
+
+    Parameters
+    ----------
+    urls : sequence of str
+        URLs whose hosts (or proxies) to try.
+    limit : float
+        Seconds altogether.
+
+    Returns
+    -------
+    dict
+        For each URL None if its host can be reached, or the reason why not. Unreachable hosts are remembered.
+    """
+    answers: dict[tuple[str, int], str | None] = {}
+
+    def connect(endpoint: tuple[str, int]) -> None:
+        try:
+            socket.create_connection(endpoint, timeout=limit).close()
+            answers[endpoint] = None
+        except (OSError, UnicodeError) as error:
+            answers[endpoint] = str(error)
+
+    endpoints = {url: _endpoint(url) for url in urls}
+    new = {endpoint for endpoint in endpoints.values() if endpoint not in _DOWN}
+    threads = [threading.Thread(target=connect, args=(endpoint,), daemon=True) for endpoint in sorted(new)]
+    for thread in threads:
+        thread.start()
+    deadline = time.monotonic() + limit
+    for thread in threads:
+        thread.join(max(0.0, deadline - time.monotonic()))
+    for endpoint in new:
+        reason = answers.get(endpoint, f"no answer within {limit:g} s")
+        if reason is not None:
+            _DOWN[endpoint] = reason
+    return {url: _DOWN.get(endpoint) for url, endpoint in endpoints.items()}
+
+
+def _no_network(url: str, reason: str) -> NoNetworkError:
+    host, port = _endpoint(url)
+    return NoNetworkError(
+        f"{url}: cannot reach {host}:{port} ({reason}). Connect to the network, or set SHUFFLEDP_MIRROR to a "
+        "folder or URL which holds the data."
+    )
+
+
+def _is_unreachable(error: requests.exceptions.ConnectionError) -> bool:
+    if isinstance(error, requests.exceptions.ConnectTimeout | requests.exceptions.ProxyError):
+        return True
+    cause = error.args[0] if error.args else None
+    reason = getattr(cause, "reason", cause)
+    return isinstance(reason, urllib3.exceptions.NewConnectionError | urllib3.exceptions.ConnectTimeoutError)
+
+
+# ---- the partial file ----------------------------------------------------------------------------
+
+
+@dataclass
+class _Part:
+    """The locked file a transfer goes to, and a note beside it of where its bytes are from."""
+
+    path: Path
+    handle: BinaryIO
+    resumable: bool
+
+    @property
+    def note(self) -> Path:
+        return self.path.with_name(self.path.name + ".json")
+
+    def size(self) -> int:
+        return self.handle.seek(0, os.SEEK_END)
+
+    def origin(self) -> dict[str, str]:
+        try:
+            note = json.loads(self.note.read_text(encoding="utf-8"))
+        except (OSError, ValueError):
+            return {}
+        return note if isinstance(note, dict) else {}
+
+    def begin(self, url: str, validator: str) -> None:
+        self.discard()
+        if self.resumable:
+            self.note.write_text(json.dumps({"url": url, "validator": validator}), encoding="utf-8")
+
+    def discard(self) -> None:
+        self.handle.seek(0)
+        self.handle.truncate()
+        self.note.unlink(missing_ok=True)
+
+    def remove(self) -> None:
+        self.path.unlink(missing_ok=True)
+        self.note.unlink(missing_ok=True)
+
+
+def _lock(path: Path) -> BinaryIO | None:
+    """Open and lock `path`; None if another process is busy with it."""
+    while True:
+        handle = os.fdopen(os.open(path, os.O_RDWR | os.O_CREAT, 0o666), "r+b")
+        try:
+            fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except OSError:
+            handle.close()
+            return None
+        with contextlib.suppress(FileNotFoundError):
+            if path.stat().st_ino == os.fstat(handle.fileno()).st_ino:
+                return handle
+        handle.close()  # renamed or removed between open and lock: try again
+
+
+@contextlib.contextmanager
+def _part(target: Path) -> Iterator[_Part]:
+    """Hand out ``<target>.part``, or a file of our own if another process works on that one."""
+    path = target.with_name(target.name + ".part")
+    handle = _lock(path)
+    shared = handle is not None
+    if handle is None:
+        path = target.with_name(f"{target.name}.{os.getpid()}-{uuid.uuid4().hex[:8]}.part")
+        handle = path.open("w+b")
+    part = _Part(path, handle, resumable=shared)
+    done = False
+    try:
+        yield part
+        done = True
+    finally:
+        # Keep what is worth resuming; `done` parts have been renamed, so only the note is left of them.
+        if done or not shared or part.size() < KEEP_PART or not part.note.exists():
+            part.remove()
+        handle.close()
+
+
+# ---- one attempt ---------------------------------------------------------------------------------
+
+
+def _request(url: str, headers: dict[str, str], timeout: tuple[float, float]) -> requests.Response:
+    try:
+        return requests.get(url, headers=headers, timeout=timeout, stream=True)
+    except requests.exceptions.SSLError as error:
+        raise DownloadError(
+            f"{url}: the secure connection failed ({error}). Check the date of this machine and its "
+            f"certificates."
+        ) from error
+    except requests.exceptions.ConnectionError as error:
+        if _is_unreachable(error):
+            _DOWN[_endpoint(url)] = "connection failed"
+            raise _no_network(url, "connection failed") from error
+        raise _PassingError(f"{url}: the connection broke before an answer ({error}).") from error
+    except requests.exceptions.Timeout as error:
+        raise _stalled(f"{url}: no answer within {timeout[1]:g} s.") from error
+    except requests.exceptions.RequestException as error:
+        raise DownloadError(f"{url}: the request failed ({error}). Check the address.") from error
+
+
+def _check_status(url: str, response: requests.Response) -> None:
+    status = response.status_code
+    if status in (200, 206, 416):
+        return
+    problem = f"{url}: the server answered {status} {response.reason}."
+    if status in (408, 425, 429) or status >= 500:
+        error = _PassingError(problem)
+        after = response.headers.get("Retry-After", "")
+        error.wait = float(after) if after.isdigit() else None
+        raise error
+    raise DownloadError(f"{problem} Check whether the file has moved, or use a mirror (SHUFFLEDP_MIRROR).")
+
+
+def _continues_at(response: requests.Response, offset: int) -> bool:
+    return response.headers.get("Content-Range", "").strip().startswith(f"bytes {offset}-")
+
+
+def _validator(response: requests.Response) -> str:
+    tag = response.headers.get("ETag", "")
+    return tag if tag and not tag.startswith("W/") else response.headers.get("Last-Modified", "")
+
+
+def _refuse_html(url: str, response: requests.Response, block: bytes) -> None:
+    kind = response.headers.get("Content-Type", "").split(";")[0].strip().lower()
+    if kind in ("text/html", "application/xhtml+xml") or block.lstrip()[:32].lower().startswith(_HTML):
+        raise DownloadError(
+            f"{url}: the server sent a web page (HTML) instead of the data. Open the address in a "
+            f"browser: it may "
+            "ask for a login (captive portal), or the file may have moved."
+        )
+
+
+def _transfer(
+    url: str, part: _Part, *, limit: int | None, timeout: tuple[float, float], progress: bool
+) -> None:
+    """Bring `part` to the end of the body, from where it stands if the server allows."""
+    offset, origin = part.size(), part.origin()
+    if offset and origin.get("url") != url:
+        part.discard()
+        offset = 0
+    headers = {"Accept-Encoding": "identity", "User-Agent": "shuffledp (reproducible experiments)"}
+    if offset:
+        headers["Range"] = f"bytes={offset}-"
+        if origin.get("validator"):
+            headers["If-Range"] = origin["validator"]
+    with _request(url, headers, timeout) as response:
+        _check_status(url, response)
+        if response.status_code == 416 and offset:
+            return  # nothing beyond what we have: the check decides whether that is the file
+        if response.status_code != 200 and not (offset and _continues_at(response, offset)):
+            part.discard()
+            raise _PassingError(f"{url}: the server answered a part of the file which was not asked for.")
+        if response.status_code == 200:
+            offset = 0
+        length = response.headers.get("Content-Length", "")
+        total = offset + int(length) if length.isdigit() else None
+        if limit is not None and max(total or 0, offset) > limit:
+            part.discard()
+            raise _CorruptError(f"{url}: the server announces {total} bytes, expected {limit}.")
+        blocks = _blocks(url, response, timeout)
+        first = next(blocks, b"")
+        if offset == 0:
+            _refuse_html(url, response, first)
+            part.begin(url, _validator(response))
+        name = unquote(urlsplit(url).path.rsplit("/", 1)[-1])
+        part.handle.seek(offset)
+        with tqdm(
+            total=total,
+            initial=offset,
+            unit="B",
+            unit_scale=True,
+            desc=name,
+            disable=None if progress else True,
+        ) as bar:
+            received = offset
+            for block in _chain(first, blocks):
+                received += len(block)
+                if limit is not None and received > limit:
+                    part.discard()
+                    raise _CorruptError(f"{url}: the server sent more than the expected {limit} bytes.")
+                try:
+                    part.handle.write(block)
+                except OSError as error:
+                    part.discard()
+                    raise DownloadError(
+                        f"{url}: cannot write {part.path} ({error}). Free some disk space and run again."
+                    ) from error
+                bar.update(len(block))
+        part.handle.flush()
+        if total is not None and received < total:
+            raise _PassingError(f"{url}: the body ended after {received} of {total} bytes.")
+
+
+def _chain(first: bytes, rest: Iterator[bytes]) -> Iterator[bytes]:
+    if first:
+        yield first
+    yield from rest
+
+
+def _blocks(url: str, response: requests.Response, timeout: tuple[float, float]) -> Iterator[bytes]:
+    """Read the body undecoded (a ``.gz`` file must stay one, whatever the headers call it)."""
+    try:
+        yield from response.raw.stream(_BLOCK, decode_content=False)
+    except urllib3.exceptions.ReadTimeoutError as error:
+        raise _stalled(f"{url}: the transfer stalled, nothing came for {timeout[1]:g} s.") from error
+    except (urllib3.exceptions.HTTPError, OSError) as error:
+        raise _PassingError(f"{url}: the body was cut short ({error}).") from error
+
+
+# ---- all attempts --------------------------------------------------------------------------------
+
+
+def fetch(
+    url: str,
+    target: Path,
+    *,
+    sha256: str | None = None,
+    size: int | None = None,
+    check: Callable[[Path], str | None] | None = None,
+    timeout: tuple[float, float] = (4.0, 20.0),
+    attempts: int = 4,
+    wait: float = 1.0,
+    progress: bool = True,
+) -> Path:
+    """Download `url` to `target`.
+
+    Parameters
+    ----------
+    url : str
+        An http or https address.
+    target : Path
+        Final name; written only after all checks have passed, replacing what was there.
+    sha256 : str, optional
+        Expected sha256 of the file as sent.
+    size : int, optional
+        Expected number of bytes of the file as sent.
+    check : callable, optional
+        Looks at the finished partial file and returns what is wrong with it, or None.
+    timeout : (float, float)
+        Seconds to wait for a connection, and for the next bytes of the body.
+    attempts : int
+        How often to try where another attempt may help. After a failed check there is one more, from zero.
+    wait : float
+        Seconds before the second attempt; doubled each time, at most 20, or what the server asks for, at
+        most 30.
+    progress : bool
+        Show a progress bar when standard error is a terminal.
+
+    Returns
+    -------
+    Path
+        `target`.
+
+    Raises
+    ------
+    NoNetworkError
+        If the host cannot be reached. Not retried; later calls for that host fail at once (see
+        `forget_hosts`).
+    DownloadError
+        In all other cases; the message names the URL, what happened and what to do.
+    """
+    if (reason := _DOWN.get(_endpoint(url))) is not None:
+        raise _no_network(url, reason)
+    corrupt = 0
+
+    def again(error: BaseException) -> bool:
+        nonlocal corrupt
+        corrupt += isinstance(error, _CorruptError)
+        return isinstance(error, _PassingError) or (isinstance(error, _CorruptError) and corrupt < 2)
+
+    def pause(state: tenacity.RetryCallState) -> float:
+        error = state.outcome.exception() if state.outcome else None
+        if isinstance(error, _CorruptError):
+            return 0.0
+        asked = error.wait if isinstance(error, _PassingError) else None
+        return min(wait * 2.0 ** (state.attempt_number - 1), 20.0) if asked is None else min(asked, 30.0)
+
+    def attempt(part: _Part) -> None:
+        _transfer(url, part, limit=size, timeout=timeout, progress=progress)
+        problem = _problem(part.path, sha256, size, check)
+        if problem is not None:
+            part.discard()
+            raise _CorruptError(f"{url}: wrong content: {problem}.")
+        part.path.replace(target)
+
+    target.parent.mkdir(parents=True, exist_ok=True)
+    retrying = tenacity.Retrying(
+        stop=tenacity.stop_after_attempt(max(attempts, 1)),
+        retry=tenacity.retry_if_exception(again),
+        wait=pause,
+        reraise=True,
+    )
+    with _part(target) as part:
+        try:
+            retrying(attempt, part)
+        except _CorruptError as error:
+            raise DownloadError(
+                f"{error} Nothing was kept. Run again; if it persists, the file at this address has "
+                f"changed: use "
+                "a mirror with the original (SHUFFLEDP_MIRROR)."
+            ) from error
+        except _PassingError as error:
+            if error.stalled:
+                _DOWN[_endpoint(url)] = "it does not answer in time"
+            raise DownloadError(
+                f"{error} Gave up after {max(attempts, 1)} attempts. Try again later, or use a mirror "
+                "(SHUFFLEDP_MIRROR)."
+            ) from error
+    return target
+
+
+def _problem(
+    path: Path, sha256: str | None, size: int | None, check: Callable[[Path], str | None] | None
+) -> str | None:
+    found = path.stat().st_size
+    if size is not None and found != size:
+        return f"{found} bytes, expected {size}"
+    if sha256 is not None and (digest := file_sha256(path)) != sha256:
+        return f"sha256 {digest}, expected {sha256}"
+    return check(path) if check is not None else None

@@ -1,0 +1,25 @@
+"""The four ways in which getting or reading a data set fails."""
+
+from __future__ import annotations
+
+__all__ = ["DownloadError", "IntegrityError", "NoNetworkError", "ParseError", "SourceError"]
+
+
+class DownloadError(RuntimeError):
+    """A file could not be fetched; the message names the URL, what happened and what to do."""
+
+
+class NoNetworkError(DownloadError):
+    """The host cannot be reached at all (name not resolved, connection refused, no route)."""
+
+
+class ParseError(ValueError):
+    """A raw file does not have its documented format; the message names file and line (from 1)."""
+
+
+class IntegrityError(RuntimeError):
+    """A prepared file is missing or does not match its checksum; the message names what rebuilds it."""
+
+
+class SourceError(RuntimeError):
+    """No permitted source could supply a data set; the message lists what was tried and what to do."""

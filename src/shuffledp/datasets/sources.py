@@ -1,0 +1,355 @@
+"""Bring the raw files of a data set into ``data/raw/<name>``: from there, the mirror, or the official "
+"sources."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import os
+import platform
+import re
+import shutil
+import socket
+import time
+import uuid
+import zipfile
+import zlib
+from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import pandas as pd
+
+from shuffledp.datasets import tables
+from shuffledp.datasets.catalogue import Archive, DatasetSpec, Files, RatingsArchive, RawFile, Source, UciRepo
+from shuffledp.datasets.download import content_problem, fetch, file_sha256, probe
+from shuffledp.datasets.errors import DownloadError, NoNetworkError, ParseError, SourceError
+from shuffledp.datasets.parse import count_ratings
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+__all__ = ["Raw", "obtain", "replace_bytes", "sweep"]
+
+_HOST = re.sub(r"[^0-9A-Za-z_]", "_", platform.node()) or "host"
+_ORIGIN = "origin.json"
+_UCI_TIMEOUT = 20.0  # seconds between bytes; ucimlrepo sets none
+
+
+@dataclass(frozen=True)
+class Raw:
+    """Verified raw files.
+
+    Attributes
+    ----------
+    files : dict of str to Path
+        Where each file lies.
+    source : {"official", "mirror"}
+        Where they came from in the first place.
+    origin : str
+        The URL, or the word "mirror".
+    sha256 : dict of str to str
+        Of each file's bytes.
+    """
+
+    files: dict[str, Path]
+    source: str
+    origin: str
+    sha256: dict[str, str]
+
+
+def replace_bytes(path: Path, content: bytes) -> None:
+    """Write a file under a temporary name and rename it, so that it is there whole or not at all."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    temporary = _temporary(path)
+    try:
+        temporary.write_bytes(content)
+        temporary.replace(path)
+    finally:
+        temporary.unlink(missing_ok=True)
+
+
+def _temporary(target: Path) -> Path:
+    return target.with_name(f".{target.name}.{_HOST}-{os.getpid()}-{uuid.uuid4().hex[:8]}.tmp")
+
+
+def sweep(folder: Path) -> None:
+    """Remove temporary files of killed processes: of this machine at once, of unknown ones after an hour."""
+    for path in (*folder.glob(".*.tmp"), *folder.glob("*-????????.part")):
+        with contextlib.suppress(FileNotFoundError):
+            if _is_orphan(path.name) or time.time() - path.stat().st_mtime > 3600:
+                path.unlink()
+
+
+def _is_orphan(name: str) -> bool:
+    """Whether a temporary file belongs to a process of this machine that has ended."""
+    match = re.search(rf"\.{re.escape(_HOST)}-(\d+)-[0-9a-f]{{8}}\.tmp$", name)
+    if match is None:
+        return False
+    try:
+        os.kill(int(match[1]), 0)  # signal 0 only asks whether the process is there
+    except ProcessLookupError:
+        return True
+    except OSError:
+        pass
+    return False
+
+
+def _store(target: Path, content: bytes, file: RawFile) -> str | None:
+    """Write `content` to `target` if it is that of `file`; else write nothing and say what is wrong."""
+    temporary = _temporary(target)
+    try:
+        temporary.write_bytes(content)
+        problem = content_problem(temporary, file.sha256, file.bytes)
+        if problem is None:
+            temporary.replace(target)
+        return problem
+    finally:
+        temporary.unlink(missing_ok=True)
+
+
+# ---- what is there already -----------------------------------------------------------------------
+
+
+def _remembered(folder: Path) -> dict[str, Any]:
+    try:
+        note = json.loads((folder / _ORIGIN).read_text(encoding="utf-8"))
+    except (OSError, ValueError):
+        return {}
+    return note if isinstance(note, dict) else {}
+
+
+def _raw_problem(file: RawFile, path: Path) -> str | None:
+    """Say what is wrong with a raw file; None if it is the published one."""
+    return content_problem(path, file.sha256, file.bytes)
+
+
+def _collect(folder: Path, variant: tuple[RawFile, ...], source: str, origin: str) -> Raw:
+    files = {file.name: folder / file.name for file in variant}
+    raw = Raw(files, source, origin, {name: file_sha256(path) for name, path in files.items()})
+    note = {"source": source, "origin": origin, "sha256": raw.sha256}
+    replace_bytes(folder / _ORIGIN, (json.dumps(note, indent=2, sort_keys=True) + "\n").encode())
+    return raw
+
+
+def _cached(spec: DatasetSpec, folder: Path, say: Callable[[str], None]) -> Raw | None:
+    note = _remembered(folder)
+    for variant in spec.variants:
+        good = 0
+        for file in variant:
+            path = folder / file.name
+            if not path.is_file():
+                continue
+            problem = _raw_problem(file, path)
+            if problem is not None and note.get("source") == "official":
+                # Counts made here from an official archive are accepted on their totals; from then on
+                # their own bytes are the ones to compare with.
+                digests = note.get("sha256")
+                if isinstance(digests, dict) and digests.get(file.name) == file_sha256(path):
+                    problem = None
+            if problem is not None:
+                say(f"{spec.title}: discarded {path}: {problem}. It is fetched again.")
+                path.unlink()
+                continue
+            good += 1
+        if good == len(variant):
+            known = note.get("source") in ("official", "mirror") and isinstance(note.get("origin"), str)
+            source, origin = (note["source"], note["origin"]) if known else ("mirror", "mirror")
+            return _collect(folder, variant, source, origin)
+    return None
+
+
+# ---- the mirror ----------------------------------------------------------------------------------
+
+
+def _is_url(mirror: str) -> bool:
+    return mirror.lower().startswith(("http://", "https://"))
+
+
+def _copy(source: Path, target: Path, check: Callable[[Path], str | None]) -> None:
+    temporary = _temporary(target)
+    try:
+        shutil.copyfile(source, temporary)
+        if (problem := check(temporary)) is not None:
+            raise DownloadError(f"{source}: wrong content: {problem}. Correct the mirror.")
+        temporary.replace(target)
+    except OSError as error:
+        raise DownloadError(f"{source}: cannot be copied ({error}). Correct SHUFFLEDP_MIRROR.") from error
+    finally:
+        temporary.unlink(missing_ok=True)
+
+
+def _from_mirror(spec: DatasetSpec, folder: Path, mirror: str, progress: bool) -> Raw:
+    if _is_url(mirror) and (reason := probe([mirror])[mirror]) is not None:
+        raise NoNetworkError(f"{mirror}: no connection ({reason}). Correct SHUFFLEDP_MIRROR.")
+    for file in spec.raw_files:
+        target = folder / file.name
+        check = partial(_raw_problem, file)
+        if target.is_file() and check(target) is None:
+            continue
+        if _is_url(mirror):
+            fetch(f"{mirror.rstrip('/')}/{spec.name}/{file.name}", target, check=check, progress=progress)
+        else:
+            _copy(Path(mirror).expanduser() / spec.name / file.name, target, check)
+    return _collect(folder, spec.raw_files, "mirror", "mirror")
+
+
+# ---- official sources ----------------------------------------------------------------------------
+
+
+def _ucimlrepo(spec: DatasetSpec, folder: Path, source: UciRepo, progress: bool) -> Raw:
+    from ucimlrepo import fetch_ucirepo
+
+    previous = socket.getdefaulttimeout()
+    socket.setdefaulttimeout(_UCI_TIMEOUT)
+    try:
+        frame = fetch_ucirepo(id=source.id).data.original
+    # The package turns some failures into its own errors and lets others through: time-outs, keys, JSON, CSV.
+    except Exception as error:
+        raise DownloadError(
+            f"{source.page}: ucimlrepo could not read data set {source.id} ({type(error).__name__}: {error})."
+        ) from error
+    finally:
+        socket.setdefaulttimeout(previous)
+    (file,) = spec.variants[1]
+    try:
+        persons = frame[["sex", "hours-per-week"]].set_axis(["sex", "hours_per_week"], axis=1)
+        persons = pd.DataFrame(
+            {"sex": persons["sex"].str.strip(), "hours_per_week": persons["hours_per_week"].astype("int64")}
+        )
+        table = tables.count_rows(persons)
+        tables.check_adult(table)
+    except (KeyError, ValueError, AttributeError, TypeError) as error:
+        raise DownloadError(
+            f"{source.page}: the table read by ucimlrepo is not the published one: {error}"
+        ) from error
+    if (problem := _store(folder / file.name, tables.to_csv(table), file)) is not None:
+        raise DownloadError(
+            f"{source.page}: the table read by ucimlrepo is not the published one: {problem}."
+        )
+    return _collect(folder, spec.variants[1], "official", f"{source.page} (ucimlrepo, id {source.id})")
+
+
+def _extract(spec: DatasetSpec, archive: Archive, path: Path, folder: Path) -> str | None:
+    """Take the wanted members out of a zip, checked; say what is wrong with it.
+
+    Only members with expected names are read, to fixed targets and up to a fixed size: paths stored in the
+    zip are never used as paths.
+    """
+    try:
+        with zipfile.ZipFile(path) as bundle:
+            members = {Path(info.filename).name: info for info in bundle.infolist() if not info.is_dir()}
+            for name, candidates in archive.members:
+                file = spec.raw_file(name)
+                found = [members[candidate] for candidate in candidates if candidate in members]
+                if not found:
+                    return f"the zip has none of {', '.join(candidates)}"
+                problem: str | None = None
+                for info in found:
+                    with bundle.open(info) as stream:
+                        problem = _store(folder / name, stream.read(file.bytes + (1 << 20)), file)
+                    if problem is None:
+                        break
+                if problem is not None:
+                    return f"member {found[-1].filename}: {problem}"
+    except (zipfile.BadZipFile, zlib.error, EOFError, NotImplementedError, RuntimeError) as error:
+        return f"not a readable zip file ({error})"
+    return None
+
+
+def _archive(spec: DatasetSpec, folder: Path, source: Archive, progress: bool) -> Raw:
+    bundle = folder / f"{spec.name}.zip"
+    try:
+        fetch(source.url, bundle, check=lambda path: _extract(spec, source, path, folder), progress=progress)
+    finally:
+        bundle.unlink(missing_ok=True)  # its members are kept
+    return _collect(folder, spec.raw_files, "official", source.url)
+
+
+def _files(spec: DatasetSpec, folder: Path, source: Files, progress: bool) -> Raw:
+    for file in spec.raw_files:
+        target = folder / file.name
+        check = partial(_raw_problem, file)
+        if not target.is_file() or check(target) is not None:
+            fetch(f"{source.base}/{file.name}", target, check=check, progress=progress)
+    return _collect(folder, spec.raw_files, "official", source.base)
+
+
+def _ratings(spec: DatasetSpec, folder: Path, source: RatingsArchive, progress: bool) -> Raw:
+    (file,) = spec.raw_files
+    bundle = folder / "ml-20m.zip"
+    fetch(source.url, bundle, sha256=source.sha256, size=source.bytes, progress=progress)
+    try:
+        with zipfile.ZipFile(bundle) as archive, archive.open(source.member) as stream:
+            table = count_ratings(stream, source.member)
+        tables.check_movielens(table)
+    except (ParseError, KeyError, zipfile.BadZipFile, zlib.error, EOFError) as error:
+        raise DownloadError(f"{source.url}: {error}") from error
+    finally:
+        bundle.unlink(missing_ok=True)
+    replace_bytes(folder / file.name, tables.movie_csv(table))
+    return _collect(folder, spec.raw_files, "official", source.url)
+
+
+def _from_official(spec: DatasetSpec, folder: Path, source: Source, progress: bool) -> Raw:
+    if isinstance(source, UciRepo):
+        return _ucimlrepo(spec, folder, source, progress)
+    if isinstance(source, Archive):
+        return _archive(spec, folder, source, progress)
+    if isinstance(source, Files):
+        return _files(spec, folder, source, progress)
+    return _ratings(spec, folder, source, progress)
+
+
+# ---- in order ------------------------------------------------------------------------------------
+
+
+def obtain(
+    spec: DatasetSpec, raw_dir: Path, mirror: str | None, *, progress: bool, say: Callable[[str], None]
+) -> Raw:
+    """Return verified raw files: those in `raw_dir`, else from the mirror, else from the official sources.
+
+    Parameters
+    ----------
+    spec : DatasetSpec
+        What to get.
+    raw_dir : Path
+        The files are kept in ``<raw_dir>/<name>/`` and their checksums verified each time.
+    mirror : str or None
+        A folder or an http(s) URL with files ``<name>/<file>``.
+    progress : bool
+        Show progress bars.
+    say : callable
+        Told what went wrong on the way, one line each.
+
+    Raises
+    ------
+    SourceError
+        If none of them has the files; the message lists every attempt.
+    """
+    folder = raw_dir / spec.name
+    folder.mkdir(parents=True, exist_ok=True)
+    sweep(folder)
+    if (raw := _cached(spec, folder, say)) is not None:
+        return raw
+    tried: list[str] = []
+    if mirror:
+        try:
+            return _from_mirror(spec, folder, mirror, progress)
+        except DownloadError as error:
+            tried.append(f"mirror: {error}")
+            say(f"{spec.title}: the mirror did not help: {error}")
+    down = probe([url for source in spec.sources for url in source.urls])
+    for source in spec.sources:
+        unreachable = next((down[url] for url in source.urls if down[url] is not None), None)
+        try:
+            if unreachable is not None:
+                raise NoNetworkError(f"{source.urls[0]}: no connection ({unreachable}).")
+            return _from_official(spec, folder, source, progress)
+        except NoNetworkError as error:
+            tried.append(str(error))
+        except DownloadError as error:
+            tried.append(str(error))
+            say(f"{spec.title}: {error}")
+    raise SourceError("\n".join(f"  - {line}" for line in tried))

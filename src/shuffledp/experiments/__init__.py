@@ -1,0 +1,1 @@
+"""Experiments as data: configuration, grids, seeds, the one runner, the two result tables."""

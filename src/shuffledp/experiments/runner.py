@@ -1,0 +1,262 @@
+"""The one runner: a job is plain data, its result the two tables.
+
+All cells of one (experiment, method) run in one process, vectorised over repeats. Nothing here knows a protocol, a
+paper or a figure.
+"""
+
+from __future__ import annotations
+
+import inspect
+import logging
+import time
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+
+import shuffledp.accounting
+from shuffledp.accounting import Infeasible
+from shuffledp.experiments.config import cells_of
+from shuffledp.experiments.grid import resolve
+from shuffledp.experiments.participants import (
+    Source,
+    participants,
+    population_from,
+    source_from,
+    task_from,
+    typical,
+)
+from shuffledp.experiments.results import CELLS, VALUES, table
+from shuffledp.experiments.seeds import canonical_json, digest, generator
+from shuffledp.populations import Law
+from shuffledp.protocols import ProtocolBase, get
+from shuffledp.tasks import METRICS, Budget, Task, expected_metric
+
+log = logging.getLogger(__name__)
+Row = dict[str, Any]
+
+
+@dataclass(frozen=True)
+class JobResult:
+    """Tables of one job and what is known about the data it used."""
+
+    cells: pa.Table
+    values: pa.Table
+    data_source: str
+    data_note: str
+
+
+def run(job: Mapping[str, Any], *, prepared: Path, root: Path, every: float = 5.0) -> JobResult:
+    """Run all cells of one method of one experiment.
+
+    Parameters
+    ----------
+    job : mapping
+        As `Experiment.job` makes it.
+    prepared : Path
+        Folder of the prepared data sets.
+    root : Path
+        Folder that plug-in paths start from.
+    every : float
+        Seconds between two lines of progress.
+    """
+    pairs = [(p, a) for p, a in cells_of(job) if a in _accountings(job, root)]
+    cells: list[Row] = []
+    values: list[Row] = []
+    sources: dict[str, Source] = {}
+    spoken = started = time.monotonic()
+    for done, (point, accounting) in enumerate(pairs):
+        cell, rows = _cell(job, point, accounting, prepared, root, sources)
+        cells.append(cell)
+        values += rows
+        if time.monotonic() - spoken >= every:
+            spoken = time.monotonic()
+            left = (spoken - started) / (done + 1) * (len(pairs) - done - 1)
+            log.info("%s: %d of %d cells, about %.0f s left", name_of(job), done + 1, len(pairs), left)
+    log.info("%s: %d cells in %.1f s", name_of(job), len(pairs), time.monotonic() - started)
+    cells.sort(key=lambda c: (c["point"], c["accounting"]))
+    order = {c["cell"]: i for i, c in enumerate(cells)}
+    values.sort(key=lambda v: (order[v["cell"]], v["metric"], v["kind"], v["repeat"]))
+    used = next(iter(sources.values()), None)
+    return JobResult(
+        table(cells, CELLS),
+        table(values, VALUES),
+        used.data_source if used else "none",
+        used.note if used else "",
+    )
+
+
+def name_of(job: Mapping[str, Any]) -> str:
+    """``paper.experiment.method``, as progress lines show it."""
+    return f"{job['paper']}.{job['experiment']}.{job['method']}"
+
+
+def _protocol(job: Mapping[str, Any], root: Path) -> type[ProtocolBase]:
+    return get(job["task"]["kind"], job["protocol"], root=root)
+
+
+def _accountings(job: Mapping[str, Any], root: Path) -> tuple[str, ...]:
+    """The accountings that apply; a function without such an argument is evaluated once."""
+    if job["protocol"]:
+        return _protocol(job, root).accountings
+    takes = "accounting" in inspect.signature(_function(job)).parameters
+    return tuple(job["accounting"]) if takes else tuple(job["accounting"][:1])
+
+
+def _function(job: Mapping[str, Any]) -> Any:
+    return getattr(shuffledp.accounting, job["function"])
+
+
+def _cell(
+    job: Mapping[str, Any],
+    point: Mapping[str, Any],
+    accounting: str,
+    prepared: Path,
+    root: Path,
+    sources: dict[str, Source],
+) -> tuple[Row, list[Row]]:
+    parts = ("task", "data", "population", "budget", "options", "arguments")
+    resolved = resolve({part: job[part] for part in parts if part in job}, point)
+    key = {"seed": job["seed"], "job": name_of(job), "accounting": accounting, "point": point, **resolved}
+    cell: Row = dict.fromkeys(CELLS.names)
+    cell |= {
+        "cell": digest({**key, "repeats": job["repeats"]})[:20],
+        "paper": job["paper"],
+        "experiment": job["experiment"],
+        "method": job["method"],
+        "accounting": accounting,
+        "point": canonical_json(point),
+        "status": "ok",
+    }
+    run_one = _run_protocol if job["protocol"] else _run_function
+    try:
+        described, rows = run_one(job, point, accounting, resolved, prepared, root, sources)
+    except Infeasible as error:
+        described, rows = {"status": "infeasible", "reason": error.reason}, []
+    return cell | _labels(job, root) | described, [{"cell": cell["cell"], **row} for row in rows]
+
+
+def _labels(job: Mapping[str, Any], root: Path) -> Row:
+    if not job["protocol"]:
+        return {"label": job["method"], "protocol": job["function"]}
+    found = _protocol(job, root)
+    return {
+        "label": found.label,
+        "protocol": found.name,
+        "task": found.task_kind,
+        "reduction": found.reduction,
+        "guarantee": found.guarantee,
+        "dataset": job["data"]["name"],
+        "eps": None,
+    }
+
+
+def _run_function(
+    job: Mapping[str, Any],
+    point: Mapping[str, Any],
+    accounting: str,
+    resolved: Mapping[str, Any],
+    prepared: Path,
+    root: Path,
+    sources: dict[str, Source],
+) -> tuple[Row, list[Row]]:
+    """A curve without simulation: one number per cell."""
+    function = _function(job)
+    arguments = dict(resolved["arguments"])
+    if "population" in arguments:
+        arguments["population"] = population_from(arguments["population"])
+    if "accounting" in inspect.signature(function).parameters:
+        arguments["accounting"] = accounting
+    row = {"metric": job["returns"], "kind": "computed", "repeat": 0, "value": float(function(**arguments))}
+    known = {k: float(arguments[k]) for k in ("eps_local", "delta") if k in arguments}
+    return known | {"parameters": canonical_json({})}, [row]
+
+
+def _run_protocol(
+    job: Mapping[str, Any],
+    point: Mapping[str, Any],
+    accounting: str,
+    resolved: Mapping[str, Any],
+    prepared: Path,
+    root: Path,
+    sources: dict[str, Source],
+) -> tuple[Row, list[Row]]:
+    """Calibrate, simulate all repeats, and add the closed-form expectation where there is one."""
+    task, law = task_from(resolved["task"]), population_from(resolved["population"])
+    data_key = canonical_json(resolved["data"])
+    if data_key not in sources:
+        sources[data_key] = source_from(resolved["data"], task, prepared)
+    source = sources[data_key]
+    budget = _budget(resolved["budget"])
+    known: Row = {
+        "data_source": source.data_source,
+        "users_expected": 1 + law.mean,
+        "domain_size": float(task.counts_shape[-1]),
+        "eps": budget.largest_eps,
+        "delta": budget.delta,
+    }
+    try:
+        protocol = _protocol(job, root).calibrate(
+            budget, law, task, accounting=accounting, **resolved["options"]
+        )
+    except Infeasible as error:
+        return known | {"status": "infeasible", "reason": error.reason}, []
+    if not isinstance(law, Law):
+        raise ValueError(
+            f"{name_of(job)}: {law!r} only bounds the number of users; a simulation needs a law."
+        )
+    cost, parameters = protocol.cost(), protocol.parameters()
+    known |= {
+        "eps_local": parameters.get("eps_local"),
+        "parameters": canonical_json(parameters),
+        "messages_per_user": cost.messages_per_user,
+        "extra_messages": cost.extra_messages,
+        "bits_per_message": cost.bits_per_message,
+        "bits_per_user": cost.bits_per_user,
+        "shuffler_messages": cost.shuffler_messages,
+    }
+    truth = resolved["task"].get("truth", "participants")
+    who = participants(task, source, law, repeats=job["repeats"], seed=job["seed"], truth=truth)
+    rng = generator(
+        job["seed"], "mechanism", job["paper"], job["experiment"], job["method"], accounting, point
+    )
+    estimate = protocol.simulate(who, rng)
+    metrics = resolved["task"].get("metrics", [task.default_metric])
+    rows: list[Row] = []
+    for metric in metrics:
+        errors = METRICS[metric](estimate, who.truth)
+        rows += [
+            {"metric": metric, "kind": "simulated", "repeat": r, "value": float(e)}
+            for r, e in enumerate(errors)
+        ]
+    rows += list(_expected(protocol, task, source, law, truth, metrics))
+    return known, rows
+
+
+def _budget(config: Mapping[str, Any]) -> Budget:
+    eps = config["eps"]
+    return Budget(
+        tuple(eps) if isinstance(eps, list) else eps, config["delta"], config.get("neighbours", "replace_one")
+    )
+
+
+def _expected(
+    protocol: ProtocolBase, task: Task, source: Source, law: Law, truth: str, metrics: list[str]
+) -> Iterator[Row]:
+    if protocol.biased:
+        return
+    support = typical(task, source, law, truth=truth)
+    variance = protocol.expected_variance(support.participants)
+    if variance is None:
+        return
+    for metric in metrics:
+        errors = expected_metric(metric, variance + support.sampling_variance)
+        yield {
+            "metric": metric,
+            "kind": "expected",
+            "repeat": 0,
+            "value": float(np.dot(support.weights, errors)),
+        }

@@ -1,0 +1,257 @@
+"""The drawing job of a paper: reads results, writes every figure and table with caption, and the manifest."""
+
+from __future__ import annotations
+
+import json
+import logging
+import platform
+from collections.abc import Iterable, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import jinja2
+import pandas as pd
+
+import shuffledp
+from shuffledp.experiments.config import Paper, Settings
+from shuffledp.experiments.grid import is_variable
+from shuffledp.experiments.results import Bundle, Results, read
+from shuffledp.figures.drawings import DrawingFile, drawing_files, figure_folder
+from shuffledp.figures.plotter import Drawing, draw, long_form
+from shuffledp.figures.style import house_style, rendered
+from shuffledp.figures.tables import as_table
+from shuffledp.storage import publish
+
+log = logging.getLogger(__name__)
+
+
+def draw_paper(
+    paper: Paper, settings: Settings, captions: Path, *, only: Iterable[str] | None = None
+) -> dict[Path, bytes]:
+    """Contents of the files of a paper's figures and tables.
+
+    Parameters
+    ----------
+    paper : Paper
+        What to draw.
+    settings : Settings
+        Results folder and formats.
+    captions : Path
+        Folder with a folder per paper that holds the captions' prose.
+    only : iterable of str, optional
+        Names or ids of the drawings wanted; all of them when left out.
+
+    Returns
+    -------
+    dict of Path to bytes
+        Final path and content; with ``only`` left out, the manifest too.
+    """
+    results, wanted = Path(settings.results), None if only is None else set(only)
+    folder = figure_folder(results, paper.key)
+    cache: dict[tuple[str, ...], Results] = {}
+    contents: dict[Path, bytes] = {}
+    entries = []
+    for file in drawing_files(paper):
+        if wanted is not None and not wanted & {file.id, file.name}:
+            continue
+        methods = tuple(file.entry["methods"])
+        key = (file.experiment.id, *methods)
+        if key not in cache:
+            cache[key] = read({m: Bundle.of(results, paper.key, file.experiment.id, m) for m in methods})
+        log.info("%s.%s", paper.key, file.id)
+        entry, files = _drawn(paper, file, cache[key], settings, captions)
+        entries.append(entry)
+        contents |= {folder / name: content for name, content in files.items()}
+    if wanted is None:
+        contents[folder / "manifest.json"] = _manifest(paper, settings, entries, cache.values())
+    return contents
+
+
+def publish_paper(settings: Settings, paper: Paper, contents: Mapping[Path, bytes]) -> None:
+    """Write all files of a paper's drawing job and their checksum list."""
+    publish(figure_folder(Path(settings.results), paper.key) / "figures.sha256", contents)
+
+
+def _drawn(
+    paper: Paper, file: DrawingFile, results: Results, settings: Settings, captions: Path
+) -> tuple[dict[str, Any], dict[str, bytes]]:
+    cells = _matching(results.cells, file.where)
+    summary = _matching(results.summary(), file.where)
+    note = _note(results)
+    facts = _facts(file, cells, results)
+    if file.kind == "figure":
+        files = _figure(file, cells, summary, note, settings.formats)
+    else:
+        files = {
+            f"{file.id}.{end}": text.encode() for end, text in as_table(file.entry, cells, summary).items()
+        }
+    prose = _prose(captions / paper.key / file.entry["caption"], file, facts)
+    files |= {
+        f"{file.id}.rst": prose.encode(),
+        f"{file.id}.report.rst": _report_caption(prose, facts, note).encode(),
+    }
+    entry = {
+        "id": file.id,
+        "drawing": file.name,
+        "kind": file.kind,
+        "title": file.title(),
+        "alt": _alt(file),
+        "caption": f"{file.id}.rst",
+        "files": {end: f"{file.id}.{end}" for end in file.formats(settings.formats)},
+        "settings": [[k, v] for k, v in facts.items()],
+        "note": note,
+        "infeasible": _gaps(cells),
+    }
+    return entry, files
+
+
+def _matching(frame: pd.DataFrame, where: Mapping[str, Any]) -> pd.DataFrame:
+    """Rows that agree with all conditions; a method that does not depend on a variable agrees with any value."""
+    for column, value in where.items():
+        if column in frame:
+            frame = frame[(frame[column] == value) | frame[column].isna()]
+    return frame
+
+
+def _figure(
+    file: DrawingFile, cells: pd.DataFrame, summary: pd.DataFrame, note: str, formats: Sequence[str]
+) -> dict[str, bytes]:
+    curves = file.entry.get("curves", "method")
+    selection = _with_curves(long_form(cells, summary, file.entry["y"]), curves)
+    gaps = _with_curves(cells[cells["status"] != "ok"], curves)
+    labels = _legend_labels(file, pd.concat([selection, gaps], ignore_index=True), curves)
+    drawing = Drawing(file.entry, selection, gaps, labels, file.title(), note, file.experiment.grid)
+    with house_style():
+        figure = draw(drawing)
+        files = {f"{file.id}.{end}": rendered(figure, end) for end in formats}
+    return files | {f"{file.id}.csv": _drawn_numbers(file, selection)}
+
+
+def _with_curves(frame: pd.DataFrame, curves: str) -> pd.DataFrame:
+    if curves == "method":
+        return frame.assign(curve=frame["method"])
+    return frame.assign(
+        curve=frame["method"] + "|" + frame[curves].astype(str) if curves in frame else frame["method"]
+    )
+
+
+def _legend_labels(file: DrawingFile, frame: pd.DataFrame, curves: str) -> dict[str, str]:
+    """Legend texts by curve, in the order of the figure's methods."""
+    labels = {}
+    several = frame["method"].nunique() > 1
+    for method in file.entry["methods"]:
+        own = frame[frame["method"] == method]
+        name = file.experiment.methods[method].label or (str(own["label"].iloc[0]) if len(own) else method)
+        for curve in own["curve"].unique():
+            value = curve.partition("|")[2]
+            labels[str(curve)] = (
+                name if not value else f"{name}, {curves} {value}" if several else f"{curves} {value}"
+            )
+    return labels
+
+
+def _drawn_numbers(file: DrawingFile, selection: pd.DataFrame) -> bytes:
+    variables = [v for v in file.experiment.grid if v in selection]
+    columns = ["method", "accounting", *variables, "kind", "mean", "standard_error", "count", "data_source"]
+    ordered = selection.sort_values(["method", "accounting", *variables, "kind"], kind="stable")
+    shown = ordered[columns].rename(columns={"mean": file.entry["y"]})
+    return shown.to_csv(index=False, float_format="%.10g", lineterminator="\n").encode()
+
+
+# -- captions ----------------------------------------------------------------------------------------------------
+
+
+def _span(values: Sequence[Any]) -> str:
+    distinct = list(dict.fromkeys(values))
+    if len(distinct) <= 5:
+        return ", ".join(f"{v:g}" if isinstance(v, float) else str(v) for v in distinct)
+    return f"{distinct[0]:g} to {distinct[-1]:g} ({len(distinct)} values)"
+
+
+def _value_text(value: Any, grid: Mapping[str, list[Any]]) -> str:
+    return _span(grid[value[1:]]) if is_variable(value) else _span([value])
+
+
+def _population_text(config: Mapping[str, Any], grid: Mapping[str, list[Any]]) -> str:
+    if "users" in config:
+        return _value_text(config["users"], grid)
+    arguments = ", ".join(f"{k} {_value_text(v, grid)}" for k, v in config.items() if k != "law")
+    return f"1 + {config['law']} ({arguments})"
+
+
+def _facts(file: DrawingFile, cells: pd.DataFrame, results: Results) -> dict[str, str]:
+    """What a caption always says: source, data, participants, eps, delta, repeats, accounting."""
+    experiment = file.experiment
+    parts, grid = experiment.parts, experiment.grid
+    facts = {"reproduces": f"{file.experiment.source} of the paper"}
+    if parts.get("data"):
+        sources = sorted({p["data"]["source"] for p in results.provenance.values()})
+        column = f", {parts['data']['column']}" if "column" in parts["data"] else ""
+        facts["data"] = f"{parts['data']['name']}{column} (source: {', '.join(sources)})"
+    if parts.get("population"):
+        facts["participants N"] = _population_text(parts["population"], grid)
+    if parts.get("budget"):
+        facts["eps"] = _value_text(parts["budget"]["eps"], grid) + " nats"
+        facts["delta"] = _value_text(parts["budget"]["delta"], grid)
+    if parts.get("task"):
+        target = (
+            "the participants' own"
+            if parts["task"].get("truth", "participants") == "participants"
+            else "the population's"
+        )
+        facts["error against"] = f"{target} values"
+        facts["repeats"] = str(experiment.repeats)
+    facts["accounting"] = ", ".join(a for a in experiment.accounting if a in set(cells["accounting"]))
+    reductions = sorted({r for r in cells["reduction"] if isinstance(r, str)})
+    if reductions:
+        facts["reduction"] = ", ".join(reductions)
+    for name, why in experiment.assumed.items():
+        facts[f"assumed {name}"] = why
+    return facts
+
+
+def _note(results: Results) -> str:
+    notes = {p["data"]["note"] for p in results.provenance.values() if p["data"]["note"]}
+    return " ".join(sorted(notes))
+
+
+def _prose(path: Path, file: DrawingFile, facts: Mapping[str, str]) -> str:
+    environment = jinja2.Environment(undefined=jinja2.StrictUndefined, trim_blocks=True, lstrip_blocks=True)
+    template = environment.from_string(path.read_text(encoding="utf-8"))
+    return template.render(where=file.where, facts=facts).strip() + "\n"
+
+
+def _report_caption(prose: str, facts: Mapping[str, str], note: str) -> str:
+    warning = f".. warning::\n   {note}\n\n" if note else ""
+    return f"{prose}\n{warning}" + "".join(f":{key}: {value}\n" for key, value in facts.items())
+
+
+def _alt(file: DrawingFile) -> str:
+    entry = file.entry
+    if file.kind == "table":
+        return f"Table: {file.title()}"
+    across = f", one panel per {entry['panels']}" if "panels" in entry else ""
+    return f"{file.title()}: {entry['y']} against {entry['x']}{across}, one curve per {entry.get('curves', 'method')}"
+
+
+def _gaps(cells: pd.DataFrame) -> list[str]:
+    gaps = cells[cells["status"] != "ok"]
+    return [f"{row.label} ({row.accounting}) at {row.point}: {row.reason}" for row in gaps.itertuples()]
+
+
+def _manifest(
+    paper: Paper, settings: Settings, entries: list[dict[str, Any]], results: Iterable[Results]
+) -> bytes:
+    commits = sorted({str(p["commit"]) for r in results for p in r.provenance.values()})
+    manifest = {
+        "paper": {"key": paper.key, "title": paper.title, "citation": paper.citation, "doi": paper.doi},
+        "run": {
+            "version": shuffledp.__version__,
+            "commit": ", ".join(c for c in commits if c),
+            "python": platform.python_version(),
+            "seed": settings.seed,
+            "scale": settings.scale,
+        },
+        "entries": entries,
+    }
+    return (json.dumps(manifest, indent=2, ensure_ascii=False) + "\n").encode()

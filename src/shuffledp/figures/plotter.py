@@ -1,0 +1,176 @@
+"""The generic plotter: x, y, panels and curves of an experiment's summary.
+
+Simulated means are points with error bars of one standard error, closed-form expectations and computed curves are
+lines. Infeasible cells are gaps with a note below the axes.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from itertools import zip_longest
+from typing import Any
+
+import numpy as np
+import pandas as pd
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+from matplotlib.lines import Line2D
+from matplotlib.ticker import FuncFormatter, LogLocator, NullFormatter
+
+from shuffledp.experiments.results import CELL_NUMBERS
+from shuffledp.figures.style import Look, looks
+
+PANEL_INCHES = (2.9, 2.55)
+MOST_COLUMNS = 4
+
+
+@dataclass(frozen=True)
+class Drawing:
+    """One picture: rows of a summary and how to show them.
+
+    ``drawing`` is the figure's entry in the paper's file, ``selection`` the rows of the summary that belong to this
+    file, ``infeasible`` the cells without numbers; both have a column ``curve``. ``labels`` are the legend texts by
+    curve, ``note`` is what must be said about the data on the picture itself.
+    """
+
+    drawing: Mapping[str, Any]
+    selection: pd.DataFrame
+    infeasible: pd.DataFrame
+    labels: Mapping[str, str]
+    title: str
+    note: str = ""
+    grid: Mapping[str, list[Any]] = field(default_factory=dict)
+
+
+def long_form(cells: pd.DataFrame, summary: pd.DataFrame, y: str) -> pd.DataFrame:
+    """Rows to draw for a quantity: a metric of the summary, or a number that every cell has (such as eps_local).
+
+    Raises
+    ------
+    ValueError
+        If neither has that name.
+    """
+    if y in CELL_NUMBERS:
+        known_cells = cells[cells["status"] == "ok"]
+        return known_cells.assign(kind="computed", mean=known_cells[y], standard_error=np.nan, count=1)
+    shown: pd.DataFrame = summary[summary["metric"] == y]
+    if shown.empty and not (cells["status"] == "infeasible").all():
+        known = sorted({*summary["metric"], *CELL_NUMBERS})
+        raise ValueError(f"No quantity {y!r} in these results. Known: {', '.join(known)}.")
+    return shown
+
+
+def draw(what: Drawing) -> Figure:
+    """Draw one picture."""
+    panel_values = _panel_values(what)
+    columns = min(len(panel_values), MOST_COLUMNS)
+    rows = math.ceil(len(panel_values) / columns)
+    width = max(columns * PANEL_INCHES[0] + 0.7, 5.2)
+    figure = Figure(figsize=(width, rows * PANEL_INCHES[1] + 1.25), layout="constrained")
+    axes = figure.subplots(rows, columns, sharex=True, sharey=True, squeeze=False)
+    shown = looks(list(what.labels))
+    for ax, value in zip(axes.flat, panel_values, strict=False):
+        _panel(ax, what, value, shown)
+    for ax in axes.flat[len(panel_values) :]:
+        ax.set_visible(False)
+    _labels(figure, axes, what)
+    _legend(figure, what, shown)
+    return figure
+
+
+def _panel_values(what: Drawing) -> list[Any]:
+    by = what.drawing.get("panels")
+    if by is None:
+        return [None]
+    present = pd.concat([what.selection, what.infeasible], ignore_index=True)[by].dropna().unique()
+    order = list(what.grid.get(by, sorted(present)))
+    return [v for v in order if v in present]
+
+
+def _only(frame: pd.DataFrame, column: str | None, value: Any) -> pd.DataFrame:
+    """Rows of one panel; methods that do not depend on the panel's variable belong to all of them."""
+    if column is None or column not in frame:
+        return frame
+    matching: pd.DataFrame = frame.loc[(frame[column] == value) | frame[column].isna()]
+    return matching
+
+
+def _panel(ax: Axes, what: Drawing, value: Any, shown: Mapping[str, Look]) -> None:
+    by, x = what.drawing.get("panels"), what.drawing["x"]
+    ln = what.drawing.get("y_scale") == "ln"
+    here, gaps = _only(what.selection, by, value), _only(what.infeasible, by, value)
+    for curve, look in shown.items():
+        rows = here[here["curve"] == curve]
+        _curve(ax, rows.sort_values(x) if x in rows else rows, x, look, ln)
+    if not gaps.empty:
+        names = ", ".join(label for curve, label in what.labels.items() if curve in set(gaps["curve"]))
+        ax.text(
+            0.02, 0.02, f"gaps: {names} not feasible", transform=ax.transAxes, fontsize=6.5, color="#444444"
+        )
+    if by is not None:
+        ax.set_title(what.drawing.get("panel_label", f"{by} = {{}}").format(value))
+    if what.drawing.get("x_scale") == "log":
+        ax.set_xscale("log")
+        ax.xaxis.set_major_locator(LogLocator(numticks=12))
+        ax.xaxis.set_major_formatter(FuncFormatter(lambda v, _: f"{v:g}"))
+        ax.xaxis.set_minor_formatter(NullFormatter())
+    if what.drawing.get("y_scale") == "log":
+        ax.set_yscale("log")
+
+
+def _curve(ax: Axes, rows: pd.DataFrame, x: str, look: Look, ln: bool) -> None:
+    for kind, group in rows.groupby("kind", sort=True):
+        mean = group["mean"].to_numpy(float)
+        error = group["standard_error"].to_numpy(float)
+        y = np.log(mean) if ln else mean
+        if x not in group or group[x].isna().all():  # the method does not depend on x
+            ax.axhline(float(y[0]), color=look.colour, linestyle="--")
+        elif kind == "simulated":
+            bars = error / mean if ln else error  # delta method: sd(ln m) = sd(m) / m
+            ax.errorbar(
+                group[x],
+                y,
+                yerr=np.nan_to_num(bars),
+                fmt=look.marker,
+                color=look.colour,
+                elinewidth=0.8,
+                zorder=3,
+            )
+        else:
+            alone = kind == "computed" or "simulated" not in set(rows["kind"])
+            ax.plot(group[x], y, color=look.colour, marker=look.marker if alone else "", zorder=2)
+
+
+def _labels(figure: Figure, axes: np.ndarray[Any, Any], what: Drawing) -> None:
+    visible = [[ax for ax in row if ax.get_visible()] for row in axes]
+    for row in visible:
+        row[0].set_ylabel(what.drawing.get("y_label", what.drawing["y"]))
+    for column in zip_longest(*visible):
+        lowest = [ax for ax in column if ax is not None][-1]
+        lowest.set_xlabel(what.drawing.get("x_label", what.drawing["x"]))
+        lowest.xaxis.set_tick_params(labelbottom=True)
+    title = what.title if not what.note else f"{what.title}\n{what.note}"
+    figure.suptitle(title, fontsize=10, color="#8a1c00" if what.note else "black")
+
+
+def _legend(figure: Figure, what: Drawing, shown: Mapping[str, Look]) -> None:
+    simulated = "simulated" in set(what.selection.get("kind", ()))
+    handles = [
+        Line2D(
+            [],
+            [],
+            color=look.colour,
+            marker=look.marker,
+            linestyle="-" if not simulated or _has_line(what, c) else "",
+        )
+        for c, look in shown.items()
+    ]
+    labels: Sequence[str] = [what.labels[c] for c in shown]
+    figure.legend(handles, labels, loc="outside lower center", ncols=min(len(handles), 6))
+
+
+def _has_line(what: Drawing, curve: str) -> bool:
+    rows = what.selection[what.selection["curve"] == curve]
+    return bool((rows["kind"] != "simulated").any())

@@ -1,0 +1,98 @@
+"""The one house style: fonts, sizes, a colour and marker per method, and how files are saved."""
+
+from __future__ import annotations
+
+import io
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import Any
+
+import matplotlib as mpl
+import seaborn as sns
+from matplotlib.figure import Figure
+
+# Okabe and Ito's colours in an order that keeps neighbours apart; they stay distinct for colour-blind readers.
+COLOURS = (
+    "#0072B2",
+    "#D55E00",
+    "#009E73",
+    "#CC79A7",
+    "#E69F00",
+    "#56B4E9",
+    "#555555",
+    "#8C510A",
+    "#5E3C99",
+    "#B2182B",
+)
+MARKERS = ("o", "s", "^", "D", "v", "P", "X", "<", ">", "*")
+
+# Methods keep their look in every figure of every paper; the numbers index COLOURS and MARKERS.
+_KNOWN = {
+    "local": 6,
+    "amplified": 0,
+    "non_adaptive": 2,
+    "adaptive": 3,
+    "random_checkin": 1,
+    "multi_union": 4,
+    "multi_expected": 5,
+}
+
+SETTINGS: dict[Any, Any] = {
+    "figure.dpi": 110,
+    "savefig.dpi": 160,
+    "font.size": 9,
+    "axes.titlesize": 9,
+    "axes.labelsize": 9,
+    "legend.fontsize": 8,
+    "legend.frameon": False,
+    "lines.linewidth": 1.3,
+    "lines.markersize": 4.5,
+    "axes.grid": True,
+    "grid.color": "#e2e2e2",
+    "grid.linewidth": 0.6,
+    "svg.hashsalt": "shuffledp",
+    "svg.fonttype": "none",
+    "pdf.fonttype": 42,
+    "font.family": "DejaVu Sans",
+}
+
+
+@dataclass(frozen=True)
+class Look:
+    """Colour and marker of one curve."""
+
+    colour: str
+    marker: str
+
+
+def looks(curves: Sequence[str]) -> dict[str, Look]:
+    """A look per curve: known methods keep theirs, others take what is left in order."""
+    taken = {_KNOWN[c] for c in curves if c in _KNOWN}
+    free = [i for i in range(len(COLOURS)) if i not in taken] or list(range(len(COLOURS)))
+    chosen = {}
+    others = 0
+    for curve in curves:
+        index = _KNOWN.get(curve)
+        if index is None:
+            index, others = free[others % len(free)], others + 1
+        chosen[curve] = Look(COLOURS[index], MARKERS[index])
+    return chosen
+
+
+@contextmanager
+def house_style() -> Iterator[None]:
+    """Matplotlib and seaborn settings for the time of drawing, without touching the caller's."""
+    with mpl.rc_context(), sns.axes_style("ticks"):
+        mpl.rcParams.update(SETTINGS)
+        yield
+
+
+def rendered(figure: Figure, file_format: str) -> bytes:
+    """The figure as a file; the bytes depend on what is drawn alone."""
+    metadata = {"png": {"Software": None}, "pdf": {"CreationDate": None, "Producer": None, "Creator": None}}
+    sink = io.BytesIO()
+    figure.savefig(
+        sink, format=file_format, metadata=metadata.get(file_format, {"Date": None, "Creator": None})
+    )
+    return sink.getvalue()

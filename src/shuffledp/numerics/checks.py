@@ -1,0 +1,72 @@
+"""Validation of numeric arguments: the messages name the argument, its value and the allowed range.
+
+All of them accept Python and numpy scalars, and reject nan, text and booleans.
+"""
+
+import math
+from collections.abc import Sequence
+from typing import SupportsFloat
+
+import numpy as np
+
+#: Beyond this a float64 no longer holds every integer.
+MOST = 2**53
+
+
+def _as_float(name: str, value: SupportsFloat, allowed: str) -> float:
+    try:
+        if isinstance(value, (str, bytes, bool, np.bool_)):
+            raise TypeError
+        return float(value)
+    except (TypeError, ValueError, OverflowError):
+        raise ValueError(f"{name} must be {allowed}, got {value!r}.") from None
+
+
+def check_positive(name: str, value: SupportsFloat) -> float:
+    """Return `value` as a float if it is positive and finite, else raise ValueError."""
+    allowed = "a positive finite number"
+    number = _as_float(name, value, allowed)
+    if not 0 < number < math.inf:
+        raise ValueError(f"{name} must be {allowed}, got {value!r}.")
+    return number
+
+
+def check_nonnegative(name: str, value: SupportsFloat) -> float:
+    """Return `value` as a float if it is finite and at least 0, else raise ValueError."""
+    allowed = "a finite number >= 0"
+    number = _as_float(name, value, allowed)
+    if not 0 <= number < math.inf:
+        raise ValueError(f"{name} must be {allowed}, got {value!r}.")
+    return number
+
+
+def check_open_unit(name: str, value: SupportsFloat) -> float:
+    """Return `value` as a float if it lies in (0, 1), else raise ValueError."""
+    number = _as_float(name, value, "in (0, 1)")
+    if not 0 < number < 1:
+        raise ValueError(f"{name} must be in (0, 1), got {value!r}.")
+    return number
+
+
+def check_unit(name: str, value: SupportsFloat) -> float:
+    """Return `value` as a float if it lies in [0, 1], else raise ValueError."""
+    number = _as_float(name, value, "in [0, 1]")
+    if not 0 <= number <= 1:
+        raise ValueError(f"{name} must be in [0, 1], got {value!r}.")
+    return number
+
+
+def check_count(name: str, value: SupportsFloat, least: int = 0) -> int:
+    """Return `value` as an int if it is an integer in [least, 2^53], else raise ValueError."""
+    allowed = f"an integer in [{least}, 2^53]"
+    number = _as_float(name, value, allowed)
+    if not (least <= number <= MOST and number == math.floor(number)):
+        raise ValueError(f"{name} must be {allowed}, got {value!r}.")
+    return int(number)
+
+
+def check_choice(name: str, value: str, known: Sequence[str]) -> str:
+    """Return `value` if it is one of `known`, else raise ValueError that lists those."""
+    if value not in known:
+        raise ValueError(f"{name} must be one of {', '.join(known)}; got {value!r}.")
+    return value

@@ -1,0 +1,84 @@
+"""Root finding for increasing functions that are expensive, steep, or infinite on part of the range."""
+
+import math
+from collections.abc import Callable
+
+#: Beyond this many evaluations the secant is not converging and every step halves the bracket instead.
+_PATIENCE = 25
+
+
+def _between(lower: float, upper: float) -> float:
+    """Return a point well inside (lower, upper); either end may be infinite."""
+    if math.isinf(lower) and math.isinf(upper):
+        return 0.0
+    if math.isinf(upper):
+        return lower + max(1.0, abs(lower))
+    if math.isinf(lower):
+        return upper - max(1.0, abs(upper))
+    return 0.5 * (lower + upper)
+
+
+def root_below(
+    function: Callable[[float], float],
+    guess: float,
+    lower: float,
+    upper: float,
+    *,
+    xtol: float,
+    slope: float | None = None,
+) -> float:
+    """Find the root of an increasing function, approached from the side where it is not positive.
+
+    Safeguarded secant: the bracket is kept at every step, and a step that leaves it is replaced by bisection.
+
+    Parameters
+    ----------
+    function : callable
+        Increasing; may return ``-inf`` and ``inf``.
+    guess : float
+        First point to try; ignored when outside (lower, upper).
+    lower, upper : float
+        Bracket, taken on trust and not evaluated: the function is <= 0 at `lower` and > 0 at `upper`.
+        Either may be infinite.
+    xtol : float
+        Absolute tolerance of the answer.
+    slope : float, optional
+        Estimate of the derivative at the guess, for the first step.
+
+    Returns
+    -------
+    float
+        A point x with ``function(x) <= 0`` within `xtol` of one where it is positive; `lower` itself if
+        nothing above it qualifies.
+    """
+    low, high = lower, upper
+    x = guess if low < guess < high else _between(low, high)
+    previous: tuple[float, float] | None = None
+    for evaluations in range(1, 400):
+        y = function(x)
+        if y <= 0:
+            low = x
+        else:
+            high = x
+        if high - low <= xtol:
+            return low
+        # Two points closer than this only show rounding noise: keep the slope found before.
+        if previous is not None and abs(x - previous[0]) > 100 * xtol:
+            rise = y - previous[1]
+            slope = rise / (x - previous[0]) if math.isfinite(rise) else None
+        previous = (x, y)
+        proposal = math.nan
+        if slope is not None and slope > 0 and math.isfinite(y):
+            step = y / slope
+            if y <= 0 and -step <= xtol:
+                # Seemingly there. Try the other side of the root: that closes the bracket, or it shows that
+                # the slope was measured too far away to be trusted.
+                proposal, slope = x + 0.9 * xtol, None
+            else:
+                proposal = x - step - 0.5 * xtol  # half a tolerance short, to land on the safe side
+        if evaluations > _PATIENCE or not low < proposal < high:
+            proposal = _between(low, high)
+        if not low < proposal < high:  # the bracket has shrunk to neighbouring floats
+            return low
+        x = proposal
+    raise RuntimeError(f"No convergence between {low} and {high}.")  # pragma: no cover

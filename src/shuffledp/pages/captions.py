@@ -1,0 +1,81 @@
+"""Captions: reStructuredText to a piece of HTML that loads nothing and runs nothing."""
+
+from __future__ import annotations
+
+import io
+from typing import Any
+from urllib.parse import urlsplit
+
+from docutils import nodes
+from docutils.core import publish_parts
+from docutils.utils import SystemMessage
+from docutils.writers import html5_polyglot
+from markupsafe import Markup
+
+SCHEMES = frozenset({"", "http", "https", "mailto"})
+
+SETTINGS: dict[str, Any] = {
+    "_disable_config": True,  # a docutils.conf lying around must not change the page
+    "file_insertion_enabled": False,
+    "raw_enabled": False,
+    "report_level": 2,
+    "halt_level": 2,  # warnings stop: a caption with a mistake in it is not published
+    "doctitle_xform": False,
+    "initial_header_level": 4,
+    "strip_comments": True,
+    "math_output": "MathML",
+    "syntax_highlight": "none",
+    "stylesheet_path": "",
+    "embed_stylesheet": False,
+}
+
+
+class CaptionError(ValueError):
+    """A caption is not valid reStructuredText, or asks for something that a caption may not do."""
+
+
+class _Writer(html5_polyglot.Writer):  # type: ignore[misc, unused-ignore]
+    """The HTML5 writer, after a look at what the caption links to."""
+
+    def translate(self) -> None:
+        for image in self.document.findall(nodes.image):
+            raise CaptionError(f"it includes the picture {image['uri']!r}; a caption is text alone")
+        for link in self.document.findall(nodes.reference):
+            target = link.get("refuri", "")
+            if urlsplit(target).scheme.lower() not in SCHEMES:
+                raise CaptionError(f"it links to {target!r}; only http, https and mailto are allowed")
+        super().translate()
+
+
+def to_html(text: str, *, source: str, prefix: str) -> Markup:
+    """Turn a caption into HTML.
+
+    Parameters
+    ----------
+    text : str
+        reStructuredText. Inserting files, raw HTML and pictures are refused.
+    source : str
+        Name of the caption's file, for error messages.
+    prefix : str
+        Put before every id in the result, so that captions do not clash on one page.
+
+    Returns
+    -------
+    Markup
+        A fragment; formulas are MathML.
+
+    Raises
+    ------
+    CaptionError
+        Naming the file and, for mistakes in the markup, the line.
+    """
+    settings = SETTINGS | {"id_prefix": prefix, "warning_stream": io.StringIO()}
+    try:
+        parts = publish_parts(text, source_path=source, writer=_Writer(), settings_overrides=settings)
+    except SystemMessage as error:
+        raise CaptionError(
+            f"{source} is not a valid caption. Correct this reStructuredText: {error}"
+        ) from None
+    except CaptionError as error:
+        raise CaptionError(f"{source} is not a valid caption: {error}.") from None
+    return Markup(parts["fragment"].strip())  # safe: docutils wrote it, with raw HTML switched off

@@ -1,0 +1,184 @@
+"""What the drawing jobs left behind: a folder per paper, read only if it matches its checksums."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Literal
+
+import jsonschema
+
+from shuffledp.storage import verified
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+    from pathlib import Path
+
+MANIFEST = "manifest.json"
+CHECKSUMS = "figures.sha256"
+
+_TEXT = {"type": "string"}
+_TITLE = {"type": "string", "minLength": 1}
+_ID = {"type": "string", "pattern": r"^[A-Za-z0-9_][A-Za-z0-9_-]*\Z"}
+_FILE = {
+    "type": "string",
+    "pattern": r"^[A-Za-z0-9_][A-Za-z0-9_.-]*\Z",
+}  # a name in the same folder, never a path
+
+
+def _object(required: Mapping[str, Any]) -> dict[str, Any]:
+    return {"type": "object", "properties": dict(required), "required": list(required)}
+
+
+_ENTRY = _object(
+    {
+        "id": _ID,
+        "drawing": _TEXT,
+        "kind": {"enum": ["figure", "table"]},
+        "title": _TITLE,
+        "alt": _TEXT,
+        "caption": _FILE,
+        "files": {
+            "type": "object",
+            "propertyNames": {"pattern": r"^[a-z0-9]+\Z"},
+            "additionalProperties": _FILE,
+            "required": ["csv"],
+        },
+        "settings": {
+            "type": "array",
+            "items": {"type": "array", "items": _TEXT, "minItems": 2, "maxItems": 2},
+        },
+        "note": _TEXT,
+        "infeasible": {"type": "array", "items": _TEXT},
+    }
+) | {
+    "if": {"properties": {"kind": {"const": "figure"}}},
+    "then": {"properties": {"files": {"required": ["png"]}, "alt": _TITLE}},
+}
+_PAPER = _object(
+    {
+        "key": {"type": "string", "pattern": r"^[a-z0-9_]+\Z"},
+        "title": _TITLE,
+        "citation": _TEXT,
+        "doi": {"anyOf": [{"type": "null"}, {"type": "string", "pattern": r"^10\.[0-9.]+/\S+\Z"}]},
+    }
+)
+_RUN = _object(
+    {
+        "version": _TEXT,
+        "commit": _TEXT,
+        "python": _TEXT,
+        "seed": {"type": "integer"},
+        "scale": {"enum": ["paper", "shortened"]},
+    }
+)
+SCHEMA = _object({"paper": _PAPER, "run": _RUN, "entries": {"type": "array", "items": _ENTRY}})
+
+
+class ManifestError(ValueError):
+    """A manifest, or a file that it names, does not have the agreed form."""
+
+
+@dataclass(frozen=True)
+class Run:
+    """What produced the figures of a paper."""
+
+    version: str
+    commit: str
+    python: str
+    seed: int
+    scale: Literal["paper", "shortened"]
+
+
+@dataclass(frozen=True)
+class Entry:
+    """One figure or table; every path exists and matches its checksum."""
+
+    id: str
+    kind: Literal["figure", "table"]
+    title: str
+    alt: str
+    caption: Path
+    files: Mapping[str, Path]
+    settings: tuple[tuple[str, str], ...]
+    note: str
+    infeasible: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class Paper:
+    """A paper and everything that was drawn for it."""
+
+    key: str
+    title: str
+    citation: str
+    doi: str | None
+    run: Run
+    entries: tuple[Entry, ...]
+
+
+def read(folder: Path) -> Paper:
+    """Read a paper's folder of figures and tables.
+
+    Parameters
+    ----------
+    folder : Path
+        ``<results>/figures/<paper>``; its name must be the paper's key.
+
+    Returns
+    -------
+    Paper
+        Entries in the manifest's order.
+
+    Raises
+    ------
+    shuffledp.storage.IntegrityError
+        If the manifest or a file that it names is missing or damaged; names the file and how to rebuild it.
+    ManifestError
+        If the manifest does not have the agreed form.
+    """
+    checksums = folder / CHECKSUMS
+    path = verified(folder / MANIFEST, checksums)
+    content = _checked(path)
+    paper, run = content["paper"], content["run"]
+    if paper["key"] != folder.name:
+        raise ManifestError(
+            f"{path}: the paper's key is {paper['key']!r}, expected the folder's name {folder.name!r}."
+        )
+    entries = tuple(_entry(entry, folder, checksums) for entry in content["entries"])
+    ids = [entry.id for entry in entries]
+    if twice := sorted({i for i in ids if ids.count(i) > 1}):
+        raise ManifestError(f"{path}: entries need different ids, but these occur twice: {', '.join(twice)}.")
+    return Paper(
+        key=paper["key"],
+        title=paper["title"],
+        citation=paper["citation"],
+        doi=paper["doi"],
+        run=Run(**{name: run[name] for name in Run.__dataclass_fields__}),
+        entries=entries,
+    )
+
+
+def _checked(path: Path) -> dict[str, Any]:
+    try:
+        content: dict[str, Any] = json.loads(path.read_text(encoding="utf-8"))
+    except ValueError as error:
+        raise ManifestError(f"{path} is not JSON: {error}.") from None
+    problem = jsonschema.exceptions.best_match(jsonschema.Draft202012Validator(SCHEMA).iter_errors(content))
+    if problem is not None:
+        raise ManifestError(f"{path}: {problem.json_path}: {problem.message}.")
+    return content
+
+
+def _entry(entry: Mapping[str, Any], folder: Path, checksums: Path) -> Entry:
+    return Entry(
+        id=entry["id"],
+        kind=entry["kind"],
+        title=entry["title"],
+        alt=entry["alt"],
+        caption=verified(folder / entry["caption"], checksums),
+        files={form: verified(folder / name, checksums) for form, name in entry["files"].items()},
+        settings=tuple((name, value) for name, value in entry["settings"]),
+        note=entry["note"].strip(),
+        infeasible=tuple(entry["infeasible"]),
+    )

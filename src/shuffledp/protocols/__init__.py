@@ -1,0 +1,9 @@
+"""Protocols of the shuffle model: one folder per task, one file per protocol.
+
+``get("frequency", "amplified")`` finds a built-in protocol, ``get("frequency", "my/file.py:MyProtocol")`` a plug-in.
+"""
+
+from shuffledp.protocols.base import Cost, Messages, ProtocolBase
+from shuffledp.protocols.registry import available, get, module_path
+
+__all__ = ["Cost", "Messages", "ProtocolBase", "available", "get", "module_path"]

@@ -1,0 +1,207 @@
+"""The interface of a protocol: four methods to write, the rest has defaults.
+
+A protocol is a frozen dataclass that is already calibrated: it knows its local budget, its dummies and so on. It
+never changes state; randomness always comes in as a ``numpy.random.Generator``.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from dataclasses import dataclass, fields
+from typing import Any, ClassVar, Literal, Self, final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from shuffledp.accounting import PrivacyProfile
+from shuffledp.populations import Population
+from shuffledp.tasks import Budget, Floats, Ints, Participants, Public, Task, TaskKind, Users, expected_metric
+
+Trust = Literal["shuffler", "shuffler_adds", "secure_sum", "local", "central"]
+Guarantee = Literal["exact", "upper", "approximate"]
+
+
+@dataclass(frozen=True)
+class Messages:
+    """Messages of one repeat: ``payload`` (M,) or (M, width), one row per message.
+
+    No sender is attached and the order carries no meaning once the messages went through the shuffler.
+    """
+
+    payload: NDArray[np.generic]
+
+    def __len__(self) -> int:
+        return len(self.payload)
+
+    @staticmethod
+    def joined(*parts: Messages) -> Messages:
+        """All messages of several senders."""
+        return Messages(np.concatenate([part.payload for part in parts]))
+
+
+@dataclass(frozen=True)
+class Cost:
+    """Expected communication.
+
+    Parameters
+    ----------
+    messages_per_user : float
+        Messages one participant sends, own report included.
+    bits_per_message : float
+        Size of one message in bits.
+    own_messages : float
+        The part of ``messages_per_user`` that is the user's own report; the rest counts as extra messages.
+    shuffler_messages : float
+        Total added by the shuffler or the server, in expectation.
+    """
+
+    messages_per_user: float
+    bits_per_message: float
+    own_messages: float = 1.0
+    shuffler_messages: float = 0.0
+
+    @property
+    def extra_messages(self) -> float:
+        """Messages per user beyond the own report."""
+        return self.messages_per_user - self.own_messages
+
+    @property
+    def bits_per_user(self) -> float:
+        """Bits one participant sends."""
+        return self.messages_per_user * self.bits_per_message
+
+
+@dataclass(frozen=True)
+class ProtocolBase(ABC):
+    """Base of every protocol, built-in or plug-in.
+
+    Concrete protocols are frozen dataclasses that set the class variables and write ``calibrate``, ``encode``,
+    ``estimate`` and ``cost``. Overriding ``sample_aggregate`` with the exact law of the aggregate makes a simulation's
+    cost independent of the number of users; ``expected_variance`` adds the theory line to every figure;
+    ``dominating_pair`` lets the conformance suite check the claimed guarantee.
+    """
+
+    name: ClassVar[str]
+    """Unique within its task; equal to the file's name for built-ins."""
+    task_kind: ClassVar[TaskKind]
+    label: ClassVar[str]
+    """As legends show it."""
+    source: ClassVar[str]
+    """Citation with theorem or equation number."""
+    trust: ClassVar[Trust]
+    accountings: ClassVar[tuple[str, ...]] = ("printed",)
+    """Accountings that ``calibrate`` accepts; others are neither run nor drawn."""
+    reduction: ClassVar[str] = "own"
+    guarantee: ClassVar[Guarantee] = "upper"
+    streamable: ClassVar[bool] = True
+    """Whether the aggregate is additive over chunks of users."""
+    biased: ClassVar[bool] = False
+
+    @property
+    def alphabet_size(self) -> int:
+        """Number of different messages, as far as the default ``aggregate`` counts them."""
+        return 2
+
+    # -- to write -----------------------------------------------------------------------------------------------
+
+    @classmethod
+    @abstractmethod
+    def calibrate(
+        cls, budget: Budget, population: Population, task: Task, *args: Any, **options: Any
+    ) -> Self:
+        """Parameters that meet the budget; raise ``Infeasible`` with the reason when none exist.
+
+        Implementations take the keyword ``accounting`` and, as further keywords, the options of the protocol; the
+        open signature here only lets each of them name its own.
+        """
+
+    @abstractmethod
+    def encode(self, users: Users, rng: np.random.Generator) -> Messages:
+        """Local randomizer: the messages that these users send."""
+
+    @abstractmethod
+    def estimate(self, aggregate: NDArray[Any], public: Public) -> Floats:
+        """Analyzer: (R, A...) aggregates to (R, *estimate_shape) estimates."""
+
+    @abstractmethod
+    def cost(self) -> Cost:
+        """Expected communication of one participant."""
+
+    # -- with defaults ------------------------------------------------------------------------------------------
+
+    def refine(self, public: Public) -> Self:
+        """Parameters after a public first round; the default has no such round."""
+        return self
+
+    def dummies(self, public: Public, rng: np.random.Generator) -> Messages | None:
+        """Messages that the shuffler or the server adds in one repeat; None for none."""
+        return None
+
+    def shuffle(self, messages: Messages, public: Public, rng: np.random.Generator) -> Messages:
+        """Shuffler: add the dummies and permute uniformly (one repeat)."""
+        added = self.dummies(public, rng)
+        everything = messages if added is None else Messages.joined(messages, added)
+        return Messages(rng.permutation(everything.payload, axis=0))
+
+    def aggregate(self, messages: Messages) -> NDArray[Any]:
+        """What the analyzer needs of the shuffled messages: by default the number of messages of each kind."""
+        return np.bincount(messages.payload.astype(np.int64), minlength=self.alphabet_size)
+
+    def simulate_messages(self, users: Users, public: Public, rng: np.random.Generator) -> NDArray[Any]:
+        """Run one repeat message by message: encode, shuffle, aggregate."""
+        return self.aggregate(self.shuffle(self.encode(users, rng), public, rng))
+
+    def sample_aggregate(self, participants: Participants, rng: np.random.Generator) -> NDArray[Any]:
+        """Aggregates of all repeats, (R, A...). The default runs the message level, repeat by repeat."""
+        if participants.users is None:
+            raise ValueError(
+                f"{self.name}: the message level needs the users' raw inputs, which were not given."
+            )
+        rows = []
+        for repeat in range(participants.public.repeats):
+            chunks = list(participants.users(repeat))
+            users = chunks[0] if len(chunks) == 1 else _joined(chunks)
+            public = Public(participants.public.n_users[repeat : repeat + 1])
+            rows.append(self.simulate_messages(users, public, rng))
+        return np.stack(rows)
+
+    @final
+    def simulate(self, participants: Participants | NDArray[Any], rng: np.random.Generator) -> Floats:
+        """Estimates of all repeats, (R, *estimate_shape). An array of users per value is accepted too."""
+        who = (
+            participants if isinstance(participants, Participants) else Participants.from_counts(participants)
+        )
+        refined = self.refine(who.public)
+        return refined.estimate(refined.sample_aggregate(who, rng), who.public)
+
+    def expected_variance(self, participants: Participants) -> Floats | None:
+        """Variance of the estimate given the participants, (R, *estimate_shape); None when no closed form is known."""
+        return None
+
+    @final
+    def expected_mse(self, counts: NDArray[Any] | Participants) -> float | Floats | None:
+        """Expected squared error per coordinate: (k,) counts give a number, (R, k) counts give (R,)."""
+        who = counts if isinstance(counts, Participants) else Participants.from_counts(counts)
+        variance = self.expected_variance(who)
+        if variance is None:
+            return None
+        mse = expected_metric("mse", variance)
+        return float(mse[0]) if not isinstance(counts, Participants) and np.ndim(counts) == 1 else mse
+
+    def dominating_pair(self) -> PrivacyProfile | None:
+        """A profile that bounds the privacy loss of the calibrated protocol; None when none is implemented."""
+        return None
+
+    def parameters(self) -> dict[str, float]:
+        """Calibrated numbers for the results table; by default every numeric field."""
+        return {
+            f.name: float(getattr(self, f.name))
+            for f in fields(self)
+            if isinstance(getattr(self, f.name), int | float | np.integer | np.floating)
+        }
+
+
+def _joined(chunks: list[Users]) -> Users:
+    levels = [c.levels for c in chunks if c.levels is not None]
+    all_levels: Ints | None = np.concatenate(levels) if levels else None
+    return Users(np.concatenate([c.values for c in chunks]), all_levels, chunks[0].offset)

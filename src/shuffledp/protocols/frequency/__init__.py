@@ -1,0 +1,1 @@
+"""Protocols that estimate relative frequencies."""

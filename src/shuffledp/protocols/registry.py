@@ -1,0 +1,152 @@
+"""Finds protocols: built-ins by file name, plug-ins by ``path/to/file.py:Class``.
+
+A built-in is ``protocols/<task>/<name>.py`` and holds exactly one protocol of that name, so that nothing has to be
+imported to know which protocols exist: a workflow can be checked without loading them.
+"""
+
+from __future__ import annotations
+
+import ast
+import importlib
+import importlib.util
+import sys
+from difflib import get_close_matches
+from hashlib import sha256
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+
+from shuffledp.protocols.base import ProtocolBase
+from shuffledp.tasks import TASK_KINDS
+
+HERE = Path(__file__).resolve().parent
+
+
+class UnknownProtocol(ValueError):  # noqa: N818  (names what is wrong, as Infeasible does)
+    """No such protocol; the message lists the known ones and says how to add one."""
+
+
+def available(task_kind: str) -> tuple[str, ...]:
+    """Names of the built-in protocols of a task, sorted.
+
+    Raises
+    ------
+    ValueError
+        If the task kind is unknown.
+    """
+    if task_kind not in TASK_KINDS:
+        raise ValueError(f"No task kind named {task_kind!r}. Known: {', '.join(TASK_KINDS)}.")
+    return tuple(sorted(p.stem for p in (HERE / task_kind).glob("[a-z]*.py")))
+
+
+def is_plugin(name: str) -> bool:
+    """Whether the name has the form ``path/to/file.py:Class``."""
+    return ".py:" in name
+
+
+def module_path(task_kind: str, name: str, *, root: Path | None = None) -> Path:
+    """The file that defines a protocol, without importing it.
+
+    Parameters
+    ----------
+    task_kind, name : str
+        As for `get`.
+    root : Path, optional
+        Folder that a plug-in's relative path starts from; the working directory when left out.
+
+    Raises
+    ------
+    UnknownProtocol
+        If the file or the class in it does not exist.
+    """
+    known = available(task_kind)
+    if not is_plugin(name):
+        if name in known:
+            return HERE / task_kind / f"{name}.py"
+        close = get_close_matches(name, known, n=1)
+        hint = f" Did you mean {close[0]!r}?" if close else ""
+        raise UnknownProtocol(
+            f"No {task_kind} protocol named {name!r}.{hint} Known: {', '.join(known) or 'none yet'}. A protocol of your "
+            "own is named by its file and class, as in 'my_baselines/mine.py:Mine'."
+        )
+    file, _, class_name = name.rpartition(":")
+    path = (root or Path()) / file
+    if not path.is_file():
+        raise UnknownProtocol(f"Protocol {name!r}: there is no file {path}.")
+    try:
+        tree = ast.parse(path.read_text(encoding="utf-8"), filename=str(path))
+    except SyntaxError as error:
+        raise UnknownProtocol(f"Protocol {name!r}: {path}, line {error.lineno}: {error.msg}.") from error
+    classes = [node.name for node in tree.body if isinstance(node, ast.ClassDef)]
+    if class_name not in classes:
+        raise UnknownProtocol(
+            f"Protocol {name!r}: {path} defines no class {class_name!r}. It defines: {', '.join(classes) or 'none'}."
+        )
+    return path
+
+
+def get(task_kind: str, name: str, *, root: Path | None = None) -> type[ProtocolBase]:
+    """The protocol class of that name.
+
+    Parameters
+    ----------
+    task_kind : {"frequency", "summation", "sets", "vectors"}
+        The task it solves.
+    name : str
+        A built-in's name, or ``path/to/file.py:Class``.
+    root : Path, optional
+        Folder that a plug-in's relative path starts from; the working directory when left out.
+
+    Raises
+    ------
+    UnknownProtocol
+        If there is no such protocol, or it does not follow the interface.
+    """
+    path = module_path(task_kind, name, root=root)
+    if is_plugin(name):
+        found = getattr(_load_file(path), name.rpartition(":")[2])
+    else:
+        found = _only_protocol(importlib.import_module(f"shuffledp.protocols.{task_kind}.{name}"), name)
+    return _checked(found, task_kind, name)
+
+
+def _load_file(path: Path) -> ModuleType:
+    resolved = path.resolve()
+    module_name = f"shuffledp_plugin_{resolved.stem}_{sha256(str(resolved).encode()).hexdigest()[:8]}"
+    spec = importlib.util.spec_from_file_location(module_name, resolved)
+    if spec is None or spec.loader is None:
+        raise UnknownProtocol(f"{path} cannot be imported as a Python module.")
+    module = importlib.util.module_from_spec(spec)
+    sys.modules[module_name] = module  # dataclasses look their own module up here
+    spec.loader.exec_module(module)
+    return module
+
+
+def _only_protocol(module: ModuleType, name: str) -> Any:
+    own = [
+        value
+        for value in vars(module).values()
+        if isinstance(value, type) and issubclass(value, ProtocolBase) and value.__module__ == module.__name__
+    ]
+    matching = [value for value in own if getattr(value, "name", None) == name]
+    if len(matching) != 1:
+        raise UnknownProtocol(f"{module.__name__} must define one protocol with name = {name!r}.")
+    return matching[0]
+
+
+def _checked(found: Any, task_kind: str, name: str) -> type[ProtocolBase]:
+    if not (isinstance(found, type) and issubclass(found, ProtocolBase)):
+        raise UnknownProtocol(
+            f"Protocol {name!r}: {found!r} is not a subclass of shuffledp.protocols.ProtocolBase."
+        )
+    missing = sorted(getattr(found, "__abstractmethods__", ()))
+    if missing:
+        raise UnknownProtocol(f"Protocol {name!r} lacks {', '.join(missing)}.")
+    unset = [a for a in ("name", "task_kind", "label", "source", "trust") if not hasattr(found, a)]
+    if unset:
+        raise UnknownProtocol(f"Protocol {name!r} does not set {', '.join(unset)}.")
+    if found.task_kind != task_kind:
+        raise UnknownProtocol(
+            f"Protocol {name!r} solves {found.task_kind!r}, but the experiment's task is {task_kind!r}."
+        )
+    return found

@@ -1,0 +1,49 @@
+"""What a result was made with: versions, commit, configuration, seed and data."""
+
+from __future__ import annotations
+
+import platform
+import subprocess
+from collections.abc import Mapping
+from importlib.metadata import PackageNotFoundError, version
+from pathlib import Path
+from typing import Any
+
+PACKAGES = ("shuffledp", "numpy", "scipy", "pandas", "pyarrow", "matplotlib", "snakemake")
+
+
+def versions() -> dict[str, str]:
+    """Versions of Python and of the packages that numbers depend on."""
+    found = {"python": platform.python_version()}
+    for package in PACKAGES:
+        try:
+            found[package] = version(package)
+        except PackageNotFoundError:
+            found[package] = "not installed"
+    return found
+
+
+def commit(folder: Path) -> str:
+    """Short git commit of a folder, with ``+`` when files were changed since; empty outside a repository."""
+    try:
+        head = _git(folder, "rev-parse", "--short=12", "HEAD")
+        return head + ("+" if _git(folder, "status", "--porcelain", "--untracked-files=no") else "")
+    except (OSError, subprocess.CalledProcessError):
+        return ""
+
+
+def _git(folder: Path, *arguments: str) -> str:
+    done = subprocess.run(["git", *arguments], cwd=folder, check=True, capture_output=True, text=True)
+    return done.stdout.strip()
+
+
+def of_job(job: Mapping[str, Any], job_hash: str, data: Mapping[str, Any], root: Path) -> dict[str, Any]:
+    """Provenance of one result; ``data`` says which source was used."""
+    return {
+        "job": dict(job),
+        "config_sha256": job_hash,
+        "seed": job["seed"],
+        "data": dict(data),
+        "versions": versions(),
+        "commit": commit(root),
+    }

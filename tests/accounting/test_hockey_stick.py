@@ -1,0 +1,90 @@
+import math
+
+import mpmath as mp
+import numpy as np
+import pytest
+from numpy.testing import assert_allclose
+
+from shuffledp.accounting import ClonesProfile, CountPair, WorstOf, hockey_stick, log_gaussian_delta
+from shuffledp.populations import Fixed
+
+
+@pytest.mark.parametrize("eps_local", [1e-6, 0.5, 1.0, 10.0, 700.0])
+def test_hockey_stick_matches_closed_form_of_randomized_response(eps_local):
+    eps = np.linspace(0, eps_local, 7)[:-1]
+    log_p = np.array([eps_local, 0.0]) - np.logaddexp(eps_local, 0.0)
+    want = -np.expm1(eps - eps_local) / (1 + np.exp(-eps_local))
+    assert_allclose(hockey_stick(log_p, log_p[::-1], eps), want, rtol=1e-9, atol=0)
+
+
+def test_hockey_stick_of_disjoint_and_equal_laws():
+    with np.errstate(divide="ignore"):
+        log_p, log_q = np.log([1.0, 0.0, 0.0]), np.log([0.0, 1.0, 0.0])
+    assert_allclose(hockey_stick(log_p, log_q, [0.0, 5.0]), [1.0, 1.0])
+    assert_allclose(hockey_stick(log_p, log_p, [0.0, 5.0]), [0.0, 0.0])
+    assert hockey_stick(log_p, log_p, -1.0) == pytest.approx(1 - math.exp(-1))
+
+
+def test_hockey_stick_refuses_different_shapes():
+    with pytest.raises(ValueError, match=r"\(2,\) but log_q has \(3,\)"):
+        hockey_stick([0.0, 0.0], [0.0, 0.0, 0.0], 0.0)
+
+
+def test_count_pair_takes_the_worse_direction_and_adds_omitted_mass():
+    log_p, log_q = np.log([0.9, 0.1]), np.log([0.5, 0.5])
+    pair = CountPair(log_p, log_q, omitted=1e-3)
+    # p over q peaks at 1.8, q over p at 5: the directions differ.
+    assert float(pair.delta(1.0)) == pytest.approx(0.5 - math.e * 0.1 + 1e-3)
+    assert float(pair.delta(0.0)) == pytest.approx(0.4 + 1e-3)
+    assert float(CountPair(log_p, log_q, omitted=0.9).delta(0.0)) == 1.0
+    assert pair.delta([0.0, 1.0, 2.0]).shape == (3,)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (([0.0], [0.0, -1.0]), "must be"),
+        (([-1.0], [-1.0], -0.1), "omitted must be >= 0"),
+        (([0.0, 0.0], [-1.0, -1.0]), "log_p has a total mass of 2.0"),
+        (([-1.0, -1.0], [0.1, -math.inf]), "log_q has a total mass"),
+    ],
+)
+def test_count_pair_refuses_what_is_not_a_pair_of_laws(arguments, message):
+    with pytest.raises(ValueError, match=message):
+        CountPair(*arguments)
+
+
+def test_worst_of_is_the_pointwise_maximum():
+    first = CountPair(np.log([0.8, 0.2]), np.log([0.4, 0.6]))
+    second = CountPair(np.log([0.6, 0.4]), np.log([0.5, 0.5]))
+    worst = WorstOf((first, second))
+    eps = np.linspace(0, 1, 5)
+    assert_allclose(worst.delta(eps), np.maximum(first.delta(eps), second.delta(eps)), rtol=0)
+    assert (worst.kind, worst.neighbours, worst.view) == ("exact", "replace_one", "analyzer")
+    assert worst.source == "enumeration"
+
+
+def test_worst_of_keeps_track_of_the_side_of_the_error():
+    def pair(kind):
+        return CountPair(np.log([0.8, 0.2]), np.log([0.4, 0.6]), kind=kind)
+
+    assert WorstOf((pair("exact"), ClonesProfile(Fixed(3), 1.0))).kind == "upper"
+    assert WorstOf((pair("exact"), pair("lower"))).kind == "lower"
+    assert WorstOf((pair("lower"), pair("upper"))).kind == "approximate"
+
+
+def test_worst_of_refuses_mixtures_and_nothing():
+    pair = CountPair(np.log([0.8, 0.2]), np.log([0.4, 0.6]))
+    other = CountPair(pair.log_p, pair.log_q, neighbours="add_remove")
+    with pytest.raises(ValueError, match="one kind of neighbours, got add_remove, replace_one"):
+        WorstOf((pair, other))
+    with pytest.raises(ValueError, match="at least one"):
+        WorstOf(())
+
+
+@pytest.mark.parametrize(("mu", "eps"), [(0.01, 0.0), (0.1, 0.5), (1.0, 1.0), (0.05, 1.5), (8.0, 3.0)])
+def test_gaussian_delta_matches_fifty_digits(mu, eps):
+    with mp.workdps(50):
+        m, e = mp.mpf(mu), mp.mpf(eps)
+        want = float(mp.log(mp.ncdf(m / 2 - e / m) - mp.exp(e) * mp.ncdf(-m / 2 - e / m)))
+    assert log_gaussian_delta(mu, eps) == pytest.approx(want, rel=1e-10)

@@ -1,0 +1,144 @@
+"""Open a page in the system's Chromium and keep what it asked for: shared by every browser test.
+
+The browser must be installed already; nothing is downloaded. Mark a test module with::
+
+    pytestmark = [pytest.mark.browser, requires_browser]
+"""
+
+from __future__ import annotations
+
+import os
+import shutil
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, Literal
+
+import pytest
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from pathlib import Path
+
+BROWSERS = ("chromium", "chromium-browser", "google-chrome")
+DESKTOP = (1280, 900)
+PHONE = (360, 740)
+ARGUMENTS = (
+    "--no-sandbox",
+    "--disable-gpu",
+    "--disable-dev-shm-usage",
+    "--disable-quic",
+    "--no-first-run",
+    "--disable-background-networking",
+    "--disable-component-update",
+    "--disable-sync",
+    "--host-resolver-rules=MAP * ~NOTFOUND",  # whatever a page asks for, nothing leaves the machine by name
+)
+
+
+def find_browser() -> str | None:
+    """Path of an installed Chromium, or None."""
+    return next((path for path in map(shutil.which, BROWSERS) if path), None)
+
+
+def may_skip() -> bool:
+    """Whether a test may be skipped: no browser here, and this is not continuous integration."""
+    return find_browser() is None and os.environ.get("CI") != "true"
+
+
+requires_browser = pytest.mark.skipif(
+    may_skip(), reason=f"no browser found: none of {', '.join(BROWSERS)} is on the PATH"
+)
+
+
+@dataclass
+class Opened:
+    """An open page and what happened in it so far."""
+
+    page: Any
+    requests: list[str] = field(default_factory=list)
+    errors: list[str] = field(default_factory=list)
+
+    @property
+    def foreign_requests(self) -> list[str]:
+        """Requests for anything but files of this machine and data that the page itself contains."""
+        return [url for url in self.requests if not url.startswith(("file:", "data:", "blob:"))]
+
+    def scroll_through(self) -> None:
+        """Scroll to the bottom in steps, so that pictures that load lazily do load; then wait for them."""
+        self.page.evaluate(
+            """async () => {
+                for (let y = 0; y < document.documentElement.scrollHeight; y += innerHeight / 2) {
+                    scrollTo({top: y, behavior: "instant"});
+                    await new Promise(done => setTimeout(done, 20));
+                }
+                const waits = [...document.images].map(image => image.complete ? null
+                    : new Promise(done => { image.onload = image.onerror = done; }));
+                await Promise.race([Promise.all(waits), new Promise(done => setTimeout(done, 10000))]);
+            }"""
+        )
+
+    def broken_images(self) -> list[str]:
+        """Addresses of images that show nothing."""
+        found: list[str] = self.page.evaluate(
+            "[...document.images].filter(i => !i.complete || i.naturalWidth === 0).map(i => i.src)"
+        )
+        return found
+
+    def scrolls_sideways(self) -> bool:
+        """Whether the page as a whole is wider than the window."""
+        wider: bool = self.page.evaluate(
+            "document.documentElement.scrollWidth > document.documentElement.clientWidth"
+        )
+        return wider
+
+
+@contextmanager
+def open_page(
+    path: Path, viewport: tuple[int, int] = DESKTOP, *, scheme: Literal["light", "dark"] = "light"
+) -> Iterator[Opened]:
+    """Open a local HTML file.
+
+    Parameters
+    ----------
+    path : Path
+        The file.
+    viewport : (width, height)
+        Size of the window in CSS pixels.
+    scheme : {"light", "dark"}
+        What the page is told about the reader's preference.
+
+    Yields
+    ------
+    Opened
+        The page, the addresses it requested, and the errors of its console.
+
+    Raises
+    ------
+    RuntimeError
+        If no browser is installed.
+    """
+    from playwright.sync_api import sync_playwright
+
+    browser_path = find_browser()
+    if browser_path is None:
+        raise RuntimeError(f"No browser found: install one of {', '.join(BROWSERS)}.")
+    with sync_playwright() as playwright:
+        browser = playwright.chromium.launch(executable_path=browser_path, args=list(ARGUMENTS))
+        try:
+            page = browser.new_page(
+                viewport={"width": viewport[0], "height": viewport[1]},
+                color_scheme=scheme,
+                reduced_motion="reduce",
+            )
+            page.set_default_timeout(20_000)
+            opened = Opened(page)
+            page.on("request", lambda request: opened.requests.append(request.url))
+            page.on(
+                "console",
+                lambda message: opened.errors.append(message.text) if message.type == "error" else None,
+            )
+            page.on("pageerror", lambda error: opened.errors.append(str(error)))
+            page.goto(path.resolve().as_uri(), wait_until="load")
+            yield opened
+        finally:
+            browser.close()

@@ -1,0 +1,115 @@
+import math
+
+import mpmath as mp
+import numpy as np
+import pytest
+from numpy.testing import assert_allclose
+
+from shuffledp.numerics import (
+    Window,
+    binomial_upper_tail,
+    binomial_window,
+    convolve,
+    log_binomial_pmf,
+    log_poisson_pmf,
+    poisson_window,
+    thin,
+)
+
+
+def exact_binomial(n, p, x):
+    with mp.workdps(40):
+        return mp.binomial(n, x) * mp.mpf(p) ** x * (1 - mp.mpf(p)) ** (n - x)
+
+
+@pytest.mark.parametrize(
+    ("n", "p"), [(1, 0.3), (7, 0.5), (40, 1e-3), (10**5, 0.2), (10**8, 0.018), (10**6, 0.999)]
+)
+def test_log_binomial_pmf_matches_forty_digits(n, p):
+    spread = math.sqrt(n * p * (1 - p))
+    for x in {0, n, *(min(n, max(0, round(n * p + z * spread))) for z in (-8, -1, 0, 0.5, 6))}:
+        with mp.workdps(40):
+            want = float(
+                mp.loggamma(n + 1)
+                - mp.loggamma(x + 1)
+                - mp.loggamma(n - x + 1)
+                + x * mp.log(mp.mpf(p))
+                + (n - x) * mp.log(1 - mp.mpf(p))
+            )
+        assert log_binomial_pmf(x, n, p) == pytest.approx(want, rel=1e-13, abs=1e-12)
+
+
+@pytest.mark.parametrize("mean", [0.01, 3.0, 15.5, 1e4, 1e8])
+def test_log_poisson_pmf_matches_forty_digits(mean):
+    for z in (-5, 0, 2):
+        x = max(0, round(mean + z * math.sqrt(mean)))
+        with mp.workdps(40):
+            want = float(x * mp.log(mp.mpf(mean)) - mp.mpf(mean) - mp.loggamma(x + 1))
+        assert log_poisson_pmf(x, mean) == pytest.approx(want, rel=1e-13, abs=1e-12)
+
+
+def test_binomial_upper_tail_matches_sums_and_handles_the_ends():
+    x = np.arange(-2, 14)
+    want = [float(sum(exact_binomial(11, 0.3, i) for i in range(max(0, k), 12))) for k in x]
+    assert_allclose(binomial_upper_tail(x, 11, 0.3), want, rtol=1e-13, atol=0)
+    assert binomial_upper_tail(1, 0, 0.5) == 0.0
+    assert binomial_upper_tail(0, 0, 0.5) == 1.0
+
+
+@pytest.mark.parametrize("tail", [1e-6, 1e-30, 1e-300])
+@pytest.mark.parametrize(
+    ("n", "p"), [(0, 0.5), (5, 0.0), (5, 1.0), (12, 0.4), (10**6, 1e-5), (50000, 0.3), (4000, 0.9999)]
+)
+def test_binomial_window_is_accurate_and_its_omitted_mass_is_a_bound(n, p, tail):
+    window = binomial_window(n, p, tail)
+    middle = window.start + window.pmf.size // 2
+    for x in {window.start, middle, window.stop - 1}:
+        want = float(exact_binomial(n, p, x))
+        assert window.pmf[x - window.start] == pytest.approx(want, rel=1e-10, abs=1e-307)
+    assert math.fsum(window.pmf) == pytest.approx(1, abs=window.omitted + 1e-11)
+    if tail == 1e-6 and window.omitted > 0:
+        assert 1 - math.fsum(window.pmf) <= window.omitted
+        assert 0 <= window.start < n * p < window.stop <= n + 1
+
+
+@pytest.mark.parametrize("mean", [0.0, 0.3, 20.0, 1e5])
+def test_poisson_window_is_accurate(mean):
+    window = poisson_window(mean, 1e-20)
+    for x in {window.start, window.start + window.pmf.size // 2, window.stop - 1}:
+        with mp.workdps(40):
+            want = float(mp.exp(-mp.mpf(mean)) * mp.mpf(mean) ** x / mp.factorial(x))
+        assert window.pmf[x - window.start] == pytest.approx(want, rel=1e-10)
+    assert math.fsum(window.pmf) == pytest.approx(1, abs=1e-11)
+
+
+def test_convolve_adds_starts_and_omitted_mass():
+    total = convolve(Window(2, np.array([0.5, 0.5]), 0.01), Window(3, np.array([0.25, 0.75]), 0.02))
+    assert (total.start, total.stop) == (5, 8)
+    assert_allclose(total.pmf, [0.125, 0.5, 0.375], rtol=1e-15)
+    assert total.omitted == pytest.approx(0.03)
+
+
+@pytest.mark.parametrize("rate", [0.0, 1e-3, 0.37, 0.9, 1.0])
+def test_thin_is_the_mixture_of_binomials(rate):
+    pmf = np.random.default_rng(5).dirichlet(np.ones(9))
+    thinned = thin(Window(4, pmf), rate, 1e-30)
+    for x in range(14):
+        want = sum(float(w * exact_binomial(n, rate, x)) for n, w in enumerate(pmf, 4) if x <= n)
+        inside = thinned.start <= x < thinned.stop
+        assert (thinned.pmf[x - thinned.start] if inside else 0.0) == pytest.approx(
+            want, rel=1e-12, abs=1e-30
+        )
+
+
+def test_thinning_a_binomial_gives_a_binomial():
+    thinned = thin(binomial_window(3000, 0.4, 1e-40), 0.3, 1e-40)
+    want = binomial_window(3000, 0.12, 1e-30)
+    inside = slice(want.start - thinned.start, want.stop - thinned.start)
+    assert_allclose(thinned.pmf[inside], want.pmf, rtol=1e-9)
+
+
+def test_thinning_a_long_window_at_a_low_rate_stays_finite_and_complete():
+    thinned = thin(poisson_window(4e4, 1e-25), 1e-4, 1e-25)
+    assert math.fsum(thinned.pmf) == pytest.approx(1, abs=1e-10)
+    assert float(thinned.pmf @ thinned.support) == pytest.approx(4.0, rel=1e-9)
+    assert thinned.omitted < 1e-20

@@ -1,0 +1,179 @@
+import math
+
+import numpy as np
+import pytest
+from numpy.testing import assert_allclose
+
+from shuffledp.numerics import binomial_upper_tail
+from shuffledp.populations import (
+    Binomial,
+    Empirical,
+    Fixed,
+    Law,
+    MomentBounded,
+    Poisson,
+    SubExponential,
+    SubGaussian,
+)
+
+LAWS: list[Law] = [
+    Fixed(0),
+    Fixed(5),
+    Binomial(0, 0.5),
+    Binomial(30, 0.0),
+    Binomial(30, 1.0),
+    Binomial(30, 0.3),
+    Binomial(48841, 0.05),
+    Poisson(0.0),
+    Poisson(2.5),
+    Poisson(1000.0),
+    Empirical((0.2, 0.0, 0.5, 0.3), start=4),
+]
+
+
+@pytest.mark.parametrize("law", LAWS, ids=repr)
+def test_window_has_the_stated_moments(law):
+    window = law.window()
+    assert math.fsum(window.pmf) == pytest.approx(1, abs=1e-11)
+    assert 0 <= window.omitted <= 2e-30
+    mean = float(window.pmf @ window.support)
+    assert mean == pytest.approx(law.mean, rel=1e-10)
+    assert float(window.pmf @ (window.support - mean) ** 2) == pytest.approx(
+        law.variance, rel=1e-8, abs=1e-12
+    )
+
+
+@pytest.mark.parametrize("law", LAWS, ids=repr)
+@pytest.mark.parametrize("level", [1e-12, 5e-6, 0.25, 0.5, 0.9, 1 - 1e-12])
+def test_quantile_is_the_smallest_point_that_reaches_the_level(law, level):
+    window = law.window()
+    quantile = law.quantile(level)
+    at_most = math.fsum(window.pmf[window.support <= quantile])
+    less = math.fsum(window.pmf[window.support < quantile])
+    assert at_most >= level - 1e-15
+    assert less < level
+
+
+@pytest.mark.parametrize("law", LAWS, ids=repr)
+@pytest.mark.parametrize("failure", [1e-200, 5e-6, 0.3])
+def test_lower_bound_of_a_law_is_exact(law, failure):
+    bound = law.lower_bound(failure)
+    window = law.window(1e-250)
+    assert bound == int(bound)
+    assert math.fsum(window.pmf[window.support < bound]) <= failure
+    assert math.fsum(window.pmf[window.support <= bound]) > failure
+
+
+def test_lower_bound_of_known_cases():
+    # One more is the number of participants n1 that the union-bound protocols plan for.
+    assert Binomial(48841, 0.05).lower_bound(5e-6) + 1 == 2233
+    assert Poisson(1000).lower_bound(5e-6) + 1 == 864
+    assert 1 - binomial_upper_tail(2232, 48841, 0.05) <= 5e-6 < 1 - binomial_upper_tail(2233, 48841, 0.05)
+
+
+@pytest.mark.parametrize("law", LAWS, ids=repr)
+@pytest.mark.parametrize("rate", [0.0, 0.4, 1.0])
+def test_thinned_law_has_the_moments_of_a_binomial_mixture(law, rate):
+    thinned = law.thinned(rate)
+    assert thinned.mean == pytest.approx(rate * law.mean, rel=1e-12)
+    variance = rate * (1 - rate) * law.mean + rate**2 * law.variance
+    assert thinned.variance == pytest.approx(variance, rel=1e-9, abs=1e-12)
+
+
+@pytest.mark.parametrize("law", LAWS, ids=repr)
+def test_samples_follow_the_law(law):
+    draws = law.sample(np.random.default_rng(11), (40, 100))
+    assert draws.shape == (40, 100)
+    assert draws.dtype == np.int64
+    error = 5 * math.sqrt(law.variance / draws.size)
+    assert abs(draws.mean() - law.mean) <= error + 1e-12
+    assert draws.min() >= 0
+    assert law.sample(np.random.default_rng(1)).shape == ()
+
+
+def test_samples_depend_on_the_generator_alone():
+    law = Binomial(100, 0.3)
+    first, second = (law.sample(np.random.default_rng(3), 20) for _ in range(2))
+    assert np.array_equal(first, second)
+    assert not np.array_equal(first, law.sample(np.random.default_rng(4), 20))
+
+
+def test_empirical_of_observed_rounds():
+    law = Empirical.of([7, 5, 5, 8])
+    assert law == Empirical((0.5, 0.0, 0.25, 0.25), start=5)
+    assert law.mean == 6.25
+    with pytest.raises(ValueError, match="counts must not be empty"):
+        Empirical.of([])
+
+
+def test_bounds_hold_with_equality_where_they_are_stated():
+    mean, t = 1000.0, 80.0
+    assert SubGaussian(mean, 30.0).lower_bound(math.exp(-(t**2) / (2 * 900))) == pytest.approx(mean - t)
+    printed = SubGaussian(mean, 30.0, convention="printed")
+    assert printed.lower_bound(math.exp(-(t**2) / 900)) == pytest.approx(mean - t)
+    assert SubExponential(mean, 2.0, 0.1).lower_bound(2 * math.exp(-0.1 * t)) == pytest.approx(mean - t)
+    # Cantelli is attained by a law with two points.
+    p = 900 / (900 + t**2)
+    assert MomentBounded(mean, 900.0).lower_bound(p) == pytest.approx(mean - t)
+
+
+def test_bounds_never_leave_the_range():
+    for bound in (SubGaussian(10, 50.0), SubExponential(10, 1.0, 1e-3), MomentBounded(10, 1e4)):
+        assert bound.lower_bound(1e-9) == 0.0
+    assert SubExponential(10, 1e-3, 1.0).lower_bound(0.9) == 10.0
+
+
+def test_bounds_cannot_be_sampled():
+    for bound in (SubGaussian(10, 1), SubExponential(10, 1, 1), MomentBounded(10, 1)):
+        assert not isinstance(bound, Law)
+        assert not hasattr(bound, "sample")
+
+
+@pytest.mark.parametrize(
+    ("make", "message"),
+    [
+        (lambda: Fixed(-1), "Fixed: others must be an integer"),
+        (lambda: Fixed(2.5), "Fixed: others .* got 2.5"),
+        (lambda: Fixed(math.nan), "Fixed: others"),
+        (lambda: Fixed("3"), "Fixed: others"),
+        (lambda: Binomial(-1, 0.5), "Binomial: trials"),
+        (lambda: Binomial(10, 1.5), r"Binomial: rate must be in \[0, 1\], got 1.5"),
+        (lambda: Binomial(10, math.nan), "Binomial: rate"),
+        (lambda: Poisson(-0.1), "Poisson: mean must be a finite number >= 0, got -0.1"),
+        (lambda: Poisson(math.inf), "Poisson: mean"),
+        (lambda: Empirical(()), "Empirical: pmf must be a non-empty"),
+        (lambda: Empirical((0.5, 0.6)), "Empirical: pmf must sum to 1"),
+        (lambda: Empirical((1.5, -0.5)), "Empirical: every entry"),
+        (lambda: Empirical((1.0,), start=-1), "Empirical: start"),
+        (lambda: SubGaussian(10, -1.0), "SubGaussian: scale"),
+        (
+            lambda: SubGaussian(10, 1.0, "usual"),
+            "SubGaussian: convention must be one of variance_proxy, printed",
+        ),
+        (lambda: SubExponential(10, 0.0, 1.0), "SubExponential: a must be a positive"),
+        (lambda: SubExponential(10, 1.0, math.nan), "SubExponential: b"),
+        (lambda: MomentBounded(-1.0, 1.0), "MomentBounded: mean"),
+        (lambda: MomentBounded(1.0, -1.0), "MomentBounded: variance"),
+        (lambda: Poisson(3).thinned(1.2), "rate must be in"),
+        (lambda: Poisson(3).quantile(0.0), "Poisson: level must be in"),
+        (lambda: Poisson(3).lower_bound(1.0), "Poisson: failure must be in"),
+        (lambda: Poisson(3).window(0.0), "Poisson: tail must be in"),
+    ],
+)
+def test_values_out_of_range_are_refused_by_name(make, message):
+    with pytest.raises(ValueError, match=message):
+        make()
+
+
+def test_numpy_scalars_are_accepted_and_become_plain_numbers():
+    law = Binomial(np.int64(48841), np.float64(0.05))
+    assert law == Binomial(48841, 0.05)
+    assert type(law.trials) is int
+    assert hash(law) == hash(Binomial(48841, 0.05))
+    assert type(Fixed(np.float64(3.0)).others) is int
+
+
+def test_window_of_a_fixed_number_is_one_point():
+    window = Fixed(7).window()
+    assert (window.start, window.stop, window.omitted) == (7, 8, 0.0)
+    assert_allclose(window.pmf, [1.0])

@@ -1,0 +1,44 @@
+"""Write environment.yml from pyproject.toml and locks/run.txt: ``make lock`` calls this; a test compares."""
+
+import re
+import tomllib
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parent.parent
+HEAD = """\
+# For users of conda or mamba: conda env create --file environment.yml; conda activate shuffledp; pip install -e . --no-deps
+# The same versions as locks/run.txt (made by `make lock`; a test compares them).
+name: shuffledp
+channels: [conda-forge, bioconda]
+dependencies:
+  - python=3.11
+  - pip
+  - pip:
+"""
+
+
+def pinned() -> dict[str, str]:
+    """Version of each package of the run lock for Python 3.11 (the first, where versions depend on Python)."""
+    found: dict[str, str] = {}
+    for name, version in re.findall(
+        r"^([a-z0-9._-]+)==(\S+)", (ROOT / "locks/run.txt").read_text(), flags=re.M
+    ):
+        found.setdefault(name, version)
+    return found
+
+
+def content() -> str:
+    """Direct dependencies with their locked versions."""
+    wanted = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]["dependencies"]
+    pins = pinned()
+    lines = []
+    for requirement in wanted:
+        match = re.match(r"([A-Za-z0-9._-]+)(\[[a-z,]+\])?", requirement)
+        assert match is not None
+        name = match[1].lower()
+        lines.append(f"      - {name}{match[2] or ''}=={pins[name]}")
+    return HEAD + "\n".join(lines) + "\n"
+
+
+if __name__ == "__main__":
+    (ROOT / "environment.yml").write_text(content())

@@ -1,0 +1,40 @@
+"""Resolve the lock files: ``make lock``.
+
+The locks hold versions and hashes for every platform and no index address. Extras are resolved on top of
+``run``, so that a package has the same version in every lock.
+"""
+
+import os
+import re
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parent.parent
+TOOLS = os.environ | {"PYTHONPATH": str(ROOT / ".tools")}
+
+
+def pins(lock: Path) -> str:
+    """Versions of a lock without their hashes, as constraints for another."""
+    text = re.sub(r" \\\n( +--hash=\S+( \\\n)?)+", "", lock.read_text())
+    return "\n".join(line for line in text.splitlines() if re.match(r"^[a-z0-9]", line)) + "\n"
+
+
+def compile_lock(name: str) -> None:
+    """Write locks/<name>.txt."""
+    base, target = ROOT / "locks/run.txt", ROOT / f"locks/{name}.txt"
+    command = [sys.executable, "-m", "uv", "pip", "compile", "--quiet", "--universal", "--generate-hashes"]
+    command += ["--python-version", "3.11", "--no-emit-index-url", "--custom-compile-command", "make lock"]
+    with tempfile.NamedTemporaryFile("w", suffix=".txt") as constraints:
+        if name != "run":
+            constraints.write(pins(base))
+            constraints.flush()
+            command += ["--extra", name, "--constraint", constraints.name, "--no-annotate"]
+        else:
+            command += ["--no-annotate"]
+        subprocess.run([*command, "pyproject.toml", "-o", str(target)], check=True, cwd=ROOT, env=TOOLS)
+
+
+for lock_name in sys.argv[1:]:
+    compile_lock(lock_name)

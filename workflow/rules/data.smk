@@ -1,0 +1,41 @@
+# Data sets: from the first source that has them to one prepared file each.
+
+
+for name in datasets.NAMES:
+
+    rule:
+        name:
+            f"dataset_{name}"
+        input:
+            modules("datasets/*.py"),
+        output:
+            data=f"{PREPARED}/{datasets.data_file(name)}",
+            provenance=f"{PREPARED}/{name}.json",
+            checksum=f"{PREPARED}/{name}.sha256",
+        log:
+            f"{LOGS}/dataset/{name}.log",
+        benchmark:
+            f"{LOGS}/dataset/{name}.benchmark.tsv"
+        params:
+            dataset=name,
+            # Setting a mirror, or forbidding substitutes, is a reason to get the data anew.
+            mirror=os.environ.get("SHUFFLEDP_MIRROR", ""),
+            policy=SETTINGS.data_source,
+            raw_dir="data/raw",
+        script:
+            "../scripts/prepare_dataset.py"
+
+
+rule summaries:
+    """Make the small tables of data/summaries/ from the raw files: snakemake --cores 1 --forcerun summaries summaries."""
+    output:
+        [f"data/summaries/{t}" for tables in datasets.SUMMARY_FILES.values() for t in tables],
+    log:
+        f"{LOGS}/dataset/summaries.log",
+    benchmark:
+        f"{LOGS}/dataset/summaries.benchmark.tsv"
+    params:
+        mirror=os.environ.get("SHUFFLEDP_MIRROR", ""),
+        raw_dir="data/raw",
+    script:
+        "../scripts/make_summaries.py"

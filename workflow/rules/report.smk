@@ -1,0 +1,19 @@
+# The page with every figure and table.
+
+
+rule pages:
+    """One page that shows everything, readable offline."""
+    input:
+        [f"{RESULTS}/figures/{paper}/manifest.json" for paper in SETTINGS.papers],
+        modules("pages/*.py", "pages/templates/*"),
+    output:
+        f"{RESULTS}/index.html",
+    log:
+        f"{LOGS}/{RESULTS}/pages.log",
+    benchmark:
+        f"{LOGS}/{RESULTS}/pages.benchmark.tsv"
+    params:
+        results=RESULTS,
+        papers=list(SETTINGS.papers),
+    script:
+        "../scripts/pages.py"

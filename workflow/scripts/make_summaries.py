@@ -1,0 +1,20 @@
+"""Make the small tables of data/summaries from the raw files."""
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from shuffledp.datasets import make_summaries
+from shuffledp.jobs import job as guarded
+
+if TYPE_CHECKING:
+    from snakemake.script import snakemake
+
+if __name__ == "__main__":
+    with guarded(snakemake.log[0]) as log:
+        written = make_summaries(
+            Path(snakemake.output[0]).parent,
+            raw_dir=Path(snakemake.params.raw_dir),
+            mirror=snakemake.params.mirror or None,
+            say=log.info,
+        )
+        log.info("wrote %s", ", ".join(path.name for path in written))

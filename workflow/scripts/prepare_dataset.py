@@ -1,0 +1,40 @@
+"""Get one data set from the first source that has it; write its prepared form."""
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from shuffledp.datasets import Provenance, data_file, prepare
+from shuffledp.jobs import job as guarded
+
+if TYPE_CHECKING:
+    from snakemake.script import snakemake
+
+
+def main(
+    name: str,
+    data: Path,
+    say: Callable[[str], None],
+    *,
+    mirror: str,
+    policy: Any = "auto",
+    raw_dir: Path = Path("data/raw"),
+) -> Provenance:
+    """Prepare `name` into the folder of `data`; say what was used."""
+    if data.name != data_file(name):
+        raise ValueError(f"The output is {data}, expected a file called {data_file(name)}: correct the rule.")
+    return prepare(
+        name, raw_dir=raw_dir, output_dir=data.parent, mirror=mirror or None, policy=policy, say=say
+    )
+
+
+if __name__ == "__main__":
+    with guarded(snakemake.log[0]) as log:
+        main(
+            snakemake.params.dataset,
+            Path(snakemake.output.data),
+            log.info,
+            mirror=snakemake.params.mirror,
+            policy=snakemake.params.policy,
+            raw_dir=Path(snakemake.params.raw_dir),
+        )

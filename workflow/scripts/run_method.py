@@ -1,0 +1,28 @@
+"""Run one method of one experiment; write its two result tables."""
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from shuffledp.experiments import results, runner, seeds
+from shuffledp.jobs import job as guarded
+from shuffledp.provenance import of_job
+
+if TYPE_CHECKING:
+    from snakemake.script import snakemake
+
+
+def main(job: dict[str, Any], prepared: Path, root: Path, bundle: results.Bundle) -> None:
+    done = runner.run(job, prepared=prepared, root=root)
+    data = {"source": done.data_source, "note": done.data_note}
+    results.write(bundle, done.cells, done.values, of_job(job, seeds.digest(job), data, root))
+
+
+if __name__ == "__main__":
+    with guarded(snakemake.log[0]):
+        out = snakemake.output
+        main(
+            snakemake.params.job,
+            Path(snakemake.params.prepared),
+            Path(snakemake.params.root),
+            results.Bundle(Path(out.cells), Path(out.values_), Path(out.provenance), Path(out.checksum)),
+        )
