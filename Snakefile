@@ -43,4 +43,5 @@ onstart:
 
 
 onsuccess:
-    print(f"Figures and tables: {RESULTS}/index.html")
+    say_what_data_were_used()
+    print(f"Figures and tables: {RESULTS}/index.html", file=sys.stderr)

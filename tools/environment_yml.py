@@ -6,7 +6,8 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
 HEAD = """\
-# For users of conda or mamba: conda env create --file environment.yml; conda activate shuffledp; pip install -e . --no-deps
+# For users of conda or mamba:
+#   conda env create --file environment.yml && conda activate shuffledp && pip install --no-deps --editable .
 # The same versions as locks/run.txt (made by `make lock`; a test compares them).
 name: shuffledp
 channels: [conda-forge, bioconda]

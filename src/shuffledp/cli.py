@@ -134,7 +134,7 @@ def repair() -> None:
 
 
 def _remove_unlisted(folder: Path) -> int:
-    """Results whose checksum list is gone: they cannot be trusted, and their presence would stop nothing from rerunning."""
+    """Remove results whose checksum list is gone: nothing can vouch for them."""
     listed = {path for checksum in folder.rglob("*.sha256") for path in storage.listed(checksum)}
     suspects = [p for pattern in ("*.parquet", "*.npz") for p in folder.rglob(pattern) if p not in listed]
     for path in sorted(suspects):

@@ -16,6 +16,8 @@ from typing import ClassVar, Literal, get_args
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from shuffledp.numerics.checks import check_choice, check_count, check_open_unit, check_positive
+
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
 Metric = Callable[[Floats, Floats], Floats]
@@ -49,17 +51,21 @@ class Budget:
     neighbours: Neighbours = "replace_one"
 
     def __post_init__(self) -> None:
-        levels = self.levels
-        if not levels or not all(math.isfinite(e) and e > 0 for e in levels):
-            raise ValueError(f"Budget: eps must be positive and finite, got {self.eps!r}.")
-        if any(a >= b for a, b in pairwise(levels)):
-            raise ValueError(f"Budget: the eps of the privacy levels must increase, got {self.eps!r}.")
-        if not 0 <= self.delta < 1:
-            raise ValueError(f"Budget: delta must lie in [0, 1), got {self.delta!r}.")
-        if self.neighbours not in get_args(Neighbours):
-            raise ValueError(
-                f"Budget: neighbours must be one of {get_args(Neighbours)}, got {self.neighbours!r}."
-            )
+        if isinstance(self.eps, tuple):
+            levels = tuple(check_positive("Budget: eps", e) for e in self.eps)
+            if not levels:
+                raise ValueError("Budget: eps must hold at least one privacy level, got ().")
+            if any(a >= b for a, b in pairwise(levels)):
+                raise ValueError(f"Budget: the eps of the privacy levels must increase, got {self.eps!r}.")
+            object.__setattr__(self, "eps", levels)
+        else:
+            object.__setattr__(self, "eps", check_positive("Budget: eps", self.eps))
+        # 0 is allowed here, for pure guarantees; a nan or a text fails the comparison or the conversion.
+        delta = self.delta
+        if delta != 0 or isinstance(delta, bool):
+            delta = check_open_unit("Budget: delta, unless it is 0,", delta)
+        object.__setattr__(self, "delta", float(delta))
+        check_choice("Budget: neighbours", self.neighbours, get_args(Neighbours))
 
     @property
     def levels(self) -> tuple[float, ...]:
@@ -75,23 +81,31 @@ class Budget:
 # -- metrics: (R, *estimate_shape) estimate and truth -> (R,) ---------------------------------------------------
 
 
-def _flat(difference: Floats) -> Floats:
-    return difference.reshape(difference.shape[0], -1)
+def _flat(values: Floats) -> Floats:
+    return values.reshape(values.shape[0], -1)
+
+
+def _difference(estimate: Floats, truth: Floats) -> Floats:
+    """One row of differences per repeat; (R,) against (R, 1) would silently become (R, R)."""
+    difference = np.asarray(estimate - truth)
+    if difference.shape != np.shape(estimate):
+        raise ValueError(f"The estimate has shape {np.shape(estimate)} but the truth has {np.shape(truth)}.")
+    return _flat(difference)
 
 
 def mean_squared_error(estimate: Floats, truth: Floats) -> Floats:
     """Squared error, averaged over the coordinates of the estimate; one number per repeat."""
-    return np.asarray(np.mean(_flat(estimate - truth) ** 2, axis=1))
+    return np.asarray(np.mean(_difference(estimate, truth) ** 2, axis=1))
 
 
 def sum_squared_error(estimate: Floats, truth: Floats) -> Floats:
     """Squared l2 distance; one number per repeat."""
-    return np.asarray(np.sum(_flat(estimate - truth) ** 2, axis=1))
+    return np.asarray(np.sum(_difference(estimate, truth) ** 2, axis=1))
 
 
 def l1_error(estimate: Floats, truth: Floats) -> Floats:
     """The l1 distance; one number per repeat. For frequencies this is the papers' "total variation error"."""
-    return np.asarray(np.sum(np.abs(_flat(estimate - truth)), axis=1))
+    return np.asarray(np.sum(np.abs(_difference(estimate, truth)), axis=1))
 
 
 METRICS: Mapping[str, Metric] = {
@@ -117,7 +131,13 @@ def expected_metric(name: str, variance: Floats) -> Floats:
     (R,) ndarray
         Exact for ``mse`` and ``sse``; for ``tve`` and ``l1`` the normal limit ``sqrt(2/pi)`` times the sum of the
         standard deviations, which is within 0.1 % from some thousand users on.
+
+    Raises
+    ------
+    ValueError
+        If the metric is unknown.
     """
+    check_choice("metric", name, tuple(METRICS))
     flat = _flat(np.asarray(variance, float))
     if name == "mse":
         return np.asarray(np.mean(flat, axis=1))
@@ -153,9 +173,10 @@ class Task:
         raise NotImplementedError
 
 
-def _at_least(owner: str, name: str, value: int, least: int) -> None:
-    if isinstance(value, bool) or int(value) != value or value < least:
-        raise ValueError(f"{owner}: {name} must be an integer of at least {least}, got {value!r}.")
+def _at_least(task: Task, name: str, least: int) -> None:
+    """Check an integer field and store it as a plain int, whatever number it came as."""
+    count = check_count(f"{type(task).__name__}: {name}", getattr(task, name), least)
+    object.__setattr__(task, name, count)
 
 
 @dataclass(frozen=True)
@@ -167,7 +188,7 @@ class Frequency(Task):
     metrics: ClassVar[tuple[str, ...]] = ("mse", "tve")
 
     def __post_init__(self) -> None:
-        _at_least("Frequency", "domain_size", self.domain_size, 2)
+        _at_least(self, "domain_size", 2)
 
     @property
     def counts_shape(self) -> tuple[int, ...]:
@@ -192,8 +213,8 @@ class Summation(Task):
     metrics: ClassVar[tuple[str, ...]] = ("mse",)
 
     def __post_init__(self) -> None:
-        _at_least("Summation", "max_value", self.max_value, 1)
-        _at_least("Summation", "coordinates", self.coordinates, 1)
+        _at_least(self, "max_value", 1)
+        _at_least(self, "coordinates", 1)
 
     @property
     def counts_shape(self) -> tuple[int, ...]:
@@ -218,9 +239,9 @@ class Sets(Task):
     metrics: ClassVar[tuple[str, ...]] = ("sse", "mse")
 
     def __post_init__(self) -> None:
-        _at_least("Sets", "set_size", self.set_size, 1)
-        _at_least("Sets", "domain_size", self.domain_size, self.set_size)
-        _at_least("Sets", "levels", self.levels, 1)
+        _at_least(self, "set_size", 1)
+        _at_least(self, "domain_size", self.set_size)
+        _at_least(self, "levels", 1)
 
     @property
     def counts_shape(self) -> tuple[int, ...]:
@@ -244,11 +265,9 @@ class Vectors(Task):
     metrics: ClassVar[tuple[str, ...]] = ("l1", "mse")
 
     def __post_init__(self) -> None:
-        _at_least("Vectors", "dimension", self.dimension, 1)
-        if not self.clip > 0:
-            raise ValueError(f"Vectors: clip must be positive, got {self.clip!r}.")
-        if self.norm not in ("l1", "l2"):
-            raise ValueError(f"Vectors: norm must be 'l1' or 'l2', got {self.norm!r}.")
+        _at_least(self, "dimension", 1)
+        object.__setattr__(self, "clip", check_positive("Vectors: clip", self.clip))
+        check_choice("Vectors: norm", self.norm, ("l1", "l2"))
 
     @property
     def counts_shape(self) -> tuple[int, ...]:
@@ -295,6 +314,11 @@ class Public:
         """How many repeats R there are."""
         return len(self.n_users)
 
+    def of_repeat(self, repeat: int) -> Public:
+        """The same for one repeat alone, as the message level sees it (R = 1)."""
+        one = slice(repeat, repeat + 1)
+        return Public(self.n_users[one], None if self.level_counts is None else self.level_counts[one])
+
 
 @dataclass(frozen=True)
 class Participants:
@@ -319,10 +343,19 @@ class Participants:
 
     @staticmethod
     def from_counts(counts: ArrayLike) -> Participants:
-        """Participants of a frequency task from users per value, (k,) or (R, k); the truth is their own share."""
-        table = np.atleast_2d(np.asarray(counts))
-        if not np.issubdtype(table.dtype, np.integer):
-            raise ValueError(f"counts must be integers (users per value), got dtype {table.dtype}.")
+        """Participants of a frequency task from users per value, (k,) or (R, k); the truth is their own share.
+
+        Raises
+        ------
+        ValueError
+            If the counts are not integers, negative, of another shape, or a repeat has no user.
+        """
+        given = np.asarray(counts)
+        if given.ndim not in (1, 2) or given.size == 0:
+            raise ValueError(f"counts must be (k,) or (R, k) and not empty, got shape {given.shape}.")
+        if not np.issubdtype(given.dtype, np.integer):
+            raise ValueError(f"counts must be integers (users per value), got dtype {given.dtype}.")
+        table = np.atleast_2d(given).astype(np.int64)  # a copy: later changes of the argument do not reach it
         n = table.sum(axis=1)
         if table.min() < 0 or n.min() < 1:
             raise ValueError("counts must be non-negative with at least one user per repeat.")
@@ -330,4 +363,4 @@ class Participants:
         def users(repeat: int) -> Iterator[Users]:
             yield Users(np.repeat(np.arange(table.shape[1]), table[repeat]))
 
-        return Participants(Public(n.astype(np.int64)), table, table / n[:, None], users)
+        return Participants(Public(n), table, table / n[:, None], users)

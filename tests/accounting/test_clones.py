@@ -86,7 +86,7 @@ def test_delta_equals_full_enumeration_of_the_pair(
 
 
 def high_precision_delta(trials: int, rate: float, eps_local: float, eps: float) -> mp.mpf:
-    """The sum over c and x of the positive part, with fifty digits and no formula for where it is positive."""
+    """The sum over c and x of the positive part, in fifty digits; no formula for where it is positive."""
     with mp.workdps(50):
         big, y = mp.exp(mp.mpf(eps_local)), mp.exp(mp.mpf(eps))
         p = mp.mpf(rate) / big
@@ -162,7 +162,7 @@ def test_single_divergences_of_long_ranges_have_ten_digits(c):
 
 
 def test_delta_does_not_depend_on_the_law_used_to_state_it():
-    """Three routes to the same number: closed thinning, mixture by Horner's rule, convolution with dummies."""
+    """Three routes to one number: closed thinning, mixture by Horner's rule, convolution with dummies."""
     closed = clone_delta(Binomial(3000, 0.3), 1.0, 0.1)
     window = Binomial(3000, 0.3).window(1e-40)
     assert clone_delta(Empirical(tuple(window.pmf), window.start), 1.0, 0.1) == pytest.approx(

@@ -5,7 +5,7 @@ import pytest
 from shuffledp.accounting import local_budget
 from shuffledp.populations import Binomial, Poisson
 
-#: Columns: population (a rate: Binomial(48841, rate); above 1: Poisson mean), central eps at delta = 1e-5, then
+#: Columns: population (a rate: Binomial(48841, rate); above 1: Poisson mean), central eps at delta 1e-5, then
 #: the local budget by printed theorem, corrected closed form, exact clones, exact clones at the rate of
 #: randomized response, and exact over printed.
 TABLE = """

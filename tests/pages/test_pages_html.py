@@ -1,20 +1,21 @@
 from __future__ import annotations
 
+import importlib.util
+import itertools
 import re
-import sys
 from html.parser import HTMLParser
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 from urllib.parse import unquote
 
 import pytest
-from conftest import PAPERS
+from fabricated import PAPERS
 
 from shuffledp import pages
 from shuffledp.storage import IntegrityError
 
 if TYPE_CHECKING:
-    from conftest import Folder
+    from fabricated import Folder
 
 VOID = {"meta", "img", "link", "br", "hr", "input"}
 
@@ -103,7 +104,7 @@ def test_landmarks_language_and_text_alternatives(html: str) -> None:
 def test_headings_do_not_skip_a_level(html: str) -> None:
     levels = [int(tag[1]) for tag, _ in Page(html).tags if re.fullmatch("h[1-6]", tag)]
     assert levels[0] == 1
-    assert all(after <= before + 1 for before, after in zip(levels, levels[1:], strict=False))
+    assert all(after <= before + 1 for before, after in itertools.pairwise(levels))
 
 
 def test_notes_gaps_settings_and_scale_are_shown(html: str) -> None:
@@ -115,6 +116,13 @@ def test_notes_gaps_settings_and_scale_are_shown(html: str) -> None:
     assert html.count("<dt>repeats</dt><dd>200</dd>") == 6
     assert "commit <code>0123456789ab</code>" in html
     assert "<math" in html
+
+
+def test_results_of_several_commits_name_them_all(papers: dict[str, Folder], tmp_path: Path) -> None:
+    papers["dump"].manifest["run"]["commit"] = "0123456789abcdef0123, fedcba9876543210-dirty"
+    papers["dump"].publish()
+    html = pages.render(tmp_path, ["dump"])
+    assert "(commit <code>0123456789ab</code>, <code>fedcba987654-dirty</code>)" in html
 
 
 def test_tables_show_what_the_csv_says(html: str) -> None:
@@ -184,7 +192,7 @@ def test_hostile_text_stays_text(papers: dict[str, Folder], tmp_path: Path) -> N
         ("`x <javascript:alert(1)>`__", "javascript"),
         ("`x <JavaScript:alert(1)>`__", "allowed"),
         ("`x <data:text/html,y>`__", "allowed"),
-        ("Title\n===\n", "underline"),
+        ("A title\n====\n", "underline"),
     ],
 )
 def test_bad_captions_name_their_file(
@@ -298,14 +306,11 @@ def test_script_writes_the_page_beside_its_figures(
         script.main(tmp_path, PAPERS, tmp_path / "pages" / "index.html")
 
 
-def _script():
-    import importlib.util
-
+def _script() -> Any:
     path = Path(__file__).resolve().parents[2] / "workflow" / "scripts" / "pages.py"
     spec = importlib.util.spec_from_file_location("pages_script", path)
     assert spec is not None
     assert spec.loader is not None
     module = importlib.util.module_from_spec(spec)
-    sys.modules["pages_script"] = module
     spec.loader.exec_module(module)
     return module

@@ -1,4 +1,5 @@
 # Configuration, file names and helpers that the rules share. No mathematics here.
+import json
 import os
 import sys
 
@@ -11,7 +12,8 @@ from shuffledp.experiments.results import Bundle
 from shuffledp.figures import drawings
 from shuffledp.protocols import module_path
 
-ROOT = Path(workflow.basedir)
+# Relative, so that a moved folder is still up to date.
+ROOT = Path(os.path.relpath(workflow.basedir))
 PACKAGE = Path(os.path.relpath(Path(shuffledp.__file__).parent))
 
 try:
@@ -58,3 +60,95 @@ def lock_this_folder():
         raise WorkflowError(
             "Another run is at work in this folder. Wait for it to end, or stop it, then start this one again."
         )
+
+
+def say_what_data_were_used():
+    """One line per prepared data set, so that substitutes do not go unnoticed in a long log."""
+    for name in datasets.NAMES:
+        path = Path(PREPARED) / f"{name}.json"
+        if path.is_file():
+            about = json.loads(path.read_text(encoding="utf-8"))
+            note = f" ({about['note']})" if about["note"] else ""
+            print(f"Data {name}: source {about['source']}{note}", file=sys.stderr)
+
+
+# -- experiments --
+
+
+def data_of(wildcards):
+    name = experiment_of(wildcards).dataset
+    return (
+        [f"{PREPARED}/{datasets.data_file(name)}", f"{PREPARED}/{name}.sha256"]
+        if name
+        else []
+    )
+
+
+def method_of(wildcards):
+    return experiment_of(wildcards).methods[wildcards.method]
+
+
+def own_module(wildcards):
+    """The method's own file; editing it reruns its curves and no others."""
+    method = method_of(wildcards)
+    if not method.protocol:
+        return []
+    path = module_path(
+        experiment_of(wildcards).parts["task"]["kind"], method.protocol, root=ROOT
+    )
+    return os.path.relpath(path)
+
+
+def job_of(wildcards):
+    """What the job depends on, and nothing else: a changed value elsewhere does not rerun it."""
+    return experiment_of(wildcards).job(wildcards.method, SETTINGS.seed)
+
+
+# -- figures and tables --
+
+FIGURE_CODE = modules("figures/*.py", "experiments/results.py", "experiments/config.py")
+
+
+def bundles_for(files):
+    """Results that some drawings read."""
+    wanted = dict.fromkeys(
+        Bundle.of(Path(RESULTS), file.experiment.paper, file.experiment.id, method)
+        for file in files
+        for method in file.entry["methods"]
+    )
+    return [
+        str(p) for b in wanted for p in (b.cells, b.values, b.provenance, b.checksum)
+    ]
+
+
+def shown_in_report(paper, file):
+    """Report entries: the picture (or the table) with its caption, by paper and figure."""
+    folder = drawings.figure_folder(Path(RESULTS), paper.key)
+    ending = (
+        "svg"
+        if "svg" in file.formats(SETTINGS.formats)
+        else file.formats(SETTINGS.formats)[0]
+    )
+    return report(
+        f"{folder}/{file.id}.{ending}",
+        caption=os.path.abspath(f"{folder}/{file.id}.report.rst"),
+        category=paper.title,
+        subcategory=file.name,
+        labels={"file": file.id, "kind": file.kind, "shows": file.title()},
+    )
+
+
+def captions_of(paper, files):
+    return [
+        str(ROOT / "workflow/report" / paper.key / name)
+        for name in sorted({f.entry["caption"] for f in files})
+    ]
+
+
+def drawing_setup(paper, files):
+    """What the drawings depend on in the configuration; a change elsewhere does not redraw them."""
+    about = ("parts", "grid", "accounting", "repeats", "source", "assumed")
+    return {
+        file.id: [dict(file.entry), {a: str(getattr(file.experiment, a)) for a in about}]
+        for file in files
+    }

@@ -29,7 +29,11 @@ for name in datasets.NAMES:
 rule summaries:
     """Make the small tables of data/summaries/ from the raw files: snakemake --cores 1 --forcerun summaries summaries."""
     output:
-        [f"data/summaries/{t}" for tables in datasets.SUMMARY_FILES.values() for t in tables],
+        [
+            f"data/summaries/{t}"
+            for tables in datasets.SUMMARY_FILES.values()
+            for t in tables
+        ],
     log:
         f"{LOGS}/dataset/summaries.log",
     benchmark:

@@ -1,44 +1,12 @@
 # Figures and tables: one drawing job per paper; a single one is drawn by the same script.
 
-FIGURE_CODE = modules("figures/*.py", "experiments/results.py", "experiments/config.py")
-
-
-def bundles_for(files):
-    """Results that some drawings read."""
-    wanted = dict.fromkeys(
-        Bundle.of(Path(RESULTS), file.experiment.paper, file.experiment.id, method)
-        for file in files
-        for method in file.entry["methods"]
-    )
-    return [str(p) for b in wanted for p in (b.cells, b.values, b.provenance, b.checksum)]
-
-
-def shown_in_report(paper, file):
-    """Report entries: the picture (or the table) with its caption, by paper and figure."""
-    folder = drawings.figure_folder(Path(RESULTS), paper.key)
-    ending = "svg" if "svg" in file.formats(SETTINGS.formats) else file.formats(SETTINGS.formats)[0]
-    return report(
-        f"{folder}/{file.id}.{ending}",
-        caption=os.path.abspath(f"{folder}/{file.id}.report.rst"),
-        category=paper.title,
-        subcategory=file.name,
-        labels={"file": file.id, "kind": file.kind, "shows": file.title()},
-    )
-
-
-def captions_of(paper, files):
-    return [f"{ROOT}/workflow/report/{paper.key}/{name}" for name in sorted({f.entry["caption"] for f in files})]
-
-
-def drawing_setup(paper, files):
-    """What the drawings depend on in the configuration; a change elsewhere does not redraw them."""
-    return {file.id: [dict(file.entry), dict(file.experiment.parts)] for file in files}
-
 
 for paper in SETTINGS.papers.values():
     files = drawings.drawing_files(paper)
     shown = [shown_in_report(paper, file) for file in files]
-    every = [str(p) for p in drawings.output_files(Path(RESULTS), paper, SETTINGS.formats)]
+    every = [
+        str(p) for p in drawings.output_files(Path(RESULTS), paper, SETTINGS.formats)
+    ]
 
     rule:
         name:
@@ -70,7 +38,6 @@ for paper in SETTINGS.papers.values():
 
     for name in dict.fromkeys(file.name for file in files):
         own = [file for file in files if file.name == name]
-
         # A target per figure or table: snakemake --cores all random_population_fig4. Whoever asks for a file of it gets
         # just this drawing.
         workflow.ruleorder(f"{paper.key}_{name}", f"draw_{paper.key}")
@@ -83,7 +50,10 @@ for paper in SETTINGS.papers.values():
                 captions_of(paper, own),
                 FIGURE_CODE,
             output:
-                [str(p) for p in drawings.files_of(Path(RESULTS), own, SETTINGS.formats)],
+                [
+                    str(p)
+                    for p in drawings.files_of(Path(RESULTS), own, SETTINGS.formats)
+                ],
             log:
                 f"{LOGS}/{RESULTS}/{paper.key}/{name}.log",
             benchmark:

@@ -13,7 +13,6 @@ rule pages:
     benchmark:
         f"{LOGS}/{RESULTS}/pages.benchmark.tsv"
     params:
-        results=RESULTS,
         papers=list(SETTINGS.papers),
     script:
         "../scripts/pages.py"

@@ -1,16 +1,15 @@
-"""Write the results page: `rule pages`."""
+"""Write the page that shows every figure and table."""
 
-from __future__ import annotations
-
-import logging
+from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from shuffledp import pages
+from shuffledp.jobs import job as guarded
 from shuffledp.storage import write_atomically
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from snakemake.script import snakemake
 
 
 def main(results: Path, papers: Sequence[str], output: Path) -> None:
@@ -20,16 +19,9 @@ def main(results: Path, papers: Sequence[str], output: Path) -> None:
             f"The page {output} must lie in {results}, the folder of its figures: correct the rule."
         )
     write_atomically(output, pages.render(results, papers).encode())
-    logging.info("Wrote %s: %s.", output, ", ".join(papers))
 
 
 if __name__ == "__main__":
-    snakemake: Any = globals()["snakemake"]
-    logging.basicConfig(
-        filename=snakemake.log[0], filemode="w", level=logging.INFO, format="%(levelname)s %(message)s"
-    )
-    try:
-        main(Path(snakemake.params.results), list(snakemake.params.papers), Path(snakemake.output[0]))
-    except Exception as error:
-        logging.error("%s: %s", type(error).__name__, error)
-        raise
+    with guarded(snakemake.log[0]):
+        page = Path(snakemake.output[0])
+        main(page.parent, snakemake.params.papers, page)

@@ -45,8 +45,8 @@ REDUCTIONS: tuple[str, ...] = get_args(Reduction)
 #: Mass that a window may omit, relative to delta. Omitted mass is counted as lost privacy, so this is also
 #: the relative amount by which the answers are too large.
 _OMITTED = 1e-14
-#: Smallest mass that is still told from 0.
-_FLOOR = 1e-305
+#: Smallest mass that is still told from 0 (a denormal number: only its size matters).
+_FLOOR = 1e-320
 #: Relative tolerance of roots, in eps.
 _XTOL = 1e-11
 
@@ -65,6 +65,22 @@ def clone_rate(eps_local: float, reduction: str = "clones") -> float:
     check_choice("reduction", reduction, REDUCTIONS)
     decay = math.exp(-eps_local)
     return decay if reduction == "clones" else 2 * decay / (1 + decay)
+
+
+def unamplified_delta(eps_local: float, eps_central: float) -> float:
+    """Return ``(E - e^eps_central) / (E + 1)``: delta of one report alone, by randomized response.
+
+    Nats, ``0 <= eps_central <= eps_local``. No number of others makes it larger.
+    """
+    return -math.expm1(eps_central - eps_local) / (1 + math.exp(-eps_local))
+
+
+def unamplified_budget(eps_central: float, delta: float) -> float:
+    """Return the largest eps_local (nats) with which one report alone is (eps_central, delta)-DP, rounded down."""
+    alone = eps_central + math.log1p(delta * math.exp(-eps_central)) - math.log1p(-delta)
+    while alone > eps_central and unamplified_delta(alone, eps_central) > delta:
+        alone = max(math.nextafter(alone, 0), eps_central)
+    return alone
 
 
 def clone_divergences(start: int, stop: int, eps_local: float, eps_central: float) -> NDArray[np.float64]:
@@ -104,7 +120,7 @@ def clone_divergences(start: int, stop: int, eps_local: float, eps_central: floa
         tail = np.concatenate((np.cumsum(steps[::-1])[::-1], [0.0])) + last
     else:
         tail = binomial_upper_tail(j + 1, c, 0.5)
-    a = -math.expm1(eps_central - eps_local) / (1 + math.exp(-eps_local))
+    a = unamplified_delta(eps_local, eps_central)
     # a S(j) - b S(j + 1) = a Pr[= j] - (b - a) Pr[> j], and b - a = e^eps - 1.
     with np.errstate(over="ignore"):
         loss = np.where(tail > 0, tail * np.expm1(min(eps_central, 709.0)), 0.0)
@@ -164,8 +180,7 @@ def _tail(delta: float) -> float:
 def _mixed(window: Window, eps_local: float, eps_central: float) -> float:
     """Return delta for a given law of the number of clones, an upper bound by the mass it omits."""
     divergences = clone_divergences(window.start, window.stop, eps_local, eps_central)
-    # No clones at all is the worst case, and there D is the delta of a lone randomized response.
-    worst = -math.expm1(eps_central - eps_local) / (1 + math.exp(-eps_local))
+    worst = unamplified_delta(eps_local, eps_central)  # no clones at all
     return min(float(window.pmf @ divergences) + window.omitted * worst, worst)
 
 
@@ -196,7 +211,7 @@ def exact_delta(
     Returns
     -------
     float
-        In [0, 1]; at most about 1e-11 relative away from the value of the formula. 0 when
+        In [0, 1]; within about 1e-10 relative of the value of the formula. 0 when
         ``eps_central >= eps_local``, and below 1e-300, where floats end.
     """
     if eps_central >= eps_local:
@@ -271,8 +286,7 @@ def exact_local_budget(
     float
         Nats, at least `eps_central`; rounded down by at most 1e-11 relative.
     """
-    # A lone randomized response meets delta up to here, and others only help.
-    alone = eps_central + math.log1p(delta * math.exp(-eps_central)) - math.log1p(-delta)
+    alone = unamplified_budget(eps_central, delta)
     tail = _tail(delta)
 
     def excess(log_eps_local: float) -> float:
@@ -297,7 +311,7 @@ def exact_local_budget(
     start = math.log(guess) if guess is not None else root_below(limit, low, low, high, xtol=1e-6)
     slope = (limit(start + 1e-4) - limit(start - 1e-4)) / 2e-4 if start > low else None
     root = root_below(excess, start, low, math.inf, xtol=_XTOL, slope=slope)
-    return max(math.exp(root), eps_central)
+    return math.exp(root) if root > low else alone
 
 
 def _log_ratio(value: float, reference: float) -> float:

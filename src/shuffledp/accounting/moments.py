@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 from scipy.optimize import linprog
 
-from shuffledp.accounting.clones import exact_delta, exact_epsilon
+from shuffledp.accounting.clones import exact_delta, exact_epsilon, unamplified_budget
 from shuffledp.numerics import root_below
 from shuffledp.populations import Fixed, MomentBounded
 
@@ -210,8 +210,7 @@ def worst_local_budget(
     float
         Nats, at least `eps_central`; rounded down by about 1e-5 relative.
     """
-    # A lone randomized response meets delta up to here, and others only help.
-    alone = eps_central + math.log1p(delta * math.exp(-eps_central)) - math.log1p(-delta)
+    alone = unamplified_budget(eps_central, delta)
 
     def excess(log_eps_local: float) -> float:
         return _log_ratio(
@@ -227,7 +226,8 @@ def worst_local_budget(
         )
 
     low = math.log(alone)
-    return max(math.exp(root_below(excess, low + 0.1, low, math.inf, xtol=_XTOL)), eps_central)
+    root = root_below(excess, low + 0.1, low, math.inf, xtol=_XTOL)
+    return math.exp(root) if root > low else alone
 
 
 def _typical(population: MomentBounded, dummies: int, adaptive: bool) -> int:

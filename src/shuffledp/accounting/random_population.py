@@ -89,7 +89,7 @@ def clone_delta(
     Returns
     -------
     float
-        In [0, 1], rounding error about 1e-11 relative; an upper bound for a concrete randomizer. 0 when
+        In [0, 1], rounding error below 1e-10 relative; an upper bound for a concrete randomizer. 0 when
         ``eps_central >= eps_local``.
 
     Raises

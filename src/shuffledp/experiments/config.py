@@ -446,15 +446,15 @@ def _check_method(experiment: Experiment, method: Method, place: str, root: Path
     unknown = set(task) - allowed
     if unknown:
         raise ConfigurationError(
-            f"{_place(experiment.paper)}: experiments.{experiment.id}.task: {sorted(unknown)[0]!r} does not belong to a "
-            f"{task['kind']} task. Known: {', '.join(sorted(allowed))}."
+            f"{_place(experiment.paper)}: experiments.{experiment.id}.task: {sorted(unknown)[0]!r} does not belong to "
+            f"a {task['kind']} task. Known: {', '.join(sorted(allowed))}."
         )
     metrics = TASKS[task["kind"]].metrics
     for metric in task.get("metrics", ()):
         if metric not in metrics:
             raise ConfigurationError(
-                f"{_place(experiment.paper)}: experiments.{experiment.id}.task.metrics: {metric!r} is not a metric of a "
-                f"{task['kind']} task. Known: {', '.join(metrics)}."
+                f"{_place(experiment.paper)}: experiments.{experiment.id}.task.metrics: {metric!r} is not a metric of "
+                f"a {task['kind']} task. Known: {', '.join(metrics)}."
             )
 
 
@@ -566,7 +566,8 @@ def _check_baseline_figures(baselines: list[dict[str, Any]], papers: Mapping[str
         for figure in [] if figures == "all" else figures:
             if figure not in baseline["drawn"]:
                 raise ConfigurationError(
-                    f"{baseline['place']}: figures: no figure {figure!r}. Known: {', '.join(sorted(baseline['drawn']))}."
+                    f"{baseline['place']}: figures: no figure {figure!r}. "
+                    f"Known: {', '.join(sorted(baseline['drawn']))}."
                 )
 
 

@@ -10,6 +10,7 @@ import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import zip_longest
+from textwrap import fill
 from typing import Any
 
 import numpy as np
@@ -24,6 +25,8 @@ from shuffledp.figures.style import Look, looks
 
 PANEL_INCHES = (2.9, 2.55)
 MOST_COLUMNS = 4
+CHARACTERS_PER_INCH = 14
+WARNING = "#8a1c00"  # the title says that the data are not the real ones
 
 
 @dataclass(frozen=True)
@@ -77,6 +80,8 @@ def draw(what: Drawing) -> Figure:
         ax.set_visible(False)
     _labels(figure, axes, what)
     _legend(figure, what, shown)
+    figure.draw_without_rendering()  # lay out once; every format is then saved as it stands
+    figure.set_layout_engine("none")
     return figure
 
 
@@ -151,8 +156,9 @@ def _labels(figure: Figure, axes: np.ndarray[Any, Any], what: Drawing) -> None:
         lowest = [ax for ax in column if ax is not None][-1]
         lowest.set_xlabel(what.drawing.get("x_label", what.drawing["x"]))
         lowest.xaxis.set_tick_params(labelbottom=True)
-    title = what.title if not what.note else f"{what.title}\n{what.note}"
-    figure.suptitle(title, fontsize=10, color="#8a1c00" if what.note else "black")
+    characters = int(figure.get_figwidth() * CHARACTERS_PER_INCH)
+    lines = [fill(text, characters) for text in (what.title, what.note) if text]
+    figure.suptitle("\n".join(lines), fontsize=9.5, color=WARNING if what.note else "black")
 
 
 def _legend(figure: Figure, what: Drawing, shown: Mapping[str, Look]) -> None:

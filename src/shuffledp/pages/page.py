@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+import re
 import struct
 from dataclasses import dataclass
 from decimal import Decimal, InvalidOperation
@@ -24,6 +25,7 @@ TITLE = "shuffledp: results"
 FORMATS = ("pdf", "svg", "png", "csv", "md", "tex")  # the order of the links
 LABELS = {"md": "Markdown", "tex": "TeX"}
 DIGITS = 6  # significant digits of a number in a table on the page
+_LONG_HASH = re.compile(r"\b([0-9a-f]{12})[0-9a-f]+\b")
 WIDE = 1100  # pixels of a PNG; wider pictures scroll on a phone, where they would be illegible at full view
 
 
@@ -89,6 +91,11 @@ class Section:
     def run(self) -> Run:
         """What produced this paper's figures."""
         return self.paper.run
+
+    @property
+    def commits(self) -> tuple[str, ...]:
+        """The commits of the results, long hashes cut short; results of several may stand side by side."""
+        return tuple(_LONG_HASH.sub(r"\1", commit.strip()) for commit in self.run.commit.split(","))
 
 
 def render(results: Path, papers: Sequence[str], *, title: str = TITLE) -> str:

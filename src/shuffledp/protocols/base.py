@@ -13,9 +13,20 @@ from typing import Any, ClassVar, Literal, Self, final
 import numpy as np
 from numpy.typing import NDArray
 
-from shuffledp.accounting import PrivacyProfile
+from shuffledp.accounting import Infeasible, PrivacyProfile
+from shuffledp.numerics.checks import check_choice
 from shuffledp.populations import Population
-from shuffledp.tasks import Budget, Floats, Ints, Participants, Public, Task, TaskKind, Users, expected_metric
+from shuffledp.tasks import (
+    Budget,
+    Floats,
+    Neighbours,
+    Participants,
+    Public,
+    Task,
+    TaskKind,
+    Users,
+    expected_metric,
+)
 
 Trust = Literal["shuffler", "shuffler_adds", "secure_sum", "local", "central"]
 Guarantee = Literal["exact", "upper", "approximate"]
@@ -96,6 +107,10 @@ class ProtocolBase(ABC):
     streamable: ClassVar[bool] = True
     """Whether the aggregate is additive over chunks of users."""
     biased: ClassVar[bool] = False
+    neighbours: ClassVar[tuple[Neighbours, ...]] = ("replace_one",)
+    """Neighbouring relations of the guarantee; a budget for another one cannot be met."""
+    multi_level: ClassVar[bool] = False
+    """Whether a budget may hold several privacy levels."""
 
     @property
     def alphabet_size(self) -> int:
@@ -129,6 +144,31 @@ class ProtocolBase(ABC):
 
     # -- with defaults ------------------------------------------------------------------------------------------
 
+    @final
+    @classmethod
+    def check_request(cls, budget: Budget, task: Task, accounting: str) -> None:
+        """Refuse what this protocol is not made for; the natural first line of every ``calibrate``.
+
+        Raises
+        ------
+        ValueError
+            If the accounting is not one of ``accountings``, the task is of another kind, or the budget has several
+            privacy levels and ``multi_level`` is not set (meeting only the weakest level would be unsafe).
+        Infeasible
+            If the budget asks for a neighbouring relation that the guarantee does not cover.
+        """
+        check_choice(f"{cls.name}: accounting", accounting, cls.accountings)
+        if task.kind != cls.task_kind:
+            raise ValueError(f"{cls.name} solves {cls.task_kind!r} tasks, but the task is {task.kind!r}.")
+        if len(budget.levels) > 1 and not cls.multi_level:
+            raise ValueError(
+                f"{cls.name} takes one eps for all users, got the privacy levels {budget.eps!r}."
+            )
+        if budget.neighbours not in cls.neighbours:
+            raise Infeasible(
+                f"The guarantee is for {', '.join(cls.neighbours)}, not for {budget.neighbours}."
+            )
+
     def refine(self, public: Public) -> Self:
         """Parameters after a public first round; the default has no such round."""
         return self
@@ -144,8 +184,20 @@ class ProtocolBase(ABC):
         return Messages(rng.permutation(everything.payload, axis=0))
 
     def aggregate(self, messages: Messages) -> NDArray[Any]:
-        """What the analyzer needs of the shuffled messages: by default the number of messages of each kind."""
-        return np.bincount(messages.payload.astype(np.int64), minlength=self.alphabet_size)
+        """What the analyzer needs of the shuffled messages: by default the number of messages of each kind.
+
+        Raises
+        ------
+        ValueError
+            If a message is not one of 0..alphabet_size-1.
+        """
+        counts = np.bincount(messages.payload.astype(np.int64), minlength=self.alphabet_size)
+        if len(counts) > self.alphabet_size:
+            raise ValueError(
+                f"{self.name}: message {len(counts) - 1} is outside 0..{self.alphabet_size - 1}; "
+                "set alphabet_size or write aggregate."
+            )
+        return counts
 
     def simulate_messages(self, users: Users, public: Public, rng: np.random.Generator) -> NDArray[Any]:
         """Run one repeat message by message: encode, shuffle, aggregate."""
@@ -159,10 +211,8 @@ class ProtocolBase(ABC):
             )
         rows = []
         for repeat in range(participants.public.repeats):
-            chunks = list(participants.users(repeat))
-            users = chunks[0] if len(chunks) == 1 else _joined(chunks)
-            public = Public(participants.public.n_users[repeat : repeat + 1])
-            rows.append(self.simulate_messages(users, public, rng))
+            users = _joined(list(participants.users(repeat)))
+            rows.append(self.simulate_messages(users, participants.public.of_repeat(repeat), rng))
         return np.stack(rows)
 
     @final
@@ -182,7 +232,7 @@ class ProtocolBase(ABC):
     def expected_mse(self, counts: NDArray[Any] | Participants) -> float | Floats | None:
         """Expected squared error per coordinate: (k,) counts give a number, (R, k) counts give (R,)."""
         who = counts if isinstance(counts, Participants) else Participants.from_counts(counts)
-        variance = self.expected_variance(who)
+        variance = self.refine(who.public).expected_variance(who)
         if variance is None:
             return None
         mse = expected_metric("mse", variance)
@@ -202,6 +252,13 @@ class ProtocolBase(ABC):
 
 
 def _joined(chunks: list[Users]) -> Users:
+    if len(chunks) == 1:
+        return chunks[0]
     levels = [c.levels for c in chunks if c.levels is not None]
-    all_levels: Ints | None = np.concatenate(levels) if levels else None
-    return Users(np.concatenate([c.values for c in chunks]), all_levels, chunks[0].offset)
+    if len(levels) not in (0, len(chunks)):
+        raise ValueError("Some chunks of users state privacy levels and others do not.")
+    return Users(
+        np.concatenate([c.values for c in chunks]),
+        np.concatenate(levels) if levels else None,
+        chunks[0].offset,
+    )

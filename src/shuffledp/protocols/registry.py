@@ -9,14 +9,16 @@ from __future__ import annotations
 import ast
 import importlib
 import importlib.util
+import re
 import sys
+from dataclasses import fields
 from difflib import get_close_matches
 from hashlib import sha256
 from pathlib import Path
 from types import ModuleType
-from typing import Any
+from typing import Any, get_args
 
-from shuffledp.protocols.base import ProtocolBase
+from shuffledp.protocols.base import Guarantee, ProtocolBase, Trust
 from shuffledp.tasks import TASK_KINDS
 
 HERE = Path(__file__).resolve().parent
@@ -66,17 +68,20 @@ def module_path(task_kind: str, name: str, *, root: Path | None = None) -> Path:
         close = get_close_matches(name, known, n=1)
         hint = f" Did you mean {close[0]!r}?" if close else ""
         raise UnknownProtocol(
-            f"No {task_kind} protocol named {name!r}.{hint} Known: {', '.join(known) or 'none yet'}. A protocol of your "
-            "own is named by its file and class, as in 'my_baselines/mine.py:Mine'."
+            f"No {task_kind} protocol named {name!r}.{hint} Known: {', '.join(known) or 'none yet'}. A protocol of "
+            "your own is named by its file and class, as in 'my_baselines/mine.py:Mine'."
         )
     file, _, class_name = name.rpartition(":")
     path = (root or Path()) / file
     if not path.is_file():
-        raise UnknownProtocol(f"Protocol {name!r}: there is no file {path}.")
+        hint = " Separate folders by '/', on every system." if "\\" in file else ""
+        raise UnknownProtocol(f"Protocol {name!r}: there is no file {path}.{hint}")
     try:
         tree = ast.parse(path.read_text(encoding="utf-8"), filename=str(path))
     except SyntaxError as error:
         raise UnknownProtocol(f"Protocol {name!r}: {path}, line {error.lineno}: {error.msg}.") from error
+    except ValueError as error:  # not UTF-8, or null bytes
+        raise UnknownProtocol(f"Protocol {name!r}: {path} is not a Python file: {error}.") from error
     classes = [node.name for node in tree.body if isinstance(node, ast.ClassDef)]
     if class_name not in classes:
         raise UnknownProtocol(
@@ -111,14 +116,22 @@ def get(task_kind: str, name: str, *, root: Path | None = None) -> type[Protocol
 
 
 def _load_file(path: Path) -> ModuleType:
+    """Import a file once per content: the same file gives the same class, an edited one is read again."""
     resolved = path.resolve()
-    module_name = f"shuffledp_plugin_{resolved.stem}_{sha256(str(resolved).encode()).hexdigest()[:8]}"
+    digest = sha256(str(resolved).encode() + b"\0" + resolved.read_bytes()).hexdigest()[:12]
+    module_name = f"shuffledp_plugin_{re.sub(r'[^0-9A-Za-z]', '_', resolved.stem)}_{digest}"
+    if module_name in sys.modules:
+        return sys.modules[module_name]
     spec = importlib.util.spec_from_file_location(module_name, resolved)
     if spec is None or spec.loader is None:
         raise UnknownProtocol(f"{path} cannot be imported as a Python module.")
     module = importlib.util.module_from_spec(spec)
     sys.modules[module_name] = module  # dataclasses look their own module up here
-    spec.loader.exec_module(module)
+    try:
+        spec.loader.exec_module(module)
+    except Exception as error:
+        del sys.modules[module_name]  # or the next call would find half a module
+        raise UnknownProtocol(f"{path} cannot be imported: {type(error).__name__}: {error}") from error
     return module
 
 
@@ -139,14 +152,54 @@ def _checked(found: Any, task_kind: str, name: str) -> type[ProtocolBase]:
         raise UnknownProtocol(
             f"Protocol {name!r}: {found!r} is not a subclass of shuffledp.protocols.ProtocolBase."
         )
-    missing = sorted(getattr(found, "__abstractmethods__", ()))
-    if missing:
-        raise UnknownProtocol(f"Protocol {name!r} lacks {', '.join(missing)}.")
-    unset = [a for a in ("name", "task_kind", "label", "source", "trust") if not hasattr(found, a)]
-    if unset:
-        raise UnknownProtocol(f"Protocol {name!r} does not set {', '.join(unset)}.")
+    faults = interface_faults(found)
+    if faults:
+        raise UnknownProtocol(f"Protocol {name!r} {'; it '.join(faults)}.")
     if found.task_kind != task_kind:
         raise UnknownProtocol(
             f"Protocol {name!r} solves {found.task_kind!r}, but the experiment's task is {task_kind!r}."
         )
     return found
+
+
+def interface_faults(found: type[ProtocolBase]) -> list[str]:
+    """What keeps a class from being a protocol, each as the end of a sentence that starts with its name."""
+    faults = []
+    missing = sorted(getattr(found, "__abstractmethods__", ()))
+    if missing:
+        faults.append(f"lacks {', '.join(missing)}")
+    unset = [a for a in ("name", "task_kind", "label", "source", "trust") if not hasattr(found, a)]
+    if unset:
+        return [*faults, f"does not set {', '.join(unset)}"]
+    for attribute in ("name", "label", "source", "reduction"):
+        value = getattr(found, attribute)
+        if not (isinstance(value, str) and value.strip()):
+            faults.append(f"sets {attribute} to {value!r}, expected a text")
+    for attribute, known in (
+        ("task_kind", TASK_KINDS),
+        ("trust", get_args(Trust)),
+        ("guarantee", get_args(Guarantee)),
+        ("streamable", (True, False)),
+        ("biased", (True, False)),
+        ("multi_level", (True, False)),
+    ):
+        if getattr(found, attribute) not in known:
+            allowed = ", ".join(map(str, known))
+            faults.append(f"sets {attribute} to {getattr(found, attribute)!r}, expected one of {allowed}")
+    for attribute in ("accountings", "neighbours"):
+        value = getattr(found, attribute)
+        # ("printed") is a text: without this check every letter of it would be an accounting.
+        if not (isinstance(value, tuple) and value and all(isinstance(v, str) for v in value)):
+            faults.append(f"sets {attribute} to {value!r}, expected a tuple of texts such as ('printed',)")
+    known_fields = {f.name for f in fields(found)}
+    for base in found.__mro__:
+        # Annotations are texts or types, depending on `from __future__ import annotations`.
+        declared = [
+            a for a, kind in vars(base).get("__annotations__", {}).items() if "ClassVar" not in str(kind)
+        ]
+        forgotten = [a for a in declared if issubclass(base, ProtocolBase) and a not in known_fields]
+        if forgotten:
+            faults.append(
+                f"declares {', '.join(forgotten)} but {base.__name__} lacks @dataclass(frozen=True)"
+            )
+    return faults

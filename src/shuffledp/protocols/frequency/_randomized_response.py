@@ -17,13 +17,76 @@ from numpy.typing import NDArray
 from shuffledp.accounting import ClonesProfile, Infeasible, PrivacyProfile
 from shuffledp.populations import Law, Population
 from shuffledp.protocols.base import Cost, Messages, ProtocolBase
-from shuffledp.tasks import Floats, Frequency, Ints, Participants, Public, Task, Users
+from shuffledp.tasks import Budget, Floats, Frequency, Ints, Participants, Public, Task, Users
 
 
-def keep_and_lie(eps_local: float, domain_size: int) -> tuple[float, float]:
-    """Probability of sending the true value, and of sending one particular other value."""
-    lie = 1.0 / (math.exp(eps_local) + domain_size - 1)
-    return math.exp(eps_local) * lie, lie
+@dataclass(frozen=True)
+class GeneralizedResponse:
+    """The local randomizer and what follows from it, for k values and a local budget in nats.
+
+    Everything is written in ``1/E``, which neither overflows for large budgets nor cancels for small ones.
+    """
+
+    eps_local: float
+    domain_size: int
+
+    @property
+    def keep(self) -> float:
+        """Probability of sending the true value, ``E / (E + k - 1)``."""
+        return 1 / (1 + (self.domain_size - 1) * math.exp(-self.eps_local))
+
+    @property
+    def lie(self) -> float:
+        """Probability of sending one particular other value, ``1 / (E + k - 1)``."""
+        return math.exp(-self.eps_local) * self.keep
+
+    @property
+    def gap(self) -> float:
+        """``keep - lie``: the probability of answering truthfully rather than uniformly at random."""
+        return -math.expm1(-self.eps_local) * self.keep
+
+    def randomize(self, values: NDArray[np.generic], rng: np.random.Generator) -> Ints:
+        """One report per value.
+
+        Raises
+        ------
+        ValueError
+            If a value is not in 0..k-1.
+        """
+        true = np.asarray(values, dtype=np.int64)
+        if true.size and not (true.min() >= 0 and true.max() < self.domain_size):
+            raise ValueError(f"Values must lie in 0..{self.domain_size - 1}, got {true.min()}..{true.max()}.")
+        lies = rng.random(len(true)) >= self.keep
+        steps = rng.integers(1, self.domain_size, size=len(true))  # a uniform value other than the true one
+        return np.where(lies, (true + steps) % self.domain_size, true)
+
+    def sample_counts(self, held: Ints, rng: np.random.Generator) -> Ints:
+        """Exact law of the reports per value, (R, k), when ``held`` (R, k) reporters hold each value."""
+        truthful = rng.binomial(held, self.gap)
+        uniform = (held - truthful).sum(axis=1)
+        shares = np.full(self.domain_size, 1 / self.domain_size)
+        return np.asarray(truthful + rng.multinomial(uniform, shares))
+
+    def debiased(self, reports: NDArray[Any], n_reports: NDArray[Any]) -> Floats:
+        """Unbiased numbers of holders, (R, k), from reports per value (R, k) and their totals (R,)."""
+        return np.asarray((np.asarray(reports, float) - self.lie * n_reports[:, None]) / self.gap)
+
+    def variance(self, held: NDArray[Any]) -> Floats:
+        """Variance of `debiased`, (R, k), when ``held`` (R, k) reporters hold each value."""
+        held = np.asarray(held, float)
+        others = held.sum(axis=1, keepdims=True) - held
+        return np.asarray(
+            (held * self.keep * (1 - self.keep) + others * self.lie * (1 - self.lie)) / self.gap**2
+        )
+
+
+def held_counts(participants: Participants, domain_size: int) -> NDArray[Any]:
+    """Users per value, (R, k); refuses data of another domain, which would broadcast into nonsense."""
+    counts = participants.counts
+    if counts.shape != (participants.public.repeats, domain_size):
+        expected = (participants.public.repeats, domain_size)
+        raise ValueError(f"Expected counts of shape {expected} (repeats, values), got {counts.shape}.")
+    return counts
 
 
 def law_of(population: Population) -> Law:
@@ -40,6 +103,13 @@ def domain_size_of(task: Task) -> int:
     if not isinstance(task, Frequency):
         raise ValueError(f"This protocol estimates frequencies, but the task is {task.kind!r}.")
     return task.domain_size
+
+
+def amplifying_delta(budget: Budget) -> float:
+    """The delta of a budget, if amplification by shuffling can be had for it."""
+    if budget.delta == 0:
+        raise Infeasible("Amplification by shuffling needs delta > 0.")
+    return budget.delta
 
 
 @dataclass(frozen=True)
@@ -65,6 +135,11 @@ class RandomizedResponse(ProtocolBase):
     adaptive: bool = False
 
     @property
+    def response(self) -> GeneralizedResponse:
+        """The local randomizer."""
+        return GeneralizedResponse(self.eps_local, self.domain_size)
+
+    @property
     def alphabet_size(self) -> int:
         """One kind of message per value."""
         return self.domain_size
@@ -77,11 +152,7 @@ class RandomizedResponse(ProtocolBase):
 
     def encode(self, users: Users, rng: np.random.Generator) -> Messages:
         """Each user sends its value with probability e^eps_local/(e^eps_local+k-1), else another one uniformly."""
-        values = np.asarray(users.values, dtype=np.int64)
-        keep, _ = keep_and_lie(self.eps_local, self.domain_size)
-        lies = rng.random(len(values)) >= keep
-        steps = rng.integers(1, self.domain_size, size=len(values))  # a uniform value other than the true one
-        return Messages(np.where(lies, (values + steps) % self.domain_size, values))
+        return Messages(self.response.randomize(users.values, rng))
 
     def dummies(self, public: Public, rng: np.random.Generator) -> Messages | None:
         """Randomized reports of input 0."""
@@ -89,37 +160,26 @@ class RandomizedResponse(ProtocolBase):
         return self.encode(Users(np.zeros(added, dtype=np.int64)), rng) if added else None
 
     def sample_aggregate(self, participants: Participants, rng: np.random.Generator) -> NDArray[Any]:
-        """Exact law of the reports per value, (R, k), at a cost that does not depend on the number of users.
-
-        Randomized response tells the truth with probability ``keep - lie`` and otherwise sends a uniform value.
-        """
-        held = participants.counts.astype(np.int64)
-        held[:, 0] += self.dummies_added(participants.public.n_users)
-        keep, lie = keep_and_lie(self.eps_local, self.domain_size)
-        truthful = rng.binomial(held, keep - lie)
-        uniform = (held - truthful).sum(axis=1)
-        return truthful + rng.multinomial(uniform, np.full(self.domain_size, 1 / self.domain_size))
+        """Exact law of the reports per value, (R, k), at a cost that does not depend on the number of users."""
+        return self.response.sample_counts(self._reporters(participants).astype(np.int64), rng)
 
     def estimate(self, aggregate: NDArray[Any], public: Public) -> Floats:
         """Unbiased relative frequencies, (R, k) (corrected, see errata RP-E14)."""
-        keep, lie = keep_and_lie(self.eps_local, self.domain_size)
-        n = public.n_users[:, None]
         added = self.dummies_added(public.n_users)
-        estimate: Floats = (np.asarray(aggregate, float) - lie * (n + added[:, None])) / (keep - lie)
-        estimate[:, 0] -= added
-        estimate /= n
-        return estimate
+        held = self.response.debiased(aggregate, public.n_users + added)
+        held[:, 0] -= added
+        return np.asarray(held / public.n_users[:, None])
 
     def expected_variance(self, participants: Participants) -> Floats:
         """Variance of each frequency given the participants' values, (R, k)."""
-        keep, lie = keep_and_lie(self.eps_local, self.domain_size)
         n = np.asarray(participants.public.n_users, float)[:, None]
-        added = self.dummies_added(participants.public.n_users)[:, None]
-        held = np.asarray(participants.counts, float).copy()
-        held[:, :1] += added
-        variance = held * keep * (1 - keep) + (n + added - held) * lie * (1 - lie)
-        result: Floats = variance / ((keep - lie) * n) ** 2
-        return result
+        return np.asarray(self.response.variance(self._reporters(participants)) / n**2)
+
+    def _reporters(self, participants: Participants) -> NDArray[Any]:
+        """Users and dummies per value, (R, k), as a new array."""
+        held = held_counts(participants, self.domain_size).copy()
+        held[:, 0] += self.dummies_added(participants.public.n_users)
+        return held
 
     def cost(self) -> Cost:
         """One message of log2(k) bits per user; the server's dummies in expectation over the population."""

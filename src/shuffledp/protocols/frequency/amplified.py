@@ -1,14 +1,21 @@
 """AMPLIFIED: randomized response with the local budget that amplification by shuffling allows."""
 
+from dataclasses import dataclass
 from typing import ClassVar, Self
 
 from shuffledp.accounting import local_budget
 from shuffledp.populations import Population
 from shuffledp.protocols.base import Trust
-from shuffledp.protocols.frequency._randomized_response import RandomizedResponse, domain_size_of, law_of
+from shuffledp.protocols.frequency._randomized_response import (
+    RandomizedResponse,
+    amplifying_delta,
+    domain_size_of,
+    law_of,
+)
 from shuffledp.tasks import Budget, Task
 
 
+@dataclass(frozen=True)
 class Amplified(RandomizedResponse):
     """Randomized response, amplified by a random number of other users, without dummies."""
 
@@ -24,7 +31,26 @@ class Amplified(RandomizedResponse):
     def calibrate(
         cls, budget: Budget, population: Population, task: Task, *, accounting: str = "printed"
     ) -> Self:
-        """The largest local budget whose central guarantee meets (eps, delta); never below eps."""
-        domain_size = domain_size_of(task)
-        eps_local = local_budget(population, budget.largest_eps, budget.delta, accounting=accounting)
-        return cls(law_of(population), domain_size, eps_local)
+        """The largest local budget whose central guarantee meets (eps, delta); never below eps.
+
+        Parameters
+        ----------
+        budget : Budget
+            One eps, delta > 0, replacement neighbours.
+        population : Law
+            Number of other users.
+        task : Frequency
+        accounting : {"printed", "simplified", "corrected", "exact"}
+            How the clones reduction is evaluated.
+
+        Raises
+        ------
+        ValueError
+            If the request does not fit this protocol.
+        Infeasible
+            If the population is not a law, delta is 0, or the accounting says nothing about this population.
+        """
+        cls.check_request(budget, task, accounting)
+        law, delta = law_of(population), amplifying_delta(budget)
+        eps_local = local_budget(law, budget.largest_eps, delta, accounting=accounting)
+        return cls(law, domain_size_of(task), eps_local)

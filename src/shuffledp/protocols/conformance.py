@@ -1,0 +1,538 @@
+"""Checks that every protocol has to pass, built-in or plug-in.
+
+Run all of them on a baseline of your own::
+
+    from shuffledp.protocols import get
+    from shuffledp.protocols.conformance import check_protocol, default_cases
+
+    mine = get("frequency", "my_baselines/mine.py:Mine")
+    check_protocol(mine, default_cases(mine))
+
+Each ``check_..`` takes a protocol class and cases, calibrates the protocol for each case and raises an
+``AssertionError`` that says what is wrong and where. Cases for which the protocol is infeasible are passed over; if
+none is feasible, that is an error, since nothing was checked.
+
+Statistical checks draw from a fixed seed, so that a result can be repeated, and compare with bounds that a correct
+protocol misses with a probability of about 1e-6 per comparison (five standard errors, or a p-value of 1e-6). Checks
+can show that a protocol is wrong, not that it is right: a guarantee, in particular, is only compared with the
+protocol's own dominating pair.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import FrozenInstanceError, dataclass, fields, is_dataclass
+from functools import lru_cache
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from shuffledp.accounting import Infeasible
+from shuffledp.populations import Binomial, Fixed, Law, Poisson
+from shuffledp.protocols.base import ProtocolBase
+from shuffledp.protocols.registry import interface_faults
+from shuffledp.tasks import Budget, Floats, Frequency, Participants, Sets, Summation, Task, Users, Vectors
+
+SEED = 20230215
+SIGMAS = 5.0
+"""Standard errors that a mean or a variance may be off: 6e-7 for a normal deviate."""
+P_VALUE = 1e-6
+MESSAGE_REPEATS = 300
+"""Repeats of the message level."""
+FAST_REPEATS = 2000
+"""Repeats of `sample_aggregate`."""
+
+Protocol = type[ProtocolBase]
+Participating = Callable[[int], Participants]
+
+
+@dataclass(frozen=True)
+class Case:
+    """One setting in which a protocol is checked.
+
+    Parameters
+    ----------
+    budget, population, task, accounting : Budget, Law, Task, str
+        Arguments of ``calibrate``.
+    counts : tuple of int
+        Users per value among the participants (frequency tasks).
+    options : tuple of (str, value) pairs
+        Further options of ``calibrate``.
+    participating : callable, optional
+        For other tasks: ``participating(R)`` gives R times the same participants, with their raw inputs.
+    """
+
+    budget: Budget
+    population: Law
+    task: Task
+    accounting: str
+    counts: tuple[int, ...] = ()
+    options: tuple[tuple[str, Any], ...] = ()
+    participating: Participating | None = None
+
+    def __str__(self) -> str:
+        setting = [self.population, self.task, self.budget, self.accounting, *map("=".join, self._texts())]
+        return "; ".join(map(str, setting))
+
+    def _texts(self) -> list[tuple[str, str]]:
+        return [(key, repr(value)) for key, value in self.options]
+
+    def participants(self, repeats: int) -> Participants:
+        """R repeats with the same participants."""
+        if self.participating is not None:
+            return self.participating(repeats)
+        return Participants.from_counts(np.tile(np.asarray(self.counts, np.int64), (repeats, 1)))
+
+    def users(self) -> Users:
+        """The raw inputs of one repeat."""
+        who = self.participants(1)
+        assert who.users is not None, f"{self}: the participants have no raw inputs"
+        chunks = list(who.users(0))
+        assert len(chunks) == 1, f"{self}: give the raw inputs in one chunk"
+        return chunks[0]
+
+    def calibrate(self, protocol_class: Protocol) -> ProtocolBase:
+        """The protocol for this case; raises ``Infeasible`` if there is none."""
+        return protocol_class.calibrate(
+            self.budget, self.population, self.task, accounting=self.accounting, **dict(self.options)
+        )
+
+
+def default_cases(
+    protocol_class: Protocol, options: Mapping[str, Any] | None = None, *, users: int = 60
+) -> tuple[Case, ...]:
+    """Small settings that between them reach the corners of a frequency protocol.
+
+    Three laws of the population, domains of 2 and 5 values (one of them held by nobody), a tiny, a usual and a large
+    budget, a lone participant, and every accounting that the class names.
+
+    Parameters
+    ----------
+    protocol_class : type
+        Its ``accountings`` are used.
+    options : mapping, optional
+        Options of ``calibrate``.
+    users : int
+        About how many take part, at least 10.
+
+    Raises
+    ------
+    ValueError
+        For tasks other than frequency: write the cases by hand, with `Case.participating`.
+    """
+    if protocol_class.task_kind != "frequency":
+        raise ValueError(
+            f"No default cases for {protocol_class.task_kind!r} tasks yet: make them from conformance.Case."
+        )
+    others = users - 1
+    extra = tuple(sorted((options or {}).items()))
+    laws: tuple[Law, ...] = (Fixed(others), Binomial(4 * others, 0.25), Poisson(float(others)))
+    skewed = {2: (users - users // 4, users // 4), 5: (users // 2, 0, 1, users // 4, 0)}
+    skewed[5] = (*skewed[5][:4], users - sum(skewed[5]))
+    budgets = (Budget(0.05, 1e-6), Budget(1.0, 1e-3), Budget(6.0, 1e-2))
+    cases = []
+    for accounting in protocol_class.accountings:
+        for i, law in enumerate(laws):
+            for k in (2, 5):
+                # Every law meets every domain and every budget, without the full product of the three.
+                for budget in budgets if k == 2 else budgets[i : i + 1]:
+                    cases.append(Case(budget, law, Frequency(k), accounting, skewed[k], extra))
+        cases.append(Case(Budget(1.0, 1e-3), Fixed(0), Frequency(2), accounting, (0, 1), extra))
+        cases.append(Case(Budget(1.0, 1e-3), Binomial(12, 0.25), Frequency(2), accounting, (1, 1), extra))
+    return tuple(cases)
+
+
+@lru_cache(maxsize=4096)  # searching for the best number of dummies takes longer than most checks
+def _calibrated(protocol_class: Protocol, case: Case) -> ProtocolBase | None:
+    try:
+        return case.calibrate(protocol_class)
+    except Infeasible as error:
+        assert str(error).strip(), f"{protocol_class.__name__}, {case}: Infeasible gives no reason"
+        return None
+
+
+def _feasible(protocol_class: Protocol, cases: Iterable[Case]) -> Iterator[tuple[Case, ProtocolBase, str]]:
+    """The feasible cases, their protocols, and how to name them in messages."""
+    found = False
+    for case in cases:
+        protocol = _calibrated(protocol_class, case)
+        if protocol is not None:
+            found = True
+            yield case, protocol, f"{protocol_class.__name__}, {case}"
+    assert found, f"{protocol_class.__name__}: no case is feasible, so nothing was checked"
+
+
+def _rng(offset: int = 0) -> np.random.Generator:
+    return np.random.default_rng([SEED, offset])
+
+
+def _messages(protocol: ProtocolBase, case: Case, repeats: int) -> NDArray[Any]:
+    """Aggregates of the message level, (R, A)."""
+    users, public, rng = case.users(), case.participants(1).public, _rng(1)
+    rows = [protocol.simulate_messages(users, public, rng) for _ in range(repeats)]
+    assert len({np.shape(row) for row in rows}) == 1, "the aggregate changes its shape from run to run"
+    return np.stack(rows).reshape(repeats, -1).astype(float)
+
+
+def _mean_and_error(sample: Floats) -> tuple[Floats, Floats]:
+    return sample.mean(axis=0), sample.std(axis=0, ddof=1) / math.sqrt(len(sample))
+
+
+def _variance_and_error(sample: Floats) -> tuple[Floats, Floats]:
+    """Sample variance and its standard error, from the fourth moment."""
+    centred = sample - sample.mean(axis=0)
+    variance = np.mean(centred**2, axis=0)
+    fourth = np.mean(centred**4, axis=0)
+    return variance * len(sample) / (len(sample) - 1), np.sqrt(
+        np.maximum(fourth - variance**2, 0) / len(sample)
+    )
+
+
+def _assert_close(name: str, got: Any, want: Any, error: Any, scale: Any = 0.0) -> None:
+    """Compare within SIGMAS standard errors, and rounding."""
+    got, want = np.asarray(got, float), np.asarray(want, float)
+    slack = SIGMAS * np.asarray(error, float) + 1e-9 * (np.abs(want) + np.abs(scale) + 1e-12)
+    off = np.abs(got - want) > slack
+    assert not np.any(off), f"{name}: got {got}, expected {want} within {slack}"
+
+
+# -- declarations and refusals ---------------------------------------------------------------------------------
+
+
+def check_declarations(protocol_class: Protocol, cases: Iterable[Case] = ()) -> None:
+    """Class variables are set and of the right kind, and the four methods are there."""
+    faults = interface_faults(protocol_class)
+    assert not faults, f"{protocol_class.__name__} {'; it '.join(faults)}"
+    unknown = {case.accounting for case in cases} - set(protocol_class.accountings)
+    assert not unknown, (
+        f"{protocol_class.__name__}: cases with accountings it does not offer: {sorted(unknown)}"
+    )
+
+
+def check_value_object(protocol_class: Protocol, cases: Iterable[Case]) -> None:
+    """A protocol is a frozen, hashable dataclass, equal to another one calibrated alike, with finite parameters."""
+    for case, protocol, where in _feasible(protocol_class, cases):
+        assert isinstance(protocol, protocol_class), f"{where}: calibrate returns {type(protocol).__name__}"
+        assert is_dataclass(protocol), f"{where}: not a dataclass"
+        for field in fields(protocol):
+            try:
+                setattr(protocol, field.name, getattr(protocol, field.name))
+            except FrozenInstanceError:
+                continue
+            raise AssertionError(f"{where}: the field {field.name} can be changed")
+        again = case.calibrate(protocol_class)
+        assert protocol == again, f"{where}: calibrating twice gives {protocol} and {again}"
+        try:
+            assert hash(protocol) == hash(again), f"{where}: equal protocols have different hashes"
+        except TypeError as error:
+            raise AssertionError(f"{where}: not hashable, {error}") from error
+        for name, value in protocol.parameters().items():
+            assert math.isfinite(value), f"{where}: parameter {name} is {value}"
+
+
+def check_refusals(protocol_class: Protocol, cases: Iterable[Case]) -> None:
+    """An unknown accounting, a foreign task and several privacy levels raise a ValueError; delta = 0 may."""
+    other_tasks: tuple[Task, ...] = (Frequency(2), Summation(1), Sets(3, 1), Vectors(2, 1.0))
+    name = protocol_class.__name__
+    for case, _, where in _feasible(protocol_class, cases):
+        _refused(protocol_class, case, f"{where}: accounting 'no_such'", "no_such", accounting="no_such")
+        for task in other_tasks:
+            if task.kind != protocol_class.task_kind:
+                _refused(protocol_class, case, f"{where}: a {task.kind} task", task.kind, task=task)
+        if not protocol_class.multi_level:
+            levels = Budget((case.budget.largest_eps / 2, case.budget.largest_eps), case.budget.delta)
+            _refused(protocol_class, case, f"{where}: a budget with two privacy levels", "", budget=levels)
+        for neighbours in {"replace_one", "add_remove"} - set(protocol_class.neighbours):
+            foreign = Budget(case.budget.eps, case.budget.delta, neighbours)  # type: ignore[arg-type]
+            _refused(protocol_class, case, f"{where}: {neighbours} neighbours", neighbours, budget=foreign)
+        pure = _changed(case, budget=Budget(case.budget.eps, 0.0))
+        try:
+            pure.calibrate(protocol_class)
+        except ValueError as error:  # Infeasible is one, too
+            assert "delta" in str(error), (
+                f"{name}: refuses delta = 0 with {str(error)!r}, which does not say so"
+            )
+        return  # what is refused does not depend on the case
+
+
+def _changed(case: Case, **changes: Any) -> Case:
+    values = {f.name: getattr(case, f.name) for f in fields(case)}
+    return Case(**(values | changes))
+
+
+def _refused(protocol_class: Protocol, case: Case, what: str, mention: str, **changes: Any) -> None:
+    try:
+        _changed(case, **changes).calibrate(protocol_class)
+    except ValueError as error:
+        assert mention in str(error), f"{what} is refused with {str(error)!r}, which does not name it"
+        return
+    except Exception as error:
+        raise AssertionError(
+            f"{what} raises {type(error).__name__} instead of a ValueError: {error}"
+        ) from error
+    raise AssertionError(f"{what} is accepted; call cls.check_request first")
+
+
+# -- purity ----------------------------------------------------------------------------------------------------
+
+
+def check_seeded(protocol_class: Protocol, cases: Iterable[Case]) -> None:
+    """Results depend on the generator alone: same seed, same bytes; numpy's global state is left alone."""
+    for case, protocol, where in _feasible(protocol_class, cases):
+        before = repr(np.random.get_state())  # noqa: NPY002  # to see that nobody else uses it
+        who = case.participants(3)
+        for level, run in (
+            (
+                "simulate_messages",
+                lambda rng: protocol.simulate_messages(case.users(), who.public.of_repeat(0), rng),
+            ),  # noqa: B023
+            ("sample_aggregate", lambda rng: protocol.sample_aggregate(who, rng)),  # noqa: B023
+            ("simulate", lambda rng: protocol.simulate(who, rng)),  # noqa: B023
+        ):
+            first, second = run(_rng()), run(_rng())
+            same = np.array_equal(first, second)
+            assert same, f"{where}: {level} gives different results for the same seed"
+        assert before == repr(np.random.get_state()), f"{where}: draws from numpy's global state"  # noqa: NPY002
+
+
+def check_inputs_unchanged(protocol_class: Protocol, cases: Iterable[Case]) -> None:
+    """No method writes into its arguments."""
+    for case, protocol, where in _feasible(protocol_class, cases):
+        who, users = case.participants(3), case.users()
+        inputs = [who.public.n_users, who.counts, who.truth, users.values]
+        kept = [x.copy() for x in inputs]
+        sent = protocol.encode(users, _rng())
+        sent_before = sent.payload.copy()
+        shuffled = protocol.shuffle(sent, who.public.of_repeat(0), _rng())
+        shuffled_before = shuffled.payload.copy()
+        protocol.aggregate(shuffled)
+        table = protocol.sample_aggregate(who, _rng())
+        table_before = table.copy()
+        protocol.estimate(table, who.public)
+        protocol.expected_variance(who)
+        for name, old, new in (
+            *zip(("n_users", "counts", "truth", "values"), kept, inputs, strict=True),
+            ("the messages", sent_before, sent.payload),
+            ("the shuffled messages", shuffled_before, shuffled.payload),
+            ("the aggregate", table_before, table),
+        ):
+            assert np.array_equal(old, new), f"{where}: {name} changed"
+
+
+def check_repeats_apart(protocol_class: Protocol, cases: Iterable[Case]) -> None:
+    """Repeats share neither memory nor estimates: each row is what it would be alone, also for different N."""
+    for case, protocol, where in _feasible(protocol_class, cases):
+        who = case.participants(3)
+        if case.participating is None:  # different numbers of participants
+            counts = np.asarray(case.counts, np.int64)
+            who = Participants.from_counts(np.stack((counts, 2 * counts, counts + 1)))
+        table = protocol.sample_aggregate(who, _rng())
+        estimate = protocol.estimate(table, who.public)
+        shape = (3, *case.task.estimate_shape)
+        assert len(table) == 3, f"{where}: sample_aggregate gives {len(table)} rows for 3 repeats"
+        assert estimate.shape == shape, f"{where}: estimates have shape {estimate.shape}, expected {shape}"
+        assert np.all(np.isfinite(estimate)), f"{where}: estimates are not finite: {estimate}"
+        for name, result in (("aggregates", table), ("estimates", estimate)):
+            shared = np.shares_memory(result[0], result[1])
+            assert not shared, f"{where}: the {name} of two repeats share memory"
+        for repeat in range(3):
+            alone = protocol.estimate(table[repeat : repeat + 1], who.public.of_repeat(repeat))[0]
+            _assert_close(f"{where}: the estimate of repeat {repeat} alone", alone, estimate[repeat], 0.0)
+
+
+# -- messages --------------------------------------------------------------------------------------------------
+
+
+def check_permutation_invariant(protocol_class: Protocol, cases: Iterable[Case]) -> None:
+    """The aggregate does not depend on the order of the shuffled messages."""
+    for case, protocol, where in _feasible(protocol_class, cases):
+        public = case.participants(1).public
+        shuffled = protocol.shuffle(protocol.encode(case.users(), _rng()), public, _rng(1))
+        want = protocol.aggregate(shuffled)
+        for seed in range(3):
+            mixed = type(shuffled)(_rng(seed).permutation(shuffled.payload, axis=0))
+            got = protocol.aggregate(mixed)
+            assert np.allclose(got, want), f"{where}: the aggregate depends on the order of the messages"
+
+
+def check_additive(protocol_class: Protocol, cases: Iterable[Case]) -> None:
+    """If ``streamable``: the aggregate of all messages is the sum over chunks."""
+    if not protocol_class.streamable:
+        return
+    for case, protocol, where in _feasible(protocol_class, cases):
+        sent = protocol.encode(case.users(), _rng())
+        chunks = np.array_split(sent.payload, 3)
+        parts = [protocol.aggregate(type(sent)(chunk)) for chunk in chunks if len(chunk)]
+        message = f"{where}: streamable, but the aggregate is not the sum over chunks"
+        assert np.allclose(np.sum(parts, axis=0), protocol.aggregate(sent)), message
+
+
+def check_cost(protocol_class: Protocol, cases: Iterable[Case]) -> None:
+    """``cost`` is what is sent: messages per user, bits that can hold them, and the dummies of a random population.
+
+    A protocol that writes its own ``shuffle`` is not asked for dummies here, as it may add them anywhere.
+    """
+    for case, protocol, where in _feasible(protocol_class, cases):
+        cost, users, rng = protocol.cost(), case.users(), _rng(2)
+        runs = [protocol.encode(users, rng) for _ in range(30)]
+        per_user = np.array([len(sent) / len(users) for sent in runs])
+        mean, error = _mean_and_error(per_user)
+        _assert_close(f"{where}: messages per user, sent and stated", mean, cost.messages_per_user, error)
+        assert 0 <= cost.own_messages <= cost.messages_per_user, (
+            f"{where}: own_messages is {cost.own_messages}"
+        )
+        kinds = len(np.unique(np.concatenate([sent.payload for sent in runs]), axis=0))
+        assert math.log2(kinds) <= cost.bits_per_message + 1e-9, (
+            f"{where}: {kinds} different messages do not fit into {cost.bits_per_message} bits"
+        )
+        if type(protocol).shuffle is ProtocolBase.shuffle:
+            numbers = 1 + case.population.sample(rng, 200)
+            added = np.array([_dummies(protocol, case, int(n), rng) for n in numbers], float)
+            mean, error = _mean_and_error(added)
+            _assert_close(f"{where}: dummies, added and stated", mean, cost.shuffler_messages, error)
+
+
+def _dummies(protocol: ProtocolBase, case: Case, n_users: int, rng: np.random.Generator) -> int:
+    public = type(case.participants(1).public)(np.array([n_users], np.int64))
+    added = protocol.dummies(public, rng)
+    return 0 if added is None else len(added)
+
+
+# -- laws ------------------------------------------------------------------------------------------------------
+
+
+def check_one_law(protocol_class: Protocol, cases: Iterable[Case]) -> None:
+    """``sample_aggregate`` has the law of the message level.
+
+    Means and variances within five standard errors, and two-sample Kolmogorov-Smirnov tests of every coordinate and
+    of five projections on random directions, which see correlations (p-value 1e-6; conservative for counts).
+    """
+    from scipy.stats import ks_2samp  # noqa: PLC0415  # slow to import, and only needed here
+
+    if protocol_class.sample_aggregate is ProtocolBase.sample_aggregate:
+        return  # the fast law is the message level itself
+    for case, protocol, where in _feasible(protocol_class, cases):
+        slow = _messages(protocol, case, MESSAGE_REPEATS)
+        fast = protocol.sample_aggregate(case.participants(FAST_REPEATS), _rng(3))
+        fast = fast.reshape(FAST_REPEATS, -1).astype(float)
+        assert slow.shape[1] == fast.shape[1], (
+            f"{where}: the fast law has {fast.shape[1]} numbers, not {slow.shape[1]}"
+        )
+        directions = _rng(4).standard_normal((slow.shape[1], 5))
+        slow = np.column_stack((slow, slow @ directions))
+        fast = np.column_stack((fast, fast @ directions))
+        for name, summary in (("mean", _mean_and_error), ("variance", _variance_and_error)):
+            (a, a_error), (b, b_error) = summary(slow), summary(fast)
+            error = np.hypot(a_error, b_error)
+            _assert_close(f"{where}: {name} of the fast law and of the messages", b, a, error, scale=1.0)
+        for column in range(slow.shape[1]):
+            # Rounded, since a projection of a constant differs in its last digit.
+            p = float(ks_2samp(slow[:, column].round(9), fast[:, column].round(9), method="asymp").pvalue)
+            assert p > P_VALUE, f"{where}: the fast law and the messages differ in distribution (p = {p:.1e})"
+
+
+def check_unbiased(protocol_class: Protocol, cases: Iterable[Case]) -> None:
+    """Mean estimates are the participants' truth within five standard errors, unless ``biased``."""
+    if protocol_class.biased:
+        return
+    for case, protocol, where in _feasible(protocol_class, cases):
+        who = case.participants(FAST_REPEATS)
+        estimate = protocol.simulate(who, _rng(5)).reshape(FAST_REPEATS, -1)
+        assert np.all(np.isfinite(estimate)), f"{where}: some estimates are not finite"
+        mean, error = _mean_and_error(estimate)
+        _assert_close(f"{where}: mean estimate", mean, who.truth[0].reshape(-1), error, scale=1.0)
+
+
+def check_variance(protocol_class: Protocol, cases: Iterable[Case]) -> None:
+    """``expected_variance``, where there is one, agrees with 2000 simulations within five standard errors.
+
+    That is about 15 % for normal errors. ``expected_mse`` is its mean, a number for (k,) and (R,) for (R, k).
+    """
+    for case, protocol, where in _feasible(protocol_class, cases):
+        who = case.participants(FAST_REPEATS)
+        variance = protocol.refine(who.public).expected_variance(who)
+        if variance is None:
+            continue
+        want = (FAST_REPEATS, *case.task.estimate_shape)
+        assert variance.shape == want, (
+            f"{where}: expected_variance has shape {variance.shape}, expected {want}"
+        )
+        assert np.all(np.isfinite(variance) & (variance >= 0)), f"{where}: expected_variance is {variance[0]}"
+        estimate = protocol.simulate(who, _rng(6)).reshape(FAST_REPEATS, -1)
+        got, error = _variance_and_error(estimate)
+        _assert_close(f"{where}: variance, simulated and expected", got, variance[0].reshape(-1), error)
+        if case.participating is not None:
+            continue
+        counts = np.asarray(case.counts, np.int64)
+        single, several = protocol.expected_mse(counts), protocol.expected_mse(np.stack((counts, 2 * counts)))
+        assert isinstance(single, float), f"{where}: expected_mse of (k,) counts is {type(single).__name__}"
+        shape = np.shape(several)
+        assert shape == (2,), f"{where}: expected_mse of (2, k) counts has shape {shape}"
+        _assert_close(
+            f"{where}: expected_mse", [single, np.asarray(several)[0]], float(variance[0].mean()), 0.0
+        )
+
+
+# -- privacy ---------------------------------------------------------------------------------------------------
+
+
+def check_privacy(protocol_class: Protocol, cases: Iterable[Case]) -> None:
+    """The dominating pair, where there is one, meets the budget: ``delta(eps) <= delta`` up to rounding.
+
+    It must be an exact or an upper bound for the budget's neighbouring relation, and its delta must not grow
+    with eps.
+    """
+    for case, protocol, where in _feasible(protocol_class, cases):
+        pair = protocol.dominating_pair()
+        if pair is None:
+            continue
+        assert pair.kind in ("exact", "upper"), f"{where}: the dominating pair is only {pair.kind!r}"
+        assert pair.neighbours == case.budget.neighbours, f"{where}: the pair is for {pair.neighbours!r}"
+        eps = case.budget.levels[0] * np.array([0.5, 1.0, 2.0])
+        delta = np.asarray(pair.delta(eps), float)
+        assert np.all((delta >= 0) & (delta <= 1)), f"{where}: the pair's delta is {delta}"
+        assert np.all(np.diff(delta) <= 1e-12), f"{where}: the pair's delta grows with eps: {delta}"
+        allowed = case.budget.delta * (1 + 1e-9) + 1e-15
+        assert delta[1] <= allowed, (
+            f"{where}: delta is {delta[1]:.6g} at the claimed eps, above {case.budget.delta}"
+        )
+
+
+Check = Callable[[Protocol, Iterable[Case]], None]
+CHECKS: tuple[Check, ...] = (
+    check_declarations,
+    check_value_object,
+    check_refusals,
+    check_seeded,
+    check_inputs_unchanged,
+    check_repeats_apart,
+    check_permutation_invariant,
+    check_additive,
+    check_cost,
+    check_one_law,
+    check_unbiased,
+    check_variance,
+    check_privacy,
+)
+
+
+def check_protocol(protocol_class: Protocol, cases: Iterable[Case]) -> None:
+    """Run every check; stops at the first that fails.
+
+    Parameters
+    ----------
+    protocol_class : type
+        As `shuffledp.protocols.get` returns it.
+    cases : iterable of Case
+        For example `default_cases(protocol_class)`.
+
+    Raises
+    ------
+    AssertionError
+        Naming the case and what is wrong.
+    """
+    given = tuple(cases)
+    for check in CHECKS:
+        check(protocol_class, given)

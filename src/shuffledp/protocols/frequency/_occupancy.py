@@ -1,0 +1,61 @@
+"""How many of m slots are filled when n users each pick one uniformly."""
+
+import math
+
+import numpy as np
+
+from shuffledp.tasks import Floats, Ints
+
+EXACT_SLOTS = 512
+"""Up to here the law of the number of filled slots is enumerated."""
+
+
+def filled_moments(n_users: Ints, slots: int) -> tuple[Floats, Floats]:
+    """Mean and variance of the number K of filled slots, each (R,).
+
+    Parameters
+    ----------
+    n_users : (R,) ndarray
+        At least 1.
+    slots : int
+        m, at least 1.
+    """
+    n = np.asarray(n_users, float)
+    one = np.power(1 - 1 / slots, n)  # a given slot stays empty
+    two = np.power(max(1 - 2 / slots, 0.0), n)  # two given slots stay empty
+    variance = slots * (one - two) + slots**2 * (two - one**2)
+    return slots * (1 - one), np.maximum(variance, 0.0)
+
+
+def inverse_filled(n_users: Ints, slots: int) -> tuple[Floats, Floats]:
+    """``E[1/K]`` and ``E[1/K^2]`` for the number K of filled slots, each (R,).
+
+    Parameters
+    ----------
+    n_users : (R,) ndarray
+        At least 1.
+    slots : int
+        m, at least 1.
+
+    Notes
+    -----
+    Exact (to 1e-10) for ``m <= EXACT_SLOTS``, from the law of K by adding one user after the other. Beyond that the
+    second-order expansion around the mean; its relative error is of order 1/m^2, below 1e-5.
+    """
+    n = np.asarray(n_users, np.int64)
+    if slots > EXACT_SLOTS:
+        mean, variance = filled_moments(n, slots)
+        spread = variance / mean**2
+        return (1 + spread) / mean, (1 + 3 * spread) / mean**2
+    # From here on all slots are filled but for a probability of e^-28.
+    enough = math.ceil(slots * (math.log(slots) + 28)) + 1
+    wanted = np.minimum(n, enough)
+    filled = np.arange(1, slots + 1, dtype=float)
+    table = np.empty((int(wanted.max()) + 1, 2))
+    law = np.zeros(slots)
+    law[0] = 1.0  # one user fills one slot
+    for users in range(1, len(table)):
+        table[users] = law @ (1 / filled), law @ (1 / filled**2)
+        law[1:] = law[1:] * (filled[1:] / slots) + law[:-1] * (1 - filled[:-1] / slots)
+        law[0] *= 1 / slots
+    return table[wanted, 0], table[wanted, 1]

@@ -1,0 +1,105 @@
+import math
+
+import numpy as np
+import pytest
+from scipy.optimize import linprog
+
+from shuffledp.accounting import amplified_epsilon, clone_delta, local_budget
+from shuffledp.populations import Binomial, Empirical, Fixed, MomentBounded
+
+
+def brute_force(mean, variance, eps_local, eps, most, **how):
+    """The linear programme over every number of users up to `most`, in plain coordinates."""
+    n = np.arange(most + 1)
+    values = np.array([clone_delta(Fixed(int(x)), eps_local, eps, **how) for x in n])
+    result = linprog(
+        -values,
+        A_eq=np.vstack((np.ones(n.size), n / mean)),
+        b_eq=[1.0, 1.0],
+        A_ub=((n - mean) ** 2 / variance)[None, :],
+        b_ub=[1.0],
+        method="highs",
+    )
+    return -result.fun
+
+
+@pytest.mark.parametrize(
+    ("mean", "variance", "eps_local", "eps", "how"),
+    [
+        (20.0, 30.0, 1.0, 0.3, {}),
+        (20.5, 300.0, 1.0, 0.3, {}),
+        (60.0, 15.0, 0.5, 0.1, {}),
+        (20.0, 30.0, 1.0, 0.3, {"dummies": 6}),
+        (20.0, 30.0, 1.0, 0.3, {"dummies": 18, "adaptive": True}),
+        (20.0, 30.0, 1.0, 0.3, {"reduction": "randomized_response"}),
+    ],
+)
+def test_worst_case_equals_the_full_linear_programme(mean, variance, eps_local, eps, how):
+    got = clone_delta(MomentBounded(mean, variance), eps_local, eps, **how)
+    # n of fixed populations with adaptive dummies is filled up inside clone_delta.
+    want = brute_force(mean, variance, eps_local, eps, 250, **how)
+    assert got == pytest.approx(want, rel=3e-6)
+    assert got >= want * (1 - 1e-8)
+
+
+@pytest.mark.parametrize(
+    "law", [Binomial(200, 0.3), Binomial(5000, 0.02), Empirical((0.1, 0.0, 0.0, 0.9), 30)], ids=repr
+)
+def test_worst_case_covers_laws_with_these_moments(law):
+    worst = clone_delta(MomentBounded(law.mean, law.variance), 1.0, 0.2)
+    assert clone_delta(law, 1.0, 0.2) <= worst
+
+
+def test_worst_case_is_at_least_the_absent_population():
+    """Mass variance / (variance + mean^2) on nobody else."""
+    p = 1e5 / (1e5 + 5000**2)
+    lower = p * clone_delta(Fixed(0), 0.5, 0.3)
+    assert lower <= clone_delta(MomentBounded(5000, 1e5), 0.5, 0.3) == pytest.approx(lower, rel=1e-3)
+
+
+@pytest.mark.parametrize(
+    ("variance", "low", "high"),
+    [
+        (0, 0.015, 0.02),
+        (1000, 0.015, 0.02),
+        (3000, 0.015, 0.02),
+        (8700, 0.02, 0.03),
+        (20000, 0.2, 0.3),
+        (1e5, 0.45, 0.49),
+    ],
+)
+def test_amplification_goes_on_where_the_closed_form_sees_none(variance, low, high):
+    eps = amplified_epsilon(MomentBounded(5000, variance), 0.5, 1e-4, accounting="exact")
+    assert low < eps <= high
+    assert amplified_epsilon(MomentBounded(5000, variance), 0.5, 1e-4) == 0.5
+    assert clone_delta(MomentBounded(5000, variance), 0.5, eps) <= 1e-4 * (1 + 1e-9)
+
+
+def test_no_variance_is_a_fixed_population():
+    assert clone_delta(MomentBounded(300, 0), 1.0, 0.1) == clone_delta(Fixed(300), 1.0, 0.1)
+    # A mean between integers needs some variance; the least one is used.
+    split = clone_delta(MomentBounded(30.25, 0), 1.0, 0.1)
+    law = Empirical((0.75, 0.25), 30)
+    assert split == pytest.approx(clone_delta(MomentBounded(30.25, 0.1875), 1.0, 0.1), rel=1e-9)
+    assert split >= clone_delta(law, 1.0, 0.1) * (1 - 1e-9)
+    assert clone_delta(MomentBounded(0, 0), 1.0, 0.1) == clone_delta(Fixed(0), 1.0, 0.1)
+
+
+def test_worst_case_grows_with_variance():
+    values = [clone_delta(MomentBounded(400, v), 1.0, 0.1) for v in (0, 10, 400, 1e4, 1e6)]
+    assert np.all(np.diff(values) > 0)
+
+
+def test_budget_and_epsilon_are_inverse():
+    population = MomentBounded(2000, 1500)
+    budget = local_budget(population, 0.1, 1e-3, accounting="exact")
+    assert clone_delta(population, budget, 0.1) <= 1e-3
+    assert amplified_epsilon(population, budget, 1e-3, accounting="exact") == pytest.approx(0.1, rel=1e-4)
+    assert budget > local_budget(population, 0.1, 1e-3, accounting="corrected")
+
+
+def test_hopeless_populations_stay_local():
+    assert local_budget(MomentBounded(3, 100), 0.2, 1e-6, accounting="exact") == pytest.approx(0.2, rel=1e-4)
+    eps = amplified_epsilon(MomentBounded(3, 100), 0.2, 1e-6, accounting="exact")
+    assert 0.199 < eps <= 0.2
+    assert math.isfinite(eps)
