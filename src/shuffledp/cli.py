@@ -8,10 +8,17 @@ from typing import Any
 
 import click
 import pyarrow.parquet as pq
-import yaml
+from filelock import FileLock, Timeout
 
 from shuffledp import __version__, datasets, storage
-from shuffledp.experiments.config import ConfigurationError, Settings, cells_of, load_settings
+from shuffledp.experiments.config import (
+    ConfigurationError,
+    Settings,
+    cells_of,
+    load_settings,
+    merged,
+    read_yaml,
+)
 from shuffledp.figures.drawings import drawing_files
 from shuffledp.protocols import available, get
 from shuffledp.tasks import TASK_KINDS
@@ -23,16 +30,23 @@ def main() -> None:
     """Reproducible experiments for the shuffle model of differential privacy."""
 
 
-def _settings(configfile: str | None) -> Settings:
-    """The configuration of this folder, optionally with a second file laid over it."""
+def _config(configfile: str | None) -> dict[str, Any]:
+    """The configuration of this folder, unchecked, optionally with a second file laid over it."""
     path = Path("config/config.yaml")
     if not path.is_file():
         raise click.ClickException("There is no config/config.yaml here: run this in the project's folder.")
-    merged: dict[str, Any] = yaml.safe_load(path.read_text(encoding="utf-8"))
-    if configfile:
-        merged |= yaml.safe_load(Path(configfile).read_text(encoding="utf-8"))
+    result: dict[str, Any] = {}
+    for file in (path, *([Path(configfile)] if configfile else [])):
+        content = read_yaml(file)
+        if not isinstance(content, dict):
+            raise ConfigurationError(f"{file}: expected a mapping, got {content!r}.")
+        result = merged(result, content)
+    return result
+
+
+def _settings(configfile: str | None) -> Settings:
     try:
-        return load_settings(merged, Path())
+        return load_settings(_config(configfile), Path())
     except ConfigurationError as error:
         raise click.ClickException(str(error)) from None
 
@@ -94,49 +108,73 @@ def data(names: tuple[str, ...], official: bool) -> None:
 def export(target: Path, configfile: str | None) -> None:
     """Write all result tables as CSV files into the folder TARGET."""
     settings = _settings(configfile)
-    count = 0
-    for checksum in sorted(Path(settings.results, "runs").glob("*/*/*.sha256")):
-        for path in storage.listed(checksum):
-            if path.suffix == ".parquet":
-                out = target / path.relative_to(settings.results).with_suffix(".csv")
-                text = (
-                    pq.read_table(storage.verified(path, checksum))
-                    .to_pandas()
-                    .to_csv(index=False, lineterminator="\n")
-                )
-                storage.write_atomically(out, text.encode())
-                count += 1
+    try:
+        count = _export(Path(settings.results), target)
+    except storage.IntegrityError as error:
+        raise click.ClickException(str(error)) from None
     if count == 0:
         raise click.ClickException(f"No results in {settings.results}/runs. Run the pipeline first.")
     click.echo(f"{count} tables written to {target}")
 
 
+def _export(results: Path, target: Path) -> int:
+    count = 0
+    for checksum in sorted(results.glob("runs/*/*/*.sha256")):
+        for path in storage.listed(checksum):
+            if path.suffix == ".parquet":
+                out = target / path.relative_to(results).with_suffix(".csv")
+                frame = pq.read_table(storage.verified(path, checksum), use_threads=False).to_pandas()
+                storage.write_atomically(out, frame.to_csv(index=False, lineterminator="\n").encode())
+                count += 1
+    return count
+
+
 @main.command()
-def repair() -> None:
+@configured
+def repair(configfile: str | None) -> None:
     """Remove results and prepared data that do not match their checksums, and leftovers of killed jobs."""
-    removed = 0
-    for folder in (Path("results"), Path("data/prepared")):
-        for leftover in sorted(folder.rglob(".*.tmp")):
-            leftover.unlink()
-            click.echo(f"removed {leftover} (left by a killed job)")
-            removed += 1
-        for checksum in sorted(folder.rglob("*.sha256")):
-            damaged = storage.damaged(checksum)
-            if damaged:
-                for path in {*damaged, checksum}:
-                    path.unlink(missing_ok=True)
-                click.echo(f"removed {', '.join(sorted(map(str, damaged)))} and its checksum list {checksum}")
-                removed += 1
-        removed += _remove_unlisted(folder)
+    try:
+        results = str(
+            _config(configfile).get("results", "results")
+        )  # repairs under a broken configuration too
+    except ConfigurationError as error:
+        raise click.ClickException(str(error)) from None
+    Path(".snakemake").mkdir(exist_ok=True)
+    try:
+        with FileLock(
+            ".snakemake/shuffledp.lock", timeout=0
+        ):  # the one that a run holds (workflow/rules/common.smk)
+            removed = _repair(Path(results), "runs/*/*/*.cells.parquet", "runs/*/*/*.values.parquet")
+            removed += _repair(Path("data/prepared"), "*.parquet", "*.npz")
+    except Timeout:
+        raise click.ClickException(
+            "A run is at work in this folder. Wait for it to end, or stop it."
+        ) from None
     click.echo(
         "Nothing to repair." if removed == 0 else "Run the pipeline again: it rebuilds what is missing."
     )
 
 
-def _remove_unlisted(folder: Path) -> int:
+def _repair(folder: Path, *patterns: str) -> int:
+    removed = 0
+    for leftover in sorted(folder.rglob(".*.tmp")):
+        leftover.unlink()
+        click.echo(f"removed {leftover} (left by a killed job)")
+        removed += 1
+    for checksum in sorted(folder.rglob("*.sha256")):
+        damaged = storage.damaged(checksum)
+        if damaged:
+            for path in {*damaged, checksum}:
+                path.unlink(missing_ok=True)
+            click.echo(f"removed {', '.join(sorted(map(str, damaged)))} and its checksum list {checksum}")
+            removed += 1
+    return removed + _remove_unlisted(folder, patterns)
+
+
+def _remove_unlisted(folder: Path, patterns: tuple[str, ...]) -> int:
     """Remove results whose checksum list is gone: nothing can vouch for them."""
     listed = {path for checksum in folder.rglob("*.sha256") for path in storage.listed(checksum)}
-    suspects = [p for pattern in ("*.parquet", "*.npz") for p in folder.rglob(pattern) if p not in listed]
+    suspects = {p for pattern in patterns for p in folder.rglob(pattern) if p not in listed}
     for path in sorted(suspects):
         path.unlink()
         click.echo(f"removed {path} (no checksum)")

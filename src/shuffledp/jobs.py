@@ -48,6 +48,8 @@ def job(log_file: str) -> Iterator[logging.Logger]:
         print(f"{type(error).__name__}: {error}", file=sys.stderr)
         sys.exit(1)
     finally:
+        logging.captureWarnings(False)
+        logging.getLogger("py.warnings").removeHandler(handlers[0])
         for handler in handlers:
             logger.removeHandler(handler)
             handler.close()

@@ -20,10 +20,6 @@ class IntegrityError(RuntimeError):
     """A file is missing its checksum or does not match it."""
 
 
-class OrphanedJob(RuntimeError):  # noqa: N818
-    """The process that started this job is gone, so its result must not be published any more."""
-
-
 def sha256_of(path: Path) -> str:
     """Hex sha256 of a file's content."""
     with path.open("rb") as stream:
@@ -72,7 +68,7 @@ def listed(checksum: Path) -> dict[Path, str]:
     Raises
     ------
     IntegrityError
-        If the list itself cannot be read as one.
+        If the list itself cannot be read as one, or is empty.
     """
     expected = {}
     for number, line in enumerate(
@@ -84,6 +80,8 @@ def listed(checksum: Path) -> dict[Path, str]:
                 f"{checksum}, line {number}: not a line of a checksum list. To rebuild, {REBUILD}."
             )
         expected[checksum.parent / name] = digest
+    if not expected:
+        raise IntegrityError(f"{checksum}: an empty checksum list. To rebuild, {REBUILD}.")
     return expected
 
 

@@ -185,7 +185,7 @@ class Frequency(Task):
 
     domain_size: int
     kind: ClassVar[TaskKind] = "frequency"
-    metrics: ClassVar[tuple[str, ...]] = ("mse", "tve")
+    metrics: ClassVar[tuple[str, ...]] = ("mse", "tve", "sse")
 
     def __post_init__(self) -> None:
         _at_least(self, "domain_size", 2)

@@ -45,10 +45,6 @@ CORE = modules(
 )
 
 
-def experiment_of(wildcards):
-    return SETTINGS.papers[wildcards.paper].experiments[wildcards.experiment]
-
-
 def lock_this_folder():
     """Keep a second run out of this folder: a kernel lock that the main process holds until it ends, however it ends."""
     global FOLDER_LOCK
@@ -75,33 +71,51 @@ def say_what_data_were_used():
 # -- experiments --
 
 
-def data_of(wildcards):
-    name = experiment_of(wildcards).dataset
-    return (
+def setup_of(experiment, method):
+    """Data, code and parameters of one job: what it depends on, and nothing else."""
+    name = experiment.dataset if method.protocol else None
+    data = (
         [f"{PREPARED}/{datasets.data_file(name)}", f"{PREPARED}/{name}.sha256"]
         if name
         else []
     )
+    kind = experiment.parts["task"]["kind"] if method.protocol else None
+    source = module_path(kind, method.protocol, root=ROOT) if method.protocol else None
+    return {
+        "data": data,
+        "source": [os.path.relpath(source)] if source else [],
+        "job": experiment.job(method.id, SETTINGS.seed),
+    }
 
 
-def method_of(wildcards):
-    return experiment_of(wildcards).methods[wildcards.method]
+# Made while the workflow is read: Snakemake takes an error in an input function for a file without a rule, and would go
+# on with what is there.
+SETUPS = {
+    (paper.key, experiment.id, method.id): setup_of(experiment, method)
+    for paper in SETTINGS.papers.values()
+    for experiment in paper.experiments.values()
+    for method in experiment.methods.values()
+}
+
+
+def setup_for(wildcards):
+    key = (wildcards.paper, wildcards.experiment, wildcards.method)
+    if key not in SETUPS:
+        raise WorkflowError(f"No method {'.'.join(key)} in the configuration.")
+    return SETUPS[key]
+
+
+def data_of(wildcards):
+    return setup_for(wildcards)["data"]
 
 
 def own_module(wildcards):
     """The method's own file; editing it reruns its curves and no others."""
-    method = method_of(wildcards)
-    if not method.protocol:
-        return []
-    path = module_path(
-        experiment_of(wildcards).parts["task"]["kind"], method.protocol, root=ROOT
-    )
-    return os.path.relpath(path)
+    return setup_for(wildcards)["source"]
 
 
 def job_of(wildcards):
-    """What the job depends on, and nothing else: a changed value elsewhere does not rerun it."""
-    return experiment_of(wildcards).job(wildcards.method, SETTINGS.seed)
+    return setup_for(wildcards)["job"]
 
 
 # -- figures and tables --
@@ -149,6 +163,9 @@ def drawing_setup(paper, files):
     """What the drawings depend on in the configuration; a change elsewhere does not redraw them."""
     about = ("parts", "grid", "accounting", "repeats", "source", "assumed")
     return {
-        file.id: [dict(file.entry), {a: str(getattr(file.experiment, a)) for a in about}]
+        file.id: [
+            dict(file.entry),
+            {a: str(getattr(file.experiment, a)) for a in about},
+        ]
         for file in files
     }

@@ -1,4 +1,4 @@
-"""Reads and checks the configuration: every mistake is one line with its place, before any job runs.
+"""Checks the configuration: every mistake is one line with its place, before any job runs.
 
 The configuration is data: a file for the run, one per paper, and any number of files that add baselines. This module
 turns them into `Settings`; it neither computes nor draws.
@@ -7,146 +7,40 @@ turns them into `Settings`; it neither computes nor draws.
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass, field
-from difflib import get_close_matches
-from functools import cache
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Any, cast
-
-import yaml
-from jsonschema import Draft202012Validator
-from jsonschema.exceptions import ValidationError, best_match
-from referencing import Registry, Resource
+from typing import Any
 
 import shuffledp.accounting
 from shuffledp.experiments.grid import is_variable, points, resolve, variables
-from shuffledp.protocols import registry
+from shuffledp.experiments.participants import budget_from, check_data, population_from, task_from
+from shuffledp.experiments.results import CELL_NUMBERS, PARAMETER_PREFIX, RESERVED
+from shuffledp.experiments.schema import (
+    ConfigurationError,
+    check_schema,
+    dotted,
+    first_error,
+    read_yaml,
+    suggestion,
+)
+from shuffledp.protocols import ProtocolBase, registry
 from shuffledp.tasks import TASKS
 
 SHARED_PARTS = ("task", "data", "population", "budget")
 DRAWABLE = ("figures", "tables")
+_PAPER_SCHEMA = "paper.schema.yaml"
 
 
-class ConfigurationError(ValueError):
-    """The configuration cannot be run; the message names the place, the value and what is allowed."""
-
-
-# -- reading ---------------------------------------------------------------------------------------------------
-
-
-class _Loader(yaml.SafeLoader):
-    """YAML that refuses a key given twice, which plain YAML would silently let the last one win."""
-
-
-def _unique_mapping(loader: _Loader, node: yaml.MappingNode, deep: bool = False) -> dict[Any, Any]:
-    seen: set[Any] = set()
-    for key_node, _ in node.value:
-        key = loader.construct_object(key_node, deep=deep)
-        if key in seen:
-            raise yaml.constructor.ConstructorError(
-                None, None, f"the key {key!r} is given twice", key_node.start_mark
-            )
-        seen.add(key)
-    return yaml.SafeLoader.construct_mapping(loader, node, deep=deep)
-
-
-_Loader.add_constructor(yaml.resolver.BaseResolver.DEFAULT_MAPPING_TAG, _unique_mapping)
-
-
-def read_yaml(path: Path) -> Any:
-    """Content of a YAML file; a missing or malformed file is a `ConfigurationError` that names file and line."""
-    try:
-        text = path.read_text(encoding="utf-8")
-    except FileNotFoundError:
-        raise ConfigurationError(f"{path}: no such file.") from None
-    try:
-        return yaml.load(text, Loader=_Loader)
-    except yaml.MarkedYAMLError as error:
-        line = f", line {error.problem_mark.line + 1}" if error.problem_mark else ""
-        raise ConfigurationError(f"{path}{line}: {error.problem}.") from None
-
-
-@cache
-def _validator(schemas: Path, name: str) -> Draft202012Validator:
-    contents = {p.name: read_yaml(p) for p in sorted(schemas.glob("*.schema.yaml"))}
-    known = Registry().with_resources((key, Resource.from_contents(value)) for key, value in contents.items())
-    return Draft202012Validator(contents[name], registry=known)
-
-
-def check_schema(value: Any, schemas: Path, name: str, place: str) -> None:
-    """Raise a one-line `ConfigurationError` if a value does not follow a schema.
-
-    Parameters
-    ----------
-    value : Any
-        Parsed configuration, grid variables already replaced.
-    schemas : Path
-        Folder of the schemas.
-    name : str
-        File name of the schema.
-    place : str
-        Where the value came from, as the message should say.
-    """
-    error = best_match(_validator(schemas, name).iter_errors(value))
-    if error is not None:
-        where = ".".join(str(part) for part in error.absolute_path)
-        raise ConfigurationError(f"{place}: {where + ': ' if where else ''}{_explained(error)}")
-
-
-def _looks_like_number(value: Any) -> bool:
-    try:
-        return isinstance(value, str) and float(value) is not None
-    except ValueError:
-        return False
-
-
-def _suggestion(value: Any, known: list[str]) -> str:
-    close = get_close_matches(str(value), known, n=1)
-    return f" Did you mean {close[0]!r}?" if close else ""
-
-
-def _unknown_key(error: ValidationError) -> str:
-    schema, value = cast("dict[str, Any]", error.schema), cast("dict[str, Any]", error.instance)
-    known = sorted(schema.get("properties", {}))
-    unknown = next(key for key in value if key not in known)
-    return f"unknown key {unknown!r}.{_suggestion(unknown, known)} Known: {', '.join(known)}."
-
-
-def _wrong_type(error: ValidationError) -> str:
-    value, wanted = cast("Any", error.instance), cast("str", error.validator_value)
-    if wanted in ("number", "integer") and _looks_like_number(value):
-        mantissa, _, exponent = value.lower().partition("e")
-        advice = (
-            f"{mantissa if '.' in mantissa else mantissa + '.0'}e{exponent}"
-            if exponent
-            else repr(float(value))
+def merged(base: Mapping[str, Any], over: Mapping[str, Any]) -> dict[str, Any]:
+    """A configuration with another laid over it, key by key at every depth, as Snakemake's ``--configfile`` does."""
+    result = dict(base)
+    for key, value in over.items():
+        old = result.get(key)
+        result[key] = (
+            merged(old if isinstance(old, Mapping) else {}, value) if isinstance(value, Mapping) else value
         )
-        return f"expected a number, got the text {value!r} (YAML reads it as text): write {advice}."
-    return f"expected {'an' if wanted[0] in 'aeiou' else 'a'} {wanted}, got {value!r}."
-
-
-def _explained(error: ValidationError) -> str:
-    value, bound = cast("Any", error.instance), cast("Any", error.validator_value)
-    explanations: dict[str, Callable[[], str]] = {
-        "additionalProperties": lambda: _unknown_key(error),
-        "type": lambda: _wrong_type(error),
-        "exclusiveMinimum": lambda: f"must be greater than {bound}, got {value!r}.",
-        "minimum": lambda: f"must be at least {bound}, got {value!r}.",
-        "exclusiveMaximum": lambda: f"must be less than {bound}, got {value!r}.",
-        "maximum": lambda: f"must be at most {bound}, got {value!r}.",
-        "enum": lambda: (
-            f"{value!r} is not one of {', '.join(map(str, bound))}.{_suggestion(value, list(map(str, bound)))}"
-        ),
-        "required": lambda: f"lacks the key {next(k for k in bound if k not in value)!r}.",
-        "minItems": lambda: "must not be empty.",
-        "minProperties": lambda: "must not be empty.",
-        "uniqueItems": lambda: f"names a value twice: {value!r}.",
-        "contains": lambda: f"must contain {bound.get('const')!r}, got {value!r}.",
-        "pattern": lambda: f"{value!r} does not have the form {bound}.",
-    }
-    explain = explanations.get(str(error.validator))
-    return explain() if explain else f"{error.message}."
+    return result
 
 
 # -- the checked configuration -----------------------------------------------------------------------------------
@@ -184,8 +78,18 @@ class Experiment:
     @property
     def dataset(self) -> str | None:
         """Name of the real data set, if one is used."""
-        name = self.parts.get("data", {}).get("name")
+        name = (self.parts.get("data") or {}).get("name")
         return None if name in (None, "categorical", "uniform") else str(name)
+
+    def accountings(self, methods: Iterable[str]) -> list[str]:
+        """What these methods are computed under, in the experiment's order."""
+        used = [a for m in methods for a in self.methods[m].accounting or ()]
+        return [a for a in dict.fromkeys([*self.accounting, *used]) if a in used]
+
+    def variables(self, method: Method) -> set[str]:
+        """The grid variables that a method refers to, itself or through what all protocols share."""
+        own = variables([method.options, method.arguments])
+        return own | variables(self.shared(method)) if method.protocol else own
 
     def shared(self, method: Method) -> dict[str, Any]:
         """Task, data, population and budget as this method sees them."""
@@ -199,7 +103,7 @@ class Experiment:
         method = self.methods[method_id]
         what = {"options": dict(method.options), "arguments": dict(method.arguments)}
         shared = self.shared(method) if method.protocol else {}
-        used = variables(what) | variables(shared)
+        used = self.variables(method)
         return {
             "paper": self.paper,
             "experiment": self.id,
@@ -208,7 +112,7 @@ class Experiment:
             "function": method.function,
             "returns": method.returns,
             "accounting": list(method.accounting or self.accounting),
-            "repeats": self.repeats,
+            "repeats": self.repeats if method.protocol else 1,
             "seed": seed,
             "grid": {name: list(values) for name, values in self.grid.items() if name in used},
             **shared,
@@ -231,13 +135,13 @@ class Paper:
 
 @dataclass(frozen=True)
 class Settings:
-    """The whole configuration, checked."""
+    """The whole configuration, checked; ``shortened`` are the papers of which a part runs at another scale."""
 
     seed: int
     results: str
     data_source: str
     formats: tuple[str, ...]
-    scale: str
+    shortened: frozenset[str]
     papers: Mapping[str, Paper]
 
 
@@ -259,53 +163,88 @@ def load_settings(config: Mapping[str, Any], root: Path) -> Settings:
     ConfigurationError
         At the first mistake, in one line with the place.
     """
-    schemas = root / "workflow/schemas"
+    schemas = (root / "workflow/schemas").resolve()
+    if (root / "config/config.yaml").is_file():
+        read_yaml(
+            root / "config/config.yaml"
+        )  # what Snakemake's own reader overlooks, such as a key given twice
     check_schema(config, schemas, "config.schema.yaml", "config")
     baselines = _read_baselines(Path(config["baselines"]), root, schemas)
-    files = {key: root / f"config/experiments/{key}.yaml" for key in config["papers"]}
-    for key, path in files.items():
-        if not path.is_file():
-            known = sorted(p.stem for p in (root / "config/experiments").glob("*.yaml"))
-            raise ConfigurationError(f"config: papers: no paper {key!r}. Known: {', '.join(known)}.")
-    raw = {key: read_yaml(path) for key, path in files.items()}
-    _apply_overrides(raw, config["overrides"])
-    papers = {key: _paper(key, value, baselines, root, schemas) for key, value in raw.items()}
-    _check_baseline_figures(baselines, papers)
-    scale = "shortened" if config["overrides"] else "paper"
+    every = _paper_files(root)
+    for key in config["papers"]:
+        if key not in every:
+            raise ConfigurationError(
+                f"config: papers: no paper {key!r}.{suggestion(key, every)} Known: {', '.join(every)}."
+            )
+    raw = {key: read_yaml(every[key]) for key in config["papers"]}
+    overrides: Mapping[str, Any] = config["overrides"]
+    for target, change in overrides.items():
+        _apply_override(target, change, raw, every)
+    papers = {key: _paper(key, value, baselines, root, schemas, overrides) for key, value in raw.items()}
+    _check_baseline_figures(baselines)
+    shortened = frozenset(target.partition(".")[0] for target, change in overrides.items() if change)
     return Settings(
-        config["seed"], config["results"], config["data"]["source"], tuple(config["formats"]), scale, papers
+        config["seed"],
+        config["results"],
+        config["data"]["source"],
+        tuple(config["formats"]),
+        shortened,
+        papers,
     )
+
+
+def _paper_files(root: Path) -> dict[str, Path]:
+    return {path.stem: path for path in sorted((root / "config/experiments").glob("*.yaml"))}
 
 
 def _place(key: str) -> str:
     return f"config/experiments/{key}.yaml"
 
 
-def _apply_overrides(raw: dict[str, Any], overrides: Mapping[str, Any]) -> None:
-    """Another scale for some experiments; grids may only name variables that the experiment has."""
-    for target, change in overrides.items():
-        key, _, experiment_id = target.partition(".")
-        if key not in raw:
-            continue  # a paper that is not part of this run
-        experiment = (raw[key].get("experiments") or {}).get(experiment_id)
-        if experiment is None:
-            known = ", ".join(f"{key}.{e}" for e in raw[key].get("experiments") or {})
-            raise ConfigurationError(f"config: overrides.{target}: no such experiment. Known: {known}.")
-        unknown = set(change.get("grid", {})) - set(experiment.get("grid", {}))
-        if unknown:
+def _mapping(value: Any, key: str) -> Mapping[str, Any]:
+    """A part of unchecked YAML, empty where it is not a mapping; the schema complains about that later."""
+    part = value.get(key) if isinstance(value, Mapping) else None
+    return part if isinstance(part, Mapping) else {}
+
+
+def _apply_override(
+    target: str, change: Mapping[str, Any], raw: dict[str, Any], every: Mapping[str, Path]
+) -> None:
+    """Another scale for an experiment; grids may only name variables that the experiment has."""
+    key, _, experiment_id = target.partition(".")
+    if key not in every:
+        raise ConfigurationError(
+            f"config: overrides.{target}: no paper {key!r}.{suggestion(key, every)} Known: {', '.join(every)}."
+        )
+    content = raw[key] if key in raw else read_yaml(every[key])  # also if the paper is not part of this run
+    experiments = _mapping(content, "experiments")
+    if experiment_id not in experiments:
+        known = [f"{key}.{e}" for e in experiments]
+        raise ConfigurationError(
+            f"config: overrides.{target}: no such experiment.{suggestion(target, known)} Known: {', '.join(known)}."
+        )
+    grid, other = _mapping(experiments[experiment_id], "grid"), change.get("grid", {})
+    for name in other:
+        if name not in grid:
             raise ConfigurationError(
-                f"config: overrides.{target}.grid: no grid variable {sorted(unknown)[0]!r}. "
-                f"Known: {', '.join(experiment.get('grid', {}))}."
+                f"config: overrides.{target}.grid: no grid variable {name!r}. Known: {', '.join(grid)}."
             )
-        experiment["grid"] = {**experiment.get("grid", {}), **change.get("grid", {})}
-        if "repeats" in change:
-            experiment["repeats"] = change["repeats"]
+    if isinstance(experiments[experiment_id], dict):
+        experiments[experiment_id].update({**change, "grid": {**grid, **other}} if other else change)
 
 
-def _paper(key: str, raw: Any, baselines: list[dict[str, Any]], root: Path, schemas: Path) -> Paper:
-    _check_paper(raw, schemas, _place(key))
+def _paper(
+    key: str,
+    raw: Any,
+    baselines: Sequence[Mapping[str, Any]],
+    root: Path,
+    schemas: Path,
+    overrides: Mapping[str, Any],
+) -> Paper:
+    _check_paper(key, raw, schemas, overrides)
     experiments = {
-        name: _experiment(key, name, value, baselines, root) for name, value in raw["experiments"].items()
+        name: _experiment(key, name, value, baselines, root, schemas)
+        for name, value in raw["experiments"].items()
     }
     drawn = {
         part: {
@@ -314,6 +253,9 @@ def _paper(key: str, raw: Any, baselines: list[dict[str, Any]], root: Path, sche
         }
         for part in DRAWABLE
     }
+    for name in drawn["tables"]:
+        if name in drawn["figures"]:
+            raise ConfigurationError(f"{_place(key)}: tables.{name}: a figure has this name already.")
     about = raw["paper"]
     return Paper(
         key,
@@ -326,78 +268,158 @@ def _paper(key: str, raw: Any, baselines: list[dict[str, Any]], root: Path, sche
     )
 
 
-def _check_paper(raw: Any, schemas: Path, place: str) -> None:
+def _check_paper(key: str, raw: Any, schemas: Path, overrides: Mapping[str, Any]) -> None:
     """Schema check of a paper's file with every grid variable replaced by each of its values in turn."""
-    experiments = raw.get("experiments") if isinstance(raw, Mapping) else None
-    resolved: dict[str, Any] = {}
-    for name, experiment in (experiments or {}).items() if isinstance(experiments, Mapping) else ():
-        if not isinstance(experiment, Mapping):
-            resolved[name] = experiment
+    place = _place(key)
+    resolved = {}
+    for name, experiment in _mapping(raw, "experiments").items():
+        here = f"{place}: experiments.{name}"
+        changed = overrides.get(f"{key}.{name}", {}).get("grid", {})
+        grid = _mapping(experiment, "grid")
+        _check_grid(grid, schemas, f"{here}.grid")
+        places = {
+            g: f"config: overrides.{key}.{name}.grid.{g}" if g in changed else f"{here}.grid.{g}"
+            for g in grid
+        }
+        if isinstance(experiment, Mapping):
+            _check_resolved(experiment, grid, schemas, "experiment", here, places)
+            experiment = {**resolve({**experiment, "grid": {}}, _first_point(grid)), "grid": grid}
+        resolved[name] = experiment
+    check_schema({**raw, "experiments": resolved} if resolved else raw, schemas, _PAPER_SCHEMA, place)
+
+
+def _check_grid(grid: Mapping[str, Any], schemas: Path, place: str) -> None:
+    error = first_error(grid, schemas, f"{_PAPER_SCHEMA}#/$defs/grid")
+    if error is not None:
+        raise ConfigurationError(f"{place}.{dotted(error[0])}{error[1]}")
+    for name in grid:
+        if name in RESERVED:
+            raise ConfigurationError(f"{place}: {name!r} is a column of every result; choose another name.")
+
+
+def _first_point(grid: Mapping[str, list[Any]]) -> dict[str, Any]:
+    return {name: values[0] for name, values in grid.items()}
+
+
+def _check_resolved(
+    raw: Mapping[str, Any],
+    grid: Mapping[str, list[Any]],
+    schemas: Path,
+    part: str,
+    place: str,
+    grid_places: Mapping[str, str],
+) -> None:
+    """Check a part of the paper's schema at every value of every variable; the others stay at their first."""
+    rest = {k: v for k, v in raw.items() if k != "grid"}
+    used = variables(rest)
+    for name in sorted(used - set(grid)):
+        raise ConfigurationError(
+            f"{place}: ${name} is not a grid variable.{suggestion(f'${name}', [f'${g}' for g in grid])} "
+            f"Known: {', '.join(f'${g}' for g in grid) or 'none'}."
+        )
+    steps = [{}, *({g: i} for g in grid if g in used for i in range(1, len(grid[g])))]
+    for step in steps:
+        point = {g: values[step.get(g, 0)] for g, values in grid.items()}
+        whole = resolve(rest, point) | ({"grid": grid} if "grid" in raw else {})
+        error = first_error(whole, schemas, f"{_PAPER_SCHEMA}#/$defs/{part}")
+        if error is None:
             continue
-        grid = experiment.get("grid") if isinstance(experiment.get("grid"), Mapping) else {}
-        unknown = variables({k: v for k, v in experiment.items() if k != "grid"}) - set(grid or {})
-        if unknown:
-            raise ConfigurationError(
-                f"{place}: experiments.{name}: ${sorted(unknown)[0]} is not a grid variable. "
-                f"Known: {', '.join(f'${g}' for g in grid or {}) or 'none'}."
-            )
-        resolved[name] = _with_first_values(experiment, grid or {})
-    whole = {**raw, "experiments": resolved} if resolved else raw
-    check_schema(whole, schemas, "paper.schema.yaml", place)
-    for name, experiment in (experiments or {}).items():
-        for variable, values in experiment["grid"].items():
-            for position, value in enumerate(values):
-                first = {g: v[0] for g, v in experiment["grid"].items()} | {variable: value}
-                one = {**whole, "experiments": {name: _with_first_values(experiment, first, lists=False)}}
-                check_schema(
-                    one,
-                    schemas,
-                    "paper.schema.yaml",
-                    f"{place}: experiments.{name}.grid.{variable}[{position}]",
-                )
+        where, text = error
+        at = _variable_at(raw, where)
+        if at is None:
+            raise ConfigurationError(f"{place}.{dotted(where)}{text}" if where else f"{place}: {text}")
+        raise ConfigurationError(f"{grid_places[at]}[{step.get(at, 0)}]: {text}")
 
 
-def _with_first_values(
-    experiment: Mapping[str, Any], grid: Mapping[str, Any], *, lists: bool = True
-) -> dict[str, Any]:
-    point = {k: v[0] if lists and isinstance(v, list) and v else v for k, v in grid.items()}
-    rest = {k: v for k, v in experiment.items() if k != "grid"}
-    return {**resolve(rest, point), **({"grid": experiment["grid"]} if "grid" in experiment else {})}
+def _variable_at(raw: Any, where: Sequence[str | int]) -> str | None:
+    """Name of the grid variable that stands at a place of the file."""
+    for part in where:
+        if is_variable(raw):
+            break
+        raw = raw[part]
+    return str(raw)[1:] if is_variable(raw) else None
+
+
+def _built(place: str, build: Callable[[Any], Any], raw: Any, grid: Mapping[str, list[Any]]) -> None:
+    """Build what a part of the configuration stands for at all of its points; what cannot be built is a mistake."""
+    for point in points(grid, variables(raw)):
+        try:
+            build(resolve(raw, point))
+        except ValueError as error:
+            raise ConfigurationError(f"{place}: {error}") from None
 
 
 def _experiment(
-    key: str, name: str, raw: Mapping[str, Any], baselines: list[dict[str, Any]], root: Path
+    key: str,
+    name: str,
+    raw: Mapping[str, Any],
+    baselines: Sequence[Mapping[str, Any]],
+    root: Path,
+    schemas: Path,
 ) -> Experiment:
     place = f"{_place(key)}: experiments.{name}"
-    kind = (raw.get("task") or {}).get("kind")
-    methods = {m: _method(m, value) for m, value in raw["methods"].items()}
+    grid = raw["grid"]
+    methods = {m: _method(m, value, f"{place}.methods.{m}") for m, value in raw["methods"].items()}
+    places = {m: f"{place}.methods.{m}" for m in methods}
     for baseline in baselines:
-        if baseline["task"] != kind or not _wanted(baseline, key, name, raw):
+        if baseline["task"] != _mapping(raw, "task").get("kind") or not _wanted(baseline, key, name):
             continue
         for method_id, value in baseline["methods"].items():
+            here = f"{baseline['place']}: methods.{method_id}"
             if method_id in methods:
                 raise ConfigurationError(
-                    f"{baseline['place']}: methods.{method_id}: {place} has a method of this name already; "
-                    "choose another id."
+                    f"{here}: {place} has a method of this name already; choose another id."
                 )
-            methods[method_id] = _method(method_id, value)
+            places[method_id] = f"{here} (for {key}.{name})"
+            grid_places = {g: f"{places[method_id]}: grid.{g}" for g in grid}
+            _check_resolved(value, grid, schemas, "method", places[method_id], grid_places)
+            methods[method_id] = _method(method_id, value, here)
     experiment = Experiment(
         paper=key,
         id=name,
         parts={part: raw.get(part) for part in SHARED_PARTS},
-        grid=raw["grid"],
+        grid=grid,
         accounting=tuple(raw.get("accounting") or ("printed",)),
         repeats=raw.get("repeats", 1),
         methods=methods,
         source=raw["source"],
         assumed=raw.get("assumed") or {},
     )
-    for method in methods.values():
-        _check_method(experiment, method, f"{place}.methods.{method.id}", root)
-    return experiment
+    _check_parts(experiment, place)
+    checked = {m: _checked_method(experiment, method, places[m], root) for m, method in methods.items()}
+    for m in raw["methods"]:
+        if not checked[m].accounting:
+            raise ConfigurationError(f"{places[m]}: it offers none of {', '.join(experiment.accounting)}.")
+    used = set().union(*(experiment.variables(method) for method in methods.values()))
+    for variable in grid:
+        if variable not in used:
+            raise ConfigurationError(f"{place}.grid.{variable}: no method refers to ${variable}.")
+    return replace(experiment, methods=checked)
 
 
-def _wanted(baseline: Mapping[str, Any], key: str, name: str, raw: Mapping[str, Any]) -> bool:
+def _check_parts(experiment: Experiment, place: str) -> None:
+    """What the schema cannot see: keys of another kind of task, weights that do not sum to 1, and the like."""
+    task, grid = experiment.parts["task"], experiment.grid
+    if task:
+        known = inspect.signature(TASKS[task["kind"]]).parameters
+        given = {k: v for k, v in task.items() if k not in ("kind", "truth", "metrics")}
+        _check_keywords(list(known.values()), given, f"{place}.task ({task['kind']})")
+        metrics = TASKS[task["kind"]].metrics
+        for metric in task.get("metrics", ()):
+            if metric not in metrics:
+                raise ConfigurationError(
+                    f"{place}.task.metrics: {metric!r} is not a metric of a {task['kind']} task. "
+                    f"Known: {', '.join(metrics)}."
+                )
+        _built(f"{place}.task", task_from, task, grid)
+    if experiment.parts["population"]:
+        _built(f"{place}.population", population_from, experiment.parts["population"], grid)
+    if task and experiment.parts["data"]:
+        both = {"task": task, "data": experiment.parts["data"]}
+        _built(f"{place}.data", lambda b: check_data(b["data"], task_from(b["task"])), both, grid)
+
+
+def _wanted(baseline: Mapping[str, Any], key: str, name: str) -> bool:
     """Whether a baseline takes part in an experiment: it does if any of its figures draws the experiment."""
     figures = baseline.get("figures", "all")
     return figures == "all" or any(
@@ -405,90 +427,96 @@ def _wanted(baseline: Mapping[str, Any], key: str, name: str, raw: Mapping[str, 
     )
 
 
-def _method(method_id: str, raw: Mapping[str, Any]) -> Method:
+def _method(method_id: str, raw: Mapping[str, Any], place: str) -> Method:
     values = dict(raw)
-    if "accounting" in values:
-        values["accounting"] = tuple(values["accounting"])
     if "function" not in values:
         values.setdefault("protocol", method_id)
+    elif "protocol" in values:
+        raise ConfigurationError(f"{place}: give either protocol or function, not both.")
+    others = ("options", "budget") if "function" in values else ("arguments", "returns")
+    for key in others:
+        if key in values:
+            kind = "protocol" if "function" in values else "function"
+            raise ConfigurationError(f"{place}: {key!r} belongs to a method with a {kind}.")
+    if "accounting" in values:
+        values["accounting"] = tuple(values["accounting"])
     return Method(id=method_id, **values)
 
 
-def _check_method(experiment: Experiment, method: Method, place: str, root: Path) -> None:
-    if method.protocol and method.function:
-        raise ConfigurationError(f"{place}: give either protocol or function, not both.")
+def _checked_method(experiment: Experiment, method: Method, place: str, root: Path) -> Method:
+    """The method with the accountings that it is computed under."""
     if method.function:
-        _check_function(experiment, method, place)
-        return
+        _check_function(method, place)
+        if "population" in method.arguments:
+            _built(
+                f"{place}.arguments.population",
+                population_from,
+                method.arguments["population"],
+                experiment.grid,
+            )
+        return replace(method, accounting=method.accounting or experiment.accounting)
+    shared = experiment.shared(method)
     for part in SHARED_PARTS:
-        if experiment.shared(method).get(part) is None:
+        if part not in shared:
             raise ConfigurationError(
                 f"{place}: a protocol needs the experiment's {part!r}, which is not given."
             )
-    task = experiment.parts["task"]
+    for key in ("eps", "delta"):
+        if key not in shared["budget"]:
+            raise ConfigurationError(f"{place}: its budget lacks the key {key!r}.")
+    _built(f"{place}: budget", budget_from, shared["budget"], experiment.grid)
+    found = _protocol(shared["task"]["kind"], str(method.protocol), place, root)
+    for accounting in method.accounting or ():
+        if accounting not in found.accountings:
+            raise ConfigurationError(
+                f"{place}.accounting: {accounting!r} is not offered by {method.protocol!r}. "
+                f"It offers: {', '.join(found.accountings)}."
+            )
+    keywords = list(inspect.signature(found.calibrate).parameters.values())[3:]  # budget, population, task
+    _check_keywords([p for p in keywords if p.name != "accounting"], method.options, f"{place}.options")
+    offered = tuple(a for a in method.accounting or experiment.accounting if a in found.accountings)
+    return replace(method, accounting=offered)
+
+
+def _protocol(kind: str, name: str, place: str, root: Path) -> type[ProtocolBase]:
     try:
-        found = registry.get(task["kind"], str(method.protocol), root=root)
+        return registry.get(kind, name, root=root)
     except registry.UnknownProtocol as error:
         raise ConfigurationError(f"{place}: {error}") from None
-    unsupported = set(method.accounting or ()) - set(found.accountings)
-    if unsupported:
+    except (Exception, SystemExit) as error:  # whatever a file of the user's does when it is imported
         raise ConfigurationError(
-            f"{place}.accounting: {sorted(unsupported)[0]!r} is not offered by {method.protocol!r}. "
-            f"It offers: {', '.join(found.accountings)}."
-        )
-    _check_keywords(
-        found.calibrate,
-        method.options,
-        f"{place}.options",
-        skip=("budget", "population", "task", "accounting"),
-    )
-    allowed = {"kind", "truth", "metrics", *inspect.signature(TASKS[task["kind"]]).parameters}
-    unknown = set(task) - allowed
-    if unknown:
-        raise ConfigurationError(
-            f"{_place(experiment.paper)}: experiments.{experiment.id}.task: {sorted(unknown)[0]!r} does not belong to "
-            f"a {task['kind']} task. Known: {', '.join(sorted(allowed))}."
-        )
-    metrics = TASKS[task["kind"]].metrics
-    for metric in task.get("metrics", ()):
-        if metric not in metrics:
-            raise ConfigurationError(
-                f"{_place(experiment.paper)}: experiments.{experiment.id}.task.metrics: {metric!r} is not a metric of "
-                f"a {task['kind']} task. Known: {', '.join(metrics)}."
-            )
+            f"{place}: protocol {name!r} cannot be imported: {type(error).__name__}: {error}"
+        ) from error
 
 
-def _check_function(experiment: Experiment, method: Method, place: str) -> None:
-    known = [n for n in shuffledp.accounting.__all__ if inspect.isfunction(getattr(shuffledp.accounting, n))]
+def _check_function(method: Method, place: str) -> None:
+    functions = {n: getattr(shuffledp.accounting, n) for n in shuffledp.accounting.__all__}
+    known = [
+        n
+        for n, f in functions.items()
+        if inspect.isfunction(f) and f.__annotations__.get("return") in ("float", float)
+    ]
     if method.function not in known:
         raise ConfigurationError(
-            f"{place}.function: no function {method.function!r} in shuffledp.accounting."
-            f"{_suggestion(method.function, known)} Known: {', '.join(sorted(known))}."
+            f"{place}.function: no function {method.function!r} in shuffledp.accounting that gives a number."
+            f"{suggestion(method.function, known)} Known: {', '.join(sorted(known))}."
         )
-    _check_keywords(
-        getattr(shuffledp.accounting, method.function),
-        method.arguments,
-        f"{place}.arguments",
-        skip=("accounting",),
-    )
-    for point in points(experiment.grid, variables(method.arguments)):
-        resolve(method.arguments, point)
+    parameters = inspect.signature(functions[method.function]).parameters.values()
+    _check_keywords([p for p in parameters if p.name != "accounting"], method.arguments, f"{place}.arguments")
 
 
-def _check_keywords(
-    function: Callable[..., Any], given: Mapping[str, Any], place: str, *, skip: tuple[str, ...]
-) -> None:
-    parameters = {k: p for k, p in inspect.signature(function).parameters.items() if k not in skip}
-    open_ended = any(p.kind is p.VAR_KEYWORD for p in parameters.values())
-    names = sorted(k for k, p in parameters.items() if p.kind is not p.VAR_KEYWORD)
-    unknown = sorted(set(given) - set(names))
-    if unknown and not open_ended:
-        raise ConfigurationError(
-            f"{place}: unknown key {unknown[0]!r}.{_suggestion(unknown[0], names)} Known: {', '.join(names) or 'none'}."
-        )
-    missing = [k for k in names if parameters[k].default is inspect.Parameter.empty and k not in given]
-    if missing:
-        raise ConfigurationError(f"{place}: lacks the key {missing[0]!r}.")
+def _check_keywords(parameters: list[inspect.Parameter], given: Mapping[str, Any], place: str) -> None:
+    open_ended = any(p.kind is p.VAR_KEYWORD for p in parameters)
+    named = [p for p in parameters if p.kind not in (p.VAR_KEYWORD, p.VAR_POSITIONAL)]
+    names = sorted(p.name for p in named)
+    for key in sorted(set(given) - set(names)):
+        if not open_ended:
+            raise ConfigurationError(
+                f"{place}: unknown key {key!r}.{suggestion(key, names)} Known: {', '.join(names) or 'none'}."
+            )
+    for parameter in named:
+        if parameter.default is parameter.empty and parameter.name not in given:
+            raise ConfigurationError(f"{place}: lacks the key {parameter.name!r}.")
 
 
 def _drawn(
@@ -497,7 +525,7 @@ def _drawn(
     name: str,
     raw: Mapping[str, Any],
     experiments: Mapping[str, Experiment],
-    baselines: list[dict[str, Any]],
+    baselines: Sequence[Mapping[str, Any]],
 ) -> dict[str, Any]:
     place = f"{_place(key)}: {part}.{name}"
     experiment = experiments.get(raw["experiment"])
@@ -505,9 +533,8 @@ def _drawn(
         raise ConfigurationError(
             f"{place}.experiment: no experiment {raw['experiment']!r}. Known: {', '.join(experiments)}."
         )
-    own = list(
-        raw.get("methods") or [m for m in experiment.methods if m not in _added(baselines, experiment)]
-    )
+    everywhere = _added(baselines, experiment)
+    own = list(raw.get("methods") or [m for m in experiment.methods if m not in everywhere])
     for method in own:
         if method not in experiment.methods:
             raise ConfigurationError(
@@ -517,17 +544,69 @@ def _drawn(
     added = [
         m for m in _added(baselines, experiment, f"{key}.{name}") if m in experiment.methods and m not in own
     ]
-    axes = {"method", "accounting", *experiment.grid}
-    named = [raw[a] for a in ("x", "panels", "curves", "files") if a in raw]
-    for axis in [*named, *raw.get("rows", []), *raw.get("columns", []), *raw.get("where", {})]:
-        if axis not in axes:
+    entry = {**raw, "methods": own + added}
+    _check_axes(entry, experiment, place)
+    _check_quantity(entry, experiment, place)
+    _check_formats(entry, place)
+    return entry
+
+
+def _check_axes(entry: Mapping[str, Any], experiment: Experiment, place: str) -> None:
+    """Axes exist, ``where`` picks existing values, and no two numbers end up at the same spot."""
+    methods = entry["methods"]
+    values = {**experiment.grid, "accounting": experiment.accountings(methods), "method": methods}
+    axes = [entry[a] for a in ("x", "panels", "curves", "files") if a in entry]
+    axes += [*entry.get("rows", []), *entry.get("columns", [])]
+    where = entry.get("where", {})
+    for axis in [*axes, *where]:
+        if axis not in values:
             raise ConfigurationError(
-                f"{place}: {axis!r} is not a grid variable. Known: {', '.join(sorted(axes))}."
+                f"{place}: {axis!r} is not a grid variable.{suggestion(axis, values)} "
+                f"Known: {', '.join(sorted(values))}."
             )
-    return {**raw, "methods": own + added}
+    for axis, value in where.items():
+        if value not in values[axis]:
+            raise ConfigurationError(
+                f"{place}.where.{axis}: {value!r} is not computed. Known: {', '.join(map(str, values[axis]))}."
+            )
+    used = {"accounting"}.union(*(experiment.variables(experiment.methods[m]) for m in methods))
+    used |= {"method"} if "rows" in entry else set()  # in a figure every method has curves of its own
+    for axis in sorted(used - {*axes, *where}):
+        if len(values[axis]) > 1:
+            other = "rows or columns" if "rows" in entry else "panels, curves or files"
+            raise ConfigurationError(
+                f"{place}: {axis!r} has {len(values[axis])} values, which would be drawn over each other: "
+                f"pick one under where, or name it as {other}."
+            )
 
 
-def _added(baselines: list[dict[str, Any]], experiment: Experiment, drawn: str | None = None) -> list[str]:
+def _check_quantity(entry: Mapping[str, Any], experiment: Experiment, place: str) -> None:
+    key = "y" if "y" in entry else "value"
+    methods = [experiment.methods[m] for m in entry["methods"]]
+    task = experiment.parts["task"]
+    metrics = task.get("metrics") or TASKS[task["kind"]].metrics[:1] if task else ()
+    known = [*metrics, *(m.returns for m in methods if m.function), *CELL_NUMBERS]
+    if entry[key] not in known and not entry[key].startswith(PARAMETER_PREFIX):
+        raise ConfigurationError(
+            f"{place}.{key}: no quantity {entry[key]!r} in experiment {experiment.id!r}."
+            f"{suggestion(entry[key], known)} Known: {', '.join(dict.fromkeys(known))}."
+        )
+
+
+def _check_formats(entry: Mapping[str, Any], place: str) -> None:
+    for key, apply in (
+        ("format", lambda text: format(1.0, text)),
+        ("panel_label", lambda text: text.format(1)),
+    ):
+        try:
+            apply(entry.get(key, ""))
+        except (ValueError, LookupError, AttributeError) as error:
+            raise ConfigurationError(f"{place}.{key}: {entry[key]!r} is not a format: {error}") from None
+
+
+def _added(
+    baselines: Sequence[Mapping[str, Any]], experiment: Experiment, drawn: str | None = None
+) -> list[str]:
     task = experiment.parts.get("task") or {}
     return [
         method
@@ -540,33 +619,40 @@ def _added(baselines: list[dict[str, Any]], experiment: Experiment, drawn: str |
 
 def _read_baselines(folder: Path, root: Path, schemas: Path) -> list[dict[str, Any]]:
     """Files that add methods, in the order of their names; which experiment each figure draws is looked up here."""
-    absolute = folder if folder.is_absolute() else root / folder
-    files = sorted(absolute.glob("*.yaml")) if absolute.is_dir() else []
     baselines = []
-    for path in files:
+    for path in sorted((root / folder).glob("*.y*ml")):
         place = str(path.relative_to(root)) if path.is_relative_to(root) else str(path)
         content = read_yaml(path)
-        check_schema(content, schemas, "baselines.schema.yaml", place)
-        baselines.append({**content, "place": place, "drawn": _experiments_by_drawing(root)})
-    return baselines
+        check_schema(_without_variables(content), schemas, "baselines.schema.yaml", place)
+        baselines.append({**content, "place": place})
+    drawn = _experiments_by_drawing(root) if baselines else {}
+    return [{**baseline, "drawn": drawn} for baseline in baselines]
+
+
+def _without_variables(value: Any) -> Any:
+    """Without what depends on a grid; that is checked once an experiment says which values it takes."""
+    if isinstance(value, Mapping):
+        return {k: _without_variables(v) for k, v in value.items() if not is_variable(v)}
+    return value
 
 
 def _experiments_by_drawing(root: Path) -> dict[str, str]:
-    return {
-        f"{path.stem}.{name}": value["experiment"]
-        for path in sorted((root / "config/experiments").glob("*.yaml"))
-        for part in DRAWABLE
-        for name, value in (read_yaml(path).get(part) or {}).items()
-    }
+    drawn = {}
+    for key, path in _paper_files(root).items():
+        content = read_yaml(path)
+        for part in DRAWABLE:
+            for name in _mapping(content, part):
+                drawn[f"{key}.{name}"] = str(_mapping(_mapping(content, part), name).get("experiment"))
+    return drawn
 
 
-def _check_baseline_figures(baselines: list[dict[str, Any]], papers: Mapping[str, Paper]) -> None:
+def _check_baseline_figures(baselines: Sequence[Mapping[str, Any]]) -> None:
     for baseline in baselines:
         figures = baseline.get("figures", "all")
         for figure in [] if figures == "all" else figures:
             if figure not in baseline["drawn"]:
                 raise ConfigurationError(
-                    f"{baseline['place']}: figures: no figure {figure!r}. "
+                    f"{baseline['place']}: figures: no figure {figure!r}.{suggestion(figure, baseline['drawn'])} "
                     f"Known: {', '.join(sorted(baseline['drawn']))}."
                 )
 
@@ -588,5 +674,6 @@ __all__ = [
     "check_schema",
     "is_variable",
     "load_settings",
+    "merged",
     "read_yaml",
 ]

@@ -17,7 +17,7 @@ from shuffledp import populations
 from shuffledp.datasets import load
 from shuffledp.experiments.seeds import generator
 from shuffledp.numerics import Window
-from shuffledp.tasks import TASKS, Floats, Frequency, Ints, Participants, Public, Task, Users
+from shuffledp.tasks import TASKS, Budget, Floats, Frequency, Ints, Participants, Public, Task, Users
 
 MOST_NODES = 1_000_000
 """Entries (numbers of participants times coordinates) up to which expectations sum over the whole law of N."""
@@ -42,6 +42,33 @@ def population_from(config: Mapping[str, Any]) -> populations.Population:
 def task_from(config: Mapping[str, Any]) -> Task:
     """The task of a configuration, without what only says how errors are counted."""
     return TASKS[config["kind"]](**{k: v for k, v in config.items() if k not in ("kind", "truth", "metrics")})
+
+
+def budget_from(config: Mapping[str, Any]) -> Budget:
+    """The budget of a configuration; a list of eps is one per privacy level."""
+    eps = config["eps"]
+    return Budget(
+        tuple(eps) if isinstance(eps, list) else eps, config["delta"], config.get("neighbours", "replace_one")
+    )
+
+
+def check_data(config: Mapping[str, Any], task: Task) -> None:
+    """Refuse data that cannot fit the task, as far as that is known before they are loaded.
+
+    Raises
+    ------
+    ValueError
+        If categorical weights are not one per value or do not sum to 1, or no data can be drawn for such a task.
+    """
+    if not isinstance(task, Frequency):
+        raise ValueError(f"Participants of a {task.kind!r} task are not available yet.")
+    if config["name"] == "categorical":
+        weights = config["weights"]
+        if len(weights) != task.domain_size or abs(sum(weights) - 1) > 1e-9:
+            raise ValueError(
+                f"weights must be {task.domain_size} numbers (domain_size) that sum to 1, got {len(weights)} "
+                f"that sum to {sum(weights):g}."
+            )
 
 
 @dataclass(frozen=True)
@@ -82,18 +109,12 @@ def source_from(config: Mapping[str, Any], task: Task, prepared: Path) -> Source
     ValueError
         If the data do not fit the task.
     """
-    if not isinstance(task, Frequency):
-        raise ValueError(f"Participants of a {task.kind!r} task are not available yet.")
-    k = task.domain_size
+    check_data(config, task)
+    k = task.counts_shape[-1]
     if config["name"] == "uniform":
         return Source(config, np.full(k, 1 / k), None, "synthetic", "")
     if config["name"] == "categorical":
-        weights = np.asarray(config.get("weights", ()), float)
-        if len(weights) != k or abs(weights.sum() - 1) > 1e-9:
-            raise ValueError(
-                f"data: categorical needs {k} weights that sum to 1, got {config.get('weights')!r}."
-            )
-        return Source(config, weights, None, "synthetic", "")
+        return Source(config, np.asarray(config["weights"], float), None, "synthetic", "")
     dataset = load(config["name"], prepared)
     holders = dataset.histogram(config["column"], k)
     without = config.get("draw", "without_replacement") == "without_replacement"
@@ -159,7 +180,7 @@ def typical(task: Task, source: Source, law: populations.Law, *, truth: str = "p
     sampling = np.zeros_like(counts)
     if truth == "population":
         size = None if source.holders is None else float(source.holders.sum())
-        left_out = 1.0 if size is None else (size - n[:, None]) / (size - 1)
+        left_out = 1.0 if size is None else (size - n[:, None]) / max(size - 1, 1)
         sampling = left_out * source.shares * (1 - source.shares) / n[:, None]
     who = Participants(Public(n.astype(np.int64)), counts, counts / n[:, None])
     return Typical(who, weights, sampling)

@@ -38,6 +38,12 @@ VALUES = pa.schema(
     [("cell", _TEXT), ("metric", _TEXT), ("kind", _TEXT), ("repeat", pa.int32()), ("value", _NUMBER)]
 )
 CELL_NUMBERS = tuple(f.name for f in CELLS if f.type == _NUMBER)
+PARAMETER_PREFIX = "parameters."
+"""``parameters.dummies`` stands for an entry of the column ``parameters``."""
+RESERVED = frozenset(
+    {*CELLS.names, *VALUES.names, "mean", "count", "standard_error", "curve"} - set(CELL_NUMBERS)
+)
+"""Column names that a grid variable must not have."""
 
 
 @dataclass(frozen=True)
@@ -115,17 +121,22 @@ def read(bundles: Mapping[str, Bundle]) -> Results:
     """
     cells, values, provenance = [], [], {}
     for method, bundle in bundles.items():
-        cells.append(pq.read_table(verified(bundle.cells, bundle.checksum)).to_pandas())
-        values.append(pq.read_table(verified(bundle.values, bundle.checksum)).to_pandas())
+        cells.append(_frame(verified(bundle.cells, bundle.checksum)))
+        values.append(_frame(verified(bundle.values, bundle.checksum)))
         provenance[method] = json.loads(
             verified(bundle.provenance, bundle.checksum).read_text(encoding="utf-8")
         )
     all_cells = pd.concat(cells, ignore_index=True)
+    # A grid variable may be called eps: then the column holds the coordinate, empty where a method has none.
     points = pd.DataFrame([json.loads(p) for p in all_cells["point"]], index=all_cells.index)
-    new = [c for c in points.columns if c not in all_cells.columns]
-    return Results(
-        pd.concat([all_cells, points[new]], axis=1), pd.concat(values, ignore_index=True), provenance
-    )
+    known = all_cells.drop(columns=[c for c in points.columns if c in all_cells.columns])
+    return Results(pd.concat([known, points], axis=1), pd.concat(values, ignore_index=True), provenance)
+
+
+def _frame(path: Path) -> pd.DataFrame:
+    # No thread pools for small tables: they now and then abort the interpreter while it exits.
+    arrow = pq.read_table(path, use_threads=False, pre_buffer=False)
+    return pd.DataFrame(arrow.to_pandas(use_threads=False))
 
 
 def summarise(cells: pd.DataFrame, values: pd.DataFrame) -> pd.DataFrame:

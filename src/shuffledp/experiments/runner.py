@@ -23,6 +23,7 @@ from shuffledp.experiments.config import cells_of
 from shuffledp.experiments.grid import resolve
 from shuffledp.experiments.participants import (
     Source,
+    budget_from,
     participants,
     population_from,
     source_from,
@@ -33,7 +34,7 @@ from shuffledp.experiments.results import CELLS, VALUES, table
 from shuffledp.experiments.seeds import canonical_json, digest, generator
 from shuffledp.populations import Law
 from shuffledp.protocols import ProtocolBase, get
-from shuffledp.tasks import METRICS, Budget, Task, expected_metric
+from shuffledp.tasks import METRICS, Task, expected_metric
 
 log = logging.getLogger(__name__)
 Row = dict[str, Any]
@@ -99,11 +100,8 @@ def _protocol(job: Mapping[str, Any], root: Path) -> type[ProtocolBase]:
 
 
 def _accountings(job: Mapping[str, Any], root: Path) -> tuple[str, ...]:
-    """The accountings that apply; a function without such an argument is evaluated once."""
-    if job["protocol"]:
-        return _protocol(job, root).accountings
-    takes = "accounting" in inspect.signature(_function(job)).parameters
-    return tuple(job["accounting"]) if takes else tuple(job["accounting"][:1])
+    """The accountings that apply; a function without such an argument gives the same curve under each."""
+    return _protocol(job, root).accountings if job["protocol"] else tuple(job["accounting"])
 
 
 def _function(job: Mapping[str, Any]) -> Any:
@@ -190,7 +188,7 @@ def _run_protocol(
     if data_key not in sources:
         sources[data_key] = source_from(resolved["data"], task, prepared)
     source = sources[data_key]
-    budget = _budget(resolved["budget"])
+    budget = budget_from(resolved["budget"])
     known: Row = {
         "data_source": source.data_source,
         "users_expected": 1 + law.mean,
@@ -234,13 +232,6 @@ def _run_protocol(
         ]
     rows += list(_expected(protocol, task, source, law, truth, metrics))
     return known, rows
-
-
-def _budget(config: Mapping[str, Any]) -> Budget:
-    eps = config["eps"]
-    return Budget(
-        tuple(eps) if isinstance(eps, list) else eps, config["delta"], config.get("neighbours", "replace_one")
-    )
 
 
 def _expected(

@@ -48,20 +48,21 @@ def _files(
         if by is None:
             yield DrawingFile(name, name, kind, entry, experiment, entry.get("where", {}))
             continue
-        for value in _values(experiment, by):
+        for value in _values(experiment, by, entry["methods"]):
             where = {**entry.get("where", {}), by: value}
             yield DrawingFile(f"{name}_{slug(value)}", name, kind, entry, experiment, where)
 
 
-def _values(experiment: Experiment, by: str) -> list[Any]:
+def _values(experiment: Experiment, by: str, methods: list[str]) -> list[Any]:
     if by == "accounting":
-        return list(experiment.accounting)
-    return list(experiment.methods) if by == "method" else list(experiment.grid[by])
+        return experiment.accountings(methods)
+    return methods if by == "method" else list(experiment.grid[by])
 
 
 def slug(value: Any) -> str:
-    """A value as part of a file name, for example 0.05 as ``0p05``."""
-    return re.sub(r"[^a-z0-9_]+", "_", str(value).lower().replace(".", "p")).strip("_")
+    """A value as part of a file name, for example 0.05 as ``0p05`` and -1 as ``m1``."""
+    text = str(value).lower().replace(".", "p").replace("-", "m")
+    return re.sub(r"[^a-z0-9_]+", "_", text).strip("_")
 
 
 def figure_folder(results: Path, paper: str) -> Path:

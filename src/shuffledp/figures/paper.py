@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import logging
 import platform
+import re
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -62,6 +63,9 @@ def draw_paper(
         entry, files = _drawn(paper, file, cache[key], settings, captions)
         entries.append(entry)
         contents |= {folder / name: content for name, content in files.items()}
+    if wanted is not None and not entries:
+        known = ", ".join(file.id for file in drawing_files(paper))
+        raise ValueError(f"{paper.key} has no drawing {', '.join(sorted(wanted))}. Known: {known}.")
     if wanted is None:
         contents[folder / "manifest.json"] = _manifest(paper, settings, entries, cache.values())
     return contents
@@ -83,7 +87,8 @@ def _drawn(
         files = _figure(file, cells, summary, note, settings.formats)
     else:
         files = {
-            f"{file.id}.{end}": text.encode() for end, text in as_table(file.entry, cells, summary).items()
+            f"{file.id}.{end}": text.encode()
+            for end, text in as_table(file.entry, cells, summary, _orders(file)).items()
         }
     prose = _prose(captions / paper.key / file.entry["caption"], file, facts)
     files |= {
@@ -100,7 +105,7 @@ def _drawn(
         "files": {end: f"{file.id}.{end}" for end in file.formats(settings.formats)},
         "settings": [[k, v] for k, v in facts.items()],
         "note": note,
-        "infeasible": _gaps(cells),
+        "infeasible": _gaps(cells, _names(file, cells)),
     }
     return entry, files
 
@@ -119,7 +124,8 @@ def _figure(
     curves = file.entry.get("curves", "method")
     selection = _with_curves(long_form(cells, summary, file.entry["y"]), curves)
     gaps = _with_curves(cells[cells["status"] != "ok"], curves)
-    labels = _legend_labels(file, pd.concat([selection, gaps], ignore_index=True), curves)
+    drawn = pd.concat([selection[["method", "curve"]], gaps[["method", "curve"]]])
+    labels = _legend_labels(file, cells, drawn, curves)
     drawing = Drawing(file.entry, selection, gaps, labels, file.title(), note, file.experiment.grid)
     with house_style():
         figure = draw(drawing)
@@ -128,25 +134,41 @@ def _figure(
 
 
 def _with_curves(frame: pd.DataFrame, curves: str) -> pd.DataFrame:
-    if curves == "method":
+    """With a column that names each row's curve; a method that does not depend on the variable has one curve."""
+    if curves == "method" or curves not in frame:
         return frame.assign(curve=frame["method"])
-    return frame.assign(
-        curve=frame["method"] + "|" + frame[curves].astype(str) if curves in frame else frame["method"]
-    )
+    value = frame[curves].map(lambda v: "" if pd.isna(v) else f"|{v}")
+    return frame.assign(curve=frame["method"] + value.astype(str))
 
 
-def _legend_labels(file: DrawingFile, frame: pd.DataFrame, curves: str) -> dict[str, str]:
-    """Legend texts by curve, in the order of the figure's methods."""
-    labels = {}
+def _orders(file: DrawingFile) -> dict[str, list[Any]]:
+    """Values of every axis in the order of the configuration; methods in the order of the figure."""
+    methods = list(file.entry["methods"])
+    return {**file.experiment.grid, "accounting": file.experiment.accountings(methods), "method": methods}
+
+
+def _names(file: DrawingFile, cells: pd.DataFrame) -> dict[str, str]:
+    """Legend name per method; where several would have the same, the method's id tells them apart."""
+    labels = dict(zip(cells["method"], cells["label"], strict=True))
+    methods = file.experiment.methods
+    names = {m: methods[m].label or str(labels.get(m) or m) for m in file.entry["methods"]}
+    shared = [name for name in names.values() if list(names.values()).count(name) > 1]
+    return {m: f"{name} ({m})" if name in shared else name for m, name in names.items()}
+
+
+def _legend_labels(
+    file: DrawingFile, cells: pd.DataFrame, frame: pd.DataFrame, curves: str
+) -> dict[str, str]:
+    """Legend texts by curve: methods in the figure's order, then values in the grid's."""
+    present = set(frame["curve"])
     several = frame["method"].nunique() > 1
-    for method in file.entry["methods"]:
-        own = frame[frame["method"] == method]
-        name = file.experiment.methods[method].label or (str(own["label"].iloc[0]) if len(own) else method)
-        for curve in own["curve"].unique():
-            value = curve.partition("|")[2]
-            labels[str(curve)] = (
-                name if not value else f"{name}, {curves} {value}" if several else f"{curves} {value}"
-            )
+    labels: dict[str, str] = {}
+    for method, name in _names(file, cells).items():
+        values = [] if curves == "method" else _orders(file)[curves]
+        texts = {method: name} | {
+            f"{method}|{v}": f"{name}, {curves} {v}" if several else f"{curves} {v}" for v in values
+        }
+        labels |= {curve: text for curve, text in texts.items() if curve in present}
     return labels
 
 
@@ -163,13 +185,16 @@ def _drawn_numbers(file: DrawingFile, selection: pd.DataFrame) -> bytes:
 
 def _span(values: Sequence[Any]) -> str:
     distinct = list(dict.fromkeys(values))
-    if len(distinct) <= 5:
-        return ", ".join(f"{v:g}" if isinstance(v, float) else str(v) for v in distinct)
-    return f"{distinct[0]:g} to {distinct[-1]:g} ({len(distinct)} values)"
+    texts = [f"{v:g}" if isinstance(v, float) else str(v) for v in distinct]
+    if len(distinct) <= 5 or any(isinstance(v, str) for v in distinct):
+        return ", ".join(texts)
+    return f"{_span([min(distinct)])} to {_span([max(distinct)])} ({len(distinct)} values)"
 
 
 def _value_text(value: Any, grid: Mapping[str, list[Any]]) -> str:
-    return _span(grid[value[1:]]) if is_variable(value) else _span([value])
+    if is_variable(value):
+        return _span(grid[value[1:]])
+    return _span(value if isinstance(value, list) else [value])
 
 
 def _population_text(config: Mapping[str, Any], grid: Mapping[str, list[Any]]) -> str:
@@ -182,17 +207,22 @@ def _population_text(config: Mapping[str, Any], grid: Mapping[str, list[Any]]) -
 def _facts(file: DrawingFile, cells: pd.DataFrame, results: Results) -> dict[str, str]:
     """What a caption always says: source, data, participants, eps, delta, repeats, accounting."""
     experiment = file.experiment
-    parts, grid = experiment.parts, experiment.grid
+    parts = experiment.parts
+    grid = {**experiment.grid, **{k: [v] for k, v in file.where.items() if k in experiment.grid}}
     facts = {"reproduces": f"{file.experiment.source} of the paper"}
     if parts.get("data"):
-        sources = sorted({p["data"]["source"] for p in results.provenance.values()})
+        sources = sorted({p["data"]["source"] for p in results.provenance.values()} - {"none"})
         column = f", {parts['data']['column']}" if "column" in parts["data"] else ""
         facts["data"] = f"{parts['data']['name']}{column} (source: {', '.join(sources)})"
     if parts.get("population"):
         facts["participants N"] = _population_text(parts["population"], grid)
     if parts.get("budget"):
-        facts["eps"] = _value_text(parts["budget"]["eps"], grid) + " nats"
-        facts["delta"] = _value_text(parts["budget"]["delta"], grid)
+        budget = parts["budget"]
+        facts |= {
+            k: _value_text(budget[k], grid) + unit
+            for k, unit in (("eps", " nats"), ("delta", ""))
+            if k in budget
+        }
     if parts.get("task"):
         target = (
             "the participants' own"
@@ -201,7 +231,7 @@ def _facts(file: DrawingFile, cells: pd.DataFrame, results: Results) -> dict[str
         )
         facts["error against"] = f"{target} values"
         facts["repeats"] = str(experiment.repeats)
-    facts["accounting"] = ", ".join(a for a in experiment.accounting if a in set(cells["accounting"]))
+    facts["accounting"] = ", ".join(a for a in _orders(file)["accounting"] if a in set(cells["accounting"]))
     reductions = sorted({r for r in cells["reduction"] if isinstance(r, str)})
     if reductions:
         facts["reduction"] = ", ".join(reductions)
@@ -222,8 +252,14 @@ def _prose(path: Path, file: DrawingFile, facts: Mapping[str, str]) -> str:
 
 
 def _report_caption(prose: str, facts: Mapping[str, str], note: str) -> str:
-    warning = f".. warning::\n   {note}\n\n" if note else ""
-    return f"{prose}\n{warning}" + "".join(f":{key}: {value}\n" for key, value in facts.items())
+    warning = f".. warning::\n   {_plain_rst(note)}\n\n" if note else ""
+    fields = (f":{_plain_rst(key)}: {_plain_rst(value)}\n" for key, value in facts.items())
+    return f"{prose}\n{warning}" + "".join(fields)
+
+
+def _plain_rst(text: str) -> str:
+    """Text that reStructuredText shows as it stands, on one line."""
+    return re.sub(r"([\\*`|_:<>-])", r"\\\1", " ".join(text.split()))
 
 
 def _alt(file: DrawingFile) -> str:
@@ -234,9 +270,12 @@ def _alt(file: DrawingFile) -> str:
     return f"{file.title()}: {entry['y']} against {entry['x']}{across}, one curve per {entry.get('curves', 'method')}"
 
 
-def _gaps(cells: pd.DataFrame) -> list[str]:
+def _gaps(cells: pd.DataFrame, names: Mapping[str, str]) -> list[str]:
     gaps = cells[cells["status"] != "ok"]
-    return [f"{row.label} ({row.accounting}) at {row.point}: {row.reason}" for row in gaps.itertuples()]
+    return [
+        f"{names[str(row.method)]} ({row.accounting}) at {row.point}: {row.reason}"
+        for row in gaps.itertuples()
+    ]
 
 
 def _manifest(
@@ -250,7 +289,7 @@ def _manifest(
             "commit": ", ".join(c for c in commits if c),
             "python": platform.python_version(),
             "seed": settings.seed,
-            "scale": settings.scale,
+            "scale": "shortened" if paper.key in settings.shortened else "paper",
         },
         "entries": entries,
     }

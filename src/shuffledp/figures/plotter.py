@@ -6,6 +6,7 @@ lines. Infeasible cells are gaps with a note below the axes.
 
 from __future__ import annotations
 
+import json
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
@@ -20,7 +21,7 @@ from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 from matplotlib.ticker import FuncFormatter, LogLocator, NullFormatter
 
-from shuffledp.experiments.results import CELL_NUMBERS
+from shuffledp.experiments.results import CELL_NUMBERS, PARAMETER_PREFIX
 from shuffledp.figures.style import Look, looks
 
 PANEL_INCHES = (2.9, 2.55)
@@ -48,21 +49,36 @@ class Drawing:
 
 
 def long_form(cells: pd.DataFrame, summary: pd.DataFrame, y: str) -> pd.DataFrame:
-    """Rows to draw for a quantity: a metric of the summary, or a number that every cell has (such as eps_local).
+    """Rows to draw for a quantity.
+
+    Parameters
+    ----------
+    cells, summary : DataFrame
+        Results of an experiment.
+    y : str
+        A metric of the summary, a number that every cell has (such as ``eps_local``), or a calibrated parameter of the
+        protocols (such as ``parameters.dummies``).
 
     Raises
     ------
     ValueError
-        If neither has that name.
+        If nothing has that name.
     """
-    if y in CELL_NUMBERS:
-        known_cells = cells[cells["status"] == "ok"]
-        return known_cells.assign(kind="computed", mean=known_cells[y], standard_error=np.nan, count=1)
     shown: pd.DataFrame = summary[summary["metric"] == y]
-    if shown.empty and not (cells["status"] == "infeasible").all():
-        known = sorted({*summary["metric"], *CELL_NUMBERS})
+    if not shown.empty or (cells["status"] != "ok").all():
+        return shown
+    feasible = cells[cells["status"] == "ok"]
+    parameters = [json.loads(p) for p in feasible["parameters"]]
+    name = y.removeprefix(PARAMETER_PREFIX)
+    if y in CELL_NUMBERS:
+        numbers = feasible[y]
+    elif y.startswith(PARAMETER_PREFIX) and any(name in p for p in parameters):
+        numbers = pd.Series([p.get(name, np.nan) for p in parameters], index=feasible.index)
+    else:
+        named = (f"{PARAMETER_PREFIX}{parameter}" for p in parameters for parameter in p)
+        known = sorted({*summary["metric"], *CELL_NUMBERS, *named})
         raise ValueError(f"No quantity {y!r} in these results. Known: {', '.join(known)}.")
-    return shown
+    return feasible.assign(kind="computed", mean=numbers, standard_error=np.nan, count=1)
 
 
 def draw(what: Drawing) -> Figure:
@@ -89,9 +105,10 @@ def _panel_values(what: Drawing) -> list[Any]:
     by = what.drawing.get("panels")
     if by is None:
         return [None]
-    present = pd.concat([what.selection, what.infeasible], ignore_index=True)[by].dropna().unique()
+    every = pd.concat([what.selection, what.infeasible], ignore_index=True)
+    present = list(every[by].dropna().unique()) if by in every else []
     order = list(what.grid.get(by, sorted(present)))
-    return [v for v in order if v in present]
+    return [v for v in order if v in present] or order or [None]
 
 
 def _only(frame: pd.DataFrame, column: str | None, value: Any) -> pd.DataFrame:
@@ -108,13 +125,13 @@ def _panel(ax: Axes, what: Drawing, value: Any, shown: Mapping[str, Look]) -> No
     here, gaps = _only(what.selection, by, value), _only(what.infeasible, by, value)
     for curve, look in shown.items():
         rows = here[here["curve"] == curve]
-        _curve(ax, rows.sort_values(x) if x in rows else rows, x, look, ln)
+        _curve(ax, rows.sort_values(x) if x in rows else rows, x, look, ln, what.grid.get(x, ()))
     if not gaps.empty:
         names = ", ".join(label for curve, label in what.labels.items() if curve in set(gaps["curve"]))
         ax.text(
             0.02, 0.02, f"gaps: {names} not feasible", transform=ax.transAxes, fontsize=6.5, color="#444444"
         )
-    if by is not None:
+    if value is not None:
         ax.set_title(what.drawing.get("panel_label", f"{by} = {{}}").format(value))
     if what.drawing.get("x_scale") == "log":
         ax.set_xscale("log")
@@ -125,19 +142,23 @@ def _panel(ax: Axes, what: Drawing, value: Any, shown: Mapping[str, Look]) -> No
         ax.set_yscale("log")
 
 
-def _curve(ax: Axes, rows: pd.DataFrame, x: str, look: Look, ln: bool) -> None:
+def _curve(ax: Axes, rows: pd.DataFrame, x: str, look: Look, ln: bool, positions: Sequence[Any]) -> None:
+    closed_form = not set(rows["kind"]) <= {"simulated"}
     for kind, group in rows.groupby("kind", sort=True):
         mean = group["mean"].to_numpy(float)
         error = group["standard_error"].to_numpy(float)
-        y = np.log(mean) if ln else mean
+        with np.errstate(divide="ignore", invalid="ignore"):  # an error of 0 has no logarithm: no point
+            y = np.log(mean) if ln else mean
+            bars = np.nan_to_num(error / mean if ln else error)  # delta method: sd(ln m) = sd(m) / m
+        y = np.where(np.isfinite(y), y, np.nan)
         if x not in group or group[x].isna().all():  # the method does not depend on x
-            ax.axhline(float(y[0]), color=look.colour, linestyle="--")
+            if kind != "simulated" or not closed_form:
+                ax.axhline(float(y[0]), color=look.colour, linestyle="--")
         elif kind == "simulated":
-            bars = error / mean if ln else error  # delta method: sd(ln m) = sd(m) / m
             ax.errorbar(
                 group[x],
                 y,
-                yerr=np.nan_to_num(bars),
+                yerr=bars,
                 fmt=look.marker,
                 color=look.colour,
                 elinewidth=0.8,
@@ -145,7 +166,9 @@ def _curve(ax: Axes, rows: pd.DataFrame, x: str, look: Look, ln: bool) -> None:
             )
         else:
             alone = kind == "computed" or "simulated" not in set(rows["kind"])
-            ax.plot(group[x], y, color=look.colour, marker=look.marker if alone else "", zorder=2)
+            known = pd.Series(y, group[x])
+            line = known.reindex(known.index.union(list(positions)))  # infeasible cells interrupt the line
+            ax.plot(line.index, line, color=look.colour, marker=look.marker if alone else "", zorder=2)
 
 
 def _labels(figure: Figure, axes: np.ndarray[Any, Any], what: Drawing) -> None:
@@ -174,7 +197,8 @@ def _legend(figure: Figure, what: Drawing, shown: Mapping[str, Look]) -> None:
         for c, look in shown.items()
     ]
     labels: Sequence[str] = [what.labels[c] for c in shown]
-    figure.legend(handles, labels, loc="outside lower center", ncols=min(len(handles), 6))
+    if handles:
+        figure.legend(handles, labels, loc="outside lower center", ncols=min(len(handles), 6))
 
 
 def _has_line(what: Drawing, curve: str) -> bool:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -12,7 +12,12 @@ from tabulate import tabulate
 from shuffledp.figures.plotter import long_form
 
 
-def as_table(entry: Mapping[str, Any], cells: pd.DataFrame, summary: pd.DataFrame) -> dict[str, str]:
+def as_table(
+    entry: Mapping[str, Any],
+    cells: pd.DataFrame,
+    summary: pd.DataFrame,
+    orders: Mapping[str, Sequence[Any]],
+) -> dict[str, str]:
     """The three forms of a table.
 
     Parameters
@@ -22,13 +27,15 @@ def as_table(entry: Mapping[str, Any], cells: pd.DataFrame, summary: pd.DataFram
         cell), ``format`` of the numbers.
     cells, summary : DataFrame
         Results of the table's experiment.
+    orders : mapping
+        Values of every axis in the order in which they are to appear.
 
     Returns
     -------
     dict
         ``csv`` with full precision, ``md`` and ``tex`` formatted. Infeasible cells read "infeasible".
     """
-    wide = spread(entry, cells, summary)
+    wide = spread(entry, cells, summary, orders)
     shown = wide.map(lambda v: v if isinstance(v, str) else _formatted(v, entry.get("format", ".4g")))
     heads = [" ".join(map(str, c)) if isinstance(c, tuple) else str(c) for c in shown.columns]
     body = [
@@ -45,8 +52,13 @@ def as_table(entry: Mapping[str, Any], cells: pd.DataFrame, summary: pd.DataFram
     }
 
 
-def spread(entry: Mapping[str, Any], cells: pd.DataFrame, summary: pd.DataFrame) -> pd.DataFrame:
-    """The table as a data frame, in the order of the results."""
+def spread(
+    entry: Mapping[str, Any],
+    cells: pd.DataFrame,
+    summary: pd.DataFrame,
+    orders: Mapping[str, Sequence[Any]],
+) -> pd.DataFrame:
+    """The table as a data frame; a method that does not depend on an axis has the same number all along it."""
     rows, columns = list(entry["rows"]), list(entry["columns"])
     numbers = long_form(cells, summary, entry["value"])
     preferred = (
@@ -54,9 +66,27 @@ def spread(entry: Mapping[str, Any], cells: pd.DataFrame, summary: pd.DataFrame)
     )  # computed, expected, simulated
     gaps = cells[cells["status"] != "ok"].assign(mean="infeasible")
     every = pd.concat([preferred.astype({"mean": object}), gaps.astype({"mean": object})], ignore_index=True)
-    return every.pivot_table(index=rows, columns=columns, values="mean", aggfunc="first", sort=False).fillna(
-        ""
-    )
+    shown = _along(every, [*rows, *columns], orders).set_index([*rows, *columns])["mean"].unstack(columns)
+    shown = shown.loc[_sorted(shown.index, orders), _sorted(shown.columns, orders)]
+    return shown.astype(object).where(shown.notna(), "")
+
+
+def _along(frame: pd.DataFrame, axes: list[str], orders: Mapping[str, Sequence[Any]]) -> pd.DataFrame:
+    for axis in axes:
+        constant = frame[axis].isna() if axis in frame else pd.Series(True, frame.index)
+        copies = [frame[constant].assign(**{axis: value}) for value in orders[axis]]
+        frame = pd.concat([frame[~constant], *(c for c in copies if len(c))], ignore_index=True)
+    return frame
+
+
+def _sorted(index: pd.Index, orders: Mapping[str, Sequence[Any]]) -> list[Any]:
+    def position(label: Any) -> list[int]:
+        parts = label if isinstance(label, tuple) else (label,)
+        return [
+            list(orders[name]).index(part) for name, part in zip(map(str, index.names), parts, strict=True)
+        ]
+
+    return sorted(index, key=position)
 
 
 def _formatted(value: Any, form: str) -> str:

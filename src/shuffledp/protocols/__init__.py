@@ -1,6 +1,7 @@
 """Protocols of the shuffle model: one folder per task, one file per protocol.
 
 ``get("frequency", "amplified")`` finds a built-in protocol, ``get("frequency", "my/file.py:MyProtocol")`` a plug-in.
+Whether a baseline of your own keeps the interface's promises is checked by `shuffledp.protocols.conformance`.
 """
 
 from shuffledp.protocols.base import Cost, Messages, ProtocolBase

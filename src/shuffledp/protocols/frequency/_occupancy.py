@@ -6,8 +6,8 @@ import numpy as np
 
 from shuffledp.tasks import Floats, Ints
 
-EXACT_SLOTS = 512
-"""Up to here the law of the number of filled slots is enumerated."""
+ENUMERATED = 512
+"""With no more slots, or no more users, than this the law of the number of filled slots is enumerated."""
 
 
 def filled_moments(n_users: Ints, slots: int) -> tuple[Floats, Floats]:
@@ -39,20 +39,26 @@ def inverse_filled(n_users: Ints, slots: int) -> tuple[Floats, Floats]:
 
     Notes
     -----
-    Exact (to 1e-10) for ``m <= EXACT_SLOTS``, from the law of K by adding one user after the other. Beyond that the
-    second-order expansion around the mean; its relative error is of order 1/m^2, below 1e-5.
+    With at most 512 slots or users the law of K is built by adding one user after the other: exact to 1e-10. Beyond,
+    the second-order expansion around the mean, whose relative error is below 1e-5 (of order 1 / min(n, m)^2).
     """
     n = np.asarray(n_users, np.int64)
-    if slots > EXACT_SLOTS:
-        mean, variance = filled_moments(n, slots)
-        spread = variance / mean**2
-        return (1 + spread) / mean, (1 + 3 * spread) / mean**2
-    # From here on all slots are filled but for a probability of e^-28.
+    few = n <= (n if slots <= ENUMERATED else ENUMERATED)
+    mean, variance = filled_moments(n, slots)
+    spread = variance / mean**2
+    inverse, inverse_square = (1 + spread) / mean, (1 + 3 * spread) / mean**2
+    if np.any(few):
+        inverse[few], inverse_square[few] = _enumerated(n[few], slots)
+    return inverse, inverse_square
+
+
+def _enumerated(n: Ints, slots: int) -> tuple[Floats, Floats]:
+    # From `enough` users on all slots are filled but for a probability of e^-28.
     enough = math.ceil(slots * (math.log(slots) + 28)) + 1
     wanted = np.minimum(n, enough)
-    filled = np.arange(1, slots + 1, dtype=float)
+    filled = np.arange(1, min(slots, int(wanted.max())) + 1, dtype=float)
     table = np.empty((int(wanted.max()) + 1, 2))
-    law = np.zeros(slots)
+    law = np.zeros(len(filled))
     law[0] = 1.0  # one user fills one slot
     for users in range(1, len(table)):
         table[users] = law @ (1 / filled), law @ (1 / filled**2)

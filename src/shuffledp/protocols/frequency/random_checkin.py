@@ -174,7 +174,7 @@ class RandomCheckin(ProtocolBase):
         """Variance of each frequency given the participants' values, (R, k).
 
         Randomization of all m reports over K^2, plus the sampling of K users out of N. The mean of ``1/K`` and
-        ``1/K^2`` is exact up to 512 slots and within 1e-5 relative beyond (see `inverse_filled`).
+        ``1/K^2`` is exact up to 512 slots or users and within 1e-5 relative beyond (see `inverse_filled`).
         """
         n = np.asarray(participants.public.n_users, float)[:, None]
         share = np.asarray(held_counts(participants, self.domain_size), float) / n

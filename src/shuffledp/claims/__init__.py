@@ -1,0 +1,26 @@
+"""What the papers state, as data, and functions that test it.
+
+Errata are kept in one YAML file per paper. Each names a function that computes, from the accounting
+functions, the number that the printed form gives and the number that is right; the condition under which the
+two demonstrate the erratum is evaluated by machine.
+"""
+
+from shuffledp.claims.comparisons import budget_gaps, checkin_gaps, dummy_gaps
+from shuffledp.claims.errata_data import EFFECTS, Erratum, ErratumError, errata, papers
+from shuffledp.claims.evaluation import check, evaluate, markdown_table
+from shuffledp.claims.witness import Witness
+
+__all__ = [
+    "EFFECTS",
+    "Erratum",
+    "ErratumError",
+    "Witness",
+    "budget_gaps",
+    "check",
+    "checkin_gaps",
+    "dummy_gaps",
+    "errata",
+    "evaluate",
+    "markdown_table",
+    "papers",
+]

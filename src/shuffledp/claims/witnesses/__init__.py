@@ -1,0 +1,1 @@
+"""Witness functions, one module per paper; each lists its functions in ``WITNESSES``."""

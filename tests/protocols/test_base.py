@@ -1,0 +1,155 @@
+"""The defaults of the interface."""
+
+from dataclasses import FrozenInstanceError, dataclass
+
+import numpy as np
+import pytest
+
+from shuffledp.accounting import Infeasible
+from shuffledp.populations import Fixed, MomentBounded
+from shuffledp.protocols import Cost, Messages, ProtocolBase, available, get
+from shuffledp.tasks import Budget, Frequency, Participants, Public, Users
+
+BUDGET = Budget(1.0, 1e-3)
+
+
+@dataclass(frozen=True)
+class Echo(ProtocolBase):
+    """Sends the values as they are and notes what it was told."""
+
+    name = "echo"
+    task_kind = "frequency"
+    label = "Echo"
+    source = "none"
+    trust = "central"
+    refined: bool = False
+
+    @classmethod
+    def calibrate(cls, budget, population, task, *, accounting="printed"):
+        return cls()
+
+    def encode(self, users, rng):
+        return Messages(users.values)
+
+    def estimate(self, aggregate, public):
+        return aggregate / public.n_users[:, None]
+
+    def cost(self):
+        return Cost(3.0, 2.0)
+
+    def refine(self, public):
+        return Echo(refined=True)
+
+    def expected_variance(self, participants):
+        return np.full(participants.counts.shape, 1.0 if self.refined else np.nan)
+
+
+def test_costs_add_up():
+    cost = Echo().cost()
+    assert (cost.extra_messages, cost.bits_per_user) == (2.0, 6.0)
+
+
+def test_unexpected_messages_are_refused_rather_than_counted():
+    with pytest.raises(ValueError, match=r"message 4 is outside 0\.\.1; set alphabet_size"):
+        Echo().aggregate(Messages(np.array([0, 4])))
+
+
+def test_the_default_simulation_reads_chunks_and_passes_all_public_knowledge_on():
+    seen = []
+
+    class Listener(Echo):
+        def dummies(self, public, rng):
+            seen.append(public)
+
+        def encode(self, users, rng):
+            seen.append(users)
+            return Messages(users.values)
+
+        def refine(self, public):
+            return self
+
+    def chunks(repeat):
+        yield Users(np.array([0, 1]), np.array([0, 0]), offset=0)
+        yield Users(np.array([1]), np.array([1]), offset=2)
+
+    public = Public(np.array([3, 3]), np.array([[2.0, 1.0], [1.0, 2.0]]))
+    counts = np.array([[1, 2], [1, 2]])
+    who = Participants(public, counts, counts / 3, chunks)
+    assert np.array_equal(Listener().simulate(who, np.random.default_rng(0)), counts / 3)
+    assert np.array_equal(seen[0].values, [0, 1, 1])
+    assert np.array_equal(seen[0].levels, [0, 0, 1])
+    assert np.array_equal(seen[3].level_counts, [[1.0, 2.0]])
+
+    def mixed(repeat):
+        yield Users(np.array([0, 1]), np.array([0, 0]))
+        yield Users(np.array([1]))
+
+    with pytest.raises(ValueError, match="Some chunks"):
+        Listener().simulate(Participants(public, counts, counts / 3, mixed), np.random.default_rng(0))
+    with pytest.raises(ValueError, match="raw inputs"):
+        Listener().simulate(Participants(public, counts, counts / 3), np.random.default_rng(0))
+
+
+def test_simulation_and_expectation_use_the_refined_protocol():
+    assert Echo().expected_mse([1, 2]) == 1.0
+    assert np.array_equal(Echo().expected_mse([[1, 2], [3, 4]]), [1.0, 1.0])
+
+
+@pytest.mark.parametrize("name", available("frequency"))
+def test_protocols_are_frozen_down_to_new_attributes(name):
+    from shuffledp.populations import Binomial
+
+    protocol = get("frequency", name).calibrate(BUDGET, Binomial(100, 0.5), Frequency(2))
+    with pytest.raises(FrozenInstanceError):
+        protocol.eps_local = 9.0
+    with pytest.raises(FrozenInstanceError):
+        protocol.something_new = 1
+
+
+@pytest.mark.parametrize("name", available("frequency"))
+def test_requests_that_cannot_be_met_are_infeasible_with_a_reason(name):
+    protocol = get("frequency", name)
+    with pytest.raises(Infeasible, match=r"MomentBounded"):
+        protocol.calibrate(BUDGET, MomentBounded(100, 10), Frequency(2))
+    with pytest.raises(Infeasible, match="add_remove"):
+        protocol.calibrate(Budget(1.0, 1e-3, "add_remove"), Fixed(10), Frequency(2))
+
+
+@pytest.mark.parametrize("name", [n for n in available("frequency") if n != "local"])
+def test_amplification_needs_a_delta(name):
+    with pytest.raises(Infeasible, match="delta > 0"):
+        get("frequency", name).calibrate(Budget(1.0, 0.0), Fixed(10), Frequency(2))
+
+
+def test_local_randomized_response_is_pure():
+    local = get("frequency", "local").calibrate(Budget(2.0, 0.0), Fixed(10), Frequency(4))
+    delta = local.dominating_pair().delta([0.0, 2.0])
+    assert delta[1] <= 1e-15
+    assert delta[0] == pytest.approx((np.exp(2) - 1) / (np.exp(2) + 3))
+
+
+@pytest.mark.parametrize("eps", [1e-12, 1e-6, 1.0, 50.0, 800.0])
+@pytest.mark.parametrize("k", [2, 7])
+def test_randomized_response_holds_at_extreme_budgets(eps, k):
+    """Small budgets cancel in keep - lie, large ones overflow in e^eps."""
+    local = get("frequency", "local").calibrate(Budget(eps, 0.0), Fixed(10), Frequency(k))
+    response = local.response
+    assert response.gap == pytest.approx(
+        response.keep if eps > 40 else np.expm1(eps) * response.lie, rel=1e-12
+    )
+    assert response.keep + (k - 1) * response.lie == pytest.approx(1)
+    who = Participants.from_counts(np.arange(1, k + 1))
+    assert np.all(np.isfinite(local.expected_variance(who)))
+    assert np.all(np.isfinite(local.simulate(who, np.random.default_rng(0))))
+    assert local.dominating_pair().delta(eps) <= 1e-15
+
+
+def test_values_and_counts_of_another_domain_are_refused():
+    local = get("frequency", "local").calibrate(BUDGET, Fixed(10), Frequency(2))
+    rng = np.random.default_rng(0)
+    with pytest.raises(ValueError, match=r"must lie in 0\.\.1, got 0\.\.2"):
+        local.encode(Users(np.array([0, 2])), rng)
+    with pytest.raises(ValueError, match=r"Expected counts of shape \(1, 2\)"):
+        local.simulate([1, 2, 3], rng)
+    with pytest.raises(ValueError, match=r"Expected counts of shape"):
+        local.expected_mse([1, 2, 3])

@@ -1,0 +1,116 @@
+"""Every protocol passes every check, and every check can fail."""
+
+from functools import cache
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from shuffledp.populations import Binomial
+from shuffledp.protocols import available, conformance, get
+from shuffledp.tasks import TASK_KINDS
+
+PLUGINS = Path(__file__).parent / "plugins"
+PROTOCOLS = [(kind, name, ()) for kind in TASK_KINDS for name in available(kind)]
+PROTOCOLS += [
+    ("frequency", "four_methods.py:Coin", ()),
+    ("frequency", "adaptive", (("stray_factor", True),)),
+    ("frequency", "adaptive", (("dummies", 70),)),
+    ("frequency", "non_adaptive", (("dummies", 25),)),
+]
+IDS = ["-".join([kind, name, *(key for key, _ in options)]) for kind, name, options in PROTOCOLS]
+
+
+@cache
+def cases_of(kind, name, options):
+    return conformance.default_cases(get(kind, name, root=PLUGINS), dict(options))
+
+
+@pytest.mark.parametrize("check", conformance.CHECKS, ids=lambda check: check.__name__)
+@pytest.mark.parametrize(("kind", "name", "options"), PROTOCOLS, ids=IDS)
+def test_protocol_conforms(kind, name, options, check):
+    check(get(kind, name, root=PLUGINS), cases_of(kind, name, options))
+
+
+def test_random_checkin_conforms_when_the_own_coin_counts():
+    protocol = get("frequency", "random_checkin")
+    cases = conformance.default_cases(protocol, {"threat": "own_coin"})
+    conformance.check_protocol(protocol, cases)
+
+
+def test_the_default_cases_reach_what_they_promise():
+    cases = conformance.default_cases(get("frequency", "amplified"))
+    feasible = [c for c in cases if conformance._calibrated(get("frequency", "amplified"), c) is not None]
+    assert feasible == list(cases)
+    assert {c.accounting for c in cases} == {"printed", "simplified", "corrected", "exact"}
+    assert {type(c.population).__name__ for c in cases} == {"Fixed", "Binomial", "Poisson"}
+    assert {c.task.domain_size for c in cases} == {2, 5}
+    assert any(sum(c.counts) == 1 for c in cases)
+    checkin = get("frequency", "random_checkin")
+    feasible = [c for c in conformance.default_cases(checkin) if conformance._calibrated(checkin, c)]
+    assert {type(c.population) for c in feasible} == {Binomial}
+    assert {c.accounting for c in feasible} == {"printed", "exact"}
+
+
+@pytest.mark.parametrize(
+    ("name", "check", "message"),
+    [
+        ("Biased", "check_unbiased", "mean estimate"),
+        ("ForgetsDummies", "check_unbiased", "mean estimate"),
+        ("WrongMean", "check_one_law", "mean of the fast law"),
+        ("WrongSpread", "check_one_law", "variance of the fast law"),
+        ("WrongCorrelation", "check_one_law", "fast law"),
+        ("WrongShape", "check_one_law", "differ in distribution"),
+        ("WrongVariance", "check_variance", "variance, simulated and expected"),
+        ("WrongVarianceShape", "check_variance", "has shape"),
+        ("LyingCost", "check_cost", "messages per user"),
+        ("LyingBits", "check_cost", "do not fit"),
+        ("LyingDummies", "check_cost", "dummies, added and stated"),
+        ("OverClaimed", "check_privacy", "above"),
+        ("WritesCounts", "check_inputs_unchanged", "counts changed"),
+        ("WritesAggregate", "check_inputs_unchanged", "the aggregate changed"),
+        ("OwnGenerator", "check_seeded", "same seed"),
+        ("GlobalGenerator", "check_seeded", "global state"),
+        ("OrderDependent", "check_permutation_invariant", "order of the messages"),
+        ("NotAdditive", "check_additive", "sum over chunks"),
+        ("SharedRepeats", "check_repeats_apart", "share memory"),
+        ("MixesRepeats", "check_repeats_apart", "alone"),
+        ("AcceptsAnything", "check_refusals", "accounting 'no_such' is accepted"),
+        ("WeakestLevel", "check_refusals", "two privacy levels is accepted"),
+        ("NotHashable", "check_value_object", "not hashable"),
+        ("NeverFeasible", "check_unbiased", "no case is feasible"),
+    ],
+)
+def test_a_broken_protocol_is_caught(name, check, message):
+    broken = get("frequency", f"broken.py:{name}", root=PLUGINS)
+    with pytest.raises(AssertionError, match=message):
+        getattr(conformance, check)(broken, conformance.default_cases(broken))
+
+
+def test_a_bare_text_as_accountings_is_caught():
+    from shuffledp.protocols.registry import _load_file
+
+    broken = _load_file(PLUGINS / "broken.py").BareText
+    with pytest.raises(AssertionError, match="tuple of texts"):
+        conformance.check_declarations(broken)
+
+
+def _with_cases(name):
+    protocol = get("frequency", name)
+    return protocol, conformance.default_cases(protocol)
+
+
+def test_tasks_without_default_cases_say_so():
+    class Sum(get("frequency", "local")):
+        task_kind = "summation"
+
+    with pytest.raises(ValueError, match="No default cases for 'summation'"):
+        conformance.default_cases(Sum)
+
+
+def test_cases_can_bring_their_own_participants():
+    """For tasks that are not described by users per value."""
+    protocol, cases = _with_cases("amplified")
+    own = conformance._changed(cases[0], participating=cases[0].participants, counts=())
+    conformance.check_protocol(protocol, [own])
+    assert np.array_equal(own.participants(2).counts, cases[0].participants(2).counts)

@@ -1,0 +1,137 @@
+"""Validation of what users write, and the metrics."""
+
+import math
+
+import numpy as np
+import pytest
+
+from shuffledp.tasks import (
+    METRICS,
+    Budget,
+    Frequency,
+    Participants,
+    Public,
+    Sets,
+    Summation,
+    Vectors,
+    expected_metric,
+)
+
+
+def test_a_budget_has_one_eps_or_increasing_ones():
+    assert Budget(1, 0).levels == (1.0,)
+    assert Budget((0.5, 1.0, 2.0), 1e-6).largest_eps == 2.0
+    assert Budget(np.float64(0.5), np.float64(1e-6)) == Budget(0.5, 1e-6)
+    assert hash(Budget(1, 1e-6)) == hash(Budget(1.0, 1e-6))
+
+
+@pytest.mark.parametrize(
+    "eps", [0, -1.0, math.inf, math.nan, "1", None, True, [1.0, 2.0], (), (2.0, 1.0), (1.0, 1.0)]
+)
+def test_a_bad_eps_is_refused(eps):
+    with pytest.raises(ValueError, match=r"Budget: (the )?eps"):
+        Budget(eps, 1e-6)
+
+
+@pytest.mark.parametrize("delta", [-1e-9, 1, 1.5, math.nan, "1e-6", None, True, False])
+def test_a_bad_delta_is_refused(delta):
+    with pytest.raises(ValueError, match="Budget: delta"):
+        Budget(1.0, delta)
+
+
+def test_bad_neighbours_are_refused():
+    with pytest.raises(ValueError, match="Budget: neighbours must be one of replace_one, add_remove"):
+        Budget(1.0, 1e-6, "substitute")
+
+
+def test_shapes():
+    assert Frequency(3).counts_shape == Frequency(3).estimate_shape == (3,)
+    assert Summation(4).counts_shape == (5,)
+    assert Summation(4, signed=True).counts_shape == (9,)
+    assert Summation(4, coordinates=3).counts_shape == (3, 5)
+    assert Summation(4).estimate_shape == ()
+    assert Summation(4, coordinates=3).estimate_shape == (3,)
+    assert Sets(7, 2, levels=3).counts_shape == (3, 7)
+    assert Sets(7, 2).estimate_shape == (7,)
+    assert Vectors(6, 1.0).counts_shape == Vectors(6, 1.0).estimate_shape == (6,)
+
+
+def test_sizes_are_stored_as_plain_integers():
+    task = Frequency(np.int32(5))
+    assert type(task.domain_size) is int
+    assert type(Frequency(5.0).domain_size) is int
+    assert task == Frequency(5)
+
+
+@pytest.mark.parametrize("bad", [1, 0, -3, 2.5, math.nan, math.inf, "2", None, True])
+def test_bad_sizes_are_refused_by_name(bad):
+    with pytest.raises(ValueError, match="Frequency: domain_size must be an integer"):
+        Frequency(bad)
+
+
+@pytest.mark.parametrize(
+    ("make", "message"),
+    [
+        (lambda: Summation(0), "Summation: max_value"),
+        (lambda: Summation(1, coordinates=0), "Summation: coordinates"),
+        (lambda: Sets(3, 4), "Sets: domain_size"),
+        (lambda: Sets(3, 0), "Sets: set_size"),
+        (lambda: Sets(3, 1, levels=0), "Sets: levels"),
+        (lambda: Vectors(0, 1.0), "Vectors: dimension"),
+        (lambda: Vectors(2, 0.0), "Vectors: clip"),
+        (lambda: Vectors(2, math.inf), "Vectors: clip"),
+        (lambda: Vectors(2, 1.0, "l3"), "Vectors: norm must be one of l1, l2"),
+    ],
+)
+def test_bad_tasks_are_refused(make, message):
+    with pytest.raises(ValueError, match=message):
+        make()
+
+
+def test_metrics_are_one_number_per_repeat():
+    estimate, truth = np.array([[1.0, 2.0], [0.0, 0.0]]), np.array([[0.0, 0.0], [0.0, 3.0]])
+    assert METRICS["mse"](estimate, truth).tolist() == [2.5, 4.5]
+    assert METRICS["sse"](estimate, truth).tolist() == [5.0, 9.0]
+    assert METRICS["tve"](estimate, truth).tolist() == [3.0, 3.0]
+    assert METRICS["mse"](np.array([1.0, 2.0]), np.array([1.0, 0.0])).tolist() == [0.0, 4.0]  # sums
+    assert METRICS["mse"](estimate, truth[0]).tolist() == [2.5, 0.0]
+
+
+def test_metrics_refuse_shapes_that_would_broadcast_to_a_table():
+    with pytest.raises(ValueError, match=r"\(2,\).*\(2, 1\)"):
+        METRICS["mse"](np.array([1.0, 2.0]), np.array([[1.0], [2.0]]))
+
+
+def test_expected_metrics():
+    variance = np.array([[1.0, 4.0]])
+    assert expected_metric("mse", variance)[0] == 2.5
+    assert expected_metric("sse", variance)[0] == 5.0
+    assert expected_metric("tve", variance)[0] == pytest.approx(3 * math.sqrt(2 / math.pi))
+    with pytest.raises(ValueError, match="metric must be one of mse"):
+        expected_metric("rmse", variance)
+
+
+def test_participants_from_counts():
+    counts = np.array([[1, 2], [3, 0]], dtype=np.uint8)
+    who = Participants.from_counts(counts)
+    assert who.public.n_users.tolist() == [3, 3]
+    assert [u.values.tolist() for u in who.users(0)] == [[0, 1, 1]]
+    assert who.truth.tolist() == [[1 / 3, 2 / 3], [1.0, 0.0]]
+    counts[:] = 0
+    assert who.counts.tolist() == [[1, 2], [3, 0]]
+    assert Participants.from_counts([1, 2]).counts.shape == (1, 2)
+
+
+@pytest.mark.parametrize("bad", [[1.0, 2.0], [-1, 2], [0, 0], [], [[[1]]], 3, [True, False]])
+def test_bad_counts_are_refused(bad):
+    with pytest.raises(ValueError, match="counts must be"):
+        Participants.from_counts(bad)
+
+
+def test_public_knowledge_of_one_repeat():
+    public = Public(np.array([3, 4]), np.array([[1.0, 2.0], [2.0, 2.0]]))
+    one = public.of_repeat(1)
+    assert one.repeats == 1
+    assert one.n_users.tolist() == [4]
+    assert one.level_counts.tolist() == [[2.0, 2.0]]
+    assert Public(np.array([3])).of_repeat(0).level_counts is None
