@@ -44,4 +44,4 @@ onstart:
 
 onsuccess:
     say_what_data_were_used()
-    print(f"Figures and tables: {RESULTS}/index.html", file=sys.stderr)
+    print(f"Figures and tables are in {RESULTS}/.", file=sys.stderr)

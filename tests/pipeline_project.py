@@ -1,18 +1,38 @@
 """A copy of the project's workflow in a folder of its own, and the real Snakemake run in it."""
 
 import os
+import re
 import shutil
 import signal
 import subprocess
 import sys
-from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-
 
 ROOT = Path(__file__).resolve().parents[1]
 PARTS = ("Snakefile", "workflow", "config", "profiles", "data/summaries")
 SNAKEMAKE = Path(sys.executable).with_name("snakemake")
+
+
+TINY = """
+paper: {title: "A tiny paper", citation: "nobody"}
+experiments:
+  adult:
+    source: "Fig. 1"
+    task: {kind: frequency, domain_size: 2, truth: participants, metrics: [tve]}
+    data: {name: adult, column: sex, draw: without_replacement}
+    population: {law: binomial, trials: 48841, rate: 0.05}
+    budget: {eps: $eps, delta: 1.0e-5}
+    grid: {eps: [0.01, 0.5]}
+    accounting: [printed, exact]
+    repeats: 20
+    methods: {local: {}, amplified: {}}
+figures:
+  fig1: {title: "Tiny", experiment: adult, x: eps, y: tve, curves: method, files: accounting, caption: any.rst}
+tables:
+  budgets:
+    {title: "Tiny table", experiment: adult, rows: [eps], columns: [method, accounting], value: eps_local, caption: any.rst}
+"""
 
 
 @dataclass(frozen=True)
@@ -66,13 +86,9 @@ class Project:
         found = sorted((self.folder / results / "runs").rglob("*.parquet"))
         return {str(p.relative_to(self.folder)): p.read_bytes() for p in found}
 
-    def jobs_of(self, output: str) -> list[str]:
-        """Wildcards of the method jobs that a run's output shows."""
-        return [
-            line.split("method=")[1]
-            for line in output.splitlines()
-            if "wildcards: " in line and "method=" in line
-        ]
+    def jobs_of(self, output: str) -> set[str]:
+        """Methods whose jobs ran, by the line that each prints when it is done."""
+        return set(re.findall(r"^[a-z0-9_]+\.[a-z0-9_]+\.([a-z0-9_]+): \d+ cells in", output, flags=re.M))
 
 
 def kill(process: subprocess.Popen[str]) -> None:
@@ -81,11 +97,16 @@ def kill(process: subprocess.Popen[str]) -> None:
     process.communicate()
 
 
-def copy_of_project(folder: Path, skip: Sequence[str] = ()) -> Project:
+def copy_of_project(folder: Path) -> Project:
+    """The project's workflow, with a paper called ``tiny`` added: two methods on a small grid."""
     for part in PARTS:
         source = ROOT / part
         if source.is_dir():
-            shutil.copytree(source, folder / part, ignore=shutil.ignore_patterns("__pycache__", *skip))
+            shutil.copytree(source, folder / part, ignore=shutil.ignore_patterns("__pycache__"))
         else:
             shutil.copy(source, folder / part)
+    (folder / "config/experiments/tiny.yaml").write_text(TINY)
+    (folder / "config/tiny.yaml").write_text("papers: [tiny]\nresults: results/quick\n")
+    (folder / "workflow/report/tiny").mkdir()
+    (folder / "workflow/report/tiny/any.rst").write_text("What to see.\n")
     return Project(folder)

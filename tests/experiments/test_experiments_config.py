@@ -1,3 +1,4 @@
+# ruff: noqa: E501  (one case per line)
 import re
 from pathlib import Path
 
@@ -167,7 +168,10 @@ def test_an_override_of_a_broken_paper_still_gives_one_line(project, content):
     ("source", "says"),
     [
         ("class Mine(:\n", "line 1: invalid syntax"),
-        ("class Mine: pass\nraise RuntimeError('two\\nlines')", "cannot be imported: RuntimeError: two lines"),
+        (
+            "class Mine: pass\nraise RuntimeError('two\\nlines')",
+            "cannot be imported: RuntimeError: two lines",
+        ),
         ("class Mine: pass\nimport no_such_module", "cannot be imported: ModuleNotFoundError"),
         ("class Mine: pass\nimport sys; sys.exit('bye')", "cannot be imported: SystemExit: bye"),
         ("class Mine: pass\n", "is not a subclass"),
@@ -220,7 +224,9 @@ def test_a_baseline_joins_every_drawing_of_its_task_or_those_it_names(project):
     line = "task: frequency\nmethods: {m: {protocol: 'mine.py:Mine', budget: {eps: $eps}}}\n"
     project.write(BASELINE, line)
     paper = project.settings().papers["demo"]
-    assert paper.figures["fig1"]["methods"] == paper.tables["budgets"]["methods"] == ["local", "amplified", "m"]
+    assert (
+        paper.figures["fig1"]["methods"] == paper.tables["budgets"]["methods"] == ["local", "amplified", "m"]
+    )
     assert paper.figures["fig2"]["methods"] == ["moments"]
     project.write(BASELINE, f"{line}figures: [demo.budgets]\n")
     paper = project.settings().papers["demo"]

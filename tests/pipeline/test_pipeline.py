@@ -5,6 +5,7 @@ import subprocess
 import time
 from pathlib import Path
 
+import numpy as np
 import pandas as pd
 import pytest
 
@@ -13,6 +14,7 @@ from pipeline_project import Project, copy_of_project, kill
 pytestmark = pytest.mark.pipeline
 
 QUICK = ("--configfile", "config/quick.yaml")
+TINY = ("--configfile", "config/tiny.yaml")
 
 BASELINE = '''
 from dataclasses import dataclass
@@ -20,12 +22,11 @@ from dataclasses import dataclass
 import numpy as np
 
 from shuffledp.protocols import Cost, Messages, ProtocolBase
-from shuffledp.tasks import Budget
 
 
 @dataclass(frozen=True)
 class CoinFlip(ProtocolBase):
-    """Answers one half for every value: a control that any protocol should beat at a generous budget."""
+    """Answers one half for every value, whatever the users hold."""
 
     name = "coin_flip"
     task_kind = "frequency"
@@ -50,6 +51,16 @@ class CoinFlip(ProtocolBase):
 '''
 
 
+def add_baseline(project: Project, text: str = BASELINE) -> None:
+    (project.folder / "mine").mkdir(exist_ok=True)
+    (project.folder / "mine/coin.py").write_text(text)
+    (project.folder / "config/baselines").mkdir(exist_ok=True)
+    (project.folder / "config/baselines/mine.yaml").write_text(
+        "task: frequency\nmethods:\n  coin_flip: {protocol: 'mine/coin.py:CoinFlip'}\nfigures: all\n"
+    )
+
+
+@pytest.mark.xdist_group("quick")
 def test_quick_run_on_shipped_summaries_makes_every_figure_table_and_page(
     quick_run: tuple[Project, str],
 ) -> None:
@@ -62,30 +73,29 @@ def test_quick_run_on_shipped_summaries_makes_every_figure_table_and_page(
             for name in entry["files"].values():
                 assert (manifest.parent / name).stat().st_size > 0
     assert (results / "index.html").is_file()
-    assert "summary" in output, "the run must say which data source was used"
+    assert "Data adult: source summary" in output, "the run must say which data were used"
     assert not list(project.folder.rglob("*.tmp"))
 
 
+@pytest.mark.xdist_group("quick")
 def test_second_run_has_nothing_to_do(quick_run: tuple[Project, str]) -> None:
     project, _ = quick_run
     assert "Nothing to be done" in project.succeeds(*QUICK)
 
 
+@pytest.mark.xdist_group("quick")
 def test_three_kills_and_a_restart_give_the_tables_of_an_undisturbed_run(
     quick_run: tuple[Project, str], project: Project
 ) -> None:
     undisturbed, _ = quick_run
-    for marker in (
-        "Execute",
-        "rule method",
-        "Finished jobid",
-    ):  # early, while methods run, after the first result
+    for pause in np.random.default_rng(20231101).uniform(0.2, 7.0, size=3):
         process = project.start(*QUICK)
         assert process.stdout is not None
         for line in process.stdout:
-            if marker in line:
+            if "Execute" in line:  # jobs begin
                 break
-        time.sleep(0.3)
+        time.sleep(pause)
+        assert process.poll() is None, "the run ended before it could be killed"
         kill(process)
     project.succeeds(*QUICK)
     assert project.tables() == undisturbed.tables()
@@ -93,12 +103,12 @@ def test_three_kills_and_a_restart_give_the_tables_of_an_undisturbed_run(
 
 
 def test_second_run_started_at_once_is_refused_with_a_clear_line(project: Project) -> None:
-    first = project.start(*QUICK)
+    first = project.start(*TINY)
     assert first.stdout is not None
     for line in first.stdout:
         if "Execute" in line:  # the first run holds the lock
             break
-    second = project.run(*QUICK)
+    second = project.run(*TINY)
     rest, _ = first.communicate(timeout=300)
     assert first.returncode == 0, rest[-3000:]
     assert second.returncode != 0
@@ -107,69 +117,73 @@ def test_second_run_started_at_once_is_refused_with_a_clear_line(project: Projec
 
 
 def test_damaged_result_is_named_and_repaired(project: Project) -> None:
-    project.succeeds(*QUICK)
+    project.succeeds(*TINY)
     before = project.tables()
     damaged = next((project.folder / "results/quick/runs").rglob("amplified.values.parquet"))
     damaged.write_bytes(damaged.read_bytes()[:-7] + b"garbage")
-    done = project.run(*QUICK, "--forcerun", "draw_random_population")
+    done = project.run(*TINY, "--forcerun", "draw_tiny")
     assert done.returncode != 0
     assert "amplified.values.parquet" in done.stdout
     assert "make repair" in done.stdout
-    cli = Path(project.command()[0]).with_name("shuffledp")
-    repaired = subprocess.run([cli, "repair"], cwd=project.folder, capture_output=True, text=True, check=True)
+    command = Path(project.command()[0]).with_name("shuffledp")
+    repaired = subprocess.run(
+        [command, "repair"], cwd=project.folder, capture_output=True, text=True, check=True
+    )
     assert "amplified.values.parquet" in repaired.stdout
-    project.succeeds(*QUICK)
+    project.succeeds(*TINY)
     assert project.tables() == before
 
 
-def test_adding_a_baseline_runs_its_jobs_only_and_draws_it(project: Project) -> None:
-    project.succeeds(*QUICK)
+def test_adding_a_baseline_runs_its_job_only_and_draws_it(project: Project) -> None:
+    project.succeeds(*TINY)
     before = project.tables()
-    (project.folder / "mine").mkdir()
-    (project.folder / "mine/coin.py").write_text(BASELINE)
-    (project.folder / "config/baselines").mkdir(exist_ok=True)
-    (project.folder / "config/baselines/mine.yaml").write_text(
-        "task: frequency\nmethods:\n  coin_flip: {protocol: 'mine/coin.py:CoinFlip'}\nfigures: all\n"
-    )
-    output = project.succeeds(*QUICK)
-    assert project.jobs_of(output), output[-3000:]
-    assert set(project.jobs_of(output)) == {"coin_flip"}
+    add_baseline(project)
+    output = project.succeeds(*TINY)
+    assert project.jobs_of(output) == {"coin_flip"}, output[-3000:]
     after = project.tables()
     assert {k: v for k, v in after.items() if k in before} == before
-    drawn = pd.read_csv(project.folder / "results/quick/figures/random_population/fig4_printed.csv")
-    assert "coin_flip" in set(drawn["method"])
+    drawn = pd.read_csv(project.folder / "results/quick/figures/tiny/fig1_printed.csv")
     assert set(drawn.loc[drawn["method"] == "coin_flip", "kind"]) == {"simulated"}
-
-
-def test_editing_a_plug_in_reruns_it_and_nothing_else(project: Project) -> None:
-    (project.folder / "mine").mkdir()
-    plugin = project.folder / "mine/coin.py"
-    plugin.write_text(BASELINE)
-    (project.folder / "config/baselines/mine.yaml").write_text(
-        "task: frequency\nmethods:\n  coin_flip: {protocol: 'mine/coin.py:CoinFlip'}\n"
+    add_baseline(project, BASELINE.replace("0.5)", "0.25)"))
+    assert project.jobs_of(project.succeeds(*TINY)) == {"coin_flip"}, (
+        "editing a plug-in reruns it and nothing else"
     )
-    project.succeeds(*QUICK)
-    plugin.write_text(BASELINE.replace("0.5)", "0.25)"))
-    assert set(project.jobs_of(project.succeeds(*QUICK))) == {"coin_flip"}
+
+
+def test_baseline_of_the_readme_runs_as_written(project: Project) -> None:
+    readme = (Path(__file__).parents[2] / "README.md").read_text(encoding="utf-8")
+    section = readme[readme.index("## Add your own baseline") :]
+    code = section.split("```python\n")[1].split("```")[0]
+    config = section.split("```yaml\n")[1].split("```")[0]
+    (project.folder / "mine").mkdir()
+    (project.folder / "mine/half_budget.py").write_text(code)
+    (project.folder / "config/baselines").mkdir(exist_ok=True)
+    (project.folder / "config/baselines/mine.yaml").write_text(config)
+    assert project.jobs_of(project.succeeds(*TINY)) == {"local", "amplified", "half_budget"}
+    drawn = pd.read_csv(project.folder / "results/quick/figures/tiny/fig1_exact.csv")
+    means = drawn[drawn["kind"] == "simulated"].pivot_table(index="eps", columns="method", values="tve")
+    assert (means["half_budget"] > means["local"]).all()
 
 
 def test_results_do_not_depend_on_the_number_of_cores(
-    quick_run: tuple[Project, str], project: Project
+    project: Project, tmp_path_factory: pytest.TempPathFactory
 ) -> None:
-    undisturbed, _ = quick_run
-    project.succeeds(*QUICK, "--cores", "1")
-    assert project.tables() == undisturbed.tables()
+    other = copy_of_project(tmp_path_factory.mktemp("one_core"))
+    project.succeeds(*TINY)
+    other.succeeds(*TINY, "--cores", "1")
+    assert project.tables() == other.tables()
+    assert project.tables()
 
 
 def test_single_figure_target_draws_that_figure_alone(project: Project) -> None:
-    project.succeeds(*QUICK, "random_population_fig4")
-    drawn = {p.name for p in (project.folder / "results/quick/figures/random_population").iterdir()}
-    assert {"fig4_printed.pdf", "fig4_exact.png"} <= drawn
+    project.succeeds("tiny_fig1", *TINY)
+    drawn = {p.name for p in (project.folder / "results/quick/figures/tiny").iterdir()}
+    assert {"fig1_printed.pdf", "fig1_exact.png"} <= drawn
     assert not any(name.startswith("budgets") for name in drawn)
 
 
 def test_official_data_only_fails_with_advice_when_there_is_no_network(project: Project) -> None:
-    done = project.run(*QUICK, "--config", "data={source: official}")
+    done = project.run("--config", "data={source: official}", *TINY)
     assert done.returncode != 0
     assert "data.source: auto" in done.stdout
     assert "SHUFFLEDP_MIRROR" in done.stdout
@@ -194,6 +208,6 @@ def test_wrong_configuration_stops_before_any_job(project: Project, override: st
 def test_moved_folder_is_still_up_to_date(tmp_path: Path) -> None:
     first = tmp_path / "here"
     first.mkdir()
-    copy_of_project(first).succeeds(*QUICK)
+    copy_of_project(first).succeeds(*TINY)
     moved = first.rename(tmp_path / "there")
-    assert "Nothing to be done" in Project(moved).succeeds(*QUICK)
+    assert "Nothing to be done" in Project(moved).succeeds(*TINY)

@@ -8,7 +8,7 @@ import pytest
 from browser import open_page, requires_browser
 from pipeline_project import Project
 
-pytestmark = [pytest.mark.pipeline, pytest.mark.browser]
+pytestmark = [pytest.mark.pipeline, pytest.mark.browser, pytest.mark.xdist_group("quick")]
 
 
 @pytest.fixture(scope="session")

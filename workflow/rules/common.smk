@@ -88,8 +88,7 @@ def setup_of(experiment, method):
     }
 
 
-# Made while the workflow is read: Snakemake takes an error in an input function for a file without a rule, and would go
-# on with what is there.
+# Made while the workflow is read, so that a mistake shows before any job runs.
 SETUPS = {
     (paper.key, experiment.id, method.id): setup_of(experiment, method)
     for paper in SETTINGS.papers.values()

@@ -5,7 +5,7 @@ functions, the number that the printed form gives and the number that is right; 
 two demonstrate the erratum is evaluated by machine.
 """
 
-from shuffledp.claims.comparisons import budget_gaps, checkin_gaps, dummy_gaps
+from shuffledp.claims.comparisons import budget_gaps, checkin_gaps, dummy_gaps, safety_margins, variance_gaps
 from shuffledp.claims.errata_data import EFFECTS, Erratum, ErratumError, errata, papers
 from shuffledp.claims.evaluation import check, evaluate, markdown_table
 from shuffledp.claims.witness import Witness
@@ -23,4 +23,6 @@ __all__ = [
     "evaluate",
     "markdown_table",
     "papers",
+    "safety_margins",
+    "variance_gaps",
 ]

@@ -116,11 +116,10 @@ class Erratum:
 
     def shown_by(self, witness: Witness) -> bool:
         """Whether a witness demonstrates this erratum: its own condition holds, and the order of its values."""
-        if self.printed_is == "above":
-            ordered = witness.printed > witness.correct
-        else:
-            ordered = witness.printed < witness.correct
-        return bool(witness.shows and ordered)
+        larger, smaller = witness.printed, witness.correct
+        if self.printed_is == "below":
+            larger, smaller = smaller, larger
+        return bool(witness.shows and larger > smaller)
 
 
 class _Loader(yaml.SafeLoader):

@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import math
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import pandas as pd
 
 from shuffledp.claims.errata_data import Erratum, ErratumError, errata
 from shuffledp.claims.witness import Witness
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
 
 #: Columns of :func:`evaluate`, in order.
 COLUMNS = (
@@ -116,6 +119,13 @@ def markdown_table(paper: str) -> str:
         ]
         for row in table.to_dict("records")
     ]
-    headers = ["id", "place", "printed", "corrected", "effect", "why", "witness", "printed", "correct"]
+    return markdown(
+        ["id", "place", "printed", "corrected", "effect", "why", "witness", "printed value", "correct value"],
+        body,
+    )
+
+
+def markdown(headers: Sequence[str], body: Iterable[Sequence[str]]) -> str:
+    """Return a Markdown table of cells that are text already."""
     lines = [headers, ["---"] * len(headers), *body]
     return "".join("| " + " | ".join(line) + " |\n" for line in lines)

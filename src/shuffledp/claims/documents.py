@@ -1,0 +1,88 @@
+"""The computed tables of the documentation.
+
+A page holds each table between ``<!-- begin NAME -->`` and ``<!-- end NAME -->``;
+``python -m shuffledp.claims.documents PAGE`` computes them anew.
+"""
+
+from __future__ import annotations
+
+import re
+import sys
+from collections.abc import Callable, Sequence
+from functools import partial
+from pathlib import Path
+
+import pandas as pd
+
+from shuffledp.claims.comparisons import budget_gaps, checkin_gaps, dummy_gaps, safety_margins, variance_gaps
+from shuffledp.claims.evaluation import markdown, markdown_table
+
+_BLOCK = re.compile(
+    r"(<!-- begin (?P<name>[a-z0-9_ ]+) -->\n)(?P<body>.*?)(<!-- end (?P=name) -->)", re.DOTALL
+)
+
+
+def _percent(value: float) -> str:
+    return f"{round(100 * value, 1) + 0.0:.1f} %"  # + 0.0 turns -0.0 into 0.0
+
+
+def _formatted(frame: pd.DataFrame, formats: Sequence[Callable[[float], str] | None]) -> str:
+    columns = [
+        [str(v) if form is None else form(float(v)) for v in frame[name]]
+        for name, form in zip(frame.columns, formats, strict=True)
+    ]
+    return markdown(list(frame.columns), zip(*columns, strict=True))
+
+
+def _budgets() -> str:
+    return _formatted(budget_gaps(), [None, *[_percent] * 4, "{:.2f}".format])
+
+
+def _dummies() -> str:
+    return _formatted(dummy_gaps(), [None, "{:g}".format, *[_percent] * 5])
+
+
+def _checkin() -> str:
+    return _formatted(checkin_gaps(), ["{:g}".format, *["{:.2f}".format] * 5, "{:g}".format])
+
+
+def _variances() -> str:
+    return _formatted(variance_gaps(), ["{:.0f}".format, *["{:.4f}".format] * 6])
+
+
+def _safety() -> str:
+    return _formatted(safety_margins(), ["{:g}".format, "{:.0f}".format, "{:.1e}".format])
+
+
+#: What can stand between the marks, by name.
+TABLES: dict[str, Callable[[], str]] = {
+    "errata random_population": partial(markdown_table, "random_population"),
+    "budgets": _budgets,
+    "dummies": _dummies,
+    "checkin": _checkin,
+    "variances": _variances,
+    "safety": _safety,
+}
+
+
+def refreshed(text: str) -> str:
+    """Return a page with all its tables computed anew.
+
+    Raises
+    ------
+    ValueError
+        If the page names a table that does not exist, or a mark has no counterpart.
+    """
+    found = list(_BLOCK.finditer(text))
+    if text.count("<!-- begin ") != len(found) or text.count("<!-- end ") != len(found):
+        raise ValueError("A table's begin mark has no matching end mark, or the other way round.")
+    unknown = sorted({m["name"] for m in found} - set(TABLES))
+    if unknown:
+        raise ValueError(f"No table is named {', '.join(unknown)}. Known: {', '.join(sorted(TABLES))}.")
+    return _BLOCK.sub(lambda m: f"{m[1]}{TABLES[m['name']]()}{m[4]}", text)
+
+
+if __name__ == "__main__":
+    for name in sys.argv[1:]:
+        page = Path(name)
+        page.write_text(refreshed(page.read_text(encoding="utf-8")), encoding="utf-8")

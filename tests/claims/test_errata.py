@@ -1,0 +1,174 @@
+"""Errata: the data are valid, every witness shows its erratum, and the values are the known ones."""
+
+from __future__ import annotations
+
+import dataclasses
+import math
+from importlib import resources
+
+import pytest
+import yaml
+from numpy.testing import assert_allclose
+
+from shuffledp import claims
+from shuffledp.claims import errata_data, evaluation
+from shuffledp.claims.witnesses import random_population as witnesses
+
+PAPER = "random_population"
+TEXT = (resources.files("shuffledp.claims") / "errata" / f"{PAPER}.yaml").read_text()
+ALL = claims.errata(PAPER)
+
+
+def by_id(key: str) -> claims.Erratum:
+    return next(e for e in ALL if e.id == key)
+
+
+def test_errata_are_complete_and_in_order():
+    assert PAPER in claims.papers()
+    assert [e.id for e in ALL] == [f"RP-E{i}" for i in range(1, 16)]
+    assert {e.effect for e in ALL} <= set(claims.EFFECTS)
+
+
+@pytest.mark.parametrize("erratum", ALL, ids=lambda e: e.id)
+def test_witness_shows_its_erratum(erratum):
+    witness = erratum.compute()
+    assert witness.shows, witness
+    assert erratum.shown_by(witness), witness
+    assert witness.quantity and witness.note
+
+
+@pytest.mark.parametrize("erratum", ALL, ids=lambda e: e.id)
+def test_swapped_values_are_caught(erratum, monkeypatch):
+    witness = erratum.compute()
+    swapped = dataclasses.replace(witness, printed=witness.correct, correct=witness.printed)
+    monkeypatch.setitem(witnesses.WITNESSES, erratum.witness, lambda: swapped)
+    monkeypatch.setattr(
+        evaluation, "errata", lambda paper: [e for e in claims.errata(paper) if e.id == erratum.id]
+    )
+    with pytest.raises(claims.ErratumError, match=rf"{erratum.id} \({erratum.witness}\)"):
+        claims.check(PAPER)
+    assert not claims.evaluate(PAPER)["shown"].any()
+
+
+@pytest.mark.parametrize(
+    ("key", "printed", "correct", "rtol"),
+    [
+        ("RP-E1", None, 8827, 1e-4),
+        ("RP-E3", 0.20296, None, 3e-5),
+        ("RP-E4", 3, 14, 6e-3),
+        ("RP-E10", 1e-5, 3.0e-5, 1e-3),
+        ("RP-E14", -1 / (math.e**2 - 1), 1, 1e-12),
+        ("RP-E15", 0, 3780, 0),
+    ],
+)
+def test_witness_values_are_the_known_ones(key, printed, correct, rtol):
+    witness = by_id(key).compute()
+    if printed is not None:
+        assert_allclose(witness.printed, printed, rtol=rtol, atol=1e-300)
+    if correct is not None:
+        assert_allclose(witness.correct, correct, rtol=rtol)
+
+
+@pytest.mark.parametrize(
+    ("key", "words"),
+    [
+        ("RP-E1", ["-1852.5", "0.0566"]),
+        ("RP-E3", ["0.4452", "13.9%", "2730"]),
+        ("RP-E10", [".5123", "3.00e-05"]),
+        ("RP-E15", ["0.8607", "0.2030"]),
+    ],
+)
+def test_notes_hold_the_known_numbers(key, words):
+    note = by_id(key).compute().note
+    assert all(word in note for word in words), note
+
+
+def test_limit_of_theorem_3_with_two_deltas():
+    assert_allclose(witnesses.theorem3_limit(5000, 0.5, 1e-3), 8826.57, atol=0.005)
+    assert_allclose(witnesses.theorem3_limit(5000, 0.5, 1e-3, 1e-4), 8711.92, atol=0.005)
+    assert witnesses.theorem3_limit(5000, 0.5, 1e-4) < 0
+
+
+def test_table_has_one_row_per_erratum_and_the_promised_columns():
+    table = claims.evaluate(PAPER)
+    assert tuple(table.columns) == evaluation.COLUMNS
+    assert list(table["id"]) == [e.id for e in ALL]
+    assert table["shown"].all()
+    claims.check(PAPER)
+
+
+def test_a_condition_that_fails_is_caught(monkeypatch):
+    broken = dataclasses.replace(by_id("RP-E5").compute(), shows=False)
+    monkeypatch.setitem(witnesses.WITNESSES, "two_sided_hoeffding", lambda: broken)
+    with pytest.raises(claims.ErratumError, match=r"RP-E5.*condition fails"):
+        claims.check(PAPER)
+
+
+def test_a_value_that_is_not_finite_is_an_error(monkeypatch):
+    broken = dataclasses.replace(by_id("RP-E5").compute(), printed=math.inf)
+    monkeypatch.setitem(witnesses.WITNESSES, "two_sided_hoeffding", lambda: broken)
+    with pytest.raises(claims.ErratumError, match="finite"):
+        claims.evaluate(PAPER)
+
+
+def test_an_unknown_paper_is_named_with_the_known_ones():
+    with pytest.raises(claims.ErratumError, match=r"'random_populaton'.*Known: .*random_population"):
+        claims.errata("random_populaton")
+
+
+def _changed(**change: object) -> str:
+    content = yaml.safe_load(TEXT)
+    entry = content["errata"][2]
+    for key, value in change.items():
+        if value is None:
+            del entry[key]
+        else:
+            entry[key] = value
+    return yaml.safe_dump(content)
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        ({"severity": "high"}, "RP-E3: Additional properties.*severity"),
+        ({"place": None}, "RP-E3: 'place' is a required property"),
+        ({"place": " "}, "RP-E3: place: "),
+        ({"effect": "harmless"}, "RP-E3: effect: 'harmless'"),
+        ({"id": "E3"}, "E3: id: 'E3'"),
+        ({"id": "RP-E4"}, "id used more than once: RP-E4"),
+        ({"id": "SG-E3"}, "several prefixes"),
+        (
+            {"witness": "no_such_function"},
+            "RP-E3: no witness function 'no_such_function'. Known: .*stray_factor",
+        ),
+        ({"witness": "stray_factor"}, "witness used more than once: stray_factor"),
+        ({"printed_is": "equal"}, "RP-E3: printed_is: 'equal'"),
+        ({"explanation": 3}, "RP-E3: explanation: 3"),
+    ],
+)
+def test_invalid_entries_are_refused_with_their_place(change, message):
+    with pytest.raises(claims.ErratumError, match=message):
+        errata_data.parse(_changed(**change), PAPER, witnesses.WITNESSES)
+
+
+def test_a_witness_without_an_erratum_is_refused():
+    extra = {**witnesses.WITNESSES, "forgotten": witnesses.stray_factor}
+    with pytest.raises(claims.ErratumError, match="no erratum uses the witness functions forgotten"):
+        errata_data.parse(TEXT, PAPER, extra)
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("paper: [", "not valid YAML"),
+        ("[]", "errata/random_population.yaml: "),
+        (TEXT.replace("paper: random_population", "paper: dump"), "is about 'dump'"),
+        (
+            TEXT.replace("    effect: safe\n", "    effect: safe\n    effect: unsafe\n", 1),
+            "'effect' is given twice",
+        ),
+    ],
+)
+def test_invalid_files_are_refused(text, message):
+    with pytest.raises(claims.ErratumError, match=message):
+        errata_data.parse(text, PAPER, witnesses.WITNESSES)

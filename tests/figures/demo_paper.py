@@ -1,0 +1,108 @@
+"""A small paper with results, drawn by the real code."""
+
+from pathlib import Path
+from typing import Any
+
+from shuffledp.experiments import results, runner, seeds
+from shuffledp.experiments.config import Paper, Settings, load_settings
+from shuffledp.figures.paper import draw_paper
+from shuffledp.provenance import of_job
+
+ROOT = Path(__file__).resolve().parents[2]
+
+CONFIG = {
+    "seed": 7,
+    "papers": ["demo"],
+    "results": "results",
+    "data": {"source": "auto"},
+    "formats": ["png", "pdf", "svg"],
+    "baselines": "config/baselines",
+    "overrides": {},
+}
+PICKY = """
+from shuffledp.accounting import Infeasible
+from shuffledp.protocols.frequency.local import Local
+
+class Picky(Local):
+    name = "picky"
+    label = "PICKY_ONE"
+    @classmethod
+    def calibrate(cls, budget, population, task, *, accounting="printed"):
+        if budget.eps == 0.5:
+            raise Infeasible("not at one half")
+        return super().calibrate(budget, population, task, accounting=accounting)
+"""
+PAPER = """\
+paper: {title: "A demonstration", citation: "Nobody 2024", doi: "10.1000/182"}
+experiments:
+  coins:
+    source: "Fig. 1"
+    task: {kind: frequency, domain_size: 2, truth: participants, metrics: [mse]}
+    data: {name: categorical, weights: [0.25, 0.75]}
+    population: {law: binomial, trials: 2000, rate: $rate}
+    budget: {eps: $eps, delta: 1.0e-5}
+    grid:
+      rate: [0.5, 0.1]
+      eps: [0.25, 0.5, 1, 10]
+    accounting: [printed, exact]
+    repeats: 20
+    methods:
+      local: {}
+      picky: {protocol: "picky.py:Picky"}
+      constant: {protocol: local, label: "eps 2", budget: {eps: 2.0}}
+    assumed: {rate_: "*guessed* from `a` plot_"}
+figures:
+  fig1:
+    title: "Error"
+    experiment: coins
+    x: eps
+    y: mse
+    y_scale: ln
+    panels: rate
+    files: accounting
+    caption: text.rst
+  fig2:
+    title: "Error by rate"
+    experiment: coins
+    methods: [local]
+    where: {accounting: exact}
+    x: eps
+    y: mse
+    curves: rate
+    caption: text.rst
+tables:
+  errors:
+    title: "Errors"
+    experiment: coins
+    rows: [rate, eps]
+    columns: [method, accounting]
+    value: eps_local
+    format: ".3f"
+    caption: text.rst
+"""
+
+
+class Drawn:
+    """The project of the tests, its settings and what was drawn."""
+
+    def __init__(self, root: Path, note: str = "") -> None:
+        self.root = root
+        for folder in ("config/experiments", "workflow/report/demo"):
+            (root / folder).mkdir(parents=True)
+        (root / "workflow/schemas").symlink_to(ROOT / "workflow/schemas", target_is_directory=True)
+        (root / "config/experiments/demo.yaml").write_text(PAPER)
+        (root / "picky.py").write_text(PICKY)
+        (root / "workflow/report/demo/text.rst").write_text("Errors of *all* methods.\n")
+        self.settings: Settings = load_settings(CONFIG | {"results": str(root / "results")}, root)
+        self.paper: Paper = self.settings.papers["demo"]
+        coins = self.paper.experiments["coins"]
+        for method in coins.methods:
+            job = coins.job(method, 7)
+            done = runner.run(job, prepared=root, root=root)
+            bundle = results.Bundle.of(root / "results", "demo", "coins", method)
+            data = {"source": "stand_in" if note else done.data_source, "note": note}
+            results.write(bundle, done.cells, done.values, of_job(job, seeds.digest(job), data, root))
+
+    def draw(self, only: Any = None) -> dict[str, bytes]:
+        contents = draw_paper(self.paper, self.settings, self.root / "workflow/report", only=only)
+        return {path.name: content for path, content in contents.items()}

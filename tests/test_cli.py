@@ -1,0 +1,224 @@
+from pathlib import Path
+
+import pandas as pd
+import pytest
+import yaml
+from click.testing import CliRunner
+from filelock import FileLock
+
+from shuffledp import datasets
+from shuffledp.cli import main
+from shuffledp.experiments import results, runner
+from shuffledp.experiments.config import load_settings
+from shuffledp.storage import damaged, publish
+
+ROOT = Path(__file__).resolve().parent.parent
+PAPER = """\
+paper: {title: "A demonstration", citation: "Nobody 2024"}
+experiments:
+  coins:
+    source: "Fig. 1"
+    task: {kind: frequency, domain_size: 2, metrics: [mse]}
+    data: {name: categorical, weights: [0.25, 0.75]}
+    population: {users: 100}
+    budget: {eps: $eps, delta: 1.0e-5}
+    grid: {eps: [0.5, 1.0]}
+    repeats: 3
+    methods: {local: {}}
+figures:
+  fig1: {title: "Error", experiment: coins, x: eps, y: mse, caption: fig1.rst}
+"""
+CONFIG = """\
+seed: 7
+papers: [demo]
+results: results
+data: {source: auto}
+formats: [png]
+baselines: config/baselines
+overrides: {}
+"""
+
+
+@pytest.fixture
+def project(tmp_path, monkeypatch):
+    (tmp_path / "config/experiments").mkdir(parents=True)
+    (tmp_path / "workflow").mkdir()
+    (tmp_path / "workflow/schemas").symlink_to(ROOT / "workflow/schemas", target_is_directory=True)
+    (tmp_path / "config/config.yaml").write_text(CONFIG)
+    (tmp_path / "config/experiments/demo.yaml").write_text(PAPER)
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+@pytest.fixture
+def bundle(project):
+    """The project with the results of its one method."""
+    settings = load_settings(yaml.safe_load(CONFIG), project)
+    job = settings.papers["demo"].experiments["coins"].job("local", 7)
+    done = runner.run(job, prepared=project, root=project)
+    made = results.Bundle.of(Path("results"), "demo", "coins", "local")
+    results.write(made, done.cells, done.values, {"data": {}})
+    return made
+
+
+def call(*arguments: str) -> tuple[int, str]:
+    done = CliRunner().invoke(main, arguments)
+    assert done.exception is None or isinstance(done.exception, SystemExit), done.exception
+    return done.exit_code, done.output
+
+
+@pytest.mark.parametrize("command", [("check",), ("export", "out"), ("repair",)])
+def test_outside_a_project_every_command_says_so_and_touches_nothing(tmp_path, monkeypatch, command):
+    monkeypatch.chdir(tmp_path)
+    foreign = tmp_path / "results/runs/a/b/mine.cells.parquet"
+    foreign.parent.mkdir(parents=True)
+    foreign.write_bytes(b"precious")
+    code, output = call(*command)
+    assert code == 1
+    assert "run this in the project's folder" in output
+    assert foreign.read_bytes() == b"precious"
+
+
+def test_check_says_what_a_run_would_compute(project):
+    code, output = call("check")
+    assert code == 0
+    assert "coins: 1 methods, at most 2 cells, 3 repeats" in output
+    assert "drawings: fig1" in output
+
+
+def test_check_lays_a_configfile_over_the_configuration_key_by_key(project):
+    (project / "config/config.yaml").write_text(CONFIG.replace("{}", "{demo.coins: {repeats: 5}}"))
+    (project / "quick.yaml").write_text("overrides: {demo.coins: {grid: {eps: [0.5]}}}\n")
+    code, output = call("check", "--configfile", "quick.yaml")
+    assert code == 0
+    assert "at most 1 cells, 5 repeats" in output
+
+
+@pytest.mark.parametrize(
+    ("content", "says"),
+    [
+        ("overrides: {demo.coin: {repeats: 1}}", "Did you mean 'demo.coins'?"),
+        ("overrides: {", "quick.yaml, line"),
+        ("", "quick.yaml: expected a mapping, got None."),
+        ("seed: 1\nseed: 2", "the key 'seed' is given twice"),
+    ],
+)
+def test_check_gives_one_line_for_a_broken_configfile(project, content, says):
+    (project / "quick.yaml").write_text(content)
+    code, output = call("check", "--configfile", "quick.yaml")
+    assert code == 1
+    assert says in output
+    assert output.startswith("Error: ")
+    assert output.count("\n") == 1
+
+
+def test_protocols_lists_every_built_in_with_its_source():
+    code, output = call("protocols")
+    assert code == 0
+    line = next(line for line in output.splitlines() if " amplified " in line)
+    assert "AMPLIFIED" in line
+    assert "Theorem" in line
+
+
+def test_data_passes_on_which_source_is_permitted_and_which_mirror(project, monkeypatch):
+    seen = []
+    monkeypatch.setattr(datasets, "prepare", lambda name, **given: seen.append((name, given)))
+    monkeypatch.setenv("SHUFFLEDP_MIRROR", "somewhere")
+    assert call("data", "--official", "adult")[0] == 0
+    assert call("data")[0] == 0
+    assert [name for name, _ in seen] == ["adult", *datasets.NAMES]
+    assert [given["policy"] for _, given in seen[:2]] == ["official", "auto"]
+    assert seen[0][1]["mirror"] == "somewhere"
+
+
+def test_data_of_an_unknown_name_lists_the_known_ones(project):
+    code, output = call("data", "adlut")
+    assert code == 1
+    assert output.startswith("Error: ")
+    assert "movielens" in output
+
+
+def test_export_writes_both_tables_of_every_result_as_csv(bundle):
+    code, output = call("export", "out")
+    assert (code, output) == (0, "2 tables written to out\n")
+    cells = pd.read_csv("out/runs/demo/coins/local.cells.csv")
+    assert cells["eps"].tolist() == [0.5, 1.0]
+    assert len(pd.read_csv("out/runs/demo/coins/local.values.csv")) == 2 * (3 + 1)
+
+
+def test_export_without_results_says_so(project):
+    code, output = call("export", "out")
+    assert code == 1
+    assert "No results in results/runs" in output
+
+
+def test_export_refuses_a_damaged_result(bundle):
+    bundle.cells.write_bytes(b"x")
+    code, output = call("export", "out")
+    assert code == 1
+    assert str(bundle.cells) in output
+    assert "make repair" in output
+
+
+def test_repair_of_a_sound_project_does_nothing(bundle):
+    before = sorted(Path("results").rglob("*"))
+    assert call("repair") == (0, "Nothing to repair.\n")
+    assert sorted(Path("results").rglob("*")) == before
+
+
+def test_repair_removes_a_damaged_file_with_its_checksum_and_leaves_the_others(bundle):
+    publish(Path("results/figures/demo/figures.sha256"), {Path("results/figures/demo/a.png"): b"1"})
+    bundle.values.write_bytes(b"x")
+    code, output = call("repair")
+    assert code == 0
+    assert str(bundle.values) in output
+    assert not bundle.values.exists()
+    assert not bundle.checksum.exists()
+    assert damaged(Path("results/figures/demo/figures.sha256")) == []
+    assert call("repair") == (0, "Nothing to repair.\n")
+
+
+@pytest.mark.parametrize("content", [None, b"", b"garbage"])
+def test_repair_removes_results_whose_checksum_list_is_gone_or_none(bundle, content):
+    bundle.checksum.unlink()
+    if content is not None:
+        bundle.checksum.write_bytes(content)
+    assert call("repair")[0] == 0
+    assert not bundle.cells.exists()
+    assert not bundle.values.exists()
+    assert not bundle.checksum.exists()
+
+
+def test_repair_removes_leftovers_of_killed_jobs_and_nothing_of_the_users(bundle):
+    leftover = bundle.cells.with_name(".local.cells.parquet.ab12.tmp")
+    leftover.write_bytes(b"half")
+    own = Path("results/notes.parquet")
+    own.write_bytes(b"mine")
+    code, output = call("repair")
+    assert code == 0
+    assert f"removed {leftover} (left by a killed job)" in output
+    assert not leftover.exists()
+    assert own.read_bytes() == b"mine"
+    assert bundle.cells.exists()
+
+
+def test_repair_checks_prepared_data_too(project):
+    data = Path("data/prepared/adult.parquet")
+    publish(data.with_name("adult.sha256"), {data: b"1"})
+    data.write_bytes(b"2")
+    unlisted = data.with_name("mnist.npz")
+    unlisted.write_bytes(b"3")
+    assert call("repair")[0] == 0
+    assert not data.exists()
+    assert not unlisted.exists()
+
+
+def test_repair_waits_for_nobody_while_a_run_is_at_work(bundle):
+    leftover = bundle.cells.with_name(".local.cells.parquet.ab12.tmp")
+    leftover.write_bytes(b"being written")
+    Path(".snakemake").mkdir()
+    with FileLock(".snakemake/shuffledp.lock"):
+        code, output = call("repair")
+    assert code == 1
+    assert "A run is at work" in output
+    assert leftover.exists()

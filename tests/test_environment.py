@@ -1,0 +1,138 @@
+# ruff: noqa: E501  (one case per line)
+import ast
+import importlib.util
+import re
+import subprocess
+import tomllib
+from pathlib import Path
+from types import SimpleNamespace
+
+import pytest
+import yaml
+from snakemake.parser import parse
+
+ROOT = Path(__file__).resolve().parent.parent
+LOCKS = sorted((ROOT / "locks").glob("*.txt"))
+PIN = re.compile(r"^([a-z0-9._-]+)==(\S+)( ; .*?)? \\\n((?: +--hash=sha256:[0-9a-f]{64}(?: \\)?\n)+)", re.M)
+
+
+def pins(lock: Path) -> dict[str, set[str]]:
+    """Versions per package; several where they depend on Python or the platform."""
+    found: dict[str, set[str]] = {}
+    for name, version, *_ in PIN.findall(lock.read_text()):
+        found.setdefault(name, set()).add(version)
+    return found
+
+
+def requirements(names: list[str]) -> list[str]:
+    return [re.match(r"[A-Za-z0-9._-]+", name)[0].lower() for name in names]  # type: ignore[index]
+
+
+def project() -> dict:
+    return tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
+
+
+def test_environment_yml_is_what_its_tool_writes():
+    spec = importlib.util.spec_from_file_location("environment_yml", ROOT / "tools/environment_yml.py")
+    tool = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(tool)
+    assert (ROOT / "environment.yml").read_text() == tool.content()
+
+
+def test_environment_yml_pins_what_the_run_lock_pins():
+    pip = yaml.safe_load((ROOT / "environment.yml").read_text())["dependencies"][-1]["pip"]
+    assert len(pip) == len(project()["dependencies"])
+    locked = pins(ROOT / "locks/run.txt")
+    for line in pip:
+        name, version = re.sub(r"\[.*\]", "", line).split("==")
+        assert version in locked[name]
+
+
+@pytest.mark.parametrize("extra", ["run", *project()["optional-dependencies"]])
+def test_every_direct_dependency_is_locked_with_hashes(extra):
+    wanted = requirements(project()["dependencies"])
+    if extra != "run":
+        wanted += requirements(project()["optional-dependencies"][extra])
+    locked = {name.replace("_", "-") for name in pins(ROOT / f"locks/{extra}.txt")}
+    assert {name.replace("_", "-") for name in wanted} - locked == set()
+
+
+@pytest.mark.parametrize("lock", LOCKS, ids=lambda p: p.stem)
+def test_a_lock_holds_pins_with_hashes_and_nothing_else(lock):
+    rest = re.sub(r"^#.*\n", "", PIN.sub("", lock.read_text()), flags=re.M)
+    assert rest == ""
+
+
+@pytest.mark.parametrize("lock", LOCKS, ids=lambda p: p.stem)
+def test_a_lock_names_no_index(lock):
+    assert not re.search(r"https?:|--(extra-)?index-url|--find-links|@ file", lock.read_text())
+
+
+def test_shared_packages_have_one_version_in_all_locks():
+    every: dict[str, set[frozenset[str]]] = {}
+    for lock in LOCKS:
+        for name, versions in pins(lock).items():
+            every.setdefault(name, set()).add(frozenset(versions))
+    assert {name: v for name, v in every.items() if len(v) > 1} == {}
+
+
+# Put together here, so that this file does not contain what it looks for.
+FORBIDDEN = {
+    "a path of one machine": "|".join(f"(?<![\\w.:/])/{top}/" for top in ("wo" + "rk", "ho" + "me", "ro" + "ot", "Us" + "ers")),
+    "a folder beside the project": r"\.\./" + "shared",
+    "a package index": "|".join(("py" + r"pi\.(org|python)", "pythonho" + "sted", "arti" + "factory", "nex" + "us/repo")),
+    "an index option": "--(extra-)?index" + "-url[ =]",
+}  # fmt: skip
+
+
+# .ci/ belongs to the machine that checks the project; nothing in it is needed to use the project.
+def tracked() -> list[Path]:
+    command = ["git", "ls-files", "-z", "--cached", "--others", "--exclude-standard"]
+    try:
+        done = subprocess.run(command, cwd=ROOT, capture_output=True, check=True)
+    except (OSError, subprocess.CalledProcessError):
+        pytest.skip("not a git repository")
+    return [
+        ROOT / name
+        for name in done.stdout.decode().split("\0")
+        if name and not name.startswith(".ci/") and (ROOT / name).is_file()
+    ]
+
+
+@pytest.mark.parametrize("what", FORBIDDEN)
+def test_no_file_names_what_exists_on_one_machine_only(what):
+    pattern = re.compile(FORBIDDEN[what])
+    found = []
+    for path in tracked():
+        try:
+            lines = path.read_text(encoding="utf-8").splitlines()
+        except UnicodeDecodeError:
+            continue
+        found += [
+            f"{path.relative_to(ROOT)}:{i}: {line[:100]}"
+            for i, line in enumerate(lines, 1)
+            if pattern.search(line)
+        ]
+    assert found == []
+
+
+def test_the_forbidden_patterns_find_what_they_are_made_for():
+    examples = (
+        "see /ho" + "me/me/x",
+        "../sha" + "red/x",
+        "https://py" + "pi.org/simple",
+        "--index" + "-url x",
+    )
+    for (what, pattern), example in zip(FORBIDDEN.items(), examples, strict=True):
+        assert re.search(pattern, example), what
+
+
+RULES = [ROOT / "Snakefile", *sorted((ROOT / "workflow/rules").glob("*.smk"))]
+
+
+@pytest.mark.parametrize("path", RULES, ids=lambda p: p.name)
+def test_every_rule_file_is_valid_python_once_snakemake_has_translated_it(path):
+    source = SimpleNamespace(get_path_or_uri=lambda secret_free: str(path))
+    workflow = SimpleNamespace(sourcecache=SimpleNamespace(open=lambda source: path.open()))
+    code, _ = parse(source, workflow, {})
+    assert len(ast.parse(code).body) > 0

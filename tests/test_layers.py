@@ -1,0 +1,263 @@
+"""Imports point the way docs/architecture.md says; nothing is imported to find out, the source is parsed."""
+
+from __future__ import annotations
+
+import ast
+import re
+from collections.abc import Iterator
+from graphlib import TopologicalSorter
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parents[1]
+PACKAGE = ROOT / "src/shuffledp"
+PAGE = (ROOT / "docs/architecture.md").read_text(encoding="utf-8")
+
+# What the modules of a room may import from the package, besides their own room. None stands for everything.
+ALLOWED: dict[str, set[str] | None] = {
+    "numerics": set(),
+    "storage": set(),
+    "jobs": set(),
+    "provenance": set(),
+    "datasets": {"storage"},
+    "populations": {"numerics"},
+    "tasks": {"numerics"},
+    "accounting": {"numerics", "populations", "tasks"},
+    "protocols": {"accounting", "numerics", "populations", "tasks"},
+    "experiments": {"accounting", "datasets", "numerics", "populations", "protocols", "storage", "tasks"},
+    "figures": {"experiments", "storage"},
+    "claims": {"accounting", "numerics", "populations", "storage"},
+    "pages": {"storage"},
+    "cli": None,
+}
+MAY_PRINT = {"cli"}
+# "The drawing code loads the checked configuration (experiments.config) [..]; it imports nothing else from there
+# but the reader of results."
+FIGURES_MAY_USE = {"experiments.config", "experiments.results"}
+
+
+# -- reading the source ----------------------------------------------------------------------------------------
+
+
+def modules() -> dict[str, ast.Module]:
+    """Every module below the package by its dotted name there: ``accounting.clones``, ``accounting``, ``tasks``."""
+    found = {}
+    for path in sorted(PACKAGE.rglob("*.py")):
+        parts = list(path.relative_to(PACKAGE).with_suffix("").parts)
+        if parts[-1] == "__init__":
+            parts.pop()
+        found[".".join(parts)] = ast.parse(path.read_text(encoding="utf-8"), filename=path.name)
+    return found
+
+
+MODULES = modules()
+PACKAGES = {".".join(p.parent.relative_to(PACKAGE).parts) for p in PACKAGE.rglob("__init__.py")}
+ROOMS = sorted({name.partition(".")[0] for name in MODULES} - {""})
+
+
+def room_of(module: str) -> str:
+    return module.partition(".")[0]
+
+
+def of_room(room: str) -> dict[str, ast.Module]:
+    return {name: tree for name, tree in MODULES.items() if room_of(name) == room}
+
+
+def imported(tree: ast.AST, module: str = "", *, package: bool = False) -> Iterator[tuple[int, str]]:
+    """Line and dotted name, without the leading ``shuffledp.``, of everything imported from this package.
+
+    Sees imports at any depth (in functions, under ``TYPE_CHECKING``), relative ones, attributes of a bare ``import
+    shuffledp``, and names handed to ``import_module`` and its like.
+    """
+    here = module.split(".") if module else []
+    if not package:
+        here = here[:-1]
+    for node in ast.walk(tree):
+        names: list[str] = []
+        if isinstance(node, ast.Import):
+            names = [alias.name for alias in node.names]
+        elif isinstance(node, ast.ImportFrom):
+            base = node.module or ""
+            if node.level:
+                above = here[: len(here) - (node.level - 1)]
+                base = ".".join(["shuffledp", *above, *([base] if base else [])])
+            # `from shuffledp import x` names a room; `from shuffledp.room import x` may name a module of it.
+            names = [f"{base}.{alias.name}" for alias in node.names]
+        elif isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name):
+            names = [f"{node.value.id}.{node.attr}"]
+        elif isinstance(node, ast.Call) and node.args:
+            names = _named_modules(node)
+        for name in names:
+            first, _, rest = name.partition(".")
+            if first == "shuffledp" and room_of(rest) in ROOMS:
+                yield getattr(node, "lineno", 0), rest
+
+
+def _named_modules(call: ast.Call) -> list[str]:
+    function = call.func.attr if isinstance(call.func, ast.Attribute) else getattr(call.func, "id", "")
+    if function not in {"import_module", "__import__", "find_spec", "run_module", "files"}:
+        return []
+    text = call.args[0]
+    if isinstance(text, ast.JoinedStr) and text.values:  # the fixed beginning of an f-string names the room
+        text = text.values[0]
+    return [text.value] if isinstance(text, ast.Constant) and isinstance(text.value, str) else []
+
+
+def random_numbers(tree: ast.AST) -> Iterator[tuple[int, str]]:
+    """Line and name of everything that draws random numbers, or is handed what draws them."""
+    libraries = {"random", "secrets", "uuid", "numpy.random"}
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Import):
+            yield from ((node.lineno, a.name) for a in node.names if a.name in libraries)
+        elif isinstance(node, ast.ImportFrom):
+            names = {node.module or "", *(f"{node.module}.{a.name}" for a in node.names)}
+            yield from ((node.lineno, name) for name in sorted(names) if name in libraries)
+        elif isinstance(node, ast.Attribute) and node.attr in {"random", "rvs", "sample", "urandom"}:
+            yield node.lineno, node.attr
+        elif isinstance(node, ast.arg) and node.arg == "rng":
+            yield node.lineno, "rng"
+
+
+def prints(tree: ast.AST) -> Iterator[tuple[int, str]]:
+    """Line and name of everything that writes to the terminal."""
+    for node in ast.walk(tree):
+        if (
+            isinstance(node, ast.Call)
+            and isinstance(node.func, ast.Name)
+            and node.func.id in {"print", "pprint"}
+        ):
+            yield node.lineno, node.func.id
+        elif isinstance(node, ast.Attribute) and ast.unparse(node) == "sys.stdout":
+            yield node.lineno, "sys.stdout"
+
+
+# -- the rules ---------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("room", ROOMS)
+def test_imports_point_down(room):
+    allowed = ALLOWED[room]
+    if allowed is None:
+        return
+    wrong = [
+        f"{module}, line {line}: imports {name}"
+        for module, tree in of_room(room).items()
+        for line, name in imported(tree, module, package=module in PACKAGES)
+        if room_of(name) not in allowed | {room}
+    ]
+    assert not wrong, f"{room} may import from {sorted(allowed)} only:\n" + "\n".join(wrong)
+
+
+def test_package_itself_imports_no_room():
+    assert not list(imported(MODULES[""], package=True))
+
+
+def test_figures_read_configuration_and_results_and_nothing_else_of_experiments():
+    wrong = [
+        f"{module}, line {line}: imports {name}"
+        for module, tree in of_room("figures").items()
+        for line, name in imported(tree, module, package=module in PACKAGES)
+        if room_of(name) == "experiments" and ".".join(name.split(".")[:2]) not in FIGURES_MAY_USE
+    ]
+    assert not wrong, "\n".join(wrong)
+
+
+def test_accounting_never_draws_random_numbers():
+    wrong = [
+        f"{module}, line {line}: {what}"
+        for module, tree in of_room("accounting").items()
+        for line, what in random_numbers(tree)
+    ]
+    assert not wrong, "\n".join(wrong)
+
+
+def test_only_the_command_line_prints():
+    wrong = [
+        f"{module}, line {line}: {what}"
+        for module, tree in MODULES.items()
+        if room_of(module) not in MAY_PRINT
+        for line, what in prints(tree)
+    ]
+    assert not wrong, "use logging instead:\n" + "\n".join(wrong)
+
+
+# -- the table itself ---------------------------------------------------------------------------------------------
+
+
+def test_every_room_is_in_the_table():
+    assert sorted(ALLOWED) == ROOMS
+
+
+def test_table_has_no_circle():
+    TopologicalSorter({room: allowed or () for room, allowed in ALLOWED.items()}).prepare()
+
+
+def test_architecture_page_shows_the_rooms_that_exist():
+    block = re.search(r"^    src/shuffledp/\n((?:        .*\n)+)", PAGE, re.MULTILINE)
+    assert block, "the page shows no tree of src/shuffledp/"
+    # Eight spaces and a name; descriptions that go on in the next line stand further right.
+    lines = re.findall(r"^ {8}(\S.*)$", block[1], re.MULTILINE)
+    shown = [
+        name for line in lines for name in re.findall(r"\b(\w+)(?:/|\.py\b)", re.split(r" {2,}", line)[0])
+    ]
+    assert sorted(shown) == ROOMS
+
+
+def test_architecture_page_places_every_room_in_the_order_of_imports():
+    rule = PAGE.partition("Imports point down this list only:")[2].partition("## ")[0]
+    missing = {room for room in ROOMS if not re.search(rf"\b{room}\b", rule)}
+    alone = {"jobs", "provenance"}  # import nothing and are imported by the workflow's scripts only
+    assert missing <= alone, f"the page does not say where {sorted(missing - alone)} stand"
+    users = {m for m, tree in MODULES.items() for _, name in imported(tree, m) if room_of(name) in alone}
+    assert not users, f"{sorted(users)} import what the page does not place"
+
+
+# -- the reading finds what it should ------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("source", "module", "package", "found"),
+    [
+        ("import shuffledp.protocols", "figures.plotter", False, ["protocols"]),
+        ("import shuffledp.protocols.base as b", "figures.plotter", False, ["protocols.base"]),
+        ("from shuffledp import protocols, __version__", "figures.plotter", False, ["protocols"]),
+        ("from shuffledp.protocols import get", "figures.plotter", False, ["protocols.get"]),
+        ("def f():\n    from shuffledp.claims import check", "tasks", False, ["claims.check"]),
+        ("if TYPE_CHECKING:\n    from shuffledp.tasks import Task", "numerics.roots", False, ["tasks.Task"]),
+        ("from ..protocols import get", "figures.plotter", False, ["protocols.get"]),
+        ("from .. import protocols", "figures", True, ["protocols"]),
+        ("from . import protocols", "tasks", False, ["protocols"]),
+        ("from .style import looks", "figures.plotter", False, ["figures.style.looks"]),
+        ("from .style import looks", "figures", True, ["figures.style.looks"]),
+        ("import shuffledp\nshuffledp.cli.main()", "tasks", False, ["cli"]),
+        ("import_module('shuffledp.protocols.base')", "figures.plotter", False, ["protocols.base"]),
+        ("importlib.import_module(f'shuffledp.claims.{x}')", "figures.plotter", False, ["claims."]),
+        ("import numpy, shuffledp\nprint(shuffledp.__version__)", "tasks", False, []),
+        ("from tasks import protocols", "tasks", False, []),
+    ],
+)
+def test_imports_are_found(source, module, package, found):
+    assert [name for _, name in imported(ast.parse(source), module, package=package)] == found
+
+
+@pytest.mark.parametrize(
+    "source",
+    [
+        "import random",
+        "from random import gauss",
+        "from numpy import random",
+        "from numpy.random import default_rng",
+        "x = np.random.default_rng(1)",
+        "def f(rng): ...",
+        "n = law.sample(source)",
+        "x = binom(3, 0.5).rvs()",
+    ],
+)
+def test_random_numbers_are_found(source):
+    assert list(random_numbers(ast.parse(source)))
+
+
+@pytest.mark.parametrize("source", ["print(1)", "print('x', file=log)", "sys.stdout.write('x')"])
+def test_prints_are_found(source):
+    assert list(prints(ast.parse(source)))

@@ -1,0 +1,122 @@
+import hashlib
+import multiprocessing
+from pathlib import Path
+
+import pytest
+
+from shuffledp import storage
+from shuffledp.storage import IntegrityError, damaged, listed, publish, verified, write_atomically
+
+
+def test_a_published_bundle_is_verified_and_has_the_format_of_sha256sum(tmp_path):
+    publish(tmp_path / "b.sha256", {tmp_path / "b.txt": b"two", tmp_path / "sub/a.txt": b"one"})
+    digests = [hashlib.sha256(c).hexdigest() for c in (b"two", b"one")]
+    assert (tmp_path / "b.sha256").read_text() == f"{digests[0]}  b.txt\n{digests[1]}  sub/a.txt\n"
+    for name in ("b.txt", "sub/a.txt"):
+        assert verified(tmp_path / name, tmp_path / "b.sha256") == tmp_path / name
+    assert damaged(tmp_path / "b.sha256") == []
+
+
+def test_a_writer_that_dies_midway_leaves_the_old_file_and_nothing_else(tmp_path, monkeypatch):
+    write_atomically(tmp_path / "a", b"old")
+
+    def dies(handle):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(storage.os, "fsync", dies)
+    with pytest.raises(KeyboardInterrupt):
+        write_atomically(tmp_path / "a", b"new")
+    assert (tmp_path / "a").read_bytes() == b"old"
+    assert [p.name for p in tmp_path.iterdir()] == ["a"]
+
+
+def test_a_bundle_whose_writer_dies_midway_has_no_checksum_and_is_not_read(tmp_path, monkeypatch):
+    files = {tmp_path / "a": b"1", tmp_path / "b": b"2"}
+    publish(tmp_path / "x.sha256", files)
+    original = storage.write_atomically
+
+    def dies(path, content):
+        if path.name == "b":
+            raise KeyboardInterrupt
+        original(path, content)
+
+    monkeypatch.setattr(storage, "write_atomically", dies)
+    with pytest.raises(KeyboardInterrupt):
+        publish(tmp_path / "x.sha256", files)
+    assert not (tmp_path / "x.sha256").exists()
+    with pytest.raises(IntegrityError, match=r"x\.sha256 is missing"):
+        verified(tmp_path / "a", tmp_path / "x.sha256")
+
+
+def test_the_old_checksum_is_removed_before_the_first_file_changes(tmp_path, monkeypatch):
+    publish(tmp_path / "x.sha256", {tmp_path / "a": b"1"})
+    present = []
+    original = storage.write_atomically
+    monkeypatch.setattr(
+        storage,
+        "write_atomically",
+        lambda path, content: (present.append((tmp_path / "x.sha256").exists()), original(path, content)),
+    )
+    publish(tmp_path / "x.sha256", {tmp_path / "a": b"2"})
+    assert present == [False, False]
+
+
+def _write_often(path: Path, letter: bytes) -> None:
+    for _ in range(40):
+        write_atomically(path, letter * 100_000)
+
+
+def test_two_processes_that_write_at_once_never_leave_a_mixture(tmp_path):
+    path = tmp_path / "a"
+    context = multiprocessing.get_context("fork")
+    writers = [context.Process(target=_write_often, args=(path, letter)) for letter in (b"x", b"y")]
+    for writer in writers:
+        writer.start()
+    while any(writer.is_alive() for writer in writers):
+        if path.exists():
+            content = path.read_bytes()
+            assert content in (b"x" * 100_000, b"y" * 100_000)
+    assert [writer.exitcode for writer in writers] == [0, 0]
+    assert [p.name for p in tmp_path.iterdir()] == ["a"]
+
+
+@pytest.mark.parametrize("garbage", [b"", b"hello", b"\xff\xfe\x00", b"abc  a\n", b"0" * 64 + b" a\n"])
+def test_a_checksum_list_that_is_none_counts_as_damaged(tmp_path, garbage):
+    (tmp_path / "a").write_bytes(b"1")
+    checksum = tmp_path / "x.sha256"
+    checksum.write_bytes(garbage)
+    assert damaged(checksum) == [checksum]
+    for read in (lambda: listed(checksum), lambda: verified(tmp_path / "a", checksum)):
+        with pytest.raises(IntegrityError, match=r"x\.sha256.*make repair"):
+            read()
+
+
+@pytest.mark.parametrize(
+    ("spoil", "says"),
+    [
+        (lambda f: f.write_bytes(b"11"), "content differs"),
+        (lambda f: f.unlink(), "but missing"),
+        (lambda f: f.with_name("x.sha256").unlink(), "is missing"),
+    ],
+)
+def test_verified_says_what_is_wrong_with_which_file(tmp_path, spoil, says):
+    path = tmp_path / "a"
+    publish(tmp_path / "x.sha256", {path: b"1", tmp_path / "b": b"2"})
+    spoil(path)
+    with pytest.raises(IntegrityError, match=says) as caught:
+        verified(path, tmp_path / "x.sha256")
+    assert str(caught.value).startswith(str(path))
+
+
+def test_a_file_that_the_list_does_not_name_is_not_verified(tmp_path):
+    publish(tmp_path / "x.sha256", {tmp_path / "a": b"1"})
+    (tmp_path / "b").write_bytes(b"1")
+    with pytest.raises(IntegrityError, match="not in its checksum list"):
+        verified(tmp_path / "b", tmp_path / "x.sha256")
+
+
+def test_damaged_names_the_files_that_differ(tmp_path):
+    publish(tmp_path / "x.sha256", {tmp_path / n: n.encode() for n in "abc"})
+    (tmp_path / "a").unlink()
+    (tmp_path / "b").write_bytes(b"?")
+    assert damaged(tmp_path / "x.sha256") == [tmp_path / "a", tmp_path / "b"]
