@@ -32,7 +32,7 @@ help:  ## Show this list
 # A stamp per set of packages; written last, so an interrupted installation is simply done again.
 .venv/.installed-%: locks/%.txt pyproject.toml .venv/bin/python
 	@echo "Installing the '$*' packages into .venv/ (locks/$*.txt)"
-	@$(UV) pip install --quiet --python .venv --require-hashes --requirement locks/$*.txt
+	@$(UV) pip install --quiet --compile-bytecode --python .venv --require-hashes --requirement locks/$*.txt
 	@$(UV) pip install --quiet --python .venv --no-deps --editable .
 	@touch $@
 

@@ -36,6 +36,8 @@ rule all:
     default_target: True
     input:
         f"{RESULTS}/index.html",
+        [drawn_files(paper) for paper in SETTINGS.papers.values()],
+        [results_of(paper) for paper in SETTINGS.papers.values()],
 
 
 onstart:

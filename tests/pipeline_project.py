@@ -25,13 +25,18 @@ experiments:
     budget: {eps: $eps, delta: 1.0e-5}
     grid: {eps: [0.01, 0.5]}
     accounting: [printed, exact]
-    repeats: 20
+    repeats: 100
     methods: {local: {}, amplified: {}}
 figures:
   fig1: {title: "Tiny", experiment: adult, x: eps, y: tve, curves: method, files: accounting, caption: any.rst}
 tables:
   budgets:
-    {title: "Tiny table", experiment: adult, rows: [eps], columns: [method, accounting], value: eps_local, caption: any.rst}
+    title: "Tiny table"
+    experiment: adult
+    rows: [eps]
+    columns: [method, accounting]
+    value: eps_local
+    caption: any.rst
 """
 
 

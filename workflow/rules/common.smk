@@ -6,7 +6,7 @@ import sys
 from filelock import FileLock, Timeout
 
 import shuffledp
-from shuffledp import datasets
+from shuffledp import claims, datasets
 from shuffledp.experiments.config import ConfigurationError, load_settings
 from shuffledp.experiments.results import Bundle
 from shuffledp.figures import drawings
@@ -119,7 +119,12 @@ def job_of(wildcards):
 
 # -- figures and tables --
 
-FIGURE_CODE = modules("figures/*.py", "experiments/results.py", "experiments/config.py")
+FIGURE_CODE = modules(
+    "figures/*.py",
+    "experiments/results.py",
+    "experiments/config.py",
+    "experiments/schema.py",
+)
 
 
 def bundles_for(files):
@@ -149,6 +154,48 @@ def shown_in_report(paper, file):
         subcategory=file.name,
         labels={"file": file.id, "kind": file.kind, "shows": file.title()},
     )
+
+
+def errata_of(paper):
+    if paper.key not in claims.papers():
+        return []
+    return [f"{RESULTS}/errata/{paper.key}.{end}" for end in ("csv", "sha256")]
+
+
+def errata_in_report(paper):
+    if not errata_of(paper):
+        return []
+    folder = drawings.figure_folder(Path(RESULTS), paper.key)
+    caption = os.path.abspath(f"{folder}/errata.report.rst")
+    labels = {"file": "errata", "kind": "table", "shows": "Errata"}
+    entry = report(
+        f"{folder}/errata.csv",
+        caption=caption,
+        category=paper.title,
+        subcategory="errata",
+        labels=labels,
+    )
+    return [entry]
+
+
+def drawn_files(paper):
+    errata = bool(errata_of(paper))
+    files = drawings.output_files(Path(RESULTS), paper, SETTINGS.formats, errata=errata)
+    return [str(path) for path in files]
+
+
+def results_of(paper):
+    """Results of all methods that are in the configuration, drawn or not."""
+    bundles = (
+        Bundle.of(Path(RESULTS), paper.key, experiment.id, method)
+        for experiment in paper.experiments.values()
+        for method in experiment.methods
+    )
+    return [
+        str(path)
+        for b in bundles
+        for path in (b.cells, b.values, b.provenance, b.checksum)
+    ]
 
 
 def captions_of(paper, files):

@@ -1,23 +1,45 @@
 # Figures and tables: one drawing job per paper; a single one is drawn by the same script.
 
 
+rule errata:
+    """Compute the witnesses of a paper's errata; fails if one does not show its erratum."""
+    input:
+        modules(
+            "numerics/*.py",
+            "accounting/*.py",
+            "populations.py",
+            "claims/*.py",
+            "claims/errata/*",
+            "claims/witnesses/*.py",
+        ),
+    output:
+        table=f"{RESULTS}/errata/{{paper}}.csv",
+        checksum=f"{RESULTS}/errata/{{paper}}.sha256",
+    log:
+        f"{LOGS}/{RESULTS}/{{paper}}/errata.log",
+    benchmark:
+        f"{LOGS}/{RESULTS}/{{paper}}/errata.benchmark.tsv"
+    params:
+        paper=lambda wildcards: wildcards.paper,
+    script:
+        "../scripts/errata.py"
+
+
 for paper in SETTINGS.papers.values():
     files = drawings.drawing_files(paper)
-    shown = [shown_in_report(paper, file) for file in files]
-    every = [
-        str(p) for p in drawings.output_files(Path(RESULTS), paper, SETTINGS.formats)
-    ]
+    shown = [shown_in_report(paper, file) for file in files] + errata_in_report(paper)
 
     rule:
         name:
             f"draw_{paper.key}"
         input:
             bundles_for(files),
+            errata_of(paper),
             captions_of(paper, files),
             FIGURE_CODE,
         output:
             shown,
-            [path for path in every if path not in set(map(str, shown))],
+            [path for path in drawn_files(paper) if path not in set(map(str, shown))],
         log:
             f"{LOGS}/{RESULTS}/{paper.key}/figures.log",
         benchmark:
@@ -25,6 +47,7 @@ for paper in SETTINGS.papers.values():
         params:
             root=str(ROOT),
             paper=paper.key,
+            errata=errata_of(paper)[:1],
             setup=drawing_setup(paper, files),
         script:
             "../scripts/draw_paper.py"
@@ -34,13 +57,13 @@ for paper in SETTINGS.papers.values():
         name:
             paper.key
         input:
-            f"{RESULTS}/figures/{paper.key}/manifest.json",
+            drawn_files(paper),
 
     for name in dict.fromkeys(file.name for file in files):
         own = [file for file in files if file.name == name]
-        # A target per figure or table: snakemake --cores all random_population_fig4. Whoever asks for a file of it gets
-        # just this drawing.
-        workflow.ruleorder(f"{paper.key}_{name}", f"draw_{paper.key}")
+        # A target per figure or table: snakemake --cores all random_population_fig4. The files belong to the paper's own
+        # job otherwise.
+        workflow.ruleorder(f"draw_{paper.key}", f"{paper.key}_{name}")
 
         rule:
             name:
@@ -61,6 +84,7 @@ for paper in SETTINGS.papers.values():
             params:
                 root=str(ROOT),
                 paper=paper.key,
+                errata=[],
                 only=name,
                 setup=drawing_setup(paper, own),
             script:

@@ -4,7 +4,7 @@
 rule pages:
     """One page that shows everything, readable offline."""
     input:
-        [f"{RESULTS}/figures/{paper}/manifest.json" for paper in SETTINGS.papers],
+        [drawn_files(paper) for paper in SETTINGS.papers.values()],
         modules("pages/*.py", "pages/templates/*"),
     output:
         f"{RESULTS}/index.html",

@@ -29,6 +29,7 @@ from typing import TYPE_CHECKING, ClassVar, Literal, get_args
 import numpy as np
 
 from shuffledp.accounting.hockey_stick import log_gaussian_delta
+from shuffledp.accounting.remember import remember
 from shuffledp.numerics import Window, binomial_upper_tail, binomial_window, convolve, root_below, thin
 from shuffledp.numerics.checks import check_choice, check_nonnegative
 from shuffledp.numerics.tails import log_binomial_pmf
@@ -148,7 +149,7 @@ def clone_window(law: Law, rate: float, dummies: int, adaptive: bool, tail: floa
         if isinstance(law, Fixed):
             return binomial_window(law.others + dummies, rate, tail)
         return convolve(_thinned_window(law, rate, tail), binomial_window(dummies, rate, tail))
-    others = law.window(tail)
+    others = _window_of_others(law, tail)
     if dummies <= others.start:  # dummies are hardly ever added; leaving them out is on the safe side
         return _thinned_window(law, rate, tail)
     filled = max(0, min(dummies - others.start + 1, others.pmf.size))
@@ -156,12 +157,18 @@ def clone_window(law: Law, rate: float, dummies: int, adaptive: bool, tail: floa
     return thin(Window(dummies, pmf, others.omitted), rate, tail)
 
 
+@remember(16)
+def _window_of_others(law: Law, tail: float) -> Window:
+    """The window that every eps_local and every number of adaptive dummies starts from. Not to be changed."""
+    return law.window(tail)
+
+
 def _thinned_window(law: Law, rate: float, tail: float) -> Window:
     closed = isinstance(law, (Fixed, Binomial, Poisson))
     return law.thinned(rate).window(tail) if closed else thin(law.window(tail), rate, tail)
 
 
-def _smallest_delta(law: Law, rate: float, dummies: int, eps_local: float, eps_central: float) -> float:
+def smallest_delta(law: Law, rate: float, dummies: int, eps_local: float, eps_central: float) -> float:
     """Return a lower bound on delta, to decide which mass is negligible beside it.
 
     D falls with c, so delta >= Pr[C <= c] D(c). Two Chebyshev steps, each failing with probability <= 1/4,
@@ -173,7 +180,8 @@ def _smallest_delta(law: Law, rate: float, dummies: int, eps_local: float, eps_c
     return 0.5 * float(clone_divergences(clones, clones + 1, eps_local, eps_central)[0])
 
 
-def _tail(delta: float) -> float:
+def negligible(delta: float) -> float:
+    """Return the mass that a window may omit on either side when delta is about `delta`."""
     return min(max(_OMITTED * delta, _FLOOR), 0.01)
 
 
@@ -217,7 +225,7 @@ def exact_delta(
     if eps_central >= eps_local:
         return 0.0
     rate = clone_rate(eps_local, reduction)
-    tail = _tail(_smallest_delta(law, rate, dummies, eps_local, eps_central))
+    tail = negligible(smallest_delta(law, rate, dummies, eps_local, eps_central))
     return _mixed(clone_window(law, rate, dummies, adaptive, tail), eps_local, eps_central)
 
 
@@ -240,12 +248,12 @@ def exact_epsilon(
         Nats, in [0, eps_local]; rounded up by at most 1e-11 relative (or to 1e-12 eps_local, if below).
     """
     rate = clone_rate(eps_local, reduction)
-    window = clone_window(law, rate, dummies, adaptive, _tail(delta))
+    window = clone_window(law, rate, dummies, adaptive, negligible(delta))
     if _mixed(window, eps_local, 0.0) <= delta:
         return 0.0
 
     def excess(minus_log_eps: float) -> float:  # increasing, as delta falls with eps
-        return _log_ratio(_mixed(window, eps_local, min(math.exp(-minus_log_eps), eps_local)), delta)
+        return log_ratio(_mixed(window, eps_local, min(math.exp(-minus_log_eps), eps_local)), delta)
 
     mu = _gaussian_mu(_expected_clones(law, rate, dummies, adaptive), eps_local)
     log_delta = math.log(delta)
@@ -260,6 +268,27 @@ def exact_epsilon(
     slope = (limit(guess + 1e-4) - limit(guess - 1e-4)) / 2e-4
     root = root_below(excess, guess, -high, -low, xtol=_XTOL, slope=slope)
     return min(math.exp(-root), eps_local)
+
+
+def exact_excess(
+    law: Law,
+    eps_local: float,
+    eps_central: float,
+    delta: float,
+    *,
+    dummies: int = 0,
+    adaptive: bool = False,
+    reduction: str = "clones",
+) -> float:
+    """Return the natural log of (exact delta / `delta`), -inf for 0.
+
+    Parameters are those of :func:`exact_delta`, and `delta` in (0, 1). Accurate where the result is not far below
+    0: mass that is negligible beside `delta` is counted as lost privacy.
+    """
+    if eps_local <= eps_central:
+        return -math.inf
+    window = clone_window(law, clone_rate(eps_local, reduction), dummies, adaptive, negligible(delta))
+    return log_ratio(_mixed(window, eps_local, eps_central), delta)
 
 
 def exact_local_budget(
@@ -287,15 +316,17 @@ def exact_local_budget(
         Nats, at least `eps_central`; rounded down by at most 1e-11 relative.
     """
     alone = unamplified_budget(eps_central, delta)
-    tail = _tail(delta)
 
     def excess(log_eps_local: float) -> float:
-        eps_local = math.exp(log_eps_local)
-        if eps_local <= eps_central:
-            return -math.inf
-        rate = clone_rate(eps_local, reduction)
-        window = clone_window(law, rate, dummies, adaptive, tail)
-        return _log_ratio(_mixed(window, eps_local, eps_central), delta)
+        return exact_excess(
+            law,
+            math.exp(log_eps_local),
+            eps_central,
+            delta,
+            dummies=dummies,
+            adaptive=adaptive,
+            reduction=reduction,
+        )
 
     def limit(log_eps_local: float) -> float:
         eps_local = math.exp(log_eps_local)
@@ -314,7 +345,8 @@ def exact_local_budget(
     return math.exp(root) if root > low else alone
 
 
-def _log_ratio(value: float, reference: float) -> float:
+def log_ratio(value: float, reference: float) -> float:
+    """Return the natural log of ``value / reference``, -inf for 0."""
     return math.log(value) - math.log(reference) if value > 0 else -math.inf
 
 

@@ -10,13 +10,24 @@ n, and the grid is refined where it fails. Derived; not in the paper, whose Theo
 from __future__ import annotations
 
 import math
+from bisect import bisect_right
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
-from scipy.optimize import linprog
 
-from shuffledp.accounting.clones import exact_delta, exact_epsilon, unamplified_budget
-from shuffledp.numerics import root_below
+from shuffledp.accounting.clones import (
+    clone_divergences,
+    clone_rate,
+    exact_delta,
+    exact_epsilon,
+    exact_local_budget,
+    log_ratio,
+    negligible,
+    smallest_delta,
+    unamplified_budget,
+    unamplified_delta,
+)
+from shuffledp.numerics import Window, binomial_window, root_below
 from shuffledp.populations import Fixed, MomentBounded
 
 if TYPE_CHECKING:
@@ -28,6 +39,12 @@ if TYPE_CHECKING:
 _GAP = 1e-6
 #: Relative tolerance of eps in the inverse functions, above the noise that the gap leaves.
 _XTOL = 2e-6
+#: The simplex method stops where no point is missing more than this, relative to the value.
+_OPTIMAL = 1e-9
+_PIVOTS = 200
+_SLACK = -1
+#: Longest window, in entries, that is kept.
+_KEPT = 20000
 
 
 class _Quadratic(NamedTuple):
@@ -55,59 +72,156 @@ def _first_grid(mean: float, deviation: float) -> NDArray[np.int64]:
     return np.unique(np.clip(np.round(points), 0, most)).astype(np.int64)
 
 
-def _dual(z: NDArray[np.float64], values: NDArray[np.float64]) -> _Quadratic:
-    """Solve the moment problem on the grid and return the dual quadratic."""
-    scale = float(np.max(values / np.maximum(1, z**2)))
-    weight = np.maximum(1, z**2)  # columns of size about 1 whatever the distance from the mean
-    result = linprog(
-        -values / weight / scale,
-        A_eq=np.vstack((1 / weight, z / weight)),
-        b_eq=[1.0, 0.0],
-        A_ub=(z**2 / weight)[None, :],
-        b_ub=[1.0],
-        method="highs",
-    )
-    if not result.success:  # pragma: no cover
-        raise RuntimeError(f"The moment problem could not be solved: {result.message}")
-    constant, linear = result.eqlin.marginals
-    return _Quadratic(
-        -scale * constant, -scale * linear, max(0.0, -scale * float(result.ineqlin.marginals[0]))
-    )
+class _FixedPopulations:
+    """Exact delta for several fixed numbers of other users and one eps_local.
+
+    The laws of the numbers of clones do not depend on eps_central and are kept; the divergences do not depend on
+    the number of users and are shared.
+    """
+
+    def __init__(self, eps_local: float, reduction: str, tail: float) -> None:
+        self._eps_local = eps_local
+        self._rate = clone_rate(eps_local, reduction)
+        self._tail = tail
+        self._windows: dict[int, Window] = {}
+
+    def _window(self, others: int) -> Window:
+        window = self._windows.get(others)
+        if window is None:
+            window = binomial_window(others, self._rate, self._tail)
+            if window.pmf.size <= _KEPT:
+                self._windows[others] = window
+        return window
+
+    def deltas(self, others: NDArray[np.int64], eps_central: float) -> NDArray[np.float64]:
+        """Return an upper bound on delta for each of `others` (m,), tight up to the mass that windows omit."""
+        windows = [self._window(int(n)) for n in others]
+        runs: list[list[int]] = []  # ranges of the number of clones, disjoint and increasing
+        for start, stop in sorted((w.start, w.stop) for w in windows):
+            if runs and start <= runs[-1][1]:
+                runs[-1][1] = max(runs[-1][1], stop)
+            else:
+                runs.append([start, stop])
+        starts = [start for start, _ in runs]
+        tables = [clone_divergences(start, stop, self._eps_local, eps_central) for start, stop in runs]
+        worst = unamplified_delta(self._eps_local, eps_central)
+        values = np.empty(len(windows))
+        for i, window in enumerate(windows):
+            run = bisect_right(starts, window.start) - 1
+            at = window.start - starts[run]
+            values[i] = window.pmf @ tables[run][at : at + window.pmf.size] + window.omitted * worst
+        return np.minimum(values, worst)
 
 
-def _certified(delta_of: Callable[[int], float], mean: float, variance: float) -> float:
-    """Return a proven upper bound on the moment problem, tight to about 1e-6 relative."""
-    fraction = mean - math.floor(mean)
-    variance = max(variance, fraction * (1 - fraction))  # no integer law has less
-    if variance == 0:
-        return delta_of(int(mean))
-    deviation = math.sqrt(variance)
-    grid = _first_grid(mean, deviation)
-    values = np.array([delta_of(int(n)) for n in grid])
-    best = math.inf
-    for _ in range(60):
-        if not np.max(values) > 0:
-            return 0.0
-        z = ((grid - mean) / deviation).astype(np.float64)
-        q = _dual(z, values)
-        # Between two grid points delta_n is at most its value at the left one.
-        last = np.append(z[1:] - 1 / deviation, math.inf if q.square > 0 else z[-1])
-        short = values - q.least(z, last)
-        nearest = np.clip(0.0, z, last)
-        lift = np.maximum(short, 0) / (1 + nearest**2)  # q + lift (1 + z^2) is above delta_n at all n
-        if q.square <= 0 and q.linear < 0:
-            lift[-1] = math.inf
-        slack = float(np.max(lift))
-        best = min(best, q.constant + q.square + 2 * slack)  # E[z] = 0 and E[z^2] <= 1
-        wide = np.append(np.diff(grid) > 1, False)
-        poor = np.flatnonzero((2 * lift > _GAP * best) & wide)
-        if poor.size == 0 or 2 * slack <= _GAP * best:
-            break
-        new = (grid[poor] + grid[poor + 1]) // 2
-        order = np.argsort(np.concatenate((grid, new)))
-        values = np.concatenate((values, [delta_of(int(n)) for n in new]))[order]
-        grid = np.concatenate((grid, new))[order]
-    return best
+class _MomentProblem:
+    """The moment problem for one population, solved for one eps_central after another.
+
+    The grid of n and the optimal basis are kept in between: both hardly change with eps_central.
+
+    Parameters
+    ----------
+    mean, variance : float
+        Both positive; `variance` is not below the least one of an integer law.
+    deltas : callable
+        (m,) increasing numbers of other users, eps_central -> (m,) upper bounds on delta_n.
+    """
+
+    def __init__(
+        self,
+        mean: float,
+        variance: float,
+        deltas: Callable[[NDArray[np.int64], float], NDArray[np.float64]],
+    ) -> None:
+        self._mean, self._deviation = mean, math.sqrt(variance)
+        self._deltas = deltas
+        self._grid = _first_grid(mean, self._deviation)
+        # A basis: three of the points n, or two and _SLACK. These two carry the law with the least variance.
+        below = math.floor(mean)
+        self._basis = [below, below + 1, _SLACK]
+
+    def _dual(self, z: NDArray[np.float64], values: NDArray[np.float64]) -> _Quadratic:
+        """Solve the problem on the grid by the simplex method, from the last basis; return the dual quadratic.
+
+        Maximise ``sum w_i values_i`` with ``sum w_i (1, z_i, z_i^2) + (0, 0, slack) = (1, 0, 1)``. Whatever it
+        returns is made an upper bound afterwards, so rounding can cost tightness only.
+        """
+        weight = np.maximum(1, z**2)  # columns of size about 1 whatever the distance from the mean
+        columns = np.vstack((1 / weight, z / weight, z**2 / weight))
+        columns = np.hstack((columns, [[0.0], [0.0], [1.0]]))
+        gain = np.append(values / weight, 0.0)
+        scale = float(np.max(gain))
+        gain /= scale
+        right = np.array([1.0, 0.0, 1.0])
+        basis = [z.size if n == _SLACK else int(np.searchsorted(self._grid, n)) for n in self._basis]
+        dual = np.zeros(3)
+        for pivots in range(_PIVOTS):
+            matrix = columns[:, basis]
+            dual = np.linalg.solve(matrix.T, gain[basis])
+            missing = gain - dual @ columns
+            missing[basis] = 0
+            better = missing > _OPTIMAL * max(float(dual @ right), 0.0)
+            if not np.any(better):
+                break
+            # The first instead of the best after a while: that cannot cycle.
+            entering = int(np.argmax(better if pivots > _PIVOTS // 2 else missing))
+            level, direction = np.linalg.solve(matrix, np.column_stack((right, columns[:, entering]))).T
+            falls = direction > 1e-12 * np.max(np.abs(direction))
+            ratios = np.where(falls, np.maximum(level, 0) / np.where(falls, direction, 1), math.inf)
+            basis[int(np.argmin(ratios))] = entering
+        self._basis = [_SLACK if i == z.size else int(self._grid[i]) for i in basis]
+        constant, linear, square = (scale * dual).tolist()
+        return _Quadratic(constant, linear, max(0.0, square))
+
+    def bound(self, eps_central: float) -> float:
+        """Return a proven upper bound on the largest delta, tight to about 1e-6 relative."""
+        deviation = self._deviation
+        values = self._deltas(self._grid, eps_central)
+        best = math.inf
+        for _ in range(60):
+            if not np.max(values) > 0:
+                return 0.0
+            grid = self._grid
+            z = ((grid - self._mean) / deviation).astype(np.float64)
+            q = self._dual(z, values)
+            # Between two grid points delta_n is at most its value at the left one.
+            last = np.append(z[1:] - 1 / deviation, math.inf if q.square > 0 else z[-1])
+            short = values - q.least(z, last)
+            nearest = np.clip(0.0, z, last)
+            lift = np.maximum(short, 0) / (1 + nearest**2)  # q + lift (1 + z^2) is above delta_n at all n
+            if q.square <= 0 and q.linear < 0:
+                lift[-1] = math.inf
+            slack = float(np.max(lift))
+            best = min(best, q.constant + q.square + 2 * slack)  # E[z] = 0 and E[z^2] <= 1
+            wide = np.append(np.diff(grid) > 1, False)
+            poor = np.flatnonzero((2 * lift > _GAP * best) & wide)
+            if poor.size == 0 or 2 * slack <= _GAP * best:
+                break
+            new = (grid[poor] + grid[poor + 1]) // 2
+            order = np.argsort(np.concatenate((grid, new)))
+            values = np.concatenate((values, self._deltas(new, eps_central)))[order]
+            self._grid = np.concatenate((grid, new))[order]
+        return best
+
+
+def _certain(population: MomentBounded) -> bool:
+    """Whether the number of other users is the mean, for certain."""
+    return population.mean == 0 or (population.variance == 0 and population.mean == int(population.mean))
+
+
+def _problem(
+    population: MomentBounded, eps_local: float, tail: float, dummies: int, adaptive: bool, reduction: str
+) -> _MomentProblem:
+    fixed = _FixedPopulations(eps_local, reduction, tail)
+    fraction = population.mean - math.floor(population.mean)
+    variance = max(population.variance, fraction * (1 - fraction))  # no integer law has less
+
+    def deltas(n: NDArray[np.int64], eps_central: float) -> NDArray[np.float64]:
+        if not adaptive:
+            return fixed.deltas(n + dummies, eps_central)
+        others, where = np.unique(np.maximum(n, dummies), return_inverse=True)
+        return fixed.deltas(others, eps_central)[where]
+
+    return _MomentProblem(population.mean, variance, deltas)
 
 
 def worst_delta(
@@ -136,17 +250,13 @@ def worst_delta(
     """
     if eps_central >= eps_local:
         return 0.0
-    cache: dict[int, float] = {}
-
-    def delta_of(n: int) -> float:
-        others = max(n, dummies) if adaptive else n + dummies
-        if others not in cache:
-            cache[others] = exact_delta(Fixed(others), eps_local, eps_central, reduction=reduction)
-        return cache[others]
-
-    if population.mean == 0:
-        return delta_of(0)
-    return min(_certified(delta_of, population.mean, population.variance), delta_of(0))
+    typical = Fixed(_typical(population, dummies, adaptive))
+    if _certain(population):
+        return exact_delta(typical, eps_local, eps_central, reduction=reduction)
+    # The population that is never smaller than its mean is a best case.
+    least = smallest_delta(typical, clone_rate(eps_local, reduction), 0, eps_local, eps_central)
+    problem = _problem(population, eps_local, negligible(least), dummies, adaptive, reduction)
+    return min(problem.bound(eps_central), unamplified_delta(eps_local, eps_central))
 
 
 def worst_epsilon(
@@ -168,23 +278,17 @@ def worst_epsilon(
         Nats, in [0, eps_local]; an upper bound, about 1e-5 relative above the true value.
     """
 
-    def excess(minus_log_eps: float) -> float:
-        return _log_ratio(
-            worst_delta(
-                population,
-                eps_local,
-                min(math.exp(-minus_log_eps), eps_local),
-                dummies=dummies,
-                adaptive=adaptive,
-                reduction=reduction,
-            ),
-            delta,
-        )
-
+    typical = Fixed(_typical(population, dummies, adaptive))
     # The population that is never smaller than its mean is a best case.
-    least = exact_epsilon(
-        Fixed(_typical(population, dummies, adaptive)), eps_local, delta, reduction=reduction
-    )
+    least = exact_epsilon(typical, eps_local, delta, reduction=reduction)
+    if _certain(population):
+        return least
+    problem = _problem(population, eps_local, negligible(delta), dummies, adaptive, reduction)
+
+    def excess(minus_log_eps: float) -> float:
+        eps_central = math.exp(-minus_log_eps)
+        return log_ratio(problem.bound(eps_central), delta) if eps_central < eps_local else -math.inf
+
     low = math.log(max(least, 1e-6 * eps_local))
     if excess(-low) <= 0:
         return math.exp(low)
@@ -210,10 +314,13 @@ def worst_local_budget(
     float
         Nats, at least `eps_central`; rounded down by about 1e-5 relative.
     """
+    if _certain(population):
+        typical = Fixed(_typical(population, dummies, adaptive))
+        return exact_local_budget(typical, eps_central, delta, reduction=reduction)
     alone = unamplified_budget(eps_central, delta)
 
     def excess(log_eps_local: float) -> float:
-        return _log_ratio(
+        return log_ratio(
             worst_delta(
                 population,
                 math.exp(log_eps_local),
@@ -233,7 +340,3 @@ def worst_local_budget(
 def _typical(population: MomentBounded, dummies: int, adaptive: bool) -> int:
     others = math.ceil(population.mean)
     return max(others, dummies) if adaptive else others + dummies
-
-
-def _log_ratio(value: float, reference: float) -> float:
-    return math.log(value) - math.log(reference) if value > 0 else -math.inf

@@ -27,10 +27,17 @@ from typing import TYPE_CHECKING, Literal, get_args
 
 import numpy as np
 
-from shuffledp.accounting.clones import REDUCTIONS, exact_delta, exact_epsilon, exact_local_budget
+from shuffledp.accounting.clones import (
+    REDUCTIONS,
+    exact_delta,
+    exact_epsilon,
+    exact_excess,
+    exact_local_budget,
+)
 from shuffledp.accounting.closed_forms import Setting, corrected_epsilon, printed_epsilon, simplified_epsilon
 from shuffledp.accounting.errors import Infeasible
 from shuffledp.accounting.moments import worst_delta, worst_epsilon, worst_local_budget
+from shuffledp.accounting.remember import remember
 from shuffledp.numerics import root_below
 from shuffledp.numerics.checks import (
     check_choice,
@@ -54,6 +61,10 @@ OBJECTIVES: tuple[str, ...] = get_args(Objective)
 
 #: Errors this close, relatively, count as equal: the smaller number of dummies wins.
 _TIE = 1e-9
+#: Candidates, evenly spread over the grid, that the search for the best number of dummies looks at first.
+_PROBES = 16
+#: Results kept per function; experiments and figures ask for the same ones again.
+_REMEMBERED = 4096
 
 _CLOSED_FORMS: dict[str, Callable[[Setting, float], float]] = {
     "printed": printed_epsilon,
@@ -165,6 +176,19 @@ def amplified_epsilon(
     dummies = check_count("dummies", dummies)
     check_choice("accounting", accounting, ACCOUNTINGS)
     check_choice("reduction", reduction, REDUCTIONS)
+    return _amplified_epsilon(population, eps_local, delta, dummies, adaptive, accounting, reduction)
+
+
+@remember(_REMEMBERED)
+def _amplified_epsilon(
+    population: Population,
+    eps_local: float,
+    delta: float,
+    dummies: int,
+    adaptive: bool,
+    accounting: str,
+    reduction: str,
+) -> float:
     if accounting != "exact":
         setting = Setting(population, delta, dummies, adaptive, reduction)
         return min(_CLOSED_FORMS[accounting](setting, eps_local), eps_local)
@@ -222,7 +246,7 @@ def local_budget(
     dummies = check_count("dummies", dummies)
     check_choice("accounting", accounting, ACCOUNTINGS)
     check_choice("reduction", reduction, REDUCTIONS)
-    return _local_budget(population, eps_central, delta, dummies, adaptive, accounting, reduction)
+    return _remembered_budget(population, eps_central, delta, dummies, adaptive, accounting, reduction)
 
 
 def _local_budget(
@@ -252,6 +276,9 @@ def _local_budget(
     return worst_local_budget(
         _moments(population), eps_central, delta, dummies=dummies, adaptive=adaptive, reduction=reduction
     )
+
+
+_remembered_budget = remember(_REMEMBERED)(_local_budget)
 
 
 def _closed_budget(setting: Setting, eps_central: float, accounting: str) -> float:
@@ -427,23 +454,38 @@ def error_factor(law: Law, dummies: int, *, adaptive: bool = False, stray_factor
     law : Law
         Number of other users; ``n = 1 + (N - 1)``.
     dummies : int
-        k: ``D = k``, or ``D = max(k - n, 0)`` if adaptive.
+        k: ``D = k``, or if adaptive ``D = max(k - (n - 1), 0)``, what the protocol adds to fill the others up to k.
     adaptive : bool
     stray_factor : bool
-        Multiply the adaptive ``E[max(k - n, 0) / n^2]`` by k, as equation (7) is printed (erratum E15).
+        For adaptive dummies, ``E[1 / n] + k E[max(k - n, 0) / n^2]`` as equation (7) is printed: with a factor k
+        in front of the expectation (erratum E15) and one dummy less than the protocol adds.
 
     Returns
     -------
     float
-        The bracket of equation (6) or (7) of Wang et al. 2023.
+        The bracket of equation (6) or (7) of Wang et al. 2023, (7) with the number of dummies that is really added
+        unless `stray_factor` asks for the printed one.
     """
-    inverse, inverse_square = inverse_moments(law)
-    if not adaptive:
-        return inverse + dummies * inverse_square
+    return float(_error_factors(law, np.array([dummies]), adaptive, stray_factor)[0])
+
+
+def _error_factors(
+    law: Law, dummies: NDArray[np.int64], adaptive: bool, stray_factor: bool
+) -> NDArray[np.float64]:
+    """Return :func:`error_factor` for each of several numbers of dummies."""
     window = law.window()
     n = window.support + 1.0
-    padding = float(window.pmf @ (np.maximum(dummies - n, 0) / n**2))
-    return inverse + padding * (dummies if stray_factor else 1)
+    inverse, square = window.pmf / n, window.pmf / n**2
+    if not adaptive:
+        return np.asarray(np.sum(inverse) + dummies * np.sum(square))
+    # Participants are fewer than k + 1, the number of reports, in the first `filled` entries of the window.
+    filled = np.clip(dummies - window.start, 0, n.size)
+    below = np.concatenate(([0.0], np.cumsum(inverse)))[filled]
+    below_square = np.concatenate(([0.0], np.cumsum(square)))[filled]
+    if stray_factor:
+        return np.asarray(np.sum(inverse) + dummies * np.maximum(dummies * below_square - below, 0))
+    above = np.concatenate((np.cumsum(inverse[::-1])[::-1], [0.0]))[filled]
+    return np.asarray((dummies + 1) * below_square + above)
 
 
 def report_variance(eps_local: float, objective: str = "randomized_response") -> float:
@@ -507,8 +549,9 @@ def optimal_dummies(
 
     Notes
     -----
-    Wang et al. 2023, equations (6) and (7). There can be two local minima, so the whole grid is searched, by branch
-    and bound: candidates that provably cannot be the best are not evaluated.
+    Wang et al. 2023, equations (6) and (7), the latter with ``max(k - (N - 1), 0)`` dummies unless `stray_factor`;
+    see :func:`error_factor`. There can be two local minima, so the whole grid is searched, by branch and bound:
+    candidates that provably cannot be the best are not evaluated. Results are remembered within the process.
     """
     eps_central = check_positive("eps_central", eps_central)
     delta = check_open_unit("delta", delta)
@@ -519,45 +562,116 @@ def optimal_dummies(
         name = type(population).__name__
         raise Infeasible(f"{name} is not a law, and the expected error with dummies needs one.")
     candidates = dummy_grid(population) if grid is None else grid
-    ks = sorted({0, *(check_count("grid", int(k)) for k in candidates)})
-
-    def factor(index: int) -> float:
-        return error_factor(population, ks[index], adaptive=adaptive, stray_factor=stray_factor)
-
-    def plan(index: int, guess: float | None) -> DummyPlan:
-        eps_local = _local_budget(population, eps_central, delta, ks[index], adaptive, accounting, reduction, guess)
-        return DummyPlan(ks[index], eps_local, report_variance(eps_local, objective) * factor(index))
-
-    return _smallest(len(ks), plan, factor, lambda eps_local: report_variance(eps_local, objective))
+    ks = tuple(sorted({0, *(check_count("grid", int(k)) for k in candidates)}))
+    return _optimum(
+        _Search(population, eps_central, delta, adaptive, accounting, objective, stray_factor, reduction), ks
+    )
 
 
-def _smallest(
-    count: int,
-    plan: Callable[[int, float | None], DummyPlan],
-    factor: Callable[[int], float],
-    variance: Callable[[float], float],
-) -> DummyPlan:
-    """Return the best of all candidates without evaluating every one.
+@dataclass(frozen=True)
+class _Search:
+    """What the error depends on besides the number of dummies; arguments of :func:`optimal_dummies`."""
 
-    The error is ``variance(A(k)) * factor(k)``. Among k >= 1 the budget A does not fall and the factor does not fall,
-    so between two evaluated candidates no error is below variance(A at the right one) * factor(first one between).
-    Intervals that cannot hold an improvement are left out; the rest are halved. The result is that of a full scan.
+    law: Law
+    eps_central: float
+    delta: float
+    adaptive: bool
+    accounting: str
+    objective: str
+    stray_factor: bool
+    reduction: str
+
+    def plan(self, dummies: int, factor: float, guess: float | None) -> DummyPlan:
+        """Return the error with so many dummies, given their error factor and a guess at A(k)."""
+        budget = _remembered_budget if guess is None else _local_budget
+        eps_local = budget(
+            self.law,
+            self.eps_central,
+            self.delta,
+            dummies,
+            self.adaptive,
+            self.accounting,
+            self.reduction,
+            guess,
+        )
+        return DummyPlan(dummies, eps_local, report_variance(eps_local, self.objective) * factor)
+
+    def affords(self, dummies: int, eps_local: float) -> bool:
+        """Whether A(k) is at least `eps_local`: one evaluation, where A(k) itself needs about six."""
+        if eps_local <= self.eps_central:
+            return True
+        if self.accounting == "exact":
+            spent = exact_excess(
+                self.law,
+                eps_local,
+                self.eps_central,
+                self.delta,
+                dummies=dummies,
+                adaptive=self.adaptive,
+                reduction=self.reduction,
+            )
+            return spent <= 0
+        setting = Setting(self.law, self.delta, dummies, self.adaptive, self.reduction)
+        return _CLOSED_FORMS[self.accounting](setting, eps_local) <= self.eps_central
+
+    def budget_for(self, variance: float) -> float:
+        """Return the eps_local with this :func:`report_variance`."""
+        if self.objective == "laplace":
+            return 1 / math.sqrt(variance)
+        return 2 * math.asinh(0.5 / math.sqrt(variance))
+
+
+@remember(_REMEMBERED)
+def _optimum(search: _Search, ks: tuple[int, ...]) -> DummyPlan:
+    """Return the best of all candidates, the smallest one of equals; `ks` increases from 0.
+
+    The error is ``variance(A(k)) * factor(k)``. Among k >= 1 neither A nor the factor falls, so from one candidate to
+    another no error is smaller than that of A at the last and the factor of the first. Where not even this beats
+    the best error known, all of them are left out, otherwise they are halved. The result is that of a full scan.
+
+    A does not fall because the number of clones grows stochastically with k (exact), and because every Omega
+    increases with k wherever it is positive, hence wherever a closed form is finite: with mean m and spread
+    ``sqrt(S)``, ``Omega = m - sqrt(S) > 0`` bounds the derivative of the spread by that of m. At k = 0 Theorem 2 can
+    be better than Theorem 4b at small k (E9), so k = 0 stands alone.
     """
-    best = plan(0, None)  # Theorem 1 or 2 at k = 0 can be better than Theorem 4 at small k, so it stands alone
-    if count == 1:
-        return best
-    ends = [plan(1, best.eps_local), plan(count - 1, best.eps_local)]
-    intervals = [(1, count - 1, ends[1])]
-    evaluated = [best, *ends]
-    best = min(evaluated, key=lambda p: p.objective)
-    while intervals:
-        left, right, right_plan = intervals.pop()
-        if right - left < 2 or variance(right_plan.eps_local) * factor(left + 1) >= best.objective * (1 - _TIE):
+    factors = _error_factors(search.law, np.array(ks), search.adaptive, search.stray_factor)
+    best_index, best = 0, search.plan(0, float(factors[0]), None)
+    least = best.objective
+    enough: list[tuple[int, float]] = []  # (index, eps_local): A is at least this
+    too_much: list[tuple[int, float]] = []  # and here it is less
+
+    def may_improve(first: int, last: int) -> bool:
+        limit = least * (1 + _TIE if first < best_index else 1 - _TIE)
+        needed = search.budget_for(limit / float(factors[first]))
+        if any(index >= last and eps <= needed for index, eps in too_much):
+            return False
+        if any(index <= last and eps >= needed for index, eps in enough):
+            return True
+        affordable = search.affords(ks[last], needed)
+        (enough if affordable else too_much).append((last, needed))
+        return affordable
+
+    def evaluate(index: int) -> None:
+        nonlocal best_index, best, least
+        guess = search.budget_for(least / float(factors[index]))
+        plan = search.plan(ks[index], float(factors[index]), guess)
+        limit = least * (1 + _TIE if index < best_index else 1 - _TIE)
+        if plan.objective <= limit:
+            best_index, best = index, plan
+        least = min(least, plan.objective)
+
+    final = len(ks) - 1
+    for index in sorted({round(part / _PROBES * final) for part in range(1, _PROBES + 1)} - {0}):
+        if least > 0 and may_improve(index, index):
+            evaluate(index)
+    intervals = [(1, final)] if final > 0 else []
+    while intervals and least > 0:
+        first, last = intervals.pop()
+        if not may_improve(first, last):
             continue
-        middle = (left + right) // 2
-        middle_plan = plan(middle, right_plan.eps_local)
-        evaluated.append(middle_plan)
-        best = min(best, middle_plan, key=lambda p: p.objective)
-        intervals += [(left, middle, middle_plan), (middle, right, right_plan)]
-    ties = [p for p in evaluated if p.objective <= best.objective * (1 + _TIE)]
-    return min(ties, key=lambda p: p.dummies)
+        if first == last:
+            evaluate(first)
+            continue
+        middle = (first + last) // 2
+        intervals += [(middle + 1, last), (first, middle)]
+    return best

@@ -11,6 +11,7 @@ from typing import Any, Literal
 from shuffledp.experiments.config import Experiment, Paper
 
 TABLE_FORMATS = ("csv", "md", "tex")
+CAPTION_FORMATS = ("rst", "report.rst")
 
 
 @dataclass(frozen=True)
@@ -79,13 +80,16 @@ def files_of(results: Path, files: Iterable[DrawingFile], formats: tuple[str, ..
     ]
 
 
-def output_files(results: Path, paper: Paper, formats: tuple[str, ...]) -> list[Path]:
+def output_files(
+    results: Path, paper: Paper, formats: tuple[str, ...], *, errata: bool = False
+) -> list[Path]:
     """Every file that the drawing job of a paper writes, manifest and checksum list included."""
     folder = figure_folder(results, paper.key)
     own = files_of(results, drawing_files(paper), formats)
-    return [folder / "manifest.json", folder / "figures.sha256", *own]
+    errors = [folder / f"errata.{end}" for end in (*TABLE_FORMATS, *CAPTION_FORMATS)] if errata else []
+    return [folder / "manifest.json", folder / "figures.sha256", *own, *errors]
 
 
 def file_endings(file: DrawingFile, formats: tuple[str, ...]) -> tuple[str, ...]:
     """Endings of all files of one drawing: its formats, its caption, and the caption with settings for the report."""
-    return (*file.formats(formats), "rst", "report.rst")
+    return (*file.formats(formats), *CAPTION_FORMATS)

@@ -20,14 +20,19 @@ from shuffledp.experiments.results import Bundle, Results, read
 from shuffledp.figures.drawings import DrawingFile, drawing_files, figure_folder
 from shuffledp.figures.plotter import Drawing, draw, long_form
 from shuffledp.figures.style import house_style, rendered
-from shuffledp.figures.tables import as_table
-from shuffledp.storage import publish
+from shuffledp.figures.tables import as_table, in_three_forms
+from shuffledp.storage import publish, verified
 
 log = logging.getLogger(__name__)
 
 
 def draw_paper(
-    paper: Paper, settings: Settings, captions: Path, *, only: Iterable[str] | None = None
+    paper: Paper,
+    settings: Settings,
+    captions: Path,
+    *,
+    only: Iterable[str] | None = None,
+    errata: Path | None = None,
 ) -> dict[Path, bytes]:
     """Contents of the files of a paper's figures and tables.
 
@@ -41,6 +46,8 @@ def draw_paper(
         Folder with a folder per paper that holds the captions' prose.
     only : iterable of str, optional
         Names or ids of the drawings wanted; all of them when left out.
+    errata : Path, optional
+        Table of the paper's errata with their witnesses (CSV, with a checksum list of the same name beside it).
 
     Returns
     -------
@@ -66,6 +73,10 @@ def draw_paper(
     if wanted is not None and not entries:
         known = ", ".join(file.id for file in drawing_files(paper))
         raise ValueError(f"{paper.key} has no drawing {', '.join(sorted(wanted))}. Known: {known}.")
+    if wanted is None and errata is not None:
+        entry, files = _errata(paper, errata)
+        entries.append(entry)
+        contents |= {folder / name: content for name, content in files.items()}
     if wanted is None:
         contents[folder / "manifest.json"] = _manifest(paper, settings, entries, cache.values())
     return contents
@@ -106,6 +117,34 @@ def _drawn(
         "settings": [[k, v] for k, v in facts.items()],
         "note": note,
         "infeasible": _gaps(cells, _names(file, cells)),
+    }
+    return entry, files
+
+
+def _errata(paper: Paper, table: Path) -> tuple[dict[str, Any], dict[str, bytes]]:
+    """The errata as one more table: what the paper prints, what is right, and a number that shows it."""
+    verified(table, table.with_suffix(".sha256"))
+    frame = pd.read_csv(table, dtype=str, keep_default_na=False)
+    title = "Errata, each with a number that shows it"
+    prose = (
+        "Where the paper's formulas need a correction. The values in the last columns are computed in this run from the "
+        "printed and from the corrected form; *effect* says whether the printed form is still a valid guarantee.\n"
+    )
+    facts = {"errata": f"{len(frame)} of {paper.citation}", "accounting": "computed by the library"}
+    forms = in_three_forms(frame)
+    files = {f"errata.{end}": text.encode() for end, text in forms.items()}
+    files |= {"errata.rst": prose.encode(), "errata.report.rst": _report_caption(prose, facts, "").encode()}
+    entry = {
+        "id": "errata",
+        "drawing": "errata",
+        "kind": "table",
+        "title": title,
+        "alt": f"Table: {title}",
+        "caption": "errata.rst",
+        "files": {end: f"errata.{end}" for end in forms},
+        "settings": [[k, v] for k, v in facts.items()],
+        "note": "",
+        "infeasible": [],
     }
     return entry, files
 

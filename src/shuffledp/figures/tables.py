@@ -52,6 +52,16 @@ def as_table(
     }
 
 
+def in_three_forms(frame: pd.DataFrame) -> dict[str, str]:
+    """A finished table of texts as CSV, Markdown and LaTeX."""
+    body = frame.to_numpy().tolist()
+    return {
+        "csv": frame.to_csv(index=False, lineterminator="\n"),
+        "md": tabulate(body, list(frame.columns), tablefmt="github", disable_numparse=True) + "\n",
+        "tex": tabulate(body, list(frame.columns), tablefmt="latex_booktabs", disable_numparse=True) + "\n",
+    }
+
+
 def spread(
     entry: Mapping[str, Any],
     cells: pd.DataFrame,

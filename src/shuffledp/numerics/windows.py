@@ -10,6 +10,10 @@ from shuffledp.numerics.tails import log_binomial_pmf, log_poisson_pmf
 
 #: Entries below this are cut off while thinning: denormal numbers make the arithmetic many times slower.
 _TINY = 1e-300
+#: Thinning treats so many consecutive values at once by a matrix of binomial rows.
+_BLOCK = 48
+#: Binomial coefficients; those up to C(47, 23) are exact in float64.
+_CHOICES = np.array([[math.comb(n, c) for c in range(_BLOCK)] for n in range(_BLOCK)], dtype=np.float64)
 
 
 @dataclass(frozen=True, eq=False)
@@ -134,23 +138,52 @@ def thin(window: Window, rate: float, tail: float) -> Window:
 
     Notes
     -----
-    With X = start + Y, Bin(X, rate) = Bin(start, rate) + Bin(Y, rate). The second is built by Horner's rule
-    in the operator "one more trial": additions of positive terms only, quadratic in the window's length.
+    With X = start + Y, Bin(X, rate) = Bin(start, rate) + Bin(Y, rate). For the second, Y is cut into blocks of
+    consecutive values, a matrix of binomial rows thins each of them, and neighbouring blocks are merged: all
+    values of the right one have as many more trials as the left block is long. Sums and convolutions of
+    positive terms only, so nothing cancels.
     """
     if rate == 0:
         return Window(0, np.array([float(np.sum(window.pmf))]), window.omitted)
     if rate == 1:
         return window
-    omitted = window.omitted
-    law = window.pmf[-1:].copy()
-    for weight in window.pmf[-2::-1]:
-        longer = np.empty(law.size + 1)
-        longer[:-1] = (1 - rate) * law
-        longer[-1] = 0.0
-        longer[1:] += rate * law
-        longer[0] += weight
-        if longer[-1] < _TINY and longer.size > 1:
-            omitted += float(longer[-1])
-            longer = longer[:-1]
-        law = longer
-    return convolve(binomial_window(window.start, rate, tail), Window(0, law, omitted))
+    length = min(_BLOCK, window.pmf.size)
+    weights = np.zeros(-(-window.pmf.size // length) * length)
+    weights[: window.pmf.size] = window.pmf
+    rows, dropped = _binomial_rows(length, rate)
+    blocks = [Window(0, pmf) for pmf in weights.reshape(-1, length) @ rows]
+    mergers = math.ceil(math.log2(len(blocks)))
+    part = tail / (mergers + 1)
+    for _ in range(mergers):
+        shift = binomial_window(length, rate, part)
+        odd = blocks[len(blocks) & ~1 :]
+        blocks = [
+            _mixture(left, convolve(shift, right))
+            for left, right in zip(blocks[::2], blocks[1::2], strict=False)
+        ]
+        blocks += odd
+        length *= 2
+    omitted = window.omitted + dropped + 2 * tail * mergers / (mergers + 1)
+    result = convolve(binomial_window(window.start, rate, part), blocks[0])
+    return Window(result.start, result.pmf, result.omitted + omitted)
+
+
+def _binomial_rows(length: int, rate: float) -> tuple[NDArray[np.float64], float]:
+    """Return the laws of Bin(j, rate), j = 0, .., length - 1, as rows, and a bound on the mass dropped of any."""
+    c = np.arange(length)
+    powers = c[:, None] - c  # trials that fail
+    with np.errstate(under="ignore"):
+        rows = np.tril(_CHOICES[:length, :length] * rate**c * (1 - rate) ** np.maximum(powers, 0))
+    small = (rows < _TINY) & (powers >= 0)
+    if not np.any(small):
+        return rows, 0.0
+    rows[small] = 0.0
+    return rows, length * _TINY
+
+
+def _mixture(left: Window, right: Window) -> Window:
+    """Return the sum of two windows, ``left.start <= right.start``, without their omitted mass."""
+    pmf = np.zeros(max(left.stop, right.stop) - left.start)
+    pmf[: left.pmf.size] = left.pmf
+    pmf[right.start - left.start : right.stop - left.start] += right.pmf
+    return Window(left.start, pmf)

@@ -1,0 +1,144 @@
+"""Every notebook runs from top to bottom in an empty folder, and is stored without what a run leaves in it."""
+
+from __future__ import annotations
+
+import json
+import re
+import sys
+from pathlib import Path
+
+import nbformat
+import pytest
+from jupyter_client.kernelspec import KernelSpecManager
+from jupyter_client.manager import AsyncKernelManager
+from nbclient import NotebookClient
+from nbclient.exceptions import CellExecutionError
+from traitlets import default
+
+from shuffledp.experiments import results, runner
+
+ROOT = Path(__file__).resolve().parents[2]
+NOTEBOOKS = sorted((ROOT / "notebooks").glob("*.ipynb"))
+NAMES = {"accounting_by_hand", "compare_your_baseline", "tour"}
+SECONDS_PER_CELL = 120  # about ten times what the slowest cell takes alone
+
+every_notebook = pytest.mark.parametrize("path", NOTEBOOKS, ids=lambda path: path.stem)
+
+
+def read(path: Path) -> nbformat.NotebookNode:
+    return nbformat.read(path, as_version=4)
+
+
+class ThisEnvironment(AsyncKernelManager):
+    """Knows one kernel only: ipykernel's own, run by the interpreter that runs the tests.
+
+    Without folders to search, a kernel called python3 that somebody registered elsewhere cannot step in.
+    """
+
+    @default("kernel_spec_manager")
+    def _only_the_native_kernel(self) -> KernelSpecManager:
+        return KernelSpecManager(kernel_dirs=[], ensure_native_kernel=True)
+
+
+@pytest.fixture
+def alone(monkeypatch, tmp_path):
+    """An empty working directory, and nothing read from or written to the home folder."""
+    for variable in ("IPYTHONDIR", "JUPYTER_RUNTIME_DIR", "JUPYTER_CONFIG_DIR", "JUPYTER_DATA_DIR"):
+        monkeypatch.setenv(variable, str(tmp_path / variable.lower()))
+    monkeypatch.delenv("MPLBACKEND", raising=False)  # figures are outputs of the notebook
+    folder = tmp_path / "work"
+    folder.mkdir()
+    return folder
+
+
+def execute(notebook: nbformat.NotebookNode, folder: Path) -> None:
+    """Run all cells in a folder; a cell that fails fails the test."""
+    client = NotebookClient(
+        notebook,
+        kernel_manager_class=ThisEnvironment,
+        kernel_name="python3",
+        timeout=SECONDS_PER_CELL,
+        resources={"metadata": {"path": str(folder)}},
+    )
+    try:
+        client.execute()
+    except CellExecutionError as error:
+        pytest.fail(str(error))
+
+
+@every_notebook
+def test_runs(path, alone):
+    notebook = read(path)
+    probe = nbformat.v4.new_code_cell("import sys; print(sys.executable)", id="probe")
+    notebook.cells.insert(0, probe)
+    execute(notebook, alone)
+    assert probe.outputs[0].text.strip() == sys.executable
+    complaints = [
+        output.text
+        for cell in notebook.cells
+        for output in cell.get("outputs", ())
+        if output.output_type == "stream" and output.name == "stderr"
+    ]
+    assert not complaints, f"{path.name} writes warnings: {complaints}"
+    assert any(
+        "image/png" in output.get("data", {}) for c in notebook.cells for output in c.get("outputs", ())
+    )
+    assert not list(alone.iterdir()), "a notebook leaves files behind"
+
+
+def test_tour_reads_the_results_of_a_finished_run(alone):
+    """The way that the run in an empty folder does not take."""
+    for method in ("local", "amplified"):
+        job = {
+            "paper": "random_population",
+            "experiment": "adult",
+            "method": method,
+            "protocol": method,
+            "accounting": ["printed", "exact"],
+            "repeats": 3,
+            "seed": 1,
+            "grid": {"rate": [0.1, 0.5], "eps": [0.1, 1.0]},
+            "task": {"kind": "frequency", "domain_size": 2, "truth": "participants", "metrics": ["tve"]},
+            "data": {"name": "uniform"},
+            "population": {"law": "binomial", "trials": 999, "rate": "$rate"},
+            "budget": {"eps": "$eps", "delta": 1e-5},
+            "options": {},
+        }
+        done = runner.run(job, prepared=alone, root=alone)
+        bundle = results.Bundle.of(alone / "results", "random_population", "adult", method)
+        results.write(bundle, done.cells, done.values, {"job": job})
+    notebook = read(ROOT / "notebooks/tour.ipynb")
+    notebook.cells = [cell for cell in notebook.cells if cell.id in ("imports", "results")]
+    execute(notebook, alone)
+    printed = "".join(o.text for cell in notebook.cells for o in cell.outputs if o.output_type == "stream")
+    assert printed.startswith("random_population, experiment adult: 16 cells, 64 values, of amplified, local")
+
+
+@every_notebook
+def test_is_stored_as_written(path):
+    nbformat.validate(read(path))
+    raw = json.loads(path.read_text(encoding="utf-8"))
+    assert raw["nbformat"] == 4
+    assert raw["metadata"]["kernelspec"]["name"] == "python3"
+    assert set(raw["metadata"]) == {"kernelspec", "language_info"}
+    assert set(raw["metadata"]["language_info"]) == {"name"}, "the version of a run is stored"
+    ids = [cell["id"] for cell in raw["cells"]]
+    assert len(set(ids)) == len(ids)
+    for cell in raw["cells"]:
+        # Ids are words, not the random hexadecimals of an editor, so that differences stay readable.
+        assert re.fullmatch(r"[a-z]+(-[a-z]+)*", cell["id"]), f"cell id {cell['id']!r}"
+        assert cell["metadata"] == {}
+        if cell["cell_type"] == "code":
+            assert cell["outputs"] == [], f"cell {cell['id']} is stored with outputs"
+            assert cell["execution_count"] is None, f"cell {cell['id']} is stored with an execution count"
+
+
+@every_notebook
+def test_explains_and_asserts(path):
+    cells = read(path).cells
+    assert path.stem in NAMES, "add the notebook's name here"
+    assert cells[0].cell_type == "markdown"
+    assert cells[0].source.startswith("# ")
+    assert sum("assert " in cell.source for cell in cells if cell.cell_type == "code") >= 3
+    text = "\n".join(cell.source for cell in cells)
+    assert not re.search(r"/(home|root|work|tmp|Users)/", text), "a path of somebody's machine"
