@@ -67,7 +67,7 @@ repair: .venv/.installed-run  ## Remove every result that does not match its che
 .PHONY: test
 test: .venv/.installed-test  ## All tests, linters and type checks
 	@$(MAKE) lint
-	@$(SINGLE) $(BIN)/python -m pytest -n $(if $(filter all,$(CORES)),auto,$(CORES)) --dist loadgroup
+	@$(SINGLE) $(BIN)/python -m pytest -n $(if $(filter all,$(CORES)),auto,$(CORES)) --dist loadfile
 
 .PHONY: lint
 lint: .venv/.installed-test

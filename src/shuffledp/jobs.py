@@ -45,7 +45,7 @@ def job(log_file: str) -> Iterator[logging.Logger]:
         handlers[0].handle(
             logger.makeRecord(logger.name, logging.ERROR, "", 0, str(error), (), sys.exc_info())
         )
-        print(f"{type(error).__name__}: {error}", file=sys.stderr)
+        sys.stderr.write(f"{type(error).__name__}: {error}\n")
         sys.exit(1)
     finally:
         logging.captureWarnings(False)

@@ -32,12 +32,20 @@ def brute_force(mean, variance, eps_local, eps, most, **how):
         (20.0, 30.0, 1.0, 0.3, {"dummies": 6}),
         (20.0, 30.0, 1.0, 0.3, {"dummies": 18, "adaptive": True}),
         (20.0, 30.0, 1.0, 0.3, {"reduction": "randomized_response"}),
+        # Flat around the mean: the best quadratic is a constant.
+        (5.0, 42.9, 1.86, 1.3, {"dummies": 5, "adaptive": True}),
+        (1.0, 0.028, 0.0567, 0.0561, {"dummies": 1, "adaptive": True}),
+        # The quadratic has its minimum far behind the first grid.
+        (6.98, 225.65, 4.86, 1.458, {}),
+        (3.366, 2.873, 3.19, 2.23, {}),
+        (5.0, 8.48, 4.73, 4.683, {"dummies": 2, "adaptive": True}),
+        (0.926, 0.8816, 5.96, 0.0596, {}),
     ],
 )
 def test_worst_case_equals_the_full_linear_programme(mean, variance, eps_local, eps, how):
     got = clone_delta(MomentBounded(mean, variance), eps_local, eps, **how)
     # n of fixed populations with adaptive dummies is filled up inside clone_delta.
-    want = brute_force(mean, variance, eps_local, eps, 250, **how)
+    want = brute_force(mean, variance, eps_local, eps, 700, **how)
     assert got == pytest.approx(want, rel=3e-6)
     assert got >= want * (1 - 1e-8)
 
@@ -83,6 +91,28 @@ def test_no_variance_is_a_fixed_population():
     assert split == pytest.approx(clone_delta(MomentBounded(30.25, 0.1875), 1.0, 0.1), rel=1e-9)
     assert split >= clone_delta(law, 1.0, 0.1) * (1 - 1e-9)
     assert clone_delta(MomentBounded(0, 0), 1.0, 0.1) == clone_delta(Fixed(0), 1.0, 0.1)
+
+
+def test_the_least_variance_leaves_one_law():
+    law = Empirical((0.26, 0.74), 452)
+    want = clone_delta(law, 0.3, 0.08, dummies=20)
+    # Any variance below the least one of an integer law means the same.
+    for variance in (0.0, 0.1):
+        got = clone_delta(MomentBounded(452.74, variance), 0.3, 0.08, dummies=20)
+        assert got == pytest.approx(want, rel=1e-9)
+    close = MomentBounded(452.74, 0.26 * 0.74 * (1 + 1e-9))
+    assert clone_delta(close, 0.3, 0.08, dummies=20) == pytest.approx(want, rel=3e-6)
+
+
+@pytest.mark.parametrize(
+    ("mean", "variance", "eps_local", "eps"),
+    [(20437.757, 2.0773562e7, 0.0653, 0.0196), (24990.772, 3.3133e8, 2.10727, 1.47509), (1e6, 1e6, 3.0, 0.1)],
+)
+def test_large_populations_are_solved_too(mean, variance, eps_local, eps):
+    """A general solver for linear programmes gives up on the first two."""
+    worst = clone_delta(MomentBounded(mean, variance), eps_local, eps)
+    absent = variance / (variance + mean**2) * clone_delta(Fixed(0), eps_local, eps)
+    assert absent * (1 - 1e-6) <= worst < 3 * absent + 2 * clone_delta(Fixed(int(mean)), eps_local, eps)
 
 
 def test_worst_case_grows_with_variance():

@@ -101,6 +101,23 @@ def test_thin_is_the_mixture_of_binomials(rate):
         )
 
 
+@pytest.mark.parametrize("length", [1, 2, 47, 48, 49, 96, 97, 300])
+@pytest.mark.parametrize("rate", [1e-12, 0.02, 0.6, 1 - 1e-9])
+def test_thin_treats_windows_of_any_length_alike(length, rate):
+    """Against one row at a time; the relative error and the mass left out are small everywhere."""
+    pmf = np.random.default_rng(length).dirichlet(np.full(length, 0.3))
+    pmf[length // 2] = 0.0
+    thinned = thin(Window(30, pmf, 0.125), rate, 1e-40)
+    want = np.zeros(30 + length)
+    for n, weight in enumerate(pmf, 30):
+        row = binomial_window(n, rate, 1e-60)
+        want[row.start : row.stop] += weight * row.pmf
+    got = np.zeros(30 + length)
+    got[thinned.start : thinned.stop] = thinned.pmf
+    assert_allclose(got, want, rtol=1e-11, atol=1e-38)
+    assert 0.125 <= thinned.omitted <= 0.125 + 1e-38
+
+
 def test_thinning_a_binomial_gives_a_binomial():
     thinned = thin(binomial_window(3000, 0.4, 1e-40), 0.3, 1e-40)
     want = binomial_window(3000, 0.12, 1e-30)

@@ -1,19 +1,15 @@
 """The real workflow, run in a folder of its own on the shipped summaries: no network, no mirror."""
 
-import json
 import subprocess
-import time
 from pathlib import Path
 
-import numpy as np
 import pandas as pd
 import pytest
 
-from pipeline_project import Project, copy_of_project, kill
+from pipeline_project import Project, copy_of_project
 
 pytestmark = pytest.mark.pipeline
 
-QUICK = ("--configfile", "config/quick.yaml")
 TINY = ("--configfile", "config/tiny.yaml")
 
 BASELINE = '''
@@ -58,48 +54,6 @@ def add_baseline(project: Project, text: str = BASELINE) -> None:
     (project.folder / "config/baselines/mine.yaml").write_text(
         "task: frequency\nmethods:\n  coin_flip: {protocol: 'mine/coin.py:CoinFlip'}\nfigures: all\n"
     )
-
-
-@pytest.mark.xdist_group("quick")
-def test_quick_run_on_shipped_summaries_makes_every_figure_table_and_page(
-    quick_run: tuple[Project, str],
-) -> None:
-    project, output = quick_run
-    results = project.folder / "results/quick"
-    manifests = sorted(results.glob("figures/*/manifest.json"))
-    assert manifests
-    for manifest in manifests:
-        for entry in json.loads(manifest.read_text())["entries"]:
-            for name in entry["files"].values():
-                assert (manifest.parent / name).stat().st_size > 0
-    assert (results / "index.html").is_file()
-    assert "Data adult: source summary" in output, "the run must say which data were used"
-    assert not list(project.folder.rglob("*.tmp"))
-
-
-@pytest.mark.xdist_group("quick")
-def test_second_run_has_nothing_to_do(quick_run: tuple[Project, str]) -> None:
-    project, _ = quick_run
-    assert "Nothing to be done" in project.succeeds(*QUICK)
-
-
-@pytest.mark.xdist_group("quick")
-def test_three_kills_and_a_restart_give_the_tables_of_an_undisturbed_run(
-    quick_run: tuple[Project, str], project: Project
-) -> None:
-    undisturbed, _ = quick_run
-    for pause in np.random.default_rng(20231101).uniform(0.2, 7.0, size=3):
-        process = project.start(*QUICK)
-        assert process.stdout is not None
-        for line in process.stdout:
-            if "Execute" in line:  # jobs begin
-                break
-        time.sleep(pause)
-        assert process.poll() is None, "the run ended before it could be killed"
-        kill(process)
-    project.succeeds(*QUICK)
-    assert project.tables() == undisturbed.tables()
-    assert project.tables()
 
 
 def test_second_run_started_at_once_is_refused_with_a_clear_line(project: Project) -> None:

@@ -114,3 +114,11 @@ def test_cases_can_bring_their_own_participants():
     own = conformance._changed(cases[0], participating=cases[0].participants, counts=())
     conformance.check_protocol(protocol, [own])
     assert np.array_equal(own.participants(2).counts, cases[0].participants(2).counts)
+
+
+def test_baseline_of_the_readme_conforms(tmp_path: Path) -> None:
+    readme = (Path(__file__).parents[2] / "README.md").read_text(encoding="utf-8")
+    code = readme[readme.index("## Add your own baseline") :].split("```python\n")[1].split("```")[0]
+    (tmp_path / "half_budget.py").write_text(code)
+    found = get("frequency", f"{tmp_path}/half_budget.py:HalfBudget")
+    conformance.check_protocol(found, conformance.default_cases(found))

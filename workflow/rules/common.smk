@@ -147,12 +147,18 @@ def shown_in_report(paper, file):
         if "svg" in file.formats(SETTINGS.formats)
         else file.formats(SETTINGS.formats)[0]
     )
+    # A label with two values becomes a switch in the report, which needs a result for every combination of switches.
+    by = file.entry.get("files")
+    labels = {
+        file.kind: file.entry["title"],
+        **({by: str(file.where[by])} if by else {}),
+    }
     return report(
         f"{folder}/{file.id}.{ending}",
         caption=os.path.abspath(f"{folder}/{file.id}.report.rst"),
         category=paper.title,
         subcategory=file.name,
-        labels={"file": file.id, "kind": file.kind, "shows": file.title()},
+        labels=labels,
     )
 
 
@@ -167,7 +173,7 @@ def errata_in_report(paper):
         return []
     folder = drawings.figure_folder(Path(RESULTS), paper.key)
     caption = os.path.abspath(f"{folder}/errata.report.rst")
-    labels = {"file": "errata", "kind": "table", "shows": "Errata"}
+    labels = {"table": "Errata"}
     entry = report(
         f"{folder}/errata.csv",
         caption=caption,

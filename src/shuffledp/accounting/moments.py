@@ -28,7 +28,7 @@ from shuffledp.accounting.clones import (
     unamplified_delta,
 )
 from shuffledp.numerics import Window, binomial_window, root_below
-from shuffledp.populations import Fixed, MomentBounded
+from shuffledp.populations import Empirical, Fixed, MomentBounded
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -43,6 +43,8 @@ _XTOL = 2e-6
 _OPTIMAL = 1e-9
 _PIVOTS = 200
 _SLACK = -1
+#: The grid of n is not extended beyond.
+_FARTHEST = 2**40
 #: Longest window, in entries, that is kept.
 _KEPT = 20000
 
@@ -121,7 +123,7 @@ class _MomentProblem:
     Parameters
     ----------
     mean, variance : float
-        Both positive; `variance` is not below the least one of an integer law.
+        Both positive; `variance` is above the least one of an integer law with this mean.
     deltas : callable
         (m,) increasing numbers of other users, eps_central -> (m,) upper bounds on delta_n.
     """
@@ -176,7 +178,7 @@ class _MomentProblem:
         """Return a proven upper bound on the largest delta, tight to about 1e-6 relative."""
         deviation = self._deviation
         values = self._deltas(self._grid, eps_central)
-        best = math.inf
+        best = float(values[0])  # nobody else: delta_n is largest at n = 0
         for _ in range(60):
             if not np.max(values) > 0:
                 return 0.0
@@ -188,32 +190,34 @@ class _MomentProblem:
             short = values - q.least(z, last)
             nearest = np.clip(0.0, z, last)
             lift = np.maximum(short, 0) / (1 + nearest**2)  # q + lift (1 + z^2) is above delta_n at all n
-            if q.square <= 0 and q.linear < 0:
-                lift[-1] = math.inf
+            if q.square <= 0 and q.linear < 0:  # no minimum behind the last point, z >= 1 there
+                lift[-1] = max(values[-1] - q.constant, 0) / (1 + z[-1] ** 2) - q.linear / z[-1]
             slack = float(np.max(lift))
             best = min(best, q.constant + q.square + 2 * slack)  # E[z] = 0 and E[z^2] <= 1
-            wide = np.append(np.diff(grid) > 1, False)
-            poor = np.flatnonzero((2 * lift > _GAP * best) & wide)
-            if poor.size == 0 or 2 * slack <= _GAP * best:
+            following = np.append(grid[1:], min(3 * grid[-1], _FARTHEST))
+            poor = (2 * lift > _GAP * best) & (following > grid + 1)
+            if not np.any(poor) or 2 * slack <= _GAP * best:
                 break
-            new = (grid[poor] + grid[poor + 1]) // 2
+            new = (grid[poor] + following[poor]) // 2
             order = np.argsort(np.concatenate((grid, new)))
             values = np.concatenate((values, self._deltas(new, eps_central)))[order]
             self._grid = np.concatenate((grid, new))[order]
         return best
 
 
-def _certain(population: MomentBounded) -> bool:
-    """Whether the number of other users is the mean, for certain."""
-    return population.mean == 0 or (population.variance == 0 and population.mean == int(population.mean))
+def _only_law(population: MomentBounded) -> Fixed | Empirical | None:
+    """Return the only integer law with these moments, if no other has as little variance."""
+    below = math.floor(population.mean)
+    fraction = population.mean - below
+    if population.mean > 0 and population.variance > fraction * (1 - fraction):
+        return None
+    return Fixed(below) if fraction == 0 else Empirical((1 - fraction, fraction), below)
 
 
 def _problem(
     population: MomentBounded, eps_local: float, tail: float, dummies: int, adaptive: bool, reduction: str
 ) -> _MomentProblem:
     fixed = _FixedPopulations(eps_local, reduction, tail)
-    fraction = population.mean - math.floor(population.mean)
-    variance = max(population.variance, fraction * (1 - fraction))  # no integer law has less
 
     def deltas(n: NDArray[np.int64], eps_central: float) -> NDArray[np.float64]:
         if not adaptive:
@@ -221,7 +225,7 @@ def _problem(
         others, where = np.unique(np.maximum(n, dummies), return_inverse=True)
         return fixed.deltas(others, eps_central)[where]
 
-    return _MomentProblem(population.mean, variance, deltas)
+    return _MomentProblem(population.mean, population.variance, deltas)
 
 
 def worst_delta(
@@ -250,13 +254,16 @@ def worst_delta(
     """
     if eps_central >= eps_local:
         return 0.0
+    only = _only_law(population)
+    if only is not None:
+        return exact_delta(
+            only, eps_local, eps_central, dummies=dummies, adaptive=adaptive, reduction=reduction
+        )
     typical = Fixed(_typical(population, dummies, adaptive))
-    if _certain(population):
-        return exact_delta(typical, eps_local, eps_central, reduction=reduction)
     # The population that is never smaller than its mean is a best case.
     least = smallest_delta(typical, clone_rate(eps_local, reduction), 0, eps_local, eps_central)
     problem = _problem(population, eps_local, negligible(least), dummies, adaptive, reduction)
-    return min(problem.bound(eps_central), unamplified_delta(eps_local, eps_central))
+    return problem.bound(eps_central)
 
 
 def worst_epsilon(
@@ -278,11 +285,12 @@ def worst_epsilon(
         Nats, in [0, eps_local]; an upper bound, about 1e-5 relative above the true value.
     """
 
+    only = _only_law(population)
+    if only is not None:
+        return exact_epsilon(only, eps_local, delta, dummies=dummies, adaptive=adaptive, reduction=reduction)
     typical = Fixed(_typical(population, dummies, adaptive))
     # The population that is never smaller than its mean is a best case.
     least = exact_epsilon(typical, eps_local, delta, reduction=reduction)
-    if _certain(population):
-        return least
     problem = _problem(population, eps_local, negligible(delta), dummies, adaptive, reduction)
 
     def excess(minus_log_eps: float) -> float:
@@ -314,9 +322,11 @@ def worst_local_budget(
     float
         Nats, at least `eps_central`; rounded down by about 1e-5 relative.
     """
-    if _certain(population):
-        typical = Fixed(_typical(population, dummies, adaptive))
-        return exact_local_budget(typical, eps_central, delta, reduction=reduction)
+    only = _only_law(population)
+    if only is not None:
+        return exact_local_budget(
+            only, eps_central, delta, dummies=dummies, adaptive=adaptive, reduction=reduction
+        )
     alone = unamplified_budget(eps_central, delta)
 
     def excess(log_eps_local: float) -> float:

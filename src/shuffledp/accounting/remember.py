@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from functools import lru_cache, wraps
-from typing import TYPE_CHECKING, ParamSpec, TypeVar
+from functools import lru_cache, update_wrapper
+from typing import TYPE_CHECKING, Generic, ParamSpec, TypeVar
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -12,24 +12,37 @@ _P = ParamSpec("_P")
 _R = TypeVar("_R")
 
 
-def remember(size: int) -> Callable[[Callable[_P, _R]], Callable[_P, _R]]:
-    """Return a decorator that keeps the latest `size` results for equal arguments, within the process.
+class Remembering(Generic[_P, _R]):
+    """A function that keeps its latest results for equal arguments, within the process.
 
-    For functions without side effects whose results are not changed afterwards. Arguments that cannot be hashed,
-    for example a population defined elsewhere, are allowed; then nothing is kept.
+    Arguments that cannot be hashed, for example a population defined elsewhere, are allowed; then nothing is kept.
+
+    Parameters
+    ----------
+    function : callable
+        Without side effects; its results must not be changed by those who get them.
+    size : int
+        Number of results to keep.
     """
 
-    def decorate(function: Callable[_P, _R]) -> Callable[_P, _R]:
-        cached = lru_cache(size)(function)
+    def __init__(self, function: Callable[_P, _R], size: int) -> None:
+        update_wrapper(self, function)
+        self._function = function
+        self._cached = lru_cache(size)(function)
 
-        @wraps(function)
-        def remembering(*args: _P.args, **kwargs: _P.kwargs) -> _R:
-            try:
-                hash((args, tuple(kwargs.values())))
-            except TypeError:
-                return function(*args, **kwargs)
-            return cached(*args, **kwargs)  # type: ignore[arg-type]
+    def __call__(self, *args: _P.args, **kwargs: _P.kwargs) -> _R:
+        """Return what the function returns."""
+        try:
+            hash((args, tuple(kwargs.values())))
+        except TypeError:
+            return self._function(*args, **kwargs)
+        return self._cached(*args, **kwargs)  # type: ignore[arg-type]
 
-        return remembering
+    def forget(self) -> None:
+        """Drop all results."""
+        self._cached.cache_clear()
 
-    return decorate
+
+def remember(size: int) -> Callable[[Callable[_P, _R]], Remembering[_P, _R]]:
+    """Return a decorator that makes a function :class:`Remembering`."""
+    return lambda function: Remembering(function, size)

@@ -14,8 +14,7 @@ import jinja2
 import pandas as pd
 
 import shuffledp
-from shuffledp.experiments.config import Paper, Settings
-from shuffledp.experiments.grid import is_variable
+from shuffledp.experiments.config import Paper, Settings, is_variable
 from shuffledp.experiments.results import Bundle, Results, read
 from shuffledp.figures.drawings import DrawingFile, drawing_files, figure_folder
 from shuffledp.figures.plotter import Drawing, draw, long_form
@@ -127,8 +126,8 @@ def _errata(paper: Paper, table: Path) -> tuple[dict[str, Any], dict[str, bytes]
     frame = pd.read_csv(table, dtype=str, keep_default_na=False)
     title = "Errata, each with a number that shows it"
     prose = (
-        "Where the paper's formulas need a correction. The values in the last columns are computed in this run from the "
-        "printed and from the corrected form; *effect* says whether the printed form is still a valid guarantee.\n"
+        "Where the paper's formulas need a correction. The values in the last columns are computed in this run from "
+        "the printed and the corrected form; *effect* says whether the printed form is still a valid guarantee.\n"
     )
     facts = {"errata": f"{len(frame)} of {paper.citation}", "accounting": "computed by the library"}
     forms = in_three_forms(frame)

@@ -165,7 +165,8 @@ def thin(window: Window, rate: float, tail: float) -> Window:
         length *= 2
     omitted = window.omitted + dropped + 2 * tail * mergers / (mergers + 1)
     result = convolve(binomial_window(window.start, rate, part), blocks[0])
-    return Window(result.start, result.pmf, result.omitted + omitted)
+    pmf = result.pmf[: window.stop - result.start]  # behind are zeros that filled the last block
+    return Window(result.start, pmf, result.omitted + omitted)
 
 
 def _binomial_rows(length: int, rate: float) -> tuple[NDArray[np.float64], float]:

@@ -1,0 +1,108 @@
+"""The quick run as users see it: its files, three kills, its report and its page in a real browser.
+
+All of this is one file, because the tests share one run and a file's tests run in one process.
+"""
+
+import json
+import time
+from pathlib import Path
+
+import numpy as np
+import pytest
+from browser import open_page, requires_browser
+from pipeline_project import Project, kill
+
+pytestmark = pytest.mark.pipeline
+
+QUICK = ("--configfile", "config/quick.yaml")
+
+
+def test_quick_run_on_shipped_summaries_makes_every_figure_table_and_page(
+    quick_run: tuple[Project, str],
+) -> None:
+    project, output = quick_run
+    results = project.folder / "results/quick"
+    manifests = sorted(results.glob("figures/*/manifest.json"))
+    assert manifests
+    for manifest in manifests:
+        for entry in json.loads(manifest.read_text())["entries"]:
+            for name in entry["files"].values():
+                assert (manifest.parent / name).stat().st_size > 0
+    assert (results / "index.html").is_file()
+    assert "Data adult: source summary" in output, "the run must say which data were used"
+    assert not list(project.folder.rglob("*.tmp"))
+
+
+def test_second_run_has_nothing_to_do(quick_run: tuple[Project, str]) -> None:
+    project, _ = quick_run
+    assert "Nothing to be done" in project.succeeds(*QUICK)
+
+
+def test_three_kills_and_a_restart_give_the_tables_of_an_undisturbed_run(
+    quick_run: tuple[Project, str], project: Project
+) -> None:
+    undisturbed, _ = quick_run
+    for pause in np.random.default_rng(20231101).uniform(0.2, 7.0, size=3):
+        process = project.start(*QUICK)
+        assert process.stdout is not None
+        for line in process.stdout:
+            if "Execute" in line:  # jobs begin
+                break
+        time.sleep(pause)
+        assert process.poll() is None, "the run ended before it could be killed"
+        kill(process)
+    project.succeeds(*QUICK)
+    assert project.tables() == undisturbed.tables()
+    assert project.tables()
+
+
+@pytest.fixture(scope="session")
+def report(quick_run: tuple[Project, str]) -> Path:
+    project, _ = quick_run
+    project.succeeds("--configfile", "config/quick.yaml", "--report", "results/quick/report.html")
+    return project.folder / "results/quick/report.html"
+
+
+def shown(project: Project) -> list[dict[str, str]]:
+    manifests = sorted((project.folder / "results/quick/figures").glob("*/manifest.json"))
+    return [entry for m in manifests for entry in json.loads(m.read_text())["entries"]]
+
+
+def test_report_has_no_broken_caption(report: Path) -> None:
+    text = report.read_text(encoding="utf-8")
+    assert "Docutils System Messages" not in text
+    assert "system-message" not in text
+
+
+@pytest.mark.browser
+@requires_browser
+def test_report_lists_every_figure_and_stays_offline(report: Path, quick_run: tuple[Project, str]) -> None:
+    project, _ = quick_run
+    with open_page(report) as opened:
+        page = opened.page
+        for entry in shown(project):
+            page.reload()
+            page.get_by_text("Results").first.click()
+            page.get_by_text(entry["drawing"], exact=True).first.click()
+            page.get_by_text(entry["title"].split(" (accounting")[0]).first.wait_for()
+            if entry["kind"] == "figure":
+                page.locator("tbody a").first.click()  # the eye
+                page.wait_for_function("[...document.images].some(i => i.complete && i.naturalWidth > 300)")
+        assert not opened.errors
+        assert not opened.foreign_requests
+
+
+@pytest.mark.browser
+@requires_browser
+def test_results_page_of_a_run_shows_all_pictures_and_stays_offline(quick_run: tuple[Project, str]) -> None:
+    project, _ = quick_run
+    with open_page(project.folder / "results/quick/index.html") as opened:
+        page = opened.page
+        opened.scroll_through()
+        assert page.query_selector_all("main img")
+        assert not opened.broken_images()
+        body = page.inner_text("body")
+        for entry in shown(project):
+            assert entry["title"] in body
+        assert not opened.foreign_requests
+        assert not opened.errors
