@@ -18,6 +18,7 @@ from shuffledp.accounting import (
     random_population,
     report_variance,
 )
+from shuffledp.accounting.remember import forget_all
 from shuffledp.populations import Binomial, Empirical, Fixed, Law, MomentBounded, Poisson
 
 D = 1e-5
@@ -256,7 +257,7 @@ def test_the_search_gives_what_a_full_scan_gives(law, eps, accounting, how, monk
         "plan",
         lambda self, k, *rest: evaluated.append(k) or plan_of(self, k, *rest),
     )
-    random_population._optimum.forget()
+    forget_all()
     plan = optimal_dummies(law, eps, D, accounting=accounting, **how)
     assert plan.dummies == best.dummies
     assert plan.eps_local == pytest.approx(best.eps_local, rel=1e-10)
@@ -299,6 +300,9 @@ def test_equal_questions_are_answered_once(monkeypatch):
     first = optimal_dummies(Poisson(777), 0.05, D)
     monkeypatch.setattr(random_population._Search, "plan", None)
     assert optimal_dummies(Poisson(777), 0.05, D) is first
+    forget_all()
+    with pytest.raises(TypeError):
+        optimal_dummies(Poisson(777), 0.05, D)
 
 
 def test_populations_that_cannot_be_hashed_are_welcome():

@@ -9,6 +9,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+
 from browser import open_page, requires_browser
 from pipeline_project import Project, kill
 

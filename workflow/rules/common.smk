@@ -173,7 +173,7 @@ def errata_in_report(paper):
         return []
     folder = drawings.figure_folder(Path(RESULTS), paper.key)
     caption = os.path.abspath(f"{folder}/errata.report.rst")
-    labels = {"table": "Errata"}
+    labels = {"table": drawings.ERRATA_TITLE}
     entry = report(
         f"{folder}/errata.csv",
         caption=caption,

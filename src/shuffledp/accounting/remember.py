@@ -11,6 +11,8 @@ if TYPE_CHECKING:
 _P = ParamSpec("_P")
 _R = TypeVar("_R")
 
+_ALL: list[Callable[[], None]] = []
+
 
 class Remembering(Generic[_P, _R]):
     """A function that keeps its latest results for equal arguments, within the process.
@@ -29,6 +31,7 @@ class Remembering(Generic[_P, _R]):
         update_wrapper(self, function)
         self._function = function
         self._cached = lru_cache(size)(function)
+        _ALL.append(self._cached.cache_clear)
 
     def __call__(self, *args: _P.args, **kwargs: _P.kwargs) -> _R:
         """Return what the function returns."""
@@ -38,11 +41,13 @@ class Remembering(Generic[_P, _R]):
             return self._function(*args, **kwargs)
         return self._cached(*args, **kwargs)  # type: ignore[arg-type]
 
-    def forget(self) -> None:
-        """Drop all results."""
-        self._cached.cache_clear()
-
 
 def remember(size: int) -> Callable[[Callable[_P, _R]], Remembering[_P, _R]]:
     """Return a decorator that makes a function :class:`Remembering`."""
     return lambda function: Remembering(function, size)
+
+
+def forget_all() -> None:
+    """Drop all results, for example before measuring time."""
+    for clear in _ALL:
+        clear()

@@ -11,6 +11,7 @@ from typing import Any, Literal
 from shuffledp.experiments.config import Experiment, Paper
 
 TABLE_FORMATS = ("csv", "md", "tex")
+ERRATA_TITLE = "Errata, each with a number that shows it"
 CAPTION_FORMATS = ("rst", "report.rst")
 
 

@@ -16,7 +16,7 @@ import pandas as pd
 import shuffledp
 from shuffledp.experiments.config import Paper, Settings, is_variable
 from shuffledp.experiments.results import Bundle, Results, read
-from shuffledp.figures.drawings import DrawingFile, drawing_files, figure_folder
+from shuffledp.figures.drawings import ERRATA_TITLE, DrawingFile, drawing_files, figure_folder
 from shuffledp.figures.plotter import Drawing, draw, long_form
 from shuffledp.figures.style import house_style, rendered
 from shuffledp.figures.tables import as_table, in_three_forms
@@ -124,7 +124,6 @@ def _errata(paper: Paper, table: Path) -> tuple[dict[str, Any], dict[str, bytes]
     """The errata as one more table: what the paper prints, what is right, and a number that shows it."""
     verified(table, table.with_suffix(".sha256"))
     frame = pd.read_csv(table, dtype=str, keep_default_na=False)
-    title = "Errata, each with a number that shows it"
     prose = (
         "Where the paper's formulas need a correction. The values in the last columns are computed in this run from "
         "the printed and the corrected form; *effect* says whether the printed form is still a valid guarantee.\n"
@@ -137,8 +136,8 @@ def _errata(paper: Paper, table: Path) -> tuple[dict[str, Any], dict[str, bytes]
         "id": "errata",
         "drawing": "errata",
         "kind": "table",
-        "title": title,
-        "alt": f"Table: {title}",
+        "title": ERRATA_TITLE,
+        "alt": f"Table: {ERRATA_TITLE}",
         "caption": "errata.rst",
         "files": {end: f"errata.{end}" for end in forms},
         "settings": [[k, v] for k, v in facts.items()],
