@@ -26,11 +26,13 @@ help:  ## Show this list
 	@$(PYTHON) -m pip install --quiet --disable-pip-version-check --root-user-action=ignore --target .tools uv==$(UV_VERSION)
 	@touch $@
 
-.venv/bin/python: .tools/uv-$(UV_VERSION)
+# A stamp, because .venv/bin/python is a link to a file that is older than anything here.
+.venv/.created: .tools/uv-$(UV_VERSION)
 	@$(UV) venv --quiet --clear --python $(PYTHON) .venv
+	@touch $@
 
 # A stamp per set of packages; written last, so an interrupted installation is simply done again.
-.venv/.installed-%: locks/%.txt pyproject.toml .venv/bin/python
+.venv/.installed-%: locks/%.txt pyproject.toml .venv/.created
 	@echo "Installing the '$*' packages into .venv/ (locks/$*.txt)"
 	@$(UV) pip install --quiet --compile-bytecode --python .venv --require-hashes --requirement locks/$*.txt
 	@$(UV) pip install --quiet --python .venv --no-deps --editable .

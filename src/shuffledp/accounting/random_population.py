@@ -454,17 +454,17 @@ def error_factor(law: Law, dummies: int, *, adaptive: bool = False, stray_factor
     law : Law
         Number of other users; ``n = 1 + (N - 1)``.
     dummies : int
-        k: ``D = k``, or if adaptive ``D = max(k - (n - 1), 0)``, what the protocol adds to fill the others up to k.
+        k: ``D = k``, or if adaptive ``D = max(k - n, 0)`` as in equation (7). The protocol fills the *others* up to k
+        and so adds one dummy more where it adds any, which changes the error by at most one part in n.
     adaptive : bool
     stray_factor : bool
         For adaptive dummies, ``E[1 / n] + k E[max(k - n, 0) / n^2]`` as equation (7) is printed: with a factor k
-        in front of the expectation (erratum E15) and one dummy less than the protocol adds.
+        in front of the expectation (erratum RP-E15).
 
     Returns
     -------
     float
-        The bracket of equation (6) or (7) of Wang et al. 2023, (7) with the number of dummies that is really added
-        unless `stray_factor` asks for the printed one.
+        The bracket of equation (6) or (7) of Wang et al. 2023.
     """
     return float(_error_factors(law, np.array([dummies]), adaptive, stray_factor)[0])
 
@@ -478,14 +478,14 @@ def _error_factors(
     inverse, square = window.pmf / n, window.pmf / n**2
     if not adaptive:
         return np.asarray(np.sum(inverse) + dummies * np.sum(square))
-    # Participants are fewer than k + 1, the number of reports, in the first `filled` entries of the window.
+    # In the first `filled` entries of the window at most k users take part, and n + D = k.
     filled = np.clip(dummies - window.start, 0, n.size)
     below = np.concatenate(([0.0], np.cumsum(inverse)))[filled]
     below_square = np.concatenate(([0.0], np.cumsum(square)))[filled]
     if stray_factor:
         return np.asarray(np.sum(inverse) + dummies * np.maximum(dummies * below_square - below, 0))
     above = np.concatenate((np.cumsum(inverse[::-1])[::-1], [0.0]))[filled]
-    return np.asarray((dummies + 1) * below_square + above)
+    return np.asarray(dummies * below_square + above)
 
 
 def report_variance(eps_local: float, objective: str = "randomized_response") -> float:
@@ -549,8 +549,7 @@ def optimal_dummies(
 
     Notes
     -----
-    Wang et al. 2023, equations (6) and (7), the latter with ``max(k - (N - 1), 0)`` dummies unless `stray_factor`;
-    see :func:`error_factor`. There can be two local minima, so the whole grid is searched, by branch and bound:
+    Wang et al. 2023, equations (6) and (7); see :func:`error_factor`. There can be two local minima, so the whole grid is searched, by branch and bound:
     candidates that provably cannot be the best are not evaluated. Results are remembered within the process.
     """
     eps_central = check_positive("eps_central", eps_central)

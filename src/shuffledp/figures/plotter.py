@@ -161,6 +161,7 @@ def _curve(ax: Axes, rows: pd.DataFrame, x: str, look: Look, ln: bool, positions
                 yerr=bars,
                 fmt=look.marker,
                 color=look.colour,
+                mfc="none",  # points that coincide stay visible
                 elinewidth=0.8,
                 zorder=3,
             )
@@ -168,7 +169,8 @@ def _curve(ax: Axes, rows: pd.DataFrame, x: str, look: Look, ln: bool, positions
             alone = kind == "computed" or "simulated" not in set(rows["kind"])
             known = pd.Series(y, group[x])
             line = known.reindex(known.index.union(list(positions)))  # infeasible cells interrupt the line
-            ax.plot(line.index, line, color=look.colour, marker=look.marker if alone else "", zorder=2)
+            marker = look.marker if alone else ""
+            ax.plot(line.index, line, color=look.colour, ls=look.dash, marker=marker, mfc="none", zorder=2)
 
 
 def _labels(figure: Figure, axes: np.ndarray[Any, Any], what: Drawing) -> None:
@@ -191,14 +193,21 @@ def _legend(figure: Figure, what: Drawing, shown: Mapping[str, Look]) -> None:
             [],
             [],
             color=look.colour,
-            marker=look.marker,
-            linestyle="-" if not simulated or _has_line(what, c) else "",
+            marker="" if _is_level(what, c) else look.marker,
+            mfc="none",
+            ls="--" if _is_level(what, c) else look.dash if not simulated or _has_line(what, c) else "",
         )
         for c, look in shown.items()
     ]
     labels: Sequence[str] = [what.labels[c] for c in shown]
     if handles:
         figure.legend(handles, labels, loc="outside lower center", ncols=min(len(handles), 6))
+
+
+def _is_level(what: Drawing, curve: str) -> bool:
+    """Whether a curve does not depend on x and is drawn as a level line."""
+    rows, x = what.selection[what.selection["curve"] == curve], what.drawing["x"]
+    return not rows.empty and (x not in rows or bool(rows[x].isna().all()))
 
 
 def _has_line(what: Drawing, curve: str) -> bool:

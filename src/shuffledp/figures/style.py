@@ -25,9 +25,22 @@ COLOURS = (
     "#5E3C99",
     "#B2182B",
 )
+# Lines that lie upon each other stay visible, because the upper one has gaps.
+DASHES: tuple[Any, ...] = (
+    "-",
+    "-",
+    (0, (5, 2)),
+    (0, (1.5, 1.5)),
+    "-",
+    (0, (7, 2, 1.5, 2)),
+    "-",
+    (0, (3, 1)),
+    (0, (8, 3)),
+    (0, (4, 1, 1, 1)),
+)
 MARKERS = ("o", "s", "^", "D", "v", "P", "X", "<", ">", "*")
 
-# Methods keep their look in every figure of every paper; the numbers index COLOURS and MARKERS.
+# Methods keep their look in every figure of every paper; the numbers index COLOURS, DASHES and MARKERS.
 _KNOWN = {
     "local": 6,
     "amplified": 0,
@@ -36,6 +49,8 @@ _KNOWN = {
     "random_checkin": 1,
     "multi_union": 4,
     "multi_expected": 5,
+    "adaptive_printed_objective": 7,
+    "multi_exact": 8,
 }
 
 SETTINGS: dict[Any, Any] = {
@@ -60,10 +75,11 @@ SETTINGS: dict[Any, Any] = {
 
 @dataclass(frozen=True)
 class Look:
-    """Colour and marker of one curve."""
+    """Colour, marker and line of one curve."""
 
     colour: str
     marker: str
+    dash: Any
 
 
 def looks(curves: Sequence[str]) -> dict[str, Look]:
@@ -76,7 +92,7 @@ def looks(curves: Sequence[str]) -> dict[str, Look]:
         index = _KNOWN.get(curve)
         if index is None:
             index, others = free[others % len(free)], others + 1
-        chosen[curve] = Look(COLOURS[index], MARKERS[index])
+        chosen[curve] = Look(COLOURS[index], MARKERS[index], DASHES[index])
     return chosen
 
 
