@@ -1,6 +1,13 @@
-"""Generic numerical helpers: root finding, binomial tails, windows of probability mass functions."""
+"""Generic numerical helpers: roots, binomial tails, windows of probability mass functions, integer noise."""
 
 from shuffledp.numerics.roots import root_below
+from shuffledp.numerics.samplers import (
+    discrete_gaussian,
+    discrete_gaussian_pmf,
+    discrete_gaussian_variance,
+    polya_difference,
+    two_sided_geometric,
+)
 from shuffledp.numerics.tails import binomial_upper_tail, log_binomial_pmf, log_poisson_pmf
 from shuffledp.numerics.windows import Window, binomial_window, convolve, poisson_window, thin
 
@@ -9,9 +16,14 @@ __all__ = [
     "binomial_upper_tail",
     "binomial_window",
     "convolve",
+    "discrete_gaussian",
+    "discrete_gaussian_pmf",
+    "discrete_gaussian_variance",
     "log_binomial_pmf",
     "log_poisson_pmf",
     "poisson_window",
+    "polya_difference",
     "root_below",
     "thin",
+    "two_sided_geometric",
 ]
