@@ -550,7 +550,8 @@ def optimal_dummies(
     Notes
     -----
     Wang et al. 2023, equations (6) and (7); see :func:`error_factor`. There can be two local minima, so the whole
-    grid is searched, by branch and bound: candidates that provably cannot be the best are not evaluated. Results are remembered within the process.
+    grid is searched, by branch and bound: candidates that provably cannot be the best are not evaluated. Results
+    are remembered within the process.
     """
     eps_central = check_positive("eps_central", eps_central)
     delta = check_open_unit("delta", delta)
