@@ -9,8 +9,8 @@ import pytest
 from shuffledp.accounting import Infeasible, checkin_epsilon, inverse_moments, report_variance
 from shuffledp.populations import Binomial, Empirical, Fixed, Poisson
 from shuffledp.protocols import Messages, get
-from shuffledp.protocols.frequency import _occupancy
-from shuffledp.protocols.frequency._occupancy import filled_moments, inverse_filled
+from shuffledp.protocols import _occupancy
+from shuffledp.protocols._occupancy import filled_moments, inverse_filled
 from shuffledp.tasks import Budget, Frequency, Participants, Public, Users
 
 BITS = Frequency(2)

@@ -43,7 +43,7 @@ def _dummies() -> str:
 
 
 def _checkin() -> str:
-    return _formatted(checkin_gaps(), ["{:g}".format, *["{:.2f}".format] * 5, "{:g}".format])
+    return _formatted(checkin_gaps(), ["{:g}".format, *["{:.2f}".format] * 7, "{:g}".format])
 
 
 def _variances() -> str:

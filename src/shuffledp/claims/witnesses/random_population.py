@@ -1,4 +1,6 @@
-"""Witnesses for the errata of Wang et al. 2023 (TPDS), random participating population.
+"""Witnesses for the errata of Wang et al. 2023 (TPDS), random participating population: single-message protocols.
+
+Those of Section VI and Table II are in :mod:`shuffledp.claims.witnesses.random_population_multi`.
 
 Notation: E = e^eps_local, L4 = log(4 / delta), L2 = log(2 / delta), C the number of clones, Omega a number of
 clones that is reached except with probability delta / 2.
@@ -33,6 +35,7 @@ from shuffledp.accounting.closed_forms import (
 )
 from shuffledp.claims.comparisons import DELTA, POPULATIONS
 from shuffledp.claims.witness import Witness, WitnessFunction
+from shuffledp.claims.witnesses import random_population_multi
 from shuffledp.numerics import binomial_upper_tail, binomial_window, convolve, root_below
 from shuffledp.populations import (
     Binomial,
@@ -555,4 +558,4 @@ WITNESSES: dict[str, WitnessFunction] = {
         randomized_response_estimator,
         stray_factor,
     )
-}
+} | random_population_multi.WITNESSES

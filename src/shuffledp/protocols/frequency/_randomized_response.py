@@ -1,23 +1,23 @@
 """What all single-message protocols with generalized randomized response share.
 
 A participant keeps its value with probability ``E / (E + k - 1)``, ``E = exp(eps_local)``, and sends each other value
-with probability ``1 / (E + k - 1)``. The server may add reports of the fixed public input 0. Protocols differ in how
-``calibrate`` chooses ``eps_local`` and the dummies; for k = 2 this is the randomized response of Wang et al. 2023.
+with probability ``1 / (E + k - 1)``. The server may add reports of the fixed public input 0. Protocols differ in their
+schedule (`shuffledp.protocols._schedules`), which fixes ``eps_local`` and the dummies; for k = 2 this is the randomized response of Wang et al. 2023.
 """
 
 from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
 
-from shuffledp.accounting import ClonesProfile, Infeasible, PrivacyProfile
-from shuffledp.populations import Law, Population
-from shuffledp.protocols.base import Cost, Messages, ProtocolBase
-from shuffledp.tasks import Budget, Floats, Frequency, Ints, Participants, Public, Task, Users
+from shuffledp.populations import Law
+from shuffledp.protocols._schedules import SingleReport
+from shuffledp.protocols.base import Messages
+from shuffledp.tasks import Floats, Frequency, Ints, Participants, Public, Task, Users
 
 
 @dataclass(frozen=True)
@@ -89,15 +89,6 @@ def held_counts(participants: Participants, domain_size: int) -> NDArray[Any]:
     return counts
 
 
-def law_of(population: Population) -> Law:
-    """The population, if it is a law; a mere bound on its tail cannot be simulated."""
-    if not isinstance(population, Law):
-        raise Infeasible(
-            f"{type(population).__name__} bounds the number of users but is not a law that can be sampled."
-        )
-    return population
-
-
 def domain_size_of(task: Task) -> int:
     """The k of a frequency task; any other task is a mistake in the configuration."""
     if not isinstance(task, Frequency):
@@ -105,15 +96,8 @@ def domain_size_of(task: Task) -> int:
     return task.domain_size
 
 
-def amplifying_delta(budget: Budget) -> float:
-    """The delta of a budget, if amplification by shuffling can be had for it."""
-    if budget.delta == 0:
-        raise Infeasible("Amplification by shuffling needs delta > 0.")
-    return budget.delta
-
-
 @dataclass(frozen=True)
-class RandomizedResponse(ProtocolBase):
+class RandomizedResponse(SingleReport):
     """Generalized randomized response with dummies of input 0.
 
     Parameters
@@ -144,20 +128,24 @@ class RandomizedResponse(ProtocolBase):
         """One kind of message per value."""
         return self.domain_size
 
-    def dummies_added(self, n_users: Ints) -> Ints:
-        """Dummies that the server adds when N users take part, (R,)."""
-        if self.adaptive:
-            return np.maximum(self.dummy_count - (n_users - 1), 0)
-        return np.full_like(n_users, self.dummy_count)
+    @classmethod
+    def scheduled(
+        cls, task: Task, population: Law, eps_local: float, dummies: int = 0, *, adaptive: bool = False
+    ) -> Self:
+        """The protocol for a task once its schedule is known."""
+        return cls(population, domain_size_of(task), eps_local, dummies, adaptive)
+
+    def fixed_inputs(self, count: int) -> NDArray[Any]:
+        """Input 0."""
+        return np.zeros(count, dtype=np.int64)
+
+    def report_bits(self) -> float:
+        """One of k values."""
+        return math.log2(self.domain_size)
 
     def encode(self, users: Users, rng: np.random.Generator) -> Messages:
         """Each user sends its value with probability e^eps_local/(e^eps_local+k-1), else another one uniformly."""
         return Messages(self.response.randomize(users.values, rng))
-
-    def dummies(self, public: Public, rng: np.random.Generator) -> Messages | None:
-        """Randomized reports of input 0."""
-        added = int(self.dummies_added(public.n_users)[0])
-        return self.encode(Users(np.zeros(added, dtype=np.int64)), rng) if added else None
 
     def sample_aggregate(self, participants: Participants, rng: np.random.Generator) -> NDArray[Any]:
         """Exact law of the reports per value, (R, k), at a cost that does not depend on the number of users."""
@@ -180,23 +168,3 @@ class RandomizedResponse(ProtocolBase):
         held = held_counts(participants, self.domain_size).copy()
         held[:, 0] += self.dummies_added(participants.public.n_users)
         return held
-
-    def cost(self) -> Cost:
-        """One message of log2(k) bits per user; the server's dummies in expectation over the population."""
-        return Cost(1.0, math.log2(self.domain_size), shuffler_messages=self._expected_dummies())
-
-    def _expected_dummies(self) -> float:
-        if not self.adaptive or self.dummy_count == 0:
-            return float(self.dummy_count)
-        window = self.population.window()
-        return float(window.pmf @ np.maximum(self.dummy_count - window.support, 0))
-
-    def dominating_pair(self) -> PrivacyProfile:
-        """Clones: an upper bound for every local randomizer with this budget (Wang et al. 2023, Lemmas 1 and 2)."""
-        return ClonesProfile(
-            self.population, self.eps_local, dummies=self.dummy_count, adaptive=self.adaptive
-        )
-
-    def parameters(self) -> dict[str, float]:
-        """Local budget and dummies."""
-        return {"eps_local": self.eps_local, "dummies": float(self.dummy_count)}

@@ -1,0 +1,176 @@
+"""Samplers of integer noise against their probability mass functions.
+
+Seeds are fixed. Each chi-square test rejects a right sampler with probability 1e-6 per seed, each moment is
+allowed five standard errors (6e-7).
+"""
+
+import math
+
+import numpy as np
+import pytest
+from numpy.testing import assert_allclose
+from scipy.stats import chi2, nbinom
+
+from shuffledp.numerics import (
+    discrete_gaussian,
+    discrete_gaussian_pmf,
+    discrete_gaussian_variance,
+    polya_difference,
+    two_sided_geometric,
+)
+
+DRAWS = 200_000
+P_VALUE = 1e-6
+
+
+def rng(seed=0):
+    return np.random.default_rng([20230215, seed])
+
+
+def assert_follows(drawn, support, pmf):
+    """Chi-square test; cells with fewer than 20 expected draws are merged into the two tails."""
+    expected = pmf * drawn.size
+    kept = np.flatnonzero(expected >= 20)
+    low, high = kept[0], kept[-1]
+    assert np.all(expected[low : high + 1] >= 20)
+    index = np.clip(drawn - support[0], low, high)
+    observed = np.bincount(index, minlength=high + 1)[low : high + 1]
+    cells = expected[low : high + 1].copy()
+    cells[0] += expected[:low].sum()
+    cells[-1] += expected[high + 1 :].sum()
+    if cells.size == 1:
+        assert observed[0] == drawn.size
+        return
+    statistic = np.sum((observed - cells) ** 2 / cells)
+    assert chi2.sf(statistic, cells.size - 1) > P_VALUE
+
+
+def assert_moments(drawn, variance):
+    """Mean 0 and this variance, within five standard errors."""
+    x = drawn.astype(float)
+    assert abs(x.mean()) <= 5 * math.sqrt(variance / x.size)
+    spread = np.sqrt(max(np.mean(x**4) - np.mean(x**2) ** 2, 0) / x.size)
+    assert abs(np.mean(x**2) - variance) <= 5 * spread + 1e-12
+
+
+def binned(drawn, scale):
+    """Large scales are tested on bins of a twentieth of the scale."""
+    return np.floor_divide(drawn, max(1, int(scale / 20)))
+
+
+@pytest.mark.parametrize("sigma", [0.05, 0.3, 0.7, 0.999, 1.0, 1.5, 2.0, 7.3, 60.0])
+def test_discrete_gaussian_follows_its_pmf(sigma):
+    drawn = discrete_gaussian(sigma, rng(1), DRAWS)
+    support = np.arange(-math.ceil(40 * sigma), math.ceil(40 * sigma) + 1)
+    weights = np.exp(-(support**2) / (2 * sigma**2))
+    assert_follows(drawn, support, weights / weights.sum())
+    assert_moments(drawn, np.sum(weights * support**2) / weights.sum())
+
+
+@pytest.mark.parametrize("sigma", [1e4, 1e6, 1e9])
+def test_discrete_gaussian_of_a_large_sigma_is_nearly_normal(sigma):
+    from scipy.special import ndtr
+
+    drawn = discrete_gaussian(sigma, rng(2), DRAWS)
+    assert_moments(drawn, sigma**2)
+    width = int(sigma / 20)
+    cells = np.arange(-160, 160)
+    pmf = ndtr(((cells + 1) * width - 0.5) / sigma) - ndtr((cells * width - 0.5) / sigma)
+    assert_follows(binned(drawn, sigma), cells, pmf)
+    assert np.unique(drawn % 7).size == 7  # no lattice coarser than the integers
+
+
+def test_discrete_gaussian_takes_one_sigma_per_draw():
+    sigmas = np.repeat([0.4, 3.0, 1e5], 50_000).reshape(3, 50_000)
+    drawn = discrete_gaussian(sigmas, rng(3))
+    assert drawn.shape == sigmas.shape
+    assert drawn.dtype == np.int64
+    for row, sigma in zip(drawn, sigmas[:, 0], strict=True):
+        assert_moments(row, discrete_gaussian_variance(sigma))
+    assert discrete_gaussian([1.0, 2.0, 3.0], rng(), (4, 3)).shape == (4, 3)
+    assert discrete_gaussian(2.0, rng()).shape == ()
+    assert discrete_gaussian(2.0, rng(), 0).shape == (0,)
+
+
+@pytest.mark.parametrize("sigma", [1e-3, 0.2, 0.5, 1.0, 2.0, 3.0, 40.0])
+def test_variance_and_pmf_of_the_discrete_gaussian(sigma):
+    """Against the theta function by Poisson summation, which converges fast where the direct sum does not."""
+    pmf = discrete_gaussian_pmf(sigma)
+    most = pmf.size // 2
+    assert pmf.size == 2 * most + 1
+    assert_allclose(pmf.sum(), 1, rtol=1e-12)
+    assert_allclose(pmf, pmf[::-1], rtol=0)
+    assert_allclose(discrete_gaussian_variance(sigma), pmf @ np.arange(-most, most + 1.0) ** 2, rtol=1e-12)
+    if sigma >= 0.5:
+        k = np.arange(1, 20)
+        waves = np.exp(-2 * (math.pi * sigma * k) ** 2)
+        dual = sigma**2 * (1 - 8 * (math.pi * sigma) ** 2 * np.sum(k**2 * waves) / (1 + 2 * waves.sum()))
+        assert_allclose(discrete_gaussian_variance(sigma), dual, rtol=1e-11)
+
+
+@pytest.mark.parametrize("scale", [0.1, 1.0, 4.5, 40.0])
+def test_two_sided_geometric_follows_its_pmf(scale):
+    drawn = two_sided_geometric(scale, rng(4), DRAWS)
+    r = math.exp(-1 / scale)
+    support = np.arange(-math.ceil(60 * scale), math.ceil(60 * scale) + 1)
+    assert_follows(drawn, support, (1 - r) / (1 + r) * r ** np.abs(support))
+    assert_moments(drawn, 2 * r / (1 - r) ** 2)
+
+
+@pytest.mark.parametrize("scale", [1e3, 1e6, 1e9])
+def test_two_sided_geometric_of_a_large_scale(scale):
+    drawn = two_sided_geometric(scale, rng(5), DRAWS)
+    assert_moments(drawn, 2 * scale**2)
+    width = int(scale / 20)
+    upper = np.exp(-np.arange(601) * width / scale) / 2  # Pr[y >= i width], up to 1/scale
+    cells = np.arange(-600, 600)
+    pmf = np.concatenate((-np.diff(upper)[::-1], -np.diff(upper)))
+    assert_follows(binned(drawn, scale), cells, pmf)
+
+
+@pytest.mark.parametrize(("shape", "ratio"), [(0.01, 0.9), (0.3, 0.5), (1.0, 0.8), (1.24, 0.9), (17.5, 0.3)])
+def test_polya_difference_follows_its_pmf(shape, ratio):
+    drawn = polya_difference(shape, ratio, rng(6), DRAWS)
+    one = nbinom.pmf(np.arange(800), shape, 1 - ratio)
+    assert_follows(drawn, np.arange(-799, 800), np.convolve(one, one[::-1]))
+    assert_moments(drawn, 2 * shape * ratio / (1 - ratio) ** 2)
+
+
+def test_polya_shares_add_up_to_two_sided_geometric_noise():
+    users, ratio = 40, math.exp(-0.3)
+    total = polya_difference(1 / users, ratio, rng(7), (50_000, users)).sum(axis=1)
+    support = np.arange(-200, 201)
+    assert_follows(total, support, (1 - ratio) / (1 + ratio) * ratio ** np.abs(support))
+
+
+def test_draws_depend_on_the_generator_alone():
+    for draw in (
+        lambda r: discrete_gaussian([0.5, 9.0], r, (100, 2)),
+        lambda r: two_sided_geometric(3.0, r, 100),
+        lambda r: polya_difference([0.1, 2.0], 0.9, r, (100, 2)),
+    ):
+        assert np.array_equal(draw(rng(8)), draw(rng(8)))
+        assert not np.array_equal(draw(rng(8)), draw(rng(9)))
+
+
+@pytest.mark.parametrize("bad", [0, -1.0, math.nan, math.inf, [1.0, 0.0], "1", True, 1j])
+def test_scales_out_of_range_are_refused(bad):
+    with pytest.raises(ValueError, match="sigma must be in"):
+        discrete_gaussian(bad, rng())
+    with pytest.raises(ValueError, match="scale must be in"):
+        two_sided_geometric(bad, rng())
+    with pytest.raises(ValueError, match="shape must be positive"):
+        polya_difference(bad, 0.5, rng())
+
+
+@pytest.mark.parametrize("ratio", [0.0, 1.0, -0.5, math.nan])
+def test_ratios_out_of_range_are_refused(ratio):
+    with pytest.raises(ValueError, match=r"ratio must be in \(0, 1\)"):
+        polya_difference(1.0, ratio, rng())
+
+
+def test_too_large_scales_and_foreign_sizes_are_refused():
+    with pytest.raises(ValueError, match="1e\\+09"):
+        discrete_gaussian(2e9, rng())
+    with pytest.raises(ValueError, match="broadcast"):
+        discrete_gaussian([1.0, 2.0], rng(), (3,))
