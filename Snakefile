@@ -25,6 +25,7 @@ wildcard_constraints:
     experiment="[a-z0-9_]+",
     method="[a-z0-9_]+",
     dataset="[a-z]+",
+    claim="[a-z0-9_]+",
 
 
 localrules:

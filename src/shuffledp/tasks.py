@@ -116,6 +116,10 @@ METRICS: Mapping[str, Metric] = {
 }
 
 
+ABSOLUTE_METRICS = ("tve", "l1")
+"""Metrics that sum absolute errors."""
+
+
 def expected_metric(name: str, variance: Floats) -> Floats:
     """Expectation of a metric for an unbiased estimate with normal errors.
 

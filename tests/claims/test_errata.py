@@ -6,13 +6,16 @@ import dataclasses
 import math
 from importlib import resources
 
+import numpy as np
 import pytest
 import yaml
 from numpy.testing import assert_allclose
 
 from shuffledp import claims
+from shuffledp.accounting import log_gaussian_delta
 from shuffledp.claims import errata_data, evaluation
 from shuffledp.claims.witnesses import random_population as witnesses
+from shuffledp.claims.witnesses import random_population_multi
 
 PAPER = "random_population"
 TEXT = (resources.files("shuffledp.claims") / "errata" / f"{PAPER}.yaml").read_text()
@@ -25,7 +28,7 @@ def by_id(key: str) -> claims.Erratum:
 
 def test_errata_are_complete_and_in_order():
     assert PAPER in claims.papers()
-    assert [e.id for e in ALL] == [f"RP-E{i}" for i in range(1, 16)]
+    assert [e.id for e in ALL] == [f"RP-E{i}" for i in range(1, 29)]
     assert {e.effect for e in ALL} <= set(claims.EFFECTS)
 
 
@@ -59,6 +62,17 @@ def test_swapped_values_are_caught(erratum, monkeypatch):
         ("RP-E10", 1e-5, 3.0e-5, 1e-3),
         ("RP-E14", -1 / (math.e**2 - 1), 1, 1e-12),
         ("RP-E15", 0, 3780, 0),
+        ("RP-E16", 5e-6, 1.7e-4, 0.03),
+        ("RP-E17", 5e-6, 0.5, 1e-9),
+        ("RP-E18", 1e10, None, 1e-9),
+        ("RP-E19", None, 5e-6, 1e-6),
+        ("RP-E21", math.exp(-(((8 - 0.02) / 2) ** 2) / 2), 4.95e-4, 1e-3),
+        ("RP-E22", 1e-5, 1e-3, 1e-6),
+        ("RP-E23", 2 * math.exp(-((6.5 - 1 / 6.5) ** 2) / 2), 1.541e-7, 1e-3),
+        ("RP-E24", None, 5e-6, 1e-9),
+        ("RP-E25", 5e-6, (1 + math.exp(0.5)) ** (1 - math.log(2)) * 5e-6 ** math.log(2), 1e-9),
+        ("RP-E26", 8.03e-5, 1, 1e-3),
+        ("RP-E28", 48841, 48842, 0),
     ],
 )
 def test_witness_values_are_the_known_ones(key, printed, correct, rtol):
@@ -76,11 +90,29 @@ def test_witness_values_are_the_known_ones(key, printed, correct, rtol):
         ("RP-E3", ["0.4452", "13.9%", "2730"]),
         ("RP-E10", [".5123", "3.00e-05"]),
         ("RP-E15", ["0.8607", "0.2030"]),
+        ("RP-E16", ["0.00017 at rate 0.01", "0.00015 at rate 0.05", "3.2e-06 at rate 0.4"]),
+        ("RP-E25", ["13.18 in the proof", "25.39 in the statement", "must be 19.01"]),
+        ("RP-E26", ["q is 23,", "1.14e+05"]),
+        ("RP-E27", ["tau is 50.2"]),
     ],
 )
 def test_notes_hold_the_known_numbers(key, words):
     note = by_id(key).compute().note
     assert all(word in note for word in words), note
+
+
+def test_sum_of_discrete_gaussians_is_nearly_one():
+    exact = random_population_multi._sum_delta(4, 5.0, 10, 2.0)
+    pmf = random_population_multi._noise_pmf(4, 5.0)
+    x = np.arange(pmf.size) - pmf.size // 2
+    assert_allclose([pmf.sum(), pmf @ x, pmf @ x**2], [1, 0, 100], atol=1e-9)
+    assert_allclose(exact, math.exp(log_gaussian_delta(1.0, 2.0)), rtol=0.01)
+
+
+@pytest.mark.parametrize("n", [1, 2, 7])
+def test_leftover_is_the_sum_of_lemma_4(n):
+    terms = [math.exp(-2 * math.pi**2 * 0.25 * k / (k + 1)) for k in range(1, n)]
+    assert_allclose(random_population_multi._leftover(n, 0.5), sum(terms), rtol=1e-12)
 
 
 def test_limit_of_theorem_3_with_two_deltas():

@@ -4,16 +4,25 @@ from __future__ import annotations
 
 import functools
 import importlib
+import math
 from pathlib import Path
 
+import numpy as np
 import pandas as pd
 import pytest
 from numpy.testing import assert_allclose
 
 from shuffledp import claims
-from shuffledp.accounting import inverse_moments, local_budget, optimal_dummies
-from shuffledp.claims import comparisons, documents
-from shuffledp.populations import Binomial
+from shuffledp.accounting import (
+    best_polya_shape,
+    inverse_moments,
+    local_budget,
+    optimal_dummies,
+    polya_mean_absolute,
+    population_lower_bound,
+)
+from shuffledp.claims import comparisons, documents, multi_message
+from shuffledp.populations import Binomial, Poisson
 from shuffledp.storage import damaged
 
 ROOT = Path(__file__).parents[2]
@@ -22,12 +31,14 @@ PAGE = ROOT / "docs" / "random_population.md"
 
 dummy_gaps = functools.cache(claims.dummy_gaps)  # slow, and needed twice
 variance_gaps = functools.cache(claims.variance_gaps)
+multi_gaps = functools.cache(claims.multi_gaps)
 
 
 @pytest.mark.parametrize("name", sorted(documents.TABLES))
 def test_tables_of_the_page_are_up_to_date(name, monkeypatch):
     monkeypatch.setattr(documents, "dummy_gaps", dummy_gaps)
     monkeypatch.setattr(documents, "variance_gaps", variance_gaps)
+    monkeypatch.setattr(documents, "multi_gaps", multi_gaps)
     begin, end = f"<!-- begin {name} -->\n", f"<!-- end {name} -->\n"
     text = PAGE.read_text(encoding="utf-8")
     block = text[text.index(begin) : text.index(end) + len(end)]
@@ -109,6 +120,83 @@ def test_checkin_ratio_is_a_constant_with_equal_accounting():
     assert_allclose(table["printed most"], [2.37, 2.85, 3.5, 4.5], rtol=0.02)
 
 
+def test_checkin_leaves_out_users():
+    table = claims.checkin_gaps()
+    assert_allclose(table["all users least"], 1.58, atol=0.005)
+    assert_allclose(table["all users most"], [2.05, 2.40, 2.97, 4.24], atol=0.006)
+
+
+def test_sampling_error_of_checkin_is_that_of_a_random_subset():
+    rng = np.random.default_rng(20)
+    ones, n, kept = 300, 900, 569
+    drawn = rng.hypergeometric(ones, n - ones, kept, 200_000) / kept
+    share = ones / n
+    assert_allclose(drawn.var(), share * (1 - share) / kept * (n - kept) / (n - 1), rtol=0.02)
+
+
+def test_gradients_against_checkin():
+    table = claims.gradient_gaps().set_index("rate")
+    assert_allclose(table.loc[0.05, ["printed least", "printed most"]].to_list(), [0.214, 0.566], atol=1e-3)
+    assert_allclose(table[["exact least", "exact most"]], math.exp(-1), atol=2e-3)
+
+
+def test_expected_error_over_a_random_number_of_users():
+    law = Poisson(1000.0)
+    window = law.window(1e-13)
+    n = window.support + 1.0
+    direct = [2 * float(polya_mean_absolute(x / 840, 0.2)) / x for x in n]
+    assert_allclose(multi_message._union_error(law, 840, 0.2), window.pmf @ direct, rtol=1e-8)
+
+
+def test_multi_expected_against_multi_union():
+    table = multi_gaps().set_index("population")
+    assert (table["printed least"] > 3.4).all() and (table["printed most"] < 4.11).all()
+    assert (table["exact least"] > 1.3).all() and (table["exact most"] < 3.05).all()
+    assert (table["exact Polya"] < 1).all() and (table["exact Polya"] > 0.95).all()
+    assert_allclose(
+        table.loc[[f"Adult, rate {rate}" for rate in (0.01, 0.05, 0.2, 0.5)], "loses below"],
+        [0.25, 0.14, 0.08, 0.06],
+        atol=0.005,
+    )
+    assert_allclose(table[["union saves", "expected saves"]].mean(axis=1), 0.6, atol=0.08)
+
+
+@pytest.mark.parametrize("rate", [0.01, 0.05, 0.1, 0.2, 0.5])
+def test_multi_union_on_the_unsafe_bound_keeps_its_delta(rate):
+    law = Binomial(48841, rate)
+    printed = population_lower_bound(law, 5e-6, form="printed")
+    assert all(best_polya_shape(law, eps, 1e-5) > printed for eps in (0.001, 0.5))
+
+
+@pytest.mark.parametrize("name", multi_message.MULTI_POPULATIONS)
+def test_multi_exact_is_the_best(name):
+    law = multi_message.MULTI_POPULATIONS[name]
+    for eps in comparisons.EPS:
+        best = multi_message._union_error(law, best_polya_shape(law, eps, 1e-5), eps)
+        assert best < multi_message._amplified_error(law, eps, "exact")
+        assert best < multi_message._expected_error(law, eps, "exact")
+
+
+def test_table_two():
+    table = claims.table_two().set_index("law")
+    verdicts = table["verdict"]
+    assert list(verdicts.iloc[:6]) == ["unsafe"] * 4 + ["safe"] * 2
+    assert list(verdicts.iloc[6:]) == ["safe"] * 4 + ["unsafe", "right", "safe"]
+    row = table.loc["Binomial(48841, 0.05)"]
+    assert_allclose([row["printed bound"], row["corrected bound"]], [2270.4, 2198.9], atol=0.06)
+    assert row["exact quantile"] == 2233
+    row = table.loc["Poisson(1000)"]
+    assert_allclose([row["printed bound"], row["corrected bound"]], [809.6, 844.8], atol=0.06)
+    assert row["exact quantile"] == 864
+    assert (table["corrected bound"].iloc[:10] <= table["exact quantile"].iloc[:10]).all()
+
+
+def test_tables_of_a_paper():
+    assert list(claims.tables("random_population")) == ["table2"]
+    assert claims.tables("random_population")["table2"].equals(claims.table_two())
+    assert claims.tables("dump") == {}
+
+
 def test_variance_beyond_which_nothing_is_amplified():
     table = variance_gaps().set_index("variance")
     assert (table["printed, delta 1e-4"] == 0.5).all()
@@ -122,11 +210,18 @@ def test_printed_theorems_keep_their_promise():
     assert (claims.safety_margins()["largest"] < 1e-3).all()
 
 
-def test_script_writes_a_verified_table(tmp_path, monkeypatch):
+@pytest.mark.parametrize(("name", "rows"), [("errata", 28), ("table2", 13)])
+def test_script_writes_a_verified_table(name, rows, tmp_path, monkeypatch):
     monkeypatch.syspath_prepend(str(ROOT / "workflow" / "scripts"))
-    script = importlib.import_module("errata")
-    table, checksum = tmp_path / "errata.csv", tmp_path / "errata.sha256"
-    script.main("random_population", table, checksum)
+    script = importlib.import_module("claim_table")
+    table, checksum = tmp_path / f"{name}.csv", tmp_path / f"{name}.sha256"
+    script.main("random_population", name, table, checksum)
     assert damaged(checksum) == []
     written = pd.read_csv(table)
-    assert len(written) == 15 and written["shown"].all()
+    assert len(written) == rows
+    assert name != "errata" or written["shown"].all()
+
+
+def test_an_unknown_table_is_named_with_the_known_ones():
+    with pytest.raises(ValueError, match=r"'table3'.*Known: errata, table2"):
+        claims.table("random_population", "table3")

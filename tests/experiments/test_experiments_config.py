@@ -8,6 +8,7 @@ import yaml
 from shuffledp import datasets
 from shuffledp.datasets.prepared import _COLUMNS
 from shuffledp.experiments.config import ConfigurationError, cells_of, merged, read_yaml
+from shuffledp.experiments.participants import VECTOR_COLUMNS
 
 PAPER, RUN = "config/experiments/demo.yaml", "config/config.yaml"
 COINS = "config/experiments/demo.yaml: experiments.coins"
@@ -105,7 +106,7 @@ BROKEN = {
     "bad number format": (PAPER, "value: eps_local", "value: eps_local\n    format: '.4q'", "config/experiments/demo.yaml: tables.budgets.format:", "'.4q' is not a format"),
     "table over an unknown axis": (PAPER, "rows: [rate, eps]", "rows: [rate, epsilon]", "config/experiments/demo.yaml: tables.budgets:", "'epsilon' is not a grid variable"),
     "table with two numbers in a cell": (PAPER, "rows: [rate, eps]", "rows: [eps]", "config/experiments/demo.yaml: tables.budgets:", "'rate' has 2 values"),
-    "figure and table of one name": (PAPER, "  budgets:", "  fig2:", "config/experiments/demo.yaml: tables.fig2:", "a figure has this name already."),
+    "figure and table of one name": (PAPER, "  budgets:", "  fig2:", "config/experiments/demo.yaml: tables.fig2:", "a figure or table has this name already."),
     "caption with a path": (PAPER, "caption: fig1.rst", "caption: ../fig1.rst", "config/experiments/demo.yaml: figures.fig1.caption:", "does not have the form"),
     # files
     "unknown key of the run": (RUN, "seed: 7", "seed: 7\nsed: 8", "config:", "unknown key 'sed'. Did you mean 'seed'?"),
@@ -290,4 +291,6 @@ def test_the_schema_knows_every_data_set_and_column():
         for branch in branches
         if "column" in branch["then"]["properties"]
     }
-    assert known == {name: set(_COLUMNS[name]) for name in datasets.NAMES}
+    columns = {name: set(_COLUMNS[name]) for name in datasets.NAMES}
+    columns["mnist"] |= set(VECTOR_COLUMNS)
+    assert known == columns

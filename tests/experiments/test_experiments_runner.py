@@ -79,7 +79,7 @@ def adult(tmp_path):
 
 @pytest.fixture
 def drawn(monkeypatch):
-    """The participants of every cell, in the order of the cells."""
+    """The participants of every grid point, in the order in which they are drawn."""
     seen = []
     original = runner.participants
 
@@ -104,7 +104,7 @@ def drawn(monkeypatch):
 def test_participants_do_not_depend_on_method_accounting_eps_or_experiment(tmp_path, drawn, other):
     run(tmp_path)
     run(tmp_path, **other)
-    assert len(drawn) > 2
+    assert len(drawn) == 2
     for one in drawn[1:]:
         assert np.array_equal(one.counts, drawn[0].counts)
         assert np.array_equal(one.public.n_users, drawn[0].public.n_users)

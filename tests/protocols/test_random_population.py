@@ -8,8 +8,7 @@ import pytest
 
 from shuffledp.accounting import Infeasible, checkin_epsilon, inverse_moments, report_variance
 from shuffledp.populations import Binomial, Empirical, Fixed, Poisson
-from shuffledp.protocols import Messages, get
-from shuffledp.protocols import _occupancy
+from shuffledp.protocols import Messages, _occupancy, get
 from shuffledp.protocols._occupancy import filled_moments, inverse_filled
 from shuffledp.tasks import Budget, Frequency, Participants, Public, Users
 

@@ -6,7 +6,7 @@ import sys
 from filelock import FileLock, Timeout
 
 import shuffledp
-from shuffledp import claims, datasets
+from shuffledp import datasets
 from shuffledp.experiments.config import ConfigurationError, load_settings
 from shuffledp.experiments.results import Bundle
 from shuffledp.figures import drawings
@@ -139,55 +139,56 @@ def bundles_for(files):
     ]
 
 
-def shown_in_report(paper, file):
-    """Report entries: the picture (or the table) with its caption, by paper and figure."""
+def report_entry(paper, name, shown, labels):
+    """A file in the report with its caption, by paper and figure.
+
+    A label with two values becomes a switch in the report, which needs a result for every combination of switches.
+    """
     folder = drawings.figure_folder(Path(RESULTS), paper.key)
-    ending = (
-        "svg"
-        if "svg" in file.formats(SETTINGS.formats)
-        else file.formats(SETTINGS.formats)[0]
+    caption = os.path.abspath(folder / f"{Path(shown).stem}.report.rst")
+    entry = report(
+        str(folder / shown),
+        caption=caption,
+        category=paper.title,
+        subcategory=name,
+        labels=labels,
     )
-    # A label with two values becomes a switch in the report, which needs a result for every combination of switches.
+    return entry
+
+
+def shown_in_report(paper, file):
+    """The picture, or the table."""
+    formats = file.formats(SETTINGS.formats)
+    ending = "svg" if "svg" in formats else formats[0]
     by = file.entry.get("files")
     labels = {
         file.kind: file.entry["title"],
         **({by: str(file.where[by])} if by else {}),
     }
-    return report(
-        f"{folder}/{file.id}.{ending}",
-        caption=os.path.abspath(f"{folder}/{file.id}.report.rst"),
-        category=paper.title,
-        subcategory=file.name,
-        labels=labels,
-    )
+    return report_entry(paper, file.name, f"{file.id}.{ending}", labels)
 
 
-def errata_of(paper):
-    if paper.key not in claims.papers():
-        return []
-    return [f"{RESULTS}/errata/{paper.key}.{end}" for end in ("csv", "sha256")]
+def claims_of(paper):
+    tables = [
+        drawings.claim_file(Path(RESULTS), paper.key, name) for name in paper.claims
+    ]
+    return [
+        str(path) for table in tables for path in (table, table.with_suffix(".sha256"))
+    ]
 
 
-def errata_in_report(paper):
-    if not errata_of(paper):
-        return []
-    folder = drawings.figure_folder(Path(RESULTS), paper.key)
-    caption = os.path.abspath(f"{folder}/errata.report.rst")
-    labels = {"table": drawings.ERRATA_TITLE}
-    entry = report(
-        f"{folder}/errata.csv",
-        caption=caption,
-        category=paper.title,
-        subcategory="errata",
-        labels=labels,
-    )
-    return [entry]
+def claims_in_report(paper):
+    return [
+        report_entry(paper, name, f"{name}.csv", {"table": about["title"]})
+        for name, about in paper.claims.items()
+    ]
 
 
 def drawn_files(paper):
-    errata = bool(errata_of(paper))
-    files = drawings.output_files(Path(RESULTS), paper, SETTINGS.formats, errata=errata)
-    return [str(path) for path in files]
+    return [
+        str(path)
+        for path in drawings.output_files(Path(RESULTS), paper, SETTINGS.formats)
+    ]
 
 
 def results_of(paper):
@@ -207,7 +208,10 @@ def results_of(paper):
 def captions_of(paper, files):
     return [
         str(ROOT / "workflow/report" / paper.key / name)
-        for name in sorted({f.entry["caption"] for f in files})
+        for name in sorted(
+            {f.entry["caption"] for f in files}
+            | {c["caption"] for c in paper.claims.values()}
+        )
     ]
 
 

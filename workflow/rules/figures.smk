@@ -1,8 +1,8 @@
 # Figures and tables: one drawing job per paper; a single one is drawn by the same script.
 
 
-rule errata:
-    """Compute the witnesses of a paper's errata; fails if one does not show its erratum."""
+rule claim_table:
+    """Compute a table of a paper's claims; fails if a witness does not show its erratum."""
     input:
         modules(
             "numerics/*.py",
@@ -13,28 +13,26 @@ rule errata:
             "claims/witnesses/*.py",
         ),
     output:
-        table=f"{RESULTS}/errata/{{paper}}.csv",
-        checksum=f"{RESULTS}/errata/{{paper}}.sha256",
+        table=f"{RESULTS}/claims/{{paper}}/{{claim}}.csv",
+        checksum=f"{RESULTS}/claims/{{paper}}/{{claim}}.sha256",
     log:
-        f"{LOGS}/{RESULTS}/{{paper}}/errata.log",
+        f"{LOGS}/{RESULTS}/{{paper}}/{{claim}}.log",
     benchmark:
-        f"{LOGS}/{RESULTS}/{{paper}}/errata.benchmark.tsv"
-    params:
-        paper=lambda wildcards: wildcards.paper,
+        f"{LOGS}/{RESULTS}/{{paper}}/{{claim}}.benchmark.tsv"
     script:
-        "../scripts/errata.py"
+        "../scripts/claim_table.py"
 
 
 for paper in SETTINGS.papers.values():
     files = drawings.drawing_files(paper)
-    shown = [shown_in_report(paper, file) for file in files] + errata_in_report(paper)
+    shown = [shown_in_report(paper, file) for file in files] + claims_in_report(paper)
 
     rule:
         name:
             f"draw_{paper.key}"
         input:
             bundles_for(files),
-            errata_of(paper),
+            claims_of(paper),
             captions_of(paper, files),
             FIGURE_CODE,
         output:
@@ -47,7 +45,6 @@ for paper in SETTINGS.papers.values():
         params:
             root=str(ROOT),
             paper=paper.key,
-            errata=errata_of(paper)[:1],
             setup=drawing_setup(paper, files),
         script:
             "../scripts/draw_paper.py"
@@ -84,7 +81,6 @@ for paper in SETTINGS.papers.values():
             params:
                 root=str(ROOT),
                 paper=paper.key,
-                errata=[],
                 only=name,
                 setup=drawing_setup(paper, own),
             script:

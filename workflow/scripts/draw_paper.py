@@ -12,16 +12,10 @@ if TYPE_CHECKING:
     from snakemake.script import snakemake
 
 
-def main(config: dict[str, Any], root: Path, paper_key: str, only: str | None, errata: str | None) -> None:
+def main(config: dict[str, Any], root: Path, paper_key: str, only: str | None) -> None:
     settings = load_settings(config, root)
     paper = settings.papers[paper_key]
-    contents = draw_paper(
-        paper,
-        settings,
-        root / "workflow/report",
-        only=[only] if only else None,
-        errata=Path(errata) if errata else None,
-    )
+    contents = draw_paper(paper, settings, root / "workflow/report", only=[only] if only else None)
     if only is None:
         publish_paper(settings, paper, contents)
         return
@@ -36,5 +30,4 @@ if __name__ == "__main__":
             Path(snakemake.params.root),
             snakemake.params.paper,
             snakemake.params.get("only"),
-            next(iter(snakemake.params.errata), None),
         )

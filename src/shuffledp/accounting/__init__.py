@@ -14,6 +14,20 @@ from shuffledp.accounting.hockey_stick import (
     hockey_stick,
     log_gaussian_delta,
 )
+from shuffledp.accounting.multi_message import (
+    DiscreteGaussianPlan,
+    PolyaPlan,
+    discrete_gaussian_gap,
+    multi_exact_plan,
+    multi_expected_delta,
+    multi_expected_plan,
+    multi_expected_scale,
+    multi_union_plan,
+    population_lower_bound,
+    population_shortfall,
+)
+from shuffledp.accounting.polya import best_polya_shape, expected_polya_delta, negative_binomial_delta
+from shuffledp.accounting.polya_mean import polya_mean_absolute
 from shuffledp.accounting.random_population import (
     ACCOUNTINGS,
     DummyPlan,
@@ -28,26 +42,44 @@ from shuffledp.accounting.random_population import (
     optimal_dummies,
     report_variance,
 )
+from shuffledp.accounting.secure_sum import group_order, security_bits, share_count
 
 __all__ = [
     "ACCOUNTINGS",
     "ClonesProfile",
     "CountPair",
+    "DiscreteGaussianPlan",
     "DummyPlan",
     "Infeasible",
+    "PolyaPlan",
     "PrivacyProfile",
     "WorstOf",
     "amplified_epsilon",
+    "best_polya_shape",
     "checkin_epsilon",
     "checkin_local_budget",
     "clone_delta",
     "clone_rate",
+    "discrete_gaussian_gap",
     "dummy_grid",
     "error_factor",
+    "expected_polya_delta",
+    "group_order",
     "hockey_stick",
     "inverse_moments",
     "local_budget",
     "log_gaussian_delta",
+    "multi_exact_plan",
+    "multi_expected_delta",
+    "multi_expected_plan",
+    "multi_expected_scale",
+    "multi_union_plan",
+    "negative_binomial_delta",
     "optimal_dummies",
+    "polya_mean_absolute",
+    "population_lower_bound",
+    "population_shortfall",
     "report_variance",
+    "security_bits",
+    "share_count",
 ]

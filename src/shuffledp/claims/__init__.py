@@ -2,12 +2,22 @@
 
 Errata are kept in one YAML file per paper. Each names a function that computes, from the accounting
 functions, the number that the printed form gives and the number that is right; the condition under which the
-two demonstrate the erratum is evaluated by machine.
+two demonstrate the erratum is evaluated by machine. Tables of a paper that hold formulas are checked as a whole
+(:func:`tables`).
 """
 
-from shuffledp.claims.comparisons import budget_gaps, checkin_gaps, dummy_gaps, safety_margins, variance_gaps
+from shuffledp.claims.comparisons import (
+    budget_gaps,
+    checkin_gaps,
+    dummy_gaps,
+    gradient_gaps,
+    safety_margins,
+    variance_gaps,
+)
 from shuffledp.claims.errata_data import EFFECTS, Erratum, ErratumError, errata, papers
 from shuffledp.claims.evaluation import check, evaluate, markdown_table
+from shuffledp.claims.multi_message import multi_gaps, table_two, tables
+from shuffledp.claims.named import table
 from shuffledp.claims.witness import Witness
 
 __all__ = [
@@ -21,8 +31,13 @@ __all__ = [
     "dummy_gaps",
     "errata",
     "evaluate",
+    "gradient_gaps",
     "markdown_table",
+    "multi_gaps",
     "papers",
     "safety_margins",
+    "table",
+    "table_two",
+    "tables",
     "variance_gaps",
 ]

@@ -6,6 +6,7 @@ A page holds each table between ``<!-- begin NAME -->`` and ``<!-- end NAME -->`
 
 from __future__ import annotations
 
+import math
 import re
 import sys
 from collections.abc import Callable, Sequence
@@ -14,8 +15,16 @@ from pathlib import Path
 
 import pandas as pd
 
-from shuffledp.claims.comparisons import budget_gaps, checkin_gaps, dummy_gaps, safety_margins, variance_gaps
+from shuffledp.claims.comparisons import (
+    budget_gaps,
+    checkin_gaps,
+    dummy_gaps,
+    gradient_gaps,
+    safety_margins,
+    variance_gaps,
+)
 from shuffledp.claims.evaluation import markdown, markdown_table
+from shuffledp.claims.multi_message import multi_gaps, table_two
 
 _BLOCK = re.compile(
     r"(<!-- begin (?P<name>[a-z0-9_ ]+) -->\n)(?P<body>.*?)(<!-- end (?P=name) -->)", re.DOTALL
@@ -46,6 +55,24 @@ def _checkin() -> str:
     return _formatted(checkin_gaps(), ["{:g}".format, *["{:.2f}".format] * 7, "{:g}".format])
 
 
+def _gradients() -> str:
+    return _formatted(gradient_gaps(), ["{:g}".format, *[_percent] * 5])
+
+
+def _table_two() -> str:
+    number = "{:.1f}".format
+    return _formatted(
+        table_two(),
+        [None, number, number, lambda n: "" if math.isnan(n) else f"{n:.0f}", "{:.1e}".format, None],
+    )
+
+
+def _multi() -> str:
+    return _formatted(
+        multi_gaps(), [None, *[_percent] * 2, *["{:.2f}".format] * 4, "{:.3f}".format, "{:.2f}".format]
+    )
+
+
 def _variances() -> str:
     return _formatted(variance_gaps(), ["{:.0f}".format, *["{:.4f}".format] * 6])
 
@@ -60,6 +87,9 @@ TABLES: dict[str, Callable[[], str]] = {
     "budgets": _budgets,
     "dummies": _dummies,
     "checkin": _checkin,
+    "gradients": _gradients,
+    "multi": _multi,
+    "table two": _table_two,
     "variances": _variances,
     "safety": _safety,
 }

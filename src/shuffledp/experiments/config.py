@@ -122,7 +122,7 @@ class Experiment:
 
 @dataclass(frozen=True)
 class Paper:
-    """A paper: its experiments, and the figures and tables drawn from them."""
+    """A paper: its experiments, the figures and tables drawn from them, and the tables of its checked claims."""
 
     key: str
     title: str
@@ -131,6 +131,7 @@ class Paper:
     experiments: Mapping[str, Experiment]
     figures: Mapping[str, Mapping[str, Any]]
     tables: Mapping[str, Mapping[str, Any]]
+    claims: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
@@ -253,9 +254,13 @@ def _paper(
         }
         for part in DRAWABLE
     }
-    for name in drawn["tables"]:
-        if name in drawn["figures"]:
-            raise ConfigurationError(f"{_place(key)}: tables.{name}: a figure has this name already.")
+    claims = raw.get("claims") or {}
+    for part, others in (("tables", drawn["figures"]), ("claims", {**drawn["figures"], **drawn["tables"]})):
+        for name in drawn.get(part, claims):
+            if name in others:
+                raise ConfigurationError(
+                    f"{_place(key)}: {part}.{name}: a figure or table has this name already."
+                )
     about = raw["paper"]
     return Paper(
         key,
@@ -265,6 +270,7 @@ def _paper(
         experiments,
         drawn["figures"],
         drawn["tables"],
+        claims,
     )
 
 

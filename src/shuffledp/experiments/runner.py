@@ -10,7 +10,7 @@ import inspect
 import logging
 import time
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -34,10 +34,34 @@ from shuffledp.experiments.results import CELLS, VALUES, table
 from shuffledp.experiments.seeds import canonical_json, digest, generator
 from shuffledp.populations import Law
 from shuffledp.protocols import ProtocolBase, get
-from shuffledp.tasks import METRICS, Task, expected_metric
+from shuffledp.tasks import ABSOLUTE_METRICS, METRICS, Participants, Task, expected_metric
 
 log = logging.getLogger(__name__)
 Row = dict[str, Any]
+
+
+@dataclass
+class _Inputs:
+    """Data of a job, loaded once, and the participants of the grid point at hand, who serve several cells in a row."""
+
+    prepared: Path
+    sources: dict[str, Source] = field(default_factory=dict)
+    _drawn: tuple[str, Participants] | None = None
+
+    def source(self, config: Mapping[str, Any], task: Task) -> Source:
+        """The data of a configuration for a task."""
+        key = canonical_json([config, repr(task)])
+        if key not in self.sources:
+            self.sources[key] = source_from(config, task, self.prepared)
+        return self.sources[key]
+
+    def participants(self, task: Task, source: Source, law: Law, **how: Any) -> Participants:
+        """Participants as `participants` draws them; those of the last call are kept."""
+        key = canonical_json([repr(task), dict(source.key), repr(law), how])
+        if self._drawn is None or self._drawn[0] != key:
+            self._drawn = None  # the old ones are not needed any more
+            self._drawn = (key, participants(task, source, law, **how))
+        return self._drawn[1]
 
 
 @dataclass(frozen=True)
@@ -67,10 +91,10 @@ def run(job: Mapping[str, Any], *, prepared: Path, root: Path, every: float = 5.
     pairs = [(p, a) for p, a in cells_of(job) if a in _accountings(job, root)]
     cells: list[Row] = []
     values: list[Row] = []
-    sources: dict[str, Source] = {}
+    inputs = _Inputs(prepared)
     spoken = started = time.monotonic()
     for done, (point, accounting) in enumerate(pairs):
-        cell, rows = _cell(job, point, accounting, prepared, root, sources)
+        cell, rows = _cell(job, point, accounting, root, inputs)
         cells.append(cell)
         values += rows
         if time.monotonic() - spoken >= every:
@@ -81,7 +105,7 @@ def run(job: Mapping[str, Any], *, prepared: Path, root: Path, every: float = 5.
     cells.sort(key=lambda c: (c["point"], c["accounting"]))
     order = {c["cell"]: i for i, c in enumerate(cells)}
     values.sort(key=lambda v: (order[v["cell"]], v["metric"], v["kind"], v["repeat"]))
-    used = next(iter(sources.values()), None)
+    used = next(iter(inputs.sources.values()), None)
     return JobResult(
         table(cells, CELLS),
         table(values, VALUES),
@@ -112,9 +136,8 @@ def _cell(
     job: Mapping[str, Any],
     point: Mapping[str, Any],
     accounting: str,
-    prepared: Path,
     root: Path,
-    sources: dict[str, Source],
+    inputs: _Inputs,
 ) -> tuple[Row, list[Row]]:
     parts = ("task", "data", "population", "budget", "options", "arguments")
     resolved = resolve({part: job[part] for part in parts if part in job}, point)
@@ -131,7 +154,7 @@ def _cell(
     }
     run_one = _run_protocol if job["protocol"] else _run_function
     try:
-        described, rows = run_one(job, point, accounting, resolved, prepared, root, sources)
+        described, rows = run_one(job, point, accounting, resolved, root, inputs)
     except Infeasible as error:
         described, rows = {"status": "infeasible", "reason": error.reason}, []
     return cell | _labels(job, root) | described, [{"cell": cell["cell"], **row} for row in rows]
@@ -157,9 +180,8 @@ def _run_function(
     point: Mapping[str, Any],
     accounting: str,
     resolved: Mapping[str, Any],
-    prepared: Path,
     root: Path,
-    sources: dict[str, Source],
+    inputs: _Inputs,
 ) -> tuple[Row, list[Row]]:
     """A curve without simulation: one number per cell."""
     function = _function(job)
@@ -178,16 +200,12 @@ def _run_protocol(
     point: Mapping[str, Any],
     accounting: str,
     resolved: Mapping[str, Any],
-    prepared: Path,
     root: Path,
-    sources: dict[str, Source],
+    inputs: _Inputs,
 ) -> tuple[Row, list[Row]]:
     """Calibrate, simulate all repeats, and add the closed-form expectation where there is one."""
     task, law = task_from(resolved["task"]), population_from(resolved["population"])
-    data_key = canonical_json(resolved["data"])
-    if data_key not in sources:
-        sources[data_key] = source_from(resolved["data"], task, prepared)
-    source = sources[data_key]
+    source = inputs.source(resolved["data"], task)
     budget = budget_from(resolved["budget"])
     known: Row = {
         "data_source": source.data_source,
@@ -217,20 +235,20 @@ def _run_protocol(
         "shuffler_messages": cost.shuffler_messages,
     }
     truth = resolved["task"].get("truth", "participants")
-    who = participants(task, source, law, repeats=job["repeats"], seed=job["seed"], truth=truth)
-    rng = generator(
-        job["seed"], "mechanism", job["paper"], job["experiment"], job["method"], accounting, point
-    )
-    estimate = protocol.simulate(who, rng)
     metrics = resolved["task"].get("metrics", [task.default_metric])
-    rows: list[Row] = []
-    for metric in metrics:
-        errors = METRICS[metric](estimate, who.truth)
-        rows += [
-            {"metric": metric, "kind": "simulated", "repeat": r, "value": float(e)}
-            for r, e in enumerate(errors)
-        ]
-    rows += list(_expected(protocol, task, source, law, truth, metrics))
+    rows = list(_expected(protocol, task, source, law, truth, metrics))
+    if source.drawable:
+        who = inputs.participants(task, source, law, repeats=job["repeats"], seed=job["seed"], truth=truth)
+        rng = generator(
+            job["seed"], "mechanism", job["paper"], job["experiment"], job["method"], accounting, point
+        )
+        estimate = protocol.simulate(who, rng)
+        for metric in metrics:
+            errors = METRICS[metric](estimate, who.truth)
+            rows += [
+                {"metric": metric, "kind": "simulated", "repeat": r, "value": float(e)}
+                for r, e in enumerate(errors)
+            ]
     return known, rows
 
 
@@ -240,11 +258,19 @@ def _expected(
     if protocol.biased:
         return
     support = typical(task, source, law, truth=truth)
+    if support is None:
+        return
     variance = protocol.expected_variance(support.participants)
     if variance is None:
         return
+    absolute = protocol.expected_absolute_error(support.participants)
     for metric in metrics:
-        errors = expected_metric(metric, variance + support.sampling_variance)
+        if absolute is None or metric not in ABSOLUTE_METRICS:
+            errors = expected_metric(metric, variance + support.sampling_variance)
+        elif truth == "participants":
+            errors = absolute.reshape(len(absolute), -1).sum(axis=1)
+        else:
+            continue  # neither normal nor alone: no closed form
         yield {
             "metric": metric,
             "kind": "expected",

@@ -11,7 +11,6 @@ from typing import Any, Literal
 from shuffledp.experiments.config import Experiment, Paper
 
 TABLE_FORMATS = ("csv", "md", "tex")
-ERRATA_TITLE = "Errata, each with a number that shows it"
 CAPTION_FORMATS = ("rst", "report.rst")
 
 
@@ -81,14 +80,17 @@ def files_of(results: Path, files: Iterable[DrawingFile], formats: tuple[str, ..
     ]
 
 
-def output_files(
-    results: Path, paper: Paper, formats: tuple[str, ...], *, errata: bool = False
-) -> list[Path]:
+def claim_file(results: Path, paper: str, name: str) -> Path:
+    """Where a computed table of claims is; its checksum list has the same name with ``.sha256``."""
+    return results / "claims" / paper / f"{name}.csv"
+
+
+def output_files(results: Path, paper: Paper, formats: tuple[str, ...]) -> list[Path]:
     """Every file that the drawing job of a paper writes, manifest and checksum list included."""
     folder = figure_folder(results, paper.key)
     own = files_of(results, drawing_files(paper), formats)
-    errors = [folder / f"errata.{end}" for end in (*TABLE_FORMATS, *CAPTION_FORMATS)] if errata else []
-    return [folder / "manifest.json", folder / "figures.sha256", *own, *errors]
+    claims = [folder / f"{name}.{end}" for name in paper.claims for end in (*TABLE_FORMATS, *CAPTION_FORMATS)]
+    return [folder / "manifest.json", folder / "figures.sha256", *own, *claims]
 
 
 def file_endings(file: DrawingFile, formats: tuple[str, ...]) -> tuple[str, ...]:

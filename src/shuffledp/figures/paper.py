@@ -16,7 +16,7 @@ import pandas as pd
 import shuffledp
 from shuffledp.experiments.config import Paper, Settings, is_variable
 from shuffledp.experiments.results import Bundle, Results, read
-from shuffledp.figures.drawings import ERRATA_TITLE, DrawingFile, drawing_files, figure_folder
+from shuffledp.figures.drawings import DrawingFile, claim_file, drawing_files, figure_folder
 from shuffledp.figures.plotter import Drawing, draw, long_form
 from shuffledp.figures.style import house_style, rendered
 from shuffledp.figures.tables import as_table, in_three_forms
@@ -31,7 +31,6 @@ def draw_paper(
     captions: Path,
     *,
     only: Iterable[str] | None = None,
-    errata: Path | None = None,
 ) -> dict[Path, bytes]:
     """Contents of the files of a paper's figures and tables.
 
@@ -45,8 +44,6 @@ def draw_paper(
         Folder with a folder per paper that holds the captions' prose.
     only : iterable of str, optional
         Names or ids of the drawings wanted; all of them when left out.
-    errata : Path, optional
-        Table of the paper's errata with their witnesses (CSV, with a checksum list of the same name beside it).
 
     Returns
     -------
@@ -72,8 +69,8 @@ def draw_paper(
     if wanted is not None and not entries:
         known = ", ".join(file.id for file in drawing_files(paper))
         raise ValueError(f"{paper.key} has no drawing {', '.join(sorted(wanted))}. Known: {known}.")
-    if wanted is None and errata is not None:
-        entry, files = _errata(paper, errata)
+    for name, about in paper.claims.items() if wanted is None else ():
+        entry, files = _claim(paper, name, about, claim_file(results, paper.key, name), captions)
         entries.append(entry)
         contents |= {folder / name: content for name, content in files.items()}
     if wanted is None:
@@ -120,26 +117,28 @@ def _drawn(
     return entry, files
 
 
-def _errata(paper: Paper, table: Path) -> tuple[dict[str, Any], dict[str, bytes]]:
-    """The errata as one more table: what the paper prints, what is right, and a number that shows it."""
-    verified(table, table.with_suffix(".sha256"))
-    frame = pd.read_csv(table, dtype=str, keep_default_na=False)
-    prose = (
-        "Where the paper's formulas need a correction. The values in the last columns are computed in this run from "
-        "the printed and the corrected form; *effect* says whether the printed form is still a valid guarantee.\n"
-    )
-    facts = {"errata": f"{len(frame)} of {paper.citation}", "accounting": "computed by the library"}
+def _claim(
+    paper: Paper, name: str, about: Mapping[str, Any], table: Path, captions: Path
+) -> tuple[dict[str, Any], dict[str, bytes]]:
+    """A table that the claims room computed: errata with their witnesses, or a checked table of the paper."""
+    frame = pd.read_csv(verified(table, table.with_suffix(".sha256")), dtype=str, keep_default_na=False)
+    prose = (captions / paper.key / about["caption"]).read_text(encoding="utf-8").strip() + "\n"
+    facts = {
+        "about": paper.citation,
+        "rows": str(len(frame)),
+        "numbers": "computed in this run by shuffledp.claims",
+    }
     forms = in_three_forms(frame)
-    files = {f"errata.{end}": text.encode() for end, text in forms.items()}
-    files |= {"errata.rst": prose.encode(), "errata.report.rst": _report_caption(prose, facts, "").encode()}
+    files = {f"{name}.{end}": text.encode() for end, text in forms.items()}
+    files |= {f"{name}.rst": prose.encode(), f"{name}.report.rst": _report_caption(prose, facts, "").encode()}
     entry = {
-        "id": "errata",
-        "drawing": "errata",
+        "id": name,
+        "drawing": name,
         "kind": "table",
-        "title": ERRATA_TITLE,
-        "alt": f"Table: {ERRATA_TITLE}",
-        "caption": "errata.rst",
-        "files": {end: f"errata.{end}" for end in forms},
+        "title": about["title"],
+        "alt": f"Table: {about['title']}",
+        "caption": f"{name}.rst",
+        "files": {end: f"{name}.{end}" for end in forms},
         "settings": [[k, v] for k, v in facts.items()],
         "note": "",
         "infeasible": [],

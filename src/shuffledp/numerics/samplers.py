@@ -17,7 +17,7 @@ Ints = NDArray[np.int64]
 Size = int | tuple[int, ...] | None
 
 #: Largest scale: sums of such noise over 10^6 users still fit into an int64.
-_LARGEST_SCALE = 1e9
+LARGEST_SCALE = 1e9
 
 
 def two_sided_geometric(scale: ArrayLike, rng: np.random.Generator, size: Size = None) -> Ints:
@@ -41,7 +41,7 @@ def two_sided_geometric(scale: ArrayLike, rng: np.random.Generator, size: Size =
     ValueError
         If a scale is outside its range.
     """
-    scales = _positive("two_sided_geometric: scale", scale, size, _LARGEST_SCALE)
+    scales = _positive("two_sided_geometric: scale", scale, size, LARGEST_SCALE)
     return _geometric_difference(scales, rng)
 
 
@@ -76,7 +76,7 @@ def discrete_gaussian(sigma: ArrayLike, rng: np.random.Generator, size: Size = N
     Canonne, Kamath and Steinke 2020: a two-sided geometric variable Y of scale ``t = floor(sigma) + 1`` is accepted
     with probability ``exp(-(|Y| - sigma^2 / t)^2 / (2 sigma^2))``.
     """
-    sigmas = _positive("discrete_gaussian: sigma", sigma, size, _LARGEST_SCALE)
+    sigmas = _positive("discrete_gaussian: sigma", sigma, size, LARGEST_SCALE)
     flat = sigmas.ravel()
     drawn = np.empty(flat.shape, np.int64)
     open_places = np.arange(flat.size)
@@ -121,15 +121,16 @@ def discrete_gaussian_variance(sigma: float) -> float:
     return float(pmf @ np.arange(-most, most + 1.0) ** 2)
 
 
-def polya_difference(shape: ArrayLike, ratio: float, rng: np.random.Generator, size: Size = None) -> Ints:
+def polya_difference(shape: ArrayLike, scale: float, rng: np.random.Generator, size: Size = None) -> Ints:
     """Draw differences of two independent Polya (negative binomial) variables.
 
     Parameters
     ----------
     shape : array_like
-        Positive, any real: the parameter r of each variable, one per draw, or one for all.
-    ratio : float
-        In (0, 1): each variable is j with probability ``C(j + r - 1, j) ratio^j (1 - ratio)^r``.
+        Positive, any real: the parameter s of each variable, one per draw, or one for all.
+    scale : float
+        Positive, at most 1e9. Each variable is j with probability ``C(j + s - 1, j) r^j (1 - r)^s``,
+        ``r = exp(-1 / scale)``.
     rng : numpy.random.Generator
     size : int or tuple of int, optional
         Shape of the result; `shape` must broadcast to it. The shape of `shape` when left out.
@@ -137,8 +138,8 @@ def polya_difference(shape: ArrayLike, ratio: float, rng: np.random.Generator, s
     Returns
     -------
     ndarray of int64
-        Differences whose shapes add up to 1 sum to a two-sided geometric variable with that ratio.
-        The variance is ``2 r ratio / (1 - ratio)^2``.
+        Differences whose shapes add up to 1 sum to a `two_sided_geometric` variable of this scale.
+        The variance is ``2 s r / (1 - r)^2``.
 
     Raises
     ------
@@ -146,9 +147,7 @@ def polya_difference(shape: ArrayLike, ratio: float, rng: np.random.Generator, s
         If an argument is outside its range.
     """
     shapes = _positive("polya_difference: shape", shape, size)
-    if not 0 < ratio < 1:
-        raise ValueError(f"polya_difference: ratio must be in (0, 1), got {ratio!r}.")
-    stop = 1 - ratio
+    stop = -math.expm1(-1 / float(_positive("polya_difference: scale", scale, (), LARGEST_SCALE)))
     drawn = rng.negative_binomial(shapes, stop) - rng.negative_binomial(shapes, stop)
     return np.asarray(drawn, np.int64)
 

@@ -328,7 +328,7 @@ class CheckinSchedule(ProtocolBase):
     many slots were filled, but not which.
 
     A local randomizer is added by a dataclass with these four fields among its own, that writes ``scheduled``,
-    ``fixed_inputs``, ``reports``, ``aggregate``, ``estimate`` and ``report_bits``.
+    ``fixed_inputs``, ``reports``, ``aggregate``, ``estimate`` and ``message_bits``.
     """
 
     population: Binomial
@@ -359,8 +359,8 @@ class CheckinSchedule(ProtocolBase):
         """One randomized report per value, (n,) or (n, width)."""
 
     @abstractmethod
-    def report_bits(self) -> float:
-        """Size of a report in bits, without its slot."""
+    def message_bits(self) -> float:
+        """Size of a message in bits: slot and report."""
 
     @classmethod
     def calibrate(
@@ -441,7 +441,7 @@ class CheckinSchedule(ProtocolBase):
         missed = 1 - 1 / self.slots
         # User 1 misses a given slot, and so does every other user who takes part.
         empty = missed * (1 - self.population.rate / self.slots) ** self.population.trials
-        return Cost(1.0, math.log2(self.slots) + self.report_bits(), shuffler_messages=self.slots * empty)
+        return Cost(1.0, self.message_bits(), shuffler_messages=self.slots * empty)
 
     def dominating_pair(self) -> PrivacyProfile | None:
         """Clones among the other m - 1 slots: user 1's report is in one slot or was dropped. None for own_coin."""

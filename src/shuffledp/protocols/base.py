@@ -228,6 +228,13 @@ class ProtocolBase(ABC):
         """Variance of the estimate given the participants, (R, *estimate_shape); None when no closed form is known."""
         return None
 
+    def expected_absolute_error(self, participants: Participants) -> Floats | None:
+        """Mean absolute error of each coordinate given the participants, (R, *estimate_shape).
+
+        None, the default, says that the error is nearly normal, so that ``expected_variance`` determines it.
+        """
+        return None
+
     @final
     def expected_mse(self, counts: NDArray[Any] | Participants) -> float | Floats | None:
         """Expected squared error per coordinate: (k,) counts give a number, (R, k) counts give (R,)."""

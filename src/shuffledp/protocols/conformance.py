@@ -114,13 +114,34 @@ class Case:
         )
 
 
+@dataclass(frozen=True)
+class SameVectors:
+    """``Case.participating`` for a vectors task: the same raw vectors, some of them longer than the clip."""
+
+    task: Vectors
+    vectors: tuple[tuple[float, ...], ...]
+
+    def __call__(self, repeats: int) -> Participants:
+        """R repeats with these participants."""
+        raw = np.array(self.vectors)
+        norms = np.linalg.norm(raw, ord=1 if self.task.norm == "l1" else 2, axis=1, keepdims=True)
+        total = (raw * (self.task.clip / np.maximum(norms, self.task.clip))).sum(axis=0)
+        sums = np.tile(total, (repeats, 1))
+
+        def users(repeat: int) -> Iterator[Users]:
+            yield Users(raw.copy())
+
+        return Participants(Public(np.full(repeats, len(raw))), sums, sums / len(raw), users)
+
+
 def default_cases(
     protocol_class: Protocol, options: Mapping[str, Any] | None = None, *, users: int = 60
 ) -> tuple[Case, ...]:
-    """Small settings that between them reach the corners of a frequency protocol.
+    """Small settings that between them reach the corners of a frequency or vectors protocol.
 
-    Three laws of the population, domains of 2 and 5 values (one of them held by nobody), a tiny, a usual and a large
-    budget, a lone participant, and every accounting that the class names.
+    Three laws of the population, a tiny, a usual and a large budget, a lone participant, and every accounting that the
+    class names. Frequencies: domains of 2 and 5 values, one of them held by nobody. Vectors: dimensions of 1 and 3,
+    some vectors longer than the clip.
 
     Parameters
     ----------
@@ -134,28 +155,49 @@ def default_cases(
     Raises
     ------
     ValueError
-        For tasks other than frequency: write the cases by hand, with `Case.participating`.
+        For other tasks: write the cases by hand, with `Case.participating`.
     """
-    if protocol_class.task_kind != "frequency":
+    make = {"frequency": _frequency_cases, "vectors": _vector_cases}.get(protocol_class.task_kind)
+    if make is None:
         raise ValueError(
             f"No default cases for {protocol_class.task_kind!r} tasks yet: make them from conformance.Case."
         )
-    others = users - 1
     extra = tuple(sorted((options or {}).items()))
-    laws: tuple[Law, ...] = (Fixed(others), Binomial(4 * others, 0.25), Poisson(float(others)))
+    return tuple(case for accounting in protocol_class.accountings for case in make(users, accounting, extra))
+
+
+Options = tuple[tuple[str, Any], ...]
+BUDGETS = (Budget(0.05, 1e-6), Budget(1.0, 1e-3), Budget(6.0, 1e-2))
+
+
+def _laws(users: int) -> tuple[Law, ...]:
+    others = users - 1
+    return (Fixed(others), Binomial(4 * others, 0.25), Poisson(float(others)))
+
+
+def _frequency_cases(users: int, accounting: str, extra: Options) -> Iterator[Case]:
     skewed = {2: (users - users // 4, users // 4), 5: (users // 2, 0, 1, users // 4, 0)}
     skewed[5] = (*skewed[5][:4], users - sum(skewed[5]))
-    budgets = (Budget(0.05, 1e-6), Budget(1.0, 1e-3), Budget(6.0, 1e-2))
-    cases = []
-    for accounting in protocol_class.accountings:
-        for i, law in enumerate(laws):
-            for k in (2, 5):
-                # Every law meets every domain and every budget, without the full product of the three.
-                for budget in budgets if k == 2 else budgets[i : i + 1]:
-                    cases.append(Case(budget, law, Frequency(k), accounting, skewed[k], extra))
-        cases.append(Case(Budget(1.0, 1e-3), Fixed(0), Frequency(2), accounting, (0, 1), extra))
-        cases.append(Case(Budget(1.0, 1e-3), Binomial(12, 0.25), Frequency(2), accounting, (1, 1), extra))
-    return tuple(cases)
+    for i, law in enumerate(_laws(users)):
+        for k in (2, 5):
+            # Every law meets every domain and every budget, without the full product of the three.
+            for budget in BUDGETS if k == 2 else BUDGETS[i : i + 1]:
+                yield Case(budget, law, Frequency(k), accounting, skewed[k], extra)
+    yield Case(Budget(1.0, 1e-3), Fixed(0), Frequency(2), accounting, (0, 1), extra)
+    yield Case(Budget(1.0, 1e-3), Binomial(12, 0.25), Frequency(2), accounting, (1, 1), extra)
+
+
+def _vector_cases(users: int, accounting: str, extra: Options) -> Iterator[Case]:
+    def case(budget: Budget, law: Law, dimension: int, n: int) -> Case:
+        task = Vectors(dimension, 5.0)
+        held = SameVectors(task, tuple(map(tuple, _rng(7).normal(1.0, 3.0, (n, dimension)).tolist())))
+        return Case(budget, law, task, accounting, options=extra, participating=held)
+
+    for budget, law in zip(BUDGETS, _laws(users), strict=True):
+        yield case(budget, law, 3, users)
+    yield case(BUDGETS[2], Binomial(4 * users - 4, 0.25), 1, users)
+    yield case(Budget(1.0, 1e-3), Fixed(0), 1, 1)
+    yield case(Budget(1.0, 1e-3), Binomial(12, 0.25), 1, 2)
 
 
 @lru_cache(maxsize=4096)  # searching for the best number of dummies takes longer than most checks

@@ -17,6 +17,7 @@ from shuffledp.accounting import (
     group_order,
     hockey_stick,
     log_gaussian_delta,
+    multi_expected_delta,
     multi_expected_scale,
     population_lower_bound,
     population_shortfall,
@@ -140,13 +141,14 @@ def violating_exponent() -> Witness:
     exact = _gaussian_delta(1 / (planned * math.sqrt(times)), eps)
     printed, corrected = DELTA**-times, DELTA**times
     literal = _gaussian_delta(1 / math.sqrt(math.log(1 / DELTA) / eps), eps)
+    at_n1 = _gaussian_delta(1 / planned, eps)
     return Witness(
         "delta with n = 2 n1 users and Gaussian noise planned for n1, eps 0.5, delta 1e-5: delta^(-n/n1), and exact",
         printed,
         exact,
-        printed > 1 and exact <= corrected and literal > DELTA >= _gaussian_delta(1 / planned, eps),
-        f"delta^(n/n1) is {corrected:.2g}, an upper bound. For n = n1 the printed scale gives delta {literal:.2g} if it is "
-        f"the standard deviation; with sqrt(2 log(1.25/delta))/eps it is {_gaussian_delta(1 / planned, eps):.2g}.",
+        printed > 1 and exact <= corrected and literal > DELTA >= at_n1,
+        f"delta^(n/n1) is {corrected:.2g}, an upper bound. For n = n1 the printed scale gives delta {literal:.2g} "
+        f"if it is the standard deviation; with sqrt(2 log(1.25/delta))/eps it is {at_n1:.2g}.",
     )
 
 
@@ -156,7 +158,10 @@ def shifted_index() -> Witness:
 
     def both(law: Law, tau: float) -> tuple[float, float]:
         window = law.window()
-        of_n = {n: _gaussian_delta(precision / (tau * math.sqrt(n)), eps) for n in range(1, window.support[-1] + 2)}
+        of_n = {
+            n: _gaussian_delta(precision / (tau * math.sqrt(n)), eps)
+            for n in range(1, window.support[-1] + 2)
+        }
         pairs = list(zip(window.support.tolist(), window.pmf.tolist(), strict=True))
         return (
             math.fsum(w * of_n[others] for others, w in pairs if others >= 1),
@@ -210,8 +215,8 @@ def lemma_4_square() -> Witness:
         printed,
         exact,
         exact <= corrected <= later and abs(exact / gaussian - 1) < 0.02,
-        f"With p^2 the bound is {corrected:.3g}, and {later:.3g} with the p^2/(n tau^2) of the later text, which is safe. "
-        f"Exact by convolution; the exact Gaussian divergence is {gaussian:.3g}.",
+        f"With p^2 the bound is {corrected:.3g}, and {later:.3g} with the p^2/(n tau^2) of the later text, which is "
+        f"safe. Exact by convolution; the exact Gaussian divergence is {gaussian:.3g}.",
     )
 
 
@@ -229,7 +234,13 @@ def missing_clamp() -> Witness:
     exact_alone = _sum_delta(1, tau, precision, eps)
     pmf = np.zeros(others + 1)
     pmf[0], pmf[-1] = alone, 1 - alone
-    needed = multi_expected_scale(Empirical(tuple(pmf)), eps, DELTA, precision, accounting="corrected")
+    law = Empirical(tuple(pmf))
+
+    def clamped(minus_log_tau: float) -> float:
+        return 2 * multi_expected_delta(law, math.exp(-minus_log_tau), eps, precision) - DELTA
+
+    low, high = -math.log(100 * precision), -math.log(tau)
+    needed = math.exp(-root_below(clamped, (low + high) / 2, low, high, xtol=1e-9))
     return Witness(
         f"total delta, nobody else with probability 0.001 and 40000 others otherwise, eps 0.5, p {precision}, smallest "
         "tau that the form without clamp allows (correct: lower bound on the truth)",
@@ -249,7 +260,7 @@ def proposition_2_terms() -> Witness:
     exact = _sum_delta(n, tau, precision, eps)
     corrected = 2 * _lemma_4(eps, n, tau, precision, power=2)
     plus, minus = (_proposition_2(4.0, 10, 0.9, sign=sign) for sign in (1, -1))
-    # The sign by itself: no case with a positive bracket in which it undercuts the truth is known.
+    # The sign by itself, with a precision rounded down: no positive bracket is known at which it undercuts the truth.
     undercut = []
     for few in (2, 5, 20):
         for scale in (0.4, 0.6, 0.8, 1.0):
@@ -264,8 +275,8 @@ def proposition_2_terms() -> Witness:
         exact,
         exact <= corrected and plus < minus and not undercut,
         f"With p^2/(2 n tau^2) and p/(tau sqrt(n)) the bound is {corrected:.3g}. The sign: n 10, tau 0.9, eps 4 gives "
-        f"{plus:.3g} with plus and {minus:.3g} with minus. By itself it was not found to undercut the exact delta where the "
-        "bracket is positive.",
+        f"{plus:.3g} with plus and {minus:.3g} with minus. By itself it was not found to undercut the exact delta "
+        "where the bracket is positive.",
     )
 
 
@@ -292,7 +303,8 @@ def natural_security() -> Witness:
     needed = security_bits(eps, share)
     leak = 2**-proof
     stated = (1 + math.exp(eps)) * 2**-statement
-    order = group_order(POPULATIONS["Adult, rate 0.05"], 50, 10.0, form="corrected")
+    order = group_order(POPULATIONS["Adult, rate 0.05"], 50, 10.0, form="safe")
+    messages = [share_count(bits, order, form="printed") for bits in (statement, needed)]
     return Witness(
         "what the secure sum adds to delta with the sigma of the proof, eps 0.5, exp(-z^2/2) = 5e-6: claimed, and "
         "(1 + e^eps) 2^-sigma",
@@ -300,9 +312,9 @@ def natural_security() -> Witness:
         (1 + math.exp(eps)) * leak,
         proof < needed < statement and leak > 2 * share and stated < share,
         f"sigma is {proof:.2f} in the proof, {statement:.2f} in the statement, which has z^2 for z^2/2, and must be "
-        f"{needed:.2f}. A protocol that is secure to {proof:.2f} bits may reveal all with probability {leak:.2g}, more than "
-        f"the total of {DELTA:g}. The sigma of the statement adds {stated:.2g}: safe, at {share_count(statement, order, form='printed')} "
-        f"messages where {share_count(needed, order, form='printed')} are enough by Proposition 1.",
+        f"{needed:.2f}. A protocol that is secure to {proof:.2f} bits may reveal all with probability {leak:.2g}, "
+        f"more than the total of {DELTA:g}. The sigma of the statement adds {stated:.2g}: safe, at {messages[0]} "
+        f"messages where {messages[1]} are enough by Proposition 1.",
     )
 
 
@@ -310,22 +322,24 @@ def collapsed_group() -> Witness:
     """RP-E26: the group of Theorem 6 has no room for the noise, and for small eps not even for the data."""
     law, eps = _adult(0.01), 0.001
     precision = math.ceil(math.sqrt(law.mean + 1))
-    tau = multi_expected_scale(law, eps, DELTA, precision, accounting="corrected")
+    tau = multi_expected_scale(law, eps, DELTA, precision, accounting="printed")
     window = law.window()
     n = window.support + 1.0
     beyond = np.cumsum((n**2 * window.pmf)[::-1])[::-1]  # sum over n >= x of n^2 Pr[N = n]
     twice = 1 if beyond[0] <= tau**2 else int(n[int(np.argmax(beyond <= tau**2))])
     literal = twice * precision
-    order = group_order(law, precision, tau, form="corrected")
+    order = group_order(law, precision, tau, form="safe")
     scale = tau * np.sqrt(n)
     # A decoder is right at best when the noise falls into the q integers around 0.
     printed = float(window.pmf @ (2 * ndtr(literal / 2 / scale) - 1))
-    correct = float(window.pmf @ (1 - 2 * ndtr(-(order - n * precision) / 2 / scale)))
+    correct = 1 - float(window.pmf @ (2 * ndtr(-(order - n * precision) / 2 / scale)))
     # The overflow tail of the proof at the midpoint threshold, x = (q - n p) / (tau sqrt(n)).
-    tails = {x: (2 * math.exp(-2 * x**2), 2 * math.exp(-(x**2) / 8), float(ndtr(-x / 2))) for x in (2.0, 4.0, 8.0)}
+    tails = {
+        x: (2 * math.exp(-2 * x**2), 2 * math.exp(-(x**2) / 8), float(ndtr(-x / 2))) for x in (2.0, 4.0, 8.0)
+    }
     return Witness(
-        f"probability that a decoder can recover the noisy sum, Adult rate 0.01, eps 0.001, p {precision}, tau {tau:.0f}: "
-        "group of Theorem 6, and one with room",
+        f"probability that a decoder can recover the noisy sum, Adult rate 0.01, eps 0.001, p {precision}, tau "
+        f"{tau:.0f}: group of Theorem 6, and one with room",
         printed,
         correct,
         group_order(law, precision, tau, form="printed") == literal
@@ -334,9 +348,9 @@ def collapsed_group() -> Witness:
         and correct > 1 - 1e-9
         and all(p < t <= c for p, c, t in tails.values()),
         f"q is {literal}, so that every decoded sum is below {literal / precision:g}, with {law.mean + 1:.0f} users on "
-        f"average; noise has standard deviation {float(np.sqrt(law.mean + 1) * tau):.3g}. With room q is {order}. Wrong "
-        f"decoding at (q - n p)/(tau sqrt(n)) = 4: the proof allows {tails[4.0][0]:.2g}, exact is {tails[4.0][2]:.2g}, the "
-        f"corrected tail {tails[4.0][1]:.2g}.",
+        f"average; noise has standard deviation {float(np.sqrt(law.mean + 1) * tau):.3g}. With room q is {order}. "
+        f"Wrong decoding at (q - n p)/(tau sqrt(n)) = 4: the proof allows {tails[4.0][0]:.2g}, exact is "
+        f"{tails[4.0][2]:.2g}, the corrected tail {tails[4.0][1]:.2g}.",
     )
 
 
@@ -349,22 +363,22 @@ def population_quantile() -> Witness:
     n = window.support + 1.0
     limit = law.quantile(-math.expm1(-tau)) + 1
     literal = limit * precision
-    order = group_order(law, precision, tau, form="corrected")
+    order = group_order(law, precision, tau, form="safe")
     scale = tau * np.sqrt(n)
     # All hold 1, the sum is n p. The threshold (Q p + q) / 2 equals q: nothing is ever corrected.
     right = ndtr((literal - 0.5 - n * precision) / scale) - ndtr((-0.5 - n * precision) / scale)
     wrong = float(window.pmf @ (1 - right))
     correct = float(window.pmf @ (2 * ndtr(-(order - n * precision) / 2 / scale)))
     more = float(np.sum(window.pmf[n > limit]))
-    small = multi_expected_scale(law, 0.1, DELTA, precision, accounting="corrected")
+    small = multi_expected_scale(law, 0.1, DELTA, precision, accounting="printed")
     return Witness(
         f"probability of wrong decoding if all users hold 1, Poisson mean 1000, eps 5, tau {tau:.2f}, q = "
         "Q_N[1 - exp(-tau)] p; correct with room for the noise and the midpoint (n p + q)/2",
         wrong,
         correct,
         more > 0.01 and correct < 1e-9 and 1 - math.exp(-small) == 1.0,
-        f"With probability {more:.2g} more users take part than the quantile {limit}. At eps 0.1, tau is {small:.1f} and the "
-        "level is 1 in double precision: no finite quantile under Poisson.",
+        f"With probability {more:.2g} more users take part than the quantile {limit}. At eps 0.1, tau is {small:.1f} "
+        "and the level is 1 in double precision: no finite quantile under Poisson.",
     )
 
 
@@ -387,7 +401,8 @@ def captions_and_symbols() -> Witness:
         float(sum(_ADULT)),
         others == caption and refused and abs(shift - 2) < 1e-6,
         f"The captions state the number of others, {others}. Figures 5 and 8 call the Poisson mean alpha, which is a "
-        f"participation rate elsewhere. P_(N+1) for the law of N - 1 with dummies differs by {shift:.0f} in its argument.",
+        f"participation rate elsewhere. P_(N+1) for the law of N - 1 with dummies differs by {shift:.0f} in its "
+        "argument.",
     )
 
 

@@ -2,7 +2,8 @@
 
 A participant keeps its value with probability ``E / (E + k - 1)``, ``E = exp(eps_local)``, and sends each other value
 with probability ``1 / (E + k - 1)``. The server may add reports of the fixed public input 0. Protocols differ in their
-schedule (`shuffledp.protocols._schedules`), which fixes ``eps_local`` and the dummies; for k = 2 this is the randomized response of Wang et al. 2023.
+schedule (`shuffledp.protocols._schedules`), which fixes ``eps_local`` and the dummies; for k = 2 this is the randomized
+response of Wang et al. 2023.
 """
 
 from __future__ import annotations

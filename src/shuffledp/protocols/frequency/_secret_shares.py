@@ -10,17 +10,37 @@ from __future__ import annotations
 import math
 from abc import abstractmethod
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, ClassVar, Self
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
+from scipy.special import log_ndtr
 
-from shuffledp.numerics import discrete_gaussian, discrete_gaussian_pmf, polya_difference
-from shuffledp.numerics.samplers import discrete_gaussian_variance
-from shuffledp.populations import Law
-from shuffledp.protocols.base import Cost, Messages, ProtocolBase
-from shuffledp.protocols.frequency._randomized_response import held_counts
-from shuffledp.tasks import Floats, Ints, Participants, Public, Users
+from shuffledp.accounting import (
+    Infeasible,
+    PolyaPlan,
+    PrivacyProfile,
+    expected_polya_delta,
+    polya_mean_absolute,
+    population_lower_bound,
+    security_bits,
+    share_count,
+)
+from shuffledp.accounting.hockey_stick import Kind, View
+from shuffledp.accounting.secure_sum import SHARE_FORMS
+from shuffledp.numerics import (
+    discrete_gaussian,
+    discrete_gaussian_pmf,
+    discrete_gaussian_variance,
+    polya_difference,
+)
+from shuffledp.numerics.checks import check_choice
+from shuffledp.numerics.samplers import LARGEST_SCALE
+from shuffledp.populations import Law, Population
+from shuffledp.protocols._schedules import law_of
+from shuffledp.protocols.base import Cost, Messages, ProtocolBase, Trust
+from shuffledp.protocols.frequency._randomized_response import domain_size_of, held_counts
+from shuffledp.tasks import Budget, Floats, Ints, Participants, Public, Task, Users
 
 #: Differences and sums of two group elements fit into an int64 below this.
 LARGEST_GROUP = 2**62
@@ -65,6 +85,63 @@ def sum_modulo(elements: Ints, group_order: int) -> int:
 
 
 @dataclass(frozen=True)
+class SecureSum:
+    """The part of the parameters that all these protocols choose alike, see `secure_sum`."""
+
+    shares: int
+    security_bits: float
+    unsecured: float
+
+
+def secure_sum(law: Law, eps: float, delta: float, group_order: int, *, form: str) -> SecureSum:
+    """Number of shares for half of delta.
+
+    Parameters
+    ----------
+    law : Law
+        Number of *other* users.
+    eps, delta : float
+        The whole budget.
+    group_order : int
+        q.
+    form : {"printed", "balle", "any_n"}
+        As for `shuffledp.accounting.share_count`. ``balle`` relies on a number of users that is reached except with
+        probability delta / 2000, which is taken out of the half.
+
+    Raises
+    ------
+    ValueError
+        If the form is unknown.
+    Infeasible
+        If the group is too large, or, for ``balle``, fewer than 19 users are certain enough.
+    """
+    check_choice("share_form", form, SHARE_FORMS)
+    if group_order >= LARGEST_GROUP:
+        raise Infeasible(
+            f"The noise needs a group of order {group_order:.3g}, beyond 2^62: eps is too small."
+        )
+    unsecured = delta / 2000 if form == "balle" else 0.0
+    sigma = security_bits(eps, delta / 2 - unsecured)
+    users = None
+    if form == "balle":
+        users = int(population_lower_bound(law, unsecured, form="exact"))
+        if users < 19:
+            raise Infeasible(
+                f"The bound of Balle et al. needs 19 users, and only {users} are certain enough."
+            )
+    return SecureSum(share_count(sigma, group_order, users, form=form), sigma, unsecured)
+
+
+def law_for_bits(budget: Budget, population: Population, task: Task) -> Law:
+    """The population, if this is a request that noisy sums of bits can serve."""
+    if domain_size_of(task) != 2:
+        raise Infeasible(f"Only bits are summed, but the task has {domain_size_of(task)} values.")
+    if budget.delta == 0:
+        raise Infeasible("Secure sums by shuffled shares need delta > 0.")
+    return law_of(population)
+
+
+@dataclass(frozen=True)
 class SecretShares(ProtocolBase):
     """Frequencies of bits from secret shares of noisy values.
 
@@ -82,6 +159,8 @@ class SecretShares(ProtocolBase):
         q, below 2^62.
     security_bits : float
         sigma: the shuffled shares are within 2^-sigma of what their sum allows.
+    unsecured : float
+        Probability that too few users take part for that, out of delta; 0 if the shares suit any number.
     room : bool
         Whether q leaves room for the noise, so that the sum does not wrap around but with negligible
         probability. The printed q does not.
@@ -93,14 +172,15 @@ class SecretShares(ProtocolBase):
     shares: int
     group_order: int
     security_bits: float
+    unsecured: float
     room: bool
+
+    task_kind = "frequency"
+    trust: ClassVar[Trust] = "shuffler"
 
     def __post_init__(self) -> None:
         if not 2 <= self.group_order < LARGEST_GROUP:
-            raise ValueError(
-                f"{self.name}: the group order must be in [2, 2^62), got {self.group_order}; "
-                "take a larger delta or a smaller precision."
-            )
+            raise ValueError(f"{self.name}: the group order must be in [2, 2^62), got {self.group_order}.")
         if self.shares < 1:
             raise ValueError(f"{self.name}: at least one share is needed, got {self.shares}.")
 
@@ -192,6 +272,135 @@ class SecretShares(ProtocolBase):
         }
 
 
+# -- privacy ---------------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class PointProfile:
+    """What one guarantee (eps, delta) implies at every other eps.
+
+    Parameters
+    ----------
+    eps, total : float
+        The guarantee; eps in nats.
+    source : str
+
+    Notes
+    -----
+    Below eps: with probability delta everything may be revealed, else the mechanism is randomized response with
+    parameter eps (Kairouz, Oh and Viswanath 2015). Above: the guarantee itself.
+    """
+
+    eps: float
+    total: float
+    source: str
+    kind: ClassVar[Kind] = "upper"
+    neighbours: ClassVar[str] = "replace_one"
+    view: ClassVar[View] = "analyzer"
+
+    def delta(self, eps: ArrayLike) -> Floats:
+        """Return delta for each eps (nats, >= 0), shape of `eps`."""
+        below = -np.expm1(np.minimum(np.asarray(eps, np.float64) - self.eps, 0.0))
+        total = min(self.total, 1.0)
+        return np.asarray(total + (1 - total) * below / (1 + math.exp(-self.eps)))
+
+
+@dataclass(frozen=True)
+class GaussianSumProfile:
+    """Profile of a sum of everybody's discrete Gaussian noise, revealed by shuffled shares.
+
+    Parameters
+    ----------
+    law : Law
+        Number of other users.
+    eps : float
+        Where the guarantee was asked for; beyond it the distance of the shares counts no more than there.
+    tau : float
+        Parameter of each user's noise.
+    precision : int
+        Largest change of the sum by one user.
+    security_bits : float
+        The shares are within ``2^-security_bits`` of what their sum allows,
+    unsecured : float
+        except with this probability.
+    """
+
+    law: Law
+    eps: float
+    tau: float
+    precision: int
+    security_bits: float
+    unsecured: float = 0.0
+    kind: ClassVar[Kind] = "upper"
+    neighbours: ClassVar[str] = "replace_one"
+    view: ClassVar[View] = "analyzer"
+    source: ClassVar[str] = (
+        "hockey stick of the summed discrete Gaussians, averaged over N; secure sum by Lemma 3"
+    )
+
+    def delta(self, eps: ArrayLike) -> Floats:
+        """Return delta for each eps (nats, >= 0), shape of `eps`; both directions agree."""
+        eps_ = np.asarray(eps, np.float64)
+        claimed = PointProfile(self.eps, self.at(self.eps), self.source)
+        direct = np.array([self.at(float(e)) for e in eps_.flat]).reshape(eps_.shape)
+        return np.asarray(np.minimum(direct, claimed.delta(eps_)))
+
+    def at(self, eps: float) -> float:
+        """Total delta at one eps."""
+        eps = min(eps, 700.0)  # beyond it e^eps overflows; delta does not grow with eps
+        window = self.law.window()
+        n = 1 + window.support
+        sigma = self.tau * np.sqrt(n)
+        many = (sigma >= _CONTINUOUS) & (self.tau >= _SMOOTH)
+        deltas = np.empty(n.size)
+        deltas[many] = _wide_gaussian_delta(sigma[many], self.precision, eps)
+        for i in np.flatnonzero(~many):
+            deltas[i] = _summed_gaussian_delta(int(n[i]), self.tau, self.precision, eps)
+        noise = float(window.pmf @ deltas) + window.omitted
+        return min(noise + secure_sum_delta(self.security_bits, eps) + self.unsecured, 1.0)
+
+
+def secure_sum_delta(security_bits: float, eps: float) -> float:
+    """What shares within ``2^-security_bits`` of their sum add to delta: ``(1 + e^eps) 2^-security_bits``."""
+    return math.exp(min(float(np.logaddexp(0, eps)) - security_bits * math.log(2), 0.0))
+
+
+#: From this standard deviation on, sums over integers are integrals with two correction terms.
+_CONTINUOUS = 25.0
+
+
+def _wide_gaussian_delta(sigma: Floats, shift: int, eps: float) -> Floats:
+    """Hockey stick of a discrete Gaussian and its shift, (w,) standard deviations of at least 25.
+
+    The terms ``g(x) = f(x) - e^eps f(x - shift)``, f the normal density, are positive up to an integer m. By Euler
+    and Maclaurin their sum up to m is the integral plus g/2, plus a twelfth of its first derivative, minus its third
+    over 720, all at m; what follows is of relative order sigma^-4 / 30000.
+    """
+    last = np.ceil(shift / 2 - eps * sigma**2 / shift) - 1
+    total = np.zeros(sigma.shape)
+    for sign, place in ((1.0, last), (-1.0, last - shift)):
+        x, log_factor = place / sigma, eps * (sign < 0)
+        density = np.exp(log_factor - x**2 / 2) / (math.sqrt(2 * math.pi) * sigma)
+        ends = 0.5 - x / (12 * sigma) - (3 * x - x**3) / (720 * sigma**3)
+        total += sign * (np.exp(log_factor + log_ndtr(x)) + density * ends)
+    return np.maximum(total, 0.0)
+
+
+def _summed_gaussian_delta(n: int, tau: float, shift: int, eps: float) -> float:
+    """Hockey stick of a sum of n discrete Gaussians and its shift, by Fourier transform of their law."""
+    one = discrete_gaussian_pmf(tau)
+    reach = max(one.size // 2, math.ceil(12 * tau * math.sqrt(n))) + shift
+    length = 2 ** math.ceil(math.log2(2 * reach + 2))
+    circle = np.zeros(length)
+    circle[np.arange(one.size) - one.size // 2] = one
+    p = np.fft.fftshift(np.fft.irfft(np.fft.rfft(circle) ** n, length))
+    excess = p - math.exp(eps) * np.roll(p, shift)
+    return float(np.sum(np.maximum(excess, 0.0)))
+
+
+# -- two kinds of noise ----------------------------------------------------------------------------------------
+
+
 @dataclass(frozen=True)
 class PolyaShares(SecretShares):
     """Noise is a difference of Polya variables with shape 1/n1: n1 users together add two-sided geometric noise.
@@ -204,23 +413,61 @@ class PolyaShares(SecretShares):
 
     base_users: int
 
+    @classmethod
+    def planned(cls, law: Law, budget: Budget, plan: PolyaPlan, share_form: str) -> Self:
+        """The protocol with the noise and the group of a plan."""
+        eps, order = budget.largest_eps, plan.group_order
+        if plan.precision / eps > LARGEST_SCALE:
+            raise Infeasible(
+                f"Noise of scale {plan.precision / eps:.3g} is beyond what is sampled: eps is too small."
+            )
+        sums = secure_sum(law, eps, budget.delta, order, form=share_form)
+        return cls(
+            population=law,
+            eps=eps,
+            precision=plan.precision,
+            shares=sums.shares,
+            group_order=order,
+            security_bits=sums.security_bits,
+            unsecured=sums.unsecured,
+            room=True,
+            base_users=plan.n1,
+        )
+
     @property
     def ratio(self) -> float:
         """Ratio of neighbouring probabilities of the geometric noise, ``exp(-eps / p)``."""
         return math.exp(-self.eps / self.precision)
 
+    def dominating_pair(self) -> PrivacyProfile:
+        """From the exact delta at the claimed eps: of the noise, averaged over N, and of the shares."""
+        noise = expected_polya_delta(self.population, self.base_users, self.eps / self.precision)
+        # One step of a rounded value is eps / p; p of them in a row add up to eps, and for p > 1 to more delta.
+        if self.precision > 1:
+            noise *= math.expm1(self.eps) / math.expm1(self.eps / self.precision)
+        total = noise + secure_sum_delta(self.security_bits, self.eps) + self.unsecured
+        return PointProfile(
+            self.eps, total, "Polya noise, exact delta averaged over N; secure sum by Lemma 3"
+        )
+
     def user_noise(self, users: int, rng: np.random.Generator) -> Ints:
         """Polya differences, (users,)."""
-        return polya_difference(1 / self.base_users, self.ratio, rng, users)
+        return polya_difference(1 / self.base_users, self.precision / self.eps, rng, users)
 
     def total_noise(self, n_users: Ints, rng: np.random.Generator) -> Ints:
         """Polya variables of equal ratio add up: one difference with shape N/n1."""
-        return polya_difference(n_users / self.base_users, self.ratio, rng)
+        return polya_difference(n_users / self.base_users, self.precision / self.eps, rng)
 
     def noise_variance(self, n_users: Ints) -> Floats:
         """``(N / n1) 2 ratio / (1 - ratio)^2``."""
         single = 2 * self.ratio / math.expm1(-self.eps / self.precision) ** 2
         return np.asarray(n_users / self.base_users * single)
+
+    def expected_absolute_error(self, participants: Participants) -> Floats:
+        """Exact: Polya noise has heavier tails than a normal variable of its variance."""
+        n = participants.public.n_users
+        total = polya_mean_absolute(n / self.base_users, self.eps / self.precision) / (self.precision * n)
+        return np.repeat(total[:, None], 2, axis=1)
 
     def parameters(self) -> dict[str, float]:
         """n1, and those of the secure sum."""
@@ -238,6 +485,12 @@ class GaussianShares(SecretShares):
     """
 
     tau: float
+
+    def dominating_pair(self) -> GaussianSumProfile:
+        """Exact hockey stick of the noise, averaged over N, and the distance of the shares."""
+        return GaussianSumProfile(
+            self.population, self.eps, self.tau, self.precision, self.security_bits, self.unsecured
+        )
 
     def user_noise(self, users: int, rng: np.random.Generator) -> Ints:
         """Discrete Gaussians, (users,)."""

@@ -66,9 +66,9 @@ class RandomCheckin(CheckinSchedule):
         """Randomized values, (n,)."""
         return self.response.randomize(values, rng)
 
-    def report_bits(self) -> float:
-        """One of k values."""
-        return math.log2(self.domain_size)
+    def message_bits(self) -> float:
+        """One of m slots and one of k values."""
+        return math.log2(self.slots * self.domain_size)
 
     def aggregate(self, messages: Messages) -> NDArray[Any]:
         """(k + 1,): reports per value, then the number of filled slots."""

@@ -1,0 +1,122 @@
+"""Gradients of softmax regression at zero weights, one per image, without ever building them one by one.
+
+The gradient of an image is the outer product of ``p - e_label`` and ``[pixels, 1]``. At zero weights every ``p`` is the
+uniform distribution, so that the first factor depends on the label alone: sums of gradients follow from one weighted
+sum of ``[pixels, 1]`` per label.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from functools import cached_property
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+__all__ = ["SoftmaxGradients"]
+
+
+class SoftmaxGradients:
+    """Clipped gradients of the cross-entropy loss of softmax regression with bias, at zero weights.
+
+    Parameters
+    ----------
+    images : (n, ...) ndarray of uint8
+        Grey values; pixels are these over 255.
+    labels : (n,) ndarray of int
+        0..classes-1.
+    clip : float
+        Largest l1 norm; longer gradients are scaled down to it.
+    classes : int
+        Number of labels, at least 2.
+
+    Raises
+    ------
+    ValueError
+        If there are no images, not one label per image, or a label out of range.
+
+    Notes
+    -----
+    Coordinate ``c * (pixels + 1) + j`` belongs to class c and pixel j, the last j of each class to the bias. Pixels
+    stay bytes; sums convert one label at a time, which needs a tenth of the memory.
+    """
+
+    def __init__(
+        self, images: NDArray[np.generic], labels: NDArray[np.generic], clip: float, *, classes: int = 10
+    ) -> None:
+        flat = np.asarray(images, np.uint8).reshape(len(images), -1) if len(images) else np.empty((0, 0))
+        known = np.asarray(labels, np.int64)
+        if not len(flat) or known.shape != (len(flat),) or known.min() < 0 or known.max() >= classes:
+            raise ValueError(
+                f"{len(flat)} images need as many labels in 0..{classes - 1}, got {known.shape[0]} labels."
+            )
+        order = np.argsort(known, kind="stable")  # images of a label stand together
+        self._pixels = flat[order].astype(np.uint8)
+        self._labels = known[order]
+        self._starts = np.searchsorted(self._labels, np.arange(classes + 1))
+        self._pattern = np.full((classes, classes), 1 / classes) - np.eye(classes)  # p - e_label, by label
+        residual = 2 * (1 - 1 / classes)  # its l1 norm
+        norms = residual * (self._pixels.sum(axis=1, dtype=np.int64) / 255 + 1)
+        self._factors = np.minimum(1.0, clip / norms)
+
+    def __len__(self) -> int:
+        return len(self._labels)
+
+    @property
+    def dimension(self) -> int:
+        """Length of a gradient: classes times pixels with bias."""
+        return int(len(self._pattern) * (self._pixels.shape[1] + 1))
+
+    def vectors(self, which: NDArray[np.integer]) -> NDArray[np.float64]:
+        """Gradients of some images, (len(which), dimension): one by one, so for a few only."""
+        outer = self._pattern[self._labels[which]][:, :, None] * self._scaled(which)[:, None, :]
+        return np.asarray(outer.reshape(len(which), self.dimension))
+
+    def sums(self, times: NDArray[np.generic]) -> NDArray[np.float64]:
+        """Sums of gradients.
+
+        Parameters
+        ----------
+        times : (R, n) ndarray
+            How often each image is counted in each of R sums.
+
+        Returns
+        -------
+        (R, dimension) ndarray
+            Cost grows with R n pixels, not with the number of classes.
+        """
+        result = np.zeros((len(times), len(self._pattern), self._pixels.shape[1] + 1))
+        for pattern, rows in self._by_label():
+            used = rows.start + np.flatnonzero(times[:, rows].any(axis=0))
+            held = times[:, used].astype(float) @ self._scaled(used)
+            result += pattern[:, None] * held[:, None, :]
+        return result.reshape(len(times), self.dimension)
+
+    @cached_property
+    def mean(self) -> NDArray[np.float64]:
+        """Mean gradient of all images, (dimension,)."""
+        return np.asarray(self.sums(np.ones((1, len(self)), dtype=bool))[0] / len(self))
+
+    @cached_property
+    def spread(self) -> NDArray[np.float64]:
+        """Variance of each coordinate over all images, (dimension,), divisor n - 1."""
+        squares = np.zeros((len(self._pattern), self._pixels.shape[1] + 1))
+        for pattern, rows in self._by_label():
+            every = np.arange(rows.start, rows.stop)
+            squares += pattern[:, None] ** 2 * (self._scaled(every) ** 2).sum(axis=0)
+        centred = squares.reshape(-1) - len(self) * self.mean**2
+        return np.asarray(np.maximum(centred, 0) / max(len(self) - 1, 1))
+
+    def _by_label(self) -> Iterator[tuple[NDArray[np.float64], slice]]:
+        for label, pattern in enumerate(self._pattern):
+            yield pattern, slice(int(self._starts[label]), int(self._starts[label + 1]))
+
+    def _scaled(self, which: NDArray[np.integer]) -> NDArray[np.float64]:
+        """``[pixels, 1]`` times the clipping factor, (len(which), pixels + 1)."""
+        table = np.ones((len(which), self._pixels.shape[1] + 1))
+        np.divide(self._pixels[which], 255, out=table[:, :-1])
+        table *= self._factors[which][:, None]
+        return table

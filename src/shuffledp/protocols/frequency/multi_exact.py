@@ -1,0 +1,55 @@
+"""MULTI-EXACT: secret shares with Polya noise, planned by the exact delta averaged over the number of users."""
+
+from dataclasses import dataclass
+from typing import Self
+
+from shuffledp.accounting import multi_exact_plan
+from shuffledp.populations import Population
+from shuffledp.protocols.frequency._secret_shares import PolyaShares, law_for_bits
+from shuffledp.tasks import Budget, Task
+
+
+@dataclass(frozen=True)
+class MultiExact(PolyaShares):
+    """MULTI-UNION with the largest n1 for which the expected delta of the noise is at most half of the budget."""
+
+    name = "multi_exact"
+    label = "MULTI-EXACT"
+    source = "this project: the noise of Wang et al. 2023, Theorem 5, with its exact expected delta"
+    accountings = ("exact",)
+
+    @classmethod
+    def calibrate(
+        cls,
+        budget: Budget,
+        population: Population,
+        task: Task,
+        *,
+        accounting: str = "exact",
+        share_form: str = "any_n",
+    ) -> Self:
+        """Half of delta pays for the noise of too few users, the other half for the secure sum.
+
+        Parameters
+        ----------
+        budget : Budget
+            One eps, delta > 0, replacement neighbours.
+        population : Law
+            Number of other users.
+        task : Frequency
+            Of two values.
+        accounting : {"exact"}
+        share_form : {"any_n", "balle", "printed"}
+            Number of shares: proven for any number of users, after Balle et al. 2020 for a likely one, or as printed.
+
+        Raises
+        ------
+        ValueError
+            If the request does not fit this protocol.
+        Infeasible
+            If the task has more than two values, delta is 0, or the population is not a law.
+        """
+        cls.check_request(budget, task, accounting)
+        law = law_for_bits(budget, population, task)
+        plan = multi_exact_plan(law, budget.largest_eps, budget.delta)
+        return cls.planned(law, budget, plan, share_form)

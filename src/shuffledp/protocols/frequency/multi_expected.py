@@ -1,0 +1,102 @@
+"""MULTI-EXPECTED: secret shares with discrete Gaussian noise, planned by its expected delta."""
+
+import math
+from dataclasses import dataclass
+from typing import Self
+
+from shuffledp.accounting import Infeasible, group_order, multi_expected_plan
+from shuffledp.accounting.secure_sum import most_users
+from shuffledp.numerics import root_below
+from shuffledp.numerics.samplers import LARGEST_SCALE
+from shuffledp.populations import Law, Population
+from shuffledp.protocols.frequency._secret_shares import (
+    GaussianShares,
+    GaussianSumProfile,
+    law_for_bits,
+    secure_sum,
+)
+from shuffledp.tasks import Budget, Task
+
+
+@dataclass(frozen=True)
+class MultiExpected(GaussianShares):
+    """Every user scales its bit by p, about the root of the expected number of users, and adds a discrete Gaussian."""
+
+    name = "multi_expected"
+    label = "MULTI-EXPECTED"
+    source = "Wang et al. 2023, Theorem 6, Proposition 2, Algorithms 1 and 2"
+    accountings = ("printed", "exact")
+
+    @classmethod
+    def calibrate(
+        cls,
+        budget: Budget,
+        population: Population,
+        task: Task,
+        *,
+        accounting: str = "printed",
+        order: str = "safe",
+        share_form: str | None = None,
+    ) -> Self:
+        """Half of delta pays for the noise, averaged over the number of users, the other half for the secure sum.
+
+        Parameters
+        ----------
+        budget : Budget
+            One eps, delta > 0, replacement neighbours.
+        population : Law
+            Number of other users.
+        task : Frequency
+            Of two values.
+        accounting : {"printed", "exact"}
+            ``printed``: Lemma 4 with its misprints put right. ``exact``: the hockey stick of the noise itself.
+        order : {"safe", "printed"}
+            Group order. The printed one leaves no room for the noise (errata RP-E26): the estimate wraps around and
+            can become useless, which is what it is kept for.
+        share_form : {"printed", "balle", "any_n"}, optional
+            Number of shares: as printed, after Balle et al. 2020 for a likely number of users, or proven for any.
+            The default is ``printed`` for the printed accounting and ``any_n`` for the others.
+
+        Raises
+        ------
+        ValueError
+            If the request does not fit this protocol.
+        Infeasible
+            If the task has more than two values, delta is 0, or the population is not a law.
+        """
+        cls.check_request(budget, task, accounting)
+        law, eps, delta = law_for_bits(budget, population, task), budget.largest_eps, budget.delta
+        plan = multi_expected_plan(law, eps, delta, accounting=accounting, order=order)
+        tau = _enough(law, eps, delta, plan.precision, plan.tau)
+        modulus = plan.group_order
+        if tau != plan.tau:
+            modulus = group_order(law, plan.precision, tau, form=order)
+        if tau * math.sqrt(most_users(law)) > LARGEST_SCALE:
+            raise Infeasible(f"Noise of {tau:.3g} per user is beyond what is sampled: eps is too small.")
+        form = share_form or ("printed" if accounting == "printed" else "any_n")
+        sums = secure_sum(law, eps, delta, modulus, form=form)
+        return cls(
+            population=law,
+            eps=eps,
+            precision=plan.precision,
+            shares=sums.shares,
+            group_order=modulus,
+            security_bits=sums.security_bits,
+            unsecured=sums.unsecured,
+            room=order == "safe",
+            tau=tau,
+        )
+
+
+def _enough(law: Law, eps: float, delta: float, precision: int, tau: float) -> float:
+    """The planned tau, or a little more where noise on integers protects less than its normal limit."""
+    perfect = 1e6  # bits of security: what is lost is lost by the noise
+
+    def excess(minus_log: float) -> float:
+        lost = GaussianSumProfile(law, eps, math.exp(-minus_log), precision, perfect).at(eps)
+        return math.log(2 * lost / delta) if lost > 0 else -math.inf
+
+    if excess(-math.log(tau)) <= 0:
+        return tau
+    start = -math.log(tau)
+    return math.exp(-root_below(excess, start - 1e-4, -math.inf, start, xtol=1e-11))

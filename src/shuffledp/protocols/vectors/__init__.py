@@ -1,0 +1,5 @@
+"""Protocols that estimate means of clipped vectors, such as gradients."""
+
+from shuffledp.protocols.vectors._participants import VectorParticipants
+
+__all__ = ["VectorParticipants"]

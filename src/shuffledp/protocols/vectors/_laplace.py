@@ -1,0 +1,165 @@
+"""What all protocols with Laplace noise share: the local randomizer, and one report per user with dummies.
+
+Every vector is clipped to l1 norm C, so that two of them are at most 2C apart, and Laplace noise of scale
+``2C / eps_local`` is added to each coordinate (Wang et al. 2023, section VII). The server may add reports of the zero
+vector, which contribute nothing but their noise.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, Self
+
+import numpy as np
+from numpy.typing import NDArray
+
+from shuffledp.accounting import Infeasible
+from shuffledp.populations import Law
+from shuffledp.protocols._schedules import SingleReport
+from shuffledp.protocols.base import Messages
+from shuffledp.tasks import Floats, Ints, Participants, Public, Task, Users, Vectors
+
+BITS_PER_COORDINATE = 64
+"""Reports are sent as double precision numbers."""
+
+
+def clipped(values: NDArray[Any], task: Vectors) -> Floats:
+    """Vectors (n, dimension), those of norm above ``task.clip`` scaled down to it; a new array.
+
+    Raises
+    ------
+    ValueError
+        If the vectors have another dimension.
+    """
+    given = np.asarray(values, float)
+    if given.ndim != 2 or given.shape[1] != task.dimension:
+        raise ValueError(f"Expected vectors of shape (n, {task.dimension}), got {given.shape}.")
+    norms = np.linalg.norm(given, ord=1 if task.norm == "l1" else 2, axis=1, keepdims=True)
+    return np.asarray(given * (task.clip / np.maximum(norms, task.clip)))
+
+
+def vectors_of(task: Task) -> Vectors:
+    """The task, if Laplace noise is made for it."""
+    if not isinstance(task, Vectors):
+        raise ValueError(f"This protocol estimates means of vectors, but the task is {task.kind!r}.")
+    if task.norm != "l1":
+        raise Infeasible(
+            f"Laplace noise protects vectors that are clipped in the l1 norm, not in the {task.norm} norm."
+        )
+    return task
+
+
+def sums_held(participants: Participants, task: Vectors) -> Floats:
+    """Sums of the clipped vectors, (R, dimension); refuses data of another dimension."""
+    expected = (participants.public.repeats, task.dimension)
+    if participants.counts.shape != expected:
+        raise ValueError(
+            f"Expected sums of shape {expected} (repeats, dimension), got {participants.counts.shape}."
+        )
+    return np.asarray(participants.counts, float)
+
+
+@dataclass(frozen=True)
+class LaplaceResponse:
+    """The local randomizer and what follows from it, for a local budget in nats."""
+
+    task: Vectors
+    eps_local: float
+
+    @property
+    def scale(self) -> float:
+        """``2C / eps_local``."""
+        return 2 * self.task.clip / self.eps_local
+
+    @property
+    def variance(self) -> float:
+        """Variance of the noise in one coordinate of one report, ``2 scale^2``."""
+        return 2 * self.scale**2
+
+    def randomize(self, values: NDArray[Any], rng: np.random.Generator) -> Floats:
+        """One report per vector, (n, dimension)."""
+        exact = clipped(values, self.task)
+        return exact + rng.laplace(scale=self.scale, size=exact.shape)
+
+    def noise_of_sums(self, reports: Ints, rng: np.random.Generator) -> Floats:
+        """Exact law of the noise in sums of ``reports[r]`` >= 1 reports, (R, dimension).
+
+        A Laplace variable is the difference of two exponential ones, so the sum of n is that of two Gamma(n).
+        """
+        shape = (len(reports), self.task.dimension)
+        total = np.asarray(reports, float)[:, None]
+        return np.asarray(
+            self.scale * (rng.standard_gamma(total, size=shape) - rng.standard_gamma(total, size=shape))
+        )
+
+
+@dataclass(frozen=True)
+class LaplaceNoise(SingleReport):
+    """Laplace noise with dummies of the zero vector.
+
+    Parameters
+    ----------
+    population : Population
+        Law of the number of *other* users.
+    task : Vectors
+        Dimension, and the l1 norm that vectors are clipped to.
+    eps_local : float
+        Local budget in nats.
+    dummy_count : int
+        Dummies: added in full, or, if ``adaptive``, only as many as fill the other users up to this number.
+    """
+
+    population: Law
+    task: Vectors
+    eps_local: float
+    dummy_count: int = 0
+    adaptive: bool = False
+
+    objective = "laplace"
+
+    @classmethod
+    def scheduled(
+        cls, task: Task, population: Law, eps_local: float, dummies: int = 0, *, adaptive: bool = False
+    ) -> Self:
+        """The protocol for a task once its schedule is known."""
+        return cls(population, vectors_of(task), eps_local, dummies, adaptive)
+
+    @property
+    def response(self) -> LaplaceResponse:
+        """The local randomizer."""
+        return LaplaceResponse(self.task, self.eps_local)
+
+    def fixed_inputs(self, count: int) -> NDArray[Any]:
+        """The zero vector."""
+        return np.zeros((count, self.task.dimension))
+
+    def report_bits(self) -> float:
+        """One double precision number per coordinate."""
+        return float(BITS_PER_COORDINATE * self.task.dimension)
+
+    def encode(self, users: Users, rng: np.random.Generator) -> Messages:
+        """Each user clips its vector and adds Laplace noise to every coordinate."""
+        return Messages(self.response.randomize(users.values, rng))
+
+    def aggregate(self, messages: Messages) -> NDArray[Any]:
+        """Sum of all reports, (dimension,)."""
+        return np.asarray(messages.payload.sum(axis=0))
+
+    def sample_aggregate(self, participants: Participants, rng: np.random.Generator) -> NDArray[Any]:
+        """Exact law of the sum of all reports, (R, dimension), at a cost independent of the number of users."""
+        return sums_held(participants, self.task) + self.response.noise_of_sums(
+            self._reports(participants.public), rng
+        )
+
+    def estimate(self, aggregate: NDArray[Any], public: Public) -> Floats:
+        """Unbiased mean vectors, (R, dimension): dummies add nothing in expectation."""
+        return np.asarray(np.asarray(aggregate, float) / public.n_users[:, None])
+
+    def expected_variance(self, participants: Participants) -> Floats:
+        """Variance of each coordinate given the participants' vectors, (R, dimension): all of them alike."""
+        n = np.asarray(participants.public.n_users, float)
+        each = self.response.variance * self._reports(participants.public) / n**2
+        return np.repeat(each[:, None], self.task.dimension, axis=1)
+
+    def _reports(self, public: Public) -> Ints:
+        return public.n_users + self.dummies_added(public.n_users)

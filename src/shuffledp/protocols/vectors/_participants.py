@@ -1,0 +1,66 @@
+"""What the fast laws need of participants who hold vectors, besides the sum of the vectors."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+
+from shuffledp.protocols.vectors._laplace import clipped
+from shuffledp.tasks import Floats, Ints, Participants, Vectors
+
+
+@dataclass(frozen=True)
+class VectorParticipants(Participants):
+    """Participants of a vectors task whose raw inputs need not be looked at one by one.
+
+    Both fields are shortcuts: without them the same is worked out from ``users``.
+
+    Parameters
+    ----------
+    some : callable, optional
+        ``some(sizes, rng)`` sums the clipped vectors of ``sizes[r]`` participants of repeat r, a uniform choice
+        without replacement: (R, dimension).
+    spread : (R, dimension) ndarray, optional
+        Variance of each coordinate among the participants, divisor n - 1.
+    """
+
+    some: Callable[[Ints, np.random.Generator], Floats] | None = None
+    spread: Floats | None = None
+
+
+def sums_of_some(participants: Participants, task: Vectors, sizes: Ints, rng: np.random.Generator) -> Floats:
+    """Sums of the clipped vectors of a uniform choice of ``sizes[r]`` participants, (R, dimension)."""
+    if isinstance(participants, VectorParticipants) and participants.some is not None:
+        return participants.some(sizes, rng)
+    if participants.users is None:
+        raise ValueError(
+            "The sum over some of the participants needs their raw inputs, which were not given."
+        )
+    n = participants.public.n_users
+    sums = np.zeros((len(n), task.dimension))
+    for repeat, size in enumerate(sizes):
+        chosen = np.zeros(n[repeat], dtype=bool)
+        chosen[rng.choice(n[repeat], size, replace=False)] = True
+        start = 0
+        for chunk in participants.users(repeat):
+            kept = chunk.values[chosen[start : start + len(chunk)]]
+            sums[repeat] += clipped(kept, task).sum(axis=0)
+            start += len(chunk)
+    return sums
+
+
+def spread_of(participants: Participants, task: Vectors) -> Floats | None:
+    """Variance of each coordinate among the participants, (R, dimension); None where nothing is known of them."""
+    if isinstance(participants, VectorParticipants) and participants.spread is not None:
+        return participants.spread
+    if participants.users is None:
+        return None
+    n = participants.public.n_users
+    spread = np.zeros((len(n), task.dimension))
+    for repeat in range(len(n)):
+        mean = participants.counts[repeat] / n[repeat]
+        for chunk in participants.users(repeat):
+            spread[repeat] += ((clipped(chunk.values, task) - mean) ** 2).sum(axis=0)
+    return spread / np.maximum(n - 1, 1)[:, None]

@@ -1,0 +1,14 @@
+"""AMPLIFIED: Laplace noise with the local budget that amplification by shuffling allows."""
+
+from dataclasses import dataclass
+
+from shuffledp.protocols._schedules import AmplifiedSchedule
+from shuffledp.protocols.vectors._laplace import LaplaceNoise
+
+
+@dataclass(frozen=True)
+class Amplified(AmplifiedSchedule, LaplaceNoise):
+    """Laplace noise, amplified by a random number of other users, without dummies."""
+
+    name = "amplified"
+    task_kind = "vectors"

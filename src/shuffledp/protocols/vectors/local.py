@@ -1,0 +1,23 @@
+"""LOCAL: Laplace noise that ignores the shuffler."""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from shuffledp.accounting import CountPair, PrivacyProfile
+from shuffledp.protocols._schedules import LocalSchedule
+from shuffledp.protocols.vectors._laplace import LaplaceNoise
+
+
+@dataclass(frozen=True)
+class Local(LocalSchedule, LaplaceNoise):
+    """The control without amplification: the local budget is the central one."""
+
+    name = "local"
+    task_kind = "vectors"
+
+    def dominating_pair(self) -> PrivacyProfile:
+        """One report alone is eps-DP, and randomized response of two values dominates whatever is."""
+        keep = -np.logaddexp(0.0, -self.eps_local)
+        pair = np.array([keep, keep - self.eps_local])
+        return CountPair(pair, pair[::-1], source=self.source, kind="upper")

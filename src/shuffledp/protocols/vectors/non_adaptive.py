@@ -1,0 +1,14 @@
+"""NON-ADAPTIVE: a fixed number of dummy reports buys a larger local budget for Laplace noise."""
+
+from dataclasses import dataclass
+
+from shuffledp.protocols._schedules import NonAdaptiveSchedule
+from shuffledp.protocols.vectors._laplace import LaplaceNoise
+
+
+@dataclass(frozen=True)
+class NonAdaptive(NonAdaptiveSchedule, LaplaceNoise):
+    """Laplace noise with k dummies of the zero vector, however many users take part."""
+
+    name = "non_adaptive"
+    task_kind = "vectors"

@@ -1,0 +1,41 @@
+"""E|X - Y| of negative binomial noise against summation."""
+
+import numpy as np
+import pytest
+from scipy.stats import nbinom
+
+from shuffledp.accounting import polya_mean_absolute
+
+
+@pytest.mark.parametrize("shape", [0.2, 0.9, 1.0, 1.3, 7.5])
+@pytest.mark.parametrize("eps", [0.2, 1.0, 3.0])
+def test_mean_absolute_value_is_that_of_a_sum(shape, eps):
+    size = int(60 * max(shape, 1) / eps) + 80
+    pmf = nbinom.pmf(np.arange(size), shape, -np.expm1(-eps))
+    gaps = np.abs(np.subtract.outer(np.arange(size), np.arange(size)))
+    assert float(polya_mean_absolute(shape, eps)) == pytest.approx(float(pmf @ gaps @ pmf), rel=1e-9)
+
+
+def test_shape_one_is_the_two_sided_geometric_law():
+    for eps in (1e-3, 0.1, 2.0):
+        assert float(polya_mean_absolute(1.0, eps)) == pytest.approx(1 / np.sinh(eps), rel=1e-10)
+
+
+def test_many_shapes_at_once_agree_with_one_by_one():
+    shapes = np.linspace(0.5, 3, 7)
+    assert polya_mean_absolute(shapes, 0.5) == pytest.approx(
+        [float(polya_mean_absolute(s, 0.5)) for s in shapes]
+    )
+
+
+def test_large_shapes_approach_the_normal_law():
+    eps, shape = 0.5, 4000.0
+    variance = shape * 2 * np.exp(-eps) / (-np.expm1(-eps)) ** 2
+    assert float(polya_mean_absolute(shape, eps)) == pytest.approx(np.sqrt(2 / np.pi * variance), rel=1e-3)
+
+
+def test_bad_values_are_refused():
+    with pytest.raises(ValueError, match="shape"):
+        polya_mean_absolute([1.0, 0.0], 0.5)
+    with pytest.raises(ValueError, match="eps"):
+        polya_mean_absolute(1.0, 0.0)

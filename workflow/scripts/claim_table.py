@@ -1,0 +1,22 @@
+"""Compute one table of a paper's claims: its errata, each with a witness, or a checked table of the paper."""
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from shuffledp import claims
+from shuffledp.jobs import job as guarded
+from shuffledp.storage import publish
+
+if TYPE_CHECKING:
+    from snakemake.script import snakemake
+
+
+def main(paper: str, name: str, table: Path, checksum: Path) -> None:
+    text = claims.table(paper, name).to_csv(index=False, float_format="%.10g", lineterminator="\n")
+    publish(checksum, {table: text.encode()})
+
+
+if __name__ == "__main__":
+    with guarded(snakemake.log[0]):
+        names = snakemake.wildcards
+        main(names.paper, names.claim, Path(snakemake.output.table), Path(snakemake.output.checksum))
