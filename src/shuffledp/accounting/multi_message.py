@@ -290,7 +290,7 @@ def _gaussian_deltas(mu: NDArray[np.float64], eps: float, gap: NDArray[np.float6
     left = eps - 20 * gap  # negative for large gaps: then delta is near 1, as it must be
     upper = log_ndtr(mu / 2 - left / mu)
     ratio = np.minimum(left + log_ndtr(-mu / 2 - left / mu) - upper, 0.0)
-    with np.errstate(under="ignore"):
+    with np.errstate(under="ignore", over="ignore"):  # beyond a gap of 70 the answer is 1
         return np.asarray(np.minimum(np.exp(upper + 10 * gap) * -np.expm1(ratio), 1.0))
 
 
@@ -341,6 +341,10 @@ def multi_expected_scale(
     return _scale(law, eps, delta, precision, accounting)
 
 
+#: Scales from e^-300 to e^300 are searched: exp() stays finite, and so do the squares that the bounds take.
+_LOG_SCALE = 300.0
+
+
 @remember(_REMEMBERED)
 def _scale(law: Law, eps: float, delta: float, precision: int, accounting: str) -> float:
     def excess(minus_log_tau: float) -> float:
@@ -349,7 +353,7 @@ def _scale(law: Law, eps: float, delta: float, precision: int, accounting: str) 
 
     z = math.sqrt(2 * math.log(2 / delta))
     start = precision * (z + math.sqrt(z * z + 2 * eps)) / (2 * eps * math.sqrt(law.mean + 1))
-    return math.exp(-root_below(excess, -math.log(start), -math.inf, math.inf, xtol=1e-11))
+    return math.exp(-root_below(excess, -math.log(start), -_LOG_SCALE, _LOG_SCALE, xtol=1e-11))
 
 
 @dataclass(frozen=True)

@@ -266,7 +266,10 @@ def _facts(file: DrawingFile, cells: pd.DataFrame, results: Results) -> dict[str
             else "the population's"
         )
         facts["error against"] = f"{target} values"
-        facts["repeats"] = str(experiment.repeats)
+        simulated = (
+            cells["cell"].isin(results.values.loc[results.values["kind"] == "simulated", "cell"]).any()
+        )
+        facts["repeats"] = str(experiment.repeats) if simulated else "none: only closed forms are shown"
     facts["accounting"] = ", ".join(a for a in _orders(file)["accounting"] if a in set(cells["accounting"]))
     reductions = sorted({r for r in cells["reduction"] if isinstance(r, str)})
     if reductions:

@@ -166,10 +166,9 @@ def _curve(ax: Axes, rows: pd.DataFrame, x: str, look: Look, ln: bool, positions
                 zorder=3,
             )
         else:
-            alone = kind == "computed" or "simulated" not in set(rows["kind"])
             known = pd.Series(y, group[x])
             line = known.reindex(known.index.union(list(positions)))  # infeasible cells interrupt the line
-            marker = look.marker if alone else ""
+            marker = look.marker if kind == "computed" else ""  # a closed form has no points
             ax.plot(line.index, line, color=look.colour, ls=look.dash, marker=marker, mfc="none", zorder=2)
 
 
@@ -193,7 +192,7 @@ def _legend(figure: Figure, what: Drawing, shown: Mapping[str, Look]) -> None:
             [],
             [],
             color=look.colour,
-            marker="" if _is_level(what, c) else look.marker,
+            marker="" if _is_level(what, c) or not _has_points(what, c) else look.marker,
             mfc="none",
             ls="--" if _is_level(what, c) else look.dash if not simulated or _has_line(what, c) else "",
         )
@@ -208,6 +207,11 @@ def _is_level(what: Drawing, curve: str) -> bool:
     """Whether a curve does not depend on x and is drawn as a level line."""
     rows, x = what.selection[what.selection["curve"] == curve], what.drawing["x"]
     return not rows.empty and (x not in rows or bool(rows[x].isna().all()))
+
+
+def _has_points(what: Drawing, curve: str) -> bool:
+    rows = what.selection[what.selection["curve"] == curve]
+    return rows.empty or bool(rows["kind"].isin(["simulated", "computed"]).any())
 
 
 def _has_line(what: Drawing, curve: str) -> bool:
