@@ -1,10 +1,11 @@
 """Multi-message accounting: wall times of the main functions, and the plain sum for the Polya noise."""
 
 import math
-import time
 from collections.abc import Callable
+from functools import partial
 
 import numpy as np
+from random_population import Row, best_of, compared
 from scipy.special import gammaln
 
 from shuffledp.accounting import (
@@ -14,7 +15,6 @@ from shuffledp.accounting import (
     multi_union_plan,
     negative_binomial_delta,
 )
-from shuffledp.accounting.remember import forget_all
 from shuffledp.populations import Binomial, Poisson
 
 
@@ -27,29 +27,20 @@ def plain_delta(shape: float, eps: float) -> float:
     return float(np.sum(np.maximum(law[:-1] - math.exp(eps) * law[1:], 0)))
 
 
-def best_of(function: Callable[[], object], repeats: int = 5) -> float:
-    fastest = math.inf
-    for _ in range(repeats):
-        forget_all()
-        start = time.perf_counter()
-        function()
-        fastest = min(fastest, time.perf_counter() - start)
-    return fastest
-
-
-def main() -> None:
-    cases: dict[str, Callable[[], object]] = {
-        "Polya delta, shape 0.9, eps 0.01": lambda: negative_binomial_delta(0.9, 0.01),
-        "the same, plain sum": lambda: plain_delta(0.9, 0.01),
-        "best shape, Poisson 1000": lambda: best_polya_shape(Poisson(1000), 0.1, 1e-5),
-        "best shape, Poisson 125000": lambda: best_polya_shape(Poisson(125000), 0.1, 1e-5),
-        "scale, printed, Poisson 125000": lambda: multi_expected_scale(Poisson(125000), 0.1, 1e-5, 354),
-        "union plan, Binomial(48841, 0.05)": lambda: multi_union_plan(Binomial(48841, 0.05), 0.1, 1e-5),
-        "expected plan, Binomial(48841, 0.05)": lambda: multi_expected_plan(Binomial(48841, 0.05), 0.1, 1e-5),
+def rows() -> list[Row]:
+    """Measure everything; about a second."""
+    alone: dict[str, Callable[[], object]] = {
+        "best n1, Poisson 1000": partial(best_polya_shape, Poisson(1000), 0.1, 1e-5),
+        "best n1, Poisson 125000": partial(best_polya_shape, Poisson(125000), 0.1, 1e-5),
+        "scale, printed, Poisson 125000": partial(multi_expected_scale, Poisson(125000), 0.1, 1e-5, 354),
+        "union plan, Binomial(48841, 0.05)": partial(multi_union_plan, Binomial(48841, 0.05), 0.1, 1e-5),
+        "expected plan, Binomial(48841, 0.05)": partial(
+            multi_expected_plan, Binomial(48841, 0.05), 0.1, 1e-5
+        ),
     }
-    for name, call in cases.items():
-        print(f"{name}: {1e3 * best_of(call):.2f} ms")
-
-
-if __name__ == "__main__":
-    main()
+    compare = compared(
+        "Polya delta, shape 0.9, eps 0.01",
+        partial(negative_binomial_delta, 0.9, 0.01),
+        partial(plain_delta, 0.9, 0.01),
+    )
+    return [compare, *(Row(name, best_of(call, 3)[0]) for name, call in alone.items())]

@@ -3,13 +3,17 @@
 Times depend on the machine; the ratios compare both ways in the same run.
 """
 
+from itertools import chain
+
+import dump
+import multi_message
 import random_population
 
 
 def main() -> None:
     print("| what | time | plain way | ratio | relative difference |")
     print("|---|---:|---:|---:|---:|")
-    for row in random_population.rows():
+    for row in chain(random_population.rows(), multi_message.rows(), dump.rows()):
         cells = ["", "", ""]
         if row.reference is not None and row.difference is not None:
             cells = [

@@ -6,6 +6,14 @@ otherwise.
 """
 
 from shuffledp.accounting.clones import ClonesProfile, clone_rate
+from shuffledp.accounting.dump import (
+    DUMP_ACCOUNTINGS,
+    blanket_delta,
+    dummy_count,
+    dummy_delta,
+    dummy_epsilon,
+    mix_dummy_count,
+)
 from shuffledp.accounting.errors import Infeasible
 from shuffledp.accounting.hockey_stick import (
     CountPair,
@@ -46,6 +54,7 @@ from shuffledp.accounting.secure_sum import group_order, security_bits, share_co
 
 __all__ = [
     "ACCOUNTINGS",
+    "DUMP_ACCOUNTINGS",
     "ClonesProfile",
     "CountPair",
     "DiscreteGaussianPlan",
@@ -56,11 +65,15 @@ __all__ = [
     "WorstOf",
     "amplified_epsilon",
     "best_polya_shape",
+    "blanket_delta",
     "checkin_epsilon",
     "checkin_local_budget",
     "clone_delta",
     "clone_rate",
     "discrete_gaussian_gap",
+    "dummy_count",
+    "dummy_delta",
+    "dummy_epsilon",
     "dummy_grid",
     "error_factor",
     "expected_polya_delta",
@@ -69,6 +82,7 @@ __all__ = [
     "inverse_moments",
     "local_budget",
     "log_gaussian_delta",
+    "mix_dummy_count",
     "multi_exact_plan",
     "multi_expected_delta",
     "multi_expected_plan",

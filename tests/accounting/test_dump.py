@@ -1,0 +1,292 @@
+import itertools
+import math
+
+import mpmath as mp
+import numpy as np
+import pytest
+from numpy.testing import assert_allclose
+
+from shuffledp.accounting import (
+    CountPair,
+    Infeasible,
+    blanket_delta,
+    dummy_count,
+    dummy_delta,
+    dummy_epsilon,
+    hockey_stick,
+    mix_dummy_count,
+)
+from shuffledp.accounting.dummy_blanket import blanket_rate, mixed_blanket_delta
+from shuffledp.numerics import Window, binomial_window
+
+
+def uniform_counts(messages: int, values: int) -> dict[tuple[int, ...], float]:
+    """The law of the counts of uniform messages, by listing every sequence."""
+    law: dict[tuple[int, ...], float] = {}
+    for sequence in itertools.product(range(values), repeat=messages):
+        counts = tuple(sequence.count(v) for v in range(values))
+        law[counts] = law.get(counts, 0.0) + values**-messages
+    return law
+
+
+def enumerated_pair(messages: int, values: int, eps_local: float) -> CountPair:
+    """The views for the inputs 0 and 1, over the counts of all values."""
+    others = uniform_counts(messages, values)
+    views: list[dict[tuple[int, ...], float]] = []
+    for value in (0, 1):
+        view: dict[tuple[int, ...], float] = {}
+        for counts, mass in others.items():
+            for report in range(values):
+                weight = math.exp(0.0 if report == value else -eps_local)
+                outcome = tuple(c + (v == report) for v, c in enumerate(counts))
+                total = 1 + (values - 1) * math.exp(-eps_local)
+                view[outcome] = view.get(outcome, 0.0) + mass * weight / total
+        views.append(view)
+    outcomes = sorted(set(views[0]) | set(views[1]))
+    with np.errstate(divide="ignore"):
+        return CountPair(*(np.log([view.get(o, 0.0) for o in outcomes]) for view in views))
+
+
+def precise_delta(values: int, messages: int, eps: float, eps_local: float) -> mp.mpf:
+    """The double sum over the counts (a, b) of the two values among all uniform messages, in 40 digits."""
+    mp.mp.dps = 40
+    total, k = messages + 1, mp.mpf(values)
+    rate = mp.mpf(0) if math.isinf(eps_local) else k / (mp.exp(eps_local) + k - 1)
+    result = mp.mpf(0)
+    for a in range(total + 1):
+        for b in range(total - a + 1):
+            gain = rate + (1 - rate) * k * a / total - mp.exp(eps) * (rate + (1 - rate) * k * b / total)
+            if gain > 0 and (values > 2 or a + b == total):
+                ways = mp.binomial(total, a) * mp.binomial(total - a, b)
+                result += ways * k**-total * (k - 2) ** (total - a - b) * gain
+    return result
+
+
+@pytest.mark.parametrize("values, messages", [(2, 0), (2, 5), (3, 0), (3, 1), (3, 6), (4, 5), (5, 3)])
+@pytest.mark.parametrize("eps_local", [0.3, 1.0, 4.0, math.inf])
+def test_delta_equals_full_enumeration_in_both_directions(values, messages, eps_local):
+    pair = enumerated_pair(messages, values, eps_local)
+    for eps in (0.0, 0.1, 0.29, 0.7, math.log(2), 1.5, 3.9, 20.0):
+        got = blanket_delta(eps, messages, values, eps_local)
+        for p, q in ((pair.log_p, pair.log_q), (pair.log_q, pair.log_p)):
+            assert_allclose(got, float(hockey_stick(p, q, eps)), rtol=1e-11, atol=1e-15)
+
+
+@pytest.mark.parametrize("values, messages", [(2, 90), (3, 70), (40, 90)])
+@pytest.mark.parametrize("eps_local", [0.8, 3.0, math.inf])
+@pytest.mark.parametrize("eps", [0.01, 0.5, 0.75, 2.5])
+def test_delta_agrees_with_forty_digits(values, messages, eps_local, eps):
+    want = float(precise_delta(values, messages, eps, eps_local))
+    if eps >= eps_local:
+        assert blanket_delta(eps, messages, values, eps_local) == 0
+    else:
+        assert_allclose(blanket_delta(eps, messages, values, eps_local), want, rtol=1e-10, atol=1e-300)
+
+
+@pytest.mark.parametrize("eps", [0.0, 0.05, 0.4, 1.3, 4.0])
+@pytest.mark.parametrize("values, messages", [(2, 3000), (7, 40_000), (2000, 85_304)])
+def test_an_unbounded_budget_is_the_limit_of_large_ones(values, messages, eps):
+    # Two different ways to sum: the recurrence of the clones, and incomplete beta functions.
+    assert_allclose(
+        blanket_delta(eps, messages, values, 80.0), dummy_delta(values, messages, eps), rtol=1e-9, atol=1e-290
+    )
+
+
+def test_a_report_among_nothing_has_its_local_privacy():
+    assert dummy_delta(5, 0, 3.0) == 1
+    assert_allclose(blanket_delta(0.5, 0, 5, 2.0), (math.e**2 - math.e**0.5) / (math.e**2 + 4), rtol=1e-14)
+    assert blanket_delta(2.0, 0, 5, 2.0) == 0
+
+
+@pytest.mark.parametrize("eps", [30.0, 700.0, 1e5])
+def test_what_remains_at_large_eps_is_that_no_dummy_equals_the_other_value(eps):
+    assert_allclose(dummy_delta(6, 50, eps), (5 / 6) ** 50, rtol=1e-10)
+
+
+def test_large_eps_below_a_larger_budget_leaves_the_same():
+    assert_allclose(blanket_delta(40.0, 1000, 3, 60.0), (2 / 3) ** 1000, rtol=1e-8)
+    assert_allclose(blanket_delta(700.0, 10, 3, 1000.0), (2 / 3) ** 10, rtol=1e-10)
+    assert_allclose(blanket_delta(12.0, 60, 3, 14.0), float(precise_delta(3, 60, 12.0, 14.0)), rtol=1e-10)
+
+
+@pytest.mark.parametrize("eps_local", [1.5, 8.0, math.inf])
+def test_delta_falls_with_eps_and_with_messages_and_grows_with_the_budget(eps_local):
+    by_eps = [blanket_delta(e, 500, 20, eps_local) for e in np.linspace(0, 3, 31)]
+    assert np.all(np.diff(by_eps) <= 0)
+    by_messages = [blanket_delta(0.6, m, 20, eps_local) for m in range(0, 600, 7)]
+    assert np.all(np.diff(by_messages) <= 0)
+    assert blanket_delta(0.6, 500, 20, eps_local) >= blanket_delta(0.6, 500, 20, 0.9 * min(eps_local, 9.0))
+
+
+# Section 6 of the specification: needed messages per value for (eps, delta).
+PER_VALUE = {
+    0.1: ("1203.7", "2641.1", "5051.6"),
+    0.2: ("356.8", "726.7", "1337.6"),
+    0.4: ("106.6", "203.1", "360.5"),
+    0.6: ("53.8", "98.8", "171.6"),
+    0.8: ("33.9", "60.7", "103.9"),
+    1.0: ("24.3", "42.65", "72.0"),
+}
+
+
+@pytest.mark.parametrize("eps", PER_VALUE)
+def test_dummies_per_value_are_those_of_the_specification(eps):
+    for delta, digits in zip((1e-4, 1e-6, 1e-9), PER_VALUE[eps], strict=True):
+        half = 0.5 * 10.0 ** -len(digits.split(".")[1])
+        # All entries are those of 500 values; for 2000 the last one is 72.05.
+        assert abs(dummy_count(500, eps, delta, accounting="exact") / 500 - float(digits)) <= half
+
+
+@pytest.mark.parametrize(
+    "setting, exact, printed",
+    [
+        ((50, 1.0, 1e-6), 2128, 10_158),
+        ((2000, 1.0, 1e-6), 85_304, 406_244),
+        ((2000, 0.1, 1e-9), 10_103_259, 59_965_958),
+    ],
+)
+def test_dummy_counts_of_the_specification(setting, exact, printed):
+    assert dummy_count(*setting, accounting="exact") == exact
+    assert dummy_count(*setting, accounting="printed") == printed
+
+
+@pytest.mark.parametrize(
+    "eps, pure, mix",
+    [
+        (0.4, (12.70, 126.95, 126.95, 1269.51), (11.75, 117.49, 118.94, 1189.37)),
+        (0.6, (5.64, 56.42, 56.42, 564.23), (4.36, 43.60, 45.04, 450.39)),
+        (0.8, (3.17, 31.74, 31.74, 317.38), (1.77, 17.73, 19.17, 191.75)),
+        (1.0, (2.03, 20.31, 20.31, 203.12), (0.58, 5.76, 7.20, 72.04)),
+    ],
+)
+def test_tables_3_and_4(eps, pure, mix):
+    for i, (values, senders) in enumerate(((50, 5000), (50, 500), (500, 5000), (500, 500))):
+        slack = 0.005 + 1 / senders  # the digits, and rounding the total up
+        got = dummy_count(values, eps, 1e-6, accounting="printed") / senders
+        assert abs(got - pure[i]) <= slack
+        got = mix_dummy_count(500_000, values, eps, 1e-6, 8.0, accounting="printed") / senders
+        assert abs(got - mix[i]) <= slack
+
+
+@pytest.mark.parametrize(
+    "eps, gamma, values", list(itertools.product((0.4, 0.6, 0.8, 1.0), (0.01, 0.001), (50, 500)))
+)
+def test_the_totals_of_table_3_are_far_more_than_enough(eps, gamma, values):
+    senders = round(500_000 * gamma)
+    per_sender = math.ceil(dummy_count(values, eps, 1e-6, accounting="printed") / senders)
+    assert dummy_delta(values, per_sender * senders, eps) < 1e-20
+
+
+@pytest.mark.parametrize(
+    "n, values, eps, exact, printed",
+    [
+        (500_000, 50, 0.2, 26.9e3, 258e3),
+        (500_000, 50, 1.0, 0, 2.9e3),
+        (500_000, 500, 0.2, 194e3, 2.59e6),
+        (500_000, 500, 0.4, 2.2e3, 595e3),
+        (494_352, 2000, 0.4, 0, 2.46e6),
+    ],
+)
+def test_mixed_counts_of_the_specification(n, values, eps, exact, printed):
+    got = mix_dummy_count(n, values, eps, 1e-6, 8.0, accounting="exact")
+    assert abs(got - exact) <= {0: 0, 26.9e3: 50, 194e3: 500, 2.2e3: 50}[exact]
+    got = mix_dummy_count(n, values, eps, 1e-6, 8.0, accounting="printed")
+    assert_allclose(got, printed, rtol={2.9e3: 0.018, 2.59e6: 0.002, 2.46e6: 0.0021}.get(printed, 0.002))
+
+
+@pytest.mark.parametrize(
+    "values, eps, delta", [(2, 0.3, 1e-5), (3, 1.0, 1e-3), (40, 2.0, 1e-8), (7, 9.0, 0.4)]
+)
+def test_the_exact_count_is_the_smallest_that_suffices(values, eps, delta):
+    count = dummy_count(values, eps, delta, accounting="exact")
+    assert dummy_delta(values, count, eps) <= delta < dummy_delta(values, count - 1, eps)
+
+
+@pytest.mark.parametrize(
+    "values, dummies, delta", [(2, 50, 1e-3), (30, 3000, 1e-6), (500, 10**6, 1e-9), (9, 200, 0.01)]
+)
+def test_the_exact_epsilon_is_the_smallest_that_holds(values, dummies, delta):
+    eps = dummy_epsilon(values, dummies, delta, accounting="exact")
+    assert dummy_delta(values, dummies, eps) <= delta * (1 + 1e-9)
+    assert dummy_delta(values, dummies, eps * (1 - 1e-8)) > delta
+    assert dummy_count(values, eps * (1 + 1e-9), delta, accounting="exact") <= dummies
+
+
+@pytest.mark.parametrize("values, eps, delta", [(50, 1.0, 1e-6), (2, 0.01, 0.29), (1000, 0.3, 1e-12)])
+def test_the_printed_count_and_epsilon_invert_each_other_and_exceed_the_exact(values, eps, delta):
+    count = dummy_count(values, eps, delta, accounting="printed")
+    assert dummy_epsilon(values, count, delta, accounting="printed") <= eps
+    assert count >= dummy_count(values, eps, delta, accounting="exact")
+    assert dummy_epsilon(values, count, delta, accounting="exact") <= eps
+
+
+def test_the_mixed_delta_averages_over_the_random_number_of_messages():
+    eps, values, eps_local, dummies = 0.5, 6, 3.0, 40
+    law = binomial_window(300, blanket_rate(values, eps_local), 1e-30)
+    want = law.pmf @ [blanket_delta(eps, int(m) + dummies, values, eps_local) for m in law.support]
+    shifted = Window(law.start + dummies, law.pmf, law.omitted)
+    assert_allclose(mixed_blanket_delta(shifted, values, eps, eps_local, 1e-30), want, rtol=1e-10)
+
+
+def test_the_mixed_count_is_the_smallest_that_suffices():
+    n, values, eps, delta, eps_local = 200, 5, 0.7, 1e-5, 4.0
+    count = mix_dummy_count(n, values, eps, delta, eps_local, accounting="exact")
+    law = binomial_window(n - 1, blanket_rate(values, eps_local), 1e-30)
+    at = [
+        mixed_blanket_delta(Window(law.start + s, law.pmf), values, eps, eps_local, 1e-30)
+        for s in (count - 1, count)
+    ]
+    assert at[1] <= delta < at[0]
+    assert mix_dummy_count(1, values, eps, delta, 0.7, accounting="exact") == 0
+    assert count <= mix_dummy_count(n, values, eps, delta, eps_local, accounting="printed")
+
+
+@pytest.mark.parametrize(
+    "ask",
+    [
+        lambda: dummy_count(9, 1.01, 1e-6, accounting="printed"),
+        lambda: dummy_count(9, 0.5, 0.291, accounting="printed"),
+        lambda: dummy_epsilon(9, 10, 1e-6, accounting="printed"),
+        lambda: dummy_epsilon(9, 1, 1e-6, accounting="printed"),
+        lambda: dummy_epsilon(9, 10**6, 0.291, accounting="printed"),
+        lambda: mix_dummy_count(100, 9, 1.01, 1e-6, 8.0, accounting="printed"),
+        lambda: mix_dummy_count(100, 9, 0.5, 0.582, 8.0, accounting="printed"),
+        lambda: dummy_epsilon(9, 10, 1e-6, accounting="exact"),
+        lambda: dummy_count(9, 1e-9, 1e-6, accounting="printed"),
+        lambda: dummy_delta(3, 2**53, 0.1),
+    ],
+)
+def test_what_no_theorem_covers_is_refused_with_a_reason(ask):
+    with pytest.raises(Infeasible) as refusal:
+        ask()
+    assert refusal.value.reason
+
+
+def test_the_ends_of_the_printed_ranges_are_allowed():
+    assert dummy_count(9, 1.0, 0.2906, accounting="printed") > 0
+    assert mix_dummy_count(100, 9, 1.0, 0.5813, 8.0, accounting="printed") > 0
+
+
+@pytest.mark.parametrize(
+    "ask",
+    [
+        lambda: dummy_delta(1, 5, 0.1),
+        lambda: dummy_delta(3, -1, 0.1),
+        lambda: dummy_delta(3, 5, -0.1),
+        lambda: dummy_count(3, 0.0, 1e-6, accounting="exact"),
+        lambda: dummy_count(3, 1.0, 1.0, accounting="exact"),
+        lambda: dummy_count(3, 1.0, 0.1, accounting="loose"),
+        lambda: mix_dummy_count(0, 3, 1.0, 0.1, 8.0, accounting="exact"),
+        lambda: blanket_delta(0.1, 5, 3, 0.0),
+    ],
+)
+def test_arguments_outside_their_range_are_rejected(ask):
+    with pytest.raises(ValueError, match="must be"):
+        ask()
+
+
+@pytest.mark.parametrize("values, eps", [(2, 3.5e-4), (3, 4.3e-4), (100, 0.0043), (10**6, 0.51)])
+def test_counts_near_a_hundred_million_are_smallest(values, eps):
+    count = dummy_count(values, eps, 1e-6, accounting="exact")
+    assert 5e7 < count < 5e8
+    assert dummy_delta(values, count, eps) <= 1e-6 < dummy_delta(values, count - 1, eps) * (1 + 1e-9)
