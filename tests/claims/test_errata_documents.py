@@ -17,12 +17,13 @@ from shuffledp.accounting import (
     best_polya_shape,
     inverse_moments,
     local_budget,
+    multi_expected_scale,
     optimal_dummies,
     polya_mean_absolute,
     population_lower_bound,
 )
 from shuffledp.claims import comparisons, documents, multi_message
-from shuffledp.populations import Binomial, Poisson
+from shuffledp.populations import Binomial, Fixed, Poisson
 from shuffledp.storage import damaged
 
 ROOT = Path(__file__).parents[2]
@@ -242,3 +243,15 @@ def test_savings_of_the_multi_message_protocols_on_adult():
     assert_allclose([min(union), max(union)], [0.767, 0.899], atol=1e-3)
     assert_allclose([min(expected), max(expected)], [0.093, 0.622], atol=1e-3)
     assert_allclose([min(simplified), max(simplified)], [0.658, 0.769], atol=1e-3)
+
+
+@pytest.mark.parametrize("name", multi_message.MULTI_POPULATIONS)
+def test_the_expected_bound_beats_a_gaussian_union_bound_by_one_to_ten_percent(name):
+    """The union baseline: Gaussian noise for the printed n1 users of Table II, at the same delta."""
+    law = multi_message.MULTI_POPULATIONS[name]
+    precision = math.ceil(math.sqrt(law.mean + 1))
+    users = int(population_lower_bound(law, multi_message.DELTA / 2))
+    for eps in (0.001, 0.5):
+        expected = multi_expected_scale(law, eps, multi_message.DELTA, precision)
+        union = multi_expected_scale(Fixed(users - 1), eps, multi_message.DELTA, precision)
+        assert 0.005 < 1 - expected / union < 0.105
