@@ -50,6 +50,8 @@ class MultiExpected(GaussianShares):
             Of two values.
         accounting : {"printed", "exact"}
             ``printed``: Lemma 4 with its misprints put right. ``exact``: the hockey stick of the noise itself.
+            With either, tau is raised a little where noise on integers protects less than its normal limit, which
+            concerns a handful of users and large budgets only; elsewhere it is the planned one.
         order : {"safe", "printed"}
             Group order. The printed one leaves no room for the noise (errata RP-E26): the estimate wraps around and
             can become useless, which is what it is kept for.
