@@ -30,6 +30,7 @@ from shuffledp.datasets import (
     tables,
 )
 from shuffledp.datasets.catalogue import Archive, DatasetSpec, Files, RatingsArchive, RawFile, UciRepo
+from shuffledp.datasets.prepared import sample_ratings
 from shuffledp.datasets.substitutes import synthetic_sets
 from shuffledp.datasets.summaries import SUMMARY_FILES, default_summaries_dir
 
@@ -118,6 +119,23 @@ def test_published_numbers_of_movielens(real):
         67_310,
         8_546,
     )
+
+
+def test_the_sample_of_ratings_is_fixed_and_within_the_ratings(real):
+    data = load("movielens", real)
+    sample = data.histogram("sampled_movie")
+    assert (sample.size, sample.sum(), sample.max()) == (2_000, 494_352, 10_370)
+    assert (sample == data.histogram("sampled_movie")).all()
+    assert np.sort(sample)[-200:].sum() <= np.sort(data.histogram("movie"))[-200:].sum()
+
+
+def test_a_sample_of_ratings_needs_enough_movies_and_ratings():
+    with pytest.raises(ValueError, match="at least 2000 movies, got 3"):
+        sample_ratings(np.array([10**6, 1, 1]))
+    with pytest.raises(ValueError, match="at least 494352 ratings of the chosen movies, got 2000"):
+        sample_ratings(np.ones(2_500, np.int64))
+    every = sample_ratings(np.full(2_000, 248))
+    assert every.sum() == 494_352 and every.max() <= 248 and every.min() >= 0
 
 
 def test_shipped_summaries_are_what_the_raw_files_give(mirror, raw_dir, tmp_path):

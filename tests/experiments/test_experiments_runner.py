@@ -291,6 +291,20 @@ def test_sampling_variance_is_that_of_a_draw_without_replacement(adult):
     assert not own.sampling_variance.any()
 
 
+def test_a_uniform_data_set_has_fixed_records_and_draws_have_not():
+    task = who.task_from({"kind": "frequency", "domain_size": 3})
+    everybody = who.population_from({"users": 11})
+    fixed = who.source_from({"name": "uniform", "records": 11}, task, None)
+    drawn = who.participants(task, fixed, everybody, repeats=4, seed=1)
+    assert (drawn.counts == [4, 4, 3]).all()
+    support = who.typical(task, fixed, everybody)
+    assert support.participants.counts.tolist() == [[4, 4, 3]]  # whole numbers, not 3.9999
+    loose = who.source_from({"name": "uniform"}, task, None)
+    assert len({tuple(c) for c in who.participants(task, loose, everybody, repeats=9, seed=1).counts}) > 1
+    with pytest.raises(ValueError, match="12 participants cannot be drawn without replacement from 11"):
+        who.participants(task, fixed, who.population_from({"users": 12}), repeats=1, seed=1)
+
+
 def test_more_participants_than_records_is_an_error_that_says_so(adult):
     with pytest.raises(
         ValueError, match="401 participants cannot be drawn without replacement from 400 records"

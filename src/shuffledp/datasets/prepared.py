@@ -257,6 +257,7 @@ class Dataset:
             Adult: `sex` (0 = Female, 1 = Male), `hours_per_week` (index = hours, 0..99).
             IPUMS: `birthplace` (index = code - 1, 900 values).
             MovieLens: `movie` (index = rank of the movie number, 26,744 values); records are ratings.
+            `sampled_movie` (2,000 values, 494,352 records): see `sample_ratings`.
             MSNBC, 17 values each: `category` (users whose set holds category index + 1), `first` (users
             whose first page is of it), `visits` (page visits), `set_size` (users with index + 1 distinct
             categories). MNIST: `train_labels`, `test_labels` (10 values).
@@ -292,6 +293,8 @@ class Dataset:
         count = self.table["count"].to_numpy()
         if column == "movie":
             return count.astype(np.int64)
+        if column == "sampled_movie":
+            return sample_ratings(count.astype(np.int64))
         if column in ("category", "set_size"):
             held = members(self.table["mask"].to_numpy())
             if column == "category":
@@ -358,7 +361,7 @@ class Dataset:
 _COLUMNS: dict[str, tuple[str, ...]] = {
     "adult": ("sex", "hours_per_week"),
     "ipums": ("birthplace",),
-    "movielens": ("movie",),
+    "movielens": ("movie", "sampled_movie"),
     "msnbc": ("category", "first", "visits", "set_size"),
     "mnist": ("train_labels", "test_labels"),
 }
@@ -424,3 +427,39 @@ def load(name: str, prepared_dir: Path) -> Dataset:
     arrays: dict[str, NDArray[np.generic]] = {key: np.array(value, np.int64) for key, value in extra.items()}
     frame = table.replace_schema_metadata(None).to_pandas(use_threads=False)
     return Dataset(name, frame, arrays, provenance)
+
+SAMPLED_MOVIES = 2_000
+SAMPLED_RATINGS = 494_352
+_SAMPLE_SEED = 2009_13738
+
+
+def sample_ratings(counts: NDArray[np.int64]) -> NDArray[np.int64]:
+    """Return a fixed sample of the ratings: as many ratings and movies as in the experiments of the DUMP paper.
+
+    The paper does not say which of MovieLens' ratings it took. Here 2,000 movies are drawn uniformly, then 494,352 of
+    their ratings, both without replacement and with a seed of their own, so that the sample is the same in every run.
+
+    Parameters
+    ----------
+    counts : (k,) ndarray of int64
+        Ratings per movie.
+
+    Returns
+    -------
+    (2000,) ndarray of int64
+        Sampled ratings of the chosen movies, in the order of `counts`.
+
+    Raises
+    ------
+    ValueError
+        If there are fewer movies, or the chosen ones have fewer ratings.
+    """
+    if counts.size < SAMPLED_MOVIES:
+        raise ValueError(f"Sampling needs at least {SAMPLED_MOVIES} movies, got {counts.size}.")
+    rng = np.random.Generator(np.random.PCG64(np.random.SeedSequence(_SAMPLE_SEED)))
+    chosen = counts[np.sort(rng.choice(counts.size, SAMPLED_MOVIES, replace=False))]
+    if chosen.sum() < SAMPLED_RATINGS:
+        raise ValueError(
+            f"Sampling needs at least {SAMPLED_RATINGS} ratings of the chosen movies, got {int(chosen.sum())}."
+        )
+    return rng.multivariate_hypergeometric(chosen, SAMPLED_RATINGS, method="marginals").astype(np.int64)

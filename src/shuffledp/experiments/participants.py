@@ -169,10 +169,12 @@ class Values(Source):
 
     def expected(self, n: Ints, truth: str) -> tuple[Participants, Floats]:
         """Expected users per value."""
+        size = None if self.holders is None else int(self.holders.sum())
         counts = n[:, None] * self.shares
+        if self.holders is not None:  # whole numbers where everybody takes part: some errors jump between them
+            counts = np.where(n[:, None] == size, self.holders, counts)
         sampling = np.zeros_like(counts)
         if truth == "population":
-            size = None if self.holders is None else int(self.holders.sum())
             sampling = _left_out(n, size)[:, None] * self.shares * (1 - self.shares) / n[:, None]
         return Participants(Public(n), counts, counts / n[:, None]), sampling
 
@@ -266,7 +268,8 @@ def source_from(config: Mapping[str, Any], task: Task, prepared: Path) -> Source
     Parameters
     ----------
     config : mapping
-        ``name`` of a data set with ``column`` and ``draw``; or ``categorical`` with ``weights``; or ``uniform``.
+        ``name`` of a data set with ``column`` and ``draw``; or ``categorical`` with ``weights``; or
+        ``uniform``, with ``records`` for a fixed set of that many records, spread as evenly as possible.
     task : Task
         Gives the domain size, or dimension and clipping norm.
     prepared : Path
@@ -280,7 +283,7 @@ def source_from(config: Mapping[str, Any], task: Task, prepared: Path) -> Source
     check_data(config, task)
     k = task.counts_shape[-1]
     if config["name"] == "uniform":
-        return Values(config, "synthetic", "", np.full(k, 1 / k), None)
+        return _uniform(config, k)
     if config["name"] == "categorical":
         return Values(config, "synthetic", "", np.asarray(config["weights"], float), None)
     dataset = load(config["name"], prepared)
@@ -294,6 +297,15 @@ def source_from(config: Mapping[str, Any], task: Task, prepared: Path) -> Source
         return _of_another_dimension(config, task, about, gradients.dimension)
     holders = dataset.histogram(config["column"], k)
     return Values(config, about.source, about.note, holders / holders.sum(), holders if without else None)
+
+
+def _uniform(config: Mapping[str, Any], k: int) -> Values:
+    """Uniform values: drawn for each participant, or a fixed data set that is as even as possible."""
+    if "records" not in config:
+        return Values(config, "synthetic", "", np.full(k, 1 / k), None)
+    records = config["records"]
+    holders = records // k + (np.arange(k) < records % k).astype(np.int64)
+    return Values(config, "synthetic", "", holders / records, holders)
 
 
 def _of_another_dimension(
