@@ -234,11 +234,16 @@ class Summation(Task):
 
 @dataclass(frozen=True)
 class Sets(Task):
-    """Holders per item when every user holds ``set_size`` distinct items of ``domain_size``."""
+    """Holders per item when every user holds ``set_size`` distinct items of ``domain_size``.
+
+    The last ``padding_items`` of the items stand for nothing: users hold them to bring sets to one size, and no error
+    counts them.
+    """
 
     domain_size: int
     set_size: int
     levels: int = 1
+    padding_items: int = 0
     kind: ClassVar[TaskKind] = "sets"
     metrics: ClassVar[tuple[str, ...]] = ("sse", "mse")
 
@@ -246,6 +251,11 @@ class Sets(Task):
         _at_least(self, "set_size", 1)
         _at_least(self, "domain_size", self.set_size)
         _at_least(self, "levels", 1)
+        _at_least(self, "padding_items", 0)
+        if self.padding_items >= self.domain_size:
+            raise ValueError(
+                f"Sets: padding_items must be less than domain_size {self.domain_size}, got {self.padding_items}."
+            )
 
     @property
     def counts_shape(self) -> tuple[int, ...]:
@@ -254,8 +264,8 @@ class Sets(Task):
 
     @property
     def estimate_shape(self) -> tuple[int, ...]:
-        """(d,): share of holders per item."""
-        return (self.domain_size,)
+        """(d - padding_items,): share of holders per item."""
+        return (self.domain_size - self.padding_items,)
 
 
 @dataclass(frozen=True)

@@ -8,7 +8,7 @@ import yaml
 from shuffledp import datasets
 from shuffledp.datasets.prepared import _COLUMNS
 from shuffledp.experiments.config import ConfigurationError, cells_of, merged, read_yaml
-from shuffledp.experiments.participants import VECTOR_COLUMNS
+from shuffledp.experiments.sources import SET_COLUMNS, VECTOR_COLUMNS
 
 PAPER, RUN = "config/experiments/demo.yaml", "config/config.yaml"
 COINS = "config/experiments/demo.yaml: experiments.coins"
@@ -90,7 +90,8 @@ BROKEN = {
     "method without content": (PAPER, "local: {}", "local:", f"{COINS}.methods.local:", "expected a mapping, got None."),
     "unknown key of a method": (PAPER, "local: {}", "local: {protcol: local}", f"{COINS}.methods.local:", "unknown key 'protcol'. Did you mean 'protocol'?"),
     "no budget": (PAPER, "    budget: {eps: $eps, delta: 1.0e-5}\n", "", f"{COINS}.methods.local:", "needs the experiment's 'budget'"),
-    "budget without delta": (PAPER, ", delta: 1.0e-5}", "}", f"{COINS}.methods.local:", "its budget lacks the key 'delta'."),
+    "budget without delta": (PAPER, ", delta: 1.0e-5}", "}", f"{COINS}.methods.local: budget:", "either delta or delta_times_users"),
+    "budget with two deltas": (PAPER, ", delta: 1.0e-5}", ", delta: 1.0e-5, delta_times_users: 0.01}", f"{COINS}.methods.local: budget:", "either delta or delta_times_users"),
     "privacy levels that fall": (PAPER, "eps: $eps", "eps: [2, $eps]", f"{COINS}.methods.local: budget:", "must increase"),
     "missing plug-in file": (PAPER, "local: {}", "x: {protocol: 'gone.py:Mine'}", f"{COINS}.methods.x:", "there is no file"),
     "missing class": (PAPER, "local: {}", "x: {protocol: 'mine.py:Yours'}", f"{COINS}.methods.x:", "defines no class 'Yours'. It defines: Mine."),
@@ -293,4 +294,5 @@ def test_the_schema_knows_every_data_set_and_column():
     }
     columns = {name: set(_COLUMNS[name]) for name in datasets.NAMES}
     columns["mnist"] |= set(VECTOR_COLUMNS)
+    columns["msnbc"] |= set(SET_COLUMNS)
     assert known == columns

@@ -9,6 +9,7 @@ import pytest
 from shuffledp.experiments import participants as who
 from shuffledp.experiments import results, runner, seeds
 from shuffledp.experiments.results import CELLS, VALUES, Bundle
+from shuffledp.experiments.sources import source_from
 from shuffledp.storage import IntegrityError
 
 
@@ -284,7 +285,7 @@ def test_expectation_agrees_with_simulation_within_4_standard_errors(adult, trut
 
 def test_sampling_variance_is_that_of_a_draw_without_replacement(adult):
     task = who.task_from({"kind": "frequency", "domain_size": 2})
-    source = who.source_from({"name": "adult", "column": "sex"}, task, adult)
+    source = source_from({"name": "adult", "column": "sex"}, task, adult)
     support = who.typical(task, source, who.population_from({"users": 300}), truth="population")
     assert support.sampling_variance == pytest.approx(0.25 * 0.75 / 300 * (400 - 300) / (400 - 1))
     own = who.typical(task, source, who.population_from({"users": 300}), truth="participants")
@@ -294,12 +295,12 @@ def test_sampling_variance_is_that_of_a_draw_without_replacement(adult):
 def test_a_uniform_data_set_has_fixed_records_and_draws_have_not():
     task = who.task_from({"kind": "frequency", "domain_size": 3})
     everybody = who.population_from({"users": 11})
-    fixed = who.source_from({"name": "uniform", "records": 11}, task, None)
+    fixed = source_from({"name": "uniform", "records": 11}, task, None)
     drawn = who.participants(task, fixed, everybody, repeats=4, seed=1)
     assert (drawn.counts == [4, 4, 3]).all()
     support = who.typical(task, fixed, everybody)
     assert support.participants.counts.tolist() == [[4, 4, 3]]  # whole numbers, not 3.9999
-    loose = who.source_from({"name": "uniform"}, task, None)
+    loose = source_from({"name": "uniform"}, task, None)
     assert len({tuple(c) for c in who.participants(task, loose, everybody, repeats=9, seed=1).counts}) > 1
     with pytest.raises(ValueError, match="12 participants cannot be drawn without replacement from 11"):
         who.participants(task, fixed, who.population_from({"users": 12}), repeats=1, seed=1)

@@ -8,9 +8,11 @@ from numpy.testing import assert_allclose
 
 from shuffledp import datasets
 from shuffledp.datasets.gradients import SoftmaxGradients
-from shuffledp.experiments import participants as part
+from shuffledp.experiments import participants as drawing
 from shuffledp.experiments import runner
+from shuffledp.experiments import sources as part
 from shuffledp.experiments.config import ConfigurationError
+from shuffledp.experiments.sources import gradients as gradient_module
 from shuffledp.populations import Binomial
 from shuffledp.tasks import Frequency, Vectors
 
@@ -100,9 +102,9 @@ def test_images_and_labels_must_fit():
 
 @pytest.mark.parametrize("draw", ["without_replacement", "with_replacement"])
 def test_participants_are_images_and_their_truth_is_their_mean(monkeypatch, draw):
-    monkeypatch.setattr(part, "USERS_AT_ONCE", 7)
-    monkeypatch.setattr(part, "REPEATS_AT_ONCE", 2)
-    who = part.participants(TASK, source(monkeypatch, draw=draw), LAW, repeats=5, seed=1)
+    monkeypatch.setattr(gradient_module, "USERS_AT_ONCE", 7)
+    monkeypatch.setattr(gradient_module, "REPEATS_AT_ONCE", 2)
+    who = drawing.participants(TASK, source(monkeypatch, draw=draw), LAW, repeats=5, seed=1)
     for repeat in range(5):
         held = np.concatenate([chunk.values for chunk in who.users(repeat)])
         assert len(held) == who.public.n_users[repeat]
@@ -110,12 +112,12 @@ def test_participants_are_images_and_their_truth_is_their_mean(monkeypatch, draw
         assert_allclose(held.mean(axis=0), who.truth[repeat], rtol=1e-10, atol=1e-12)
         if draw == "without_replacement":
             assert len(np.unique(held, axis=0)) >= len(held) - 2  # the blank ones may be alike
-    again = part.participants(TASK, source(monkeypatch, draw=draw), LAW, repeats=2, seed=1)
+    again = drawing.participants(TASK, source(monkeypatch, draw=draw), LAW, repeats=2, seed=1)
     assert np.array_equal(again.counts, who.counts[:2])
 
 
 def test_the_sum_over_some_is_that_of_a_uniform_choice(monkeypatch):
-    one = part.participants(TASK, source(monkeypatch), LAW, repeats=1, seed=1)
+    one = drawing.participants(TASK, source(monkeypatch), LAW, repeats=1, seed=1)
     held = np.concatenate([chunk.values for chunk in one.users(0)])
     n, rng = len(held), np.random.default_rng(0)
     assert_allclose(one.some(np.array([n]), rng)[0], one.counts[0], rtol=1e-10, atol=1e-12)
@@ -129,12 +131,12 @@ def test_the_sum_over_some_is_that_of_a_uniform_choice(monkeypatch):
 
 def test_sampling_variance_is_that_of_draws_without_replacement(monkeypatch):
     drawn = source(monkeypatch)
-    support = part.typical(TASK, drawn, LAW, truth="population")
+    support = drawing.typical(TASK, drawn, LAW, truth="population")
     n = int(support.participants.public.n_users[10])
     rng = np.random.default_rng(0)
     means = np.stack([EVERY[rng.choice(80, n, replace=False)].mean(axis=0) for _ in range(4000)])
     assert_allclose(means.var(axis=0), support.sampling_variance[10], rtol=0.15, atol=1e-14)
-    assert np.all(part.typical(TASK, drawn, LAW).sampling_variance == 0)
+    assert np.all(drawing.typical(TASK, drawn, LAW).sampling_variance == 0)
     assert_allclose(support.participants.truth[10], EVERY.mean(axis=0), rtol=1e-10, atol=1e-14)
 
 
@@ -181,7 +183,7 @@ def test_participants_are_drawn_once_per_grid_point(monkeypatch, project):
 
     def counting(*args, **how):
         drawn.append(args)
-        return part.participants(*args, **how)
+        return drawing.participants(*args, **how)
 
     monkeypatch.setattr(runner, "participants", counting)
     runner.run(job(project, "amplified"), prepared=project.root, root=project.root)
@@ -277,6 +279,6 @@ def test_the_paper_s_figure_asks_for_the_real_dimension():
 
     root = Path(__file__).resolve().parents[2]
     experiment = read_yaml(root / "config/experiments/random_population.yaml")["experiments"]["gradient"]
-    task = part.task_from(experiment["task"])
+    task = drawing.task_from(experiment["task"])
     assert task == Vectors(7850, 5.0) == Vectors(10 * (28 * 28 + 1), 5.0)
     assert json.dumps(experiment["population"]["trials"]) == "59999"

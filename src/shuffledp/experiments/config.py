@@ -14,7 +14,7 @@ from typing import Any
 
 import shuffledp.accounting
 from shuffledp.experiments.grid import is_variable, points, resolve, variables
-from shuffledp.experiments.participants import budget_from, check_data, population_from, task_from
+from shuffledp.experiments.participants import budget_from, population_from, task_from
 from shuffledp.experiments.results import CELL_NUMBERS, PARAMETER_PREFIX, RESERVED
 from shuffledp.experiments.schema import (
     ConfigurationError,
@@ -24,6 +24,7 @@ from shuffledp.experiments.schema import (
     read_yaml,
     suggestion,
 )
+from shuffledp.experiments.sources import check_data
 from shuffledp.protocols import ProtocolBase, registry
 from shuffledp.tasks import TASKS
 
@@ -467,10 +468,15 @@ def _checked_method(experiment: Experiment, method: Method, place: str, root: Pa
             raise ConfigurationError(
                 f"{place}: a protocol needs the experiment's {part!r}, which is not given."
             )
-    for key in ("eps", "delta"):
-        if key not in shared["budget"]:
-            raise ConfigurationError(f"{place}: its budget lacks the key {key!r}.")
-    _built(f"{place}: budget", budget_from, shared["budget"], experiment.grid)
+    if "eps" not in shared["budget"]:
+        raise ConfigurationError(f"{place}: its budget lacks the key 'eps'.")
+    both = {part: shared[part] for part in ("budget", "population")}
+    _built(
+        f"{place}: budget",
+        lambda b: budget_from(b["budget"], population_from(b["population"])),
+        both,
+        experiment.grid,
+    )
     found = _protocol(shared["task"]["kind"], str(method.protocol), place, root)
     for accounting in method.accounting or ():
         if accounting not in found.accountings:

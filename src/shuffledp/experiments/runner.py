@@ -22,16 +22,15 @@ from shuffledp.accounting import Infeasible
 from shuffledp.experiments.config import cells_of
 from shuffledp.experiments.grid import resolve
 from shuffledp.experiments.participants import (
-    Source,
     budget_from,
     participants,
     population_from,
-    source_from,
     task_from,
     typical,
 )
 from shuffledp.experiments.results import CELLS, VALUES, table
 from shuffledp.experiments.seeds import canonical_json, digest, generator
+from shuffledp.experiments.sources import Source, source_from
 from shuffledp.populations import Law
 from shuffledp.protocols import ProtocolBase, get
 from shuffledp.tasks import ABSOLUTE_METRICS, METRICS, Participants, Task, expected_metric
@@ -206,7 +205,7 @@ def _run_protocol(
     """Calibrate, simulate all repeats, and add the closed-form expectation where there is one."""
     task, law = task_from(resolved["task"]), population_from(resolved["population"])
     source = inputs.source(resolved["data"], task)
-    budget = budget_from(resolved["budget"])
+    budget = budget_from(resolved["budget"], law)
     known: Row = {
         "data_source": source.data_source,
         "users_expected": 1 + law.mean,

@@ -259,6 +259,8 @@ def _facts(file: DrawingFile, cells: pd.DataFrame, results: Results) -> dict[str
             for k, unit in (("eps", " nats"), ("delta", ""))
             if k in budget
         }
+        if "delta_times_users" in budget:
+            facts["delta"] = f"{_value_text(budget['delta_times_users'], grid)} / N"
     if parts.get("task"):
         target = (
             "the participants' own"

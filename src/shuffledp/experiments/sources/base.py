@@ -1,0 +1,85 @@
+"""The interface of a source: what participants hold."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from shuffledp.tasks import Floats, Ints, Participants, Public, Task
+
+Held = NDArray[Any]
+"""What the participants of one repeat hold."""
+
+
+@dataclass(frozen=True)
+class Source(ABC):
+    """What participants hold.
+
+    Parameters
+    ----------
+    key : mapping
+        Names the data in the seed.
+    data_source, note : str
+        Where the data come from, and what figures must say about them.
+    """
+
+    key: Mapping[str, Any]
+    data_source: str
+    note: str
+
+    drawable: ClassVar[bool] = True
+    """Whether participants can be drawn; a stand-in of another shape than the task's only carries closed forms."""
+
+    @abstractmethod
+    def draw(self, n: int, rng: np.random.Generator) -> Held:
+        """What n participants hold, in the form that `gathered` takes."""
+
+    @abstractmethod
+    def gathered(self, n: Ints, held: Sequence[Held], truth: str) -> Participants:
+        """Participants of all repeats from what was drawn for each."""
+
+    @abstractmethod
+    def expected(self, n: Ints, truth: str) -> tuple[Participants, Floats] | None:
+        """Expected counts of n participants, and the variance of their own truth around the one aimed at.
+
+        The variance is zero when they are the truth themselves. None if nothing can be said.
+        """
+
+
+@dataclass(frozen=True)
+class UnlikeStandIn(Source):
+    """A stand-in of another shape than the task's: closed forms that need no data, and no participants."""
+
+    task: Task
+
+    drawable = False
+
+    def draw(self, n: int, rng: np.random.Generator) -> Held:
+        """There is nothing to draw."""
+        raise ValueError(f"No participants can be drawn: {self.note}")
+
+    def gathered(self, n: Ints, held: Sequence[Held], truth: str) -> Participants:
+        """There is nothing to gather."""
+        raise ValueError(f"No participants can be drawn: {self.note}")
+
+    def expected(self, n: Ints, truth: str) -> tuple[Participants, Floats] | None:
+        """The numbers of participants; counts are nan, which shows in every closed form that looks at them."""
+        if truth != "participants":
+            return None
+        unknown = np.full((len(n), *self.task.counts_shape), np.nan)
+        return Participants(Public(n), unknown, unknown), np.zeros(1)
+
+
+def too_many(n: int, records: int) -> str:
+    """What to say when there are fewer records than participants."""
+    return f"{n} participants cannot be drawn without replacement from {records} records."
+
+
+def left_out(n: Ints, size: int | None) -> Floats:
+    """Finite population correction, (R,); 1 for draws with replacement (None)."""
+    return np.ones(len(n)) if size is None else (size - n) / max(size - 1, 1)

@@ -1,0 +1,61 @@
+"""One of k values per user."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from shuffledp.experiments.sources.base import Held, Source, left_out, too_many
+from shuffledp.tasks import Floats, Ints, Participants, Public, Users
+
+
+@dataclass(frozen=True)
+class Values(Source):
+    """One of k values per user: a histogram drawn from without replacement, or probabilities drawn from."""
+
+    shares: Floats
+    holders: Ints | None
+
+    def draw(self, n: int, rng: np.random.Generator) -> Held:
+        """Users per value among n participants, (k,)."""
+        if self.holders is None:
+            return rng.multinomial(n, self.shares)
+        if n > self.holders.sum():
+            raise ValueError(too_many(n, int(self.holders.sum())))
+        return rng.multivariate_hypergeometric(self.holders, n, method="marginals")
+
+    def gathered(self, n: Ints, held: Sequence[Held], truth: str) -> Participants:
+        """Participants with users per value as counts."""
+        counts = np.stack(held)
+        share = counts / n[:, None]
+        target = share if truth == "participants" else np.broadcast_to(self.shares, share.shape)
+
+        def users(repeat: int) -> Iterator[Users]:
+            yield Users(np.repeat(np.arange(counts.shape[1]), counts[repeat]))
+
+        return Participants(Public(n), counts, target, users)
+
+    def expected(self, n: Ints, truth: str) -> tuple[Participants, Floats]:
+        """Expected users per value."""
+        size = None if self.holders is None else int(self.holders.sum())
+        counts = n[:, None] * self.shares
+        if (
+            self.holders is not None
+        ):  # whole numbers where everybody takes part: some errors jump between them
+            counts = np.where(n[:, None] == size, self.holders, counts)
+        sampling = np.zeros_like(counts)
+        if truth == "population":
+            sampling = left_out(n, size)[:, None] * self.shares * (1 - self.shares) / n[:, None]
+        return Participants(Public(n), counts, counts / n[:, None]), sampling
+
+
+def uniform_values(config: Mapping[str, Any], k: int) -> Values:
+    """Uniform values: drawn for each participant, or a fixed data set that is as even as possible."""
+    if "records" not in config:
+        return Values(config, "synthetic", "", np.full(k, 1 / k), None)
+    records = config["records"]
+    holders = records // k + (np.arange(k) < records % k).astype(np.int64)
+    return Values(config, "synthetic", "", holders / records, holders)
