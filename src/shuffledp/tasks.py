@@ -207,18 +207,36 @@ class Frequency(Task):
 
 @dataclass(frozen=True)
 class Summation(Task):
-    """Sum of integers 0..max_value (``signed``: -max_value..max_value; ``real``: reals in [0, 1])."""
+    """Sum of numbers with finitely many values.
+
+    Parameters
+    ----------
+    max_value : int
+        Numbers are the integers 0..max_value, or, if ``real``, the multiples of ``1 / max_value`` in [0, 1].
+    signed : bool
+        Numbers may be negative too, down to minus the largest.
+    real : bool
+        The numbers are scaled to [0, 1] (to [-1, 1] if signed).
+    coordinates : int
+        Every user adds to one of so many sums (a 1-sparse vector).
+    """
 
     max_value: int
     signed: bool = False
     real: bool = False
     coordinates: int = 1
     kind: ClassVar[TaskKind] = "summation"
-    metrics: ClassVar[tuple[str, ...]] = ("mse",)
+    metrics: ClassVar[tuple[str, ...]] = ("mse", "sse")
 
     def __post_init__(self) -> None:
         _at_least(self, "max_value", 1)
         _at_least(self, "coordinates", 1)
+
+    @property
+    def values(self) -> Floats:
+        """(V,): the numbers that a user may hold, in the order of the counts."""
+        integers = np.arange(-self.max_value if self.signed else 0, self.max_value + 1)
+        return integers / self.max_value if self.real else integers.astype(np.float64)
 
     @property
     def counts_shape(self) -> tuple[int, ...]:

@@ -8,7 +8,7 @@ import yaml
 from shuffledp import datasets
 from shuffledp.datasets.prepared import _COLUMNS
 from shuffledp.experiments.config import ConfigurationError, cells_of, merged, read_yaml
-from shuffledp.experiments.sources import SET_COLUMNS, VECTOR_COLUMNS
+from shuffledp.experiments.sources import SET_COLUMNS, SPARSE_COLUMNS, VECTOR_COLUMNS
 
 PAPER, RUN = "config/experiments/demo.yaml", "config/config.yaml"
 COINS = "config/experiments/demo.yaml: experiments.coins"
@@ -294,5 +294,5 @@ def test_the_schema_knows_every_data_set_and_column():
     }
     columns = {name: set(_COLUMNS[name]) for name in datasets.NAMES}
     columns["mnist"] |= set(VECTOR_COLUMNS)
-    columns["msnbc"] |= set(SET_COLUMNS)
+    columns["msnbc"] |= {*SET_COLUMNS, *SPARSE_COLUMNS}
     assert known == columns

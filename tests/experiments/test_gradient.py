@@ -14,7 +14,7 @@ from shuffledp.experiments import sources as part
 from shuffledp.experiments.config import ConfigurationError
 from shuffledp.experiments.sources import gradients as gradient_module
 from shuffledp.populations import Binomial
-from shuffledp.tasks import Frequency, Vectors
+from shuffledp.tasks import Vectors
 
 RNG = np.random.default_rng(4)
 IMAGES = RNG.integers(0, 256, (80, 3, 2), dtype=np.uint8)
@@ -241,18 +241,18 @@ def test_real_data_of_another_dimension_are_a_mistake(monkeypatch, project):
         (
             "column: train_gradients",
             "column: train_labels",
-            "'train_labels', holds values, but a vectors task",
+            "'train_labels', does not hold what a vectors task needs",
         ),
         (
             "{name: mnist, column: train_gradients}",
             "{name: uniform}",
-            "uniform holds values, but a vectors task",
+            "uniform does not hold what a vectors task needs",
         ),
         ("norm: l1", "norm: l2", "Gradients are clipped in the l1 norm"),
         (
             "{kind: vectors, dimension: 70, clip: 5, norm: l1, truth: participants, metrics: [l1]}",
             "{kind: frequency, domain_size: 10}",
-            "holds vectors, but a frequency task needs values",
+            "does not hold what a frequency task needs",
         ),
     ],
 )
@@ -262,14 +262,6 @@ def test_data_of_the_wrong_kind_are_named_before_any_job_runs(project, old, new,
     with pytest.raises(ConfigurationError, match=r"experiments\.gradient\.data: ") as error:
         project.settings(papers=["grad"])
     assert message in str(error.value)
-
-
-def test_other_kinds_of_task_are_not_available_yet():
-    with pytest.raises(ValueError, match="'summation' task are not available yet"):
-        from shuffledp.tasks import Summation
-
-        part.check_data({"name": "uniform"}, Summation(1))
-    part.check_data({"name": "uniform"}, Frequency(2))
 
 
 def test_the_paper_s_figure_asks_for_the_real_dimension():

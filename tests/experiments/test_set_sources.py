@@ -110,7 +110,7 @@ def test_counts_levels_and_users_agree():
         ({**MSNBC, "padding": "tokens"}, Sets(17, 4, 3), "domain_size must be 21 and padding_items 4"),
         (UNIFORM, Sets(21, 4, 3, 4), "Uniform sets need no padding"),
         ({"name": "msnbc", "column": "sets"}, Sets(17, 4, 3), "need a split"),
-        ({"name": "msnbc", "column": "first"}, Sets(17, 4, 3), "holds values, but a sets task needs sets"),
+        ({"name": "msnbc", "column": "first"}, Sets(17, 4, 3), "does not hold what a sets task needs"),
     ],
 )
 def test_data_that_do_not_fit_are_refused(config, task, message):

@@ -42,6 +42,7 @@ CORE = modules(
     "protocols/*.py",
     "protocols/*/_*.py",
     "experiments/*.py",
+    "experiments/sources/*.py",
     "datasets/gradients.py",
 )
 

@@ -325,6 +325,18 @@ class Dataset:
         self.sets()
         return self.histogram("set_size")
 
+    def first_and_size(self) -> NDArray[np.int64]:
+        """Return users per first page and number of distinct categories, (17, 18); MSNBC only.
+
+        The first index is the category of the first page - 1, the second the number of distinct categories, 0..17.
+        """
+        self.sets()
+        assert self.table is not None
+        size = members(self.table["mask"].to_numpy()).sum(axis=1)
+        result = np.zeros((_K, _K + 1), np.int64)
+        np.add.at(result, (self.table["first"].to_numpy() - 1, size), self.table["count"].to_numpy())
+        return result
+
     def sample_sets(self, n: int, rng: np.random.Generator, *, replace: bool = False) -> NDArray[np.int32]:
         """Draw the sets of `n` users in random order; MSNBC only.
 
@@ -427,6 +439,7 @@ def load(name: str, prepared_dir: Path) -> Dataset:
     arrays: dict[str, NDArray[np.generic]] = {key: np.array(value, np.int64) for key, value in extra.items()}
     frame = table.replace_schema_metadata(None).to_pandas(use_threads=False)
     return Dataset(name, frame, arrays, provenance)
+
 
 SAMPLED_MOVIES = 2_000
 SAMPLED_RATINGS = 494_352

@@ -12,22 +12,34 @@ from shuffledp.datasets import MSNBC_CATEGORIES, load
 from shuffledp.experiments.sources.base import Source
 from shuffledp.experiments.sources.gradients import VECTOR_COLUMNS, gradient_source
 from shuffledp.experiments.sources.sets import check_sets, set_source
+from shuffledp.experiments.sources.sums import (
+    NUMBER_COLUMNS,
+    SPARSE_COLUMNS,
+    check_numbers,
+    number_source,
+)
 from shuffledp.experiments.sources.values import Values, uniform_values
-from shuffledp.tasks import Frequency, Sets, Task, Vectors
+from shuffledp.tasks import Frequency, Sets, Summation, Task, Vectors
 
-__all__ = ["SET_COLUMNS", "VECTOR_COLUMNS", "Source", "check_data", "source_from"]
+__all__ = ["SET_COLUMNS", "SPARSE_COLUMNS", "VECTOR_COLUMNS", "Source", "check_data", "source_from"]
 
 SET_COLUMNS = ("sets",)
 """Columns that hold a set per user."""
 SYNTHETIC = ("uniform", "categorical")
 
 
-def _held(config: Mapping[str, Any]) -> str:
-    """What a user of these data holds."""
-    column = config.get("column")
-    if column in VECTOR_COLUMNS:
-        return "vectors"
-    return "sets" if column in SET_COLUMNS or "split" in config else "values"
+def _fits(config: Mapping[str, Any], task: Task) -> bool:
+    """Whether users of these data hold what the task is about."""
+    column, synthetic = config.get("column"), config["name"] in SYNTHETIC
+    if isinstance(task, Vectors):
+        return column in VECTOR_COLUMNS
+    if isinstance(task, Sets):
+        return column in SET_COLUMNS or (config["name"] == "uniform" and "split" in config)
+    if "split" in config:
+        return False
+    if isinstance(task, Summation):
+        return synthetic or column in (*NUMBER_COLUMNS, *SPARSE_COLUMNS)
+    return column not in (*VECTOR_COLUMNS, *SET_COLUMNS, *SPARSE_COLUMNS)
 
 
 def check_data(config: Mapping[str, Any], task: Task) -> None:
@@ -37,26 +49,24 @@ def check_data(config: Mapping[str, Any], task: Task) -> None:
     ------
     ValueError
         If the data hold something else than the task needs, categorical weights are not one per value or do not sum
-        to 1, or no data can be drawn for such a task.
+        to 1, and the like.
     """
-    if not isinstance(task, Frequency | Vectors | Sets):
-        raise ValueError(f"Participants of a {task.kind!r} task are not available yet.")
-    held, wanted = _held(config), {"frequency": "values"}.get(task.kind, task.kind)
-    if held != wanted:
+    if not _fits(config, task):
         column = f", column {config['column']!r}," if "column" in config else ""
         raise ValueError(
-            f"{config['name']}{column} holds {held}, but a {task.kind} task needs {wanted}. "
-            f"Columns with vectors: {', '.join(VECTOR_COLUMNS)}; with sets: {', '.join(SET_COLUMNS)}; "
-            "synthetic sets have a split."
+            f"{config['name']}{column} does not hold what a {task.kind} task needs. Vectors: "
+            f"{', '.join(VECTOR_COLUMNS)}; sets: {', '.join(SET_COLUMNS)}, or uniform with a split; numbers: "
+            f"{', '.join((*NUMBER_COLUMNS, *SPARSE_COLUMNS))}; values: all other columns."
         )
     if isinstance(task, Sets):
         if "split" not in config:
             raise ValueError("Sets need a split of the users over the privacy levels, such as 25-50-25.")
         check_sets(config, task, len(MSNBC_CATEGORIES))
+    if isinstance(task, Summation):
+        check_numbers(config, task)
     if isinstance(task, Vectors) and task.norm != "l1":
         raise ValueError(f"Gradients are clipped in the l1 norm, not in the {task.norm} norm.")
-    if config["name"] == "categorical":
-        assert isinstance(task, Frequency)
+    if isinstance(task, Frequency) and config["name"] == "categorical":
         weights = config["weights"]
         if len(weights) != task.domain_size or abs(sum(weights) - 1) > 1e-9:
             raise ValueError(
@@ -88,6 +98,8 @@ def source_from(config: Mapping[str, Any], task: Task, prepared: Path) -> Source
     dataset = None if config["name"] in SYNTHETIC else load(config["name"], prepared)
     if isinstance(task, Sets):
         return set_source(config, task, dataset)
+    if isinstance(task, Summation):
+        return number_source(config, task, dataset)
     k = task.counts_shape[-1]
     if dataset is None:
         if config["name"] == "uniform":
