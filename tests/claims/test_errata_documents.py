@@ -193,9 +193,12 @@ def test_table_two():
 
 
 def test_tables_of_a_paper():
-    assert list(claims.tables("random_population")) == ["table2"]
-    assert claims.tables("random_population")["table2"].equals(claims.table_two())
-    assert claims.tables("dump") == {}
+    assert list(claims.TABLES["random_population"]) == ["table2"]
+    assert claims.table("random_population", "table2").equals(claims.table_two())
+    with pytest.raises(
+        ValueError, match=r"No table 'table9' of claims about 'dump'\. Known: errata, table2, table3"
+    ):
+        claims.table("dump", "table9")
 
 
 def test_variance_beyond_which_nothing_is_amplified():

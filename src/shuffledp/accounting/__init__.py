@@ -5,7 +5,16 @@ describe the users other than user 1; guarantees are for replacement neighbours 
 otherwise.
 """
 
+from shuffledp.accounting.central_gaussian import central_gaussian_epsilon, central_replacement_epsilon
+from shuffledp.accounting.checkin_baselines import (
+    checkin_baseline_epsilon,
+    checkin_generic_epsilon,
+    checkin_generic_rdp,
+    profile_rdp,
+    shuffled_gaussian_profile,
+)
 from shuffledp.accounting.clones import ClonesProfile, clone_rate
+from shuffledp.accounting.correlated_counts import CounterNoise, correlated_noise, counter_delta
 from shuffledp.accounting.dump import (
     DUMP_ACCOUNTINGS,
     blanket_delta,
@@ -14,7 +23,24 @@ from shuffledp.accounting.dump import (
     dummy_epsilon,
     mix_dummy_count,
 )
+from shuffledp.accounting.dump_error import printed_dump_mse, printed_flexible_mse
+from shuffledp.accounting.dump_local import mix_shuffler_epsilon, pure_shuffler_epsilon
 from shuffledp.accounting.errors import Infeasible
+from shuffledp.accounting.flexible_dump import (
+    flexible_dummies,
+    flexible_dummies_needed,
+    flexible_dummy_delta,
+)
+from shuffledp.accounting.gaussian_clones import (
+    approximate_clones_delta,
+    clones_apply,
+    clones_epsilon,
+    gaussian_clones_epsilon,
+    gaussian_clones_epsilons,
+    gaussian_local_epsilon,
+    optimal_composition,
+)
+from shuffledp.accounting.grr_blanket import blanket_local_budget, grr_blanket_delta, grr_blanket_epsilon
 from shuffledp.accounting.hockey_stick import (
     CountPair,
     PrivacyProfile,
@@ -36,6 +62,8 @@ from shuffledp.accounting.multi_message import (
 )
 from shuffledp.accounting.polya import best_polya_shape, expected_polya_delta, negative_binomial_delta
 from shuffledp.accounting.polya_mean import polya_mean_absolute
+from shuffledp.accounting.private_coin import default_entries, private_coin_mse, private_coin_tuples
+from shuffledp.accounting.public_coin import public_coin_rate, public_coin_rows, rows_delta
 from shuffledp.accounting.random_population import (
     ACCOUNTINGS,
     DummyPlan,
@@ -51,49 +79,129 @@ from shuffledp.accounting.random_population import (
     report_variance,
 )
 from shuffledp.accounting.secure_sum import group_order, security_bits, share_count
+from shuffledp.accounting.shuffle_gaussian import (
+    LastOrderWarning,
+    best_epsilon,
+    compose_rdp,
+    enough_orders,
+    gaussian_rdp,
+    rdp_to_epsilon,
+    shuffle_gaussian_epsilon,
+    shuffle_gaussian_epsilons,
+    shuffle_gaussian_rdp,
+)
+from shuffledp.accounting.solh import HashedReport, solh_mse, solh_report
+from shuffledp.accounting.subsampled_shuffle_gaussian import (
+    best_checkin_shuffle_gaussian_rdp_theorem3,
+    checkin_shuffle_gaussian_epsilon,
+    checkin_shuffle_gaussian_rdp,
+    checkin_shuffle_gaussian_rdp_theorem3,
+    checkin_theorem3_epsilon,
+    subsampled_gaussian_epsilon,
+    subsampled_rdp,
+    subsampled_shuffle_gaussian_epsilon,
+    subsampled_shuffle_gaussian_rdp,
+)
+from shuffledp.accounting.truncation import truncation_miss_rate, two_bins_delta
 
 __all__ = [
     "ACCOUNTINGS",
     "DUMP_ACCOUNTINGS",
     "ClonesProfile",
     "CountPair",
+    "CounterNoise",
     "DiscreteGaussianPlan",
     "DummyPlan",
+    "HashedReport",
     "Infeasible",
+    "LastOrderWarning",
     "PolyaPlan",
     "PrivacyProfile",
     "WorstOf",
     "amplified_epsilon",
+    "approximate_clones_delta",
+    "best_checkin_shuffle_gaussian_rdp_theorem3",
+    "best_epsilon",
     "best_polya_shape",
     "blanket_delta",
+    "blanket_local_budget",
+    "central_gaussian_epsilon",
+    "central_replacement_epsilon",
+    "checkin_baseline_epsilon",
     "checkin_epsilon",
+    "checkin_generic_epsilon",
+    "checkin_generic_rdp",
     "checkin_local_budget",
+    "checkin_shuffle_gaussian_epsilon",
+    "checkin_shuffle_gaussian_rdp",
+    "checkin_shuffle_gaussian_rdp_theorem3",
+    "checkin_theorem3_epsilon",
     "clone_delta",
     "clone_rate",
+    "clones_apply",
+    "clones_epsilon",
+    "compose_rdp",
+    "correlated_noise",
+    "counter_delta",
+    "default_entries",
     "discrete_gaussian_gap",
     "dummy_count",
     "dummy_delta",
     "dummy_epsilon",
     "dummy_grid",
+    "enough_orders",
     "error_factor",
     "expected_polya_delta",
+    "flexible_dummies",
+    "flexible_dummies_needed",
+    "flexible_dummy_delta",
+    "gaussian_clones_epsilon",
+    "gaussian_clones_epsilons",
+    "gaussian_local_epsilon",
+    "gaussian_rdp",
     "group_order",
+    "grr_blanket_delta",
+    "grr_blanket_epsilon",
     "hockey_stick",
     "inverse_moments",
     "local_budget",
     "log_gaussian_delta",
     "mix_dummy_count",
+    "mix_shuffler_epsilon",
     "multi_exact_plan",
     "multi_expected_delta",
     "multi_expected_plan",
     "multi_expected_scale",
     "multi_union_plan",
     "negative_binomial_delta",
+    "optimal_composition",
     "optimal_dummies",
     "polya_mean_absolute",
     "population_lower_bound",
     "population_shortfall",
+    "printed_dump_mse",
+    "printed_flexible_mse",
+    "private_coin_mse",
+    "private_coin_tuples",
+    "profile_rdp",
+    "public_coin_rate",
+    "public_coin_rows",
+    "pure_shuffler_epsilon",
+    "rdp_to_epsilon",
     "report_variance",
+    "rows_delta",
     "security_bits",
     "share_count",
+    "shuffle_gaussian_epsilon",
+    "shuffle_gaussian_epsilons",
+    "shuffle_gaussian_rdp",
+    "shuffled_gaussian_profile",
+    "solh_mse",
+    "solh_report",
+    "subsampled_gaussian_epsilon",
+    "subsampled_rdp",
+    "subsampled_shuffle_gaussian_epsilon",
+    "subsampled_shuffle_gaussian_rdp",
+    "truncation_miss_rate",
+    "two_bins_delta",
 ]

@@ -3,7 +3,7 @@
 Errata are kept in one YAML file per paper. Each names a function that computes, from the accounting
 functions, the number that the printed form gives and the number that is right; the condition under which the
 two demonstrate the erratum is evaluated by machine. Tables of a paper that hold formulas are checked as a whole
-(:func:`tables`).
+(:data:`TABLES`).
 """
 
 from shuffledp.claims.comparisons import (
@@ -16,12 +16,13 @@ from shuffledp.claims.comparisons import (
 )
 from shuffledp.claims.errata_data import EFFECTS, Erratum, ErratumError, errata, papers
 from shuffledp.claims.evaluation import check, evaluate, markdown_table
-from shuffledp.claims.multi_message import multi_gaps, table_two, tables
-from shuffledp.claims.named import table
+from shuffledp.claims.multi_message import multi_gaps, table_two
+from shuffledp.claims.named import TABLES, table
 from shuffledp.claims.witness import Witness
 
 __all__ = [
     "EFFECTS",
+    "TABLES",
     "Erratum",
     "ErratumError",
     "Witness",
@@ -38,6 +39,5 @@ __all__ = [
     "safety_margins",
     "table",
     "table_two",
-    "tables",
     "variance_gaps",
 ]

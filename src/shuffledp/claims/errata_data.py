@@ -29,6 +29,7 @@ EFFECTS: dict[str, str] = {
     "unsafe": "a guarantee is claimed that does not hold",
     "biased": "the estimate is wrong on average",
     "wrong_optimum": "the optimisation returns a point that is not the optimum",
+    "wrong_claim": "a statement about errors, messages, conditions or other work that is not true",
     "cosmetic": "a slip in the text, a remark or a proof; the result that is used is right",
 }
 
@@ -56,7 +57,7 @@ _SCHEMA: dict[str, Any] = {
                     "printed_is",
                 ],
                 "properties": {
-                    "id": {"type": "string", "pattern": "^[A-Z]{2,4}-E[1-9][0-9]*$"},
+                    "id": {"type": "string", "pattern": r"^[A-Z]{2,4}-E?[1-9][0-9]*(\.[1-9][0-9]*)?$"},
                     "place": _TEXT,
                     "printed": _TEXT,
                     "corrected": _TEXT,
@@ -110,9 +111,9 @@ class Erratum:
     compute: WitnessFunction
 
     @property
-    def number(self) -> int:
-        """Number within the paper."""
-        return int(self.id.rpartition("-E")[2])
+    def number(self) -> tuple[int, ...]:
+        """Number within the paper: (15,) for RP-E15, (6, 1) for SEG-6.1."""
+        return tuple(int(part) for part in self.id.rpartition("-")[2].lstrip("E").split("."))
 
     def shown_by(self, witness: Witness) -> bool:
         """Whether a witness demonstrates this erratum: its own condition holds, and the order of its values."""

@@ -179,19 +179,3 @@ def table_two() -> pd.DataFrame:
             }
         )
     return pd.DataFrame(rows)
-
-
-def tables(paper: str) -> dict[str, pd.DataFrame]:
-    """Return the tables of a paper that are checked here, by name.
-
-    Parameters
-    ----------
-    paper : str
-        A key, for example ``random_population``.
-
-    Returns
-    -------
-    dict of str to DataFrame
-        ``table2`` for ``random_population``; empty for other papers.
-    """
-    return {"table2": table_two()} if paper == "random_population" else {}

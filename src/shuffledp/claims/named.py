@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Callable, Mapping
 
+import pandas as pd
+
+from shuffledp.claims import dump, multi_message
 from shuffledp.claims.evaluation import check, evaluate
-from shuffledp.claims.multi_message import tables
 
-if TYPE_CHECKING:
-    import pandas as pd
+#: Checked tables of the papers: computed when asked for.
+TABLES: Mapping[str, Mapping[str, Callable[[], pd.DataFrame]]] = {
+    "random_population": {"table2": multi_message.table_two},
+    "dump": {"table2": dump.table_two, "table3": dump.table_three, "table4": dump.table_four},
+}
 
 
 def table(paper: str, name: str) -> pd.DataFrame:
@@ -29,9 +34,9 @@ def table(paper: str, name: str) -> pd.DataFrame:
     if name == "errata":
         check(paper)
         return evaluate(paper)
-    known = tables(paper)
+    known = TABLES.get(paper, {})
     if name not in known:
         raise ValueError(
             f"No table {name!r} of claims about {paper!r}. Known: {', '.join(['errata', *known])}."
         )
-    return known[name]
+    return known[name]()

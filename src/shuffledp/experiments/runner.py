@@ -254,16 +254,18 @@ def _run_protocol(
 def _expected(
     protocol: ProtocolBase, task: Task, source: Source, law: Law, truth: str, metrics: list[str]
 ) -> Iterator[Row]:
-    if protocol.biased:
-        return
+    if protocol.biased and truth != "participants":
+        return  # the bias and the error of sampling do not simply add up
     support = typical(task, source, law, truth=truth)
     if support is None:
         return
-    variance = protocol.expected_variance(support.participants)
+    variance = protocol.expected_squared_error(support.participants)
     if variance is None:
         return
     absolute = protocol.expected_absolute_error(support.participants)
     for metric in metrics:
+        if protocol.biased and metric in ABSOLUTE_METRICS and absolute is None:
+            continue  # not normal around the truth: no closed form
         if absolute is None or metric not in ABSOLUTE_METRICS:
             errors = expected_metric(metric, variance + support.sampling_variance)
         elif truth == "participants":

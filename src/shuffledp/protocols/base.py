@@ -88,7 +88,8 @@ class ProtocolBase(ABC):
 
     Concrete protocols are frozen dataclasses that set the class variables and write ``calibrate``, ``encode``,
     ``estimate`` and ``cost``. Overriding ``sample_aggregate`` with the exact law of the aggregate makes a simulation's
-    cost independent of the number of users; ``expected_variance`` adds the theory line to every figure;
+    cost independent of the number of users; ``expected_variance`` adds the theory line to every figure (and
+    ``expected_squared_error`` where the estimate is biased);
     ``dominating_pair`` lets the conformance suite check the claimed guarantee.
     """
 
@@ -228,6 +229,13 @@ class ProtocolBase(ABC):
         """Variance of the estimate given the participants, (R, *estimate_shape); None when no closed form is known."""
         return None
 
+    def expected_squared_error(self, participants: Participants) -> Floats | None:
+        """Mean squared error of each coordinate given the participants, (R, *estimate_shape); None when unknown.
+
+        The variance, unless the protocol is ``biased``: then None, or what the protocol writes here.
+        """
+        return None if self.biased else self.expected_variance(participants)
+
     def expected_absolute_error(self, participants: Participants) -> Floats | None:
         """Mean absolute error of each coordinate given the participants, (R, *estimate_shape).
 
@@ -239,10 +247,10 @@ class ProtocolBase(ABC):
     def expected_mse(self, counts: NDArray[Any] | Participants) -> float | Floats | None:
         """Expected squared error per coordinate: (k,) counts give a number, (R, k) counts give (R,)."""
         who = counts if isinstance(counts, Participants) else Participants.from_counts(counts)
-        variance = self.refine(who.public).expected_variance(who)
-        if variance is None:
+        squared = self.refine(who.public).expected_squared_error(who)
+        if squared is None:
             return None
-        mse = expected_metric("mse", variance)
+        mse = expected_metric("mse", squared)
         return float(mse[0]) if not isinstance(counts, Participants) and np.ndim(counts) == 1 else mse
 
     def dominating_pair(self) -> PrivacyProfile | None:

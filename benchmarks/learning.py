@@ -1,0 +1,81 @@
+"""Training: clipped sums against plain vmap(grad), and whole rounds with draws, noise and update."""
+
+import numpy as np
+from random_population import Row, best_of
+
+from shuffledp.learning import LearningData, Network, TrainingPlan, available
+
+USERS = 60_000
+SHUFFLE_SGD = {"kind": "shuffle_sgd", "batch": 60, "clip": 0.05, "noise_multiplier": 0.86}
+CHECKIN = {"kind": "checkin", "rate": 0.1, "clip": 0.01, "noise_multiplier": 5.0}
+POOLINGS = ("disjoint", "overlapping")
+
+
+def rows() -> list[Row]:
+    """Measure everything; about a minute, most of it for the plain way. Without JAX there is nothing to measure."""
+    if not available():
+        return []
+    data = random_data()
+    sums = [clipped(Network(pooling), count, data) for pooling in POOLINGS for count in (60, 6000)]
+    rounds = [
+        round_of(
+            TrainingPlan(learning_rate=0.1, rounds=r, evaluate_every=r, seed=1, network=Network(p), **how),
+            data,
+        )
+        for p in POOLINGS
+        for how, r in ((SHUFFLE_SGD, 100), (CHECKIN, 3))
+    ]
+    return [*sums, *rounds]
+
+
+def random_data() -> LearningData:
+    """As many images as MNIST has for training; one for testing, so that evaluation costs next to nothing."""
+    rng = np.random.default_rng(1)
+    images = rng.integers(0, 256, (USERS, 28, 28, 1), np.uint8)
+    labels = rng.integers(0, 10, USERS, np.int32)
+    return LearningData(images, labels, images[:1], labels[:1])
+
+
+def clipped(network: Network, count: int, data: LearningData) -> Row:
+    """The clipped sum alone."""
+    import jax.numpy as jnp
+
+    from shuffledp.learning.clipping import clipped_sum, plain_clipped_sum
+    from shuffledp.learning.model import initial_parameters
+
+    parameters = jnp.asarray(initial_parameters(network, np.random.default_rng(1)))
+    images = jnp.asarray((data.train_images[:count] / 255 - data.mean) / data.spread, jnp.float32)
+    labels = jnp.asarray(data.train_labels[:count])
+    results = {}
+
+    def fast() -> float:
+        results["fast"] = np.asarray(clipped_sum(network, parameters, images, labels, count, 0.05))
+        return 0.0
+
+    def plain() -> float:
+        results["plain"] = np.asarray(plain_clipped_sum(network, parameters, images, labels, 0.05))
+        return 0.0
+
+    repeats = 100 if count <= 60 else 4  # the first compiles
+    seconds, reference = (best_of(function, repeats)[0] for function in (fast, plain))
+    difference = np.linalg.norm(results["fast"] - results["plain"]) / np.linalg.norm(results["plain"])
+    return Row(
+        f"clipped sum of {count:,} gradients of {network.size:,} parameters, against vmap(grad)",
+        seconds,
+        reference,
+        float(difference),
+    )
+
+
+def round_of(plan: TrainingPlan, data: LearningData) -> Row:
+    """A round of training, everything included."""
+    from shuffledp.learning.training import train
+
+    def run() -> float:
+        return train(plan, data, every_seconds=3600).points[-1].loss
+
+    seconds = best_of(run, 4)[0] / plan.rounds
+    taking_part = plan.batch or round(USERS * (plan.rate or 0))
+    return Row(
+        f"round of {plan.kind}, {taking_part:,} participants, {plan.network.size:,} parameters", seconds
+    )

@@ -1,0 +1,106 @@
+"""Privacy profiles of protocols for set-valued data, for audits and figures of delta against eps."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from functools import partial
+from typing import TYPE_CHECKING, ClassVar
+
+import numpy as np
+
+from shuffledp.accounting.segmented import segmented_delta
+from shuffledp.accounting.segmented_users import user_level_delta
+from shuffledp.accounting.set_baselines import reduced_pair
+from shuffledp.accounting.two_counts import binomial_blanket, settled_delta
+from shuffledp.numerics.checks import check_count, check_nonnegative
+
+if TYPE_CHECKING:
+    from numpy.typing import ArrayLike, NDArray
+
+    from shuffledp.accounting.hockey_stick import Kind, View
+    from shuffledp.accounting.segmented_plan import SegmentedPlan
+    from shuffledp.accounting.set_baselines import SubsetExponential
+
+
+@dataclass(frozen=True)
+class SegmentedProfile:
+    """Privacy profile of a user of one level of the segmented protocol, as the plan's accounting sees it.
+
+    Parameters
+    ----------
+    plan : SegmentedPlan
+    level : int
+        Index of the level.
+
+    Raises
+    ------
+    ValueError
+        If there is no such level.
+    """
+
+    plan: SegmentedPlan
+    level: int
+    neighbours: ClassVar[str] = "replace_one"
+    view: ClassVar[View] = "analyzer"
+    source: ClassVar[str] = "Wang et al. 2024 (arXiv 2407.19639), Theorem 3"
+
+    def __post_init__(self) -> None:
+        if check_count("level", self.level) >= len(self.plan.rates):
+            raise ValueError(f"level must be in [0, {len(self.plan.rates) - 1}], got {self.level}.")
+
+    @property
+    def kind(self) -> Kind:
+        """``upper``; ``approximate`` for the paper's pair of counts where not all items are sent."""
+        proven = self.plan.blanket_law == "poisson" or self.plan.rates[self.level] == 1
+        return "upper" if proven else "approximate"
+
+    def delta(self, eps: ArrayLike) -> NDArray[np.float64]:
+        """Return delta for each eps (nats, >= 0), shape of `eps`; both directions agree."""
+        eps_ = np.asarray(eps, np.float64)
+        values = [self._delta(check_nonnegative("eps", float(e))) for e in eps_.flat]
+        return np.array(values).reshape(eps_.shape)
+
+    def _delta(self, eps: float) -> float:
+        plan, rate = self.plan, self.plan.rates[self.level]
+        setting = (plan.n, plan.blankets, plan.domain_size)
+        if plan.accounting == "exact":
+            return user_level_delta(eps, rate, *setting, plan.set_size)
+        item = segmented_delta(eps / plan.set_size, rate, *setting, blanket_law=plan.blanket_law)
+        return min(plan.set_size * math.exp(min(eps, 700.0)) * item, 1.0)
+
+
+@dataclass(frozen=True)
+class SubsetExponentialProfile:
+    """Privacy profile of the shuffled messages of the subset exponential mechanism.
+
+    Parameters
+    ----------
+    mechanism : SubsetExponential
+    n : int
+        Number of users, >= 1; with one, the local mechanism itself.
+    sound : bool
+        As in :func:`shuffledp.accounting.set_baselines.shuffled_subset_exponential`.
+    """
+
+    mechanism: SubsetExponential
+    n: int
+    sound: bool
+    neighbours: ClassVar[str] = "replace_one"
+    view: ClassVar[View] = "analyzer"
+    source: ClassVar[str] = "Wang et al. 2018 (PrivSet); Wang et al. 2024 (arXiv 2407.19639), Theorem 1"
+
+    @property
+    def kind(self) -> Kind:
+        """``upper`` if sound, or without others, ``approximate`` for the theorem as the paper uses it."""
+        return "upper" if self.sound or self.n == 1 else "approximate"
+
+    def delta(self, eps: ArrayLike) -> NDArray[np.float64]:
+        """Return delta for each eps (nats, >= 0), shape of `eps`; both directions agree."""
+        eps_ = np.asarray(eps, np.float64)
+        labels, rate, factor = reduced_pair(self.mechanism, self.sound)
+        blanket_at = partial(binomial_blanket, self.n - 1, rate)
+        values = [
+            factor * settled_delta(blanket_at, labels, check_nonnegative("eps", float(e))) for e in eps_.flat
+        ]
+        return np.array(values).reshape(eps_.shape)

@@ -1,0 +1,32 @@
+"""Training for the two learning experiments: private gradient descent with shuffled reports, and shuffled check-in.
+
+JAX is an optional extra. What is imported here needs none of it: plans, data and curves can be made, checked and read
+without. Training itself is `shuffledp.learning.training.train`; import that only where `available` says yes.
+
+The noise is that of a simulation: floating-point normal numbers of a seeded generator, which show what accuracy a
+mechanism costs but do not protect anybody's data.
+"""
+
+from importlib.util import find_spec
+
+from shuffledp.learning.checkpoint import CheckpointError
+from shuffledp.learning.curve import Point, Progress, TrainingCurve
+from shuffledp.learning.data import LearningData, learning_data
+from shuffledp.learning.plan import Network, TrainingPlan
+
+__all__ = [
+    "CheckpointError",
+    "LearningData",
+    "Network",
+    "Point",
+    "Progress",
+    "TrainingCurve",
+    "TrainingPlan",
+    "available",
+    "learning_data",
+]
+
+
+def available() -> bool:
+    """Whether JAX is installed, so that `shuffledp.learning.training` can be imported; imports nothing itself."""
+    return find_spec("jax") is not None

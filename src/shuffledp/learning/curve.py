@@ -1,0 +1,69 @@
+"""What training reports: points of the learning curve, and how far it is."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+__all__ = ["Point", "Progress", "TrainingCurve"]
+
+
+@dataclass(frozen=True)
+class Point:
+    """One evaluation on the test images.
+
+    Attributes
+    ----------
+    round : int
+        Rounds trained, from 0.
+    accuracy : float
+        Fraction of test images that are classified correctly, in [0, 1].
+    loss : float
+        Mean cross-entropy over the test images, in nats.
+    participants : int
+        Users who took part in this round; 0 in round 0.
+    """
+
+    round: int
+    accuracy: float
+    loss: float
+    participants: int
+
+
+@dataclass(frozen=True)
+class TrainingCurve:
+    """Points of one run in the order of rounds; epsilon is a function of the round, computed elsewhere."""
+
+    points: tuple[Point, ...]
+
+    @property
+    def best(self) -> Point:
+        """The earliest point of the highest accuracy."""
+        return max(self.points, key=lambda point: (point.accuracy, -point.round))
+
+
+@dataclass(frozen=True)
+class Progress:
+    """How far a run is; as text, one line.
+
+    Attributes
+    ----------
+    round, rounds : int
+        Rounds done and wanted.
+    accuracy : float or None
+        Of the latest evaluation, in [0, 1].
+    seconds_left : float or None
+        At the speed so far, without compilation; None before that is known.
+    """
+
+    round: int
+    rounds: int
+    accuracy: float | None
+    seconds_left: float | None
+
+    def __str__(self) -> str:
+        parts = [f"round {self.round:,} of {self.rounds:,}"]
+        if self.accuracy is not None:
+            parts.append(f"accuracy {100 * self.accuracy:.1f} %")
+        if self.seconds_left is not None:
+            parts.append(f"about {self.seconds_left:.0f} s left")
+        return ", ".join(parts)

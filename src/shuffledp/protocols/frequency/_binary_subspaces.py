@@ -1,0 +1,97 @@
+"""Vectors over the field of two elements, as the bits of integers: kernels, spans and random subspaces."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from shuffledp.tasks import Floats, Ints
+
+
+def parity(vectors: NDArray[Any]) -> NDArray[np.bool_]:
+    """Whether the number of ones is odd, elementwise: the inner product of a and b is ``parity(a & b)``."""
+    return np.asarray(np.bitwise_count(vectors) & 1, np.bool_)
+
+
+def kernel_law(rows: int, columns: int) -> Floats:
+    """Probabilities that the kernel of a uniform (rows, columns) matrix has dimension 0..columns, (columns + 1,).
+
+    Notes
+    -----
+    Rank R has the probability ``2^(-(rows - R)(columns - R)) prod_(i < R) (1 - 2^(i - rows)) (1 - 2^(i - columns)) /
+    (1 - 2^(i - R))``; given its dimension, the kernel is a uniform subspace.
+    """
+    law = np.zeros(columns + 1)
+    for rank in range(min(rows, columns) + 1):
+        i = np.arange(rank, dtype=float)
+        factors = (1 - 2 ** (i - rows)) * (1 - 2 ** (i - columns)) / (1 - 2 ** (i - rank))
+        law[columns - rank] = np.prod(factors) * 2.0 ** (-(rows - rank) * (columns - rank))
+    return law
+
+
+def random_subspaces(
+    count: int, dimension: int, bits: int, rng: np.random.Generator, through: Ints | None = None
+) -> Ints:
+    """Elements of uniform subspaces of GF(2)^bits, (count, 2^dimension), 0 first.
+
+    Parameters
+    ----------
+    count, dimension, bits : int
+        ``dimension <= bits``.
+    rng : numpy.random.Generator
+    through : (count,) ndarray of int, optional
+        Nonzero vectors that the subspaces must contain; they come second.
+    """
+    elements = np.zeros((count, 1), np.int64)
+    if through is not None:
+        elements = np.column_stack((elements, through))
+    while elements.shape[1] < 2**dimension:
+        new = rng.integers(0, 2**bits, size=count)
+        while True:  # a uniform vector outside of what is spanned so far
+            inside = np.nonzero(np.any(elements == new[:, None], axis=1))[0]
+            if not inside.size:
+                break
+            new[inside] = rng.integers(0, 2**bits, size=inside.size)
+        elements = np.concatenate((elements, elements ^ new[:, None]), axis=1)
+    return elements
+
+
+def kernel_bases(matrices: NDArray[Any], bits: int) -> tuple[Ints, Ints]:
+    """Bases of the kernels of matrices whose rows are given as integers, by Gaussian elimination.
+
+    Parameters
+    ----------
+    matrices : (M, rows) ndarray of integers
+        One matrix per line.
+    bits : int
+        Number of columns.
+
+    Returns
+    -------
+    bases : (M, bits) ndarray
+        Basis vectors first, then zeros.
+    dimensions : (M,) ndarray
+    """
+    matrices = np.asarray(matrices)
+    kind = np.int64 if bits > 31 else np.int32
+    bases = np.tile((2 ** np.arange(bits)).astype(kind), (len(matrices), 1))
+    every = np.arange(len(matrices))
+    for row in matrices.T.astype(kind):
+        # A vector outside of the kernel of this row leaves the basis and corrects the others that are outside.
+        odd = parity(bases & row[:, None])
+        pivot = np.argmax(odd, axis=1)
+        vector = np.where(odd[every, pivot], bases[every, pivot], kind(0))
+        bases ^= np.where(odd, vector[:, None], kind(0))  # the pivot itself becomes 0
+    dimensions = np.count_nonzero(bases, axis=1)
+    order = np.argsort(bases == 0, axis=1, kind="stable")
+    return np.take_along_axis(bases, order, 1).astype(np.int64), dimensions
+
+
+def spans(bases: Ints) -> Ints:
+    """All elements of the subspaces with the given bases, (M, d) to (M, 2^d), 0 first."""
+    elements = np.zeros((len(bases), 1), np.int64)
+    for vector in bases.T:
+        elements = np.concatenate((elements, elements ^ vector[:, None]), axis=1)
+    return elements

@@ -1,0 +1,297 @@
+"""What the protocols with dummy points share: reports that hide among uniform messages.
+
+A participant sends its value, after generalised randomised response (GRR) with budget ``eps_local``, together with
+dummies, uniform over the k values. ``eps_local = inf`` sends the value as it is. The dummies are either a fixed total
+that is dealt out evenly, or each user sends a number of them with some probability. The number of users is fixed.
+"""
+
+from __future__ import annotations
+
+import math
+from abc import abstractmethod
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from shuffledp.accounting import Infeasible, PrivacyProfile, dummy_delta
+from shuffledp.accounting.flexible_dump import default_rate, flexible_dummies, flexible_dummy_delta
+from shuffledp.accounting.grr_blanket import grr_blanket_delta
+from shuffledp.accounting.hockey_stick import Kind, View
+from shuffledp.numerics.checks import check_choice
+from shuffledp.populations import Fixed, Population
+from shuffledp.protocols._schedules import amplifying_delta
+from shuffledp.protocols.base import Cost, Messages, ProtocolBase, Trust
+from shuffledp.protocols.frequency._randomized_response import GeneralizedResponse, held_counts
+from shuffledp.tasks import Budget, Floats, Ints, Participants, Public, Users
+
+#: How the flexible variants subtract the dummies: by their expected or by their observed number.
+ESTIMATORS = ("expected", "observed")
+
+
+def fixed_users(population: Population) -> int:
+    """Number of users, user 1 included; all theorems here count on everybody's messages."""
+    if not isinstance(population, Fixed):
+        raise Infeasible(
+            f"The guarantee counts on the messages of a fixed number of users, and {type(population).__name__} "
+            "is random."
+        )
+    return population.others + 1
+
+
+def positive_delta(budget: Budget) -> float:
+    """The delta of a budget, if uniform messages can meet it."""
+    if budget.delta == 0:
+        raise Infeasible(
+            "Hiding among uniform messages needs delta > 0: none of them may equal a given value."
+        )
+    return amplifying_delta(budget)
+
+
+@dataclass(frozen=True, eq=False)
+class BlanketProfile:
+    """Profile of a report among uniform messages.
+
+    Parameters
+    ----------
+    n_users, domain_size : int
+        All users and values.
+    eps_local : float
+        Budget of everybody's GRR, nats; ``inf`` for values sent as they are.
+    dummies : int
+        In total, or per sending user if `rate` is given.
+    rate : float, optional
+        Probability with which a user sends dummies.
+    """
+
+    n_users: int
+    domain_size: int
+    eps_local: float
+    dummies: int
+    rate: float | None = None
+    neighbours: ClassVar[str] = "replace_one"
+    view: ClassVar[View] = "analyzer"
+    source: ClassVar[str] = "hockey stick of the counts of two values, averaged over the uniform messages"
+
+    @property
+    def kind(self) -> Kind:
+        """Exact for values sent as they are; with GRR the adversary is told which other reports are uniform."""
+        return "exact" if self.eps_local == math.inf else "upper"
+
+    def delta(self, eps: ArrayLike) -> Floats:
+        """Return delta for each eps (nats, >= 0), shape of `eps`; both directions and all pairs agree."""
+        eps_ = np.asarray(eps, np.float64)
+        return np.array([self._at(float(e)) for e in eps_.flat]).reshape(eps_.shape)
+
+    def _at(self, eps: float) -> float:
+        if self.rate is not None:
+            return flexible_dummy_delta(
+                eps, self.n_users, self.domain_size, self.dummies, self.rate, eps_local=self.eps_local
+            )
+        if self.eps_local == math.inf:
+            return dummy_delta(self.domain_size, self.dummies, eps)
+        return grr_blanket_delta(eps, self.n_users, self.domain_size, self.eps_local, dummies=self.dummies)
+
+
+@dataclass(frozen=True)
+class DummyPoints(ProtocolBase):
+    """Reports and dummies; a subclass says how many dummies.
+
+    Parameters
+    ----------
+    n_users : int
+        Users that the protocol is calibrated for, user 1 included.
+    domain_size : int
+        Values are 0..domain_size-1.
+    eps_local : float
+        Budget of GRR in nats; ``inf`` for values sent as they are.
+    """
+
+    n_users: int
+    domain_size: int
+    eps_local: float
+
+    trust: ClassVar[Trust] = "shuffler"
+    reduction = "dummy blanket"
+
+    @property
+    def response(self) -> GeneralizedResponse:
+        """The local randomizer of the own value."""
+        return GeneralizedResponse(self.eps_local, self.domain_size)
+
+    @property
+    def alphabet_size(self) -> int:
+        """One kind of message per value."""
+        return self.domain_size
+
+    @abstractmethod
+    def dummies_sent(self, users: Users, rng: np.random.Generator) -> int:
+        """How many dummies these users send together; who sends which does not survive the shuffler."""
+
+    def encode(self, users: Users, rng: np.random.Generator) -> Messages:
+        """Each user's report, and dummies drawn uniformly from all values."""
+        reports = self.response.randomize(users.values, rng)
+        dummies = rng.integers(0, self.domain_size, self.dummies_sent(users, rng))
+        return Messages(np.concatenate((reports, dummies)))
+
+    def _sampled(self, participants: Participants, dummies: Ints, rng: np.random.Generator) -> Ints:
+        """Messages per value, (R, k), with (R,) dummies in all."""
+        held = held_counts(participants, self.domain_size).astype(np.int64)
+        shares = np.full(self.domain_size, 1 / self.domain_size)
+        return np.asarray(self.response.sample_counts(held, rng) + rng.multinomial(dummies, shares))
+
+    def _estimated(self, aggregate: NDArray[Any], dummies: NDArray[Any], public: Public) -> Floats:
+        """Unbiased relative frequencies, (R, k), if (R,) dummies are expected."""
+        reports = np.asarray(aggregate, float) - (dummies / self.domain_size)[:, None]
+        return np.asarray(self.response.debiased(reports, public.n_users) / public.n_users[:, None])
+
+    def _variance(self, participants: Participants, per_value: NDArray[Any]) -> Floats:
+        """Variance of each frequency, (R, k), if the dummies of a value have the variance `per_value`, (R,)."""
+        n = np.asarray(participants.public.n_users, float)[:, None]
+        held = held_counts(participants, self.domain_size)
+        return np.asarray((self.response.variance(held) + per_value[:, None] / self.response.gap**2) / n**2)
+
+    def _cost(self, dummies_per_user: float) -> Cost:
+        """One message holds one of k values, in whole bits."""
+        return Cost(1.0 + dummies_per_user, float((self.domain_size - 1).bit_length()))
+
+    def _budget_parameters(self) -> dict[str, float]:
+        return {} if self.eps_local == math.inf else {"eps_local": self.eps_local}
+
+
+@dataclass(frozen=True)
+class FixedDummies(DummyPoints):
+    """A fixed total of dummies: everybody sends as many, and the first users one more, as far as the rest goes.
+
+    Parameters
+    ----------
+    dummies_in_all : int
+        For `n_users` users; others than these send what their place in the list says.
+    """
+
+    dummies_in_all: int
+
+    def dummies_of(self, users: NDArray[Any], first: int = 0) -> Ints:
+        """Dummies that the next `users` users after the first `first` send together, (R,)."""
+        each, more = divmod(self.dummies_in_all, self.n_users)
+        n = np.asarray(users, np.int64)
+        return np.asarray(each * n + np.clip(more - first, 0, n), np.int64)
+
+    def dummies_sent(self, users: Users, rng: np.random.Generator) -> int:
+        """As the places of these users in the list of all say."""
+        return int(self.dummies_of(np.array([len(users)]), users.offset)[0])
+
+    def sample_aggregate(self, participants: Participants, rng: np.random.Generator) -> NDArray[Any]:
+        """Exact law of the messages per value, (R, k), at a cost that does not depend on the number of users."""
+        return self._sampled(participants, self.dummies_of(participants.public.n_users), rng)
+
+    def estimate(self, aggregate: NDArray[Any], public: Public) -> Floats:
+        """Unbiased relative frequencies, (R, k)."""
+        return self._estimated(aggregate, self.dummies_of(public.n_users), public)
+
+    def expected_variance(self, participants: Participants) -> Floats:
+        """Variance of each frequency given the participants' values, (R, k)."""
+        share = 1 / self.domain_size
+        return self._variance(
+            participants, self.dummies_of(participants.public.n_users) * share * (1 - share)
+        )
+
+    def cost(self) -> Cost:
+        """The own report, and an even part of the dummies."""
+        return self._cost(self.dummies_in_all / self.n_users)
+
+    def dominating_pair(self) -> PrivacyProfile:
+        """The exact divergence of two values."""
+        return BlanketProfile(self.n_users, self.domain_size, self.eps_local, self.dummies_in_all)
+
+    def parameters(self) -> dict[str, float]:
+        """Local budget, where there is one, and dummies: in total and per user."""
+        return {
+            **self._budget_parameters(),
+            "dummies": float(self.dummies_in_all),
+            "dummies_per_user": self.dummies_in_all / self.n_users,
+        }
+
+
+@dataclass(frozen=True)
+class FlexibleDummies(DummyPoints):
+    """Each user sends a number of dummies with some probability, and otherwise only its report.
+
+    Parameters
+    ----------
+    per_sender : int
+        Dummies of a user that sends any.
+    rate : float
+        Probability of sending them, in (0, 1].
+    estimator : {"expected", "observed"}
+        Whether the analyzer subtracts the expected number of dummies, as printed, or the observed one: the number of
+        messages beyond one per user. The second has the smaller variance.
+    """
+
+    per_sender: int
+    rate: float
+    estimator: str = "expected"
+
+    def dummies_sent(self, users: Users, rng: np.random.Generator) -> int:
+        """Every user decides alone."""
+        return self.per_sender * int(rng.binomial(len(users), self.rate))
+
+    def sample_aggregate(self, participants: Participants, rng: np.random.Generator) -> NDArray[Any]:
+        """Exact law of the messages per value, (R, k), at a cost that does not depend on the number of users."""
+        senders = rng.binomial(participants.public.n_users, self.rate)
+        return self._sampled(participants, self.per_sender * np.asarray(senders, np.int64), rng)
+
+    def estimate(self, aggregate: NDArray[Any], public: Public) -> Floats:
+        """Unbiased relative frequencies, (R, k)."""
+        if self.estimator == "observed":
+            return self._estimated(aggregate, np.asarray(aggregate).sum(axis=1) - public.n_users, public)
+        return self._estimated(aggregate, self._expected_dummies(public.n_users), public)
+
+    def expected_variance(self, participants: Participants) -> Floats:
+        """Variance of each frequency given the participants' values, (R, k); Theorem 5.15 is corrected."""
+        share = 1 / self.domain_size
+        mean = self._expected_dummies(participants.public.n_users) * share
+        blocks = self.per_sender * (1 - self.rate) * share if self.estimator == "expected" else 0.0
+        return self._variance(participants, mean * (1 - share + blocks))
+
+    def cost(self) -> Cost:
+        """The own report, and the expected number of dummies."""
+        return self._cost(self.rate * self.per_sender)
+
+    def dominating_pair(self) -> PrivacyProfile:
+        """The divergence of two values, averaged over the number of senders, which the analyzer learns."""
+        return BlanketProfile(self.n_users, self.domain_size, self.eps_local, self.per_sender, self.rate)
+
+    def parameters(self) -> dict[str, float]:
+        """Local budget, where there is one, and dummies: expected in total, per user, per sender, and the rate."""
+        return {
+            **self._budget_parameters(),
+            "dummies": float(self._expected_dummies(np.array([self.n_users]))[0]),
+            "dummies_per_user": self.rate * self.per_sender,
+            "dummies_per_sender": float(self.per_sender),
+            "rate": self.rate,
+        }
+
+    def _expected_dummies(self, users: NDArray[Any]) -> Floats:
+        return np.asarray(self.rate * self.per_sender * np.asarray(users, float))
+
+
+def flexible_plan(
+    budget: Budget,
+    population: Population,
+    domain_size: int,
+    *,
+    accounting: str,
+    rate: float | None,
+    estimator: str,
+    eps_local: float = math.inf,
+) -> tuple[int, int, float]:
+    """Users, dummies per sender and rate that meet a budget; a rate of None is `default_rate`."""
+    check_choice("estimator", estimator, ESTIMATORS)
+    n, delta = fixed_users(population), positive_delta(budget)
+    share = default_rate(n, delta) if rate is None else float(rate)
+    per_sender = flexible_dummies(
+        n, domain_size, budget.largest_eps, delta, share, accounting=accounting, eps_local=eps_local
+    )
+    return n, per_sender, share

@@ -1,0 +1,56 @@
+"""Seeded hash functions, vectorised, whose values look independent and uniform.
+
+The value v hashed with a seed is output v of the generator SplitMix64 (Steele, Lea and Flood 2014) started from the
+seed. Its upper 32 bits are scaled to the range, which makes some values more likely by a factor of at most
+``1 + range / 2^32``.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+SEED_BITS = 32
+#: Largest range of a hash function.
+MOST_CELLS = 2**32
+
+_STEP = np.uint64(0x9E3779B97F4A7C15)
+_FIRST = np.uint64(0xBF58476D1CE4E5B9)
+_SECOND = np.uint64(0x94D049BB133111EB)
+_SHIFTS = tuple(map(np.uint64, (30, 27, 31, 32)))
+
+
+def _mix(state: NDArray[np.uint64]) -> NDArray[np.uint64]:
+    """Finaliser of SplitMix64, in place."""
+    state ^= state >> _SHIFTS[0]
+    state *= _FIRST
+    state ^= state >> _SHIFTS[1]
+    state *= _SECOND
+    state ^= state >> _SHIFTS[2]
+    return state
+
+
+def hash_values(seeds: NDArray[Any], values: NDArray[Any], cells: int) -> NDArray[np.uint64]:
+    """Hash values to 0..cells-1.
+
+    Parameters
+    ----------
+    seeds, values : ndarray of integers >= 0
+        Broadcast against each other, and of at least one dimension; 64 bits of either are used.
+    cells : int
+        Range of the hash, in 1..2^32.
+    """
+    spread = np.atleast_1d(np.array(seeds, np.uint64)) * _STEP  # so that neighbouring seeds are far apart
+    state = _mix(spread) + (np.asarray(values, np.uint64) + np.uint64(1)) * _STEP
+    state = _mix(state)
+    state >>= _SHIFTS[3]
+    state *= np.uint64(cells)
+    state >>= _SHIFTS[3]
+    return state
+
+
+def draw_seeds(count: int, rng: np.random.Generator) -> NDArray[np.uint32]:
+    """Uniform seeds of 32 bits."""
+    return rng.integers(0, 2**SEED_BITS, size=count, dtype=np.uint32)

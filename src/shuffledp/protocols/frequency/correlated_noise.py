@@ -1,0 +1,158 @@
+"""Correlated noise: a counter per value, whose messages +1 and -1 carry noise that mostly cancels."""
+
+import math
+from dataclasses import dataclass
+from typing import Any, Self
+
+import numpy as np
+from numpy.typing import NDArray
+
+from shuffledp.accounting import Infeasible, PrivacyProfile
+from shuffledp.accounting.correlated_counts import (
+    CORRELATED_ACCOUNTINGS,
+    CounterNoise,
+    CountersProfile,
+    correlated_noise,
+)
+from shuffledp.populations import Population
+from shuffledp.protocols.base import Cost, Messages, ProtocolBase
+from shuffledp.protocols.frequency._dummy_points import fixed_users, positive_delta
+from shuffledp.protocols.frequency._randomized_response import domain_size_of, held_counts
+from shuffledp.tasks import Budget, Floats, Participants, Public, Task, Users
+
+#: Noises that are drawn at once.
+_DRAWS = 2**20
+
+
+@dataclass(frozen=True)
+class CorrelatedNoise(ProtocolBase):
+    """Histogram of counters with correlated noise; a message names a value and a sign.
+
+    Parameters
+    ----------
+    n_users : int
+        Users that the protocol is calibrated for, user 1 included; each sends its share of the noise.
+    domain_size : int
+        Values are 0..domain_size-1.
+    eps_geometric : float
+        eps_1, nats, of the noise that remains.
+    shape : float
+        r of the noise that cancels, a real number.
+    decay : float
+        ``-ln p`` of the noise that cancels.
+    """
+
+    n_users: int
+    domain_size: int
+    eps_geometric: float
+    shape: float
+    decay: float
+
+    name = "correlated_noise"
+    task_kind = "frequency"
+    label = "correlated noise"
+    source = "Ghazi, Kumar, Manurangsi and Pagh, arXiv 2106.04247; as a baseline in arXiv 2009.13738"
+    trust = "shuffler"
+    accountings = CORRELATED_ACCOUNTINGS
+    reduction = "own"
+
+    @classmethod
+    def calibrate(
+        cls,
+        budget: Budget,
+        population: Population,
+        task: Task,
+        *,
+        accounting: str = "printed",
+        share: float = 0.1,
+        constants: str = "corrected",
+    ) -> Self:
+        """The noise of every counter, see :func:`shuffledp.accounting.correlated_counts.correlated_noise`.
+
+        Parameters
+        ----------
+        budget : Budget
+            One eps, delta > 0, replacement neighbours.
+        population : Fixed
+            Number of other users.
+        task : Frequency
+        accounting : {"printed", "exact"}
+        share : float
+            g, in (0, 1), the part of eps that pays for the noise that cancels.
+        constants : {"corrected", "conference"}
+            Of the printed accounting.
+
+        Raises
+        ------
+        ValueError
+            If the request does not fit this protocol.
+        Infeasible
+            If the number of users is random, delta is 0, or a frequency would have a standard error above 1.
+        """
+        cls.check_request(budget, task, accounting)
+        n, k, delta = fixed_users(population), domain_size_of(task), positive_delta(budget)
+        noise = correlated_noise(
+            budget.largest_eps, delta, accounting=accounting, share=share, constants=constants
+        )
+        if noise.variance > n * n:
+            raise Infeasible(f"For {n} users the noise gives frequencies a standard error above 1.")
+        return cls(n, k, noise.eps_geometric, noise.shape, noise.decay)
+
+    @property
+    def noise(self) -> CounterNoise:
+        """The noise of one counter."""
+        return CounterNoise(self.eps_geometric, self.shape, self.decay)
+
+    @property
+    def alphabet_size(self) -> int:
+        """Two kinds of message per value: +1, even, and -1, odd."""
+        return 2 * self.domain_size
+
+    def cost(self) -> Cost:
+        """The own value, and the user's share of the noise of all counters."""
+        extra = self.domain_size * self.noise.messages / self.n_users
+        return Cost(1 + extra, math.ceil(math.log2(self.domain_size)) + 1)
+
+    def encode(self, users: Users, rng: np.random.Generator) -> Messages:
+        """``2 v`` for a +1 and ``2 v + 1`` for a -1 of the value v: the own one, and noise for every value."""
+        values = np.asarray(users.values, np.int64)
+        totals = np.zeros((self.domain_size, 2), np.int64)
+        step = max(1, _DRAWS // self.domain_size)
+        for begin in range(0, len(values), step):
+            shape = (min(step, len(values) - begin), self.domain_size)
+            drawn = self._noise(np.full(shape, 1 / self.n_users), rng)
+            totals += drawn.sum(axis=0)
+        noise = np.repeat(np.arange(2 * self.domain_size), totals.ravel())
+        return Messages(np.concatenate((2 * values, noise)))
+
+    def _noise(self, shares: Floats, rng: np.random.Generator) -> NDArray[np.int64]:
+        """Noise messages +1 and -1, (.., 2), of users who send the given shares of a counter's noise."""
+        stop = -math.expm1(-self.eps_geometric)
+        pairs = rng.negative_binomial(self.shape * shares, -math.expm1(-self.decay))
+        plus = rng.negative_binomial(shares, stop) + pairs
+        minus = rng.negative_binomial(shares, stop) + pairs
+        return np.stack((plus, minus), axis=-1).astype(np.int64)
+
+    def sample_aggregate(self, participants: Participants, rng: np.random.Generator) -> NDArray[Any]:
+        """Exact law of the messages of each kind, (R, 2k): negative binomials of real shape add up."""
+        held = held_counts(participants, self.domain_size).astype(np.int64)
+        shares = np.broadcast_to(participants.public.n_users[:, None] / self.n_users, held.shape)
+        counts = self._noise(shares, rng)
+        counts[..., 0] += held
+        return counts.reshape(len(held), -1)
+
+    def estimate(self, aggregate: NDArray[Any], public: Public) -> Floats:
+        """Unbiased relative frequencies, (R, k): messages +1 minus messages -1."""
+        counts = np.asarray(aggregate, float)
+        return np.asarray((counts[:, ::2] - counts[:, 1::2]) / np.asarray(public.n_users, float)[:, None])
+
+    def expected_variance(self, participants: Participants) -> Floats:
+        """Variance of each frequency, (R, k): of a discrete Laplace variable."""
+        held = held_counts(participants, self.domain_size)
+        n = np.asarray(participants.public.n_users, float)[:, None]
+        variance = self.noise.variance * (n / self.n_users) / n**2
+        return np.asarray(np.broadcast_to(variance, held.shape).copy())
+
+    def dominating_pair(self) -> PrivacyProfile:
+        """The two counters that change."""
+        return CountersProfile(self.noise)

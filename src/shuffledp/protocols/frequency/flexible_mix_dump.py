@@ -1,0 +1,69 @@
+"""Flexible mixDUMP: randomised values among dummies from some of the users."""
+
+from dataclasses import dataclass
+from typing import Self
+
+from shuffledp.numerics.checks import check_positive
+from shuffledp.populations import Population
+from shuffledp.protocols.frequency._dummy_points import FlexibleDummies, flexible_plan
+from shuffledp.protocols.frequency._randomized_response import domain_size_of
+from shuffledp.tasks import Budget, Task
+
+
+@dataclass(frozen=True)
+class FlexibleMixDump(FlexibleDummies):
+    """Every user sends a report of generalised randomised response and, with some probability, dummies."""
+
+    name = "flexible_mix_dump"
+    task_kind = "frequency"
+    label = "mixDUMP, flexible"
+    source = "Li et al. 2020, Theorem 5.12"
+    accountings = ("printed", "corrected", "exact")
+
+    @classmethod
+    def calibrate(
+        cls,
+        budget: Budget,
+        population: Population,
+        task: Task,
+        *,
+        accounting: str = "printed",
+        eps_local: float = 8.0,
+        rate: float | None = None,
+        estimator: str = "expected",
+    ) -> Self:
+        """The smallest number of dummies per sending user besides the reports that are uniform anyway.
+
+        Parameters
+        ----------
+        budget : Budget
+            One eps, delta > 0, replacement neighbours.
+        population : Fixed
+            Number of other users.
+        task : Frequency
+            Of any number of values.
+        accounting : {"printed", "corrected", "exact"}
+            Theorem 5.12, which is not a proof; its closest proven form; or the hockey stick, averaged over the
+            numbers of senders and of uniform reports. The first two for eps <= 1.
+        eps_local : float
+            Budget of a report, nats. No dummies are needed where it is at most eps.
+        rate : float, optional
+            Probability of sending dummies, in (0, 1]. By default 0.01, or more where some thousand users or fewer
+            could all fail to send, see `shuffledp.accounting.default_rate`.
+        estimator : {"expected", "observed"}
+            Which number of dummies the analyzer subtracts.
+
+        Raises
+        ------
+        ValueError
+            If the request does not fit this protocol.
+        Infeasible
+            If the number of users is random, delta is 0, too few users send, or the theorem does not hold here.
+        """
+        cls.check_request(budget, task, accounting)
+        k = domain_size_of(task)
+        eps_local = check_positive(f"{cls.name}: eps_local", eps_local)
+        n, per_sender, share = flexible_plan(
+            budget, population, k, accounting=accounting, rate=rate, estimator=estimator, eps_local=eps_local
+        )
+        return cls(n, k, eps_local, per_sender, share, estimator)

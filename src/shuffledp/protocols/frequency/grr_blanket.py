@@ -1,0 +1,54 @@
+"""Privacy amplification: generalised randomised response under the privacy blanket, without dummies."""
+
+from dataclasses import dataclass
+from typing import Self
+
+from shuffledp.accounting.grr_blanket import blanket_local_budget
+from shuffledp.populations import Population
+from shuffledp.protocols.frequency._dummy_points import FixedDummies, fixed_users, positive_delta
+from shuffledp.protocols.frequency._randomized_response import domain_size_of
+from shuffledp.tasks import Budget, Task
+
+
+@dataclass(frozen=True)
+class GrrBlanket(FixedDummies):
+    """One report per user, with the largest local budget that the uniform reports of the others allow."""
+
+    name = "grr_blanket"
+    task_kind = "frequency"
+    label = "privacy-amplification"
+    source = "Balle et al. 2019, Theorem 3.1"
+    accountings = ("printed", "exact")
+    reduction = "blanket"
+
+    @classmethod
+    def calibrate(
+        cls, budget: Budget, population: Population, task: Task, *, accounting: str = "printed"
+    ) -> Self:
+        """The largest local budget, at least eps.
+
+        Parameters
+        ----------
+        budget : Budget
+            One eps, delta > 0, replacement neighbours.
+        population : Fixed
+            Number of other users.
+        task : Frequency
+            Of any number of values.
+        accounting : {"printed", "exact"}
+            The theorem, for eps <= 1, or the hockey stick, averaged over the number of uniform reports.
+
+        Raises
+        ------
+        ValueError
+            If the request does not fit this protocol.
+        Infeasible
+            If the number of users is random, delta is 0, or the theorem does not hold here.
+        """
+        cls.check_request(budget, task, accounting)
+        n, k, delta = fixed_users(population), domain_size_of(task), positive_delta(budget)
+        return cls(n, k, blanket_local_budget(n, k, budget.largest_eps, delta, accounting=accounting), 0)
+
+    def parameters(self) -> dict[str, float]:
+        """The local budget."""
+        return {"eps_local": self.eps_local}

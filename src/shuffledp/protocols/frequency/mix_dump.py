@@ -1,0 +1,64 @@
+"""mixDUMP: randomised values among dummies from all users."""
+
+from dataclasses import dataclass
+from typing import Self
+
+from shuffledp.accounting import mix_dummy_count
+from shuffledp.numerics.checks import check_positive
+from shuffledp.populations import Population
+from shuffledp.protocols.frequency._dummy_points import FixedDummies, fixed_users, positive_delta
+from shuffledp.protocols.frequency._randomized_response import domain_size_of
+from shuffledp.tasks import Budget, Task
+
+
+@dataclass(frozen=True)
+class MixDump(FixedDummies):
+    """Every user sends a report of generalised randomised response and an even part of the dummies."""
+
+    name = "mix_dump"
+    task_kind = "frequency"
+    label = "mixDUMP"
+    source = "Li et al. 2020, Theorem 5.6"
+    accountings = ("printed", "exact")
+
+    @classmethod
+    def calibrate(
+        cls,
+        budget: Budget,
+        population: Population,
+        task: Task,
+        *,
+        accounting: str = "printed",
+        eps_local: float = 8.0,
+    ) -> Self:
+        """The smallest total number of dummies besides the reports that are uniform anyway.
+
+        Parameters
+        ----------
+        budget : Budget
+            One eps, delta > 0 unless ``eps_local <= eps``, replacement neighbours.
+        population : Fixed
+            Number of other users.
+        task : Frequency
+            Of any number of values.
+        accounting : {"printed", "exact"}
+            Theorem 5.6, for eps <= 1, or the hockey stick, averaged over the number of uniform reports.
+        eps_local : float
+            Budget of a report, nats. No dummies are needed where it is at most eps.
+
+        Raises
+        ------
+        ValueError
+            If the request does not fit this protocol.
+        Infeasible
+            If the number of users is random, delta is 0, or the theorem does not hold here.
+        """
+        cls.check_request(budget, task, accounting)
+        n, k = fixed_users(population), domain_size_of(task)
+        eps_local = check_positive(f"{cls.name}: eps_local", eps_local)
+        if eps_local <= budget.largest_eps:
+            return cls(n, k, eps_local, 0)
+        total = mix_dummy_count(
+            n, k, budget.largest_eps, positive_delta(budget), eps_local, accounting=accounting
+        )
+        return cls(n, k, eps_local, total)

@@ -1,0 +1,226 @@
+"""Private-coin protocol: tuples of Hadamard codeword entries, hidden among uniform tuples."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any, Self
+
+import numpy as np
+from numpy.typing import NDArray
+
+from shuffledp.accounting import Infeasible, PrivacyProfile
+from shuffledp.accounting.private_coin import (
+    PRIVATE_COIN_ACCOUNTINGS,
+    TuplesProfile,
+    default_entries,
+    private_coin_tuples,
+)
+from shuffledp.populations import Population
+from shuffledp.protocols.base import Cost, Messages, ProtocolBase
+from shuffledp.protocols.frequency._binary_subspaces import (
+    kernel_bases,
+    kernel_law,
+    parity,
+    random_subspaces,
+    spans,
+)
+from shuffledp.protocols.frequency._dummy_points import fixed_users, positive_delta
+from shuffledp.protocols.frequency._randomized_response import domain_size_of, held_counts
+from shuffledp.tasks import Budget, Floats, Ints, Participants, Public, Task, Users
+
+#: Elements of subspaces, or of matrices, that are treated at once.
+_CELLS = 2**20
+
+
+@dataclass(frozen=True)
+class PrivateCoin(ProtocolBase):
+    """Multi-message Hadamard response; value v stands for the vector v + 1 of ``bits`` bits.
+
+    A codeword holds the vectors that are orthogonal to the value's; a tuple counts for every value to whose vector all
+    its entries are orthogonal.
+
+    Parameters
+    ----------
+    n_users : int
+        Users that the protocol is calibrated for, user 1 included.
+    domain_size : int
+        Values are 0..domain_size-1.
+    tuples : int
+        rho, uniform tuples per user.
+    entries : int
+        tau, entries per tuple.
+    """
+
+    n_users: int
+    domain_size: int
+    tuples: int
+    entries: int
+
+    name = "private_coin"
+    task_kind = "frequency"
+    label = "private-coin"
+    source = "Ghazi, Golowich, Kumar, Pagh and Velingker, Theorem 4.3; as a baseline in arXiv 2009.13738"
+    trust = "shuffler"
+    accountings = PRIVATE_COIN_ACCOUNTINGS
+    reduction = "blanket"
+
+    @classmethod
+    def calibrate(
+        cls,
+        budget: Budget,
+        population: Population,
+        task: Task,
+        *,
+        accounting: str = "printed",
+        entries: int | None = None,
+        constant: str = "theorem",
+    ) -> Self:
+        """Uniform tuples per user, see :func:`shuffledp.accounting.private_coin.private_coin_tuples`.
+
+        Parameters
+        ----------
+        budget : Budget
+            One eps, delta > 0, replacement neighbours.
+        population : Fixed
+            Number of other users.
+        task : Frequency
+        accounting : {"printed", "exact"}
+        entries : int, optional
+            tau; ``log2 n`` rounded down when left out.
+        constant : {"theorem", "lemma"}
+            Of the printed accounting.
+
+        Raises
+        ------
+        ValueError
+            If the request does not fit this protocol.
+        Infeasible
+            If the number of users is random, delta is 0, the printed theorem does not apply, or a frequency would have
+            a standard error above 1.
+        """
+        cls.check_request(budget, task, accounting)
+        n, k, delta = fixed_users(population), domain_size_of(task), positive_delta(budget)
+        entries = default_entries(n) if entries is None else entries
+        tuples = private_coin_tuples(
+            n, budget.largest_eps, delta, accounting=accounting, entries=entries, constant=constant
+        )
+        made = cls(n, k, tuples, int(entries))
+        if made.chance * tuples > (1 - made.chance) * n:
+            raise Infeasible(
+                f"For {n} users, {tuples} tuples per user give frequencies a standard error above 1."
+            )
+        return made
+
+    @property
+    def bits(self) -> int:
+        """Bits of one entry, ``log2(2 B)`` with B the least power of two that is at least k."""
+        return (self.domain_size - 1).bit_length() + 1
+
+    @property
+    def chance(self) -> float:
+        """Probability that a uniform tuple counts for a given value, ``2^-tau``."""
+        return 2.0**-self.entries
+
+    @property
+    def _kind(self) -> type[np.uint16 | np.uint32 | np.uint64]:
+        return np.uint16 if self.bits <= 16 else np.uint32 if self.bits <= 32 else np.uint64
+
+    def cost(self) -> Cost:
+        """The own tuple and rho uniform ones."""
+        return Cost(1.0 + self.tuples, self.entries * self.bits)
+
+    def encode(self, users: Users, rng: np.random.Generator) -> Messages:
+        """(n (1 + rho), tau): each user's tuple from the codeword of its value, and rho uniform tuples per user."""
+        values = np.asarray(users.values, np.int64)
+        vectors = (values + 1)[:, None]
+        own = rng.integers(0, 2**self.bits, size=(len(vectors), self.entries), dtype=self._kind)
+        # Flipping a bit that the vector has makes an entry orthogonal, and leaves it uniform among those.
+        own ^= np.where(parity(own & vectors), vectors & -vectors, 0).astype(self._kind)
+        others = rng.integers(
+            0, 2**self.bits, size=(self.tuples * len(vectors), self.entries), dtype=self._kind
+        )
+        return Messages(np.concatenate((own, others)))
+
+    def aggregate(self, messages: Messages) -> NDArray[Any]:
+        """(k,): tuples that count for each value, those whose kernel holds its vector (Gaussian elimination)."""
+        counts = np.zeros((1, self.domain_size), np.int64)
+        step = max(1, _CELLS // max(self.bits, self.entries))
+        for begin in range(0, len(messages), step):
+            bases, dimensions = kernel_bases(messages.payload[begin : begin + step], self.bits)
+            counts += np.count_nonzero(dimensions == self.bits)  # counts for every value
+            for dimension in range(1, self.bits):
+                chosen = bases[dimensions == dimension, :dimension]
+                for part in _parts(len(chosen), 2**dimension):
+                    self._add(counts, np.zeros(len(chosen[part]), np.int64), spans(chosen[part])[:, 1:])
+        return np.asarray(counts[0])
+
+    def _add(self, counts: Ints, repeats: Ints, vectors: Ints) -> None:
+        """Add one hit in the given repeats (M,) for every vector (M, w) that stands for a value."""
+        index = np.where(vectors <= self.domain_size, repeats[:, None] * self.domain_size + vectors - 1, -1)
+        hits = index[(vectors > 0) & (index >= 0)]
+        if hits.size * 8 < counts.size:
+            np.add.at(counts.reshape(-1), hits, 1)
+        else:
+            counts += np.bincount(hits, minlength=counts.size).reshape(counts.shape)
+
+    def sample_aggregate(self, participants: Participants, rng: np.random.Generator) -> NDArray[Any]:
+        """Exact joint law of the counts, (R, k), from the kernels of the tuples; time grows with rho and k.
+
+        The kernel of a uniform tuple is a uniform subspace of random dimension, and most are {0}. The kernel of a
+        user's own tuple holds the vector of its value, and is uniform otherwise.
+        """
+        held = held_counts(participants, self.domain_size).astype(np.int64)
+        counts = held.copy()
+        self._sample_uniform(counts, self.tuples * participants.public.n_users, rng)
+        self._sample_own(counts, held, rng)
+        return counts
+
+    def _sample_uniform(self, counts: Ints, tuples: Ints, rng: np.random.Generator) -> None:
+        law = kernel_law(self.entries, self.bits)
+        by_dimension = rng.multinomial(tuples, law[::-1])[:, ::-1]  # the most likely one, 0, last
+        counts += by_dimension[:, self.bits :]
+        lines = np.full(self.domain_size + 1, 1 / (2**self.bits - 1))
+        lines[-1] = 1 - self.domain_size * lines[0]
+        counts += rng.multinomial(by_dimension[:, 1], lines)[:, :-1]
+        for dimension in range(2, self.bits):
+            repeats = np.repeat(np.arange(len(counts)), by_dimension[:, dimension])
+            for part in _parts(len(repeats), 2**dimension):
+                who = repeats[part]
+                found = random_subspaces(len(who), dimension, self.bits, rng)
+                self._add(counts, who, found[:, 1:])
+
+    def _sample_own(self, counts: Ints, held: Ints, rng: np.random.Generator) -> None:
+        # The kernel modulo the value's vector is that of a uniform matrix with one column less.
+        law = kernel_law(self.entries, self.bits - 1)
+        by_dimension = rng.multinomial(held, law[::-1])[..., ::-1]
+        whole = by_dimension[..., self.bits - 1]
+        counts += whole.sum(axis=1, keepdims=True) - whole
+        for dimension in range(1, self.bits - 1):
+            repeat, value = np.nonzero(by_dimension[..., dimension])
+            times = by_dimension[repeat, value, dimension]
+            repeat, value = np.repeat(repeat, times), np.repeat(value, times)
+            for part in _parts(len(repeat), 2 ** (dimension + 1)):
+                who, through = repeat[part], value[part] + 1
+                found = random_subspaces(len(who), dimension + 1, self.bits, rng, through)
+                self._add(counts, who, found[:, 2:])
+
+    def estimate(self, aggregate: NDArray[Any], public: Public) -> Floats:
+        """Unbiased relative frequencies, (R, k)."""
+        n = np.asarray(public.n_users, float)[:, None]
+        surplus = np.asarray(aggregate, float) / n - (self.tuples + 1) * self.chance
+        return np.asarray(surplus / (1 - self.chance))
+
+    def expected_variance(self, participants: Participants) -> Floats:
+        """Variance of each frequency given the participants' values, (R, k)."""
+        n = np.asarray(participants.public.n_users, float)[:, None]
+        held = np.asarray(held_counts(participants, self.domain_size), float)
+        return np.asarray((n * (self.tuples + 1) - held) * self.chance / (1 - self.chance) / n**2)
+
+    def dominating_pair(self) -> PrivacyProfile:
+        """The own tuple among all uniform ones."""
+        return TuplesProfile(self.tuples * self.n_users, self.entries)
+
+
+def _parts(count: int, width: int) -> Iterator[slice]:
+    """Slices of `count` lines, none of more than about a million cells."""
+    step = max(1, _CELLS // width)
+    return (slice(begin, begin + step) for begin in range(0, count, step))

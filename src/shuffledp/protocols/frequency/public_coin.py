@@ -1,0 +1,211 @@
+"""Public-coin protocol: a count-min sketch in which every cell gets binomial noise."""
+
+import math
+from dataclasses import dataclass
+from typing import Any, Self
+
+import numpy as np
+from numpy.typing import NDArray
+
+from shuffledp.accounting import Infeasible, PrivacyProfile
+from shuffledp.accounting.public_coin import (
+    PUBLIC_COIN_ACCOUNTINGS,
+    RowsProfile,
+    public_coin_rate,
+    public_coin_rows,
+)
+from shuffledp.numerics import Window, binomial_window
+from shuffledp.numerics.checks import check_count
+from shuffledp.populations import Population
+from shuffledp.protocols.base import Cost, Messages, ProtocolBase
+from shuffledp.protocols.frequency._dummy_points import fixed_users, positive_delta
+from shuffledp.protocols.frequency._hashing import MOST_CELLS, hash_values
+from shuffledp.protocols.frequency._randomized_response import domain_size_of, held_counts
+from shuffledp.tasks import Budget, Floats, Ints, Participants, Public, Task, Users
+
+#: Coins that are flipped at once.
+_COINS = 2**22
+#: Mass outside of the law of the noise in closed forms.
+_TAIL = 1e-25
+
+
+@dataclass(frozen=True)
+class PublicCoin(ProtocolBase):
+    """Rows of ``2 n`` cells; a user marks the cell of its value in every row, and every cell with probability gamma.
+
+    Parameters
+    ----------
+    n_users : int
+        Users that the protocol is calibrated for, user 1 included.
+    domain_size : int
+        Values are 0..domain_size-1.
+    rows : int
+        tau.
+    rate : float
+        gamma.
+    hash_seed : int
+        The public coin: it fixes the hash functions of all rows.
+    outside_proof : bool
+        Whether the rate is one for which no guarantee is proven.
+    """
+
+    n_users: int
+    domain_size: int
+    rows: int
+    rate: float
+    hash_seed: int = 0
+    outside_proof: bool = False
+
+    name = "public_coin"
+    task_kind = "frequency"
+    label = "public-coin"
+    source = "Ghazi, Golowich, Kumar, Pagh and Velingker, Lemma 4.10; as a baseline in arXiv 2009.13738"
+    trust = "shuffler"
+    accountings = PUBLIC_COIN_ACCOUNTINGS
+    reduction = "own"
+    biased = True
+
+    @classmethod
+    def calibrate(
+        cls,
+        budget: Budget,
+        population: Population,
+        task: Task,
+        *,
+        accounting: str = "printed",
+        beta: float = 0.1,
+        beyond_proof: bool = False,
+        hash_seed: int = 0,
+    ) -> Self:
+        """Rows and rate, see :func:`shuffledp.accounting.public_coin.public_coin_rate`.
+
+        Parameters
+        ----------
+        budget : Budget
+            One eps, delta > 0, replacement neighbours.
+        population : Fixed
+            Number of other users.
+        task : Frequency
+        accounting : {"printed", "exact"}
+        beta : float
+            Probability of an error beyond the analysis, in (0, 1); it fixes the number of rows.
+        beyond_proof : bool
+            Printed: accept gamma in (1/2, 1), as the paper's figures do, and mark it as outside of the proof.
+        hash_seed : int
+            The public coin, in 0..2^32-1.
+
+        Raises
+        ------
+        ValueError
+            If the request does not fit this protocol.
+        Infeasible
+            If the number of users is random or too small, delta is 0, or the printed lemma does not apply.
+        """
+        cls.check_request(budget, task, accounting)
+        n, k, delta = fixed_users(population), domain_size_of(task), positive_delta(budget)
+        hash_seed = check_count("hash_seed", hash_seed)
+        if hash_seed >= 2**32:
+            raise ValueError(f"hash_seed must be an integer in 0..2^32-1, got {hash_seed!r}.")
+        if 2 * n > MOST_CELLS:
+            raise Infeasible(f"{n} users need rows of more than 2^32 cells.")
+        rows = public_coin_rows(k, beta)
+        rate = public_coin_rate(
+            n, rows, budget.largest_eps, delta, accounting=accounting, beyond_proof=bool(beyond_proof)
+        )
+        return cls(n, k, rows, rate, hash_seed, rate > 0.5)
+
+    @property
+    def columns(self) -> int:
+        """Cells per row."""
+        return 2 * self.n_users
+
+    def cells(self) -> Ints:
+        """Cell of each value in each row, (tau, k), numbered through all rows."""
+        rows = np.arange(self.rows)[:, None]
+        hashed = hash_values(self.hash_seed * 2**16 + rows, np.arange(self.domain_size), self.columns)
+        return hashed.astype(np.int64) + rows * self.columns
+
+    def cost(self) -> Cost:
+        """One own message per row, and noise in every cell."""
+        bits = math.ceil(math.log2(self.rows)) + math.ceil(math.log2(self.columns))
+        return Cost(self.rows * (1 + self.columns * self.rate), bits, own_messages=float(self.rows))
+
+    def encode(self, users: Users, rng: np.random.Generator) -> Messages:
+        """The cells of each user's value, and every cell with probability gamma; time grows with n^2."""
+        own = self.cells()[:, np.asarray(users.values, np.int64)]
+        total = self.rows * self.columns
+        step = max(1, _COINS // total)
+        noise = [own.ravel()]
+        for begin in range(0, len(users), step):
+            coins = rng.random((min(step, len(users) - begin), total))
+            noise.append(np.nonzero(coins < self.rate)[1])
+        return Messages(np.concatenate(noise))
+
+    def aggregate(self, messages: Messages) -> NDArray[Any]:
+        """(tau, k): marks of the cell of each value in each row; a shared cell appears several times."""
+        counts = np.bincount(messages.payload.astype(np.int64), minlength=self.rows * self.columns)
+        return np.asarray(counts[self.cells()])
+
+    def sample_aggregate(self, participants: Participants, rng: np.random.Generator) -> NDArray[Any]:
+        """Exact law of the marks, (R, tau, k), given the hash functions; values that share a cell share its noise."""
+        held = held_counts(participants, self.domain_size).astype(np.int64)
+        totals, place = self._cell_totals(held)
+        n = participants.public.n_users[:, None]
+        totals += rng.binomial(n, self.rate, totals.shape)
+        return totals[:, place]
+
+    def _cell_totals(self, held: Ints) -> tuple[Ints, Ints]:
+        """Users per different cell, (R, U), and the cell of each row and value among those, (tau, k)."""
+        cells = self.cells()
+        different, place = np.unique(cells, return_inverse=True)
+        place = place.reshape(cells.shape)
+        order = np.argsort(place, axis=None, kind="stable")
+        starts = np.searchsorted(place.ravel()[order], np.arange(different.size))
+        return np.add.reduceat(held[:, order % self.domain_size], starts, axis=1), place
+
+    def estimate(self, aggregate: NDArray[Any], public: Public) -> Floats:
+        """Relative frequencies, (R, k): the least marked cell, less its expected noise, and at least 0. Biased low."""
+        n = np.asarray(public.n_users, float)[:, None]
+        least = np.min(np.asarray(aggregate), axis=1).astype(float)
+        return np.asarray(np.maximum(least - self.rate * n, 0.0) / n)
+
+    def expected_squared_error(self, participants: Participants) -> Floats:
+        """Squared error of each frequency given the participants' values, (R, k); exact given the hashes."""
+        held = held_counts(participants, self.domain_size).astype(np.int64)
+        different, rows = np.unique(held, axis=0, return_inverse=True)
+        errors = np.stack([self._errors(row) for row in different])
+        return np.asarray(errors[rows.reshape(-1)])
+
+    def _errors(self, held: Ints) -> Floats:
+        n = int(held.sum())
+        noise = binomial_window(n, self.rate, _TAIL)
+        at_least = np.cumsum(noise.pmf[::-1])[::-1]  # Pr[noise >= v]
+        totals, place = self._cell_totals(held[None, :])
+        strangers = totals[0][place] - held  # (tau, k): users of other values in the same cell
+        shared = np.any(strangers > 0, axis=0)
+        errors = self._alone(noise, at_least, n, held)
+        for value in np.nonzero(shared)[0]:
+            errors[value] = self._shared(noise, at_least, n, int(held[value]), strangers[:, value])
+        return errors / n**2
+
+    def _alone(self, noise: Window, at_least: Floats, n: int, held: Ints) -> Floats:
+        """``E[max(W - gamma n, -x)^2]``, W the least of tau independent noises."""
+        least = -np.diff(np.append(at_least, 0.0) ** self.rows)
+        surplus = noise.support - self.rate * n
+        above = np.append(np.cumsum((least * surplus**2)[::-1])[::-1], 0.0)
+        below = np.append(0.0, np.cumsum(least))
+        place = np.searchsorted(surplus, -held.astype(float), side="right")
+        return np.asarray(above[place] + below[place] * held.astype(float) ** 2)
+
+    def _shared(self, noise: Window, at_least: Floats, n: int, held: int, strangers: Ints) -> float:
+        """The same where other values' users are in the cells of some rows."""
+        v = np.arange(noise.start, noise.stop + int(strangers.min()) + 1)
+        index = v - strangers[:, None] - noise.start
+        padded = np.append(at_least, 0.0)
+        tails = np.where(index <= 0, 1.0, padded[np.clip(index, 0, noise.pmf.size)])
+        least = -np.diff(np.prod(tails, axis=0))
+        return float(least @ np.maximum(v[:-1] - self.rate * n, -held) ** 2)
+
+    def dominating_pair(self) -> PrivacyProfile | None:
+        """The two cells that change in every row."""
+        return RowsProfile(self.n_users, self.rate, self.rows)

@@ -1,0 +1,50 @@
+"""pureDUMP: values sent as they are, among dummies from all users."""
+
+import math
+from dataclasses import dataclass
+from typing import Self
+
+from shuffledp.accounting import dummy_count
+from shuffledp.populations import Population
+from shuffledp.protocols.frequency._dummy_points import FixedDummies, fixed_users, positive_delta
+from shuffledp.protocols.frequency._randomized_response import domain_size_of
+from shuffledp.tasks import Budget, Task
+
+
+@dataclass(frozen=True)
+class PureDump(FixedDummies):
+    """Every user sends its value and an even part of the dummies that hide one value."""
+
+    name = "pure_dump"
+    task_kind = "frequency"
+    label = "pureDUMP"
+    source = "Li et al. 2020, Theorem 5.2"
+    accountings = ("printed", "exact")
+
+    @classmethod
+    def calibrate(
+        cls, budget: Budget, population: Population, task: Task, *, accounting: str = "printed"
+    ) -> Self:
+        """The smallest total number of dummies.
+
+        Parameters
+        ----------
+        budget : Budget
+            One eps, delta > 0, replacement neighbours.
+        population : Fixed
+            Number of other users.
+        task : Frequency
+            Of any number of values.
+        accounting : {"printed", "exact"}
+            Theorem 5.2, for eps <= 1, or the hockey stick itself.
+
+        Raises
+        ------
+        ValueError
+            If the request does not fit this protocol.
+        Infeasible
+            If the number of users is random, delta is 0, or the theorem does not hold here.
+        """
+        cls.check_request(budget, task, accounting)
+        n, k, delta = fixed_users(population), domain_size_of(task), positive_delta(budget)
+        return cls(n, k, math.inf, dummy_count(k, budget.largest_eps, delta, accounting=accounting))

@@ -1,0 +1,154 @@
+"""Truncation-based histogram: every user adds a coin flip to every count, and small counts become 0."""
+
+import math
+from dataclasses import dataclass
+from typing import Any, Self
+
+import numpy as np
+from numpy.typing import NDArray
+
+from shuffledp.accounting import PrivacyProfile
+from shuffledp.accounting.truncation import TRUNCATION_ACCOUNTINGS, TwoBinsProfile, truncation_miss_rate
+from shuffledp.numerics import binomial_window
+from shuffledp.populations import Population
+from shuffledp.protocols.base import Cost, Messages, ProtocolBase
+from shuffledp.protocols.frequency._dummy_points import fixed_users, positive_delta
+from shuffledp.protocols.frequency._randomized_response import domain_size_of, held_counts
+from shuffledp.tasks import Budget, Floats, Participants, Public, Task, Users
+
+#: Coins that are flipped at once.
+_COINS = 2**22
+#: Mass outside of the law of the noise in closed forms.
+_TAIL = 1e-25
+
+
+@dataclass(frozen=True)
+class Truncation(ProtocolBase):
+    """Counts with binomial noise; with truncation, what is not above the number of users becomes 0.
+
+    Parameters
+    ----------
+    n_users : int
+        Users that the protocol is calibrated for, user 1 included.
+    domain_size : int
+        Values are 0..domain_size-1.
+    miss_rate : float
+        Probability ``1 - p`` with which a user adds nothing to a count.
+    truncate : bool
+        Whether small counts become 0. Without it the estimate is unbiased.
+    """
+
+    n_users: int
+    domain_size: int
+    miss_rate: float
+    truncate: bool = True
+
+    name = "truncation"
+    task_kind = "frequency"
+    label = "truncation-based"
+    source = "Balcer and Cheu 2020, Theorem 9 and Section 3; as a baseline in arXiv 2009.13738"
+    trust = "shuffler"
+    accountings = TRUNCATION_ACCOUNTINGS
+    reduction = "own"
+    biased = True
+
+    @classmethod
+    def calibrate(
+        cls,
+        budget: Budget,
+        population: Population,
+        task: Task,
+        *,
+        accounting: str = "printed",
+        truncate: bool = True,
+    ) -> Self:
+        """The rate of the coins, see :func:`shuffledp.accounting.truncation.truncation_miss_rate`.
+
+        Parameters
+        ----------
+        budget : Budget
+            One eps, delta > 0, replacement neighbours.
+        population : Fixed
+            Number of other users.
+        task : Frequency
+        accounting : {"printed", "exact"}
+        truncate : bool
+            Whether small counts become 0, as in the original.
+
+        Raises
+        ------
+        ValueError
+            If the request does not fit this protocol.
+        Infeasible
+            If the number of users is random or too small, delta is 0, or the printed theorem does not apply.
+        """
+        cls.check_request(budget, task, accounting)
+        n, k, delta = fixed_users(population), domain_size_of(task), positive_delta(budget)
+        miss = truncation_miss_rate(n, budget.largest_eps, delta, accounting=accounting)
+        return cls(n, k, miss, bool(truncate))
+
+    @property
+    def alphabet_size(self) -> int:
+        """One kind of message per value."""
+        return self.domain_size
+
+    def cost(self) -> Cost:
+        """The own value, and ``k p`` ones of coins."""
+        extra = self.domain_size * (1 - self.miss_rate)
+        return Cost(1 + extra, math.ceil(math.log2(self.domain_size)))
+
+    def encode(self, users: Users, rng: np.random.Generator) -> Messages:
+        """Each user's value, and for every value one more message with probability p."""
+        values = np.asarray(users.values, np.int64)
+        added = np.zeros(self.domain_size, np.int64)
+        step = max(1, _COINS // self.domain_size)
+        for begin in range(0, len(values), step):
+            coins = rng.random((min(step, len(values) - begin), self.domain_size))
+            added += np.count_nonzero(coins >= self.miss_rate, axis=0)
+        return Messages(np.concatenate((values, np.repeat(np.arange(self.domain_size), added))))
+
+    def sample_aggregate(self, participants: Participants, rng: np.random.Generator) -> NDArray[Any]:
+        """Exact law of the counts, (R, k): binomial noise, independent over values."""
+        held = held_counts(participants, self.domain_size).astype(np.int64)
+        n = participants.public.n_users[:, None]
+        return held + n - rng.binomial(n, self.miss_rate, held.shape)
+
+    def estimate(self, aggregate: NDArray[Any], public: Public) -> Floats:
+        """Relative frequencies, (R, k); 0 where truncated."""
+        n = np.asarray(public.n_users, float)[:, None]
+        above = np.asarray(aggregate, float) - n  # the held count minus the coins that added nothing
+        frequency = above / n + self.miss_rate
+        return np.where(above > 0, frequency, 0.0) if self.truncate else np.asarray(frequency)
+
+    def expected_variance(self, participants: Participants) -> Floats | None:
+        """Variance of each frequency, (R, k), ``p (1 - p) / n``; None with truncation."""
+        if self.truncate:
+            return None
+        n = np.asarray(participants.public.n_users, float)[:, None]
+        held = held_counts(participants, self.domain_size)
+        return np.asarray(np.broadcast_to(self.miss_rate * (1 - self.miss_rate) / n, held.shape).copy())
+
+    def expected_squared_error(self, participants: Participants) -> Floats:
+        """Squared error of each frequency given the participants' values, (R, k); exact."""
+        unbiased = self.expected_variance(participants)
+        if unbiased is not None:
+            return unbiased
+        held = held_counts(participants, self.domain_size).astype(np.int64)
+        errors = np.empty(held.shape)
+        for n in np.unique(participants.public.n_users):
+            rows = participants.public.n_users == n
+            errors[rows] = self._truncated_error(int(n), held[rows])
+        return errors
+
+    def _truncated_error(self, n: int, held: NDArray[np.int64]) -> Floats:
+        """``E[1{W >= x} (x/n)^2 + 1{W < x} ((n (1 - p) - W) / n)^2]``, W ~ Bin(n, 1 - p) the coins that add nothing."""
+        missing = binomial_window(n, self.miss_rate, _TAIL)
+        squares = missing.pmf * (n * self.miss_rate - missing.support) ** 2
+        kept = np.append(0.0, np.cumsum(squares))
+        cut = np.append(np.cumsum(missing.pmf[::-1])[::-1], 0.0)
+        place = np.clip(held - missing.start, 0, missing.pmf.size)  # how many W of the window are below x
+        return np.asarray((kept[place] + cut[place] * held.astype(float) ** 2) / n**2)
+
+    def dominating_pair(self) -> PrivacyProfile:
+        """The two counts that change."""
+        return TwoBinsProfile(self.n_users, self.miss_rate)

@@ -1,0 +1,193 @@
+"""The local budget that the privacy blanket allows: sums by hand, full enumeration, and the printed theorem."""
+
+import itertools
+import math
+
+import numpy as np
+import pytest
+from numpy.testing import assert_allclose
+from scipy.stats import binom
+
+from shuffledp.accounting import Infeasible, blanket_delta, hockey_stick
+from shuffledp.accounting.dummy_blanket import blanket_rate
+from shuffledp.accounting.grr_blanket import (
+    blanket_local_budget,
+    grr_blanket_delta,
+    grr_blanket_epsilon,
+    uniform_reports,
+)
+
+
+def shuffled_law(values: int, inputs: tuple[int, ...], eps_local: float) -> np.ndarray:
+    """Probabilities of all counts of the shuffled reports, (n + 1,) * values, by convolving user after user."""
+    law = np.zeros((len(inputs) + 1,) * values)
+    law[(0,) * values] = 1.0
+    total = 1 + (values - 1) * math.exp(-eps_local)
+    for held in inputs:
+        moved = np.zeros_like(law)
+        for report in range(values):
+            chance = math.exp(0.0 if report == held else -eps_local) / total
+            moved += chance * np.roll(law, 1, axis=report)
+        law = moved
+    return law.ravel()
+
+
+@pytest.mark.parametrize("values, n", [(2, 1), (2, 6), (3, 2), (3, 5), (4, 4)])
+@pytest.mark.parametrize("eps_local", [0.4, 1.5, 4.0])
+def test_no_input_of_the_others_loses_more(values, n, eps_local):
+    slack = []
+    for eps in (0.0, 0.1, 0.35, 1.2):
+        claimed = grr_blanket_delta(eps, n, values, eps_local)
+        for others in itertools.combinations_with_replacement(range(values), n - 1):
+            views = [shuffled_law(values, (own, *others), eps_local) for own in (0, 1)]
+            with np.errstate(divide="ignore"):
+                p, q = np.log(views[0]), np.log(views[1])
+            truth = max(float(hockey_stick(p, q, eps)), float(hockey_stick(q, p, eps)))
+            assert truth <= claimed * (1 + 1e-9) + 1e-15
+            slack.append(truth / claimed if claimed else 1.0)
+    assert max(slack) > 0.7  # the bound is not idle
+    if n == 1:
+        assert_allclose(slack, 1.0)
+
+
+@pytest.mark.parametrize(
+    "n, values, eps_local, dummies", [(30, 4, 2.0, 0), (700, 2, 3.0, 0), (700, 9, 5.0, 25)]
+)
+@pytest.mark.parametrize("eps", [0.0, 0.3, 1.7])
+def test_delta_is_the_average_over_the_number_of_uniform_reports(n, values, eps_local, dummies, eps):
+    rate = blanket_rate(values, eps_local)
+    numbers = np.arange(n)
+    each = [blanket_delta(eps, int(m) + dummies, values, eps_local) for m in numbers]
+    want = binom.pmf(numbers, n - 1, rate) @ each
+    assert_allclose(grr_blanket_delta(eps, n, values, eps_local, dummies=dummies), want, rtol=2e-10)
+
+
+def test_the_law_of_the_uniform_messages_is_that_of_the_reports_shifted_by_the_dummies():
+    law = uniform_reports(50, 4, 1.0, 7, 1e-12)
+    rate = 4 / (math.e + 3)
+    assert_allclose(law.pmf, binom.pmf(law.support - 7, 49, rate), rtol=1e-10)
+
+
+@pytest.mark.parametrize("values", [2, 5, 60])
+def test_delta_grows_with_the_local_budget_and_falls_with_everything_else(values):
+    by_budget = [grr_blanket_delta(0.5, 400, values, e) for e in np.linspace(0.4, 9, 30)]
+    assert np.all(np.diff(by_budget) >= 0)
+    assert by_budget[0] == 0 < by_budget[5] < by_budget[-1]
+    assert np.all(np.diff([grr_blanket_delta(e, 400, values, 3.0) for e in np.linspace(0, 4, 20)]) <= 0)
+    assert np.all(np.diff([grr_blanket_delta(0.5, n, values, 3.0) for n in range(1, 400, 23)]) <= 0)
+    by_dummies = [grr_blanket_delta(0.5, 40, values, 3.0, dummies=s) for s in range(0, 90, 3)]
+    assert np.all(np.diff(by_dummies) <= 0)
+
+
+def test_pieces_of_the_sum_fit_together():
+    # Two values: the number of the pair is the number of messages, and a single table would be all zeros.
+    n, eps_local, eps = 40_000, 5.0, 0.1
+    law = uniform_reports(n, 2, eps_local, 0, 1e-25)
+    want = law.pmf @ [blanket_delta(eps, int(m), 2, eps_local) for m in law.support]
+    assert law.pmf.size > 256
+    assert_allclose(grr_blanket_delta(eps, n, 2, eps_local), want, rtol=1e-9)
+
+
+@pytest.mark.parametrize(
+    "n, values, eps, delta",
+    [
+        (1, 2, 1.0, 1e-3),
+        (60, 2, 0.05, 1e-6),
+        (60, 5, 6.0, 1e-2),
+        (2, 3, 0.1, 0.9),
+        (3, 3, 0.1, 1e-14),
+        (10_000, 30, 0.7, 1e-8),
+        (500_000, 50, 1.0, 1e-6),
+        (300_000, 2, 0.3, 1e-9),
+    ],
+)
+def test_the_exact_budget_is_the_largest_that_holds(n, values, eps, delta):
+    budget = blanket_local_budget(n, values, eps, delta, accounting="exact")
+    assert budget >= eps
+    assert grr_blanket_delta(eps, n, values, budget) <= delta * (1 + 1e-11)
+    assert grr_blanket_delta(eps, n, values, budget * (1 + 1e-8)) > delta
+    assert_allclose(grr_blanket_epsilon(n, values, delta, budget, accounting="exact"), eps, rtol=1e-8)
+
+
+@pytest.mark.parametrize(
+    "n, values, eps", [(500_000, 50, 0.2), (500_000, 500, 1.0), (70_187, 900, 0.6), (9, 3, 0.5)]
+)
+def test_printed_budgets_are_safe_and_never_below_eps(n, values, eps):
+    printed = blanket_local_budget(n, values, eps, 1e-6, accounting="printed")
+    assert printed >= eps
+    assert printed <= blanket_local_budget(n, values, eps, 1e-6, accounting="exact") * (1 + 1e-10)
+
+
+def test_ratings_are_amplified_in_print_only_for_large_eps_or_delta():
+    def budget(eps: float, delta: float) -> float:
+        return blanket_local_budget(494_352, 2000, eps, delta, accounting="printed")
+
+    assert budget(1.0, 1e-6) == pytest.approx(6.07, abs=5e-3)
+    assert budget(0.906, 1e-6) == 0.906
+    assert budget(0.908, 1e-6) > 1.0
+    assert budget(1.0, 4.2e-8) == 1.0
+    assert budget(1.0, 4.4e-8) > 1.0
+    assert budget(1.0, 1e-9) == 1.0
+
+
+@pytest.mark.parametrize("n, values", [(500_000, 50), (500_000, 500), (494_352, 2000)])
+def test_needed_blanket_per_value_at_eps_one(n, values):
+    def per_value(accounting: str) -> float:
+        budget = blanket_local_budget(n, values, 1.0, 1e-6, accounting=accounting)
+        return (n - 1) * blanket_rate(values, budget) / values
+
+    assert per_value("printed") == pytest.approx(203.1, abs=0.05)
+    # Fewer where many users of few answer uniformly, which hides the own report as well.
+    assert 31 < per_value("exact") <= 43
+
+
+@pytest.mark.parametrize("n, values, eps", [(500_000, 50, 0.3), (500_000, 500, 0.9)])
+def test_printed_budget_and_eps_invert_each_other(n, values, eps):
+    budget = blanket_local_budget(n, values, eps, 1e-6, accounting="printed")
+    assert budget > 2 * eps
+    assert grr_blanket_epsilon(n, values, 1e-6, budget, accounting="printed") == pytest.approx(eps, rel=1e-5)
+
+
+def test_printed_eps_is_the_local_one_where_the_theorem_says_nothing():
+    assert grr_blanket_epsilon(1, 5, 1e-6, 2.0, accounting="printed") == 2.0
+    assert grr_blanket_epsilon(1000, 5, 1e-6, 9.0, accounting="printed") == 9.0
+    assert grr_blanket_epsilon(1000, 5, 1e-6, 0.01, accounting="printed") == 0.01
+
+
+def test_exact_eps_of_the_extremes():
+    assert grr_blanket_epsilon(10**6, 5, 0.3, 0.01, accounting="exact") == 0.0
+    alone = grr_blanket_epsilon(1, 4, 1e-3, 2.0, accounting="exact")
+    want = math.log(math.exp(2.0) - 1e-3 * (math.exp(2.0) + 3))
+    assert alone == pytest.approx(want, rel=1e-9)
+
+
+@pytest.mark.parametrize(
+    "ask",
+    [
+        lambda: blanket_local_budget(100, 5, 1.01, 1e-6, accounting="printed"),
+        lambda: blanket_local_budget(100, 5, 0.5, 0.291, accounting="printed"),
+        lambda: grr_blanket_epsilon(100, 5, 0.291, 1.0, accounting="printed"),
+    ],
+)
+def test_what_the_theorem_does_not_cover_is_refused_with_a_reason(ask):
+    with pytest.raises(Infeasible, match="The theorem holds for"):
+        ask()
+
+
+@pytest.mark.parametrize(
+    "ask",
+    [
+        lambda: grr_blanket_delta(-0.1, 10, 5, 1.0),
+        lambda: grr_blanket_delta(0.1, 0, 5, 1.0),
+        lambda: grr_blanket_delta(0.1, 10, 1, 1.0),
+        lambda: grr_blanket_delta(0.1, 10, 5, math.inf),
+        lambda: grr_blanket_delta(0.1, 10, 5, 1.0, dummies=-1),
+        lambda: blanket_local_budget(10, 5, 0.0, 0.1, accounting="exact"),
+        lambda: blanket_local_budget(10, 5, 1.0, 1.0, accounting="exact"),
+        lambda: blanket_local_budget(10, 5, 1.0, 0.1, accounting="corrected"),
+        lambda: grr_blanket_epsilon(10, 5, 0.1, 0.0, accounting="exact"),
+    ],
+)
+def test_arguments_outside_their_range_are_rejected(ask):
+    with pytest.raises(ValueError, match="must be"):
+        ask()

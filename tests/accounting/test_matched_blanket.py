@@ -1,0 +1,176 @@
+import itertools
+import math
+from collections import Counter
+
+import mpmath as mp
+import numpy as np
+import pytest
+from numpy.testing import assert_allclose
+
+from shuffledp.accounting import CountPair, Infeasible
+from shuffledp.accounting.matched_blanket import (
+    blanketed_delta,
+    block_length,
+    matched_delta,
+    matched_rate,
+    mixed_matched_delta,
+)
+from shuffledp.numerics import Window, binomial_window
+
+EPS = (0.0, 0.1, 0.29, 0.7, math.log(2), 1.5, 3.9, 20.0)
+
+
+def pair_of(views):
+    """The two laws of the unordered messages as a pair."""
+    outcomes = sorted(set(views[0]) | set(views[1]))
+    with np.errstate(divide="ignore"):
+        return CountPair(*(np.log([view.get(o, 0.0) for o in outcomes]) for view in views))
+
+
+def shuffled(laws):
+    """Law of the unordered messages of senders, each with a law over messages."""
+    view = Counter()
+    for sent in itertools.product(*(law.items() for law in laws)):
+        view[tuple(sorted(m for m, _ in sent))] += math.prod(p for _, p in sent)
+    return view
+
+
+def hashed_law(value, cells, eps_local):
+    """Messages (H(0), H(1), y) of a user: all hash functions of two values, all reports."""
+    total = math.exp(eps_local) + cells - 1
+    return {
+        (*h, y): (math.exp(eps_local) if h[value] == y else 1.0) / total / cells**2
+        for h in itertools.product(range(cells), repeat=2)
+        for y in range(cells)
+    }
+
+
+def uniform(messages):
+    return dict.fromkeys(messages, 1 / len(messages))
+
+
+def orthogonal(entry, value):
+    return bin(entry & (value + 1)).count("1") % 2 == 0
+
+
+@pytest.mark.parametrize("cells, messages", [(2, 0), (2, 1), (2, 3), (3, 0), (3, 1)])
+@pytest.mark.parametrize("eps_local", [0.3, 1.0, 4.0])
+def test_local_hashing_equals_the_enumeration_of_all_hash_functions(cells, messages, eps_local):
+    laws = [hashed_law(value, cells, eps_local) for value in (0, 1)]
+    blanket = [uniform(laws[0])] * messages
+    pair = pair_of([shuffled([law, *blanket]) for law in laws])
+    for eps in EPS:
+        assert_allclose(
+            matched_delta(eps, messages, 1 / cells, eps_local), pair.delta(eps), rtol=1e-10, atol=1e-15
+        )
+
+
+@pytest.mark.parametrize("entries, messages", [(1, 0), (1, 1), (1, 4), (2, 0), (2, 2)])
+@pytest.mark.parametrize("values", [(0, 1), (0, 2), (1, 2)])
+def test_hadamard_tuples_equal_the_enumeration_of_all_tuples(entries, messages, values):
+    tuples = list(itertools.product(range(4), repeat=entries))
+    laws = [uniform([t for t in tuples if all(orthogonal(a, v) for a in t)]) for v in values]
+    pair = pair_of([shuffled([law, *[uniform(tuples)] * messages]) for law in laws])
+    for eps in EPS:
+        assert_allclose(matched_delta(eps, messages, 2.0**-entries), pair.delta(eps), rtol=1e-10, atol=1e-15)
+
+
+@pytest.mark.parametrize("others", [(0, 0), (0, 1), (1, 1)])
+@pytest.mark.parametrize("eps_local", [0.6, 2.5])
+def test_the_averaged_blanket_bounds_the_shuffled_reports_of_all_users(others, eps_local):
+    laws = [hashed_law(value, 2, eps_local) for value in (0, 1)]
+    pair = pair_of([shuffled([law, *(laws[o] for o in others)]) for law in laws])
+    for eps in EPS:
+        truth = float(pair.delta(eps))
+        bound = blanketed_delta(eps, len(others), 0.5, eps_local)
+        assert truth <= bound + 1e-15
+        if eps < 0.5 * eps_local:
+            assert bound < 1.5 * truth  # close, so that a wrong constant shows
+
+
+def test_the_averaged_delta_is_the_mean_over_the_number_of_uniform_reports():
+    eps, cells, eps_local, others = 0.5, 6, 3.0, 300
+    law = binomial_window(others, matched_rate(1 / cells, eps_local), 1e-30)
+    want = law.pmf @ [matched_delta(eps, int(m), 1 / cells, eps_local) for m in law.support]
+    assert_allclose(blanketed_delta(eps, others, 1 / cells, eps_local), want, rtol=1e-9)
+
+
+def precise_delta(messages, rate, eps, eps_local):
+    """The multinomial sum over matches of the first value only, of the second only, and of both, in 40 digits."""
+    mp.mp.dps = 40
+    total, r, growth = messages + 1, mp.mpf(rate), mp.exp(mp.mpf(eps))
+    lam = mp.mpf(0) if math.isinf(eps_local) else 1 / (1 + r * (mp.exp(eps_local) - 1))
+    result = mp.mpf(0)
+    for c, b, a in itertools.product(range(total + 1), repeat=3):
+        rest = total - a - b - c
+        if rest < 0:
+            continue
+        gain = lam + (1 - lam) * (a + c) / (r * total) - growth * (lam + (1 - lam) * (b + c) / (r * total))
+        if gain > 0:
+            ways = mp.factorial(total) / mp.factorial(a) / mp.factorial(b)
+            ways /= mp.factorial(c) * mp.factorial(rest)
+            result += ways * (r * (1 - r)) ** (a + b) * r ** (2 * c) * (1 - r) ** (2 * rest) * gain
+    return result
+
+
+@pytest.mark.parametrize("messages, rate", [(14, 0.5), (20, 0.07)])
+@pytest.mark.parametrize("eps_local", [0.8, 3.0, math.inf])
+@pytest.mark.parametrize("eps", [0.01, 0.75, 2.5])
+def test_delta_agrees_with_forty_digits(messages, rate, eps_local, eps):
+    want = float(precise_delta(messages, rate, eps, eps_local)) if eps < eps_local else 0.0
+    assert_allclose(matched_delta(eps, messages, rate, eps_local), want, rtol=1e-10, atol=1e-300)
+
+
+def test_blocks_of_numbers_raise_delta_by_less_than_a_thousandth():
+    others, rate, eps, eps_local = 400_000, 1 / 100, 0.3, 6.0
+    lam = matched_rate(rate, eps_local)
+    law = binomial_window(others, lam, 1e-25)
+    one_by_one = mixed_matched_delta(law, rate, eps, eps_local, 1e-25)
+    block = block_length(others, lam)
+    assert block > 1
+    got = mixed_matched_delta(law, rate, eps, eps_local, 1e-25, block=block)
+    assert one_by_one < got < 1.001 * one_by_one
+    assert_allclose(blanketed_delta(eps, others, rate, eps_local), got, rtol=1e-9)
+
+
+@pytest.mark.parametrize("eps_local", [1.5, 8.0, math.inf])
+def test_delta_falls_with_eps_and_with_messages_and_grows_with_the_budget(eps_local):
+    by_eps = [matched_delta(e, 500, 0.05, eps_local) for e in np.linspace(0, 3, 31)]
+    assert np.all(np.diff(by_eps) <= 0)
+    by_messages = [matched_delta(0.6, m, 0.05, eps_local) for m in range(0, 600, 7)]
+    assert np.all(np.diff(by_messages) <= 0)
+    assert matched_delta(0.6, 500, 0.05, eps_local) >= matched_delta(
+        0.6, 500, 0.05, 0.9 * min(eps_local, 9.0)
+    )
+
+
+def test_an_unbounded_budget_is_the_limit_of_large_ones():
+    assert_allclose(
+        matched_delta(0.4, 40_000, 0.01, 80.0), matched_delta(0.4, 40_000, 0.01), rtol=1e-9, atol=1e-290
+    )
+    assert_allclose(matched_delta(800.0, 50, 0.2), 0.8**51, rtol=1e-9)
+
+
+def test_mass_outside_of_the_law_counts_as_lost():
+    whole = mixed_matched_delta(Window(30, np.ones(1)), 0.3, 0.5, 2.0, 1e-20)
+    assert mixed_matched_delta(Window(30, np.array([0.9]), 0.1), 0.3, 0.5, 2.0, 1e-20) > whole
+
+
+@pytest.mark.parametrize(
+    "ask",
+    [
+        lambda: matched_delta(-0.1, 5, 0.5),
+        lambda: matched_delta(0.1, -1, 0.5),
+        lambda: matched_delta(0.1, 5, 1.0),
+        lambda: matched_delta(0.1, 5, 0.5, 0.0),
+        lambda: blanketed_delta(0.1, 5, 0.5, math.inf),
+    ],
+)
+def test_arguments_outside_their_range_are_rejected(ask):
+    with pytest.raises(ValueError, match="must be"):
+        ask()
+
+
+def test_too_many_messages_are_refused():
+    with pytest.raises(Infeasible, match="too many"):
+        matched_delta(0.1, 2**52, 0.5)

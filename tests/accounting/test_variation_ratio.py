@@ -1,0 +1,254 @@
+from __future__ import annotations
+
+import itertools
+import math
+from collections import Counter
+
+import mpmath as mp
+import numpy as np
+import pytest
+from numpy.testing import assert_allclose
+from scipy.stats import binom
+
+from shuffledp.accounting import Infeasible, two_counts
+from shuffledp.accounting.two_counts import (
+    Labels,
+    binomial_blanket,
+    pair_delta,
+    poisson_blanket,
+    settled_delta,
+)
+from shuffledp.accounting.variation_ratio import variation_ratio_delta, variation_ratio_epsilon
+
+INF = math.inf
+E = math.e
+
+
+def labels_of(p: float, beta: float) -> tuple[float, float]:
+    return (beta, 0.0) if p == INF else (beta * p / (p - 1), beta / (p - 1))
+
+
+def enumerated(eps: float, p: float, beta: float, q: float, candidates: int, *, swap: bool = False) -> float:
+    """The theorem's pair over all cells (a, b)."""
+    own, other = labels_of(p, beta)
+    rate = own / q
+    size = candidates + 2
+    base = np.zeros((size, size))
+    for c in range(candidates + 1):
+        a = np.arange(c + 1)
+        base[a, c - a] = binom.pmf(c, candidates, 2 * rate) * binom.pmf(a, c, 0.5)
+    views = []
+    for first, second in ((own, other), (other, own)):
+        view = (1 - own - other) * base
+        view[1:] += first * base[:-1]
+        view[:, 1:] += second * base[:, :-1]
+        views.append(view)
+    left, right = reversed(views) if swap else views
+    return float(np.maximum(left - math.exp(eps) * right, 0).sum())
+
+
+@pytest.mark.parametrize("candidates", [0, 1, 7, 40])
+@pytest.mark.parametrize("p", [1.2, E, 30.0, INF])
+@pytest.mark.parametrize("share", [0.05, 0.6, 1.0])
+def test_delta_equals_the_sum_over_all_cells_in_both_directions(p, share, candidates):
+    beta = share * (1.0 if p == INF else (p - 1) / (p + 1))
+    least = max(1.0, 2 * labels_of(p, beta)[0])  # 2 r = 1 there
+    for q, eps in itertools.product((least, 1.7 * least, 9.0 * least), (0.0, 0.1, 0.9, 2.5)):
+        got = variation_ratio_delta(eps, p, beta, q, candidates, sound=False)
+        for swap in (False, True):
+            want = enumerated(eps, p, beta, q, candidates, swap=swap)
+            assert_allclose(got, want, rtol=1e-9, atol=2e-16)
+
+
+def precise(eps: float, own: float, weights: list[mp.mpf]) -> mp.mpf:
+    """The pair with infinite p in 40 digits: the sum over (a, b), for given probabilities of C."""
+    own, silent = mp.mpf(own), 1 - mp.mpf(own)
+    most = len(weights)
+    result = mp.mpf(0)
+    for total in range(most + 1):
+        for a in range(total // 2, total + 1):  # gains are where a > b
+            masses = []
+            for count in (a, total - a):
+                speaks = (
+                    weights[total - 1] * mp.binomial(total - 1, count - 1) / 2 ** (total - 1) if count else 0
+                )
+                masses.append(own * speaks)
+            quiet = weights[total] * mp.binomial(total, a) / 2**total if total < most else 0
+            gain = masses[0] + silent * quiet - mp.exp(eps) * (masses[1] + silent * quiet)
+            result += max(gain, 0)
+    return result
+
+
+@pytest.mark.parametrize("rate", [0.02, 0.4, 1.0])
+@pytest.mark.parametrize("eps", [0.06, 0.5, 1.5, 4.0])
+def test_delta_agrees_with_forty_digits(rate, eps):
+    mp.mp.dps = 40
+    trials, hit = 90, 0.5
+    weights = [
+        mp.binomial(trials, c) * mp.mpf(hit) ** c * (1 - mp.mpf(hit)) ** (trials - c)
+        for c in range(trials + 1)
+    ]
+    want = float(precise(eps, rate, weights))
+    labels = Labels(rate, 0.0, 1 - rate)
+    got = settled_delta(lambda tail: binomial_blanket(trials, hit / 2, tail), labels, eps)
+    assert_allclose(got, want, rtol=1e-10, atol=1e-300)
+
+
+@pytest.mark.parametrize("rate", [0.3, 1.0])
+@pytest.mark.parametrize("eps", [0.1, 0.4])
+def test_poisson_counts_agree_with_forty_digits(rate, eps):
+    mp.mp.dps = 40
+    weights = [mp.exp(-16) * mp.mpf(16) ** c / mp.factorial(c) for c in range(90)]
+    want = float(precise(eps, rate, weights))
+    got = settled_delta(lambda tail: poisson_blanket(8.0, tail), Labels(rate, 0.0, 1 - rate), eps)
+    assert_allclose(got, want, rtol=1e-10)
+
+
+@pytest.mark.parametrize("rate", [1e-4, 0.02, 0.3, 1.0])
+@pytest.mark.parametrize("eps", [0.01, 0.0625, 0.5])
+@pytest.mark.parametrize("trials, share", [(500_000, 1 / 17), (500_000, 1 / 128), (4000, 0.3)])
+def test_sums_along_the_path_equal_incomplete_beta_functions(monkeypatch, trials, share, eps, rate):
+    blanket = binomial_blanket(trials, share, 1e-30)
+    labels = Labels(rate, 0.0, 1 - rate)
+    fast = pair_delta(blanket, labels, eps)
+    monkeypatch.setattr(two_counts, "_SUMMED_EPS", 0.0)
+    slow = pair_delta(blanket, labels, eps)
+    assert_allclose(fast, slow, rtol=1e-9, atol=1e-20)
+
+
+def test_infinite_p_is_the_limit_of_large_ones():
+    got = variation_ratio_delta(0.3, INF, 0.4, 3.0, 60, sound=False)
+    assert got > 1e-12
+    assert_allclose(variation_ratio_delta(0.3, 1e9, 0.4, 3.0, 60, sound=False), got, rtol=1e-6)
+
+
+# -- where the theorem holds ---------------------------------------------------------------------------------
+
+
+def shuffled_view(values: int, eps_local: float, inputs: tuple[int, ...]) -> dict[tuple[int, ...], float]:
+    """The law of the histogram of randomized responses, by listing every vector of messages."""
+    z = math.exp(eps_local) + values - 1
+    view: Counter[tuple[int, ...]] = Counter()
+    for messages in itertools.product(range(values), repeat=len(inputs)):
+        mass = math.prod(
+            (math.exp(eps_local) if m == x else 1.0) / z for m, x in zip(messages, inputs, strict=True)
+        )
+        view[tuple(messages.count(v) for v in range(values))] += mass
+    return dict(view)
+
+
+def exact_delta(values: int, eps_local: float, others: tuple[int, ...], eps: float) -> float:
+    left, right = (shuffled_view(values, eps_local, (x, *others)) for x in (0, 1))
+    return sum(max(mass - math.exp(eps) * right[outcome], 0.0) for outcome, mass in left.items())
+
+
+def response(values: int, eps_local: float) -> tuple[float, float, float]:
+    """p, beta and q of randomized response."""
+    p = math.exp(eps_local)
+    return p, (p - 1) / (p + values - 1), p
+
+
+def test_the_counter_example_of_the_theorem():
+    p, beta, q = response(5, 1.0)
+    exact = exact_delta(5, 1.0, (0,), 0.8)
+    z = E + 4
+    assert_allclose(exact, (E / z) ** 2 - math.exp(0.8) * E / z**2, rtol=1e-12)  # the messages "0", "0"
+    claimed = variation_ratio_delta(0.8, p, beta, q, 1, sound=False)
+    assert abs(exact - 0.02968) < 5e-6
+    assert abs(claimed - 0.01092) < 5e-6
+    assert variation_ratio_delta(0.8, p, beta, q, 1, sound=True) > exact
+
+
+@pytest.mark.parametrize("values, n", [(2, 2), (2, 5), (3, 4), (4, 4), (5, 3)])
+@pytest.mark.parametrize("eps_local", [0.4, 1.0, 2.0])
+def test_the_replacement_is_never_violated(values, n, eps_local):
+    p, beta, q = response(values, eps_local)
+    for eps in (0.0, 0.1, 0.4, 0.8, 1.5):
+        bound = variation_ratio_delta(eps, p, beta, q, n - 1, sound=True)
+        for others in itertools.combinations_with_replacement(range(values), n - 1):
+            assert exact_delta(values, eps_local, others, eps) <= bound * (1 + 1e-9) + 1e-15
+
+
+def test_without_residual_component_both_forms_agree_and_no_choice_is_needed():
+    for p in (1.5, E, 40.0, INF):
+        beta = 1.0 if p == INF else (p - 1) / (p + 1)
+        values = {variation_ratio_delta(0.2, p, beta, 5.0, 300, sound=s) for s in (None, False, True)}
+        assert len(values) == 1
+
+
+@pytest.mark.parametrize("p, beta", [(E, 0.2), (INF, 0.5)])
+@pytest.mark.parametrize("ask", [variation_ratio_delta, variation_ratio_epsilon])
+def test_with_a_residual_component_the_caller_must_choose(ask, p, beta):
+    with pytest.raises(Infeasible, match=r"residual component.*sound=True"):
+        ask(0.01, p, beta, 8.0, 500)
+    plain, sound = (ask(0.01, p, beta, 8.0, 500, sound=s) for s in (False, True))
+    assert sound >= plain > 0
+
+
+def test_the_replacement_shows_the_residual():
+    # Given that the residual was not used, the randomizer is binary randomized response with the same p.
+    got = variation_ratio_delta(0.3, 4.0, 0.15, 6.0, 80, sound=True)
+    rate = 0.15 * 4 / 3 / 6
+    assert_allclose(got, 0.15 * 5 / 3 * enumerated(0.3, 4.0, 0.6, 0.6 * 4 / 3 / rate, 80), rtol=1e-10)
+
+
+# -- inversion, monotonicity, arguments -------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    "p, beta, q", [(E**3, 0.3, E**3), (E**2, (E**2 - 1) / (E**2 + 1), 10.0), (INF, 1.0, 17.0)]
+)
+@pytest.mark.parametrize("delta", [1e-3, 1e-6, 1e-9])
+def test_epsilon_is_the_smallest_that_holds(p, beta, q, delta):
+    eps = variation_ratio_epsilon(delta, p, beta, q, 10_000, sound=True)
+    assert variation_ratio_delta(eps, p, beta, q, 10_000, sound=True) <= delta * (1 + 1e-9)
+    assert variation_ratio_delta(eps * (1 - 1e-8), p, beta, q, 10_000, sound=True) > delta
+
+
+def test_epsilon_at_its_ends():
+    assert variation_ratio_epsilon(0.3, E, 0.2, 3.0, 10, sound=True) == 0
+    assert_allclose(variation_ratio_epsilon(1e-12, E, 0.2, 3.0, 0, sound=False), 1.0, rtol=1e-10)
+    with pytest.raises(Infeasible, match="every finite eps"):
+        variation_ratio_epsilon(1e-6, INF, 1.0, 10.0, 5)
+
+
+@pytest.mark.parametrize("eps", [20.0, 36.5, 300.0, 1e5])
+def test_what_remains_at_large_eps_is_that_the_other_message_is_missing(eps):
+    assert_allclose(variation_ratio_delta(eps, INF, 1.0, 6.0, 50), (5 / 6) ** 50, rtol=1e-6)
+
+
+def test_delta_falls_with_eps_and_candidates_and_grows_with_beta_and_q():
+    def delta(eps=0.2, beta=0.3, q=8.0, candidates=400):
+        return variation_ratio_delta(eps, 5.0, beta, q, candidates, sound=False)
+
+    assert np.all(np.diff([delta(eps=e) for e in np.linspace(0, 1.7, 18)]) <= 0)
+    assert np.all(np.diff([delta(candidates=c) for c in range(0, 900, 30)]) < 0)
+    assert np.all(np.diff([delta(q=q) for q in (1.0, 2.0, 8.0, 30.0)]) > 0)
+    # a smaller share of a randomizer, with the same hiding probability
+    assert np.all(np.diff([delta(beta=b, q=27 * b) for b in (0.05, 0.1, 0.3, 0.6)]) > 0)
+    assert delta(eps=math.log(5.0)) == 0 < delta(eps=math.log(5.0) - 1e-3, candidates=2)
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        (-0.1, 2.0, 0.1, 2.0, 5),
+        (0.1, 1.0, 0.1, 2.0, 5),
+        (0.1, 2.0, 0.0, 2.0, 5),
+        (0.1, 2.0, 0.34, 2.0, 5),
+        (0.1, INF, 1.1, 4.0, 5),
+        (0.1, 2.0, 0.1, 0.9, 5),
+        (0.1, 2.0, 0.1, 2.0, -1),
+        (0.1, math.nan, 0.1, 2.0, 5),
+    ],
+)
+def test_arguments_outside_their_range_are_rejected(arguments):
+    with pytest.raises(ValueError, match="must be"):
+        variation_ratio_delta(*arguments, sound=True)
+
+
+def test_what_no_randomizer_has_is_refused():
+    with pytest.raises(Infeasible, match="too small"):
+        variation_ratio_delta(0.1, INF, 1.0, 1.5, 5)
+    with pytest.raises(Infeasible, match="too many"):
+        variation_ratio_delta(0.1, INF, 1.0, 4.0, 2**53)

@@ -1,0 +1,435 @@
+import logging
+import math
+import signal
+import subprocess
+import sys
+import time
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+pytest.importorskip("jax")
+
+from learning_problem import NETWORK, TESTED, USERS, plan, problem
+from numpy.testing import assert_allclose, assert_array_equal
+from scipy import stats
+
+from shuffledp.learning import (
+    CheckpointError,
+    LearningData,
+    Network,
+    Point,
+    Progress,
+    TrainingCurve,
+    TrainingPlan,
+    learning_data,
+)
+from shuffledp.learning import checkpoint as checkpoints
+from shuffledp.learning.clipping import plain_clipped_sum
+from shuffledp.learning.data import fitted
+from shuffledp.learning.training import accuracy, noise, participants, train
+
+DATA = problem()
+UNLIKELY = 1e-6  # false-alarm rate of each statistical test, with fixed seeds
+
+
+class StopHereError(Exception):
+    pass
+
+
+def stop_after(number):
+    def progress(done):
+        if done.round >= number:
+            raise StopHereError
+
+    return progress
+
+
+def states(settings, path):
+    """The state after each round, as the checkpoints have it."""
+    found = []
+
+    def progress(done):
+        found.append(checkpoints.load(path, settings, DATA.digest, checkpoints_machine(path)))
+
+    train(settings, DATA, checkpoint=path, progress=progress, every_seconds=0)
+    return found
+
+
+def checkpoints_machine(path):
+    """The note about the machine that a checkpoint holds, so that loading it is silent."""
+    import io
+    import json
+
+    payload = path.read_bytes().partition(b"\n")[2]
+    with np.load(io.BytesIO(payload)) as bundle:
+        return json.loads(bundle["text"].tobytes())["about"]["machine"]
+
+
+# -- plans -------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("changes", "message"),
+    [
+        ({"kind": "sgd"}, "kind must be one of shuffle_sgd, checkin"),
+        ({"learning_rate": 0}, "learning_rate"),
+        ({"clip": -1}, "clip"),
+        ({"noise_multiplier": -0.1}, "noise_multiplier"),
+        ({"rounds": 0}, "rounds"),
+        ({"evaluate_every": 0}, "evaluate_every"),
+        ({"seed": -1}, "seed must be an integer >= 0, got -1"),
+        ({"seed": 1.0}, "seed"),
+        ({"batch": None}, "batch must be given for kind 'shuffle_sgd'"),
+        ({"rate": 0.1}, "rate has no meaning for kind 'shuffle_sgd', got 0.1"),
+        ({"kind": "checkin", "rate": 1.0}, "rate"),
+        ({"decay": "cosine"}, "decay"),
+        ({"averaging": 1.0}, "averaging must be in"),
+        ({"sampled": 0}, "sampled"),
+    ],
+)
+def test_impossible_plans_are_refused(changes, message):
+    with pytest.raises(ValueError, match=message):
+        plan(**changes)
+
+
+def test_plans_that_do_not_fit_the_data_are_refused():
+    with pytest.raises(ValueError, match="batch is 41, but the data have 40 users only"):
+        train(plan(batch=41), DATA)
+    with pytest.raises(ValueError, match=r"images \(28, 28, 1\), the data have \(16, 16, 1\)"):
+        train(plan(network=Network()), DATA)
+    with pytest.raises(ValueError, match="Labels go up to 2, but the network has 2 outputs"):
+        train(plan(network=replace(NETWORK, classes=2)), DATA)
+
+
+def test_linear_decay_ends_with_one_part_of_the_rounds():
+    decaying = plan(decay="linear", learning_rate=0.5, rounds=5)
+    assert_allclose([decaying.step(t) for t in range(1, 6)], [0.5, 0.4, 0.3, 0.2, 0.1], rtol=1e-15)
+    assert [plan().step(t) for t in (1, 6)] == [0.5, 0.5]
+
+
+# -- participants and noise --------------------------------------------------------------------------------------
+
+
+def test_batches_are_drawn_afresh_in_each_round():
+    settings, rounds = plan(seed=2**90 + 1), 3000
+    drawn = [participants(settings, USERS, t) for t in range(1, rounds + 1)]
+    assert all(len(np.unique(who)) == 8 and who.min() >= 0 and who.max() < USERS for who in drawn)
+    # With replacement between rounds, overlaps of two successive rounds are hypergeometric; cutting a permutation of 40
+    # users into 5 batches would give none within an epoch.
+    overlaps = [len(np.intersect1d(a, b)) for a, b in zip(drawn[::2], drawn[1::2], strict=True)]
+    law = stats.hypergeom(USERS, 8, 8)
+    limit = stats.norm.isf(UNLIKELY / 2) * law.std() / math.sqrt(len(overlaps))
+    assert abs(np.mean(overlaps) - law.mean()) < limit
+    times = np.bincount(np.concatenate(drawn), minlength=USERS)
+    # Negatively correlated counts: variance 1 - 8/40 of the binomial's, with USERS - 1 degrees of freedom.
+    statistic = ((times - rounds * 0.2) ** 2).sum() / (rounds * 0.2 * 0.8) * (USERS - 1) / USERS
+    assert stats.chi2.sf(statistic, USERS - 1) > UNLIKELY
+
+
+def test_each_user_checks_in_with_the_rate():
+    settings, rounds = plan(kind="checkin"), 3000
+    joined = np.zeros((rounds, USERS))
+    for t in range(rounds):
+        joined[t, participants(settings, USERS, t + 1)] = 1
+    law = stats.binom(USERS, 0.25)
+    edges = np.arange(5, 17)  # numbers of participants, the rare ones together
+    observed = np.bincount(np.clip(joined.sum(1).astype(int), 5, 16) - 5, minlength=len(edges))
+    expected = law.pmf(edges)
+    expected[0], expected[-1] = law.cdf(5), law.sf(15)
+    assert stats.chisquare(observed, rounds * expected).pvalue > UNLIKELY
+    by_user = ((joined.sum(0) - rounds * 0.25) ** 2).sum() / (rounds * 0.25 * 0.75)
+    assert stats.chi2.sf(by_user, USERS) > UNLIKELY
+    together = np.corrcoef(joined[:, 0], joined[:, 1])[0, 1]  # users decide for themselves
+    assert abs(together) < stats.norm.isf(UNLIKELY / 2) / math.sqrt(rounds)
+
+
+@pytest.mark.parametrize("count", [1, 60, 6000])
+def test_noise_is_normal_with_the_variance_of_all_reports(count):
+    settings = plan(clip=0.05, noise_multiplier=0.86, network=Network())
+    drawn = np.concatenate([noise(settings, count, t) for t in range(1, 11)]).astype(float)
+    standard = drawn / (math.sqrt(count) * 0.05 * 0.86)
+    assert len(standard) == 188_420
+    limit = stats.norm.isf(UNLIKELY / 2) / math.sqrt(len(standard))
+    assert abs(standard.mean()) < limit
+    assert abs((standard**2).mean() - 1) < math.sqrt(2) * limit
+    assert stats.kstest(standard, "norm").pvalue > UNLIKELY
+    first, second = standard[:18_842], standard[18_842:37_684]  # two rounds
+    assert abs(np.corrcoef(first, second)[0, 1]) < stats.norm.isf(UNLIKELY / 2) / math.sqrt(18_842)
+
+
+def test_streams_are_named_by_purpose_and_round():
+    one = plan()
+    assert_array_equal(participants(one, USERS, 3), participants(plan(noise_multiplier=9), USERS, 3))
+    assert_array_equal(noise(one, 8, 3), noise(one, 8, 3))
+    assert not np.array_equal(noise(one, 8, 3), noise(one, 8, 4))
+    assert not np.array_equal(noise(one, 8, 3), noise(plan(seed=12), 8, 3))
+
+
+# -- training ----------------------------------------------------------------------------------------------------
+
+
+def test_a_round_is_one_step_along_the_mean_of_the_noisy_reports(tmp_path):
+    settings = plan(decay="linear", rounds=3, clip=0.2)
+    run = states(settings, tmp_path / "run")
+    for t in (2, 3):
+        who = participants(settings, USERS, t)
+        images = ((DATA.train_images[who] / 255 - 0.1307) / 0.3081).astype(np.float32)
+        before = run[t - 2].parameters
+        total = np.asarray(plain_clipped_sum(NETWORK, before, images, DATA.train_labels[who], 0.2))
+        want = before - 0.5 * (4 - t) / 3 * (total + noise(settings, 8, t)) / 8
+        assert_allclose(run[t - 1].parameters, want, rtol=0, atol=1e-6)
+        assert np.linalg.norm(want - before) > 0.01
+
+
+def test_training_without_noise_learns_and_the_curve_has_all_its_points():
+    curve = train(plan(noise_multiplier=0, rounds=90, evaluate_every=40, clip=1), DATA)
+    assert [point.round for point in curve.points] == [0, 40, 80, 90]
+    assert [point.participants for point in curve.points] == [0, 8, 8, 8]
+    assert curve.points[0].accuracy < 0.7
+    assert curve.points[-1].accuracy > 0.95
+    assert curve.points[-1].loss < 0.5 * curve.points[0].loss
+    assert (curve.points[-1].accuracy * TESTED) % 1 == pytest.approx(0, abs=1e-9)
+
+
+def test_best_point_is_the_earliest_of_the_highest():
+    points = tuple(Point(t, value, 1.0, 8) for t, value in ((0, 0.1), (10, 0.7), (20, 0.7), (30, 0.6)))
+    assert TrainingCurve(points).best == points[1]
+
+
+def test_checkin_steps_along_the_mean_of_those_who_came(tmp_path):
+    settings = plan(kind="checkin", evaluate_every=1, rounds=3)
+    run = states(settings, tmp_path / "run")
+    counts = [len(participants(settings, USERS, t)) for t in (1, 2, 3)]
+    assert [point.participants for point in run[-1].points] == [0, *counts]
+    who = participants(settings, USERS, 2)
+    images = ((DATA.train_images[who] / 255 - 0.1307) / 0.3081).astype(np.float32)
+    total = np.asarray(plain_clipped_sum(NETWORK, run[0].parameters, images, DATA.train_labels[who], 0.3))
+    want = run[0].parameters - 0.5 * (total + noise(settings, counts[1], 2)) / counts[1]
+    assert_allclose(run[1].parameters, want, rtol=0, atol=1e-6)
+
+
+def test_a_round_without_participants_changes_nothing(tmp_path):
+    settings = plan(kind="checkin", rate=1e-9, rounds=2, evaluate_every=1)
+    run = states(settings, tmp_path / "run")
+    assert_array_equal(run[0].parameters, run[1].parameters)
+    assert [point.participants for point in run[1].points] == [0, 0, 0]
+
+
+def test_sampled_gradients_stand_for_all():
+    # When all users hold the same, a sample has the mean of all.
+    same = replace(
+        DATA, train_images=DATA.train_images[[0] * USERS], train_labels=DATA.train_labels[[0] * USERS]
+    )
+    settings = plan(kind="checkin", rounds=2, evaluate_every=1)
+    whole, some = (train(replace(settings, sampled=m), same) for m in (None, 2))
+    assert_allclose([p.loss for p in some.points], [p.loss for p in whole.points], rtol=1e-5)
+    assert whole.points[2].loss != pytest.approx(whole.points[0].loss, rel=0.01)
+
+
+def test_average_weighs_iterates_geometrically(tmp_path):
+    settings = plan(averaging=0.5, rounds=3, evaluate_every=1)
+    run = states(settings, tmp_path / "run")
+    plain = states(replace(settings, averaging=0), tmp_path / "plain")
+    iterates = [state.parameters for state in plain]
+    assert_array_equal(iterates[2], run[2].parameters)  # averaging does not touch training
+    average = (iterates[0] + 2 * iterates[1] + 4 * iterates[2].astype(float)) / 7
+    shown = accuracy(NETWORK, average.astype(np.float32), DATA)
+    assert run[2].points[3].loss == pytest.approx(shown[1], rel=1e-6)
+    assert run[2].points[3].loss != pytest.approx(plain[2].points[3].loss, rel=1e-4)
+
+
+def test_accuracy_and_loss_count_every_test_image_once():
+    ones = LearningData(*(getattr(DATA, name) for name in ("train_images", "train_labels")), *tail(7))
+    parameters = np.zeros(NETWORK.size, np.float32)
+    parameters[-2] = 1.0  # bias of class 1: the logits are (0, 1, 0)
+    right, loss = accuracy(NETWORK, parameters, ones)
+    assert right == pytest.approx(np.mean(ones.test_labels == 1), abs=1e-12)
+    want = math.log(2 + math.e) - np.mean(ones.test_labels == 1)
+    assert loss == pytest.approx(want, rel=1e-6)
+
+
+def tail(count):
+    return DATA.test_images[:count], DATA.test_labels[:count]
+
+
+# -- stopping and going on ---------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    "settings",
+    [plan(averaging=0.9), plan(kind="checkin", evaluate_every=2, sampled=5)],
+    ids=["shuffle_sgd", "checkin"],
+)
+def test_a_stopped_run_goes_on_to_the_same_bytes(settings, tmp_path):
+    whole, parts = tmp_path / "whole", tmp_path / "parts"
+    curve = train(settings, DATA, checkpoint=whole)
+    for stop in (1, 4):
+        with pytest.raises(StopHereError):
+            train(settings, DATA, checkpoint=parts, progress=stop_after(stop), every_seconds=0)
+    assert parts.read_bytes() != whole.read_bytes()
+    assert train(settings, DATA, checkpoint=parts) == curve
+    assert parts.read_bytes() == whole.read_bytes()
+    assert train(settings, DATA) == curve
+    assert train(settings, DATA, checkpoint=parts, progress=stop_after(0)) == curve  # nothing left to do
+    assert sorted(tmp_path.iterdir()) == [parts, whole]
+
+
+def test_a_killed_run_goes_on_to_the_same_bytes(tmp_path):
+    path = tmp_path / "run"
+    code = """
+import sys, time
+from pathlib import Path
+from learning_problem import plan, problem
+from shuffledp.learning.training import train
+train(plan(rounds=60), problem(), checkpoint=Path(sys.argv[1]), progress=lambda _: time.sleep(0.2), every_seconds=0)
+"""
+    with subprocess.Popen([sys.executable, "-c", code, str(path)], cwd=Path(__file__).parent) as process:
+        limit = time.monotonic() + 120
+        while not path.exists() and process.poll() is None and time.monotonic() < limit:
+            time.sleep(0.02)
+        process.send_signal(signal.SIGKILL)
+    assert process.returncode == -signal.SIGKILL
+    rounds = []
+    curve = train(
+        plan(rounds=60),
+        DATA,
+        checkpoint=path,
+        progress=lambda done: rounds.append(done.round),
+        every_seconds=0,
+    )
+    assert 1 < rounds[0] < 60
+    assert train(plan(rounds=60), DATA, checkpoint=tmp_path / "whole") == curve
+    assert path.read_bytes() == (tmp_path / "whole").read_bytes()
+
+
+@pytest.fixture
+def saved(tmp_path):
+    path = tmp_path / "run"
+    points = (Point(0, 0.1, 2.5, 0),)
+    parameters = np.arange(NETWORK.size, dtype=np.float32)
+    state = checkpoints.State(2, parameters, parameters / 3.0, points)
+    checkpoints.save(path, plan(), DATA.digest, state, {"processors": 2})
+    return path, state
+
+
+def test_a_checkpoint_gives_back_what_was_saved(saved, caplog):
+    path, state = saved
+    with caplog.at_level(logging.WARNING):
+        found = checkpoints.load(path, plan(), DATA.digest, {"processors": 2})
+        assert not caplog.records
+        checkpoints.load(path, plan(), DATA.digest, {"processors": 4})
+    assert "may differ in their last digits" in caplog.text
+    assert (found.round, found.points) == (state.round, state.points)
+    for name in ("parameters", "average"):
+        assert getattr(found, name).dtype == getattr(state, name).dtype
+        assert_array_equal(getattr(found, name), getattr(state, name))
+    assert checkpoints.load(path.with_name("none"), plan(), DATA.digest, {}) is None
+
+
+@pytest.mark.parametrize(
+    ("changes", "named"),
+    [
+        ({"noise_multiplier": 0.5}, r"plan\.noise_multiplier \(0\.4 there, 0\.5 here\)"),
+        ({"seed": 12}, r"plan\.seed"),
+        ({"rounds": 7}, r"plan\.rounds"),
+        ({"network": replace(NETWORK, activation="relu")}, r"plan\.network\.activation \('tanh' there"),
+        ({"kind": "checkin"}, r"plan\.batch \(8 there, None here\), plan\.kind"),
+    ],
+)
+def test_another_plans_checkpoint_is_refused(saved, changes, named):
+    with pytest.raises(
+        CheckpointError, match=f"of another run, which differs in {named}.*Delete .*run to train"
+    ):
+        train(plan(**changes), DATA, checkpoint=saved[0])
+
+
+def test_another_data_sets_checkpoint_is_refused(saved):
+    with pytest.raises(CheckpointError, match="differs in data"):
+        train(plan(), problem(seed=4), checkpoint=saved[0])
+
+
+@pytest.mark.parametrize(
+    "damage",
+    [
+        lambda content: b"",
+        lambda content: content[:-1],
+        lambda content: content[: len(content) // 2],
+        lambda content: content[:5000] + bytes([content[5000] ^ 1]) + content[5001:],
+        lambda content: bytes([content[60] ^ 1]).join([content[:60], content[61:]]),
+        lambda content: content + b"x",
+    ],
+    ids=["empty", "end", "half", "bit", "checksum", "longer"],
+)
+def test_a_damaged_checkpoint_is_refused(saved, damage):
+    path, _ = saved
+    path.write_bytes(damage(path.read_bytes()))
+    with pytest.raises(
+        CheckpointError, match=r"run: damaged, its content does not match its checksum\. Delete"
+    ):
+        train(plan(), DATA, checkpoint=path)
+
+
+def test_progress_tells_round_accuracy_and_time_left():
+    told = []
+    train(plan(), DATA, progress=told.append, every_seconds=0)
+    assert [done.round for done in told] == [1, 2, 3, 4, 5, 6]
+    assert told[0].seconds_left is None
+    assert told[-1].seconds_left == 0
+    assert all(done.seconds_left > 0 for done in told[1:-1])
+    assert str(Progress(1200, 5540, 0.6789, 61.4)) == "round 1,200 of 5,540, accuracy 67.9 %, about 61 s left"
+    assert str(Progress(1, 10, None, None)) == "round 1 of 10"
+    rare = []
+    train(plan(), DATA, progress=rare.append, every_seconds=3600)
+    assert [done.round for done in rare] == [6]
+
+
+# -- data --------------------------------------------------------------------------------------------------------
+
+
+def test_small_images_are_enlarged_into_the_middle():
+    small = np.arange(1, 65, dtype=np.uint8).reshape(1, 8, 8)
+    grown = fitted(small)
+    assert grown.shape == (1, 28, 28, 1)
+    assert_array_equal(grown[0, 2:26:3, 2:26:3, 0], small[0])
+    assert_array_equal(grown[0, 4:26:3, 3:26:3, 0], small[0])
+    assert not grown[0, :2].any() and not grown[0, 26:].any()
+    assert not grown[0, :, :2].any() and not grown[0, :, 26:].any()
+    full = np.random.default_rng(0).integers(0, 256, (3, 28, 28)).astype(np.uint8)
+    assert_array_equal(fitted(full)[..., 0], full)
+
+
+@pytest.mark.parametrize("shape", [(2, 29, 28), (2, 28, 40), (2, 0, 8), (28, 28)])
+def test_images_that_cannot_be_fitted_are_refused(shape):
+    with pytest.raises(ValueError, match=r"do not fit into 28 x 28|must be \(n, height, width\)"):
+        fitted(np.zeros(shape, np.uint8))
+
+
+def test_prepared_digits_become_learning_data():
+    rng = np.random.default_rng(0)
+    arrays = {
+        "train_images": rng.integers(0, 256, (12, 8, 8)).astype(np.uint8),
+        "train_labels": rng.integers(0, 10, 12).astype(np.uint8),
+        "test_images": rng.integers(0, 256, (5, 8, 8)).astype(np.uint8),
+        "test_labels": rng.integers(0, 10, 5).astype(np.uint8),
+    }
+    data = learning_data(arrays)
+    assert (data.users, data.image) == (12, (28, 28, 1))
+    assert data.digest == learning_data(arrays).digest
+    changed = arrays | {"test_labels": (arrays["test_labels"] + 1) % 10}
+    assert data.digest != learning_data(changed).digest
+    assert data.digest != replace(data, mean=0.2).digest
+    with pytest.raises(ValueError, match="lack test_labels"):
+        learning_data({key: value for key, value in arrays.items() if key != "test_labels"})
+    with pytest.raises(ValueError, match="train_labels must be 12 int32"):
+        learning_data(arrays | {"train_labels": arrays["train_labels"][:3]})
+    with pytest.raises(ValueError, match="for testing"):
+        replace(data, test_images=data.test_images[:, :20])
+
+
+def test_default_plan_is_for_digits():
+    settings = TrainingPlan("checkin", 2.0, 0.01, 5.0, 5540, 20, 1, rate=0.1)
+    assert settings.network.size == 18_842
+    assert settings.evaluated(0) and settings.evaluated(5540) and not settings.evaluated(5539)
