@@ -25,6 +25,7 @@ ALLOWED: dict[str, set[str] | None] = {
     "tasks": {"numerics"},
     "accounting": {"numerics", "populations", "tasks"},
     "protocols": {"accounting", "numerics", "populations", "tasks"},
+    "learning": {"numerics", "storage"},
     "experiments": {"accounting", "datasets", "numerics", "populations", "protocols", "storage", "tasks"},
     "figures": {"experiments", "storage"},
     "claims": {"accounting", "numerics", "populations", "storage"},

@@ -14,15 +14,15 @@ from numpy.testing import assert_allclose
 from scipy.special import gammaln
 from scipy.stats import nbinom
 
-from shuffledp.accounting.correlated_noise import (
+from shuffledp.accounting.design_search import certified_design, family_design, search_design
+from shuffledp.accounting.errors import Infeasible
+from shuffledp.accounting.joint_noise import (
     correlated_noise_delta,
     loss_grid,
     pair_deltas,
     pair_gradients,
     pair_table,
 )
-from shuffledp.accounting.design_search import certified_design, family_design, search_design
-from shuffledp.accounting.errors import Infeasible
 from shuffledp.accounting.noise_atoms import atom_inverse, atom_messages, used_atoms
 from shuffledp.accounting.summation import (
     NoiseDesign,

@@ -100,8 +100,8 @@ def test_the_expected_values_of_the_specification(
 
 
 def test_private_coin_needs_a_twelfth_of_the_printed_tuples():
-    per_value = [m / N for m in (42.60, 42.70)]  # match rates for one uniform tuple per user, around 42.65
-    assert matched_delta(1.0, N, per_value[0] * 1e0) > DELTA > matched_delta(1.0, N, per_value[1] * 1e0)
+    # rho n / 2^tau, with one uniform tuple per user and a match rate that is no power of two.
+    assert matched_delta(1.0, N, 42.6 / N) > DELTA > matched_delta(1.0, N, 42.7 / N)
     entries = default_entries(N)
     rho = private_coin_tuples(N, 1.0, DELTA, accounting="exact")
     assert (

@@ -1,12 +1,14 @@
 """The defaults of the interface."""
 
+from contextlib import suppress
 from dataclasses import FrozenInstanceError, dataclass
+from itertools import product
 
 import numpy as np
 import pytest
 
 from shuffledp.accounting import Infeasible
-from shuffledp.populations import Fixed, MomentBounded
+from shuffledp.populations import Binomial, Fixed, MomentBounded
 from shuffledp.protocols import Cost, Messages, ProtocolBase, available, get
 from shuffledp.tasks import Budget, Frequency, Participants, Public, Users
 
@@ -95,11 +97,18 @@ def test_simulation_and_expectation_use_the_refined_protocol():
     assert np.array_equal(Echo().expected_mse([[1, 2], [3, 4]]), [1.0, 1.0])
 
 
+def feasible(name):
+    """A protocol for some thousand users, by the first population and accounting that allow one."""
+    found = get("frequency", name)
+    for law, accounting in product((Fixed(4_999), Binomial(9_998, 0.5)), found.accountings):
+        with suppress(Infeasible):
+            return found.calibrate(BUDGET, law, Frequency(2), accounting=accounting)
+    raise AssertionError(f"{name}: always infeasible")
+
+
 @pytest.mark.parametrize("name", available("frequency"))
 def test_protocols_are_frozen_down_to_new_attributes(name):
-    from shuffledp.populations import Binomial
-
-    protocol = get("frequency", name).calibrate(BUDGET, Binomial(100, 0.5), Frequency(2))
+    protocol = feasible(name)
     with pytest.raises(FrozenInstanceError):
         protocol.eps_local = 9.0
     with pytest.raises(FrozenInstanceError):

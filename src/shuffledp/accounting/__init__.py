@@ -15,6 +15,7 @@ from shuffledp.accounting.checkin_baselines import (
 )
 from shuffledp.accounting.clones import ClonesProfile, clone_rate
 from shuffledp.accounting.correlated_counts import CounterNoise, correlated_noise, counter_delta
+from shuffledp.accounting.design_search import certified_design, family_design, search_design
 from shuffledp.accounting.dump import (
     DUMP_ACCOUNTINGS,
     blanket_delta,
@@ -48,6 +49,7 @@ from shuffledp.accounting.hockey_stick import (
     hockey_stick,
     log_gaussian_delta,
 )
+from shuffledp.accounting.joint_noise import correlated_noise_delta
 from shuffledp.accounting.multi_message import (
     DiscreteGaussianPlan,
     PolyaPlan,
@@ -59,6 +61,14 @@ from shuffledp.accounting.multi_message import (
     multi_union_plan,
     population_lower_bound,
     population_shortfall,
+)
+from shuffledp.accounting.noise_atoms import (
+    atom_indices,
+    atom_inverse,
+    atom_messages,
+    dominating_vector,
+    noise_norm,
+    used_atoms,
 )
 from shuffledp.accounting.polya import best_polya_shape, expected_polya_delta, negative_binomial_delta
 from shuffledp.accounting.polya_mean import polya_mean_absolute
@@ -79,6 +89,29 @@ from shuffledp.accounting.random_population import (
     report_variance,
 )
 from shuffledp.accounting.secure_sum import group_order, security_bits, share_count
+from shuffledp.accounting.segmented import (
+    all_counts_delta,
+    blanket_slots,
+    blankets_for_full_reporting,
+    item_delta,
+    reporting_rate,
+    segmented_delta,
+)
+from shuffledp.accounting.segmented_plan import SegmentedPlan, full_reporting, level_rate, segmented_plan
+from shuffledp.accounting.segmented_profile import SegmentedProfile, SubsetExponentialProfile
+from shuffledp.accounting.segmented_users import (
+    user_level_blankets,
+    user_level_delta,
+    user_level_reporting_rate,
+)
+from shuffledp.accounting.set_baselines import (
+    SeparatePlan,
+    SubsetExponential,
+    local_subset_exponential,
+    mm_plan,
+    sep_mm_plan,
+    shuffled_subset_exponential,
+)
 from shuffledp.accounting.shuffle_gaussian import (
     LastOrderWarning,
     best_epsilon,
@@ -102,7 +135,30 @@ from shuffledp.accounting.subsampled_shuffle_gaussian import (
     subsampled_shuffle_gaussian_epsilon,
     subsampled_shuffle_gaussian_rdp,
 )
+from shuffledp.accounting.summation import (
+    NoiseDesign,
+    analytic_design,
+    best_modular_design,
+    discrete_laplace_variance,
+    modular_design,
+    negative_binomial_shift_delta,
+)
+from shuffledp.accounting.summation_baselines import (
+    central_laplace_mse,
+    ikos_distance,
+    ikos_group_order,
+    ikos_shares,
+    rappor_count_variance,
+    rappor_delta,
+    rappor_flip_probability,
+    rappor_messages,
+    rappor_mse,
+    real_summation_levels,
+    rounded_sum_mse,
+    sparse_vector_levels,
+)
 from shuffledp.accounting.truncation import truncation_miss_rate, two_bins_delta
+from shuffledp.accounting.variation_ratio import variation_ratio_delta, variation_ratio_epsilon
 
 __all__ = [
     "ACCOUNTINGS",
@@ -115,18 +171,34 @@ __all__ = [
     "HashedReport",
     "Infeasible",
     "LastOrderWarning",
+    "NoiseDesign",
     "PolyaPlan",
     "PrivacyProfile",
+    "SegmentedPlan",
+    "SegmentedProfile",
+    "SeparatePlan",
+    "SubsetExponential",
+    "SubsetExponentialProfile",
     "WorstOf",
+    "all_counts_delta",
     "amplified_epsilon",
+    "analytic_design",
     "approximate_clones_delta",
+    "atom_indices",
+    "atom_inverse",
+    "atom_messages",
     "best_checkin_shuffle_gaussian_rdp_theorem3",
     "best_epsilon",
+    "best_modular_design",
     "best_polya_shape",
     "blanket_delta",
     "blanket_local_budget",
+    "blanket_slots",
+    "blankets_for_full_reporting",
     "central_gaussian_epsilon",
+    "central_laplace_mse",
     "central_replacement_epsilon",
+    "certified_design",
     "checkin_baseline_epsilon",
     "checkin_epsilon",
     "checkin_generic_epsilon",
@@ -142,9 +214,12 @@ __all__ = [
     "clones_epsilon",
     "compose_rdp",
     "correlated_noise",
+    "correlated_noise_delta",
     "counter_delta",
     "default_entries",
     "discrete_gaussian_gap",
+    "discrete_laplace_variance",
+    "dominating_vector",
     "dummy_count",
     "dummy_delta",
     "dummy_epsilon",
@@ -152,9 +227,11 @@ __all__ = [
     "enough_orders",
     "error_factor",
     "expected_polya_delta",
+    "family_design",
     "flexible_dummies",
     "flexible_dummies_needed",
     "flexible_dummy_delta",
+    "full_reporting",
     "gaussian_clones_epsilon",
     "gaussian_clones_epsilons",
     "gaussian_local_epsilon",
@@ -163,17 +240,27 @@ __all__ = [
     "grr_blanket_delta",
     "grr_blanket_epsilon",
     "hockey_stick",
+    "ikos_distance",
+    "ikos_group_order",
+    "ikos_shares",
     "inverse_moments",
+    "item_delta",
+    "level_rate",
     "local_budget",
+    "local_subset_exponential",
     "log_gaussian_delta",
     "mix_dummy_count",
     "mix_shuffler_epsilon",
+    "mm_plan",
+    "modular_design",
     "multi_exact_plan",
     "multi_expected_delta",
     "multi_expected_plan",
     "multi_expected_scale",
     "multi_union_plan",
     "negative_binomial_delta",
+    "negative_binomial_shift_delta",
+    "noise_norm",
     "optimal_composition",
     "optimal_dummies",
     "polya_mean_absolute",
@@ -187,21 +274,41 @@ __all__ = [
     "public_coin_rate",
     "public_coin_rows",
     "pure_shuffler_epsilon",
+    "rappor_count_variance",
+    "rappor_delta",
+    "rappor_flip_probability",
+    "rappor_messages",
+    "rappor_mse",
     "rdp_to_epsilon",
+    "real_summation_levels",
     "report_variance",
+    "reporting_rate",
+    "rounded_sum_mse",
     "rows_delta",
+    "search_design",
     "security_bits",
+    "segmented_delta",
+    "segmented_plan",
+    "sep_mm_plan",
     "share_count",
     "shuffle_gaussian_epsilon",
     "shuffle_gaussian_epsilons",
     "shuffle_gaussian_rdp",
     "shuffled_gaussian_profile",
+    "shuffled_subset_exponential",
     "solh_mse",
     "solh_report",
+    "sparse_vector_levels",
     "subsampled_gaussian_epsilon",
     "subsampled_rdp",
     "subsampled_shuffle_gaussian_epsilon",
     "subsampled_shuffle_gaussian_rdp",
     "truncation_miss_rate",
     "two_bins_delta",
+    "used_atoms",
+    "user_level_blankets",
+    "user_level_delta",
+    "user_level_reporting_rate",
+    "variation_ratio_delta",
+    "variation_ratio_epsilon",
 ]

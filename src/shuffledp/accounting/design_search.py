@@ -22,7 +22,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from scipy.optimize import NonlinearConstraint, linprog, minimize
 
-from shuffledp.accounting.correlated_noise import (
+from shuffledp.accounting.joint_noise import (
     LossGrid,
     PairTable,
     loss_grid,
@@ -131,7 +131,7 @@ def search_design(
     finest: float = 3e-4,
     iterations: int = 100,
 ) -> NoiseDesign:
-    """Return the best design that sequential linear programming finds, by estimates of delta.
+    """Return the best design that sequential linear and quadratic programming find, by estimates of delta.
 
     Parameters
     ----------
@@ -190,7 +190,11 @@ def search_design(
             trust = min(1.5 * trust, _TRUST)
         if stage == "linear" and (trust < _LINEAR_TRUST or promised < finest * cost):
             stage, trust = "quadratic", _TRUST
-        elif stage == "quadratic" and gain < finest * cost:
+        elif (
+            stage == "quadratic"
+            and gain < finest * cost
+            and (promised < 4 * finest * cost or trust < _TRUST / 4)
+        ):
             stage = "done"
         done += 1
         if progress is not None:
@@ -315,7 +319,7 @@ class _Goal:
     def hardest_shifts(self) -> list[tuple[int, float]]:
         """Return for every atom the shift that is largest in relation to what the sum leaves of eps, and that budget.
 
-        For atom 1 the shift depends on the error of the sum, see :mod:`shuffledp.accounting.correlated_noise`.
+        For atom 1 the shift depends on the error of the sum, see :mod:`shuffledp.accounting.joint_noise`.
         """
         hubs = self.hubs or None
         rows = atom_indices(self.max_value, atoms=self.atoms, hubs=hubs)

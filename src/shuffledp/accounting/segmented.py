@@ -7,7 +7,7 @@ d, m of them in expectation. The laws of their number:
     As published: ceil(m) slots per user, each used with probability m / ceil(m). What the paper claims is the
     divergence of the pair of counts of the two items in question. That is exact for lambda = 1, but otherwise not an
     upper bound: the counts of all items add up to the number of messages, which shows whether the victim reported
-    (erratum SEG-E1). :func:`all_counts_delta` is the divergence of all counts.
+    (erratum SEG-6.1). :func:`all_counts_delta` is the divergence of all counts.
 ``poisson``
     Every user draws a Poisson number of blanket messages. Then the counts of all items are independent, and the pair
     is exact.

@@ -7,7 +7,7 @@ victim exchanges s items for s others, the loss is
 
 with A_j ~ Poisson(mu) + Bernoulli(lambda) and Y_j ~ Poisson(mu), all independent, and delta is the mean of
 ``(1 - e^(eps - L))^+``. Exchanging fewer items loses less, so that ``min(s, d - s)`` items count. Group composition
-needs 4 to 9 times as many blanket messages in the settings of the paper (erratum SEG-E3).
+needs 4 to 9 times as many blanket messages in the settings of the paper (erratum SEG-6.3).
 
 Each term is rounded to a grid by splitting every outcome into one with a higher and one with a lower loss, so that the
 probabilities under both laws are kept: who sees the parts knows more, the result is an upper bound, and what is added

@@ -7,7 +7,7 @@ users), and whole *atoms* (:mod:`shuffledp.accounting.noise_atoms`) in negative 
 
 Conventions: ``NB(r, p)`` has probabilities ``C(k + r - 1, k) (1 - p)^r p^k`` and mean ``r p / (1 - p)``; eps in nats;
 replacement neighbours; inputs in ``{0, .., D}``. The exact accountant is in
-:mod:`shuffledp.accounting.correlated_noise`, the search that uses it in :mod:`shuffledp.accounting.design_search`.
+:mod:`shuffledp.accounting.joint_noise`, the search that uses it in :mod:`shuffledp.accounting.design_search`.
 """
 
 from __future__ import annotations

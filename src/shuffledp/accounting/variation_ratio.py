@@ -10,7 +10,7 @@ The theorem says that this pair bounds the divergence of the shuffled messages. 
 ``beta = (p - 1) / (p + 1)``. Otherwise the victim has a residual component that depends on neither input, and the
 reduction forgets that the residuals of the others may look different: then the shuffled messages show whether the
 victim's message came from it. With 5-ary randomized response at 1 nat and one other user the exact delta at 0.8 nats is
-0.02968, and the pair has 0.01092 (erratum SEG-E2).
+0.02968, and the pair has 0.01092 (erratum SEG-6.2).
 
 What replaces it shows the adversary whether the residual was used. Given that it was not, the victim's randomizer has
 the largest beta for its p, and every other message still hides it with the same r:

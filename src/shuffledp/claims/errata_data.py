@@ -57,7 +57,7 @@ _SCHEMA: dict[str, Any] = {
                     "printed_is",
                 ],
                 "properties": {
-                    "id": {"type": "string", "pattern": r"^[A-Z]{2,4}-E?[1-9][0-9]*(\.[1-9][0-9]*)?$"},
+                    "id": {"type": "string", "pattern": r"^[A-Z]{2,4}-E?[1-9][0-9]*(\.[1-9][0-9]*)*$"},
                     "place": _TEXT,
                     "printed": _TEXT,
                     "corrected": _TEXT,
@@ -112,7 +112,7 @@ class Erratum:
 
     @property
     def number(self) -> tuple[int, ...]:
-        """Number within the paper: (15,) for RP-E15, (6, 1) for SEG-6.1."""
+        """Number within the paper: (15,) for RP-E15, (6, 4, 1) for SEG-6.4.1."""
         return tuple(int(part) for part in self.id.rpartition("-")[2].lstrip("E").split("."))
 
     def shown_by(self, witness: Witness) -> bool:
@@ -202,7 +202,7 @@ def parse(text: str, paper: str, witnesses: Mapping[str, WitnessFunction]) -> li
         twice = sorted({v for v in values if values.count(v) > 1})
         if twice:
             raise ErratumError(f"{where}: {key} used more than once: {', '.join(twice)}.")
-    prefixes = sorted({re.sub(r"[0-9]+$", "", entry["id"]) for entry in entries})
+    prefixes = sorted({re.sub(r"[0-9.]+$", "", entry["id"]) for entry in entries})
     if len(prefixes) > 1:
         raise ErratumError(f"{where}: the ids have several prefixes: {', '.join(prefixes)}.")
     for entry in entries:

@@ -259,6 +259,9 @@ def _expected(
     support = typical(task, source, law, truth=truth)
     if support is None:
         return
+    counts = support.participants.counts
+    if protocol.biased and not np.all(counts == np.floor(counts)):
+        return  # the error is no linear function of the counts: their expectation says nothing, nor do unknown ones
     variance = protocol.expected_squared_error(support.participants)
     if variance is None:
         return

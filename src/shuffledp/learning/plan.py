@@ -82,12 +82,12 @@ class Network:
     def __post_init__(self) -> None:
         check_choice("pooling", self.pooling, POOLINGS)
         check_choice("activation", self.activation, ACTIVATIONS)
-        check_count("classes", self.classes, 2)
+        object.__setattr__(self, "classes", check_count("classes", self.classes, 2))
         if len(self.image) != 3:
             raise ValueError(f"image must be (height, width, channels), got {self.image!r}.")
-        for name, value in zip(("height", "width", "channels"), self.image, strict=True):
-            check_count(name, value, 1)
-        object.__setattr__(self, "image", tuple(int(value) for value in self.image))
+        names = ("height", "width", "channels")
+        image = tuple(check_count(name, value, 1) for name, value in zip(names, self.image, strict=True))
+        object.__setattr__(self, "image", image)  # a list of a configuration file becomes a tuple
         if min(self.second) < 1 or min(self.features[:2]) < 1:
             raise ValueError(
                 f"Images of {self.image[0]} x {self.image[1]} pixels are too small for the network."
@@ -212,8 +212,9 @@ class TrainingPlan:
         check_positive("learning_rate", self.learning_rate)
         check_positive("clip", self.clip)
         check_nonnegative("noise_multiplier", self.noise_multiplier)
-        check_count("rounds", self.rounds, 1)
-        check_count("evaluate_every", self.evaluate_every, 1)
+        for name in ("rounds", "evaluate_every", "batch", "sampled"):
+            if getattr(self, name) is not None or name in ("rounds", "evaluate_every"):
+                object.__setattr__(self, name, check_count(name, getattr(self, name), 1))
         if isinstance(self.seed, bool) or not isinstance(self.seed, int) or self.seed < 0:
             raise ValueError(f"seed must be an integer >= 0, got {self.seed!r}.")
         wanted, other = ("batch", "rate") if self.kind == "shuffle_sgd" else ("rate", "batch")
@@ -221,16 +222,12 @@ class TrainingPlan:
             raise ValueError(f"{wanted} must be given for kind {self.kind!r}.")
         if getattr(self, other) is not None:
             raise ValueError(f"{other} has no meaning for kind {self.kind!r}, got {getattr(self, other)!r}.")
-        if self.batch is not None:
-            check_count("batch", self.batch, 1)
         if self.rate is not None:
             check_open_unit("rate", self.rate)
         check_choice("decay", self.decay, DECAYS)
         check_unit("averaging", self.averaging)
         if self.averaging == 1:
             raise ValueError("averaging must be in [0, 1), got 1: no iterate would count.")
-        if self.sampled is not None:
-            check_count("sampled", self.sampled, 1)
 
     def step(self, number: int) -> float:
         """Learning rate of a round, 1..rounds."""

@@ -55,6 +55,8 @@ SIGMAS = 5.0
 P_VALUE = 1e-6
 MESSAGE_REPEATS = 600
 """Repeats of the message level."""
+MOST_MESSAGES = 20_000
+"""Messages of one repeat up to which the message level is run; with more, only the case with the fewest is."""
 FAST_REPEATS = 10_000
 """Repeats of `sample_aggregate` where a protocol has a fast law."""
 
@@ -220,6 +222,19 @@ def _feasible(protocol_class: Protocol, cases: Iterable[Case]) -> Iterator[tuple
     assert found, f"{protocol_class.__name__}: no case is feasible, so nothing was checked"
 
 
+def _sending(protocol_class: Protocol, cases: Iterable[Case]) -> Iterator[tuple[Case, ProtocolBase, str]]:
+    """The feasible cases that send few enough messages to be run one by one; at least the one with the fewest."""
+    feasible = list(_feasible(protocol_class, cases))
+    sent = [protocol.cost().messages_per_user * len(case.users()) for case, protocol, _ in feasible]
+    limit = max(MOST_MESSAGES, min(sent))
+    yield from (found for found, messages in zip(feasible, sent, strict=True) if messages <= limit)
+
+
+def _simulated(protocol_class: Protocol, cases: Iterable[Case]) -> Iterator[tuple[Case, ProtocolBase, str]]:
+    """The feasible cases; without a fast law, those that can be run message by message."""
+    return (_feasible if _has_fast_law(protocol_class) else _sending)(protocol_class, cases)
+
+
 def _rng(offset: int = 0) -> np.random.Generator:
     return np.random.default_rng([SEED, offset])
 
@@ -344,7 +359,7 @@ def _refused(protocol_class: Protocol, case: Case, what: str, mention: str, **ch
 
 def check_seeded(protocol_class: Protocol, cases: Iterable[Case]) -> None:
     """Results depend on the generator alone: same seed, same bytes; numpy's global state is left alone."""
-    for case, protocol, where in _feasible(protocol_class, cases):
+    for case, protocol, where in _sending(protocol_class, cases):
         before = repr(np.random.get_state())  # noqa: NPY002  # to see that nobody else uses it
         for level, run in _levels(protocol, case):
             first, second = run(_rng()), run(_rng())
@@ -368,7 +383,7 @@ def _levels(
 
 def check_inputs_unchanged(protocol_class: Protocol, cases: Iterable[Case]) -> None:
     """No method writes into its arguments."""
-    for case, protocol, where in _feasible(protocol_class, cases):
+    for case, protocol, where in _sending(protocol_class, cases):
         who, users = case.participants(3), case.users()
         inputs = [who.public.n_users, who.counts, who.truth, users.values]
         kept = [x.copy() for x in inputs]
@@ -416,7 +431,7 @@ def check_repeats_apart(protocol_class: Protocol, cases: Iterable[Case]) -> None
 
 def check_permutation_invariant(protocol_class: Protocol, cases: Iterable[Case]) -> None:
     """The aggregate does not depend on the order of the shuffled messages."""
-    for case, protocol, where in _feasible(protocol_class, cases):
+    for case, protocol, where in _sending(protocol_class, cases):
         public = case.participants(1).public
         shuffled = protocol.shuffle(protocol.encode(case.users(), _rng()), public, _rng(1))
         want = protocol.aggregate(shuffled)
@@ -433,7 +448,7 @@ def check_additive(protocol_class: Protocol, cases: Iterable[Case]) -> None:
     """
     if not protocol_class.streamable:
         return
-    for case, protocol, where in _feasible(protocol_class, cases):
+    for case, protocol, where in _sending(protocol_class, cases):
         public = case.participants(1).public
         sent = protocol.shuffle(protocol.encode(case.users(), _rng()), public, _rng(1))
         chunks = np.array_split(sent.payload, 3)
@@ -452,7 +467,7 @@ def check_cost(protocol_class: Protocol, cases: Iterable[Case]) -> None:
 
     A protocol that writes its own ``shuffle`` is not asked for dummies here, as it may add them anywhere.
     """
-    for case, protocol, where in _feasible(protocol_class, cases):
+    for case, protocol, where in _sending(protocol_class, cases):
         cost, users, rng = protocol.cost(), case.users(), _rng(2)
         runs = [protocol.encode(users, rng) for _ in range(30)]
         per_user = np.array([len(sent) / len(users) for sent in runs])
@@ -500,7 +515,7 @@ def check_one_law(protocol_class: Protocol, cases: Iterable[Case]) -> None:
 
     if not _has_fast_law(protocol_class):
         return  # the fast law is the message level itself
-    for case, protocol, where in _feasible(protocol_class, cases):
+    for case, protocol, where in _sending(protocol_class, cases):
         slow = _messages(protocol, case, MESSAGE_REPEATS)
         fast = protocol.sample_aggregate(case.participants(FAST_REPEATS), _rng(3))
         fast = fast.reshape(FAST_REPEATS, -1).astype(float)
@@ -525,7 +540,7 @@ def check_unbiased(protocol_class: Protocol, cases: Iterable[Case]) -> None:
     if protocol_class.biased:
         return
     repeats = _repeats(protocol_class)
-    for case, protocol, where in _feasible(protocol_class, cases):
+    for case, protocol, where in _simulated(protocol_class, cases):
         who = case.participants(repeats)
         estimate = protocol.simulate(who, _rng(5)).reshape(repeats, -1)
         assert np.all(np.isfinite(estimate)), f"{where}: some estimates are not finite"
@@ -540,7 +555,7 @@ def check_variance(protocol_class: Protocol, cases: Iterable[Case]) -> None:
     ``expected_mse`` is the mean over coordinates: a number for (k,) counts and (R,) for (R, k).
     """
     repeats = _repeats(protocol_class)
-    for case, protocol, where in _feasible(protocol_class, cases):
+    for case, protocol, where in _simulated(protocol_class, cases):
         who = case.participants(repeats)
         variance = protocol.refine(who.public).expected_variance(who)
         if variance is None:

@@ -36,7 +36,7 @@ def _ikos_bits(n: int, max_value: int) -> int:
 
 
 def figure_1b_title() -> Witness:
-    """SUM-E1: panel (b) shows D = 5, not 10."""
+    """SUM-1: panel (b) shows D = 5, not 10."""
     titled = [_ikos_bits(n, 10) for n in _USERS]
     shown = [_ikos_bits(n, 5) for n in _USERS]
     return Witness(
@@ -49,7 +49,7 @@ def figure_1b_title() -> Witness:
 
 
 def ikos_security() -> Witness:
-    """SUM-E2: the number of shares in the figure has no proven security; with one more it still has not."""
+    """SUM-2: the number of shares in the figure has no proven security; with one more it still has not."""
     n, order, shares = 10**4, 2, 3
     # An input 0 sends an even number of ones, an input 1 an odd one: 2 Bin(n, 3/4) against n + 2 Bin(n, 1/4).
     zeros, ones = np.zeros(3 * n + 1), np.zeros(3 * n + 1)
@@ -71,7 +71,7 @@ def ikos_security() -> Witness:
 
 
 def rappor_curve() -> Witness:
-    """SUM-E3: the error of RAPPOR is drawn sqrt(2) times too large."""
+    """SUM-3: the error of RAPPOR is drawn sqrt(2) times too large."""
     n = 10**6
     p = rappor_flip_probability(n, _EPS, _DELTA)
     centred = {d: math.sqrt(rappor_mse(n, d, p, estimator="centred")) for d in _RAPPOR_ERRORS}
@@ -86,7 +86,7 @@ def rappor_curve() -> Witness:
 
 
 def rappor_calibration() -> Witness:
-    """SUM-E4: other users who hold one of the two values are worse than those who hold a third."""
+    """SUM-4: other users who hold one of the two values are worse than those who hold a third."""
     n = 10**4
     p = rappor_flip_probability(n, _EPS, _DELTA)
     true = rappor_delta(n, p, _EPS, calibration="worst_case")
@@ -101,7 +101,7 @@ def rappor_calibration() -> Witness:
 
 
 def base_of_the_logarithm() -> Witness:
-    """SUM-E5: with the natural logarithm the vector of Theorem 12 does not dominate."""
+    """SUM-5: with the natural logarithm the vector of Theorem 12 does not dominate."""
 
     def load(size: int, logarithm: float) -> float:
         gamma = size * (math.ceil(logarithm) + 1)
@@ -120,7 +120,7 @@ def base_of_the_logarithm() -> Witness:
 
 
 def message_bound() -> Witness:
-    """SUM-E6: the bound on messages uses r / (1 - p) where the mean is r p / (1 - p)."""
+    """SUM-6: the bound on messages uses r / (1 - p) where the mean is r p / (1 - p)."""
     design = analytic_design(5, _EPS, _DELTA, 0.1)
     central = 2 / math.expm1(_EPS_STAR / 5)
     loose: dict[int, float] = {}
@@ -145,7 +145,7 @@ def _shapes(indices: tuple[int, ...], shapes: tuple[float, ...]) -> dict[int, fl
 
 
 def conditioning_of_lemma_9() -> Witness:
-    """SUM-E7: the matching works given the difference of the two variables, not given their sum."""
+    """SUM-7: the matching works given the difference of the two variables, not given their sum."""
     a, kappa, given, most = math.exp(-_EPS_STAR / 5), 2, 3, 200
     law = (1 - a) * a ** np.arange(most)
     joint = np.outer(law, law)  # rows: number of +1
@@ -167,7 +167,7 @@ def conditioning_of_lemma_9() -> Witness:
 
 
 def parameter_search() -> Witness:
-    """SUM-E8: the published search is far from the optimum of its own theorem from D = 10 on."""
+    """SUM-8: the published search is far from the optimum of its own theorem from D = 10 on."""
     best = {d: best_modular_design(d, _EPS, _DELTA, _EPS_STAR)[0].messages for d in (5, 10, 15)}
     drawn, found = (v[15] / v[5] / 3 for v in (_NOISE_MESSAGES, best))
     return Witness(

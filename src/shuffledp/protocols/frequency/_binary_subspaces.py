@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import lru_cache
 from typing import Any
 
 import numpy as np
@@ -95,3 +96,27 @@ def spans(bases: Ints) -> Ints:
     for vector in bases.T:
         elements = np.concatenate((elements, elements ^ vector[:, None]), axis=1)
     return elements
+
+
+def subspace_count(dimension: int, bits: int) -> int:
+    """Number of subspaces of a dimension of GF(2)^bits (Gaussian binomial coefficient)."""
+    count = 1
+    for i in range(dimension):
+        count = count * (2 ** (bits - i) - 1) // (2 ** (i + 1) - 1)
+    return count
+
+
+@lru_cache(maxsize=64)
+def all_subspaces(dimension: int, bits: int) -> NDArray[np.bool_]:
+    """Which of the vectors 0..2^bits-1 every subspace of a dimension holds, (subspaces, 2^bits); do not change it."""
+    if dimension == 0:
+        return np.asarray(np.arange(2**bits)[None, :] == 0)
+    found = set()
+    for held in all_subspaces(dimension - 1, bits):
+        elements = np.nonzero(held)[0]
+        for new in np.nonzero(~held)[0]:
+            found.add(tuple(np.sort(np.concatenate((elements, elements ^ new))).tolist()))
+    table = np.zeros((len(found), 2**bits), np.bool_)
+    for row, inside in zip(table, sorted(found), strict=True):
+        row[list(inside)] = True
+    return table

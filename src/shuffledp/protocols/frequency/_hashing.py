@@ -38,12 +38,12 @@ def hash_values(seeds: NDArray[Any], values: NDArray[Any], cells: int) -> NDArra
     Parameters
     ----------
     seeds, values : ndarray of integers >= 0
-        Broadcast against each other, and of at least one dimension; 64 bits of either are used.
+        Broadcast against each other; 64 bits of either are used.
     cells : int
         Range of the hash, in 1..2^32.
     """
     spread = np.atleast_1d(np.array(seeds, np.uint64)) * _STEP  # so that neighbouring seeds are far apart
-    state = _mix(spread) + (np.asarray(values, np.uint64) + np.uint64(1)) * _STEP
+    state = _mix(spread) + (np.atleast_1d(np.asarray(values, np.uint64)) + np.uint64(1)) * _STEP
     state = _mix(state)
     state >>= _SHIFTS[3]
     state *= np.uint64(cells)

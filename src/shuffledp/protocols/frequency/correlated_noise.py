@@ -7,7 +7,7 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from shuffledp.accounting import Infeasible, PrivacyProfile
+from shuffledp.accounting import PrivacyProfile
 from shuffledp.accounting.correlated_counts import (
     CORRELATED_ACCOUNTINGS,
     CounterNoise,
@@ -87,15 +87,13 @@ class CorrelatedNoise(ProtocolBase):
         ValueError
             If the request does not fit this protocol.
         Infeasible
-            If the number of users is random, delta is 0, or a frequency would have a standard error above 1.
+            If the number of users is random or delta is 0.
         """
         cls.check_request(budget, task, accounting)
         n, k, delta = fixed_users(population), domain_size_of(task), positive_delta(budget)
         noise = correlated_noise(
             budget.largest_eps, delta, accounting=accounting, share=share, constants=constants
         )
-        if noise.variance > n * n:
-            raise Infeasible(f"For {n} users the noise gives frequencies a standard error above 1.")
         return cls(n, k, noise.eps_geometric, noise.shape, noise.decay)
 
     @property

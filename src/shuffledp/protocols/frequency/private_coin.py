@@ -7,7 +7,7 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from shuffledp.accounting import Infeasible, PrivacyProfile
+from shuffledp.accounting import PrivacyProfile
 from shuffledp.accounting.private_coin import (
     PRIVATE_COIN_ACCOUNTINGS,
     TuplesProfile,
@@ -17,11 +17,13 @@ from shuffledp.accounting.private_coin import (
 from shuffledp.populations import Population
 from shuffledp.protocols.base import Cost, Messages, ProtocolBase
 from shuffledp.protocols.frequency._binary_subspaces import (
+    all_subspaces,
     kernel_bases,
     kernel_law,
     parity,
     random_subspaces,
     spans,
+    subspace_count,
 )
 from shuffledp.protocols.frequency._dummy_points import fixed_users, positive_delta
 from shuffledp.protocols.frequency._randomized_response import domain_size_of, held_counts
@@ -29,6 +31,8 @@ from shuffledp.tasks import Budget, Floats, Ints, Participants, Public, Task, Us
 
 #: Elements of subspaces, or of matrices, that are treated at once.
 _CELLS = 2**20
+#: Subspaces of one dimension up to which all of them are listed.
+_FEW_SUBSPACES = 200
 
 
 @dataclass(frozen=True)
@@ -94,8 +98,7 @@ class PrivateCoin(ProtocolBase):
         ValueError
             If the request does not fit this protocol.
         Infeasible
-            If the number of users is random, delta is 0, the printed theorem does not apply, or a frequency would have
-            a standard error above 1.
+            If the number of users is random, delta is 0, or the printed theorem does not apply.
         """
         cls.check_request(budget, task, accounting)
         n, k, delta = fixed_users(population), domain_size_of(task), positive_delta(budget)
@@ -103,12 +106,7 @@ class PrivateCoin(ProtocolBase):
         tuples = private_coin_tuples(
             n, budget.largest_eps, delta, accounting=accounting, entries=entries, constant=constant
         )
-        made = cls(n, k, tuples, int(entries))
-        if made.chance * tuples > (1 - made.chance) * n:
-            raise Infeasible(
-                f"For {n} users, {tuples} tuples per user give frequencies a standard error above 1."
-            )
-        return made
+        return cls(n, k, tuples, int(entries))
 
     @property
     def bits(self) -> int:
@@ -182,9 +180,15 @@ class PrivateCoin(ProtocolBase):
         lines[-1] = 1 - self.domain_size * lines[0]
         counts += rng.multinomial(by_dimension[:, 1], lines)[:, :-1]
         for dimension in range(2, self.bits):
-            repeats = np.repeat(np.arange(len(counts)), by_dimension[:, dimension])
-            for part in _parts(len(repeats), 2**dimension):
-                who = repeats[part]
+            drawn = by_dimension[:, dimension]
+            subspaces = subspace_count(dimension, self.bits)
+            if subspaces <= _FEW_SUBSPACES:  # how often each one occurs, however many tuples there are
+                holds = all_subspaces(dimension, self.bits)[:, 1 : self.domain_size + 1]
+                counts += rng.multinomial(drawn, np.full(subspaces, 1 / subspaces)) @ holds
+                continue
+            ends = np.cumsum(drawn)
+            for part in _parts(int(ends[-1]), 2**dimension):
+                who = np.searchsorted(ends, np.arange(part.start, min(part.stop, ends[-1])), side="right")
                 found = random_subspaces(len(who), dimension, self.bits, rng)
                 self._add(counts, who, found[:, 1:])
 

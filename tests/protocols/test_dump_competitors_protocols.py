@@ -1,0 +1,404 @@
+"""SOLH, truncation, private-coin, public-coin, correlated noise: estimators, exact fast laws and closed forms."""
+
+import itertools
+import math
+
+import numpy as np
+import pytest
+from numpy.testing import assert_allclose
+from scipy.stats import chisquare
+
+from shuffledp.accounting import Infeasible
+from shuffledp.experiments import runner
+from shuffledp.populations import Binomial, Fixed
+from shuffledp.protocols import get
+from shuffledp.protocols.frequency._binary_subspaces import (
+    all_subspaces,
+    kernel_bases,
+    kernel_law,
+    parity,
+    random_subspaces,
+    spans,
+    subspace_count,
+)
+from shuffledp.protocols.frequency._hashing import hash_values
+from shuffledp.protocols.frequency.correlated_noise import CorrelatedNoise
+from shuffledp.protocols.frequency.private_coin import PrivateCoin
+from shuffledp.protocols.frequency.public_coin import PublicCoin
+from shuffledp.protocols.frequency.solh import Solh
+from shuffledp.protocols.frequency.truncation import Truncation
+from shuffledp.tasks import Budget, Frequency, Participants, Public, Users
+
+NAMES = ("solh", "truncation", "private_coin", "public_coin", "correlated_noise")
+
+
+def rng(seed=0):
+    return np.random.default_rng([2009, 13738, seed])
+
+
+def uniform_counts(n, k):
+    return np.full(k, n // k) + (np.arange(k) < n % k)
+
+
+def calibrated(name, n, k, eps, accounting="printed", delta=1e-6, **options):
+    return get("frequency", name).calibrate(
+        Budget(eps, delta), Fixed(n - 1), Frequency(k), accounting=accounting, **options
+    )
+
+
+def simulated(protocol, counts, repeats, seed=0):
+    """Squared errors of all repeats by the fast law, (R, k)."""
+    who = Participants.from_counts(np.tile(counts, (repeats, 1)))
+    return (protocol.simulate(who, rng(seed)) - who.truth) ** 2
+
+
+def by_messages(protocol, counts, repeats, seed=1):
+    """Aggregates of the message level, (R, A)."""
+    users = Users(np.repeat(np.arange(len(counts)), counts))
+    public, source = Public(np.array([sum(counts)])), rng(seed)
+    rows = [protocol.simulate_messages(users, public, source).ravel() for _ in range(repeats)]
+    return np.array(rows, float)
+
+
+def assert_same_law(slow, fast):
+    """Means, and centred products of two and of three counts, within five standard errors (6e-7 each, if normal).
+
+    Three, since two values of the private-coin protocol are independent in a uniform tuple, but not three.
+    """
+    for order in (1, 2, 3):
+        a, b = (products(x - fast.mean(axis=0), order) for x in (slow, fast))
+        error = np.hypot(a.std(axis=0) / math.sqrt(len(a)), b.std(axis=0) / math.sqrt(len(b)))
+        assert np.all(np.abs(a.mean(axis=0) - b.mean(axis=0)) <= 5 * error + 1e-9)
+
+
+def products(x, order):
+    chosen = itertools.combinations_with_replacement(range(x.shape[1]), order)
+    return np.stack([np.prod(x[:, list(columns)], axis=1) for columns in chosen], axis=1)
+
+
+# -- section 5.1 of the specification ------------------------------------------------------------------------------
+
+MSE = [
+    # n, k, eps, truncation MSE and messages, public-coin MSE and messages (None: gamma >= 1 or too few users)
+    (500_000, 50, 0.2, 0.0004, 43.4, None, None),
+    (500_000, 50, 0.4, 0.0004, 49.1, None, None),
+    (500_000, 50, 0.6, 3.32e-08, 50.2, 7.28e-07, 8.41e6),
+    (500_000, 50, 0.8, 1.88e-08, 50.5, 1.35e-06, 4.73e6),
+    (500_000, 50, 1.0, 1.21e-08, 50.7, 1.14e-06, 3.03e6),
+    (500_000, 500, 0.2, 4e-06, 425, None, None),
+    (500_000, 500, 0.4, 4e-06, 482, None, None),
+    (500_000, 500, 0.6, 4e-06, 493, None, None),
+    (500_000, 500, 0.8, 4e-06, 496, 3.33e-07, 1.32e7),
+    (500_000, 500, 1.0, 4e-06, 498, 1.51e-06, 8.47e6),
+    # The specification has 1.24e-06, from 78 users per value, more than there are; 77 or 78 each give 1.2346e-06.
+    (70_187, 900, 0.2, None, None, None, None),
+    (70_187, 900, 0.4, 1.23e-06, 657, None, None),
+    (70_187, 900, 0.6, 1.23e-06, 793, None, None),
+    (70_187, 900, 0.8, 1.23e-06, 840, None, None),
+    (70_187, 900, 1.0, 1.23e-06, 862, None, None),
+    (494_352, 2000, 0.2, 2.5e-07, 1.69e3, None, None),
+    (494_352, 2000, 0.4, 2.5e-07, 1.92e3, None, None),
+    (494_352, 2000, 0.6, 2.5e-07, 1.97e3, None, None),
+    (494_352, 2000, 0.8, 2.5e-07, 1.98e3, None, None),
+    (494_352, 2000, 1.0, 2.5e-07, 1.99e3, 2.47e-07, 1.27e7),
+]
+
+
+def assert_printed(got, want):
+    assert float(f"{got:.3g}") == want
+
+
+@pytest.mark.parametrize("n, k, eps, truncated, ones, public, marks", MSE)
+def test_errors_that_depend_on_the_data(n, k, eps, truncated, ones, public, marks):
+    counts = uniform_counts(n, k)
+    if truncated is None:
+        with pytest.raises(Infeasible):
+            calibrated("truncation", n, k, eps)
+    else:
+        protocol = calibrated("truncation", n, k, eps)
+        assert_printed(protocol.expected_mse(counts), truncated)
+        assert_printed(protocol.cost().messages_per_user, ones)
+    if public is None:
+        with pytest.raises(Infeasible):
+            calibrated("public_coin", n, k, eps, beyond_proof=True)
+    else:
+        protocol = calibrated("public_coin", n, k, eps, beyond_proof=True)
+        assert_printed(protocol.expected_mse(counts), public)
+        assert_printed(protocol.cost().messages_per_user, marks)
+        assert protocol.outside_proof == (protocol.rate > 0.5)
+        assert protocol.parameters()["outside_proof"] == float(protocol.outside_proof)
+
+
+@pytest.mark.parametrize(
+    "name, eps, mse, messages",
+    [
+        ("solh", 0.4, 3.58e-08, 1.0),
+        ("solh", 1.0, 6.12e-09, 1.0),
+        ("correlated_noise", 0.4, 2.52e-10, 9.13e3),
+        ("correlated_noise", 1.0, 3.97e-11, 1.56e3),
+    ],
+)
+def test_errors_on_ratings(name, eps, mse, messages):
+    protocol = calibrated(name, 494_352, 2000, eps)
+    assert_printed(protocol.expected_mse(uniform_counts(494_352, 2000)), mse)
+    assert_printed(protocol.cost().messages_per_user, messages)
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_exact_accounting_never_needs_more_than_printed(name):
+    options = {"beyond_proof": True} if name == "public_coin" else {}
+    counts = uniform_counts(500_000, 50)
+    printed, exact = (calibrated(name, 500_000, 50, 0.9, a, **options) for a in ("printed", "exact"))
+    assert exact.expected_mse(counts) <= printed.expected_mse(counts)
+    if name not in ("truncation", "solh"):
+        assert exact.cost().messages_per_user < printed.cost().messages_per_user
+    assert exact.dominating_pair().delta(0.9) <= 1e-6 * (1 + 1e-9)
+
+
+def test_exact_errors_differ_little_where_the_printed_ones_differ_by_orders():
+    counts = uniform_counts(500_000, 500)
+    limit = 42.66 / 500_000**2
+    for name, options in (("private_coin", {}), ("truncation", {"truncate": False})):
+        got = calibrated(name, 500_000, 500, 1.0, "exact", **options).expected_mse(counts)
+        assert limit * 0.99 < got < limit * 1.08  # whole tuples cost 4 percent, and 2^tau is not n
+
+
+# -- fast laws and closed forms ------------------------------------------------------------------------------------
+
+SMALL = [
+    Solh(40, 4, 1.5, 3),
+    Truncation(40, 3, 0.2),
+    Truncation(40, 3, 0.2, truncate=False),
+    PrivateCoin(12, 5, 1, 2),
+    PrivateCoin(12, 6, 2, 1),
+    PrivateCoin(10, 3, 1, 4),
+    PublicCoin(6, 4, 2, 0.3, hash_seed=5),
+    CorrelatedNoise(20, 3, 0.8, 2.5, 0.3),
+]
+
+
+@pytest.mark.parametrize("protocol", SMALL, ids=lambda p: f"{p.name}-{p.domain_size}")
+def test_the_fast_law_has_the_means_and_covariances_of_the_messages(protocol):
+    k = protocol.domain_size
+    counts = np.bincount(np.minimum(np.arange(protocol.n_users) // 3, k - 1), minlength=k)
+    slow = by_messages(protocol, counts, 4000)
+    who = Participants.from_counts(np.tile(counts, (40_000, 1)))
+    fast = protocol.sample_aggregate(who, rng(2)).reshape(40_000, -1).astype(float)
+    assert_same_law(slow, fast)
+
+
+def test_the_comparison_of_laws_notices_a_missing_correlation():
+    protocol = PrivateCoin(12, 5, 1, 2)
+    counts = np.array([3, 3, 3, 2, 1])
+    who = Participants.from_counts(np.tile(counts, (40_000, 1)))
+    fast = protocol.sample_aggregate(who, rng(3)).astype(float)
+    shuffled = np.stack([rng(4 + i).permutation(column) for i, column in enumerate(fast.T)], 1)
+    with pytest.raises(AssertionError):
+        assert_same_law(by_messages(protocol, counts, 4000), shuffled)
+
+
+@pytest.mark.parametrize(
+    "protocol, counts",
+    [
+        (Solh(3000, 4, 2.0, 6), (2000, 900, 100, 0)),
+        (Truncation(3000, 4, 0.03), (2840, 90, 70, 0)),
+        (Truncation(3000, 4, 0.03, truncate=False), (2840, 90, 70, 0)),
+        (PrivateCoin(3000, 4, 20, 8), (2000, 900, 100, 0)),
+        (PublicCoin(3000, 4, 5, 0.3), (2900, 60, 40, 0)),
+        (PublicCoin(8, 20, 2, 0.4, hash_seed=3), (3, 0, 2, *[0] * 14, 1, 1, 1)),  # cells are shared
+        (CorrelatedNoise(3000, 4, 0.4, 5.5, 0.02), (2000, 900, 100, 0)),
+    ],
+    ids=lambda x: getattr(x, "name", ""),
+)
+def test_expected_squared_errors_agree_with_simulations(protocol, counts):
+    errors = simulated(protocol, counts, 30_000)
+    standard = errors.std(axis=0) / math.sqrt(len(errors))
+    want = protocol.expected_squared_error(Participants.from_counts(np.array(counts)))[0]
+    assert np.all(np.abs(errors.mean(axis=0) - want) <= 5 * standard + 1e-12)
+    assert_allclose(protocol.expected_mse(np.array(counts)), want.mean(), rtol=1e-12)
+
+
+def test_public_coin_cells_are_shared_in_the_test_above():
+    cells = PublicCoin(8, 20, 2, 0.4, hash_seed=3).cells()
+    assert all(len(np.unique(row)) < 20 for row in cells)
+    assert cells.min() >= 0
+    assert cells.max() < 2 * 16
+
+
+def test_the_untruncated_estimate_is_unbiased_and_the_truncated_one_is_not():
+    counts = np.array([2840, 90, 70, 0])
+    who = Participants.from_counts(np.tile(counts, (20_000, 1)))
+    means = [
+        Truncation(3000, 4, 0.03, truncate=t).simulate(who, rng(7)).mean(axis=0) - counts / 3000
+        for t in (False, True)
+    ]
+    spread = math.sqrt(0.03 * 0.97 / 3000 / 20_000)
+    assert np.all(np.abs(means[0]) < 5 * spread)
+    assert means[1][2] < -50 * spread
+
+
+# -- binary subspaces, hashes --------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("rows, columns", [(1, 3), (2, 3), (3, 2), (3, 3)])
+def test_the_law_of_kernels_equals_the_enumeration_of_all_matrices(rows, columns):
+    matrices = np.array(list(itertools.product(range(2**columns), repeat=rows)))
+    bases, dimensions = kernel_bases(matrices, columns)
+    assert_allclose(np.bincount(dimensions, minlength=columns + 1) / len(matrices), kernel_law(rows, columns))
+    for matrix, basis, dimension in zip(matrices, bases, dimensions, strict=True):
+        kernel = {v for v in range(2**columns) if not np.any(parity(matrix & v))}
+        assert set(spans(basis[None, :dimension])[0].tolist()) == kernel
+
+
+def test_the_law_of_large_kernels_is_a_law():
+    for rows, columns in ((18, 12), (18, 11), (2, 40), (60, 3)):
+        assert_allclose(kernel_law(rows, columns).sum(), 1, rtol=1e-12)
+    assert_allclose(kernel_law(18, 12) @ 2.0 ** np.arange(13), 1 + (2**12 - 1) / 2**18, rtol=1e-12)
+
+
+@pytest.mark.parametrize("through", [None, 5])
+def test_random_subspaces_are_uniform(through):
+    given = None if through is None else np.full(35_000, through)
+    found = random_subspaces(35_000, 2, 4, rng(8), given)
+    assert np.all(found[:, 0] == 0)
+    assert np.all(found[:, 3] == found[:, 1] ^ found[:, 2])
+    kinds, times = np.unique(np.sort(found, axis=1), axis=0, return_counts=True)
+    assert len(kinds) == (35 if through is None else 7)  # planes of GF(2)^4, and those through a vector
+    assert chisquare(times).pvalue > 1e-6
+
+
+def test_hashes_look_uniform_and_pairwise_independent():
+    seeds = rng(9).integers(0, 2**32, 60_000)
+    for other in (1, 2, 1000, 2**31):
+        pairs = 7 * hash_values(seeds, np.array(0), 7) + hash_values(seeds, np.array(other), 7)
+        assert chisquare(np.bincount(pairs.astype(int), minlength=49)).pvalue > 1e-6
+    assert chisquare(np.bincount(hash_values(np.array(11), np.arange(50_000), 32).astype(int))).pvalue > 1e-6
+
+
+def test_neighbouring_seeds_give_unrelated_hashes():
+    seeds = np.arange(60_000)
+    pairs = 7 * hash_values(seeds, np.array(1), 7) + hash_values(seeds + 1, np.array(0), 7)
+    assert chisquare(np.bincount(pairs.astype(int), minlength=49)).pvalue > 1e-6
+
+
+# -- refusals ----------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize("accounting", ["printed", "exact"])
+def test_random_populations_and_delta_zero_are_refused(name, accounting):
+    found = get("frequency", name)
+    with pytest.raises(Infeasible, match="fixed number"):
+        found.calibrate(Budget(1.0, 1e-6), Binomial(10**6, 0.5), Frequency(50), accounting=accounting)
+    with pytest.raises(Infeasible, match="delta"):
+        found.calibrate(Budget(1.0, 0.0), Fixed(10**6), Frequency(50), accounting=accounting)
+
+
+@pytest.mark.parametrize(("name", "least"), [("private_coin", 1.0), ("correlated_noise", 0.5)])
+def test_noise_that_drowns_everything_is_stated_not_refused(name, least):
+    protocol = get("frequency", name).calibrate(
+        Budget(0.05, 1e-6), Fixed(9), Frequency(2), accounting="exact"
+    )
+    assert protocol.expected_mse(np.array([5, 5])) > least
+    assert protocol.simulate(np.array([[5, 5]] * 200), np.random.default_rng(1)).std() > 1
+
+
+def test_few_subspaces_are_listed_and_many_are_drawn():
+    for bits in (2, 3, 4):
+        for dimension in range(bits + 1):
+            listed = all_subspaces(dimension, bits)
+            assert len(listed) == subspace_count(dimension, bits)
+            assert (listed.sum(axis=1) == 2**dimension).all() and listed[:, 0].all()
+            for held in listed:  # closed under addition
+                inside = np.nonzero(held)[0]
+                assert held[inside[:, None] ^ inside[None, :]].all()
+    # Both ways have one law: every nonzero vector is in the same number of subspaces.
+    drawn = random_subspaces(20_000, 2, 4, rng(2))[:, 1:]
+    hits = np.bincount(drawn.ravel(), minlength=16)[1:]
+    assert np.abs(hits - 4_000).max() < 5.2 * 57  # binomial standard deviation; false alarm below 1e-5
+    assert set(all_subspaces(2, 4)[:, 1:].sum(axis=0)) == {7}
+
+
+def test_wrong_options_and_values_are_rejected():
+    with pytest.raises(ValueError, match="hash_seed"):
+        calibrated("public_coin", 500_000, 50, 1.0, hash_seed=2**32)
+    with pytest.raises(ValueError, match="entries"):
+        calibrated("private_coin", 500_000, 50, 1.0, entries=0)
+    with pytest.raises(ValueError, match=r"0\.\.3"):
+        Solh(40, 4, 1.5, 3).encode(Users(np.array([4])), rng())
+    with pytest.raises(Infeasible, match="cells"):
+        calibrated("public_coin", 2**31 + 1, 50, 1.0)
+
+
+def test_own_messages_are_told_apart_from_extra_ones():
+    assert calibrated("truncation", 500_000, 50, 1.0).cost().extra_messages == pytest.approx(49.696, abs=1e-3)
+    public = calibrated("public_coin", 500_000, 50, 1.0)
+    assert public.cost().own_messages == 10
+    assert_allclose(public.cost().extra_messages, 10 * 1e6 * public.rate)
+    assert calibrated("private_coin", 500_000, 50, 1.0).cost().extra_messages == 534
+    assert calibrated("private_coin", 500_000, 500, 1.0).cost().bits_per_message == 18 * 10
+
+
+# -- squared errors of biased estimates, in the interface and in the runner ----------------------------------------
+
+
+def test_the_squared_error_is_the_variance_unless_biased():
+    counts = Participants.from_counts(np.array([20, 15, 5, 0]))
+    unbiased = Solh(40, 4, 1.5, 3)
+    assert np.array_equal(unbiased.expected_squared_error(counts), unbiased.expected_variance(counts))
+
+    class Skewed(Solh):
+        biased = True
+
+    skewed = Skewed(40, 4, 1.5, 3)
+    assert skewed.expected_variance(counts) is not None
+    assert skewed.expected_squared_error(counts) is None
+    assert skewed.expected_mse(np.array([20, 15, 5, 0])) is None
+
+
+def job(**changes):
+    base = {
+        "paper": "demo",
+        "experiment": "histogram",
+        "method": "truncation",
+        "protocol": "truncation",
+        "function": None,
+        "returns": "value",
+        "accounting": ["exact"],
+        "repeats": 400,
+        "seed": 7,
+        "grid": {},
+        "task": {
+            "kind": "frequency",
+            "domain_size": 4,
+            "truth": "participants",
+            "metrics": ["mse", "sse", "tve"],
+        },
+        "data": {"name": "uniform", "records": 2000},
+        "population": {"users": 2000},
+        "budget": {"eps": 0.5, "delta": 1.0e-5},
+        "options": {},
+        "arguments": {},
+    }
+    return base | changes
+
+
+def expected_rows(tmp_path, **changes):
+    table = runner.run(job(**changes), prepared=tmp_path, root=tmp_path).values.to_pandas()
+    simulated = table[table["kind"] == "simulated"].groupby("metric")["value"]
+    return table[table["kind"] == "expected"].set_index("metric")["value"], simulated
+
+
+@pytest.mark.parametrize("name", ["truncation", "public_coin"])
+def test_the_runner_states_the_squared_error_of_a_biased_protocol(tmp_path, name):
+    budget = {"eps": 0.5, "delta": 1.0e-5} if name == "truncation" else {"eps": 1.0, "delta": 1.0e-2}
+    expected, simulated = expected_rows(tmp_path, method=name, protocol=name, budget=budget)
+    assert set(expected.index) == {"mse", "sse"}  # absolute errors are not normal around the truth
+    assert_allclose(expected["sse"], 4 * expected["mse"], rtol=1e-12)
+    assert abs(simulated.mean()["mse"] - expected["mse"]) < 5 * simulated.std()["mse"] / math.sqrt(400)
+
+
+def test_the_runner_says_nothing_where_a_biased_error_is_unknown(tmp_path):
+    task = {"kind": "frequency", "domain_size": 4, "truth": "population", "metrics": ["mse"]}
+    assert expected_rows(tmp_path, task=task)[0].empty
+    assert expected_rows(tmp_path, data={"name": "uniform", "records": 2501})[0].empty  # fractions of users
