@@ -348,8 +348,11 @@ class Public:
 
     def of_repeat(self, repeat: int) -> Public:
         """The same for one repeat alone, as the message level sees it (R = 1)."""
-        one = slice(repeat, repeat + 1)
-        return Public(self.n_users[one], None if self.level_counts is None else self.level_counts[one])
+        return self.of_repeats(slice(repeat, repeat + 1))
+
+    def of_repeats(self, which: Ints | slice) -> Public:
+        """The same for some of the repeats."""
+        return Public(self.n_users[which], None if self.level_counts is None else self.level_counts[which])
 
 
 @dataclass(frozen=True)
@@ -372,6 +375,12 @@ class Participants:
     counts: NDArray[np.generic]
     truth: Floats
     users: Callable[[int], Iterator[Users]] | None = None
+
+    def of_repeats(self, which: Ints) -> Participants:
+        """The same for some of the repeats, (r,) indices."""
+        every = self.users
+        users = None if every is None else lambda repeat: every(int(which[repeat]))
+        return Participants(self.public.of_repeats(which), self.counts[which], self.truth[which], users)
 
     @staticmethod
     def from_counts(counts: ArrayLike) -> Participants:

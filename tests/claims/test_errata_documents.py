@@ -28,6 +28,7 @@ from shuffledp.storage import damaged
 
 ROOT = Path(__file__).parents[2]
 PAGE = ROOT / "docs" / "random_population.md"
+PAGES = {page.name: page.read_text(encoding="utf-8") for page in sorted((ROOT / "docs").glob("*.md"))}
 
 
 dummy_gaps = functools.cache(claims.dummy_gaps)  # slow, and needed twice
@@ -41,14 +42,20 @@ def test_tables_of_the_page_are_up_to_date(name, monkeypatch):
     monkeypatch.setattr(documents, "variance_gaps", variance_gaps)
     monkeypatch.setattr(documents, "multi_gaps", multi_gaps)
     begin, end = f"<!-- begin {name} -->\n", f"<!-- end {name} -->\n"
-    text = PAGE.read_text(encoding="utf-8")
+    text = next(page for page in PAGES.values() if begin in page)
     block = text[text.index(begin) : text.index(end) + len(end)]
     assert documents.refreshed(block) == block
 
 
-def test_the_page_has_every_table_once():
-    text = PAGE.read_text(encoding="utf-8")
-    assert text.count("<!-- begin ") == text.count("<!-- end ") == len(documents.TABLES)
+def test_the_pages_have_every_table_once():
+    for name in documents.TABLES:
+        assert sum(page.count(f"<!-- begin {name} -->") for page in PAGES.values()) == 1, name
+        assert sum(page.count(f"<!-- end {name} -->") for page in PAGES.values()) == 1, name
+    assert sum(page.count("<!-- begin ") for page in PAGES.values()) == len(documents.TABLES)
+
+
+def test_every_paper_has_its_errata_on_a_page():
+    assert {f"errata {paper}" for paper in claims.papers()} <= set(documents.TABLES)
 
 
 def test_an_altered_number_is_noticed():

@@ -15,6 +15,7 @@ from pathlib import Path
 
 import pandas as pd
 
+from shuffledp.claims import dump
 from shuffledp.claims.comparisons import (
     budget_gaps,
     checkin_gaps,
@@ -81,9 +82,27 @@ def _safety() -> str:
     return _formatted(safety_margins(), ["{:g}".format, "{:.0f}".format, "{:.1e}".format])
 
 
+def _dump_gaps() -> str:
+    def ratio(value: float) -> str:
+        return "" if math.isnan(value) else f"{value:.3g}"
+
+    def messages(value: float) -> str:
+        return "" if math.isnan(value) else f"{value:,.2f}" if value < 10 else f"{value:,.0f}"
+
+    return _formatted(dump.gaps(), [None, None, ratio, ratio, messages, messages])
+
+
+def _dump_savings() -> str:
+    number = "{:.1f}".format
+    return _formatted(dump.savings(), ["{:g}".format, number, number, "{:.2f}".format])
+
+
 #: What can stand between the marks, by name.
 TABLES: dict[str, Callable[[], str]] = {
     "errata random_population": partial(markdown_table, "random_population"),
+    "errata dump": partial(markdown_table, "dump"),
+    "dump gaps": _dump_gaps,
+    "dump savings": _dump_savings,
     "budgets": _budgets,
     "dummies": _dummies,
     "checkin": _checkin,

@@ -22,6 +22,7 @@ from shuffledp.accounting import Infeasible
 from shuffledp.experiments.config import cells_of
 from shuffledp.experiments.grid import resolve
 from shuffledp.experiments.participants import (
+    Typical,
     budget_from,
     participants,
     population_from,
@@ -33,7 +34,7 @@ from shuffledp.experiments.seeds import canonical_json, digest, generator
 from shuffledp.experiments.sources import Source, source_from
 from shuffledp.populations import Law
 from shuffledp.protocols import ProtocolBase, get
-from shuffledp.tasks import ABSOLUTE_METRICS, METRICS, Participants, Task, expected_metric
+from shuffledp.tasks import ABSOLUTE_METRICS, METRICS, Participants, Public, Task, expected_metric
 
 log = logging.getLogger(__name__)
 Row = dict[str, Any]
@@ -223,7 +224,10 @@ def _run_protocol(
         raise ValueError(
             f"{name_of(job)}: {law!r} only bounds the number of users; a simulation needs a law."
         )
-    cost, parameters = protocol.cost(), protocol.parameters()
+    truth = resolved["task"].get("truth", "participants")
+    support = typical(task, source, law, truth=truth)
+    usual = protocol if support is None else protocol.refine(_most_likely(support))
+    cost, parameters = usual.cost(), usual.parameters()
     known |= {
         "eps_local": parameters.get("eps_local"),
         "parameters": canonical_json(parameters),
@@ -233,9 +237,8 @@ def _run_protocol(
         "bits_per_user": cost.bits_per_user,
         "shuffler_messages": cost.shuffler_messages,
     }
-    truth = resolved["task"].get("truth", "participants")
     metrics = resolved["task"].get("metrics", [task.default_metric])
-    rows = list(_expected(protocol, task, source, law, truth, metrics))
+    rows = list(_expected(protocol, support, truth, metrics))
     if source.drawable:
         who = inputs.participants(task, source, law, repeats=job["repeats"], seed=job["seed"], truth=truth)
         rng = generator(
@@ -251,21 +254,23 @@ def _run_protocol(
     return known, rows
 
 
+def _most_likely(support: Typical) -> Public:
+    """What the server expects to be told in a public first round."""
+    return support.participants.public.of_repeat(int(np.argmax(support.weights)))
+
+
 def _expected(
-    protocol: ProtocolBase, task: Task, source: Source, law: Law, truth: str, metrics: list[str]
+    protocol: ProtocolBase, support: Typical | None, truth: str, metrics: list[str]
 ) -> Iterator[Row]:
-    if protocol.biased and truth != "participants":
+    if support is None or (protocol.biased and truth != "participants"):
         return  # the bias and the error of sampling do not simply add up
-    support = typical(task, source, law, truth=truth)
-    if support is None:
-        return
     counts = support.participants.counts
     if protocol.biased and not np.all(counts == np.floor(counts)):
         return  # the error is no linear function of the counts: their expectation says nothing, nor do unknown ones
-    variance = protocol.expected_squared_error(support.participants)
+    variance = protocol.expectation("squared_error", support.participants)
     if variance is None:
         return
-    absolute = protocol.expected_absolute_error(support.participants)
+    absolute = protocol.expectation("absolute_error", support.participants)
     for metric in metrics:
         if protocol.biased and metric in ABSOLUTE_METRICS and absolute is None:
             continue  # not normal around the truth: no closed form

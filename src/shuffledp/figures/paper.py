@@ -162,7 +162,8 @@ def _figure(
     gaps = _with_curves(cells[cells["status"] != "ok"], curves)
     drawn = pd.concat([selection[["method", "curve"]], gaps[["method", "curve"]]])
     labels = _legend_labels(file, cells, drawn, curves)
-    drawing = Drawing(file.entry, selection, gaps, labels, file.title(), note, file.experiment.grid)
+    siblings = list(file.experiment.methods) if curves == "method" else []
+    drawing = Drawing(file.entry, selection, gaps, labels, file.title(), note, file.experiment.grid, siblings)
     with house_style():
         figure = draw(drawing)
         files = {f"{file.id}.{end}": rendered(figure, end) for end in formats}

@@ -27,6 +27,10 @@ from shuffledp.figures.style import Look, looks
 PANEL_INCHES = (2.9, 2.55)
 MOST_COLUMNS = 4
 CHARACTERS_PER_INCH = 14
+HANDLE_CHARACTERS = 8  # what a legend's line and the space around it take
+MOST_LEGEND_COLUMNS = 6
+REMARK_LINE = 0.06  # height of a remark's line in heights of a panel
+REMARK_CHARACTERS = 62  # of a remark's smaller letters across one panel
 WARNING = "#8a1c00"  # the title says that the data are not the real ones
 
 
@@ -46,6 +50,8 @@ class Drawing:
     title: str
     note: str = ""
     grid: Mapping[str, list[Any]] = field(default_factory=dict)
+    siblings: Sequence[str] = ()
+    """All methods of the experiment: they look the same in every figure of it."""
 
 
 def long_form(cells: pd.DataFrame, summary: pd.DataFrame, y: str) -> pd.DataFrame:
@@ -89,9 +95,10 @@ def draw(what: Drawing) -> Figure:
     width = max(columns * PANEL_INCHES[0] + 0.7, 5.2)
     figure = Figure(figsize=(width, rows * PANEL_INCHES[1] + 1.25), layout="constrained")
     axes = figure.subplots(rows, columns, sharex=True, sharey=True, squeeze=False)
-    shown = looks(list(what.labels))
-    for ax, value in zip(axes.flat, panel_values, strict=False):
-        _panel(ax, what, value, shown)
+    every = looks([*what.siblings, *(curve for curve in what.labels if curve not in what.siblings)])
+    shown = {curve: every[curve] for curve in what.labels}
+    remarks = [_panel(ax, what, value, shown) for ax, value in zip(axes.flat, panel_values, strict=False)]
+    _make_room_below(axes[0, 0], max(remarks))
     for ax in axes.flat[len(panel_values) :]:
         ax.set_visible(False)
     _labels(figure, axes, what)
@@ -119,18 +126,25 @@ def _only(frame: pd.DataFrame, column: str | None, value: Any) -> pd.DataFrame:
     return matching
 
 
-def _panel(ax: Axes, what: Drawing, value: Any, shown: Mapping[str, Look]) -> None:
+def _panel(ax: Axes, what: Drawing, value: Any, shown: Mapping[str, Look]) -> int:
+    """Draw one panel; the answer is how many lines of remarks stand at its lower edge."""
     by, x = what.drawing.get("panels"), what.drawing["x"]
     ln = what.drawing.get("y_scale") == "ln"
     here, gaps = _only(what.selection, by, value), _only(what.infeasible, by, value)
+    if what.drawing.get("y_scale") == "log":
+        ax.set_yscale("log")
     for curve, look in shown.items():
         rows = here[here["curve"] == curve]
         _curve(ax, rows.sort_values(x) if x in rows else rows, x, look, ln, what.grid.get(x, ()))
+    said = []
     if not gaps.empty:
-        names = ", ".join(label for curve, label in what.labels.items() if curve in set(gaps["curve"]))
-        ax.text(
-            0.02, 0.02, f"gaps: {names} not feasible", transform=ax.transAxes, fontsize=6.5, color="#444444"
-        )
+        said.append(f"gaps: {_named(what, set(gaps['curve']))} not feasible")
+    if what.drawing.get("y_scale") == "log":
+        zero = set(here.loc[here["mean"] == 0, "curve"])
+        said += [f"0, which has no place here: {_named(what, zero)}"] if zero else []
+    remark = "\n".join(fill(text, REMARK_CHARACTERS) for text in said)
+    if remark:
+        _remark(ax, remark)
     if value is not None:
         ax.set_title(what.drawing.get("panel_label", f"{by} = {{}}").format(value))
     if what.drawing.get("x_scale") == "log":
@@ -138,8 +152,27 @@ def _panel(ax: Axes, what: Drawing, value: Any, shown: Mapping[str, Look]) -> No
         ax.xaxis.set_major_locator(LogLocator(numticks=12))
         ax.xaxis.set_major_formatter(FuncFormatter(lambda v, _: f"{v:g}"))
         ax.xaxis.set_minor_formatter(NullFormatter())
-    if what.drawing.get("y_scale") == "log":
-        ax.set_yscale("log")
+    return len(remark.splitlines())
+
+
+def _named(what: Drawing, curves: set[str]) -> str:
+    return ", ".join(label for curve, label in what.labels.items() if curve in curves)
+
+
+def _remark(ax: Axes, text: str) -> None:
+    """A line inside the axes that does not take part in the layout."""
+    remark = ax.text(0.02, 0.02, text, transform=ax.transAxes, fontsize=6.5, color="#444444", zorder=4)
+    remark.set_in_layout(False)
+    remark.set_bbox({"facecolor": "white", "alpha": 0.7, "edgecolor": "none", "pad": 1})
+
+
+def _make_room_below(ax: Axes, lines: int) -> None:
+    """Lower the shared lower limit, so that remarks do not cover curves."""
+    scale = ax.yaxis.get_transform()
+    low, high = scale.transform(np.array(ax.get_ylim()))
+    if lines and np.isfinite(low) and np.isfinite(high):
+        room = REMARK_LINE * lines + REMARK_LINE / 2
+        ax.set_ylim(bottom=float(scale.inverted().transform(low - room / (1 - room) * (high - low))))
 
 
 def _curve(ax: Axes, rows: pd.DataFrame, x: str, look: Look, ln: bool, positions: Sequence[Any]) -> None:
@@ -150,6 +183,8 @@ def _curve(ax: Axes, rows: pd.DataFrame, x: str, look: Look, ln: bool, positions
         with np.errstate(divide="ignore", invalid="ignore"):  # an error of 0 has no logarithm: no point
             y = np.log(mean) if ln else mean
             bars = np.nan_to_num(error / mean if ln else error)  # delta method: sd(ln m) = sd(m) / m
+        if ax.get_yscale() == "log":
+            y = np.where(y > 0, y, np.nan)
         y = np.where(np.isfinite(y), y, np.nan)
         if x not in group or group[x].isna().all():  # the method does not depend on x
             if kind != "simulated" or not closed_form:
@@ -200,7 +235,18 @@ def _legend(figure: Figure, what: Drawing, shown: Mapping[str, Look]) -> None:
     ]
     labels: Sequence[str] = [what.labels[c] for c in shown]
     if handles:
-        figure.legend(handles, labels, loc="outside lower center", ncols=min(len(handles), 6))
+        columns = _columns_that_fit(labels, figure.get_figwidth())
+        figure.legend(handles, labels, loc="outside lower center", ncols=columns)
+
+
+def _columns_that_fit(labels: Sequence[str], inches: float) -> int:
+    """The most columns of a legend, filled downwards, whose widest entries fit side by side."""
+    for columns in range(min(len(labels), MOST_LEGEND_COLUMNS), 1, -1):
+        rows = math.ceil(len(labels) / columns)
+        widest = (max(map(len, labels[i : i + rows])) for i in range(0, len(labels), rows))
+        if sum(HANDLE_CHARACTERS + width for width in widest) <= inches * CHARACTERS_PER_INCH:
+            return columns
+    return 1
 
 
 def _is_level(what: Drawing, curve: str) -> bool:

@@ -7,8 +7,9 @@ never changes state; randomness always comes in as a ``numpy.random.Generator``.
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from dataclasses import dataclass, fields
-from typing import Any, ClassVar, Literal, Self, final
+from collections.abc import Iterator
+from dataclasses import dataclass, fields, replace
+from typing import Any, ClassVar, Literal, Self, cast, final
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,6 +20,7 @@ from shuffledp.populations import Population
 from shuffledp.tasks import (
     Budget,
     Floats,
+    Ints,
     Neighbours,
     Participants,
     Public,
@@ -30,6 +32,7 @@ from shuffledp.tasks import (
 
 Trust = Literal["shuffler", "shuffler_adds", "secure_sum", "local", "central"]
 Guarantee = Literal["exact", "upper", "approximate"]
+Expectation = Literal["variance", "squared_error", "absolute_error"]
 
 
 @dataclass(frozen=True)
@@ -170,9 +173,25 @@ class ProtocolBase(ABC):
                 f"The guarantee is for {', '.join(cls.neighbours)}, not for {budget.neighbours}."
             )
 
+    def announce(self, participants: Participants, rng: np.random.Generator) -> Public:
+        """Public first round: what the server knows before the messages, R repeats; by default it is told exactly."""
+        return participants.public
+
     def refine(self, public: Public) -> Self:
-        """Parameters after a public first round; the default has no such round."""
+        """Parameters after a public first round, for one repeat or several alike; by default it changes none."""
         return self
+
+    @final
+    def refined(self, public: Public) -> Iterator[tuple[Self, Ints]]:
+        """The protocols after the first round, each with the repeats (r,) in which it is used."""
+        if type(self).refine is ProtocolBase.refine:
+            yield self, np.arange(public.repeats)
+            return
+        groups: dict[Self, list[int]] = {}
+        for repeat in range(public.repeats):
+            groups.setdefault(self.refine(public.of_repeat(repeat)), []).append(repeat)
+        for protocol, repeats in groups.items():
+            yield protocol, np.array(repeats)
 
     def dummies(self, public: Public, rng: np.random.Generator) -> Messages | None:
         """Messages that the shuffler or the server adds in one repeat; None for none."""
@@ -222,8 +241,17 @@ class ProtocolBase(ABC):
         who = (
             participants if isinstance(participants, Participants) else Participants.from_counts(participants)
         )
-        refined = self.refine(who.public)
-        return refined.estimate(refined.sample_aggregate(who, rng), who.public)
+        public = self.announce(who, rng)
+        known = who if public is who.public else replace(who, public=public)
+        groups = list(self.refined(public))
+        if len(groups) == 1:
+            protocol = groups[0][0]
+            return protocol.estimate(protocol.sample_aggregate(known, rng), public)
+        estimates = np.empty(np.shape(who.truth))
+        for protocol, repeats in groups:
+            some = known.of_repeats(repeats)
+            estimates[repeats] = protocol.estimate(protocol.sample_aggregate(some, rng), some.public)
+        return estimates
 
     def expected_variance(self, participants: Participants) -> Floats | None:
         """Variance of the estimate given the participants, (R, *estimate_shape); None when no closed form is known."""
@@ -232,7 +260,8 @@ class ProtocolBase(ABC):
     def expected_squared_error(self, participants: Participants) -> Floats | None:
         """Mean squared error of each coordinate given the participants, (R, *estimate_shape); None when unknown.
 
-        The variance, unless the protocol is ``biased``: then None, or what the protocol writes here.
+        The variance, unless the protocol is ``biased``: then None, or what the protocol writes here. For estimates that
+        are unbiased over the random assignment of privacy levels only, the mean over that assignment.
         """
         return None if self.biased else self.expected_variance(participants)
 
@@ -244,10 +273,26 @@ class ProtocolBase(ABC):
         return None
 
     @final
+    def expectation(self, what: Expectation, participants: Participants) -> Floats | None:
+        """One of the ``expected_..`` of the protocol after the first round, (R, *estimate_shape); None when unknown."""
+        result: Floats | None = None
+        for protocol, repeats in self.refined(participants.public):
+            every = len(repeats) == participants.public.repeats
+            found = getattr(protocol, f"expected_{what}")(
+                participants if every else participants.of_repeats(repeats)
+            )
+            if every or found is None:
+                return cast(Floats | None, found)
+            if result is None:
+                result = np.empty((participants.public.repeats, *found.shape[1:]))
+            result[repeats] = found
+        return result
+
+    @final
     def expected_mse(self, counts: NDArray[Any] | Participants) -> float | Floats | None:
         """Expected squared error per coordinate: (k,) counts give a number, (R, k) counts give (R,)."""
         who = counts if isinstance(counts, Participants) else Participants.from_counts(counts)
-        squared = self.refine(who.public).expected_squared_error(who)
+        squared = self.expectation("squared_error", who)
         if squared is None:
             return None
         mse = expected_metric("mse", squared)

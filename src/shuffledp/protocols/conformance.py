@@ -136,14 +136,38 @@ class SameVectors:
         return Participants(Public(np.full(repeats, len(raw))), sums, sums / len(raw), users)
 
 
+@dataclass(frozen=True)
+class SameNumbers:
+    """``Case.participating`` for a summation task: the same users per number, in the order of ``counts_shape``."""
+
+    task: Summation
+    holders: tuple[int, ...]
+
+    def __call__(self, repeats: int) -> Participants:
+        """R repeats with these participants."""
+        one = np.array(self.holders, np.int64).reshape(self.task.counts_shape)
+        counts = np.tile(one, (repeats, *[1] * one.ndim))
+        *coordinate, number = np.unravel_index(np.repeat(np.arange(one.size), one.ravel()), one.shape)
+        number = number - (self.task.max_value if self.task.signed else 0)
+        raw = np.column_stack((*coordinate, number)) if coordinate else number
+
+        def users(repeat: int) -> Iterator[Users]:
+            yield Users(raw.copy())
+
+        return Participants(
+            Public(np.full(repeats, one.sum())), counts, np.asarray(counts @ self.task.values), users
+        )
+
+
 def default_cases(
     protocol_class: Protocol, options: Mapping[str, Any] | None = None, *, users: int = 60
 ) -> tuple[Case, ...]:
-    """Small settings that between them reach the corners of a frequency or vectors protocol.
+    """Small settings that between them reach the corners of a frequency, summation or vectors protocol.
 
     Three laws of the population, a tiny, a usual and a large budget, a lone participant, and every accounting that the
     class names. Frequencies: domains of 2 and 5 values, one of them held by nobody. Vectors: dimensions of 1 and 3,
-    some vectors longer than the clip.
+    some vectors longer than the clip. Sums: of integers and real numbers, one or several at once, with and without
+    users who hold 0.
 
     Parameters
     ----------
@@ -159,7 +183,9 @@ def default_cases(
     ValueError
         For other tasks: write the cases by hand, with `Case.participating`.
     """
-    make = {"frequency": _frequency_cases, "vectors": _vector_cases}.get(protocol_class.task_kind)
+    make = {"frequency": _frequency_cases, "vectors": _vector_cases, "summation": _number_cases}.get(
+        protocol_class.task_kind
+    )
     if make is None:
         raise ValueError(
             f"No default cases for {protocol_class.task_kind!r} tasks yet: make them from conformance.Case."
@@ -200,6 +226,24 @@ def _vector_cases(users: int, accounting: str, extra: Options) -> Iterator[Case]
     yield case(BUDGETS[2], Binomial(4 * users - 4, 0.25), 1, users)
     yield case(Budget(1.0, 1e-3), Fixed(0), 1, 1)
     yield case(Budget(1.0, 1e-3), Binomial(12, 0.25), 1, 2)
+
+
+def _number_cases(users: int, accounting: str, extra: Options) -> Iterator[Case]:
+    def case(budget: Budget, law: Law, task: Summation, *holders: int) -> Case:
+        held = SameNumbers(task, holders)
+        return Case(budget, law, task, accounting, options=extra, participating=held)
+
+    third, (_, usual, large), lone = users // 3, BUDGETS, Fixed(0)
+    law, others = Fixed(3 * third - 1), Fixed(2 * third)
+    yield case(large, law, Summation(1), third, 2 * third)
+    yield case(usual, law, Summation(3), 0, third, third, third)  # everybody sends
+    yield case(large, others, Summation(3), 1, third, 0, third)
+    yield case(usual, law, Summation(4, real=True), third, 0, third, third - 1, 1)
+    yield case(large, law, Summation(2, coordinates=2), 0, third, third, third - 1, 0, 1)
+    yield case(usual, others, Summation(3, real=True, coordinates=3), *[0] * 4, third, third, *[0] * 5, 1)
+    yield case(usual, Binomial(4 * users - 4, 0.25), Summation(2), third, third, third)
+    yield case(usual, lone, Summation(2), 0, 1, 0)
+    yield case(usual, lone, Summation(2, signed=True), 1, 0, 0, 0, 0)
 
 
 @lru_cache(maxsize=4096)  # searching for the best number of dummies takes longer than most checks
@@ -472,6 +516,8 @@ def check_cost(protocol_class: Protocol, cases: Iterable[Case]) -> None:
         runs = [protocol.encode(users, rng) for _ in range(30)]
         per_user = np.array([len(sent) / len(users) for sent in runs])
         mean, error = _mean_and_error(per_user)
+        if _somebody_holds_0(case, users):
+            mean = np.maximum(mean, cost.messages_per_user)  # stated for users with other numbers than 0
         _assert_close(f"{where}: messages per user, sent and stated", mean, cost.messages_per_user, error)
         assert 0 <= cost.own_messages <= cost.messages_per_user, (
             f"{where}: own_messages is {cost.own_messages}"
@@ -484,6 +530,12 @@ def check_cost(protocol_class: Protocol, cases: Iterable[Case]) -> None:
             added, spread = _mean_dummies(protocol, case, rng)
             stated = cost.shuffler_messages
             _assert_close(f"{where}: dummies, added and stated", added, stated, spread, scale=1e3)
+
+
+def _somebody_holds_0(case: Case, users: Users) -> bool:
+    """Whether a user of a sum may have nothing to send."""
+    numbers = users.values if users.values.ndim == 1 else users.values[:, -1]
+    return isinstance(case.task, Summation) and bool(np.any(numbers == 0))
 
 
 def _mean_dummies(protocol: ProtocolBase, case: Case, rng: np.random.Generator) -> tuple[float, float]:

@@ -1,0 +1,1 @@
+"""Protocols that estimate how many users hold each item of their sets."""

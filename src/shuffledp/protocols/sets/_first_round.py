@@ -1,0 +1,114 @@
+"""The first round as a protocol: privacy levels are announced through a shuffle-private histogram."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from shuffledp.accounting import Infeasible
+from shuffledp.numerics.checks import check_open_unit, check_positive
+from shuffledp.populations import Population
+from shuffledp.protocols.base import ProtocolBase
+from shuffledp.protocols.registry import get
+from shuffledp.tasks import Budget, Floats, Frequency, Participants, Public
+
+
+@dataclass(frozen=True)
+class FirstRound:
+    """How privacy levels are announced.
+
+    Parameters
+    ----------
+    protocol : str
+        A frequency protocol, as `shuffledp.protocols.get` finds it; its values are the levels.
+    eps, delta : float
+        Budget of the announcement; nats, > 0, and in (0, 1).
+    accounting : str, optional
+        Of the frequency protocol. By default that of the data round if offered, otherwise the first it offers.
+    options : tuple of (str, value) pairs
+        Further options of its ``calibrate``.
+    """
+
+    protocol: str
+    eps: float
+    delta: float
+    accounting: str | None = None
+    options: tuple[tuple[str, Any], ...] = ()
+
+    @staticmethod
+    def of(config: Mapping[str, Any] | FirstRound) -> FirstRound:
+        """From a configuration with these keys.
+
+        Raises
+        ------
+        ValueError
+            If a key is missing or unknown, or a budget is outside its range.
+        """
+        if isinstance(config, FirstRound):
+            first = config
+        else:
+            options = tuple(sorted((config.get("options") or {}).items()))
+            try:
+                first = FirstRound(**{**config, "options": options})
+            except TypeError:
+                raise ValueError(
+                    "first_round needs the keys protocol, eps and delta and may have accounting and options, "
+                    f"got {', '.join(map(str, config))}."
+                ) from None
+        check_positive("first_round: eps", first.eps)
+        check_open_unit("first_round: delta", first.delta)
+        return first
+
+    def calibrated(self, budget: Budget, population: Population, accounting: str) -> ProtocolBase:
+        """The protocol of the announcement for users of all levels of a budget.
+
+        Raises
+        ------
+        ValueError
+            If the frequency protocol refuses the request, or there is one level only.
+        Infeasible
+            If it cannot meet its budget.
+        """
+        found = get("frequency", self.protocol)
+        how = self.accounting or (accounting if accounting in found.accountings else found.accountings[0])
+        task = Frequency(len(budget.levels))
+        return found.calibrate(
+            Budget(self.eps, self.delta), population, task, accounting=how, **dict(self.options)
+        )
+
+    def left(self, budget: Budget) -> Budget:
+        """What the announcement leaves of a budget for the data round.
+
+        Raises
+        ------
+        Infeasible
+            If nothing is left of the smallest eps, or of delta.
+        """
+        if self.eps >= budget.levels[0] or self.delta >= budget.delta:
+            raise Infeasible(
+                f"The first round takes eps {self.eps:g} and delta {self.delta:g}, which leaves nothing of "
+                f"eps {budget.levels[0]:g} and delta {budget.delta:g} for the data."
+            )
+        return Budget(tuple(eps - self.eps for eps in budget.levels), budget.delta - self.delta)
+
+
+def announced_privately(
+    protocol: ProtocolBase, participants: Participants, rng: np.random.Generator
+) -> Public:
+    """The noisy numbers of users of each level, integers of at least 0 that sum to the known number of users."""
+    public = participants.public
+    if public.level_counts is None:
+        raise ValueError("The users do not state which privacy levels they chose.")
+    exact = np.rint(public.level_counts).astype(np.int64)
+    shares = protocol.simulate(Participants.from_counts(exact), rng)
+    return Public(public.n_users, settled(shares, np.asarray(public.n_users, float)))
+
+
+def settled(shares: Floats, n_users: Floats) -> Floats:
+    """Noisy shares of the levels, (R, levels), as numbers of users: at least one each, rescaled to (R,), rounded."""
+    least_one = np.maximum(shares * n_users[:, None], 1.0)
+    ends = np.rint(np.cumsum(least_one, axis=1) * (n_users / least_one.sum(axis=1))[:, None])
+    return np.diff(ends, axis=1, prepend=0.0)

@@ -1,0 +1,155 @@
+"""What the protocols for set-valued data share: their task, items with privacy levels, and blanket messages.
+
+A user holds s distinct items of d. Blanket messages are items drawn uniformly from all d; the law of their number is that
+of a `SegmentedPlan`. Estimates are shares of holders of the items that are no padding.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from shuffledp.accounting import SegmentedPlan
+from shuffledp.protocols.base import ProtocolBase
+from shuffledp.tasks import Budget, Floats, Ints, Participants, Public, Sets, Task, Users
+
+
+def sets_task(task: Task) -> Sets:
+    """The task, whose kind `check_request` has verified."""
+    if not isinstance(task, Sets):
+        raise ValueError(f"Expected a sets task, got {task!r}.")
+    return task
+
+
+def check_levels(name: str, budget: Budget, task: Sets) -> None:
+    """Refuse a budget that has another number of privacy levels than the task."""
+    if len(budget.levels) != task.levels:
+        raise ValueError(
+            f"{name} needs one eps per privacy level: the task has {task.levels} levels, the budget has "
+            f"{len(budget.levels)} eps."
+        )
+
+
+@dataclass(frozen=True)
+class SetProtocol(ProtocolBase):
+    """A protocol for sets of items.
+
+    Parameters
+    ----------
+    domain_size : int
+        Items are 0..domain_size-1, padding included.
+    set_size : int
+        Items per user.
+    padding_items : int
+        How many of the last items stand for nothing; no estimate is made of them.
+    """
+
+    domain_size: int
+    set_size: int
+    padding_items: int
+
+    @property
+    def alphabet_size(self) -> int:
+        """One kind of message per item."""
+        return self.domain_size
+
+    def real(self, per_item: NDArray[Any]) -> Floats:
+        """Numbers of the items that are no padding, (R, d) -> (R, d - padding_items)."""
+        return np.asarray(per_item, float)[:, : self.domain_size - self.padding_items]
+
+
+def holders(participants: Participants) -> NDArray[Any]:
+    """Users per privacy level and item, (R, levels, d).
+
+    Raises
+    ------
+    ValueError
+        If the counts have another shape.
+    """
+    counts = np.asarray(participants.counts)
+    if counts.ndim != 3:
+        raise ValueError(f"Counts of sets are (R, levels, d), got shape {counts.shape}.")
+    return counts
+
+
+def shares(participants: Participants) -> Floats:
+    """Relative frequency of every item among all participants, (R, d)."""
+    return np.asarray(holders(participants).sum(axis=1) / participants.public.n_users[:, None])
+
+
+def levels_of(users: Users, levels: int) -> Ints:
+    """Privacy level of every user, (n,); all are 0 where there is one level.
+
+    Raises
+    ------
+    ValueError
+        If there are several levels and the users do not state theirs.
+    """
+    if users.levels is not None:
+        return users.levels
+    if levels > 1:
+        raise ValueError(f"The users do not state which of the {levels} privacy levels they chose.")
+    return np.zeros(len(users), np.int64)
+
+
+def announced_sizes(public: Public, levels: int) -> tuple[int, ...]:
+    """Users of each privacy level as announced in the first round, the same in all repeats given.
+
+    Raises
+    ------
+    ValueError
+        If they were not announced, or differ between the repeats.
+    """
+    if public.level_counts is None:
+        if levels > 1:
+            raise ValueError(f"The numbers of users of the {levels} privacy levels were not announced.")
+        counts = np.asarray(public.n_users, float)[:, None]
+    else:
+        counts = np.asarray(public.level_counts, float)
+    if counts.shape[1] != levels:
+        raise ValueError(f"Expected {levels} privacy levels, but {counts.shape[1]} were announced.")
+    if np.any(counts != counts[0]):
+        raise ValueError("Repeats with different announcements need parameters of their own.")
+    return tuple(int(n) for n in np.rint(counts[0]))
+
+
+def even_sizes(n: int, levels: int) -> tuple[int, ...]:
+    """n users in privacy levels of nearly equal sizes: what is assumed until a first round tells."""
+    return tuple(n // levels + (level < n % levels) for level in range(levels))
+
+
+def assignment_error(squares: float, participants: Participants) -> Floats:
+    """Error per item, (R, d), of a weighted share whose weights follow a random assignment of levels.
+
+    The weights of the n users add up to 1 and their squares to `squares`; equal weights have no error.
+    """
+    n, w = np.asarray(participants.public.n_users, float)[:, None], shares(participants)
+    excess = np.maximum(squares - 1 / n, 0.0)
+    return np.asarray(w * (1 - w) * excess * n / np.maximum(n - 1, 1))
+
+
+def blankets_sent(plan: SegmentedPlan, users: int, rng: np.random.Generator) -> Ints:
+    """Blanket messages of so many users together."""
+    if plan.blanket_law == "poisson":
+        number = int(rng.poisson(plan.blankets, users).sum())
+    else:
+        number = int(rng.binomial(plan.slots.count, plan.slots.rate, users).sum())
+    return rng.integers(0, plan.domain_size, number)
+
+
+def blanket_counts(plan: SegmentedPlan, n_users: Ints, rng: np.random.Generator) -> Ints:
+    """Exact law of the blanket messages per item, (R, d), of (R,) users."""
+    d = plan.domain_size
+    if plan.blanket_law == "poisson":
+        return np.asarray(rng.poisson((n_users * plan.blankets / d)[:, None], (len(n_users), d)))
+    used = rng.binomial(n_users * plan.slots.count, plan.slots.rate)
+    return np.asarray(rng.multinomial(used, np.full(d, 1 / d)))
+
+
+def blanket_variance(plan: SegmentedPlan, n_users: NDArray[Any]) -> Floats:
+    """Variance of the number of blanket messages of one item, (R,), of (R,) users."""
+    kept = 1.0 if plan.blanket_law == "poisson" else 1 - plan.slots.rate / plan.domain_size
+    return np.asarray(n_users * plan.blankets / plan.domain_size * kept)

@@ -1,0 +1,197 @@
+"""SepMM: one balls-into-bins protocol per privacy level, among the users of that level; the estimates are averaged."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import Any, ClassVar, Self
+
+import numpy as np
+from numpy.typing import NDArray
+
+from shuffledp.accounting import PrivacyProfile, SegmentedProfile, SeparatePlan, sep_mm_plan
+from shuffledp.accounting.set_baselines import GroupWeights
+from shuffledp.populations import Population
+from shuffledp.protocols.base import Cost, Messages
+from shuffledp.protocols.frequency._dummy_points import fixed_users, positive_delta
+from shuffledp.protocols.sets._items import (
+    SetProtocol,
+    announced_sizes,
+    assignment_error,
+    blanket_counts,
+    blankets_sent,
+    check_levels,
+    even_sizes,
+    holders,
+    levels_of,
+    sets_task,
+)
+from shuffledp.tasks import Budget, Floats, Participants, Public, Task, Users
+
+
+@dataclass(frozen=True)
+class SeparateLevels(SetProtocol):
+    """Messages are labelled with the level of their sender; every level is a balls-into-bins protocol of its own.
+
+    Levels without users have none. Estimates are unbiased over a random assignment of levels to users.
+
+    Parameters
+    ----------
+    level_sizes : tuple of int
+        Users of each level as announced; nearly equal until then.
+    eps : tuple of float
+        Budgets of the levels, nats.
+    delta : float
+        Of every user.
+    accounting, calibration : str
+        As for balls-into-bins.
+    plan : SeparatePlan
+        Parameters of the levels that have users, and the weights of their estimates.
+    """
+
+    level_sizes: tuple[int, ...]
+    eps: tuple[float, ...]
+    delta: float
+    accounting: str
+    calibration: str
+    plan: SeparatePlan
+
+    weights: ClassVar[GroupWeights]
+    """How the estimates of the levels are weighted, see `shuffledp.accounting.sep_mm_plan`."""
+
+    task_kind = "sets"
+    trust = "shuffler"
+    accountings = ("printed", "corrected", "exact")
+    multi_level = True
+
+    @classmethod
+    def calibrate(
+        cls,
+        budget: Budget,
+        population: Population,
+        task: Task,
+        *,
+        accounting: str = "printed",
+        calibration: str = "variation_ratio",
+    ) -> Self:
+        """The smallest numbers of blanket messages.
+
+        Parameters
+        ----------
+        budget : Budget
+            One eps per privacy level of the task, delta > 0, replacement neighbours.
+        population : Fixed
+            Number of other users.
+        task : Sets
+        accounting : {"printed", "corrected", "exact"}
+            As for the segmented protocol.
+        calibration : {"variation_ratio", "numeric", "analytic"}
+            See `shuffledp.accounting.mm_plan`.
+
+        Raises
+        ------
+        ValueError
+            If the request does not fit this protocol.
+        Infeasible
+            If the number of users is random, delta is 0, too many messages would be needed, or the calibration does not
+            exist under this accounting.
+        """
+        cls.check_request(budget, task, accounting)
+        sets = sets_task(task)
+        check_levels(cls.name, budget, sets)
+        sizes, delta = even_sizes(fixed_users(population), sets.levels), positive_delta(budget)
+        plan = sep_mm_plan(
+            sizes,
+            budget.levels,
+            delta,
+            sets.domain_size,
+            sets.set_size,
+            weights=cls.weights,
+            accounting=accounting,
+            calibration=calibration,
+        )
+        shape = (sets.domain_size, sets.set_size, sets.padding_items)
+        return cls(*shape, sizes, budget.levels, delta, accounting, calibration, plan)
+
+    @property
+    def alphabet_size(self) -> int:
+        """One kind of message per level and item."""
+        return len(self.eps) * self.domain_size
+
+    @property
+    def groups(self) -> list[int]:
+        """Levels that have users, in the order of the plan."""
+        return [level for level, n in enumerate(self.level_sizes) if n > 0]
+
+    def refine(self, public: Public) -> Self:
+        """Numbers of blanket messages and weights for the announced numbers of users."""
+        sizes = announced_sizes(public, len(self.eps))
+        if sizes == self.level_sizes:
+            return self
+        plan = sep_mm_plan(
+            sizes,
+            self.eps,
+            self.delta,
+            self.domain_size,
+            self.set_size,
+            weights=self.weights,
+            accounting=self.accounting,
+            calibration=self.calibration,
+        )
+        return replace(self, level_sizes=sizes, plan=plan)
+
+    def encode(self, users: Users, rng: np.random.Generator) -> Messages:
+        """All items and blanket messages, each as ``level * d + item``."""
+        levels = levels_of(users, len(self.eps))
+        parts = [(levels[:, None] * self.domain_size + users.values.astype(np.int64)).ravel()]
+        for level, group in zip(self.groups, self.plan.groups, strict=True):
+            blankets = blankets_sent(group, int(np.count_nonzero(levels == level)), rng)
+            parts.append(level * self.domain_size + blankets)
+        return Messages(np.concatenate(parts))
+
+    def sample_aggregate(self, participants: Participants, rng: np.random.Generator) -> NDArray[Any]:
+        """Exact law of the messages per level and item, (R, levels * d), at a cost independent of the users."""
+        counts = holders(participants).astype(np.int64)
+        for level, group in zip(self.groups, self.plan.groups, strict=True):
+            counts[:, level] += blanket_counts(group, np.full(len(counts), group.n), rng)
+        return counts.reshape(len(counts), -1)
+
+    def estimate(self, aggregate: NDArray[Any], public: Public) -> Floats:
+        """Weighted mean of the levels' shares of holders, (R, d - padding_items)."""
+        counts = np.asarray(aggregate, float).reshape(len(aggregate), -1, self.domain_size)
+        shares = [
+            weight * (counts[:, level] - group.blankets_per_item) / group.n
+            for level, group, weight in zip(self.groups, self.plan.groups, self.plan.weights, strict=True)
+        ]
+        return self.real(np.sum(shares, axis=0))
+
+    @property
+    def _noise(self) -> float:
+        """Variance of every share that the blanket messages cause."""
+        pairs = zip(self.plan.groups, self.plan.weights, strict=True)
+        return sum(weight**2 * group.blanket_sse() for group, weight in pairs) / self.domain_size
+
+    def expected_variance(self, participants: Participants) -> Floats:
+        """Variance of each share given who holds what at which level."""
+        return self.real(np.full((participants.public.repeats, self.domain_size), self._noise)).copy()
+
+    def expected_squared_error(self, participants: Participants) -> Floats:
+        """Mean squared error of each share over noise and a random assignment of levels."""
+        squares = sum(w**2 / group.n for group, w in zip(self.plan.groups, self.plan.weights, strict=True))
+        return self.real(self._noise + assignment_error(squares, participants))
+
+    def cost(self) -> Cost:
+        """All items and the blanket messages of the own level, averaged over users; level and item per message."""
+        own = float(self.set_size)
+        blankets = sum(group.n * group.blankets for group in self.plan.groups) / self.plan.n
+        return Cost(own + blankets, float((self.alphabet_size - 1).bit_length()), own)
+
+    def dominating_pair(self) -> PrivacyProfile:
+        """That of the most private level that has users; a proven bound, since all items are sent."""
+        return SegmentedProfile(self.plan.groups[0], 0)
+
+    def parameters(self) -> dict[str, float]:
+        """Blanket messages per user and weight of each level that has users."""
+        numbers = {}
+        for level, group, weight in zip(self.groups, self.plan.groups, self.plan.weights, strict=True):
+            numbers |= {f"blankets_{level + 1}": group.blankets, f"weight_{level + 1}": weight}
+        return numbers

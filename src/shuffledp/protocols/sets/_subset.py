@@ -1,0 +1,135 @@
+"""The subset exponential mechanism: every user sends a random subset of k items, likelier if it meets the own set."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from shuffledp.accounting import SubsetExponential
+from shuffledp.protocols.base import Cost, Messages
+from shuffledp.protocols.sets._items import SetProtocol, holders
+from shuffledp.tasks import Floats, Ints, Participants, Public, Users
+
+TOGETHER = 1 << 18
+"""About how many users' messages are drawn at once."""
+
+
+@dataclass(frozen=True)
+class SubsetReports(SetProtocol):
+    """One message per user, a subset of items.
+
+    Parameters
+    ----------
+    mechanism : SubsetExponential
+        Size of the subsets and local budget.
+    """
+
+    mechanism: SubsetExponential
+
+    task_kind = "sets"
+
+    @property
+    def gap(self) -> float:
+        """How much likelier an item is in a holder's message."""
+        return self.mechanism.own_rate - self.mechanism.other_rate
+
+    def encode(self, users: Users, rng: np.random.Generator) -> Messages:
+        """One subset per user, (n, k), increasing items."""
+        return Messages(np.sort(drawn_subsets(self.mechanism, users.values, rng), axis=1).astype(np.int64))
+
+    def aggregate(self, messages: Messages) -> NDArray[Any]:
+        """Number of messages that hold each item, (d,)."""
+        return super().aggregate(Messages(messages.payload.ravel()))
+
+    def sample_aggregate(self, participants: Participants, rng: np.random.Generator) -> NDArray[Any]:
+        """Messages per item, (R, d), many users at a time.
+
+        The law depends on which items are held together, so that it needs the users' sets.
+        """
+        d, tables = self.domain_size, []
+        for held, repeats in _batches(participants):
+            rows = np.repeat(np.arange(len(repeats)), repeats)
+            items = drawn_subsets(self.mechanism, held, rng)
+            flat = (rows[:, None] * d + items).ravel()
+            tables.append(np.bincount(flat, minlength=len(repeats) * d).reshape(-1, d))
+        return np.concatenate(tables)
+
+    def estimate(self, aggregate: NDArray[Any], public: Public) -> Floats:
+        """Unbiased shares of holders, (R, d - padding_items)."""
+        hits = np.asarray(aggregate, float) / public.n_users[:, None]
+        return self.real((hits - self.mechanism.other_rate) / self.gap)
+
+    def expected_variance(self, participants: Participants) -> Floats:
+        """Variance of each share given who holds what."""
+        own, other = self.mechanism.own_rate, self.mechanism.other_rate
+        n, held = participants.public.n_users[:, None], holders(participants).sum(axis=1)
+        coins = held * own * (1 - own) + (n - held) * other * (1 - other)
+        return self.real(coins / (n * self.gap) ** 2)
+
+    def cost(self) -> Cost:
+        """One message per user that tells one subset from the others."""
+        subsets = math.comb(self.domain_size, self.mechanism.subset_size)
+        return Cost(1.0, float((subsets - 1).bit_length()))
+
+    def parameters(self) -> dict[str, float]:
+        """Local budget and items per message."""
+        return {"eps_local": self.mechanism.eps_local, "subset_size": float(self.mechanism.subset_size)}
+
+
+def _batches(participants: Participants) -> Iterator[tuple[Ints, list[int]]]:
+    """Sets of the users of some repeats in a row, (n, s), and how many users each of these repeats has."""
+    if participants.users is None:
+        raise ValueError("The subset exponential mechanism needs the users' sets, which were not given.")
+    sets: list[NDArray[Any]] = []
+    sizes: list[int] = []
+    for repeat in range(participants.public.repeats):
+        chunks = [users.values for users in participants.users(repeat)]
+        sets += chunks
+        sizes.append(sum(map(len, chunks)))
+        if sum(sizes) >= TOGETHER:
+            yield np.concatenate(sets), sizes
+            sets, sizes = [], []
+    if sizes:
+        yield np.concatenate(sets), sizes
+
+
+def drawn_subsets(mechanism: SubsetExponential, held: NDArray[Any], rng: np.random.Generator) -> Ints:
+    """Messages of users with the sets `held`, (n, s) -> (n, k), in no particular order."""
+    n, s, k = len(held), mechanism.set_size, mechanism.subset_size
+    own = np.searchsorted(_overlap_law(mechanism), rng.random(n), side="right")
+    others = _distinct(n, mechanism.domain_size - s, k, rng)
+    for item in np.sort(held, axis=1).T:  # from ranks among the other items to items
+        others += others >= item[:, None]
+    positions = _distinct(n, s, min(s, k), rng)
+    kept = np.take_along_axis(held, positions, axis=1)
+    # Both are in random order, so that any columns that are chosen without looking at them are uniform subsets.
+    use_own = np.arange(kept.shape[1]) < own[:, None]
+    others[:, : kept.shape[1]] = np.where(use_own, kept, others[:, : kept.shape[1]])
+    return others
+
+
+def _overlap_law(mechanism: SubsetExponential) -> Floats:
+    """Cumulative probabilities that a message holds 0, 1, .. of the user's items, without the last, which is 1."""
+    d, s, k = mechanism.domain_size, mechanism.set_size, mechanism.subset_size
+    weights = [math.comb(s, i) * math.comb(d - s, k - i) / math.comb(d, k) for i in range(min(s, k) + 1)]
+    weights[0] *= math.exp(-mechanism.eps_local)
+    return np.cumsum(weights)[:-1] / sum(weights)
+
+
+def _distinct(n: int, size: int, count: int, rng: np.random.Generator) -> Ints:
+    """For each of n users `count` different numbers below `size` in uniformly random order, (n, count)."""
+    drawn = np.empty((n, count), np.int64)
+    before = np.empty((n, 0), np.int64)  # what was drawn, increasing
+    for column in range(count):
+        number = rng.integers(0, size - column, n)
+        for earlier in before.T:
+            number += number >= earlier
+        drawn[:, column] = number
+        if column + 1 < count:
+            before = np.sort(drawn[:, : column + 1], axis=1)
+    return drawn

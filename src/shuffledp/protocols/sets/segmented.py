@@ -1,0 +1,238 @@
+"""SegMM: items reported with a probability that depends on the privacy level, among blanket messages from everybody."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from typing import Any, Self
+
+import numpy as np
+from numpy.typing import NDArray
+
+from shuffledp.accounting import PrivacyProfile, SegmentedPlan, SegmentedProfile, segmented_plan
+from shuffledp.numerics.checks import check_choice
+from shuffledp.populations import Population
+from shuffledp.protocols.base import Cost, Messages, ProtocolBase
+from shuffledp.protocols.frequency._dummy_points import fixed_users, positive_delta
+from shuffledp.protocols.sets._first_round import FirstRound, announced_privately
+from shuffledp.protocols.sets._items import (
+    SetProtocol,
+    announced_sizes,
+    assignment_error,
+    blanket_counts,
+    blanket_variance,
+    blankets_sent,
+    check_levels,
+    even_sizes,
+    holders,
+    levels_of,
+    sets_task,
+    shares,
+)
+from shuffledp.tasks import Budget, Floats, Participants, Public, Task, Users
+
+OBJECTIVES = ("bound", "error")
+
+
+@dataclass(frozen=True)
+class Segmented(SetProtocol):
+    """Users of level k report each item with probability lambda_k and send m blanket messages in expectation.
+
+    Two rounds: the privacy levels are announced, the server chooses m and the probabilities, then the data are sent.
+    Announced exactly, levels are public. With a ``first_round``, they are sent through a frequency protocol whose budget
+    is taken from that of every level, so that the sum over both rounds, (eps_k, delta), covers a user who exchanges
+    its items and what it announces; the user's probability remains that of its own level. Estimates are unbiased over
+    a random assignment of levels to users; a private first round adds a small bias, as the noisy numbers of users
+    stand in the denominator.
+
+    Parameters
+    ----------
+    plan : SegmentedPlan
+        Parameters of the data round, whose budgets are those left by the first round. Until the first round has taken
+        place, for levels of equal sizes.
+    blankets : float, optional
+        m, if it was given; otherwise the best one is searched for the announced sizes.
+    objective : {"bound", "error"}
+        What the search minimises.
+    first_round : FirstRound, optional
+        How the levels are announced.
+    announcing : ProtocolBase, optional
+        The calibrated frequency protocol of the first round.
+    """
+
+    plan: SegmentedPlan
+    blankets: float | None = None
+    objective: str = "bound"
+    first_round: FirstRound | None = None
+    announcing: ProtocolBase | None = None
+
+    name = "segmented"
+    task_kind = "sets"
+    label = "SegMM"
+    source = "Wang et al. 2024 (arXiv 2407.19639), Algorithms 1 and 2"
+    trust = "shuffler"
+    accountings = ("printed", "corrected", "exact")
+    multi_level = True
+
+    @classmethod
+    def calibrate(
+        cls,
+        budget: Budget,
+        population: Population,
+        task: Task,
+        *,
+        accounting: str = "printed",
+        blankets: float | None = None,
+        objective: str = "bound",
+        first_round: Mapping[str, Any] | FirstRound | None = None,
+    ) -> Self:
+        """Reporting probabilities, and the best number of blanket messages unless it is given.
+
+        Parameters
+        ----------
+        budget : Budget
+            One eps per privacy level of the task, delta > 0, replacement neighbours: of both rounds together.
+        population : Fixed
+            Number of other users.
+        task : Sets
+        accounting : {"printed", "corrected", "exact"}
+            See `shuffledp.accounting.segmented_plan`. Blanket messages are binomial for ``printed``, otherwise Poisson.
+        blankets : float, optional
+            Expected number of blanket messages per user m, > 0.
+        objective : {"bound", "error"}
+            What the search minimises: the paper's bound, or the expected error for items that are equally frequent,
+            which is largest. Neither looks at the data.
+        first_round : mapping or FirstRound, optional
+            ``{protocol, eps, delta, accounting, options}`` of the announcement of levels. Exact if left out.
+
+        Raises
+        ------
+        ValueError
+            If the request does not fit this protocol.
+        Infeasible
+            If the number of users is random, delta is 0, nothing is left for the data round, or the search needs too
+            many messages.
+        """
+        cls.check_request(budget, task, accounting)
+        check_choice("objective", objective, OBJECTIVES)
+        sets = sets_task(task)
+        check_levels(cls.name, budget, sets)
+        n, delta = fixed_users(population), positive_delta(budget)
+        first = None if first_round is None else FirstRound.of(first_round)
+        announcing = None if first is None else first.calibrated(budget, population, accounting)
+        data = Budget(budget.levels, delta) if first is None else first.left(budget)
+        spread = _spread(sets.domain_size, sets.set_size) if objective == "error" else None
+        plan = segmented_plan(
+            even_sizes(n, sets.levels),
+            data.levels,
+            data.delta,
+            sets.domain_size,
+            sets.set_size,
+            blankets=blankets,
+            accounting=accounting,
+            spread=spread,
+        )
+        shape = (sets.domain_size, sets.set_size, sets.padding_items)
+        return cls(*shape, plan, blankets, objective, first, announcing)
+
+    # -- the first round --------------------------------------------------------------------------------------------
+
+    def announce(self, participants: Participants, rng: np.random.Generator) -> Public:
+        """Numbers of users of each level: exactly, or as the private histogram of the first round shows them."""
+        if self.announcing is None:
+            return participants.public
+        return announced_privately(self.announcing, participants, rng)
+
+    def refine(self, public: Public) -> Self:
+        """The server's choice of parameters for the announced numbers of users."""
+        sizes = announced_sizes(public, len(self.plan.eps))
+        if sizes == self.plan.level_sizes:
+            return self
+        old = self.plan
+        spread = _spread(self.domain_size, self.set_size) if self.objective == "error" else None
+        plan = segmented_plan(
+            sizes,
+            old.eps,
+            old.delta,
+            self.domain_size,
+            self.set_size,
+            blankets=self.blankets,
+            accounting=old.accounting,
+            spread=spread,
+        )
+        return replace(self, plan=plan)
+
+    # -- the data round ---------------------------------------------------------------------------------------------
+
+    def encode(self, users: Users, rng: np.random.Generator) -> Messages:
+        """Each item with its user's probability, and blanket messages."""
+        rates = np.array(self.plan.rates)[levels_of(users, len(self.plan.rates))]
+        kept = rng.random(users.values.shape) < rates[:, None]
+        blankets = blankets_sent(self.plan, len(users), rng)
+        return Messages(np.concatenate((users.values[kept].astype(np.int64), blankets)))
+
+    def sample_aggregate(self, participants: Participants, rng: np.random.Generator) -> NDArray[Any]:
+        """Exact law of the messages per item, (R, d), at a cost that does not depend on the number of users."""
+        reports = rng.binomial(holders(participants).astype(np.int64), np.array(self.plan.rates)[:, None])
+        return np.asarray(reports.sum(axis=1) + blanket_counts(self.plan, participants.public.n_users, rng))
+
+    def estimate(self, aggregate: NDArray[Any], public: Public) -> Floats:
+        """Shares of holders, (R, d - padding_items)."""
+        blankets = public.n_users * self.plan.blankets / self.domain_size
+        return self.real((np.asarray(aggregate, float) - blankets[:, None]) / self.plan.reports)
+
+    def expected_variance(self, participants: Participants) -> Floats | None:
+        """Variance of each share given who holds what at which level; None after a private first round."""
+        if self.announcing is not None:
+            return None
+        rates = np.array(self.plan.rates)[:, None]
+        coins = (holders(participants) * (rates * (1 - rates))).sum(axis=1)
+        blankets = blanket_variance(self.plan, participants.public.n_users)[:, None]
+        return self.real((coins + blankets) / self.plan.reports**2)
+
+    def expected_squared_error(self, participants: Participants) -> Floats | None:
+        """Mean squared error of each share over noise and a random assignment of levels; None as for the variance."""
+        if self.announcing is not None:
+            return None
+        pairs = list(zip(self.plan.level_sizes, self.plan.rates, strict=True))
+        coins = shares(participants) * sum(n * rate * (1 - rate) for n, rate in pairs)
+        blankets = blanket_variance(self.plan, participants.public.n_users)[:, None]
+        squares = sum(n * rate**2 for n, rate in pairs) / self.plan.reports**2
+        noise = (coins + blankets) / self.plan.reports**2
+        return self.real(noise + assignment_error(squares, participants))
+
+    def cost(self) -> Cost:
+        """Reported items and blanket messages of the data round, one item per message."""
+        own = self.set_size * self.plan.reports / self.plan.n
+        return Cost(own + self.plan.blankets, float((self.domain_size - 1).bit_length()), own)
+
+    def level_profile(self, level: int) -> SegmentedProfile:
+        """Profile of the data round for a user of a level, as the accounting sees it."""
+        return SegmentedProfile(self.plan, level)
+
+    def dominating_pair(self) -> PrivacyProfile | None:
+        """That of the most private level; None where it is no proven bound, or covers one of two rounds only."""
+        profile = self.level_profile(0)
+        return profile if profile.kind == "upper" and self.announcing is None else None
+
+    def parameters(self) -> dict[str, float]:
+        """Blanket messages, probability and budget of each level, the flat range of a search, and the first round."""
+        plan = self.plan
+        numbers = {"blankets": plan.blankets, "delta_data": plan.delta}
+        for level, (rate, eps) in enumerate(zip(plan.rates, plan.eps, strict=True), 1):
+            numbers |= {f"rate_{level}": rate, f"eps_data_{level}": eps}
+        if plan.flat is not None:
+            numbers |= {"flat_low": plan.flat[0], "flat_high": plan.flat[1]}
+        if self.first_round is not None and self.announcing is not None:
+            cost = self.announcing.cost()
+            numbers |= {
+                "eps_first": self.first_round.eps,
+                "delta_first": self.first_round.delta,
+                "messages_first": cost.messages_per_user,
+                "bits_first": cost.bits_per_user,
+            }
+        return numbers
+
+
+def _spread(domain_size: int, set_size: int) -> float:
+    return set_size * (1 - set_size / domain_size)

@@ -1,0 +1,15 @@
+"""SepMM: separate balls-into-bins protocols with equal weights."""
+
+from dataclasses import dataclass
+
+from shuffledp.protocols.sets._separate import SeparateLevels
+
+
+@dataclass(frozen=True)
+class Separate(SeparateLevels):
+    """The estimates of all levels count alike."""
+
+    name = "separate"
+    label = "SepMM"
+    source = "Wang et al. 2024 (arXiv 2407.19639), Section 6"
+    weights = "equal"

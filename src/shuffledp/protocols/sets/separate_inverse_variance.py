@@ -1,0 +1,15 @@
+"""SepMM with the best weights: separate balls-into-bins protocols weighted by inverse variances."""
+
+from dataclasses import dataclass
+
+from shuffledp.protocols.sets._separate import SeparateLevels
+
+
+@dataclass(frozen=True)
+class SeparateInverseVariance(SeparateLevels):
+    """The variances are those of blanket messages and of equally frequent items, which need no data."""
+
+    name = "separate_inverse_variance"
+    label = "SepMM, inverse variances"
+    source = "the best weights for SepMM of Wang et al. 2024 (arXiv 2407.19639)"
+    weights = "inverse_variance"

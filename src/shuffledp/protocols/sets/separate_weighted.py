@@ -1,0 +1,15 @@
+"""Weighted SepMM: separate balls-into-bins protocols with the weights of the paper."""
+
+from dataclasses import dataclass
+
+from shuffledp.protocols.sets._separate import SeparateLevels
+
+
+@dataclass(frozen=True)
+class SeparateWeighted(SeparateLevels):
+    """The weights are the paper's inverse standard deviations, with n_k for n (SEG-6.4.7)."""
+
+    name = "separate_weighted"
+    label = "Weighted SepMM"
+    source = "Wang et al. 2024 (arXiv 2407.19639), Section 6"
+    weights = "printed"

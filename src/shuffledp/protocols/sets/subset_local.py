@@ -1,0 +1,67 @@
+"""Subset exponential mechanism without shuffling."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Self
+
+from shuffledp.accounting import PrivacyProfile, SubsetExponentialProfile, local_subset_exponential
+from shuffledp.populations import Population
+from shuffledp.protocols._schedules import law_of
+from shuffledp.protocols.sets._items import sets_task
+from shuffledp.protocols.sets._subset import SubsetReports
+from shuffledp.tasks import Budget, Task
+
+
+@dataclass(frozen=True)
+class SubsetLocal(SubsetReports):
+    """The local budget is the central one; privacy levels are ignored."""
+
+    name = "subset_local"
+    label = "Subexp, local"
+    source = "Wang et al. 2018 (PrivSet)"
+    trust = "local"
+    accountings = ("printed", "corrected", "exact")
+
+    @classmethod
+    def calibrate(
+        cls,
+        budget: Budget,
+        population: Population,
+        task: Task,
+        *,
+        accounting: str = "printed",
+        selection: str = "error",
+    ) -> Self:
+        """The best number of items per message.
+
+        Parameters
+        ----------
+        budget : Budget
+            One eps; delta is not used. Replacement neighbours.
+        population : Law
+            Number of other users.
+        task : Sets
+            Sets smaller than the domain.
+        accounting : {"printed", "corrected", "exact"}
+            All the same: the mechanism is exactly eps-private.
+        selection : {"error", "published_code"}
+            See `shuffledp.accounting.local_subset_exponential`.
+
+        Raises
+        ------
+        ValueError
+            If the request does not fit this protocol.
+        Infeasible
+            If the number of users follows no known law.
+        """
+        cls.check_request(budget, task, accounting)
+        sets = sets_task(task)
+        law_of(population)
+        shape = (sets.domain_size, sets.set_size)
+        mechanism = local_subset_exponential(*shape, budget.largest_eps, selection=selection)
+        return cls(*shape, sets.padding_items, mechanism)
+
+    def dominating_pair(self) -> PrivacyProfile:
+        """One message alone."""
+        return SubsetExponentialProfile(self.mechanism, 1, sound=True)

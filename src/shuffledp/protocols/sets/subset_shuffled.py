@@ -1,0 +1,72 @@
+"""Subset exponential mechanism with shuffled messages."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Self
+
+from shuffledp.accounting import PrivacyProfile, SubsetExponentialProfile, shuffled_subset_exponential
+from shuffledp.populations import Population
+from shuffledp.protocols.frequency._dummy_points import fixed_users, positive_delta
+from shuffledp.protocols.sets._items import sets_task
+from shuffledp.protocols.sets._subset import SubsetReports
+from shuffledp.tasks import Budget, Task
+
+
+@dataclass(frozen=True)
+class SubsetShuffled(SubsetReports):
+    """One shuffled message per user carries the whole set; privacy levels are ignored.
+
+    Parameters
+    ----------
+    n_users : int
+        All users.
+    sound : bool
+        Whether the local budget follows from a proven form of the variation-ratio theorem.
+    """
+
+    n_users: int
+    sound: bool
+
+    name = "subset_shuffled"
+    label = "Subexp, shuffled"
+    source = "Wang et al. 2018 (PrivSet); Wang et al. 2024 (arXiv 2407.19639), Theorem 1"
+    trust = "shuffler"
+    reduction = "variation ratio"
+    accountings = ("printed", "corrected")
+
+    @classmethod
+    def calibrate(
+        cls, budget: Budget, population: Population, task: Task, *, accounting: str = "printed"
+    ) -> Self:
+        """The best number of items per message and, for that, the largest local budget.
+
+        Parameters
+        ----------
+        budget : Budget
+            One eps, delta > 0, replacement neighbours.
+        population : Fixed
+            Number of other users.
+        task : Sets
+            Sets smaller than the domain.
+        accounting : {"printed", "corrected"}
+            Theorem 1 as the paper uses it, which is not valid in general (SEG-6.2), or what replaces it.
+
+        Raises
+        ------
+        ValueError
+            If the request does not fit this protocol.
+        Infeasible
+            If the number of users is random or delta is 0.
+        """
+        cls.check_request(budget, task, accounting)
+        sets = sets_task(task)
+        n, delta, sound = fixed_users(population), positive_delta(budget), accounting == "corrected"
+        shape = (sets.domain_size, sets.set_size)
+        mechanism = shuffled_subset_exponential(n, *shape, budget.largest_eps, delta, sound=sound)
+        return cls(*shape, sets.padding_items, mechanism, n, sound)
+
+    def dominating_pair(self) -> PrivacyProfile | None:
+        """What the sound accounting evaluates; None for the theorem as printed, which is no proven bound."""
+        profile = SubsetExponentialProfile(self.mechanism, self.n_users, self.sound)
+        return profile if profile.kind == "upper" else None

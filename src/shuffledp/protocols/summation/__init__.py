@@ -1,0 +1,1 @@
+"""Protocols that estimate sums of bounded numbers."""

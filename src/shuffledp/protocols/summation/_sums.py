@@ -1,0 +1,189 @@
+"""What protocols for sums have in common: the numbers of a task, users per number, and the discrete Laplace profile."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from shuffledp.accounting import Infeasible
+from shuffledp.accounting.hockey_stick import Kind, View
+from shuffledp.populations import Fixed, Population
+from shuffledp.tasks import Budget, Floats, Ints, Participants, Summation, Task, Users
+
+
+@dataclass(frozen=True)
+class Numbers:
+    """The numbers of a task: multiples 0..max_value of a step, in one of several coordinates.
+
+    Parameters
+    ----------
+    max_value : int
+        Largest multiple, >= 1.
+    real : bool
+        The step is ``1 / max_value`` instead of 1.
+    coordinates : int
+        Sums, >= 1; every user adds to one of them.
+    """
+
+    max_value: int
+    real: bool
+    coordinates: int
+
+    @property
+    def step(self) -> float:
+        """What one multiple is worth."""
+        return 1 / self.max_value if self.real else 1.0
+
+    @property
+    def estimate_shape(self) -> tuple[int, ...]:
+        """() or (coordinates,)."""
+        return () if self.coordinates == 1 else (self.coordinates,)
+
+    def held(self, participants: Participants) -> NDArray[Any]:
+        """Users per number, (R, *estimate_shape, max_value + 1), as given: integers, or expectations.
+
+        Raises
+        ------
+        ValueError
+            If the shape is another one.
+        """
+        counts = np.asarray(participants.counts)
+        want = (*self.estimate_shape, self.max_value + 1)
+        if counts.shape[1:] != want:
+            raise ValueError(f"counts must be (R, {', '.join(map(str, want))}), got shape {counts.shape}.")
+        return counts
+
+    def total(self, held: Ints) -> Ints:
+        """Sums in steps, (R, *estimate_shape), of users per number."""
+        return np.asarray(held @ np.arange(self.max_value + 1))
+
+    def inputs(self, users: Users) -> tuple[Ints, Ints]:
+        """Coordinate and multiple of each user, (n,) each.
+
+        Raises
+        ------
+        ValueError
+            If one of them is outside its range.
+        """
+        values = np.asarray(users.values, np.int64)
+        if self.coordinates == 1:
+            where, number = np.zeros(len(values), np.int64), values
+        else:
+            where, number = values[:, 0], values[:, 1]
+        for name, what, most in (
+            ("Coordinates", where, self.coordinates - 1),
+            ("Numbers", number, self.max_value),
+        ):
+            if what.size and not (what.min() >= 0 and what.max() <= most):
+                raise ValueError(f"{name} must lie in 0..{most}, got {what.min()}..{what.max()}.")
+        return where, number
+
+    def rows(self, where: Ints, what: Ints) -> Ints:
+        """Messages: (M,) numbers, or (M, 2) coordinates and numbers."""
+        return what if self.coordinates == 1 else np.column_stack((where, what))
+
+    def read(self, payload: NDArray[np.generic]) -> tuple[Ints, Ints]:
+        """Coordinate and number of each message, the inverse of `rows`."""
+        content = np.asarray(payload, np.int64)
+        if self.coordinates == 1:
+            return np.zeros(len(content), np.int64), content
+        return content[:, 0], content[:, 1]
+
+
+def numbers_of(task: Task, *, coordinates: bool = False) -> Numbers:
+    """The numbers of a summation task.
+
+    Parameters
+    ----------
+    task : Summation
+    coordinates : bool
+        Whether several sums at once can be estimated.
+
+    Raises
+    ------
+    Infeasible
+        If numbers may be negative, or there are several coordinates where one is expected.
+    """
+    assert isinstance(task, Summation)  # check_request has seen to it
+    if task.signed:
+        raise Infeasible("Numbers must not be negative here; add the largest one to all of them.")
+    if task.coordinates > 1 and not coordinates:
+        raise Infeasible(f"This protocol estimates one sum, not {task.coordinates}.")
+    return Numbers(task.max_value, task.real, task.coordinates)
+
+
+def fixed_users(population: Population) -> int:
+    """Number of users, user 1 included: everybody sends a part of the noise, or of what hides the sum."""
+    if not isinstance(population, Fixed):
+        raise Infeasible(
+            f"Every user's share of the noise is counted on, but {type(population).__name__} leaves the number of "
+            "users open."
+        )
+    return population.others + 1
+
+
+def positive_delta(budget: Budget) -> float:
+    """The delta of a budget, if it is above 0."""
+    if budget.delta == 0:
+        raise Infeasible("Hiding messages among those of others needs delta > 0.")
+    return budget.delta
+
+
+def over_users(participants: Participants, n_users: int, numbers: Numbers) -> Floats:
+    """Part of the planned users who take part, (R,) or (R, 1), to broadcast with `Numbers.total`."""
+    n = np.asarray(participants.public.n_users, float)
+    return np.asarray(n.reshape(-1, *[1] * len(numbers.estimate_shape)) / n_users)
+
+
+@dataclass(frozen=True)
+class LaplaceProfile:
+    """Discrete Laplace noise of ratio ``a = e^-rate`` in sums that move by at most `shift`, and a failure.
+
+    Parameters
+    ----------
+    rate : float
+        Nats per unit, > 0.
+    shift : int
+        Largest change of each sum, >= 1.
+    touched : int
+        Sums that change at once, 1 or 2, each with noise of its own.
+    distance : float
+        Total variation distance of the view from one that shows the noisy sums alone, in [0, 1].
+    """
+
+    rate: float
+    shift: int
+    touched: int = 1
+    distance: float = 0.0
+    neighbours: ClassVar[str] = "replace_one"
+    view: ClassVar[View] = "analyzer"
+    source: ClassVar[str] = "hockey stick of a discrete Laplace law and itself shifted"
+
+    @property
+    def kind(self) -> Kind:
+        """Exact if nothing but the noisy sums is seen."""
+        return "exact" if self.distance == 0 else "upper"
+
+    def delta(self, eps: ArrayLike) -> Floats:
+        """Return delta for each eps (nats, >= 0), shape of `eps`; both directions agree by symmetry."""
+        eps_ = np.asarray(eps, np.float64)
+        mass, loss = self._losses()
+        sticks = [float(mass @ -np.expm1(np.minimum(e - loss, 0.0))) for e in eps_.flat]
+        # Beyond the largest loss the noise hides everything, and delta cannot grow.
+        failures = (1 + np.exp(np.minimum(eps_, np.max(loss)))) * self.distance
+        return np.minimum(np.reshape(sticks, eps_.shape) + failures, 1.0)
+
+    def _losses(self) -> tuple[Floats, Floats]:
+        """Probabilities and losses: ``rate * shift`` up to 0, then falling by ``2 rate`` per unit as far as `shift`."""
+        a, y = math.exp(-self.rate), np.arange(self.shift + 1)
+        mass = np.asarray((1 - a) / (1 + a) * np.exp(-self.rate * y), np.float64)
+        mass[0] = 1 / (1 + a)
+        mass[-1] = math.exp(-self.rate * self.shift) / (1 + a)
+        loss: Floats = self.rate * (self.shift - 2.0 * y)
+        if self.touched == 1:
+            return mass, loss
+        return np.outer(mass, mass).ravel(), np.add.outer(loss, loss).ravel()

@@ -1,0 +1,78 @@
+"""Sum of real numbers: rounded at random to few levels, then correlated noise."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Self
+
+from shuffledp.accounting import Infeasible, real_summation_levels
+from shuffledp.numerics.checks import check_count
+from shuffledp.populations import Population
+from shuffledp.protocols.summation._correlated import CorrelatedNoiseSum, check_alphabet, chosen_design
+from shuffledp.protocols.summation._sums import fixed_users, numbers_of, positive_delta
+from shuffledp.tasks import Budget, Task
+
+
+@dataclass(frozen=True)
+class RealSum(CorrelatedNoiseSum):
+    """Numbers of [0, 1] become multiples of ``1 / D`` with the right mean."""
+
+    name = "real_sum"
+    task_kind = "summation"
+    label = "correlated noise, rounded"
+    source = "Ghazi, Kumar, Manurangsi, Pagh and Sinha 2021 (ICML), Theorem 1"
+
+    @classmethod
+    def calibrate(
+        cls,
+        budget: Budget,
+        population: Population,
+        task: Task,
+        *,
+        accounting: str = "printed",
+        atoms: str = "halving",
+        hubs: Sequence[int] | None = None,
+        zeta: float = 0.2,
+        levels: int | None = None,
+        alphabet: str = "paper",
+    ) -> Self:
+        """Levels, and the noise of a sum of so many.
+
+        Parameters
+        ----------
+        budget : Budget
+            One eps, delta > 0, replacement neighbours.
+        population : Fixed
+            Number of other users.
+        task : Summation
+            One sum of real numbers that are not negative.
+        accounting : {"printed", "corrected", "exact"}
+        atoms : {"halving", "star", "hub", "best"}
+            Other atoms than ``halving`` are for ``exact`` only.
+        hubs : sequence of int, optional
+            For atoms ``hub``.
+        zeta : float
+            The noise has ``eps_star = (1 - zeta / 2) eps``.
+        levels : int, optional
+            D. Default: the smallest for which rounding and noise together have at most the error of Laplace noise with
+            ``(1 - zeta) eps``; with fewer levels rounding adds more.
+        alphabet : {"paper", "used"}
+            How messages are counted in bits.
+
+        Raises
+        ------
+        ValueError
+            If the request does not fit this protocol.
+        Infeasible
+            If the number of users is random, delta is 0, the numbers are integers or may be negative, or no design is
+            known for so many levels.
+        """
+        cls.check_request(budget, task, accounting)
+        n, numbers, delta = fixed_users(population), numbers_of(task), positive_delta(budget)
+        if not numbers.real:
+            raise Infeasible("Rounding is for real numbers; integers are sent as they are by correlated_sum.")
+        eps = budget.largest_eps
+        chosen = real_summation_levels(n, eps, zeta) if levels is None else check_count("levels", levels, 1)
+        design = chosen_design(
+            chosen, eps, delta, accounting=accounting, atoms=atoms, hubs=hubs, gamma=zeta / 2
+        )
+        return cls(n, numbers, design, check_alphabet(alphabet))

@@ -1,0 +1,89 @@
+"""Sums of vectors with a single entry: one correlated-noise sum per coordinate."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Self
+
+from shuffledp.accounting import Infeasible, sparse_vector_levels
+from shuffledp.numerics.checks import check_count
+from shuffledp.populations import Population
+from shuffledp.protocols.summation._correlated import CorrelatedNoiseSum, check_alphabet, chosen_design
+from shuffledp.protocols.summation._sums import fixed_users, numbers_of, positive_delta
+from shuffledp.tasks import Budget, Task
+
+
+@dataclass(frozen=True)
+class SparseSum(CorrelatedNoiseSum):
+    """A message names a coordinate; a change of one input touches two of the sums, so each has half of the budget."""
+
+    name = "sparse_sum"
+    task_kind = "summation"
+    label = "correlated noise per coordinate"
+    source = "Ghazi, Kumar, Manurangsi, Pagh and Sinha 2021 (ICML), Corollary 3"
+
+    @classmethod
+    def calibrate(
+        cls,
+        budget: Budget,
+        population: Population,
+        task: Task,
+        *,
+        accounting: str = "printed",
+        atoms: str = "halving",
+        hubs: Sequence[int] | None = None,
+        zeta: float = 0.2,
+        levels: int | None = None,
+        alphabet: str = "paper",
+    ) -> Self:
+        """Levels, and the noise of each sum.
+
+        Parameters
+        ----------
+        budget : Budget
+            One eps, delta > 0, replacement neighbours.
+        population : Fixed
+            Number of other users.
+        task : Summation
+            Several sums of numbers that are not negative.
+        accounting : {"printed", "corrected", "exact"}
+        atoms : {"halving", "star", "hub", "best"}
+            Other atoms than ``halving`` are for ``exact`` only.
+        hubs : sequence of int, optional
+            For atoms ``hub``.
+        zeta : float
+            The noise of each sum has ``eps_star = (1 - zeta / 2) eps / 2``.
+        levels : int, optional
+            D, for real numbers. Default: the smallest for which rounding and noise together have at most the error of
+            Laplace noise with ``(1 - zeta) eps / 2`` in each sum. Integers are never rounded.
+        alphabet : {"paper", "used"}
+            How messages are counted in bits.
+
+        Raises
+        ------
+        ValueError
+            If the request does not fit this protocol.
+        Infeasible
+            If the number of users is random, delta is 0, there is one sum only, numbers may be negative, integers are
+            to be rounded, or no design is known for so many levels.
+        """
+        cls.check_request(budget, task, accounting)
+        n, delta = fixed_users(population), positive_delta(budget)
+        numbers, eps = numbers_of(task, coordinates=True), budget.largest_eps
+        if numbers.coordinates == 1:
+            raise Infeasible("One sum alone need not share the budget: see correlated_sum and real_sum.")
+        if levels is not None:
+            levels = check_count("levels", levels, 1)
+        if not numbers.real:
+            if levels not in (None, numbers.max_value):
+                raise Infeasible("Only real numbers are rounded to levels.")
+            levels = numbers.max_value
+        design = chosen_design(
+            sparse_vector_levels(n, numbers.coordinates, eps, zeta) if levels is None else levels,
+            eps / 2,
+            delta / 2,
+            accounting=accounting,
+            atoms=atoms,
+            hubs=hubs,
+            gamma=zeta / 2,
+        )
+        return cls(n, numbers, design, check_alphabet(alphabet))
