@@ -41,6 +41,9 @@ help:  ## Show this list
 .PHONY: env
 env: .venv/.installed-run  ## Create .venv/ with what the pipeline needs
 
+.PHONY: learning
+learning: .venv/.installed-run .venv/.installed-learning  ## Add JAX, which the training runs need
+
 .PHONY: lock
 lock: .tools/uv-$(UV_VERSION)  ## Resolve the pinned versions anew (maintainers)
 	@$(PYTHON) tools/lock.py $(LOCKS)
@@ -53,7 +56,7 @@ quick: .venv/.installed-run  ## Small scale, all papers: figures and pages in re
 	@echo; echo "Done. Open results/quick/index.html"
 
 .PHONY: all
-all: .venv/.installed-run  ## The papers' own settings: figures and pages in results/
+all: .venv/.installed-run .venv/.installed-learning  ## The papers' own settings: figures and pages in results/
 	@$(SNAKEMAKE)
 	@echo; echo "Done. Open results/index.html"
 
@@ -67,12 +70,12 @@ repair: .venv/.installed-run  ## Remove every result that does not match its che
 
 # ---- checks ------------------------------------------------------------------------------------------------
 .PHONY: test
-test: .venv/.installed-test  ## All tests, linters and type checks
+test: .venv/.installed-test .venv/.installed-learning  ## All tests, linters and type checks
 	@$(MAKE) lint
 	@$(SINGLE) $(BIN)/python -m pytest -n $(if $(filter all,$(CORES)),auto,$(CORES)) --dist loadfile
 
 .PHONY: lint
-lint: .venv/.installed-test
+lint: .venv/.installed-test .venv/.installed-learning
 	@$(BIN)/ruff check .
 	@$(BIN)/ruff format --check .
 	@$(BIN)/mypy
@@ -84,7 +87,7 @@ format: .venv/.installed-test  ## Format the code
 	@$(BIN)/ruff check --fix . ; $(BIN)/ruff format . ; $(BIN)/snakefmt Snakefile workflow
 
 .PHONY: benchmarks
-benchmarks: .venv/.installed-benchmarks  ## Measure speed as ratios within one run
+benchmarks: .venv/.installed-benchmarks .venv/.installed-learning  ## Measure speed as ratios within one run
 	@$(SINGLE) $(BIN)/python benchmarks/run.py
 
 .PHONY: docs

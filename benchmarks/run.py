@@ -6,22 +6,26 @@ Times depend on the machine; the ratios compare both ways in the same run.
 from itertools import chain
 
 import dump
+import learning
 import multi_message
+import peers
 import random_population
+import segmented
+import shuffle_gaussian
+import summation
 
 
 def main() -> None:
     print("| what | time | plain way | ratio | relative difference |")
     print("|---|---:|---:|---:|---:|")
-    for row in chain(random_population.rows(), multi_message.rows(), dump.rows()):
+    parts = (random_population, multi_message, dump, peers, shuffle_gaussian, segmented, summation, learning)
+    for row in chain.from_iterable(part.rows() for part in parts):
         cells = ["", "", ""]
-        if row.reference is not None and row.difference is not None:
-            cells = [
-                f"{1e3 * row.reference:.1f} ms",
-                f"{row.reference / row.seconds:.0f}",
-                f"{row.difference:.0e}",
-            ]
-        print(f"| {row.name} | {1e3 * row.seconds:.2f} ms | {' | '.join(cells)} |")
+        if row.reference is not None:
+            cells[:2] = f"{1e3 * row.reference:.1f} ms", f"{row.reference / row.seconds:.3g}"
+        if row.difference is not None:
+            cells[2] = f"{row.difference:.0e}"
+        print(f"| {row.name} | {1e3 * row.seconds:.2f} ms | {' | '.join(cells)} |", flush=True)
 
 
 if __name__ == "__main__":
