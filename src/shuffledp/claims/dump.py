@@ -107,7 +107,7 @@ SETTINGS = {
     "Ratings": (494_352, 2_000),
 }
 _TABLE_EPS = 1.0
-_SEED_BITS = 64
+_SEED_BITS = 32
 _ACCOUNTINGS = ("printed", "exact")
 
 
@@ -130,7 +130,7 @@ FORMULAS = {
     ),
     "SOLH": (
         "1",
-        "64 + ceil(log2 d')",
+        "32 + ceil(log2 d')",
         "[q (1 - q) + (1 - p - q) (p - q) / k] / (n (p - q)^2), p = E / (E + d' - 1), q = 1 / d'",
         "eps <= 1, d' >= 2",
     ),
