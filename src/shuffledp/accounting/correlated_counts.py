@@ -32,7 +32,6 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
-from scipy.signal import lfilter
 
 from shuffledp.accounting.clones import log_ratio
 from shuffledp.accounting.errors import Infeasible
@@ -135,6 +134,8 @@ def counter_delta(eps: float, noise: CounterNoise) -> float:
 
 
 def _counter_delta(eps: float, noise: CounterNoise) -> float:
+    from scipy.signal import lfilter  # slow to import, and seldom needed
+
     # D is log-concave for r >= 1, and so is K, a convolution of D and a geometric sequence. Then K(w) / K(w - 1) falls
     # from infinity to max(p, q^2): the first sum ends at the first term that is not positive, and the second is empty
     # as long as p >= q e^-eps. Otherwise everything up to a negligible rest is summed.

@@ -20,8 +20,8 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from scipy.optimize import NonlinearConstraint, linprog, minimize
 
+from shuffledp.accounting.errors import Infeasible
 from shuffledp.accounting.joint_noise import (
     LossGrid,
     PairTable,
@@ -30,7 +30,6 @@ from shuffledp.accounting.joint_noise import (
     pair_gradients,
     pair_table,
 )
-from shuffledp.accounting.errors import Infeasible
 from shuffledp.accounting.noise_atoms import (
     atom_indices,
     atom_messages,
@@ -398,6 +397,8 @@ def _linear_step(
     goal: _Goal, design: NoiseDesign, trust: float, table: PairTable, grid: LossGrid
 ) -> tuple[NoiseDesign, float]:
     """Return the solution of the linear program around a design, and the decrease of messages it promises."""
+    from scipy.optimize import linprog  # slow to import, and seldom needed
+
     here = _coordinates(design)
     logs, slopes = _slopes(goal, design, _active(goal, design, table, grid), grid)
     costs = _costs(goal, here)
@@ -419,6 +420,8 @@ def _quadratic_step(
     goal: _Goal, design: NoiseDesign, trust: float, table: PairTable, grid: LossGrid
 ) -> tuple[NoiseDesign, float]:
     """Return the design after some steps of SLSQP within a box, and the decrease of messages it promises."""
+    from scipy.optimize import NonlinearConstraint, minimize  # slow to import, and seldom needed
+
     active = _active(goal, design, table, grid)
     known: dict[bytes, tuple[Floats, Floats]] = {}
 
