@@ -101,11 +101,11 @@ def _with_cases(name):
 
 
 def test_tasks_without_default_cases_say_so():
-    class Sum(get("frequency", "local")):
-        task_kind = "summation"
+    class Ranking(get("frequency", "local")):
+        task_kind = "ranking"
 
-    with pytest.raises(ValueError, match="No default cases for 'summation'"):
-        conformance.default_cases(Sum)
+    with pytest.raises(ValueError, match="No default cases for 'ranking'"):
+        conformance.default_cases(Ranking)
 
 
 def test_cases_can_bring_their_own_participants():

@@ -16,6 +16,13 @@ from shuffledp.accounting.checkin_baselines import (
 from shuffledp.accounting.clones import ClonesProfile, clone_rate
 from shuffledp.accounting.correlated_counts import CounterNoise, correlated_noise, counter_delta
 from shuffledp.accounting.design_search import certified_design, family_design, search_design
+from shuffledp.accounting.designs import (
+    ShippedDesign,
+    good_atoms,
+    quick_design,
+    shipped_design,
+    shipped_designs,
+)
 from shuffledp.accounting.dump import (
     DUMP_ACCOUNTINGS,
     blanket_delta,
@@ -177,6 +184,7 @@ __all__ = [
     "SegmentedPlan",
     "SegmentedProfile",
     "SeparatePlan",
+    "ShippedDesign",
     "SubsetExponential",
     "SubsetExponentialProfile",
     "WorstOf",
@@ -236,6 +244,7 @@ __all__ = [
     "gaussian_clones_epsilons",
     "gaussian_local_epsilon",
     "gaussian_rdp",
+    "good_atoms",
     "group_order",
     "grr_blanket_delta",
     "grr_blanket_epsilon",
@@ -274,6 +283,7 @@ __all__ = [
     "public_coin_rate",
     "public_coin_rows",
     "pure_shuffler_epsilon",
+    "quick_design",
     "rappor_count_variance",
     "rappor_delta",
     "rappor_flip_probability",
@@ -291,6 +301,8 @@ __all__ = [
     "segmented_plan",
     "sep_mm_plan",
     "share_count",
+    "shipped_design",
+    "shipped_designs",
     "shuffle_gaussian_epsilon",
     "shuffle_gaussian_epsilons",
     "shuffle_gaussian_rdp",

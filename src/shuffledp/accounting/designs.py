@@ -2,7 +2,7 @@
 
 They are in ``designs.json``; ``make designs`` searches again and ``make designs-check`` certifies all of them anew. For
 a setting that is not among them, :func:`quick_design` gives a design of the one-parameter family within seconds, with
-5 to 25% more messages.
+up to about a quarter more messages.
 """
 
 from __future__ import annotations

@@ -183,7 +183,7 @@ class LaplaceProfile:
         mass = np.asarray((1 - a) / (1 + a) * np.exp(-self.rate * y), np.float64)
         mass[0] = 1 / (1 + a)
         mass[-1] = math.exp(-self.rate * self.shift) / (1 + a)
-        loss: Floats = self.rate * (self.shift - 2.0 * y)
+        loss = np.asarray(self.rate * (self.shift - 2 * y), np.float64)
         if self.touched == 1:
             return mass, loss
         return np.outer(mass, mass).ravel(), np.add.outer(loss, loss).ravel()

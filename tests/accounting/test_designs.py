@@ -1,0 +1,108 @@
+"""Shipped noise designs: totals, certificates, the order of the file, and what is made when none is shipped."""
+
+import json
+
+import pytest
+
+from shuffledp.accounting import Infeasible, correlated_noise_delta, family_design
+from shuffledp.accounting.designs import (
+    good_atoms,
+    quick_design,
+    shipped_design,
+    shipped_designs,
+)
+from shuffledp.accounting.summation import NoiseDesign
+
+SETTING = (1.0, 1e-6, 0.9)
+MOST = {5: 5932, 10: 13742, 15: 23437, 32: 63000, 64: 134000, 100: 224000}
+
+
+@pytest.mark.parametrize(("size", "most"), list(MOST.items()))
+def test_certified_totals(size, most):
+    shipped = shipped_design(size, *SETTING)
+    assert shipped.design.messages <= most
+    assert shipped.certified_delta <= shipped.design.delta == 1e-6
+
+
+@pytest.mark.parametrize(("size", "most"), [(2, 2137), (3, 3909), (5, 8042), (10, 20838), (15, 42383)])
+def test_certified_totals_with_the_atoms_of_the_paper(size, most):
+    design = shipped_design(size, *SETTING, atoms="halving").design
+    assert design.atoms == "halving" and design.messages <= most
+
+
+@pytest.mark.parametrize(
+    ("size", "atoms"), [(1, "star"), (3, "halving"), (5, "hub"), (10, "star"), (20, "hub")]
+)
+def test_a_sample_is_certified_again(size, atoms):
+    shipped = shipped_design(size, *SETTING, atoms=atoms)
+    upper = correlated_noise_delta(shipped.design, 1.0)
+    assert upper == pytest.approx(shipped.certified_delta, rel=1e-6)
+    assert correlated_noise_delta(shipped.design, 1.0, bound="lower") > 0.99e-6
+    # With a percent less noise it fails.
+    assert correlated_noise_delta(shipped.design.moved(scale=-1e-2), 1.0, bound="lower") > 1e-6
+
+
+def test_the_file_is_in_order_and_holds_what_it_says():
+    shipped = shipped_designs()
+    assert [s.design.max_value for s in shipped] == sorted(s.design.max_value for s in shipped)
+    assert {s.design.max_value for s in shipped} == {1, 2, 3, 5, 10, 15, 20, 32, 64, 100}
+    keys = [(s.design.max_value, s.design.atoms, s.design.hubs) for s in shipped]
+    assert len(set(keys)) == len(keys)
+    assert all(NoiseDesign.from_dict(json.loads(json.dumps(s.design.to_dict()))) == s.design for s in shipped)
+
+
+def test_only_a_design_for_the_same_setting_is_returned():
+    assert shipped_design(5, 1.0, 1e-6, 0.9 * (1 + 1e-12)) is not None
+    for other in ((1.001, 1e-6, 0.9), (1.0, 1.01e-6, 0.9), (1.0, 1e-6, 0.91)):
+        assert shipped_design(5, *other) is None
+    assert shipped_design(7, *SETTING) is None
+    assert shipped_design(10, *SETTING, atoms="hub", hubs=[4]).design.hubs == (4,)
+    assert shipped_design(10, *SETTING, atoms="hub", hubs=[7]) is None
+
+
+def test_the_best_atoms_have_the_fewest_messages():
+    totals = {
+        a: shipped_design(5, *SETTING, atoms=a).design.messages for a in ("halving", "star", "hub", "best")
+    }
+    assert totals["best"] == totals["hub"] < totals["star"] < totals["halving"]
+
+
+@pytest.mark.parametrize(("size", "kind"), [(2, ("star", ())), (7, ("hub", (3,))), (15, ("hub", (4, 8)))])
+def test_a_quick_design_is_certified_and_near_the_shipped_ones(size, kind):
+    design = quick_design(size, *SETTING)
+    assert good_atoms(size) == kind == (design.atoms, design.hubs)
+    assert correlated_noise_delta(design, 1.0) <= 1e-6
+    shipped = shipped_design(size, *SETTING)
+    if shipped is not None:
+        assert 1 < design.messages / shipped.design.messages < 1.25
+
+
+@pytest.mark.parametrize(
+    ("size", "eps", "delta", "eps_star", "atoms", "total"),
+    [
+        (1, 1.0, 1e-6, 0.9, "star", 600),
+        (4, 2.0, 1e-7, 1.5, "halving", 2027),
+        (7, 0.5, 1e-8, 0.4, "star", 16524),
+    ],
+)
+def test_other_certified_points_of_the_specification(size, eps, delta, eps_star, atoms, total):
+    """Totals of long searches: a quick design needs at most a few percent more."""
+    design = quick_design(size, eps, delta, eps_star, atoms=atoms)
+    assert 0.97 * total < design.messages < 1.09 * total
+    estimate = family_design(size, eps, delta, eps_star, atoms=atoms)
+    assert design.messages == pytest.approx(estimate.messages, rel=2e-3)
+
+
+def test_refusals():
+    with pytest.raises(Infeasible, match="make designs"):
+        quick_design(21, *SETTING)
+    with pytest.raises(Infeasible, match="eps_star"):
+        quick_design(3, 1.0, 1e-6, 1.0)
+    with pytest.raises(ValueError, match="hubs must be given"):
+        quick_design(3, *SETTING, atoms="hub")
+    with pytest.raises(ValueError, match="atoms"):
+        shipped_design(3, *SETTING, atoms="ring")
+    with pytest.raises(ValueError, match="hubs"):
+        shipped_design(3, *SETTING, hubs=[2])
+    with pytest.raises(ValueError, match="max_value"):
+        good_atoms(0)
