@@ -94,6 +94,15 @@ benchmarks: .venv/.installed-benchmarks .venv/.installed-learning  ## Measure sp
 docs: .venv/.installed-docs  ## Build the documentation into results/docs/
 	@$(BIN)/mkdocs build --strict
 
+# ---- noise designs (summation) -----------------------------------------------------------------------------
+.PHONY: designs
+designs: .venv/.installed-run  ## Search for the noise designs of summation again; takes long, can be interrupted
+	@$(SINGLE) $(BIN)/python tools/designs.py search
+
+.PHONY: designs-check
+designs-check: .venv/.installed-run  ## Certify all shipped noise designs again
+	@$(SINGLE) $(BIN)/python tools/designs.py check
+
 # ---- cleaning ----------------------------------------------------------------------------------------------
 .PHONY: clean
 clean:  ## Remove results and logs (keeps downloads and the environment)

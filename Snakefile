@@ -12,6 +12,7 @@ configfile: Path(workflow.basedir) / "config/config.yaml"
 
 include: "workflow/rules/common.smk"
 include: "workflow/rules/data.smk"
+include: "workflow/rules/training.smk"
 include: "workflow/rules/experiments.smk"
 include: "workflow/rules/figures.smk"
 include: "workflow/rules/report.smk"
@@ -26,6 +27,7 @@ wildcard_constraints:
     method="[a-z0-9_]+",
     dataset="[a-z]+",
     claim="[a-z0-9_]+",
+    run="[a-z0-9_]+",
 
 
 localrules:
@@ -43,6 +45,7 @@ rule all:
 
 onstart:
     lock_this_folder()
+    say_what_is_left_out()
 
 
 onsuccess:

@@ -69,6 +69,9 @@ def check(configfile: str | None) -> None:
             click.echo(
                 f"  {experiment.id}: {len(jobs)} methods, at most {cells} cells, {experiment.repeats} repeats"
             )
+        for run in paper.training.values():
+            without = f", left out ({settings.left_out})" if settings.left_out else ""
+            click.echo(f"  training {run.id}: {run.plan(settings.seed).rounds} rounds{without}")
         click.echo(f"  drawings: {', '.join(file.id for file in drawing_files(paper))}")
 
 
@@ -144,7 +147,8 @@ def repair(configfile: str | None) -> None:
         with FileLock(
             ".snakemake/shuffledp.lock", timeout=0
         ):  # the one that a run holds (workflow/rules/common.smk)
-            removed = _repair(Path(results), "runs/*/*/*.cells.parquet", "runs/*/*/*.values.parquet")
+            patterns = ("runs/*/*/*.cells.parquet", "runs/*/*/*.values.parquet", "training/*/*.parquet")
+            removed = _repair(Path(results), *patterns)
             removed += _repair(Path("data/prepared"), "*.parquet", "*.npz")
     except Timeout:
         raise click.ClickException(

@@ -9,6 +9,7 @@ import shuffledp
 from shuffledp import datasets
 from shuffledp.experiments.config import ConfigurationError, load_settings
 from shuffledp.experiments.results import Bundle
+from shuffledp.experiments.training import OWN_FILES, TrainingFiles
 from shuffledp.figures import drawings
 from shuffledp.protocols import module_path
 
@@ -23,6 +24,7 @@ except ConfigurationError as mistake:
 
 RESULTS = SETTINGS.results
 PREPARED = "data/prepared"
+RAW = "data/raw"
 LOGS = "logs"
 
 
@@ -39,6 +41,7 @@ CORE = modules(
     "storage.py",
     "numerics/*.py",
     "accounting/*.py",
+    "accounting/*.json",
     "protocols/*.py",
     "protocols/*/_*.py",
     "experiments/*.py",
@@ -70,21 +73,72 @@ def say_what_data_were_used():
             print(f"Data {name}: source {about['source']}{note}", file=sys.stderr)
 
 
+def say_what_is_left_out():
+    """One line if the configuration has training runs that do not take place."""
+    papers = [paper.key for paper in SETTINGS.papers.values() if paper.training]
+    if papers and SETTINGS.left_out:
+        print(
+            f"Training is left out ({SETTINGS.left_out}): the figures of {', '.join(papers)} show no accuracy.",
+            file=sys.stderr,
+        )
+
+
+# -- training --
+
+
+def prepared_files(name):
+    return [f"{PREPARED}/{datasets.data_file(name)}", f"{PREPARED}/{name}.sha256"]
+
+
+TRAINING = {
+    (paper.key, run.id): run
+    for paper in SETTINGS.papers.values()
+    for run in paper.training.values()
+    if not SETTINGS.left_out
+}
+
+
+def training_run(wildcards):
+    key = (wildcards.paper, wildcards.run)
+    if key not in TRAINING:
+        raise WorkflowError(f"No training run {'.'.join(key)} in the configuration.")
+    return TRAINING[key]
+
+
+def data_to_train_on(wildcards):
+    name = training_run(wildcards).data
+    return [f"{RAW}/{OWN_FILES[name]}"] if name in OWN_FILES else prepared_files(name)
+
+
+def training_job(wildcards):
+    return training_run(wildcards).job(SETTINGS.seed)
+
+
+def checkpoint_of(wildcards):
+    return str(
+        TrainingFiles.of(Path(RESULTS), wildcards.paper, wildcards.run).checkpoint
+    )
+
+
+def curve_of(experiment, method):
+    """Files of the training run that a method's accuracy comes from."""
+    if (experiment.paper, method.training) not in TRAINING:
+        return []
+    files = TrainingFiles.of(Path(RESULTS), experiment.paper, method.training)
+    return [str(files.curve), str(files.provenance), str(files.checksum)]
+
+
 # -- experiments --
 
 
 def setup_of(experiment, method):
     """Data, code and parameters of one job: what it depends on, and nothing else."""
     name = experiment.dataset if method.protocol else None
-    data = (
-        [f"{PREPARED}/{datasets.data_file(name)}", f"{PREPARED}/{name}.sha256"]
-        if name
-        else []
-    )
+    data = prepared_files(name) if name else []
     kind = experiment.parts["task"]["kind"] if method.protocol else None
     source = module_path(kind, method.protocol, root=ROOT) if method.protocol else None
     return {
-        "data": data,
+        "data": data + curve_of(experiment, method),
         "source": [os.path.relpath(source)] if source else [],
         "job": experiment.job(method.id, SETTINGS.seed),
     }
@@ -115,6 +169,11 @@ def own_module(wildcards):
     return setup_for(wildcards)["source"]
 
 
+def results_folder(wildcards):
+    """Where a method with training finds its curve."""
+    return RESULTS
+
+
 def job_of(wildcards):
     return setup_for(wildcards)["job"]
 
@@ -126,6 +185,7 @@ FIGURE_CODE = modules(
     "experiments/results.py",
     "experiments/config.py",
     "experiments/schema.py",
+    "experiments/training.py",
 )
 
 
@@ -220,6 +280,7 @@ def captions_of(paper, files):
 def drawing_setup(paper, files):
     """What the drawings depend on in the configuration; a change elsewhere does not redraw them."""
     about = ("parts", "grid", "accounting", "repeats", "source", "assumed")
+    about += ("rounds", "left_out")
     return {
         file.id: [
             dict(file.entry),

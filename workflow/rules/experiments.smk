@@ -20,5 +20,6 @@ rule method:
         job=job_of,
         prepared=PREPARED,
         root=str(ROOT),
+        results=results_folder,
     script:
         "../scripts/run_method.py"

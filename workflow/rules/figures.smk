@@ -7,9 +7,11 @@ rule claim_table:
         modules(
             "numerics/*.py",
             "accounting/*.py",
+            "accounting/*.json",
             "populations.py",
             "claims/*.py",
             "claims/errata/*",
+            "claims/readings/*",
             "claims/witnesses/*.py",
         ),
     output:

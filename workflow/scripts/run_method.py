@@ -11,8 +11,8 @@ if TYPE_CHECKING:
     from snakemake.script import snakemake
 
 
-def main(job: dict[str, Any], prepared: Path, root: Path, bundle: results.Bundle) -> None:
-    done = runner.run(job, prepared=prepared, root=root)
+def main(job: dict[str, Any], prepared: Path, root: Path, folder: Path, bundle: results.Bundle) -> None:
+    done = runner.run(job, prepared=prepared, root=root, results=folder)
     data = {"source": done.data_source, "note": done.data_note}
     results.write(bundle, done.cells, done.values, of_job(job, seeds.digest(job), data, root))
 
@@ -24,5 +24,6 @@ if __name__ == "__main__":
             snakemake.params.job,
             Path(snakemake.params.prepared),
             Path(snakemake.params.root),
+            Path(snakemake.params.results),
             results.Bundle(Path(out.cells), Path(out.values_), Path(out.provenance), Path(out.checksum)),
         )

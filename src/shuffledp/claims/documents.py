@@ -15,7 +15,7 @@ from pathlib import Path
 
 import pandas as pd
 
-from shuffledp.claims import dump
+from shuffledp.claims import dump, shuffle_gaussian
 from shuffledp.claims.comparisons import (
     budget_gaps,
     checkin_gaps,
@@ -97,10 +97,18 @@ def _dump_savings() -> str:
     return _formatted(dump.savings(), ["{:g}".format, number, number, "{:.2f}".format])
 
 
+def _shuffle_gaussian_table() -> str:
+    return _formatted(shuffle_gaussian.table_one(), [None, "{:.0f}".format, *[None] * 4])
+
+
 #: What can stand between the marks, by name.
 TABLES: dict[str, Callable[[], str]] = {
     "errata random_population": partial(markdown_table, "random_population"),
     "errata dump": partial(markdown_table, "dump"),
+    "errata segmented": partial(markdown_table, "segmented"),
+    "errata shuffle_gaussian": partial(markdown_table, "shuffle_gaussian"),
+    "shuffle gaussian table one": _shuffle_gaussian_table,
+    "errata summation": partial(markdown_table, "summation"),
     "dump gaps": _dump_gaps,
     "dump savings": _dump_savings,
     "budgets": _budgets,

@@ -6,13 +6,19 @@ from collections.abc import Callable, Mapping
 
 import pandas as pd
 
-from shuffledp.claims import dump, multi_message
+from shuffledp.claims import dump, multi_message, shuffle_gaussian, summation
 from shuffledp.claims.evaluation import check, evaluate
 
 #: Checked tables of the papers: computed when asked for.
 TABLES: Mapping[str, Mapping[str, Callable[[], pd.DataFrame]]] = {
     "random_population": {"table2": multi_message.table_two},
     "dump": {"table2": dump.table_two, "table3": dump.table_three, "table4": dump.table_four},
+    "summation": {
+        "figure_points": summation.figure_points,
+        "noise_messages": summation.accountings,
+        "designs": summation.designs,
+    },
+    "shuffle_gaussian": {"table1": shuffle_gaussian.table_one},
 }
 
 

@@ -7,7 +7,7 @@ turns them into `Settings`; it neither computes nor draws.
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
@@ -15,7 +15,7 @@ from typing import Any
 import shuffledp.accounting
 from shuffledp.experiments.grid import is_variable, points, resolve, variables
 from shuffledp.experiments.participants import budget_from, population_from, task_from
-from shuffledp.experiments.results import CELL_NUMBERS, PARAMETER_PREFIX, RESERVED
+from shuffledp.experiments.results import CELL_NUMBERS, PARAMETER_PREFIX, RESERVED, TRAINED_METRICS
 from shuffledp.experiments.schema import (
     ConfigurationError,
     check_schema,
@@ -25,6 +25,7 @@ from shuffledp.experiments.schema import (
     suggestion,
 )
 from shuffledp.experiments.sources import check_data
+from shuffledp.experiments.training import OWN_FILES, TrainingRun, left_out, missing
 from shuffledp.protocols import ProtocolBase, registry
 from shuffledp.tasks import TASKS
 
@@ -49,7 +50,10 @@ def merged(base: Mapping[str, Any], over: Mapping[str, Any]) -> dict[str, Any]:
 
 @dataclass(frozen=True)
 class Method:
-    """One line of a comparison: a protocol, or a function of `shuffledp.accounting`."""
+    """One line of a comparison: a protocol, or a function of `shuffledp.accounting`.
+
+    With ``training`` the cells of a function have the accuracy of that run, at the round that they are about.
+    """
 
     id: str
     protocol: str | None = None
@@ -60,11 +64,16 @@ class Method:
     returns: str = "value"
     budget: Mapping[str, Any] | None = None
     accounting: tuple[str, ...] | None = None
+    training: str | None = None
 
 
 @dataclass(frozen=True)
 class Experiment:
-    """A grid of cells and the methods that are computed on it."""
+    """A grid of cells and the methods that are computed on it.
+
+    ``rounds`` are the grid variables whose values are the evaluated rounds of a training run, with that run;
+    ``left_out`` says why there is no training, if so.
+    """
 
     paper: str
     id: str
@@ -75,6 +84,8 @@ class Experiment:
     methods: Mapping[str, Method]
     source: str
     assumed: Mapping[str, str]
+    rounds: Mapping[str, TrainingRun] = field(default_factory=dict)
+    left_out: str = ""
 
     @property
     def dataset(self) -> str | None:
@@ -92,6 +103,11 @@ class Experiment:
         own = variables([method.options, method.arguments])
         return own | variables(self.shared(method)) if method.protocol else own
 
+    def round_of(self, method: Method) -> str | None:
+        """The grid variable that runs over the evaluated rounds of a method's training run."""
+        own = (v for v, run in self.rounds.items() if run.id == method.training)
+        return next((v for v in own if v in self.variables(method)), None)
+
     def shared(self, method: Method) -> dict[str, Any]:
         """Task, data, population and budget as this method sees them."""
         shared = {key: value for key, value in self.parts.items() if value is not None}
@@ -105,6 +121,9 @@ class Experiment:
         what = {"options": dict(method.options), "arguments": dict(method.arguments)}
         shared = self.shared(method) if method.protocol else {}
         used = self.variables(method)
+        if method.training:
+            about = {"run": method.training, "round": self.round_of(method), "left_out": self.left_out}
+            what["training"] = about
         return {
             "paper": self.paper,
             "experiment": self.id,
@@ -123,7 +142,8 @@ class Experiment:
 
 @dataclass(frozen=True)
 class Paper:
-    """A paper: its experiments, the figures and tables drawn from them, and the tables of its checked claims."""
+    """A paper: its experiments and training runs, the figures and tables drawn from them, and the tables of its checked
+    claims."""
 
     key: str
     title: str
@@ -133,11 +153,15 @@ class Paper:
     figures: Mapping[str, Mapping[str, Any]]
     tables: Mapping[str, Mapping[str, Any]]
     claims: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
+    training: Mapping[str, TrainingRun] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
 class Settings:
-    """The whole configuration, checked; ``shortened`` are the papers of which a part runs at another scale."""
+    """The whole configuration, checked.
+
+    ``shortened`` are the papers of which a part runs at another scale; ``left_out`` says why nothing is trained, if so.
+    """
 
     seed: int
     results: str
@@ -145,6 +169,7 @@ class Settings:
     formats: tuple[str, ...]
     shortened: frozenset[str]
     papers: Mapping[str, Paper]
+    left_out: str = ""
 
 
 # -- building ----------------------------------------------------------------------------------------------------
@@ -180,9 +205,18 @@ def load_settings(config: Mapping[str, Any], root: Path) -> Settings:
             )
     raw = {key: read_yaml(every[key]) for key in config["papers"]}
     overrides: Mapping[str, Any] = config["overrides"]
+    rounds = {key: _rounds_asked_for(value) for key, value in raw.items()}
     for target, change in overrides.items():
         _apply_override(target, change, raw, every)
-    papers = {key: _paper(key, value, baselines, root, schemas, overrides) for key, value in raw.items()}
+    training = {key: _training(key, value, rounds[key], schemas) for key, value in raw.items()}
+    try:
+        without = left_out(config.get("learning", "auto"))
+    except ValueError as error:
+        raise ConfigurationError(f"config: learning: {error}") from None
+    papers = {
+        key: _paper(key, value, baselines, root, schemas, overrides, training[key], without)
+        for key, value in raw.items()
+    }
     _check_baseline_figures(baselines)
     shortened = frozenset(target.partition(".")[0] for target, change in overrides.items() if change)
     return Settings(
@@ -192,6 +226,7 @@ def load_settings(config: Mapping[str, Any], root: Path) -> Settings:
         tuple(config["formats"]),
         shortened,
         papers,
+        without,
     )
 
 
@@ -212,13 +247,24 @@ def _mapping(value: Any, key: str) -> Mapping[str, Any]:
 def _apply_override(
     target: str, change: Mapping[str, Any], raw: dict[str, Any], every: Mapping[str, Path]
 ) -> None:
-    """Another scale for an experiment; grids may only name variables that the experiment has."""
+    """Another scale for an experiment or a training run; grids may only name variables that the experiment has."""
     key, _, experiment_id = target.partition(".")
     if key not in every:
         raise ConfigurationError(
             f"config: overrides.{target}: no paper {key!r}.{suggestion(key, every)} Known: {', '.join(every)}."
         )
     content = raw[key] if key in raw else read_yaml(every[key])  # also if the paper is not part of this run
+    part, _, run = experiment_id.partition(".")
+    if part == "training":
+        runs = _mapping(content, "training")
+        if run not in runs:
+            raise ConfigurationError(
+                f"config: overrides.{target}: no such training run.{suggestion(run, runs)} "
+                f"Known: {', '.join(runs) or 'none'}."
+            )
+        if isinstance(runs[run], dict):
+            runs[run].update(change)
+        return
     experiments = _mapping(content, "experiments")
     if experiment_id not in experiments:
         known = [f"{key}.{e}" for e in experiments]
@@ -235,6 +281,58 @@ def _apply_override(
         experiments[experiment_id].update({**change, "grid": {**grid, **other}} if other else change)
 
 
+def _rounds_asked_for(raw: Any) -> dict[str, Any]:
+    """Rounds of the training runs as the paper's file has them, before anything overrides them."""
+    return {
+        name: _mapping(_mapping(raw, "training"), name).get("rounds") for name in _mapping(raw, "training")
+    }
+
+
+def _training(key: str, raw: Any, rounds: Mapping[str, Any], schemas: Path) -> dict[str, TrainingRun]:
+    """The training runs of a paper's file, checked."""
+    runs = {}
+    for name, value in _mapping(raw, "training").items():
+        place = f"{_place(key)}: training.{name}"
+        error = first_error(value, schemas, f"{_PAPER_SCHEMA}#/$defs/training_run")
+        if error is not None:
+            where = dotted(error[0])
+            raise ConfigurationError(f"{place}.{where}{error[1]}" if where else f"{place}: {error[1]}")
+        settings = {k: v for k, v in value.items() if k != "data"}
+        changed = settings["rounds"] != rounds[name]
+        shortened = f"{settings['rounds']:,} of {rounds[name]:,} rounds" if changed else ""
+        run = TrainingRun(key, name, value["data"]["name"], settings, shortened)
+        try:
+            run.plan(0)
+        except ValueError as error:
+            raise ConfigurationError(f"{place}: {error}") from None
+        runs[name] = run
+    return runs
+
+
+def _with_rounds(
+    key: str, raw: Any, training: Mapping[str, TrainingRun]
+) -> tuple[Any, dict[str, dict[str, TrainingRun]]]:
+    """A paper's file with ``{evaluated: run}`` in grids replaced by the rounds, and which variables these were."""
+    experiments: dict[str, Any] = {}
+    found: dict[str, dict[str, TrainingRun]] = {}
+    for name, experiment in _mapping(raw, "experiments").items():
+        grid = dict(_mapping(experiment, "grid"))
+        found[name] = {}
+        for variable, values in grid.items():
+            if not isinstance(values, Mapping) or set(values) != {"evaluated"}:
+                continue
+            run = values["evaluated"]
+            if run not in training:
+                raise ConfigurationError(
+                    f"{_place(key)}: experiments.{name}.grid.{variable}.evaluated: no training run {run!r}."
+                    f"{suggestion(run, training)} Known: {', '.join(training) or 'none'}."
+                )
+            grid[variable] = training[run].evaluated
+            found[name][variable] = training[run]
+        experiments[name] = {**experiment, "grid": grid} if found[name] else experiment
+    return ({**raw, "experiments": experiments} if any(found.values()) else raw), found
+
+
 def _paper(
     key: str,
     raw: Any,
@@ -242,12 +340,16 @@ def _paper(
     root: Path,
     schemas: Path,
     overrides: Mapping[str, Any],
+    training: Mapping[str, TrainingRun],
+    without: str,
 ) -> Paper:
-    _check_paper(key, raw, schemas, overrides)
+    raw, rounds = _with_rounds(key, raw, training)
+    _check_paper(key, raw, schemas, overrides, rounds)
     experiments = {
-        name: _experiment(key, name, value, baselines, root, schemas)
+        name: replace(_experiment(key, name, value, baselines, root, schemas, rounds[name]), left_out=without)
         for name, value in raw["experiments"].items()
     }
+    _check_training(key, training, experiments, root, without)
     drawn = {
         part: {
             name: _drawn(key, part, name, value, experiments, baselines)
@@ -272,10 +374,34 @@ def _paper(
         drawn["figures"],
         drawn["tables"],
         claims,
+        training,
     )
 
 
-def _check_paper(key: str, raw: Any, schemas: Path, overrides: Mapping[str, Any]) -> None:
+def _check_training(
+    key: str,
+    training: Mapping[str, TrainingRun],
+    experiments: Mapping[str, Experiment],
+    root: Path,
+    without: str,
+) -> None:
+    """Every run is used, and data that users supply themselves are there."""
+    used = {m.training for e in experiments.values() for m in e.methods.values()}
+    for name, run in training.items():
+        if name not in used:
+            raise ConfigurationError(f"{_place(key)}: training.{name}: no method names it.")
+        own = root / "data/raw" / OWN_FILES[run.data] if run.data in OWN_FILES else None
+        if own is not None and not without and not own.is_file():
+            raise ConfigurationError(f"{_place(key)}: training.{name}.data: {missing(run.data, own)}")
+
+
+def _check_paper(
+    key: str,
+    raw: Any,
+    schemas: Path,
+    overrides: Mapping[str, Any],
+    rounds: Mapping[str, Mapping[str, TrainingRun]],
+) -> None:
     """Schema check of a paper's file with every grid variable replaced by each of its values in turn."""
     place = _place(key)
     resolved = {}
@@ -289,7 +415,7 @@ def _check_paper(key: str, raw: Any, schemas: Path, overrides: Mapping[str, Any]
             for g in grid
         }
         if isinstance(experiment, Mapping):
-            _check_resolved(experiment, grid, schemas, "experiment", here, places)
+            _check_resolved(experiment, grid, schemas, "experiment", here, places, rounds[name])
             experiment = {**resolve({**experiment, "grid": {}}, _first_point(grid)), "grid": grid}
         resolved[name] = experiment
     check_schema({**raw, "experiments": resolved} if resolved else raw, schemas, _PAPER_SCHEMA, place)
@@ -315,8 +441,12 @@ def _check_resolved(
     part: str,
     place: str,
     grid_places: Mapping[str, str],
+    counted: Container[str] = (),
 ) -> None:
-    """Check a part of the paper's schema at every value of every variable; the others stay at their first."""
+    """Check a part of the paper's schema at every value of every variable; the others stay at their first.
+
+    Of a variable in ``counted``, which counts upwards by whole numbers, the first and the last value stand for all.
+    """
     rest = {k: v for k, v in raw.items() if k != "grid"}
     used = variables(rest)
     for name in sorted(used - set(grid)):
@@ -324,7 +454,8 @@ def _check_resolved(
             f"{place}: ${name} is not a grid variable.{suggestion(f'${name}', [f'${g}' for g in grid])} "
             f"Known: {', '.join(f'${g}' for g in grid) or 'none'}."
         )
-    steps = [{}, *({g: i} for g in grid if g in used for i in range(1, len(grid[g])))]
+    indices = {g: range(max(1, len(grid[g]) - 1) if g in counted else 1, len(grid[g])) for g in grid}
+    steps = [{}, *({g: i} for g in grid if g in used for i in indices[g])]
     for step in steps:
         point = {g: values[step.get(g, 0)] for g, values in grid.items()}
         whole = resolve(rest, point) | ({"grid": grid} if "grid" in raw else {})
@@ -363,6 +494,7 @@ def _experiment(
     baselines: Sequence[Mapping[str, Any]],
     root: Path,
     schemas: Path,
+    rounds: Mapping[str, TrainingRun],
 ) -> Experiment:
     place = f"{_place(key)}: experiments.{name}"
     grid = raw["grid"]
@@ -391,6 +523,7 @@ def _experiment(
         methods=methods,
         source=raw["source"],
         assumed=raw.get("assumed") or {},
+        rounds=rounds,
     )
     _check_parts(experiment, place)
     checked = {m: _checked_method(experiment, method, places[m], root) for m, method in methods.items()}
@@ -440,7 +573,7 @@ def _method(method_id: str, raw: Mapping[str, Any], place: str) -> Method:
         values.setdefault("protocol", method_id)
     elif "protocol" in values:
         raise ConfigurationError(f"{place}: give either protocol or function, not both.")
-    others = ("options", "budget") if "function" in values else ("arguments", "returns")
+    others = ("options", "budget") if "function" in values else ("arguments", "returns", "training")
     for key in others:
         if key in values:
             kind = "protocol" if "function" in values else "function"
@@ -454,6 +587,11 @@ def _checked_method(experiment: Experiment, method: Method, place: str, root: Pa
     """The method with the accountings that it is computed under."""
     if method.function:
         _check_function(method, place)
+        if method.training and experiment.round_of(method) is None:
+            raise ConfigurationError(
+                f"{place}.training: needs an argument over the rounds of {method.training!r}, a grid variable with "
+                f"the value {{evaluated: {method.training}}}."
+            )
         if "population" in method.arguments:
             _built(
                 f"{place}.arguments.population",
@@ -567,9 +705,16 @@ def _check_axes(entry: Mapping[str, Any], experiment: Experiment, place: str) ->
     """Axes exist, ``where`` picks existing values, and no two numbers end up at the same spot."""
     methods = entry["methods"]
     values = {**experiment.grid, "accounting": experiment.accountings(methods), "method": methods}
-    axes = [entry[a] for a in ("x", "panels", "curves", "files") if a in entry]
+    axes = [entry[a] for a in ("x", "along", "panels", "curves", "files") if a in entry]
     axes += [*entry.get("rows", []), *entry.get("columns", [])]
     where = entry.get("where", {})
+    if "along" in entry:  # x is a number of the cells, and a grid variable runs along the curve
+        if entry["x"] not in CELL_NUMBERS or entry["x"] in values:
+            raise ConfigurationError(
+                f"{place}.along: belongs to an x that is a number of the cells, not to {entry['x']!r}. "
+                f"Known: {', '.join(CELL_NUMBERS)}."
+            )
+        axes.remove(entry["x"])
     for axis in [*axes, *where]:
         if axis not in values:
             raise ConfigurationError(
@@ -583,6 +728,8 @@ def _check_axes(entry: Mapping[str, Any], experiment: Experiment, place: str) ->
             )
     used = {"accounting"}.union(*(experiment.variables(experiment.methods[m]) for m in methods))
     used |= {"method"} if "rows" in entry else set()  # in a figure every method has curves of its own
+    if all(len(experiment.methods[m].accounting or ()) == 1 for m in methods):
+        used.discard("accounting")  # each method has its own, so that nothing coincides
     for axis in sorted(used - {*axes, *where}):
         if len(values[axis]) > 1:
             other = "rows or columns" if "rows" in entry else "panels, curves or files"
@@ -597,7 +744,8 @@ def _check_quantity(entry: Mapping[str, Any], experiment: Experiment, place: str
     methods = [experiment.methods[m] for m in entry["methods"]]
     task = experiment.parts["task"]
     metrics = task.get("metrics") or TASKS[task["kind"]].metrics[:1] if task else ()
-    known = [*metrics, *(m.returns for m in methods if m.function), *CELL_NUMBERS]
+    trained = TRAINED_METRICS if any(m.training for m in methods) else ()
+    known = [*metrics, *(m.returns for m in methods if m.function), *trained, *CELL_NUMBERS]
     if entry[key] not in known and not entry[key].startswith(PARAMETER_PREFIX):
         raise ConfigurationError(
             f"{place}.{key}: no quantity {entry[key]!r} in experiment {experiment.id!r}."
@@ -682,6 +830,7 @@ __all__ = [
     "Method",
     "Paper",
     "Settings",
+    "TrainingRun",
     "cells_of",
     "check_schema",
     "is_variable",

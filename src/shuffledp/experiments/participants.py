@@ -7,14 +7,15 @@ curves of one figure are compared on the same participants.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
 
 from shuffledp import populations
-from shuffledp.experiments.seeds import generator
+from shuffledp.experiments.seeds import canonical_json, generator
 from shuffledp.experiments.sources import Source
+from shuffledp.experiments.sources.base import Held
 from shuffledp.numerics import Window
 from shuffledp.tasks import TASKS, Budget, Floats, Ints, Participants, Task
 
@@ -72,8 +73,24 @@ class Typical:
     sampling_variance: Floats
 
 
+@dataclass
+class LastDraw:
+    """Numbers of participants, (R,), and what they hold, of the last draw; privacy levels may then be dealt out anew."""
+
+    key: str = ""
+    n: Ints = field(default_factory=lambda: np.empty(0, np.int64))
+    held: list[Held] = field(default_factory=list)
+
+
 def participants(
-    task: Task, source: Source, law: populations.Law, *, repeats: int, seed: int, truth: str = "participants"
+    task: Task,
+    source: Source,
+    law: populations.Law,
+    *,
+    repeats: int,
+    seed: int,
+    truth: str = "participants",
+    last: LastDraw | None = None,
 ) -> Participants:
     """Participants of all repeats of one grid point.
 
@@ -91,15 +108,20 @@ def participants(
         The run seed.
     truth : {"participants", "population"}
         Whether the estimate is compared with what the participants hold or with what they are drawn from.
+    last : LastDraw, optional
+        Saves drawing again what was drawn last, and keeps what is drawn.
     """
-    key = ["data", dict(source.key), repr(law), task.kind, list(task.counts_shape)]
-    n = np.empty(repeats, np.int64)
-    held = []
-    for repeat in range(repeats):
-        rng = generator(seed, *key, repeat)
-        n[repeat] = 1 + int(law.sample(rng))
-        held.append(source.draw(int(n[repeat]), rng))
-    return source.gathered(n, held, truth)
+    names = ["data", dict(source.key), repr(law), task.kind, list(task.counts_shape)]
+    draw = LastDraw() if last is None else last
+    key = canonical_json([names, repr(task), repeats, seed])
+    if draw.key != key:
+        draw.key, draw.held = key, []  # what was kept is not needed any more
+        draw.n = np.empty(repeats, np.int64)
+        for repeat in range(repeats):
+            rng = generator(seed, *names, repeat)
+            draw.n[repeat] = 1 + int(law.sample(rng))
+            draw.held.append(source.draw(int(draw.n[repeat]), rng))
+    return source.gathered(draw.n, draw.held, truth)
 
 
 def typical(

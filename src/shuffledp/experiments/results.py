@@ -40,6 +40,8 @@ VALUES = pa.schema(
 CELL_NUMBERS = tuple(f.name for f in CELLS if f.type == _NUMBER)
 PARAMETER_PREFIX = "parameters."
 """``parameters.dummies`` stands for an entry of the column ``parameters``."""
+TRAINED_METRICS = ("accuracy",)
+"""What a training run adds to the cells of a method; absent where training is left out."""
 RESERVED = frozenset(
     {*CELLS.names, *VALUES.names, "mean", "count", "standard_error", "curve"} - set(CELL_NUMBERS)
 )

@@ -22,6 +22,7 @@ from shuffledp.accounting import Infeasible
 from shuffledp.experiments.config import cells_of
 from shuffledp.experiments.grid import resolve
 from shuffledp.experiments.participants import (
+    LastDraw,
     Typical,
     budget_from,
     participants,
@@ -32,6 +33,8 @@ from shuffledp.experiments.participants import (
 from shuffledp.experiments.results import CELLS, VALUES, table
 from shuffledp.experiments.seeds import canonical_json, digest, generator
 from shuffledp.experiments.sources import Source, source_from
+from shuffledp.experiments.training import Trained, TrainingFiles
+from shuffledp.experiments.training import read as read_training
 from shuffledp.populations import Law
 from shuffledp.protocols import ProtocolBase, get
 from shuffledp.tasks import ABSOLUTE_METRICS, METRICS, Participants, Public, Task, expected_metric
@@ -45,8 +48,10 @@ class _Inputs:
     """Data of a job, loaded once, and the participants of the grid point at hand, who serve several cells in a row."""
 
     prepared: Path
+    trained: Trained | None = None
     sources: dict[str, Source] = field(default_factory=dict)
-    _drawn: tuple[str, Participants] | None = None
+    _last: LastDraw = field(default_factory=LastDraw)
+    _drawn: tuple[Source, str, Participants] | None = None
 
     def source(self, config: Mapping[str, Any], task: Task) -> Source:
         """The data of a configuration for a task."""
@@ -57,11 +62,11 @@ class _Inputs:
 
     def participants(self, task: Task, source: Source, law: Law, **how: Any) -> Participants:
         """Participants as `participants` draws them; those of the last call are kept."""
-        key = canonical_json([repr(task), dict(source.key), repr(law), how])
-        if self._drawn is None or self._drawn[0] != key:
+        key = canonical_json([repr(law), how])
+        if self._drawn is None or self._drawn[0] is not source or self._drawn[1] != key:
             self._drawn = None  # the old ones are not needed any more
-            self._drawn = (key, participants(task, source, law, **how))
-        return self._drawn[1]
+            self._drawn = (source, key, participants(task, source, law, **how, last=self._last))
+        return self._drawn[2]
 
 
 @dataclass(frozen=True)
@@ -74,7 +79,9 @@ class JobResult:
     data_note: str
 
 
-def run(job: Mapping[str, Any], *, prepared: Path, root: Path, every: float = 5.0) -> JobResult:
+def run(
+    job: Mapping[str, Any], *, prepared: Path, root: Path, results: Path | None = None, every: float = 5.0
+) -> JobResult:
     """Run all cells of one method of one experiment.
 
     Parameters
@@ -85,13 +92,15 @@ def run(job: Mapping[str, Any], *, prepared: Path, root: Path, every: float = 5.
         Folder of the prepared data sets.
     root : Path
         Folder that plug-in paths start from.
+    results : Path, optional
+        Folder of results, where a method with training finds its curve.
     every : float
         Seconds between two lines of progress.
     """
     pairs = [(p, a) for p, a in cells_of(job) if a in _accountings(job, root)]
     cells: list[Row] = []
     values: list[Row] = []
-    inputs = _Inputs(prepared)
+    inputs = _Inputs(prepared, _trained(job, results))
     spoken = started = time.monotonic()
     for done, (point, accounting) in enumerate(pairs):
         cell, rows = _cell(job, point, accounting, root, inputs)
@@ -105,13 +114,23 @@ def run(job: Mapping[str, Any], *, prepared: Path, root: Path, every: float = 5.
     cells.sort(key=lambda c: (c["point"], c["accounting"]))
     order = {c["cell"]: i for i, c in enumerate(cells)}
     values.sort(key=lambda v: (order[v["cell"]], v["metric"], v["kind"], v["repeat"]))
-    used = next(iter(inputs.sources.values()), None)
+    used = inputs.trained or next(iter(inputs.sources.values()), None)
+    without = job.get("training", {}).get("left_out")
     return JobResult(
         table(cells, CELLS),
         table(values, VALUES),
         used.data_source if used else "none",
-        used.note if used else "",
+        f"Training is left out ({without}): there is no accuracy." if without else used.note if used else "",
     )
+
+
+def _trained(job: Mapping[str, Any], results: Path | None) -> Trained | None:
+    """The training run of a job, if it has one that took place."""
+    if "training" not in job or job["training"]["left_out"]:
+        return None
+    if results is None:
+        raise ValueError(f"{name_of(job)}: training is read from the folder of results, which is not given.")
+    return read_training(TrainingFiles.of(results, job["paper"], job["training"]["run"]))
 
 
 def name_of(job: Mapping[str, Any]) -> str:
@@ -183,16 +202,23 @@ def _run_function(
     root: Path,
     inputs: _Inputs,
 ) -> tuple[Row, list[Row]]:
-    """A curve without simulation: one number per cell."""
+    """A curve without simulation: one number per cell, and the accuracy of the round where a run was trained."""
     function = _function(job)
     arguments = dict(resolved["arguments"])
     if "population" in arguments:
         arguments["population"] = population_from(arguments["population"])
     if "accounting" in inspect.signature(function).parameters:
         arguments["accounting"] = accounting
-    row = {"metric": job["returns"], "kind": "computed", "repeat": 0, "value": float(function(**arguments))}
-    known = {k: float(arguments[k]) for k in ("eps_local", "delta") if k in arguments}
-    return known | {"parameters": canonical_json({})}, [row]
+    value = float(function(**arguments))
+    rows = [{"metric": job["returns"], "kind": "computed", "repeat": 0, "value": value}]
+    known: Row = {k: float(arguments[k]) for k in ("eps_local", "delta") if k in arguments}
+    if job["returns"] == "eps":
+        known["eps"] = value
+    if inputs.trained is not None:
+        known |= {"dataset": inputs.trained.data, "data_source": inputs.trained.data_source}
+        accuracy = inputs.trained.accuracy[point[job["training"]["round"]]]
+        rows.append({"metric": "accuracy", "kind": "simulated", "repeat": 0, "value": accuracy})
+    return known | {"parameters": canonical_json({})}, rows
 
 
 def _run_protocol(

@@ -14,8 +14,8 @@ import jinja2
 import pandas as pd
 
 import shuffledp
-from shuffledp.experiments.config import Paper, Settings, is_variable
-from shuffledp.experiments.results import Bundle, Results, read
+from shuffledp.experiments.config import Paper, Settings, TrainingRun, is_variable
+from shuffledp.experiments.results import TRAINED_METRICS, Bundle, Results, read
 from shuffledp.figures.drawings import DrawingFile, claim_file, drawing_files, figure_folder
 from shuffledp.figures.plotter import Drawing, draw, long_form
 from shuffledp.figures.style import house_style, rendered
@@ -211,7 +211,9 @@ def _legend_labels(
 
 def _drawn_numbers(file: DrawingFile, selection: pd.DataFrame) -> bytes:
     variables = [v for v in file.experiment.grid if v in selection]
-    columns = ["method", "accounting", *variables, "kind", "mean", "standard_error", "count", "data_source"]
+    across = [file.entry["x"]] if "along" in file.entry else []  # a number of the cells
+    columns = ["method", "accounting", *variables, *across]
+    columns += ["kind", "mean", "standard_error", "count", "data_source"]
     ordered = selection.sort_values(["method", "accounting", *variables, "kind"], kind="stable")
     shown = ordered[columns].rename(columns={"mean": file.entry["y"]})
     return shown.to_csv(index=False, float_format="%.10g", lineterminator="\n").encode()
@@ -277,9 +279,37 @@ def _facts(file: DrawingFile, cells: pd.DataFrame, results: Results) -> dict[str
     reductions = sorted({r for r in cells["reduction"] if isinstance(r, str)})
     if reductions:
         facts["reduction"] = ", ".join(reductions)
+    runs = _runs(file)
+    if runs:
+        facts["training"] = "; ".join(run.described() for run in runs)
+        sources = sorted({p["data"]["source"] for p in results.provenance.values()} - {"none"})
+        facts["data of the training"] = f"source: {', '.join(sources)}" if sources else "no training"
+    best = _highest_accuracy(file, results) if file.entry.get("y") in TRAINED_METRICS else None
+    if best:
+        facts["highest accuracy"] = best
     for name, why in experiment.assumed.items():
         facts[f"assumed {name}"] = why
     return facts
+
+
+def _runs(file: DrawingFile) -> list[TrainingRun]:
+    """The training runs behind a drawing."""
+    experiment = file.experiment
+    named = {experiment.methods[m].training for m in file.entry["methods"]}
+    return list({run.id: run for run in experiment.rounds.values() if run.id in named}.values())
+
+
+def _highest_accuracy(file: DrawingFile, results: Results) -> str | None:
+    """Of all evaluated rounds of a drawing's training runs, in words; the earliest where several are equal."""
+    summary, found = results.summary(), []
+    for run in _runs(file):
+        methods = [m for m, method in file.experiment.methods.items() if method.training == run.id]
+        rows = summary[summary["metric"].isin(TRAINED_METRICS) & summary["method"].isin(methods)]
+        round_ = next(v for v, other in file.experiment.rounds.items() if other.id == run.id)
+        if not rows.empty:
+            best = rows.sort_values(["mean", round_], ascending=[False, True]).iloc[0]
+            found.append(f"{100 * best['mean']:.2f} % after {int(best[round_]):,} rounds")
+    return "; ".join(found) or None
 
 
 def _note(results: Results) -> str:

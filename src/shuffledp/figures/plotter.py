@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping, Sequence, Sized
 from dataclasses import dataclass, field
 from itertools import zip_longest
 from textwrap import fill
@@ -21,7 +21,7 @@ from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 from matplotlib.ticker import FuncFormatter, LogLocator, NullFormatter
 
-from shuffledp.experiments.results import CELL_NUMBERS, PARAMETER_PREFIX
+from shuffledp.experiments.results import CELL_NUMBERS, PARAMETER_PREFIX, TRAINED_METRICS
 from shuffledp.figures.style import Look, looks
 
 PANEL_INCHES = (2.9, 2.55)
@@ -29,8 +29,10 @@ MOST_COLUMNS = 4
 CHARACTERS_PER_INCH = 14
 HANDLE_CHARACTERS = 8  # what a legend's line and the space around it take
 MOST_LEGEND_COLUMNS = 6
+LEGEND_ROW_INCHES = 0.19
 REMARK_LINE = 0.06  # height of a remark's line in heights of a panel
 REMARK_CHARACTERS = 62  # of a remark's smaller letters across one panel
+MARKERS_PER_CURVE = 12  # about so many at most: on dense curves they would hide each other
 WARNING = "#8a1c00"  # the title says that the data are not the real ones
 
 
@@ -63,7 +65,7 @@ def long_form(cells: pd.DataFrame, summary: pd.DataFrame, y: str) -> pd.DataFram
         Results of an experiment.
     y : str
         A metric of the summary, a number that every cell has (such as ``eps_local``), or a calibrated parameter of the
-        protocols (such as ``parameters.dummies``).
+        protocols (such as ``parameters.dummies``). What training adds may be absent: then there are no rows.
 
     Raises
     ------
@@ -71,7 +73,7 @@ def long_form(cells: pd.DataFrame, summary: pd.DataFrame, y: str) -> pd.DataFram
         If nothing has that name.
     """
     shown: pd.DataFrame = summary[summary["metric"] == y]
-    if not shown.empty or (cells["status"] != "ok").all():
+    if not shown.empty or y in TRAINED_METRICS or (cells["status"] != "ok").all():
         return shown
     feasible = cells[cells["status"] == "ok"]
     parameters = [json.loads(p) for p in feasible["parameters"]]
@@ -93,7 +95,9 @@ def draw(what: Drawing) -> Figure:
     columns = min(len(panel_values), MOST_COLUMNS)
     rows = math.ceil(len(panel_values) / columns)
     width = max(columns * PANEL_INCHES[0] + 0.7, 5.2)
-    figure = Figure(figsize=(width, rows * PANEL_INCHES[1] + 1.25), layout="constrained")
+    legend_rows = math.ceil(len(what.labels) / _columns_that_fit(list(what.labels.values()), width))
+    height = rows * PANEL_INCHES[1] + 0.9 + LEGEND_ROW_INCHES * legend_rows
+    figure = Figure(figsize=(width, height), layout="constrained")
     axes = figure.subplots(rows, columns, sharex=True, sharey=True, squeeze=False)
     every = looks([*what.siblings, *(curve for curve in what.labels if curve not in what.siblings)])
     shown = {curve: every[curve] for curve in what.labels}
@@ -135,8 +139,11 @@ def _panel(ax: Axes, what: Drawing, value: Any, shown: Mapping[str, Look]) -> in
         ax.set_yscale("log")
     for curve, look in shown.items():
         rows = here[here["curve"] == curve]
-        _curve(ax, rows.sort_values(x) if x in rows else rows, x, look, ln, what.grid.get(x, ()))
+        rows = rows.sort_values(x) if x in rows else rows
+        _curve(ax, rows, x, look, ln, what.grid.get(x, ()), path="along" in what.drawing)
     said = []
+    if what.drawing["y"] in TRAINED_METRICS and here.empty:
+        said.append("nothing was trained in this run")
     if not gaps.empty:
         said.append(f"gaps: {_named(what, set(gaps['curve']))} not feasible")
     if what.drawing.get("y_scale") == "log":
@@ -175,7 +182,17 @@ def _make_room_below(ax: Axes, lines: int) -> None:
         ax.set_ylim(bottom=float(scale.inverted().transform(low - room / (1 - room) * (high - low))))
 
 
-def _curve(ax: Axes, rows: pd.DataFrame, x: str, look: Look, ln: bool, positions: Sequence[Any]) -> None:
+def _curve(
+    ax: Axes,
+    rows: pd.DataFrame,
+    x: str,
+    look: Look,
+    ln: bool,
+    positions: Sequence[Any],
+    *,
+    path: bool = False,
+) -> None:
+    """Draw one curve; a `path` joins simulated points, because a grid variable runs along it."""
     closed_form = not set(rows["kind"]) <= {"simulated"}
     for kind, group in rows.groupby("kind", sort=True):
         mean = group["mean"].to_numpy(float)
@@ -189,6 +206,11 @@ def _curve(ax: Axes, rows: pd.DataFrame, x: str, look: Look, ln: bool, positions
         if x not in group or group[x].isna().all():  # the method does not depend on x
             if kind != "simulated" or not closed_form:
                 ax.axhline(float(y[0]), color=look.colour, linestyle="--")
+        elif kind == "simulated" and path:
+            every = _marked(group)
+            ax.plot(
+                group[x], y, color=look.colour, ls=look.dash, marker=look.marker, markevery=every, mfc="none"
+            )
         elif kind == "simulated":
             ax.errorbar(
                 group[x],
@@ -204,7 +226,21 @@ def _curve(ax: Axes, rows: pd.DataFrame, x: str, look: Look, ln: bool, positions
             known = pd.Series(y, group[x])
             line = known.reindex(known.index.union(list(positions)))  # infeasible cells interrupt the line
             marker = look.marker if kind == "computed" else ""  # a closed form has no points
-            ax.plot(line.index, line, color=look.colour, ls=look.dash, marker=marker, mfc="none", zorder=2)
+            ax.plot(
+                line.index,
+                line,
+                color=look.colour,
+                ls=look.dash,
+                marker=marker,
+                markevery=_marked(line),
+                mfc="none",
+                zorder=2,
+            )
+
+
+def _marked(points: Sized) -> int:
+    """Every how many points there is a marker."""
+    return max(1, len(points) // MARKERS_PER_CURVE)
 
 
 def _labels(figure: Figure, axes: np.ndarray[Any, Any], what: Drawing) -> None:
@@ -221,7 +257,7 @@ def _labels(figure: Figure, axes: np.ndarray[Any, Any], what: Drawing) -> None:
 
 
 def _legend(figure: Figure, what: Drawing, shown: Mapping[str, Look]) -> None:
-    simulated = "simulated" in set(what.selection.get("kind", ()))
+    joined = "along" in what.drawing or "simulated" not in set(what.selection.get("kind", ()))
     handles = [
         Line2D(
             [],
@@ -229,7 +265,7 @@ def _legend(figure: Figure, what: Drawing, shown: Mapping[str, Look]) -> None:
             color=look.colour,
             marker="" if _is_level(what, c) or not _has_points(what, c) else look.marker,
             mfc="none",
-            ls="--" if _is_level(what, c) else look.dash if not simulated or _has_line(what, c) else "",
+            ls="--" if _is_level(what, c) else look.dash if joined or _has_line(what, c) else "",
         )
         for c, look in shown.items()
     ]
@@ -240,10 +276,9 @@ def _legend(figure: Figure, what: Drawing, shown: Mapping[str, Look]) -> None:
 
 
 def _columns_that_fit(labels: Sequence[str], inches: float) -> int:
-    """The most columns of a legend, filled downwards, whose widest entries fit side by side."""
+    """The most columns of a legend, filled downwards, whose widest entries fit side by side; at least 1."""
     for columns in range(min(len(labels), MOST_LEGEND_COLUMNS), 1, -1):
-        rows = math.ceil(len(labels) / columns)
-        widest = (max(map(len, labels[i : i + rows])) for i in range(0, len(labels), rows))
+        widest = (max(part) for part in np.array_split([len(label) for label in labels], columns))
         if sum(HANDLE_CHARACTERS + width for width in widest) <= inches * CHARACTERS_PER_INCH:
             return columns
     return 1

@@ -182,14 +182,18 @@ class ProtocolBase(ABC):
         return self
 
     @final
-    def refined(self, public: Public) -> Iterator[tuple[Self, Ints]]:
+    def after_first_round(self, public: Public) -> Iterator[tuple[Self, Ints]]:
         """The protocols after the first round, each with the repeats (r,) in which it is used."""
         if type(self).refine is ProtocolBase.refine:
             yield self, np.arange(public.repeats)
             return
-        groups: dict[Self, list[int]] = {}
+        alike: dict[bytes, list[int]] = {}  # announcements are often the same in all repeats
         for repeat in range(public.repeats):
-            groups.setdefault(self.refine(public.of_repeat(repeat)), []).append(repeat)
+            levels = b"" if public.level_counts is None else np.asarray(public.level_counts[repeat]).tobytes()
+            alike.setdefault(np.asarray(public.n_users[repeat]).tobytes() + levels, []).append(repeat)
+        groups: dict[Self, list[int]] = {}
+        for repeats_alike in alike.values():
+            groups.setdefault(self.refine(public.of_repeat(repeats_alike[0])), []).extend(repeats_alike)
         for protocol, repeats in groups.items():
             yield protocol, np.array(repeats)
 
@@ -243,7 +247,7 @@ class ProtocolBase(ABC):
         )
         public = self.announce(who, rng)
         known = who if public is who.public else replace(who, public=public)
-        groups = list(self.refined(public))
+        groups = list(self.after_first_round(public))
         if len(groups) == 1:
             protocol = groups[0][0]
             return protocol.estimate(protocol.sample_aggregate(known, rng), public)
@@ -276,7 +280,7 @@ class ProtocolBase(ABC):
     def expectation(self, what: Expectation, participants: Participants) -> Floats | None:
         """One of the ``expected_..`` of the protocol after the first round, (R, *estimate_shape); None when unknown."""
         result: Floats | None = None
-        for protocol, repeats in self.refined(participants.public):
+        for protocol, repeats in self.after_first_round(participants.public):
             every = len(repeats) == participants.public.repeats
             found = getattr(protocol, f"expected_{what}")(
                 participants if every else participants.of_repeats(repeats)

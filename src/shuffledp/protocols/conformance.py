@@ -23,7 +23,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import FrozenInstanceError, dataclass, fields, is_dataclass
-from functools import lru_cache
+from functools import lru_cache, partial
 from typing import Any
 
 import numpy as np
@@ -159,15 +159,53 @@ class SameNumbers:
         )
 
 
+@dataclass(frozen=True)
+class SameSets:
+    """``Case.participating`` for a sets task: the same sets at every privacy level, held by some users each.
+
+    Items and levels are then independent, without which the estimates of several levels cannot be averaged.
+
+    Parameters
+    ----------
+    task : Sets
+    sets : tuple of tuple of int
+        Different sets, as many users of each at a level.
+    times : tuple of int
+        Users per set at each level.
+    """
+
+    task: Sets
+    sets: tuple[tuple[int, ...], ...]
+    times: tuple[int, ...]
+
+    def __call__(self, repeats: int) -> Participants:
+        """R repeats with these participants."""
+        held = np.bincount(np.ravel(self.sets), minlength=self.task.domain_size)
+        sizes = np.array(self.times) * len(self.sets)
+        n = int(sizes.sum())
+        counts = np.tile(np.outer(self.times, held), (repeats, 1, 1))
+        truth = counts.sum(axis=1)[:, : self.task.estimate_shape[0]] / n
+
+        values = np.concatenate([np.tile(self.sets, (times, 1)) for times in self.times])
+        levels = np.repeat(np.arange(len(sizes)), sizes)
+
+        def users(repeat: int) -> Iterator[Users]:
+            yield Users(values.copy(), levels.copy())
+
+        public = Public(np.full(repeats, n), np.tile(sizes.astype(float), (repeats, 1)))
+        return Participants(public, counts, truth, users)
+
+
 def default_cases(
     protocol_class: Protocol, options: Mapping[str, Any] | None = None, *, users: int = 60
 ) -> tuple[Case, ...]:
-    """Small settings that between them reach the corners of a frequency, summation or vectors protocol.
+    """Small settings that between them reach the corners of a protocol.
 
     Three laws of the population, a tiny, a usual and a large budget, a lone participant, and every accounting that the
     class names. Frequencies: domains of 2 and 5 values, one of them held by nobody. Vectors: dimensions of 1 and 3,
     some vectors longer than the clip. Sums: of integers and real numbers, one or several at once, with and without
-    users who hold 0.
+    users who hold 0. Sets: domains of 2 to 7 items, one of them held by nobody, up to three privacy levels, with and
+    without padding.
 
     Parameters
     ----------
@@ -183,9 +221,13 @@ def default_cases(
     ValueError
         For other tasks: write the cases by hand, with `Case.participating`.
     """
-    make = {"frequency": _frequency_cases, "vectors": _vector_cases, "summation": _number_cases}.get(
-        protocol_class.task_kind
-    )
+    makers: Mapping[str, Callable[[int, str, Options], Iterator[Case]]] = {
+        "frequency": _frequency_cases,
+        "sets": partial(_set_cases, protocol_class.multi_level),
+        "summation": _number_cases,
+        "vectors": _vector_cases,
+    }
+    make = makers.get(protocol_class.task_kind)
     if make is None:
         raise ValueError(
             f"No default cases for {protocol_class.task_kind!r} tasks yet: make them from conformance.Case."
@@ -246,6 +288,30 @@ def _number_cases(users: int, accounting: str, extra: Options) -> Iterator[Case]
     yield case(usual, lone, Summation(2, signed=True), 1, 0, 0, 0, 0)
 
 
+def _set_cases(multi_level: bool, users: int, accounting: str, extra: Options) -> Iterator[Case]:
+    def case(
+        eps: tuple[float, ...],
+        delta: float,
+        law: Law,
+        task: Sets,
+        sets: tuple[tuple[int, ...], ...],
+        *times: int,
+    ) -> Case:
+        budget = Budget(eps if multi_level else eps[0], delta)
+        return Case(budget, law, task, accounting, (), extra, SameSets(task, sets, times))
+
+    part = users // 10  # users per set and level, twice
+    five = ((0, 1), (1, 3), (2, 3), (0, 3), (3, 1))  # nobody holds item 4
+    seven = ((0, 1, 2), (3, 4, 5), (4, 2, 6), (2, 0, 5), (6, 1, 4))
+    fixed = Fixed(10 * part - 1)
+    yield case((1.0, 1.5), 1e-3, fixed, Sets(5, 2, 2), five, part // 2, 2 * part - part // 2)
+    yield case((0.8, 1.0, 1.2), 1e-2, fixed, Sets(7, 3, 3, 2), seven, part, part // 2, part - part // 2)
+    yield case((6.0,), 1e-2, Binomial(4 * (10 * part - 1), 0.25), Sets(5, 2), five, 2 * part)
+    yield case((1.0,), 1e-3, Poisson(10.0 * part - 1), Sets(2, 1), ((0,), (1,), (1,), (1,), (1,)), 2 * part)
+    yield case((1.0,), 1e-4, fixed, Sets(2, 1), ((0,), (1,), (1,), (1,), (1,)), 2 * part)
+    yield case((1.0,), 1e-3, Fixed(0), Sets(3, 1), ((1,),), 1)
+
+
 @lru_cache(maxsize=4096)  # searching for the best number of dummies takes longer than most checks
 def _calibrated(protocol_class: Protocol, case: Case) -> ProtocolBase | None:
     try:
@@ -256,12 +322,13 @@ def _calibrated(protocol_class: Protocol, case: Case) -> ProtocolBase | None:
 
 
 def _feasible(protocol_class: Protocol, cases: Iterable[Case]) -> Iterator[tuple[Case, ProtocolBase, str]]:
-    """The feasible cases, their protocols, and how to name them in messages."""
+    """The feasible cases, their protocols after a public first round, and how to name them in messages."""
     found = False
     for case in cases:
         protocol = _calibrated(protocol_class, case)
         if protocol is not None:
             found = True
+            protocol = protocol.refine(case.participants(1).public)
             yield case, protocol, f"{protocol_class.__name__}, {case}"
     assert found, f"{protocol_class.__name__}: no case is feasible, so nothing was checked"
 
@@ -346,6 +413,7 @@ def check_value_object(protocol_class: Protocol, cases: Iterable[Case]) -> None:
                 continue
             raise AssertionError(f"{where}: the field {field.name} can be changed")
         again = case.calibrate(protocol_class)
+        again = again.refine(case.participants(1).public)
         assert protocol == again, f"{where}: calibrating twice gives {protocol} and {again}"
         try:
             assert hash(protocol) == hash(again), f"{where}: equal protocols have different hashes"
@@ -609,7 +677,7 @@ def check_variance(protocol_class: Protocol, cases: Iterable[Case]) -> None:
     repeats = _repeats(protocol_class)
     for case, protocol, where in _simulated(protocol_class, cases):
         who = case.participants(repeats)
-        variance = protocol.refine(who.public).expected_variance(who)
+        variance = protocol.expected_variance(who)
         if variance is None:
             continue
         want = (repeats, *case.task.estimate_shape)

@@ -178,12 +178,13 @@ class PageSets(HeldSets):
 def set_source(config: Mapping[str, Any], task: Sets, dataset: Dataset | None) -> HeldSets:
     """Sets of a configuration: MSNBC's page categories, or uniformly random sets where there is no data set."""
     split = config["split"]
+    key = {name: value for name, value in config.items() if name != "split"}  # the same users for every split
     if dataset is None:
-        return UniformSets(config, "synthetic", "", task, split)
+        return UniformSets(key, "synthetic", "", task, split)
     about = dataset.provenance
     replace = config.get("draw", "without_replacement") == "with_replacement"
     padding = config.get("padding", "categories")
-    return PageSets(config, about.source, about.note, task, split, dataset, padding, replace)
+    return PageSets(key, about.source, about.note, task, split, dataset, padding, replace)
 
 
 def check_sets(config: Mapping[str, Any], task: Sets, categories: int) -> None:

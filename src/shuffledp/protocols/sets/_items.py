@@ -1,7 +1,7 @@
 """What the protocols for set-valued data share: their task, items with privacy levels, and blanket messages.
 
-A user holds s distinct items of d. Blanket messages are items drawn uniformly from all d; the law of their number is that
-of a `SegmentedPlan`. Estimates are shares of holders of the items that are no padding.
+A user holds s distinct items of d. Blanket messages are items drawn uniformly from all d; the law of their number is
+that of a `SegmentedPlan`. Estimates are shares of holders of the items that are no padding.
 """
 
 from __future__ import annotations

@@ -191,7 +191,7 @@ class SeparateLevels(SetProtocol):
 
     def parameters(self) -> dict[str, float]:
         """Blanket messages per user and weight of each level that has users."""
-        numbers = {}
+        numbers: dict[str, float] = {}
         for level, group, weight in zip(self.groups, self.plan.groups, self.plan.weights, strict=True):
             numbers |= {f"blankets_{level + 1}": group.blankets, f"weight_{level + 1}": weight}
         return numbers

@@ -98,19 +98,20 @@ def _batches(participants: Participants) -> Iterator[tuple[Ints, list[int]]]:
         yield np.concatenate(sets), sizes
 
 
-def drawn_subsets(mechanism: SubsetExponential, held: NDArray[Any], rng: np.random.Generator) -> Ints:
+def drawn_subsets(mechanism: SubsetExponential, held: NDArray[Any], rng: np.random.Generator) -> NDArray[Any]:
     """Messages of users with the sets `held`, (n, s) -> (n, k), in no particular order."""
     n, s, k = len(held), mechanism.set_size, mechanism.subset_size
+    sets = held.astype(np.int32)
     own = np.searchsorted(_overlap_law(mechanism), rng.random(n), side="right")
-    others = _distinct(n, mechanism.domain_size - s, k, rng)
-    for item in np.sort(held, axis=1).T:  # from ranks among the other items to items
-        others += others >= item[:, None]
-    positions = _distinct(n, s, min(s, k), rng)
-    kept = np.take_along_axis(held, positions, axis=1)
-    # Both are in random order, so that any columns that are chosen without looking at them are uniform subsets.
-    use_own = np.arange(kept.shape[1]) < own[:, None]
-    others[:, : kept.shape[1]] = np.where(use_own, kept, others[:, : kept.shape[1]])
-    return others
+    drawn = _distinct(n, mechanism.domain_size - s, k, rng)
+    for item in np.sort(sets, axis=1).T:  # from ranks among the other items to items
+        drawn += drawn >= item
+    # The others are in random order, so that any that are replaced without looking at them leave a uniform subset.
+    for overlap in range(1, min(s, k) + 1):
+        users = np.flatnonzero(own == overlap)
+        positions = _distinct(len(users), s, overlap, rng)
+        drawn[:overlap, users] = sets[users, positions]
+    return drawn.T
 
 
 def _overlap_law(mechanism: SubsetExponential) -> Floats:
@@ -121,15 +122,22 @@ def _overlap_law(mechanism: SubsetExponential) -> Floats:
     return np.cumsum(weights)[:-1] / sum(weights)
 
 
-def _distinct(n: int, size: int, count: int, rng: np.random.Generator) -> Ints:
-    """For each of n users `count` different numbers below `size` in uniformly random order, (n, count)."""
-    drawn = np.empty((n, count), np.int64)
-    before = np.empty((n, 0), np.int64)  # what was drawn, increasing
-    for column in range(count):
-        number = rng.integers(0, size - column, n)
-        for earlier in before.T:
-            number += number >= earlier
-        drawn[:, column] = number
-        if column + 1 < count:
-            before = np.sort(drawn[:, : column + 1], axis=1)
+def _distinct(n: int, size: int, count: int, rng: np.random.Generator) -> NDArray[np.int32]:
+    """For each of n users `count` different numbers below `size` in uniformly random order, (count, n)."""
+    if count * (count - 1) > size:  # duplicates would be frequent
+        order = np.argsort(rng.random((n, size)), axis=1)
+        return np.ascontiguousarray(order[:, :count].T.astype(np.int32))
+    drawn = rng.integers(0, size, (count, n), dtype=np.int32)
+    again = np.flatnonzero(_repeated(drawn))
+    while again.size:
+        drawn[:, again] = rng.integers(0, size, (count, again.size), dtype=np.int32)
+        again = again[_repeated(drawn[:, again])]
     return drawn
+
+
+def _repeated(drawn: NDArray[np.int32]) -> NDArray[np.bool_]:
+    """Whether any two of a user's numbers are equal, (n,)."""
+    found = np.zeros(drawn.shape[1], bool)
+    for column in range(1, len(drawn)):
+        found |= (drawn[:column] == drawn[column]).any(axis=0)
+    return found

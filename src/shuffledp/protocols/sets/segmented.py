@@ -39,11 +39,11 @@ class Segmented(SetProtocol):
     """Users of level k report each item with probability lambda_k and send m blanket messages in expectation.
 
     Two rounds: the privacy levels are announced, the server chooses m and the probabilities, then the data are sent.
-    Announced exactly, levels are public. With a ``first_round``, they are sent through a frequency protocol whose budget
-    is taken from that of every level, so that the sum over both rounds, (eps_k, delta), covers a user who exchanges
-    its items and what it announces; the user's probability remains that of its own level. Estimates are unbiased over
-    a random assignment of levels to users; a private first round adds a small bias, as the noisy numbers of users
-    stand in the denominator.
+    Announced exactly, levels are public. With a ``first_round``, they are sent through a frequency protocol whose
+    budget is taken from that of every level, so that the sum over both rounds, (eps_k, delta), covers a user who
+    exchanges its items and what it announces; the user's probability remains that of its own level. Estimates are
+    unbiased over a random assignment of levels to users; a private first round adds a small bias, as the noisy numbers
+    of users stand in the denominator.
 
     Parameters
     ----------

@@ -1,0 +1,30 @@
+"""Train one run of a paper; write its curve."""
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from shuffledp.experiments import seeds, training
+from shuffledp.jobs import job as guarded
+from shuffledp.provenance import of_job
+
+if TYPE_CHECKING:
+    from snakemake.script import snakemake
+
+
+def main(job: dict[str, Any], prepared: Path, raw: Path, root: Path, files: training.TrainingFiles) -> None:
+    curve, data = training.train_run(job, prepared=prepared, raw=raw, checkpoint=files.checkpoint)
+    training.write(files, curve, of_job(job, seeds.digest(job), data, root))
+
+
+if __name__ == "__main__":
+    with guarded(snakemake.log[0]):
+        out, params = snakemake.output, snakemake.params
+        main(
+            params.job,
+            Path(params.prepared),
+            Path(params.raw),
+            Path(params.root),
+            training.TrainingFiles(
+                Path(out.curve), Path(out.provenance), Path(out.checksum), Path(params.checkpoint)
+            ),
+        )
