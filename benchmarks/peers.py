@@ -42,7 +42,10 @@ def peers(values: list[int]) -> Iterator[tuple[str, str, Callable[[], object]]]:
         from multi_freq_ldpy.pure_frequency_oracles.GRR import GRR_Client
         from multi_freq_ldpy.pure_frequency_oracles.LH import LH_Client
         from pure_ldp.frequency_oracles.direct_encoding import DEClient
-        from pure_ldp.frequency_oracles.hadamard_response import HadamardResponseClient, HadamardResponseServer
+        from pure_ldp.frequency_oracles.hadamard_response import (
+            HadamardResponseClient,
+            HadamardResponseServer,
+        )
         from pure_ldp.frequency_oracles.local_hashing import LHClient
 
     direct = DEClient(EPS_LOCAL, VALUES)

@@ -6,13 +6,14 @@ Times depend on the machine; the ratios compare both ways in the same run.
 from itertools import chain
 
 import dump
-import learning
 import multi_message
 import peers
 import random_population
 import segmented
 import shuffle_gaussian
 import summation
+
+import learning
 
 
 def main() -> None:

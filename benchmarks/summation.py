@@ -6,8 +6,8 @@ from functools import partial
 
 from random_population import Row
 
-from shuffledp.accounting.joint_noise import correlated_noise_delta
 from shuffledp.accounting.design_search import family_design
+from shuffledp.accounting.joint_noise import correlated_noise_delta
 from shuffledp.accounting.remember import forget_all
 from shuffledp.accounting.summation import NoiseDesign, best_modular_design
 from shuffledp.accounting.summation_baselines import rappor_flip_probability

@@ -75,7 +75,7 @@ class Typical:
 
 @dataclass
 class LastDraw:
-    """Numbers of participants, (R,), and what they hold, of the last draw; privacy levels may then be dealt out anew."""
+    """Numbers of participants, (R,), and what they hold; privacy levels may be dealt out anew without another draw."""
 
     key: str = ""
     n: Ints = field(default_factory=lambda: np.empty(0, np.int64))
@@ -115,12 +115,13 @@ def participants(
     draw = LastDraw() if last is None else last
     key = canonical_json([names, repr(task), repeats, seed])
     if draw.key != key:
-        draw.key, draw.held = key, []  # what was kept is not needed any more
+        draw.key, draw.held = "", []  # what was kept is not needed any more
         draw.n = np.empty(repeats, np.int64)
         for repeat in range(repeats):
             rng = generator(seed, *names, repeat)
             draw.n[repeat] = 1 + int(law.sample(rng))
             draw.held.append(source.draw(int(draw.n[repeat]), rng))
+        draw.key = key
     return source.gathered(draw.n, draw.held, truth)
 
 
