@@ -68,7 +68,7 @@ def _write_often(path: Path, letter: bytes) -> None:
 
 def test_two_processes_that_write_at_once_never_leave_a_mixture(tmp_path):
     path = tmp_path / "a"
-    context = multiprocessing.get_context("fork")
+    context = multiprocessing.get_context("spawn")
     writers = [context.Process(target=_write_often, args=(path, letter)) for letter in (b"x", b"y")]
     for writer in writers:
         writer.start()

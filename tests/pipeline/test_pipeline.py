@@ -57,13 +57,14 @@ def add_baseline(project: Project, text: str = BASELINE) -> None:
 
 
 def test_second_run_started_at_once_is_refused_with_a_clear_line(project: Project) -> None:
-    first = project.start(*TINY)
+    # Long enough that the second run is ready to begin before the first one ends.
+    first = project.start("--configfile", "config/quick.yaml", "--config", "papers=[random_population]")
     assert first.stdout is not None
     for line in first.stdout:
         if "Execute" in line:  # the first run holds the lock
             break
     second = project.run(*TINY)
-    rest, _ = first.communicate(timeout=300)
+    rest, _ = first.communicate(timeout=600)
     assert first.returncode == 0, rest[-3000:]
     assert second.returncode != 0
     assert "Another run is at work in this folder" in second.stdout
