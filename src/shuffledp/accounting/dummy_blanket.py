@@ -29,7 +29,7 @@ import numpy as np
 from shuffledp.accounting.clones import clone_divergences
 from shuffledp.accounting.errors import Infeasible
 from shuffledp.numerics import Window, binomial_upper_tail, binomial_window
-from shuffledp.numerics.tails import log_binomial_pmf
+from shuffledp.numerics.tails import log_binomial_pmf, log_half_pmf
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -122,40 +122,9 @@ def _half(j: NDArray[np.float64], c: NDArray[np.float64]) -> tuple[NDArray[np.fl
     inside = j <= c
     x = np.where(inside, j, 0.0)
     n = np.broadcast_to(c, x.shape)
-    log_point = _log_half_pmf(x, n)
+    log_point = log_half_pmf(x, n)
     point = np.where(inside, np.exp(log_point), 0.0)
     return point, binomial_upper_tail(j + 1, c, 0.5)
-
-
-def _log_half_pmf(x: NDArray[np.float64], n: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Return log Pr[Bin(n, 1/2) = x], elementwise, 0 <= x <= n (saddle-point form, as `log_binomial_pmf`)."""
-    rest = n - x
-    edge = (x == 0) | (rest == 0)
-    x_, rest_, n_ = np.where(edge, 1.0, x), np.where(edge, 1.0, rest), np.where(edge, 2.0, n)
-    u = (x_ - rest_) / n_
-    # Half of (1 + u) log(1 + u) + (1 - u) log(1 - u) = sum over i >= 1 of u^(2i) / (2i (2i - 1)).
-    square = u * u
-    series = np.zeros_like(u)
-    for i in range(12, 0, -1):
-        series = square * (series + 1 / (2 * i * (2 * i - 1)))
-    direct = 0.5 * ((1 + u) * np.log1p(u) + (1 - u) * np.log1p(-u))
-    distance = np.where(np.abs(u) < 0.2, series, direct)
-    correction = _stirling(n_) - _stirling(x_) - _stirling(rest_)
-    value = correction - n_ * distance + 0.5 * np.log(n_ / (2 * math.pi * x_ * rest_))
-    return np.where(edge, -n * math.log(2), value)
-
-
-_SMALL = np.array(
-    [0.0]
-    + [math.lgamma(n + 1) - ((n + 0.5) * math.log(n) - n + 0.5 * math.log(2 * math.pi)) for n in range(1, 16)]
-)
-
-
-def _stirling(n: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Return log n! minus Stirling's formula, elementwise, for integers n >= 1."""
-    s = 1 / (n * n)
-    series = (1 / 12 - s * (1 / 360 - s * (1 / 1260 - s * (1 / 1680 - s / 1188)))) / n
-    return np.where(n < 16, _SMALL[np.minimum(n, 15).astype(np.int64)], series)
 
 
 def mixed_blanket_delta(

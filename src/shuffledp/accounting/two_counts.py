@@ -25,11 +25,10 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from shuffledp.accounting.dummy_blanket import _log_half_pmf
 from shuffledp.accounting.errors import Infeasible
 from shuffledp.accounting.remember import remember
 from shuffledp.numerics import Window, binomial_upper_tail, binomial_window, poisson_window
-from shuffledp.numerics.tails import log_binomial_pmf
+from shuffledp.numerics.tails import log_binomial_pmf, log_half_pmf
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -246,4 +245,4 @@ def _separately(k: NDArray[np.float64], c: NDArray[np.float64]) -> _Tails:
 def _half_pmf(x: NDArray[np.float64], c: NDArray[np.float64]) -> NDArray[np.float64]:
     """Return Pr[Bin(c, 1/2) = x], elementwise for integers x >= 0; 0 for x > c."""
     inside = x <= c
-    return np.where(inside, np.exp(_log_half_pmf(np.where(inside, x, 0.0), c)), 0.0)
+    return np.where(inside, np.exp(log_half_pmf(np.where(inside, x, 0.0), c)), 0.0)

@@ -24,6 +24,7 @@ from shuffledp.accounting import (
 )
 from shuffledp.numerics.checks import check_choice, check_count
 from shuffledp.populations import Binomial, Fixed, Law, Population
+from shuffledp.protocols._requests import positive_delta
 from shuffledp.protocols.base import Cost, Guarantee, Messages, ProtocolBase, Trust
 from shuffledp.tasks import Budget, Ints, Public, Task, Users
 
@@ -37,13 +38,6 @@ def law_of(population: Population) -> Law:
             f"{type(population).__name__} bounds the number of users but is not a law that can be sampled."
         )
     return population
-
-
-def amplifying_delta(budget: Budget) -> float:
-    """The delta of a budget, if amplification by shuffling can be had for it."""
-    if budget.delta == 0:
-        raise Infeasible("Amplification by shuffling needs delta > 0.")
-    return budget.delta
 
 
 # -- one report per user, and dummies -----------------------------------------------------------------------------
@@ -182,7 +176,7 @@ class AmplifiedSchedule(SingleReport):
             If the population is not a law, delta is 0, or the accounting says nothing about this population.
         """
         cls.check_request(budget, task, accounting)
-        law, delta = law_of(population), amplifying_delta(budget)
+        law, delta = law_of(population), positive_delta(budget)
         eps_local = local_budget(law, budget.largest_eps, delta, accounting=accounting)
         return cls.scheduled(task, law, eps_local)
 
@@ -239,7 +233,7 @@ class NonAdaptiveSchedule(SingleReport):
         Theorems 1 and 2 (errata RP-E9). Where dummies help, with the printed constants, the curve is flat.
         """
         cls.check_request(budget, task, accounting)
-        law, delta, eps = law_of(population), amplifying_delta(budget), budget.largest_eps
+        law, delta, eps = law_of(population), positive_delta(budget), budget.largest_eps
         if dummies is None:
             plan = optimal_dummies(law, eps, delta, accounting=accounting, objective=cls.objective)
             return cls.scheduled(task, law, plan.eps_local, plan.dummies)
@@ -298,7 +292,7 @@ class AdaptiveSchedule(SingleReport):
             If the population is not a law, delta is 0, or the accounting says nothing about this population.
         """
         cls.check_request(budget, task, accounting)
-        law, delta, eps = law_of(population), amplifying_delta(budget), budget.largest_eps
+        law, delta, eps = law_of(population), positive_delta(budget), budget.largest_eps
         if dummies is None:
             plan = optimal_dummies(
                 law,
@@ -400,7 +394,7 @@ class CheckinSchedule(ProtocolBase):
         """
         cls.check_request(budget, task, accounting)
         check_choice("random_checkin: threat", threat, get_args(Threat))
-        delta = amplifying_delta(budget)
+        delta = positive_delta(budget)
         if not isinstance(population, Binomial):
             kind = type(population).__name__
             raise Infeasible(f"Random check-in needs users who each decide by a coin (Binomial), not {kind}.")

@@ -6,7 +6,7 @@ Notation: d is the distance of the two records that replace each other, C the cl
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 from scipy.special import gammaln
@@ -204,14 +204,14 @@ def clipped_distance() -> Witness:
 def subsampling_floor() -> Witness:
     """SG-7: Theorem 2 has a floor that no noise removes, and Figure 1b shows it."""
 
-    def epsilon(form: str, sigma: float) -> float:
+    def epsilon(form: Literal["printed", "convex"], sigma: float) -> float:
         return checkin_shuffle_gaussian_epsilon(
             n=_N,
             rate=_RATE,
             sigma=sigma,
             rounds=_ROUNDS,
             delta=_DELTA,
-            form=form,  # type: ignore[arg-type]
+            form=form,
             most_order=128,
         )
 

@@ -15,38 +15,19 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from shuffledp.accounting import Infeasible, PrivacyProfile, dummy_delta
+from shuffledp.accounting import PrivacyProfile, dummy_delta
 from shuffledp.accounting.flexible_dump import default_rate, flexible_dummies, flexible_dummy_delta
 from shuffledp.accounting.grr_blanket import grr_blanket_delta
 from shuffledp.accounting.hockey_stick import Kind, View
 from shuffledp.numerics.checks import check_choice
-from shuffledp.populations import Fixed, Population
-from shuffledp.protocols._schedules import amplifying_delta
+from shuffledp.populations import Population
+from shuffledp.protocols._requests import fixed_users, positive_delta
 from shuffledp.protocols.base import Cost, Messages, ProtocolBase, Trust
 from shuffledp.protocols.frequency._randomized_response import GeneralizedResponse, held_counts
 from shuffledp.tasks import Budget, Floats, Ints, Participants, Public, Users
 
 #: How the flexible variants subtract the dummies: by their expected or by their observed number.
 ESTIMATORS = ("expected", "observed")
-
-
-def fixed_users(population: Population) -> int:
-    """Number of users, user 1 included; all theorems here count on everybody's messages."""
-    if not isinstance(population, Fixed):
-        raise Infeasible(
-            f"The guarantee counts on the messages of a fixed number of users, and {type(population).__name__} "
-            "is random."
-        )
-    return population.others + 1
-
-
-def positive_delta(budget: Budget) -> float:
-    """The delta of a budget, if uniform messages can meet it."""
-    if budget.delta == 0:
-        raise Infeasible(
-            "Hiding among uniform messages needs delta > 0: none of them may equal a given value."
-        )
-    return amplifying_delta(budget)
 
 
 @dataclass(frozen=True, eq=False)

@@ -6,7 +6,8 @@ from typing import Self
 from shuffledp.accounting import mix_dummy_count
 from shuffledp.numerics.checks import check_positive
 from shuffledp.populations import Population
-from shuffledp.protocols.frequency._dummy_points import FixedDummies, fixed_users, positive_delta
+from shuffledp.protocols._requests import fixed_users, positive_delta
+from shuffledp.protocols.frequency._dummy_points import FixedDummies
 from shuffledp.protocols.frequency._randomized_response import domain_size_of
 from shuffledp.tasks import Budget, Task
 

@@ -15,6 +15,7 @@ from shuffledp.accounting.private_coin import (
     private_coin_tuples,
 )
 from shuffledp.populations import Population
+from shuffledp.protocols._requests import fixed_users, positive_delta
 from shuffledp.protocols.base import Cost, Messages, ProtocolBase
 from shuffledp.protocols.frequency._binary_subspaces import (
     all_subspaces,
@@ -25,7 +26,6 @@ from shuffledp.protocols.frequency._binary_subspaces import (
     spans,
     subspace_count,
 )
-from shuffledp.protocols.frequency._dummy_points import fixed_users, positive_delta
 from shuffledp.protocols.frequency._randomized_response import domain_size_of, held_counts
 from shuffledp.tasks import Budget, Floats, Ints, Participants, Public, Task, Users
 

@@ -17,8 +17,8 @@ from shuffledp.accounting.public_coin import (
 from shuffledp.numerics import Window, binomial_window
 from shuffledp.numerics.checks import check_count
 from shuffledp.populations import Population
+from shuffledp.protocols._requests import fixed_users, positive_delta
 from shuffledp.protocols.base import Cost, Messages, ProtocolBase
-from shuffledp.protocols.frequency._dummy_points import fixed_users, positive_delta
 from shuffledp.protocols.frequency._hashing import MOST_CELLS, hash_values
 from shuffledp.protocols.frequency._randomized_response import domain_size_of, held_counts
 from shuffledp.tasks import Budget, Floats, Ints, Participants, Public, Task, Users

@@ -10,8 +10,8 @@ from numpy.typing import NDArray
 from shuffledp.accounting import PrivacyProfile
 from shuffledp.accounting.solh import SOLH_ACCOUNTINGS, SolhProfile, solh_report
 from shuffledp.populations import Population
+from shuffledp.protocols._requests import fixed_users, positive_delta
 from shuffledp.protocols.base import Cost, Messages, ProtocolBase
-from shuffledp.protocols.frequency._dummy_points import fixed_users, positive_delta
 from shuffledp.protocols.frequency._hashing import SEED_BITS, draw_seeds, hash_values
 from shuffledp.protocols.frequency._randomized_response import (
     GeneralizedResponse,

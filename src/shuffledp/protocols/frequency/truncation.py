@@ -11,8 +11,8 @@ from shuffledp.accounting import PrivacyProfile
 from shuffledp.accounting.truncation import TRUNCATION_ACCOUNTINGS, TwoBinsProfile, truncation_miss_rate
 from shuffledp.numerics import binomial_window
 from shuffledp.populations import Population
+from shuffledp.protocols._requests import fixed_users, positive_delta
 from shuffledp.protocols.base import Cost, Messages, ProtocolBase
-from shuffledp.protocols.frequency._dummy_points import fixed_users, positive_delta
 from shuffledp.protocols.frequency._randomized_response import domain_size_of, held_counts
 from shuffledp.tasks import Budget, Floats, Participants, Public, Task, Users
 

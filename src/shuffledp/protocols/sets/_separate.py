@@ -11,8 +11,8 @@ from numpy.typing import NDArray
 from shuffledp.accounting import PrivacyProfile, SegmentedProfile, SeparatePlan, sep_mm_plan
 from shuffledp.accounting.set_baselines import GroupWeights
 from shuffledp.populations import Population
+from shuffledp.protocols._requests import fixed_users, positive_delta
 from shuffledp.protocols.base import Cost, Messages
-from shuffledp.protocols.frequency._dummy_points import fixed_users, positive_delta
 from shuffledp.protocols.sets._items import (
     SetProtocol,
     announced_sizes,

@@ -10,8 +10,8 @@ from numpy.typing import NDArray
 
 from shuffledp.accounting import PrivacyProfile, SegmentedPlan, SegmentedProfile, mm_plan
 from shuffledp.populations import Population
+from shuffledp.protocols._requests import fixed_users, positive_delta
 from shuffledp.protocols.base import Cost, Messages
-from shuffledp.protocols.frequency._dummy_points import fixed_users, positive_delta
 from shuffledp.protocols.sets._items import (
     SetProtocol,
     blanket_counts,

@@ -12,8 +12,8 @@ from numpy.typing import NDArray
 from shuffledp.accounting import PrivacyProfile, SegmentedPlan, SegmentedProfile, segmented_plan
 from shuffledp.numerics.checks import check_choice
 from shuffledp.populations import Population
+from shuffledp.protocols._requests import fixed_users, positive_delta
 from shuffledp.protocols.base import Cost, Messages, ProtocolBase
-from shuffledp.protocols.frequency._dummy_points import fixed_users, positive_delta
 from shuffledp.protocols.sets._first_round import FirstRound, announced_privately
 from shuffledp.protocols.sets._items import (
     SetProtocol,

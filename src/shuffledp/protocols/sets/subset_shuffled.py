@@ -7,7 +7,7 @@ from typing import Self
 
 from shuffledp.accounting import PrivacyProfile, SubsetExponentialProfile, shuffled_subset_exponential
 from shuffledp.populations import Population
-from shuffledp.protocols.frequency._dummy_points import fixed_users, positive_delta
+from shuffledp.protocols._requests import fixed_users, positive_delta
 from shuffledp.protocols.sets._items import sets_task
 from shuffledp.protocols.sets._subset import SubsetReports
 from shuffledp.tasks import Budget, Task

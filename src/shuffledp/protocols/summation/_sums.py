@@ -11,8 +11,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from shuffledp.accounting import Infeasible
 from shuffledp.accounting.hockey_stick import Kind, View
-from shuffledp.populations import Fixed, Population
-from shuffledp.tasks import Budget, Floats, Ints, Participants, Summation, Task, Users
+from shuffledp.tasks import Floats, Ints, Participants, Summation, Task, Users
 
 
 @dataclass(frozen=True)
@@ -114,23 +113,6 @@ def numbers_of(task: Task, *, coordinates: bool = False) -> Numbers:
     if task.coordinates > 1 and not coordinates:
         raise Infeasible(f"This protocol estimates one sum, not {task.coordinates}.")
     return Numbers(task.max_value, task.real, task.coordinates)
-
-
-def fixed_users(population: Population) -> int:
-    """Number of users, user 1 included: everybody sends a part of the noise, or of what hides the sum."""
-    if not isinstance(population, Fixed):
-        raise Infeasible(
-            f"Every user's share of the noise is counted on, but {type(population).__name__} leaves the number of "
-            "users open."
-        )
-    return population.others + 1
-
-
-def positive_delta(budget: Budget) -> float:
-    """The delta of a budget, if it is above 0."""
-    if budget.delta == 0:
-        raise Infeasible("Hiding messages among those of others needs delta > 0.")
-    return budget.delta
 
 
 def over_users(participants: Participants, n_users: int, numbers: Numbers) -> Floats:

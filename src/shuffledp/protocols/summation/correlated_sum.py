@@ -5,8 +5,9 @@ from dataclasses import dataclass
 from typing import Self
 
 from shuffledp.populations import Population
+from shuffledp.protocols._requests import fixed_users, positive_delta
 from shuffledp.protocols.summation._correlated import CorrelatedNoiseSum, check_alphabet, chosen_design
-from shuffledp.protocols.summation._sums import fixed_users, numbers_of, positive_delta
+from shuffledp.protocols.summation._sums import numbers_of
 from shuffledp.tasks import Budget, Task
 
 

@@ -11,8 +11,9 @@ from shuffledp.accounting import rappor_flip_probability, rappor_mse
 from shuffledp.accounting.summation_baselines import RAPPOR_ESTIMATORS
 from shuffledp.numerics.checks import check_choice
 from shuffledp.populations import Population
+from shuffledp.protocols._requests import fixed_users, positive_delta
 from shuffledp.protocols.base import Cost, Messages, ProtocolBase
-from shuffledp.protocols.summation._sums import Numbers, fixed_users, numbers_of, positive_delta
+from shuffledp.protocols.summation._sums import Numbers, numbers_of
 from shuffledp.tasks import Budget, Floats, Ints, Participants, Public, Task, Users
 
 #: Coins that are tossed at once.

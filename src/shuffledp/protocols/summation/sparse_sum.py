@@ -7,8 +7,9 @@ from typing import Self
 from shuffledp.accounting import Infeasible, sparse_vector_levels
 from shuffledp.numerics.checks import check_count
 from shuffledp.populations import Population
+from shuffledp.protocols._requests import fixed_users, positive_delta
 from shuffledp.protocols.summation._correlated import CorrelatedNoiseSum, check_alphabet, chosen_design
-from shuffledp.protocols.summation._sums import fixed_users, numbers_of, positive_delta
+from shuffledp.protocols.summation._sums import numbers_of
 from shuffledp.tasks import Budget, Task
 
 

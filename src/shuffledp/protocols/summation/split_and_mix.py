@@ -11,15 +11,14 @@ from shuffledp.accounting import Infeasible, PrivacyProfile, ikos_distance, ikos
 from shuffledp.accounting.summation_baselines import IKOS_FORMS, central_laplace_mse
 from shuffledp.numerics.checks import check_choice, check_open_unit
 from shuffledp.populations import Population
+from shuffledp.protocols._requests import fixed_users, positive_delta
 from shuffledp.protocols.base import Cost, Messages, ProtocolBase
 from shuffledp.protocols.frequency._secret_shares import LARGEST_GROUP, split, sum_modulo
 from shuffledp.protocols.summation._sums import (
     LaplaceProfile,
     Numbers,
-    fixed_users,
     numbers_of,
     over_users,
-    positive_delta,
 )
 from shuffledp.tasks import Budget, Floats, Ints, Participants, Public, Task, Users
 
