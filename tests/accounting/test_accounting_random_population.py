@@ -13,8 +13,8 @@ from shuffledp.accounting import (
     clone_delta,
     local_budget,
 )
+from shuffledp.accounting.clones import OtherReports
 from shuffledp.accounting.closed_forms import (
-    Setting,
     corrected_epsilon,
     corrected_omega,
     printed_epsilon,
@@ -73,7 +73,7 @@ def by_hand(omega: float) -> float:
 def test_printed_theorems_letter_for_letter(population, dummies, omega):
     got = amplified_epsilon(population, 1.0, D, dummies=dummies)
     assert got == pytest.approx(by_hand(omega), rel=1e-12)
-    assert printed_omega(Setting(population, D, dummies), 1 / E) == pytest.approx(omega, rel=1e-12)
+    assert printed_omega(OtherReports(population, dummies), D, 1 / E) == pytest.approx(omega, rel=1e-12)
 
 
 def test_printed_theorem_3_with_and_without_dummies():
@@ -109,38 +109,38 @@ def test_corrected_form_letter_for_letter():
 def test_corrected_bounds_use_the_stated_tails():
     rate = 1 / E
     proxy = 20000 + 5 - 1000 * math.sqrt(2 * L4)
-    assert corrected_omega(Setting(SubGaussian(20000, 1000), D, 5), rate) == pytest.approx(
+    assert corrected_omega(OtherReports(SubGaussian(20000, 1000), 5), D, rate) == pytest.approx(
         proxy * rate - math.sqrt(2 * proxy * rate * L4)
     )
     tail = 20005 - 1000 * math.sqrt(L4)
-    assert corrected_omega(Setting(SubGaussian(20000, 1000, "printed"), D, 5), rate) == pytest.approx(
+    assert corrected_omega(OtherReports(SubGaussian(20000, 1000, "printed"), 5), D, rate) == pytest.approx(
         tail * rate - math.sqrt(2 * tail * rate * L4)
     )
     exponential = 20005 - math.log(8 / D) / 0.01
-    assert corrected_omega(Setting(SubExponential(20000, 2, 0.01), D, 5), rate) == pytest.approx(
+    assert corrected_omega(OtherReports(SubExponential(20000, 2, 0.01), 5), D, rate) == pytest.approx(
         exponential * rate - math.sqrt(2 * exponential * rate * L4)
     )
     variance = (20005 * (E - 1) + 400) / E**2
     cantelli = 20005 / E - math.sqrt(variance * (2 / D - 1))
-    assert corrected_omega(Setting(MomentBounded(20000, 400), D, 5), rate) == pytest.approx(cantelli)
+    assert corrected_omega(OtherReports(MomentBounded(20000, 400), 5), D, rate) == pytest.approx(cantelli)
     law = Empirical((0.25, 0.5, 0.25), 1000)
-    assert corrected_omega(Setting(law, D), rate) == pytest.approx(
-        corrected_omega(Setting(MomentBounded(law.mean, law.variance), D), rate)
+    assert corrected_omega(OtherReports(law), D, rate) == pytest.approx(
+        corrected_omega(OtherReports(MomentBounded(law.mean, law.variance)), D, rate)
     )
     # A constant below delta / 4 cannot lift the bound above the mean.
-    assert corrected_omega(Setting(SubExponential(20000, 1e-9, 1e-4), D), rate) <= 20000 / E
+    assert corrected_omega(OtherReports(SubExponential(20000, 1e-9, 1e-4)), D, rate) <= 20000 / E
 
 
 @pytest.mark.parametrize("population", [*EVERY, MomentBounded(2e6, 1e4)], ids=repr)
 def test_adaptive_dummies_take_the_better_of_two_bounds(population):
     factor = 3 * L4 if isinstance(population, (Fixed, Binomial)) else 2 * L2
     for k in (1, 10**4, 10**7):
-        alone = printed_omega(Setting(population, D), 0.3)
+        alone = printed_omega(OtherReports(population), D, 0.3)
         filled = 0.3 * k - math.sqrt(factor * 0.3 * k)
-        assert printed_omega(Setting(population, D, k, True), 0.3) == pytest.approx(max(alone, filled))
-        alone = corrected_omega(Setting(population, D), 0.3)
+        assert printed_omega(OtherReports(population, k, True), D, 0.3) == pytest.approx(max(alone, filled))
+        alone = corrected_omega(OtherReports(population), D, 0.3)
         filled = 0.3 * k - math.sqrt(2 * L2 * 0.3 * k)
-        assert corrected_omega(Setting(population, D, k, True), 0.3) == pytest.approx(max(alone, filled))
+        assert corrected_omega(OtherReports(population, k, True), D, 0.3) == pytest.approx(max(alone, filled))
 
 
 def test_theorem_2_is_better_than_theorem_4b_with_one_dummy():
@@ -149,7 +149,7 @@ def test_theorem_2_is_better_than_theorem_4b_with_one_dummy():
 
 def test_figure_2_needs_delta_1e_3():
     """At delta 1e-4 the printed clone bound is negative; 1e-3 gives the printed threshold of about 8700."""
-    assert round(printed_omega(Setting(MomentBounded(5000, 0), 1e-4), math.exp(-0.5))) == -1853
+    assert round(printed_omega(OtherReports(MomentBounded(5000, 0)), 1e-4, math.exp(-0.5))) == -1853
     assert amplified_epsilon(MomentBounded(5000, 0), 0.5, 1e-4) == 0.5
     assert amplified_epsilon(MomentBounded(5000, 0), 0.5, 1e-3) == pytest.approx(0.0566, abs=5e-5)
     assert amplified_epsilon(MomentBounded(5000, 8826), 0.5, 1e-3) < 0.5
@@ -160,7 +160,7 @@ def test_figure_2_threshold_with_mixed_deltas():
     """5e-4 in the tail bound and log(4e4) inside s move the threshold to 8711.92."""
 
     def epsilon(variance: float) -> float:
-        omega = printed_omega(Setting(MomentBounded(5000, variance), 1e-3), math.exp(-0.5))
+        omega = printed_omega(OtherReports(MomentBounded(5000, variance)), 1e-3, math.exp(-0.5))
         s = math.sqrt(omega / 2 * math.log(4e4))
         return math.log1p(math.tanh(0.25) * (2 * s + 1) / (omega / 2 - s))
 
@@ -292,7 +292,8 @@ def test_extreme_arguments_stay_in_range():
 @pytest.mark.parametrize("form", [printed_epsilon, simplified_epsilon, corrected_epsilon])
 def test_randomized_response_rate_amplifies_more(form):
     clones, response = (
-        form(Setting(Binomial(10**5, 0.5), D, reduction=r), 1.5) for r in ("clones", "randomized_response")
+        form(OtherReports(Binomial(10**5, 0.5), reduction=r), D, 1.5)
+        for r in ("clones", "randomized_response")
     )
     assert response < clones
 
@@ -300,7 +301,7 @@ def test_randomized_response_rate_amplifies_more(form):
 def test_corrected_form_never_exceeds_the_local_budget():
     for n in (60, 70, 100, 1000):  # around the point where amplification starts
         for eps_local in (0.1, 1.0, 3.0):
-            value = corrected_epsilon(Setting(Fixed(n), 0.01), eps_local)
+            value = corrected_epsilon(OtherReports(Fixed(n)), 0.01, eps_local)
             assert value == math.inf or value <= eps_local
 
 

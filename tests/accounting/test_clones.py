@@ -16,7 +16,7 @@ from shuffledp.accounting import (
     hockey_stick,
     local_budget,
 )
-from shuffledp.accounting.clones import clone_divergences
+from shuffledp.accounting.clones import OtherReports, clone_divergences
 from shuffledp.numerics import binomial_upper_tail
 from shuffledp.populations import Binomial, Empirical, Fixed, Poisson
 
@@ -261,7 +261,7 @@ def test_randomized_response_rate_gives_less_than_clones_and_more_than_the_truth
 
 
 def test_profile_has_the_deltas_and_says_what_it_is():
-    profile = ClonesProfile(Poisson(50), 1.0, dummies=3)
+    profile = ClonesProfile(OtherReports(Poisson(50), dummies=3), 1.0)
     eps = np.array([[0.0, 0.1], [0.5, 2.0]])
     got = profile.delta(eps)
     want = [[clone_delta(Poisson(50), 1.0, float(e), dummies=3) for e in row] for row in eps]

@@ -7,6 +7,7 @@ import pytest
 from numpy.testing import assert_allclose
 
 from shuffledp.accounting import ClonesProfile
+from shuffledp.accounting.clones import OtherReports
 from shuffledp.accounting.errors import Infeasible
 from shuffledp.accounting.gaussian_clones import (
     approximate_clones_delta,
@@ -32,7 +33,7 @@ def test_closed_form(eps_local, n, delta):
         want = float(mp.log1p((e - 1) / (e + 1) * spread))
     got = clones_epsilon(eps_local, n, delta)
     assert_allclose(got, want, rtol=1e-14)
-    exact = ClonesProfile(Fixed(n - 1), eps_local).delta(got)
+    exact = ClonesProfile(OtherReports(Fixed(n - 1)), eps_local).delta(got)
     assert 0 < exact <= delta  # the closed form is an upper bound of the exact value of the same reduction
 
 

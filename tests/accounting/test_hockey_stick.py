@@ -6,6 +6,7 @@ import pytest
 from numpy.testing import assert_allclose
 
 from shuffledp.accounting import ClonesProfile, CountPair, WorstOf, hockey_stick, log_gaussian_delta
+from shuffledp.accounting.clones import OtherReports
 from shuffledp.populations import Fixed
 
 
@@ -68,7 +69,7 @@ def test_worst_of_keeps_track_of_the_side_of_the_error():
     def pair(kind):
         return CountPair(np.log([0.8, 0.2]), np.log([0.4, 0.6]), kind=kind)
 
-    assert WorstOf((pair("exact"), ClonesProfile(Fixed(3), 1.0))).kind == "upper"
+    assert WorstOf((pair("exact"), ClonesProfile(OtherReports(Fixed(3)), 1.0))).kind == "upper"
     assert WorstOf((pair("exact"), pair("lower"))).kind == "lower"
     assert WorstOf((pair("lower"), pair("upper"))).kind == "approximate"
 

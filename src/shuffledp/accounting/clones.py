@@ -39,6 +39,7 @@ if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray
 
     from shuffledp.accounting.hockey_stick import Kind, View
+    from shuffledp.populations import Population
 
 Reduction = Literal["clones", "randomized_response"]
 REDUCTIONS: tuple[str, ...] = get_args(Reduction)
@@ -128,33 +129,71 @@ def clone_divergences(start: int, stop: int, eps_local: float, eps_central: floa
     return np.asarray(np.clip(a * point - loss, 0.0, a), np.float64)
 
 
-def clone_window(law: Law, rate: float, dummies: int, adaptive: bool, tail: float) -> Window:
-    """Return the law of the number of clones.
+@dataclass(frozen=True)
+class OtherReports:
+    """The reports that user 1's own report is shuffled with.
 
     Parameters
     ----------
-    law : Law
-        Number of other users.
-    rate : float
-        Probability that a report is a clone, in [0, 1].
+    population : Population
+        Number of other users, N - 1.
     dummies : int
-        Non-adaptive: independent extra reports. Adaptive: the others are filled up to this number.
+        Dummy reports k, at least 0: eps_local-LDP reports of public inputs.
     adaptive : bool
-    tail : float
-        Mass that may be left out on either side, per factor.
+        Fill the other users up to `dummies`, ``max(k - (N - 1), 0)`` reports, instead of adding so many. Without
+        dummies it has no effect.
+    reduction : {"clones", "randomized_response"}
+        Gives the probability that a report is a clone, see :func:`clone_rate`.
     """
-    if dummies == 0:
-        return _thinned_window(law, rate, tail)
-    if not adaptive:
-        if isinstance(law, Fixed):
-            return binomial_window(law.others + dummies, rate, tail)
-        return convolve(_thinned_window(law, rate, tail), binomial_window(dummies, rate, tail))
-    others = _window_of_others(law, tail)
-    if dummies <= others.start:  # dummies are hardly ever added; leaving them out is on the safe side
-        return _thinned_window(law, rate, tail)
-    filled = max(0, min(dummies - others.start + 1, others.pmf.size))
-    pmf = np.concatenate(([float(np.sum(others.pmf[:filled]))], others.pmf[filled:]))
-    return thin(Window(dummies, pmf, others.omitted), rate, tail)
+
+    population: Population
+    dummies: int = 0
+    adaptive: bool = False
+    reduction: str = "clones"
+
+    @property
+    def expected(self) -> float:
+        """Number of these reports; with adaptive dummies, of whichever is larger, the mean or the dummies."""
+        mean = self.population.mean
+        return max(mean, self.dummies) if self.adaptive else mean + self.dummies
+
+    def after(self, others: NDArray[np.int64]) -> NDArray[np.int64]:
+        """Number of reports for given numbers of other users, (m,)."""
+        return np.maximum(others, self.dummies) if self.adaptive else others + self.dummies
+
+    def rate(self, eps_local: float) -> float:
+        """Probability that one of them is a clone."""
+        return clone_rate(eps_local, self.reduction)
+
+    def clones(self, rate: float, tail: float) -> Window:
+        """Law of the number of clones among them, for a population that is a law.
+
+        Parameters
+        ----------
+        rate : float
+            Probability that a report is a clone, in [0, 1].
+        tail : float
+            Mass that may be left out on either side, per factor.
+        """
+        law, dummies = _law(self.population), self.dummies
+        if dummies == 0:
+            return _thinned_window(law, rate, tail)
+        if not self.adaptive:
+            if isinstance(law, Fixed):
+                return binomial_window(law.others + dummies, rate, tail)
+            return convolve(_thinned_window(law, rate, tail), binomial_window(dummies, rate, tail))
+        others = _window_of_others(law, tail)
+        if dummies <= others.start:  # dummies are hardly ever added; leaving them out is on the safe side
+            return _thinned_window(law, rate, tail)
+        filled = max(0, min(dummies - others.start + 1, others.pmf.size))
+        pmf = np.concatenate(([float(np.sum(others.pmf[:filled]))], others.pmf[filled:]))
+        return thin(Window(dummies, pmf, others.omitted), rate, tail)
+
+
+def _law(population: Population) -> Law:
+    if not isinstance(population, Law):
+        raise TypeError(f"The number of clones of {type(population).__name__} has no law.")
+    return population
 
 
 @remember(16)
@@ -168,13 +207,14 @@ def _thinned_window(law: Law, rate: float, tail: float) -> Window:
     return law.thinned(rate).window(tail) if closed else thin(law.window(tail), rate, tail)
 
 
-def smallest_delta(law: Law, rate: float, dummies: int, eps_local: float, eps_central: float) -> float:
+def smallest_delta(reports: OtherReports, eps_local: float, eps_central: float) -> float:
     """Return a lower bound on delta, to decide which mass is negligible beside it.
 
     D falls with c, so delta >= Pr[C <= c] D(c). Two Chebyshev steps, each failing with probability <= 1/4,
     give a number of others and then a number of clones that are not exceeded with probability >= 1/2.
     """
-    others = law.mean + dummies + 2 * math.sqrt(law.variance)
+    law, rate = _law(reports.population), reports.rate(eps_local)
+    others = law.mean + reports.dummies + 2 * math.sqrt(law.variance)
     mean = others * rate
     clones = math.ceil(mean + 2 * math.sqrt(mean * (1 - rate)))
     return 0.5 * float(clone_divergences(clones, clones + 1, eps_local, eps_central)[0])
@@ -192,52 +232,29 @@ def _mixed(window: Window, eps_local: float, eps_central: float) -> float:
     return min(float(window.pmf @ divergences) + window.omitted * worst, worst)
 
 
-def exact_delta(
-    law: Law,
-    eps_local: float,
-    eps_central: float,
-    *,
-    dummies: int = 0,
-    adaptive: bool = False,
-    reduction: str = "clones",
-) -> float:
-    """Return the exact delta of the clones reduction for a law of the population.
+def exact_delta(reports: OtherReports, eps_local: float, eps_central: float) -> float:
+    """Return the exact delta of the clones reduction.
 
     Parameters
     ----------
-    law : Law
-        Number of other users, N - 1.
+    reports : OtherReports
+        What user 1 hides among; its population is a law.
     eps_local, eps_central : float
         Nats; `eps_local` > 0, `eps_central` >= 0.
-    dummies : int
-        Number of dummy reports, at least 0.
-    adaptive : bool
-        Add ``max(dummies - (N - 1), 0)`` reports instead of `dummies`.
-    reduction : {"clones", "randomized_response"}
-        See :func:`clone_rate`.
 
     Returns
     -------
     float
-        In [0, 1]; within about 1e-10 relative of the value of the formula. 0 when
+        In [0, 1]; within about 1e-10 relative of the value of the formula, never below it. 0 when
         ``eps_central >= eps_local``, and below 1e-300, where floats end.
     """
     if eps_central >= eps_local:
         return 0.0
-    rate = clone_rate(eps_local, reduction)
-    tail = negligible(smallest_delta(law, rate, dummies, eps_local, eps_central))
-    return _mixed(clone_window(law, rate, dummies, adaptive, tail), eps_local, eps_central)
+    tail = negligible(smallest_delta(reports, eps_local, eps_central))
+    return _mixed(reports.clones(reports.rate(eps_local), tail), eps_local, eps_central)
 
 
-def exact_epsilon(
-    law: Law,
-    eps_local: float,
-    delta: float,
-    *,
-    dummies: int = 0,
-    adaptive: bool = False,
-    reduction: str = "clones",
-) -> float:
+def exact_epsilon(reports: OtherReports, eps_local: float, delta: float) -> float:
     """Return the smallest eps_central whose exact delta is at most `delta`.
 
     Parameters are those of :func:`exact_delta`, and `delta` in (0, 1).
@@ -247,15 +264,15 @@ def exact_epsilon(
     float
         Nats, in [0, eps_local]; rounded up by at most 1e-11 relative (or to 1e-12 eps_local, if below).
     """
-    rate = clone_rate(eps_local, reduction)
-    window = clone_window(law, rate, dummies, adaptive, negligible(delta))
+    rate = reports.rate(eps_local)
+    window = reports.clones(rate, negligible(delta))
     if _mixed(window, eps_local, 0.0) <= delta:
         return 0.0
 
     def excess(minus_log_eps: float) -> float:  # increasing, as delta falls with eps
         return log_ratio(_mixed(window, eps_local, min(math.exp(-minus_log_eps), eps_local)), delta)
 
-    mu = _gaussian_mu(_expected_clones(law, rate, dummies, adaptive), eps_local)
+    mu = _gaussian_mu(reports.expected * rate, eps_local)
     log_delta = math.log(delta)
     low, high = math.log(1e-12 * eps_local), math.log(eps_local)
     if excess(-low) <= 0:
@@ -270,16 +287,7 @@ def exact_epsilon(
     return min(math.exp(-root), eps_local)
 
 
-def exact_excess(
-    law: Law,
-    eps_local: float,
-    eps_central: float,
-    delta: float,
-    *,
-    dummies: int = 0,
-    adaptive: bool = False,
-    reduction: str = "clones",
-) -> float:
+def exact_excess(reports: OtherReports, eps_local: float, eps_central: float, delta: float) -> float:
     """Return the natural log of (exact delta / `delta`), -inf for 0.
 
     Parameters are those of :func:`exact_delta`, and `delta` in (0, 1). Accurate where the result is not far below
@@ -287,19 +295,12 @@ def exact_excess(
     """
     if eps_local <= eps_central:
         return -math.inf
-    window = clone_window(law, clone_rate(eps_local, reduction), dummies, adaptive, negligible(delta))
+    window = reports.clones(reports.rate(eps_local), negligible(delta))
     return log_ratio(_mixed(window, eps_local, eps_central), delta)
 
 
 def exact_local_budget(
-    law: Law,
-    eps_central: float,
-    delta: float,
-    *,
-    dummies: int = 0,
-    adaptive: bool = False,
-    reduction: str = "clones",
-    guess: float | None = None,
+    reports: OtherReports, eps_central: float, delta: float, *, guess: float | None = None
 ) -> float:
     """Return the largest eps_local whose exact delta at `eps_central` is at most `delta`.
 
@@ -318,23 +319,14 @@ def exact_local_budget(
     alone = unamplified_budget(eps_central, delta)
 
     def excess(log_eps_local: float) -> float:
-        return exact_excess(
-            law,
-            math.exp(log_eps_local),
-            eps_central,
-            delta,
-            dummies=dummies,
-            adaptive=adaptive,
-            reduction=reduction,
-        )
+        return exact_excess(reports, math.exp(log_eps_local), eps_central, delta)
 
     def limit(log_eps_local: float) -> float:
         eps_local = math.exp(log_eps_local)
-        rate = clone_rate(eps_local, reduction)
-        mu = _gaussian_mu(_expected_clones(law, rate, dummies, adaptive), eps_local)
+        mu = _gaussian_mu(reports.expected * reports.rate(eps_local), eps_local)
         return log_gaussian_delta(mu, eps_central) - math.log(delta)
 
-    most = _expected_clones(law, 1.0, dummies, adaptive)
+    most = reports.expected
     if most == 0:
         return alone
     low = math.log(alone)
@@ -350,11 +342,6 @@ def log_ratio(value: float, reference: float) -> float:
     return math.log(value) - math.log(reference) if value > 0 else -math.inf
 
 
-def _expected_clones(law: Law, rate: float, dummies: int, adaptive: bool) -> float:
-    others = max(law.mean, dummies) if adaptive else law.mean + dummies
-    return others * rate
-
-
 def _gaussian_mu(clones: float, eps_local: float) -> float:
     """Distance of P and Q in standard deviations, in the limit of many clones; a guess, not a bound."""
     return 2 * math.tanh(eps_local / 2) / math.sqrt(clones + 1)
@@ -366,19 +353,14 @@ class ClonesProfile:
 
     Parameters
     ----------
-    law : Law
-        Number of other users, N - 1.
+    reports : OtherReports
+        What user 1 hides among; its population is a law.
     eps_local : float
         Nats, > 0.
-    dummies, adaptive, reduction
-        As in :func:`exact_delta`.
     """
 
-    law: Law
+    reports: OtherReports
     eps_local: float
-    dummies: int = 0
-    adaptive: bool = False
-    reduction: str = "clones"
     kind: ClassVar[Kind] = "upper"
     neighbours: ClassVar[str] = "replace_one"
     view: ClassVar[View] = "analyzer"
@@ -388,15 +370,5 @@ class ClonesProfile:
         """Return delta for each eps (nats, >= 0), shape of `eps`; both directions agree."""
         eps_ = np.asarray(eps, np.float64)
         check_nonnegative("eps", float(np.min(eps_)))
-        values = [
-            exact_delta(
-                self.law,
-                self.eps_local,
-                float(e),
-                dummies=self.dummies,
-                adaptive=self.adaptive,
-                reduction=self.reduction,
-            )
-            for e in eps_.flat
-        ]
+        values = [exact_delta(self.reports, self.eps_local, float(e)) for e in eps_.flat]
         return np.array(values).reshape(eps_.shape)

@@ -8,46 +8,15 @@ Guarantees are for user 1, who takes part for certain, and replacement neighbour
 """
 
 import math
-from dataclasses import dataclass
 
-from shuffledp.accounting.clones import clone_rate
+from shuffledp.accounting.clones import OtherReports
 from shuffledp.accounting.errors import Infeasible
-from shuffledp.populations import Binomial, Fixed, Poisson, Population, SubExponential, SubGaussian
+from shuffledp.populations import Binomial, Fixed, Poisson, SubExponential, SubGaussian
 
 
-@dataclass(frozen=True)
-class Setting:
-    """Everything but eps_local that a closed form depends on.
-
-    Parameters
-    ----------
-    population : Population
-        Number of other users, N - 1.
-    delta : float
-        In (0, 1).
-    dummies : int
-        At least 0.
-    adaptive : bool
-        Fill the others up to `dummies` instead of adding so many.
-    reduction : {"clones", "randomized_response"}
-        Gives the probability that a report is a clone.
-    """
-
-    population: Population
-    delta: float
-    dummies: int = 0
-    adaptive: bool = False
-    reduction: str = "clones"
-
-    @property
-    def log4(self) -> float:
-        """``log(4 / delta)``."""
-        return math.log(4) - math.log(self.delta)
-
-    @property
-    def log2(self) -> float:
-        """``log(2 / delta)``."""
-        return math.log(2) - math.log(self.delta)
+def _log(numerator: float, delta: float) -> float:
+    """``log(numerator / delta)``, which no small delta overflows."""
+    return math.log(numerator) - math.log(delta)
 
 
 def _below(mean: float, factor: float) -> float:
@@ -60,12 +29,15 @@ def _variance_of_clones(mean: float, variance: float, rate: float) -> float:
     return mean * rate * (1 - rate) + variance * rate**2 if rate > 0 else 0.0
 
 
-def printed_omega(setting: Setting, rate: float) -> float:
+def printed_omega(reports: OtherReports, delta: float, rate: float) -> float:
     """Return the clone bound of Theorems 1 to 4 as printed.
 
     Parameters
     ----------
-    setting : Setting
+    reports : OtherReports
+        What user 1 hides among.
+    delta : float
+        In (0, 1).
     rate : float
         Probability that a report is a clone (the paper's ``1 / e^eps_local``).
 
@@ -81,51 +53,51 @@ def printed_omega(setting: Setting, rate: float) -> float:
     is (E10). For adaptive dummies the number of clones dominates both that without dummies and that of
     `dummies` reports (derived; the paper's Appendix C).
     """
-    if setting.adaptive and setting.dummies > 0:
-        alone = printed_omega(Setting(setting.population, setting.delta), rate)
-        binomial = isinstance(setting.population, (Fixed, Binomial))
-        factor = 3 * setting.log4 if binomial else 2 * setting.log2
-        return max(alone, _below(setting.dummies * rate, factor))
-    population, k = setting.population, setting.dummies
+    if reports.adaptive and reports.dummies > 0:
+        alone = printed_omega(OtherReports(reports.population), delta, rate)
+        binomial = isinstance(reports.population, (Fixed, Binomial))
+        factor = 3 * _log(4, delta) if binomial else 2 * _log(2, delta)
+        return max(alone, _below(reports.dummies * rate, factor))
+    population, k = reports.population, reports.dummies
     if isinstance(population, (Fixed, Binomial)):
-        return _below((_potential_mean(population) + k) * rate, 3 * setting.log4)
+        return _below((_potential_mean(population) + k) * rate, 3 * _log(4, delta))
     if isinstance(population, Poisson):
         mean = (population.mean + k) * rate
         # Theorem 4b has 4 lambda under the root, Theorem 2 has 2 lambda: at k = 0 the former is worse (E9).
         spread = ((4 if k > 0 else 2) * population.mean + 2 * k) * rate
-        return mean - math.sqrt(spread * setting.log2)
+        return mean - math.sqrt(spread * _log(2, delta))
     if isinstance(population, SubGaussian):
-        others = k + population.mean - population.scale * math.sqrt(setting.log4)
-        return _below(others * rate, 2 * setting.log2)
+        others = k + population.mean - population.scale * math.sqrt(_log(4, delta))
+        return _below(others * rate, 2 * _log(2, delta))
     if isinstance(population, SubExponential):
-        return _below(_sub_exponential_others(population, setting) * rate, 2 * setting.log2)
+        return _below(_sub_exponential_others(population, k, delta) * rate, 2 * _log(2, delta))
     mean = population.mean + k
     spread = _variance_of_clones(mean, population.variance, rate)
-    return mean * rate - math.sqrt(spread / (0.5 * setting.delta))
+    return mean * rate - math.sqrt(spread / (0.5 * delta))
 
 
-def corrected_omega(setting: Setting, rate: float) -> float:
+def corrected_omega(reports: OtherReports, delta: float, rate: float) -> float:
     """Return the clone bound of one-sided textbook inequalities (errata E2, E3, E9, E10, E12).
 
     Parameters and result are those of :func:`printed_omega`. Chernoff for Binomial and Poisson, the stated
     tail for sub-Gaussian and sub-exponential with delta / 4 for each of two steps, Cantelli for the rest.
     """
-    if setting.adaptive and setting.dummies > 0:
-        alone = corrected_omega(Setting(setting.population, setting.delta), rate)
-        return max(alone, _below(setting.dummies * rate, 2 * setting.log2))
-    population, k = setting.population, setting.dummies
+    if reports.adaptive and reports.dummies > 0:
+        alone = corrected_omega(OtherReports(reports.population), delta, rate)
+        return max(alone, _below(reports.dummies * rate, 2 * _log(2, delta)))
+    population, k = reports.population, reports.dummies
     if isinstance(population, (Fixed, Binomial, Poisson)):
-        return _below((population.mean + k) * rate, 2 * setting.log2)
+        return _below((population.mean + k) * rate, 2 * _log(2, delta))
     if isinstance(population, SubGaussian):
-        others = k + population.mean - math.sqrt(2 * population.variance * setting.log4)
-        return _below(others * rate, 2 * setting.log4)
+        others = k + population.mean - math.sqrt(2 * population.variance * _log(4, delta))
+        return _below(others * rate, 2 * _log(4, delta))
     if isinstance(population, SubExponential):
         # The tail is only stated below the mean, so a small constant `a` must not lift the bound above it.
-        others = min(_sub_exponential_others(population, setting), population.mean + k)
-        return _below(others * rate, 2 * setting.log4)
+        others = min(_sub_exponential_others(population, k, delta), population.mean + k)
+        return _below(others * rate, 2 * _log(4, delta))
     mean = population.mean + k
     spread = _variance_of_clones(mean, population.variance, rate)
-    return mean * rate - math.sqrt(spread * (2 / setting.delta - 1))
+    return mean * rate - math.sqrt(spread * (2 / delta - 1))
 
 
 def _potential_mean(population: Fixed | Binomial) -> float:
@@ -135,8 +107,8 @@ def _potential_mean(population: Fixed | Binomial) -> float:
     return (population.trials + 1) * population.rate
 
 
-def _sub_exponential_others(population: SubExponential, setting: Setting) -> float:
-    return setting.dummies + population.mean - (math.log(population.a) + setting.log4) / population.b
+def _sub_exponential_others(population: SubExponential, dummies: int, delta: float) -> float:
+    return dummies + population.mean - (math.log(population.a) + _log(4, delta)) / population.b
 
 
 def _spread_ratio(omega: float, log_term: float) -> float:
@@ -147,13 +119,13 @@ def _spread_ratio(omega: float, log_term: float) -> float:
     return (2 * s + 1) / (omega / 2 - s)
 
 
-def printed_epsilon(setting: Setting, eps_local: float) -> float:
+def printed_epsilon(reports: OtherReports, delta: float, eps_local: float) -> float:
     """Return eps_central of Theorems 1 to 4 (nats), inf where ``Omega <= 2 log(4 / delta)``."""
-    omega = printed_omega(setting, clone_rate(eps_local, setting.reduction))
-    return math.log1p(math.tanh(eps_local / 2) * _spread_ratio(omega, setting.log4))
+    omega = printed_omega(reports, delta, reports.rate(eps_local))
+    return math.log1p(math.tanh(eps_local / 2) * _spread_ratio(omega, _log(4, delta)))
 
 
-def simplified_epsilon(setting: Setting, eps_local: float) -> float:
+def simplified_epsilon(reports: OtherReports, delta: float, eps_local: float) -> float:
     """Return eps_central of the simplified Theorem 1 (nats), inf below its stated range.
 
     Notes
@@ -167,7 +139,7 @@ def simplified_epsilon(setting: Setting, eps_local: float) -> float:
     Infeasible
         For other populations.
     """
-    population, k = setting.population, setting.dummies
+    population, k = reports.population, reports.dummies
     if isinstance(population, (Fixed, Binomial)):
         mean = _potential_mean(population)
     elif isinstance(population, Poisson):
@@ -176,14 +148,14 @@ def simplified_epsilon(setting: Setting, eps_local: float) -> float:
         raise Infeasible(
             f"No simplified form exists for {type(population).__name__}; use printed or corrected."
         )
-    total = max(mean, k) if setting.adaptive else mean + k
-    clones = total * clone_rate(eps_local, setting.reduction)
-    if clones < 3 * setting.log4:
+    total = max(mean, k) if reports.adaptive else mean + k
+    clones = total * reports.rate(eps_local)
+    if clones < 3 * _log(4, delta):
         return math.inf
-    return math.log1p(math.tanh(eps_local / 2) * (8 * math.sqrt(setting.log4 / clones) + 8 / clones))
+    return math.log1p(math.tanh(eps_local / 2) * (8 * math.sqrt(_log(4, delta) / clones) + 8 / clones))
 
 
-def corrected_epsilon(setting: Setting, eps_local: float) -> float:
+def corrected_epsilon(reports: OtherReports, delta: float, eps_local: float) -> float:
     """Return eps_central of the corrected closed form (nats), inf where there is no amplification.
 
     Notes
@@ -192,8 +164,8 @@ def corrected_epsilon(setting: Setting, eps_local: float) -> float:
     mapped exactly instead of through a subsampling lemma (E6): with r the likelihood ratio without it,
     ``eps = log((r E + 1) / (r + E))``.
     """
-    omega = corrected_omega(setting, clone_rate(eps_local, setting.reduction))
-    excess = _spread_ratio(omega, setting.log2)  # r - 1
+    omega = corrected_omega(reports, delta, reports.rate(eps_local))
+    excess = _spread_ratio(omega, _log(2, delta))  # r - 1
     if math.isinf(excess):
         return math.inf
     decay = math.exp(-eps_local)  # (r E + 1) / (r + E) - 1 = (r - 1) (1 - 1/E) / (1 + r/E)

@@ -14,13 +14,14 @@ from __future__ import annotations
 
 import math
 from bisect import bisect_right
+from dataclasses import replace
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
 from shuffledp.accounting.clones import (
+    OtherReports,
     clone_divergences,
-    clone_rate,
     exact_delta,
     exact_epsilon,
     exact_local_budget,
@@ -84,9 +85,9 @@ class _FixedPopulations:
     the number of users and are shared.
     """
 
-    def __init__(self, eps_local: float, reduction: str, tail: float) -> None:
+    def __init__(self, eps_local: float, rate: float, tail: float) -> None:
         self._eps_local = eps_local
-        self._rate = clone_rate(eps_local, reduction)
+        self._rate = rate
         self._tail = tail
         self._windows: dict[int, Window] = {}
 
@@ -218,27 +219,19 @@ def _only_law(population: MomentBounded) -> Fixed | Empirical | None:
 
 
 def _problem(
-    population: MomentBounded, eps_local: float, tail: float, dummies: int, adaptive: bool, reduction: str
+    population: MomentBounded, reports: OtherReports, eps_local: float, tail: float
 ) -> _MomentProblem:
-    fixed = _FixedPopulations(eps_local, reduction, tail)
+    fixed = _FixedPopulations(eps_local, reports.rate(eps_local), tail)
 
     def deltas(n: NDArray[np.int64], eps_central: float) -> NDArray[np.float64]:
-        if not adaptive:
-            return fixed.deltas(n + dummies, eps_central)
-        others, where = np.unique(np.maximum(n, dummies), return_inverse=True)
+        others, where = np.unique(reports.after(n), return_inverse=True)
         return fixed.deltas(others, eps_central)[where]
 
     return _MomentProblem(population.mean, population.variance, deltas)
 
 
 def worst_delta(
-    population: MomentBounded,
-    eps_local: float,
-    eps_central: float,
-    *,
-    dummies: int = 0,
-    adaptive: bool = False,
-    reduction: str = "clones",
+    population: MomentBounded, reports: OtherReports, eps_local: float, eps_central: float
 ) -> float:
     """Return the largest exact delta over all populations with these moments.
 
@@ -247,7 +240,9 @@ def worst_delta(
     population : MomentBounded
         Mean and largest variance of the number of other users. Raised to the least variance of an integer law
         with this mean where it is smaller.
-    eps_local, eps_central, dummies, adaptive, reduction
+    reports : OtherReports
+        Dummies and reduction; its own population is not used.
+    eps_local, eps_central : float
         As in :func:`shuffledp.accounting.clones.exact_delta`.
 
     Returns
@@ -259,25 +254,12 @@ def worst_delta(
         return 0.0
     only = _only_law(population)
     if only is not None:
-        return exact_delta(
-            only, eps_local, eps_central, dummies=dummies, adaptive=adaptive, reduction=reduction
-        )
-    typical = Fixed(_typical(population, dummies, adaptive))
-    # The population that is never smaller than its mean is a best case.
-    least = smallest_delta(typical, clone_rate(eps_local, reduction), 0, eps_local, eps_central)
-    problem = _problem(population, eps_local, negligible(least), dummies, adaptive, reduction)
-    return problem.bound(eps_central)
+        return exact_delta(replace(reports, population=only), eps_local, eps_central)
+    least = smallest_delta(_best_case(population, reports), eps_local, eps_central)
+    return _problem(population, reports, eps_local, negligible(least)).bound(eps_central)
 
 
-def worst_epsilon(
-    population: MomentBounded,
-    eps_local: float,
-    delta: float,
-    *,
-    dummies: int = 0,
-    adaptive: bool = False,
-    reduction: str = "clones",
-) -> float:
+def worst_epsilon(population: MomentBounded, reports: OtherReports, eps_local: float, delta: float) -> float:
     """Return the smallest eps_central that holds for all populations with these moments.
 
     Parameters are those of :func:`worst_delta`, and `delta` in (0, 1).
@@ -287,14 +269,11 @@ def worst_epsilon(
     float
         Nats, in [0, eps_local]; an upper bound, about 1e-5 relative above the true value.
     """
-
     only = _only_law(population)
     if only is not None:
-        return exact_epsilon(only, eps_local, delta, dummies=dummies, adaptive=adaptive, reduction=reduction)
-    typical = Fixed(_typical(population, dummies, adaptive))
-    # The population that is never smaller than its mean is a best case.
-    least = exact_epsilon(typical, eps_local, delta, reduction=reduction)
-    problem = _problem(population, eps_local, negligible(delta), dummies, adaptive, reduction)
+        return exact_epsilon(replace(reports, population=only), eps_local, delta)
+    least = exact_epsilon(_best_case(population, reports), eps_local, delta)
+    problem = _problem(population, reports, eps_local, negligible(delta))
 
     def excess(minus_log_eps: float) -> float:
         eps_central = math.exp(-minus_log_eps)
@@ -308,13 +287,7 @@ def worst_epsilon(
 
 
 def worst_local_budget(
-    population: MomentBounded,
-    eps_central: float,
-    delta: float,
-    *,
-    dummies: int = 0,
-    adaptive: bool = False,
-    reduction: str = "clones",
+    population: MomentBounded, reports: OtherReports, eps_central: float, delta: float
 ) -> float:
     """Return the largest eps_local that is safe for all populations with these moments.
 
@@ -327,29 +300,18 @@ def worst_local_budget(
     """
     only = _only_law(population)
     if only is not None:
-        return exact_local_budget(
-            only, eps_central, delta, dummies=dummies, adaptive=adaptive, reduction=reduction
-        )
+        return exact_local_budget(replace(reports, population=only), eps_central, delta)
     alone = unamplified_budget(eps_central, delta)
 
     def excess(log_eps_local: float) -> float:
-        return log_ratio(
-            worst_delta(
-                population,
-                math.exp(log_eps_local),
-                eps_central,
-                dummies=dummies,
-                adaptive=adaptive,
-                reduction=reduction,
-            ),
-            delta,
-        )
+        return log_ratio(worst_delta(population, reports, math.exp(log_eps_local), eps_central), delta)
 
     low = math.log(alone)
     root = root_below(excess, low + 0.1, low, math.inf, xtol=_XTOL)
     return math.exp(root) if root > low else alone
 
 
-def _typical(population: MomentBounded, dummies: int, adaptive: bool) -> int:
-    others = math.ceil(population.mean)
-    return max(others, dummies) if adaptive else others + dummies
+def _best_case(population: MomentBounded, reports: OtherReports) -> OtherReports:
+    """The population that is never smaller than its mean, with the dummies counted among the users."""
+    others = reports.after(np.array([math.ceil(population.mean)]))
+    return OtherReports(Fixed(int(others[0])), reduction=reports.reduction)

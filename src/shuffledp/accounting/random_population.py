@@ -29,12 +29,13 @@ import numpy as np
 
 from shuffledp.accounting.clones import (
     REDUCTIONS,
+    OtherReports,
     exact_delta,
     exact_epsilon,
     exact_excess,
     exact_local_budget,
 )
-from shuffledp.accounting.closed_forms import Setting, corrected_epsilon, printed_epsilon, simplified_epsilon
+from shuffledp.accounting.closed_forms import corrected_epsilon, printed_epsilon, simplified_epsilon
 from shuffledp.accounting.errors import Infeasible
 from shuffledp.accounting.moments import worst_delta, worst_epsilon, worst_local_budget
 from shuffledp.accounting.remember import remember
@@ -66,7 +67,7 @@ _PROBES = 16
 #: Results kept per function; experiments and figures ask for the same ones again.
 _REMEMBERED = 4096
 
-_CLOSED_FORMS: dict[str, Callable[[Setting, float], float]] = {
+_CLOSED_FORMS: dict[str, Callable[[OtherReports, float, float], float]] = {
     "printed": printed_epsilon,
     "simplified": simplified_epsilon,
     "corrected": corrected_epsilon,
@@ -121,13 +122,10 @@ def clone_delta(
     eps_central = check_nonnegative("eps_central", eps_central)
     dummies = check_count("dummies", dummies)
     check_choice("reduction", reduction, REDUCTIONS)
+    reports = OtherReports(population, dummies, adaptive, reduction)
     if isinstance(population, Law):
-        return exact_delta(
-            population, eps_local, eps_central, dummies=dummies, adaptive=adaptive, reduction=reduction
-        )
-    return worst_delta(
-        _moments(population), eps_local, eps_central, dummies=dummies, adaptive=adaptive, reduction=reduction
-    )
+        return exact_delta(reports, eps_local, eps_central)
+    return worst_delta(_moments(population), reports, eps_local, eps_central)
 
 
 def amplified_epsilon(
@@ -176,29 +174,18 @@ def amplified_epsilon(
     dummies = check_count("dummies", dummies)
     check_choice("accounting", accounting, ACCOUNTINGS)
     check_choice("reduction", reduction, REDUCTIONS)
-    return _amplified_epsilon(population, eps_local, delta, dummies, adaptive, accounting, reduction)
+    return _amplified_epsilon(
+        OtherReports(population, dummies, adaptive, reduction), eps_local, delta, accounting
+    )
 
 
 @remember(_REMEMBERED)
-def _amplified_epsilon(
-    population: Population,
-    eps_local: float,
-    delta: float,
-    dummies: int,
-    adaptive: bool,
-    accounting: str,
-    reduction: str,
-) -> float:
+def _amplified_epsilon(reports: OtherReports, eps_local: float, delta: float, accounting: str) -> float:
     if accounting != "exact":
-        setting = Setting(population, delta, dummies, adaptive, reduction)
-        return min(_CLOSED_FORMS[accounting](setting, eps_local), eps_local)
-    if isinstance(population, Law):
-        return exact_epsilon(
-            population, eps_local, delta, dummies=dummies, adaptive=adaptive, reduction=reduction
-        )
-    return worst_epsilon(
-        _moments(population), eps_local, delta, dummies=dummies, adaptive=adaptive, reduction=reduction
-    )
+        return min(_CLOSED_FORMS[accounting](reports, delta, eps_local), eps_local)
+    if isinstance(reports.population, Law):
+        return exact_epsilon(reports, eps_local, delta)
+    return worst_epsilon(_moments(reports.population), reports, eps_local, delta)
 
 
 def local_budget(
@@ -246,54 +233,37 @@ def local_budget(
     dummies = check_count("dummies", dummies)
     check_choice("accounting", accounting, ACCOUNTINGS)
     check_choice("reduction", reduction, REDUCTIONS)
-    return _remembered_budget(population, eps_central, delta, dummies, adaptive, accounting, reduction)
+    return _remembered_budget(
+        OtherReports(population, dummies, adaptive, reduction), eps_central, delta, accounting
+    )
 
 
 def _local_budget(
-    population: Population,
-    eps_central: float,
-    delta: float,
-    dummies: int,
-    adaptive: bool,
-    accounting: str,
-    reduction: str,
-    guess: float | None = None,
+    reports: OtherReports, eps_central: float, delta: float, accounting: str, guess: float | None = None
 ) -> float:
     if accounting != "exact":
-        return _closed_budget(
-            Setting(population, delta, dummies, adaptive, reduction), eps_central, accounting
-        )
-    if isinstance(population, Law):
-        return exact_local_budget(
-            population,
-            eps_central,
-            delta,
-            dummies=dummies,
-            adaptive=adaptive,
-            reduction=reduction,
-            guess=guess,
-        )
-    return worst_local_budget(
-        _moments(population), eps_central, delta, dummies=dummies, adaptive=adaptive, reduction=reduction
-    )
+        return _closed_budget(reports, eps_central, delta, accounting)
+    if isinstance(reports.population, Law):
+        return exact_local_budget(reports, eps_central, delta, guess=guess)
+    return worst_local_budget(_moments(reports.population), reports, eps_central, delta)
 
 
 _remembered_budget = remember(_REMEMBERED)(_local_budget)
 
 
-def _closed_budget(setting: Setting, eps_central: float, accounting: str) -> float:
+def _closed_budget(reports: OtherReports, eps_central: float, delta: float, accounting: str) -> float:
     """Invert a closed form: it increases while it applies and is infinite from there on."""
     form = _CLOSED_FORMS[accounting]
-    if form(setting, eps_central) > eps_central:
+    if form(reports, delta, eps_central) > eps_central:
         return eps_central
 
     def excess(log_eps_local: float) -> float:
-        value = form(setting, math.exp(log_eps_local))
+        value = form(reports, delta, math.exp(log_eps_local))
         return math.log(value / eps_central) if value > 0 else -math.inf
 
     low = math.log(eps_central)
     # No form applies once fewer than one clone is expected; the clone rate is at most 2 e^-eps_local.
-    most = setting.population.mean + setting.dummies + 2
+    most = reports.population.mean + reports.dummies + 2
     high = math.log(eps_central + math.log(2 * most) + 1)
     return max(math.exp(root_below(excess, 0.5 * (low + high), low, high, xtol=1e-12)), eps_central)
 
@@ -351,7 +321,7 @@ def checkin_epsilon(
     check_choice("accounting", accounting, ("printed", "exact"))
     if accounting == "exact":
         _check_exact_checkin(rate)
-        return exact_epsilon(Fixed(slots - 1), eps_local, delta)
+        return exact_epsilon(OtherReports(Fixed(slots - 1)), eps_local, delta)
     return min(_checkin_formula(slots, eps_local, delta, rate), eps_local)
 
 
@@ -375,7 +345,7 @@ def checkin_local_budget(
     check_choice("accounting", accounting, ("printed", "exact"))
     if accounting == "exact":
         _check_exact_checkin(rate)
-        return exact_local_budget(Fixed(slots - 1), eps_central, delta)
+        return exact_local_budget(OtherReports(Fixed(slots - 1)), eps_central, delta)
     if rate == 0:
         return math.inf
     if _checkin_formula(slots, eps_central, delta, rate) > eps_central:
@@ -581,38 +551,27 @@ class _Search:
     stray_factor: bool
     reduction: str
 
+    def reports(self, dummies: int) -> OtherReports:
+        """What user 1 hides among with so many dummies."""
+        return OtherReports(self.law, dummies, self.adaptive, self.reduction)
+
     def plan(self, dummies: int, factor: float, guess: float | None) -> DummyPlan:
         """Return the error with so many dummies, given their error factor and a guess at A(k)."""
-        budget = _remembered_budget if guess is None else _local_budget
-        eps_local = budget(
-            self.law,
-            self.eps_central,
-            self.delta,
-            dummies,
-            self.adaptive,
-            self.accounting,
-            self.reduction,
-            guess,
-        )
+        reports = self.reports(dummies)
+        if guess is None:
+            eps_local = _remembered_budget(reports, self.eps_central, self.delta, self.accounting)
+        else:
+            eps_local = _local_budget(reports, self.eps_central, self.delta, self.accounting, guess)
         return DummyPlan(dummies, eps_local, report_variance(eps_local, self.objective) * factor)
 
     def affords(self, dummies: int, eps_local: float) -> bool:
         """Whether A(k) is at least `eps_local`: one evaluation, where A(k) itself needs about six."""
         if eps_local <= self.eps_central:
             return True
+        reports = self.reports(dummies)
         if self.accounting == "exact":
-            spent = exact_excess(
-                self.law,
-                eps_local,
-                self.eps_central,
-                self.delta,
-                dummies=dummies,
-                adaptive=self.adaptive,
-                reduction=self.reduction,
-            )
-            return spent <= 0
-        setting = Setting(self.law, self.delta, dummies, self.adaptive, self.reduction)
-        return _CLOSED_FORMS[self.accounting](setting, eps_local) <= self.eps_central
+            return exact_excess(reports, eps_local, self.eps_central, self.delta) <= 0
+        return _CLOSED_FORMS[self.accounting](reports, self.delta, eps_local) <= self.eps_central
 
     def budget_for(self, variance: float) -> float:
         """Return the eps_local with this :func:`report_variance`."""

@@ -22,6 +22,7 @@ from shuffledp.accounting import (
     local_budget,
     optimal_dummies,
 )
+from shuffledp.accounting.clones import OtherReports
 from shuffledp.numerics.checks import check_choice, check_count
 from shuffledp.populations import Binomial, Fixed, Law, Population
 from shuffledp.protocols._requests import positive_delta
@@ -96,9 +97,7 @@ class SingleReport(ProtocolBase):
 
     def dominating_pair(self) -> PrivacyProfile:
         """Clones: an upper bound for every local randomizer with this budget (Wang et al. 2023, Lemmas 1 and 2)."""
-        return ClonesProfile(
-            self.population, self.eps_local, dummies=self.dummy_count, adaptive=self.adaptive
-        )
+        return ClonesProfile(OtherReports(self.population, self.dummy_count, self.adaptive), self.eps_local)
 
     def parameters(self) -> dict[str, float]:
         """Local budget and dummies."""
@@ -439,4 +438,6 @@ class CheckinSchedule(ProtocolBase):
 
     def dominating_pair(self) -> PrivacyProfile | None:
         """Clones among the other m - 1 slots: user 1's report is in one slot or was dropped. None for own_coin."""
-        return ClonesProfile(Fixed(self.slots - 1), self.eps_local) if self.threat == "conditional" else None
+        if self.threat != "conditional":
+            return None
+        return ClonesProfile(OtherReports(Fixed(self.slots - 1)), self.eps_local)

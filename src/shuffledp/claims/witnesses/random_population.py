@@ -25,9 +25,8 @@ from shuffledp.accounting import (
     optimal_dummies,
     report_variance,
 )
-from shuffledp.accounting.clones import unamplified_delta
+from shuffledp.accounting.clones import OtherReports, unamplified_delta
 from shuffledp.accounting.closed_forms import (
-    Setting,
     corrected_omega,
     printed_epsilon,
     printed_omega,
@@ -105,9 +104,9 @@ def figure_2_delta() -> Witness:
     mean, eps_local = 5000.0, 0.5
     stated, meant = 1e-4, 1e-3
     printed, correct = theorem3_limit(mean, eps_local, stated), theorem3_limit(mean, eps_local, meant)
-    omega = printed_omega(Setting(MomentBounded(mean, 0.0), stated), math.exp(-eps_local))
+    omega = printed_omega(OtherReports(MomentBounded(mean, 0.0)), stated, math.exp(-eps_local))
     fixed = amplified_epsilon(MomentBounded(mean, 0.0), eps_local, meant)
-    at_limit = printed_epsilon(Setting(MomentBounded(mean, correct), meant), eps_local)
+    at_limit = printed_epsilon(OtherReports(MomentBounded(mean, correct)), meant, eps_local)
     return Witness(
         "variance (users squared) at which Theorem 3 stops amplifying, mean 5000, eps_l 0.5; "
         "printed with delta 1e-4, correct with delta 1e-3",
@@ -132,9 +131,8 @@ def mean_counts_user_1() -> Witness:
         for a in (0.3, 0.6, 1.0):
             for eps in (0.05, 0.5, 1.0):
                 for delta in (0.9, 0.1, 1e-3, 1e-5):
-                    setting = Setting(Binomial(n - 1, a), delta)
-                    omega = printed_omega(setting, math.exp(-eps))
-                    if omega > 2 * setting.log4:
+                    omega = printed_omega(OtherReports(Binomial(n - 1, a)), delta, math.exp(-eps))
+                    if omega > 2 * math.log(4 / delta):
                         tail = _below_omega(Binomial(n - 1, a).thinned(math.exp(-eps)), omega)
                         worst, checked = max(worst, tail / (delta / 2)), checked + 1
     return Witness(
@@ -221,18 +219,17 @@ def simplified_form_range() -> Witness:
     users, eps_local = 100_001, 2.0
     e, log4 = math.exp(eps_local), math.log(4 / DELTA)
 
-    def setting(multiple: float) -> Setting:
-        return Setting(Binomial(users - 1, multiple * log4 * e / users), DELTA)
+    def reports(multiple: float) -> OtherReports:
+        return OtherReports(Binomial(users - 1, multiple * log4 * e / users))
 
     def excess(multiple: float) -> float:  # positive once the simplified form is implied
-        return simplified_epsilon(setting(multiple), eps_local) - printed_epsilon(
-            setting(multiple), eps_local
-        )
+        simplified = simplified_epsilon(reports(multiple), DELTA, eps_local)
+        return simplified - printed_epsilon(reports(multiple), DELTA, eps_local)
 
     root = root_below(excess, 12.0, 3.0, 40.0, xtol=1e-10)
-    stated = setting(3.0 * (1 + 1e-12))
-    omega = printed_omega(stated, 1 / e)
-    eps = simplified_epsilon(stated, eps_local)
+    stated = reports(3.0 * (1 + 1e-12))
+    omega = printed_omega(stated, DELTA, 1 / e)
+    eps = simplified_epsilon(stated, DELTA, eps_local)
     true = clone_delta(stated.population, eps_local, eps)
     implied = all(excess(m) > 0 for m in np.linspace(14, 200, 50))
     return Witness(
@@ -250,7 +247,7 @@ def two_sided_hoeffding() -> Witness:
     """RP-E5: the split of the clones needs one side only; the smaller eps_central is still valid."""
     law, eps_local = Poisson(1000.0), 1.0
     log4, log2 = math.log(4 / DELTA), math.log(2 / DELTA)
-    omega = printed_omega(Setting(law, DELTA), math.exp(-eps_local))
+    omega = printed_omega(OtherReports(law), DELTA, math.exp(-eps_local))
     printed, correct = _theorem(omega, eps_local, log4), _theorem(omega, eps_local, log2)
     true = clone_delta(law, eps_local, correct)
     worst = 0.0
@@ -271,7 +268,7 @@ def subsampling_step() -> Witness:
     """RP-E6: user 1's own report can be mapped exactly, which gives a smaller eps_central and delta."""
     law, eps_local = Poisson(1000.0), 1.0
     e = math.exp(eps_local)
-    omega = printed_omega(Setting(law, DELTA), 1 / e)
+    omega = printed_omega(OtherReports(law), DELTA, 1 / e)
     excess = _spread(omega, math.log(4 / DELTA))
     printed = math.log1p((e - 1) / (e + 1) * excess)
     correct = _mapped(excess, eps_local)
@@ -309,10 +306,10 @@ def growth_condition() -> Witness:
     e, log4, log2 = math.exp(eps_local), math.log(4 / DELTA), math.log(2 / DELTA)
 
     def omega(rate: float) -> float:
-        return printed_omega(Setting(Binomial(users - 1, rate), DELTA), 1 / e)
+        return printed_omega(OtherReports(Binomial(users - 1, rate)), DELTA, 1 / e)
 
     def omega_poisson(mean: float) -> float:
-        return printed_omega(Setting(Poisson(mean), DELTA), 1 / e)
+        return printed_omega(OtherReports(Poisson(mean)), DELTA, 1 / e)
 
     printed = e / users * math.sqrt(3 * log2 / 4)
     formula = e / users * 3 * log4 / 4
@@ -377,17 +374,17 @@ def poisson_dummies_constant() -> Witness:
     mean, eps_local = 1000.0, 0.5
     e, log2 = math.exp(eps_local), math.log(2 / DELTA)
     printed = mean / e - math.sqrt(4 * mean / e * log2)
-    correct = printed_omega(Setting(Poisson(mean), DELTA), 1 / e)
+    correct = printed_omega(OtherReports(Poisson(mean)), DELTA, 1 / e)
     # Beside that, the theorem as it is used with dummies, and the exact tail of the smaller constant.
     worst = 0.0
     looser = True
     for k in (0, 100, 1000, 5000):
-        setting = Setting(Poisson(mean), DELTA, k)
-        omega = corrected_omega(setting, 1 / e)
+        reports = OtherReports(Poisson(mean), k)
+        omega = corrected_omega(reports, DELTA, 1 / e)
         window = convolve(Poisson(mean / e).window(), binomial_window(k, 1 / e, 1e-30))
         tail = float(np.sum(window.pmf[window.support < omega])) + window.omitted
         worst = max(worst, tail / (DELTA / 2))
-        looser = looser and (k == 0 or printed_omega(setting, 1 / e) < omega)
+        looser = looser and (k == 0 or printed_omega(reports, DELTA, 1 / e) < omega)
     return Witness(
         "Omega (clones) without dummies, Poisson mean 1000, eps_l 0.5, delta 1e-5: Theorem 4b and Theorem 2",
         printed,
@@ -437,7 +434,7 @@ def missing_division() -> Witness:
     clones = Fixed(others).thinned(1 / e)
     literal = _below_omega(clones, omega)
     read = m / e - math.sqrt(m / (0.5 * e) * log2)
-    used = printed_omega(Setting(SubExponential(float(others), a, b), DELTA), 1 / e)
+    used = printed_omega(OtherReports(SubExponential(float(others), a, b)), DELTA, 1 / e)
     tail = _below_omega(clones, read)
     return Witness(
         "Pr[C < Omega] for 5000 others for certain, eps_l 1, delta 1e-5, a = 1, b = 10: promised and exact",
@@ -459,8 +456,8 @@ def variance_symbol() -> Witness:
     correct = float(window.pmf @ (x - mean) ** 2)
     formula = (law.mean * (e - 1) + law.variance) / e**2
     delta = 1e-2
-    setting = Setting(MomentBounded(law.mean, law.variance), delta)
-    chebyshev, cantelli = printed_omega(setting, 1 / e), corrected_omega(setting, 1 / e)
+    reports = OtherReports(MomentBounded(law.mean, law.variance))
+    chebyshev, cantelli = (omega(reports, delta, 1 / e) for omega in (printed_omega, corrected_omega))
     tail = _below_omega(law.thinned(1 / e), cantelli)
     return Witness(
         "variance of the number of clones, N - 1 Bin(2000, 0.5), eps_l 0.5, from its probabilities",

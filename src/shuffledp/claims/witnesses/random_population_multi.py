@@ -24,7 +24,8 @@ from shuffledp.accounting import (
     security_bits,
     share_count,
 )
-from shuffledp.accounting.closed_forms import Setting, printed_omega
+from shuffledp.accounting.clones import OtherReports
+from shuffledp.accounting.closed_forms import printed_omega
 from shuffledp.claims.comparisons import DELTA, POPULATIONS
 from shuffledp.claims.witness import Witness, WitnessFunction
 from shuffledp.numerics import root_below
@@ -113,7 +114,7 @@ def swapped_roles() -> Witness:
     pmf = np.zeros(1001)
     pmf[0] = pmf[-1] = 0.5
     law = Empirical(tuple(pmf), 500)
-    omega = printed_omega(Setting(Poisson(law.mean), DELTA), math.exp(-eps_local))
+    omega = printed_omega(OtherReports(Poisson(law.mean)), DELTA, math.exp(-eps_local))
     clones = law.thinned(math.exp(-eps_local)).window()
     below = float(np.sum(clones.pmf[clones.support < omega]))
     protocol, population = 0.9 * DELTA, 0.1 * DELTA
