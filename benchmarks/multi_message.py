@@ -32,10 +32,14 @@ def rows() -> list[Row]:
     alone: dict[str, Callable[[], object]] = {
         "best n1, Poisson 1000": partial(best_polya_shape, Poisson(1000), 0.1, 1e-5),
         "best n1, Poisson 125000": partial(best_polya_shape, Poisson(125000), 0.1, 1e-5),
-        "scale, printed, Poisson 125000": partial(multi_expected_scale, Poisson(125000), 0.1, 1e-5, 354),
-        "union plan, Binomial(48841, 0.05)": partial(multi_union_plan, Binomial(48841, 0.05), 0.1, 1e-5),
+        "scale, printed, Poisson 125000": partial(
+            multi_expected_scale, Poisson(125000), 0.1, 1e-5, 354, accounting="printed"
+        ),
+        "union plan, Binomial(48841, 0.05)": partial(
+            multi_union_plan, Binomial(48841, 0.05), 0.1, 1e-5, accounting="printed"
+        ),
         "expected plan, Binomial(48841, 0.05)": partial(
-            multi_expected_plan, Binomial(48841, 0.05), 0.1, 1e-5
+            multi_expected_plan, Binomial(48841, 0.05), 0.1, 1e-5, accounting="printed"
         ),
     }
     compare = compared(

@@ -169,7 +169,10 @@ def rows() -> list[Row]:
         )
     )
     for name, call in (
-        ("printed budget, n' = 48842", lambda: local_budget(Binomial(48841, 0.05), 0.1, 1e-5)),
+        (
+            "printed budget, n' = 48842",
+            lambda: local_budget(Binomial(48841, 0.05), 0.1, 1e-5, accounting="printed"),
+        ),
         (
             "exact budget, Poisson 5000, 5000 adaptive dummies",
             lambda: local_budget(Poisson(5000), 0.1, 1e-5, dummies=5000, adaptive=True, accounting="exact"),

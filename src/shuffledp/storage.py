@@ -7,13 +7,21 @@ match it, was never finished or was changed afterwards.
 
 from __future__ import annotations
 
+import contextlib
 import hashlib
 import os
-import tempfile
-from collections.abc import Mapping
+import platform
+import re
+import time
+import uuid
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 
 REBUILD = "run `make repair` (or `shuffledp repair`), then the same command as before: only what is missing is rebuilt"
+
+
+_HOST = re.sub(r"[^A-Za-z0-9]", "", platform.node()) or "unnamed"
+_STALE_SECONDS = 3600.0
 
 
 class IntegrityError(RuntimeError):
@@ -26,20 +34,55 @@ def sha256_of(path: Path) -> str:
         return hashlib.file_digest(stream, "sha256").hexdigest()
 
 
+@contextlib.contextmanager
+def temporary_beside(target: Path) -> Iterator[Path]:
+    """Name for a temporary file in the folder of `target`, to be renamed to it; whatever is left of it is removed."""
+    target.parent.mkdir(parents=True, exist_ok=True)
+    path = target.with_name(f".{target.name}.{_HOST}-{os.getpid()}-{uuid.uuid4().hex[:8]}.tmp")
+    try:
+        yield path
+    finally:
+        path.unlink(missing_ok=True)
+
+
 def write_atomically(path: Path, content: bytes) -> None:
     """Write a file so that no reader ever sees a part of it."""
-    path.parent.mkdir(parents=True, exist_ok=True)
-    handle, temporary = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.", suffix=".tmp")
-    try:
-        with os.fdopen(handle, "wb") as stream:
+    with temporary_beside(path) as temporary:
+        with temporary.open("xb") as stream:
             stream.write(content)
             stream.flush()
             os.fsync(stream.fileno())
-        Path(temporary).chmod(0o644)
-        Path(temporary).replace(path)
-    except BaseException:
-        Path(temporary).unlink(missing_ok=True)
-        raise
+        temporary.replace(path)
+
+
+def sweep(folder: Path, *more: str) -> None:
+    """Remove temporary files of killed processes: of this machine at once, of unknown ones after an hour.
+
+    Parameters
+    ----------
+    folder : Path
+        Where to look, not below it.
+    *more : str
+        Patterns of further files that are temporary, whose process is not known.
+    """
+    for path in (file for pattern in (".*.tmp", *more) for file in folder.glob(pattern)):
+        with contextlib.suppress(FileNotFoundError):
+            if _is_orphan(path.name) or time.time() - path.stat().st_mtime > _STALE_SECONDS:
+                path.unlink()
+
+
+def _is_orphan(name: str) -> bool:
+    """Whether a temporary file belongs to a process of this machine that has ended."""
+    match = re.search(rf"\.{_HOST}-(\d+)-[0-9a-f]{{8}}\.tmp$", name)
+    if match is None:
+        return False
+    try:
+        os.kill(int(match[1]), 0)  # signal 0 only asks whether the process is there
+    except ProcessLookupError:
+        return True
+    except OSError:
+        pass
+    return False
 
 
 def publish(checksum: Path, files: Mapping[Path, bytes]) -> None:
@@ -102,6 +145,27 @@ def verified(path: Path, checksum: Path) -> Path:
     IntegrityError
         Naming the file and how to rebuild it.
     """
+    expected = _expected(path, checksum)
+    _compare(path, checksum, sha256_of(path), expected)
+    return path
+
+
+def read_verified(path: Path, checksum: Path) -> bytes:
+    """The content of a file, which matches the bundle's checksum list; read once.
+
+    Raises
+    ------
+    IntegrityError
+        As :func:`verified`.
+    """
+    expected = _expected(path, checksum)
+    content = path.read_bytes()
+    _compare(path, checksum, hashlib.sha256(content).hexdigest(), expected)
+    return content
+
+
+def _expected(path: Path, checksum: Path) -> str:
+    """The sha256 that a file of a bundle should have, once the file and its entry in the list are there."""
     if not checksum.is_file():
         raise IntegrityError(f"{path}: its checksum list {checksum} is missing. To rebuild, {REBUILD}.")
     digest = listed(checksum).get(path)
@@ -109,8 +173,11 @@ def verified(path: Path, checksum: Path) -> Path:
         raise IntegrityError(f"{path}: not in its checksum list {checksum}. To rebuild, {REBUILD}.")
     if not path.is_file():
         raise IntegrityError(f"{path}: listed in {checksum} but missing. To rebuild, {REBUILD}.")
-    if sha256_of(path) != digest:
+    return digest
+
+
+def _compare(path: Path, checksum: Path, found: str, expected: str) -> None:
+    if found != expected:
         raise IntegrityError(
             f"{path}: content differs from its checksum in {checksum}. To rebuild, {REBUILD}."
         )
-    return path

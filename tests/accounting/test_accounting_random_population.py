@@ -71,7 +71,7 @@ def by_hand(omega: float) -> float:
     ids=repr,
 )
 def test_printed_theorems_letter_for_letter(population, dummies, omega):
-    got = amplified_epsilon(population, 1.0, D, dummies=dummies)
+    got = amplified_epsilon(population, 1.0, D, dummies=dummies, accounting="printed")
     assert got == pytest.approx(by_hand(omega), rel=1e-12)
     assert printed_omega(OtherReports(population, dummies), D, 1 / E) == pytest.approx(omega, rel=1e-12)
 
@@ -83,7 +83,7 @@ def test_printed_theorem_3_with_and_without_dummies():
         omega = m / E - math.sqrt((m * (E - 1) + 4000) / (0.5 * delta * E**2))
         s = math.sqrt(omega / 2 * log4)
         want = math.log(1 + (E - 1) / (E + 1) * (2 * s + 1) / (omega / 2 - s))
-        got = amplified_epsilon(MomentBounded(5000, 4000), 1.0, delta, dummies=k)
+        got = amplified_epsilon(MomentBounded(5000, 4000), 1.0, delta, dummies=k, accounting="printed")
         assert want < 1
         assert got == pytest.approx(want, rel=1e-12)
 
@@ -144,16 +144,20 @@ def test_adaptive_dummies_take_the_better_of_two_bounds(population):
 
 
 def test_theorem_2_is_better_than_theorem_4b_with_one_dummy():
-    assert amplified_epsilon(Poisson(5000), 1.0, D) < amplified_epsilon(Poisson(5000), 1.0, D, dummies=1)
+    assert amplified_epsilon(Poisson(5000), 1.0, D, accounting="printed") < amplified_epsilon(
+        Poisson(5000), 1.0, D, dummies=1, accounting="printed"
+    )
 
 
 def test_figure_2_needs_delta_1e_3():
     """At delta 1e-4 the printed clone bound is negative; 1e-3 gives the printed threshold of about 8700."""
     assert round(printed_omega(OtherReports(MomentBounded(5000, 0)), 1e-4, math.exp(-0.5))) == -1853
-    assert amplified_epsilon(MomentBounded(5000, 0), 0.5, 1e-4) == 0.5
-    assert amplified_epsilon(MomentBounded(5000, 0), 0.5, 1e-3) == pytest.approx(0.0566, abs=5e-5)
-    assert amplified_epsilon(MomentBounded(5000, 8826), 0.5, 1e-3) < 0.5
-    assert amplified_epsilon(MomentBounded(5000, 8827), 0.5, 1e-3) == 0.5
+    assert amplified_epsilon(MomentBounded(5000, 0), 0.5, 1e-4, accounting="printed") == 0.5
+    assert amplified_epsilon(MomentBounded(5000, 0), 0.5, 1e-3, accounting="printed") == pytest.approx(
+        0.0566, abs=5e-5
+    )
+    assert amplified_epsilon(MomentBounded(5000, 8826), 0.5, 1e-3, accounting="printed") < 0.5
+    assert amplified_epsilon(MomentBounded(5000, 8827), 0.5, 1e-3, accounting="printed") == 0.5
 
 
 def test_figure_2_threshold_with_mixed_deltas():
@@ -169,7 +173,7 @@ def test_figure_2_threshold_with_mixed_deltas():
 
 def test_sub_gaussian_theorem_is_unsafe_under_the_usual_definition():
     """N - 1 = Normal(20000, 5400^2), clamped at 0: nobody else is there often enough to break the claim."""
-    claimed = amplified_epsilon(SubGaussian(20000, 5400), 1.0, D)
+    claimed = amplified_epsilon(SubGaussian(20000, 5400), 1.0, D, accounting="printed")
     assert claimed == pytest.approx(0.5123, abs=5e-5)
     alone = ndtr((0.5 - 20000) / 5400)
     lower = alone * clone_delta(Fixed(0), 1.0, claimed)
@@ -366,19 +370,21 @@ def test_checkin_formula_and_its_inverse():
     m, eps_local, p0 = 2442, 0.4, 0.3
     e = math.exp(eps_local)
     want = p0 * (e - 1) * math.sqrt(2 * e * math.log(1 / D) / m) + p0**2 * e * (e - 1) ** 2 / (2 * m)
-    assert checkin_epsilon(m, eps_local, D, rate=p0) == pytest.approx(want, rel=1e-12)
+    assert checkin_epsilon(m, eps_local, D, rate=p0, accounting="printed") == pytest.approx(want, rel=1e-12)
     for rate in (0.01, 1.0):
         for eps in (1e-4, 0.02, 0.7, 30.0):
-            budget = checkin_local_budget(m, eps, D, rate=rate)
-            assert checkin_epsilon(m, budget, D, rate=rate) == pytest.approx(eps, rel=1e-9)
+            budget = checkin_local_budget(m, eps, D, rate=rate, accounting="printed")
+            assert checkin_epsilon(m, budget, D, rate=rate, accounting="printed") == pytest.approx(
+                eps, rel=1e-9
+            )
 
 
 def test_checkin_extremes():
-    assert checkin_epsilon(10, 1e4, D) == 1e4
-    assert checkin_epsilon(10, 1e4, D, rate=0.0) == 0.0
-    assert checkin_local_budget(10, 1.0, D, rate=0.0) == math.inf
-    assert checkin_epsilon(1, 1.0, D) == 1.0
-    assert checkin_local_budget(1, 1.0, D) == 1.0
+    assert checkin_epsilon(10, 1e4, D, accounting="printed") == 1e4
+    assert checkin_epsilon(10, 1e4, D, rate=0.0, accounting="printed") == 0.0
+    assert checkin_local_budget(10, 1.0, D, rate=0.0, accounting="printed") == math.inf
+    assert checkin_epsilon(1, 1.0, D, accounting="printed") == 1.0
+    assert checkin_local_budget(1, 1.0, D, accounting="printed") == 1.0
 
 
 def test_exact_checkin_is_the_shuffle_of_the_slots():
@@ -394,8 +400,12 @@ def test_exact_checkin_is_the_shuffle_of_the_slots():
 
 
 def test_two_threat_models_of_checkin_differ_by_two_orders_of_magnitude():
-    assert checkin_local_budget(488, 0.001, D, rate=0.01) == pytest.approx(0.330, abs=5e-4)
-    assert local_budget(Binomial(48841, 0.01), 0.001, D) == pytest.approx(0.0027, abs=5e-5)
+    assert checkin_local_budget(488, 0.001, D, rate=0.01, accounting="printed") == pytest.approx(
+        0.330, abs=5e-4
+    )
+    assert local_budget(Binomial(48841, 0.01), 0.001, D, accounting="printed") == pytest.approx(
+        0.0027, abs=5e-5
+    )
 
 
 @pytest.mark.parametrize(("rate", "crossing"), [(0.05, 0.074), (0.1, 0.035), (0.2, 0.018), (0.5, 0.008)])
@@ -403,11 +413,15 @@ def test_checkin_amplifies_more_than_theorem_1_only_for_small_eps(rate, crossing
     slots = math.floor(48841 * rate)
 
     def gain(eps: float) -> float:
-        return checkin_local_budget(slots, eps, D) - local_budget(Binomial(48841, rate), eps, D)
+        return checkin_local_budget(slots, eps, D, accounting="printed") - local_budget(
+            Binomial(48841, rate), eps, D, accounting="printed"
+        )
 
     assert gain(crossing - 0.0005) > 0 > gain(crossing + 0.0005)
 
 
 def test_checkin_amplifies_more_on_the_whole_range_at_one_percent():
     for eps in (0.001, 0.01, 0.1, 0.5):
-        assert checkin_local_budget(488, eps, D) > local_budget(Binomial(48841, 0.01), eps, D)
+        assert checkin_local_budget(488, eps, D, accounting="printed") > local_budget(
+            Binomial(48841, 0.01), eps, D, accounting="printed"
+        )

@@ -136,7 +136,7 @@ def test_curve_of_the_error_to_the_digits_given(k, value):
 
 
 def test_printed_optimum_is_flat():
-    best = optimal_dummies(FIG3, 0.05, D, grid=range(2700, 2800))
+    best = optimal_dummies(FIG3, 0.05, D, grid=range(2700, 2800), accounting="printed")
     assert best.dummies == 2751
     for k in (2500, 3000):
         assert 0 < mse(k) / (2 * best.objective) - 1 < 3.5e-4
@@ -169,29 +169,34 @@ def test_optimal_dummies_on_the_default_grid(accounting, adaptive, ratio):
 def test_the_stray_factor_makes_adaptive_dummies_useless():
     for population in (FIG3, ADULT[0.05], Poisson(1000)):
         for eps in (0.001, 0.05):
-            assert optimal_dummies(population, eps, D, adaptive=True, stray_factor=True).dummies == 0
-            assert optimal_dummies(population, eps, D, adaptive=True).dummies > 0
+            assert (
+                optimal_dummies(
+                    population, eps, D, adaptive=True, stray_factor=True, accounting="printed"
+                ).dummies
+                == 0
+            )
+            assert optimal_dummies(population, eps, D, adaptive=True, accounting="printed").dummies > 0
 
 
 def test_adaptive_equals_non_adaptive_without_the_stray_factor():
     """For binomial populations, where the two have the same constants; errors within 0.1 %."""
     for eps in (0.001, 0.01, 0.1):
-        one = optimal_dummies(ADULT[0.05], eps, D)
-        other = optimal_dummies(ADULT[0.05], eps, D, adaptive=True)
+        one = optimal_dummies(ADULT[0.05], eps, D, accounting="printed")
+        other = optimal_dummies(ADULT[0.05], eps, D, adaptive=True, accounting="printed")
         assert math.sqrt(other.objective / one.objective) == pytest.approx(1, abs=1e-3)
 
 
 def test_no_dummies_is_always_a_candidate():
-    plan = optimal_dummies(Poisson(5000), 0.3, D, grid=[100, 1000])
+    plan = optimal_dummies(Poisson(5000), 0.3, D, grid=[100, 1000], accounting="printed")
     assert plan.dummies == 0
-    assert plan.eps_local == local_budget(Poisson(5000), 0.3, D)
+    assert plan.eps_local == local_budget(Poisson(5000), 0.3, D, accounting="printed")
 
 
 def test_theorem_4b_alone_would_be_worse_than_no_dummies():
     """Up to 3.7 % in the expected error, on the default grid without its candidate 0."""
-    without = optimal_dummies(Poisson(5000), 0.3, D, grid=[0])
+    without = optimal_dummies(Poisson(5000), 0.3, D, grid=[0], accounting="printed")
     worst = min(
-        report_variance(local_budget(Poisson(5000), 0.3, D, dummies=int(k)))
+        report_variance(local_budget(Poisson(5000), 0.3, D, dummies=int(k), accounting="printed"))
         * error_factor(Poisson(5000), int(k))
         for k in dummy_grid(Poisson(5000))[1:]
     )
@@ -297,12 +302,12 @@ def test_the_exact_optimum_is_hardly_worse_than_no_dummies():
 
 
 def test_equal_questions_are_answered_once(monkeypatch):
-    first = optimal_dummies(Poisson(777), 0.05, D)
+    first = optimal_dummies(Poisson(777), 0.05, D, accounting="printed")
     monkeypatch.setattr(random_population._Search, "plan", None)
-    assert optimal_dummies(Poisson(777), 0.05, D) is first
+    assert optimal_dummies(Poisson(777), 0.05, D, accounting="printed") is first
     forget_all()
     with pytest.raises(TypeError):
-        optimal_dummies(Poisson(777), 0.05, D)
+        optimal_dummies(Poisson(777), 0.05, D, accounting="printed")
 
 
 def test_populations_that_cannot_be_hashed_are_welcome():
@@ -313,14 +318,17 @@ def test_populations_that_cannot_be_hashed_are_welcome():
     for adaptive in (False, True):
         how = {"accounting": "exact", "adaptive": adaptive, "dummies": 40}
         assert local_budget(law, 0.1, D, **how) == local_budget(same, 0.1, D, **how)
-    assert optimal_dummies(law, 0.1, D, grid=[30, 50]) == optimal_dummies(same, 0.1, D, grid=[30, 50])
+    assert optimal_dummies(law, 0.1, D, grid=[30, 50], accounting="printed") == optimal_dummies(
+        same, 0.1, D, grid=[30, 50], accounting="printed"
+    )
 
 
 def test_laplace_objective():
-    plan = optimal_dummies(FIG3, 0.05, D, objective="laplace")
+    plan = optimal_dummies(FIG3, 0.05, D, objective="laplace", accounting="printed")
     assert plan.objective == pytest.approx(error_factor(FIG3, plan.dummies) / plan.eps_local**2)
     others = [
-        optimal_dummies(FIG3, 0.05, D, objective="laplace", grid=[k]).objective for k in (0, 500, 2730, 4970)
+        optimal_dummies(FIG3, 0.05, D, objective="laplace", grid=[k], accounting="printed").objective
+        for k in (0, 500, 2730, 4970)
     ]
     assert plan.objective <= min(others)
 
@@ -353,15 +361,15 @@ def test_exact_gain_exists_only_for_tiny_populations(mean, ratio, really_added):
 
 def test_arguments_out_of_range_are_refused():
     with pytest.raises(ValueError, match="grid must be an integer"):
-        optimal_dummies(FIG3, 0.05, D, grid=[-1])
+        optimal_dummies(FIG3, 0.05, D, grid=[-1], accounting="printed")
     with pytest.raises(ValueError, match="objective"):
-        optimal_dummies(FIG3, 0.05, D, objective="best")
+        optimal_dummies(FIG3, 0.05, D, objective="best", accounting="printed")
     with pytest.raises(ValueError, match="accounting"):
         optimal_dummies(FIG3, 0.05, D, accounting="best")
     with pytest.raises(ValueError, match="eps_central"):
-        optimal_dummies(FIG3, 0.0, D)
+        optimal_dummies(FIG3, 0.0, D, accounting="printed")
     with pytest.raises(Infeasible, match="MomentBounded is not a law"):
-        optimal_dummies(MomentBounded(10, 1), 0.1, D)
+        optimal_dummies(MomentBounded(10, 1), 0.1, D, accounting="printed")
 
 
 def test_plan_is_a_value():
@@ -466,8 +474,8 @@ def test_gain_of_dummies_at_the_smallest_eps(law, accounting, percent, half):
 def test_dummies_do_not_help_with_exact_accounting_nor_at_larger_eps():
     for law in (ADULT[0.05], Poisson(1000)):
         assert optimal_dummies(law, 0.001, D, accounting="exact", grid=dummy_grid(law)[::20]).dummies == 0
-    plan = optimal_dummies(ADULT[0.05], 0.05, D)
-    without = optimal_dummies(ADULT[0.05], 0.05, D, grid=[0])
+    plan = optimal_dummies(ADULT[0.05], 0.05, D, accounting="printed")
+    without = optimal_dummies(ADULT[0.05], 0.05, D, grid=[0], accounting="printed")
     assert 1 - math.sqrt(plan.objective / without.objective) < 0.01
 
 
@@ -483,7 +491,7 @@ def test_dummies_do_not_help_with_exact_accounting_nor_at_larger_eps():
 )
 def test_error_of_random_checkin_over_amplified(rate, low, high, half):
     law = ADULT[rate]
-    ratio = [checkin_tve(law, e) / tve(law, local_budget(law, e, D)) for e in GRID]
+    ratio = [checkin_tve(law, e) / tve(law, local_budget(law, e, D, accounting="printed")) for e in GRID]
     assert abs(min(ratio) - low) <= 0.005
     assert abs(max(ratio) - high) <= half
 
@@ -505,8 +513,15 @@ def test_gradient_error_below_random_checkin_in_percent(rate, low, high):
     slots = math.floor(59999 * rate)
     saved = []
     for eps in GRID[3:]:
-        ours = reports(law) / local_budget(law, eps, D)
-        saved.append(100 * (1 - ours / (filled_slots(law, slots) / checkin_local_budget(slots, eps, D))))
+        ours = reports(law) / local_budget(law, eps, D, accounting="printed")
+        saved.append(
+            100
+            * (
+                1
+                - ours
+                / (filled_slots(law, slots) / checkin_local_budget(slots, eps, D, accounting="printed"))
+            )
+        )
     assert abs(min(saved) - low) <= 0.5
     assert abs(max(saved) - high) <= 0.5
 
@@ -525,7 +540,7 @@ def test_sample_errors_to_the_digits_given(eps, local, printed, exact, checkin):
     law = ADULT[0.05]
     got = (
         tve(law, eps),
-        tve(law, local_budget(law, eps, D)),
+        tve(law, local_budget(law, eps, D, accounting="printed")),
         tve(law, local_budget(law, eps, D, accounting="exact")),
         checkin_tve(law, eps),
     )

@@ -50,10 +50,10 @@ def noise(shape, eps, size):
 
 def test_table_of_lower_bounds():
     adult, poisson = ADULT[0.05], Poisson(1000)
-    assert population_lower_bound(adult, D / 2) == pytest.approx(2270.4, abs=0.05)
+    assert population_lower_bound(adult, D / 2, form="printed") == pytest.approx(2270.4, abs=0.05)
     assert population_lower_bound(adult, D / 2, form="corrected") == pytest.approx(2198.9, abs=0.05)
     assert population_lower_bound(adult, D / 2, form="exact") == 2233
-    assert population_lower_bound(poisson, D / 2) == pytest.approx(809.6, abs=0.05)
+    assert population_lower_bound(poisson, D / 2, form="printed") == pytest.approx(809.6, abs=0.05)
     assert population_lower_bound(poisson, D / 2, form="corrected") == pytest.approx(844.8, abs=0.05)
     assert population_lower_bound(poisson, D / 2, form="exact") == 864
 
@@ -67,24 +67,28 @@ def test_printed_binomial_bound_fails_for_small_rates(rate, tail):
     assert population_shortfall(law, bound) == pytest.approx(
         tail, abs=5 * 10 ** (math.floor(math.log10(tail)) - 2)
     )
-    printed = population_lower_bound(law, D / 2)
+    printed = population_lower_bound(law, D / 2, form="printed")
     assert (population_shortfall(law, printed) > D / 2) == (rate < 0.38)
 
 
 def test_lower_bounds_of_bounds_by_hand():
     log = math.log(1e3)
-    assert population_lower_bound(SubGaussian(900, 30), 1e-3) == pytest.approx(901 - 30 * math.sqrt(log))
+    assert population_lower_bound(SubGaussian(900, 30), 1e-3, form="printed") == pytest.approx(
+        901 - 30 * math.sqrt(log)
+    )
     assert population_lower_bound(SubGaussian(900, 30), 1e-3, form="corrected") == pytest.approx(
         901 - 30 * math.sqrt(2 * log)
     )
     for form in ("printed", "corrected"):
         got = population_lower_bound(SubExponential(900, 2, 0.1), 1e-3, form=form)
         assert got == pytest.approx(901 - math.log(2e3) / 0.1)
-    assert population_lower_bound(MomentBounded(900, 25), 1e-3) == pytest.approx(901 - math.sqrt(25e3))
+    assert population_lower_bound(MomentBounded(900, 25), 1e-3, form="printed") == pytest.approx(
+        901 - math.sqrt(25e3)
+    )
     assert population_lower_bound(MomentBounded(900, 25), 1e-3, form="corrected") == pytest.approx(
         901 - math.sqrt(25 * 999)
     )
-    assert population_lower_bound(Fixed(7), 0.1) == 8
+    assert population_lower_bound(Fixed(7), 0.1, form="printed") == 8
     for bound in (SubGaussian(900, 30), SubExponential(900, 2, 0.1)):
         with pytest.raises(Infeasible, match="bounds a tail only"):
             population_lower_bound(bound, 1e-3, form="exact")
@@ -183,8 +187,12 @@ def test_best_polya_shape_of_the_paper():
 
 
 def test_scale_of_the_specification():
-    assert multi_expected_scale(Poisson(1000), 0.1, D, 32) == pytest.approx(50.2293, abs=5e-5)
-    assert multi_expected_scale(ADULT[0.05], 0.5, D, 50) == pytest.approx(10.10984, abs=5e-6)
+    assert multi_expected_scale(Poisson(1000), 0.1, D, 32, accounting="printed") == pytest.approx(
+        50.2293, abs=5e-5
+    )
+    assert multi_expected_scale(ADULT[0.05], 0.5, D, 50, accounting="printed") == pytest.approx(
+        10.10984, abs=5e-6
+    )
     exact = multi_expected_scale(Poisson(1000), 0.1, D, 32, accounting="exact")
     assert exact == pytest.approx(32.913, abs=5e-4)
 
@@ -212,7 +220,7 @@ def discrete_delta(n, tau, eps, precision):
 @pytest.mark.parametrize(("n", "precision", "eps"), [(1, 1, 0.5), (3, 2, 0.2), (8, 3, 1.0)])
 def test_scales_are_safe_for_the_true_discrete_sum(n, precision, eps):
     delta = 1e-4
-    tau = multi_expected_scale(Fixed(n - 1), eps, delta, precision)
+    tau = multi_expected_scale(Fixed(n - 1), eps, delta, precision, accounting="printed")
     assert tau > 1
     assert discrete_delta(n, tau, eps, precision) <= delta / 2
     exact = multi_expected_scale(Fixed(n - 1), eps, delta, precision, accounting="exact")
@@ -239,7 +247,7 @@ def test_share_counts_in_the_experiments():
     printed, every, likely = set(), set(), set()
     for law in PAPER:
         for eps in (0.001, 0.01, 0.1, 0.5):
-            plan = multi_expected_plan(law, eps, D)
+            plan = multi_expected_plan(law, eps, D, accounting="printed")
             sigma, q = plan.security_bits, plan.group_order
             printed.add(plan.share_count)
             every.add(share_count(sigma, q, form="any_n"))
@@ -261,7 +269,7 @@ def test_share_count_hash_bound_by_search(sigma, q):
             assert m == 1 or math.comb(2 * m - 2, m - 1) < needed
     anyone = share_count(sigma, q, form="any_n")
     assert all(share_count(sigma, q, n, form="any_n") <= anyone for n in (1, 2, 3, 17, 18, 19, 20, 1000))
-    assert share_count(sigma, q) == max(
+    assert share_count(sigma, q, form="printed") == max(
         8 + 5 * math.ceil(math.log(q)) + math.ceil(sigma),
         1 + math.ceil((4 * sigma + 2 * math.log2(q)) / 5),
     )
@@ -283,10 +291,10 @@ def test_few_shares_hide_two_inputs_with_the_same_total():
 
 
 def test_group_order_collapses_in_print():
-    plan = multi_expected_plan(ADULT[0.01], 0.001, D, order="printed")
+    plan = multi_expected_plan(ADULT[0.01], 0.001, D, order="printed", accounting="printed")
     assert (plan.precision, plan.group_order) == (23, 23)
     assert math.sqrt(plan.noise_variance(489)) == pytest.approx(1.1e5, rel=0.05)
-    safe = multi_expected_plan(ADULT[0.01], 0.001, D)
+    safe = multi_expected_plan(ADULT[0.01], 0.001, D, accounting="printed")
     assert safe.group_order > 12 * 1.1e5
 
 
@@ -296,7 +304,7 @@ def test_printed_group_order_by_hand(law):
     n = window.support + 1
     for tau in (0.3, 2.0, 8.0, 1e3):
         x = next(x for x in range(1, 10**4) if np.sum((n**2 * window.pmf)[n >= x]) <= tau**2)
-        assert group_order(law, 4, tau) == 4 * x
+        assert group_order(law, 4, tau, form="printed") == 4 * x
     with pytest.raises(Infeasible):
         group_order(SubGaussian(10, 1), 4, 1.0, form="safe")
 
@@ -323,13 +331,13 @@ def test_plans():
     assert exact.shape == 1 / exact.n1
     assert exact.noise_variance(exact.n1) == pytest.approx(2 * exact.ratio / (1 - exact.ratio) ** 2)
     assert exact.share_count < union[0].share_count
-    assert multi_expected_plan(law, 0.5, D).precision == 50
-    assert multi_union_plan(law, 0.1, D, precision=10).ratio == math.exp(-0.01)
+    assert multi_expected_plan(law, 0.5, D, accounting="printed").precision == 50
+    assert multi_union_plan(law, 0.1, D, precision=10, accounting="printed").ratio == math.exp(-0.01)
     assert (1 + math.exp(0.1)) * 2**-exact.security_bits == pytest.approx(D / 2)
 
 
 def test_union_wastes_little_in_the_experiments():
-    waste = [(law.mean + 1) / multi_union_plan(law, 0.1, D).n1 for law in PAPER]
+    waste = [(law.mean + 1) / multi_union_plan(law, 0.1, D, accounting="printed").n1 for law in PAPER]
     assert (round(min(waste), 2), round(max(waste), 2)) == (1.02, 1.24)
 
 
@@ -341,11 +349,11 @@ def test_expected_errors_of_the_specification(eps, union, expected):
     law = ADULT[0.05]
     n = law.window().support + 1.0
     factor = 2 * math.sqrt(2 / math.pi)
-    plan = multi_expected_plan(law, eps, D)
+    plan = multi_expected_plan(law, eps, D, accounting="printed")
     deviations = np.sqrt(plan.noise_variance(n)) / (plan.precision * n)
     assert factor * (law.window().pmf @ deviations) == pytest.approx(expected, rel=2e-3)
     # The noise of MULTI-UNION is not normal: E|Z| of the law itself at the mean number of users.
-    plan = multi_union_plan(law, eps, D)
+    plan = multi_union_plan(law, eps, D, accounting="printed")
     users = law.mean + 1
     size = math.ceil(45 / eps)
     if size <= 5000:
@@ -356,14 +364,17 @@ def test_expected_errors_of_the_specification(eps, union, expected):
 @pytest.mark.parametrize(
     ("call", "message"),
     [
-        (lambda: population_lower_bound(Fixed(3), 1.0), r"delta must be in \(0, 1\), got 1.0"),
+        (
+            lambda: population_lower_bound(Fixed(3), 1.0, form="printed"),
+            r"delta must be in \(0, 1\), got 1.0",
+        ),
         (lambda: population_lower_bound(Fixed(3), 0.1, form="best"), "form must be one of printed"),
         (lambda: negative_binomial_delta(-1, 0.1), "shape must be a finite number >= 0, got -1"),
         (lambda: negative_binomial_delta(0.5, 0), "eps must be a positive finite number, got 0"),
-        (lambda: share_count(20, 1), "group_order must be an integer >= 2, got 1"),
+        (lambda: share_count(20, 1, form="printed"), "group_order must be an integer >= 2, got 1"),
         (lambda: share_count(20, 100, 18, form="balle"), "n must be at least 19 for form 'balle', got 18"),
-        (lambda: share_count(20, 100, 0), r"n must be an integer in \[1, 2\^53\], got 0"),
-        (lambda: group_order(Fixed(3), 0, 1.0), "precision must be an integer in"),
+        (lambda: share_count(20, 100, 0, form="printed"), r"n must be an integer in \[1, 2\^53\], got 0"),
+        (lambda: group_order(Fixed(3), 0, 1.0, form="printed"), "precision must be an integer in"),
         (
             lambda: multi_expected_scale(Poisson(3), 0.1, D, 2, accounting="corrected"),
             "accounting must be one",

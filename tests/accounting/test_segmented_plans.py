@@ -57,18 +57,22 @@ def sizes(levels: str, n: int) -> list[int]:
 
 def ours(d: int, s: int, n: int, levels: str) -> SegmentedPlan:
     spread = s * (1 - s / d) if SPREAD[d] is None else SPREAD[d]
-    return segmented_plan(sizes(levels, n), EPS, 0.01 / n, d, s, spread=spread, interval=(0.1, 10.0))
+    return segmented_plan(
+        sizes(levels, n), EPS, 0.01 / n, d, s, spread=spread, interval=(0.1, 10.0), accounting="printed"
+    )
 
 
 @pytest.mark.parametrize("d, s, n", FIGURES)
 def test_errors_of_the_specification(d, s, n):
     delta, spread = 0.01 / n, SPREAD[d]
     got = [ours(d, s, n, levels).expected_sse(spread) for levels in SHARES]
-    got.append(mm_plan(n, d, s, 0.5, delta).expected_sse(spread))
+    got.append(mm_plan(n, d, s, 0.5, delta, accounting="printed").expected_sse(spread))
     got.append(shuffled_subset_exponential(n, d, s, 0.5, delta, sound=False).expected_sse(n, spread))
     got.append(local_subset_exponential(d, s, 2.0).expected_sse(n, spread))
     for weights, levels in itertools.product(("printed", "inverse_variance"), SHARES):
-        plan = sep_mm_plan(sizes(levels, n), EPS, delta, d, s, weights=weights, spread=spread)
+        plan = sep_mm_plan(
+            sizes(levels, n), EPS, delta, d, s, weights=weights, spread=spread, accounting="printed"
+        )
         got.append(plan.expected_sse(spread))
     for value, text in zip(got, TABLE[d, s, n].split(), strict=True):
         wanted, slack = half_digit(text)
@@ -97,7 +101,9 @@ def test_statements_of_the_paper_about_the_minimum():
     assert wide.flat[0] < 2 < 7 < wide.flat[1]
     spread = 4 * (1 - 4 / 128)
     at = {
-        m: segmented_plan(sizes("S1", 50_000), EPS, 2e-7, 128, 4, blankets=m).expected_sse(spread)
+        m: segmented_plan(
+            sizes("S1", 50_000), EPS, 2e-7, 128, 4, blankets=m, accounting="printed"
+        ).expected_sse(spread)
         for m in (1.0, ours(128, 4, 50_000, "S1").blankets)
     }
     assert abs(at[1.0] / min(at.values()) - 1.21) < 0.01
@@ -119,13 +125,15 @@ def test_reductions_of_the_error(setting, best, weighted):
     d, s, n = setting
     delta, spread = 0.01 / n, SPREAD[d]
     common = [
-        mm_plan(n, d, s, 0.5, delta).expected_sse(spread),
+        mm_plan(n, d, s, 0.5, delta, accounting="printed").expected_sse(spread),
         shuffled_subset_exponential(n, d, s, 0.5, delta, sound=False).expected_sse(n, spread),
         local_subset_exponential(d, s, 2.0).expected_sse(n, spread),
     ]
     for levels, wanted in zip(SHARES, best, strict=True):
         separate = [
-            sep_mm_plan(sizes(levels, n), EPS, delta, d, s, weights=w).expected_sse(spread)
+            sep_mm_plan(sizes(levels, n), EPS, delta, d, s, weights=w, accounting="printed").expected_sse(
+                spread
+            )
             for w in ("equal", "printed")
         ]
         error = ours(d, s, n, levels).expected_sse(spread)
@@ -160,8 +168,8 @@ def test_no_number_of_blankets_is_better_than_the_one_found(accounting, levels):
 
 
 def test_with_one_level_the_plan_is_balls_into_bins():
-    plan = segmented_plan([700], [0.8], 1e-5, 12, 3)
-    same = mm_plan(700, 12, 3, 0.8, 1e-5)
+    plan = segmented_plan([700], [0.8], 1e-5, 12, 3, accounting="printed")
+    same = mm_plan(700, 12, 3, 0.8, 1e-5, accounting="printed")
     assert plan.rates == same.rates == (1.0,)
     assert plan.blankets == same.blankets
     assert (
@@ -172,7 +180,7 @@ def test_with_one_level_the_plan_is_balls_into_bins():
 
 
 def test_levels_that_nobody_chose_do_not_matter_for_the_search():
-    plan = segmented_plan([0, 500, 500], EPS, 1e-5, 12, 3)
+    plan = segmented_plan([0, 500, 500], EPS, 1e-5, 12, 3, accounting="printed")
     assert plan.flat is not None
     assert plan.flat[1] <= full_reporting(1000, 12, 3, 1.0, 1e-5, accounting="printed")
 
@@ -248,7 +256,7 @@ def test_expected_error_of_a_plan_equals_simulation(law, truth):
 def test_expected_error_of_separate_groups_equals_simulation():
     rng = np.random.default_rng(5)
     d, s, level_sizes = 4, 1, (3, 5)
-    plan = sep_mm_plan(level_sizes, (3.0, 4.0), 0.05, d, s, weights="printed")
+    plan = sep_mm_plan(level_sizes, (3.0, 4.0), 0.05, d, s, weights="printed", accounting="printed")
     holds = np.eye(d)[rng.choice(d, 8, p=[0.1, 0.2, 0.3, 0.4])]
     w = holds.mean(axis=0)
     data = holds[rng.permuted(np.tile(np.arange(8), (REPEATS, 1)), axis=1)]
@@ -262,12 +270,12 @@ def test_expected_error_of_separate_groups_equals_simulation():
 
 def test_inverse_variance_weights_are_the_best():
     def error(weights):
-        plan = sep_mm_plan((200, 500, 300), EPS, 1e-5, 20, 3, weights=weights)
+        plan = sep_mm_plan((200, 500, 300), EPS, 1e-5, 20, 3, weights=weights, accounting="printed")
         assert sum(plan.weights) == pytest.approx(1)
         return plan.expected_sse(truth="population")
 
     assert error("inverse_variance") < min(error("equal"), error("printed"))
-    best = sep_mm_plan((200, 500, 300), EPS, 1e-5, 20, 3, weights="inverse_variance")
+    best = sep_mm_plan((200, 500, 300), EPS, 1e-5, 20, 3, weights="inverse_variance", accounting="printed")
     for a, b in ((0, 1), (1, 2), (2, 0)):
         for step in (1e-3, -1e-3):
             moved = list(best.weights)
@@ -283,7 +291,7 @@ def test_inverse_variance_weights_are_the_best():
 def test_three_calibrations_of_balls_into_bins():
     wanted = {"variation_ratio": "2.00e3", "numeric": "3.21e3", "analytic": "3.22e4"}
     for calibration, text in wanted.items():
-        plan = mm_plan(5000, 17, 4, 0.5, 2e-6, calibration=calibration)
+        plan = mm_plan(5000, 17, 4, 0.5, 2e-6, calibration=calibration, accounting="printed")
         value, slack = half_digit(text)
         assert abs(plan.blankets_per_item - value) <= slack
 
@@ -291,7 +299,7 @@ def test_three_calibrations_of_balls_into_bins():
 @pytest.mark.parametrize("d, s, n", FIGURES)
 def test_the_published_calibrations_need_more(d, s, n):
     best, numeric, analytic = (
-        mm_plan(n, d, s, 0.5, 0.01 / n, calibration=c).blankets
+        mm_plan(n, d, s, 0.5, 0.01 / n, calibration=c, accounting="printed").blankets
         for c in ("variation_ratio", "numeric", "analytic")
     )
     assert 1.5 <= numeric / best <= 1.7
@@ -396,22 +404,22 @@ def test_profiles_meet_the_budget_of_every_level(accounting):
 @pytest.mark.parametrize(
     "ask",
     [
-        lambda: segmented_plan([10, 10], [0.5], 1e-3, 10, 2),
-        lambda: segmented_plan([0], [0.5], 1e-3, 10, 2),
-        lambda: segmented_plan([10], [0.0], 1e-3, 10, 2),
-        lambda: segmented_plan([10], [0.5], 1e-3, 10, 11),
-        lambda: segmented_plan([10], [0.5], 1e-3, 10, 2, blankets=0.0),
+        lambda: segmented_plan([10, 10], [0.5], 1e-3, 10, 2, accounting="printed"),
+        lambda: segmented_plan([0], [0.5], 1e-3, 10, 2, accounting="printed"),
+        lambda: segmented_plan([10], [0.0], 1e-3, 10, 2, accounting="printed"),
+        lambda: segmented_plan([10], [0.5], 1e-3, 10, 11, accounting="printed"),
+        lambda: segmented_plan([10], [0.5], 1e-3, 10, 2, blankets=0.0, accounting="printed"),
         lambda: segmented_plan([10], [0.5], 1e-3, 10, 2, accounting="tight"),
-        lambda: segmented_plan([10], [0.5], 1e-3, 10, 2, spread=1.7),
-        lambda: segmented_plan([10], [0.5], 1e-3, 10, 2, interval=(2.0, 1.0)),
-        lambda: segmented_plan([10], [0.5], 1e-3, 10, 2).expected_sse(truth="sample"),
-        lambda: mm_plan(10, 10, 2, 0.5, 1e-3, calibration="exact"),
-        lambda: sep_mm_plan([10], [0.5, 1.0], 1e-3, 10, 2),
-        lambda: sep_mm_plan([10], [0.5], 1e-3, 10, 2, weights="best"),
+        lambda: segmented_plan([10], [0.5], 1e-3, 10, 2, spread=1.7, accounting="printed"),
+        lambda: segmented_plan([10], [0.5], 1e-3, 10, 2, interval=(2.0, 1.0), accounting="printed"),
+        lambda: segmented_plan([10], [0.5], 1e-3, 10, 2, accounting="printed").expected_sse(truth="sample"),
+        lambda: mm_plan(10, 10, 2, 0.5, 1e-3, calibration="exact", accounting="printed"),
+        lambda: sep_mm_plan([10], [0.5, 1.0], 1e-3, 10, 2, accounting="printed"),
+        lambda: sep_mm_plan([10], [0.5], 1e-3, 10, 2, weights="best", accounting="printed"),
         lambda: local_subset_exponential(10, 10, 1.0),
         lambda: local_subset_exponential(10, 2, 1.0, selection="largest"),
         lambda: shuffled_subset_exponential(0, 10, 2, 0.5, 1e-3, sound=True),
-        lambda: SegmentedProfile(mm_plan(10, 10, 2, 0.5, 1e-3), 1),
+        lambda: SegmentedProfile(mm_plan(10, 10, 2, 0.5, 1e-3, accounting="printed"), 1),
     ],
 )
 def test_arguments_outside_their_range_are_rejected(ask):

@@ -119,11 +119,14 @@ def test_order_2_in_closed_form():
 
 def test_the_floor_of_theorem_2():
     for sigma in (5.0, 100.0, 1e4):
-        assert subsampled_shuffle_gaussian_rdp([3], N, 6000, sigma)[0] >= math.log1p(2 * RATE**3) / 2
-        assert subsampled_shuffle_gaussian_rdp([3], N, 60, sigma)[0] >= math.log1p(2e-9) / 2
+        assert (
+            subsampled_shuffle_gaussian_rdp([3], N, 6000, sigma, form="printed")[0]
+            >= math.log1p(2 * RATE**3) / 2
+        )
+        assert subsampled_shuffle_gaussian_rdp([3], N, 60, sigma, form="printed")[0] >= math.log1p(2e-9) / 2
     assert_allclose(math.log1p(2 * RATE**3) / 2, 1e-3, rtol=2e-3)
     got = [
-        subsampled_shuffle_gaussian_rdp([3], N, 6000, 5.0)[0],
+        subsampled_shuffle_gaussian_rdp([3], N, 6000, 5.0, form="printed")[0],
         shuffle_gaussian_rdp([3], 6000, 5.0)[0],
         subsampled_shuffle_gaussian_rdp([3], N, 6000, 5.0, form="pair")[0],
     ]
@@ -132,7 +135,7 @@ def test_the_floor_of_theorem_2():
 
 def test_any_mechanism_can_be_subsampled():
     rdp = shuffle_gaussian_rdp(TO_30, 6000, 5.0)
-    want = subsampled_shuffle_gaussian_rdp(TO_30, N, 6000, 5.0)
+    want = subsampled_shuffle_gaussian_rdp(TO_30, N, 6000, 5.0, form="printed")
     assert_allclose(subsampled_rdp(rdp, RATE), want, rtol=1e-9)
     assert_allclose(subsampled_rdp(rdp, 0.0), 0.0)
     # Without any loss the terms from order 3 on remain.
@@ -361,7 +364,7 @@ def test_the_best_delta_is_no_worse_than_any_other_and_above_the_sum(n, rate, si
         for o, s in zip(orders, splits, strict=True)
     ]
     assert_allclose(best, again, rtol=1e-12)
-    assert np.all(best >= checkin_shuffle_gaussian_rdp(orders, n, rate, sigma) * (1 - 1e-10))
+    assert np.all(best >= checkin_shuffle_gaussian_rdp(orders, n, rate, sigma, form="printed") * (1 - 1e-10))
 
 
 def test_the_best_delta_in_figure_1b():
@@ -482,7 +485,7 @@ def test_curves_take_enough_orders_and_say_when_the_last_is_the_best():
     assert f"{eps:.4f}" == "0.0563"
     orders = np.arange(2, 129)
     printed = checkin_shuffle_gaussian_epsilon(
-        n=N, rate=RATE, sigma=5.0, rounds=5540, delta=DELTA, most_order=128
+        n=N, rate=RATE, sigma=5.0, rounds=5540, delta=DELTA, most_order=128, form="printed"
     )
     assert printed == best_epsilon(orders, 5540 * checkin("printed", 5.0, 128), DELTA)[0]
     with pytest.warns(LastOrderWarning):
@@ -492,11 +495,17 @@ def test_curves_take_enough_orders_and_say_when_the_last_is_the_best():
 @pytest.mark.parametrize(
     "call, message",
     [
-        (lambda: subsampled_shuffle_gaussian_rdp([2], 5, 6, 1.0), r"m must be in \[1, n\] with n = 5, got 6"),
-        (lambda: subsampled_shuffle_gaussian_rdp([2], 5, 0, 1.0), "m must be an integer"),
+        (
+            lambda: subsampled_shuffle_gaussian_rdp([2], 5, 6, 1.0, form="printed"),
+            r"m must be in \[1, n\] with n = 5, got 6",
+        ),
+        (lambda: subsampled_shuffle_gaussian_rdp([2], 5, 0, 1.0, form="printed"), "m must be an integer"),
         (lambda: subsampled_shuffle_gaussian_rdp([2], 5, 5, 1.0, form="conditional"), "form must be one of"),
-        (lambda: checkin_shuffle_gaussian_rdp([2], 5, 0.0, 1.0), r"rate must be in \(0, 1\], got 0"),
-        (lambda: checkin_shuffle_gaussian_rdp([2], 5, 1.5, 1.0), r"rate must be in \[0, 1\]"),
+        (
+            lambda: checkin_shuffle_gaussian_rdp([2], 5, 0.0, 1.0, form="printed"),
+            r"rate must be in \(0, 1\], got 0",
+        ),
+        (lambda: checkin_shuffle_gaussian_rdp([2], 5, 1.5, 1.0, form="printed"), r"rate must be in \[0, 1\]"),
         (lambda: checkin_shuffle_gaussian_rdp([2], 5, 0.5, 1.0, form="exact"), "form must be one of"),
         (lambda: checkin_shuffle_gaussian_rdp_theorem3([2], 5, 0.5, 1.0, 1.1), r"split must be in \[0, 1\]"),
         (lambda: subsampled_rdp([], 0.5), "rdp must be"),

@@ -104,7 +104,10 @@ def test_dummies_gain_nothing_with_exact_accounting():
 def test_setting_of_figure_3():
     law = Binomial(5000, 0.2)
     assert_allclose(inverse_moments(law), (9.998000e-4, 1.0004011e-6), rtol=1e-7)
-    plan, none = optimal_dummies(law, 0.05, 1e-5), optimal_dummies(law, 0.05, 1e-5, grid=[0])
+    plan, none = (
+        optimal_dummies(law, 0.05, 1e-5, accounting="printed"),
+        optimal_dummies(law, 0.05, 1e-5, grid=[0], accounting="printed"),
+    )
     assert_allclose(plan.objective / none.objective, 0.8606, atol=5e-5)
     assert_allclose(local_budget(law, 0.05, 1e-5, accounting="exact"), 0.44518, atol=5e-6)
     tighter = local_budget(law, 0.05, 1e-5, accounting="exact", reduction="randomized_response")
@@ -243,7 +246,7 @@ def test_savings_of_the_multi_message_protocols_on_adult():
     union, expected, simplified = [], [], []
     for rate in (0.01, 0.05, 0.1, 0.2, 0.5):
         law = Binomial(48841, rate)
-        users = int(population_lower_bound(law, multi_message.DELTA / 2))
+        users = int(population_lower_bound(law, multi_message.DELTA / 2, form="printed"))
         for eps in comparisons.EPS:
             error = multi_message._expected_error(law, eps, "printed")
             single = multi_message._amplified_error(law, eps, "printed")
@@ -260,8 +263,10 @@ def test_the_expected_bound_beats_a_gaussian_union_bound_by_one_to_ten_percent(n
     """The union baseline: Gaussian noise for the printed n1 users of Table II, at the same delta."""
     law = multi_message.MULTI_POPULATIONS[name]
     precision = math.ceil(math.sqrt(law.mean + 1))
-    users = int(population_lower_bound(law, multi_message.DELTA / 2))
+    users = int(population_lower_bound(law, multi_message.DELTA / 2, form="printed"))
     for eps in (0.001, 0.5):
-        expected = multi_expected_scale(law, eps, multi_message.DELTA, precision)
-        union = multi_expected_scale(Fixed(users - 1), eps, multi_message.DELTA, precision)
+        expected = multi_expected_scale(law, eps, multi_message.DELTA, precision, accounting="printed")
+        union = multi_expected_scale(
+            Fixed(users - 1), eps, multi_message.DELTA, precision, accounting="printed"
+        )
         assert 0.005 < 1 - expected / union < 0.105

@@ -17,9 +17,9 @@ import pandas as pd
 import pytest
 
 import shuffledp.datasets.sources as sources
+from shuffledp import storage
 from shuffledp.datasets import (
     NAMES,
-    IntegrityError,
     ParseError,
     SourceError,
     load,
@@ -33,6 +33,7 @@ from shuffledp.datasets.catalogue import Archive, DatasetSpec, Files, RatingsArc
 from shuffledp.datasets.prepared import sample_ratings
 from shuffledp.datasets.substitutes import synthetic_sets
 from shuffledp.datasets.summaries import SUMMARY_FILES, default_summaries_dir
+from shuffledp.storage import IntegrityError
 
 REPOSITORY = Path(__file__).resolve().parents[2]
 
@@ -415,9 +416,9 @@ def test_what_a_killed_process_left_behind_is_swept_away_later(server, tmp_path)
     gone = subprocess.Popen(["true"])
     gone.wait()
     for pid in (gone.pid, os.getpid()):
-        (folder / f".b.{sources._HOST}-{pid}-0a1b2c3d.tmp").write_bytes(b"half")
+        (folder / f".b.{storage._HOST}-{pid}-0a1b2c3d.tmp").write_bytes(b"half")
     obtain(item, tmp_path)
-    own = folder / f".b.{sources._HOST}-{os.getpid()}-0a1b2c3d.tmp"
+    own = folder / f".b.{storage._HOST}-{os.getpid()}-0a1b2c3d.tmp"
     assert own.exists()
     own.unlink()
     assert sorted(path.name for path in folder.iterdir()) == [".new.12-0a1b2c3d.tmp", "a.data", "origin.json"]

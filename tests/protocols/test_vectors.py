@@ -122,7 +122,12 @@ def test_local_budgets_do_not_depend_on_the_task(name, accounting):
 def test_dummies_minimise_the_variance_of_laplace_noise(name):
     protocol = calibrated(name, 0.02, 0.01)
     plan = optimal_dummies(
-        Binomial(59999, 0.01), 0.02, 1e-5, adaptive=name == "adaptive", objective="laplace"
+        Binomial(59999, 0.01),
+        0.02,
+        1e-5,
+        adaptive=name == "adaptive",
+        objective="laplace",
+        accounting="printed",
     )
     assert (protocol.dummy_count, protocol.eps_local) == (plan.dummies, plan.eps_local)
     assert protocol.dummy_count > 0

@@ -185,7 +185,7 @@ def correlated_noise(
     eps: float,
     delta: float,
     *,
-    accounting: str,
+    accounting: str = "exact",
     share: float = 0.1,
     constants: str = "corrected",
 ) -> CounterNoise:

@@ -91,7 +91,7 @@ def dummy_delta(domain_size: int, dummies: int, eps: float) -> float:
     return mixed_dummy_delta(pair_window(dummies, domain_size, tail), eps)
 
 
-def dummy_epsilon(domain_size: int, dummies: int, delta: float, *, accounting: str) -> float:
+def dummy_epsilon(domain_size: int, dummies: int, delta: float, *, accounting: str = "exact") -> float:
     """Return the eps that a value sent as it is has among uniform dummies.
 
     Parameters
@@ -136,7 +136,7 @@ def dummy_epsilon(domain_size: int, dummies: int, delta: float, *, accounting: s
     return eps
 
 
-def dummy_count(domain_size: int, eps: float, delta: float, *, accounting: str) -> int:
+def dummy_count(domain_size: int, eps: float, delta: float, *, accounting: str = "exact") -> int:
     """Return the smallest total number of dummies with which a value sent as it is is (eps, delta)-private.
 
     Parameters
@@ -181,7 +181,7 @@ def dummy_count(domain_size: int, eps: float, delta: float, *, accounting: str) 
 
 
 def mix_dummy_count(
-    n: int, domain_size: int, eps: float, delta: float, eps_local: float, *, accounting: str
+    n: int, domain_size: int, eps: float, delta: float, eps_local: float, *, accounting: str = "exact"
 ) -> int:
     """Return the smallest total number of dummies with which n shuffled GRR reports are (eps, delta)-private.
 

@@ -35,7 +35,9 @@ _REMEMBERED = 4096
 _XTOL = 1e-10
 
 
-def pure_shuffler_epsilon(domain_size: int, dummies: int, delta: float, *, accounting: str) -> float:
+def pure_shuffler_epsilon(
+    domain_size: int, dummies: int, delta: float, *, accounting: str = "exact"
+) -> float:
     """Return the local eps of a pureDUMP user, whose value is sent as it is, against the shuffler.
 
     Parameters
@@ -65,7 +67,7 @@ def pure_shuffler_epsilon(domain_size: int, dummies: int, delta: float, *, accou
 
 
 def mix_shuffler_epsilon(
-    domain_size: int, dummies: int, delta: float, eps_local: float, *, accounting: str
+    domain_size: int, dummies: int, delta: float, eps_local: float, *, accounting: str = "exact"
 ) -> float:
     """Return the local eps of a mixDUMP user, whose GRR report is among own dummies, against the shuffler.
 

@@ -125,7 +125,7 @@ def flexible_dummies(
     delta: float,
     rate: float,
     *,
-    accounting: str,
+    accounting: str = "exact",
     eps_local: float = math.inf,
 ) -> int:
     """Return the smallest number of dummies per sending user with which the reports are (eps, delta)-private.

@@ -95,7 +95,7 @@ def grr_blanket_delta(eps: float, n: int, domain_size: int, eps_local: float, *,
 
 
 def grr_blanket_epsilon(
-    n: int, domain_size: int, delta: float, eps_local: float, *, accounting: str
+    n: int, domain_size: int, delta: float, eps_local: float, *, accounting: str = "exact"
 ) -> float:
     """Return the central eps of n shuffled GRR reports.
 
@@ -138,7 +138,9 @@ def grr_blanket_epsilon(
     return min(eps, eps_local) if eps <= 1 else eps_local
 
 
-def blanket_local_budget(n: int, domain_size: int, eps: float, delta: float, *, accounting: str) -> float:
+def blanket_local_budget(
+    n: int, domain_size: int, eps: float, delta: float, *, accounting: str = "exact"
+) -> float:
     """Return the largest local budget with which n shuffled GRR reports are (eps, delta)-private.
 
     Parameters

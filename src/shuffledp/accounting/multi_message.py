@@ -62,7 +62,7 @@ _NEGLIGIBLE = 80.0
 _REMEMBERED = 1024
 
 
-def population_lower_bound(population: Population, delta: float, *, form: str = "printed") -> float | int:
+def population_lower_bound(population: Population, delta: float, *, form: str = "exact") -> float | int:
     """Return a number of users that take part except with probability delta.
 
     Parameters
@@ -234,7 +234,7 @@ def discrete_gaussian_gap(n: ArrayLike, tau: float) -> NDArray[np.float64]:
 
 
 def multi_expected_delta(
-    population: Population, tau: float, eps: float, precision: int, *, accounting: str = "printed"
+    population: Population, tau: float, eps: float, precision: int, *, accounting: str = "exact"
 ) -> float:
     """Return the delta of a sum hidden by discrete Gaussian noise, averaged over the number of users.
 
@@ -295,7 +295,7 @@ def _gaussian_deltas(mu: NDArray[np.float64], eps: float, gap: NDArray[np.float6
 
 
 def multi_expected_scale(
-    population: Population, eps: float, delta: float, precision: int, *, accounting: str = "printed"
+    population: Population, eps: float, delta: float, precision: int, *, accounting: str = "exact"
 ) -> float:
     """Return the scale of the discrete Gaussian noise that each user adds in MULTI-EXPECTED.
 
@@ -420,7 +420,7 @@ class DiscreteGaussianPlan:
 
 
 def multi_union_plan(
-    population: Population, eps: float, delta: float, *, accounting: str = "printed", precision: int = 1
+    population: Population, eps: float, delta: float, *, accounting: str = "exact", precision: int = 1
 ) -> PolyaPlan:
     """Return the parameters of MULTI-UNION.
 
@@ -503,7 +503,7 @@ def _shares(sigma: float, order: int, accounting: str) -> int:
 
 
 def multi_expected_plan(
-    population: Population, eps: float, delta: float, *, accounting: str = "printed", order: str = "safe"
+    population: Population, eps: float, delta: float, *, accounting: str = "exact", order: str = "safe"
 ) -> DiscreteGaussianPlan:
     """Return the parameters of MULTI-EXPECTED.
 

@@ -121,7 +121,7 @@ def private_coin_tuples(
     eps: float,
     delta: float,
     *,
-    accounting: str,
+    accounting: str = "exact",
     entries: int | None = None,
     constant: str = "theorem",
 ) -> int:

@@ -205,7 +205,7 @@ def _tilt(parts: tuple[_Losses, _Losses], rows: int, step: float, eps: float) ->
 
 
 def public_coin_rate(
-    n: int, rows: int, eps: float, delta: float, *, accounting: str, beyond_proof: bool = False
+    n: int, rows: int, eps: float, delta: float, *, accounting: str = "exact", beyond_proof: bool = False
 ) -> float:
     """Return gamma, the probability with which a user marks any cell.
 

@@ -135,7 +135,7 @@ def amplified_epsilon(
     *,
     dummies: int = 0,
     adaptive: bool = False,
-    accounting: str = "printed",
+    accounting: str = "exact",
     reduction: str = "clones",
 ) -> float:
     """Return the central eps that shuffled eps_local-LDP reports satisfy.
@@ -195,7 +195,7 @@ def local_budget(
     *,
     dummies: int = 0,
     adaptive: bool = False,
-    accounting: str = "printed",
+    accounting: str = "exact",
     reduction: str = "clones",
 ) -> float:
     """Return the largest local budget with which shuffling meets (eps_central, delta).
@@ -276,7 +276,7 @@ def _moments(population: Population) -> MomentBounded:
 
 
 def checkin_epsilon(
-    slots: int, eps_local: float, delta: float, *, rate: float = 1.0, accounting: str = "printed"
+    slots: int, eps_local: float, delta: float, *, rate: float = 1.0, accounting: str = "exact"
 ) -> float:
     """Return the central eps of random check-in with a fixed window.
 
@@ -326,7 +326,7 @@ def checkin_epsilon(
 
 
 def checkin_local_budget(
-    slots: int, eps_central: float, delta: float, *, rate: float = 1.0, accounting: str = "printed"
+    slots: int, eps_central: float, delta: float, *, rate: float = 1.0, accounting: str = "exact"
 ) -> float:
     """Return the largest local budget with which random check-in meets (eps_central, delta).
 
@@ -481,7 +481,7 @@ def optimal_dummies(
     delta: float,
     *,
     adaptive: bool = False,
-    accounting: str = "printed",
+    accounting: str = "exact",
     grid: Sequence[int] | NDArray[np.int64] | None = None,
     objective: str = "randomized_response",
     stray_factor: bool = False,

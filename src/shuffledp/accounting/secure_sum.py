@@ -65,7 +65,7 @@ def security_bits(eps: float, delta: float) -> float:
 
 
 def share_count(
-    security_bits: float, group_order: SupportsIndex, n: int | None = None, *, form: str = "printed"
+    security_bits: float, group_order: SupportsIndex, n: int | None = None, *, form: str = "any_n"
 ) -> int:
     """Return how many shares per user make the summation secure.
 
@@ -165,7 +165,7 @@ def most_users(population: Population) -> int:
 
 
 def group_order(
-    population: Population, precision: int, tau: float, *, form: str = "printed", failure: float = 1e-10
+    population: Population, precision: int, tau: float, *, form: str = "safe", failure: float = 1e-10
 ) -> int:
     """Return the order of the group in which noisy values are summed.
 

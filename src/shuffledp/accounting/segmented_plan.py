@@ -241,7 +241,7 @@ def segmented_plan(
     set_size: int,
     *,
     blankets: float | None = None,
-    accounting: str = "printed",
+    accounting: str = "exact",
     spread: float | None = None,
     interval: tuple[float, float] | None = None,
 ) -> SegmentedPlan:

@@ -246,7 +246,7 @@ def mm_plan(
     eps: float,
     delta: float,
     *,
-    accounting: str = "printed",
+    accounting: str = "exact",
     calibration: str = "variation_ratio",
 ) -> SegmentedPlan:
     """Return the parameters of balls-into-bins with one budget for all.
@@ -346,7 +346,7 @@ def sep_mm_plan(
     set_size: int,
     *,
     weights: str = "equal",
-    accounting: str = "printed",
+    accounting: str = "exact",
     calibration: str = "variation_ratio",
     spread: float | None = None,
 ) -> SeparatePlan:

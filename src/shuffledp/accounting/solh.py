@@ -112,7 +112,7 @@ def _mse(n: int, domain_size: int, cells: int, eps_local: float) -> float:
 
 
 def solh_report(
-    n: int, domain_size: int, eps: float, delta: float, *, accounting: str, cells: int | None = None
+    n: int, domain_size: int, eps: float, delta: float, *, accounting: str = "exact", cells: int | None = None
 ) -> HashedReport:
     """Return the number of cells and the local budget with which n shuffled reports are (eps, delta)-private.
 

@@ -67,7 +67,7 @@ _MOST_CURVE_ORDER = 512
 
 
 def subsampled_shuffle_gaussian_rdp(
-    orders: ArrayLike, n: int, m: int, sigma: float, *, form: SubsampledForm = "printed"
+    orders: ArrayLike, n: int, m: int, sigma: float, *, form: SubsampledForm = "convex"
 ) -> NDArray[np.float64]:
     """Return a bound on the divergence of m shuffled Gaussian reports, of users drawn without replacement from n.
 
@@ -147,7 +147,7 @@ def subsampled_rdp(rdp: ArrayLike, rate: float) -> NDArray[np.float64]:
 
 
 def checkin_shuffle_gaussian_rdp(
-    orders: ArrayLike, n: int, rate: float, sigma: float, *, form: CheckinForm = "printed"
+    orders: ArrayLike, n: int, rate: float, sigma: float, *, form: CheckinForm = "convex"
 ) -> NDArray[np.float64]:
     """Return a bound on the divergence of shuffled check-in with Gaussian reports, by direct summation.
 
@@ -291,7 +291,7 @@ def subsampled_shuffle_gaussian_epsilon(
     sigma: float,
     rounds: int,
     delta: float,
-    form: SubsampledForm = "printed",
+    form: SubsampledForm = "convex",
     most_order: int | None = None,
 ) -> float:
     """Return eps after `rounds` rounds of :func:`subsampled_shuffle_gaussian_rdp`.
@@ -331,7 +331,7 @@ def checkin_shuffle_gaussian_epsilon(
     sigma: float,
     rounds: int,
     delta: float,
-    form: CheckinForm = "printed",
+    form: CheckinForm = "convex",
     most_order: int | None = None,
 ) -> float:
     """Return eps after `rounds` rounds of :func:`checkin_shuffle_gaussian_rdp`.

@@ -100,7 +100,7 @@ def _two_bins(eps: float, n: int, rate: float, tail: float) -> float:
     )
 
 
-def truncation_miss_rate(n: int, eps: float, delta: float, *, accounting: str) -> float:
+def truncation_miss_rate(n: int, eps: float, delta: float, *, accounting: str = "exact") -> float:
     """Return ``1 - p``, the probability with which a user adds no one to a count.
 
     Parameters

@@ -261,7 +261,7 @@ def safety_margins() -> pd.DataFrame:
         ratios = []
         for law in laws:
             for eps_local in (0.05, 0.2, 1.0, 3.0, 6.0):
-                eps = amplified_epsilon(law, eps_local, delta)
+                eps = amplified_epsilon(law, eps_local, delta, accounting="printed")
                 if eps < eps_local:
                     ratios.append(clone_delta(law, eps_local, eps) / delta)
         rows.append({"delta": delta, "settings": len(ratios), "largest": max(ratios)})

@@ -2,13 +2,7 @@
 
 from shuffledp.datasets.catalogue import CATALOGUE, MSNBC_CATEGORIES, NAMES, DatasetSpec, RawFile, spec
 from shuffledp.datasets.download import fetch
-from shuffledp.datasets.errors import (
-    DownloadError,
-    IntegrityError,
-    NoNetworkError,
-    ParseError,
-    SourceError,
-)
+from shuffledp.datasets.errors import DownloadError, NoNetworkError, ParseError, SourceError
 from shuffledp.datasets.prepared import Dataset, Provenance, SourceKind, data_file, load, members, prepare
 from shuffledp.datasets.summaries import SUMMARY_FILES, make_summaries
 
@@ -20,7 +14,6 @@ __all__ = [
     "Dataset",
     "DatasetSpec",
     "DownloadError",
-    "IntegrityError",
     "NoNetworkError",
     "ParseError",
     "Provenance",

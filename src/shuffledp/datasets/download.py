@@ -29,12 +29,13 @@ import urllib3
 from tqdm import tqdm
 
 from shuffledp.datasets.errors import DownloadError, NoNetworkError
+from shuffledp.storage import sha256_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
     from pathlib import Path
 
-__all__ = ["KEEP_PART", "content_problem", "fetch", "file_sha256", "forget_hosts", "probe", "read_content"]
+__all__ = ["KEEP_PART", "content_problem", "fetch", "forget_hosts", "probe", "read_content"]
 
 KEEP_PART = 1 << 20  # a smaller beginning of a file is not worth keeping after giving up
 _BLOCK = 1 << 16
@@ -57,12 +58,6 @@ def _stalled(message: str) -> _PassingError:
 
 class _CorruptError(DownloadError):
     """A complete body that fails its check: worth one attempt from zero."""
-
-
-def file_sha256(path: Path) -> str:
-    """Return the hexadecimal sha256 of a file's bytes."""
-    with path.open("rb") as handle:
-        return hashlib.file_digest(handle, "sha256").hexdigest()
 
 
 def read_content(path: Path, limit: int | None = None) -> bytes:
@@ -508,6 +503,6 @@ def _problem(
     found = path.stat().st_size
     if size is not None and found != size:
         return f"{found} bytes, expected {size}"
-    if sha256 is not None and (digest := file_sha256(path)) != sha256:
+    if sha256 is not None and (digest := sha256_of(path)) != sha256:
         return f"sha256 {digest}, expected {sha256}"
     return check(path) if check is not None else None

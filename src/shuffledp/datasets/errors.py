@@ -1,8 +1,8 @@
-"""The four ways in which getting or reading a data set fails."""
+"""The ways in which getting a data set fails; one that was changed afterwards is a `storage.IntegrityError`."""
 
 from __future__ import annotations
 
-__all__ = ["DownloadError", "IntegrityError", "NoNetworkError", "ParseError", "SourceError"]
+__all__ = ["DownloadError", "NoNetworkError", "ParseError", "SourceError"]
 
 
 class DownloadError(RuntimeError):
@@ -15,10 +15,6 @@ class NoNetworkError(DownloadError):
 
 class ParseError(ValueError):
     """A raw file does not have its documented format; the message names file and line (from 1)."""
-
-
-class IntegrityError(RuntimeError):
-    """A prepared file is missing or does not match its checksum; the message names what rebuilds it."""
 
 
 class SourceError(RuntimeError):

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 import io
 import json
 import zipfile
@@ -13,12 +12,12 @@ from typing import TYPE_CHECKING, Literal, cast
 import numpy as np
 
 from shuffledp.datasets.catalogue import BIRTHPLACE_DOMAIN, MSNBC_CATEGORIES, spec
-from shuffledp.datasets.download import file_sha256
-from shuffledp.datasets.errors import IntegrityError, SourceError
-from shuffledp.datasets.sources import obtain, replace_bytes, sweep
+from shuffledp.datasets.errors import SourceError
+from shuffledp.datasets.sources import obtain
 from shuffledp.datasets.substitutes import substitute
 from shuffledp.datasets.summaries import SUMMARY_FILES, default_summaries_dir
 from shuffledp.datasets.tables import Contents, read_raw
+from shuffledp.storage import publish, read_verified, sha256_of, sweep
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -109,17 +108,13 @@ def _npz(contents: Contents) -> bytes:
 
 
 def _write(contents: Contents, provenance: Provenance, output_dir: Path) -> None:
-    """Write data, provenance, and last their checksums: a kill in between is noticed by every reader."""
+    """Publish data and provenance: a kill in between is noticed by every reader."""
     name = provenance.name
-    checksum = output_dir / f"{name}.sha256"
     sweep(output_dir)
-    checksum.unlink(missing_ok=True)
-    data, note = output_dir / data_file(name), output_dir / f"{name}.json"
-    replace_bytes(data, _parquet(contents) if spec(name).extension == "parquet" else _npz(contents))
-    text = json.dumps(asdict(provenance), indent=2, sort_keys=True, ensure_ascii=False) + "\n"
-    replace_bytes(note, text.encode())
-    lines = "".join(f"{file_sha256(path)}  {path.name}\n" for path in (data, note))
-    replace_bytes(checksum, lines.encode())
+    data = _parquet(contents) if spec(name).extension == "parquet" else _npz(contents)
+    note = json.dumps(asdict(provenance), indent=2, sort_keys=True, ensure_ascii=False) + "\n"
+    files = {output_dir / data_file(name): data, output_dir / f"{name}.json": note.encode()}
+    publish(output_dir / f"{name}.sha256", files)
 
 
 _ADVICE = (
@@ -200,7 +195,7 @@ def prepare(
             used.origin,
             used.note,
         )
-        digests = {file: file_sha256(folder / file) for file in SUMMARY_FILES.get(name, ())}
+        digests = {file: sha256_of(folder / file) for file in SUMMARY_FILES.get(name, ())}
     else:
         contents = read_raw(name, raw.files)
         source, origin, note, digests = cast("SourceKind", raw.source), raw.origin, "", raw.sha256
@@ -379,33 +374,6 @@ _COLUMNS: dict[str, tuple[str, ...]] = {
 }
 
 
-def _verified(name: str, folder: Path) -> dict[str, bytes]:
-    """Read the prepared files and compare them with their checksums."""
-    advice = "Run `make repair`, then run again."
-    checksum = folder / f"{name}.sha256"
-    wanted = (data_file(name), f"{name}.json")
-    try:
-        lines = [line.split(maxsplit=1) for line in checksum.read_text(encoding="utf-8").splitlines()]
-        digests = {line[1].lstrip("*"): line[0] for line in lines}
-    except (OSError, ValueError, IndexError) as error:
-        raise IntegrityError(f"{checksum}: missing or damaged ({error}). {advice}") from error
-    contents = {}
-    for file in wanted:
-        path = folder / file
-        try:
-            contents[file] = path.read_bytes()
-        except OSError as error:
-            raise IntegrityError(f"{path}: cannot be read ({error.strerror}). {advice}") from error
-        found = hashlib.sha256(contents[file]).hexdigest()
-        if found != digests.get(file):
-            raise IntegrityError(
-                f"{path}: sha256 is {found}, expected {digests.get(file)}: the file has been changed or "
-                f"was only "
-                f"partly written. {advice}"
-            )
-    return contents
-
-
 def load(name: str, prepared_dir: Path) -> Dataset:
     """Read a prepared data set after verifying its checksums.
 
@@ -423,12 +391,12 @@ def load(name: str, prepared_dir: Path) -> Dataset:
     ValueError
         If the name is unknown.
     """
-    spec(name)
-    contents = _verified(name, Path(prepared_dir))
-    note = json.loads(contents[f"{name}.json"])
+    extension, folder = spec(name).extension, Path(prepared_dir)
+    checksum = folder / f"{name}.sha256"
+    note = json.loads(read_verified(folder / f"{name}.json", checksum))
     provenance = Provenance(**{item.name: note[item.name] for item in fields(Provenance)})
-    data = io.BytesIO(contents[data_file(name)])
-    if spec(name).extension == "npz":
+    data = io.BytesIO(read_verified(folder / data_file(name), checksum))
+    if extension == "npz":
         with np.load(data, allow_pickle=False) as bundle:
             return Dataset(name, None, {key: bundle[key] for key in bundle.files}, provenance)
     import pyarrow.parquet as pq

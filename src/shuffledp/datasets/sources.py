@@ -1,17 +1,10 @@
-"""Bring the raw files of a data set into ``data/raw/<name>``: from there, the mirror, or the official "
-"sources."""
+"""Bring the raw files of a data set into ``data/raw/<name>``: from there, the mirror, or the official sources."""
 
 from __future__ import annotations
 
-import contextlib
 import json
-import os
-import platform
-import re
 import shutil
 import socket
-import time
-import uuid
 import zipfile
 import zlib
 from dataclasses import dataclass
@@ -23,16 +16,16 @@ import pandas as pd
 
 from shuffledp.datasets import tables
 from shuffledp.datasets.catalogue import Archive, DatasetSpec, Files, RatingsArchive, RawFile, Source, UciRepo
-from shuffledp.datasets.download import content_problem, fetch, file_sha256, probe
+from shuffledp.datasets.download import content_problem, fetch, probe
 from shuffledp.datasets.errors import DownloadError, NoNetworkError, ParseError, SourceError
 from shuffledp.datasets.parse import count_ratings
+from shuffledp.storage import sha256_of, sweep, temporary_beside, write_atomically
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-__all__ = ["Raw", "obtain", "replace_bytes", "sweep"]
+__all__ = ["Raw", "obtain"]
 
-_HOST = re.sub(r"[^0-9A-Za-z_]", "_", platform.node()) or "host"
 _ORIGIN = "origin.json"
 _UCI_TIMEOUT = 20.0  # seconds between bytes; ucimlrepo sets none
 
@@ -59,54 +52,14 @@ class Raw:
     sha256: dict[str, str]
 
 
-def replace_bytes(path: Path, content: bytes) -> None:
-    """Write a file under a temporary name and rename it, so that it is there whole or not at all."""
-    path.parent.mkdir(parents=True, exist_ok=True)
-    temporary = _temporary(path)
-    try:
-        temporary.write_bytes(content)
-        temporary.replace(path)
-    finally:
-        temporary.unlink(missing_ok=True)
-
-
-def _temporary(target: Path) -> Path:
-    return target.with_name(f".{target.name}.{_HOST}-{os.getpid()}-{uuid.uuid4().hex[:8]}.tmp")
-
-
-def sweep(folder: Path) -> None:
-    """Remove temporary files of killed processes: of this machine at once, of unknown ones after an hour."""
-    for path in (*folder.glob(".*.tmp"), *folder.glob("*-????????.part")):
-        with contextlib.suppress(FileNotFoundError):
-            if _is_orphan(path.name) or time.time() - path.stat().st_mtime > 3600:
-                path.unlink()
-
-
-def _is_orphan(name: str) -> bool:
-    """Whether a temporary file belongs to a process of this machine that has ended."""
-    match = re.search(rf"\.{re.escape(_HOST)}-(\d+)-[0-9a-f]{{8}}\.tmp$", name)
-    if match is None:
-        return False
-    try:
-        os.kill(int(match[1]), 0)  # signal 0 only asks whether the process is there
-    except ProcessLookupError:
-        return True
-    except OSError:
-        pass
-    return False
-
-
 def _store(target: Path, content: bytes, file: RawFile) -> str | None:
     """Write `content` to `target` if it is that of `file`; else write nothing and say what is wrong."""
-    temporary = _temporary(target)
-    try:
+    with temporary_beside(target) as temporary:
         temporary.write_bytes(content)
         problem = content_problem(temporary, file.sha256, file.bytes)
         if problem is None:
             temporary.replace(target)
         return problem
-    finally:
-        temporary.unlink(missing_ok=True)
 
 
 # ---- what is there already -----------------------------------------------------------------------
@@ -127,9 +80,9 @@ def _raw_problem(file: RawFile, path: Path) -> str | None:
 
 def _collect(folder: Path, variant: tuple[RawFile, ...], source: str, origin: str) -> Raw:
     files = {file.name: folder / file.name for file in variant}
-    raw = Raw(files, source, origin, {name: file_sha256(path) for name, path in files.items()})
+    raw = Raw(files, source, origin, {name: sha256_of(path) for name, path in files.items()})
     note = {"source": source, "origin": origin, "sha256": raw.sha256}
-    replace_bytes(folder / _ORIGIN, (json.dumps(note, indent=2, sort_keys=True) + "\n").encode())
+    write_atomically(folder / _ORIGIN, (json.dumps(note, indent=2, sort_keys=True) + "\n").encode())
     return raw
 
 
@@ -146,7 +99,7 @@ def _cached(spec: DatasetSpec, folder: Path, say: Callable[[str], None]) -> Raw 
                 # Counts made here from an official archive are accepted on their totals; from then on
                 # their own bytes are the ones to compare with.
                 digests = note.get("sha256")
-                if isinstance(digests, dict) and digests.get(file.name) == file_sha256(path):
+                if isinstance(digests, dict) and digests.get(file.name) == sha256_of(path):
                     problem = None
             if problem is not None:
                 say(f"{spec.title}: discarded {path}: {problem}. It is fetched again.")
@@ -168,16 +121,14 @@ def _is_url(mirror: str) -> bool:
 
 
 def _copy(source: Path, target: Path, check: Callable[[Path], str | None]) -> None:
-    temporary = _temporary(target)
     try:
-        shutil.copyfile(source, temporary)
-        if (problem := check(temporary)) is not None:
-            raise DownloadError(f"{source}: wrong content: {problem}. Correct the mirror.")
-        temporary.replace(target)
+        with temporary_beside(target) as temporary:
+            shutil.copyfile(source, temporary)
+            if (problem := check(temporary)) is not None:
+                raise DownloadError(f"{source}: wrong content: {problem}. Correct the mirror.")
+            temporary.replace(target)
     except OSError as error:
         raise DownloadError(f"{source}: cannot be copied ({error}). Correct SHUFFLEDP_MIRROR.") from error
-    finally:
-        temporary.unlink(missing_ok=True)
 
 
 def _from_mirror(spec: DatasetSpec, folder: Path, mirror: str, progress: bool) -> Raw:
@@ -288,7 +239,7 @@ def _ratings(spec: DatasetSpec, folder: Path, source: RatingsArchive, progress: 
         raise DownloadError(f"{source.url}: {error}") from error
     finally:
         bundle.unlink(missing_ok=True)
-    replace_bytes(folder / file.name, tables.movie_csv(table))
+    write_atomically(folder / file.name, tables.movie_csv(table))
     return _collect(folder, spec.raw_files, "official", source.url)
 
 
@@ -330,7 +281,7 @@ def obtain(
     """
     folder = raw_dir / spec.name
     folder.mkdir(parents=True, exist_ok=True)
-    sweep(folder)
+    sweep(folder, "*-????????.part")
     if (raw := _cached(spec, folder, say)) is not None:
         return raw
     tried: list[str] = []

@@ -17,8 +17,9 @@ from shuffledp.datasets.catalogue import (
 )
 from shuffledp.datasets.errors import ParseError, SourceError
 from shuffledp.datasets.parse import parse_counts
-from shuffledp.datasets.sources import obtain, replace_bytes
+from shuffledp.datasets.sources import obtain
 from shuffledp.datasets.tables import Contents, read_raw, to_csv
+from shuffledp.storage import write_atomically
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -120,7 +121,7 @@ def make_summaries(
                 "Connect to the network, or set SHUFFLEDP_MIRROR."
             ) from None
         for file, table in _tables(name, read_raw(name, raw.files)).items():
-            replace_bytes(out / file, to_csv(table))
+            write_atomically(out / file, to_csv(table))
             written.append(out / file)
     return written
 

@@ -116,7 +116,7 @@ class LocalSchedule(SingleReport):
 
     @classmethod
     def calibrate(
-        cls, budget: Budget, population: Population, task: Task, *, accounting: str = "printed"
+        cls, budget: Budget, population: Population, task: Task, *, accounting: str = "exact"
     ) -> Self:
         """``eps_local = eps``; both accountings agree, since the guarantee of the report itself is exact.
 
@@ -152,7 +152,7 @@ class AmplifiedSchedule(SingleReport):
 
     @classmethod
     def calibrate(
-        cls, budget: Budget, population: Population, task: Task, *, accounting: str = "printed"
+        cls, budget: Budget, population: Population, task: Task, *, accounting: str = "exact"
     ) -> Self:
         """The largest local budget whose central guarantee meets (eps, delta); never below eps.
 
@@ -200,7 +200,7 @@ class NonAdaptiveSchedule(SingleReport):
         population: Population,
         task: Task,
         *,
-        accounting: str = "printed",
+        accounting: str = "exact",
         dummies: int | None = None,
     ) -> Self:
         """The number of dummies with the smallest expected error, and the local budget it allows.
@@ -260,7 +260,7 @@ class AdaptiveSchedule(SingleReport):
         population: Population,
         task: Task,
         *,
-        accounting: str = "printed",
+        accounting: str = "exact",
         dummies: int | None = None,
         stray_factor: bool = False,
     ) -> Self:
@@ -362,7 +362,7 @@ class CheckinSchedule(ProtocolBase):
         population: Population,
         task: Task,
         *,
-        accounting: str = "printed",
+        accounting: str = "exact",
         threat: Threat = "conditional",
     ) -> Self:
         """As many slots as other users are expected, rounded down, and the local budget that they allow.

@@ -105,7 +105,7 @@ def figure_2_delta() -> Witness:
     stated, meant = 1e-4, 1e-3
     printed, correct = theorem3_limit(mean, eps_local, stated), theorem3_limit(mean, eps_local, meant)
     omega = printed_omega(OtherReports(MomentBounded(mean, 0.0)), stated, math.exp(-eps_local))
-    fixed = amplified_epsilon(MomentBounded(mean, 0.0), eps_local, meant)
+    fixed = amplified_epsilon(MomentBounded(mean, 0.0), eps_local, meant, accounting="printed")
     at_limit = printed_epsilon(OtherReports(MomentBounded(mean, correct)), meant, eps_local)
     return Witness(
         "variance (users squared) at which Theorem 3 stops amplifying, mean 5000, eps_l 0.5; "
@@ -195,7 +195,7 @@ def loose_chernoff_constant() -> Witness:
     k_printed, printed, gain_printed = _figure_3_optimum(3 * log4, exact_report=False)
     _, correct, gain = _figure_3_optimum(2 * log2, exact_report=False)
     k_both, _, _ = _figure_3_optimum(2 * log2, exact_report=True)
-    published = optimal_dummies(_FIG3, _FIG3_EPS, DELTA)
+    published = optimal_dummies(_FIG3, _FIG3_EPS, DELTA, accounting="printed")
     mean = _FIG3.mean * math.exp(-correct)
     tail = _below_omega(_FIG3.thinned(math.exp(-correct)), mean - math.sqrt(2 * mean * log2))
     exact = local_budget(_FIG3, _FIG3_EPS, DELTA, accounting="exact")
@@ -397,7 +397,7 @@ def poisson_dummies_constant() -> Witness:
 def sub_gaussian_definition() -> Witness:
     """RP-E10: a population that is sub-Gaussian in the usual sense breaks the guarantee of Theorem 4c."""
     mean, scale, eps_local = 20_000.0, 5400.0, 1.0
-    eps = amplified_epsilon(SubGaussian(mean, scale), eps_local, DELTA)
+    eps = amplified_epsilon(SubGaussian(mean, scale), eps_local, DELTA, accounting="printed")
     # N - 1 is Normal(mean, scale^2), rounded up and clamped at 0. Its own mean and lower tail, to make sure that
     # it is covered by the usual definition:
     n = np.arange(0, round(mean + 12 * scale))
@@ -517,10 +517,10 @@ def randomized_response_estimator() -> Witness:
 
 def stray_factor() -> Witness:
     """RP-E15: with the stray factor k, equation (7) never asks for dummies."""
-    search = partial(optimal_dummies, _FIG3, _FIG3_EPS, DELTA, adaptive=True)
+    search = partial(optimal_dummies, _FIG3, _FIG3_EPS, DELTA, adaptive=True, accounting="printed")
     printed, correct, none = search(stray_factor=True), search(), search(grid=[0])
     elsewhere = [
-        optimal_dummies(law, eps, DELTA, adaptive=True, stray_factor=True).dummies
+        optimal_dummies(law, eps, DELTA, adaptive=True, stray_factor=True, accounting="printed").dummies
         for law in POPULATIONS.values()
         for eps in (0.001, 0.02, 0.5)
     ]

@@ -238,7 +238,10 @@ def missing_clamp() -> Witness:
     law = Empirical(tuple(pmf))
 
     def clamped(minus_log_tau: float) -> float:
-        return 2 * multi_expected_delta(law, math.exp(-minus_log_tau), eps, precision) - DELTA
+        return (
+            2 * multi_expected_delta(law, math.exp(-minus_log_tau), eps, precision, accounting="printed")
+            - DELTA
+        )
 
     low, high = -math.log(100 * precision), -math.log(tau)
     needed = math.exp(-root_below(clamped, (low + high) / 2, low, high, xtol=1e-9))

@@ -36,7 +36,7 @@ def _sizes(shares: tuple[float, ...], n: int) -> tuple[int, ...]:
 
 
 def _plan(n: int, shares: tuple[float, ...], blankets: float) -> SegmentedPlan:
-    return segmented_plan(_sizes(shares, n), _EPS, 0.01 / n, *_MSNBC, blankets=blankets)
+    return segmented_plan(_sizes(shares, n), _EPS, 0.01 / n, *_MSNBC, blankets=blankets, accounting="printed")
 
 
 def number_of_messages() -> Witness:
@@ -196,7 +196,7 @@ def sum_over_users() -> Witness:
 def reversed_interval() -> Witness:
     """SEG-6.4.5: small budgets need more blanket messages, so m_1 is the upper end."""
     ends = [blankets_for_full_reporting(5000, *_MSNBC, e, 2e-6) for e in _EPS]
-    best = segmented_plan(_sizes(_S1, 5000), _EPS, 2e-6, *_MSNBC)
+    best = segmented_plan(_sizes(_S1, 5000), _EPS, 2e-6, *_MSNBC, accounting="printed")
     above = _plan(5000, _S1, 1.01 * ends[0])
     below = _plan(5000, _S1, 0.99 * ends[-1])
     return Witness(
@@ -236,11 +236,22 @@ def group_sizes() -> Witness:
     n, delta = 5000, 2e-6
     errors = {}
     for name, shares in (("S1", _S1), ("S2", _S2), ("S3", _S3)):
-        plan = sep_mm_plan(_sizes(shares, n), _EPS, delta, items, s, weights="printed", spread=_SPREAD)
+        plan = sep_mm_plan(
+            _sizes(shares, n), _EPS, delta, items, s, weights="printed", spread=_SPREAD, accounting="printed"
+        )
         raw = [1 / math.sqrt(items * s**2 * math.log(1 / delta) / (n * eps) ** 2 + s / n) for eps in _EPS]
         letter = SeparatePlan(plan.groups, tuple(w / sum(raw) for w in raw))
         errors[name] = letter.expected_sse(_SPREAD), plan.expected_sse(_SPREAD)
-    best = sep_mm_plan(_sizes(_S3, n), _EPS, delta, items, s, weights="inverse_variance", spread=_SPREAD)
+    best = sep_mm_plan(
+        _sizes(_S3, n),
+        _EPS,
+        delta,
+        items,
+        s,
+        weights="inverse_variance",
+        spread=_SPREAD,
+        accounting="printed",
+    )
     return Witness(
         "squared error of Weighted SepMM, MSNBC, n 5000, S3: weights with n, and with n_k",
         *errors["S3"],
@@ -255,7 +266,7 @@ def group_sizes() -> Witness:
 def below_four() -> Witness:
     """SEG-6.4.8: with 8 items per user the best m lies outside the plotted range."""
     best = {
-        (s, n): segmented_plan(_sizes(_S1, n), _EPS, 0.01 / n, 128, s).blankets
+        (s, n): segmented_plan(_sizes(_S1, n), _EPS, 0.01 / n, 128, s, accounting="printed").blankets
         for s, n in ((4, 5000), (4, 50_000), (8, 5000), (8, 50_000))
     }
     return Witness(
@@ -273,11 +284,20 @@ def liberal_users() -> Witness:
     n = 50_000
     errors = [
         sep_mm_plan(
-            _sizes(shares, n), _EPS, 0.01 / n, *_MSNBC, weights="printed", spread=_SPREAD
+            _sizes(shares, n),
+            _EPS,
+            0.01 / n,
+            *_MSNBC,
+            weights="printed",
+            spread=_SPREAD,
+            accounting="printed",
         ).expected_sse(_SPREAD)
         for shares in (_S2, _S3)
     ]
-    ours = [segmented_plan(_sizes(shares, n), _EPS, 0.01 / n, *_MSNBC) for shares in (_S2, _S3)]
+    ours = [
+        segmented_plan(_sizes(shares, n), _EPS, 0.01 / n, *_MSNBC, accounting="printed")
+        for shares in (_S2, _S3)
+    ]
     return Witness(
         "squared error of Weighted SepMM, MSNBC, n 50000, S3: at most that in S2 as the text has it, and computed",
         errors[0],

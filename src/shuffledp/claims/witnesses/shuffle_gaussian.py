@@ -186,7 +186,7 @@ def clipped_distance() -> Witness:
 
     def epsilon(sigma: float) -> float:
         return subsampled_shuffle_gaussian_epsilon(
-            n=_N, m=60, sigma=sigma, rounds=rounds, delta=_DELTA, most_order=64
+            n=_N, m=60, sigma=sigma, rounds=rounds, delta=_DELTA, most_order=64, form="printed"
         )
 
     printed, correct = epsilon(multiplier), epsilon(multiplier / 2)
@@ -219,7 +219,7 @@ def subsampling_floor() -> Witness:
     quiet = epsilon("printed", 1000.0)
     orders = np.arange(2, 129)
     whole = best_epsilon(orders, _ROUNDS * shuffle_gaussian_rdp(orders, 6000, _SIGMA), _DELTA)[0]
-    bound = float(subsampled_shuffle_gaussian_rdp([3], _N, 6000, 1000.0)[0])
+    bound = float(subsampled_shuffle_gaussian_rdp([3], _N, 6000, 1000.0, form="printed")[0])
     return Witness(
         "eps of Figure 1b after 5540 rounds, sigma 5; printed by Theorem 2, correct by convexity",
         printed,
@@ -237,7 +237,7 @@ def nobody_takes_part() -> Witness:
     weights = np.exp([log_binomial_pmf(int(x), n, rate) for x in k])
     excess = np.array([4 * rate**2 * math.expm1(1 / sigma**2) / x for x in k])
     printed = math.log(float(weights @ (1 + excess)))
-    correct = float(checkin_shuffle_gaussian_rdp([order], n, rate, sigma)[0])
+    correct = float(checkin_shuffle_gaussian_rdp([order], n, rate, sigma, form="printed")[0])
     whole = math.log1p(float(weights @ excess))
     return Witness(
         "divergence of order 2 by equation (11), n 5, rate 0.1, sigma 5",
@@ -250,7 +250,7 @@ def nobody_takes_part() -> Witness:
 
 def participation_rate() -> Witness:
     """SG-9: given k participants each user is among them with probability k / n, not with the mean rate."""
-    printed = float(checkin_shuffle_gaussian_rdp([3], _N, _RATE, _SIGMA)[0])
+    printed = float(checkin_shuffle_gaussian_rdp([3], _N, _RATE, _SIGMA, form="printed")[0])
     correct = float(checkin_shuffle_gaussian_rdp([3], _N, _RATE, _SIGMA, form="conditional")[0])
     mean = _N * _RATE
     # E[k (k-1) (k-2)] = n (n-1) (n-2) rate^3

@@ -63,7 +63,7 @@ class CorrelatedNoise(ProtocolBase):
         population: Population,
         task: Task,
         *,
-        accounting: str = "printed",
+        accounting: str = "exact",
         share: float = 0.1,
         constants: str = "corrected",
     ) -> Self:

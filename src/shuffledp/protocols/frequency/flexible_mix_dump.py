@@ -27,7 +27,7 @@ class FlexibleMixDump(FlexibleDummies):
         population: Population,
         task: Task,
         *,
-        accounting: str = "printed",
+        accounting: str = "exact",
         eps_local: float = 8.0,
         rate: float | None = None,
         estimator: str = "expected",

@@ -27,7 +27,7 @@ class FlexiblePureDump(FlexibleDummies):
         population: Population,
         task: Task,
         *,
-        accounting: str = "printed",
+        accounting: str = "exact",
         rate: float | None = None,
         estimator: str = "expected",
     ) -> Self:

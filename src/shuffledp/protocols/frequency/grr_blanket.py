@@ -24,7 +24,7 @@ class GrrBlanket(FixedDummies):
 
     @classmethod
     def calibrate(
-        cls, budget: Budget, population: Population, task: Task, *, accounting: str = "printed"
+        cls, budget: Budget, population: Population, task: Task, *, accounting: str = "exact"
     ) -> Self:
         """The largest local budget, at least eps.
 

@@ -29,7 +29,7 @@ class MixDump(FixedDummies):
         population: Population,
         task: Task,
         *,
-        accounting: str = "printed",
+        accounting: str = "exact",
         eps_local: float = 8.0,
     ) -> Self:
         """The smallest total number of dummies besides the reports that are uniform anyway.

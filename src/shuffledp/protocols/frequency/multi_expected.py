@@ -34,7 +34,7 @@ class MultiExpected(GaussianShares):
         population: Population,
         task: Task,
         *,
-        accounting: str = "printed",
+        accounting: str = "exact",
         order: str = "safe",
         share_form: str | None = None,
     ) -> Self:

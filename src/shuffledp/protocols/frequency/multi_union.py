@@ -25,7 +25,7 @@ class MultiUnion(PolyaShares):
         population: Population,
         task: Task,
         *,
-        accounting: str = "printed",
+        accounting: str = "exact",
         share_form: str | None = None,
     ) -> Self:
         """Half of delta pays for too few users, the other half for the secure sum.

@@ -74,7 +74,7 @@ class PrivateCoin(ProtocolBase):
         population: Population,
         task: Task,
         *,
-        accounting: str = "printed",
+        accounting: str = "exact",
         entries: int | None = None,
         constant: str = "theorem",
     ) -> Self:

@@ -72,7 +72,7 @@ class PublicCoin(ProtocolBase):
         population: Population,
         task: Task,
         *,
-        accounting: str = "printed",
+        accounting: str = "exact",
         beta: float = 0.1,
         beyond_proof: bool = False,
         hash_seed: int = 0,

@@ -24,7 +24,7 @@ class PureDump(FixedDummies):
 
     @classmethod
     def calibrate(
-        cls, budget: Budget, population: Population, task: Task, *, accounting: str = "printed"
+        cls, budget: Budget, population: Population, task: Task, *, accounting: str = "exact"
     ) -> Self:
         """The smallest total number of dummies.
 

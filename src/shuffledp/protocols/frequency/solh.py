@@ -60,7 +60,7 @@ class Solh(ProtocolBase):
         population: Population,
         task: Task,
         *,
-        accounting: str = "printed",
+        accounting: str = "exact",
         cells: int | None = None,
     ) -> Self:
         """Number of cells and local budget, see :func:`shuffledp.accounting.solh.solh_report`.

@@ -59,7 +59,7 @@ class Truncation(ProtocolBase):
         population: Population,
         task: Task,
         *,
-        accounting: str = "printed",
+        accounting: str = "exact",
         truncate: bool = True,
     ) -> Self:
         """The rate of the coins, see :func:`shuffledp.accounting.truncation.truncation_miss_rate`.

@@ -70,7 +70,7 @@ class SeparateLevels(SetProtocol):
         population: Population,
         task: Task,
         *,
-        accounting: str = "printed",
+        accounting: str = "exact",
         calibration: str = "variation_ratio",
     ) -> Self:
         """The smallest numbers of blanket messages.

@@ -49,7 +49,7 @@ class BallsIntoBins(SetProtocol):
         population: Population,
         task: Task,
         *,
-        accounting: str = "printed",
+        accounting: str = "exact",
         calibration: str = "variation_ratio",
     ) -> Self:
         """The smallest number of blanket messages.

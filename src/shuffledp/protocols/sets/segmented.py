@@ -81,7 +81,7 @@ class Segmented(SetProtocol):
         population: Population,
         task: Task,
         *,
-        accounting: str = "printed",
+        accounting: str = "exact",
         blankets: float | None = None,
         objective: str = "bound",
         first_round: Mapping[str, Any] | FirstRound | None = None,

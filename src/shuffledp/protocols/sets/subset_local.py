@@ -30,7 +30,7 @@ class SubsetLocal(SubsetReports):
         population: Population,
         task: Task,
         *,
-        accounting: str = "printed",
+        accounting: str = "exact",
         selection: str = "error",
     ) -> Self:
         """The best number of items per message.

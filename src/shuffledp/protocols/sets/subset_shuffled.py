@@ -37,7 +37,7 @@ class SubsetShuffled(SubsetReports):
 
     @classmethod
     def calibrate(
-        cls, budget: Budget, population: Population, task: Task, *, accounting: str = "printed"
+        cls, budget: Budget, population: Population, task: Task, *, accounting: str = "corrected"
     ) -> Self:
         """The best number of items per message and, for that, the largest local budget.
 

@@ -27,7 +27,7 @@ class CorrelatedSum(CorrelatedNoiseSum):
         population: Population,
         task: Task,
         *,
-        accounting: str = "printed",
+        accounting: str = "exact",
         atoms: str = "halving",
         hubs: Sequence[int] | None = None,
         gamma: float = 0.1,

@@ -29,7 +29,7 @@ class RealSum(CorrelatedNoiseSum):
         population: Population,
         task: Task,
         *,
-        accounting: str = "printed",
+        accounting: str = "exact",
         atoms: str = "halving",
         hubs: Sequence[int] | None = None,
         zeta: float = 0.2,
