@@ -22,7 +22,9 @@ NAMES = FIXED + FLEXIBLE
 
 
 def calibrated(name, n, k, eps, delta=1e-6, **options):
-    return get("frequency", name).calibrate(Budget(eps, delta), Fixed(n - 1), Frequency(k), **options)
+    return get("frequency", name).calibrate(
+        Budget(eps, delta), Fixed(n - 1), Frequency(k), **{"accounting": "printed", **options}
+    )
 
 
 def uniform_counts(n, k):

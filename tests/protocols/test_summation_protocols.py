@@ -22,7 +22,9 @@ SIZES = (2, 3, 5, 10, 15)
 
 def calibrated(name, n, task, eps=1.0, delta=1e-6, **options):
     task = Summation(task) if isinstance(task, int) else task
-    return get("summation", name).calibrate(Budget(eps, delta), Fixed(n - 1), task, **options)
+    found = get("summation", name)
+    how = {"accounting": found.accountings[0], **options}
+    return found.calibrate(Budget(eps, delta), Fixed(n - 1), task, **how)
 
 
 def rmse(protocol, task):

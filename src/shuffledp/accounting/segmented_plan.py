@@ -180,7 +180,14 @@ def checked_spread(spread: float | None, domain_size: int, set_size: int) -> flo
 
 
 def level_rate(
-    n: int, blankets: float, domain_size: int, set_size: int, eps: float, delta: float, *, accounting: str
+    n: int,
+    blankets: float,
+    domain_size: int,
+    set_size: int,
+    eps: float,
+    delta: float,
+    *,
+    accounting: str = "exact",
 ) -> float:
     """Return the largest probability with which a user may send each item.
 
@@ -219,7 +226,7 @@ def level_rate(
 
 
 def full_reporting(
-    n: int, domain_size: int, set_size: int, eps: float, delta: float, *, accounting: str
+    n: int, domain_size: int, set_size: int, eps: float, delta: float, *, accounting: str = "exact"
 ) -> float:
     """Return m_k, the smallest expected number of blanket messages per user with which all items may be sent.
 

@@ -1,0 +1,45 @@
+"""What a person gets who names no accounting: the exact one wherever there is one, else the tightest that is proven."""
+
+import inspect
+
+import pytest
+
+from shuffledp import accounting
+from shuffledp.protocols.registry import available, get
+from shuffledp.tasks import TASKS
+
+FUNCTIONS = {
+    name: inspect.signature(getattr(accounting, name)).parameters
+    for name in accounting.__all__
+    if inspect.isfunction(getattr(accounting, name))
+}
+#: Forms of a bound that are proven in general, of which the default is one.
+PROVEN_FORMS = {
+    "population_lower_bound": "exact",
+    "share_count": "any_n",
+    "group_order": "safe",
+    "subsampled_shuffle_gaussian_rdp": "convex",
+    "subsampled_shuffle_gaussian_epsilon": "convex",
+    "checkin_shuffle_gaussian_rdp": "convex",
+    "checkin_shuffle_gaussian_epsilon": "convex",
+}
+
+
+@pytest.mark.parametrize(
+    "name", [name for name, parameters in FUNCTIONS.items() if "accounting" in parameters]
+)
+def test_functions_are_exact_by_default(name):
+    assert FUNCTIONS[name]["accounting"].default == "exact"
+
+
+@pytest.mark.parametrize(("name", "form"), PROVEN_FORMS.items())
+def test_forms_are_proven_by_default(name, form):
+    assert FUNCTIONS[name]["form"].default == form
+
+
+@pytest.mark.parametrize(("kind", "name"), [(kind, name) for kind in TASKS for name in available(kind)])
+def test_protocols_are_calibrated_exactly_by_default(kind, name):
+    protocol = get(kind, name)
+    default = inspect.signature(protocol.calibrate).parameters["accounting"].default
+    best = [a for a in ("exact", "corrected", "simplified", "printed") if a in protocol.accountings]
+    assert default == best[0]
