@@ -2,15 +2,24 @@
 
 from __future__ import annotations
 
+import math
+from functools import partial
 from pathlib import Path
 
 import pytest
 
 from shuffledp import claims
+from shuffledp.accounting import (
+    central_gaussian_epsilon,
+    central_replacement_epsilon,
+    subsampled_shuffle_gaussian_epsilon,
+)
 from shuffledp.claims import documents, shuffle_gaussian
 from shuffledp.experiments.config import load_settings, read_yaml
 
 ROOT = Path(__file__).parents[2]
+#: Of Figure 1a, over the clipping norm: the noise of 60 reports with 0.8633 each.
+CENTRAL = {"noise_multiplier": math.sqrt(60) * 0.8633, "delta": 1e-5}
 
 
 def test_every_printed_entry_comes_out():
@@ -50,13 +59,66 @@ def test_there_are_thirteen_errata_in_order():
 def test_the_page_is_up_to_date():
     text = (ROOT / "docs/shuffle_gaussian.md").read_text(encoding="utf-8")
     assert documents.refreshed(text) == text
-    assert text.count("<!-- begin ") == 2
+    assert text.count("<!-- begin ") == 3
+
+
+def test_the_cost_of_shuffling_is_22_on_like_terms_and_102_on_unlike_ones():
+    table = claims.table("shuffle_gaussian", "shuffling_cost")
+    numbers = table[["shuffled eps", "central eps", "ratio"]].astype(float)
+    assert numbers["ratio"].to_numpy() == pytest.approx(
+        (numbers["shuffled eps"] / numbers["central eps"]).to_numpy(), rel=0.01
+    )
+    like, unlike = table["terms"] == "like", table["terms"].str.startswith("unlike: replacement, add/remove")
+    assert (like | unlike).all()
+    assert list(table["ratio"][like]) == ["22.3", "44.5"]
+    assert list(table["ratio"][unlike]) == ["102", "111", "45.1", "11.5", "5.07"]
+    shared = [
+        {"2C", "C"} & set(row.replace(",", "").split()) for row in table["shuffled"] + " " + table["central"]
+    ]
+    assert [len(distances) == 1 for distances in shared] == [True, True, False, False, False, True, True]
+
+
+def test_the_prose_of_the_page_has_the_factors_and_budgets_that_come_out():
+    text = " ".join((ROOT / "docs/shuffle_gaussian.md").read_text(encoding="utf-8").split())
+    eps = {
+        rounds: central_replacement_epsilon(n=60_000, m=60, rounds=rounds, **CENTRAL)
+        for rounds in (10_000, 100_000)
+    }
+    shuffled = {
+        form: subsampled_shuffle_gaussian_epsilon(
+            n=60_000, m=60, sigma=0.8633 / 2, rounds=10_000, delta=1e-5, form=form
+        )
+        for form in ("printed", "pair")
+    }
+    added = partial(central_gaussian_epsilon, rate=0.001, rounds=10_000, delta=1e-5)
+    like = shuffled["printed"] / eps[10_000]
+    pair = shuffled["pair"] / added(noise_multiplier=CENTRAL["noise_multiplier"] / 2)
+    unlike = shuffled["printed"] / added(noise_multiplier=CENTRAL["noise_multiplier"])
+    assert f"**On like terms the factor is {like:.0f}.** Both sides are about replacing" in text
+    assert f"exact on both sides, the factor is {pair:.0f}." in text
+    assert f"**On unlike terms the factor is {unlike:.0f}.** The central side is then about adding" in text
+    assert f"the central model has {eps[10_000]:.3f} after 10,000 rounds and {eps[100_000]:.3f} after" in text
+
+
+def test_the_cost_of_shuffling_has_the_settings_of_the_figure():
+    experiment = read_yaml(ROOT / "config/experiments/shuffle_gaussian.yaml")["experiments"]["sgd"]
+    methods = {name: method["arguments"] for name, method in experiment["methods"].items()}
+    central = methods["central_replacement"]
+    assert (central["n"], central["m"], central["delta"]) == (
+        shuffle_gaussian.USERS,
+        shuffle_gaussian.BATCH,
+        shuffle_gaussian.FIGURE_DELTA,
+    )
+    assert f"{shuffle_gaussian.SUM_NOISE:.4f}" == str(central["noise_multiplier"])
+    assert methods["central_rdp"]["noise_multiplier"] == central["noise_multiplier"]
+    assert methods["shuffle_c"]["sigma"] == shuffle_gaussian.REPORT_NOISE
+    assert methods["shuffle_2c"]["sigma"] == shuffle_gaussian.REPORT_NOISE / 2
 
 
 def test_the_paper_has_the_tables_that_its_file_lists():
     config = read_yaml(ROOT / "config/config.yaml") | {"papers": ["shuffle_gaussian"], "learning": "skip"}
     paper = load_settings(config, ROOT).papers["shuffle_gaussian"]
-    assert set(paper.claims) == {"table1", "errata"}
+    assert set(paper.claims) == {"table1", "shuffling_cost", "errata"}
     captions = ROOT / "workflow/report/shuffle_gaussian"
     drawn = {**paper.figures, **paper.tables, **paper.claims}
     assert {entry["caption"] for entry in drawn.values()} == {p.name for p in captions.iterdir()}

@@ -101,6 +101,10 @@ def _shuffle_gaussian_table() -> str:
     return _formatted(shuffle_gaussian.table_one(), [None, "{:.0f}".format, *[None] * 4])
 
 
+def _shuffling_cost() -> str:
+    return _formatted(shuffle_gaussian.shuffling_cost(), [None] * 6)
+
+
 #: What can stand between the marks, by name.
 TABLES: dict[str, Callable[[], str]] = {
     "errata random_population": partial(markdown_table, "random_population"),
@@ -108,6 +112,7 @@ TABLES: dict[str, Callable[[], str]] = {
     "errata segmented": partial(markdown_table, "segmented"),
     "errata shuffle_gaussian": partial(markdown_table, "shuffle_gaussian"),
     "shuffle gaussian table one": _shuffle_gaussian_table,
+    "shuffle gaussian cost": _shuffling_cost,
     "errata summation": partial(markdown_table, "summation"),
     "dump gaps": _dump_gaps,
     "dump savings": _dump_savings,

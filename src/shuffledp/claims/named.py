@@ -18,7 +18,10 @@ TABLES: Mapping[str, Mapping[str, Callable[[], pd.DataFrame]]] = {
         "noise_messages": summation.accountings,
         "designs": summation.designs,
     },
-    "shuffle_gaussian": {"table1": shuffle_gaussian.table_one},
+    "shuffle_gaussian": {
+        "table1": shuffle_gaussian.table_one,
+        "shuffling_cost": shuffle_gaussian.shuffling_cost,
+    },
 }
 
 
