@@ -241,8 +241,9 @@ def rappor_flip_probability(n: int, eps: float, delta: float, *, calibration: st
         In (0, 1).
     calibration : {"optimistic", "sound", "worst_case"}
         What the other users hold when one user moves from one value to another. ``sound``: anything; a bound, proven
-        for every data set. ``worst_case``: one of the two values, which needs most noise of all data sets known; that
-        it is the worst is not proven. ``optimistic``, as published: a third value; other data sets violate the budget.
+        for every data set. ``worst_case``: one of the two values, which needs most noise of all data sets known where
+        there are many users; for a handful of users others are worse. ``optimistic``, as published: a third value;
+        other data sets violate the budget.
 
     Returns
     -------

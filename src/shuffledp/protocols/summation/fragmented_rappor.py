@@ -130,7 +130,8 @@ class FragmentedRappor(ProtocolBase):
         calibration : {"optimistic", "sound", "worst_case"}, optional
             What the other users hold, see :func:`shuffledp.accounting.rappor_flip_probability`. ``printed`` has
             ``optimistic`` alone: a third value. ``exact`` has ``sound``, the default, a bound for all data sets, and
-            ``worst_case``: one of the two values, the worst data set known; that it is the worst is not proven.
+            ``worst_case``: one of the two values, the worst data set known for many users. That it is the worst is not
+            proven, and for a handful of users it is not.
 
         Raises
         ------
