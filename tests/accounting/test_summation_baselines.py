@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 import math
+import time
 
 import numpy as np
 import pytest
@@ -11,6 +12,7 @@ from numpy.testing import assert_allclose
 from scipy.stats import binom
 
 from shuffledp.accounting import summation_baselines as baselines
+from shuffledp.accounting import told_bits
 from shuffledp.accounting.errors import Infeasible
 from shuffledp.accounting.secure_sum import security_bits
 from shuffledp.accounting.summation import discrete_laplace_variance
@@ -186,6 +188,7 @@ def test_rappor_delta_equals_enumeration(n, p, eps):
     moved = p * binom.pmf(k, n - 1, p) + (1 - p) * binom.pmf(k - 1, n - 1, p)
     pairs = {
         "optimistic": [(np.outer(moved, flips), np.outer(flips, moved))],
+        "sound": [told(n, p)],
         "worst_case": [
             (np.outer(flips, flips), np.outer(moved, moved)),
             (np.outer(moved, moved), np.outer(flips, flips)),
@@ -193,7 +196,91 @@ def test_rappor_delta_equals_enumeration(n, p, eps):
     }
     for calibration, laws in pairs.items():
         want = max(float(np.maximum(u - math.exp(eps) * v, 0).sum()) for u, v in laws)
-        assert_allclose(rappor_delta(n, p, eps, calibration=calibration), want, rtol=1e-10, atol=1e-15)
+        found = rappor_delta(n, p, eps, calibration=calibration)
+        assert_allclose(found, want, rtol=1e-6 if calibration == "sound" else 1e-10, atol=1e-15)
+        assert found >= want * (1 - 1e-12)
+
+
+@pytest.mark.parametrize("eps", [0.0, 0.1, 0.7, 2.0])
+@pytest.mark.parametrize("p", [0.01, 0.1, 0.3, 0.45])
+@pytest.mark.parametrize("n", [2, 3, 5, 25])
+def test_sound_calibration_bounds_delta_of_every_data_set(n, p, eps):
+    """Any number of others on either of the two values, both directions, and a victim of whom one bit changes."""
+
+    def count(holders):
+        law = binom.pmf(np.arange(holders + 1), holders, 1 - p)
+        return np.convolve(law, binom.pmf(np.arange(n - holders + 1), n - holders, p))
+
+    def stick(one, two):
+        return float(np.maximum(one - math.exp(eps) * two, 0).sum())
+
+    pairs = [
+        (np.outer(count(i + 1), count(j)), np.outer(count(i), count(j + 1)))
+        for i in range(n)
+        for j in range(n - i)
+    ]
+    pairs += [(count(i + 1), count(i)) for i in range(n)]
+    worst = max(max(stick(a, b), stick(b, a)) for a, b in pairs)
+    bound = rappor_delta(n, p, eps, calibration="sound")
+    assert worst <= bound * (1 + 1e-12)
+
+
+def test_worst_case_is_not_the_worst_for_few_users():
+    """Three users, others on a third value: worse than others on one of the two, so no proof for all n exists."""
+    found = {c: rappor_delta(3, 0.2, 1.0, calibration=c) for c in ("optimistic", "worst_case", "sound")}
+    assert_allclose(found["optimistic"], 0.27666924, rtol=1e-7)
+    assert_allclose(found["worst_case"], 0.21760767, rtol=1e-7)
+    assert found["worst_case"] < found["optimistic"] < found["sound"]
+
+
+def test_required_flips_by_calibration():
+    """Expected flips n p at n = 10^5, delta = 1e-6: a bound for all data sets costs less than twice the noise."""
+    found = {
+        c: [1e5 * rappor_flip_probability(10**5, e, 1e-6, calibration=c) for e in (0.2, 0.5, 1.0, 2.0)]
+        for c in ("optimistic", "worst_case", "sound")
+    }
+    assert_allclose(found["optimistic"], [711.2, 135.5, 42.60, 18.08], rtol=4e-4)
+    assert_allclose(found["worst_case"], [753.6, 152.8, 49.97, 20.15], rtol=2e-4)
+    assert_allclose(found["sound"], [1367.3, 260.3, 74.92, 24.43], rtol=2e-4)
+    small = [rappor_delta(60, 0.15, 0.5, calibration=c) for c in found]
+    assert_allclose(small, [0.01865, 0.02416, 0.0447], rtol=5e-4)
+
+
+@pytest.mark.parametrize(
+    ("n", "flips", "eps"), [(10**6, 2e4, 0.03), (10**9, 3e6, 0.0027), (10**4, 4e3, 0.02)]
+)
+def test_blocks_of_coins_raise_the_bound_by_little(monkeypatch, n, flips, eps):
+    args = (n - 1, flips / n, eps, 1e-20)
+    coarse = told_bits.told_bits_delta(*args)
+    monkeypatch.setattr(told_bits, "_CELLS", 20 * told_bits._CELLS)
+    told_bits._signs._cached.cache_clear()
+    fine = told_bits.told_bits_delta(*args)
+    told_bits._signs._cached.cache_clear()
+    assert 1e-8 < fine <= coarse * (1 + 1e-12) and coarse <= fine * (1 + 1e-3)
+
+
+def test_sound_calibration_is_fast_for_many_users():
+    start = time.process_time()
+    found = told_bits.told_bits_delta(10**8 - 1, 145e-8, 1.0, 1e-20)
+    assert time.process_time() - start < 0.2
+    assert 9e-11 < found < 1e-10
+
+
+def test_no_flip_probability_is_claimed_where_none_is_found():
+    with pytest.raises(Infeasible, match="No flip probability below 1/2"):
+        rappor_flip_probability(2, 1e-14, 1e-14, calibration="sound")
+
+
+def told(n, p):
+    """Laws of both counts and of which bits of the others are uniform, for the two values of the victim."""
+    up, down = [], []
+    for coins in range(n):
+        weight = binom.pmf(coins, n - 1, 2 * p)
+        fair = binom.pmf(np.arange(coins + 1), coins, 0.5)
+        up.append(weight * np.convolve(fair, [p, 1 - p]))
+        down.append(weight * np.convolve(fair, [1 - p, p]))
+    one, zero = np.concatenate(up), np.concatenate(down)
+    return np.outer(one, zero), np.outer(zero, one)
 
 
 def test_worst_histogram_is_enumerated_as_described():
@@ -270,7 +357,7 @@ def test_levels_of_sparse_vectors():
         (
             lambda: rappor_flip_probability(10, 1.0, 1e-6, calibration="hopeful"),
             ValueError,
-            "calibration must be one of optimistic, worst_case",
+            "calibration must be one of sound, worst_case, optimistic",
         ),
         (lambda: rappor_delta(10, 0.5, 1.0), ValueError, "flip_probability must be in"),
         (lambda: rappor_count_variance(10, 0.7), ValueError, "flip_probability must be in"),

@@ -369,3 +369,42 @@ def test_a_damaged_result_names_the_file_and_the_command(tmp_path, part, damage)
     with pytest.raises(IntegrityError, match="make repair") as caught:
         results.read({"amplified": bundle})
     assert (str(bundle.cells) if damage == "unlisted" else str(path)) in str(caught.value)
+
+
+# -- what depends on how a protocol was calibrated ------------------------------------------------------------------
+
+SUMS = {
+    "grid": {"eps": [1.0]},
+    "task": {"kind": "summation", "max_value": 3, "truth": "participants", "metrics": ["mse"]},
+    "data": {"name": "uniform"},
+    "population": {"users": 4000},
+}
+
+
+def test_cells_state_the_guarantee_of_the_calibrated_protocol(tmp_path):
+    rappor = {**SUMS, "method": "rappor", "protocol": "fragmented_rappor"}
+    cells = run(tmp_path, **rappor).cells.to_pandas()
+    assert dict(zip(cells["accounting"], cells["guarantee"], strict=True)) == {
+        "printed": "violated",
+        "exact": "upper",
+    }
+    options = {"calibration": "worst_case"}
+    (unproven,) = run(tmp_path, **rappor | {"accounting": ["exact"], "options": options}).cells.to_pylist()
+    assert unproven["guarantee"] == "unproven"
+    (alone,) = run(
+        tmp_path, **rappor | {"accounting": ["exact"], "population": {"users": 1}}
+    ).cells.to_pylist()
+    assert alone["status"] == "infeasible" and alone["guarantee"] is None
+
+
+def test_the_squared_error_of_an_option_that_biases_is_that_of_what_is_decoded(tmp_path):
+    """All users hold 0: in the group of the figure about half of all sums wrap around."""
+    data = {"name": "categorical", "weights": [1.0, 0.0, 0.0, 0.0]}
+    figure = {**SUMS, "method": "figure", "protocol": "split_and_mix", "options": {"group": "figure"}}
+    done = run(tmp_path, **figure | {"accounting": ["printed"], "data": data, "repeats": 2000})
+    table = done.values.to_pandas()
+    seen = table.query("kind == 'simulated'")["value"]
+    expected = float(table.query("kind == 'expected'")["value"].iloc[0])
+    # 5 standard errors, missed once in 2 million; the noise alone would be 18.
+    assert abs(seen.mean() - expected) < 5 * seen.std() / 2000**0.5
+    assert expected > 1e7

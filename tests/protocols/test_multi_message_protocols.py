@@ -251,6 +251,8 @@ def test_printed_group_order_destroys_the_estimate():
     assert printed.group_order == printed.precision == 23
     assert safe.group_order > 2**16
     assert printed.expected_variance(Participants.from_counts(counts)) is None
+    assert printed.biased and not safe.biased
+    assert printed.expected_squared_error(Participants.from_counts(counts)) is None
     totals = printed.sample_aggregate(Participants.from_counts(counts), rng(8))[:, 0]
     cells = np.bincount(totals, minlength=23)
     assert np.sum((cells - 2000 / 23) ** 2 / (2000 / 23)) < 70.0  # uniform: chi2.isf(1e-6, 22) = 69.2

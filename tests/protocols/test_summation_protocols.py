@@ -9,7 +9,13 @@ import pytest
 from numpy.testing import assert_allclose
 from scipy.stats import nbinom
 
-from shuffledp.accounting import Infeasible, NoiseDesign, atom_messages, correlated_noise_delta
+from shuffledp.accounting import (
+    Infeasible,
+    NoiseDesign,
+    atom_messages,
+    correlated_noise_delta,
+    rappor_delta,
+)
 from shuffledp.populations import Binomial, Fixed
 from shuffledp.protocols import available, get
 from shuffledp.protocols.conformance import SameNumbers, check_protocol, default_cases
@@ -78,15 +84,98 @@ def test_errors_of_the_central_model_and_of_correlated_noise(size, central, corr
 )
 def test_errors_of_rappor(estimator, values):
     for size, value in zip(SIZES, values, strict=True):
-        got = rmse(calibrated("fragmented_rappor", 10**6, size, estimator=estimator), size)
+        printed = calibrated("fragmented_rappor", 10**6, size, estimator=estimator, accounting="printed")
+        got = rmse(printed, size)
         assert f"{got:.{len(value.partition('.')[2])}f}" == value
 
 
 def test_error_of_rappor_hardly_depends_on_n():
-    spread = [rmse(calibrated("fragmented_rappor", n, 5), 5) for n in USERS]
-    assert max(spread) / min(spread) - 1 < 2e-4
+    for accounting, most in (("printed", 2e-4), ("exact", 4e-3)):
+        spread = [rmse(calibrated("fragmented_rappor", n, 5, accounting=accounting), 5) for n in USERS]
+        assert max(spread) / min(spread) - 1 < most
     worse = calibrated("fragmented_rappor", 10**4, 5, calibration="worst_case")
     assert f"{worse.flip_probability:.3e}" == "4.930e-03"
+
+
+def test_rappor_says_what_its_calibration_guarantees():
+    made = {
+        calibration: calibrated("fragmented_rappor", 10**6, 5, accounting=accounting, calibration=calibration)
+        for accounting, calibration in (
+            ("printed", "optimistic"),
+            ("exact", "worst_case"),
+            ("exact", "sound"),
+        )
+    }
+    assert made["optimistic"] == calibrated("fragmented_rappor", 10**6, 5, accounting="printed")
+    assert made["sound"] == calibrated("fragmented_rappor", 10**6, 5, accounting="exact")
+    assert [p.guarantee for p in made.values()] == ["violated", "unproven", "upper"]
+    assert_allclose([p.flip_probability * 1e6 for p in made.values()], [42.649, 50.031, 75.121], rtol=1e-5)
+    # As published, the budget is exceeded almost five times if all others hold one of the two values.
+    held = rappor_delta(10**6, made["optimistic"].flip_probability, 1.0, calibration="worst_case")
+    assert held == pytest.approx(4.72e-6, rel=1e-3)
+    # Only the bound for all data sets is offered as a pair.
+    assert made["optimistic"].dominating_pair() is made["worst_case"].dominating_pair() is None
+    pair = made["sound"].dominating_pair()
+    assert pair.kind == "upper" and pair.neighbours == "replace_one"
+    delta = pair.delta(np.array([[0.0, 1.0], [2.0, 900.0]]))
+    assert delta.shape == (2, 2) and np.all(np.diff(delta.ravel()) < 0)
+    assert 1e-6 * (1 - 1e-8) < delta[0, 1] <= 1e-6
+
+
+def test_rappor_refuses_a_lone_user_and_calibrations_of_another_accounting():
+    """One user of two values: delta was 0.19 at a budget of 0.05."""
+    for accounting in ("printed", "exact"):
+        with pytest.raises(Infeasible, match="none"):
+            calibrated("fragmented_rappor", 1, 1, delta=0.05, accounting=accounting)
+    for accounting, calibration in (
+        ("printed", "worst_case"),
+        ("printed", "sound"),
+        ("exact", "optimistic"),
+        ("exact", "hopeful"),
+    ):
+        with pytest.raises(ValueError, match=f"calibration under {accounting} must be one of"):
+            calibrated("fragmented_rappor", 9, 1, accounting=accounting, calibration=calibration)
+
+
+def count_law(protocol, data, value):
+    """Law of the ones of one value, user by user."""
+    law = np.ones(1)
+    for number in data:
+        one = protocol.flip_probability if number != value else 1 - protocol.flip_probability
+        law = np.convolve(law, [1 - one, one])
+    return law
+
+
+@pytest.mark.parametrize("estimator", ["plain", "centred"])
+@pytest.mark.parametrize(("n", "size"), [(2, 1), (2, 3), (3, 2), (4, 1), (4, 3), (5, 2)])
+@pytest.mark.parametrize("eps", [0.2, 1.0, 2.5])
+def test_exact_rappor_meets_its_budget_for_every_data_set(n, size, estimator, eps):
+    """All data sets of the others and all moves of the victim, by enumeration of the counts."""
+    target = 0.05
+    protocol = calibrated("fragmented_rappor", n, size, eps=eps, delta=target, estimator=estimator)
+    values = range(protocol.first, size + 1)
+    worst = 0.0
+    for others in itertools.combinations_with_replacement(range(size + 1), n - 1):
+        for before, after in itertools.permutations(range(size + 1), 2):
+            p = q = np.ones(1)
+            for value in values:
+                p = np.multiply.outer(p, count_law(protocol, (*others, before), value)).ravel()
+                q = np.multiply.outer(q, count_law(protocol, (*others, after), value)).ravel()
+            worst = max(worst, float(np.sum(np.maximum(p - math.exp(eps) * q, 0))))
+    assert worst <= target * (1 + 1e-9)
+    if estimator == "centred":
+        assert worst > 0.5 * target  # and it is no vacuous bound
+
+
+def test_counts_of_rappor_have_the_law_of_its_coins():
+    """Three users, two bits each: all 64 outcomes of the flips, against the law that the last test relies on."""
+    protocol = calibrated("fragmented_rappor", 3, 2, delta=0.05)
+    data, p = (0, 1, 2), protocol.flip_probability
+    found = np.zeros((4, 4))
+    for flips in itertools.product((0, 1), repeat=6):
+        table = np.reshape(flips, (3, 2)) ^ (np.array(data)[:, None] == [1, 2])
+        found[tuple(table.sum(axis=0))] += p ** sum(flips) * (1 - p) ** (6 - sum(flips))
+    assert_allclose(found, np.outer(count_law(protocol, data, 1), count_law(protocol, data, 2)), rtol=1e-12)
 
 
 def bits(name, n, size, **options):
@@ -347,6 +436,48 @@ def test_sums_wrap_around_only_in_the_group_of_the_figure(group):
         assert np.all(np.minimum(off, protocol.group_order - off) < 60)
 
 
+@pytest.mark.parametrize(
+    ("eps", "holders"),
+    [
+        (1.0, (100, 0, 0, 0)),
+        (1.0, (0, 0, 0, 100)),
+        (1.0, (25, 25, 25, 25)),
+        (0.05, (90, 10, 0, 0)),
+        (0.002, (40, 60, 0, 0)),
+    ],
+)
+@pytest.mark.parametrize("real", [False, True])
+def test_error_in_the_group_of_the_figure(eps, holders, real):
+    """The closed form against the law of the noise, and that against simulation."""
+    task = Summation(3, real=real)
+    protocol = calibrated("split_and_mix", 100, task, eps=eps, group="figure")
+    assert protocol.biased and not calibrated("split_and_mix", 100, task, eps=eps).biased
+    q, a, total = protocol.group_order, math.exp(-eps / 3), int(np.dot(holders, range(4)))
+    noise = np.arange(-int(150 / eps), int(150 / eps) + 1)
+    mass = (1 - a) / (1 + a) * a ** np.abs(noise)
+    decoded = protocol.estimate((total + noise)[:, None] % q, Public(np.full(noise.size, 100)))
+    error = decoded - total * protocol.numbers.step
+    mean, square = float(mass @ error), float(mass @ error**2)
+    who = SameNumbers(task, holders)
+    assert_allclose(protocol.expected_squared_error(who(2)), [square] * 2, rtol=1e-9)
+    assert_allclose(protocol.expected_variance(who(2)), [square - mean**2] * 2, rtol=1e-9)
+    # 4.5 standard errors each, missed once in 150,000.
+    repeats = 20_000
+    run = who(repeats)
+    seen = protocol.simulate(run, np.random.default_rng(8)) - run.truth
+    assert abs(seen.mean() - mean) < 4.5 * seen.std() / math.sqrt(repeats)
+    assert abs((seen**2).mean() - square) < 4.5 * (seen**2).std() / math.sqrt(repeats)
+    if total in (0, 300) and eps == 1.0:
+        assert abs(mean) > 50 * seen.std() / math.sqrt(repeats) * protocol.numbers.step  # biased indeed
+
+
+def test_error_in_the_group_of_the_figure_is_known_for_the_planned_users_alone():
+    protocol = calibrated("split_and_mix", 100, 3, group="figure")
+    fewer = SameNumbers(Summation(3), (40, 30, 10, 10))(1)
+    assert protocol.expected_variance(fewer) is protocol.expected_squared_error(fewer) is None
+    assert calibrated("split_and_mix", 100, 3).expected_variance(fewer) is not None
+
+
 def test_every_class_decodes_to_the_member_nearest_to_the_middle():
     for order in (9, 10):
         protocol = get("summation", "split_and_mix")(3, Numbers(2, False, 1), 1.0, 2, order, "figure")
@@ -439,6 +570,7 @@ def test_wrong_inputs_are_refused():
         ("sparse_sum", {"atoms": "halving", "levels": 2, "zeta": 0.4}),
         ("fragmented_rappor", {"estimator": "centred", "calibration": "worst_case"}),
         ("split_and_mix", {"form": "collision"}),
+        ("split_and_mix", {"group": "figure"}),
     ],
 )
 def test_protocols_conform_with_other_options(name, options):

@@ -19,15 +19,22 @@ from shuffledp.accounting.errors import Infeasible
 from shuffledp.accounting.remember import remember
 from shuffledp.accounting.secure_sum import security_bits
 from shuffledp.accounting.summation import discrete_laplace_variance
+from shuffledp.accounting.told_bits import told_bits_delta
 from shuffledp.numerics import binomial_window, root_below
-from shuffledp.numerics.checks import check_choice, check_count, check_open_unit, check_positive
+from shuffledp.numerics.checks import (
+    check_choice,
+    check_count,
+    check_nonnegative,
+    check_open_unit,
+    check_positive,
+)
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 IkosForm = Literal["figure", "average", "worst_case", "collision"]
 IKOS_FORMS: tuple[str, ...] = get_args(IkosForm)
-RapporCalibration = Literal["optimistic", "worst_case"]
+RapporCalibration = Literal["sound", "worst_case", "optimistic"]
 RAPPOR_CALIBRATIONS: tuple[str, ...] = get_args(RapporCalibration)
 RapporEstimator = Literal["plain", "centred"]
 RAPPOR_ESTIMATORS: tuple[str, ...] = get_args(RapporEstimator)
@@ -37,9 +44,13 @@ _EXTRA = {"figure": 0, "average": 1, "worst_case": 2}
 #: Most users of the collision bound: it takes n^2 steps.
 _MOST_COLLISION_USERS = 20000
 _MOST_SHARES = 64
-#: Mass of a binomial law that may be left out, relative to delta.
+#: Mass that laws may leave out, relative to delta; the first attempt; and the least that floats can hold.
 _OMITTED = 1e-8
+_FIRST_TAIL = 1e-20
+_FLOOR = 1e-300
 _REMEMBERED = 1024
+#: Beyond this e^eps overflows; the divergence no longer changes.
+_MOST_EPS = 700.0
 
 
 def central_laplace_mse(max_value: int, eps: float) -> float:
@@ -218,7 +229,7 @@ def _distance(n: int, order: int, shares: int) -> float:
 
 
 def rappor_flip_probability(n: int, eps: float, delta: float, *, calibration: str = "optimistic") -> float:
-    """Return the smallest flip probability of fragmented RAPPOR for a budget and given other users.
+    """Return the smallest flip probability of fragmented RAPPOR for a budget and what is known of the other users.
 
     Parameters
     ----------
@@ -228,10 +239,11 @@ def rappor_flip_probability(n: int, eps: float, delta: float, *, calibration: st
         Nats, > 0.
     delta : float
         In (0, 1).
-    calibration : {"optimistic", "worst_case"}
-        What the other users hold when one user moves from one value to another: ``optimistic``, as published, a third
-        value; ``worst_case`` one of the two, which needs most noise of all histograms known. Neither is proven to be
-        the worst.
+    calibration : {"optimistic", "sound", "worst_case"}
+        What the other users hold when one user moves from one value to another. ``sound``: anything; a bound, proven
+        for every data set. ``worst_case``: one of the two values, which needs most noise of all data sets known where
+        there are many users; for a handful of users others are worse. ``optimistic``, as published: a third value;
+        other data sets violate the budget.
 
     Returns
     -------
@@ -243,11 +255,13 @@ def rappor_flip_probability(n: int, eps: float, delta: float, *, calibration: st
     ValueError
         If an argument is outside its range.
     Infeasible
-        If so many messages have to be expected that the calculation does not fit into memory.
+        If so many messages have to be expected that the calculation does not fit into memory, or the budget is so small
+        that no probability below 1/2 can be told from 1/2.
 
     Notes
     -----
-    See :func:`rappor_delta`. Ghazi et al. 2021, arXiv 2106.04247.
+    See :func:`rappor_delta`. The published calibration is that of Ghazi et al. 2021, arXiv 2106.04247 (corrected, see
+    errata SUM-4).
     """
     n = check_count("n", n, 2)
     eps = check_positive("eps", eps)
@@ -259,18 +273,21 @@ def rappor_flip_probability(n: int, eps: float, delta: float, *, calibration: st
 @remember(_REMEMBERED)
 def _flip_probability(n: int, eps: float, delta: float, calibration: str) -> float:
     def excess(minus_logit: float) -> float:
-        value = _rappor_delta(n, 1 / (1 + math.exp(minus_logit)), eps, calibration, _OMITTED * delta)
+        value = _settled_delta(n, 1 / (1 + math.exp(minus_logit)), eps, calibration)
         return math.log(value / delta) if value > 0 else -math.inf
 
     # Two differences of normal variables: a first guess of the number of flips.
     flips = 2 * (math.sqrt(2 * math.log(1 / delta)) / eps) ** 2 + 1 / delta**0.1
+    flips *= 2 if calibration == "sound" else 1
     guess = math.log(max(n / flips - 1, 1.5))
     logit = root_below(excess, guess, 1e-12, 60.0, xtol=1e-10)
+    if excess(logit) > 0:  # the end of the bracket, which the search does not look at
+        raise Infeasible(f"No flip probability below 1/2 reaches eps = {eps}, delta = {delta} with n = {n}.")
     return 1 / (1 + math.exp(logit))
 
 
 def rappor_delta(n: int, flip_probability: float, eps: float, *, calibration: str = "optimistic") -> float:
-    """Return the delta of fragmented RAPPOR for given other users.
+    """Return the delta of fragmented RAPPOR for given other users, or a bound for all of them.
 
     Parameters
     ----------
@@ -279,14 +296,15 @@ def rappor_delta(n: int, flip_probability: float, eps: float, *, calibration: st
     flip_probability : float
         p in (0, 1/2).
     eps : float
-        Nats, > 0.
-    calibration : {"optimistic", "worst_case"}
+        Nats, >= 0.
+    calibration : {"optimistic", "sound", "worst_case"}
         As in :func:`rappor_flip_probability`.
 
     Returns
     -------
     float
-        In [0, 1]; too large by at most 1e-19.
+        In [0, 1]; too large by at most 1e-7 relative, and 1e-299. For ``sound`` an upper bound on delta for every
+        data set of the others, a further 1e-3 relative above its formula at most.
 
     Raises
     ------
@@ -300,20 +318,34 @@ def rappor_delta(n: int, flip_probability: float, eps: float, *, calibration: st
     Let B be ``Bin(n, p)``, and D the law with one of the n probabilities replaced by 1 - p. A count that the user joins
     goes from B to D, and ``D(u) / B(u)`` is linear in u. ``optimistic`` is ``D x B`` against ``B x D``. If all others
     hold one of the two values, the zeros of its bit go from B to D and so do the ones of the other: ``worst_case`` is
-    ``B x B`` against ``D x D``, the worse direction.
+    ``B x B`` against ``D x D``, the worse direction. ``sound`` tells the adversary which bits of the others are
+    uniform, see :mod:`shuffledp.accounting.told_bits`.
     """
     n = check_count("n", n, 2)
     p = check_open_unit("flip_probability", flip_probability)
     if p >= 0.5:
         raise ValueError(f"flip_probability must be in (0, 1/2), got {flip_probability!r}.")
-    eps = check_positive("eps", eps)
+    eps = check_nonnegative("eps", eps)
     check_choice("calibration", calibration, RAPPOR_CALIBRATIONS)
-    return _rappor_delta(n, p, eps, calibration, 1e-20)
+    return _settled_delta(n, p, eps, calibration)
+
+
+def _settled_delta(n: int, p: float, eps: float, calibration: str) -> float:
+    """Return delta with windows so wide that what they omit is negligible beside it."""
+    tail = _FIRST_TAIL
+    while True:
+        value = _rappor_delta(n, p, eps, calibration, tail)
+        if tail <= max(_OMITTED * value, _FLOOR):
+            return value
+        tail = max(tail * 1e-40, _FLOOR)
 
 
 def _rappor_delta(n: int, p: float, eps: float, calibration: str, omitted: float) -> float:
     if n * p > 1e11:
         raise Infeasible(f"The law of {n * p:.3g} expected flips does not fit into memory.")
+    if calibration == "sound":
+        return told_bits_delta(n - 1, p, eps, omitted)
+    eps = min(eps, _MOST_EPS)
     # The law that a user joins has a mass outside of the window that is larger by up to (1 - p) / p.
     window = binomial_window(n, p, omitted * p)
     law, u = window.pmf, window.support.astype(np.float64)

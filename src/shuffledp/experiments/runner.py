@@ -188,7 +188,8 @@ def _labels(job: Mapping[str, Any], root: Path) -> Row:
         "protocol": found.name,
         "task": found.task_kind,
         "reduction": found.reduction,
-        "guarantee": found.guarantee,
+        # A property: what it says depends on how the protocol was calibrated.
+        "guarantee": None if isinstance(found.guarantee, property) else found.guarantee,
         "dataset": job["data"]["name"],
         "eps": None,
     }
@@ -255,6 +256,7 @@ def _run_protocol(
     usual = protocol if support is None else protocol.refine(_most_likely(support))
     cost, parameters = usual.cost(), usual.parameters()
     known |= {
+        "guarantee": protocol.guarantee,
         "eps_local": parameters.get("eps_local"),
         "parameters": canonical_json(parameters),
         "messages_per_user": cost.messages_per_user,

@@ -31,7 +31,7 @@ from shuffledp.tasks import (
 )
 
 Trust = Literal["shuffler", "shuffler_adds", "secure_sum", "local", "central"]
-Guarantee = Literal["exact", "upper", "approximate"]
+Guarantee = Literal["exact", "upper", "approximate", "unproven", "violated"]
 Expectation = Literal["variance", "squared_error", "absolute_error"]
 
 
@@ -110,11 +110,15 @@ class ProtocolBase(ABC):
     guarantee: ClassVar[Guarantee] = "upper"
     streamable: ClassVar[bool] = True
     """Whether the aggregate is additive over chunks of users."""
-    biased: ClassVar[bool] = False
     neighbours: ClassVar[tuple[Neighbours, ...]] = ("replace_one",)
     """Neighbouring relations of the guarantee; a budget for another one cannot be met."""
     multi_level: ClassVar[bool] = False
     """Whether a budget may hold several privacy levels."""
+
+    @property
+    def biased(self) -> bool:
+        """Whether estimates are biased, which may depend on how an object was calibrated; a class may set ``True``."""
+        return False
 
     @property
     def alphabet_size(self) -> int:

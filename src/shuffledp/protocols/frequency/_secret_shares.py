@@ -231,7 +231,7 @@ class SecretShares(ProtocolBase):
         return np.column_stack((np.mod(total, self.group_order), self.shares * n))
 
     def estimate(self, aggregate: NDArray[Any], public: Public) -> Floats:
-        """Relative frequencies of 0 and 1, (R, 2): unbiased as long as the sum does not wrap around.
+        """Relative frequencies of 0 and 1, (R, 2): unbiased as long as the sum does not wrap around, see `biased`.
 
         N is the number of messages over m. Sums above ``(N p + q) / 2`` are read as negative: this puts the
         range 0..N p of noiseless sums into the middle of the range of decoded ones (errata RP-E27).
@@ -249,6 +249,11 @@ class SecretShares(ProtocolBase):
         negative = total - q > n * self.precision - total  # 2 total > N p + q, without overflow
         ones = (total - q * negative) / (n * float(self.precision))
         return np.column_stack((1 - ones, ones))
+
+    @property
+    def biased(self) -> bool:
+        """Whether the sum may wrap around: that moves the estimate by a multiple of ``q / (N p)``."""
+        return not self.room
 
     def expected_variance(self, participants: Participants) -> Floats | None:
         """Variance of each frequency, (R, 2): that of the noise; None where the group leaves it no room."""

@@ -1,23 +1,68 @@
-"""Fragmented RAPPOR: one randomised bit per value, each one-bit a message of its own."""
+"""Fragmented RAPPOR: one randomized bit per value, each one-bit a message of its own."""
 
 import math
+from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any, Self
+from types import MappingProxyType
+from typing import Any, ClassVar, Self
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
-from shuffledp.accounting import rappor_flip_probability, rappor_mse
+from shuffledp.accounting import (
+    Infeasible,
+    PrivacyProfile,
+    rappor_delta,
+    rappor_flip_probability,
+    rappor_mse,
+)
+from shuffledp.accounting.hockey_stick import Kind, View
 from shuffledp.accounting.summation_baselines import RAPPOR_ESTIMATORS
 from shuffledp.numerics.checks import check_choice
 from shuffledp.populations import Population
 from shuffledp.protocols._requests import fixed_users, positive_delta
-from shuffledp.protocols.base import Cost, Messages, ProtocolBase
+from shuffledp.protocols.base import Cost, Guarantee, Messages, ProtocolBase
 from shuffledp.protocols.summation._sums import Numbers, numbers_of
 from shuffledp.tasks import Budget, Floats, Ints, Participants, Public, Task, Users
 
 #: Coins that are tossed at once.
 _COINS = 2**22
+#: Calibrations of each accounting, the default first, and what each of them guarantees.
+_CALIBRATIONS: Mapping[str, tuple[str, ...]] = MappingProxyType(
+    {"printed": ("optimistic",), "exact": ("sound", "worst_case")}
+)
+_GUARANTEES: Mapping[str, Guarantee] = MappingProxyType(
+    {"sound": "upper", "worst_case": "unproven", "optimistic": "violated"}
+)
+
+
+@dataclass(frozen=True)
+class SoundRapporProfile:
+    """Bound on the profile of fragmented RAPPOR, whatever the other users hold.
+
+    Parameters
+    ----------
+    n_users : int
+        Users, user 1 included, >= 2.
+    flip_probability : float
+        p, in (0, 1/2).
+    """
+
+    n_users: int
+    flip_probability: float
+    kind: ClassVar[Kind] = "upper"
+    neighbours: ClassVar[str] = "replace_one"
+    view: ClassVar[View] = "analyzer"
+    source: ClassVar[str] = "two counts among fair bits, the others' being told from their randomized bits"
+
+    def delta(self, eps: ArrayLike) -> Floats:
+        """Return delta for each eps (nats, >= 0), shape of `eps`; both directions agree."""
+        eps_ = np.asarray(eps, np.float64)
+        found = [
+            rappor_delta(self.n_users, self.flip_probability, float(e), calibration="sound")
+            for e in eps_.flat
+        ]
+        return np.reshape(found, eps_.shape)
 
 
 @dataclass(frozen=True)
@@ -34,21 +79,28 @@ class FragmentedRappor(ProtocolBase):
         p, in (0, 1/2).
     estimator : {"plain", "centred"}
         Whether the value 0 has no bit, or one, and weights are values less D / 2.
+    calibration : {"sound", "worst_case", "optimistic"}
+        What p was made for, see `calibrate`.
     """
 
     n_users: int
     numbers: Numbers
     flip_probability: float
     estimator: str
+    calibration: str
 
     name = "fragmented_rappor"
     task_kind = "summation"
     label = "fragmented RAPPOR"
-    source = "Erlingsson et al. 2020; calibrated as in Ghazi et al. 2021, arXiv 2106.04247"
+    source = "Erlingsson et al. 2020; printed: calibrated as in Ghazi et al. 2021, arXiv 2106.04247"
     trust = "shuffler"
-    accountings = ("exact",)
+    accountings = ("printed", "exact")
     reduction = "own"
-    guarantee = "approximate"
+
+    @property
+    def guarantee(self) -> Guarantee:  # type: ignore[override]
+        """``upper`` if p suits every data set of the others, ``unproven`` or ``violated`` if it was made for one."""
+        return _GUARANTEES[self.calibration]
 
     @classmethod
     def calibrate(
@@ -59,37 +111,44 @@ class FragmentedRappor(ProtocolBase):
         *,
         accounting: str = "exact",
         estimator: str = "plain",
-        calibration: str = "optimistic",
+        calibration: str | None = None,
     ) -> Self:
-        """The smallest flip probability for given other users.
+        """The smallest flip probability for all data sets of the other users, or for one of them.
 
         Parameters
         ----------
         budget : Budget
             One eps, delta > 0, replacement neighbours.
         population : Fixed
-            Number of other users.
+            Number of other users, at least 1.
         task : Summation
             One sum of numbers that are not negative.
-        accounting : {"exact"}
-            Of the assumed other users; that they are the worst is not proven.
+        accounting : {"printed", "exact"}
+            ``printed`` assumes other users who are not the worst (corrected, see errata SUM-4): the budget is violated
+            for other data sets. ``exact`` holds for all of them.
         estimator : {"plain", "centred"}
-        calibration : {"optimistic", "worst_case"}
-            What the other users hold, see :func:`shuffledp.accounting.rappor_flip_probability`: a third value, as
-            published, or one of the two.
+        calibration : {"optimistic", "sound", "worst_case"}, optional
+            What the other users hold, see :func:`shuffledp.accounting.rappor_flip_probability`. ``printed`` has
+            ``optimistic`` alone: a third value. ``exact`` has ``sound``, the default, a bound for all data sets, and
+            ``worst_case``: one of the two values, the worst data set known for many users. That it is the worst is not
+            proven, and for a handful of users it is not.
 
         Raises
         ------
         ValueError
             If the request does not fit this protocol.
         Infeasible
-            If the number of users is random, delta is 0, or numbers may be negative.
+            If the number of users is random, there is one user only, delta is 0, or numbers may be negative.
         """
         cls.check_request(budget, task, accounting)
         n, numbers, delta = fixed_users(population), numbers_of(task), positive_delta(budget)
         check_choice(f"{cls.name}: estimator", estimator, RAPPOR_ESTIMATORS)
-        p = rappor_flip_probability(max(n, 2), budget.largest_eps, delta, calibration=calibration)
-        return cls(n, numbers, p, estimator)
+        known = _CALIBRATIONS[accounting]
+        chosen = check_choice(f"{cls.name}: calibration under {accounting}", calibration or known[0], known)
+        if n < 2:
+            raise Infeasible("Bits hide among those of other users, but there are none.")
+        p = rappor_flip_probability(n, budget.largest_eps, delta, calibration=chosen)
+        return cls(n, numbers, p, estimator, chosen)
 
     @property
     def first(self) -> int:
@@ -149,6 +208,12 @@ class FragmentedRappor(ProtocolBase):
         n, p = np.asarray(participants.public.n_users, float), self.flip_probability
         one = p * (1 - p) / (1 - 2 * p) ** 2 * float(self.weights @ self.weights)
         return np.asarray(n * one * self.numbers.step**2)
+
+    def dominating_pair(self) -> PrivacyProfile | None:
+        """A bound for every data set of the others; None for the calibrations that are not made to meet one."""
+        if self.calibration != "sound":
+            return None
+        return SoundRapporProfile(self.n_users, self.flip_probability)
 
     def parameters(self) -> dict[str, float]:
         """Flip probability, and error of a sum."""

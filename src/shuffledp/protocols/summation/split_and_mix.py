@@ -25,6 +25,8 @@ from shuffledp.tasks import Budget, Floats, Ints, Participants, Public, Task, Us
 GROUPS = ("wide", "figure")
 #: Users from which on the published bounds hold.
 _LEAST_USERS = 19
+#: The estimate is called biased if the sum may wrap around with a larger probability than this.
+_NEGLIGIBLE = 1e-6
 
 
 @dataclass(frozen=True)
@@ -90,7 +92,7 @@ class SplitAndMix(ProtocolBase):
             ``collision`` are proven for all inputs.
         group : {"wide", "figure"}
             ``wide``: so large that the noisy sum wraps around with probability at most `failure`. ``figure``: ``n D``,
-            for which sums near 0 and n D do wrap around.
+            for which sums near 0 and n D do wrap around: the estimate is biased there, by up to n D.
         failure : float
             In (0, 1).
 
@@ -157,10 +159,60 @@ class SplitAndMix(ProtocolBase):
         low = (middle - q) // 2 + 1
         return np.asarray((low + np.mod(total - low, q)) * self.numbers.step, float)
 
-    def expected_variance(self, participants: Participants) -> Floats:
-        """Variance of the noise, (R,), as if it never wrapped around."""
+    @property
+    def biased(self) -> bool:
+        """Whether the noise may carry some sum across the ends of the group, but with negligible probability."""
+        room = (self.group_order - 1 - self.n_users * self.numbers.max_value) // 2
+        rate = self.eps / self.numbers.max_value
+        return 2 * math.exp(-rate * (room + 1)) > _NEGLIGIBLE
+
+    def expected_variance(self, participants: Participants) -> Floats | None:
+        """Variance of the estimate, (R,).
+
+        That of the noise, as if it never wrapped around; if `biased`, that of what is decoded, and None unless as many
+        users take part as were planned.
+        """
+        if self.biased:
+            moments = self._decoded_error(participants)
+            return None if moments is None else moments[1] - moments[0] ** 2
         noise = central_laplace_mse(self.numbers.max_value, self.eps) * self.numbers.step**2
         return np.asarray(noise * over_users(participants, self.n_users, self.numbers))
+
+    def expected_squared_error(self, participants: Participants) -> Floats | None:
+        """Variance plus squared bias, (R,); None if `biased` and other users take part than were planned."""
+        if not self.biased:
+            return self.expected_variance(participants)
+        moments = self._decoded_error(participants)
+        return None if moments is None else moments[1]
+
+    def _decoded_error(self, participants: Participants) -> tuple[Floats, Floats] | None:
+        """Mean and mean square of the error of the estimate, (R,) each, wrapping included; None for other users.
+
+        With noise X and the sum r places above the lowest of the q integers that are decoded, the error is ``X - q J``,
+        ``J = floor((r + X) / q)``. For r in 0..q-1 (others differ by multiples of q) and discrete Laplace X all moments
+        are geometric series: J reaches k if X reaches ``k q - r``, and -k if -X reaches ``(k - 1) q + r + 1``.
+        """
+        n = np.asarray(participants.public.n_users, np.int64)
+        if np.any(n != self.n_users):
+            return None
+        q, rate = self.group_order, self.eps / self.numbers.max_value
+        lowest = (n * self.numbers.max_value - q) // 2 + 1
+        turns, r = np.divmod(self.numbers.total(self.numbers.held(participants).astype(np.int64)) - lowest, q)
+        a, around = math.exp(-rate), -math.expm1(-rate * q)  # 1 - a^q
+        up, down = np.asarray(q - r, float), np.asarray(r + 1, float)
+        above, below = np.exp(-rate * up) / (1 + a), np.exp(-rate * down) / (1 + a)
+
+        def with_noise(start: Floats, tail: Floats) -> Floats:
+            """Sum over k >= 0 of E[X; X >= start + k q], where ``tail = Pr[X >= start]``."""
+            return tail * ((start + a / self._stop) / around + q * (1 - around) / around**2)
+
+        mean_j = (above - below) / around
+        square_j = (above + below) * (2 - around) / around**2
+        cross = with_noise(up, above) + with_noise(down, below)
+        variance = central_laplace_mse(self.numbers.max_value, self.eps)
+        mean = -q * (mean_j + turns)
+        square = variance - 2 * q * cross + float(q) ** 2 * (square_j + 2 * turns * mean_j + turns**2)
+        return mean * self.numbers.step, square * self.numbers.step**2
 
     def dominating_pair(self) -> PrivacyProfile | None:
         """Noise in the sum, and the security of the shares; None if that is not proven for all inputs."""
