@@ -8,6 +8,7 @@ from numpy.testing import assert_allclose
 from scipy.stats import binom
 
 from shuffledp.accounting import Infeasible, blanket_delta, dummy_count, dummy_delta, mix_dummy_count
+from shuffledp.accounting import flexible_dump as module
 from shuffledp.accounting.dummy_blanket import blanket_rate
 from shuffledp.accounting.dump_error import printed_dump_mse, printed_flexible_mse
 from shuffledp.accounting.flexible_dump import (
@@ -18,6 +19,7 @@ from shuffledp.accounting.flexible_dump import (
     flexible_dummy_delta,
 )
 from shuffledp.accounting.grr_blanket import grr_blanket_delta
+from shuffledp.accounting.remember import forget_all
 
 N, DELTA = 500_000, 1e-6
 COLUMNS = ((50, 0.01), (50, 0.001), (500, 0.01), (500, 0.001))
@@ -98,10 +100,13 @@ def test_delta_far_apart_and_overlapping_numbers_of_messages():
 
 
 def test_bounds_for_laws_too_long_to_be_summed_are_within_two_percent(monkeypatch):
-    from shuffledp.accounting import flexible_dump as module
-
     setting = (0.4, 9000, 50, 9, 0.02)
     full = flexible_dummy_delta(*setting, eps_local=6.0)
+    monkeypatch.setattr(module, "_MANY_CELLS", 0)
+    assert flexible_dummy_delta(*setting, eps_local=6.0) == full
+    monkeypatch.setattr(module, "_NEGLIGIBLE", 1.03 * full)
+    assert full < flexible_dummy_delta(*setting, eps_local=6.0) <= full / (1 - 0.02) * (1 + 1e-9)
+    monkeypatch.setattr(module, "_NEGLIGIBLE", 0)
     monkeypatch.setattr(module, "_MOST_CELLS", 0)
     rough = flexible_dummy_delta(*setting, eps_local=6.0)
     assert full < rough <= full / (1 - 0.02) * (1 + 1e-9)
@@ -140,6 +145,31 @@ def test_the_exact_number_is_the_smallest_that_suffices(n, values, eps, delta, r
     assert got >= 1
     at = [flexible_dummy_delta(eps, n, values, s, rate, eps_local=eps_local) for s in (got - 1, got)]
     assert at[1] <= delta * (1 + 1e-11)
+    assert at[0] > delta
+
+
+@pytest.mark.parametrize(
+    "n, values, eps, delta, rate, eps_local",
+    [(3000, 20, 0.15, 1e-4, 0.01, 7.0), (400, 20, 0.3, 1e-5, 0.1, 6.0), (900, 3, 0.1, 1e-2, 0.02, 5.0)],
+)
+@pytest.mark.parametrize("most_cells", [None, 1e5])
+def test_the_profile_of_a_calibration_keeps_its_delta(
+    monkeypatch, n, values, eps, delta, rate, eps_local, most_cells
+):
+    """Also where both only know a bound; in the first setting that used to be so for the profile alone."""
+    forget_all()
+    full = flexible_dummies(n, values, eps, delta, rate, accounting="exact", eps_local=eps_local)
+    if most_cells is None:
+        got = full
+    else:
+        forget_all()
+        monkeypatch.setattr(module, "_MANY_CELLS", most_cells)
+        monkeypatch.setattr(module, "_MOST_CELLS", most_cells)
+        got = flexible_dummies(n, values, eps, delta, rate, accounting="exact", eps_local=eps_local)
+        forget_all()
+        assert full <= got <= 1.02 * full + 1
+    at = [flexible_dummy_delta(eps, n, values, s, rate, eps_local=eps_local) for s in (got - 1, got)]
+    assert at[1] <= delta * (1 + 1e-9)
     assert at[0] > delta
 
 

@@ -12,6 +12,7 @@ from shuffledp.accounting import Infeasible
 from shuffledp.experiments import runner
 from shuffledp.populations import Binomial, Fixed
 from shuffledp.protocols import get
+from shuffledp.protocols.conformance import Case, check_protocol
 from shuffledp.protocols.frequency._binary_subspaces import (
     all_subspaces,
     kernel_bases,
@@ -174,6 +175,8 @@ SMALL = [
     PrivateCoin(10, 3, 1, 4),
     PublicCoin(6, 4, 2, 0.3, hash_seed=5),
     CorrelatedNoise(20, 3, 0.8, 2.5, 0.3),
+    CorrelatedNoise(20, 3, 0.8, 0.0, 7.6),  # nothing cancels
+    CorrelatedNoise(20, 3, 0.8, 1e-3, 0.01),  # rarely, but then much
 ]
 
 
@@ -207,6 +210,8 @@ def test_the_comparison_of_laws_notices_a_missing_correlation():
         (PublicCoin(3000, 4, 5, 0.3), (2900, 60, 40, 0)),
         (PublicCoin(8, 20, 2, 0.4, hash_seed=3), (3, 0, 2, *[0] * 14, 1, 1, 1)),  # cells are shared
         (CorrelatedNoise(3000, 4, 0.4, 5.5, 0.02), (2000, 900, 100, 0)),
+        (CorrelatedNoise(3000, 4, 0.4, 0.0, 7.6), (2000, 900, 100, 0)),
+        (CorrelatedNoise(3000, 4, 0.4, 1e-300, 7.6), (2000, 900, 100, 0)),
     ],
     ids=lambda x: getattr(x, "name", ""),
 )
@@ -292,6 +297,15 @@ def test_random_populations_and_delta_zero_are_refused(name, accounting):
         found.calibrate(Budget(1.0, 1e-6), Binomial(10**6, 0.5), Frequency(50), accounting=accounting)
     with pytest.raises(Infeasible, match="delta"):
         found.calibrate(Budget(1.0, 0.0), Fixed(10**6), Frequency(50), accounting=accounting)
+
+
+@pytest.mark.parametrize("delta, share", [(0.3, 0.1), (0.1174, 0.75), (0.3, 0.75)])
+def test_correlated_noise_of_few_pairs_or_none_conforms(delta, share):
+    case = Case(Budget(0.5, delta), Fixed(29), Frequency(3), "exact", (20, 0, 10), (("share", share),))
+    protocol = case.calibrate(CorrelatedNoise)
+    assert (protocol.shape == 0) == (delta / 2 >= -math.expm1(-protocol.eps_geometric))
+    assert protocol.parameters()["shape"] == protocol.shape
+    check_protocol(CorrelatedNoise, [case])
 
 
 @pytest.mark.parametrize(("name", "least"), [("private_coin", 1.0), ("correlated_noise", 0.5)])

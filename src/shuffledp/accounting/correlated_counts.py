@@ -21,6 +21,11 @@ and that of a counter with one more user is shifted in u. Hence, for ``eps >= ep
 .. math:: \delta = (1 - q) \max\Bigl\{ \sum_w [K(w) - e^\epsilon q K(w - 1)]^+,
           \sum_w [q K(w - 1) - e^\epsilon K(w)]^+ \Bigr\}.
 
+The second sum is empty, as ``K(w) >= q^2 K(w - 1)`` and ``e^eps q >= 1``. The first one ends at the first w whose term
+is not positive. For r >= 1, D is log-concave, and so is K, a convolution of D and a geometric sequence. For r < 1,
+``d = D(w) / D(w - 1)`` is below 1, and the ratio ``K(w) / K(w - 1) = q^2 + d (1 - q^2 K(w - 2) / K(w - 1))`` stays at
+or below ``e^eps q >= 1`` once it is there. Without any Z3, delta is ``1 - q``: a larger delta needs no pairs.
+
 Conventions: eps in nats; replacement neighbours for the histogram, one user more or less for a counter; the adversary
 is the analyzer, who knows the inputs of all others.
 """
@@ -56,11 +61,16 @@ _REMEMBERED = 4096
 _XTOL = 1e-10
 #: Relative accuracy of the ratio with the fewest messages; the number of messages is flat there.
 _RATIO_TOL = 1e-3
-#: Terms of the sum that fit into memory, and of the first attempt.
+#: Terms of the sum that fit into memory, of a sum that a calibration has the time for, and of the first attempt.
 _MOST_TERMS = 2**25
+_MOST_CALIBRATED = 2**21
 _FIRST_TERMS = 1024
-_FLOOR = 1e-320
-_MOST_EPS = 700.0
+#: Largest power of e that is formed.
+_MOST_EXPONENT = 700.0
+#: The smallest p that is tried, 1/2000, as ``-ln p``. Z3 with shape r and a smaller p hides no better than with this
+#: one and the shape ``r p 2000``: both are compound Poisson, a jump of size j comes at the rate ``r p^j / j``, and
+#: this one has all jumps of the other and more. It costs at most 1/1999 more pairs.
+_MOST_DECAY = math.log(2000)
 _GOLDEN = (math.sqrt(5) - 1) / 2
 
 
@@ -73,7 +83,7 @@ class CounterNoise:
     eps_geometric : float
         eps_1, nats, > 0: Z1 and Z2 have the ratio ``q = e^-eps_1``.
     shape : float
-        r > 0 of Z3, any real number.
+        r >= 0 of Z3, any real number; 0 if there is no Z3, whatever `decay` is.
     decay : float
         ``-ln p`` of Z3, > 0.
     """
@@ -85,12 +95,12 @@ class CounterNoise:
     @property
     def pairs(self) -> float:
         """Expected Z3, ``r p / (1 - p)``; each unit costs two messages."""
-        return self.shape / math.expm1(self.decay)
+        return self.shape * _odds(self.decay)
 
     @property
     def singles(self) -> float:
         """Expected Z1 + Z2, ``2 q / (1 - q)``."""
-        return 2 / math.expm1(self.eps_geometric)
+        return 2 * _odds(self.eps_geometric)
 
     @property
     def messages(self) -> float:
@@ -100,7 +110,12 @@ class CounterNoise:
     @property
     def variance(self) -> float:
         """Variance of a count, ``2 q / (1 - q)^2``, that of the discrete Laplace distribution."""
-        return 0.5 / math.sinh(self.eps_geometric / 2) ** 2
+        return 2 * _odds(self.eps_geometric) / -math.expm1(-self.eps_geometric)
+
+
+def _odds(decay: float) -> float:
+    """Return ``p / (1 - p)`` for ``p = e^-decay``, 0 where p is too small for a float."""
+    return math.exp(-decay) / -math.expm1(-decay)
 
 
 def counter_delta(eps: float, noise: CounterNoise) -> float:
@@ -115,70 +130,55 @@ def counter_delta(eps: float, noise: CounterNoise) -> float:
     Returns
     -------
     float
-        In [0, 1], the worse of both directions; about 1e-10 relative too large at most, except below 1e-300, where
+        In [0, 1], the worse of both directions; exact up to rounding, about 1e-10 relative, except below 1e-300, where
         floats end.
 
     Raises
     ------
     ValueError
-        If eps is below ``eps_1``.
+        If eps is below ``eps_1``, or the noise has a parameter outside its range.
     Infeasible
         If the sum does not fit into memory.
     """
     eps = check_nonnegative("eps", eps)
-    for name in ("eps_geometric", "shape", "decay"):
+    for name in ("eps_geometric", "decay"):
         check_positive(name, getattr(noise, name))
+    check_nonnegative("shape", noise.shape)
     if eps < noise.eps_geometric:
         raise ValueError(f"eps must be a number >= eps_geometric = {noise.eps_geometric!r}, got {eps!r}.")
-    return _counter_delta(min(eps, _MOST_EPS), noise)
+    return _counter_delta(eps, noise, _MOST_TERMS)
 
 
-def _counter_delta(eps: float, noise: CounterNoise) -> float:
+def _counter_delta(eps: float, noise: CounterNoise, most_terms: int) -> float:
+    """Return delta by the sum of the module's description, up to its first term that is not positive."""
     from scipy.signal import lfilter  # slow to import, and seldom needed
 
-    # D is log-concave for r >= 1, and so is K, a convolution of D and a geometric sequence. Then K(w) / K(w - 1) falls
-    # from infinity to max(p, q^2): the first sum ends at the first term that is not positive, and the second is empty
-    # as long as p >= q e^-eps. Otherwise everything up to a negligible rest is summed.
-    early = noise.shape >= 1 and noise.decay <= noise.eps_geometric + eps
-    terms = _FIRST_TERMS
-    while True:
-        log_scale, law = _pair_law(noise, terms)
-        q = math.exp(-noise.eps_geometric)
-        k = np.asarray(lfilter([1.0], [1.0, -q * q], law))
-        before = np.concatenate(([0.0], k[:-1]))
-        up = k - math.exp(eps - noise.eps_geometric) * before
-        if early:
-            if up[-1] <= 0:
-                rest = -math.inf
-                break
-        else:
-            rest = _log_rest(noise, terms, log_scale + math.log(law[-1]) if law[-1] > 0 else -math.inf)
-            if rest <= max(-60.0, math.log(_FLOOR)) and terms > noise.pairs:
-                break
-        terms *= 2
-        if terms > _MOST_TERMS:
-            raise Infeasible("The noise is too wide for an exact sum.")
-    down = q * before - math.exp(eps) * k
-    largest = max(float(np.sum(np.maximum(up, 0.0))), float(np.sum(np.maximum(down, 0.0))))
-    value = math.exp(log_scale + math.log(largest * (1 - q))) if largest > 0 else 0.0
-    return min(value + math.exp(rest), 1.0)
+    stop = -math.expm1(-noise.eps_geometric)  # 1 - q
+    if noise.shape == 0:
+        return stop
+    beyond = min(eps - noise.eps_geometric, _MOST_EXPONENT)
+    # Z3 itself grows by less than e^beyond from here on; K follows soon.
+    turn = max(noise.shape - 1, 0.0) / math.expm1(min(noise.decay + beyond, _MOST_EXPONENT))
+    terms: float = max(_FIRST_TERMS, 1.05 * turn)
+    while terms <= most_terms:
+        log_scale, law = _pair_law(noise, int(terms))
+        k = np.asarray(lfilter([1.0], [1.0, -math.exp(-2 * noise.eps_geometric)], law))
+        up = k.copy()
+        up[1:] -= math.exp(beyond) * k[:-1]
+        if up[-1] <= 0:
+            total = float(np.sum(np.maximum(up, 0.0)))
+            return min(math.exp(log_scale + math.log(total) + math.log(stop)), 1.0) if total > 0 else 0.0
+        terms *= 1.5
+    raise Infeasible(f"The noise is too wide: its privacy is a sum of more than {most_terms} terms.")
 
 
 def _pair_law(noise: CounterNoise, terms: int) -> tuple[float, NDArray[np.float64]]:
-    """Return the log of a scale, and Pr[Z3 = 0..terms-1] over that scale."""
-    z = np.arange(1, terms, dtype=np.float64)
+    """Return the log of a scale, and Pr[Z3 = 0..terms-1] over that scale; for a shape > 0."""
+    z = np.arange(2, terms, dtype=np.float64)
     steps = np.log1p((noise.shape - 1) / z) - noise.decay  # log of Pr[z] / Pr[z - 1]
-    log_law = np.concatenate(([0.0], np.cumsum(steps)))
+    log_law = np.cumsum(np.concatenate(([0.0, math.log(noise.shape) - noise.decay], steps)))
     top = float(np.max(log_law))
     return top + noise.shape * math.log(-math.expm1(-noise.decay)), np.exp(log_law - top)
-
-
-def _log_rest(noise: CounterNoise, terms: int, log_last: float) -> float:
-    """Return a bound on the log of Pr[Z3 >= terms]: beyond the last term the ratios fall, or stay below p."""
-    log_ratio_next = math.log1p(max(noise.shape - 1, 0.0) / terms) - noise.decay
-    if log_ratio_next >= 0:
-        return math.inf
-    return log_last + log_ratio_next - math.log(-math.expm1(log_ratio_next))
 
 
 def correlated_noise(
@@ -207,12 +207,15 @@ def correlated_noise(
     Returns
     -------
     CounterNoise
-        Exact: for the best p, within 1e-3 relative, the smallest sufficient r.
+        Exact: for the best p, within 1e-3 relative, the smallest sufficient r, rounded up by at most 1e-10 relative;
+        ``r = 0`` if ``delta / 2 >= 1 - e^-eps_1``, where no pairs are needed.
 
     Raises
     ------
     ValueError
         If an argument is outside its range.
+    Infeasible
+        Exact: if the noise is so wide that computing its privacy takes too long: a small part of a small eps.
     """
     eps = check_positive("eps", eps)
     delta = check_open_unit("delta", delta)
@@ -222,7 +225,7 @@ def correlated_noise(
     if accounting == "exact":
         return _exact_noise(eps, delta, share)
     eps_one, eps_two = (1 - share) * eps / 2, min(0.5, share * eps / 2)
-    log_inverse = math.log(2 / delta) + eps_one + math.log1p(2 * math.exp(eps_one))
+    log_inverse = math.log(2 / delta) + 2 * eps_one + math.log(2 + math.exp(-eps_one))
     steps = math.ceil(log_inverse / eps_one)
     if constants == "corrected":
         return CounterNoise(eps_one, 3 * (1 + log_inverse), 0.2 * eps_two / steps)
@@ -233,24 +236,30 @@ def correlated_noise(
 def _exact_noise(eps: float, delta: float, share: float) -> CounterNoise:
     """Golden section over log(-ln p), the smallest r for each."""
     eps_one = (1 - share) * eps / 2
-    found: dict[float, CounterNoise] = {}
-    shape = math.log(2 / delta)
+    if delta / 2 >= -math.expm1(-eps_one):
+        return CounterNoise(eps_one, 0.0, _MOST_DECAY)
+    found: dict[float, CounterNoise | None] = {}
+    guess = math.log(2 / delta)
 
     def pairs(log_decay: float) -> float:
-        nonlocal shape
+        """Number of pairs, infinite where the noise is too wide."""
+        nonlocal guess
         if log_decay not in found:
-            shape = _smallest_shape(eps / 2, delta / 2, eps_one, math.exp(log_decay), shape)
-            found[log_decay] = CounterNoise(eps_one, shape, math.exp(log_decay))
-        return found[log_decay].pairs
+            found[log_decay] = _smallest_noise(eps / 2, delta / 2, eps_one, math.exp(log_decay), guess)
+        noise = found[log_decay]
+        guess = noise.shape if noise else guess
+        return noise.pairs if noise else math.inf
 
     # The number of pairs falls, then grows in p: bracket its minimum, then shrink the bracket.
-    middle = math.log(share * eps / 4)
-    width = 0.5
+    width, last = 0.5, math.log(_MOST_DECAY)
+    middle = min(math.log(share) + math.log(eps / 4), last)
+    while pairs(middle) == math.inf and middle < last:
+        middle = min(middle + width, last)
     while pairs(middle - width) < pairs(middle):
         middle -= width
-    while pairs(middle + width) < pairs(middle):
-        middle += width
-    low, high = middle - width, middle + width
+    while middle < last and pairs(min(middle + width, last)) < pairs(middle):
+        middle = min(middle + width, last)
+    low, high = middle - width, min(middle + width, last)
     left, right = high - _GOLDEN * (high - low), low + _GOLDEN * (high - low)
     while high - low > _RATIO_TOL:
         if pairs(left) <= pairs(right):
@@ -259,17 +268,39 @@ def _exact_noise(eps: float, delta: float, share: float) -> CounterNoise:
         else:
             low, left = left, right
             right = low + _GOLDEN * (high - low)
-    return min(found.values(), key=lambda noise: noise.pairs)
+    sufficient = [noise for noise in found.values() if noise]
+    if not sufficient:
+        raise Infeasible(
+            f"The noise is too wide: with {share!r} of eps = {eps!r} for the pairs, its privacy at delta = {delta!r} "
+            f"is a sum of more than {_MOST_CALIBRATED} terms."
+        )
+    return min(sufficient, key=lambda noise: noise.pairs)
 
 
-def _smallest_shape(eps: float, delta: float, eps_one: float, decay: float, guess: float) -> float:
-    """Return the smallest sufficient r; delta falls with r, as adding pairs is post-processing."""
+def _smallest_noise(
+    eps: float, delta: float, eps_one: float, decay: float, guess: float
+) -> CounterNoise | None:
+    """Return the noise with the smallest sufficient r, None if it is too wide.
+
+    Delta falls with r, as adding pairs is post-processing; without any it is ``1 - e^-eps_1``, above `delta` here.
+    """
+
+    def noise(minus_log_shape: float) -> CounterNoise:
+        return CounterNoise(eps_one, math.exp(min(-minus_log_shape, _MOST_EXPONENT)), decay)
 
     def excess(minus_log_shape: float) -> float:
-        noise = CounterNoise(eps_one, math.exp(-minus_log_shape), decay)
-        return log_ratio(_counter_delta(eps, noise), delta)
+        return log_ratio(_counter_delta(eps, noise(minus_log_shape), _MOST_CALIBRATED), delta)
 
-    return math.exp(-root_below(excess, -math.log(guess), -math.inf, math.inf, xtol=_XTOL))
+    # The first term alone is (1 - q) (1 - p)^r, which bounds r from below.
+    steps = log_ratio(-math.expm1(-eps_one), delta)
+    least = steps / -math.log(-math.expm1(-decay))
+    most = -math.log(least) + 2 * _XTOL if least > 0 else math.inf
+    try:
+        return noise(
+            root_below(excess, min(-math.log(guess), most - 0.1), -math.inf, most, xtol=_XTOL, slope=steps)
+        )
+    except Infeasible:
+        return None
 
 
 @dataclass(frozen=True)

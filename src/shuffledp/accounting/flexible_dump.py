@@ -64,9 +64,11 @@ _OMITTED = 1e-12
 _FLOOR = 1e-320
 #: Numbers of messages at which delta is bounded before it is summed over all of them.
 _NODES = (32, 128, 512)
-#: Terms of the double sum over numbers of messages and of pairs; beyond this it takes too long, and delta is only
-#: bounded, with this relative excess.
-_MOST_CELLS = 3e7
+#: Terms of the double sum over numbers of messages and of pairs that take seconds, and about a minute. Beyond the first
+#: number delta is only bounded, with this relative excess, where the bound is negligible; beyond the second, always.
+_MANY_CELLS = 3e7
+_MOST_CELLS = 1e9
+_NEGLIGIBLE = 1e-15
 _EXCESS = 0.02
 #: Numbers of senders whose windows are held at once.
 _PIECE = 256
@@ -150,7 +152,8 @@ def flexible_dummies(
     Returns
     -------
     int
-        0 if the reports alone suffice, as they always do for ``eps_local <= eps``.
+        0 if the reports alone suffice, as they always do for ``eps_local <= eps``. Exact: :func:`flexible_dummy_delta`
+        of this number is at most `delta`.
 
     Raises
     ------
@@ -201,7 +204,7 @@ def flexible_dummy_delta(
         In [0, 1], the same in both directions and for all pairs of values. Exact for ``eps_local = inf``; else exact
         for an adversary who knows which other reports are uniform, hence an upper bound. About 1e-11 relative too
         large at most, except below 1e-300, where floats end; 2 % where GRR meets so many dummies that the sum over
-        all numbers of messages would take minutes.
+        all numbers of messages would take more than about a minute, or some seconds for a delta below 1e-15.
 
     Raises
     ------
@@ -213,17 +216,31 @@ def flexible_dummy_delta(
     eps = check_nonnegative("eps", eps)
     n, domain_size, _, _, rate, eps_local = _checked(n, domain_size, 1.0, 0.5, rate, eps_local)
     dummies = check_count("dummies", dummies)
+    return _profile(n, domain_size, eps, dummies, rate, eps_local)
+
+
+def _profile(n: int, domain_size: int, eps: float, dummies: int, rate: float, eps_local: float) -> float:
+    """Return :func:`flexible_dummy_delta`; the calibration decides by it, so that both agree on what suffices."""
     if eps_local <= eps:
         return 0.0
     worst = lone_delta(eps, domain_size, eps_local)
     rough = _message_law(n, domain_size, dummies, rate, eps_local, 1e-30)
     lower, _ = _bounds(rough, _NODES[0], domain_size, eps, eps_local, _FLOOR)
     tail = min(max(_OMITTED * lower, _FLOOR), 1e-30)
-    pairs = pair_window(int(rough[0][-1]), domain_size, tail).pmf.size
-    if eps_local == math.inf or rough[0].size * pairs <= _MOST_CELLS:
-        return _delta(n, domain_size, eps, dummies, rate, eps_local, tail)
-    law = _message_law(n, domain_size, dummies, rate, eps_local, tail)
-    return min(_upper_bound(law, domain_size, eps, eps_local, tail) + law[2] * worst, worst)
+    cells = _cells(rough, domain_size, eps_local)
+    if cells > _MANY_CELLS:
+        law = _message_law(n, domain_size, dummies, rate, eps_local, tail)
+        bound = min(_upper_bound(law, domain_size, eps, eps_local, tail) + law[2] * worst, worst)
+        if cells > _MOST_CELLS or bound < _NEGLIGIBLE:
+            return bound
+    return _delta(n, domain_size, eps, dummies, rate, eps_local, tail)
+
+
+def _cells(rough: Law, domain_size: int, eps_local: float) -> int:
+    """Terms of the double sum, from a law that leaves out 1e-30; 0 for values sent as they are, a single sum."""
+    if eps_local == math.inf:
+        return 0
+    return rough[0].size * pair_window(int(rough[0][-1]), domain_size, 1e-30).pmf.size
 
 
 def _checked(
@@ -268,7 +285,7 @@ def _finite(dummies: float, n: int) -> int:
 def _exact_dummies(n: int, domain_size: int, eps: float, delta: float, rate: float, eps_local: float) -> int:
     tail = max(_OMITTED * delta, _FLOOR)
     blanket = uniform_reports(n, domain_size, eps_local, 0, tail)
-    alone = _delta(n, domain_size, eps, 0, rate, eps_local, tail)
+    alone = _profile(n, domain_size, eps, 0, rate, eps_local)
     if alone <= delta:
         return 0
     silent = math.exp(n * math.log1p(-rate)) if rate < 1 else 0.0
@@ -334,10 +351,15 @@ def _suffices(
             break
         lower, upper = _bounds(law, nodes, domain_size, eps, eps_local, tail)
         if upper + law[2] * worst <= delta:
-            return True
+            rough = _message_law(n, domain_size, dummies, rate, eps_local, 1e-30)
+            if _cells(rough, domain_size, eps_local) <= (
+                _MOST_CELLS if delta >= _NEGLIGIBLE else _MANY_CELLS
+            ):
+                return True
+            break  # the profile may be a bound above this one
         if lower * (1 - 10 * _OMITTED) > delta:
             return False
-    return _delta(n, domain_size, eps, dummies, rate, eps_local, tail) <= delta
+    return _profile(n, domain_size, eps, dummies, rate, eps_local) <= delta
 
 
 def _bounds(

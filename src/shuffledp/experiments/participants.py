@@ -1,7 +1,10 @@
 """Who takes part: drawn once per grid point, the same for every method.
 
 The stream of a repeat is named by data set, population, task and repeat, not by method, accounting or eps, so that
-curves of one figure are compared on the same participants.
+curves of one figure are compared on the same participants. Of the data set and the task that is everything on which a
+draw depends. Left out is what only gives the same draw another meaning, which is then compared on the same participants
+as well: the split of users over privacy levels, the sign and the scale of numbers, the norm to which vectors are
+clipped, and whether the truth is that of participants or of the population.
 """
 
 from __future__ import annotations

@@ -23,7 +23,8 @@ class Source(ABC):
     Parameters
     ----------
     key : mapping
-        Names the data in the seed.
+        Names the data in the seed: all settings on which a draw depends, of the configuration and of the task, but for
+        the shape of the task's counts, which stands beside it.
     data_source, note : str
         Where the data come from, and what figures must say about them.
     """

@@ -178,7 +178,8 @@ class PageSets(HeldSets):
 def set_source(config: Mapping[str, Any], task: Sets, dataset: Dataset | None) -> HeldSets:
     """Sets of a configuration: MSNBC's page categories, or uniformly random sets where there is no data set."""
     split = config["split"]
-    key = {name: value for name, value in config.items() if name != "split"}  # the same users for every split
+    # The same users for every split; another set size is another draw, which the shape of the counts does not tell.
+    key = {name: value for name, value in config.items() if name != "split"} | {"set_size": task.set_size}
     if dataset is None:
         return UniformSets(key, "synthetic", "", task, split)
     about = dataset.provenance

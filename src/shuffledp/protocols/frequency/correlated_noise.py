@@ -37,7 +37,7 @@ class CorrelatedNoise(ProtocolBase):
     eps_geometric : float
         eps_1, nats, of the noise that remains.
     shape : float
-        r of the noise that cancels, a real number.
+        r of the noise that cancels, a real number; 0 where delta alone hides a user, and nothing cancels.
     decay : float
         ``-ln p`` of the noise that cancels.
     """
@@ -87,7 +87,7 @@ class CorrelatedNoise(ProtocolBase):
         ValueError
             If the request does not fit this protocol.
         Infeasible
-            If the number of users is random or delta is 0.
+            If the number of users is random or delta is 0; exact: if the noise is too wide to account for.
         """
         cls.check_request(budget, task, accounting)
         n, k, delta = fixed_users(population), domain_size_of(task), positive_delta(budget)
@@ -126,7 +126,8 @@ class CorrelatedNoise(ProtocolBase):
     def _noise(self, shares: Floats, rng: np.random.Generator) -> NDArray[np.int64]:
         """Noise messages +1 and -1, (.., 2), of users who send the given shares of a counter's noise."""
         stop = -math.expm1(-self.eps_geometric)
-        pairs = rng.negative_binomial(self.shape * shares, -math.expm1(-self.decay))
+        # numpy has no negative binomial of shape 0, which is 0.
+        pairs = rng.negative_binomial(self.shape * shares, -math.expm1(-self.decay)) if self.shape > 0 else 0
         plus = rng.negative_binomial(shares, stop) + pairs
         minus = rng.negative_binomial(shares, stop) + pairs
         return np.stack((plus, minus), axis=-1).astype(np.int64)
