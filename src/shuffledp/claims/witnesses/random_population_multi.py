@@ -1,4 +1,4 @@
-"""Witnesses for the errata and reading notes of Wang et al. 2023 (TPDS), Section VI (multi-message protocols), Table II.
+"""Witnesses for the errata and reading notes of Wang et al. 2023 (TPDS), Section VI (multi-message) and Table II.
 
 Notation: n participants, tau the scale of one user's discrete Gaussian noise, p the precision, q the order of the
 group, ``S = sum over k < n of exp(-2 pi^2 tau^2 k / (k + 1))``. The sum of all noise has standard deviation
@@ -346,7 +346,7 @@ def collapsed_group() -> Witness:
 
 def overflow_tail() -> Witness:
     """RP-E26: the tail of the noise in the proofs of Proposition 2 and Theorem 6 falls four times too fast."""
-    n, precision, tau = 20, 5, 2.0
+    n, precision, tau = 16, 4, 2.0
     pmf = _noise_pmf(n, tau)
     noise = np.arange(pmf.size) - pmf.size // 2
     values: dict[float, tuple[float, float, float, float]] = {}
@@ -360,7 +360,7 @@ def overflow_tail() -> Witness:
         values[x] = 2 * math.exp(-2 * scaled), least, halfway, 2 * math.exp(-scaled / 8)
     printed, least, halfway, corrected = values[4.0]
     return Witness(
-        "probability that the noisy sum of 20 users who hold 1 wraps around, q = n p + 4 tau sqrt(n), p 5, tau 2: as "
+        "probability that the noisy sum of 16 users who hold 1 wraps around, q = n p + 4 tau sqrt(n), p 4, tau 2: as "
         "printed, and the least over all thresholds",
         printed,
         least,
