@@ -448,7 +448,7 @@ def test_swapped_values_of_an_erratum_are_caught(monkeypatch):
     "key, printed, correct, rtol",
     [
         ("SG-N1", 0.22820, 0.00141, 5e-3),
-        ("SG-2", 0.18623, None, 3e-5),
+        ("SG-N2", 0.18623, None, 3e-5),
         ("SG-4", 8.93e-4, 1.546e-3, 4e-4),
         ("SG-5", 3.3250, 3.99974, 5e-6),
         ("SG-N6", 0.575, 4.974, 1e-3),

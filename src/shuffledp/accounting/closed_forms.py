@@ -77,7 +77,7 @@ def printed_omega(setting: Setting, rate: float) -> float:
     Notes
     -----
     :class:`Fixed` is Theorem 1 with rate 1, :class:`Empirical` and :class:`MomentBounded` are Theorems 3 and
-    4e. Theorem 4d is read with the division that is missing in print (E11), Theorem 4c uses the scale as it
+    4e. Theorem 4d is read with the division that the text lacks (N11), Theorem 4c uses the scale as it
     is (N10). For adaptive dummies the number of clones dominates both that without dummies and that of
     `dummies` reports (derived; the paper's Appendix C).
     """
@@ -105,7 +105,7 @@ def printed_omega(setting: Setting, rate: float) -> float:
 
 
 def corrected_omega(setting: Setting, rate: float) -> float:
-    """Return the clone bound of one-sided textbook inequalities (errata E2, E12; reading notes N3, N9, N10).
+    """Return the clone bound of one-sided textbook inequalities (erratum E12; reading notes N2, N3, N9, N10).
 
     Parameters and result are those of :func:`printed_omega`. Chernoff for Binomial and Poisson, the stated
     tail for sub-Gaussian and sub-exponential with delta / 4 for each of two steps, Cantelli for the rest.
@@ -129,7 +129,7 @@ def corrected_omega(setting: Setting, rate: float) -> float:
 
 
 def _potential_mean(population: Fixed | Binomial) -> float:
-    """Return n' a: the paper counts user 1 among the n' potential users (E2)."""
+    """Return n' a: the paper counts user 1 among the n' potential users (N2)."""
     if isinstance(population, Fixed):
         return float(population.others + 1)
     return (population.trials + 1) * population.rate

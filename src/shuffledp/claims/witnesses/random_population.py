@@ -122,7 +122,7 @@ def figure_2_delta() -> Witness:
 
 
 def mean_counts_user_1() -> Witness:
-    """RP-E2: the expected number of clones is that of n' - 1 users; the bound holds all the same."""
+    """RP-N2: the expected number of clones is that of n' - 1 users; the bound holds all the same."""
     users, rate, eps_local = 101, 0.5, 0.5
     clones = Binomial(users - 1, rate).thinned(math.exp(-eps_local))
     window = clones.window()
@@ -420,7 +420,7 @@ def sub_gaussian_definition() -> Witness:
 
 
 def missing_division() -> Witness:
-    """RP-E11: evaluated literally, Theorem 4d claims far too many clones."""
+    """RP-N11: evaluated literally, Theorem 4d claims far too many clones."""
     others, eps_local, a, b = 5000, 1.0, 1.0, 10.0
     e, log2 = math.exp(eps_local), math.log(2 / DELTA)
     # A fixed population obeys every exponential lower tail with a >= 1.

@@ -110,7 +110,7 @@ def order_limit() -> Witness:
 
 
 def two_sensitivities() -> Witness:
-    """SG-2: the row of the clones method is computed for sensitivity 2, that of the paper's own method for 1."""
+    """SG-N2: the row of the clones method is computed for sensitivity 2, that of the paper's own method for 1."""
     delta = 1 / _N
     printed = gaussian_clones_epsilon(
         n=_N, sigma=9.476, rounds=1, delta=delta, sensitivity=2, search="printed"
@@ -119,11 +119,11 @@ def two_sensitivities() -> Witness:
     seven = gaussian_clones_epsilon(n=_N, sigma=9.476, rounds=7, delta=delta, sensitivity=2, search="printed")
     own = float(shuffle_gaussian_epsilons(_N, _TABLE_SIGMA / 2, [1], delta)[0])
     return Witness(
-        "eps of one round by clones, n 60000, sigma 9.476; printed with sensitivity 2, correct with sensitivity 1",
+        "eps of one round by clones, n 60000, sigma 9.476; with sensitivity 2, and with sensitivity 1",
         printed,
         correct,
         abs(printed - 0.18623) < 5e-6 and abs(seven - 1.43138) < 5e-6,
-        f"The first and the last entry of the printed row, {printed:.5f} and {seven:.5f}, come out with sensitivity 2. "
+        f"The first and the last entry of the row, {printed:.5f} and {seven:.5f}, come out with sensitivity 2. "
         f"At that distance the paper's own method gives {own:.5f} for one round.",
     )
 
@@ -306,7 +306,7 @@ def zeros_of_a_partition() -> Witness:
 
 
 def clones_condition() -> Witness:
-    """SG-12: the condition of the clones theorem has log(2 delta), which is negative for small delta."""
+    """SG-N12: the condition of the clones theorem has log(2 delta), which is negative for small delta."""
     delta = 1e-5
     printed, correct = 16 * math.log(2 * delta), 16 * math.log(2 / delta)
     most = math.log(_N / correct)
