@@ -317,7 +317,7 @@ def clones_condition() -> Witness:
         printed < 0
         and clones_apply(most * (1 - 1e-12), _N, delta)
         and not clones_apply(most + 1e-9, _N, delta),
-        f"n / (16 log(2 delta)) is negative and has no logarithm; correctly eps_0 may be up to {most:.3f}.",
+        f"n / (16 log(2 delta)) is negative and has no logarithm; with the bar eps_0 may be up to {most:.3f}.",
     )
 
 
