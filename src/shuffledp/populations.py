@@ -392,8 +392,8 @@ class SubGaussian(Population):
 
     Notes
     -----
-    Under the usual definition Theorem 4c as printed is unsafe (erratum E10); the corrected form respects
-    `convention`, the printed form ignores it.
+    With `scale` as a variance proxy the form of Theorem 4c does not bound delta (reading note RP-N10); the corrected
+    form respects `convention`, the printed form ignores it.
     """
 
     mean: float

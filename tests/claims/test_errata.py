@@ -1,4 +1,4 @@
-"""Errata: the data are valid, every witness shows its erratum, and the values are the known ones."""
+"""Errata and reading notes: the data are valid, every witness shows its entry, and the values are the known ones."""
 
 from __future__ import annotations
 
@@ -19,17 +19,20 @@ from shuffledp.claims.witnesses import random_population_multi
 
 PAPER = "random_population"
 TEXT = (resources.files("shuffledp.claims") / "errata" / f"{PAPER}.yaml").read_text()
-ALL = claims.errata(PAPER)
+ERRATA = claims.errata(PAPER)
+NOTES = claims.reading_notes(PAPER)
+ALL = [*ERRATA, *NOTES]
 
 
-def by_id(key: str) -> claims.Erratum:
+def by_id(key: str) -> claims.Erratum | claims.ReadingNote:
     return next(e for e in ALL if e.id == key)
 
 
 def test_errata_are_complete_and_in_order():
     assert PAPER in claims.papers()
-    assert [e.id for e in ALL] == [f"RP-E{i}" for i in range(1, 29)]
-    assert {e.effect for e in ALL} <= set(claims.EFFECTS)
+    assert list(claims.verdicts(PAPER)) == [f"RP-E{i}" for i in range(1, 29)]
+    assert [n.id for n in NOTES] == [f"RP-N{i}" for i in (2, 3, 5, 6, 9, 10, 11, 26)]
+    assert {e.effect for e in ERRATA} <= set(claims.EFFECTS)
 
 
 @pytest.mark.parametrize("erratum", ALL, ids=lambda e: e.id)
@@ -45,21 +48,21 @@ def test_swapped_values_are_caught(erratum, monkeypatch):
     witness = erratum.compute()
     swapped = dataclasses.replace(witness, printed=witness.correct, correct=witness.printed)
     monkeypatch.setitem(witnesses.WITNESSES, erratum.witness, lambda: swapped)
-    monkeypatch.setattr(
-        evaluation, "errata", lambda paper: [e for e in claims.errata(paper) if e.id == erratum.id]
-    )
+    changed = next(e for e in (*claims.errata(PAPER), *claims.reading_notes(PAPER)) if e.id == erratum.id)
+    is_note = isinstance(changed, claims.ReadingNote)
+    monkeypatch.setattr(evaluation, "reading_notes" if is_note else "errata", lambda paper: [changed])
     with pytest.raises(claims.ErratumError, match=rf"{erratum.id} \({erratum.witness}\)"):
-        claims.check(PAPER)
-    assert not claims.evaluate(PAPER)["shown"].any()
+        (claims.check_notes if is_note else claims.check)(PAPER)
+    assert not (claims.evaluate_notes if is_note else claims.evaluate)(PAPER)["shown"].any()
 
 
 @pytest.mark.parametrize(
     ("key", "printed", "correct", "rtol"),
     [
         ("RP-E1", None, 8827, 1e-4),
-        ("RP-E3", 0.20296, None, 3e-5),
+        ("RP-N3", 0.20296, None, 3e-5),
         ("RP-E4", 3, 14, 6e-3),
-        ("RP-E10", 1e-5, 3.0e-5, 1e-3),
+        ("RP-N10", 1e-5, 3.0e-5, 1e-3),
         ("RP-E14", -1 / (math.e**2 - 1), 1, 1e-12),
         ("RP-E15", 0, 3780, 0),
         ("RP-E16", 5e-6, 1.7e-4, 0.03),
@@ -71,7 +74,8 @@ def test_swapped_values_are_caught(erratum, monkeypatch):
         ("RP-E23", 2 * math.exp(-((6.5 - 1 / 6.5) ** 2) / 2), 1.541e-7, 1e-3),
         ("RP-E24", None, 5e-6, 1e-9),
         ("RP-E25", 5e-6, (1 + math.exp(0.5)) ** (1 - math.log(2)) * 5e-6 ** math.log(2), 1e-9),
-        ("RP-E26", 8.03e-5, 1, 1e-3),
+        ("RP-E26", 2 * math.exp(-2 * 16), 4.1e-5, 0.02),
+        ("RP-N26", 8.03e-5, 1, 1e-3),
         ("RP-E28", 48841, 48842, 0),
     ],
 )
@@ -87,12 +91,12 @@ def test_witness_values_are_the_known_ones(key, printed, correct, rtol):
     ("key", "words"),
     [
         ("RP-E1", ["-1852.5", "0.0566"]),
-        ("RP-E3", ["0.4452", "13.9%", "2730"]),
-        ("RP-E10", [".5123", "3.00e-05"]),
+        ("RP-N3", ["0.4452", "13.9%", "2730"]),
+        ("RP-N10", [".5123", "3.00e-05"]),
         ("RP-E15", ["0.8607", "0.2030"]),
         ("RP-E16", ["0.00017 at rate 0.01", "0.00015 at rate 0.05", "3.2e-06 at rate 0.4"]),
         ("RP-E25", ["13.18 in the proof", "25.39 in the statement", "must be 19.01"]),
-        ("RP-E26", ["q is 23,", "1.14e+05"]),
+        ("RP-N26", ["q is 23,", "1.14e+05"]),
         ("RP-E27", ["tau is 50.2"]),
     ],
 )
@@ -124,23 +128,28 @@ def test_limit_of_theorem_3_with_two_deltas():
 def test_table_has_one_row_per_erratum_and_the_promised_columns():
     table = claims.evaluate(PAPER)
     assert tuple(table.columns) == evaluation.COLUMNS
-    assert list(table["id"]) == [e.id for e in ALL]
+    assert list(table["id"]) == [e.id for e in ERRATA]
     assert table["shown"].all()
     claims.check(PAPER)
+    notes = claims.evaluate_notes(PAPER)
+    assert tuple(notes.columns) == evaluation.NOTE_COLUMNS
+    assert list(notes["id"]) == [n.id for n in NOTES]
+    assert notes["shown"].all()
 
 
 def test_a_condition_that_fails_is_caught(monkeypatch):
-    broken = dataclasses.replace(by_id("RP-E5").compute(), shows=False)
+    broken = dataclasses.replace(by_id("RP-N5").compute(), shows=False)
     monkeypatch.setitem(witnesses.WITNESSES, "two_sided_hoeffding", lambda: broken)
-    with pytest.raises(claims.ErratumError, match=r"RP-E5.*condition fails"):
-        claims.check(PAPER)
+    claims.check(PAPER)
+    with pytest.raises(claims.ErratumError, match=r"RP-N5.*condition fails"):
+        claims.check_notes(PAPER)
 
 
 def test_a_value_that_is_not_finite_is_an_error(monkeypatch):
-    broken = dataclasses.replace(by_id("RP-E5").compute(), printed=math.inf)
+    broken = dataclasses.replace(by_id("RP-N5").compute(), printed=math.inf)
     monkeypatch.setitem(witnesses.WITNESSES, "two_sided_hoeffding", lambda: broken)
     with pytest.raises(claims.ErratumError, match="finite"):
-        claims.evaluate(PAPER)
+        claims.evaluate_notes(PAPER)
 
 
 def test_an_unknown_paper_is_named_with_the_known_ones():
@@ -148,9 +157,10 @@ def test_an_unknown_paper_is_named_with_the_known_ones():
         claims.errata("random_populaton")
 
 
-def _changed(**change: object) -> str:
+def _changed(part: str = "errata", **change: object) -> str:
+    """The file with RP-E4 or RP-N6 changed; None takes a key away."""
     content = yaml.safe_load(TEXT)
-    entry = content["errata"][2]
+    entry = next(e for e in content[part] if e["id"] in ("RP-E4", "RP-N6"))
     for key, value in change.items():
         if value is None:
             del entry[key]
@@ -162,20 +172,34 @@ def _changed(**change: object) -> str:
 @pytest.mark.parametrize(
     ("change", "message"),
     [
-        ({"severity": "high"}, "RP-E3: Additional properties.*severity"),
-        ({"place": None}, "RP-E3: 'place' is a required property"),
-        ({"place": " "}, "RP-E3: place: "),
-        ({"effect": "harmless"}, "RP-E3: effect: 'harmless'"),
-        ({"id": "E3"}, "E3: id: 'E3'"),
-        ({"id": "RP-E4"}, "id used more than once: RP-E4"),
-        ({"id": "SG-E3"}, "several prefixes"),
+        ({"severity": "high"}, "RP-E4: Additional properties.*severity"),
+        ({"place": None}, "RP-E4: 'place' is a required property"),
+        ({"place": " "}, "RP-E4: place: "),
+        ({"quote": None}, "RP-E4: 'quote' is a required property"),
+        ({"quote": []}, "RP-E4: quote: "),
+        ({"quote": "a passage without a list"}, "RP-E4: quote: .*is not of type 'array'"),
+        ({"quote": ["too short"]}, "RP-E4: quote: 0: 'too short' is too short"),
+        ({"effect": "harmless"}, "RP-E4: effect: 'harmless'"),
+        ({"id": "E4"}, "E4: id: 'E4'"),
+        ({"id": "RP-E7"}, "id used more than once: RP-E7"),
+        ({"id": "SG-E4"}, "several prefixes"),
         (
             {"witness": "no_such_function"},
-            "RP-E3: no witness function 'no_such_function'. Known: .*stray_factor",
+            "RP-E4: no witness function 'no_such_function'. Known: .*stray_factor",
         ),
         ({"witness": "stray_factor"}, "witness used more than once: stray_factor"),
-        ({"printed_is": "equal"}, "RP-E3: printed_is: 'equal'"),
-        ({"explanation": 3}, "RP-E3: explanation: 3"),
+        ({"printed_is": "equal"}, "RP-E4: printed_is: 'equal'"),
+        ({"explanation": 3}, "RP-E4: explanation: 3"),
+        ({"part": "notes", "effect": "unsafe"}, "RP-N6: Additional properties.*effect"),
+        ({"part": "notes", "printed": "as printed"}, "RP-N6: Additional properties.*printed"),
+        ({"part": "notes", "why": None}, "RP-N6: 'why' is a required property"),
+        ({"part": "notes", "id": "RP-E6"}, "RP-E6: id: 'RP-E6'"),
+        ({"part": "notes", "formerly": "RP-E5"}, "formerly used more than once: RP-E5"),
+        (
+            {"part": "notes", "formerly": "RP-E7"},
+            "RP-E7: a note has a part of it; say which under 'narrowed'",
+        ),
+        ({"part": "notes", "witness": "stray_factor"}, "witness used more than once: stray_factor"),
     ],
 )
 def test_invalid_entries_are_refused_with_their_place(change, message):
@@ -183,9 +207,23 @@ def test_invalid_entries_are_refused_with_their_place(change, message):
         errata_data.parse(_changed(**change), PAPER, witnesses.WITNESSES)
 
 
+@pytest.mark.parametrize(
+    ("withdrawn", "message"),
+    [
+        ([{"id": "RP-E3"}], "RP-E3: 'reason' is a required property"),
+        ([{"id": "RP-E3", "reason": "It holds."}], "withdrawn and replaced by a note: RP-E3"),
+        ([{"id": "RP-E4", "reason": "It holds."}], "id used more than once: RP-E4"),
+    ],
+)
+def test_what_is_withdrawn_is_nothing_else(withdrawn, message):
+    text = yaml.safe_dump({**yaml.safe_load(TEXT), "withdrawn": withdrawn})
+    with pytest.raises(claims.ErratumError, match=message):
+        errata_data.parse(text, PAPER, witnesses.WITNESSES)
+
+
 def test_a_witness_without_an_erratum_is_refused():
     extra = {**witnesses.WITNESSES, "forgotten": witnesses.stray_factor}
-    with pytest.raises(claims.ErratumError, match="no erratum uses the witness functions forgotten"):
+    with pytest.raises(claims.ErratumError, match="no erratum or note uses the witness functions forgotten"):
         errata_data.parse(TEXT, PAPER, extra)
 
 

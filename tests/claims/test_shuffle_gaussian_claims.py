@@ -52,8 +52,10 @@ def test_on_equal_terms_the_method_is_lower_everywhere():
     assert ours[1] == pytest.approx(0.00141, abs=6e-6) and ours[7] == pytest.approx(0.00251, abs=6e-6)
 
 
-def test_there_are_thirteen_errata_in_order():
-    assert [e.id for e in claims.errata("shuffle_gaussian")] == [f"SG-{i}" for i in range(1, 14)]
+def test_thirteen_entries_have_a_verdict_in_order():
+    assert list(claims.verdicts("shuffle_gaussian")) == [f"SG-{i}" for i in range(1, 14)]
+    notes = claims.reading_notes("shuffle_gaussian")
+    assert [note.formerly for note in notes] == ["SG-1", "SG-2", "SG-6", "SG-7", "SG-11", "SG-12"]
 
 
 def test_the_page_is_up_to_date():
@@ -118,7 +120,7 @@ def test_the_cost_of_shuffling_has_the_settings_of_the_figure():
 def test_the_paper_has_the_tables_that_its_file_lists():
     config = read_yaml(ROOT / "config/config.yaml") | {"papers": ["shuffle_gaussian"], "learning": "skip"}
     paper = load_settings(config, ROOT).papers["shuffle_gaussian"]
-    assert set(paper.claims) == {"table1", "shuffling_cost", "errata"}
+    assert set(paper.claims) == {"table1", "shuffling_cost", "errata", "reading_notes"}
     captions = ROOT / "workflow/report/shuffle_gaussian"
     drawn = {**paper.figures, **paper.tables, **paper.claims}
     assert {entry["caption"] for entry in drawn.values()} == {p.name for p in captions.iterdir()}

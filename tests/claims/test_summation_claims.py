@@ -15,11 +15,13 @@ from shuffledp.claims import documents, summation
 
 ROOT = Path(__file__).parents[2]
 PAGE = (ROOT / "docs" / "summation.md").read_text(encoding="utf-8")
-ERRATA = {erratum.id: erratum for erratum in claims.errata("summation")}
+ERRATA = {entry.id: entry for entry in (*claims.errata("summation"), *claims.reading_notes("summation"))}
 
 
-def test_there_are_eight_in_order():
-    assert list(ERRATA) == [f"SUM-{i}" for i in range(1, 9)]
+def test_every_number_has_a_verdict_in_order():
+    assert list(claims.verdicts("summation")) == [f"SUM-{i}" for i in range(1, 9)]
+    assert [e.id for e in claims.errata("summation")] == ["SUM-7"]
+    assert claims.verdicts("summation")["SUM-6"] == "withdrawn"
 
 
 @pytest.mark.parametrize("key", list(ERRATA))
@@ -55,7 +57,7 @@ def test_verdicts():
     agreeing = [("b", "IKOS"), ("c", "IKOS"), ("b", "RAPPOR"), ("c", "RAPPOR"), ("c", "central")]
     for key in agreeing:
         assert set(points.loc[key, "verdict"]) == {"agrees"}
-    assert set(points.loc[("a", "RAPPOR"), "verdict"]) == {"within 0.6 % of sqrt(2) times ours (SUM-3)"}
+    assert set(points.loc[("a", "RAPPOR"), "verdict"]) == {"within 0.6 % of sqrt(2) times ours (SUM-N3)"}
     ours = points.loc[("c", "correlated noise")].set_index("Delta")
     assert list(ours["verdict"]) == [
         "agrees",
@@ -118,7 +120,7 @@ def test_a_missing_design_is_said_to_be_missing():
 
 def test_errata_of_the_page_are_up_to_date():
     assert documents.refreshed(PAGE) == PAGE
-    assert documents.refreshed(PAGE.replace("| SUM-4 |", "| SUM-0 |")) == PAGE
+    assert documents.refreshed(PAGE.replace("| SUM-N4 |", "| SUM-N0 |")) == PAGE
 
 
 def test_numbers_of_the_page_are_those_of_the_tables():
@@ -156,4 +158,5 @@ def test_growth_and_communication_of_the_page():
 
 def test_tables_of_the_paper():
     assert list(claims.TABLES["summation"]) == ["figure_points", "noise_messages", "designs"]
-    assert len(claims.table("summation", "errata")) == 8
+    assert list(claims.table("summation", "errata")["id"]) == ["SUM-7"]
+    assert len(claims.table("summation", "reading_notes")) == 6

@@ -288,7 +288,7 @@ def test_simulated_errors_agree_with_their_expectation(name, accounting):
 
 
 def test_levels_that_depend_on_the_data_bias_the_estimate():
-    """SEG-6.4.6: an item that only the most private users hold, 5 % of all, looks rarer than it is."""
+    """SEG-N6.4.6: an item that only the most private users hold, 5 % of all, looks rarer than it is."""
     n, d = 5_000, 17
     sizes = np.array([[1_250.0, 2_500.0, 1_250.0]])
     counts = np.full((1, 3, d), 100)

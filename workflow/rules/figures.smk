@@ -2,7 +2,7 @@
 
 
 rule claim_table:
-    """Compute a table of a paper's claims; fails if a witness does not show its erratum."""
+    """Compute a table of a paper's claims; fails if a witness does not show its erratum or note."""
     input:
         modules(
             "numerics/*.py",

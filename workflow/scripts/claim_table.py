@@ -1,4 +1,4 @@
-"""Compute one table of a paper's claims: its errata, each with a witness, or a checked table of the paper."""
+"""Compute one table of a paper's claims: errata or reading notes, each with a witness, or a checked table."""
 
 from pathlib import Path
 from typing import TYPE_CHECKING

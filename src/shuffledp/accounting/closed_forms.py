@@ -1,8 +1,8 @@
 """Closed-form amplification for a random population: printed, simplified and corrected.
 
 All forms have two steps. First a number Omega of clones that is reached except with part of delta; then an
-eps_central for exactly Omega clones. Source: Wang et al. 2023 (TPDS), Theorems 1 to 4; "erratum E.." refers
-to the project's list of errata of that paper.
+eps_central for exactly Omega clones. Source: Wang et al. 2023 (TPDS), Theorems 1 to 4; "erratum E.." and
+"reading note N.." refer to the project's lists for that paper.
 
 Guarantees are for user 1, who takes part for certain, and replacement neighbours.
 """
@@ -49,8 +49,8 @@ def printed_omega(reports: OtherReports, delta: float, rate: float) -> float:
     Notes
     -----
     :class:`Fixed` is Theorem 1 with rate 1, :class:`Empirical` and :class:`MomentBounded` are Theorems 3 and
-    4e. Theorem 4d is read with the division that is missing in print (E11), Theorem 4c uses the scale as it
-    is (E10). For adaptive dummies the number of clones dominates both that without dummies and that of
+    4e. Theorem 4d is read with the division that the text lacks (N11), Theorem 4c uses the scale as it
+    is (N10). For adaptive dummies the number of clones dominates both that without dummies and that of
     `dummies` reports (derived; the paper's Appendix C).
     """
     if reports.adaptive and reports.dummies > 0:
@@ -63,7 +63,7 @@ def printed_omega(reports: OtherReports, delta: float, rate: float) -> float:
         return _below((_potential_mean(population) + k) * rate, 3 * _log(4, delta))
     if isinstance(population, Poisson):
         mean = (population.mean + k) * rate
-        # Theorem 4b has 4 lambda under the root, Theorem 2 has 2 lambda: at k = 0 the former is worse (E9).
+        # Theorem 4b has 4 lambda under the root, Theorem 2 has 2 lambda: at k = 0 the former is looser (N9).
         spread = ((4 if k > 0 else 2) * population.mean + 2 * k) * rate
         return mean - math.sqrt(spread * _log(2, delta))
     if isinstance(population, SubGaussian):
@@ -77,7 +77,7 @@ def printed_omega(reports: OtherReports, delta: float, rate: float) -> float:
 
 
 def corrected_omega(reports: OtherReports, delta: float, rate: float) -> float:
-    """Return the clone bound of one-sided textbook inequalities (errata E2, E3, E9, E10, E12).
+    """Return the clone bound of one-sided textbook inequalities (erratum E12; reading notes N2, N3, N9, N10).
 
     Parameters and result are those of :func:`printed_omega`. Chernoff for Binomial and Poisson, the stated
     tail for sub-Gaussian and sub-exponential with delta / 4 for each of two steps, Cantelli for the rest.
@@ -101,7 +101,7 @@ def corrected_omega(reports: OtherReports, delta: float, rate: float) -> float:
 
 
 def _potential_mean(population: Fixed | Binomial) -> float:
-    """Return n' a: the paper counts user 1 among the n' potential users (E2)."""
+    """Return n' a: the paper counts user 1 among the n' potential users (N2)."""
     if isinstance(population, Fixed):
         return float(population.others + 1)
     return (population.trials + 1) * population.rate
@@ -160,8 +160,8 @@ def corrected_epsilon(reports: OtherReports, delta: float, eps_local: float) -> 
 
     Notes
     -----
-    One-sided tails with delta / 2 for the clones and for their split (E3, E5), and the report of user 1
-    mapped exactly instead of through a subsampling lemma (E6): with r the likelihood ratio without it,
+    One-sided tails with delta / 2 for the clones and for their split (N3, N5), and the report of user 1
+    mapped exactly instead of through a subsampling lemma (N6): with r the likelihood ratio without it,
     ``eps = log((r E + 1) / (r + E))``.
     """
     omega = corrected_omega(reports, delta, reports.rate(eps_local))

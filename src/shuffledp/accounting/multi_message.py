@@ -73,7 +73,7 @@ def population_lower_bound(population: Population, delta: float, *, form: str = 
         In (0, 1).
     form : {"printed", "corrected", "exact"}
         ``printed``: Table II; unsafe for a binomial law with a rate below about 0.38 (erratum E16) and for
-        :class:`SubGaussian` under its usual convention. ``corrected``: Chernoff, Cantelli and the definitions
+        :class:`SubGaussian` with a variance proxy as scale. ``corrected``: Chernoff, Cantelli and the definitions
         of the bounds; always valid. ``exact``: the largest integer n1 with ``Pr[N >= n1] >= 1 - delta``, for
         :class:`MomentBounded` under the worst law with these moments.
 

@@ -179,7 +179,7 @@ def group_order(
         Scale of the discrete Gaussian noise of one user, > 0.
     form : {"printed", "safe"}
         ``printed``: Wang et al. 2023, Theorem 6; it leaves no room for the noise and falls to p for small eps
-        (erratum E26), which costs utility, not privacy. ``safe``: the sum of at most n_max users wraps around
+        (reading note RP-N26), which costs utility, not privacy. ``safe``: the sum of at most n_max users wraps around
         with probability at most `failure`, where n_max is exceeded with probability at most 1e-12.
     failure : float
         In (0, 1); only for ``safe``.

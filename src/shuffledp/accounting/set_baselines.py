@@ -364,8 +364,8 @@ def sep_mm_plan(
         As in :func:`mm_plan`.
     weights : {"equal", "printed", "inverse_variance"}
         ``equal``: SepMM. ``printed``: Weighted SepMM, ``1 / sqrt(d s^2 ln(1/delta) / (n_k eps_k)^2 + s / n_k)``; the
-        paper has n for n_k (erratum SEG-6.4.7). These are inverse standard deviations. ``inverse_variance``: the best
-        ones, ``1 / (V_k + spread / n_k)`` with the variance V_k of the blanket messages.
+        paper writes n, which may mean n_k (reading note SEG-N6.4.7). These are inverse standard deviations.
+        ``inverse_variance``: the best ones, ``1 / (V_k + spread / n_k)`` with the variance V_k of the blanket messages.
     spread : float, optional
         ``sum_j w_j (1 - w_j)`` for the inverse variances; the largest possible, ``s (1 - s / d)``, if left out.
 

@@ -261,7 +261,7 @@ def rappor_flip_probability(n: int, eps: float, delta: float, *, calibration: st
     Notes
     -----
     See :func:`rappor_delta`. The published calibration is that of Ghazi et al. 2021, arXiv 2106.04247 (corrected, see
-    errata SUM-4).
+    reading note SUM-N4).
     """
     n = check_count("n", n, 2)
     eps = check_positive("eps", eps)

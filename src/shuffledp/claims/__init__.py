@@ -1,8 +1,9 @@
 """What the papers state, as data, and functions that test it.
 
-Errata are kept in one YAML file per paper. Each names a function that computes, from the accounting
-functions, the number that the printed form gives and the number that is right; the condition under which the
-two demonstrate the erratum is evaluated by machine. Tables of a paper that hold formulas are checked as a whole
+Errata are kept in one YAML file per paper, each with the words of the paper that it is about. Each names a function
+that computes, from the accounting functions, the number that the printed form gives and the number that is right; the
+condition under which the two demonstrate the erratum is evaluated by machine. What was inferred, reconstructed or read
+off a figure is a reading note, kept in a list of its own. Tables of a paper that hold formulas are checked as a whole
 (:data:`TABLES`).
 """
 
@@ -14,30 +15,61 @@ from shuffledp.claims.comparisons import (
     safety_margins,
     variance_gaps,
 )
-from shuffledp.claims.errata_data import EFFECTS, Erratum, ErratumError, errata, papers
-from shuffledp.claims.evaluation import check, evaluate, markdown_table
+from shuffledp.claims.errata_data import (
+    EFFECTS,
+    Erratum,
+    ErratumError,
+    Findings,
+    ReadingNote,
+    Withdrawn,
+    errata,
+    findings,
+    papers,
+    reading_notes,
+)
+from shuffledp.claims.evaluation import (
+    check,
+    check_notes,
+    evaluate,
+    evaluate_notes,
+    markdown_table,
+    notes_table,
+)
 from shuffledp.claims.multi_message import multi_gaps, table_two
 from shuffledp.claims.named import TABLES, table
+from shuffledp.claims.quotes import missing_quotes
+from shuffledp.claims.review import VERDICTS, verdicts
 from shuffledp.claims.witness import Witness
 
 __all__ = [
     "EFFECTS",
     "TABLES",
+    "VERDICTS",
     "Erratum",
     "ErratumError",
+    "Findings",
+    "ReadingNote",
+    "Withdrawn",
     "Witness",
     "budget_gaps",
     "check",
+    "check_notes",
     "checkin_gaps",
     "dummy_gaps",
     "errata",
     "evaluate",
+    "evaluate_notes",
+    "findings",
     "gradient_gaps",
     "markdown_table",
+    "missing_quotes",
     "multi_gaps",
+    "notes_table",
     "papers",
+    "reading_notes",
     "safety_margins",
     "table",
     "table_two",
     "variance_gaps",
+    "verdicts",
 ]

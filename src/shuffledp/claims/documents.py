@@ -24,8 +24,9 @@ from shuffledp.claims.comparisons import (
     safety_margins,
     variance_gaps,
 )
-from shuffledp.claims.evaluation import markdown, markdown_table
+from shuffledp.claims.evaluation import markdown, markdown_table, notes_table
 from shuffledp.claims.multi_message import multi_gaps, table_two
+from shuffledp.claims.review import review_table, summary_table
 
 _BLOCK = re.compile(
     r"(<!-- begin (?P<name>[a-z0-9_ ]+) -->\n)(?P<body>.*?)(<!-- end (?P=name) -->)", re.DOTALL
@@ -114,6 +115,13 @@ TABLES: dict[str, Callable[[], str]] = {
     "shuffle gaussian table one": _shuffle_gaussian_table,
     "shuffle gaussian cost": _shuffling_cost,
     "errata summation": partial(markdown_table, "summation"),
+    "notes random_population": partial(notes_table, "random_population"),
+    "notes dump": partial(notes_table, "dump"),
+    "notes segmented": partial(notes_table, "segmented"),
+    "notes shuffle_gaussian": partial(notes_table, "shuffle_gaussian"),
+    "notes summation": partial(notes_table, "summation"),
+    "errata summary": summary_table,
+    "errata review": review_table,
     "dump gaps": _dump_gaps,
     "dump savings": _dump_savings,
     "budgets": _budgets,

@@ -1,6 +1,11 @@
-"""Errata as data: reading and validating ``errata/<paper>.yaml``.
+"""Errata and reading notes as data: reading and validating ``errata/<paper>.yaml``.
 
-To add an erratum, add an entry to the paper's YAML file and a function to ``witnesses/<paper>.py`` and its
+An *erratum* quotes words that stand in the paper and are not right in their context. What rests on a formula that the
+text at hand has lost, on a figure, on a supplement or on a statement that holds as it stands is a *reading note*: it
+says what was read or reconstructed and what follows, and accuses nobody. A finding that was given up stays in the
+file as *withdrawn*, so that the fate of every number ever used can be told (:mod:`shuffledp.claims.review`).
+
+To add an erratum or a note, add an entry to the paper's YAML file and a function to ``witnesses/<paper>.py`` and its
 ``WITNESSES``. To add a paper, add both files.
 """
 
@@ -34,6 +39,11 @@ EFFECTS: dict[str, str] = {
 }
 
 _TEXT = {"type": "string", "minLength": 1, "pattern": r"\S"}
+#: A shorter passage would be found in almost any text.
+_QUOTE = {**_TEXT, "minLength": 20}
+_NAME = {"type": "string", "pattern": "^[a-z][a-z0-9_]*$"}
+_NUMBER = r"[1-9][0-9]*(\.[1-9][0-9]*)*"
+_ERRATUM_ID = {"type": "string", "pattern": rf"^[A-Z]{{2,4}}-E?{_NUMBER}$"}
 _SCHEMA: dict[str, Any] = {
     "type": "object",
     "additionalProperties": False,
@@ -55,17 +65,48 @@ _SCHEMA: dict[str, Any] = {
                     "explanation",
                     "witness",
                     "printed_is",
+                    "quote",
                 ],
                 "properties": {
-                    "id": {"type": "string", "pattern": r"^[A-Z]{2,4}-E?[1-9][0-9]*(\.[1-9][0-9]*)*$"},
+                    "id": _ERRATUM_ID,
                     "place": _TEXT,
+                    "quote": {"type": "array", "minItems": 1, "uniqueItems": True, "items": _QUOTE},
                     "printed": _TEXT,
                     "corrected": _TEXT,
                     "effect": {"enum": sorted(EFFECTS)},
                     "explanation": _TEXT,
-                    "witness": {"type": "string", "pattern": "^[a-z][a-z0-9_]*$"},
+                    "narrowed": _TEXT,
+                    "witness": _NAME,
                     "printed_is": {"enum": ["above", "below"]},
                 },
+            },
+        },
+        "notes": {
+            "type": "array",
+            "items": {
+                "type": "object",
+                "additionalProperties": False,
+                "required": ["id", "place", "read", "used", "why", "consequence", "witness", "read_is"],
+                "properties": {
+                    "id": {"type": "string", "pattern": rf"^[A-Z]{{2,4}}-N{_NUMBER}$"},
+                    "formerly": _ERRATUM_ID,
+                    "place": _TEXT,
+                    "read": _TEXT,
+                    "used": _TEXT,
+                    "why": _TEXT,
+                    "consequence": _TEXT,
+                    "witness": _NAME,
+                    "read_is": {"enum": ["above", "below"]},
+                },
+            },
+        },
+        "withdrawn": {
+            "type": "array",
+            "items": {
+                "type": "object",
+                "additionalProperties": False,
+                "required": ["id", "reason"],
+                "properties": {"id": _ERRATUM_ID, "reason": _TEXT},
             },
         },
     },
@@ -73,7 +114,18 @@ _SCHEMA: dict[str, Any] = {
 
 
 class ErratumError(Exception):
-    """An errata file is not valid, or a witness does not show its erratum."""
+    """An errata file is not valid, or a witness does not show its erratum or reading note."""
+
+
+def _number(key: str) -> tuple[int, ...]:
+    return tuple(int(part) for part in key.rpartition("-")[2].lstrip("EN").split("."))
+
+
+def _in_order(witness: Witness, first_is: str) -> bool:
+    larger, smaller = witness.printed, witness.correct
+    if first_is == "below":
+        larger, smaller = smaller, larger
+    return bool(witness.shows and larger > smaller)
 
 
 @dataclass(frozen=True)
@@ -86,6 +138,9 @@ class Erratum:
         For example ``RP-E1``.
     place : str
         Theorem, equation, figure or section of the paper.
+    quote : tuple of str
+        Passages of the paper, word for word, that carry what is said against it
+        (:func:`shuffledp.claims.quotes.missing_quotes`).
     printed, corrected : str
         The form as printed and as it should be, as plain text.
     effect : str
@@ -98,10 +153,13 @@ class Erratum:
         On which side of the correct value the printed value of the witness lies.
     compute : callable
         That function.
+    narrowed : str
+        What an earlier version of the entry said and the paper's words do not carry; empty if nothing was taken back.
     """
 
     id: str
     place: str
+    quote: tuple[str, ...]
     printed: str
     corrected: str
     effect: str
@@ -109,18 +167,94 @@ class Erratum:
     witness: str
     printed_is: str
     compute: WitnessFunction
+    narrowed: str = ""
 
     @property
     def number(self) -> tuple[int, ...]:
         """Number within the paper: (15,) for RP-E15, (6, 4, 1) for SEG-6.4.1."""
-        return tuple(int(part) for part in self.id.rpartition("-")[2].lstrip("E").split("."))
+        return _number(self.id)
 
     def shown_by(self, witness: Witness) -> bool:
         """Whether a witness demonstrates this erratum: its own condition holds, and the order of its values."""
-        larger, smaller = witness.printed, witness.correct
-        if self.printed_is == "below":
-            larger, smaller = smaller, larger
-        return bool(witness.shows and larger > smaller)
+        return _in_order(witness, self.printed_is)
+
+
+@dataclass(frozen=True)
+class ReadingNote:
+    """Something that was read or reconstructed, with what follows from it. It says nothing against the paper.
+
+    Parameters
+    ----------
+    id : str
+        For example ``SUM-N5``.
+    place : str
+        Theorem, equation, figure or section of the paper.
+    read, used : str
+        The form as read or reconstructed, and the one that it is compared with here, as plain text.
+    why : str
+        Why this is a note and no erratum.
+    consequence : str
+        A sentence or two.
+    witness : str
+        Name of the function that computes the witness, in ``witnesses/<paper>.py``; the values ``printed`` and
+        ``correct`` of the witness are those of the two forms.
+    read_is : {"above", "below"}
+        On which side of the value of the form used the value of the form read lies.
+    compute : callable
+        That function.
+    formerly : str
+        The erratum that the note replaces, wholly or in part; empty if there was none.
+    """
+
+    id: str
+    place: str
+    read: str
+    used: str
+    why: str
+    consequence: str
+    witness: str
+    read_is: str
+    compute: WitnessFunction
+    formerly: str = ""
+
+    @property
+    def number(self) -> tuple[int, ...]:
+        """Number within the paper: (5,) for SUM-N5."""
+        return _number(self.id)
+
+    def shown_by(self, witness: Witness) -> bool:
+        """Whether a witness demonstrates this note: its own condition holds, and the order of its values."""
+        return _in_order(witness, self.read_is)
+
+
+@dataclass(frozen=True)
+class Withdrawn:
+    """An erratum that was given up.
+
+    Parameters
+    ----------
+    id : str
+        The id it had. It is not used again.
+    reason : str
+        Why the paper is right, or why nothing remains to be said.
+    """
+
+    id: str
+    reason: str
+
+    @property
+    def number(self) -> tuple[int, ...]:
+        """Number within the paper."""
+        return _number(self.id)
+
+
+@dataclass(frozen=True)
+class Findings:
+    """All entries about one paper, each list by number."""
+
+    errata: tuple[Erratum, ...]
+    notes: tuple[ReadingNote, ...]
+    withdrawn: tuple[Withdrawn, ...]
 
 
 class _Loader(yaml.SafeLoader):
@@ -150,8 +284,8 @@ def papers() -> list[str]:
     return sorted(Path(f.name).stem for f in _folder().iterdir() if f.name.endswith(".yaml"))
 
 
-def errata(paper: str) -> list[Erratum]:
-    """Return the errata of a paper, by number.
+def findings(paper: str) -> Findings:
+    """Return errata, reading notes and withdrawn errata of a paper.
 
     Parameters
     ----------
@@ -169,8 +303,18 @@ def errata(paper: str) -> list[Erratum]:
     return parse((_folder() / f"{paper}.yaml").read_text(encoding="utf-8"), paper, module.WITNESSES)
 
 
-def parse(text: str, paper: str, witnesses: Mapping[str, WitnessFunction]) -> list[Erratum]:
-    """Return the errata that a YAML text describes, by number.
+def errata(paper: str) -> list[Erratum]:
+    """Return the errata of a paper, by number; raises as :func:`findings` does."""
+    return list(findings(paper).errata)
+
+
+def reading_notes(paper: str) -> list[ReadingNote]:
+    """Return the reading notes of a paper, by number; raises as :func:`findings` does."""
+    return list(findings(paper).notes)
+
+
+def parse(text: str, paper: str, witnesses: Mapping[str, WitnessFunction]) -> Findings:
+    """Return the entries that a YAML text describes, by number.
 
     Parameters
     ----------
@@ -179,7 +323,7 @@ def parse(text: str, paper: str, witnesses: Mapping[str, WitnessFunction]) -> li
     paper : str
         The paper it must be about.
     witnesses : mapping of str to callable
-        Witness functions by name. Every one must belong to exactly one erratum.
+        Witness functions by name. Every one must belong to exactly one erratum or note.
 
     Raises
     ------
@@ -196,37 +340,75 @@ def parse(text: str, paper: str, witnesses: Mapping[str, WitnessFunction]) -> li
         raise ErratumError(f"{where}: {_place(problem.absolute_path, content)}{problem.message}.")
     if content["paper"] != paper:
         raise ErratumError(f"{where}: is about {content['paper']!r}, expected {paper!r}.")
-    entries: list[dict[str, str]] = content["errata"]
-    for key in ("id", "witness"):
-        values = [entry[key] for entry in entries]
-        twice = sorted({v for v in values if values.count(v) > 1})
-        if twice:
-            raise ErratumError(f"{where}: {key} used more than once: {', '.join(twice)}.")
-    prefixes = sorted({re.sub(r"[0-9.]+$", "", entry["id"]) for entry in entries})
+    entries, notes, withdrawn = (content.get(part) or [] for part in ("errata", "notes", "withdrawn"))
+    _check_ids(where, entries, notes, withdrawn)
+    _check_witnesses(where, [*entries, *notes], witnesses)
+    for part in (entries, notes, withdrawn):
+        part.sort(key=lambda entry: _number(entry["id"]))
+    return Findings(
+        tuple(Erratum(**_clean(e), compute=witnesses[e["witness"]]) for e in entries),
+        tuple(ReadingNote(**_clean(e), compute=witnesses[e["witness"]]) for e in notes),
+        tuple(Withdrawn(**_clean(e)) for e in withdrawn),
+    )
+
+
+def _check_ids(
+    where: str, entries: list[dict[str, Any]], notes: list[dict[str, Any]], withdrawn: list[dict[str, Any]]
+) -> None:
+    """Every number has one fate: an id is used once, and a note replaces no erratum that was withdrawn."""
+    _once(where, "id", [entry["id"] for entry in (*entries, *notes, *withdrawn)])
+    former = [entry["formerly"] for entry in notes if "formerly" in entry]
+    _once(where, "formerly", former)
+    both = sorted(set(former) & {entry["id"] for entry in withdrawn})
+    if both:
+        raise ErratumError(f"{where}: withdrawn and replaced by a note: {', '.join(both)}.")
+    for entry in entries:
+        if entry["id"] in former and "narrowed" not in entry:
+            raise ErratumError(
+                f"{where}: {entry['id']}: a note has a part of it; say which under 'narrowed'."
+            )
+    ids = [*(entry["id"] for entry in (*entries, *notes, *withdrawn)), *former]
+    prefixes = sorted({re.sub(r"[EN]?[0-9.]+$", "", key) for key in ids})
     if len(prefixes) > 1:
         raise ErratumError(f"{where}: the ids have several prefixes: {', '.join(prefixes)}.")
+
+
+def _once(where: str, key: str, values: list[str]) -> None:
+    twice = sorted({v for v in values if values.count(v) > 1})
+    if twice:
+        raise ErratumError(f"{where}: {key} used more than once: {', '.join(twice)}.")
+
+
+def _check_witnesses(
+    where: str, entries: list[dict[str, Any]], witnesses: Mapping[str, WitnessFunction]
+) -> None:
+    used = [entry["witness"] for entry in entries]
+    _once(where, "witness", used)
     for entry in entries:
         if entry["witness"] not in witnesses:
             known = ", ".join(sorted(witnesses))
             raise ErratumError(
                 f"{where}: {entry['id']}: no witness function {entry['witness']!r}. Known: {known}."
             )
-    unused = sorted(set(witnesses) - {entry["witness"] for entry in entries})
+    unused = sorted(set(witnesses) - set(used))
     if unused:
-        raise ErratumError(f"{where}: no erratum uses the witness functions {', '.join(unused)}.")
-    found = [
-        Erratum(**{k: " ".join(v.split()) for k, v in e.items()}, compute=witnesses[e["witness"]])
-        for e in entries
-    ]
-    return sorted(found, key=lambda erratum: erratum.number)
+        raise ErratumError(f"{where}: no erratum or note uses the witness functions {', '.join(unused)}.")
+
+
+def _clean(entry: Mapping[str, Any]) -> dict[str, Any]:
+    """Collapse the white space of all texts of an entry; lists become tuples."""
+    return {
+        key: " ".join(value.split()) if isinstance(value, str) else tuple(" ".join(v.split()) for v in value)
+        for key, value in entry.items()
+    }
 
 
 def _place(path: Any, content: Any) -> str:
     """Name the entry that a validation error belongs to by its id, if it has one, and the key."""
     steps = list(path)
-    if len(steps) < 2 or steps[0] != "errata":
+    if len(steps) < 2 or steps[0] not in ("errata", "notes", "withdrawn"):
         return "".join(f"{step}: " for step in steps)
-    entry = content["errata"][steps[1]]
+    entry = content[steps[0]][steps[1]]
     name = entry.get("id") if isinstance(entry, dict) else None
     steps[:2] = [str(name) if name else f"entry {steps[1] + 1}"]
     return "".join(f"{step}: " for step in steps)

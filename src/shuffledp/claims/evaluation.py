@@ -1,4 +1,4 @@
-"""Evaluating the errata of a paper: a table, a check, and the table as Markdown."""
+"""Evaluating the errata and reading notes of a paper: tables, a check, and the tables as Markdown."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import pandas as pd
 
-from shuffledp.claims.errata_data import Erratum, ErratumError, errata
+from shuffledp.claims.errata_data import Erratum, ErratumError, ReadingNote, errata, reading_notes
 from shuffledp.claims.witness import Witness
 
 if TYPE_CHECKING:
@@ -17,6 +17,7 @@ if TYPE_CHECKING:
 COLUMNS = (
     "id",
     "place",
+    "quote",
     "effect",
     "printed form",
     "corrected form",
@@ -28,12 +29,28 @@ COLUMNS = (
     "note",
 )
 
+#: Columns of :func:`evaluate_notes`, in order.
+NOTE_COLUMNS = (
+    "id",
+    "formerly",
+    "place",
+    "as read",
+    "as used",
+    "why a note",
+    "consequence",
+    "quantity",
+    "value as read",
+    "value as used",
+    "shown",
+    "note",
+)
 
-def _computed(erratum: Erratum) -> Witness:
-    witness = erratum.compute()
+
+def _computed(entry: Erratum | ReadingNote) -> Witness:
+    witness = entry.compute()
     if not (math.isfinite(witness.printed) and math.isfinite(witness.correct)):
         raise ErratumError(
-            f"{erratum.id}: witness {erratum.witness} gives {witness.printed!r} and {witness.correct!r}, "
+            f"{entry.id}: witness {entry.witness} gives {witness.printed!r} and {witness.correct!r}, "
             "expected two finite numbers."
         )
     return witness
@@ -64,6 +81,7 @@ def evaluate(paper: str) -> pd.DataFrame:
         values = (
             erratum.id,
             erratum.place,
+            " [...] ".join(erratum.quote),
             erratum.effect,
             erratum.printed,
             erratum.corrected,
@@ -78,6 +96,46 @@ def evaluate(paper: str) -> pd.DataFrame:
     return pd.DataFrame(rows, columns=list(COLUMNS))
 
 
+def evaluate_notes(paper: str) -> pd.DataFrame:
+    """Compute all witnesses of a paper's reading notes.
+
+    Parameters
+    ----------
+    paper : str
+        A key, for example ``summation``.
+
+    Returns
+    -------
+    DataFrame
+        One row per note, by number, with the columns :data:`NOTE_COLUMNS`; no row if the paper has none.
+
+    Raises
+    ------
+    ErratumError
+        If the notes are not valid or a value is not finite. A witness that does not show its note is a row with
+        ``shown`` False; see :func:`check`.
+    """
+    rows: list[dict[str, Any]] = []
+    for entry in reading_notes(paper):
+        witness = _computed(entry)
+        values = (
+            entry.id,
+            entry.formerly,
+            entry.place,
+            entry.read,
+            entry.used,
+            entry.why,
+            entry.consequence,
+            witness.quantity,
+            witness.printed,
+            witness.correct,
+            entry.shown_by(witness),
+            witness.note,
+        )
+        rows.append(dict(zip(NOTE_COLUMNS, values, strict=True)))
+    return pd.DataFrame(rows, columns=list(NOTE_COLUMNS))
+
+
 def check(paper: str) -> None:
     """Check that every erratum of a paper is shown by its witness.
 
@@ -86,14 +144,29 @@ def check(paper: str) -> None:
     ErratumError
         Naming every erratum that is not shown, with its values; or if the errata are not valid.
     """
+    _check(paper, [(erratum, "printed", erratum.printed_is) for erratum in errata(paper)])
+
+
+def check_notes(paper: str) -> None:
+    """Check that every reading note of a paper is shown by its witness.
+
+    Raises
+    ------
+    ErratumError
+        Naming every note that is not shown, with its values; or if the notes are not valid.
+    """
+    _check(paper, [(entry, "read", entry.read_is) for entry in reading_notes(paper)])
+
+
+def _check(paper: str, entries: Sequence[tuple[Erratum | ReadingNote, str, str]]) -> None:
     failed = []
-    for erratum in errata(paper):
-        witness = _computed(erratum)
-        if not erratum.shown_by(witness):
+    for entry, form, side in entries:
+        witness = _computed(entry)
+        if not entry.shown_by(witness):
             failed.append(
-                f"{erratum.id} ({erratum.witness}): printed {witness.printed:.6g}, correct {witness.correct:.6g}, "
-                f"expected the printed value {erratum.printed_is} the correct one; "
-                f"condition {'holds' if witness.shows else 'fails'}"
+                f"{entry.id} ({entry.witness}): {form} {witness.printed:.6g}, "
+                f"{'correct' if form == 'printed' else 'used'} {witness.correct:.6g}, expected the first {side} the "
+                f"second; condition {'holds' if witness.shows else 'fails'}"
             )
     if failed:
         raise ErratumError(f"{paper}: not shown: " + "; ".join(failed) + ".")
@@ -109,8 +182,8 @@ def markdown_table(paper: str) -> str:
         [
             row["id"],
             row["place"],
-            f"`{row['printed form']}`",
-            f"`{row['corrected form']}`",
+            code(row["printed form"]),
+            code(row["corrected form"]),
             row["effect"],
             f"{row['explanation']} {row['note']}",
             row["quantity"],
@@ -125,7 +198,32 @@ def markdown_table(paper: str) -> str:
     )
 
 
+def notes_table(paper: str) -> str:
+    """Return the reading notes of a paper with their witnesses as a Markdown table, as :func:`markdown_table`."""
+    body = [
+        [
+            row["id"],
+            row["place"],
+            code(row["as read"]),
+            code(row["as used"]),
+            row["why a note"],
+            f"{row['consequence']} {row['note']}",
+            row["quantity"],
+            f"{row['value as read']:.4g}",
+            f"{row['value as used']:.4g}",
+        ]
+        for row in evaluate_notes(paper).to_dict("records")
+    ]
+    headers = ["id", "place", "as read", "as used", "why a note", "what follows", "witness"]
+    return markdown([*headers, "value as read", "value as used"], body)
+
+
+def code(text: str) -> str:
+    """Return a text as a Markdown code span; a text with a backtick gets two of them around it."""
+    return f"`` {text} ``" if "`" in text else f"`{text}`"
+
+
 def markdown(headers: Sequence[str], body: Iterable[Sequence[str]]) -> str:
-    """Return a Markdown table of cells that are text already."""
+    """Return a Markdown table of cells that are text already; bars in them are escaped."""
     lines = [headers, ["---"] * len(headers), *body]
-    return "".join("| " + " | ".join(line) + " |\n" for line in lines)
+    return "".join("| " + " | ".join(cell.replace("|", r"\|") for cell in line) + " |\n" for line in lines)

@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping
 import pandas as pd
 
 from shuffledp.claims import dump, multi_message, shuffle_gaussian, summation
-from shuffledp.claims.evaluation import check, evaluate
+from shuffledp.claims.evaluation import check, check_notes, evaluate, evaluate_notes
 
 #: Checked tables of the papers: computed when asked for.
 TABLES: Mapping[str, Mapping[str, Callable[[], pd.DataFrame]]] = {
@@ -26,7 +26,7 @@ TABLES: Mapping[str, Mapping[str, Callable[[], pd.DataFrame]]] = {
 
 
 def table(paper: str, name: str) -> pd.DataFrame:
-    """Return one table: ``errata`` of the paper with their witnesses, or a checked table of the paper.
+    """Return one table: ``errata`` or ``reading_notes`` with their witnesses, or a checked table of the paper.
 
     Parameters
     ----------
@@ -36,16 +36,19 @@ def table(paper: str, name: str) -> pd.DataFrame:
     Raises
     ------
     ErratumError
-        If a witness does not show its erratum.
+        If a witness does not show its erratum or note.
     ValueError
         If the paper has no such table.
     """
     if name == "errata":
         check(paper)
         return evaluate(paper)
+    if name == "reading_notes":
+        check_notes(paper)
+        return evaluate_notes(paper)
     known = TABLES.get(paper, {})
     if name not in known:
         raise ValueError(
-            f"No table {name!r} of claims about {paper!r}. Known: {', '.join(['errata', *known])}."
+            f"No table {name!r} of claims about {paper!r}. Known: {', '.join(['errata', 'reading_notes', *known])}."
         )
     return known[name]()

@@ -1,7 +1,7 @@
 """Figure 1 of Ghazi et al. 2021 (ICML) point by point, and the shipped noise designs.
 
 The points were read off the vector drawing; they are in ``readings/summation.csv``. All are at eps = 1, delta = 1e-6
-and eps* = 0.9. Panel (b) is titled Delta = 10 but shows Delta = 5 (SUM-1).
+and eps* = 0.9. Panel (b) is titled Delta = 10, and its points fit Delta = 5 (SUM-N1).
 """
 
 from __future__ import annotations
@@ -170,7 +170,7 @@ def _rappor_error(n: int, size: int) -> _Point:
         plain,
         "plain estimator",
         math.sqrt(2) * centred,
-        "within 0.6 % of sqrt(2) times ours (SUM-3)",
+        "within 0.6 % of sqrt(2) times ours (SUM-N3)",
     )
 
 

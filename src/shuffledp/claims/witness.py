@@ -1,4 +1,4 @@
-"""The number that demonstrates an erratum."""
+"""The number that demonstrates an erratum or a reading note."""
 
 from __future__ import annotations
 
@@ -15,11 +15,12 @@ class Witness:
     quantity : str
         What the two numbers are, in which setting, with units.
     printed : float
-        What the printed form gives, or promises.
+        What the printed form gives, or promises; for a reading note, what the form as read gives.
     correct : float
-        What is true: an exact value, a proven bound, or the value of the corrected form.
+        What is true: an exact value, a proven bound, or the value of the corrected form; for a reading note, what the
+        form used here gives.
     shows : bool
-        Whether everything that the erratum states was found to hold in this computation.
+        Whether everything that the entry states was found to hold in this computation.
     note : str
         Further numbers of the same computation.
     """

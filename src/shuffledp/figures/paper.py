@@ -120,7 +120,7 @@ def _drawn(
 def _claim(
     paper: Paper, name: str, about: Mapping[str, Any], table: Path, captions: Path
 ) -> tuple[dict[str, Any], dict[str, bytes]]:
-    """A table that the claims room computed: errata with their witnesses, or a checked table of the paper."""
+    """A table that the claims room computed: errata or reading notes with witnesses, or a checked table."""
     frame = pd.read_csv(verified(table, table.with_suffix(".sha256")), dtype=str, keep_default_na=False)
     prose = (captions / paper.key / about["caption"]).read_text(encoding="utf-8").strip() + "\n"
     facts = {

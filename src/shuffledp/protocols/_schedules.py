@@ -229,7 +229,7 @@ class NonAdaptiveSchedule(SingleReport):
         Notes
         -----
         Tried are ``k = 0, h, 2h, ..`` up to the number of potential users, ``h`` its square root; 0 stands for
-        Theorems 1 and 2 (errata RP-E9). Where dummies help, with the printed constants, the curve is flat.
+        Theorems 1 and 2 (reading note RP-N9). Where dummies help, with the printed constants, the curve is flat.
         """
         cls.check_request(budget, task, accounting)
         law, delta, eps = law_of(population), positive_delta(budget), budget.largest_eps

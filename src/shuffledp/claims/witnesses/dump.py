@@ -1,4 +1,4 @@
-"""Witnesses for the errata of the DUMP paper (arXiv 2009.13738).
+"""Witnesses for the errata and reading notes of the DUMP paper (arXiv 2009.13738).
 
 Settings are those of its experiments: 500,000 users with 50 or 500 values, IPUMS (70,187 users, 900 values), Ratings
 (494,352 users, 2,000 values), delta 1e-6, local budget 8 of mixDUMP.
@@ -56,7 +56,7 @@ def independence_not_needed() -> Witness:
 
 
 def one_dummy_less() -> Witness:
-    """DUMP-2: S dummies give what the theorem grants to S - 1."""
+    """DUMP-N2: S dummies give what the theorem grants to S - 1."""
     printed = dummy_count(50, 1.0, DELTA, accounting="printed")
     enough = math.ceil(_theorem_dummies(50, 1.0) - 1)
     two = math.ceil(_theorem_dummies(2, 1.0) - 1)
@@ -76,7 +76,7 @@ def _true_flexible_mse(n: int, k: int, dummies: int, rate: float) -> float:
 
 
 def flexible_error() -> Witness:
-    """DUMP-3: the error of flexible pureDUMP in a cell of Table 3."""
+    """DUMP-N3: the error of flexible pureDUMP in a cell of Table 3."""
     k, rate, dummies = 500, 0.001, 1270
     printed, true = printed_flexible_mse(USERS, k, dummies, rate), _true_flexible_mse(USERS, k, dummies, rate)
     single = printed_flexible_mse(USERS, k, 1, rate)
@@ -87,13 +87,13 @@ def flexible_error() -> Witness:
         true,
         math.isclose(single, _true_flexible_mse(USERS, k, 1, rate), rel_tol=1e-9)
         and observed < printed * 1.001,
-        f"{true / printed:.1f} times the printed error. Subtracting the observed number of dummies instead of the "
+        f"{true / printed:.1f} times the error as read. Subtracting the observed number of dummies instead of the "
         f"expected one gives {observed:.3g}.",
     )
 
 
 def random_senders() -> Witness:
-    """DUMP-4: dummies per sender in the last cell of Table 3."""
+    """DUMP-N4: dummies per sender in the last cell of Table 3."""
     setting = (USERS, 500, 1.0, DELTA, 0.001)
     printed = flexible_dummies(*setting, accounting="printed")
     proven = flexible_dummies(*setting, accounting="corrected")
@@ -109,7 +109,7 @@ def random_senders() -> Witness:
         float(printed),
         float(proven),
         max(deltas) <= DELTA,
-        f"In the 16 settings of Table 3 the exact delta of the printed numbers is at most {max(deltas):.1e}.",
+        f"In the 16 settings of Table 3 the exact delta of its numbers is at most {max(deltas):.1e}.",
     )
 
 
@@ -121,7 +121,7 @@ def _crossing(n: int, k: int) -> float:
 
 
 def mix_needs_more() -> Witness:
-    """DUMP-5: dummies of both protocols on IPUMS."""
+    """DUMP-N5: dummies of both protocols on IPUMS."""
     n, k = SETTINGS["IPUMS"]
     eps = 0.5
     pure = dummy_count(k, eps, DELTA, accounting="printed")
@@ -137,7 +137,7 @@ def mix_needs_more() -> Witness:
         for e in (0.98 * crossings[name], 1.02 * crossings[name])
     )
     return Witness(
-        "dummies of mixDUMP over dummies of pureDUMP on IPUMS, eps = 0.5 (printed: fewer, so at most 1)",
+        "dummies of mixDUMP over dummies of pureDUMP on IPUMS, eps = 0.5 (as read: fewer, so at most 1)",
         1.0,
         mix / pure,
         agree,
@@ -179,7 +179,7 @@ def decade_of_users() -> Witness:
 
 
 def table_4_cell() -> Witness:
-    """DUMP-7: the one entry that is not the theorem's value rounded up."""
+    """DUMP-N7: the one entry that is not the theorem's value rounded up."""
     needed = flexible_dummies_needed(USERS, 500, 1.0, DELTA, 0.001, eps_local=EPS_LOCAL)
     ours = [
         [
@@ -199,7 +199,7 @@ def table_4_cell() -> Witness:
 
 
 def public_coin_range() -> Witness:
-    """DUMP-8: the noise rate of public-coin at eps = 0.6, 50 values."""
+    """DUMP-N8: the noise rate of public-coin at eps = 0.6, 50 values."""
     rows = public_coin_rows(50)
 
     def rate(eps: float) -> float:
@@ -218,7 +218,7 @@ def public_coin_range() -> Witness:
 
 
 def truncation_error() -> Witness:
-    """DUMP-9: the error of the truncation-based protocol on 50 equally frequent values."""
+    """DUMP-N9: the error of the truncation-based protocol on 50 equally frequent values."""
     k, eps = 50, 0.4
     held = USERS // k
     miss = truncation_miss_rate(USERS, eps, DELTA, accounting="printed")
@@ -229,7 +229,7 @@ def truncation_error() -> Witness:
     plain = miss * (1 - miss) / USERS
     pure = math.ceil(_theorem_dummies(k, eps)) * (k - 1) / (USERS * k) ** 2
     return Witness(
-        "mean squared error over that of pureDUMP, 50 equally frequent values, eps = 0.4 (printed: similar)",
+        "mean squared error over that of pureDUMP, 50 equally frequent values, eps = 0.4 (as read: similar)",
         1.0,
         truncated / pure,
         plain > 10 * pure,
@@ -257,7 +257,7 @@ def real_shape_sampled() -> Witness:
     worst = float(np.max(np.abs(mixture / nbinom.pmf(counts, shape, 1 - p) - 1)))
     return Witness(
         "largest relative difference between the probabilities of a Poisson number with gamma distributed mean and "
-        f"those of one user's noise, shape {shape:.3g} (printed: no such sampler)",
+        f"those of one user's noise, shape {shape:.3g} (printed: no way to sample it)",
         1.0,
         worst,
         worst < 1e-6,
@@ -266,7 +266,7 @@ def real_shape_sampled() -> Witness:
 
 
 def range_of_eps() -> Witness:
-    """DUMP-11: what Theorem 5.2 would promise for a large eps."""
+    """DUMP-N11: what the rebuilt formula of Theorem 5.2 would promise for a large eps."""
     k, eps = 500, 10.0
     dummies = math.ceil(_theorem_dummies(k, eps))
     none = math.exp(log_binomial_pmf(0, dummies, 1 / k))
@@ -282,7 +282,7 @@ def range_of_eps() -> Witness:
 
 
 def ratings_amplified() -> Witness:
-    """DUMP-12: the local budget of GRR on Ratings at eps = 1."""
+    """DUMP-N12: the local budget of GRR on Ratings at eps = 1."""
     n, k = SETTINGS["Ratings"]
     printed = blanket_local_budget(n, k, 1.0, DELTA, accounting="printed")
     exact = blanket_local_budget(n, k, 0.4, DELTA, accounting="exact")
@@ -290,12 +290,12 @@ def ratings_amplified() -> Witness:
     least = 2 * math.exp(-(n - 1) / (14 * k))
     below = blanket_local_budget(n, k, 0.9, DELTA, accounting="printed")
     return Witness(
-        "local budget of GRR on Ratings for eps = 1, delta = 1e-6 (printed: not amplified, so 1)",
+        "local budget of GRR on Ratings for eps = 1, delta = 1e-6 (as read: not amplified, so 1)",
         1.0,
         printed,
         below == 0.9 and exact > 1,
-        f"Amplified from eps = {threshold:.3f} on; the claim needs delta < {least:.1e}. With exact accounting the "
-        f"local budget is {exact:.2f} already at eps = 0.4.",
+        f"Amplified from eps = {threshold:.3f} on; the remark is right for delta < {least:.1e}. With exact accounting "
+        f"the local budget is {exact:.2f} already at eps = 0.4.",
     )
 
 

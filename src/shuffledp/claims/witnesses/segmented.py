@@ -1,4 +1,4 @@
-"""Witnesses for the errata of Wang et al. 2024 (arXiv 2407.19639), segmented private data aggregation.
+"""Witnesses for the errata and reading notes of Wang et al. 2024 (arXiv 2407.19639), segmented aggregation.
 
 Settings are those of the paper's experiments: MSNBC means 17 items, 4 per user, budgets 0.5, 1 and 2 nats, and a delta
 of 0.01 / n; S1, S2 and S3 are its shares of users per level.
@@ -213,7 +213,7 @@ def reversed_interval() -> Witness:
 
 
 def dependent_levels() -> Witness:
-    """SEG-6.4.6: an item that only cautious users hold is underestimated."""
+    """SEG-N6.4.6: an item that only cautious users hold is underestimated."""
     plan = _plan(5000, _S1, 1.0)
     held = (0.2, 0.0, 0.0)  # share of the users of a level that hold the item
     truth = sum(n * w for n, w in zip(plan.level_sizes, held, strict=True)) / plan.n
@@ -221,7 +221,7 @@ def dependent_levels() -> Witness:
     mean = sum(n * rate * w for n, rate, w in terms) / plan.reports
     return Witness(
         "mean of the estimated frequency of an item that 20 % of the users of level 0.5 and no others hold, MSNBC, n "
-        "5000, S1, m 1: as claimed, and as it is",
+        "5000, S1, m 1: if levels and data were independent, and as it is",
         truth,
         mean,
         mean < 0.7 * truth,
@@ -231,7 +231,7 @@ def dependent_levels() -> Witness:
 
 
 def group_sizes() -> Witness:
-    """SEG-6.4.7: the weights of Weighted SepMM belong to the groups that the estimates come from."""
+    """SEG-N6.4.7: the weights of Weighted SepMM belong to the groups that the estimates come from."""
     items, s = _MSNBC
     n, delta = 5000, 2e-6
     errors = {}
@@ -264,13 +264,13 @@ def group_sizes() -> Witness:
 
 
 def below_four() -> Witness:
-    """SEG-6.4.8: with 8 items per user the best m lies outside the plotted range."""
+    """SEG-N6.4.8: with 8 items per user the best m lies outside the plotted range."""
     best = {
         (s, n): segmented_plan(_sizes(_S1, n), _EPS, 0.01 / n, 128, s, accounting="printed").blankets
         for s, n in ((4, 5000), (4, 50_000), (8, 5000), (8, 50_000))
     }
     return Witness(
-        "best m for 128 items, 8 per user, n 5000, S1: as the summary has it, at most 4, and computed",
+        "best m for 128 items, 8 per user, n 5000, S1: at most 4, as the summary says of most settings, and computed",
         4.0,
         best[8, 5000],
         best[8, 5000] > 10 and best[8, 50_000] > 4 and abs(best[4, 50_000] - 1.8) < 0.05,
@@ -280,7 +280,7 @@ def below_four() -> Witness:
 
 
 def liberal_users() -> Witness:
-    """SEG-6.4.9: more liberal users do not always help Weighted SepMM."""
+    """SEG-N6.4.9: more liberal users do not always help Weighted SepMM."""
     n = 50_000
     errors = [
         sep_mm_plan(
@@ -299,11 +299,11 @@ def liberal_users() -> Witness:
         for shares in (_S2, _S3)
     ]
     return Witness(
-        "squared error of Weighted SepMM, MSNBC, n 50000, S3: at most that in S2 as the text has it, and computed",
+        "squared error of Weighted SepMM, MSNBC, n 50000, S3: at most that in S2, as read, and computed",
         errors[0],
         errors[1],
         errors[1] > 1.2 * errors[0] and ours[1].expected_sse(_SPREAD) < ours[0].expected_sse(_SPREAD),
-        "The statement holds at n 5000, and for the segmented protocol.",
+        "At n 5000 the remark agrees with what is computed, and for the segmented protocol everywhere.",
     )
 
 

@@ -1,4 +1,4 @@
-"""Witnesses for the errata of Liew and Takahashi (2022), the shuffle Gaussian mechanism.
+"""Witnesses for the errata and reading notes of Liew and Takahashi (2022), the shuffle Gaussian mechanism.
 
 Notation: d is the distance of the two records that replace each other, C the clipping norm, g the sampling rate.
 """
@@ -90,7 +90,7 @@ def common_place_rdp(n: int, sigma: float, *, changed: float, original: float, p
 
 
 def order_limit() -> Witness:
-    """SG-1: with orders up to 30 Table 1 shows the conversion at order 30, not the mechanism."""
+    """SG-N1: with orders up to 30 Table 1 shows the conversion at order 30, not the mechanism."""
     delta = 1 / _N
     short = shuffle_gaussian_epsilons(_N, _TABLE_SIGMA, _COLUMNS, delta, most_order=30)
     long = shuffle_gaussian_epsilons(_N, _TABLE_SIGMA, _COLUMNS, delta)
@@ -100,7 +100,7 @@ def order_limit() -> Witness:
     share = float(conversion_term(np.array([30.0]), delta)[0]) / short[-1]
     clones = gaussian_clones_epsilon(n=_N, sigma=_TABLE_SIGMA, rounds=1, delta=delta)
     return Witness(
-        "eps of one round, n 60000, sigma 9.48, delta 1/n; printed with orders up to 30, correct with enough orders",
+        "eps of one round, n 60000, sigma 9.48, delta 1/n; with orders up to 30, and with enough orders",
         float(short[0]),
         float(long[0]),
         best == {30.0} and share > 0.999 and long[0] < clones < short[0],
@@ -110,7 +110,7 @@ def order_limit() -> Witness:
 
 
 def two_sensitivities() -> Witness:
-    """SG-2: the row of the clones method is computed for sensitivity 2, that of the paper's own method for 1."""
+    """SG-N2: the row of the clones method is computed for sensitivity 2, that of the paper's own method for 1."""
     delta = 1 / _N
     printed = gaussian_clones_epsilon(
         n=_N, sigma=9.476, rounds=1, delta=delta, sensitivity=2, search="printed"
@@ -119,11 +119,11 @@ def two_sensitivities() -> Witness:
     seven = gaussian_clones_epsilon(n=_N, sigma=9.476, rounds=7, delta=delta, sensitivity=2, search="printed")
     own = float(shuffle_gaussian_epsilons(_N, _TABLE_SIGMA / 2, [1], delta)[0])
     return Witness(
-        "eps of one round by clones, n 60000, sigma 9.476; printed with sensitivity 2, correct with sensitivity 1",
+        "eps of one round by clones, n 60000, sigma 9.476; with sensitivity 2, and with sensitivity 1",
         printed,
         correct,
         abs(printed - 0.18623) < 5e-6 and abs(seven - 1.43138) < 5e-6,
-        f"The first and the last entry of the printed row, {printed:.5f} and {seven:.5f}, come out with sensitivity 2. "
+        f"The first and the last entry of the row, {printed:.5f} and {seven:.5f}, come out with sensitivity 2. "
         f"At that distance the paper's own method gives {own:.5f} for one round.",
     )
 
@@ -181,7 +181,7 @@ def others_elsewhere() -> Witness:
 
 
 def clipped_distance() -> Witness:
-    """SG-6: clipped gradients that replace each other are up to 2 C apart."""
+    """SG-N6: clipped gradients that replace each other are up to 2 C apart."""
     multiplier, rounds = 0.86, 10_000
 
     def epsilon(sigma: float) -> float:
@@ -192,7 +192,7 @@ def clipped_distance() -> Witness:
     printed, correct = epsilon(multiplier), epsilon(multiplier / 2)
     local = gaussian_local_epsilon(multiplier, _DELTA, sensitivity=2)
     return Witness(
-        "eps of Figure 1a after 10 epochs; printed with the noise multiplier 0.86 as sigma (d = C), correct with half "
+        "eps of Figure 1a after 10 epochs; with the noise multiplier 0.86 as sigma (d = C), and with half "
         "of it (d = 2 C)",
         printed,
         correct,
@@ -202,7 +202,7 @@ def clipped_distance() -> Witness:
 
 
 def subsampling_floor() -> Witness:
-    """SG-7: Theorem 2 has a floor that no noise removes, and Figure 1b shows it."""
+    """SG-N7: the bound of Theorem 2 has a floor that no noise removes."""
 
     def epsilon(form: Literal["printed", "convex"], sigma: float) -> float:
         return checkin_shuffle_gaussian_epsilon(
@@ -221,11 +221,11 @@ def subsampling_floor() -> Witness:
     whole = best_epsilon(orders, _ROUNDS * shuffle_gaussian_rdp(orders, 6000, _SIGMA), _DELTA)[0]
     bound = float(subsampled_shuffle_gaussian_rdp([3], _N, 6000, 1000.0, form="printed")[0])
     return Witness(
-        "eps of Figure 1b after 5540 rounds, sigma 5; printed by Theorem 2, correct by convexity",
+        "eps of Figure 1b after 5540 rounds, sigma 5; by Theorem 2, and by convexity",
         printed,
         correct,
         correct < whole < printed and quiet > 10 and bound >= math.log1p(2 * _RATE**3) / 2,
-        f"With sigma 1000 the printed bound still gives {quiet:.3f}. Without any use of the subsampling eps is "
+        f"With sigma 1000 the bound of Theorem 2 still gives {quiet:.3f}. Without any use of the subsampling eps is "
         f"{whole:.3f}.",
     )
 
@@ -284,7 +284,7 @@ def algorithm_returns_sum() -> Witness:
 
 
 def zeros_of_a_partition() -> Witness:
-    """SG-11: the parts that are 0 are repetitions too."""
+    """SG-N11: the k_i that are 0 are repetitions too, as the paper counts them."""
     n, sigma, order = 10, 1.0, 2
     scale = 1 / (2 * sigma**2)
 
@@ -297,16 +297,16 @@ def zeros_of_a_partition() -> Witness:
     correct = float(shuffle_gaussian_rdp([order], n, sigma)[0])
     repaired = rdp(n, math.exp(gammaln(n + 1) - gammaln(n - 1)) / 2)
     return Witness(
-        "divergence of order 2, n 10, sigma 1, by partitions",
+        "divergence of order 2, n 10, sigma 1, by partitions without and with their zeros",
         printed,
         correct,
         abs(repaired / correct - 1) < 1e-9,
-        "The printed factor is n! for the one part 2, instead of n.",
+        "Without the zeros the factor is n! for the one part 2, instead of n.",
     )
 
 
 def clones_condition() -> Witness:
-    """SG-12: the condition of the clones theorem has log(2 delta), which is negative for small delta."""
+    """SG-N12: the condition of the clones theorem has log(2 delta), which is negative for small delta."""
     delta = 1e-5
     printed, correct = 16 * math.log(2 * delta), 16 * math.log(2 / delta)
     most = math.log(_N / correct)
@@ -317,7 +317,7 @@ def clones_condition() -> Witness:
         printed < 0
         and clones_apply(most * (1 - 1e-12), _N, delta)
         and not clones_apply(most + 1e-9, _N, delta),
-        f"n / (16 log(2 delta)) is negative and has no logarithm; correctly eps_0 may be up to {most:.3f}.",
+        f"n / (16 log(2 delta)) is negative and has no logarithm; with the bar eps_0 may be up to {most:.3f}.",
     )
 
 

@@ -53,8 +53,8 @@ class MultiExpected(GaussianShares):
             With either, tau is raised a little where noise on integers protects less than its normal limit, which
             concerns a handful of users and large budgets only; elsewhere it is the planned one.
         order : {"safe", "printed"}
-            Group order. The printed one leaves no room for the noise (errata RP-E26): the estimate wraps around and
-            can become useless, which is what it is kept for.
+            Group order. The printed one leaves no room for the noise (reading note RP-N26): the estimate wraps around
+            and can become useless, which is what it is kept for.
         share_form : {"printed", "balle", "any_n"}, optional
             Number of shares: as printed, after Balle et al. 2020 for a likely number of users, or proven for any.
             The default is ``printed`` for the printed accounting and ``any_n`` for the others.

@@ -124,7 +124,7 @@ class FragmentedRappor(ProtocolBase):
         task : Summation
             One sum of numbers that are not negative.
         accounting : {"printed", "exact"}
-            ``printed`` assumes other users who are not the worst (corrected, see errata SUM-4): the budget is violated
+            ``printed`` assumes other users who are not the worst (corrected, see reading note SUM-N4): the budget is violated
             for other data sets. ``exact`` holds for all of them.
         estimator : {"plain", "centred"}
         calibration : {"optimistic", "sound", "worst_case"}, optional
