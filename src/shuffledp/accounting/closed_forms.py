@@ -12,7 +12,15 @@ from dataclasses import dataclass
 
 from shuffledp.accounting.clones import clone_rate
 from shuffledp.accounting.errors import Infeasible
+from shuffledp.accounting.standing import Standing
 from shuffledp.populations import Binomial, Fixed, Poisson, Population, SubExponential, SubGaussian
+
+#: What stands behind the simplified form.
+SIMPLIFIED = Standing(
+    "unproven",
+    "the simplified form is used from 3 log(4/delta) expected clones on, and follows from its theorem from 14 on "
+    "(RP-E4)",
+)
 
 
 @dataclass(frozen=True)

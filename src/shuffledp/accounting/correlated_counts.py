@@ -36,6 +36,7 @@ import numpy as np
 from shuffledp.accounting.clones import log_ratio
 from shuffledp.accounting.errors import Infeasible
 from shuffledp.accounting.remember import remember
+from shuffledp.accounting.standing import Standing
 from shuffledp.numerics import root_below
 from shuffledp.numerics.checks import (
     check_choice,
@@ -62,6 +63,10 @@ _FIRST_TERMS = 1024
 _FLOOR = 1e-320
 _MOST_EPS = 700.0
 _GOLDEN = (math.sqrt(5) - 1) / 2
+
+
+#: What stands behind the constants of the conference version.
+WITHDRAWN_CONSTANTS = Standing("unproven", "constants whose proof its authors declare erroneous")
 
 
 @dataclass(frozen=True)

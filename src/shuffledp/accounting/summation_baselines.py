@@ -10,6 +10,7 @@ Conventions: eps in nats; replacement neighbours; n users with inputs in ``{0, .
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Literal, get_args
 
 import numpy as np
@@ -18,6 +19,7 @@ from scipy.special import gammaln
 from shuffledp.accounting.errors import Infeasible
 from shuffledp.accounting.remember import remember
 from shuffledp.accounting.secure_sum import security_bits
+from shuffledp.accounting.standing import Standing
 from shuffledp.accounting.summation import discrete_laplace_variance
 from shuffledp.numerics import binomial_window, root_below
 from shuffledp.numerics.checks import check_choice, check_count, check_open_unit, check_positive
@@ -26,6 +28,13 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 IkosForm = Literal["figure", "average", "worst_case", "collision"]
+#: What stands behind the numbers of shares that are not proven for all inputs.
+TOO_FEW_SHARES: Mapping[str, Standing] = {
+    "figure": Standing("unproven", "two shares fewer than are proven for all inputs (SUM-2)"),
+    "average": Standing(
+        "unproven", "one share fewer than is proven for all inputs: a bound for uniform inputs"
+    ),
+}
 IKOS_FORMS: tuple[str, ...] = get_args(IkosForm)
 RapporCalibration = Literal["optimistic", "worst_case"]
 RAPPOR_CALIBRATIONS: tuple[str, ...] = get_args(RapporCalibration)
