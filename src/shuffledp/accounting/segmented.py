@@ -63,7 +63,7 @@ COMPOSITIONS: tuple[str, ...] = get_args(Composition)
 NUMBER_OF_MESSAGES = Standing(
     "violated",
     "the number of messages shows whether the victim reported (SEG-6.1): for 5 users, 3 items, 1 per user, m 2, eps "
-    "0.45 and delta 0.001 the true delta is 24 times as large",
+    "0.45 and delta 0.001 the true delta is 24 times as large, and 9.8 times where the others' reports are not known",
 )
 
 _REMEMBERED = 1 << 15

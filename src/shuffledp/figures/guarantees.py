@@ -11,6 +11,8 @@ import pandas as pd
 
 from shuffledp.experiments.results import GUARANTEE_LABELS, IN_DOUBT
 
+_IN_WORDS = {"violated": "violated in a known setting, shown here or not"}
+"""Labels that a caption does not use by themselves."""
 TRUST = {
     "shuffler": "a shuffler",
     "shuffler_adds": "a shuffler that adds messages",
@@ -73,31 +75,41 @@ def guarantee_facts(cells: pd.DataFrame, names: Mapping[str, str], order: Sequen
         ``guarantee``, ``why in doubt`` and ``trust``, as far as there is something to say.
     """
     known = cells[cells["guarantee"].notna()]
-    groups = {
-        label: _named(known[known["guarantee"] == label], known, names, order) for label in GUARANTEE_LABELS
-    }
-    facts = {"guarantee": "; ".join(f"{label}: {who}" for label, who in groups.items() if who)}
+    labels = {_IN_WORDS.get(label, label): known[known["guarantee"] == label] for label in GUARANTEE_LABELS}
     doubtful = known[known["guarantee"].isin(IN_DOUBT) & known["guarantee_note"].fillna("").ne("")]
-    reasons = {
-        str(note): _named(rows, known, names, order)
-        for note, rows in doubtful.groupby("guarantee_note", sort=False)
-    }
-    facts["why in doubt"] = "; ".join(f"{who}: {note}" for note, who in reasons.items())
+    reasons = {str(note): rows for note, rows in doubtful.groupby("guarantee_note", sort=False)}
     trusted = cells[cells["trust"].notna()]
-    believed = {
-        text: _named(trusted[trusted["trust"] == word], trusted, names, order) for word, text in TRUST.items()
+    believed = {text: trusted[trusted["trust"] == word] for word, text in TRUST.items()}
+    facts = {
+        "guarantee": _grouped(labels, known, names, order),
+        "why in doubt": " | ".join(
+            f"{_named(rows, known, names, order)}: {note}" for note, rows in reasons.items()
+        ),
+        "users trust": _grouped(believed, trusted, names, order),
     }
-    facts["users trust"] = "; ".join(f"{text} ({who})" for text, who in believed.items() if who)
     return {key: text for key, text in facts.items() if text}
 
 
+def _grouped(
+    groups: Mapping[str, pd.DataFrame], every: pd.DataFrame, names: Mapping[str, str], order: Sequence[str]
+) -> str:
+    """What the rows of each group have in common, and whose they are unless there is one group."""
+    some = {text: rows for text, rows in groups.items() if not rows.empty}
+    if len(some) == 1:
+        return next(iter(some))
+    return " | ".join(f"{text}: {_named(rows, every, names, order)}" for text, rows in some.items())
+
+
 def _named(rows: pd.DataFrame, every: pd.DataFrame, names: Mapping[str, str], order: Sequence[str]) -> str:
-    """The methods of some rows; with accountings where the method has others that are not among the rows."""
+    """The methods of some rows, and which part of each method if not all of its rows are among them."""
     texts = []
     for method, name in names.items():
-        some = set(rows.loc[rows["method"] == method, "accounting"])
-        if some and some == set(every.loc[every["method"] == method, "accounting"]):
-            texts.append(name)
-        elif some:
-            texts.append(f"{name} ({', '.join(a for a in order if a in some)})")
-    return ", ".join(texts)
+        some, whole = (
+            frame.loc[frame["method"] == method, "accounting"].value_counts() for frame in (rows, every)
+        )
+        if some.empty:
+            continue
+        parts = [", ".join(a for a in order if a in some.index)] if len(some) < len(whole) else []
+        parts += ["in part"] if any(some[a] < whole[a] for a in some.index) else []
+        texts.append(f"{name} ({', '.join(parts)})" if parts else name)
+    return "; ".join(texts)  # names may have commas
