@@ -80,6 +80,7 @@ BROKEN = {
     "arguments of a protocol": (PAPER, "local: {}", "local: {arguments: {a: 1}}", f"{COINS}.methods.local:", "'arguments' belongs to a method with a function."),
     "options of a function": (PAPER, "returns: eps_central", "options: {a: 1}", f"{CURVE}.methods.moments:", "'options' belongs to a method with a protocol."),
     "unknown function": (PAPER, "function: amplified_epsilon", "function: amplified_epsilom", f"{CURVE}.methods.moments.function:", "Did you mean 'amplified_epsilon'?"),
+    "function that is for Python only": (PAPER, "function: amplified_epsilon", "function: rappor_mse", f"{CURVE}.methods.moments.function:", "may be named here. Did you mean"),
     "function that gives no number": (PAPER, "function: amplified_epsilon", "function: optimal_dummies", f"{CURVE}.methods.moments.function:", "that gives a number"),
     "unknown argument": (PAPER, "eps_local: 0.5", "eps_locall: 0.5", f"{CURVE}.methods.moments.arguments:", "unknown key 'eps_locall'. Did you mean 'eps_local'?"),
     "missing argument": (PAPER, "eps_local: 0.5, ", "", f"{CURVE}.methods.moments.arguments:", "lacks the key 'eps_local'."),

@@ -231,6 +231,47 @@ def test_a_function_method_gives_one_computed_number_per_cell(tmp_path):
         assert value == amplified_epsilon(law, 0.5, 1.0e-3, accounting=cell.accounting)
 
 
+def test_every_cell_says_what_stands_behind_its_claim_and_whom_users_trust(tmp_path):
+    union = {"method": "multi_union", "protocol": "multi_union", "accounting": ["printed", "exact"]}
+    cells = run(tmp_path, **union, grid={"eps": [0.5]}).cells.to_pandas().set_index("accounting")
+    assert cells["guarantee"].to_dict() == {"exact": "upper", "printed": "violated"}
+    assert cells["trust"].tolist() == ["shuffler", "shuffler"]
+    assert "RP-E16" in cells.loc["printed", "guarantee_note"]
+    assert cells.loc["exact", "guarantee_note"] == ""
+
+
+def test_the_cell_of_a_function_says_what_stands_behind_its_claim(tmp_path):
+    cells = run(tmp_path, **CURVE, accounting=["printed", "simplified"]).cells.to_pandas()
+    assert cells.set_index("accounting")["guarantee"].to_dict() == {
+        "printed": "upper",
+        "simplified": "unproven",
+    }
+    pair = {
+        "function": "subsampled_shuffle_gaussian_epsilon",
+        "arguments": {
+            "n": 100,
+            "m": 10,
+            "sigma": 3.0,
+            "rounds": "$rounds",
+            "delta": 1e-3,
+            "form": "pair",
+            "most_order": 16,
+        },
+        "grid": {"rounds": [1, 2]},
+        "accounting": ["exact"],
+    }
+    cells = run(tmp_path, **CURVE | pair).cells.to_pandas()
+    assert cells["guarantee"].tolist() == ["unproven", "unproven"]
+    assert all("SG-4" in note for note in cells["guarantee_note"])
+    assert cells["trust"].isna().all()
+
+
+def test_a_cell_without_a_claim_has_no_label(tmp_path):
+    cells = run(tmp_path, budget={"eps": "$eps", "delta": 0.0}, accounting=["exact"]).cells.to_pandas()
+    assert set(cells["status"]) == {"infeasible"}
+    assert cells["guarantee"].isna().all()
+
+
 def test_an_accounting_that_a_protocol_does_not_offer_is_not_run(tmp_path):
     done = run(tmp_path, **LOCAL, accounting=["printed", "corrected"])
     assert set(done.cells["accounting"].to_pylist()) == {"printed"}

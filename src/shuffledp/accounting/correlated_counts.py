@@ -41,6 +41,7 @@ import numpy as np
 from shuffledp.accounting.clones import log_ratio
 from shuffledp.accounting.errors import Infeasible
 from shuffledp.accounting.remember import remember
+from shuffledp.accounting.standing import Standing
 from shuffledp.numerics import root_below
 from shuffledp.numerics.checks import (
     check_choice,
@@ -72,6 +73,10 @@ _MOST_EXPONENT = 700.0
 #: this one has all jumps of the other and more. It costs at most 1/1999 more pairs.
 _MOST_DECAY = math.log(2000)
 _GOLDEN = (math.sqrt(5) - 1) / 2
+
+
+#: What stands behind the constants of the conference version.
+WITHDRAWN_CONSTANTS = Standing("unproven", "constants whose proof its authors declare erroneous")
 
 
 @dataclass(frozen=True)

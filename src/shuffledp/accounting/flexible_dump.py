@@ -36,6 +36,7 @@ from shuffledp.accounting.dump import dummy_count
 from shuffledp.accounting.errors import Infeasible
 from shuffledp.accounting.grr_blanket import pieced_blanket_delta, uniform_reports
 from shuffledp.accounting.remember import remember
+from shuffledp.accounting.standing import Standing
 from shuffledp.numerics import Window, binomial_window
 from shuffledp.numerics.checks import (
     MOST,
@@ -55,6 +56,13 @@ if TYPE_CHECKING:
 Law = tuple["NDArray[np.int64]", "NDArray[np.float64]", float]
 
 FLEXIBLE_ACCOUNTINGS = ("printed", "corrected", "exact")
+#: What stands behind the printed theorems. The witness is one of both: with a local budget of 600 mixDUMP needs as many
+#: dummies, and sends other values with negligible probability.
+RANDOM_SENDERS = Standing(
+    "violated",
+    "far fewer users than expected may send dummies (DUMP-N4): for 3000 users of whom each sends with probability 0.06, "
+    "2 values, eps 1 and delta 3e-81 the true delta is 2.9 times as large",
+)
 
 #: Largest delta of the theorem on dummies: 14 ln(2/delta) / eps^2 has to exceed 27 / eps up to eps = 1.
 _MOST_DELTA = 2 * math.exp(-27 / 14)

@@ -28,6 +28,7 @@ from shuffledp.accounting.errors import Infeasible
 from shuffledp.accounting.polya import as_law, best_polya_shape, polya_reach
 from shuffledp.accounting.remember import remember
 from shuffledp.accounting.secure_sum import group_order, most_users, security_bits, share_count
+from shuffledp.accounting.standing import Standing
 from shuffledp.numerics import root_below
 from shuffledp.numerics.checks import (
     check_choice,
@@ -60,6 +61,12 @@ _WRAPS = 1e-10
 #: Above this value of (pi tau)^2 the sum S_n is below rounding error and left out.
 _NEGLIGIBLE = 80.0
 _REMEMBERED = 1024
+#: What stands behind the printed Table II for a binomial population.
+TABLE_II_BINOMIAL = Standing(
+    "violated",
+    "the binomial row of Table II is no tail bound (RP-E16): with 48,841 potential others, rate 0.01, eps 8 and delta "
+    "1e-8 the noise alone has 2.4 times that delta",
+)
 
 
 def population_lower_bound(population: Population, delta: float, *, form: str = "exact") -> float | int:

@@ -12,10 +12,13 @@ import numpy as np
 from shuffledp.accounting.segmented import segmented_delta
 from shuffledp.accounting.segmented_users import user_level_delta
 from shuffledp.accounting.set_baselines import reduced_pair
+from shuffledp.accounting.standing import UPPER, Standing
 from shuffledp.accounting.two_counts import binomial_blanket, settled_delta
 from shuffledp.numerics.checks import check_count, check_nonnegative
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from numpy.typing import ArrayLike, NDArray
 
     from shuffledp.accounting.hockey_stick import Kind, View
@@ -68,6 +71,30 @@ class SegmentedProfile:
             return user_level_delta(eps, rate, *setting, plan.set_size)
         item = segmented_delta(eps / plan.set_size, rate, *setting, blanket_law=plan.blanket_law)
         return min(plan.set_size * math.exp(min(eps, 700.0)) * item, 1.0)
+
+
+#: What stands behind a published calibration that the divergence does not confirm.
+_UNCONFIRMED = Standing(
+    "unproven",
+    "a published number of blanket messages that the divergence of the counts does not confirm here",
+)
+
+
+def full_reporting_standing(plans: Sequence[SegmentedPlan], calibration: str) -> Standing:
+    """What stands behind balls-into-bins protocols.
+
+    Parameters
+    ----------
+    plans : sequence of SegmentedPlan
+        Of one level each, with reporting probability 1.
+    calibration : {"variation_ratio", "numeric", "analytic"}
+        See :func:`shuffledp.accounting.set_baselines.mm_plan`. The published ones treat binomial numbers as Poisson
+        variables, or hold for small eps only; each plan is compared with the proven bound of its divergence.
+    """
+    if calibration == "variation_ratio":
+        return UPPER
+    met = all(float(SegmentedProfile(plan, 0).delta(plan.eps[0])) <= plan.delta for plan in plans)
+    return UPPER if met else _UNCONFIRMED
 
 
 @dataclass(frozen=True)

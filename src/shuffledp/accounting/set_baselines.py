@@ -239,6 +239,11 @@ def reduced_pair(mechanism: SubsetExponential, sound: bool) -> tuple[Labels, flo
     return Labels(own, own * decay, max(1 - beta / most, 0.0)), own * decay, 1.0
 
 
+def has_residual(mechanism: SubsetExponential) -> bool:
+    """Whether a message may come from a component that depends on neither of two inputs, beyond rounding."""
+    return reduced_pair(mechanism, sound=False)[0].silent > 1e-12
+
+
 def mm_plan(
     n: int,
     domain_size: int,

@@ -10,6 +10,8 @@ Conventions: eps in nats; replacement neighbours; n users with inputs in ``{0, .
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Literal, get_args
 
 import numpy as np
@@ -18,6 +20,7 @@ from scipy.special import gammaln
 from shuffledp.accounting.errors import Infeasible
 from shuffledp.accounting.remember import remember
 from shuffledp.accounting.secure_sum import security_bits
+from shuffledp.accounting.standing import UPPER, Standing
 from shuffledp.accounting.summation import discrete_laplace_variance
 from shuffledp.accounting.told_bits import told_bits_delta
 from shuffledp.numerics import binomial_window, root_below
@@ -33,9 +36,30 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 IkosForm = Literal["figure", "average", "worst_case", "collision"]
+#: What stands behind the numbers of shares that are not proven for all inputs.
+TOO_FEW_SHARES: Mapping[str, Standing] = {
+    "figure": Standing("unproven", "two shares fewer than are proven for all inputs (SUM-N2)"),
+    "average": Standing(
+        "unproven", "one share fewer than is proven for all inputs: a bound for uniform inputs"
+    ),
+}
 IKOS_FORMS: tuple[str, ...] = get_args(IkosForm)
 RapporCalibration = Literal["sound", "worst_case", "optimistic"]
 RAPPOR_CALIBRATIONS: tuple[str, ...] = get_args(RapporCalibration)
+#: What each calibration guarantees.
+RAPPOR_STANDINGS: Mapping[str, Standing] = MappingProxyType(
+    {
+        "sound": UPPER,
+        "worst_case": Standing(
+            "unproven",
+            "the other users are assumed to hold one of the two values, which is not proven to be the worst",
+        ),
+        "optimistic": Standing(
+            "violated",
+            "the other users are assumed to hold a third value (SUM-N4): where they hold one of the two delta is larger",
+        ),
+    }
+)
 RapporEstimator = Literal["plain", "centred"]
 RAPPOR_ESTIMATORS: tuple[str, ...] = get_args(RapporEstimator)
 

@@ -12,7 +12,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
-import shuffledp.accounting
+from shuffledp.accounting.functions import NAMED_FUNCTIONS
 from shuffledp.experiments.grid import is_variable, points, resolve, variables
 from shuffledp.experiments.participants import budget_from, population_from, task_from
 from shuffledp.experiments.results import CELL_NUMBERS, PARAMETER_PREFIX, RESERVED, TRAINED_METRICS
@@ -640,18 +640,13 @@ def _protocol(kind: str, name: str, place: str, root: Path) -> type[ProtocolBase
 
 
 def _check_function(method: Method, place: str) -> None:
-    functions = {n: getattr(shuffledp.accounting, n) for n in shuffledp.accounting.__all__}
-    known = [
-        n
-        for n, f in functions.items()
-        if inspect.isfunction(f) and f.__annotations__.get("return") in ("float", float)
-    ]
-    if method.function not in known:
+    named = NAMED_FUNCTIONS.get(str(method.function))
+    if named is None:
         raise ConfigurationError(
-            f"{place}.function: no function {method.function!r} in shuffledp.accounting that gives a number."
-            f"{suggestion(method.function, known)} Known: {', '.join(sorted(known))}."
+            f"{place}.function: no function {method.function!r} in shuffledp.accounting that gives a number and may be "
+            f"named here.{suggestion(method.function, NAMED_FUNCTIONS)} Known: {', '.join(sorted(NAMED_FUNCTIONS))}."
         )
-    parameters = inspect.signature(functions[method.function]).parameters.values()
+    parameters = inspect.signature(named.function).parameters.values()
     _check_keywords([p for p in parameters if p.name != "accounting"], method.arguments, f"{place}.arguments")
 
 

@@ -18,6 +18,7 @@ import pandas as pd
 import pyarrow as pa
 import pyarrow.parquet as pq
 
+from shuffledp.accounting.standing import GUARANTEES, NEED_A_NOTE
 from shuffledp.storage import publish, verified
 
 _TEXT, _NUMBER = pa.string(), pa.float64()
@@ -26,7 +27,10 @@ CELLS = pa.schema(
         *((name, _TEXT) for name in ("cell", "paper", "experiment", "method", "label", "protocol", "task")),
         *(
             (name, _TEXT)
-            for name in ("accounting", "reduction", "guarantee", "point", "dataset", "data_source")
+            for name in (
+                *("accounting", "reduction", "guarantee", "guarantee_note", "trust"),
+                *("point", "dataset", "data_source"),
+            )
         ),
         *((name, _NUMBER) for name in ("users_expected", "domain_size", "eps", "delta", "eps_local")),
         *((name, _TEXT) for name in ("status", "reason", "parameters")),
@@ -40,6 +44,10 @@ VALUES = pa.schema(
 CELL_NUMBERS = tuple(f.name for f in CELLS if f.type == _NUMBER)
 PARAMETER_PREFIX = "parameters."
 """``parameters.dummies`` stands for an entry of the column ``parameters``."""
+GUARANTEE_LABELS: tuple[str, ...] = GUARANTEES
+"""Values of the column ``guarantee``, from the strongest to the weakest; none for infeasible cells."""
+IN_DOUBT = NEED_A_NOTE
+"""Those of them whose reason stands in ``guarantee_note``."""
 TRAINED_METRICS = ("accuracy",)
 """What a training run adds to the cells of a method; absent where training is left out."""
 RESERVED = frozenset(

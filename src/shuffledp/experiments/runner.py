@@ -17,8 +17,8 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
-import shuffledp.accounting
 from shuffledp.accounting import Infeasible
+from shuffledp.accounting.functions import NAMED_FUNCTIONS
 from shuffledp.experiments.config import cells_of
 from shuffledp.experiments.grid import resolve
 from shuffledp.experiments.participants import (
@@ -147,10 +147,6 @@ def _accountings(job: Mapping[str, Any], root: Path) -> tuple[str, ...]:
     return _protocol(job, root).accountings if job["protocol"] else tuple(job["accounting"])
 
 
-def _function(job: Mapping[str, Any]) -> Any:
-    return getattr(shuffledp.accounting, job["function"])
-
-
 def _cell(
     job: Mapping[str, Any],
     point: Mapping[str, Any],
@@ -188,8 +184,7 @@ def _labels(job: Mapping[str, Any], root: Path) -> Row:
         "protocol": found.name,
         "task": found.task_kind,
         "reduction": found.reduction,
-        # A property: what it says depends on how the protocol was calibrated.
-        "guarantee": None if isinstance(found.guarantee, property) else found.guarantee,
+        "trust": found.trust,
         "dataset": job["data"]["name"],
         "eps": None,
     }
@@ -204,15 +199,17 @@ def _run_function(
     inputs: _Inputs,
 ) -> tuple[Row, list[Row]]:
     """A curve without simulation: one number per cell, and the accuracy of the round where a run was trained."""
-    function = _function(job)
+    named = NAMED_FUNCTIONS[job["function"]]
     arguments = dict(resolved["arguments"])
     if "population" in arguments:
         arguments["population"] = population_from(arguments["population"])
-    if "accounting" in inspect.signature(function).parameters:
+    if "accounting" in inspect.signature(named.function).parameters:
         arguments["accounting"] = accounting
-    value = float(function(**arguments))
+    value = float(named.function(**arguments))
     rows = [{"metric": job["returns"], "kind": "computed", "repeat": 0, "value": value}]
+    standing = named.standing(arguments)
     known: Row = {k: float(arguments[k]) for k in ("eps_local", "delta") if k in arguments}
+    known |= {"guarantee": standing.guarantee, "guarantee_note": standing.note}
     if job["returns"] == "eps":
         known["eps"] = value
     if inputs.trained is not None:
@@ -256,8 +253,9 @@ def _run_protocol(
     usual = protocol if support is None else protocol.refine(_most_likely(support))
     cost, parameters = usual.cost(), usual.parameters()
     known |= {
-        "guarantee": protocol.guarantee,
         "eps_local": parameters.get("eps_local"),
+        "guarantee": usual.guarantee,
+        "guarantee_note": usual.guarantee_note,
         "parameters": canonical_json(parameters),
         "messages_per_user": cost.messages_per_user,
         "extra_messages": cost.extra_messages,

@@ -17,6 +17,7 @@ import shuffledp
 from shuffledp.experiments.config import Paper, Settings, TrainingRun, is_variable
 from shuffledp.experiments.results import TRAINED_METRICS, Bundle, Results, read
 from shuffledp.figures.drawings import DrawingFile, claim_file, drawing_files, figure_folder
+from shuffledp.figures.guarantees import doubts, guarantee_facts
 from shuffledp.figures.plotter import Drawing, draw, long_form
 from shuffledp.figures.style import house_style, rendered
 from shuffledp.figures.tables import as_table, in_three_forms
@@ -162,6 +163,10 @@ def _figure(
     gaps = _with_curves(cells[cells["status"] != "ok"], curves)
     drawn = pd.concat([selection[["method", "curve"]], gaps[["method", "curve"]]])
     labels = _legend_labels(file, cells, drawn, curves)
+    in_doubt = doubts(_with_curves(cells, curves), _orders(file)["accounting"])
+    labels = {
+        curve: f"{text} ({in_doubt[curve]})" if curve in in_doubt else text for curve, text in labels.items()
+    }
     siblings = list(file.experiment.methods) if curves == "method" else []
     drawing = Drawing(file.entry, selection, gaps, labels, file.title(), note, file.experiment.grid, siblings)
     with house_style():
@@ -244,7 +249,7 @@ def _population_text(config: Mapping[str, Any], grid: Mapping[str, list[Any]]) -
 
 
 def _facts(file: DrawingFile, cells: pd.DataFrame, results: Results) -> dict[str, str]:
-    """What a caption always says: source, data, participants, eps, delta, repeats, accounting."""
+    """What a caption always says: source, data, participants, eps, delta, repeats, accounting, guarantee, trust."""
     experiment = file.experiment
     parts = experiment.parts
     grid = {**experiment.grid, **{k: [v] for k, v in file.where.items() if k in experiment.grid}}
@@ -279,6 +284,7 @@ def _facts(file: DrawingFile, cells: pd.DataFrame, results: Results) -> dict[str
     reductions = sorted({r for r in cells["reduction"] if isinstance(r, str)})
     if reductions:
         facts["reduction"] = ", ".join(reductions)
+    facts |= guarantee_facts(cells, _names(file, cells), _orders(file)["accounting"])
     runs = _runs(file)
     if runs:
         facts["training"] = "; ".join(run.described() for run in runs)

@@ -9,6 +9,8 @@ from __future__ import annotations
 
 import math
 from abc import abstractmethod
+from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any, ClassVar, Literal, Self, get_args
 
 import numpy as np
@@ -23,10 +25,13 @@ from shuffledp.accounting import (
     optimal_dummies,
 )
 from shuffledp.accounting.clones import OtherReports
+from shuffledp.accounting.closed_forms import SIMPLIFIED
+from shuffledp.accounting.random_population import OWN_COIN
+from shuffledp.accounting.standing import EXACT, UPPER, Standing
 from shuffledp.numerics.checks import check_choice, check_count
 from shuffledp.populations import Binomial, Fixed, Law, Population
 from shuffledp.protocols._requests import positive_delta
-from shuffledp.protocols.base import Cost, Guarantee, Messages, ProtocolBase, Trust
+from shuffledp.protocols.base import Cost, Messages, ProtocolBase, Trust
 from shuffledp.tasks import Budget, Ints, Public, Task, Users
 
 Threat = Literal["conditional", "own_coin"]
@@ -39,6 +44,15 @@ def law_of(population: Population) -> Law:
             f"{type(population).__name__} bounds the number of users but is not a law that can be sampled."
         )
     return population
+
+
+#: How the clones reduction is evaluated: closed forms are bounds on it, and it is one for every local randomizer.
+_CLONES: Mapping[str, Standing] = {
+    "printed": UPPER,
+    "simplified": SIMPLIFIED,
+    "corrected": UPPER,
+    "exact": UPPER,
+}
 
 
 # -- one report per user, and dummies -----------------------------------------------------------------------------
@@ -112,7 +126,7 @@ class LocalSchedule(SingleReport):
     trust: ClassVar[Trust] = "local"
     accountings = ("printed", "exact")
     reduction = "local"
-    guarantee: ClassVar[Guarantee] = "exact"
+    guarantees: ClassVar[Mapping[str, Standing]] = {"printed": EXACT, "exact": EXACT}
 
     @classmethod
     def calibrate(
@@ -138,7 +152,8 @@ class LocalSchedule(SingleReport):
             If the population is not a law, or for other neighbours.
         """
         cls.check_request(budget, task, accounting)
-        return cls.scheduled(task, law_of(population), budget.largest_eps)
+        found = cls.scheduled(task, law_of(population), budget.largest_eps)
+        return replace(found, calibrated_under=accounting)
 
 
 class AmplifiedSchedule(SingleReport):
@@ -149,6 +164,7 @@ class AmplifiedSchedule(SingleReport):
     trust: ClassVar[Trust] = "shuffler"
     accountings = ("printed", "simplified", "corrected", "exact")
     reduction = "clones"
+    guarantees: ClassVar[Mapping[str, Standing]] = _CLONES
 
     @classmethod
     def calibrate(
@@ -177,7 +193,7 @@ class AmplifiedSchedule(SingleReport):
         cls.check_request(budget, task, accounting)
         law, delta = law_of(population), positive_delta(budget)
         eps_local = local_budget(law, budget.largest_eps, delta, accounting=accounting)
-        return cls.scheduled(task, law, eps_local)
+        return replace(cls.scheduled(task, law, eps_local), calibrated_under=accounting)
 
 
 class NonAdaptiveSchedule(SingleReport):
@@ -192,6 +208,7 @@ class NonAdaptiveSchedule(SingleReport):
     trust: ClassVar[Trust] = "shuffler_adds"
     accountings = ("printed", "simplified", "corrected", "exact")
     reduction = "clones"
+    guarantees: ClassVar[Mapping[str, Standing]] = _CLONES
 
     @classmethod
     def calibrate(
@@ -235,10 +252,11 @@ class NonAdaptiveSchedule(SingleReport):
         law, delta, eps = law_of(population), positive_delta(budget), budget.largest_eps
         if dummies is None:
             plan = optimal_dummies(law, eps, delta, accounting=accounting, objective=cls.objective)
-            return cls.scheduled(task, law, plan.eps_local, plan.dummies)
-        count = check_count("dummies", dummies)
-        eps_local = local_budget(law, eps, delta, dummies=count, accounting=accounting)
-        return cls.scheduled(task, law, eps_local, count)
+            eps_local, count = plan.eps_local, plan.dummies
+        else:
+            count = check_count("dummies", dummies)
+            eps_local = local_budget(law, eps, delta, dummies=count, accounting=accounting)
+        return replace(cls.scheduled(task, law, eps_local, count), calibrated_under=accounting)
 
 
 class AdaptiveSchedule(SingleReport):
@@ -252,6 +270,7 @@ class AdaptiveSchedule(SingleReport):
     trust: ClassVar[Trust] = "shuffler_adds"
     accountings = ("printed", "simplified", "corrected", "exact")
     reduction = "clones"
+    guarantees: ClassVar[Mapping[str, Standing]] = _CLONES
 
     @classmethod
     def calibrate(
@@ -302,12 +321,14 @@ class AdaptiveSchedule(SingleReport):
                 objective=cls.objective,
                 stray_factor=stray_factor,
             )
-            return cls.scheduled(task, law, plan.eps_local, plan.dummies, adaptive=True)
-        if stray_factor:
+            eps_local, count = plan.eps_local, plan.dummies
+        elif stray_factor:
             raise ValueError("adaptive: stray_factor only matters when dummies is left out, got both.")
-        count = check_count("dummies", dummies)
-        eps_local = local_budget(law, eps, delta, dummies=count, adaptive=True, accounting=accounting)
-        return cls.scheduled(task, law, eps_local, count, adaptive=True)
+        else:
+            count = check_count("dummies", dummies)
+            eps_local = local_budget(law, eps, delta, dummies=count, adaptive=True, accounting=accounting)
+        found = cls.scheduled(task, law, eps_local, count, adaptive=True)
+        return replace(found, calibrated_under=accounting)
 
 
 # -- random check-in ----------------------------------------------------------------------------------------------
@@ -334,6 +355,7 @@ class CheckinSchedule(ProtocolBase):
     trust: ClassVar[Trust] = "shuffler_adds"
     accountings = ("printed", "exact")
     reduction = "clones"
+    guarantees: ClassVar[Mapping[str, Standing]] = {"printed": UPPER, "exact": UPPER}
     streamable = False  # a slot keeps one report of all chunks
 
     @classmethod
@@ -407,7 +429,13 @@ class CheckinSchedule(ProtocolBase):
             raise Infeasible("No exact value is proven when user 1's own coin counts as protection.")
         rate = population.rate if threat == "own_coin" else 1.0
         eps_local = checkin_local_budget(slots, budget.largest_eps, delta, rate=rate, accounting=accounting)
-        return cls.scheduled(task, population, eps_local, slots, threat)
+        found = cls.scheduled(task, population, eps_local, slots, threat)
+        return replace(found, calibrated_under=accounting)
+
+    @property
+    def standing(self) -> Standing:
+        """A proven bound for a user who takes part; with ``own_coin`` a presumption is left."""
+        return OWN_COIN if self.threat == "own_coin" else super().standing
 
     def encode(self, users: Users, rng: np.random.Generator) -> Messages:
         """(n, 1 + width): a uniform slot and a randomized report."""

@@ -7,14 +7,15 @@ never changes state; randomness always comes in as a ``numpy.random.Generator``.
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Iterator
-from dataclasses import dataclass, fields, replace
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field, fields, replace
 from typing import Any, ClassVar, Literal, Self, cast, final
 
 import numpy as np
 from numpy.typing import NDArray
 
 from shuffledp.accounting import Infeasible, PrivacyProfile
+from shuffledp.accounting.standing import UPPER, Guarantee, Standing, weakest
 from shuffledp.numerics.checks import check_choice
 from shuffledp.populations import Population
 from shuffledp.tasks import (
@@ -31,7 +32,6 @@ from shuffledp.tasks import (
 )
 
 Trust = Literal["shuffler", "shuffler_adds", "secure_sum", "local", "central"]
-Guarantee = Literal["exact", "upper", "approximate", "unproven", "violated"]
 Expectation = Literal["variance", "squared_error", "absolute_error"]
 
 
@@ -94,7 +94,20 @@ class ProtocolBase(ABC):
     cost independent of the number of users; ``expected_variance`` adds the theory line to every figure (and
     ``expected_squared_error`` where the estimate is biased);
     ``dominating_pair`` lets the conformance suite check the claimed guarantee.
+
+    How far the claim of a calibrated protocol can be trusted is its ``guarantee``, one of the labels of
+    `shuffledp.accounting.standing`: ``exact``, ``upper``, ``approximate``, ``unproven`` or ``violated``. A protocol
+    whose label is always the same sets a class variable, ``guarantee = "exact"``. Otherwise ``guarantees`` has a
+    standing per accounting, ``calibrate`` passes ``calibrated_under=accounting`` on, and ``standing`` is overridden
+    where options or calibrated numbers matter too. A protocol that says nothing is taken to have a proven upper bound.
+
+    Parameters
+    ----------
+    calibrated_under : str
+        The accounting that ``calibrate`` used.
     """
+
+    calibrated_under: str = field(default="", kw_only=True)
 
     name: ClassVar[str]
     """Unique within its task; equal to the file's name for built-ins."""
@@ -107,7 +120,8 @@ class ProtocolBase(ABC):
     accountings: ClassVar[tuple[str, ...]] = ("printed",)
     """Accountings that ``calibrate`` accepts; others are neither run nor drawn."""
     reduction: ClassVar[str] = "own"
-    guarantee: ClassVar[Guarantee] = "upper"
+    guarantees: ClassVar[Mapping[str, Standing]] = {}
+    """What stands behind the claim under each accounting; all of ``accountings``, or none."""
     streamable: ClassVar[bool] = True
     """Whether the aggregate is additive over chunks of users."""
     neighbours: ClassVar[tuple[Neighbours, ...]] = ("replace_one",)
@@ -124,6 +138,27 @@ class ProtocolBase(ABC):
     def alphabet_size(self) -> int:
         """Number of different messages, as far as the default ``aggregate`` counts them."""
         return 2
+
+    # -- what the claim is worth ----------------------------------------------------------------------------------
+
+    @property
+    def standing(self) -> Standing:
+        """What stands behind the claim: by the accounting, and the weakest if that is not known."""
+        if not self.guarantees:
+            return UPPER
+        known = self.guarantees.get(self.calibrated_under)
+        return weakest(self.guarantees.values()) if known is None else known
+
+    @property
+    def guarantee(self) -> Guarantee:
+        """The label of the claim, see `shuffledp.accounting.standing`; a plain class variable may take its place."""
+        return self.standing.guarantee
+
+    @property
+    def guarantee_note(self) -> str:
+        """The open statement of an ``unproven`` claim, or the witness of a ``violated`` one."""
+        # A class variable `guarantee` says nothing about the standing that it takes the place of.
+        return self.standing.note if self.standing.guarantee == self.guarantee else ""
 
     # -- to write -----------------------------------------------------------------------------------------------
 

@@ -9,8 +9,10 @@ from __future__ import annotations
 import ast
 import importlib
 import importlib.util
+import inspect
 import re
 import sys
+from collections.abc import Mapping
 from dataclasses import fields
 from difflib import get_close_matches
 from hashlib import sha256
@@ -18,7 +20,8 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any, get_args
 
-from shuffledp.protocols.base import Guarantee, ProtocolBase, Trust
+from shuffledp.accounting.standing import GUARANTEES, Standing
+from shuffledp.protocols.base import ProtocolBase, Trust
 from shuffledp.tasks import TASK_KINDS
 
 HERE = Path(__file__).resolve().parent
@@ -178,7 +181,6 @@ def interface_faults(found: type[ProtocolBase]) -> list[str]:
     for attribute, known in (
         ("task_kind", TASK_KINDS),
         ("trust", get_args(Trust)),
-        ("guarantee", get_args(Guarantee)),
         ("streamable", (True, False)),
         ("biased", (True, False)),
         ("multi_level", (True, False)),
@@ -193,6 +195,7 @@ def interface_faults(found: type[ProtocolBase]) -> list[str]:
         # ("printed") is a text: without this check every letter of it would be an accounting.
         if not (isinstance(value, tuple) and value and all(isinstance(v, str) for v in value)):
             faults.append(f"sets {attribute} to {value!r}, expected a tuple of texts such as ('printed',)")
+    faults += _guarantee_faults(found)
     known_fields = {f.name for f in fields(found)}
     for base in found.__mro__:
         # Annotations are texts or types, depending on `from __future__ import annotations`.
@@ -204,4 +207,21 @@ def interface_faults(found: type[ProtocolBase]) -> list[str]:
             faults.append(
                 f"declares {', '.join(forgotten)} but {base.__name__} lacks @dataclass(frozen=True)"
             )
+    return faults
+
+
+def _guarantee_faults(found: type[ProtocolBase]) -> list[str]:
+    """What is wrong with the labels of a class: one for all, or one for each of its accountings."""
+    faults = []
+    label, table = inspect.getattr_static(found, "guarantee"), found.guarantees
+    if isinstance(label, str) and label not in GUARANTEES:
+        faults.append(f"sets guarantee to {label!r}, expected one of {', '.join(GUARANTEES)}")
+    elif not isinstance(label, str | property):
+        faults.append(f"sets guarantee to {label!r}, expected a text or a property")
+    if not (isinstance(table, Mapping) and all(isinstance(v, Standing) for v in table.values())):
+        return [*faults, f"sets guarantees to {table!r}, expected a Standing per accounting"]
+    if table and set(table) != set(found.accountings):
+        faults.append(
+            f"states guarantees for {', '.join(table)}, but its accountings are {', '.join(found.accountings)}"
+        )
     return faults

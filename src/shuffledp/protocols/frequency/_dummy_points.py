@@ -16,9 +16,15 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from shuffledp.accounting import PrivacyProfile, dummy_delta
-from shuffledp.accounting.flexible_dump import default_rate, flexible_dummies, flexible_dummy_delta
+from shuffledp.accounting.flexible_dump import (
+    RANDOM_SENDERS,
+    default_rate,
+    flexible_dummies,
+    flexible_dummy_delta,
+)
 from shuffledp.accounting.grr_blanket import grr_blanket_delta
 from shuffledp.accounting.hockey_stick import Kind, View
+from shuffledp.accounting.standing import UPPER, Standing
 from shuffledp.numerics.checks import check_choice
 from shuffledp.populations import Population
 from shuffledp.protocols._requests import fixed_users, positive_delta
@@ -213,6 +219,12 @@ class FlexibleDummies(DummyPoints):
     per_sender: int
     rate: float
     estimator: str = "expected"
+
+    @property
+    def standing(self) -> Standing:
+        """Of the accounting, where the number of senders is random or dummies are needed at all."""
+        certain = self.rate == 1 or (self.per_sender == 0 and self.eps_local < math.inf)
+        return UPPER if certain and super().standing == RANDOM_SENDERS else super().standing
 
     def dummies_sent(self, users: Users, rng: np.random.Generator) -> int:
         """Every user decides alone."""

@@ -419,8 +419,8 @@ class PolyaShares(SecretShares):
     base_users: int
 
     @classmethod
-    def planned(cls, law: Law, budget: Budget, plan: PolyaPlan, share_form: str) -> Self:
-        """The protocol with the noise and the group of a plan."""
+    def planned(cls, law: Law, budget: Budget, plan: PolyaPlan, share_form: str, accounting: str) -> Self:
+        """The protocol with the noise and the group of a plan, and the accounting that it was made under."""
         eps, order = budget.largest_eps, plan.group_order
         if plan.precision / eps > LARGEST_SCALE:
             raise Infeasible(
@@ -437,6 +437,7 @@ class PolyaShares(SecretShares):
             unsecured=sums.unsecured,
             room=True,
             base_users=plan.n1,
+            calibrated_under=accounting,
         )
 
     @property

@@ -1,8 +1,9 @@
 """Correlated noise: a counter per value, whose messages +1 and -1 carry noise that mostly cancels."""
 
 import math
+from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any, Self
+from typing import Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -10,10 +11,12 @@ from numpy.typing import NDArray
 from shuffledp.accounting import PrivacyProfile
 from shuffledp.accounting.correlated_counts import (
     CORRELATED_ACCOUNTINGS,
+    WITHDRAWN_CONSTANTS,
     CounterNoise,
     CountersProfile,
     correlated_noise,
 )
+from shuffledp.accounting.standing import UPPER, Standing
 from shuffledp.populations import Population
 from shuffledp.protocols._requests import fixed_users, positive_delta
 from shuffledp.protocols.base import Cost, Messages, ProtocolBase
@@ -40,6 +43,8 @@ class CorrelatedNoise(ProtocolBase):
         r of the noise that cancels, a real number; 0 where delta alone hides a user, and nothing cancels.
     decay : float
         ``-ln p`` of the noise that cancels.
+    constants : {"corrected", "conference"}
+        Of the printed accounting.
     """
 
     n_users: int
@@ -47,6 +52,7 @@ class CorrelatedNoise(ProtocolBase):
     eps_geometric: float
     shape: float
     decay: float
+    constants: str = "corrected"
 
     name = "correlated_noise"
     task_kind = "frequency"
@@ -54,6 +60,7 @@ class CorrelatedNoise(ProtocolBase):
     source = "Ghazi, Kumar, Manurangsi and Pagh, arXiv 2106.04247; as a baseline in arXiv 2009.13738"
     trust = "shuffler"
     accountings = CORRELATED_ACCOUNTINGS
+    guarantees: ClassVar[Mapping[str, Standing]] = {"printed": UPPER, "exact": UPPER}
     reduction = "own"
 
     @classmethod
@@ -94,7 +101,15 @@ class CorrelatedNoise(ProtocolBase):
         noise = correlated_noise(
             budget.largest_eps, delta, accounting=accounting, share=share, constants=constants
         )
-        return cls(n, k, noise.eps_geometric, noise.shape, noise.decay)
+        used = constants if accounting == "printed" else "corrected"
+        return cls(
+            n, k, noise.eps_geometric, noise.shape, noise.decay, constants=used, calibrated_under=accounting
+        )
+
+    @property
+    def standing(self) -> Standing:
+        """That of the accounting, unless the constants are those that were withdrawn."""
+        return WITHDRAWN_CONSTANTS if self.constants == "conference" else super().standing
 
     @property
     def noise(self) -> CounterNoise:

@@ -1,8 +1,11 @@
 """Flexible mixDUMP: randomised values among dummies from some of the users."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Self
+from typing import ClassVar, Self
 
+from shuffledp.accounting.flexible_dump import RANDOM_SENDERS
+from shuffledp.accounting.standing import UPPER, Standing
 from shuffledp.numerics.checks import check_positive
 from shuffledp.populations import Population
 from shuffledp.protocols.frequency._dummy_points import FlexibleDummies, flexible_plan
@@ -19,6 +22,11 @@ class FlexibleMixDump(FlexibleDummies):
     label = "mixDUMP, flexible"
     source = "Li et al. 2020, Theorem 5.12"
     accountings = ("printed", "corrected", "exact")
+    guarantees: ClassVar[Mapping[str, Standing]] = {
+        "printed": RANDOM_SENDERS,
+        "corrected": UPPER,
+        "exact": UPPER,
+    }
 
     @classmethod
     def calibrate(
@@ -66,4 +74,4 @@ class FlexibleMixDump(FlexibleDummies):
         n, per_sender, share = flexible_plan(
             budget, population, k, accounting=accounting, rate=rate, estimator=estimator, eps_local=eps_local
         )
-        return cls(n, k, eps_local, per_sender, share, estimator)
+        return cls(n, k, eps_local, per_sender, share, estimator, calibrated_under=accounting)

@@ -1,9 +1,12 @@
 """Flexible pureDUMP: values sent as they are, among dummies from some of the users."""
 
 import math
+from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Self
+from typing import ClassVar, Self
 
+from shuffledp.accounting.flexible_dump import RANDOM_SENDERS
+from shuffledp.accounting.standing import EXACT, UPPER, Standing
 from shuffledp.populations import Population
 from shuffledp.protocols.frequency._dummy_points import FlexibleDummies, flexible_plan
 from shuffledp.protocols.frequency._randomized_response import domain_size_of
@@ -19,6 +22,11 @@ class FlexiblePureDump(FlexibleDummies):
     label = "pureDUMP, flexible"
     source = "Li et al. 2020, Theorem 5.11"
     accountings = ("printed", "corrected", "exact")
+    guarantees: ClassVar[Mapping[str, Standing]] = {
+        "printed": RANDOM_SENDERS,
+        "corrected": UPPER,
+        "exact": EXACT,
+    }
 
     @classmethod
     def calibrate(
@@ -62,4 +70,4 @@ class FlexiblePureDump(FlexibleDummies):
         n, per_sender, share = flexible_plan(
             budget, population, k, accounting=accounting, rate=rate, estimator=estimator
         )
-        return cls(n, k, math.inf, per_sender, share, estimator)
+        return cls(n, k, math.inf, per_sender, share, estimator, calibrated_under=accounting)

@@ -1,9 +1,11 @@
 """Privacy amplification: generalised randomised response under the privacy blanket, without dummies."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Self
+from typing import ClassVar, Self
 
 from shuffledp.accounting.grr_blanket import blanket_local_budget
+from shuffledp.accounting.standing import UPPER, Standing
 from shuffledp.populations import Population
 from shuffledp.protocols._requests import fixed_users, positive_delta
 from shuffledp.protocols.frequency._dummy_points import FixedDummies
@@ -20,6 +22,7 @@ class GrrBlanket(FixedDummies):
     label = "privacy-amplification"
     source = "Balle et al. 2019, Theorem 3.1"
     accountings = ("printed", "exact")
+    guarantees: ClassVar[Mapping[str, Standing]] = {"printed": UPPER, "exact": UPPER}
     reduction = "blanket"
 
     @classmethod
@@ -48,7 +51,8 @@ class GrrBlanket(FixedDummies):
         """
         cls.check_request(budget, task, accounting)
         n, k, delta = fixed_users(population), domain_size_of(task), positive_delta(budget)
-        return cls(n, k, blanket_local_budget(n, k, budget.largest_eps, delta, accounting=accounting), 0)
+        eps_local = blanket_local_budget(n, k, budget.largest_eps, delta, accounting=accounting)
+        return cls(n, k, eps_local, 0, calibrated_under=accounting)
 
     def parameters(self) -> dict[str, float]:
         """The local budget."""

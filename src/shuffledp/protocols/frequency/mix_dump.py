@@ -1,9 +1,11 @@
 """mixDUMP: randomised values among dummies from all users."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Self
+from typing import ClassVar, Self
 
 from shuffledp.accounting import mix_dummy_count
+from shuffledp.accounting.standing import UPPER, Standing
 from shuffledp.numerics.checks import check_positive
 from shuffledp.populations import Population
 from shuffledp.protocols._requests import fixed_users, positive_delta
@@ -21,6 +23,7 @@ class MixDump(FixedDummies):
     label = "mixDUMP"
     source = "Li et al. 2020, Theorem 5.6"
     accountings = ("printed", "exact")
+    guarantees: ClassVar[Mapping[str, Standing]] = {"printed": UPPER, "exact": UPPER}
 
     @classmethod
     def calibrate(
@@ -58,8 +61,8 @@ class MixDump(FixedDummies):
         n, k = fixed_users(population), domain_size_of(task)
         eps_local = check_positive(f"{cls.name}: eps_local", eps_local)
         if eps_local <= budget.largest_eps:
-            return cls(n, k, eps_local, 0)
+            return cls(n, k, eps_local, 0, calibrated_under=accounting)
         total = mix_dummy_count(
             n, k, budget.largest_eps, positive_delta(budget), eps_local, accounting=accounting
         )
-        return cls(n, k, eps_local, total)
+        return cls(n, k, eps_local, total, calibrated_under=accounting)

@@ -1,9 +1,11 @@
 """MULTI-EXACT: secret shares with Polya noise, planned by the exact delta averaged over the number of users."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Self
+from typing import ClassVar, Self
 
 from shuffledp.accounting import multi_exact_plan
+from shuffledp.accounting.standing import UPPER, Standing
 from shuffledp.populations import Population
 from shuffledp.protocols.frequency._secret_shares import PolyaShares, law_for_bits
 from shuffledp.tasks import Budget, Task
@@ -17,6 +19,7 @@ class MultiExact(PolyaShares):
     label = "MULTI-EXACT"
     source = "this project: the noise of Wang et al. 2023, Theorem 5, with its exact expected delta"
     accountings = ("exact",)
+    guarantees: ClassVar[Mapping[str, Standing]] = {"exact": UPPER}
 
     @classmethod
     def calibrate(
@@ -52,4 +55,4 @@ class MultiExact(PolyaShares):
         cls.check_request(budget, task, accounting)
         law = law_for_bits(budget, population, task)
         plan = multi_exact_plan(law, budget.largest_eps, budget.delta)
-        return cls.planned(law, budget, plan, share_form)
+        return cls.planned(law, budget, plan, share_form, accounting)

@@ -1,11 +1,13 @@
 """MULTI-EXPECTED: secret shares with discrete Gaussian noise, planned by its expected delta."""
 
 import math
+from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Self
+from typing import ClassVar, Self
 
 from shuffledp.accounting import Infeasible, group_order, multi_expected_plan
 from shuffledp.accounting.secure_sum import most_users
+from shuffledp.accounting.standing import UPPER, Standing
 from shuffledp.numerics import root_below
 from shuffledp.numerics.samplers import LARGEST_SCALE
 from shuffledp.populations import Law, Population
@@ -26,6 +28,7 @@ class MultiExpected(GaussianShares):
     label = "MULTI-EXPECTED"
     source = "Wang et al. 2023, Theorem 6, Proposition 2, Algorithms 1 and 2"
     accountings = ("printed", "exact")
+    guarantees: ClassVar[Mapping[str, Standing]] = {"printed": UPPER, "exact": UPPER}
 
     @classmethod
     def calibrate(
@@ -87,6 +90,7 @@ class MultiExpected(GaussianShares):
             unsecured=sums.unsecured,
             room=order == "safe",
             tau=tau,
+            calibrated_under=accounting,
         )
 
 

@@ -1,10 +1,13 @@
 """MULTI-UNION: secret shares with Polya noise for a number of users that is almost surely reached."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Self
+from typing import ClassVar, Self
 
 from shuffledp.accounting import multi_union_plan
-from shuffledp.populations import Population
+from shuffledp.accounting.multi_message import TABLE_II_BINOMIAL
+from shuffledp.accounting.standing import UPPER, Standing
+from shuffledp.populations import Binomial, Population
 from shuffledp.protocols.frequency._secret_shares import PolyaShares, law_for_bits
 from shuffledp.tasks import Budget, Task
 
@@ -17,6 +20,11 @@ class MultiUnion(PolyaShares):
     label = "MULTI-UNION"
     source = "Wang et al. 2023, Theorem 5 and Table II"
     accountings = ("printed", "corrected", "exact")
+    guarantees: ClassVar[Mapping[str, Standing]] = {
+        "printed": TABLE_II_BINOMIAL,
+        "corrected": UPPER,
+        "exact": UPPER,
+    }
 
     @classmethod
     def calibrate(
@@ -57,4 +65,10 @@ class MultiUnion(PolyaShares):
         law = law_for_bits(budget, population, task)
         plan = multi_union_plan(law, budget.largest_eps, budget.delta, accounting=accounting)
         form = share_form or ("printed" if accounting == "printed" else "any_n")
-        return cls.planned(law, budget, plan, form)
+        return cls.planned(law, budget, plan, form, accounting)
+
+    @property
+    def standing(self) -> Standing:
+        """That of the accounting; the other rows of the printed table that are for laws are tail bounds."""
+        known = super().standing
+        return UPPER if known == TABLE_II_BINOMIAL and not isinstance(self.population, Binomial) else known

@@ -1,8 +1,8 @@
 """Private-coin protocol: tuples of Hadamard codeword entries, hidden among uniform tuples."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from typing import Any, Self
+from typing import Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,6 +14,7 @@ from shuffledp.accounting.private_coin import (
     default_entries,
     private_coin_tuples,
 )
+from shuffledp.accounting.standing import UPPER, Standing
 from shuffledp.populations import Population
 from shuffledp.protocols._requests import fixed_users, positive_delta
 from shuffledp.protocols.base import Cost, Messages, ProtocolBase
@@ -65,6 +66,7 @@ class PrivateCoin(ProtocolBase):
     source = "Ghazi, Golowich, Kumar, Pagh and Velingker, Theorem 4.3; as a baseline in arXiv 2009.13738"
     trust = "shuffler"
     accountings = PRIVATE_COIN_ACCOUNTINGS
+    guarantees: ClassVar[Mapping[str, Standing]] = {"printed": UPPER, "exact": UPPER}
     reduction = "blanket"
 
     @classmethod
@@ -106,7 +108,7 @@ class PrivateCoin(ProtocolBase):
         tuples = private_coin_tuples(
             n, budget.largest_eps, delta, accounting=accounting, entries=entries, constant=constant
         )
-        return cls(n, k, tuples, int(entries))
+        return cls(n, k, tuples, int(entries), calibrated_under=accounting)
 
     @property
     def bits(self) -> int:

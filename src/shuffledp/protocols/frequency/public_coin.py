@@ -1,19 +1,22 @@
 """Public-coin protocol: a count-min sketch in which every cell gets binomial noise."""
 
 import math
+from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any, Self
+from typing import Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import NDArray
 
 from shuffledp.accounting import Infeasible, PrivacyProfile
 from shuffledp.accounting.public_coin import (
+    BEYOND_PROOF,
     PUBLIC_COIN_ACCOUNTINGS,
     RowsProfile,
     public_coin_rate,
     public_coin_rows,
 )
+from shuffledp.accounting.standing import UPPER, Standing
 from shuffledp.numerics import Window, binomial_window
 from shuffledp.numerics.checks import check_count
 from shuffledp.populations import Population
@@ -62,6 +65,7 @@ class PublicCoin(ProtocolBase):
     source = "Ghazi, Golowich, Kumar, Pagh and Velingker, Lemma 4.10; as a baseline in arXiv 2009.13738"
     trust = "shuffler"
     accountings = PUBLIC_COIN_ACCOUNTINGS
+    guarantees: ClassVar[Mapping[str, Standing]] = {"printed": UPPER, "exact": UPPER}
     reduction = "own"
     biased = True
 
@@ -112,7 +116,12 @@ class PublicCoin(ProtocolBase):
         rate = public_coin_rate(
             n, rows, budget.largest_eps, delta, accounting=accounting, beyond_proof=bool(beyond_proof)
         )
-        return cls(n, k, rows, rate, hash_seed, rate > 0.5)
+        return cls(n, k, rows, rate, hash_seed, rate > 0.5, calibrated_under=accounting)
+
+    @property
+    def standing(self) -> Standing:
+        """That of the accounting, within the range of its proof."""
+        return BEYOND_PROOF if self.outside_proof else super().standing
 
     @property
     def columns(self) -> int:

@@ -1,10 +1,12 @@
 """pureDUMP: values sent as they are, among dummies from all users."""
 
 import math
+from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Self
+from typing import ClassVar, Self
 
 from shuffledp.accounting import dummy_count
+from shuffledp.accounting.standing import EXACT, UPPER, Standing
 from shuffledp.populations import Population
 from shuffledp.protocols._requests import fixed_users, positive_delta
 from shuffledp.protocols.frequency._dummy_points import FixedDummies
@@ -21,6 +23,7 @@ class PureDump(FixedDummies):
     label = "pureDUMP"
     source = "Li et al. 2020, Theorem 5.2"
     accountings = ("printed", "exact")
+    guarantees: ClassVar[Mapping[str, Standing]] = {"printed": UPPER, "exact": EXACT}
 
     @classmethod
     def calibrate(
@@ -48,4 +51,5 @@ class PureDump(FixedDummies):
         """
         cls.check_request(budget, task, accounting)
         n, k, delta = fixed_users(population), domain_size_of(task), positive_delta(budget)
-        return cls(n, k, math.inf, dummy_count(k, budget.largest_eps, delta, accounting=accounting))
+        total = dummy_count(k, budget.largest_eps, delta, accounting=accounting)
+        return cls(n, k, math.inf, total, calibrated_under=accounting)

@@ -1,14 +1,16 @@
 """SOLH: every user reports the randomized hash of its value, and the hash function."""
 
 import math
+from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any, Self
+from typing import Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import NDArray
 
 from shuffledp.accounting import PrivacyProfile
 from shuffledp.accounting.solh import SOLH_ACCOUNTINGS, SolhProfile, solh_report
+from shuffledp.accounting.standing import UPPER, Standing
 from shuffledp.populations import Population
 from shuffledp.protocols._requests import fixed_users, positive_delta
 from shuffledp.protocols.base import Cost, Messages, ProtocolBase
@@ -51,6 +53,7 @@ class Solh(ProtocolBase):
     source = "Wang et al. 2020; as a baseline in arXiv 2009.13738"
     trust = "shuffler"
     accountings = SOLH_ACCOUNTINGS
+    guarantees: ClassVar[Mapping[str, Standing]] = {"printed": UPPER, "exact": UPPER}
     reduction = "blanket"
 
     @classmethod
@@ -86,7 +89,7 @@ class Solh(ProtocolBase):
         cls.check_request(budget, task, accounting)
         n, k, delta = fixed_users(population), domain_size_of(task), positive_delta(budget)
         report = solh_report(n, k, budget.largest_eps, delta, accounting=accounting, cells=cells)
-        return cls(n, k, report.eps_local, report.cells)
+        return cls(n, k, report.eps_local, report.cells, calibrated_under=accounting)
 
     @property
     def response(self) -> GeneralizedResponse:

@@ -1,13 +1,15 @@
 """Truncation-based histogram: every user adds a coin flip to every count, and small counts become 0."""
 
 import math
+from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any, Self
+from typing import Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import NDArray
 
 from shuffledp.accounting import PrivacyProfile
+from shuffledp.accounting.standing import EXACT, UPPER, Standing
 from shuffledp.accounting.truncation import TRUNCATION_ACCOUNTINGS, TwoBinsProfile, truncation_miss_rate
 from shuffledp.numerics import binomial_window
 from shuffledp.populations import Population
@@ -49,6 +51,7 @@ class Truncation(ProtocolBase):
     source = "Balcer and Cheu 2020, Theorem 9 and Section 3; as a baseline in arXiv 2009.13738"
     trust = "shuffler"
     accountings = TRUNCATION_ACCOUNTINGS
+    guarantees: ClassVar[Mapping[str, Standing]] = {"printed": UPPER, "exact": EXACT}
     reduction = "own"
     biased = True
 
@@ -85,7 +88,7 @@ class Truncation(ProtocolBase):
         cls.check_request(budget, task, accounting)
         n, k, delta = fixed_users(population), domain_size_of(task), positive_delta(budget)
         miss = truncation_miss_rate(n, budget.largest_eps, delta, accounting=accounting)
-        return cls(n, k, miss, bool(truncate))
+        return cls(n, k, miss, bool(truncate), calibrated_under=accounting)
 
     @property
     def alphabet_size(self) -> int:

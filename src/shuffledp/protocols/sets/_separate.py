@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Any, ClassVar, Self
 
@@ -9,7 +10,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from shuffledp.accounting import PrivacyProfile, SegmentedProfile, SeparatePlan, sep_mm_plan
+from shuffledp.accounting.segmented_profile import full_reporting_standing
 from shuffledp.accounting.set_baselines import GroupWeights
+from shuffledp.accounting.standing import UPPER, Standing
 from shuffledp.populations import Population
 from shuffledp.protocols._requests import fixed_users, positive_delta
 from shuffledp.protocols.base import Cost, Messages
@@ -61,6 +64,7 @@ class SeparateLevels(SetProtocol):
     task_kind = "sets"
     trust = "shuffler"
     accountings = ("printed", "corrected", "exact")
+    guarantees: ClassVar[Mapping[str, Standing]] = {"printed": UPPER, "corrected": UPPER, "exact": UPPER}
     multi_level = True
 
     @classmethod
@@ -110,7 +114,14 @@ class SeparateLevels(SetProtocol):
             calibration=calibration,
         )
         shape = (sets.domain_size, sets.set_size, sets.padding_items)
-        return cls(*shape, sizes, budget.levels, delta, accounting, calibration, plan)
+        return cls(
+            *shape, sizes, budget.levels, delta, accounting, calibration, plan, calibrated_under=accounting
+        )
+
+    @property
+    def standing(self) -> Standing:
+        """A proven bound, since all items are sent; a published calibration is one where the divergence confirms it."""
+        return full_reporting_standing(self.plan.groups, self.calibration)
 
     @property
     def alphabet_size(self) -> int:

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from typing import Any, Self
+from typing import Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import NDArray
 
 from shuffledp.accounting import PrivacyProfile, SegmentedPlan, SegmentedProfile, segmented_plan
+from shuffledp.accounting.segmented import NUMBER_OF_MESSAGES
+from shuffledp.accounting.standing import UPPER, Standing, weakest
 from shuffledp.numerics.checks import check_choice
 from shuffledp.populations import Population
 from shuffledp.protocols._requests import fixed_users, positive_delta
@@ -72,6 +74,11 @@ class Segmented(SetProtocol):
     source = "Wang et al. 2024 (arXiv 2407.19639), Algorithms 1 and 2"
     trust = "shuffler"
     accountings = ("printed", "corrected", "exact")
+    guarantees: ClassVar[Mapping[str, Standing]] = {
+        "printed": NUMBER_OF_MESSAGES,
+        "corrected": UPPER,
+        "exact": UPPER,
+    }
     multi_level = True
 
     @classmethod
@@ -133,7 +140,17 @@ class Segmented(SetProtocol):
             spread=spread,
         )
         shape = (sets.domain_size, sets.set_size, sets.padding_items)
-        return cls(*shape, plan, blankets, objective, first, announcing)
+        return cls(*shape, plan, blankets, objective, first, announcing, calibrated_under=accounting)
+
+    @property
+    def standing(self) -> Standing:
+        """The weaker one of both rounds; the paper's pair of counts is a proven bound where all items are sent."""
+        certain = all(self.level_profile(level).kind == "upper" for level in range(len(self.plan.rates)))
+        data = UPPER if certain else self.guarantees[self.plan.accounting]
+        if self.announcing is None:
+            return data
+        why = self.announcing.guarantee_note or "as the protocol of the first round has it"
+        return weakest((data, Standing(self.announcing.guarantee, why)))
 
     # -- the first round --------------------------------------------------------------------------------------------
 

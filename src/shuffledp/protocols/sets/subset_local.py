@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Self
+from typing import ClassVar, Self
 
 from shuffledp.accounting import PrivacyProfile, SubsetExponentialProfile, local_subset_exponential
+from shuffledp.accounting.standing import EXACT, Standing
 from shuffledp.populations import Population
 from shuffledp.protocols._schedules import law_of
 from shuffledp.protocols.sets._items import sets_task
@@ -22,6 +24,7 @@ class SubsetLocal(SubsetReports):
     source = "Wang et al. 2018 (PrivSet)"
     trust = "local"
     accountings = ("printed", "corrected", "exact")
+    guarantees: ClassVar[Mapping[str, Standing]] = {"printed": EXACT, "corrected": EXACT, "exact": EXACT}
 
     @classmethod
     def calibrate(
@@ -60,7 +63,7 @@ class SubsetLocal(SubsetReports):
         law_of(population)
         shape = (sets.domain_size, sets.set_size)
         mechanism = local_subset_exponential(*shape, budget.largest_eps, selection=selection)
-        return cls(*shape, sets.padding_items, mechanism)
+        return cls(*shape, sets.padding_items, mechanism, calibrated_under=accounting)
 
     def dominating_pair(self) -> PrivacyProfile:
         """One message alone."""

@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Self
+from typing import ClassVar, Self
 
 from shuffledp.accounting import PrivacyProfile, SubsetExponentialProfile, shuffled_subset_exponential
+from shuffledp.accounting.set_baselines import has_residual
+from shuffledp.accounting.standing import UPPER, Standing
+from shuffledp.accounting.variation_ratio import FORGOTTEN_RESIDUAL
 from shuffledp.populations import Population
 from shuffledp.protocols._requests import fixed_users, positive_delta
 from shuffledp.protocols.sets._items import sets_task
@@ -34,6 +38,7 @@ class SubsetShuffled(SubsetReports):
     trust = "shuffler"
     reduction = "variation ratio"
     accountings = ("printed", "corrected")
+    guarantees: ClassVar[Mapping[str, Standing]] = {"printed": FORGOTTEN_RESIDUAL, "corrected": UPPER}
 
     @classmethod
     def calibrate(
@@ -64,7 +69,13 @@ class SubsetShuffled(SubsetReports):
         n, delta, sound = fixed_users(population), positive_delta(budget), accounting == "corrected"
         shape = (sets.domain_size, sets.set_size)
         mechanism = shuffled_subset_exponential(n, *shape, budget.largest_eps, delta, sound=sound)
-        return cls(*shape, sets.padding_items, mechanism, n, sound)
+        return cls(*shape, sets.padding_items, mechanism, n, sound, calibrated_under=accounting)
+
+    @property
+    def standing(self) -> Standing:
+        """That of the accounting; without a residual component, or without others, the printed theorem holds."""
+        proven = self.sound or self.n_users == 1 or not has_residual(self.mechanism)
+        return UPPER if proven else FORGOTTEN_RESIDUAL
 
     def dominating_pair(self) -> PrivacyProfile | None:
         """What the sound accounting evaluates; None for the theorem as printed, which is no proven bound."""

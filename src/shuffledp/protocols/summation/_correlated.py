@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, ClassVar
@@ -23,6 +23,7 @@ from shuffledp.accounting import (
 from shuffledp.accounting.designs import quick_design, shipped_design
 from shuffledp.accounting.hockey_stick import Kind, View
 from shuffledp.accounting.remember import remember
+from shuffledp.accounting.standing import UPPER, Standing
 from shuffledp.numerics.checks import check_choice, check_open_unit, check_positive
 from shuffledp.protocols.base import Cost, Messages, ProtocolBase
 from shuffledp.protocols.summation._sums import Numbers, over_users
@@ -150,6 +151,7 @@ class CorrelatedNoiseSum(ProtocolBase):
     alphabet: str
 
     accountings = ("printed", "corrected", "exact")
+    guarantees: ClassVar[Mapping[str, Standing]] = {"printed": UPPER, "corrected": UPPER, "exact": UPPER}
     reduction = "own"
     trust = "shuffler"
 

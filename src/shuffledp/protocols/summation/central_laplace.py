@@ -1,13 +1,15 @@
 """Discrete Laplace noise from a trusted curator."""
 
 import math
+from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any, Self
+from typing import Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import NDArray
 
 from shuffledp.accounting import PrivacyProfile
+from shuffledp.accounting.standing import EXACT, Standing
 from shuffledp.accounting.summation_baselines import central_laplace_mse
 from shuffledp.numerics import two_sided_geometric
 from shuffledp.populations import Population
@@ -39,7 +41,7 @@ class CentralLaplace(ProtocolBase):
     trust = "central"
     accountings = ("exact",)
     reduction = "own"
-    guarantee = "exact"
+    guarantees: ClassVar[Mapping[str, Standing]] = {"exact": EXACT}
 
     @classmethod
     def calibrate(
@@ -65,7 +67,7 @@ class CentralLaplace(ProtocolBase):
         """
         cls.check_request(budget, task, accounting)
         law_of(population)
-        return cls(numbers_of(task, coordinates=True), budget.largest_eps)
+        return cls(numbers_of(task, coordinates=True), budget.largest_eps, calibrated_under=accounting)
 
     @property
     def change(self) -> int:

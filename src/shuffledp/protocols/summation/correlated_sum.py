@@ -75,4 +75,4 @@ class CorrelatedSum(CorrelatedNoiseSum):
             gamma=gamma,
             eps_star=eps_star,
         )
-        return cls(n, numbers, design, check_alphabet(alphabet))
+        return cls(n, numbers, design, check_alphabet(alphabet), calibrated_under=accounting)

@@ -17,22 +17,20 @@ from shuffledp.accounting import (
     rappor_mse,
 )
 from shuffledp.accounting.hockey_stick import Kind, View
-from shuffledp.accounting.summation_baselines import RAPPOR_ESTIMATORS
+from shuffledp.accounting.standing import Standing
+from shuffledp.accounting.summation_baselines import RAPPOR_ESTIMATORS, RAPPOR_STANDINGS
 from shuffledp.numerics.checks import check_choice
 from shuffledp.populations import Population
 from shuffledp.protocols._requests import fixed_users, positive_delta
-from shuffledp.protocols.base import Cost, Guarantee, Messages, ProtocolBase
+from shuffledp.protocols.base import Cost, Messages, ProtocolBase
 from shuffledp.protocols.summation._sums import Numbers, numbers_of
 from shuffledp.tasks import Budget, Floats, Ints, Participants, Public, Task, Users
 
 #: Coins that are tossed at once.
 _COINS = 2**22
-#: Calibrations of each accounting, the default first, and what each of them guarantees.
+#: Calibrations of each accounting, the default first.
 _CALIBRATIONS: Mapping[str, tuple[str, ...]] = MappingProxyType(
     {"printed": ("optimistic",), "exact": ("sound", "worst_case")}
-)
-_GUARANTEES: Mapping[str, Guarantee] = MappingProxyType(
-    {"sound": "upper", "worst_case": "unproven", "optimistic": "violated"}
 )
 
 
@@ -98,9 +96,9 @@ class FragmentedRappor(ProtocolBase):
     reduction = "own"
 
     @property
-    def guarantee(self) -> Guarantee:  # type: ignore[override]
+    def standing(self) -> Standing:
         """``upper`` if p suits every data set of the others, ``unproven`` or ``violated`` if it was made for one."""
-        return _GUARANTEES[self.calibration]
+        return RAPPOR_STANDINGS[self.calibration]
 
     @classmethod
     def calibrate(
@@ -124,8 +122,8 @@ class FragmentedRappor(ProtocolBase):
         task : Summation
             One sum of numbers that are not negative.
         accounting : {"printed", "exact"}
-            ``printed`` assumes other users who are not the worst (corrected, see reading note SUM-N4): the budget is violated
-            for other data sets. ``exact`` holds for all of them.
+            ``printed`` assumes other users who are not the worst (corrected, see reading note SUM-N4): the budget is
+            violated for other data sets. ``exact`` holds for all of them.
         estimator : {"plain", "centred"}
         calibration : {"optimistic", "sound", "worst_case"}, optional
             What the other users hold, see :func:`shuffledp.accounting.rappor_flip_probability`. ``printed`` has

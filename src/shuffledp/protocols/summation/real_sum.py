@@ -76,4 +76,4 @@ class RealSum(CorrelatedNoiseSum):
         design = chosen_design(
             chosen, eps, delta, accounting=accounting, atoms=atoms, hubs=hubs, gamma=zeta / 2
         )
-        return cls(n, numbers, design, check_alphabet(alphabet))
+        return cls(n, numbers, design, check_alphabet(alphabet), calibrated_under=accounting)

@@ -87,4 +87,4 @@ class SparseSum(CorrelatedNoiseSum):
             hubs=hubs,
             gamma=zeta / 2,
         )
-        return cls(n, numbers, design, check_alphabet(alphabet))
+        return cls(n, numbers, design, check_alphabet(alphabet), calibrated_under=accounting)

@@ -1,14 +1,16 @@
 """IKOS split-and-mix: additive shares of noisy numbers."""
 
 import math
+from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any, Self
+from typing import Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import NDArray
 
 from shuffledp.accounting import Infeasible, PrivacyProfile, ikos_distance, ikos_group_order, ikos_shares
-from shuffledp.accounting.summation_baselines import IKOS_FORMS, central_laplace_mse
+from shuffledp.accounting.standing import UPPER, Standing
+from shuffledp.accounting.summation_baselines import IKOS_FORMS, TOO_FEW_SHARES, central_laplace_mse
 from shuffledp.numerics.checks import check_choice, check_open_unit
 from shuffledp.populations import Population
 from shuffledp.protocols._requests import fixed_users, positive_delta
@@ -62,6 +64,7 @@ class SplitAndMix(ProtocolBase):
     source = "Ishai et al. 2006; Balle, Bell, Gascon and Nissim 2020; baseline in Ghazi et al. 2021 (ICML), Section 5"
     trust = "shuffler"
     accountings = ("printed",)
+    guarantees: ClassVar[Mapping[str, Standing]] = {"printed": UPPER}
     reduction = "secure sum"
 
     @classmethod
@@ -118,7 +121,12 @@ class SplitAndMix(ProtocolBase):
         if order >= LARGEST_GROUP:
             raise Infeasible(f"A group of order {order} does not fit into 64-bit integers.")
         shares = ikos_shares(n, numbers.max_value, eps, delta, form=form, group_order=order)
-        return cls(n, numbers, eps, shares, order, form)
+        return cls(n, numbers, eps, shares, order, form, calibrated_under=accounting)
+
+    @property
+    def standing(self) -> Standing:
+        """By the formula of the number of shares."""
+        return TOO_FEW_SHARES.get(self.form, super().standing)
 
     @property
     def _stop(self) -> float:
