@@ -123,7 +123,9 @@ def test_a_private_first_round_counts_too():
 
 def test_options_that_matter():
     flexible, ikos = get("frequency", "flexible_pure_dump"), get("summation", "split_and_mix")
-    everybody = flexible.calibrate(Budget(0.9, 1e-4), Fixed(999), Frequency(2), rate=1.0)
+    everybody = flexible.calibrate(
+        Budget(0.9, 1e-4), Fixed(999), Frequency(2), rate=1.0, accounting="printed"
+    )
     assert everybody.guarantee == "upper"  # then the number of senders is certain
     shares = {
         form: calibrated("summation", "split_and_mix", "printed", form=form).guarantee
@@ -145,18 +147,26 @@ def test_options_that_matter():
     assert withdrawn.guarantee == "unproven"
     exact = calibrated("frequency", "correlated_noise", "exact", constants="conference")
     assert exact.guarantee == "upper"  # which does not use them
-    poisson = get("frequency", "multi_union").calibrate(Budget(0.5, 1e-4), Poisson(500.0), Frequency(2))
+    poisson = get("frequency", "multi_union").calibrate(
+        Budget(0.5, 1e-4), Poisson(500.0), Frequency(2), accounting="printed"
+    )
     assert poisson.guarantee == "upper"  # that row of Table II is a tail bound
 
 
 def test_within_their_proven_range_printed_theorems_are_bounds():
     segmented = get("sets", "segmented")
-    everything = segmented.calibrate(Budget(0.9, 1e-4), Fixed(USERS - 1), Sets(7, 2), blankets=50.0)
+    everything = segmented.calibrate(
+        Budget(0.9, 1e-4), Fixed(USERS - 1), Sets(7, 2), blankets=50.0, accounting="printed"
+    )
     assert set(everything.plan.rates) == {1.0}
     assert everything.guarantee == "upper"
     assert everything.dominating_pair() is not None
-    two_values = get("sets", "subset_shuffled").calibrate(Budget(0.9, 1e-4), Fixed(99), Sets(2, 1))
-    alone = get("sets", "subset_shuffled").calibrate(Budget(0.9, 1e-4), Fixed(0), Sets(5, 1))
+    two_values = get("sets", "subset_shuffled").calibrate(
+        Budget(0.9, 1e-4), Fixed(99), Sets(2, 1), accounting="printed"
+    )
+    alone = get("sets", "subset_shuffled").calibrate(
+        Budget(0.9, 1e-4), Fixed(0), Sets(5, 1), accounting="printed"
+    )
     assert two_values.guarantee == alone.guarantee == "upper"  # no residual component; nobody else's messages
 
 
@@ -185,7 +195,7 @@ def variant(**attributes):
 def test_a_plug_in_may_set_a_plain_class_variable(label):
     mine = variant(guarantee=label)
     assert interface_faults(mine) == []
-    protocol = mine.calibrate(Budget(1.0, 1e-3), Fixed(9), Frequency(2))
+    protocol = mine.calibrate(Budget(1.0, 1e-3), Fixed(9), Frequency(2), accounting="printed")
     assert protocol.guarantee == label
     assert protocol.guarantee_note == ""
 
@@ -193,7 +203,9 @@ def test_a_plug_in_may_set_a_plain_class_variable(label):
 def test_a_plug_in_that_says_nothing_has_an_upper_bound():
     mine = variant(guarantees={})
     assert interface_faults(mine) == []
-    assert mine.calibrate(Budget(1.0, 1e-3), Fixed(9), Frequency(2)).guarantee == "upper"
+    assert (
+        mine.calibrate(Budget(1.0, 1e-3), Fixed(9), Frequency(2), accounting="printed").guarantee == "upper"
+    )
 
 
 def test_who_does_not_say_the_accounting_has_the_weakest_label():
@@ -270,7 +282,9 @@ def times_in(note):
 
 def test_witness_of_segmented_as_printed():
     d, n, eps, delta = 3, 5, 0.45, 1e-3
-    protocol = get("sets", "segmented").calibrate(Budget(eps, delta), Fixed(n - 1), Sets(d, 1), blankets=2.0)
+    protocol = get("sets", "segmented").calibrate(
+        Budget(eps, delta), Fixed(n - 1), Sets(d, 1), blankets=2.0, accounting="printed"
+    )
     rate, slots = protocol.plan.rates[0], protocol.plan.slots
     assert (slots.count, slots.rate) == (2, 1.0)  # two blanket messages of each user for certain
     blankets = joined(*[{unit(i, d): 1 / d for i in range(d)}] * (2 * n))
@@ -291,7 +305,9 @@ def test_witness_of_segmented_as_printed():
 
 def test_witness_of_the_shuffled_subset_mechanism_as_printed():
     d, n, eps, delta = 5, 4, 3.0, 1e-3
-    protocol = get("sets", "subset_shuffled").calibrate(Budget(eps, delta), Fixed(n - 1), Sets(d, 1))
+    protocol = get("sets", "subset_shuffled").calibrate(
+        Budget(eps, delta), Fixed(n - 1), Sets(d, 1), accounting="printed"
+    )
     assert protocol.mechanism.subset_size == 1  # randomized response
     weight = math.exp(protocol.mechanism.eps_local)
 
@@ -314,7 +330,7 @@ def test_witness_of_the_shuffled_subset_mechanism_as_printed():
 def test_witness_of_multi_union_as_printed():
     trials, rate, eps, delta = 48_841, 0.01, 8.0, 1e-8
     protocol = get("frequency", "multi_union").calibrate(
-        Budget(eps, delta), Binomial(trials, rate), Frequency(2)
+        Budget(eps, delta), Binomial(trials, rate), Frequency(2), accounting="printed"
     )
     assert protocol.precision == 1
     truth = 0.0

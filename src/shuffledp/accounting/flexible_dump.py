@@ -60,8 +60,8 @@ FLEXIBLE_ACCOUNTINGS = ("printed", "corrected", "exact")
 #: dummies, and sends other values with negligible probability.
 RANDOM_SENDERS = Standing(
     "violated",
-    "far fewer users than expected may send dummies (DUMP-N4): for 3000 users of whom each sends with probability 0.06, "
-    "2 values, eps 1 and delta 3e-81 the true delta is 2.9 times as large",
+    "far fewer users than expected may send dummies (DUMP-N4): for 3000 users of whom each sends with probability "
+    "0.06, 2 values, eps 1 and delta 3e-81 the true delta is 2.9 times as large",
 )
 
 #: Largest delta of the theorem on dummies: 14 ln(2/delta) / eps^2 has to exceed 27 / eps up to eps = 1.

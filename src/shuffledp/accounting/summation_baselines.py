@@ -56,7 +56,7 @@ RAPPOR_STANDINGS: Mapping[str, Standing] = MappingProxyType(
         ),
         "optimistic": Standing(
             "violated",
-            "the other users are assumed to hold a third value (SUM-N4): where they hold one of the two delta is larger",
+            "the other users are assumed to hold a third value (SUM-N4): with one of the two delta is larger",
         ),
     }
 )
