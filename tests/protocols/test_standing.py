@@ -5,6 +5,7 @@ import math
 import re
 from collections import Counter
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 
 import numpy as np
@@ -172,7 +173,7 @@ def test_within_their_proven_range_printed_theorems_are_bounds():
 
 @pytest.mark.parametrize("name", ["balls_into_bins", "separate"])
 def test_published_calibrations_are_labelled_by_the_divergence(name):
-    calibrate, task = get("sets", name).calibrate, Sets(17, 4)
+    calibrate, task = partial(get("sets", name).calibrate, accounting="printed"), Sets(17, 4)
     fine = calibrate(Budget(0.9, 1e-4), Fixed(4999), task, calibration="analytic")
     assert fine.guarantee == "upper"
     # 32 ln(2/delta) / eps^2 goes to 0 for large budgets: for one item at 12 nats less than two messages are expected.
@@ -351,7 +352,7 @@ def test_witness_of_multi_union_as_printed():
 def test_witness_of_flexible_dummies_as_printed(name, options):
     n, rate, eps, delta = 3000, 0.06, 1.0, 3e-81
     protocol = get("frequency", name).calibrate(
-        Budget(eps, delta), Fixed(n - 1), Frequency(2), rate=rate, **options
+        Budget(eps, delta), Fixed(n - 1), Frequency(2), rate=rate, accounting="printed", **options
     )
     truth = 0.0  # the total of the messages shows how many users send
     for senders in range(100):
@@ -366,7 +367,7 @@ def test_witness_of_flexible_dummies_as_printed(name, options):
 
 def test_witness_of_public_coin_beyond_its_proof():
     n, eps, delta = 30_433, 1.0, 1e-3
-    calibrate = get("frequency", "public_coin").calibrate
+    calibrate = partial(get("frequency", "public_coin").calibrate, accounting="printed")
     protocol = calibrate(Budget(eps, delta), Fixed(n - 1), Frequency(2), beyond_proof=True)
     x = np.arange(n - 40, n + 1)
     noise = binom.pmf(x, n, protocol.rate)
