@@ -7,13 +7,10 @@ from typing import TYPE_CHECKING
 
 import pandas as pd
 
-from shuffledp.accounting import (
-    central_gaussian_epsilon,
-    central_replacement_epsilon,
-    gaussian_clones_epsilons,
-    shuffle_gaussian_epsilons,
-    subsampled_shuffle_gaussian_epsilon,
-)
+from shuffledp.accounting.central_gaussian import central_gaussian_epsilon, central_replacement_epsilon
+from shuffledp.accounting.gaussian_clones import gaussian_clones_epsilons
+from shuffledp.accounting.shuffle_gaussian import shuffle_gaussian_epsilons
+from shuffledp.accounting.subsampled_shuffle_gaussian import subsampled_shuffle_gaussian_epsilon
 
 if TYPE_CHECKING:
     from shuffledp.accounting.central_gaussian import CentralMethod

@@ -26,7 +26,8 @@ from shuffledp.experiments.schema import (
 )
 from shuffledp.experiments.sources import check_data
 from shuffledp.experiments.training import OWN_FILES, TrainingRun, left_out, missing
-from shuffledp.protocols import ProtocolBase, registry
+from shuffledp.protocols import registry
+from shuffledp.protocols.base import ProtocolBase
 from shuffledp.tasks import TASKS
 
 SHARED_PARTS = ("task", "data", "population", "budget")

@@ -17,7 +17,7 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
-from shuffledp.accounting import Infeasible
+from shuffledp.accounting.errors import Infeasible
 from shuffledp.accounting.functions import NAMED_FUNCTIONS
 from shuffledp.experiments.config import cells_of
 from shuffledp.experiments.grid import resolve
@@ -36,7 +36,8 @@ from shuffledp.experiments.sources import Source, source_from
 from shuffledp.experiments.training import Trained, TrainingFiles
 from shuffledp.experiments.training import read as read_training
 from shuffledp.populations import Law
-from shuffledp.protocols import ProtocolBase, get
+from shuffledp.protocols.base import ProtocolBase
+from shuffledp.protocols.registry import get
 from shuffledp.tasks import ABSOLUTE_METRICS, METRICS, Participants, Public, Task, expected_metric
 
 log = logging.getLogger(__name__)

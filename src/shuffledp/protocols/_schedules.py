@@ -16,17 +16,16 @@ from typing import Any, ClassVar, Literal, Self, get_args
 import numpy as np
 from numpy.typing import NDArray
 
-from shuffledp.accounting import (
-    ClonesProfile,
-    Infeasible,
-    PrivacyProfile,
+from shuffledp.accounting.clones import ClonesProfile, OtherReports
+from shuffledp.accounting.closed_forms import SIMPLIFIED
+from shuffledp.accounting.errors import Infeasible
+from shuffledp.accounting.hockey_stick import PrivacyProfile
+from shuffledp.accounting.random_population import (
+    OWN_COIN,
     checkin_local_budget,
     local_budget,
     optimal_dummies,
 )
-from shuffledp.accounting.clones import OtherReports
-from shuffledp.accounting.closed_forms import SIMPLIFIED
-from shuffledp.accounting.random_population import OWN_COIN
 from shuffledp.accounting.standing import EXACT, UPPER, Standing
 from shuffledp.numerics.checks import check_choice, check_count
 from shuffledp.populations import Binomial, Fixed, Law, Population

@@ -15,22 +15,22 @@ import numpy as np
 from scipy.optimize import minimize_scalar
 from scipy.special import ndtr
 
-from shuffledp.accounting import (
-    amplified_epsilon,
-    clone_delta,
-    dummy_grid,
-    error_factor,
-    hockey_stick,
-    local_budget,
-    optimal_dummies,
-    report_variance,
-)
 from shuffledp.accounting.clones import OtherReports, unamplified_delta
 from shuffledp.accounting.closed_forms import (
     corrected_omega,
     printed_epsilon,
     printed_omega,
     simplified_epsilon,
+)
+from shuffledp.accounting.hockey_stick import hockey_stick
+from shuffledp.accounting.random_population import (
+    amplified_epsilon,
+    clone_delta,
+    dummy_grid,
+    error_factor,
+    local_budget,
+    optimal_dummies,
+    report_variance,
 )
 from shuffledp.claims.comparisons import DELTA, POPULATIONS
 from shuffledp.claims.witness import Witness, WitnessFunction

@@ -13,19 +13,16 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import ndtr
 
-from shuffledp.accounting import (
-    group_order,
-    hockey_stick,
-    log_gaussian_delta,
+from shuffledp.accounting.clones import OtherReports
+from shuffledp.accounting.closed_forms import printed_omega
+from shuffledp.accounting.hockey_stick import hockey_stick, log_gaussian_delta
+from shuffledp.accounting.multi_message import (
     multi_expected_delta,
     multi_expected_scale,
     population_lower_bound,
     population_shortfall,
-    security_bits,
-    share_count,
 )
-from shuffledp.accounting.clones import OtherReports
-from shuffledp.accounting.closed_forms import printed_omega
+from shuffledp.accounting.secure_sum import group_order, security_bits, share_count
 from shuffledp.claims.comparisons import DELTA, POPULATIONS
 from shuffledp.claims.witness import Witness, WitnessFunction
 from shuffledp.numerics import root_below

@@ -16,18 +16,12 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.special import log_ndtr
 
-from shuffledp.accounting import (
-    Infeasible,
-    PolyaPlan,
-    PrivacyProfile,
-    expected_polya_delta,
-    polya_mean_absolute,
-    population_lower_bound,
-    security_bits,
-    share_count,
-)
-from shuffledp.accounting.hockey_stick import Kind, View
-from shuffledp.accounting.secure_sum import SHARE_FORMS
+from shuffledp.accounting.errors import Infeasible
+from shuffledp.accounting.hockey_stick import Kind, PrivacyProfile, View
+from shuffledp.accounting.multi_message import PolyaPlan, population_lower_bound
+from shuffledp.accounting.polya import expected_polya_delta
+from shuffledp.accounting.polya_mean import polya_mean_absolute
+from shuffledp.accounting.secure_sum import SHARE_FORMS, security_bits, share_count
 from shuffledp.numerics import (
     discrete_gaussian,
     discrete_gaussian_pmf,

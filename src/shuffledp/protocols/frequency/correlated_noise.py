@@ -8,7 +8,6 @@ from typing import Any, ClassVar, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from shuffledp.accounting import PrivacyProfile
 from shuffledp.accounting.correlated_counts import (
     CORRELATED_ACCOUNTINGS,
     WITHDRAWN_CONSTANTS,
@@ -16,6 +15,7 @@ from shuffledp.accounting.correlated_counts import (
     CountersProfile,
     correlated_noise,
 )
+from shuffledp.accounting.hockey_stick import PrivacyProfile
 from shuffledp.accounting.standing import UPPER, Standing
 from shuffledp.populations import Population
 from shuffledp.protocols._requests import fixed_users, positive_delta

@@ -5,8 +5,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import ClassVar, Self
 
-from shuffledp.accounting import Infeasible, group_order, multi_expected_plan
-from shuffledp.accounting.secure_sum import most_users
+from shuffledp.accounting.errors import Infeasible
+from shuffledp.accounting.multi_message import multi_expected_plan
+from shuffledp.accounting.secure_sum import group_order, most_users
 from shuffledp.accounting.standing import UPPER, Standing
 from shuffledp.numerics import root_below
 from shuffledp.numerics.samplers import LARGEST_SCALE

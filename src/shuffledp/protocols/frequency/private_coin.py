@@ -7,7 +7,7 @@ from typing import Any, ClassVar, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from shuffledp.accounting import PrivacyProfile
+from shuffledp.accounting.hockey_stick import PrivacyProfile
 from shuffledp.accounting.private_coin import (
     PRIVATE_COIN_ACCOUNTINGS,
     TuplesProfile,

@@ -8,7 +8,8 @@ from typing import Any, ClassVar, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from shuffledp.accounting import Infeasible, PrivacyProfile
+from shuffledp.accounting.errors import Infeasible
+from shuffledp.accounting.hockey_stick import PrivacyProfile
 from shuffledp.accounting.public_coin import (
     BEYOND_PROOF,
     PUBLIC_COIN_ACCOUNTINGS,

@@ -8,7 +8,7 @@ from typing import Any, ClassVar, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from shuffledp.accounting import PrivacyProfile
+from shuffledp.accounting.hockey_stick import PrivacyProfile
 from shuffledp.accounting.standing import EXACT, UPPER, Standing
 from shuffledp.accounting.truncation import TRUNCATION_ACCOUNTINGS, TwoBinsProfile, truncation_miss_rate
 from shuffledp.numerics import binomial_window

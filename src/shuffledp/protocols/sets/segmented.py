@@ -9,8 +9,10 @@ from typing import Any, ClassVar, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from shuffledp.accounting import PrivacyProfile, SegmentedPlan, SegmentedProfile, segmented_plan
+from shuffledp.accounting.hockey_stick import PrivacyProfile
 from shuffledp.accounting.segmented import NUMBER_OF_MESSAGES
+from shuffledp.accounting.segmented_plan import SegmentedPlan, segmented_plan
+from shuffledp.accounting.segmented_profile import SegmentedProfile
 from shuffledp.accounting.standing import UPPER, Standing, weakest
 from shuffledp.numerics.checks import check_choice
 from shuffledp.populations import Population

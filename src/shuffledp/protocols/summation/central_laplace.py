@@ -8,7 +8,7 @@ from typing import Any, ClassVar, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from shuffledp.accounting import PrivacyProfile
+from shuffledp.accounting.hockey_stick import PrivacyProfile
 from shuffledp.accounting.standing import EXACT, Standing
 from shuffledp.accounting.summation_baselines import central_laplace_mse
 from shuffledp.numerics import two_sided_geometric

@@ -9,16 +9,16 @@ from typing import Any, ClassVar, Self
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from shuffledp.accounting import (
-    Infeasible,
-    PrivacyProfile,
+from shuffledp.accounting.errors import Infeasible
+from shuffledp.accounting.hockey_stick import Kind, PrivacyProfile, View
+from shuffledp.accounting.standing import Standing
+from shuffledp.accounting.summation_baselines import (
+    RAPPOR_ESTIMATORS,
+    RAPPOR_STANDINGS,
     rappor_delta,
     rappor_flip_probability,
     rappor_mse,
 )
-from shuffledp.accounting.hockey_stick import Kind, View
-from shuffledp.accounting.standing import Standing
-from shuffledp.accounting.summation_baselines import RAPPOR_ESTIMATORS, RAPPOR_STANDINGS
 from shuffledp.numerics.checks import check_choice
 from shuffledp.populations import Population
 from shuffledp.protocols._requests import fixed_users, positive_delta
