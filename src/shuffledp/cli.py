@@ -20,7 +20,7 @@ from shuffledp.experiments.config import (
     read_yaml,
 )
 from shuffledp.figures.drawings import drawing_files
-from shuffledp.protocols import available, get
+from shuffledp.protocols.registry import available, get
 from shuffledp.tasks import TASK_KINDS
 
 

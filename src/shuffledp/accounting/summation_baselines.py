@@ -19,8 +19,9 @@ from shuffledp.accounting.errors import Infeasible
 from shuffledp.accounting.remember import remember
 from shuffledp.accounting.secure_sum import security_bits
 from shuffledp.accounting.summation import discrete_laplace_variance
-from shuffledp.numerics import binomial_window, root_below
 from shuffledp.numerics.checks import check_choice, check_count, check_open_unit, check_positive
+from shuffledp.numerics.roots import root_below
+from shuffledp.numerics.windows import binomial_window
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

@@ -31,13 +31,13 @@ from shuffledp.accounting.clones import log_ratio, negligible
 from shuffledp.accounting.errors import Infeasible
 from shuffledp.accounting.remember import remember
 from shuffledp.accounting.two_counts import Labels, binomial_blanket, pair_delta, settled_delta
-from shuffledp.numerics import root_below
 from shuffledp.numerics.checks import (
     check_count,
     check_nonnegative,
     check_open_unit,
     check_positive,
 )
+from shuffledp.numerics.roots import root_below
 
 _REMEMBERED = 4096
 _XTOL = 1e-11

@@ -6,19 +6,26 @@ two demonstrate the erratum is evaluated by machine. Tables of a paper that hold
 (:data:`TABLES`).
 """
 
-from shuffledp.claims.comparisons import (
-    budget_gaps,
-    checkin_gaps,
-    dummy_gaps,
-    gradient_gaps,
-    safety_margins,
-    variance_gaps,
-)
-from shuffledp.claims.errata_data import EFFECTS, Erratum, ErratumError, errata, papers
-from shuffledp.claims.evaluation import check, evaluate, markdown_table
-from shuffledp.claims.multi_message import multi_gaps, table_two
-from shuffledp.claims.named import TABLES, table
-from shuffledp.claims.witness import Witness
+from typing import TYPE_CHECKING
+
+from shuffledp.doors import door
+
+if TYPE_CHECKING:
+    from shuffledp.claims.comparisons import (
+        budget_gaps,
+        checkin_gaps,
+        dummy_gaps,
+        gradient_gaps,
+        safety_margins,
+        variance_gaps,
+    )
+    from shuffledp.claims.errata_data import EFFECTS, Erratum, ErratumError, errata, papers
+    from shuffledp.claims.evaluation import check, evaluate, markdown_table
+    from shuffledp.claims.multi_message import multi_gaps, table_two
+    from shuffledp.claims.named import TABLES, table
+    from shuffledp.claims.witness import Witness
+else:
+    __getattr__, __dir__ = door(__name__)
 
 __all__ = [
     "EFFECTS",

@@ -11,7 +11,7 @@ import math
 import numpy as np
 import pandas as pd
 
-from shuffledp.accounting import (
+from shuffledp.accounting.random_population import (
     amplified_epsilon,
     checkin_local_budget,
     clone_delta,

@@ -10,25 +10,16 @@ from itertools import product
 import numpy as np
 import pandas as pd
 
-from shuffledp.accounting import (
-    Infeasible,
-    blanket_local_budget,
-    correlated_noise,
-    default_entries,
-    dummy_count,
-    flexible_dummies,
-    flexible_dummies_needed,
-    flexible_dummy_delta,
-    mix_dummy_count,
-    private_coin_mse,
-    private_coin_tuples,
-    public_coin_rate,
-    public_coin_rows,
-    solh_mse,
-    solh_report,
-    truncation_miss_rate,
-)
-from shuffledp.numerics import binomial_window
+from shuffledp.accounting.correlated_counts import correlated_noise
+from shuffledp.accounting.dump import dummy_count, mix_dummy_count
+from shuffledp.accounting.errors import Infeasible
+from shuffledp.accounting.flexible_dump import flexible_dummies, flexible_dummies_needed, flexible_dummy_delta
+from shuffledp.accounting.grr_blanket import blanket_local_budget
+from shuffledp.accounting.private_coin import default_entries, private_coin_mse, private_coin_tuples
+from shuffledp.accounting.public_coin import public_coin_rate, public_coin_rows
+from shuffledp.accounting.solh import solh_mse, solh_report
+from shuffledp.accounting.truncation import truncation_miss_rate
+from shuffledp.numerics.windows import binomial_window
 
 USERS = 500_000
 DELTA = 1e-6

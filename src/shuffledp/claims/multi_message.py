@@ -14,17 +14,16 @@ import numpy as np
 import pandas as pd
 from scipy.interpolate import BarycentricInterpolator
 
-from shuffledp.accounting import (
-    best_polya_shape,
-    local_budget,
+from shuffledp.accounting.multi_message import (
     multi_expected_scale,
-    polya_mean_absolute,
     population_lower_bound,
     population_shortfall,
-    report_variance,
 )
+from shuffledp.accounting.polya import best_polya_shape
+from shuffledp.accounting.polya_mean import polya_mean_absolute
+from shuffledp.accounting.random_population import local_budget, report_variance
 from shuffledp.claims.comparisons import DELTA, EPS
-from shuffledp.numerics import root_below
+from shuffledp.numerics.roots import root_below
 from shuffledp.populations import (
     Binomial,
     Law,

@@ -2,24 +2,29 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
+from importlib import import_module, resources
+from pathlib import Path
 
 import pandas as pd
 
-from shuffledp.claims import dump, multi_message, shuffle_gaussian, summation
-from shuffledp.claims.evaluation import check, evaluate
-
-#: Checked tables of the papers: computed when asked for.
-TABLES: Mapping[str, Mapping[str, Callable[[], pd.DataFrame]]] = {
-    "random_population": {"table2": multi_message.table_two},
-    "dump": {"table2": dump.table_two, "table3": dump.table_three, "table4": dump.table_four},
-    "summation": {
-        "figure_points": summation.figure_points,
-        "noise_messages": summation.accountings,
-        "designs": summation.designs,
+#: Checked tables of the papers, computed when asked for: the module of this room and its function.
+TABLES: Mapping[str, Mapping[str, tuple[str, str]]] = {
+    "random_population": {"table2": ("multi_message", "table_two")},
+    "dump": {
+        "table2": ("dump", "table_two"),
+        "table3": ("dump", "table_three"),
+        "table4": ("dump", "table_four"),
     },
-    "shuffle_gaussian": {"table1": shuffle_gaussian.table_one},
+    "summation": {
+        "figure_points": ("summation", "figure_points"),
+        "noise_messages": ("summation", "accountings"),
+        "designs": ("summation", "designs"),
+    },
+    "shuffle_gaussian": {"table1": ("shuffle_gaussian", "table_one")},
 }
+_HERE = "shuffledp.claims"
+_ERRATA = f"{_HERE}.evaluation"
 
 
 def table(paper: str, name: str) -> pd.DataFrame:
@@ -38,11 +43,39 @@ def table(paper: str, name: str) -> pd.DataFrame:
         If the paper has no such table.
     """
     if name == "errata":
-        check(paper)
-        return evaluate(paper)
+        errata = import_module(_ERRATA)
+        errata.check(paper)
+        found: pd.DataFrame = errata.evaluate(paper)
+        return found
+    module, function = _known(paper, name)
+    found = getattr(import_module(module), function)()
+    return found
+
+
+def _known(paper: str, name: str) -> tuple[str, str]:
     known = TABLES.get(paper, {})
     if name not in known:
         raise ValueError(
             f"No table {name!r} of claims about {paper!r}. Known: {', '.join(['errata', *known])}."
         )
-    return known[name]()
+    module, function = known[name]
+    return f"{_HERE}.{module}", function
+
+
+def entries(paper: str, name: str) -> tuple[str | Path, ...]:
+    """Return the modules and files that `table` chooses by name, where the code of its job begins.
+
+    Parameters
+    ----------
+    paper, name : str
+        As for `table`.
+
+    Raises
+    ------
+    ValueError
+        If the paper has no such table.
+    """
+    if name != "errata":
+        return (_known(paper, name)[0],)
+    text = resources.files(_HERE) / "errata" / f"{paper}.yaml"
+    return _ERRATA, f"{_HERE}.witnesses.{paper}", Path(str(text))

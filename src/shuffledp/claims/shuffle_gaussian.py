@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import pandas as pd
 
-from shuffledp.accounting import gaussian_clones_epsilons, shuffle_gaussian_epsilons
+from shuffledp.accounting.gaussian_clones import gaussian_clones_epsilons
+from shuffledp.accounting.shuffle_gaussian import shuffle_gaussian_epsilons
 
 USERS = 60_000
 DELTA = 1 / USERS

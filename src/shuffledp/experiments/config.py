@@ -7,15 +7,15 @@ turns them into `Settings`; it neither computes nor draws.
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Container, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
-import shuffledp.accounting
-from shuffledp.experiments.grid import is_variable, points, resolve, variables
+from shuffledp.doors import behind, homes
+from shuffledp.experiments.bundle import CELL_NUMBERS, PARAMETER_PREFIX, RESERVED, TRAINED_METRICS
+from shuffledp.experiments.grid import cells_of, is_variable, points, resolve, variables
 from shuffledp.experiments.participants import budget_from, population_from, task_from
-from shuffledp.experiments.results import CELL_NUMBERS, PARAMETER_PREFIX, RESERVED, TRAINED_METRICS
 from shuffledp.experiments.schema import (
     ConfigurationError,
     check_schema,
@@ -26,7 +26,8 @@ from shuffledp.experiments.schema import (
 )
 from shuffledp.experiments.sources import check_data
 from shuffledp.experiments.training import OWN_FILES, TrainingRun, left_out, missing
-from shuffledp.protocols import ProtocolBase, registry
+from shuffledp.protocols import registry
+from shuffledp.protocols.base import ProtocolBase
 from shuffledp.tasks import TASKS
 
 SHARED_PARTS = ("task", "data", "population", "budget")
@@ -640,19 +641,20 @@ def _protocol(kind: str, name: str, place: str, root: Path) -> type[ProtocolBase
 
 
 def _check_function(method: Method, place: str) -> None:
-    functions = {n: getattr(shuffledp.accounting, n) for n in shuffledp.accounting.__all__}
-    known = [
-        n
-        for n, f in functions.items()
-        if inspect.isfunction(f) and f.__annotations__.get("return") in ("float", float)
-    ]
-    if method.function not in known:
+    offered = homes("shuffledp.accounting")
+    function: Any = behind("shuffledp.accounting", method.function) if method.function in offered else None
+    if not _gives_a_number(function):
+        known = [n for n in offered if _gives_a_number(behind("shuffledp.accounting", n))]
         raise ConfigurationError(
             f"{place}.function: no function {method.function!r} in shuffledp.accounting that gives a number."
             f"{suggestion(method.function, known)} Known: {', '.join(sorted(known))}."
         )
-    parameters = inspect.signature(functions[method.function]).parameters.values()
+    parameters = inspect.signature(function).parameters.values()
     _check_keywords([p for p in parameters if p.name != "accounting"], method.arguments, f"{place}.arguments")
+
+
+def _gives_a_number(function: Any) -> bool:
+    return inspect.isfunction(function) and function.__annotations__.get("return") in ("float", float)
 
 
 def _check_keywords(parameters: list[inspect.Parameter], given: Mapping[str, Any], place: str) -> None:
@@ -815,13 +817,6 @@ def _check_baseline_figures(baselines: Sequence[Mapping[str, Any]]) -> None:
                     f"{baseline['place']}: figures: no figure {figure!r}.{suggestion(figure, baseline['drawn'])} "
                     f"Known: {', '.join(sorted(baseline['drawn']))}."
                 )
-
-
-def cells_of(job: Mapping[str, Any]) -> Iterator[tuple[dict[str, Any], str]]:
-    """All (grid point, accounting) pairs of a job, in a fixed order."""
-    for point in points(job["grid"], set(job["grid"])):
-        for accounting in job["accounting"]:
-            yield point, accounting
 
 
 __all__ = [

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from shuffledp.accounting import Infeasible
+from shuffledp.accounting.errors import Infeasible
 from shuffledp.populations import Fixed, Population
 from shuffledp.tasks import Budget
 

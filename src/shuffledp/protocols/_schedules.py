@@ -14,14 +14,10 @@ from typing import Any, ClassVar, Literal, Self, get_args
 import numpy as np
 from numpy.typing import NDArray
 
-from shuffledp.accounting import (
-    ClonesProfile,
-    Infeasible,
-    PrivacyProfile,
-    checkin_local_budget,
-    local_budget,
-    optimal_dummies,
-)
+from shuffledp.accounting.clones import ClonesProfile
+from shuffledp.accounting.errors import Infeasible
+from shuffledp.accounting.profiles import PrivacyProfile
+from shuffledp.accounting.random_population import checkin_local_budget, local_budget, optimal_dummies
 from shuffledp.numerics.checks import check_choice, check_count
 from shuffledp.populations import Binomial, Fixed, Law, Population
 from shuffledp.protocols._requests import positive_delta

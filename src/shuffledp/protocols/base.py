@@ -14,7 +14,8 @@ from typing import Any, ClassVar, Literal, Self, cast, final
 import numpy as np
 from numpy.typing import NDArray
 
-from shuffledp.accounting import Infeasible, PrivacyProfile
+from shuffledp.accounting.errors import Infeasible
+from shuffledp.accounting.profiles import PrivacyProfile
 from shuffledp.numerics.checks import check_choice
 from shuffledp.populations import Population
 from shuffledp.tasks import (

@@ -29,7 +29,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from shuffledp.accounting import Infeasible
+from shuffledp.accounting.errors import Infeasible
 from shuffledp.populations import Binomial, Fixed, Law, Poisson
 from shuffledp.protocols.base import ProtocolBase
 from shuffledp.protocols.registry import interface_faults

@@ -15,16 +15,6 @@ import numpy as np
 from scipy.optimize import minimize_scalar
 from scipy.special import ndtr
 
-from shuffledp.accounting import (
-    amplified_epsilon,
-    clone_delta,
-    dummy_grid,
-    error_factor,
-    hockey_stick,
-    local_budget,
-    optimal_dummies,
-    report_variance,
-)
 from shuffledp.accounting.clones import unamplified_delta
 from shuffledp.accounting.closed_forms import (
     Setting,
@@ -33,10 +23,22 @@ from shuffledp.accounting.closed_forms import (
     printed_omega,
     simplified_epsilon,
 )
+from shuffledp.accounting.profiles import hockey_stick
+from shuffledp.accounting.random_population import (
+    amplified_epsilon,
+    clone_delta,
+    dummy_grid,
+    error_factor,
+    local_budget,
+    optimal_dummies,
+    report_variance,
+)
 from shuffledp.claims.comparisons import DELTA, POPULATIONS
 from shuffledp.claims.witness import Witness, WitnessFunction
 from shuffledp.claims.witnesses import random_population_multi
-from shuffledp.numerics import binomial_upper_tail, binomial_window, convolve, root_below
+from shuffledp.numerics.roots import root_below
+from shuffledp.numerics.tails import binomial_upper_tail
+from shuffledp.numerics.windows import binomial_window, convolve
 from shuffledp.populations import (
     Binomial,
     Fixed,

@@ -15,10 +15,10 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from shuffledp.accounting import PrivacyProfile, dummy_delta
+from shuffledp.accounting.dump import dummy_delta
 from shuffledp.accounting.flexible_dump import default_rate, flexible_dummies, flexible_dummy_delta
 from shuffledp.accounting.grr_blanket import grr_blanket_delta
-from shuffledp.accounting.hockey_stick import Kind, View
+from shuffledp.accounting.profiles import Kind, PrivacyProfile, View
 from shuffledp.numerics.checks import check_choice
 from shuffledp.populations import Population
 from shuffledp.protocols._requests import fixed_users, positive_delta

@@ -7,13 +7,13 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from shuffledp.accounting import PrivacyProfile
 from shuffledp.accounting.correlated_counts import (
     CORRELATED_ACCOUNTINGS,
     CounterNoise,
     CountersProfile,
     correlated_noise,
 )
+from shuffledp.accounting.profiles import PrivacyProfile
 from shuffledp.populations import Population
 from shuffledp.protocols._requests import fixed_users, positive_delta
 from shuffledp.protocols.base import Cost, Messages, ProtocolBase

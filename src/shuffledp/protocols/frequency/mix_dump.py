@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from typing import Self
 
-from shuffledp.accounting import mix_dummy_count
+from shuffledp.accounting.dump import mix_dummy_count
 from shuffledp.numerics.checks import check_positive
 from shuffledp.populations import Population
 from shuffledp.protocols._requests import fixed_users, positive_delta

@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from typing import Self
 
-from shuffledp.accounting import multi_exact_plan
+from shuffledp.accounting.multi_message import multi_exact_plan
 from shuffledp.populations import Population
 from shuffledp.protocols.frequency._secret_shares import PolyaShares, law_for_bits
 from shuffledp.tasks import Budget, Task

@@ -7,15 +7,16 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from shuffledp.accounting import Infeasible, PrivacyProfile
+from shuffledp.accounting.errors import Infeasible
+from shuffledp.accounting.profiles import PrivacyProfile
 from shuffledp.accounting.public_coin import (
     PUBLIC_COIN_ACCOUNTINGS,
     RowsProfile,
     public_coin_rate,
     public_coin_rows,
 )
-from shuffledp.numerics import Window, binomial_window
 from shuffledp.numerics.checks import check_count
+from shuffledp.numerics.windows import Window, binomial_window
 from shuffledp.populations import Population
 from shuffledp.protocols._requests import fixed_users, positive_delta
 from shuffledp.protocols.base import Cost, Messages, ProtocolBase

@@ -7,7 +7,7 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from shuffledp.accounting import PrivacyProfile
+from shuffledp.accounting.profiles import PrivacyProfile
 from shuffledp.accounting.solh import SOLH_ACCOUNTINGS, SolhProfile, solh_report
 from shuffledp.populations import Population
 from shuffledp.protocols._requests import fixed_users, positive_delta

@@ -8,8 +8,9 @@ from typing import Any, ClassVar, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from shuffledp.accounting import PrivacyProfile, SegmentedProfile, SeparatePlan, sep_mm_plan
-from shuffledp.accounting.set_baselines import GroupWeights
+from shuffledp.accounting.profiles import PrivacyProfile
+from shuffledp.accounting.segmented_profile import SegmentedProfile
+from shuffledp.accounting.set_baselines import GroupWeights, SeparatePlan, sep_mm_plan
 from shuffledp.populations import Population
 from shuffledp.protocols._requests import fixed_users, positive_delta
 from shuffledp.protocols.base import Cost, Messages

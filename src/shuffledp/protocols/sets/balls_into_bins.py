@@ -8,7 +8,10 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from shuffledp.accounting import PrivacyProfile, SegmentedPlan, SegmentedProfile, mm_plan
+from shuffledp.accounting.profiles import PrivacyProfile
+from shuffledp.accounting.segmented_plans import SegmentedPlan
+from shuffledp.accounting.segmented_profile import SegmentedProfile
+from shuffledp.accounting.set_baselines import mm_plan
 from shuffledp.populations import Population
 from shuffledp.protocols._requests import fixed_users, positive_delta
 from shuffledp.protocols.base import Cost, Messages

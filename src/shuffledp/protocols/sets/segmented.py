@@ -9,7 +9,9 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from shuffledp.accounting import PrivacyProfile, SegmentedPlan, SegmentedProfile, segmented_plan
+from shuffledp.accounting.profiles import PrivacyProfile
+from shuffledp.accounting.segmented_plans import SegmentedPlan, segmented_plan
+from shuffledp.accounting.segmented_profile import SegmentedProfile
 from shuffledp.numerics.checks import check_choice
 from shuffledp.populations import Population
 from shuffledp.protocols._requests import fixed_users, positive_delta

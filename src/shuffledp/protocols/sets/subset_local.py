@@ -5,7 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Self
 
-from shuffledp.accounting import PrivacyProfile, SubsetExponentialProfile, local_subset_exponential
+from shuffledp.accounting.profiles import PrivacyProfile
+from shuffledp.accounting.segmented_profile import SubsetExponentialProfile
+from shuffledp.accounting.set_baselines import local_subset_exponential
 from shuffledp.populations import Population
 from shuffledp.protocols._schedules import law_of
 from shuffledp.protocols.sets._items import sets_task

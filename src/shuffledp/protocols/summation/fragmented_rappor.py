@@ -7,8 +7,7 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from shuffledp.accounting import rappor_flip_probability, rappor_mse
-from shuffledp.accounting.summation_baselines import RAPPOR_ESTIMATORS
+from shuffledp.accounting.summation_baselines import RAPPOR_ESTIMATORS, rappor_flip_probability, rappor_mse
 from shuffledp.numerics.checks import check_choice
 from shuffledp.populations import Population
 from shuffledp.protocols._requests import fixed_users, positive_delta

@@ -4,7 +4,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Self
 
-from shuffledp.accounting import Infeasible, sparse_vector_levels
+from shuffledp.accounting.errors import Infeasible
+from shuffledp.accounting.summation_baselines import sparse_vector_levels
 from shuffledp.numerics.checks import check_count
 from shuffledp.populations import Population
 from shuffledp.protocols._requests import fixed_users, positive_delta

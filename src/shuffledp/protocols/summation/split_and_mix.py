@@ -7,8 +7,15 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from shuffledp.accounting import Infeasible, PrivacyProfile, ikos_distance, ikos_group_order, ikos_shares
-from shuffledp.accounting.summation_baselines import IKOS_FORMS, central_laplace_mse
+from shuffledp.accounting.errors import Infeasible
+from shuffledp.accounting.profiles import PrivacyProfile
+from shuffledp.accounting.summation_baselines import (
+    IKOS_FORMS,
+    central_laplace_mse,
+    ikos_distance,
+    ikos_group_order,
+    ikos_shares,
+)
 from shuffledp.numerics.checks import check_choice, check_open_unit
 from shuffledp.populations import Population
 from shuffledp.protocols._requests import fixed_users, positive_delta

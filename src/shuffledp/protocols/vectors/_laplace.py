@@ -13,7 +13,7 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from shuffledp.accounting import Infeasible
+from shuffledp.accounting.errors import Infeasible
 from shuffledp.populations import Law
 from shuffledp.protocols._schedules import SingleReport
 from shuffledp.protocols.base import Messages
