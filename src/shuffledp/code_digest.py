@@ -97,6 +97,7 @@ def read_source(content: bytes, file_name: str = "<source>") -> Source:
     attributes: list[str] = []
     texts: set[str] = set()
     words: set[str] = set()
+    inner: set[ast.Attribute] = set()  # shuffledp.accounting within shuffledp.accounting.clone_delta
     waiting: list[Any] = [tree]
     while waiting:
         node = waiting.pop()
@@ -118,7 +119,10 @@ def read_source(content: bytes, file_name: str = "<source>") -> Source:
                 imports += [Imported(node.module or "", alias.name, node.level) for alias in node.names]
             case ast.Attribute():
                 words.add(node.attr)
-                attributes += _dotted(node)
+                if isinstance(node.value, ast.Attribute):
+                    inner.add(node.value)
+                if node not in inner:
+                    attributes += _dotted(node)
             case ast.Name():
                 words.add(node.id)
             case ast.Call():

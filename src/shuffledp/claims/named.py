@@ -5,8 +5,10 @@ from __future__ import annotations
 from collections.abc import Mapping
 from importlib import import_module, resources
 from pathlib import Path
+from typing import TYPE_CHECKING
 
-import pandas as pd
+if TYPE_CHECKING:
+    import pandas as pd
 
 #: Checked tables of the papers, computed when asked for: the module of this room and its function.
 TABLES: Mapping[str, Mapping[str, tuple[str, str]]] = {
@@ -43,12 +45,9 @@ def table(paper: str, name: str) -> pd.DataFrame:
         If the paper has no such table.
     """
     if name == "errata":
-        errata = import_module(_ERRATA)
-        errata.check(paper)
-        found: pd.DataFrame = errata.evaluate(paper)
-        return found
-    module, function = _known(paper, name)
-    found = getattr(import_module(module), function)()
+        import_module(_ERRATA).check(paper)
+    module, function = (_ERRATA, "evaluate") if name == "errata" else _known(paper, name)
+    found: pd.DataFrame = getattr(import_module(module), function)(*([paper] if name == "errata" else []))
     return found
 
 
