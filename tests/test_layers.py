@@ -70,6 +70,7 @@ def modules() -> dict[str, ast.Module]:
 
 MODULES = modules()
 PACKAGES = {".".join(p.parent.relative_to(PACKAGE).parts) for p in PACKAGE.rglob("__init__.py")}
+DOORS = {p.parent.name for p in PACKAGE.glob("*/__init__.py") if "shuffledp.doors" in p.read_text("utf-8")}
 ROOMS = sorted({name.partition(".")[0] for name in MODULES} - {""})
 
 
@@ -168,6 +169,29 @@ def test_imports_point_down(room):
 
 def test_package_itself_imports_no_room():
     assert not list(imported(MODULES[""], package=True))
+
+
+def through_a_door(tree: ast.AST) -> Iterator[tuple[int, str]]:
+    """Line and name of what is imported through the public door of a room instead of from where it is defined."""
+    for node in ast.walk(tree):
+        names: list[str] = []
+        if isinstance(node, ast.Import):
+            names = [alias.name for alias in node.names]
+        elif isinstance(node, ast.ImportFrom) and not node.level:
+            names = [f"{node.module}.{alias.name}" for alias in node.names]
+        for name in (n.removeprefix("shuffledp.") for n in names if n.startswith("shuffledp.")):
+            if name in DOORS or (name.rpartition(".")[0] in DOORS and name not in MODULES):
+                yield getattr(node, "lineno", 0), name
+
+
+def test_the_library_never_imports_through_a_public_door():
+    assert {"accounting", "protocols", "datasets", "numerics"} <= DOORS
+    wrong = [
+        f"{module}, line {line}: {name}"
+        for module, tree in MODULES.items()
+        for line, name in through_a_door(tree)
+    ]
+    assert not wrong, "import from the module that defines it:\n" + "\n".join(wrong)
 
 
 def test_figures_read_configuration_and_results_and_nothing_else_of_experiments():
@@ -273,6 +297,22 @@ def test_imports_are_found(source, module, package, found):
 )
 def test_random_numbers_are_found(source):
     assert list(random_numbers(ast.parse(source)))
+
+
+@pytest.mark.parametrize(
+    ("source", "found"),
+    [
+        ("from shuffledp.accounting import Infeasible", ["accounting.Infeasible"]),
+        ("from shuffledp.accounting import *", ["accounting.*"]),
+        ("from shuffledp import accounting", ["accounting"]),
+        ("import shuffledp.accounting as a", ["accounting"]),
+        ("from shuffledp.accounting import clones", []),
+        ("from shuffledp.accounting.errors import Infeasible", []),
+        ("import shuffledp.accounting.errors", []),
+    ],
+)
+def test_doors_are_found(source, found):
+    assert [name for _, name in through_a_door(ast.parse(source))] == found
 
 
 @pytest.mark.parametrize("source", ["print(1)", "print('x', file=log)", "sys.stdout.write('x')"])
