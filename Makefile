@@ -90,6 +90,11 @@ format: .venv/.installed-test  ## Format the code
 benchmarks: .venv/.installed-benchmarks .venv/.installed-learning  ## Measure speed as ratios within one run
 	@$(SINGLE) $(BIN)/python benchmarks/run.py
 
+SCALES ?= quick papers fresh
+.PHONY: time-table
+time-table: .venv/.installed-run  ## Measure where the pipeline's time goes (SCALES=quick: minutes), for docs/benchmarks.md
+	@$(SINGLE) $(BIN)/python benchmarks/pipeline.py $(SCALES)
+
 .PHONY: docs
 docs: .venv/.installed-docs  ## Build the documentation into results/docs/
 	@$(BIN)/mkdocs build --strict

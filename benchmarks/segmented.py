@@ -8,7 +8,7 @@ from scipy.special import betainc
 from scipy.stats import binom
 
 from shuffledp.accounting.segmented import item_delta, reporting_rate
-from shuffledp.accounting.segmented_plan import segmented_plan
+from shuffledp.accounting.segmented_plans import segmented_plan
 from shuffledp.accounting.segmented_users import user_level_delta, user_level_reporting_rate
 from shuffledp.accounting.set_baselines import shuffled_subset_exponential
 from shuffledp.accounting.two_counts import Labels, binomial_blanket, pair_delta

@@ -6,8 +6,8 @@ import yaml
 from click.testing import CliRunner
 from filelock import FileLock
 
-from shuffledp import datasets
 from shuffledp.cli import main
+from shuffledp.datasets import NAMES, preparation
 from shuffledp.experiments import results, runner
 from shuffledp.experiments.config import load_settings
 from shuffledp.storage import damaged, publish
@@ -122,11 +122,11 @@ def test_protocols_lists_every_built_in_with_its_source():
 
 def test_data_passes_on_which_source_is_permitted_and_which_mirror(project, monkeypatch):
     seen = []
-    monkeypatch.setattr(datasets, "prepare", lambda name, **given: seen.append((name, given)))
+    monkeypatch.setattr(preparation, "prepare", lambda name, **given: seen.append((name, given)))
     monkeypatch.setenv("SHUFFLEDP_MIRROR", "somewhere")
     assert call("data", "--official", "adult")[0] == 0
     assert call("data")[0] == 0
-    assert [name for name, _ in seen] == ["adult", *datasets.NAMES]
+    assert [name for name, _ in seen] == ["adult", *NAMES]
     assert [given["policy"] for _, given in seen[:2]] == ["official", "auto"]
     assert seen[0][1]["mirror"] == "somewhere"
 

@@ -14,26 +14,33 @@ ROOT = Path(__file__).resolve().parents[1]
 PACKAGE = ROOT / "src/shuffledp"
 PAGE = (ROOT / "docs/architecture.md").read_text(encoding="utf-8")
 
-# What the modules of a room may import from the package, besides their own room. None stands for everything.
+# What the modules of a room may import from the package, besides their own room and, where it has one, its door. None
+# stands for everything.
 ALLOWED: dict[str, set[str] | None] = {
     "numerics": set(),
     "storage": set(),
+    "doors": set(),
+    "columns": set(),
+    "code_digest": {"doors"},
     "jobs": set(),
     "provenance": set(),
-    "datasets": {"storage"},
+    "datasets": {"columns", "storage"},
     "populations": {"numerics"},
     "tasks": {"numerics"},
     "accounting": {"numerics", "populations", "tasks"},
     "protocols": {"accounting", "numerics", "populations", "tasks"},
     "learning": {"numerics", "storage"},
     "experiments": {
+        "code_digest",
         "accounting",
+        "columns",
         "datasets",
         "learning",
         "numerics",
         "populations",
         "protocols",
         "storage",
+        "doors",
         "tasks",
     },
     "figures": {"experiments", "storage"},
@@ -44,7 +51,7 @@ ALLOWED: dict[str, set[str] | None] = {
 MAY_PRINT = {"cli"}
 # "The drawing code loads the checked configuration (experiments.config) [..]; it imports nothing else from there
 # but the reader of results."
-FIGURES_MAY_USE = {"experiments.config", "experiments.results"}
+FIGURES_MAY_USE = {"experiments.config", "experiments.results", "experiments.bundle"}
 
 
 # -- reading the source ----------------------------------------------------------------------------------------
@@ -63,6 +70,7 @@ def modules() -> dict[str, ast.Module]:
 
 MODULES = modules()
 PACKAGES = {".".join(p.parent.relative_to(PACKAGE).parts) for p in PACKAGE.rglob("__init__.py")}
+DOORS = {p.parent.name for p in PACKAGE.glob("*/__init__.py") if "shuffledp.doors" in p.read_text("utf-8")}
 ROOMS = sorted({name.partition(".")[0] for name in MODULES} - {""})
 
 
@@ -154,13 +162,36 @@ def test_imports_point_down(room):
         f"{module}, line {line}: imports {name}"
         for module, tree in of_room(room).items()
         for line, name in imported(tree, module, package=module in PACKAGES)
-        if room_of(name) not in allowed | {room}
+        if room_of(name) not in allowed | {room} | ({"doors"} if module == room else set())
     ]
     assert not wrong, f"{room} may import from {sorted(allowed)} only:\n" + "\n".join(wrong)
 
 
 def test_package_itself_imports_no_room():
     assert not list(imported(MODULES[""], package=True))
+
+
+def through_a_door(tree: ast.AST) -> Iterator[tuple[int, str]]:
+    """Line and name of what is imported through the public door of a room instead of from where it is defined."""
+    for node in ast.walk(tree):
+        names: list[str] = []
+        if isinstance(node, ast.Import):
+            names = [alias.name for alias in node.names]
+        elif isinstance(node, ast.ImportFrom) and not node.level:
+            names = [f"{node.module}.{alias.name}" for alias in node.names]
+        for name in (n.removeprefix("shuffledp.") for n in names if n.startswith("shuffledp.")):
+            if name in DOORS or (name.rpartition(".")[0] in DOORS and name not in MODULES):
+                yield getattr(node, "lineno", 0), name
+
+
+def test_the_library_never_imports_through_a_public_door():
+    assert {"accounting", "protocols", "datasets", "numerics"} <= DOORS
+    wrong = [
+        f"{module}, line {line}: {name}"
+        for module, tree in MODULES.items()
+        for line, name in through_a_door(tree)
+    ]
+    assert not wrong, "import from the module that defines it:\n" + "\n".join(wrong)
 
 
 def test_figures_read_configuration_and_results_and_nothing_else_of_experiments():
@@ -266,6 +297,22 @@ def test_imports_are_found(source, module, package, found):
 )
 def test_random_numbers_are_found(source):
     assert list(random_numbers(ast.parse(source)))
+
+
+@pytest.mark.parametrize(
+    ("source", "found"),
+    [
+        ("from shuffledp.accounting import Infeasible", ["accounting.Infeasible"]),
+        ("from shuffledp.accounting import *", ["accounting.*"]),
+        ("from shuffledp import accounting", ["accounting"]),
+        ("import shuffledp.accounting as a", ["accounting"]),
+        ("from shuffledp.accounting import clones", []),
+        ("from shuffledp.accounting.errors import Infeasible", []),
+        ("import shuffledp.accounting.errors", []),
+    ],
+)
+def test_doors_are_found(source, found):
+    assert [name for _, name in through_a_door(ast.parse(source))] == found
 
 
 @pytest.mark.parametrize("source", ["print(1)", "print('x', file=log)", "sys.stdout.write('x')"])

@@ -1,27 +1,21 @@
-"""The ``shuffledp`` command: look around, fetch data, export and repair results."""
+"""The ``shuffledp`` command: look around, fetch data, export and repair results.
+
+Every command imports what it needs itself: ``shuffledp --help`` need not wait for numpy.
+"""
 
 from __future__ import annotations
 
 import os
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
-import pyarrow.parquet as pq
-from filelock import FileLock, Timeout
 
-from shuffledp import __version__, datasets, storage
-from shuffledp.experiments.config import (
-    ConfigurationError,
-    Settings,
-    cells_of,
-    load_settings,
-    merged,
-    read_yaml,
-)
-from shuffledp.figures.drawings import drawing_files
+from shuffledp import __version__
 from shuffledp.protocols.registry import available, get
-from shuffledp.tasks import TASK_KINDS
+
+if TYPE_CHECKING:
+    from shuffledp.experiments.config import Settings
 
 
 @click.group(context_settings={"help_option_names": ["-h", "--help"]})
@@ -32,6 +26,8 @@ def main() -> None:
 
 def _config(configfile: str | None) -> dict[str, Any]:
     """The configuration of this folder, unchecked, optionally with a second file laid over it."""
+    from shuffledp.experiments.config import ConfigurationError, merged, read_yaml
+
     path = Path("config/config.yaml")
     if not path.is_file():
         raise click.ClickException("There is no config/config.yaml here: run this in the project's folder.")
@@ -45,6 +41,8 @@ def _config(configfile: str | None) -> dict[str, Any]:
 
 
 def _settings(configfile: str | None) -> Settings:
+    from shuffledp.experiments.config import ConfigurationError, load_settings
+
     try:
         return load_settings(_config(configfile), Path())
     except ConfigurationError as error:
@@ -60,6 +58,9 @@ configured = click.option(
 @configured
 def check(configfile: str | None) -> None:
     """Check the configuration and say what a run would compute."""
+    from shuffledp.experiments.grid import cells_of
+    from shuffledp.figures.drawings import drawing_files
+
     settings = _settings(configfile)
     for paper in settings.papers.values():
         click.echo(f"{paper.key}: {paper.title}")
@@ -78,6 +79,8 @@ def check(configfile: str | None) -> None:
 @main.command()
 def protocols() -> None:
     """List the built-in protocols of every task."""
+    from shuffledp.tasks import TASK_KINDS
+
     for kind in TASK_KINDS:
         for name in available(kind):
             found = get(kind, name)
@@ -91,9 +94,13 @@ def protocols() -> None:
 @click.option("--official", is_flag=True, help="Fail rather than use a substitute.")
 def data(names: tuple[str, ...], official: bool) -> None:
     """Get data sets (all of them by default) and say which source was used."""
-    for name in names or datasets.NAMES:
+    from shuffledp.datasets import preparation
+    from shuffledp.datasets.catalogue import NAMES
+    from shuffledp.datasets.errors import ParseError, SourceError
+
+    for name in names or NAMES:
         try:
-            datasets.prepare(
+            preparation.prepare(
                 name,
                 raw_dir=Path("data/raw"),
                 output_dir=Path("data/prepared"),
@@ -101,7 +108,7 @@ def data(names: tuple[str, ...], official: bool) -> None:
                 policy="official" if official else "auto",
                 say=click.echo,
             )
-        except (datasets.SourceError, datasets.ParseError, ValueError) as error:
+        except (SourceError, ParseError, ValueError) as error:
             raise click.ClickException(str(error)) from None
 
 
@@ -110,6 +117,8 @@ def data(names: tuple[str, ...], official: bool) -> None:
 @configured
 def export(target: Path, configfile: str | None) -> None:
     """Write all result tables as CSV files into the folder TARGET."""
+    from shuffledp import storage
+
     settings = _settings(configfile)
     try:
         count = _export(Path(settings.results), target)
@@ -121,6 +130,10 @@ def export(target: Path, configfile: str | None) -> None:
 
 
 def _export(results: Path, target: Path) -> int:
+    import pyarrow.parquet as pq
+
+    from shuffledp import storage
+
     count = 0
     for checksum in sorted(results.glob("runs/*/*/*.sha256")):
         for path in storage.listed(checksum):
@@ -136,6 +149,10 @@ def _export(results: Path, target: Path) -> int:
 @configured
 def repair(configfile: str | None) -> None:
     """Remove results and prepared data that do not match their checksums, and leftovers of killed jobs."""
+    from filelock import FileLock, Timeout
+
+    from shuffledp.experiments.config import ConfigurationError
+
     try:
         results = str(
             _config(configfile).get("results", "results")
@@ -160,6 +177,8 @@ def repair(configfile: str | None) -> None:
 
 
 def _repair(folder: Path, *patterns: str) -> int:
+    from shuffledp import storage
+
     removed = 0
     for leftover in sorted(folder.rglob(".*.tmp")):
         leftover.unlink()
@@ -177,6 +196,8 @@ def _repair(folder: Path, *patterns: str) -> int:
 
 def _remove_unlisted(folder: Path, patterns: tuple[str, ...]) -> int:
     """Remove results whose checksum list is gone: nothing can vouch for them."""
+    from shuffledp import storage
+
     listed = {path for checksum in folder.rglob("*.sha256") for path in storage.listed(checksum)}
     suspects = {p for pattern in patterns for p in folder.rglob(pattern) if p not in listed}
     for path in sorted(suspects):

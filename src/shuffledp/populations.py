@@ -19,7 +19,6 @@ from typing import TYPE_CHECKING, Literal, get_args
 
 import numpy as np
 
-from shuffledp.numerics import Window, binomial_window, poisson_window, thin
 from shuffledp.numerics.checks import (
     check_choice,
     check_count,
@@ -28,6 +27,7 @@ from shuffledp.numerics.checks import (
     check_positive,
     check_unit,
 )
+from shuffledp.numerics.windows import Window, binomial_window, poisson_window, thin
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -9,7 +9,7 @@ from numpy.testing import assert_allclose
 from test_segmented import EPS, half_digit
 
 from shuffledp.accounting import Infeasible
-from shuffledp.accounting.segmented_plan import SegmentedPlan, full_reporting, level_rate, segmented_plan
+from shuffledp.accounting.segmented_plans import SegmentedPlan, full_reporting, level_rate, segmented_plan
 from shuffledp.accounting.segmented_profile import SegmentedProfile, SubsetExponentialProfile
 from shuffledp.accounting.set_baselines import (
     SubsetExponential,

@@ -22,7 +22,7 @@ from shuffledp.accounting.checkin_baselines import (
 )
 from shuffledp.accounting.errors import Infeasible
 from shuffledp.accounting.gaussian_clones import approximate_clones_delta, clones_apply, clones_epsilon
-from shuffledp.accounting.hockey_stick import log_gaussian_delta
+from shuffledp.accounting.profiles import log_gaussian_delta
 from shuffledp.accounting.shuffle_gaussian import (
     LastOrderWarning,
     best_epsilon,

@@ -447,7 +447,7 @@ def test_ucimlrepo_is_verified_and_falls_back(server, tmp_path, monkeypatch):
 
 
 def test_ucimlrepo_gives_the_same_table_as_the_files(server, real, raw_dir, tmp_path, monkeypatch):
-    table = load("adult", real).table
+    table = pd.DataFrame(load("adult", real).table)
     frame = table.loc[table.index.repeat(table["count"])].rename(columns={"hours_per_week": "hours-per-week"})
     fake_ucimlrepo(monkeypatch, frame)
     repo = UciRepo(2, "https://page", (server.url,))

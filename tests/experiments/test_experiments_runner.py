@@ -7,7 +7,7 @@ import pandas as pd
 import pytest
 
 from shuffledp.experiments import participants as who
-from shuffledp.experiments import results, runner, seeds
+from shuffledp.experiments import results, runner, seeds, simulated
 from shuffledp.experiments.results import CELLS, VALUES, Bundle
 from shuffledp.experiments.sources import source_from
 from shuffledp.storage import IntegrityError
@@ -82,13 +82,13 @@ def adult(tmp_path):
 def drawn(monkeypatch):
     """The participants of every grid point, in the order in which they are drawn."""
     seen = []
-    original = runner.participants
+    original = simulated.participants
 
     def spy(*args, **kwargs):
         seen.append(original(*args, **kwargs))
         return seen[-1]
 
-    monkeypatch.setattr(runner, "participants", spy)
+    monkeypatch.setattr(simulated, "participants", spy)
     return seen
 
 

@@ -9,7 +9,7 @@ from numpy.testing import assert_allclose
 from shuffledp import datasets
 from shuffledp.datasets.gradients import SoftmaxGradients
 from shuffledp.experiments import participants as drawing
-from shuffledp.experiments import runner
+from shuffledp.experiments import runner, simulated
 from shuffledp.experiments import sources as part
 from shuffledp.experiments.config import ConfigurationError
 from shuffledp.experiments.sources import gradients as gradient_module
@@ -185,7 +185,7 @@ def test_participants_are_drawn_once_per_grid_point(monkeypatch, project):
         drawn.append(args)
         return drawing.participants(*args, **how)
 
-    monkeypatch.setattr(runner, "participants", counting)
+    monkeypatch.setattr(simulated, "participants", counting)
     runner.run(job(project, "amplified"), prepared=project.root, root=project.root)
     assert len(drawn) == 2  # one per rate, for two budgets and two accountings each
 

@@ -11,7 +11,8 @@ import pytest
 from shuffledp.datasets import Dataset, prepare
 from shuffledp.experiments.participants import participants, population_from, task_from, typical
 from shuffledp.experiments.sources import check_data, source_from
-from shuffledp.experiments.sources.sets import level_sizes, set_source
+from shuffledp.experiments.sources.sets import level_sizes
+from shuffledp.experiments.sources.sets import source as set_source
 from shuffledp.tasks import Sets
 
 UNIFORM = {"name": "uniform", "split": "25-50-25"}

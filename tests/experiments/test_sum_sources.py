@@ -10,7 +10,7 @@ import pytest
 from shuffledp.datasets import Dataset
 from shuffledp.experiments.participants import participants, population_from, typical
 from shuffledp.experiments.sources import check_data, source_from
-from shuffledp.experiments.sources.sums import number_source
+from shuffledp.experiments.sources.sums import source as number_source
 from shuffledp.populations import Binomial
 from shuffledp.tasks import Summation
 

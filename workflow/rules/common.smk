@@ -5,17 +5,17 @@ import sys
 
 from filelock import FileLock, Timeout
 
-import shuffledp
 from shuffledp import datasets
+from shuffledp.claims import named as claims
+from shuffledp.code_digest import Code
+from shuffledp.experiments.bundle import Bundle
 from shuffledp.experiments.config import ConfigurationError, load_settings
-from shuffledp.experiments.results import Bundle
+from shuffledp.experiments.reach import entries
 from shuffledp.experiments.training import OWN_FILES, TrainingFiles
 from shuffledp.figures import drawings
-from shuffledp.protocols import module_path
 
 # Relative, so that a moved folder is still up to date.
 ROOT = Path(os.path.relpath(workflow.basedir))
-PACKAGE = Path(os.path.relpath(Path(shuffledp.__file__).parent))
 
 try:
     SETTINGS = load_settings(config, ROOT)
@@ -28,26 +28,14 @@ RAW = "data/raw"
 LOGS = "logs"
 
 
-def modules(*rooms):
-    """Source files of some rooms. Snakemake reruns a job when its script changes but not when a module does; naming
-    the modules as inputs closes that gap."""
-    return [str(p) for room in rooms for p in sorted(PACKAGE.glob(room))]
+# A job's parameter ``code`` is the digest of all that its code reaches: Snakemake reruns a job when its script changes but
+# not when a module does. The modules as inputs would cost: every scheduling pass looks at every input of every waiting job.
+CODE = Code(ROOT)
 
 
-# Protocol files are left out on purpose: a job lists its own only, so that adding one reruns nothing else.
-CORE = modules(
-    "tasks.py",
-    "populations.py",
-    "storage.py",
-    "numerics/*.py",
-    "accounting/*.py",
-    "accounting/*.json",
-    "protocols/*.py",
-    "protocols/*/_*.py",
-    "experiments/*.py",
-    "experiments/sources/*.py",
-    "datasets/gradients.py",
-)
+def code_of(script, *entries):
+    """Digest of what a script reaches, and of what it chooses by name."""
+    return CODE.digest(ROOT / "workflow/scripts" / script, *entries)
 
 
 def lock_this_folder():
@@ -135,12 +123,11 @@ def setup_of(experiment, method):
     """Data, code and parameters of one job: what it depends on, and nothing else."""
     name = experiment.dataset if method.protocol else None
     data = prepared_files(name) if name else []
-    kind = experiment.parts["task"]["kind"] if method.protocol else None
-    source = module_path(kind, method.protocol, root=ROOT) if method.protocol else None
+    job = experiment.job(method.id, SETTINGS.seed)
     return {
         "data": data + curve_of(experiment, method),
-        "source": [os.path.relpath(source)] if source else [],
-        "job": experiment.job(method.id, SETTINGS.seed),
+        "code": code_of("run_method.py", *entries(job, ROOT)),
+        "job": job,
     }
 
 
@@ -164,9 +151,9 @@ def data_of(wildcards):
     return setup_for(wildcards)["data"]
 
 
-def own_module(wildcards):
-    """The method's own file; editing it reruns its curves and no others."""
-    return setup_for(wildcards)["source"]
+def code_of_method(wildcards):
+    """Editing what a method reaches reruns its curves and no others."""
+    return setup_for(wildcards)["code"]
 
 
 def results_folder(wildcards):
@@ -179,14 +166,6 @@ def job_of(wildcards):
 
 
 # -- figures and tables --
-
-FIGURE_CODE = modules(
-    "figures/*.py",
-    "experiments/results.py",
-    "experiments/config.py",
-    "experiments/schema.py",
-    "experiments/training.py",
-)
 
 
 def bundles_for(files):
@@ -237,6 +216,10 @@ def claims_of(paper):
     return [
         str(path) for table in tables for path in (table, table.with_suffix(".sha256"))
     ]
+
+
+def code_of_claim(wildcards):
+    return code_of("claim_table.py", *claims.entries(wildcards.paper, wildcards.claim))
 
 
 def claims_in_report(paper):

@@ -6,8 +6,6 @@ for name in datasets.NAMES:
     rule:
         name:
             f"dataset_{name}"
-        input:
-            modules("datasets/*.py"),
         output:
             data=f"{PREPARED}/{datasets.data_file(name)}",
             provenance=f"{PREPARED}/{name}.json",
@@ -18,6 +16,7 @@ for name in datasets.NAMES:
             f"{LOGS}/dataset/{name}.benchmark.tsv"
         params:
             dataset=name,
+            code=code_of("prepare_dataset.py"),
             # Setting a mirror, or forbidding substitutes, is a reason to get the data anew.
             mirror=os.environ.get("SHUFFLEDP_MIRROR", ""),
             policy=SETTINGS.data_source,

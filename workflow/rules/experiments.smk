@@ -5,8 +5,6 @@ rule method:
     """Run one method of one experiment over its whole grid."""
     input:
         data=data_of,
-        core=CORE,
-        module=own_module,
     output:
         cells=f"{RESULTS}/runs/{{paper}}/{{experiment}}/{{method}}.cells.parquet",
         values_=f"{RESULTS}/runs/{{paper}}/{{experiment}}/{{method}}.values.parquet",
@@ -18,6 +16,7 @@ rule method:
         f"{LOGS}/{RESULTS}/{{paper}}/{{experiment}}/{{method}}.benchmark.tsv"
     params:
         job=job_of,
+        code=code_of_method,
         prepared=PREPARED,
         root=str(ROOT),
         results=results_folder,

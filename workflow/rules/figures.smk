@@ -3,17 +3,6 @@
 
 rule claim_table:
     """Compute a table of a paper's claims; fails if a witness does not show its erratum or note."""
-    input:
-        modules(
-            "numerics/*.py",
-            "accounting/*.py",
-            "accounting/*.json",
-            "populations.py",
-            "claims/*.py",
-            "claims/errata/*",
-            "claims/readings/*",
-            "claims/witnesses/*.py",
-        ),
     output:
         table=f"{RESULTS}/claims/{{paper}}/{{claim}}.csv",
         checksum=f"{RESULTS}/claims/{{paper}}/{{claim}}.sha256",
@@ -21,6 +10,8 @@ rule claim_table:
         f"{LOGS}/{RESULTS}/{{paper}}/{{claim}}.log",
     benchmark:
         f"{LOGS}/{RESULTS}/{{paper}}/{{claim}}.benchmark.tsv"
+    params:
+        code=code_of_claim,
     script:
         "../scripts/claim_table.py"
 
@@ -36,7 +27,6 @@ for paper in SETTINGS.papers.values():
             bundles_for(files),
             claims_of(paper),
             captions_of(paper, files),
-            FIGURE_CODE,
         output:
             shown,
             [path for path in drawn_files(paper) if path not in set(map(str, shown))],
@@ -48,6 +38,7 @@ for paper in SETTINGS.papers.values():
             root=str(ROOT),
             paper=paper.key,
             setup=drawing_setup(paper, files),
+            code=code_of("draw_paper.py"),
         script:
             "../scripts/draw_paper.py"
 
@@ -70,7 +61,6 @@ for paper in SETTINGS.papers.values():
             input:
                 bundles_for(own),
                 captions_of(paper, own),
-                FIGURE_CODE,
             output:
                 [
                     str(p)
@@ -85,5 +75,6 @@ for paper in SETTINGS.papers.values():
                 paper=paper.key,
                 only=name,
                 setup=drawing_setup(paper, own),
+                code=code_of("draw_paper.py"),
             script:
                 "../scripts/draw_paper.py"

@@ -5,7 +5,6 @@ rule pages:
     """One page that shows everything, readable offline."""
     input:
         [drawn_files(paper) for paper in SETTINGS.papers.values()],
-        modules("pages/*.py", "pages/templates/*"),
     output:
         f"{RESULTS}/index.html",
     log:
@@ -14,5 +13,6 @@ rule pages:
         f"{LOGS}/{RESULTS}/pages.benchmark.tsv"
     params:
         papers=list(SETTINGS.papers),
+        code=code_of("pages.py"),
     script:
         "../scripts/pages.py"

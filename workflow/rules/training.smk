@@ -5,8 +5,6 @@ rule training:
     """Train one run; its checkpoint is no output, so that an interruption leaves it in place."""
     input:
         data=data_to_train_on,
-        # Of the other rooms training uses only what checks arguments and writes files.
-        code=modules("learning/*.py", "experiments/training.py"),
     output:
         curve=f"{RESULTS}/training/{{paper}}/{{run}}.parquet",
         provenance=f"{RESULTS}/training/{{paper}}/{{run}}.json",
@@ -18,6 +16,7 @@ rule training:
     threads: 2
     params:
         job=training_job,
+        code=code_of("train.py"),
         prepared=PREPARED,
         raw=RAW,
         root=str(ROOT),

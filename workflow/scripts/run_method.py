@@ -3,7 +3,8 @@
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from shuffledp.experiments import results, runner, seeds
+from shuffledp.experiments import bundle as results
+from shuffledp.experiments import runner, seeds
 from shuffledp.jobs import job as guarded
 from shuffledp.provenance import of_job
 

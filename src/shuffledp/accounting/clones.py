@@ -28,17 +28,18 @@ from typing import TYPE_CHECKING, ClassVar, Literal, get_args
 
 import numpy as np
 
-from shuffledp.accounting.hockey_stick import log_gaussian_delta
+from shuffledp.accounting.profiles import log_gaussian_delta
 from shuffledp.accounting.remember import remember
-from shuffledp.numerics import Window, binomial_upper_tail, binomial_window, convolve, root_below, thin
 from shuffledp.numerics.checks import check_choice, check_nonnegative
-from shuffledp.numerics.tails import log_binomial_pmf
+from shuffledp.numerics.roots import root_below
+from shuffledp.numerics.tails import binomial_upper_tail, log_binomial_pmf
+from shuffledp.numerics.windows import Window, binomial_window, convolve, thin
 from shuffledp.populations import Binomial, Fixed, Law, Poisson
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray
 
-    from shuffledp.accounting.hockey_stick import Kind, View
+    from shuffledp.accounting.profiles import Kind, View
     from shuffledp.populations import Population
 
 Reduction = Literal["clones", "randomized_response"]

@@ -42,18 +42,13 @@ from shuffledp.accounting.clones import log_ratio
 from shuffledp.accounting.errors import Infeasible
 from shuffledp.accounting.remember import remember
 from shuffledp.accounting.standing import Standing
-from shuffledp.numerics import root_below
-from shuffledp.numerics.checks import (
-    check_choice,
-    check_nonnegative,
-    check_open_unit,
-    check_positive,
-)
+from shuffledp.numerics.checks import check_choice, check_nonnegative, check_open_unit, check_positive
+from shuffledp.numerics.roots import root_below
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray
 
-    from shuffledp.accounting.hockey_stick import Kind, View
+    from shuffledp.accounting.profiles import Kind, View
 
 CORRELATED_ACCOUNTINGS = ("printed", "exact")
 CORRELATED_CONSTANTS = ("corrected", "conference")

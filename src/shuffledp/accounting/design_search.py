@@ -38,8 +38,8 @@ from shuffledp.accounting.noise_atoms import (
     used_atoms,
 )
 from shuffledp.accounting.summation import NoiseDesign, smallest_noise
-from shuffledp.numerics import root_below
 from shuffledp.numerics.checks import check_count, check_open_unit, check_positive
+from shuffledp.numerics.roots import root_below
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence

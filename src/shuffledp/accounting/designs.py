@@ -19,6 +19,8 @@ from shuffledp.accounting.remember import remember
 from shuffledp.accounting.summation import NoiseDesign
 from shuffledp.numerics.checks import check_choice, check_count
 
+PACKAGE_DATA = ("designs.json",)
+"""Files that this module reads; see `shuffledp.code_digest`."""
 #: Kinds of atoms, and ``best``: whichever needs the fewest messages.
 ATOM_CHOICES: tuple[str, ...] = (*ATOM_KINDS, "best")
 #: Largest D for which a design is made when asked for; a few seconds.
@@ -52,7 +54,7 @@ class ShippedDesign:
 @remember(1)
 def shipped_designs() -> tuple[ShippedDesign, ...]:
     """Return all shipped designs, in the order of the file: by D, then by kind of atoms and hubs."""
-    text = resources.files("shuffledp.accounting").joinpath("designs.json").read_text(encoding="utf-8")
+    text = resources.files("shuffledp.accounting").joinpath(*PACKAGE_DATA).read_text(encoding="utf-8")
     return tuple(
         ShippedDesign(NoiseDesign.from_dict(entry["design"]), float(entry["certified_delta"]))
         for entry in json.loads(text)

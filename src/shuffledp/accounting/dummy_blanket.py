@@ -28,8 +28,8 @@ import numpy as np
 
 from shuffledp.accounting.clones import clone_divergences
 from shuffledp.accounting.errors import Infeasible
-from shuffledp.numerics import Window, binomial_upper_tail, binomial_window
-from shuffledp.numerics.tails import log_binomial_pmf, log_half_pmf
+from shuffledp.numerics.tails import binomial_upper_tail, log_binomial_pmf, log_half_pmf
+from shuffledp.numerics.windows import Window, binomial_window
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

@@ -29,9 +29,8 @@ from shuffledp.accounting.dummy_blanket import (
     pair_window,
 )
 from shuffledp.accounting.errors import Infeasible
-from shuffledp.accounting.hockey_stick import log_gaussian_delta
+from shuffledp.accounting.profiles import log_gaussian_delta
 from shuffledp.accounting.remember import remember
-from shuffledp.numerics import Window, binomial_window, root_below
 from shuffledp.numerics.checks import (
     MOST,
     check_choice,
@@ -40,6 +39,8 @@ from shuffledp.numerics.checks import (
     check_open_unit,
     check_positive,
 )
+from shuffledp.numerics.roots import root_below
+from shuffledp.numerics.windows import Window, binomial_window
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -24,10 +24,10 @@ import math
 
 from shuffledp.accounting.clones import log_ratio
 from shuffledp.accounting.dump import blanket_delta, dummy_epsilon
-from shuffledp.accounting.hockey_stick import log_gaussian_delta
+from shuffledp.accounting.profiles import log_gaussian_delta
 from shuffledp.accounting.remember import remember
-from shuffledp.numerics import root_below
 from shuffledp.numerics.checks import check_choice, check_count, check_open_unit, check_positive
+from shuffledp.numerics.roots import root_below
 
 SHUFFLER_ACCOUNTINGS = ("printed", "corrected", "exact")
 

@@ -37,7 +37,6 @@ from shuffledp.accounting.errors import Infeasible
 from shuffledp.accounting.grr_blanket import pieced_blanket_delta, uniform_reports
 from shuffledp.accounting.remember import remember
 from shuffledp.accounting.standing import Standing
-from shuffledp.numerics import Window, binomial_window
 from shuffledp.numerics.checks import (
     MOST,
     check_choice,
@@ -46,6 +45,7 @@ from shuffledp.numerics.checks import (
     check_open_unit,
     check_positive,
 )
+from shuffledp.numerics.windows import Window, binomial_window
 
 if TYPE_CHECKING:
     from collections.abc import Callable

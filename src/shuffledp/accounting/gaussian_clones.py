@@ -15,9 +15,8 @@ import numpy as np
 from scipy.special import gammaln
 
 from shuffledp.accounting.errors import Infeasible
-from shuffledp.accounting.hockey_stick import log_gaussian_delta
+from shuffledp.accounting.profiles import log_gaussian_delta
 from shuffledp.accounting.remember import remember
-from shuffledp.numerics import root_below
 from shuffledp.numerics.checks import (
     check_choice,
     check_count,
@@ -25,6 +24,7 @@ from shuffledp.numerics.checks import (
     check_open_unit,
     check_positive,
 )
+from shuffledp.numerics.roots import root_below
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence

@@ -23,9 +23,8 @@ import numpy as np
 from shuffledp.accounting.clones import log_ratio
 from shuffledp.accounting.dummy_blanket import blanket_rate, lone_delta, mixed_blanket_delta
 from shuffledp.accounting.errors import Infeasible
-from shuffledp.accounting.hockey_stick import log_gaussian_delta
+from shuffledp.accounting.profiles import log_gaussian_delta
 from shuffledp.accounting.remember import remember
-from shuffledp.numerics import Window, binomial_window, root_below
 from shuffledp.numerics.checks import (
     check_choice,
     check_count,
@@ -33,6 +32,8 @@ from shuffledp.numerics.checks import (
     check_open_unit,
     check_positive,
 )
+from shuffledp.numerics.roots import root_below
+from shuffledp.numerics.windows import Window, binomial_window
 
 GRR_ACCOUNTINGS = ("printed", "exact")
 

@@ -28,9 +28,9 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from shuffledp.accounting.errors import Infeasible
-from shuffledp.numerics import Window, binomial_window
 from shuffledp.numerics.checks import check_count, check_nonnegative, check_open_unit, check_positive
 from shuffledp.numerics.tails import log_binomial_pmf
+from shuffledp.numerics.windows import Window, binomial_window
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

@@ -31,7 +31,8 @@ from shuffledp.accounting.clones import (
     unamplified_budget,
     unamplified_delta,
 )
-from shuffledp.numerics import Window, binomial_window, root_below
+from shuffledp.numerics.roots import root_below
+from shuffledp.numerics.windows import Window, binomial_window
 from shuffledp.populations import Empirical, Fixed, MomentBounded
 
 if TYPE_CHECKING:

@@ -29,7 +29,6 @@ from shuffledp.accounting.polya import as_law, best_polya_shape, polya_reach
 from shuffledp.accounting.remember import remember
 from shuffledp.accounting.secure_sum import group_order, most_users, security_bits, share_count
 from shuffledp.accounting.standing import Standing
-from shuffledp.numerics import root_below
 from shuffledp.numerics.checks import (
     check_choice,
     check_count,
@@ -37,6 +36,7 @@ from shuffledp.numerics.checks import (
     check_open_unit,
     check_positive,
 )
+from shuffledp.numerics.roots import root_below
 from shuffledp.populations import (
     Binomial,
     Fixed,

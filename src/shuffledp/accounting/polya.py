@@ -16,8 +16,8 @@ from scipy.special import expit
 
 from shuffledp.accounting.errors import Infeasible
 from shuffledp.accounting.remember import remember
-from shuffledp.numerics import root_below
 from shuffledp.numerics.checks import check_nonnegative, check_open_unit, check_positive
+from shuffledp.numerics.roots import root_below
 from shuffledp.populations import Law, Population
 
 if TYPE_CHECKING:

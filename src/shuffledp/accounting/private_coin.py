@@ -24,7 +24,6 @@ from shuffledp.accounting.clones import log_ratio, negligible
 from shuffledp.accounting.errors import Infeasible
 from shuffledp.accounting.matched_blanket import matched_delta, mixed_matched_delta
 from shuffledp.accounting.remember import remember
-from shuffledp.numerics import Window
 from shuffledp.numerics.checks import (
     MOST,
     check_choice,
@@ -33,11 +32,12 @@ from shuffledp.numerics.checks import (
     check_open_unit,
     check_positive,
 )
+from shuffledp.numerics.windows import Window
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray
 
-    from shuffledp.accounting.hockey_stick import Kind, View
+    from shuffledp.accounting.profiles import Kind, View
 
 PRIVATE_COIN_ACCOUNTINGS = ("printed", "exact")
 PRIVATE_COIN_CONSTANTS = ("theorem", "lemma")

@@ -32,7 +32,6 @@ from shuffledp.accounting.clones import log_ratio, negligible
 from shuffledp.accounting.errors import Infeasible
 from shuffledp.accounting.remember import remember
 from shuffledp.accounting.standing import Standing
-from shuffledp.numerics import Window, binomial_window, root_below
 from shuffledp.numerics.checks import (
     check_choice,
     check_count,
@@ -40,11 +39,13 @@ from shuffledp.numerics.checks import (
     check_open_unit,
     check_positive,
 )
+from shuffledp.numerics.roots import root_below
+from shuffledp.numerics.windows import Window, binomial_window
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray
 
-    from shuffledp.accounting.hockey_stick import Kind, View
+    from shuffledp.accounting.profiles import Kind, View
 
 PUBLIC_COIN_ACCOUNTINGS = ("printed", "exact")
 #: What stands behind a printed rate above 1/2.

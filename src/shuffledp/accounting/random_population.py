@@ -40,7 +40,6 @@ from shuffledp.accounting.errors import Infeasible
 from shuffledp.accounting.moments import worst_delta, worst_epsilon, worst_local_budget
 from shuffledp.accounting.remember import remember
 from shuffledp.accounting.standing import Standing
-from shuffledp.numerics import root_below
 from shuffledp.numerics.checks import (
     check_choice,
     check_count,
@@ -49,6 +48,7 @@ from shuffledp.numerics.checks import (
     check_positive,
     check_unit,
 )
+from shuffledp.numerics.roots import root_below
 from shuffledp.populations import Binomial, Fixed, Law, MomentBounded, Population
 
 if TYPE_CHECKING:

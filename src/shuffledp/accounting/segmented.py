@@ -29,7 +29,7 @@ from typing import TYPE_CHECKING, Literal, get_args
 
 from shuffledp.accounting.clones import log_ratio, negligible
 from shuffledp.accounting.errors import Infeasible
-from shuffledp.accounting.hockey_stick import log_gaussian_delta
+from shuffledp.accounting.profiles import log_gaussian_delta
 from shuffledp.accounting.remember import remember
 from shuffledp.accounting.standing import Standing
 from shuffledp.accounting.two_counts import (
@@ -40,7 +40,6 @@ from shuffledp.accounting.two_counts import (
     poisson_blanket,
     settled_delta,
 )
-from shuffledp.numerics import binomial_window, root_below
 from shuffledp.numerics.checks import (
     MOST,
     check_choice,
@@ -50,6 +49,8 @@ from shuffledp.numerics.checks import (
     check_positive,
     check_unit,
 )
+from shuffledp.numerics.roots import root_below
+from shuffledp.numerics.windows import binomial_window
 
 if TYPE_CHECKING:
     from collections.abc import Callable

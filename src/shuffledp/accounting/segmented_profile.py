@@ -21,8 +21,8 @@ if TYPE_CHECKING:
 
     from numpy.typing import ArrayLike, NDArray
 
-    from shuffledp.accounting.hockey_stick import Kind, View
-    from shuffledp.accounting.segmented_plan import SegmentedPlan
+    from shuffledp.accounting.profiles import Kind, View
+    from shuffledp.accounting.segmented_plans import SegmentedPlan
     from shuffledp.accounting.set_baselines import SubsetExponential
 
 

@@ -34,7 +34,6 @@ from shuffledp.accounting.errors import Infeasible
 from shuffledp.accounting.remember import remember
 from shuffledp.accounting.segmented import check_setting, gaussian_noise
 from shuffledp.accounting.two_counts import check_size
-from shuffledp.numerics import poisson_window, root_below
 from shuffledp.numerics.checks import (
     check_count,
     check_nonnegative,
@@ -42,6 +41,8 @@ from shuffledp.numerics.checks import (
     check_positive,
     check_unit,
 )
+from shuffledp.numerics.roots import root_below
+from shuffledp.numerics.windows import poisson_window
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

@@ -27,7 +27,7 @@ from shuffledp.accounting.clones import log_ratio, negligible
 from shuffledp.accounting.errors import Infeasible
 from shuffledp.accounting.remember import remember
 from shuffledp.accounting.segmented import item_delta
-from shuffledp.accounting.segmented_plan import (
+from shuffledp.accounting.segmented_plans import (
     SEGMENTED_ACCOUNTINGS,
     TRUTHS,
     SegmentedPlan,
@@ -37,8 +37,9 @@ from shuffledp.accounting.segmented_plan import (
     sampling_sse,
 )
 from shuffledp.accounting.two_counts import Labels, binomial_blanket, pair_delta
-from shuffledp.numerics import poisson_window, root_below
 from shuffledp.numerics.checks import check_choice, check_count, check_open_unit, check_positive
+from shuffledp.numerics.roots import root_below
+from shuffledp.numerics.windows import poisson_window
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -259,7 +260,7 @@ def mm_plan(
     Parameters
     ----------
     n, domain_size, set_size, eps, delta, accounting
-        As in :func:`shuffledp.accounting.segmented_plan.full_reporting`.
+        As in :func:`shuffledp.accounting.segmented_plans.full_reporting`.
     calibration : {"variation_ratio", "numeric", "analytic"}
         ``variation_ratio``: m_k of the segmented protocol, the strongest version of this competitor. The others are
         the published ones, for one item at ``eps / s`` and the delta of group composition, with mu blanket messages

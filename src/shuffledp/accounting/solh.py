@@ -34,13 +34,14 @@ from shuffledp.accounting.matched_blanket import (
     mixed_matched_delta,
 )
 from shuffledp.accounting.remember import remember
-from shuffledp.numerics import binomial_window, root_below
 from shuffledp.numerics.checks import check_choice, check_count, check_open_unit, check_positive
+from shuffledp.numerics.roots import root_below
+from shuffledp.numerics.windows import binomial_window
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray
 
-    from shuffledp.accounting.hockey_stick import Kind, View
+    from shuffledp.accounting.profiles import Kind, View
 
 SOLH_ACCOUNTINGS = ("printed", "exact")
 

@@ -23,7 +23,6 @@ from shuffledp.accounting.secure_sum import security_bits
 from shuffledp.accounting.standing import UPPER, Standing
 from shuffledp.accounting.summation import discrete_laplace_variance
 from shuffledp.accounting.told_bits import told_bits_delta
-from shuffledp.numerics import binomial_window, root_below
 from shuffledp.numerics.checks import (
     check_choice,
     check_count,
@@ -31,6 +30,8 @@ from shuffledp.numerics.checks import (
     check_open_unit,
     check_positive,
 )
+from shuffledp.numerics.roots import root_below
+from shuffledp.numerics.windows import binomial_window
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

@@ -26,8 +26,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from shuffledp.accounting.remember import remember
-from shuffledp.numerics import binomial_window
 from shuffledp.numerics.tails import log_half_pmf
+from shuffledp.numerics.windows import binomial_window
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

@@ -25,7 +25,6 @@ import numpy as np
 from shuffledp.accounting.clones import log_ratio, negligible
 from shuffledp.accounting.errors import Infeasible
 from shuffledp.accounting.remember import remember
-from shuffledp.numerics import binomial_window, root_below
 from shuffledp.numerics.checks import (
     check_choice,
     check_count,
@@ -33,11 +32,13 @@ from shuffledp.numerics.checks import (
     check_open_unit,
     check_positive,
 )
+from shuffledp.numerics.roots import root_below
+from shuffledp.numerics.windows import binomial_window
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray
 
-    from shuffledp.accounting.hockey_stick import Kind, View
+    from shuffledp.accounting.profiles import Kind, View
 
 TRUNCATION_ACCOUNTINGS = ("printed", "exact")
 

@@ -27,8 +27,8 @@ import numpy as np
 
 from shuffledp.accounting.errors import Infeasible
 from shuffledp.accounting.remember import remember
-from shuffledp.numerics import Window, binomial_upper_tail, binomial_window, poisson_window
-from shuffledp.numerics.tails import log_binomial_pmf, log_half_pmf
+from shuffledp.numerics.tails import binomial_upper_tail, log_binomial_pmf, log_half_pmf
+from shuffledp.numerics.windows import Window, binomial_window, poisson_window
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -32,13 +32,13 @@ from shuffledp.accounting.errors import Infeasible
 from shuffledp.accounting.remember import remember
 from shuffledp.accounting.standing import Standing
 from shuffledp.accounting.two_counts import Labels, binomial_blanket, pair_delta, settled_delta
-from shuffledp.numerics import root_below
 from shuffledp.numerics.checks import (
     check_count,
     check_nonnegative,
     check_open_unit,
     check_positive,
 )
+from shuffledp.numerics.roots import root_below
 
 #: What stands behind the theorem as stated where the victim has a residual component.
 FORGOTTEN_RESIDUAL = Standing(

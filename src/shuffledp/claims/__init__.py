@@ -7,39 +7,46 @@ off a figure is a reading note, kept in a list of its own. Tables of a paper tha
 (:data:`TABLES`).
 """
 
-from shuffledp.claims.comparisons import (
-    budget_gaps,
-    checkin_gaps,
-    dummy_gaps,
-    gradient_gaps,
-    safety_margins,
-    variance_gaps,
-)
-from shuffledp.claims.errata_data import (
-    EFFECTS,
-    Erratum,
-    ErratumError,
-    Findings,
-    ReadingNote,
-    Withdrawn,
-    errata,
-    findings,
-    papers,
-    reading_notes,
-)
-from shuffledp.claims.evaluation import (
-    check,
-    check_notes,
-    evaluate,
-    evaluate_notes,
-    markdown_table,
-    notes_table,
-)
-from shuffledp.claims.multi_message import multi_gaps, table_two
-from shuffledp.claims.named import TABLES, table
-from shuffledp.claims.quotes import missing_quotes
-from shuffledp.claims.review import VERDICTS, verdicts
-from shuffledp.claims.witness import Witness
+from typing import TYPE_CHECKING
+
+from shuffledp.doors import door
+
+if TYPE_CHECKING:
+    from shuffledp.claims.comparisons import (
+        budget_gaps,
+        checkin_gaps,
+        dummy_gaps,
+        gradient_gaps,
+        safety_margins,
+        variance_gaps,
+    )
+    from shuffledp.claims.errata_data import (
+        EFFECTS,
+        Erratum,
+        ErratumError,
+        Findings,
+        ReadingNote,
+        Withdrawn,
+        errata,
+        findings,
+        papers,
+        reading_notes,
+    )
+    from shuffledp.claims.evaluation import (
+        check,
+        check_notes,
+        evaluate,
+        evaluate_notes,
+        markdown_table,
+        notes_table,
+    )
+    from shuffledp.claims.multi_message import multi_gaps, table_two
+    from shuffledp.claims.named import TABLES, table
+    from shuffledp.claims.quotes import missing_quotes
+    from shuffledp.claims.review import VERDICTS, verdicts
+    from shuffledp.claims.witness import Witness
+else:
+    __getattr__, __dir__ = door(__name__)
 
 __all__ = [
     "EFFECTS",

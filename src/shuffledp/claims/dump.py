@@ -19,7 +19,7 @@ from shuffledp.accounting.private_coin import default_entries, private_coin_mse,
 from shuffledp.accounting.public_coin import public_coin_rate, public_coin_rows
 from shuffledp.accounting.solh import solh_mse, solh_report
 from shuffledp.accounting.truncation import truncation_miss_rate
-from shuffledp.numerics import binomial_window
+from shuffledp.numerics.windows import binomial_window
 
 USERS = 500_000
 DELTA = 1e-6

@@ -23,7 +23,7 @@ from shuffledp.accounting.polya import best_polya_shape
 from shuffledp.accounting.polya_mean import polya_mean_absolute
 from shuffledp.accounting.random_population import local_budget, report_variance
 from shuffledp.claims.comparisons import DELTA, EPS
-from shuffledp.numerics import root_below
+from shuffledp.numerics.roots import root_below
 from shuffledp.populations import (
     Binomial,
     Law,

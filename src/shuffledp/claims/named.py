@@ -2,27 +2,36 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
+from importlib import import_module, resources
+from pathlib import Path
+from typing import TYPE_CHECKING
 
-import pandas as pd
+if TYPE_CHECKING:
+    import pandas as pd
 
-from shuffledp.claims import dump, multi_message, shuffle_gaussian, summation
-from shuffledp.claims.evaluation import check, check_notes, evaluate, evaluate_notes
-
-#: Checked tables of the papers: computed when asked for.
-TABLES: Mapping[str, Mapping[str, Callable[[], pd.DataFrame]]] = {
-    "random_population": {"table2": multi_message.table_two},
-    "dump": {"table2": dump.table_two, "table3": dump.table_three, "table4": dump.table_four},
+#: Checked tables of the papers, computed when asked for: the module of this room and its function.
+TABLES: Mapping[str, Mapping[str, tuple[str, str]]] = {
+    "random_population": {"table2": ("multi_message", "table_two")},
+    "dump": {
+        "table2": ("dump", "table_two"),
+        "table3": ("dump", "table_three"),
+        "table4": ("dump", "table_four"),
+    },
     "summation": {
-        "figure_points": summation.figure_points,
-        "noise_messages": summation.accountings,
-        "designs": summation.designs,
+        "figure_points": ("summation", "figure_points"),
+        "noise_messages": ("summation", "accountings"),
+        "designs": ("summation", "designs"),
     },
     "shuffle_gaussian": {
-        "table1": shuffle_gaussian.table_one,
-        "shuffling_cost": shuffle_gaussian.shuffling_cost,
+        "table1": ("shuffle_gaussian", "table_one"),
+        "shuffling_cost": ("shuffle_gaussian", "shuffling_cost"),
     },
 }
+_HERE = "shuffledp.claims"
+_EVALUATION = f"{_HERE}.evaluation"
+#: Tables of what the papers say and of how they were read: the check that every witness passes, and the table.
+_EVALUATIONS = {"errata": ("check", "evaluate"), "reading_notes": ("check_notes", "evaluate_notes")}
 
 
 def table(paper: str, name: str) -> pd.DataFrame:
@@ -40,15 +49,42 @@ def table(paper: str, name: str) -> pd.DataFrame:
     ValueError
         If the paper has no such table.
     """
-    if name == "errata":
+    evaluation = _EVALUATIONS.get(name)
+    if evaluation is not None:
+        module = import_module(_EVALUATION)
+        check, evaluate = (getattr(module, function) for function in evaluation)
         check(paper)
-        return evaluate(paper)
-    if name == "reading_notes":
-        check_notes(paper)
-        return evaluate_notes(paper)
+        found: pd.DataFrame = evaluate(paper)
+        return found
+    home, function = _known(paper, name)
+    checked: pd.DataFrame = getattr(import_module(home), function)()
+    return checked
+
+
+def _known(paper: str, name: str) -> tuple[str, str]:
     known = TABLES.get(paper, {})
     if name not in known:
         raise ValueError(
             f"No table {name!r} of claims about {paper!r}. Known: {', '.join(['errata', 'reading_notes', *known])}."
         )
-    return known[name]()
+    module, function = known[name]
+    return f"{_HERE}.{module}", function
+
+
+def entries(paper: str, name: str) -> tuple[str | Path, ...]:
+    """Return the modules and files that `table` chooses by name, where the code of its job begins.
+
+    Parameters
+    ----------
+    paper, name : str
+        As for `table`.
+
+    Raises
+    ------
+    ValueError
+        If the paper has no such table.
+    """
+    if name not in _EVALUATIONS:
+        return (_known(paper, name)[0],)
+    text = resources.files(_HERE) / "errata" / f"{paper}.yaml"
+    return _EVALUATION, f"{_HERE}.witnesses.{paper}", Path(str(text))

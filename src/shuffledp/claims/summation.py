@@ -25,6 +25,8 @@ from shuffledp.accounting.summation_baselines import (
 )
 
 EPS, DELTA, EPS_STAR, GAMMA = 1.0, 1e-6, 0.9, 0.1
+PACKAGE_DATA = ("readings/summation.csv",)
+"""Files that this module reads; see `shuffledp.code_digest`."""
 #: A known difference explains a point within this.
 _EXPLAINED = 0.006
 
@@ -38,7 +40,7 @@ def readings() -> pd.DataFrame:
         Columns ``panel``, ``curve``, ``n`` (users), ``max_value`` (Delta), ``reading`` (panel a: root mean squared
         error; b and c: bits per user) and ``reading_error``.
     """
-    path = resources.files("shuffledp.claims").joinpath("readings", "summation.csv")
+    path = resources.files("shuffledp.claims").joinpath(*PACKAGE_DATA)
     with path.open(encoding="utf-8") as file:
         return pd.read_csv(file)
 

@@ -1,10 +1,23 @@
 """The five data sets: where they come from, how they are verified, what is used when they cannot be had."""
 
-from shuffledp.datasets.catalogue import CATALOGUE, MSNBC_CATEGORIES, NAMES, DatasetSpec, RawFile, spec
-from shuffledp.datasets.download import fetch
-from shuffledp.datasets.errors import DownloadError, NoNetworkError, ParseError, SourceError
-from shuffledp.datasets.prepared import Dataset, Provenance, SourceKind, data_file, load, members, prepare
-from shuffledp.datasets.summaries import SUMMARY_FILES, make_summaries
+from typing import TYPE_CHECKING
+
+from shuffledp.doors import door
+
+if TYPE_CHECKING:
+    from shuffledp.datasets.catalogue import CATALOGUE, MSNBC_CATEGORIES, NAMES, DatasetSpec, RawFile, spec
+    from shuffledp.datasets.download import fetch
+    from shuffledp.datasets.errors import (
+        DownloadError,
+        NoNetworkError,
+        ParseError,
+        SourceError,
+    )
+    from shuffledp.datasets.preparation import prepare
+    from shuffledp.datasets.prepared import Dataset, Provenance, SourceKind, data_file, load, members
+    from shuffledp.datasets.summaries import SUMMARY_FILES, make_summaries
+else:
+    __getattr__, __dir__ = door(__name__)
 
 __all__ = [
     "CATALOGUE",

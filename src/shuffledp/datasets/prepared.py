@@ -1,37 +1,30 @@
-"""Prepared data sets: one file, its provenance and their checksums, written by `prepare`, read by `load`."""
+"""Prepared data sets: one file, its provenance and their checksums, read by `load`, written by
+`shuffledp.datasets.prepare`."""
 
 from __future__ import annotations
 
 import io
 import json
-import zipfile
-from dataclasses import asdict, dataclass, fields
+from collections.abc import Mapping
+from dataclasses import dataclass, fields
 from pathlib import Path
-from typing import TYPE_CHECKING, Literal, cast
+from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 
+from shuffledp import columns
 from shuffledp.datasets.catalogue import BIRTHPLACE_DOMAIN, MSNBC_CATEGORIES, spec
-from shuffledp.datasets.errors import SourceError
-from shuffledp.datasets.sources import obtain
-from shuffledp.datasets.substitutes import substitute
-from shuffledp.datasets.summaries import SUMMARY_FILES, default_summaries_dir
-from shuffledp.datasets.tables import Contents, read_raw
-from shuffledp.storage import publish, read_verified, sha256_of, sweep
+from shuffledp.storage import read_verified
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    import pandas as pd
     from numpy.typing import NDArray
 
-__all__ = ["Dataset", "Provenance", "SourceKind", "data_file", "load", "members", "prepare"]
+__all__ = ["Dataset", "Provenance", "SourceKind", "data_file", "load", "members"]
 
 SourceKind = Literal["official", "mirror", "summary", "stand_in"]
 _K = len(MSNBC_CATEGORIES)
 _HOURS = 100
 _SEXES = ("Female", "Male")
-_INT32 = ("mask", "first")
 
 
 @dataclass(frozen=True)
@@ -77,136 +70,6 @@ def data_file(name: str) -> str:
     return f"{name}.{spec(name).extension}"
 
 
-# ---- writing -------------------------------------------------------------------------------------
-
-
-def _parquet(contents: Contents) -> bytes:
-    import pyarrow as pa
-    import pyarrow.parquet as pq
-
-    assert contents.table is not None
-    columns = {
-        name: pa.array(column, pa.string() if name == "sex" else pa.int32() if name in _INT32 else pa.int64())
-        for name, column in contents.table.items()
-    }
-    extra = {name: array.tolist() for name, array in contents.arrays.items()}
-    table = pa.table(columns).replace_schema_metadata({"shuffledp": json.dumps(extra, sort_keys=True)})
-    sink = io.BytesIO()
-    pq.write_table(table, sink, compression="zstd")
-    return sink.getvalue()
-
-
-def _npz(contents: Contents) -> bytes:
-    """Write arrays as numpy's ``savez`` does, but with a fixed date."""
-    sink = io.BytesIO()
-    with zipfile.ZipFile(sink, "w", zipfile.ZIP_STORED) as bundle:
-        for name, array in contents.arrays.items():
-            member = io.BytesIO()
-            np.lib.format.write_array(member, np.ascontiguousarray(array), version=(1, 0), allow_pickle=False)
-            bundle.writestr(zipfile.ZipInfo(f"{name}.npy", (1980, 1, 1, 0, 0, 0)), member.getvalue())
-    return sink.getvalue()
-
-
-def _write(contents: Contents, provenance: Provenance, output_dir: Path) -> None:
-    """Publish data and provenance: a kill in between is noticed by every reader."""
-    name = provenance.name
-    sweep(output_dir)
-    data = _parquet(contents) if spec(name).extension == "parquet" else _npz(contents)
-    note = json.dumps(asdict(provenance), indent=2, sort_keys=True, ensure_ascii=False) + "\n"
-    files = {output_dir / data_file(name): data, output_dir / f"{name}.json": note.encode()}
-    publish(output_dir / f"{name}.sha256", files)
-
-
-_ADVICE = (
-    "Do one of these: connect to the network and run again; or set the environment variable "
-    "SHUFFLEDP_MIRROR to a "
-    "folder or http(s) URL with the files {files}; or put these files into {raw}; or set data.source: "
-    "auto to permit "
-    "the substitute."
-)
-
-
-def prepare(
-    name: str,
-    *,
-    raw_dir: Path,
-    output_dir: Path,
-    mirror: str | None = None,
-    policy: Literal["auto", "official"] = "auto",
-    summaries_dir: Path | None = None,
-    progress: bool = True,
-    say: Callable[[str], None] = print,
-) -> Provenance:
-    """Get a data set from the first source that has it and write its prepared form.
-
-    Parameters
-    ----------
-    name : {"adult", "msnbc", "ipums", "mnist", "movielens"}
-        Data set.
-    raw_dir : Path
-        Raw files are kept in ``<raw_dir>/<name>/`` and verified each time they are used.
-    output_dir : Path
-        Gets ``<name>.parquet`` (``mnist.npz``), ``<name>.json`` and ``<name>.sha256``, with deterministic
-        bytes.
-    mirror : str, optional
-        Folder or http(s) URL with files ``<name>/<raw file>``; None or empty for none.
-    policy : {"auto", "official"}
-        "official" permits the published data only (a mirror with the right checksums has the same bytes).
-    summaries_dir : Path, optional
-        The shipped summary tables; by default those of this repository.
-    progress : bool
-        Show progress bars on terminals.
-    say : callable
-        Told what goes wrong on the way and, at the end, what was used: one line each.
-
-    Returns
-    -------
-    Provenance
-        What was used.
-
-    Raises
-    ------
-    SourceError
-        If no permitted source has the data; the message says what to do.
-    ParseError
-        If a raw file or summary has the wrong format, naming file and line.
-    ValueError
-        If name or policy is unknown.
-    """
-    item = spec(name)
-    if policy not in ("auto", "official"):
-        raise ValueError(f"data.source is {policy!r}, expected 'auto' or 'official'.")
-    try:
-        raw = obtain(item, raw_dir, mirror or None, progress=progress, say=say)
-    except SourceError as error:
-        if policy == "official":
-            files = ", ".join(f"{name}/{file.name}" for file in item.raw_files)
-            advice = _ADVICE.format(files=files, raw=f"{raw_dir / name}")
-            raise SourceError(
-                f"{item.title}: data.source is official, but the published data could not be "
-                f"had:\n{error}\n{advice}"
-            ) from None
-        folder = summaries_dir or default_summaries_dir()
-        used = substitute(name, folder)
-        say(f"{item.title}: the published data could not be had:\n{error}")
-        contents, source, origin, note = (
-            used.contents,
-            cast("SourceKind", used.source),
-            used.origin,
-            used.note,
-        )
-        digests = {file: sha256_of(folder / file) for file in SUMMARY_FILES.get(name, ())}
-    else:
-        contents = read_raw(name, raw.files)
-        source, origin, note, digests = cast("SourceKind", raw.source), raw.origin, "", raw.sha256
-    provenance = Provenance(
-        name, item.title, source, origin, digests, contents.n_records, note, item.licence, item.citation
-    )
-    _write(contents, provenance, output_dir)
-    say(f"{item.title}: source {source} ({origin}), {contents.n_records:,} records. {note}".rstrip())
-    return provenance
-
-
 # ---- reading -------------------------------------------------------------------------------------
 
 
@@ -224,7 +87,7 @@ class Dataset:
     ----------
     name : str
         Data set.
-    table : DataFrame or None
+    table : mapping of str to (m,) ndarray, or None
         Counts of distinct values, int64 column `count`: Adult `sex`, `hours_per_week`; IPUMS `birthplace`;
         MovieLens `movie`; MSNBC `mask` (int32, bit c-1 set for category c), `first` (1..17). None for MNIST.
     arrays : dict of ndarray
@@ -235,7 +98,7 @@ class Dataset:
     """
 
     name: str
-    table: pd.DataFrame | None
+    table: Mapping[str, NDArray[np.generic]] | None
     arrays: dict[str, NDArray[np.generic]]
     provenance: Provenance
 
@@ -285,25 +148,25 @@ class Dataset:
         if column == "visits":
             return self.arrays["visits"].astype(np.int64)
         assert self.table is not None
-        count = self.table["count"].to_numpy()
+        count = np.asarray(self.table["count"], np.int64)
         if column == "movie":
-            return count.astype(np.int64)
+            return count
         if column == "sampled_movie":
-            return sample_ratings(count.astype(np.int64))
+            return sample_ratings(count)
         if column in ("category", "set_size"):
-            held = members(self.table["mask"].to_numpy())
+            held = members(self._masks)
             if column == "category":
                 return (count @ held).astype(np.int64)
             index, size = held.sum(axis=1) - 1, _K
         elif column == "sex":
-            index, size = (self.table["sex"] == _SEXES[1]).to_numpy().astype(np.int64), len(_SEXES)
+            index, size = (np.asarray(self.table["sex"]) == _SEXES[1]).astype(np.int64), len(_SEXES)
         else:
             offset, size = {
                 "birthplace": (1, BIRTHPLACE_DOMAIN),
                 "hours_per_week": (0, _HOURS),
                 "first": (1, _K),
             }[column]
-            index = self.table[column].to_numpy() - offset
+            index = np.asarray(self.table[column], np.int64) - offset
         result = np.zeros(size, np.int64)
         np.add.at(result, index, count)
         return result
@@ -312,8 +175,15 @@ class Dataset:
         """Return the distinct sets (bit masks, increasing) and how many users hold each; MSNBC only."""
         if self.name != "msnbc" or self.table is None:
             raise ValueError(f"{self.name} has no sets; only msnbc has.")
-        total = self.table.groupby("mask")["count"].sum()
-        return total.index.to_numpy(np.int32), total.to_numpy(np.int64)
+        masks, index = np.unique(self._masks, return_inverse=True)
+        total = np.zeros(masks.size, np.int64)
+        np.add.at(total, index, np.asarray(self.table["count"], np.int64))
+        return masks, total
+
+    @property
+    def _masks(self) -> NDArray[np.int32]:
+        assert self.table is not None
+        return np.asarray(self.table["mask"], np.int32)
 
     def set_size_distribution(self) -> NDArray[np.int64]:
         """Return the number of users with 1, 2, .., 17 distinct categories; MSNBC only."""
@@ -327,9 +197,9 @@ class Dataset:
         """
         self.sets()
         assert self.table is not None
-        size = members(self.table["mask"].to_numpy()).sum(axis=1)
+        size = members(self._masks).sum(axis=1)
         result = np.zeros((_K, _K + 1), np.int64)
-        np.add.at(result, (self.table["first"].to_numpy() - 1, size), self.table["count"].to_numpy())
+        np.add.at(result, (np.asarray(self.table["first"]) - 1, size), np.asarray(self.table["count"]))
         return result
 
     def sample_sets(self, n: int, rng: np.random.Generator, *, replace: bool = False) -> NDArray[np.int32]:
@@ -395,18 +265,14 @@ def load(name: str, prepared_dir: Path) -> Dataset:
     checksum = folder / f"{name}.sha256"
     note = json.loads(read_verified(folder / f"{name}.json", checksum))
     provenance = Provenance(**{item.name: note[item.name] for item in fields(Provenance)})
-    data = io.BytesIO(read_verified(folder / data_file(name), checksum))
+    data = read_verified(folder / data_file(name), checksum)
     if extension == "npz":
-        with np.load(data, allow_pickle=False) as bundle:
+        with np.load(io.BytesIO(data), allow_pickle=False) as bundle:
             return Dataset(name, None, {key: bundle[key] for key in bundle.files}, provenance)
-    import pyarrow.parquet as pq
-
-    # Tiny tables: no thread pools, which now and then abort the interpreter while it exits.
-    table = pq.read_table(data, use_threads=False, pre_buffer=False)
-    extra = json.loads((table.schema.metadata or {}).get(b"shuffledp", b"{}"))
+    table, metadata = columns.read(data)
+    extra = json.loads(metadata.get(b"shuffledp", b"{}"))
     arrays: dict[str, NDArray[np.generic]] = {key: np.array(value, np.int64) for key, value in extra.items()}
-    frame = table.replace_schema_metadata(None).to_pandas(use_threads=False)
-    return Dataset(name, frame, arrays, provenance)
+    return Dataset(name, table, arrays, provenance)
 
 
 SAMPLED_MOVIES = 2_000

@@ -7,15 +7,15 @@ turns them into `Settings`; it neither computes nor draws.
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Container, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
 from shuffledp.accounting.functions import NAMED_FUNCTIONS
-from shuffledp.experiments.grid import is_variable, points, resolve, variables
+from shuffledp.experiments.bundle import CELL_NUMBERS, PARAMETER_PREFIX, RESERVED, TRAINED_METRICS
+from shuffledp.experiments.grid import cells_of, is_variable, points, resolve, variables
 from shuffledp.experiments.participants import budget_from, population_from, task_from
-from shuffledp.experiments.results import CELL_NUMBERS, PARAMETER_PREFIX, RESERVED, TRAINED_METRICS
 from shuffledp.experiments.schema import (
     ConfigurationError,
     check_schema,
@@ -651,6 +651,10 @@ def _check_function(method: Method, place: str) -> None:
     _check_keywords([p for p in parameters if p.name != "accounting"], method.arguments, f"{place}.arguments")
 
 
+def _gives_a_number(function: Any) -> bool:
+    return inspect.isfunction(function) and function.__annotations__.get("return") in ("float", float)
+
+
 def _check_keywords(parameters: list[inspect.Parameter], given: Mapping[str, Any], place: str) -> None:
     open_ended = any(p.kind is p.VAR_KEYWORD for p in parameters)
     named = [p for p in parameters if p.kind not in (p.VAR_KEYWORD, p.VAR_POSITIONAL)]
@@ -811,13 +815,6 @@ def _check_baseline_figures(baselines: Sequence[Mapping[str, Any]]) -> None:
                     f"{baseline['place']}: figures: no figure {figure!r}.{suggestion(figure, baseline['drawn'])} "
                     f"Known: {', '.join(sorted(baseline['drawn']))}."
                 )
-
-
-def cells_of(job: Mapping[str, Any]) -> Iterator[tuple[dict[str, Any], str]]:
-    """All (grid point, accounting) pairs of a job, in a fixed order."""
-    for point in points(job["grid"], set(job["grid"])):
-        for accounting in job["accounting"]:
-            yield point, accounting
 
 
 __all__ = [

@@ -9,62 +9,29 @@ clipped, and whether the truth is that of participants or of the population.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from typing import Any
 
 import numpy as np
 
 from shuffledp import populations
+from shuffledp.experiments.parts import budget_from, population_from, task_from
 from shuffledp.experiments.seeds import canonical_json, generator
-from shuffledp.experiments.sources import Source
-from shuffledp.experiments.sources.base import Held
-from shuffledp.numerics import Window
-from shuffledp.tasks import TASKS, Budget, Floats, Ints, Participants, Task
+from shuffledp.experiments.sources.base import Held, Source
+from shuffledp.numerics.windows import Window
+from shuffledp.tasks import Floats, Ints, Participants, Task
+
+__all__ = [
+    "LastDraw",
+    "Typical",
+    "budget_from",
+    "participants",
+    "population_from",
+    "task_from",
+    "typical",
+]
 
 MOST_NODES = 1_000_000
 """Entries (numbers of participants times coordinates) up to which expectations sum over the whole law of N."""
-
-_LAWS: Mapping[str, Callable[..., populations.Population]] = {
-    "binomial": populations.Binomial,
-    "poisson": populations.Poisson,
-    "empirical": populations.Empirical,
-    "sub_gaussian": populations.SubGaussian,
-    "sub_exponential": populations.SubExponential,
-    "moment_bounded": populations.MomentBounded,
-}
-
-
-def population_from(config: Mapping[str, Any]) -> populations.Population:
-    """The population of a configuration; ``{users: n}`` means n participants, hence n - 1 others."""
-    if "users" in config:
-        return populations.Fixed(config["users"] - 1)
-    return _LAWS[config["law"]](**{k: v for k, v in config.items() if k != "law"})
-
-
-def task_from(config: Mapping[str, Any]) -> Task:
-    """The task of a configuration, without what only says how errors are counted."""
-    return TASKS[config["kind"]](**{k: v for k, v in config.items() if k not in ("kind", "truth", "metrics")})
-
-
-def budget_from(config: Mapping[str, Any], population: populations.Population) -> Budget:
-    """The budget of a configuration; a list of eps is one per privacy level.
-
-    Instead of ``delta``, the configuration may give ``delta_times_users``, which is divided by the expected number of
-    participants.
-
-    Raises
-    ------
-    ValueError
-        If it gives neither or both.
-    """
-    if ("delta" in config) == ("delta_times_users" in config):
-        raise ValueError("A budget needs either delta or delta_times_users.")
-    eps = config["eps"]
-    delta = config["delta"] if "delta" in config else config["delta_times_users"] / (1 + population.mean)
-    return Budget(
-        tuple(eps) if isinstance(eps, list) else eps, delta, config.get("neighbours", "replace_one")
-    )
 
 
 @dataclass(frozen=True)

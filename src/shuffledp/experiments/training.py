@@ -16,13 +16,30 @@ from typing import Any
 
 import numpy as np
 import pyarrow as pa
-import pyarrow.parquet as pq
 
-from shuffledp import datasets
-from shuffledp.experiments.results import to_parquet
+from shuffledp import columns
+from shuffledp.datasets.prepared import load
+from shuffledp.experiments.bundle import to_parquet
 from shuffledp.experiments.seeds import digest
-from shuffledp.learning import LearningData, Network, TrainingCurve, TrainingPlan, available, learning_data
-from shuffledp.storage import publish, verified
+from shuffledp.experiments.trained import Trained, TrainingFiles, read
+from shuffledp.learning.curve import TrainingCurve
+from shuffledp.learning.data import LearningData, learning_data
+from shuffledp.learning.installed import available
+from shuffledp.learning.plan import Network, TrainingPlan
+from shuffledp.storage import publish
+
+__all__ = [
+    "IMAGES",
+    "OWN_FILES",
+    "Trained",
+    "TrainingFiles",
+    "TrainingRun",
+    "left_out",
+    "missing",
+    "read",
+    "train_run",
+    "write",
+]
 
 log = logging.getLogger(__name__)
 
@@ -99,36 +116,6 @@ class TrainingRun:
         network = shown.pop("network", {})
         parts = [f"{key.replace('_', ' ')} {value}" for key, value in {**shown, **network}.items()]
         return f"{self.id} ({', '.join(parts)})"
-
-
-@dataclass(frozen=True)
-class TrainingFiles:
-    """Files of one run.
-
-    The checkpoint is no result: it lies beside them while training goes on, survives an interruption, and is removed
-    when the curve is published, so that training after a change of the code begins anew.
-    """
-
-    curve: Path
-    provenance: Path
-    checksum: Path
-    checkpoint: Path
-
-    @staticmethod
-    def of(results: Path, paper: str, run: str) -> TrainingFiles:
-        """File names below the results folder."""
-        endings = ("parquet", "json", "sha256", "checkpoint")
-        return TrainingFiles(*(results / "training" / paper / f"{run}.{end}" for end in endings))
-
-
-@dataclass(frozen=True)
-class Trained:
-    """A finished run: accuracy in [0, 1] by round, and where the data came from."""
-
-    data: str
-    accuracy: Mapping[int, float]
-    data_source: str
-    note: str
 
 
 def left_out(wish: str) -> str:
@@ -217,32 +204,16 @@ def write(files: TrainingFiles, curve: TrainingCurve, provenance: Mapping[str, A
     ]
     versions = {**provenance["versions"], "jax": version("jax"), "jaxlib": version("jaxlib")}
     about = json.dumps({**provenance, "versions": versions}, indent=2, sort_keys=True, ensure_ascii=False)
-    content = to_parquet(pa.Table.from_pylist(rows, schema=_CURVE))
+    content = to_parquet(columns.table(rows, _CURVE))
     publish(files.checksum, {files.curve: content, files.provenance: f"{about}\n".encode()})
     files.checkpoint.unlink(missing_ok=True)
-
-
-def read(files: TrainingFiles) -> Trained:
-    """A finished run.
-
-    Raises
-    ------
-    IntegrityError
-        If a file does not match its checksum, naming it and the command that rebuilds it.
-    """
-    about = json.loads(verified(files.provenance, files.checksum).read_text(encoding="utf-8"))
-    rows = pq.read_table(
-        verified(files.curve, files.checksum), use_threads=False, pre_buffer=False
-    ).to_pylist()
-    accuracy = {row["round"]: row["accuracy"] for row in rows}
-    return Trained(about["job"]["data"], accuracy, about["data"]["source"], about["data"]["note"])
 
 
 def _data(name: str, prepared: Path, raw: Path) -> tuple[LearningData, str, str]:
     """Images, their source and what must be said about them."""
     if name in OWN_FILES:
         return _own_images(name, raw / OWN_FILES[name]), "user", ""
-    found = datasets.load(name, prepared)
+    found = load(name, prepared)
     return learning_data(found.arrays), found.provenance.source, found.provenance.note
 
 

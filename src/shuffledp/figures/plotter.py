@@ -21,7 +21,7 @@ from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 from matplotlib.ticker import FuncFormatter, LogLocator, NullFormatter
 
-from shuffledp.experiments.results import CELL_NUMBERS, PARAMETER_PREFIX, TRAINED_METRICS
+from shuffledp.experiments.bundle import CELL_NUMBERS, PARAMETER_PREFIX, TRAINED_METRICS
 from shuffledp.figures.style import Look, looks
 
 PANEL_INCHES = (2.9, 2.55)

@@ -7,12 +7,18 @@ The noise is that of a simulation: floating-point normal numbers of a seeded gen
 mechanism costs but do not protect anybody's data.
 """
 
-from importlib.util import find_spec
+from typing import TYPE_CHECKING
 
-from shuffledp.learning.checkpoint import CheckpointError
-from shuffledp.learning.curve import Point, Progress, TrainingCurve
-from shuffledp.learning.data import LearningData, learning_data
-from shuffledp.learning.plan import Network, TrainingPlan
+from shuffledp.doors import door
+
+if TYPE_CHECKING:
+    from shuffledp.learning.checkpoint import CheckpointError
+    from shuffledp.learning.curve import Point, Progress, TrainingCurve
+    from shuffledp.learning.data import LearningData, learning_data
+    from shuffledp.learning.installed import available
+    from shuffledp.learning.plan import Network, TrainingPlan
+else:
+    __getattr__, __dir__ = door(__name__)
 
 __all__ = [
     "CheckpointError",
@@ -25,8 +31,3 @@ __all__ = [
     "available",
     "learning_data",
 ]
-
-
-def available() -> bool:
-    """Whether JAX is installed, so that `shuffledp.learning.training` can be imported; imports nothing itself."""
-    return find_spec("jax") is not None

@@ -1,15 +1,22 @@
 """Generic numerical helpers: roots, binomial tails, windows of probability mass functions, integer noise."""
 
-from shuffledp.numerics.roots import root_below
-from shuffledp.numerics.samplers import (
-    discrete_gaussian,
-    discrete_gaussian_pmf,
-    discrete_gaussian_variance,
-    polya_difference,
-    two_sided_geometric,
-)
-from shuffledp.numerics.tails import binomial_upper_tail, log_binomial_pmf, log_poisson_pmf
-from shuffledp.numerics.windows import Window, binomial_window, convolve, poisson_window, thin
+from typing import TYPE_CHECKING
+
+from shuffledp.doors import door
+
+if TYPE_CHECKING:
+    from shuffledp.numerics.roots import root_below
+    from shuffledp.numerics.samplers import (
+        discrete_gaussian,
+        discrete_gaussian_pmf,
+        discrete_gaussian_variance,
+        polya_difference,
+        two_sided_geometric,
+    )
+    from shuffledp.numerics.tails import binomial_upper_tail, log_binomial_pmf, log_poisson_pmf
+    from shuffledp.numerics.windows import Window, binomial_window, convolve, poisson_window, thin
+else:
+    __getattr__, __dir__ = door(__name__)
 
 __all__ = [
     "Window",

@@ -22,6 +22,9 @@ if TYPE_CHECKING:
     from markupsafe import Markup
 
 TITLE = "shuffledp: results"
+PACKAGE_DATA = ("templates/index.html.j2", "templates/style.css")
+"""Files that this module reads; see `shuffledp.code_digest`."""
+
 FORMATS = ("pdf", "svg", "png", "csv", "md", "tex")  # the order of the links
 LABELS = {"md": "Markdown", "tex": "TeX"}
 DIGITS = 6  # significant digits of a number in a table on the page

@@ -4,7 +4,14 @@
 Whether a baseline of your own keeps the interface's promises is checked by `shuffledp.protocols.conformance`.
 """
 
-from shuffledp.protocols.base import Cost, Messages, ProtocolBase
-from shuffledp.protocols.registry import available, get, module_path
+from typing import TYPE_CHECKING
+
+from shuffledp.doors import door
+
+if TYPE_CHECKING:
+    from shuffledp.protocols.base import Cost, Messages, ProtocolBase
+    from shuffledp.protocols.registry import available, get, module_path
+else:
+    __getattr__, __dir__ = door(__name__)
 
 __all__ = ["Cost", "Messages", "ProtocolBase", "available", "get", "module_path"]

@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 from shuffledp.accounting.clones import ClonesProfile, OtherReports
 from shuffledp.accounting.closed_forms import SIMPLIFIED
 from shuffledp.accounting.errors import Infeasible
-from shuffledp.accounting.hockey_stick import PrivacyProfile
+from shuffledp.accounting.profiles import PrivacyProfile
 from shuffledp.accounting.random_population import (
     OWN_COIN,
     checkin_local_budget,

@@ -23,8 +23,8 @@ from shuffledp.accounting.public_coin import public_coin_rate, public_coin_rows,
 from shuffledp.accounting.truncation import truncation_miss_rate
 from shuffledp.claims.dump import COLUMNS, DELTA, EPS, EPS_LOCAL, PRINTED_MIX, SETTINGS, USERS
 from shuffledp.claims.witness import Witness, WitnessFunction
-from shuffledp.numerics import binomial_window
 from shuffledp.numerics.tails import log_binomial_pmf
+from shuffledp.numerics.windows import binomial_window
 
 
 def _theorem_dummies(k: int, eps: float, delta: float = DELTA) -> float:

@@ -22,7 +22,7 @@ from shuffledp.accounting.closed_forms import (
     printed_omega,
     simplified_epsilon,
 )
-from shuffledp.accounting.hockey_stick import hockey_stick
+from shuffledp.accounting.profiles import hockey_stick
 from shuffledp.accounting.random_population import (
     amplified_epsilon,
     clone_delta,
@@ -35,16 +35,10 @@ from shuffledp.accounting.random_population import (
 from shuffledp.claims.comparisons import DELTA, POPULATIONS
 from shuffledp.claims.witness import Witness, WitnessFunction
 from shuffledp.claims.witnesses import random_population_multi
-from shuffledp.numerics import binomial_upper_tail, binomial_window, convolve, root_below
-from shuffledp.populations import (
-    Binomial,
-    Fixed,
-    Law,
-    MomentBounded,
-    Poisson,
-    SubExponential,
-    SubGaussian,
-)
+from shuffledp.numerics.roots import root_below
+from shuffledp.numerics.tails import binomial_upper_tail
+from shuffledp.numerics.windows import binomial_window, convolve
+from shuffledp.populations import Binomial, Fixed, Law, MomentBounded, Poisson, SubExponential, SubGaussian
 
 _FIG3 = Binomial(5000, 0.2)
 _FIG3_EPS = 0.05

@@ -15,17 +15,17 @@ from scipy.special import ndtr
 
 from shuffledp.accounting.clones import OtherReports
 from shuffledp.accounting.closed_forms import printed_omega
-from shuffledp.accounting.hockey_stick import hockey_stick, log_gaussian_delta
 from shuffledp.accounting.multi_message import (
     multi_expected_delta,
     multi_expected_scale,
     population_lower_bound,
     population_shortfall,
 )
+from shuffledp.accounting.profiles import hockey_stick, log_gaussian_delta
 from shuffledp.accounting.secure_sum import group_order, security_bits, share_count
 from shuffledp.claims.comparisons import DELTA, POPULATIONS
 from shuffledp.claims.witness import Witness, WitnessFunction
-from shuffledp.numerics import root_below
+from shuffledp.numerics.roots import root_below
 from shuffledp.populations import Binomial, Empirical, Law, Poisson
 
 #: Users of the Adult data set by sex, as Section VII-A states them.

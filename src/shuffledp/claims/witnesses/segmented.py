@@ -18,7 +18,7 @@ from shuffledp.accounting.segmented import (
     reporting_rate,
     segmented_delta,
 )
-from shuffledp.accounting.segmented_plan import SegmentedPlan, segmented_plan
+from shuffledp.accounting.segmented_plans import SegmentedPlan, segmented_plan
 from shuffledp.accounting.segmented_users import user_level_blankets, user_level_delta
 from shuffledp.accounting.set_baselines import SeparatePlan, sep_mm_plan
 from shuffledp.accounting.variation_ratio import variation_ratio_delta

@@ -20,7 +20,7 @@ from shuffledp.accounting.summation_baselines import (
     rappor_mse,
 )
 from shuffledp.claims.witness import Witness, WitnessFunction
-from shuffledp.numerics import binomial_window
+from shuffledp.numerics.windows import binomial_window
 
 _EPS, _DELTA, _EPS_STAR = 1.0, 1e-6, 0.9
 _USERS = (10**4, 10**5, 10**6, 10**7)

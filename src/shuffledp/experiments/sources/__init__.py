@@ -1,43 +1,44 @@
-"""What participants hold: a source per kind of data, found from the configuration."""
+"""What participants hold: the data of a configuration, a module per kind of task."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
+from importlib import import_module
 from pathlib import Path
 from typing import Any
 
-import numpy as np
-
-from shuffledp.datasets import MSNBC_CATEGORIES, load
-from shuffledp.experiments.sources.base import Source
-from shuffledp.experiments.sources.gradients import VECTOR_COLUMNS, gradient_source
-from shuffledp.experiments.sources.sets import check_sets, set_source
-from shuffledp.experiments.sources.sums import (
+from shuffledp.datasets.prepared import load
+from shuffledp.experiments.sources.base import (
     NUMBER_COLUMNS,
+    SET_COLUMNS,
     SPARSE_COLUMNS,
-    check_numbers,
-    number_source,
+    SYNTHETIC,
+    VECTOR_COLUMNS,
+    Source,
 )
-from shuffledp.experiments.sources.values import Values, uniform_values
-from shuffledp.tasks import Frequency, Sets, Summation, Task, Vectors
+from shuffledp.tasks import Task
 
 __all__ = ["SET_COLUMNS", "SPARSE_COLUMNS", "VECTOR_COLUMNS", "Source", "check_data", "source_from"]
 
-SET_COLUMNS = ("sets",)
-"""Columns that hold a set per user."""
-SYNTHETIC = ("uniform", "categorical")
+MODULES = {
+    "frequency": "shuffledp.experiments.sources.values",
+    "summation": "shuffledp.experiments.sources.sums",
+    "sets": "shuffledp.experiments.sources.sets",
+    "vectors": "shuffledp.experiments.sources.gradients",
+}
+"""By kind of task, what holds its data; a job imports its own only."""
 
 
 def _fits(config: Mapping[str, Any], task: Task) -> bool:
     """Whether users of these data hold what the task is about."""
     column, synthetic = config.get("column"), config["name"] in SYNTHETIC
-    if isinstance(task, Vectors):
+    if task.kind == "vectors":
         return column in VECTOR_COLUMNS
-    if isinstance(task, Sets):
+    if task.kind == "sets":
         return column in SET_COLUMNS or (config["name"] == "uniform" and "split" in config)
     if "split" in config:
         return False
-    if isinstance(task, Summation):
+    if task.kind == "summation":
         return synthetic or column in (*NUMBER_COLUMNS, *SPARSE_COLUMNS)
     return column not in (*VECTOR_COLUMNS, *SET_COLUMNS, *SPARSE_COLUMNS)
 
@@ -58,21 +59,7 @@ def check_data(config: Mapping[str, Any], task: Task) -> None:
             f"{', '.join(VECTOR_COLUMNS)}; sets: {', '.join(SET_COLUMNS)}, or uniform with a split; numbers: "
             f"{', '.join((*NUMBER_COLUMNS, *SPARSE_COLUMNS))}; values: all other columns."
         )
-    if isinstance(task, Sets):
-        if "split" not in config:
-            raise ValueError("Sets need a split of the users over the privacy levels, such as 25-50-25.")
-        check_sets(config, task, len(MSNBC_CATEGORIES))
-    if isinstance(task, Summation):
-        check_numbers(config, task)
-    if isinstance(task, Vectors) and task.norm != "l1":
-        raise ValueError(f"Gradients are clipped in the l1 norm, not in the {task.norm} norm.")
-    if isinstance(task, Frequency) and config["name"] == "categorical":
-        weights = config["weights"]
-        if len(weights) != task.domain_size or abs(sum(weights) - 1) > 1e-9:
-            raise ValueError(
-                f"weights must be {task.domain_size} numbers (domain_size) that sum to 1, got {len(weights)} "
-                f"that sum to {sum(weights):g}."
-            )
+    import_module(MODULES[task.kind]).check(config, task)
 
 
 def source_from(config: Mapping[str, Any], task: Task, prepared: Path) -> Source:
@@ -96,17 +83,5 @@ def source_from(config: Mapping[str, Any], task: Task, prepared: Path) -> Source
     """
     check_data(config, task)
     dataset = None if config["name"] in SYNTHETIC else load(config["name"], prepared)
-    if isinstance(task, Sets):
-        return set_source(config, task, dataset)
-    if isinstance(task, Summation):
-        return number_source(config, task, dataset)
-    k = task.counts_shape[-1]
-    if dataset is None:
-        if config["name"] == "uniform":
-            return uniform_values(config, k)
-        return Values(config, "synthetic", "", np.asarray(config["weights"], float), None)
-    without = config.get("draw", "without_replacement") == "without_replacement"
-    if isinstance(task, Vectors):
-        return gradient_source(config, task, dataset, replace=not without)
-    about, holders = dataset.provenance, dataset.histogram(config["column"], k)
-    return Values(config, about.source, about.note, holders / holders.sum(), holders if without else None)
+    found: Source = import_module(MODULES[task.kind]).source(config, task, dataset)
+    return found

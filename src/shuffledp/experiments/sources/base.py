@@ -14,6 +14,19 @@ from shuffledp.tasks import Floats, Ints, Participants, Public, Task
 
 Held = NDArray[Any]
 """What the participants of one repeat hold."""
+SYNTHETIC = ("uniform", "categorical")
+"""Data that are made up, not a data set."""
+SET_COLUMNS = ("sets",)
+"""Columns that hold a set per user."""
+NUMBER_COLUMNS = ("hours_per_week",)
+"""Columns that hold a number per user."""
+SPARSE_COLUMNS = ("first_and_size",)
+"""Columns that hold a coordinate and a number per user: first page, and how many distinct categories were visited."""
+VECTOR_COLUMNS: Mapping[str, tuple[str, str]] = {
+    "train_gradients": ("train_images", "train_labels"),
+    "test_gradients": ("test_images", "test_labels"),
+}
+"""Columns that hold a vector per user, and the arrays of images and labels that they are made from."""
 
 
 @dataclass(frozen=True)

@@ -8,17 +8,19 @@ from typing import Any
 
 import numpy as np
 
-from shuffledp.datasets import Dataset, Provenance
 from shuffledp.datasets.gradients import SoftmaxGradients
-from shuffledp.experiments.sources.base import Held, Source, UnlikeStandIn, left_out, too_many
-from shuffledp.protocols.vectors import VectorParticipants
+from shuffledp.datasets.prepared import Dataset, Provenance
+from shuffledp.experiments.sources.base import (
+    VECTOR_COLUMNS,
+    Held,
+    Source,
+    UnlikeStandIn,
+    left_out,
+    too_many,
+)
+from shuffledp.protocols.vectors._participants import VectorParticipants
 from shuffledp.tasks import Floats, Ints, Participants, Public, Users, Vectors
 
-VECTOR_COLUMNS: Mapping[str, tuple[str, str]] = {
-    "train_gradients": ("train_images", "train_labels"),
-    "test_gradients": ("test_images", "test_labels"),
-}
-"""Columns that hold a vector per user, and the arrays of images and labels that they are made from."""
 USERS_AT_ONCE = 500
 """Vectors that the message level holds in memory at a time."""
 REPEATS_AT_ONCE = 50
@@ -75,8 +77,21 @@ class Gradients(Source):
         return np.concatenate(parts)
 
 
-def gradient_source(config: Mapping[str, Any], task: Vectors, dataset: Dataset, *, replace: bool) -> Source:
+def check(config: Mapping[str, Any], task: Vectors) -> None:
+    """Refuse a task whose vectors are clipped in another norm than the gradients.
+
+    Raises
+    ------
+    ValueError
+        Naming the norm.
+    """
+    if task.norm != "l1":
+        raise ValueError(f"Gradients are clipped in the l1 norm, not in the {task.norm} norm.")
+
+
+def source(config: Mapping[str, Any], task: Vectors, dataset: Dataset) -> Source:
     """The gradients of a data set of images; a stand-in may have another dimension than the task."""
+    replace = config.get("draw", "without_replacement") == "with_replacement"
     images, labels = (dataset.arrays[name] for name in VECTOR_COLUMNS[config["column"]])
     gradients = SoftmaxGradients(images, labels, task.clip)
     about = dataset.provenance

@@ -10,7 +10,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from shuffledp.datasets import Dataset, members
+from shuffledp.datasets.catalogue import MSNBC_CATEGORIES
+from shuffledp.datasets.prepared import Dataset, members
 from shuffledp.experiments.sources.base import Held, Source, left_out, too_many
 from shuffledp.tasks import Floats, Ints, Participants, Public, Sets, Users
 
@@ -175,7 +176,7 @@ class PageSets(HeldSets):
         return np.argpartition(keys, s - 1, axis=1)[:, :s]
 
 
-def set_source(config: Mapping[str, Any], task: Sets, dataset: Dataset | None) -> HeldSets:
+def source(config: Mapping[str, Any], task: Sets, dataset: Dataset | None) -> HeldSets:
     """Sets of a configuration: MSNBC's page categories, or uniformly random sets where there is no data set."""
     split = config["split"]
     # The same users for every split; another set size is another draw, which the shape of the counts does not tell.
@@ -188,7 +189,7 @@ def set_source(config: Mapping[str, Any], task: Sets, dataset: Dataset | None) -
     return PageSets(key, about.source, about.note, task, split, dataset, padding, replace)
 
 
-def check_sets(config: Mapping[str, Any], task: Sets, categories: int) -> None:
+def check(config: Mapping[str, Any], task: Sets) -> None:
     """Refuse a split, a padding or a number of items that cannot fit the task.
 
     Raises
@@ -196,7 +197,9 @@ def check_sets(config: Mapping[str, Any], task: Sets, categories: int) -> None:
     ValueError
         Saying what does not fit.
     """
-    levels = len(split_shares(config["split"]))
+    if "split" not in config:
+        raise ValueError("Sets need a split of the users over the privacy levels, such as 25-50-25.")
+    levels, categories = len(split_shares(config["split"])), len(MSNBC_CATEGORIES)
     if levels != task.levels:
         raise ValueError(f"split {config['split']!r} has {levels} levels, but the task has {task.levels}.")
     if config["name"] == "uniform":

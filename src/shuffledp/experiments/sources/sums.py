@@ -8,14 +8,9 @@ from typing import Any
 
 import numpy as np
 
-from shuffledp.datasets import Dataset
-from shuffledp.experiments.sources.base import Held, Source, left_out, too_many
+from shuffledp.datasets.prepared import Dataset
+from shuffledp.experiments.sources.base import SPARSE_COLUMNS, Held, Source, left_out, too_many
 from shuffledp.tasks import Floats, Ints, Participants, Public, Summation, Users
-
-NUMBER_COLUMNS = ("hours_per_week",)
-"""Columns that hold a number per user."""
-SPARSE_COLUMNS = ("first_and_size",)
-"""Columns that hold a coordinate and a number per user: first page, and how many distinct categories were visited."""
 
 
 @dataclass(frozen=True)
@@ -82,7 +77,7 @@ class Numbers(Source):
         return number if not coordinate else np.column_stack((coordinate[0], number))
 
 
-def number_source(config: Mapping[str, Any], task: Summation, dataset: Dataset | None) -> Numbers:
+def source(config: Mapping[str, Any], task: Summation, dataset: Dataset | None) -> Numbers:
     """Numbers of a configuration."""
     shape = task.counts_shape
     if dataset is None:
@@ -103,7 +98,7 @@ def _holders(dataset: Dataset, column: str, task: Summation) -> Ints:
     return dataset.histogram(column, task.counts_shape[-1])
 
 
-def check_numbers(config: Mapping[str, Any], task: Summation) -> None:
+def check(config: Mapping[str, Any], task: Summation) -> None:
     """Refuse data whose values or coordinates are not those of the task.
 
     Raises

@@ -8,8 +8,9 @@ from typing import Any
 
 import numpy as np
 
+from shuffledp.datasets.prepared import Dataset
 from shuffledp.experiments.sources.base import Held, Source, left_out, too_many
-from shuffledp.tasks import Floats, Ints, Participants, Public, Users
+from shuffledp.tasks import Floats, Frequency, Ints, Participants, Public, Users
 
 
 @dataclass(frozen=True)
@@ -52,7 +53,35 @@ class Values(Source):
         return Participants(Public(n), counts, counts / n[:, None]), sampling
 
 
-def uniform_values(config: Mapping[str, Any], k: int) -> Values:
+def check(config: Mapping[str, Any], task: Frequency) -> None:
+    """Refuse weights that are not one per value or do not sum to 1.
+
+    Raises
+    ------
+    ValueError
+        Saying what does not fit.
+    """
+    if config["name"] == "categorical":
+        weights = config["weights"]
+        if len(weights) != task.domain_size or abs(sum(weights) - 1) > 1e-9:
+            raise ValueError(
+                f"weights must be {task.domain_size} numbers (domain_size) that sum to 1, got {len(weights)} "
+                f"that sum to {sum(weights):g}."
+            )
+
+
+def source(config: Mapping[str, Any], task: Frequency, dataset: Dataset | None) -> Values:
+    """Values of a configuration: a column of a data set, or synthetic ones."""
+    if dataset is None:
+        if config["name"] == "uniform":
+            return _uniform(config, task.domain_size)
+        return Values(config, "synthetic", "", np.asarray(config["weights"], float), None)
+    about, holders = dataset.provenance, dataset.histogram(config["column"], task.domain_size)
+    without = config.get("draw", "without_replacement") == "without_replacement"
+    return Values(config, about.source, about.note, holders / holders.sum(), holders if without else None)
+
+
+def _uniform(config: Mapping[str, Any], k: int) -> Values:
     """Uniform values: drawn for each participant, or a fixed data set that is as even as possible."""
     if "records" not in config:
         return Values(config, "synthetic", "", np.full(k, 1 / k), None)

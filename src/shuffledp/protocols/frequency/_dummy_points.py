@@ -23,7 +23,7 @@ from shuffledp.accounting.flexible_dump import (
     flexible_dummy_delta,
 )
 from shuffledp.accounting.grr_blanket import grr_blanket_delta
-from shuffledp.accounting.hockey_stick import Kind, PrivacyProfile, View
+from shuffledp.accounting.profiles import Kind, PrivacyProfile, View
 from shuffledp.accounting.standing import UPPER, Standing
 from shuffledp.numerics.checks import check_choice
 from shuffledp.populations import Population

@@ -17,19 +17,19 @@ from numpy.typing import ArrayLike, NDArray
 from scipy.special import log_ndtr
 
 from shuffledp.accounting.errors import Infeasible
-from shuffledp.accounting.hockey_stick import Kind, PrivacyProfile, View
 from shuffledp.accounting.multi_message import PolyaPlan, population_lower_bound
 from shuffledp.accounting.polya import expected_polya_delta
 from shuffledp.accounting.polya_mean import polya_mean_absolute
+from shuffledp.accounting.profiles import Kind, PrivacyProfile, View
 from shuffledp.accounting.secure_sum import SHARE_FORMS, security_bits, share_count
-from shuffledp.numerics import (
+from shuffledp.numerics.checks import check_choice
+from shuffledp.numerics.samplers import (
+    LARGEST_SCALE,
     discrete_gaussian,
     discrete_gaussian_pmf,
     discrete_gaussian_variance,
     polya_difference,
 )
-from shuffledp.numerics.checks import check_choice
-from shuffledp.numerics.samplers import LARGEST_SCALE
 from shuffledp.populations import Law, Population
 from shuffledp.protocols._schedules import law_of
 from shuffledp.protocols.base import Cost, Messages, ProtocolBase, Trust

@@ -15,7 +15,7 @@ from shuffledp.accounting.correlated_counts import (
     CountersProfile,
     correlated_noise,
 )
-from shuffledp.accounting.hockey_stick import PrivacyProfile
+from shuffledp.accounting.profiles import PrivacyProfile
 from shuffledp.accounting.standing import UPPER, Standing
 from shuffledp.populations import Population
 from shuffledp.protocols._requests import fixed_users, positive_delta

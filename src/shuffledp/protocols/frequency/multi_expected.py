@@ -9,7 +9,7 @@ from shuffledp.accounting.errors import Infeasible
 from shuffledp.accounting.multi_message import multi_expected_plan
 from shuffledp.accounting.secure_sum import group_order, most_users
 from shuffledp.accounting.standing import UPPER, Standing
-from shuffledp.numerics import root_below
+from shuffledp.numerics.roots import root_below
 from shuffledp.numerics.samplers import LARGEST_SCALE
 from shuffledp.populations import Law, Population
 from shuffledp.protocols.frequency._secret_shares import (

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from shuffledp.accounting.errors import Infeasible
-from shuffledp.accounting.hockey_stick import PrivacyProfile
+from shuffledp.accounting.profiles import PrivacyProfile
 from shuffledp.accounting.public_coin import (
     BEYOND_PROOF,
     PUBLIC_COIN_ACCOUNTINGS,
@@ -18,8 +18,8 @@ from shuffledp.accounting.public_coin import (
     public_coin_rows,
 )
 from shuffledp.accounting.standing import UPPER, Standing
-from shuffledp.numerics import Window, binomial_window
 from shuffledp.numerics.checks import check_count
+from shuffledp.numerics.windows import Window, binomial_window
 from shuffledp.populations import Population
 from shuffledp.protocols._requests import fixed_users, positive_delta
 from shuffledp.protocols.base import Cost, Messages, ProtocolBase

@@ -8,7 +8,7 @@ from typing import Any, ClassVar, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from shuffledp.accounting.hockey_stick import PrivacyProfile
+from shuffledp.accounting.profiles import PrivacyProfile
 from shuffledp.accounting.solh import SOLH_ACCOUNTINGS, SolhProfile, solh_report
 from shuffledp.accounting.standing import UPPER, Standing
 from shuffledp.populations import Population

@@ -8,10 +8,10 @@ from typing import Any, ClassVar, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from shuffledp.accounting.hockey_stick import PrivacyProfile
+from shuffledp.accounting.profiles import PrivacyProfile
 from shuffledp.accounting.standing import EXACT, UPPER, Standing
 from shuffledp.accounting.truncation import TRUNCATION_ACCOUNTINGS, TwoBinsProfile, truncation_miss_rate
-from shuffledp.numerics import binomial_window
+from shuffledp.numerics.windows import binomial_window
 from shuffledp.populations import Population
 from shuffledp.protocols._requests import fixed_users, positive_delta
 from shuffledp.protocols.base import Cost, Messages, ProtocolBase

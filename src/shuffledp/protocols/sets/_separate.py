@@ -9,7 +9,7 @@ from typing import Any, ClassVar, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from shuffledp.accounting.hockey_stick import PrivacyProfile
+from shuffledp.accounting.profiles import PrivacyProfile
 from shuffledp.accounting.segmented_profile import SegmentedProfile, full_reporting_standing
 from shuffledp.accounting.set_baselines import GroupWeights, SeparatePlan, sep_mm_plan
 from shuffledp.accounting.standing import UPPER, Standing

@@ -9,8 +9,8 @@ from typing import Any, ClassVar, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from shuffledp.accounting.hockey_stick import PrivacyProfile
-from shuffledp.accounting.segmented_plan import SegmentedPlan
+from shuffledp.accounting.profiles import PrivacyProfile
+from shuffledp.accounting.segmented_plans import SegmentedPlan
 from shuffledp.accounting.segmented_profile import SegmentedProfile, full_reporting_standing
 from shuffledp.accounting.set_baselines import mm_plan
 from shuffledp.accounting.standing import UPPER, Standing

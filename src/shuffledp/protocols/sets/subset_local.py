@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import ClassVar, Self
 
-from shuffledp.accounting.hockey_stick import PrivacyProfile
+from shuffledp.accounting.profiles import PrivacyProfile
 from shuffledp.accounting.segmented_profile import SubsetExponentialProfile
 from shuffledp.accounting.set_baselines import local_subset_exponential
 from shuffledp.accounting.standing import EXACT, Standing

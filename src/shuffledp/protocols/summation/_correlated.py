@@ -13,9 +13,9 @@ from numpy.typing import ArrayLike, NDArray
 
 from shuffledp.accounting.designs import quick_design, shipped_design
 from shuffledp.accounting.errors import Infeasible
-from shuffledp.accounting.hockey_stick import Kind, PrivacyProfile, View
 from shuffledp.accounting.joint_noise import correlated_noise_delta
 from shuffledp.accounting.noise_atoms import atom_messages
+from shuffledp.accounting.profiles import Kind, PrivacyProfile, View
 from shuffledp.accounting.remember import remember
 from shuffledp.accounting.standing import UPPER, Standing
 from shuffledp.accounting.summation import NoiseDesign, analytic_design, best_modular_design

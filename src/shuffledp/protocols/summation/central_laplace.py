@@ -8,10 +8,10 @@ from typing import Any, ClassVar, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from shuffledp.accounting.hockey_stick import PrivacyProfile
+from shuffledp.accounting.profiles import PrivacyProfile
 from shuffledp.accounting.standing import EXACT, Standing
 from shuffledp.accounting.summation_baselines import central_laplace_mse
-from shuffledp.numerics import two_sided_geometric
+from shuffledp.numerics.samplers import two_sided_geometric
 from shuffledp.populations import Population
 from shuffledp.protocols._schedules import law_of
 from shuffledp.protocols.base import Cost, Messages, ProtocolBase

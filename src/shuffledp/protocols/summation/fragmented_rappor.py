@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from shuffledp.accounting.errors import Infeasible
-from shuffledp.accounting.hockey_stick import Kind, PrivacyProfile, View
+from shuffledp.accounting.profiles import Kind, PrivacyProfile, View
 from shuffledp.accounting.standing import Standing
 from shuffledp.accounting.summation_baselines import (
     RAPPOR_ESTIMATORS,

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from shuffledp.accounting.errors import Infeasible
-from shuffledp.accounting.hockey_stick import PrivacyProfile
+from shuffledp.accounting.profiles import PrivacyProfile
 from shuffledp.accounting.standing import UPPER, Standing
 from shuffledp.accounting.summation_baselines import (
     IKOS_FORMS,
@@ -24,12 +24,7 @@ from shuffledp.populations import Population
 from shuffledp.protocols._requests import fixed_users, positive_delta
 from shuffledp.protocols.base import Cost, Messages, ProtocolBase
 from shuffledp.protocols.frequency._secret_shares import LARGEST_GROUP, split, sum_modulo
-from shuffledp.protocols.summation._sums import (
-    LaplaceProfile,
-    Numbers,
-    numbers_of,
-    over_users,
-)
+from shuffledp.protocols.summation._sums import LaplaceProfile, Numbers, numbers_of, over_users
 from shuffledp.tasks import Budget, Floats, Ints, Participants, Public, Task, Users
 
 GROUPS = ("wide", "figure")

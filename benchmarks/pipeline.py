@@ -1,0 +1,200 @@
+"""Where the pipeline's time goes: ``python benchmarks/pipeline.py [quick] [papers] [fresh]``.
+
+Runs the workflow in a folder of its own and adds up the CPU time of every process; the table goes into
+docs/benchmarks.md. ``papers`` is the papers' own scale without training, ``fresh`` times ``make quick`` in a clone.
+"""
+
+import argparse
+import json
+import os
+import platform
+import re
+import shutil
+import statistics
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+import pyarrow.parquet as pq
+
+from shuffledp.experiments.config import load_settings, merged, read_yaml
+
+ROOT = Path(__file__).resolve().parents[1]
+PAGE = ROOT / "docs/benchmarks.md"
+BLOCK = re.compile(r"(<!-- begin time table -->\n).*?(<!-- end time table -->)", re.DOTALL)
+PARTS = ("Snakefile", "workflow", "config", "profiles", "data/summaries")
+SINGLE = dict.fromkeys(("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"), "1")
+STARTS = 5
+KINDS = {
+    "run_method.py": "methods",
+    "claim_table.py": "tables of claims",
+    "draw_paper.py": "drawing",
+    "pages.py": "the page",
+    "prepare_dataset.py": "data sets",
+}
+# Every Python process of the run says what it used when it ends, by the name of its script.
+SPY = """
+import atexit, json, os, resource, sys
+def report():
+    used = [sum(resource.getrusage(who)[:2]) for who in (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN)]
+    line = json.dumps([os.path.basename(sys.argv[0]), *used]) + "\\n"
+    out = os.open(os.environ["SHUFFLEDP_CPU"], os.O_WRONLY | os.O_APPEND | os.O_CREAT)
+    os.write(out, line.encode())
+atexit.register(report)
+"""
+# A job of a method as Snakemake starts it, with a grid without points: all of its imports and none of its work.
+START = """
+import json, pickle, sys
+from snakemake.iocontainers import Snakemake
+from snakemake.logging import logger
+sys.path.insert(0, sys.argv[1])
+from pathlib import Path
+import run_method
+from shuffledp.experiments.bundle import Bundle
+job = json.load(sys.stdin)
+run_method.main(job, Path("data/prepared"), Path("."), Path(sys.argv[2]), Bundle.of(Path(sys.argv[2]), "a", "b", "c"))
+"""
+
+
+@dataclass(frozen=True)
+class Run:
+    """One run of the workflow: seconds of wall time, CPU seconds by kind of process, jobs by kind, and cells."""
+
+    wall: float
+    cpu: Mapping[str, float]
+    jobs: Mapping[str, int]
+    cells: int
+
+
+def workflow(scale: str, folder: Path, cores: int) -> Run:
+    for part in PARTS:
+        copy = shutil.copytree if (ROOT / part).is_dir() else shutil.copy
+        (folder / part).parent.mkdir(parents=True, exist_ok=True)
+        copy(ROOT / part, folder / part)
+    spy = folder / "spy"
+    spy.mkdir()
+    (spy / "sitecustomize.py").write_text(SPY, encoding="utf-8")
+    log = folder / "cpu.jsonl"
+    command = [str(Path(sys.executable).with_name("snakemake")), "--cores", str(cores)]
+    command += ["--configfile", "config/quick.yaml"] if scale == "quick" else []
+    environment = {**os.environ, **SINGLE, "PYTHONPATH": str(spy), "SHUFFLEDP_CPU": str(log)}
+    started = time.monotonic()
+    subprocess.run([*command, "--config", "learning=skip"], cwd=folder, env=environment, check=True)
+    wall = time.monotonic() - started
+    return used(log, wall, folder / ("results/quick" if scale == "quick" else "results"))
+
+
+def used(log: Path, wall: float, results: Path) -> Run:
+    """What the processes said of themselves."""
+    cpu = dict.fromkeys(("snakemake", *KINDS.values(), "other processes"), 0.0)
+    jobs = dict.fromkeys(KINDS.values(), 0)
+    total = 0.0
+    for line in log.read_text(encoding="utf-8").splitlines():
+        name, own, children = json.loads(line)
+        if name == "snakemake":
+            cpu["snakemake"] += own
+            total = own + children
+        for script, kind in KINDS.items():
+            if name.endswith(script):
+                cpu[kind] += own + children
+                jobs[kind] += 1
+    cpu["other processes"] = total - sum(cpu.values())
+    cells = sum(pq.read_metadata(path).num_rows for path in results.glob("runs/*/*/*.cells.parquet"))
+    return Run(wall, cpu, jobs, cells)
+
+
+def start_of_a_job(folder: Path) -> tuple[float, float]:
+    """CPU seconds before the first cell: median and largest over the methods of one experiment of each kind of task."""
+    config = merged(read_yaml(ROOT / "config/config.yaml"), {"learning": "skip"})
+    settings = load_settings(config, ROOT)
+    firsts = {}
+    for paper in settings.papers.values():
+        for experiment in paper.experiments.values():
+            for method in experiment.methods:
+                job = experiment.job(method, settings.seed)
+                kind = job["task"]["kind"] if job["protocol"] else f"function {job['paper']}"
+                firsts.setdefault(kind, {**job, "grid": {name: [] for name in job["grid"]} or {"none": []}})
+    times = [min(_started(job, folder) for _ in range(STARTS)) for job in firsts.values()]
+    return statistics.median(times), max(times)
+
+
+def _started(job: Mapping[str, object], folder: Path) -> float:
+    command = [sys.executable, "-c", START, str(ROOT / "workflow/scripts"), str(folder / "starts")]
+    process = subprocess.Popen(command, stdin=subprocess.PIPE, env={**os.environ, **SINGLE}, cwd=ROOT)
+    assert process.stdin is not None
+    process.stdin.write(json.dumps(job).encode())
+    process.stdin.close()
+    _, status, usage = os.wait4(process.pid, 0)
+    process.returncode = os.waitstatus_to_exitcode(status)
+    if process.returncode:
+        raise RuntimeError(f"A job without cells failed: {job}")
+    return usage.ru_utime + usage.ru_stime
+
+
+def fresh(folder: Path, cores: int) -> float:
+    """Seconds of ``make quick`` in a clone, with its set-up."""
+    subprocess.run(["git", "clone", "--quiet", str(ROOT), str(folder)], check=True)
+    started = time.monotonic()
+    subprocess.run(["make", "quick", f"CORES={cores}"], cwd=folder, check=True)
+    return time.monotonic() - started
+
+
+def table(runs: Mapping[str, Run], start: tuple[float, float], clone: float | None) -> Iterator[str]:
+    """The table in Markdown."""
+    names = {"quick": "quick", "papers": "papers' scale without training"}
+    yield f"| | {' | '.join(names[scale] for scale in runs)} |"
+    yield f"|---|{'---:|' * len(runs)}"
+    rows: dict[str, list[str]] = {"wall time": [f"{run.wall:.0f} s" for run in runs.values()]}
+    rows["CPU time in all"] = [f"{sum(run.cpu.values()):.0f} s" for run in runs.values()]
+    rows["main process"] = [f"{run.cpu['snakemake']:.0f} s" for run in runs.values()]
+    rows["methods: starts of their jobs"] = [
+        f"{run.jobs['methods']} x {start[0]:.2f} s = {run.jobs['methods'] * start[0]:.0f} s"
+        for run in runs.values()
+    ]
+    work = [run.cpu["methods"] - run.jobs["methods"] * start[0] for run in runs.values()]
+    rows["methods: their work"] = [f"{seconds:.0f} s" for seconds in work]
+    for kind in (*list(KINDS.values())[1:], "other processes"):
+        rows[kind] = [f"{run.cpu[kind]:.0f} s" for run in runs.values()]
+    rows["cells"] = [f"{run.cells:,}" for run in runs.values()]
+    rows["methods: work per cell"] = [
+        f"{1e3 * seconds / run.cells:.0f} ms" for seconds, run in zip(work, runs.values(), strict=True)
+    ]
+    for name, cells in rows.items():
+        yield f"| {name} | {' | '.join(cells)} |"
+    yield ""
+    yield f"Start of a method's job, median over kinds of methods: {start[0]:.2f} CPU s; the largest {start[1]:.2f} s."
+    if clone is not None:
+        yield f"`make quick` in a fresh clone, with its set-up: {clone:.0f} s."
+    yield f"Cores: {os.cpu_count()}; Python {platform.python_version()}."
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("scales", nargs="*", choices=["quick", "papers", "fresh"], default=["quick"])
+    parser.add_argument("--cores", type=int, default=2)
+    asked = parser.parse_args()
+    with tempfile.TemporaryDirectory() as temporary:
+        folder = Path(temporary)
+        start = start_of_a_job(folder)
+        runs = {
+            scale: workflow(scale, folder / scale, asked.cores)
+            for scale in ("quick", "papers")
+            if scale in asked.scales
+        }
+        clone = fresh(folder / "clone", asked.cores) if "fresh" in asked.scales else None
+    text = "\n".join(table(runs, start, clone))
+    print(text)
+    page, count = BLOCK.subn(
+        lambda found: f"{found[1]}\n{text}\n\n{found[2]}", PAGE.read_text(encoding="utf-8")
+    )
+    if count != 1:
+        raise SystemExit(f"{PAGE} must have one block 'time table', has {count}.")
+    PAGE.write_text(page, encoding="utf-8")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,449 @@
+"""What the code of a job reaches, found by reading sources, and a digest of it.
+
+A workflow reruns a job when its script changes, not when a module that the script imports does. The digest of
+everything that a job reaches, as a parameter of the job, closes that gap: an edit reruns the jobs that it can concern,
+and no others.
+
+Nothing is imported to find out. From some entries (modules by name, files by path) imports are followed: at any depth,
+those inside functions too, but not those under ``TYPE_CHECKING``. A package counts with its ``__init__``, a name behind
+a door (`shuffledp.doors`) with the module that defines it. What is chosen while a job runs (a protocol by its name, a
+function that the configuration names) cannot be read off the source and has to be an entry. Files that a module reads
+stand in its constant ``PACKAGE_DATA``, as texts relative to its folder.
+
+A file outside the package, such as a plug-in, reaches the modules beside it, or at the root, that it imports, and the
+files beside it whose names it has as texts.
+
+Comments, docstrings, blank lines and what stands under ``TYPE_CHECKING`` do not count, unless a module looks at its own
+documentation or source.
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from functools import lru_cache
+from hashlib import sha256
+from pathlib import Path
+from typing import Any, Final
+
+from shuffledp.doors import is_type_checking, offered
+
+PACKAGE: Final = Path(__file__).resolve().parent
+DATA_CONSTANT: Final = "PACKAGE_DATA"
+_LONGEST_FILE_NAME = 255
+_READS_ITSELF = {"__doc__", "getsource", "getdoc", "cleandoc"}
+
+Entry = str | Path
+"""A module by its dotted name, or a file."""
+
+
+@dataclass(frozen=True)
+class Imported:
+    """``from module import name``, or ``import module`` where the name is empty; ``level`` as in relative imports."""
+
+    module: str
+    name: str = ""
+    level: int = 0
+
+
+@dataclass(frozen=True)
+class Source:
+    """What matters of a source file.
+
+    Attributes
+    ----------
+    digest : str
+        Hex sha256 of the syntax tree without what does not run.
+    imports : tuple of Imported
+        In the order of the file.
+    attributes : tuple of str
+        Dotted names that begin with the package, such as ``shuffledp.accounting.clone_delta``.
+    offers : dict
+        What a door offers: name to (module, name there).
+    binds : frozenset of str
+        Names that the module itself gives a value at its top level.
+    data : tuple of str
+        Its ``PACKAGE_DATA``.
+    texts : frozenset of str
+        Constants that may be names of files.
+    """
+
+    digest: str
+    imports: tuple[Imported, ...]
+    attributes: tuple[str, ...]
+    offers: dict[str, tuple[str, str]]
+    binds: frozenset[str]
+    data: tuple[str, ...]
+    texts: frozenset[str]
+
+
+# -- one file ----------------------------------------------------------------------------------------------------
+
+
+@lru_cache(maxsize=4096)
+def read_source(content: bytes, file_name: str = "<source>") -> Source:
+    """What matters of a Python file.
+
+    Raises
+    ------
+    SyntaxError
+        If it is none.
+    """
+    tree = ast.parse(content, filename=file_name)
+    offers = offered(tree)
+    shape: list[str] = []
+    imports: list[Imported] = []
+    attributes: list[str] = []
+    texts: set[str] = set()
+    words: set[str] = set()
+    inner: set[ast.Attribute] = set()  # shuffledp.accounting within shuffledp.accounting.clone_delta
+    waiting: list[Any] = [tree]
+    while waiting:
+        node = waiting.pop()
+        if isinstance(node, list):
+            running = _running(node)
+            shape.append(f"[{len(running)}")
+            waiting.extend(reversed(running))
+            continue
+        if not isinstance(node, ast.AST):
+            shape.append(repr(node))
+            if isinstance(node, str) and 0 < len(node) <= _LONGEST_FILE_NAME:
+                texts.add(node)
+            continue
+        shape.append(type(node).__name__)
+        match node:
+            case ast.Import():
+                imports += [Imported(alias.name) for alias in node.names]
+            case ast.ImportFrom():
+                imports += [Imported(node.module or "", alias.name, node.level) for alias in node.names]
+            case ast.Attribute():
+                words.add(node.attr)
+                if isinstance(node.value, ast.Attribute):
+                    inner.add(node.value)
+                if node not in inner:
+                    attributes += _dotted(node)
+            case ast.Name():
+                words.add(node.id)
+            case ast.Call():
+                imports += _named_import(node)
+        parts = [getattr(node, part, None) for part in node._fields]
+        if isinstance(node, ast.Module | ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef):
+            body = node.body[1:] if node.body and _is_text(node.body[0]) else node.body
+            if isinstance(node, ast.Module) and offers:  # what a door offers counts where it is used
+                body = [part for part in body if not _assigns(part, "__all__")]
+            parts[node._fields.index("body")] = body
+        waiting.extend(reversed(parts))
+    normal = content if words & _READS_ITSELF else "\n".join(shape).encode()
+    return Source(
+        sha256(normal).hexdigest(),
+        tuple(dict.fromkeys(imports)),
+        tuple(dict.fromkeys(attributes)),
+        offers,
+        frozenset(_bound(tree.body)),
+        _package_data(tree),
+        frozenset(texts),
+    )
+
+
+def _running(nodes: list[Any]) -> list[Any]:
+    """A list of statements with ``if TYPE_CHECKING`` replaced by what runs instead."""
+    if not any(is_type_checking(node) for node in nodes):
+        return nodes
+    return [
+        part
+        for node in nodes
+        for part in (_running(node.orelse) if isinstance(node, ast.If) and is_type_checking(node) else [node])
+    ]
+
+
+def _is_text(node: ast.AST) -> bool:
+    return (
+        isinstance(node, ast.Expr)
+        and isinstance(node.value, ast.Constant)
+        and isinstance(node.value.value, str)
+    )
+
+
+def _assigns(node: ast.AST, name: str) -> bool:
+    targets = (
+        node.targets
+        if isinstance(node, ast.Assign)
+        else [node.target]
+        if isinstance(node, ast.AnnAssign)
+        else []
+    )
+    return any(isinstance(target, ast.Name) and target.id == name for target in targets)
+
+
+def _dotted(node: ast.Attribute) -> list[str]:
+    """The whole dotted name if it begins with the package's."""
+    parts, inner = [node.attr], node.value
+    while isinstance(inner, ast.Attribute):
+        parts.append(inner.attr)
+        inner = inner.value
+    if not (isinstance(inner, ast.Name) and inner.id == PACKAGE.name):
+        return []
+    return [".".join([inner.id, *reversed(parts)])]
+
+
+def _named_import(call: ast.Call) -> list[Imported]:
+    """``import_module("a.b")`` with a text."""
+    function = call.func.attr if isinstance(call.func, ast.Attribute) else getattr(call.func, "id", "")
+    if function not in {"import_module", "__import__"} or not call.args:
+        return []
+    text = call.args[0]
+    return [Imported(text.value)] if isinstance(text, ast.Constant) and isinstance(text.value, str) else []
+
+
+def _bound(body: list[ast.stmt]) -> Iterator[str]:
+    for node in _running(body):
+        match node:
+            case ast.FunctionDef() | ast.AsyncFunctionDef() | ast.ClassDef():
+                yield node.name
+            case ast.Import() | ast.ImportFrom():
+                yield from (alias.asname or alias.name.partition(".")[0] for alias in node.names)
+            case ast.Assign() | ast.AnnAssign() | ast.AugAssign():
+                for inner in ast.walk(node):
+                    if isinstance(inner, ast.Name) and isinstance(inner.ctx, ast.Store):
+                        yield inner.id
+            case ast.If() | ast.Try() | ast.With() | ast.For() | ast.While():
+                for part in ("body", "orelse", "finalbody"):
+                    yield from _bound(getattr(node, part, []))
+                for handler in getattr(node, "handlers", []):
+                    yield from _bound(handler.body)
+
+
+def _package_data(tree: ast.Module) -> tuple[str, ...]:
+    for node in tree.body:
+        if _assigns(node, DATA_CONSTANT) and isinstance(node, ast.Assign | ast.AnnAssign) and node.value:
+            return tuple(ast.literal_eval(node.value))
+    return ()
+
+
+# -- from file to file ---------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Reach:
+    """What some entries reach.
+
+    Attributes
+    ----------
+    modules : frozenset of str
+        Modules of the package, by their dotted names.
+    files : frozenset of Path
+        Everything else: scripts, plug-ins and what stands beside them, package data.
+    digest : str
+        Hex sha256 over names and contents; the same for a folder elsewhere.
+    """
+
+    modules: frozenset[str]
+    files: frozenset[Path]
+    digest: str
+
+
+class Code:
+    """Follows imports from file to file.
+
+    Parameters
+    ----------
+    root : Path
+        Folder of the project: names of files outside the package are taken relative to it, and modules that a plug-in
+        imports are looked for there after its own folder.
+    package : Path
+        Folder of the package.
+    read : callable
+        Content of a file.
+    """
+
+    def __init__(
+        self, root: Path, *, package: Path = PACKAGE, read: Callable[[Path], bytes] = Path.read_bytes
+    ) -> None:
+        self._root = root.resolve()
+        self._package = package
+        self._read = read
+        self._sources: dict[Path, Source] = {}
+        self._modules: dict[str, Path | None] = {}
+        self._steps: dict[Path, tuple[frozenset[Path], frozenset[str]]] = {}
+        self._data: dict[Path, str] = {}
+
+    def reach(self, *entries: Entry) -> Reach:
+        """Everything that entries reach.
+
+        Parameters
+        ----------
+        *entries : str or Path
+            Modules of the package by dotted name, and files.
+
+        Raises
+        ------
+        ValueError
+            If an entry does not exist.
+        """
+        waiting: list[Path] = []
+        edges: set[str] = set()
+        for entry in entries:
+            if isinstance(entry, Path):
+                if not entry.is_file():
+                    raise ValueError(f"There is no file {entry}.")
+                waiting.append(entry.resolve())
+                continue
+            found, links = self._imported(entry)
+            if not found or self._module_file(entry) is None:
+                raise ValueError(f"There is no module {entry!r} in {self._package}.")
+            waiting += found
+            edges |= links
+        seen: set[Path] = set()
+        while waiting:
+            file = waiting.pop()
+            if file in seen:
+                continue
+            seen.add(file)
+            step = self._step(file)
+            waiting += step[0]
+            edges |= step[1]
+        lines = sorted([f"{self._label(file)} {self._digest(file)}" for file in seen] + list(edges))
+        names = {file: self._module_name(file) for file in seen}
+        return Reach(
+            frozenset(name for name in names.values() if name),
+            frozenset(file for file, name in names.items() if not name),
+            sha256("\n".join(lines).encode()).hexdigest(),
+        )
+
+    def digest(self, *entries: Entry) -> str:
+        """The digest of what entries reach; see `reach`."""
+        return self.reach(*entries).digest
+
+    # -- names and contents --
+
+    def _module_file(self, name: str) -> Path | None:
+        """File of a module of the package, by its dotted name."""
+        if name not in self._modules:
+            first, *rest = name.split(".")
+            base = self._package.joinpath(*rest)
+            candidates = [base / "__init__.py", *([base.with_name(f"{base.name}.py")] if rest else [])]
+            known = first == self._package.name
+            self._modules[name] = next((c for c in candidates if c.is_file()), None) if known else None
+        return self._modules[name]
+
+    def _module_name(self, file: Path) -> str:
+        """Dotted name of a module of the package; empty for other files."""
+        if file.suffix != ".py" or not file.is_relative_to(self._package):
+            return ""
+        parts = [self._package.name, *file.relative_to(self._package).with_suffix("").parts]
+        return ".".join(parts[:-1] if parts[-1] == "__init__" else parts)
+
+    def _label(self, file: Path) -> str:
+        if file.is_relative_to(self._package):
+            return f"{self._package.name}/{file.relative_to(self._package).as_posix()}"
+        return file.relative_to(self._root).as_posix() if file.is_relative_to(self._root) else file.name
+
+    def _source(self, file: Path) -> Source:
+        if file not in self._sources:
+            self._sources[file] = read_source(self._read(file), str(file))
+        return self._sources[file]
+
+    def _digest(self, file: Path) -> str:
+        if file.suffix == ".py":
+            return self._source(file).digest
+        if file not in self._data:
+            self._data[file] = sha256(self._read(file)).hexdigest()
+        return self._data[file]
+
+    # -- one step --
+
+    def _step(self, file: Path) -> tuple[frozenset[Path], frozenset[str]]:
+        """Files that a file reaches at once, and names that it gets through doors."""
+        if file not in self._steps:
+            self._steps[file] = self._looked_up(file) if file.suffix == ".py" else (frozenset(), frozenset())
+        return self._steps[file]
+
+    def _looked_up(self, file: Path) -> tuple[frozenset[Path], frozenset[str]]:
+        source, own = self._source(file), self._module_name(file)
+        files: set[Path] = {file.parent / name for name in source.data}
+        edges: set[str] = set()
+        for item in source.imports:
+            base = self._absolute(item, file, own)
+            if base.partition(".")[0] == self._package.name:
+                found, links = self._imported(base, item.name)
+                files |= found
+                edges |= links
+            elif not own:
+                files |= self._beside(base, item.name, file)
+        for dotted in source.attributes:
+            found, links = self._attribute(dotted)
+            files |= found
+            edges |= links
+        if not own:
+            files |= {file.parent / text for text in source.texts if self._is_file(file.parent, text)}
+        return frozenset(path.resolve() for path in files), frozenset(edges)
+
+    def _absolute(self, item: Imported, file: Path, own: str) -> str:
+        if not item.level:
+            return item.module
+        here = own.split(".")
+        above = here[: len(here) - item.level + (file.name == "__init__.py")]
+        return ".".join([*above, *([item.module] if item.module else [])])
+
+    def _imported(self, module: str, name: str = "") -> tuple[set[Path], set[str]]:
+        """Files behind ``from module import name`` or ``import module``: the module, its packages, the name's home."""
+        file = self._module_file(module)
+        if file is None:
+            return set(), set()
+        parts = module.split(".")
+        files = {f for n in range(1, len(parts) + 1) if (f := self._module_file(".".join(parts[:n])))}
+        source = self._source(file)
+        if name == "*" or (not name and source.offers):
+            wanted = list(source.offers)
+        else:
+            wanted = [name] if name in source.offers else []
+        edges: set[str] = set()
+        for one in wanted:
+            home, original = source.offers[one]
+            edges.add(f"{module}.{one} is {home}.{original}")
+            found, links = self._imported(home, original)
+            files |= found
+            edges |= links
+        if name and not wanted and name not in source.binds and self._module_file(f"{module}.{name}"):
+            found, links = self._imported(f"{module}.{name}")
+            files |= found
+            edges |= links
+        return files, edges
+
+    def _attribute(self, dotted: str) -> tuple[set[Path], set[str]]:
+        """Files behind ``shuffledp.accounting.clone_delta``: of the longest module in it and the name that follows."""
+        parts = dotted.split(".")
+        for length in range(len(parts), 0, -1):
+            if self._module_file(".".join(parts[:length])):
+                rest = parts[length : length + 1]
+                return self._imported(".".join(parts[:length]), rest[0] if rest else "")
+        return set(), set()
+
+    def _beside(self, module: str, name: str, file: Path) -> set[Path]:
+        """Files of a module beside a file outside the package, or at the root, with the packages it lies in."""
+        for folder in dict.fromkeys((file.parent, self._root)):
+            found: set[Path] = set()
+            place = folder
+            for part in [*module.split("."), name]:
+                if not part:
+                    continue
+                as_module, as_package = place / f"{part}.py", place / part / "__init__.py"
+                if as_module.is_file():
+                    found.add(as_module)
+                    break
+                if not (place / part).is_dir():
+                    break
+                if as_package.is_file():
+                    found.add(as_package)
+                place = place / part
+            if found:
+                return found
+        return set()
+
+    @staticmethod
+    def _is_file(folder: Path, text: str) -> bool:
+        try:
+            return (folder / text).is_file()
+        except (OSError, ValueError):  # no name of a file at all
+            return False

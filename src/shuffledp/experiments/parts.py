@@ -1,0 +1,55 @@
+"""What the plain data of a job stand for: its task, its population, its budget, its name."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from shuffledp import populations
+from shuffledp.tasks import TASKS, Budget, Task
+
+_LAWS: Mapping[str, Callable[..., populations.Population]] = {
+    "binomial": populations.Binomial,
+    "poisson": populations.Poisson,
+    "empirical": populations.Empirical,
+    "sub_gaussian": populations.SubGaussian,
+    "sub_exponential": populations.SubExponential,
+    "moment_bounded": populations.MomentBounded,
+}
+
+
+def population_from(config: Mapping[str, Any]) -> populations.Population:
+    """The population of a configuration; ``{users: n}`` means n participants, hence n - 1 others."""
+    if "users" in config:
+        return populations.Fixed(config["users"] - 1)
+    return _LAWS[config["law"]](**{k: v for k, v in config.items() if k != "law"})
+
+
+def task_from(config: Mapping[str, Any]) -> Task:
+    """The task of a configuration, without what only says how errors are counted."""
+    return TASKS[config["kind"]](**{k: v for k, v in config.items() if k not in ("kind", "truth", "metrics")})
+
+
+def budget_from(config: Mapping[str, Any], population: populations.Population) -> Budget:
+    """The budget of a configuration; a list of eps is one per privacy level.
+
+    Instead of ``delta``, the configuration may give ``delta_times_users``, which is divided by the expected number of
+    participants.
+
+    Raises
+    ------
+    ValueError
+        If it gives neither or both.
+    """
+    if ("delta" in config) == ("delta_times_users" in config):
+        raise ValueError("A budget needs either delta or delta_times_users.")
+    eps = config["eps"]
+    delta = config["delta"] if "delta" in config else config["delta_times_users"] / (1 + population.mean)
+    return Budget(
+        tuple(eps) if isinstance(eps, list) else eps, delta, config.get("neighbours", "replace_one")
+    )
+
+
+def name_of(job: Mapping[str, Any]) -> str:
+    """``paper.experiment.method``, as progress lines show it."""
+    return f"{job['paper']}.{job['experiment']}.{job['method']}"

@@ -1,0 +1,165 @@
+"""Methods with a protocol: calibrated, simulated, with the closed-form expectation where there is one."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from shuffledp.accounting.errors import Infeasible
+from shuffledp.experiments.participants import LastDraw, Typical, participants, typical
+from shuffledp.experiments.parts import budget_from, name_of, population_from, task_from
+from shuffledp.experiments.seeds import canonical_json, generator
+from shuffledp.experiments.sources import Source, source_from
+from shuffledp.experiments.work import Row, Work
+from shuffledp.populations import Law
+from shuffledp.protocols.base import ProtocolBase
+from shuffledp.protocols.registry import get
+from shuffledp.tasks import ABSOLUTE_METRICS, METRICS, Participants, Public, Task, expected_metric
+
+
+@dataclass
+class Simulated(Work):
+    """Simulates a protocol; data are loaded once, and the participants of a grid point serve several cells in a row."""
+
+    _sources: dict[str, Source] = field(default_factory=dict)
+    _last: LastDraw = field(default_factory=LastDraw)
+    _drawn: tuple[Source, str, Participants] | None = None
+
+    @property
+    def _protocol(self) -> type[ProtocolBase]:
+        return get(self.job["task"]["kind"], self.job["protocol"], root=self.root)
+
+    @property
+    def accountings(self) -> tuple[str, ...]:
+        """Those that the protocol offers."""
+        return self._protocol.accountings
+
+    @property
+    def data(self) -> tuple[str, str]:
+        """Those of the first source used."""
+        used = next(iter(self._sources.values()), None)
+        return (used.data_source, used.note) if used else ("none", "")
+
+    def labels(self) -> Row:
+        """What the protocol says of itself, and the data."""
+        found = self._protocol
+        return {
+            "label": found.label,
+            "protocol": found.name,
+            "task": found.task_kind,
+            "reduction": found.reduction,
+            "trust": found.trust,
+            "dataset": self.job["data"]["name"],
+            "eps": None,
+        }
+
+    def _source(self, config: Mapping[str, Any], task: Task) -> Source:
+        """The data of a configuration for a task."""
+        key = canonical_json([config, repr(task)])
+        if key not in self._sources:
+            self._sources[key] = source_from(config, task, self.prepared)
+        return self._sources[key]
+
+    def _participants(self, task: Task, source: Source, law: Law, **how: Any) -> Participants:
+        """Participants as `participants` draws them; those of the last call are kept."""
+        key = canonical_json([repr(law), how])
+        if self._drawn is None or self._drawn[0] is not source or self._drawn[1] != key:
+            self._drawn = None  # the old ones are not needed any more
+            self._drawn = (source, key, participants(task, source, law, **how, last=self._last))
+        return self._drawn[2]
+
+    def cell(
+        self, point: Mapping[str, Any], accounting: str, resolved: Mapping[str, Any]
+    ) -> tuple[Row, list[Row]]:
+        """Calibrate, simulate all repeats, and add the closed-form expectation where there is one."""
+        task, law = task_from(resolved["task"]), population_from(resolved["population"])
+        source = self._source(resolved["data"], task)
+        budget = budget_from(resolved["budget"], law)
+        known: Row = {
+            "data_source": source.data_source,
+            "users_expected": 1 + law.mean,
+            "domain_size": float(task.counts_shape[-1]),
+            "eps": budget.largest_eps,
+            "delta": budget.delta,
+        }
+        try:
+            protocol = self._protocol.calibrate(
+                budget, law, task, accounting=accounting, **resolved["options"]
+            )
+        except Infeasible as error:
+            return known | {"status": "infeasible", "reason": error.reason}, []
+        if not isinstance(law, Law):
+            raise ValueError(
+                f"{name_of(self.job)}: {law!r} only bounds the number of users; a simulation needs a law."
+            )
+        truth = resolved["task"].get("truth", "participants")
+        support = typical(task, source, law, truth=truth)
+        usual = protocol if support is None else protocol.refine(_most_likely(support))
+        cost, parameters = usual.cost(), usual.parameters()
+        known |= {
+            "eps_local": parameters.get("eps_local"),
+            "guarantee": usual.guarantee,
+            "guarantee_note": usual.guarantee_note,
+            "parameters": canonical_json(parameters),
+            "messages_per_user": cost.messages_per_user,
+            "extra_messages": cost.extra_messages,
+            "bits_per_message": cost.bits_per_message,
+            "bits_per_user": cost.bits_per_user,
+            "shuffler_messages": cost.shuffler_messages,
+        }
+        metrics = resolved["task"].get("metrics", [task.default_metric])
+        rows = list(_expected(protocol, support, truth, metrics))
+        if source.drawable:
+            who = self._participants(
+                task, source, law, repeats=self.job["repeats"], seed=self.job["seed"], truth=truth
+            )
+            named = [self.job[part] for part in ("paper", "experiment", "method")]
+            rng = generator(self.job["seed"], "mechanism", *named, accounting, point)
+            estimate = protocol.simulate(who, rng)
+            for metric in metrics:
+                errors = METRICS[metric](estimate, who.truth)
+                rows += [
+                    {"metric": metric, "kind": "simulated", "repeat": r, "value": float(e)}
+                    for r, e in enumerate(errors)
+                ]
+        return known, rows
+
+
+work = Simulated
+
+
+def _most_likely(support: Typical) -> Public:
+    """What the server expects to be told in a public first round."""
+    return support.participants.public.of_repeat(int(np.argmax(support.weights)))
+
+
+def _expected(
+    protocol: ProtocolBase, support: Typical | None, truth: str, metrics: list[str]
+) -> Iterator[Row]:
+    if support is None or (protocol.biased and truth != "participants"):
+        return  # the bias and the error of sampling do not simply add up
+    counts = support.participants.counts
+    if protocol.biased and not np.all(counts == np.floor(counts)):
+        return  # the error is no linear function of the counts: their expectation says nothing, nor do unknown ones
+    variance = protocol.expectation("squared_error", support.participants)
+    if variance is None:
+        return
+    absolute = protocol.expectation("absolute_error", support.participants)
+    for metric in metrics:
+        if protocol.biased and metric in ABSOLUTE_METRICS and absolute is None:
+            continue  # not normal around the truth: no closed form
+        if absolute is None or metric not in ABSOLUTE_METRICS:
+            errors = expected_metric(metric, variance + support.sampling_variance)
+        elif truth == "participants":
+            errors = absolute.reshape(len(absolute), -1).sum(axis=1)
+        else:
+            continue  # neither normal nor alone: no closed form
+        yield {
+            "metric": metric,
+            "kind": "expected",
+            "repeat": 0,
+            "value": float(np.dot(support.weights, errors)),
+        }
