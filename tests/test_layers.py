@@ -25,6 +25,7 @@ ALLOWED: dict[str, set[str] | None] = {
     "tasks": {"numerics"},
     "accounting": {"numerics", "populations", "tasks"},
     "protocols": {"accounting", "numerics", "populations", "tasks"},
+    "audit": {"accounting", "numerics", "populations", "protocols", "tasks"},
     "learning": {"numerics", "storage"},
     "experiments": {
         "accounting",
