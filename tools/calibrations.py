@@ -1,7 +1,7 @@
 """Audit random calibrations of all protocols: the claimed delta against the one found by enumeration.
 
 ``python tools/calibrations.py [--count N] [--seed S] [--messages RUNS]``
-    Writes results/audit/calibrations.csv, a row per calibration, and prints every finding with the call that repeats
+    Writes results/audit/calibrations-S.csv, a row per calibration, and prints every finding with the call that repeats
     it, then a summary. Exits with 1 if a sound label is exceeded, a calibration ends in an error, or, with --messages,
     simulated messages do not follow the law of the view.
 """
@@ -49,7 +49,7 @@ def written(number: int, row: Row) -> list[object]:
 
 def run(count: int, seed: int, runs: int) -> int:
     """Audit so many settings; returns the number of findings."""
-    table = ROOT / "results/audit/calibrations.csv"
+    table = ROOT / f"results/audit/calibrations-{seed}.csv"
     table.parent.mkdir(parents=True, exist_ok=True)
     part, begin = table.with_suffix(".part"), time.process_time()
     outcomes: Counter[str] = Counter()

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
+from itertools import combinations
 from typing import Any
 
 import numpy as np
@@ -37,7 +38,7 @@ from shuffledp.protocols.frequency.truncation import Truncation
 #: Cells of a law with all kinds of messages; beyond it two values are told apart and the others are lumped together.
 _ALL_KINDS = 30_000
 #: Many users can be enumerated where what the others hold does not matter.
-MANY = 100_000
+MANY = 1_000_000
 
 
 def unit(place: int, axes: int) -> tuple[int, ...]:
@@ -295,6 +296,10 @@ def public_coin(protocol: PublicCoin, eps: float) -> View:
     hashed = hash_values(protocol.hash_seed * 2**16 + rows, np.arange(k), columns)
     cells = hashed.astype(np.int64) + rows * columns
     used = np.unique(cells)
+    # Rows where two values share a cell show nothing of them, so the pair with the fewest such rows shows most.
+    worst = max(
+        combinations(range(k), 2), key=lambda ab: np.count_nonzero(cells[:, ab[0]] != cells[:, ab[1]])
+    )
 
     def counts(payload: NDArray[Any]) -> list[tuple[int, ...]]:
         marks = np.bincount(plain(payload), minlength=protocol.rows * columns)
@@ -308,6 +313,7 @@ def public_coin(protocol: PublicCoin, eps: float) -> View:
         own=tuple(tuple({(int(cell in cells[:, v]),): 1.0} for cell in used) for v in range(k)),
         counts=counts,
         kinds=plain,
+        pairs=(worst,),
         shifts=True,
     )
 

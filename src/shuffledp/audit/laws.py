@@ -30,9 +30,9 @@ TAIL = 1e-16
 MOST_CELLS = 4_000_000
 """Outcomes of one law that are held at once."""
 #: Outcomes of several factors up to which they are multiplied out; beyond it losses are added on a grid of this step.
-_MULTIPLIED = 250_000
+_MULTIPLIED = 100_000
 _GRID = 2e-4
-_MOST_GRID = 2**19
+_MOST_GRID = 2**18
 
 
 class TooLarge(Exception):  # noqa: N818  (a reason, not an error)

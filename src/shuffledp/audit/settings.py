@@ -119,6 +119,11 @@ _FIXED = frozenset(
 )
 
 
+#: Protocols where a handful of users cannot cover each other; what the others hold does not matter, so that any
+#: number of them is enumerated.
+_MANY = ("truncation", "public_coin")
+
+
 def protocols() -> list[type[ProtocolBase]]:
     """All registered protocols."""
     return [get(kind, name) for kind in TASK_KINDS for name in available(kind)]
@@ -162,13 +167,13 @@ def random_setting(protocol: type[ProtocolBase], rng: np.random.Generator) -> Se
     if options.get("eps_star") is not None:
         options["eps_star"] *= eps
     if "atoms" in options:
-        size: int = options.get("levels") or getattr(task, "max_value", 0)
+        size = options.get("levels") or getattr(task, "max_value", 0)
         options |= _atoms(options["atoms"], accounting, size)
     given = tuple((name, value) for name, value in options.items() if value is not None)
     return Setting(protocol, accounting, task, _population(protocol, task, options, rng), budget, given)
 
 
-def _atoms(atoms: str, accounting: str, size: int) -> dict[str, Any]:
+def _atoms(atoms: str, accounting: str, size: Any) -> dict[str, Any]:
     """Noises that exist for this accounting and number of levels; 3 levels are the fewest that have a hub."""
     if accounting != "exact" or (atoms == "hub" and size < 3):
         return {"atoms": "halving", "hubs": None}
@@ -199,8 +204,8 @@ def _task(protocol: type[ProtocolBase], rng: np.random.Generator) -> Task:
 
 def _most_others(protocol: type[ProtocolBase], task: Task) -> int:
     """Other users up to which settings are drawn: as many as are enumerated in about a second."""
-    if protocol.name in ("truncation", "public_coin"):
-        return 3000  # fewer cannot give each other cover, and what they hold does not matter
+    if protocol.name in _MANY:
+        return 100_000
     if protocol.name in ("central_laplace", "correlated_sum", "real_sum", "sparse_sum", "balls_into_bins"):
         return 40
     if isinstance(task, Frequency) and protocol.name not in ("private_coin", "solh"):
@@ -212,8 +217,9 @@ def _population(
     protocol: type[ProtocolBase], task: Task, options: Mapping[str, Any], rng: np.random.Generator
 ) -> Law:
     most = _most_others(protocol, task)
-    few = rng.random() < 0.4 and most < 1000
-    others = int(rng.integers(1, 6)) if few else int(_log_between(2, most + 1)(rng, task))
+    crowd = protocol.name in _MANY
+    few = rng.random() < 0.4 and not crowd
+    others = int(rng.integers(1, 6)) if few else int(_log_between(20 if crowd else 2, most + 1)(rng, task))
     if (protocol.task_kind, protocol.name) in _FIXED and rng.random() > _ODD:
         if protocol.name == "split_and_mix":
             return Fixed(int(rng.integers(1, 6) if options["form"] == "collision" else rng.integers(17, 23)))
