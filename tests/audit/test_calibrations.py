@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from shuffledp import audit
-from shuffledp.audit import FINDINGS, Setting, audited
+from shuffledp.audit import FINDINGS, Setting, audited, true_delta, view_of
 from shuffledp.audit.auditor import AS_LABELLED, EXCEEDS, FAILED, HOLDS, INFEASIBLE, NOT_ENUMERATED
 from shuffledp.audit.messages import LEVEL, checked
 from shuffledp.audit.settings import option_names, protocols, random_setting
@@ -54,6 +54,24 @@ def test_messages_follow_the_law_that_is_audited(protocol):
             assert found.fits(LEVEL), f"{found}\n{setting}"
             return
     pytest.fail(f"none of {DRAWS} calibrations could be compared")
+
+
+@pytest.mark.parametrize("protocol", PROTOCOLS, ids=IDS)
+def test_no_profile_is_below_the_truth(protocol):
+    """The dominating pair, where there is one, bounds the delta at other eps than the claimed one too."""
+    for number in range(SAMPLE):
+        setting = drawn(protocol, number)
+        row = audited(setting)
+        if row.status not in (HOLDS, AS_LABELLED, EXCEEDS) or len(setting.budget.levels) > 1:
+            continue
+        calibrated = setting.calibrated()
+        pair = calibrated.dominating_pair()
+        if pair is None:
+            continue
+        for part in (0.4, 1.0, 1.6):
+            eps = part * setting.budget.largest_eps
+            found = true_delta(view_of(calibrated, Budget(eps, 0.5)), setting.population)[0][1].delta
+            assert found <= float(pair.delta(np.array([eps]))[0]) * (1 + 1e-9) + 1e-12, (part, setting)
 
 
 @pytest.mark.parametrize("protocol", PROTOCOLS, ids=IDS)

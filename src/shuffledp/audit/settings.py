@@ -205,7 +205,7 @@ def _task(protocol: type[ProtocolBase], rng: np.random.Generator) -> Task:
 def _most_others(protocol: type[ProtocolBase], task: Task) -> int:
     """Other users up to which settings are drawn: as many as are enumerated in about a second."""
     if protocol.name in _MANY:
-        return 100_000
+        return 300_000
     if protocol.name in ("central_laplace", "correlated_sum", "real_sum", "sparse_sum", "balls_into_bins"):
         return 40
     if isinstance(task, Frequency) and protocol.name not in ("private_coin", "solh"):

@@ -9,6 +9,7 @@ tallies shuffled messages into the counts that its laws are of, so that both can
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from itertools import combinations, combinations_with_replacement
@@ -25,6 +26,7 @@ from shuffledp.audit.laws import (
     TooLarge,
     hockey_stick,
     mixed,
+    moved,
     outcomes,
     plus,
     point,
@@ -308,31 +310,36 @@ class ProductView(View):
     counts: Callable[[NDArray[Any]], list[Place]] = lambda payload: []
     kinds: Callable[[NDArray[Any]], NDArray[np.int64]] = lambda payload: payload
     _noises: dict[int, tuple[Block, ...]] = field(default_factory=dict)
-    _known: dict[tuple[int, int, tuple[tuple[tuple[Place, float], ...], ...]], Block] = field(
-        default_factory=dict
-    )
+    _known: dict[Any, Block] = field(default_factory=dict)
 
     def blocks(self, held: Held) -> tuple[Block, ...]:
         """A law per part; the same object for the same additions, so that parts that do not change are seen as such."""
-        n, made = len(held), []
+        n, made, users = len(held), [], Counter(held)
         for part, noise in enumerate(self._noise_of(n)):
             if part in self.banded:
                 made.append(self._band(part, held))
                 continue
-            adds = tuple(sorted(tuple(sorted(self.own[h][part].items())) for h in held))
-            key = (n, part, adds)
+            fixed, random = [0] * noise.mass.ndim, []
+            for h, times in users.items():
+                add = self.own[h][part]
+                if len(add) == 1:  # a number that is not random: all such users together move the counts
+                    (step,) = add
+                    fixed = [x + times * y for x, y in zip(fixed, step, strict=True)]
+                else:
+                    random += [tuple(sorted(add.items()))] * times
+            key = (n, part, tuple(fixed), *sorted(random))
             if key not in self._known:
-                block = noise
-                for add in adds:
-                    block = plus(block, dict(add))
+                block = moved(noise, tuple(fixed))
+                for one in random:
+                    block = plus(block, dict(one))
                 self._known[key] = block
             made.append(self._known[key])
         return tuple(made)
 
     def _band(self, part: int, held: Held) -> Block:
-        steps = [next(iter(self.own[h][part])) for h in held]
-        total = (sum(step[0] for step in steps), sum(step[1] for step in steps))
-        key = (0, part, (((total, 1.0),),))
+        steps = [(next(iter(self.own[h][part])), times) for h, times in Counter(held).items()]
+        total = (sum(step[0] * times for step, times in steps), sum(step[1] * times for step, times in steps))
+        key = (part, total)
         if key not in self._known:
             self._known[key] = self.banded[part].moved(total)
         return self._known[key]
