@@ -162,6 +162,7 @@ def flexible_dummies(protocol: FlexibleDummies, eps: float) -> View:
         return SumView(
             inputs=view.inputs,
             eps=eps,
+            most=view.most,
             noise=lambda n: point(axes),
             kinds=plain,
             pairs=((0, 1),),
