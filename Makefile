@@ -99,6 +99,10 @@ time-table: .venv/.installed-run  ## Measure where the pipeline's time goes (SCA
 docs: .venv/.installed-docs  ## Build the documentation into results/docs/
 	@$(BIN)/mkdocs build --strict
 
+.PHONY: calibrations
+calibrations: .venv/.installed-run  ## Audit 2,000 random calibrations against enumeration (results/audit/)
+	@$(SINGLE) $(BIN)/python tools/calibrations.py
+
 # ---- noise designs (summation) -----------------------------------------------------------------------------
 .PHONY: designs
 designs: .venv/.installed-run  ## Search for the noise designs of summation again; takes long, can be interrupted

@@ -29,6 +29,7 @@ ALLOWED: dict[str, set[str] | None] = {
     "tasks": {"numerics"},
     "accounting": {"numerics", "populations", "tasks"},
     "protocols": {"accounting", "numerics", "populations", "tasks"},
+    "audit": {"accounting", "numerics", "populations", "protocols", "tasks"},
     "learning": {"numerics", "storage"},
     "experiments": {
         "code_digest",

@@ -1,0 +1,380 @@
+"""Views of the frequency protocols, from the definitions of their messages."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from itertools import combinations
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from shuffledp.audit.laws import (
+    MOST_CELLS,
+    Block,
+    Own,
+    PairNoise,
+    TooLarge,
+    binomial_counts,
+    mixed,
+    multinomial_counts,
+    plus,
+    point,
+)
+from shuffledp.audit.views import ModularView, ProductView, SlotsView, SumView, View
+from shuffledp.protocols.base import ProtocolBase
+from shuffledp.protocols.frequency._dummy_points import FixedDummies, FlexibleDummies
+from shuffledp.protocols.frequency._hashing import hash_values
+from shuffledp.protocols.frequency._randomized_response import RandomizedResponse
+from shuffledp.protocols.frequency._secret_shares import GaussianShares, PolyaShares, SecretShares
+from shuffledp.protocols.frequency.correlated_noise import CorrelatedNoise
+from shuffledp.protocols.frequency.private_coin import PrivateCoin
+from shuffledp.protocols.frequency.public_coin import PublicCoin
+from shuffledp.protocols.frequency.random_checkin import RandomCheckin
+from shuffledp.protocols.frequency.solh import Solh
+from shuffledp.protocols.frequency.truncation import Truncation
+
+#: Cells of a law with all kinds of messages; beyond it two values are told apart and the others are lumped together.
+_ALL_KINDS = 30_000
+#: Many users can be enumerated where what the others hold does not matter.
+MANY = 1_000_000
+
+
+def unit(place: int, axes: int) -> tuple[int, ...]:
+    """One message of a kind; none of the counted ones if there is no such axis."""
+    return tuple(int(i == place) for i in range(axes))
+
+
+def response(value: int, k: int, eps_local: float, axes: int) -> Own:
+    """One report of generalized randomized response, as counts of the first `axes` values."""
+    keep = 1 / (1 + (k - 1) * math.exp(-eps_local))
+    law: dict[tuple[int, ...], float] = {}
+    for sent in range(k):
+        chance = keep if sent == value else math.exp(-eps_local) * keep
+        place = unit(sent, axes)
+        if chance > 0:
+            law[place] = law.get(place, 0.0) + chance
+    return law
+
+
+def plain(payload: NDArray[Any]) -> NDArray[np.int64]:
+    """Messages that are numbers are their own kinds."""
+    return np.asarray(payload, np.int64)
+
+
+def randomized_response(protocol: RandomizedResponse, eps: float) -> View:
+    """Reports of the users, and of dummies with input 0: k, or as many as the other users fall short of k."""
+    k, axes = protocol.domain_size, protocol.domain_size - 1
+    own = tuple(response(v, k, protocol.eps_local, axes) for v in range(k))
+
+    def dummies(n: int) -> Block:
+        count = max(protocol.dummy_count - (n - 1), 0) if protocol.adaptive else protocol.dummy_count
+        block = point(axes)
+        for _ in range(count):
+            block = plus(block, own[0])
+        return block
+
+    return SumView(
+        inputs=tuple(range(k)),
+        eps=eps,
+        most={2: 22, 3: 9}.get(k, 6),
+        alone=protocol.trust == "local",
+        noise=dummies,
+        own=own,
+        kinds=plain,
+    )
+
+
+def random_checkin(protocol: RandomCheckin, eps: float) -> View:
+    """Reports in slots; the filler has input 0."""
+    k = protocol.domain_size
+    return SlotsView(
+        inputs=tuple(range(k)),
+        eps=eps,
+        slots=protocol.slots,
+        most={2: 22, 3: 8}.get(k, 6),
+        own=tuple(response(v, k, protocol.eps_local, k - 1) for v in range(k)),
+        kinds=lambda payload: np.asarray(payload[:, 0], np.int64),
+        rate=protocol.population.rate if protocol.threat == "own_coin" else None,
+        population=protocol.population,
+    )
+
+
+def _tracked(k: int, messages: int) -> int:
+    """Values whose counts are kept: all but one, or two where that is too many."""
+    return k - 1 if k == 2 or (messages + 1) ** (k - 1) <= _ALL_KINDS else 2
+
+
+def fixed_dummies(protocol: FixedDummies, eps: float) -> View:
+    """A report of each user, and a fixed total of uniform dummies; all values are alike."""
+    k, total = protocol.domain_size, protocol.dummies_in_all
+    axes = _tracked(k, total + protocol.n_users)
+    inputs = range(k if axes == k - 1 else 3)
+    return SumView(
+        inputs=tuple(inputs),
+        eps=eps,
+        note="" if axes == k - 1 or protocol.eps_local == math.inf else "two values told apart",
+        most=MANY if protocol.eps_local == math.inf else {2: 22, 3: 9}.get(k, 6),
+        noise=lambda n: multinomial_counts(total, [1 / k] * axes) if total else point(axes),
+        own=tuple(response(v, k, protocol.eps_local, axes) for v in inputs),
+        kinds=plain,
+        pairs=((0, 1),),
+        shifts=protocol.eps_local == math.inf,
+    )
+
+
+def flexible_dummies(protocol: FlexibleDummies, eps: float) -> View:
+    """Every user sends its dummies with some probability; the number of messages tells how many did."""
+    k, each, users = protocol.domain_size, protocol.per_sender, protocol.n_users
+    axes = _tracked(k, each * users + users)
+    inputs = range(k if axes == k - 1 else 3)
+
+    def noise(n: int) -> tuple[Block, ...]:
+        senders = binomial_counts(n, protocol.rate)
+        parts = [
+            multinomial_counts(each * s, [1 / k] * axes) if each * s else point(axes) for s in range(n + 1)
+        ]
+        seen = [Block(part.mass[None], (s, *part.start)) for s, part in enumerate(parts)]
+        return (mixed(list(zip(senders.mass.tolist(), seen, strict=True))),)
+
+    def counts(payload: NDArray[Any]) -> list[tuple[int, ...]]:
+        kinds = np.bincount(plain(payload), minlength=k)
+        return [((len(payload) - users) // each if each else 0, *kinds[:axes].tolist())]
+
+    def own(value: int) -> tuple[Own, ...]:
+        law = response(value, k, protocol.eps_local, axes)
+        return ({(0, *place): chance for place, chance in law.items()},)
+
+    view = ProductView(
+        inputs=tuple(inputs),
+        eps=eps,
+        note="" if axes == k - 1 or protocol.eps_local == math.inf else "two values told apart",
+        most=MANY if protocol.eps_local == math.inf else {2: 22, 3: 9}.get(k, 6),
+        noise=noise,
+        own=tuple(own(v) for v in inputs),
+        counts=counts,
+        kinds=plain,
+        shifts=protocol.eps_local == math.inf,
+        pairs=((0, 1),),
+    )
+    if each == 0:  # whether a user sent none of its none is not seen
+        return SumView(
+            inputs=view.inputs,
+            eps=eps,
+            most=view.most,
+            noise=lambda n: point(axes),
+            kinds=plain,
+            pairs=((0, 1),),
+            own=tuple(response(v, k, protocol.eps_local, axes) for v in inputs),
+        )
+    return view
+
+
+def truncation(protocol: Truncation, eps: float) -> View:
+    """The own value, and one more message of every value with probability ``1 - miss_rate``."""
+    k = protocol.domain_size
+    return ProductView(
+        inputs=tuple(range(k)),
+        eps=eps,
+        most=MANY,
+        noise=lambda n: (binomial_counts(n, 1 - protocol.miss_rate),) * k,
+        own=tuple(tuple({(int(i == v),): 1.0} for i in range(k)) for v in range(k)),
+        counts=lambda payload: [(int(c),) for c in np.bincount(plain(payload), minlength=k)],
+        kinds=plain,
+        shifts=True,
+    )
+
+
+def correlated_noise(protocol: CorrelatedNoise, eps: float) -> View:
+    """A +1 of the own value; of every value +1 and -1 noise; n users' shares of the noise make up all of it."""
+    k, users = protocol.domain_size, protocol.n_users
+    common = ((protocol.shape, -math.expm1(-protocol.decay)),)
+    pair = PairNoise(math.exp(-protocol.eps_geometric), common, max(users, 1))
+
+    def counts(payload: NDArray[Any]) -> list[tuple[int, ...]]:
+        kinds = np.bincount(plain(payload), minlength=2 * k).tolist()
+        return [pair.tallied(kinds[2 * v], kinds[2 * v + 1]) for v in range(k)]
+
+    return ProductView(
+        inputs=tuple(range(k)),
+        eps=eps,
+        most=MANY,
+        noise=lambda n: (point(2),) * k,
+        own=tuple(tuple({(int(i == v), 0): 1.0} for i in range(k)) for v in range(k)),
+        banded=dict.fromkeys(range(k), pair),
+        counts=counts,
+        kinds=plain,
+        pairs=((0, 1),),
+        shifts=True,
+    )
+
+
+def solh(protocol: Solh, eps: float) -> View:
+    """A seed and a noisy cell; a report matters by whether it agrees with the hashes of the two values compared.
+
+    The hash functions count as fully random: their patterns occur equally often up to some 1e-5 among the seeds.
+    """
+    c = protocol.cells
+    keep = 1 / (1 + (c - 1) * math.exp(-protocol.eps_local))
+    other = (1 - keep) / c  # the report is not the own cell, and another value has this cell
+
+    def agreeing(first: bool) -> Own:
+        own, stray = unit(0 if first else 1, 3), unit(1 if first else 0, 3)
+        return {unit(2, 3): keep / c, own: keep * (1 - 1 / c), stray: other, (0, 0, 0): 1 - keep - other}
+
+    third = {
+        unit(2, 3): 1 / c**2,
+        unit(0, 3): (1 - 1 / c) / c,
+        unit(1, 3): (1 - 1 / c) / c,
+        (0, 0, 0): (1 - 1 / c) ** 2,
+    }
+    own = (agreeing(True), agreeing(False), third)
+    inputs = range(min(protocol.domain_size, 3))
+
+    def kinds(payload: NDArray[Any]) -> NDArray[np.int64]:
+        seeds, cells = np.asarray(payload[:, :1], np.uint64), np.asarray(payload[:, 1:], np.uint64)
+        agrees = hash_values(seeds, np.arange(2, dtype=np.uint64), c) == cells
+        return _pair_kinds(agrees)
+
+    return SumView(
+        inputs=tuple(inputs),
+        eps=eps,
+        note="" if protocol.domain_size == 2 else "two values told apart",
+        most=12,
+        own=own[: len(inputs)],
+        kinds=kinds,
+        pairs=((0, 1),),
+    )
+
+
+def _pair_kinds(counts_for: NDArray[np.bool_]) -> NDArray[np.int64]:
+    """0 for messages that count for the first of two values only, 1 for the second only, 2 for both, 3 for none."""
+    first, second = counts_for.T.astype(np.int64)
+    return np.asarray(np.array([[3, 1], [0, 2]])[first, second], np.int64)
+
+
+def private_coin(protocol: PrivateCoin, eps: float) -> View:
+    """Tuples matter by whether all their entries are orthogonal to the vectors of the two values compared."""
+    bits, entries = protocol.bits, protocol.entries
+    inputs = range(min(protocol.domain_size, 4))
+
+    def law(own: int | None) -> dict[tuple[int, ...], float]:
+        """Kinds of a uniform tuple, or of one whose entries are orthogonal to the vector of a value."""
+        vectors = [v for v in range(2**bits) if own is None or (v & (own + 1)).bit_count() % 2 == 0]
+        first = [(v & 1).bit_count() % 2 == 0 for v in vectors]
+        second = [(v & 2).bit_count() % 2 == 0 for v in vectors]
+        both = sum(x and y for x, y in zip(first, second, strict=True)) / len(vectors)
+        one, two, both = (
+            (share**entries) for share in (sum(first) / len(vectors), sum(second) / len(vectors), both)
+        )
+        chances = {unit(0, 3): one - both, unit(1, 3): two - both, unit(2, 3): both}
+        chances[(0, 0, 0)] = 1 - sum(chances.values())
+        return {place: chance for place, chance in chances.items() if chance > 0}
+
+    uniform = law(None)
+    counted = [uniform.get(unit(i, 3), 0.0) for i in range(3)]
+
+    def kinds(payload: NDArray[Any]) -> NDArray[np.int64]:
+        odd = [np.bitwise_count(np.asarray(payload, np.uint64) & np.uint64(v)) & 1 for v in (1, 2)]
+        return _pair_kinds(np.column_stack([np.all(o == 0, axis=1) for o in odd]))
+
+    return SumView(
+        inputs=tuple(inputs),
+        eps=eps,
+        note="" if protocol.domain_size == 2 else "two values told apart",
+        noise=lambda n: multinomial_counts(protocol.tuples * n, counted) if protocol.tuples else point(3),
+        own=tuple(law(v) for v in inputs),
+        kinds=kinds,
+        pairs=((0, 1),),
+    )
+
+
+def public_coin(protocol: PublicCoin, eps: float) -> View:
+    """Cells of the hash functions that the public coin fixed: marks of users, and a coin of each user for each."""
+    k, columns = protocol.domain_size, 2 * protocol.n_users
+    rows = np.arange(protocol.rows)[:, None]
+    hashed = hash_values(protocol.hash_seed * 2**16 + rows, np.arange(k), columns)
+    cells = hashed.astype(np.int64) + rows * columns
+    used = np.unique(cells)
+    # Rows where two values share a cell show nothing of them, so the pair with the fewest such rows shows most.
+    worst = max(
+        combinations(range(k), 2), key=lambda ab: np.count_nonzero(cells[:, ab[0]] != cells[:, ab[1]])
+    )
+
+    def counts(payload: NDArray[Any]) -> list[tuple[int, ...]]:
+        marks = np.bincount(plain(payload), minlength=protocol.rows * columns)
+        return [(int(marks[cell]),) for cell in used]
+
+    return ProductView(
+        inputs=tuple(range(k)),
+        eps=eps,
+        most=MANY,
+        noise=lambda n: (binomial_counts(n, protocol.rate),) * len(used),
+        own=tuple(tuple({(int(cell in cells[:, v]),): 1.0} for cell in used) for v in range(k)),
+        counts=counts,
+        kinds=plain,
+        pairs=(worst,),
+        shifts=True,
+    )
+
+
+# -- shares ------------------------------------------------------------------------------------------------------
+
+
+def polya_modulo(order: int, ratio: float, shape: float) -> NDArray[np.float64]:
+    """Law modulo q of a difference of two negative binomial variables, from its characteristic function."""
+    if order > MOST_CELLS:
+        raise TooLarge(f"a group of order {order}")
+    angle = 2 * np.pi * np.arange(order // 2 + 1) / order
+    # |1 - r e^(i t)|^2 = (1 - r)^2 + 4 r sin^2(t / 2)
+    size = (1 - ratio) ** 2 / ((1 - ratio) ** 2 + 4 * ratio * np.sin(angle / 2) ** 2)
+    return np.maximum(np.fft.irfft(size**shape, order), 0.0)
+
+
+def gaussian_modulo(order: int, tau: float, users: int) -> NDArray[np.float64]:
+    """Law modulo q of a sum of discrete Gaussians."""
+    reach = math.ceil(14 * tau) + 2
+    if max(order, 2 * reach) > MOST_CELLS:
+        raise TooLarge(f"a group of order {order}")
+    x = np.arange(-reach, reach + 1)
+    weights = np.exp(-(x**2) / (2 * tau**2))
+    one = np.bincount(np.mod(x, order), weights=weights / weights.sum(), minlength=order)
+    return np.maximum(np.fft.irfft(np.fft.rfft(one) ** users, order), 0.0)
+
+
+def secret_shares(protocol: SecretShares, eps: float) -> View:
+    """The sum modulo q that all shares add up to."""
+
+    def noise(n: int) -> NDArray[np.float64]:
+        if isinstance(protocol, PolyaShares):
+            ratio = math.exp(-protocol.eps / protocol.precision)
+            return polya_modulo(protocol.group_order, ratio, n / protocol.base_users)
+        if isinstance(protocol, GaussianShares):
+            return gaussian_modulo(protocol.group_order, protocol.tau, n)
+        raise TypeError(f"unknown noise of {protocol.name}")
+
+    return ModularView(
+        inputs=(0, 1),
+        eps=eps,
+        note="only the sum of the shares",
+        most=MANY,
+        shifts=True,
+        order=protocol.group_order,
+        noise=noise,
+        worth=(0, protocol.precision),
+    )
+
+
+VIEWS: tuple[tuple[type[ProtocolBase], Callable[..., View]], ...] = (
+    (RandomizedResponse, randomized_response),
+    (RandomCheckin, random_checkin),
+    (FixedDummies, fixed_dummies),
+    (FlexibleDummies, flexible_dummies),
+    (Truncation, truncation),
+    (CorrelatedNoise, correlated_noise),
+    (Solh, solh),
+    (PrivateCoin, private_coin),
+    (PublicCoin, public_coin),
+    (SecretShares, secret_shares),
+)

@@ -1,0 +1,257 @@
+"""Views of the protocols for sums, from the definitions of their messages."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Mapping
+from itertools import combinations
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.special import gammaln
+
+from shuffledp.accounting.noise_atoms import atom_messages
+from shuffledp.audit.frequency import MANY, plain, polya_modulo
+from shuffledp.audit.laws import (
+    MOST_CELLS,
+    Block,
+    Own,
+    PairNoise,
+    TooLarge,
+    added,
+    negative_binomials,
+    point,
+)
+from shuffledp.audit.views import Held, ModularView, ProductView, SumView, View
+from shuffledp.protocols.base import ProtocolBase
+from shuffledp.protocols.summation._correlated import CorrelatedNoiseSum
+from shuffledp.protocols.summation._sums import Numbers
+from shuffledp.protocols.summation.central_laplace import CentralLaplace
+from shuffledp.protocols.summation.fragmented_rappor import FragmentedRappor
+from shuffledp.protocols.summation.split_and_mix import SplitAndMix
+
+#: Cells of the law of all shares up to which the shares themselves are enumerated, not only their sum.
+_SHARES = 300_000
+
+
+def _held(numbers: Numbers) -> list[tuple[int, int]]:
+    """Coordinate and number of every input; the coordinate of a 0 is not sent, so one 0 stands for all."""
+    copies = range(numbers.coordinates)
+    return [(0, 0), *((c, m) for c in copies for m in range(1, numbers.max_value + 1))]
+
+
+def _pairs(held: list[tuple[int, int]]) -> tuple[tuple[int, int], ...]:
+    """Pairs of inputs in coordinates 0 and 1; others are like them."""
+    few = [i for i, (c, _) in enumerate(held) if c <= 1]
+    return tuple((a, b) for a, b in combinations(few, 2) if 0 in (held[a][0], held[b][0]))
+
+
+def _raw(numbers: Numbers, held: list[tuple[int, int]]) -> tuple[Any, ...]:
+    return tuple(m if numbers.coordinates == 1 else (c, m) for c, m in held)
+
+
+def _rows(numbers: Numbers, payload: NDArray[Any]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    rows = np.asarray(payload, np.int64)
+    return (np.zeros(len(rows), np.int64), rows) if numbers.coordinates == 1 else (rows[:, 0], rows[:, 1])
+
+
+# -- one noise from a curator --------------------------------------------------------------------------------------
+
+
+def central_laplace(protocol: CentralLaplace, eps: float) -> View:
+    """The noisy sums, as the curator is trusted."""
+    numbers = protocol.numbers
+    held = _held(numbers)
+    ratio = math.exp(-protocol.eps / (numbers.max_value * min(numbers.coordinates, 2)))
+    reach = math.ceil(-38 / math.log(ratio))
+    if (2 * reach + 1) > MOST_CELLS:
+        raise TooLarge(f"noise up to {reach}")
+    y = np.arange(-reach, reach + 1)
+    noise = Block((1 - ratio) / (1 + ratio) * ratio ** np.abs(y).astype(float), (-reach,))
+
+    def counts(payload: NDArray[Any]) -> list[tuple[int, ...]]:
+        where, number = _rows(numbers, payload)
+        return [(int(number[where == c].sum()),) for c in range(numbers.coordinates)]
+
+    return ProductView(
+        inputs=_raw(numbers, held),
+        eps=eps,
+        most=MANY,
+        noise=lambda n: (noise,) * numbers.coordinates,
+        own=tuple(tuple({(m * (c == i),): 1.0} for i in range(numbers.coordinates)) for c, m in held),
+        counts=counts,
+        kinds=lambda payload: np.sign(_rows(numbers, payload)[1]) + 1,
+        pairs=_pairs(held),
+        shifts=True,
+    )
+
+
+# -- correlated noise ----------------------------------------------------------------------------------------------
+
+
+def correlated_sum(protocol: CorrelatedNoiseSum, eps: float) -> View:
+    """Numbers among noises that each are a few messages whose numbers add up to 0.
+
+    Every noise but {+1, -1} is named by a message that it holds once, and that no noise holds whose name comes later
+    in the order D, -D, .., 2, -2. So the messages D show how often noise D was drawn, these draws are taken away, and
+    so on; what is left of +1 and -1 is the noise of the sum. The counts found in this way are independent, and an
+    input only moves them.
+    """
+    design, numbers = protocol.design, protocol.numbers
+    levels, copies = design.max_value, numbers.coordinates
+    content = {
+        index: atom_messages(index, levels, atoms=design.atoms, hubs=design.hubs or None)
+        for index in design.indices
+    }
+    drawn: dict[int, list[tuple[float, float]]] = {}  # a kind of noise may be there several times
+    for index, shape, ratio in zip(design.indices, design.shapes, design.ratios, strict=True):
+        drawn.setdefault(index, []).append((shape, 1 - ratio))
+    letters = [sign * j for j in range(levels, 1, -1) for sign in (1, -1)]
+    order = {letter: place for place, letter in enumerate([*letters, 1, -1])}
+    for index, messages in content.items():
+        first = min(messages, key=order.__getitem__)
+        if index != 1 and (first != index or messages[index] != 1):
+            raise TypeError(f"the noise {index} of {messages} cannot be told from its largest number")
+
+    def peeled(counts: Mapping[int, int]) -> list[tuple[int, ...]]:
+        left = dict(counts)
+        found: list[tuple[int, ...]] = []
+        for letter in letters:
+            draws = left.get(letter, 0)
+            found.append((draws,))
+            for message, times in content.get(letter, {}).items():
+                left[message] = left.get(message, 0) - times * draws
+        return [*found, (left.get(1, 0), left.get(-1, 0))]
+
+    held = [(c, m) for c, m in _held(numbers) if m * levels % numbers.max_value == 0]
+    moves = [peeled({m * levels // numbers.max_value: 1} if m else {}) for _, m in held]
+    still = peeled({})
+    most = max(abs(move[-1][0] - move[-1][1]) for move in moves)
+    band = max(1, most * protocol.n_users)
+    pair = PairNoise(design.central_ratio, tuple(drawn.get(1, ())), band)
+
+    def noise(n: int) -> tuple[Block, ...]:
+        of_letters = [negative_binomials(drawn.get(j, ())) for j in letters]
+        return (*of_letters, point(2)) * copies
+
+    def own(coordinate: int, move: list[tuple[int, ...]]) -> tuple[Own, ...]:
+        return tuple({m: 1.0} for c in range(copies) for m in (move if c == coordinate else still))
+
+    def counts(payload: NDArray[Any]) -> list[tuple[int, ...]]:
+        where, number = _rows(numbers, payload)
+        found: list[tuple[int, ...]] = []
+        for c in range(copies):
+            kinds, times = np.unique(number[where == c], return_counts=True)
+            *draws, ones = peeled(dict(zip(kinds.tolist(), times.tolist(), strict=True)))
+            found += [*draws, pair.tallied(*ones)]
+        return found
+
+    parts = len(letters) + 1
+    return ProductView(
+        inputs=_raw(numbers, held),
+        eps=eps,
+        note="" if levels == numbers.max_value else "inputs that are not rounded",
+        most=MANY,
+        noise=noise,
+        own=tuple(own(c, move) for (c, _), move in zip(held, moves, strict=True)),
+        banded={c * parts + parts - 1: pair for c in range(copies)},
+        counts=counts,
+        kinds=lambda payload: _rows(numbers, payload)[1] + levels,
+        pairs=_pairs(held),
+        shifts=True,
+    )
+
+
+# -- randomized bits -----------------------------------------------------------------------------------------------
+
+
+def fragmented_rappor(protocol: FragmentedRappor, eps: float) -> View:
+    """A bit per value, each flipped with probability p; one-bits are sent."""
+    p, most = protocol.flip_probability, protocol.numbers.max_value
+    first = 1 if protocol.estimator == "plain" else 0
+    bits = range(first, most + 1)
+
+    def own(value: int) -> tuple[Own, ...]:
+        return tuple({(1,): 1 - p if bit == value else p, (0,): p if bit == value else 1 - p} for bit in bits)
+
+    return ProductView(
+        inputs=tuple(range(most + 1)),
+        eps=eps,
+        noise=lambda n: (point(1),) * len(bits),
+        own=tuple(own(v) for v in range(most + 1)),
+        counts=lambda payload: [(int(c),) for c in np.bincount(plain(payload), minlength=len(bits))],
+        kinds=plain,
+    )
+
+
+# -- shares --------------------------------------------------------------------------------------------------------
+
+
+class SharesView(SumView):
+    """Counts of all shares of a small group."""
+
+    def _made(self, held: Held, n: int) -> Block:
+        block = self._known.get((-n, *held))
+        if block is None:
+            block = added(self._made(held[:-1], n), _dense(self.own[held[-1]])) if held else self.nothing(n)
+            self._known[(-n, *held)] = block
+        return block
+
+
+def _dense(own: Own) -> Block:
+    places = np.array(list(own))
+    mass = np.zeros(places.max(axis=0) + 1)
+    mass[tuple(places.T)] = list(own.values())
+    return Block(mass, (0,) * places.shape[1])
+
+
+def _share_counts(shares: int, order: int, total: NDArray[np.float64]) -> Own:
+    """Law of how many of m shares have each value but the last, when their sum has a given law modulo q."""
+    law: dict[tuple[int, ...], float] = {}
+
+    def extend(place: tuple[int, ...], left: int) -> None:
+        if len(place) < order - 1:
+            for c in range(left + 1):
+                extend((*place, c), left - c)
+            return
+        every = np.array([*place, left])
+        ways = math.exp(gammaln(shares + 1) - gammaln(every + 1).sum() - (shares - 1) * math.log(order))
+        law[place] = ways * float(total[int(every @ np.arange(order)) % order])
+
+    extend((), shares)
+    return law
+
+
+def split_and_mix(protocol: SplitAndMix, eps: float) -> View:
+    """Shares of noisy numbers modulo q: all of them where the group is small, otherwise their sum."""
+    n, order, numbers, shares = protocol.n_users, protocol.group_order, protocol.numbers, protocol.shares
+    ratio = math.exp(-protocol.eps / numbers.max_value)
+    inputs = tuple(range(numbers.max_value + 1))
+    if order < 2 or (n * shares + 1) ** (order - 1) > _SHARES:
+        return ModularView(
+            inputs=inputs,
+            eps=eps,
+            note="only the sum of the shares",
+            most=MANY,
+            shifts=True,
+            order=order,
+            noise=lambda users: polya_modulo(order, ratio, users / n),
+            worth=inputs,
+        )
+    noisy = polya_modulo(order, ratio, 1 / n)
+    return SharesView(
+        inputs=inputs,
+        eps=eps,
+        noise=lambda users: point(order - 1),
+        own=tuple(_share_counts(shares, order, np.roll(noisy, x)) for x in inputs),
+        kinds=plain,
+    )
+
+
+VIEWS: tuple[tuple[type[ProtocolBase], Callable[..., View]], ...] = (
+    (CentralLaplace, central_laplace),
+    (CorrelatedNoiseSum, correlated_sum),
+    (FragmentedRappor, fragmented_rappor),
+    (SplitAndMix, split_and_mix),
+)
