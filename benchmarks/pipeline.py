@@ -25,7 +25,7 @@ from shuffledp.experiments.config import load_settings, merged, read_yaml
 
 ROOT = Path(__file__).resolve().parents[1]
 PAGE = ROOT / "docs/benchmarks.md"
-BLOCK = re.compile(r"(<!-- begin time table -->\n).*?(<!-- end time table -->)", re.DOTALL)
+BLOCK = re.compile(r"(<!-- measured table -->\n).*?(<!-- measured table ends -->)", re.DOTALL)
 PARTS = ("Snakefile", "workflow", "config", "profiles", "data/summaries")
 SINGLE = dict.fromkeys(("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"), "1")
 STARTS = 5
