@@ -82,7 +82,7 @@ OPTIONS: Mapping[str, Draw] = {
 
 OWN_OPTIONS: Mapping[tuple[TaskKind, str, str], Draw] = {
     ("summation", "fragmented_rappor", "estimator"): _one_of("plain", "centred"),
-    ("summation", "fragmented_rappor", "calibration"): _one_of("optimistic", "worst_case"),
+    ("summation", "fragmented_rappor", "calibration"): _sometimes(_one_of("worst_case")),
 }
 
 #: Protocols whose guarantee counts on a fixed number of users.
@@ -165,6 +165,8 @@ def random_setting(protocol: type[ProtocolBase], rng: np.random.Generator) -> Se
         options[name] = draw(rng, task)
     if options.get("dummies") is not None:
         options.pop("stray_factor", None)
+    if protocol.name == "fragmented_rappor" and accounting == "printed":
+        options.pop("calibration")  # it has one
     if options.get("eps_star") is not None:
         options["eps_star"] *= eps
     if "atoms" in options:
