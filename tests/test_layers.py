@@ -27,7 +27,7 @@ ALLOWED: dict[str, set[str] | None] = {
     "datasets": {"columns", "storage"},
     "populations": {"numerics"},
     "tasks": {"numerics"},
-    "accounting": {"numerics", "populations", "tasks"},
+    "accounting": {"doors", "numerics", "populations", "tasks"},
     "protocols": {"accounting", "numerics", "populations", "tasks"},
     "audit": {"accounting", "numerics", "populations", "protocols", "tasks"},
     "learning": {"numerics", "storage"},

@@ -11,15 +11,7 @@ import math
 
 from shuffledp.accounting.clones import OtherReports
 from shuffledp.accounting.errors import Infeasible
-from shuffledp.accounting.standing import Standing
 from shuffledp.populations import Binomial, Fixed, Poisson, SubExponential, SubGaussian
-
-#: What stands behind the simplified form.
-SIMPLIFIED = Standing(
-    "unproven",
-    "the simplified form is used from 3 log(4/delta) expected clones on, and follows from its theorem from 14 on "
-    "(RP-E4)",
-)
 
 
 def _log(numerator: float, delta: float) -> float:

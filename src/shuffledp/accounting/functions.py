@@ -14,49 +14,16 @@ from dataclasses import dataclass
 from types import MappingProxyType
 from typing import Any
 
-from shuffledp.accounting.central_gaussian import central_gaussian_epsilon, central_replacement_epsilon
-from shuffledp.accounting.checkin_baselines import checkin_baseline_epsilon, checkin_generic_epsilon
 from shuffledp.accounting.clones import clone_rate
-from shuffledp.accounting.closed_forms import SIMPLIFIED
-from shuffledp.accounting.dump import blanket_delta, dummy_delta, dummy_epsilon
-from shuffledp.accounting.dump_local import mix_shuffler_epsilon, pure_shuffler_epsilon
-from shuffledp.accounting.flexible_dump import flexible_dummy_delta
-from shuffledp.accounting.gaussian_clones import (
-    clones_epsilon,
-    gaussian_clones_epsilon,
-    gaussian_local_epsilon,
-    optimal_composition,
-)
-from shuffledp.accounting.grr_blanket import blanket_local_budget, grr_blanket_delta, grr_blanket_epsilon
-from shuffledp.accounting.multi_message import multi_expected_delta
-from shuffledp.accounting.polya import expected_polya_delta, negative_binomial_delta
-from shuffledp.accounting.public_coin import rows_delta
-from shuffledp.accounting.random_population import (
-    OWN_COIN,
-    amplified_epsilon,
-    checkin_epsilon,
-    checkin_local_budget,
-    clone_delta,
-    local_budget,
-)
-from shuffledp.accounting.segmented import NUMBER_OF_MESSAGES, all_counts_delta, segmented_delta
-from shuffledp.accounting.segmented_users import user_level_delta
-from shuffledp.accounting.shuffle_gaussian import shuffle_gaussian_epsilon
-from shuffledp.accounting.standing import EXACT, UPPER, Standing
-from shuffledp.accounting.subsampled_shuffle_gaussian import (
-    checkin_shuffle_gaussian_epsilon,
-    checkin_theorem3_epsilon,
-    subsampled_gaussian_epsilon,
-    subsampled_shuffle_gaussian_epsilon,
-)
-from shuffledp.accounting.summation import negative_binomial_shift_delta
-from shuffledp.accounting.summation_baselines import RAPPOR_STANDINGS, rappor_delta
-from shuffledp.accounting.truncation import two_bins_delta
-from shuffledp.accounting.variation_ratio import (
+from shuffledp.accounting.doubts import (
     FORGOTTEN_RESIDUAL,
-    variation_ratio_delta,
-    variation_ratio_epsilon,
+    NUMBER_OF_MESSAGES,
+    OWN_COIN,
+    RAPPOR_STANDINGS,
+    SIMPLIFIED,
 )
+from shuffledp.accounting.standing import EXACT, UPPER, Standing
+from shuffledp.doors import behind
 from shuffledp.populations import Binomial, Fixed, SubExponential, SubGaussian
 
 Arguments = Mapping[str, Any]
@@ -88,17 +55,23 @@ class NamedFunction:
 
     Parameters
     ----------
-    function : callable
-        Gives a float.
+    name : str
+        As `shuffledp.accounting` offers it; gives a float.
     quantity : {"eps", "eps_local", "delta"}
         What that float is.
     rule : callable
         What stands behind it, from all arguments by name, defaults included.
     """
 
-    function: Callable[..., float]
+    name: str
     quantity: str
     rule: Callable[[Arguments], Standing]
+
+    @property
+    def function(self) -> Callable[..., float]:
+        """The function; imports the module that defines it, and no other."""
+        found: Callable[..., float] = behind("shuffledp.accounting", self.name)
+        return found
 
     def standing(self, arguments: Arguments) -> Standing:
         """What stands behind the number for these arguments, as the function takes them by name.
@@ -111,7 +84,7 @@ class NamedFunction:
         try:
             bound = inspect.signature(self.function).bind(**arguments)
         except TypeError as error:
-            raise ValueError(f"{self.function.__name__}: {error}.") from None
+            raise ValueError(f"{self.name}: {error}.") from None
         bound.apply_defaults()
         return self.rule(bound.arguments)
 
@@ -187,55 +160,55 @@ def _rappor(arguments: Arguments) -> Standing:
 
 
 def _entries(
-    *entries: tuple[Callable[..., float], str, Callable[[Arguments], Standing]],
-) -> Mapping[str, Any]:
-    return MappingProxyType({entry[0].__name__: NamedFunction(*entry) for entry in entries})
+    *entries: tuple[str, str, Callable[[Arguments], Standing]],
+) -> Mapping[str, NamedFunction]:
+    return MappingProxyType({entry[0]: NamedFunction(*entry) for entry in entries})
 
 
 NAMED_FUNCTIONS: Mapping[str, NamedFunction] = _entries(
     # a random population
-    (amplified_epsilon, "eps", _clones),
-    (local_budget, "eps_local", _clones),
-    (clone_delta, "delta", _always(UPPER)),
-    (checkin_epsilon, "eps", _checkin),
-    (checkin_local_budget, "eps_local", _checkin),
-    (clones_epsilon, "eps", _always(UPPER)),
-    (expected_polya_delta, "delta", _always(UPPER)),
-    (negative_binomial_delta, "delta", _always(EXACT)),
-    (multi_expected_delta, "delta", _always(UPPER)),
+    ("amplified_epsilon", "eps", _clones),
+    ("local_budget", "eps_local", _clones),
+    ("clone_delta", "delta", _always(UPPER)),
+    ("checkin_epsilon", "eps", _checkin),
+    ("checkin_local_budget", "eps_local", _checkin),
+    ("clones_epsilon", "eps", _always(UPPER)),
+    ("expected_polya_delta", "delta", _always(UPPER)),
+    ("negative_binomial_delta", "delta", _always(EXACT)),
+    ("multi_expected_delta", "delta", _always(UPPER)),
     # dummies and blankets
-    (dummy_delta, "delta", _always(EXACT)),
-    (dummy_epsilon, "eps", _numerical),
-    (blanket_delta, "delta", _always(EXACT)),
-    (blanket_local_budget, "eps_local", _always(UPPER)),
-    (grr_blanket_delta, "delta", _always(UPPER)),
-    (grr_blanket_epsilon, "eps", _always(UPPER)),
-    (flexible_dummy_delta, "delta", _without_noise),
-    (pure_shuffler_epsilon, "eps", _numerical),
-    (mix_shuffler_epsilon, "eps", _numerical),
-    (two_bins_delta, "delta", _always(EXACT)),
-    (rows_delta, "delta", _always(UPPER)),
+    ("dummy_delta", "delta", _always(EXACT)),
+    ("dummy_epsilon", "eps", _numerical),
+    ("blanket_delta", "delta", _always(EXACT)),
+    ("blanket_local_budget", "eps_local", _always(UPPER)),
+    ("grr_blanket_delta", "delta", _always(UPPER)),
+    ("grr_blanket_epsilon", "eps", _always(UPPER)),
+    ("flexible_dummy_delta", "delta", _without_noise),
+    ("pure_shuffler_epsilon", "eps", _numerical),
+    ("mix_shuffler_epsilon", "eps", _numerical),
+    ("two_bins_delta", "delta", _always(EXACT)),
+    ("rows_delta", "delta", _always(UPPER)),
     # sets
-    (segmented_delta, "delta", _segmented),
-    (all_counts_delta, "delta", _always(UPPER)),
-    (user_level_delta, "delta", _always(UPPER)),
-    (variation_ratio_delta, "delta", _variation_ratio),
-    (variation_ratio_epsilon, "eps", _variation_ratio),
+    ("segmented_delta", "delta", _segmented),
+    ("all_counts_delta", "delta", _always(UPPER)),
+    ("user_level_delta", "delta", _always(UPPER)),
+    ("variation_ratio_delta", "delta", _variation_ratio),
+    ("variation_ratio_epsilon", "eps", _variation_ratio),
     # sums
-    (rappor_delta, "delta", _rappor),
-    (negative_binomial_shift_delta, "delta", _always(EXACT)),
+    ("rappor_delta", "delta", _rappor),
+    ("negative_binomial_shift_delta", "delta", _always(EXACT)),
     # Gaussian reports
-    (shuffle_gaussian_epsilon, "eps", _always(ONE_PAIR)),
-    (subsampled_shuffle_gaussian_epsilon, "eps", _always(ONE_PAIR)),
-    (checkin_shuffle_gaussian_epsilon, "eps", _shuffled_checkin),
-    (checkin_theorem3_epsilon, "eps", _always(MEAN_RATE)),
-    (checkin_baseline_epsilon, "eps", _always(MEAN_PARTICIPANTS)),
-    (checkin_generic_epsilon, "eps", _always(MEAN_PARTICIPANTS)),
-    (subsampled_gaussian_epsilon, "eps", _always(UPPER)),
-    (gaussian_clones_epsilon, "eps", _gaussian_clones),
-    (gaussian_local_epsilon, "eps_local", _gaussian_local),
-    (optimal_composition, "eps", _always(EXACT)),
-    (central_gaussian_epsilon, "eps", _always(ONE_RECORD_MORE)),
-    (central_replacement_epsilon, "eps", _always(UPPER)),
+    ("shuffle_gaussian_epsilon", "eps", _always(ONE_PAIR)),
+    ("subsampled_shuffle_gaussian_epsilon", "eps", _always(ONE_PAIR)),
+    ("checkin_shuffle_gaussian_epsilon", "eps", _shuffled_checkin),
+    ("checkin_theorem3_epsilon", "eps", _always(MEAN_RATE)),
+    ("checkin_baseline_epsilon", "eps", _always(MEAN_PARTICIPANTS)),
+    ("checkin_generic_epsilon", "eps", _always(MEAN_PARTICIPANTS)),
+    ("subsampled_gaussian_epsilon", "eps", _always(UPPER)),
+    ("gaussian_clones_epsilon", "eps", _gaussian_clones),
+    ("gaussian_local_epsilon", "eps_local", _gaussian_local),
+    ("optimal_composition", "eps", _always(EXACT)),
+    ("central_gaussian_epsilon", "eps", _always(ONE_RECORD_MORE)),
+    ("central_replacement_epsilon", "eps", _always(UPPER)),
 )
 """By name; everything else in `shuffledp.accounting` is for Python only."""

@@ -39,7 +39,6 @@ from shuffledp.accounting.closed_forms import corrected_epsilon, printed_epsilon
 from shuffledp.accounting.errors import Infeasible
 from shuffledp.accounting.moments import worst_delta, worst_epsilon, worst_local_budget
 from shuffledp.accounting.remember import remember
-from shuffledp.accounting.standing import Standing
 from shuffledp.numerics.checks import (
     check_choice,
     check_count,
@@ -60,11 +59,6 @@ Accounting = Literal["printed", "simplified", "corrected", "exact"]
 ACCOUNTINGS: tuple[str, ...] = get_args(Accounting)
 Objective = Literal["randomized_response", "laplace"]
 OBJECTIVES: tuple[str, ...] = get_args(Objective)
-#: What stands behind random check-in where the coin of user 1 counts as protection.
-OWN_COIN = Standing(
-    "unproven",
-    "user 1's own coin counts as protection, though the number of filled slots may show who takes part",
-)
 
 #: Errors this close, relatively, count as equal: the smaller number of dummies wins.
 _TIE = 1e-9

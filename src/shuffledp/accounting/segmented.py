@@ -31,7 +31,6 @@ from shuffledp.accounting.clones import log_ratio, negligible
 from shuffledp.accounting.errors import Infeasible
 from shuffledp.accounting.profiles import log_gaussian_delta
 from shuffledp.accounting.remember import remember
-from shuffledp.accounting.standing import Standing
 from shuffledp.accounting.two_counts import (
     Blanket,
     Labels,
@@ -60,12 +59,6 @@ BLANKET_LAWS: tuple[str, ...] = get_args(BlanketLaw)
 Composition = Literal["printed", "tight"]
 COMPOSITIONS: tuple[str, ...] = get_args(Composition)
 
-#: What stands behind the pair of counts with binomial blanket messages where not all items are sent.
-NUMBER_OF_MESSAGES = Standing(
-    "violated",
-    "the number of messages shows whether the victim reported (SEG-6.1): for 5 users, 3 items, 1 per user, m 2, eps "
-    "0.45 and delta 0.001 the true delta is 24 times as large, and 9.8 times where the others' reports are not known",
-)
 
 _REMEMBERED = 1 << 15
 _XTOL = 1e-10

@@ -11,7 +11,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from types import MappingProxyType
 from typing import TYPE_CHECKING, Literal, get_args
 
 import numpy as np
@@ -20,7 +19,7 @@ from scipy.special import gammaln
 from shuffledp.accounting.errors import Infeasible
 from shuffledp.accounting.remember import remember
 from shuffledp.accounting.secure_sum import security_bits
-from shuffledp.accounting.standing import UPPER, Standing
+from shuffledp.accounting.standing import Standing
 from shuffledp.accounting.summation import discrete_laplace_variance
 from shuffledp.accounting.told_bits import told_bits_delta
 from shuffledp.numerics.checks import (
@@ -47,20 +46,6 @@ TOO_FEW_SHARES: Mapping[str, Standing] = {
 IKOS_FORMS: tuple[str, ...] = get_args(IkosForm)
 RapporCalibration = Literal["sound", "worst_case", "optimistic"]
 RAPPOR_CALIBRATIONS: tuple[str, ...] = get_args(RapporCalibration)
-#: What each calibration guarantees.
-RAPPOR_STANDINGS: Mapping[str, Standing] = MappingProxyType(
-    {
-        "sound": UPPER,
-        "worst_case": Standing(
-            "unproven",
-            "the other users are assumed to hold one of the two values, which is not proven to be the worst",
-        ),
-        "optimistic": Standing(
-            "violated",
-            "the other users are assumed to hold a third value (SUM-N4): with one of the two delta is larger",
-        ),
-    }
-)
 RapporEstimator = Literal["plain", "centred"]
 RAPPOR_ESTIMATORS: tuple[str, ...] = get_args(RapporEstimator)
 

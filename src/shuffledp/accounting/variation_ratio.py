@@ -30,7 +30,6 @@ from functools import partial
 from shuffledp.accounting.clones import log_ratio, negligible
 from shuffledp.accounting.errors import Infeasible
 from shuffledp.accounting.remember import remember
-from shuffledp.accounting.standing import Standing
 from shuffledp.accounting.two_counts import Labels, binomial_blanket, pair_delta, settled_delta
 from shuffledp.numerics.checks import (
     check_count,
@@ -39,13 +38,6 @@ from shuffledp.numerics.checks import (
     check_positive,
 )
 from shuffledp.numerics.roots import root_below
-
-#: What stands behind the theorem as stated where the victim has a residual component.
-FORGOTTEN_RESIDUAL = Standing(
-    "violated",
-    "the others' residuals may look different from the victim's (SEG-6.2): for 4 users who report one of 5 items, eps "
-    "3 and delta 0.001 the true delta is 58 times as large",
-)
 
 _REMEMBERED = 4096
 _XTOL = 1e-11

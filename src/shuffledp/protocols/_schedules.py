@@ -17,15 +17,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from shuffledp.accounting.clones import ClonesProfile, OtherReports
-from shuffledp.accounting.closed_forms import SIMPLIFIED
+from shuffledp.accounting.doubts import OWN_COIN, SIMPLIFIED
 from shuffledp.accounting.errors import Infeasible
 from shuffledp.accounting.profiles import PrivacyProfile
-from shuffledp.accounting.random_population import (
-    OWN_COIN,
-    checkin_local_budget,
-    local_budget,
-    optimal_dummies,
-)
+from shuffledp.accounting.random_population import checkin_local_budget, local_budget, optimal_dummies
 from shuffledp.accounting.standing import EXACT, UPPER, Standing
 from shuffledp.numerics.checks import check_choice, check_count
 from shuffledp.populations import Binomial, Fixed, Law, Population

@@ -9,8 +9,8 @@ from typing import Any, ClassVar, Self
 import numpy as np
 from numpy.typing import NDArray
 
+from shuffledp.accounting.doubts import NUMBER_OF_MESSAGES
 from shuffledp.accounting.profiles import PrivacyProfile
-from shuffledp.accounting.segmented import NUMBER_OF_MESSAGES
 from shuffledp.accounting.segmented_plans import SegmentedPlan, segmented_plan
 from shuffledp.accounting.segmented_profile import SegmentedProfile
 from shuffledp.accounting.standing import UPPER, Standing, weakest

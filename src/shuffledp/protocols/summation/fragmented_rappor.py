@@ -9,12 +9,12 @@ from typing import Any, ClassVar, Self
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from shuffledp.accounting.doubts import RAPPOR_STANDINGS
 from shuffledp.accounting.errors import Infeasible
 from shuffledp.accounting.profiles import Kind, PrivacyProfile, View
 from shuffledp.accounting.standing import Standing
 from shuffledp.accounting.summation_baselines import (
     RAPPOR_ESTIMATORS,
-    RAPPOR_STANDINGS,
     rappor_delta,
     rappor_flip_probability,
     rappor_mse,
