@@ -43,7 +43,7 @@ def test_processes_are_added_up_by_kind(pipeline, tmp_path):
     assert (run.jobs["methods"], run.cells) == (2, 4)
     rows = dict(
         line.strip("| ").split(" | ")
-        for line in pipeline.table({"quick": run}, (0.5, 0.6), None)
+        for line in pipeline.table({"quick": run}, (0.5, 0.6), None, 0.0)
         if "| " in line and "---" not in line and "quick" not in line
     )
     assert rows["methods: starts of their jobs"] == "2 x 0.50 s = 1 s"
