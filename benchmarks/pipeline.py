@@ -56,6 +56,8 @@ from pathlib import Path
 import run_method
 from shuffledp.experiments.bundle import Bundle
 job = json.load(sys.stdin)
+import atexit, gc
+atexit.register(gc.freeze)  # as every job does
 run_method.main(job, Path("data/prepared"), Path("."), Path(sys.argv[2]), Bundle.of(Path(sys.argv[2]), "a", "b", "c"))
 """
 
@@ -143,7 +145,9 @@ def fresh(folder: Path, cores: int) -> float:
     return time.monotonic() - started
 
 
-def table(runs: Mapping[str, Run], start: tuple[float, float], clone: float | None) -> Iterator[str]:
+def table(
+    runs: Mapping[str, Run], start: tuple[float, float], clone: float | None, load: float
+) -> Iterator[str]:
     """The table in Markdown."""
     names = {"quick": "quick", "papers": "papers' scale without training"}
     yield f"| | {' | '.join(names[scale] for scale in runs)} |"
@@ -169,7 +173,8 @@ def table(runs: Mapping[str, Run], start: tuple[float, float], clone: float | No
     yield f"Start of a method's job, median over kinds of methods: {start[0]:.2f} CPU s; the largest {start[1]:.2f} s."
     if clone is not None:
         yield f"`make quick` in a fresh clone, with its set-up: {clone:.0f} s."
-    yield f"Cores: {os.cpu_count()}; Python {platform.python_version()}."
+    used = f"Cores: {os.cpu_count()}; Python {platform.python_version()}"
+    yield f"{used}; load of the machine before the run: {load:.1f}."
 
 
 def main() -> None:
@@ -177,6 +182,7 @@ def main() -> None:
     parser.add_argument("scales", nargs="*", choices=["quick", "papers", "fresh"], default=["quick"])
     parser.add_argument("--cores", type=int, default=2)
     asked = parser.parse_args()
+    load = os.getloadavg()[1]
     with tempfile.TemporaryDirectory() as temporary:
         folder = Path(temporary)
         start = start_of_a_job(folder)
@@ -186,7 +192,7 @@ def main() -> None:
             if scale in asked.scales
         }
         clone = fresh(folder / "clone", asked.cores) if "fresh" in asked.scales else None
-    text = "\n".join(table(runs, start, clone))
+    text = "\n".join(table(runs, start, clone, load))
     print(text)
     page, count = BLOCK.subn(
         lambda found: f"{found[1]}\n{text}\n\n{found[2]}", PAGE.read_text(encoding="utf-8")

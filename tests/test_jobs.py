@@ -44,6 +44,18 @@ def test_warnings_go_to_the_log_while_the_job_runs_and_are_warnings_again_afterw
         warnings.warn("again", UserWarning, stacklevel=1)
 
 
+def test_a_job_that_ends_does_not_search_its_imports_for_garbage(tmp_path):
+    program = (
+        "import atexit, gc, sys\n"
+        "atexit.register(lambda: print(gc.get_freeze_count()))\n"  # called last
+        "from shuffledp.jobs import job\n"
+        "with job(sys.argv[1]):\n    assert gc.get_freeze_count() == 0\n"
+    )
+    command = [sys.executable, "-c", program, str(tmp_path / "job.log")]
+    done = subprocess.run(command, capture_output=True, text=True, check=True)
+    assert int(done.stdout) > 1000
+
+
 WORKFLOW = """
 import subprocess, sys
 subprocess.run(["bash", "-c", "set -euo pipefail;  " + sys.executable + " " + sys.argv[1] + " " + sys.argv[2]])

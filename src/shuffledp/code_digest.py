@@ -261,12 +261,13 @@ class Code:
         self, root: Path, *, package: Path = PACKAGE, read: Callable[[Path], bytes] = Path.read_bytes
     ) -> None:
         self._root = root.resolve()
-        self._package = package
+        self._package = package.resolve()
         self._read = read
         self._sources: dict[Path, Source] = {}
         self._modules: dict[str, Path | None] = {}
         self._steps: dict[Path, tuple[frozenset[Path], frozenset[str]]] = {}
-        self._data: dict[Path, str] = {}
+        self._names: dict[Path, tuple[str, str]] = {}
+        self._known: dict[tuple[Entry, ...], Reach] = {}
 
     def reach(self, *entries: Entry) -> Reach:
         """Everything that entries reach.
@@ -281,6 +282,11 @@ class Code:
         ValueError
             If an entry does not exist.
         """
+        if entries not in self._known:
+            self._known[entries] = self._reach(entries)
+        return self._known[entries]
+
+    def _reach(self, entries: tuple[Entry, ...]) -> Reach:
         waiting: list[Path] = []
         edges: set[str] = set()
         for entry in entries:
@@ -303,11 +309,11 @@ class Code:
             step = self._step(file)
             waiting += step[0]
             edges |= step[1]
-        lines = sorted([f"{self._label(file)} {self._digest(file)}" for file in seen] + list(edges))
-        names = {file: self._module_name(file) for file in seen}
+        named = {file: self._named(file) for file in seen}
+        lines = sorted([*(line for _, line in named.values()), *edges])
         return Reach(
-            frozenset(name for name in names.values() if name),
-            frozenset(file for file, name in names.items() if not name),
+            frozenset(module for module, _ in named.values() if module),
+            frozenset(file for file, (module, _) in named.items() if not module),
             sha256("\n".join(lines).encode()).hexdigest(),
         )
 
@@ -344,12 +350,14 @@ class Code:
             self._sources[file] = read_source(self._read(file), str(file))
         return self._sources[file]
 
-    def _digest(self, file: Path) -> str:
-        if file.suffix == ".py":
-            return self._source(file).digest
-        if file not in self._data:
-            self._data[file] = sha256(self._read(file)).hexdigest()
-        return self._data[file]
+    def _named(self, file: Path) -> tuple[str, str]:
+        """Dotted name of a module (empty for other files), and the file's line in the digest: its name and content."""
+        if file not in self._names:
+            content = (
+                self._source(file).digest if file.suffix == ".py" else sha256(self._read(file)).hexdigest()
+            )
+            self._names[file] = self._module_name(file), f"{self._label(file)} {content}"
+        return self._names[file]
 
     # -- one step --
 

@@ -1,0 +1,67 @@
+"""The table of where the pipeline's time goes adds up."""
+
+import importlib.util
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+
+ROOT = Path(__file__).resolve().parents[1]
+
+
+@pytest.fixture(scope="module")
+def pipeline():
+    spec = importlib.util.spec_from_file_location("pipeline_times", ROOT / "benchmarks/pipeline.py")
+    module = importlib.util.module_from_spec(spec)
+    sys.modules[spec.name] = module
+    spec.loader.exec_module(module)
+    yield module
+    del sys.modules[spec.name]
+
+
+def test_processes_are_added_up_by_kind(pipeline, tmp_path):
+    lines = [
+        ["tmpab_1.run_method.py", 2.0, 0.5],
+        ["tmpx.run_method.py", 1.0, 0.0],
+        ["tmp.draw_paper.py", 4.0, 0.0],
+    ]
+    lines.append(["snakemake", 3.0, 8.5])  # a second of its children's time is in none of the scripts
+    log = tmp_path / "cpu.jsonl"
+    log.write_text("".join(f"{json.dumps(line)}\n" for line in lines))
+    cells = tmp_path / "results/runs/paper/experiment/method.cells.parquet"
+    cells.parent.mkdir(parents=True)
+    pq.write_table(pa.table({"cell": ["a", "b", "c", "d"]}), cells)
+    run = pipeline.used(log, 6.0, tmp_path / "results")
+    assert sum(run.cpu.values()) == pytest.approx(11.5)
+    assert (run.cpu["snakemake"], run.cpu["methods"], run.cpu["drawing"]) == (3.0, 3.5, 4.0)
+    assert run.cpu["other processes"] == pytest.approx(1.0)
+    assert (run.jobs["methods"], run.cells) == (2, 4)
+    rows = dict(
+        line.strip("| ").split(" | ")
+        for line in pipeline.table({"quick": run}, (0.5, 0.6), None, 0.0)
+        if "| " in line and "---" not in line and "quick" not in line
+    )
+    assert rows["methods: starts of their jobs"] == "2 x 0.50 s = 1 s"
+    assert rows["methods: work per cell"] == "625 ms"
+    assert rows["CPU time in all"] == "12 s"
+
+
+def test_every_process_reports_itself(pipeline, tmp_path):
+    (tmp_path / "sitecustomize.py").write_text(pipeline.SPY)
+    script = tmp_path / "busy.py"
+    script.write_text("import time\nend = time.process_time() + 0.2\nwhile time.process_time() < end: pass\n")
+    environment = {**os.environ, "PYTHONPATH": str(tmp_path), "SHUFFLEDP_CPU": str(tmp_path / "cpu.jsonl")}
+    subprocess.run([sys.executable, str(script)], env=environment, check=True)
+    name, own, children = json.loads((tmp_path / "cpu.jsonl").read_text())
+    assert name == "busy.py"
+    assert 0.2 <= own < 2
+    assert children == 0
+
+
+def test_the_page_has_a_place_for_the_table(pipeline):
+    assert len(pipeline.BLOCK.findall(pipeline.PAGE.read_text(encoding="utf-8"))) == 1
