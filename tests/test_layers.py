@@ -42,9 +42,10 @@ ALLOWED: dict[str, set[str] | None] = {
     "cli": None,
 }
 MAY_PRINT = {"cli"}
-# "The drawing code loads the checked configuration (experiments.config) [..]; it imports nothing else from there
-# but the reader of results."
-FIGURES_MAY_USE = {"experiments.config", "experiments.results"}
+# "drawings.py turns the checked configuration (experiments.config) into plain data [..], and the rest draws from such
+# data and the reader of results."
+FIGURES_MAY_USE = {"experiments.results"}
+PLANS_FIGURES = {"figures.drawings"}
 
 
 # -- reading the source ----------------------------------------------------------------------------------------
@@ -163,12 +164,14 @@ def test_package_itself_imports_no_room():
     assert not list(imported(MODULES[""], package=True))
 
 
-def test_figures_read_configuration_and_results_and_nothing_else_of_experiments():
+def test_figures_read_results_and_nothing_else_of_experiments_and_plan_from_the_configuration():
     wrong = [
         f"{module}, line {line}: imports {name}"
         for module, tree in of_room("figures").items()
         for line, name in imported(tree, module, package=module in PACKAGES)
-        if room_of(name) == "experiments" and ".".join(name.split(".")[:2]) not in FIGURES_MAY_USE
+        if (room_of(name) == "experiments" or name.startswith(tuple(PLANS_FIGURES)))
+        and ".".join(name.split(".")[:2])
+        not in (FIGURES_MAY_USE | ({"experiments.config"} if module in PLANS_FIGURES else set()))
     ]
     assert not wrong, "\n".join(wrong)
 

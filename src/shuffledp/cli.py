@@ -19,7 +19,7 @@ from shuffledp.experiments.config import (
     merged,
     read_yaml,
 )
-from shuffledp.figures.drawings import drawing_files
+from shuffledp.figures.drawings import drawings_of
 from shuffledp.protocols import available, get
 from shuffledp.tasks import TASK_KINDS
 
@@ -72,7 +72,7 @@ def check(configfile: str | None) -> None:
         for run in paper.training.values():
             without = f", left out ({settings.left_out})" if settings.left_out else ""
             click.echo(f"  training {run.id}: {run.plan(settings.seed).rounds} rounds{without}")
-        click.echo(f"  drawings: {', '.join(file.id for file in drawing_files(paper))}")
+        click.echo(f"  drawings: {', '.join(file.id for file in drawings_of(paper))}")
 
 
 @main.command()

@@ -267,24 +267,9 @@ def results_of(paper):
     ]
 
 
-def captions_of(paper, files):
-    return [
-        str(ROOT / "workflow/report" / paper.key / name)
-        for name in sorted(
-            {f.entry["caption"] for f in files}
-            | {c["caption"] for c in paper.claims.values()}
-        )
-    ]
+CAPTIONS = ROOT / "workflow/report"
 
 
-def drawing_setup(paper, files):
-    """What the drawings depend on in the configuration; a change elsewhere does not redraw them."""
-    about = ("parts", "grid", "accounting", "repeats", "source", "assumed")
-    about += ("rounds", "left_out")
-    return {
-        file.id: [
-            dict(file.entry),
-            {a: str(getattr(file.experiment, a)) for a in about},
-        ]
-        for file in files
-    }
+def captions_of(jobs):
+    """The captions' prose that some drawings read."""
+    return sorted({job["caption"] for job in jobs})

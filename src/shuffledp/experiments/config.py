@@ -52,7 +52,8 @@ def merged(base: Mapping[str, Any], over: Mapping[str, Any]) -> dict[str, Any]:
 class Method:
     """One line of a comparison: a protocol, or a function of `shuffledp.accounting`.
 
-    With ``training`` the cells of a function have the accuracy of that run, at the round that they are about.
+    With ``training`` the cells of a function have the accuracy of that run, at the round that they are about. One that
+    a file of baselines adds is ``added``.
     """
 
     id: str
@@ -65,6 +66,7 @@ class Method:
     budget: Mapping[str, Any] | None = None
     accounting: tuple[str, ...] | None = None
     training: str | None = None
+    added: bool = False
 
 
 @dataclass(frozen=True)
@@ -512,7 +514,7 @@ def _experiment(
             places[method_id] = f"{here} (for {key}.{name})"
             grid_places = {g: f"{places[method_id]}: grid.{g}" for g in grid}
             _check_resolved(value, grid, schemas, "method", places[method_id], grid_places)
-            methods[method_id] = _method(method_id, value, here)
+            methods[method_id] = replace(_method(method_id, value, here), added=True)
     experiment = Experiment(
         paper=key,
         id=name,

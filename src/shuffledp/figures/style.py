@@ -9,7 +9,6 @@ from dataclasses import dataclass
 from typing import Any
 
 import matplotlib as mpl
-import seaborn as sns
 from matplotlib.figure import Figure
 
 # Okabe and Ito's colours in an order that keeps neighbours apart; they stay distinct for colour-blind readers.
@@ -53,7 +52,17 @@ _KNOWN = {
     "multi_exact": 8,
 }
 
+_INK = ".15"  # of frames and letters: softer than black
 SETTINGS: dict[Any, Any] = {
+    "axes.edgecolor": _INK,
+    "axes.labelcolor": _INK,
+    "text.color": _INK,
+    "xtick.color": _INK,
+    "ytick.color": _INK,
+    "axes.axisbelow": True,
+    "lines.solid_capstyle": "round",
+    "patch.edgecolor": "w",
+    "patch.force_edgecolor": True,
     "figure.dpi": 110,
     "savefig.dpi": 160,
     "font.size": 9,
@@ -98,9 +107,8 @@ def looks(curves: Sequence[str]) -> dict[str, Look]:
 
 @contextmanager
 def house_style() -> Iterator[None]:
-    """Matplotlib and seaborn settings for the time of drawing, without touching the caller's."""
-    with mpl.rc_context(), sns.axes_style("ticks"):
-        mpl.rcParams.update(SETTINGS)
+    """Matplotlib settings for the time of drawing, without touching the caller's."""
+    with mpl.rc_context(SETTINGS):
         yield
 
 
