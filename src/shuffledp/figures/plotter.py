@@ -107,7 +107,9 @@ def draw(what: Picture) -> Figure:
         ax.set_visible(False)
     _labels(figure, axes, what)
     _legend(figure, what, shown)
-    figure.draw_without_rendering()  # lay out once; every format is then saved as it stands
+    layout = figure.get_layout_engine()
+    assert layout is not None
+    layout.execute(figure)  # once, without a draw; every format is then saved as it stands
     figure.set_layout_engine("none")
     return figure
 
