@@ -9,7 +9,7 @@ from filelock import FileLock
 from shuffledp import datasets
 from shuffledp.cli import main
 from shuffledp.experiments import results, runner
-from shuffledp.experiments.config import load_settings
+from shuffledp.figures.selection import load_settings
 from shuffledp.storage import damaged, publish
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -42,8 +42,6 @@ overrides: {}
 @pytest.fixture
 def project(tmp_path, monkeypatch):
     (tmp_path / "config/experiments").mkdir(parents=True)
-    (tmp_path / "workflow").mkdir()
-    (tmp_path / "workflow/schemas").symlink_to(ROOT / "workflow/schemas", target_is_directory=True)
     (tmp_path / "config/config.yaml").write_text(CONFIG)
     (tmp_path / "config/experiments/demo.yaml").write_text(PAPER)
     monkeypatch.chdir(tmp_path)

@@ -18,6 +18,7 @@ PAGE = (ROOT / "docs/architecture.md").read_text(encoding="utf-8")
 ALLOWED: dict[str, set[str] | None] = {
     "numerics": set(),
     "storage": set(),
+    "yamlfile": set(),
     "jobs": set(),
     "provenance": set(),
     "datasets": {"storage"},
@@ -35,17 +36,18 @@ ALLOWED: dict[str, set[str] | None] = {
         "protocols",
         "storage",
         "tasks",
+        "yamlfile",
     },
     "figures": {"experiments", "storage"},
-    "claims": {"accounting", "numerics", "populations", "storage"},
+    "claims": {"accounting", "numerics", "populations", "storage", "yamlfile"},
     "pages": {"storage"},
     "cli": None,
 }
 MAY_PRINT = {"cli"}
-# "drawings.py turns the checked configuration (experiments.config) into plain data [..], and the rest draws from such
+# "selection.py and drawings.py turn the checked configuration [..] into plain data [..], and the rest draws from such
 # data and the reader of results."
 FIGURES_MAY_USE = {"experiments.results"}
-PLANS_FIGURES = {"figures.drawings"}
+PLANS_FIGURES = {"figures.drawings", "figures.selection"}
 
 
 # -- reading the source ----------------------------------------------------------------------------------------

@@ -14,12 +14,12 @@ from shuffledp import __version__, datasets, storage
 from shuffledp.experiments.config import (
     ConfigurationError,
     Settings,
-    cells_of,
-    load_settings,
     merged,
     read_yaml,
 )
+from shuffledp.experiments.grid import cells_of
 from shuffledp.figures.drawings import drawings_of
+from shuffledp.figures.selection import load_settings
 from shuffledp.protocols import available, get
 from shuffledp.tasks import TASK_KINDS
 

@@ -8,7 +8,8 @@ import pytest
 
 from shuffledp import claims
 from shuffledp.claims import documents, shuffle_gaussian
-from shuffledp.experiments.config import load_settings, read_yaml
+from shuffledp.experiments.config import read_yaml
+from shuffledp.figures.selection import load_settings
 
 ROOT = Path(__file__).parents[2]
 

@@ -14,11 +14,12 @@ import pytest
 import yaml
 
 from shuffledp.experiments import runner, training
-from shuffledp.experiments.config import ConfigurationError, load_settings, merged
+from shuffledp.experiments.config import ConfigurationError, merged
 from shuffledp.experiments.results import Bundle
 from shuffledp.experiments.results import write as write_results
 from shuffledp.figures.drawings import paper_job
 from shuffledp.figures.paper import draw_paper
+from shuffledp.figures.selection import load_settings
 from shuffledp.learning import CheckpointError, Point, TrainingCurve, available
 from shuffledp.provenance import of_job
 from shuffledp.storage import IntegrityError, damaged

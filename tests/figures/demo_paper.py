@@ -4,9 +4,10 @@ from pathlib import Path
 from typing import Any
 
 from shuffledp.experiments import results, runner, seeds
-from shuffledp.experiments.config import Paper, Settings, load_settings
+from shuffledp.experiments.config import Paper, Settings
 from shuffledp.figures.drawings import paper_job
 from shuffledp.figures.paper import draw_all, draw_paper
+from shuffledp.figures.selection import load_settings
 from shuffledp.provenance import of_job
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -90,7 +91,6 @@ class Drawn:
         self.root = root
         for folder in ("config/experiments", "workflow/report/demo"):
             (root / folder).mkdir(parents=True)
-        (root / "workflow/schemas").symlink_to(ROOT / "workflow/schemas", target_is_directory=True)
         (root / "config/experiments/demo.yaml").write_text(PAPER)
         (root / "picky.py").write_text(PICKY)
         (root / "workflow/report/demo/text.rst").write_text("Errors of *all* methods.\n")

@@ -7,10 +7,11 @@ from filelock import FileLock, Timeout
 
 import shuffledp
 from shuffledp import datasets
-from shuffledp.experiments.config import ConfigurationError, load_settings
+from shuffledp.experiments.config import ConfigurationError
 from shuffledp.experiments.results import Bundle
 from shuffledp.experiments.training import OWN_FILES, TrainingFiles
 from shuffledp.figures import drawings
+from shuffledp.figures.selection import load_settings
 from shuffledp.protocols import module_path
 
 # Relative, so that a moved folder is still up to date.

@@ -9,7 +9,16 @@ from shuffledp.datasets.errors import (
     ParseError,
     SourceError,
 )
-from shuffledp.datasets.prepared import Dataset, Provenance, SourceKind, data_file, load, members, prepare
+from shuffledp.datasets.prepared import (
+    Dataset,
+    Provenance,
+    SourceKind,
+    columns_of,
+    data_file,
+    load,
+    members,
+    prepare,
+)
 from shuffledp.datasets.summaries import SUMMARY_FILES, make_summaries
 
 __all__ = [
@@ -27,6 +36,7 @@ __all__ = [
     "RawFile",
     "SourceError",
     "SourceKind",
+    "columns_of",
     "data_file",
     "fetch",
     "load",

@@ -379,6 +379,11 @@ _COLUMNS: dict[str, tuple[str, ...]] = {
 }
 
 
+def columns_of(name: str) -> tuple[str, ...]:
+    """Return the columns that `Dataset.histogram` knows of a data set."""
+    return _COLUMNS[name]
+
+
 def _verified(name: str, folder: Path) -> dict[str, bytes]:
     """Read the prepared files and compare them with their checksums."""
     advice = "Run `make repair`, then run again."

@@ -39,3 +39,10 @@ def points(grid: Mapping[str, list[Any]], names: set[str]) -> Iterator[dict[str,
     used = [name for name in grid if name in names]
     for values in product(*(grid[name] for name in used)):
         yield dict(zip(used, values, strict=True))
+
+
+def cells_of(job: Mapping[str, Any]) -> Iterator[tuple[dict[str, Any], str]]:
+    """All (grid point, accounting) pairs of a job, in a fixed order."""
+    for point in points(job["grid"], set(job["grid"])):
+        for accounting in job["accounting"]:
+            yield point, accounting

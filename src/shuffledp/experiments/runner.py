@@ -19,8 +19,7 @@ import pyarrow as pa
 
 import shuffledp.accounting
 from shuffledp.accounting import Infeasible
-from shuffledp.experiments.config import cells_of
-from shuffledp.experiments.grid import resolve
+from shuffledp.experiments.grid import cells_of, resolve
 from shuffledp.experiments.participants import (
     LastDraw,
     Typical,

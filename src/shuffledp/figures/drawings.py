@@ -9,10 +9,12 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Any, Literal
 
-from shuffledp.experiments.config import Experiment, Paper, Settings, is_variable
+from shuffledp.experiments.config import Experiment, Paper, Settings
+from shuffledp.experiments.config.model import Budget, Task, describe_data, describe_population, described
 
 TABLE_FORMATS = ("csv", "md", "tex")
 CAPTION_FORMATS = ("rst", "report.rst")
@@ -227,47 +229,18 @@ def output_files(results: Path, paper: Paper, formats: Sequence[str]) -> list[Pa
 # -- what the configuration states for a caption -----------------------------------------------------------------
 
 
-def _span(values: Sequence[Any]) -> str:
-    distinct = list(dict.fromkeys(values))
-    texts = [f"{v:g}" if isinstance(v, float) else str(v) for v in distinct]
-    if len(distinct) <= 5 or any(isinstance(v, str) for v in distinct):
-        return ", ".join(texts)
-    return f"{_span([min(distinct)])} to {_span([max(distinct)])} ({len(distinct)} values)"
-
-
-def _value_text(value: Any, grid: Mapping[str, list[Any]]) -> str:
-    if is_variable(value):
-        return _span(grid[value[1:]])
-    return _span(value if isinstance(value, list) else [value])
-
-
-def _population_text(config: Mapping[str, Any], grid: Mapping[str, list[Any]]) -> str:
-    if "users" in config:
-        return _value_text(config["users"], grid)
-    arguments = ", ".join(f"{k} {_value_text(v, grid)}" for k, v in config.items() if k != "law")
-    return f"1 + {config['law']} ({arguments})"
-
-
 def _stated(experiment: Experiment, where: Mapping[str, Any]) -> dict[str, str]:
     """What a caption says about source, data, participants, eps, delta and target before there are results."""
     parts = experiment.parts
     grid = {**experiment.grid, **{k: [v] for k, v in where.items() if k in experiment.grid}}
+    say = partial(described, grid=grid)
     facts = {"reproduces": f"{experiment.source} of the paper"}
     if parts.get("data"):
-        column = f", {parts['data']['column']}" if "column" in parts["data"] else ""
-        facts["data"] = f"{parts['data']['name']}{column}"
+        facts["data"] = describe_data(parts["data"])
     if parts.get("population"):
-        facts["participants N"] = _population_text(parts["population"], grid)
+        facts["participants N"] = describe_population(parts["population"], say)
     if parts.get("budget"):
-        budget = parts["budget"]
-        facts |= {
-            k: _value_text(budget[k], grid) + unit
-            for k, unit in (("eps", " nats"), ("delta", ""))
-            if k in budget
-        }
-        if "delta_times_users" in budget:
-            facts["delta"] = f"{_value_text(budget['delta_times_users'], grid)} / N"
+        facts |= Budget.describe(parts["budget"], say)
     if parts.get("task"):
-        own = parts["task"].get("truth", "participants") == "participants"
-        facts["error against"] = "the participants' own values" if own else "the population's values"
+        facts["error against"] = Task.describe(parts["task"])
     return facts

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from shuffledp.datasets import MSNBC_CATEGORIES, load
+from shuffledp.datasets import MSNBC_CATEGORIES, NAMES, columns_of, load
 from shuffledp.experiments.sources.base import Source
 from shuffledp.experiments.sources.gradients import VECTOR_COLUMNS, gradient_source
 from shuffledp.experiments.sources.sets import check_sets, set_source
@@ -21,11 +21,27 @@ from shuffledp.experiments.sources.sums import (
 from shuffledp.experiments.sources.values import Values, uniform_values
 from shuffledp.tasks import Frequency, Sets, Summation, Task, Vectors
 
-__all__ = ["SET_COLUMNS", "SPARSE_COLUMNS", "VECTOR_COLUMNS", "Source", "check_data", "source_from"]
+__all__ = [
+    "COLUMNS",
+    "SET_COLUMNS",
+    "SPARSE_COLUMNS",
+    "SYNTHETIC",
+    "VECTOR_COLUMNS",
+    "Source",
+    "check_data",
+    "source_from",
+]
 
 SET_COLUMNS = ("sets",)
 """Columns that hold a set per user."""
-SYNTHETIC = ("uniform", "categorical")
+SYNTHETIC = ("categorical", "uniform")
+"""Data that need no data set."""
+COLUMNS: Mapping[str, tuple[str, ...]] = {
+    **{name: columns_of(name) for name in NAMES},
+    "msnbc": (*columns_of("msnbc"), *SET_COLUMNS, *SPARSE_COLUMNS),
+    "mnist": (*columns_of("mnist"), *VECTOR_COLUMNS),
+}
+"""Columns of every data set that an experiment can be about."""
 
 
 def _fits(config: Mapping[str, Any], task: Task) -> bool:
