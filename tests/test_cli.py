@@ -1,3 +1,5 @@
+import subprocess
+import sys
 from pathlib import Path
 
 import pandas as pd
@@ -220,3 +222,15 @@ def test_repair_waits_for_nobody_while_a_run_is_at_work(bundle):
     assert code == 1
     assert "A run is at work" in output
     assert leftover.exists()
+
+
+def test_help_loads_nothing_heavy():
+    script = """
+import sys
+from click.testing import CliRunner
+from shuffledp import cli
+assert CliRunner().invoke(cli.main, ["--help"]).exit_code == 0
+heavy = {"numpy", "pandas", "pyarrow", "pydantic", "scipy", "yaml", "matplotlib"} & set(sys.modules)
+assert not heavy, heavy
+"""
+    subprocess.run([sys.executable, "-c", script], check=True)

@@ -4,24 +4,16 @@ from __future__ import annotations
 
 import os
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
-import pyarrow.parquet as pq
-from filelock import FileLock, Timeout
 
-from shuffledp import __version__, datasets, storage
-from shuffledp.experiments.config import (
-    ConfigurationError,
-    Settings,
-    merged,
-    read_yaml,
-)
-from shuffledp.experiments.grid import cells_of
-from shuffledp.figures.drawings import drawings_of
-from shuffledp.figures.selection import load_settings
-from shuffledp.protocols import available, get
-from shuffledp.tasks import TASK_KINDS
+from shuffledp import __version__
+
+if TYPE_CHECKING:
+    from shuffledp.experiments.config import Settings
+
+# Commands import what they need themselves: --help and a mistyped word answer at once.
 
 
 @click.group(context_settings={"help_option_names": ["-h", "--help"]})
@@ -32,6 +24,9 @@ def main() -> None:
 
 def _config(configfile: str | None) -> dict[str, Any]:
     """The configuration of this folder, unchecked, optionally with a second file laid over it."""
+    from shuffledp.experiments.config.errors import ConfigurationError
+    from shuffledp.experiments.config.files import merged, read_yaml
+
     path = Path("config/config.yaml")
     if not path.is_file():
         raise click.ClickException("There is no config/config.yaml here: run this in the project's folder.")
@@ -45,6 +40,9 @@ def _config(configfile: str | None) -> dict[str, Any]:
 
 
 def _settings(configfile: str | None) -> Settings:
+    from shuffledp.experiments.config import ConfigurationError
+    from shuffledp.figures.selection import load_settings
+
     try:
         return load_settings(_config(configfile), Path())
     except ConfigurationError as error:
@@ -60,6 +58,9 @@ configured = click.option(
 @configured
 def check(configfile: str | None) -> None:
     """Check the configuration and say what a run would compute."""
+    from shuffledp.experiments.grid import cells_of
+    from shuffledp.figures.drawings import drawings_of
+
     settings = _settings(configfile)
     for paper in settings.papers.values():
         click.echo(f"{paper.key}: {paper.title}")
@@ -78,6 +79,9 @@ def check(configfile: str | None) -> None:
 @main.command()
 def protocols() -> None:
     """List the built-in protocols of every task."""
+    from shuffledp.protocols import available, get
+    from shuffledp.tasks import TASK_KINDS
+
     for kind in TASK_KINDS:
         for name in available(kind):
             found = get(kind, name)
@@ -91,6 +95,8 @@ def protocols() -> None:
 @click.option("--official", is_flag=True, help="Fail rather than use a substitute.")
 def data(names: tuple[str, ...], official: bool) -> None:
     """Get data sets (all of them by default) and say which source was used."""
+    from shuffledp import datasets
+
     for name in names or datasets.NAMES:
         try:
             datasets.prepare(
@@ -110,6 +116,8 @@ def data(names: tuple[str, ...], official: bool) -> None:
 @configured
 def export(target: Path, configfile: str | None) -> None:
     """Write all result tables as CSV files into the folder TARGET."""
+    from shuffledp import storage
+
     settings = _settings(configfile)
     try:
         count = _export(Path(settings.results), target)
@@ -121,6 +129,10 @@ def export(target: Path, configfile: str | None) -> None:
 
 
 def _export(results: Path, target: Path) -> int:
+    import pyarrow.parquet as pq
+
+    from shuffledp import storage
+
     count = 0
     for checksum in sorted(results.glob("runs/*/*/*.sha256")):
         for path in storage.listed(checksum):
@@ -136,6 +148,10 @@ def _export(results: Path, target: Path) -> int:
 @configured
 def repair(configfile: str | None) -> None:
     """Remove results and prepared data that do not match their checksums, and leftovers of killed jobs."""
+    from filelock import FileLock, Timeout
+
+    from shuffledp.experiments.config.errors import ConfigurationError
+
     try:
         results = str(
             _config(configfile).get("results", "results")
@@ -160,6 +176,8 @@ def repair(configfile: str | None) -> None:
 
 
 def _repair(folder: Path, *patterns: str) -> int:
+    from shuffledp import storage
+
     removed = 0
     for leftover in sorted(folder.rglob(".*.tmp")):
         leftover.unlink()
@@ -177,6 +195,8 @@ def _repair(folder: Path, *patterns: str) -> int:
 
 def _remove_unlisted(folder: Path, patterns: tuple[str, ...]) -> int:
     """Remove results whose checksum list is gone: nothing can vouch for them."""
+    from shuffledp import storage
+
     listed = {path for checksum in folder.rglob("*.sha256") for path in storage.listed(checksum)}
     suspects = {p for pattern in patterns for p in folder.rglob(pattern) if p not in listed}
     for path in sorted(suspects):

@@ -184,9 +184,7 @@ def job_of(wildcards):
 FIGURE_CODE = modules(
     "figures/*.py",
     "experiments/results.py",
-    "experiments/config.py",
-    "experiments/schema.py",
-    "experiments/training.py",
+    "storage.py",
 )
 
 

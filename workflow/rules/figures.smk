@@ -11,6 +11,7 @@ rule claim_table:
             "accounting/*.py",
             "accounting/*.json",
             "populations.py",
+            "yamlfile.py",
             "claims/*.py",
             "claims/errata/*",
             "claims/readings/*",
