@@ -93,6 +93,7 @@ def _numbers(value: Any, place: Place = ()) -> Iterator[tuple[Place, float]]:
 
 _EXPECTED = {
     "dict_type": "a mapping",
+    "model_type": "a mapping",
     "list_type": "a list",
     "string_type": "text",
     "int_type": "an integer",

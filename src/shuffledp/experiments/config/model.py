@@ -7,7 +7,7 @@ every grid is checked. The classes check and describe; jobs keep the plain data 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, Literal, TypeVar
 
 from pydantic import (
     AfterValidator,
@@ -92,18 +92,6 @@ def _grid_value(value: Any) -> Any:
     return value
 
 
-def _not_empty(value: Any) -> Any:
-    if not value:
-        raise _mistake("must not be empty.")
-    return value
-
-
-def _mapping(value: Any) -> Any:
-    if not isinstance(value, Mapping):
-        raise _mistake(f"expected a mapping, got {shown(value)}.")
-    return value
-
-
 Number = StrictFloat  # whole numbers too
 Positive = Annotated[Number, Field(gt=0)]
 NotNegative = Annotated[Number, Field(ge=0)]
@@ -116,15 +104,11 @@ Id = Annotated[StrictStr, Field(pattern="^[a-z0-9_]+$")]
 Quantity = Annotated[StrictStr, Field(pattern=r"^(parameters\.)?[a-z0-9_]+$")]
 Caption = Annotated[StrictStr, Field(pattern=r"^[a-z0-9_]+\.rst$")]
 DrawingName = Annotated[StrictStr, Field(pattern=r"^[a-z0-9_]+\.[a-z0-9_]+$")]
-AnyMapping = Annotated[dict[str, Any], BeforeValidator(_mapping)]
-Ids = Annotated[list[Id], Field(min_length=1), AfterValidator(_distinct)]
-Names = Annotated[list[StrictStr], Field(min_length=1), AfterValidator(_distinct)]
+T = TypeVar("T")
+Distinct = Annotated[list[T], Field(min_length=1), AfterValidator(_distinct)]
+Some = Annotated[dict[Id, T], Field(min_length=1)]
 Accounting = Literal["printed", "simplified", "corrected", "exact"]
-Accountings = Annotated[list[Accounting], Field(min_length=1), AfterValidator(_distinct)]
-GridValues = Annotated[
-    list[Annotated[Any, AfterValidator(_grid_value)]], Field(min_length=1), AfterValidator(_distinct)
-]
-Grid = Annotated[dict[Id, GridValues], BeforeValidator(_mapping)]
+Grid = dict[Id, Distinct[Annotated[Any, AfterValidator(_grid_value)]]]
 
 
 def _number_or_list(value: Any) -> str:
@@ -287,9 +271,7 @@ class Task(Concept):
     clip: Positive = absent()
     norm: Literal["l1", "l2"] = absent()
     truth: Literal["participants", "population"] = "participants"
-    metrics: Annotated[
-        list[Annotated[str, _among(tuple(METRICS))]], Field(min_length=1), AfterValidator(_distinct)
-    ] = Field(default_factory=list)
+    metrics: Distinct[Annotated[str, _among(tuple(METRICS))]] = absent()
 
     @staticmethod
     def describe(config: Mapping[str, Any]) -> str:
@@ -395,15 +377,12 @@ class Method(Concept):
     protocol: Text = absent()
     function: Text = absent()
     label: Text = absent()
-    options: AnyMapping = Field(default_factory=dict)
-    arguments: Annotated[Arguments, BeforeValidator(_mapping)] = Field(default_factory=Arguments)
+    options: dict[str, Any] = absent()
+    arguments: Arguments = absent()
     returns: Id = absent()
     training: Id = absent()
     budget: Budget = absent()
-    accounting: Accountings = absent()
-
-
-Methods = Annotated[dict[Id, Method], AfterValidator(_not_empty), BeforeValidator(_mapping)]
+    accounting: Distinct[Accounting] = absent()
 
 
 class Experiment(Concept):
@@ -411,14 +390,14 @@ class Experiment(Concept):
 
     source: Text
     grid: Grid
-    methods: Methods
+    methods: Some[Method]
     task: Task = absent()
     data: Data = absent()
     population: Population = absent()
     budget: Budget = absent()
-    accounting: Accountings = absent()
+    accounting: Distinct[Accounting] = absent()
     repeats: Count = 1
-    assumed: Annotated[dict[str, Text], BeforeValidator(_mapping)] = Field(default_factory=dict)
+    assumed: dict[str, Text] = absent()
 
 
 # -- training ------------------------------------------------------------------------------------------------------
@@ -464,8 +443,8 @@ class Drawn(Concept):
     title: Text
     experiment: Id
     caption: Caption
-    methods: Ids = absent()
-    where: AnyMapping = Field(default_factory=dict)
+    methods: Distinct[Id] = absent()
+    where: dict[str, Any] = absent()
 
 
 class Figure(Drawn):
@@ -487,8 +466,8 @@ class Figure(Drawn):
 class Table(Drawn):
     """One number of each cell, spread over rows and columns."""
 
-    rows: Names
-    columns: Names
+    rows: Distinct[StrictStr]
+    columns: Distinct[StrictStr]
     value: Quantity
     format: StrictStr = ".4g"
 
@@ -515,11 +494,11 @@ class PaperFile(Concept):
     """A file in config/experiments/."""
 
     paper: About
-    experiments: Annotated[dict[Id, Experiment], AfterValidator(_not_empty), BeforeValidator(_mapping)]
-    training: Annotated[dict[Id, TrainingRun], BeforeValidator(_mapping)] = Field(default_factory=dict)
-    figures: Annotated[dict[Id, Figure], BeforeValidator(_mapping)] = Field(default_factory=dict)
-    tables: Annotated[dict[Id, Table], BeforeValidator(_mapping)] = Field(default_factory=dict)
-    claims: Annotated[dict[Id, ClaimTable], BeforeValidator(_mapping)] = Field(default_factory=dict)
+    experiments: Some[Experiment]
+    training: dict[Id, TrainingRun] = absent()
+    figures: dict[Id, Figure] = absent()
+    tables: dict[Id, Table] = absent()
+    claims: dict[Id, ClaimTable] = absent()
 
 
 def _all_or_names(value: Any) -> str:
@@ -530,10 +509,9 @@ class BaselineFile(Concept):
     """A file in config/baselines/: methods of your own, added to every experiment of their task."""
 
     task: Annotated[str, _among(TASK_KINDS)]
-    methods: Methods
+    methods: Some[Method]
     figures: Annotated[
-        Annotated[Literal["all"], Tag("all")]
-        | Annotated[list[DrawingName], Field(min_length=1), AfterValidator(_distinct), Tag("names")],
+        Annotated[Literal["all"], Tag("all")] | Annotated[Distinct[DrawingName], Tag("names")],
         Discriminator(_all_or_names),
     ] = "all"
 
@@ -548,9 +526,7 @@ class ExperimentOverride(Concept):
     """Another scale for an experiment."""
 
     repeats: Count = absent()
-    grid: Annotated[dict[str, Annotated[list[Any], Field(min_length=1)]], BeforeValidator(_mapping)] = (
-        absent()
-    )
+    grid: dict[str, Annotated[list[Any], Field(min_length=1)]] = absent()
 
 
 class TrainingOverride(Concept):
@@ -571,14 +547,14 @@ class RunFile(Concept):
     """config/config.yaml, merged with what a second file and the command line say."""
 
     seed: CountOrZero
-    papers: Annotated[list[Id], Field(min_length=1), AfterValidator(_distinct)]
+    papers: Distinct[Id]
     results: Text
     data: DataPolicy
     formats: Annotated[
         list[Literal["png", "pdf", "svg"]], AfterValidator(_distinct), AfterValidator(_with_png)
     ]
     baselines: Text
-    overrides: Annotated[dict[str, AnyMapping], BeforeValidator(_mapping)]
+    overrides: dict[str, dict[str, Any]]
     learning: Literal["auto", "require", "skip"] = "auto"
 
 
