@@ -21,7 +21,8 @@ from pathlib import Path
 
 import pyarrow.parquet as pq
 
-from shuffledp.experiments.config import load_settings, merged, read_yaml
+from shuffledp.experiments.config.files import merged, read_yaml
+from shuffledp.figures.selection import load_settings
 
 ROOT = Path(__file__).resolve().parents[1]
 PAGE = ROOT / "docs/benchmarks.md"

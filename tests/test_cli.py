@@ -1,3 +1,5 @@
+import subprocess
+import sys
 from pathlib import Path
 
 import pandas as pd
@@ -9,7 +11,7 @@ from filelock import FileLock
 from shuffledp.cli import main
 from shuffledp.datasets import NAMES, preparation
 from shuffledp.experiments import results, runner
-from shuffledp.experiments.config import load_settings
+from shuffledp.figures.selection import load_settings
 from shuffledp.storage import damaged, publish
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -42,8 +44,6 @@ overrides: {}
 @pytest.fixture
 def project(tmp_path, monkeypatch):
     (tmp_path / "config/experiments").mkdir(parents=True)
-    (tmp_path / "workflow").mkdir()
-    (tmp_path / "workflow/schemas").symlink_to(ROOT / "workflow/schemas", target_is_directory=True)
     (tmp_path / "config/config.yaml").write_text(CONFIG)
     (tmp_path / "config/experiments/demo.yaml").write_text(PAPER)
     monkeypatch.chdir(tmp_path)
@@ -222,3 +222,15 @@ def test_repair_waits_for_nobody_while_a_run_is_at_work(bundle):
     assert code == 1
     assert "A run is at work" in output
     assert leftover.exists()
+
+
+def test_help_loads_nothing_heavy():
+    script = """
+import sys
+from click.testing import CliRunner
+from shuffledp import cli
+assert CliRunner().invoke(cli.main, ["--help"]).exit_code == 0
+heavy = {"numpy", "pandas", "pyarrow", "pydantic", "scipy", "yaml", "matplotlib"} & set(sys.modules)
+assert not heavy, heavy
+"""
+    subprocess.run([sys.executable, "-c", script], check=True)

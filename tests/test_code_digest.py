@@ -12,8 +12,9 @@ import pytest
 
 from shuffledp.claims import named as claims
 from shuffledp.code_digest import PACKAGE, Code, read_source
-from shuffledp.experiments.config import load_settings, merged, read_yaml
+from shuffledp.experiments.config.files import merged, read_yaml
 from shuffledp.experiments.reach import entries
+from shuffledp.figures.selection import load_settings
 
 ROOT = Path(__file__).resolve().parents[1]
 SCRIPTS = ROOT / "workflow/scripts"

@@ -22,6 +22,7 @@ ALLOWED: dict[str, set[str] | None] = {
     "doors": set(),
     "columns": set(),
     "code_digest": {"doors"},
+    "yamlfile": set(),
     "jobs": set(),
     "provenance": set(),
     "datasets": {"columns", "storage"},
@@ -43,16 +44,18 @@ ALLOWED: dict[str, set[str] | None] = {
         "storage",
         "doors",
         "tasks",
+        "yamlfile",
     },
     "figures": {"experiments", "storage"},
-    "claims": {"accounting", "numerics", "populations", "storage"},
+    "claims": {"accounting", "numerics", "populations", "storage", "yamlfile"},
     "pages": {"storage"},
     "cli": None,
 }
 MAY_PRINT = {"cli"}
-# "The drawing code loads the checked configuration (experiments.config) [..]; it imports nothing else from there
-# but the reader of results."
-FIGURES_MAY_USE = {"experiments.config", "experiments.results", "experiments.bundle"}
+# "selection.py and drawings.py turn the checked configuration [..] into plain data [..], and the rest draws from such
+# data and the reader of results."
+FIGURES_MAY_USE = {"experiments.results", "experiments.bundle"}
+PLANS_FIGURES = {"figures.drawings", "figures.selection"}
 
 
 # -- reading the source ----------------------------------------------------------------------------------------
@@ -195,12 +198,14 @@ def test_the_library_never_imports_through_a_public_door():
     assert not wrong, "import from the module that defines it:\n" + "\n".join(wrong)
 
 
-def test_figures_read_configuration_and_results_and_nothing_else_of_experiments():
+def test_figures_read_results_and_nothing_else_of_experiments_and_plan_from_the_configuration():
     wrong = [
         f"{module}, line {line}: imports {name}"
         for module, tree in of_room("figures").items()
         for line, name in imported(tree, module, package=module in PACKAGES)
-        if room_of(name) == "experiments" and ".".join(name.split(".")[:2]) not in FIGURES_MAY_USE
+        if (room_of(name) == "experiments" or name.startswith(tuple(PLANS_FIGURES)))
+        and ".".join(name.split(".")[:2])
+        not in (FIGURES_MAY_USE | ({"experiments.config"} if module in PLANS_FIGURES else set()))
     ]
     assert not wrong, "\n".join(wrong)
 

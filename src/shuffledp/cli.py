@@ -12,10 +12,11 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from shuffledp import __version__
-from shuffledp.protocols.registry import available, get
 
 if TYPE_CHECKING:
     from shuffledp.experiments.config import Settings
+
+# Commands import what they need themselves: --help and a mistyped word answer at once.
 
 
 @click.group(context_settings={"help_option_names": ["-h", "--help"]})
@@ -26,7 +27,8 @@ def main() -> None:
 
 def _config(configfile: str | None) -> dict[str, Any]:
     """The configuration of this folder, unchecked, optionally with a second file laid over it."""
-    from shuffledp.experiments.config import ConfigurationError, merged, read_yaml
+    from shuffledp.experiments.config.errors import ConfigurationError
+    from shuffledp.experiments.config.files import merged, read_yaml
 
     path = Path("config/config.yaml")
     if not path.is_file():
@@ -41,7 +43,8 @@ def _config(configfile: str | None) -> dict[str, Any]:
 
 
 def _settings(configfile: str | None) -> Settings:
-    from shuffledp.experiments.config import ConfigurationError, load_settings
+    from shuffledp.experiments.config.errors import ConfigurationError
+    from shuffledp.figures.selection import load_settings
 
     try:
         return load_settings(_config(configfile), Path())
@@ -59,7 +62,7 @@ configured = click.option(
 def check(configfile: str | None) -> None:
     """Check the configuration and say what a run would compute."""
     from shuffledp.experiments.grid import cells_of
-    from shuffledp.figures.drawings import drawing_files
+    from shuffledp.figures.drawings import drawings_of
 
     settings = _settings(configfile)
     for paper in settings.papers.values():
@@ -73,12 +76,13 @@ def check(configfile: str | None) -> None:
         for run in paper.training.values():
             without = f", left out ({settings.left_out})" if settings.left_out else ""
             click.echo(f"  training {run.id}: {run.plan(settings.seed).rounds} rounds{without}")
-        click.echo(f"  drawings: {', '.join(file.id for file in drawing_files(paper))}")
+        click.echo(f"  drawings: {', '.join(file.id for file in drawings_of(paper))}")
 
 
 @main.command()
 def protocols() -> None:
     """List the built-in protocols of every task."""
+    from shuffledp.protocols.registry import available, get
     from shuffledp.tasks import TASK_KINDS
 
     for kind in TASK_KINDS:
@@ -151,7 +155,7 @@ def repair(configfile: str | None) -> None:
     """Remove results and prepared data that do not match their checksums, and leftovers of killed jobs."""
     from filelock import FileLock, Timeout
 
-    from shuffledp.experiments.config import ConfigurationError
+    from shuffledp.experiments.config.errors import ConfigurationError
 
     try:
         results = str(

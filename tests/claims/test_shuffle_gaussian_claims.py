@@ -15,7 +15,8 @@ from shuffledp.accounting import (
     subsampled_shuffle_gaussian_epsilon,
 )
 from shuffledp.claims import documents, shuffle_gaussian
-from shuffledp.experiments.config import load_settings, read_yaml
+from shuffledp.experiments.config import read_yaml
+from shuffledp.figures.selection import load_settings
 
 ROOT = Path(__file__).parents[2]
 #: Of Figure 1a, over the clipping norm: the noise of 60 reports with 0.8633 each.

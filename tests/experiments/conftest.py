@@ -86,8 +86,6 @@ class Project:
     def __init__(self, root: Path) -> None:
         self.root = root
         (root / "config/experiments").mkdir(parents=True)
-        (root / "workflow").mkdir()
-        (root / "workflow/schemas").symlink_to(ROOT / "workflow/schemas", target_is_directory=True)
         self.write("config/config.yaml", CONFIG)
         self.write("config/experiments/demo.yaml", PAPER)
         self.write("mine.py", PLUGIN)
@@ -103,7 +101,7 @@ class Project:
         self.write(path, text.replace(old, new, 1))
 
     def settings(self, **overrides: Any) -> Any:
-        from shuffledp.experiments.config import load_settings
+        from shuffledp.figures.selection import load_settings
 
         config = yaml.safe_load((self.root / "config/config.yaml").read_text())
         return load_settings(config | overrides, self.root)

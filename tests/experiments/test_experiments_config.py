@@ -1,14 +1,21 @@
 # ruff: noqa: E501  (one case per line)
+import inspect
 import re
-from pathlib import Path
+import subprocess
+import sys
+from typing import Any, get_args
 
 import pytest
 import yaml
 
 from shuffledp import datasets
 from shuffledp.datasets.prepared import _COLUMNS
-from shuffledp.experiments.config import ConfigurationError, cells_of, merged, read_yaml
-from shuffledp.experiments.sources import SET_COLUMNS, SPARSE_COLUMNS, VECTOR_COLUMNS
+from shuffledp.experiments import parts
+from shuffledp.experiments.config import ConfigurationError, merged, model, read_yaml
+from shuffledp.experiments.grid import cells_of
+from shuffledp.experiments.sources import COLUMNS, SYNTHETIC
+from shuffledp.learning import TrainingPlan
+from shuffledp.tasks import TASKS
 
 PAPER, RUN = "config/experiments/demo.yaml", "config/config.yaml"
 COINS = "config/experiments/demo.yaml: experiments.coins"
@@ -46,6 +53,8 @@ BROKEN = {
     "rate above one": (PAPER, "rate: $rate", "rate: 1.5", f"{COINS}.population.rate:", "at most 1, got 1.5."),
     "law without its keys": (PAPER, "trials: 2000, ", "", f"{COINS}.population:", "lacks the key 'trials'."),
     "law with another's key": (PAPER, "trials: 2000", "trials: 2000, mean: 3", f"{COINS}.population:", "unknown key 'mean'"),
+    "law without a name": (PAPER, "law: binomial", "law:", f"{COINS}.population.law:", "None is not one of binomial, poisson, empirical, sub_gaussian, sub_exponential, moment_bounded."),
+    "unknown key beside users": (PAPER, "law: binomial, trials: 2000", "users: $eps", f"{COINS}.population:", "unknown key 'rate'. Known: users."),
     "unknown law": (PAPER, "law: binomial", "law: binomal", f"{COINS}.population.law:", "Did you mean 'binomial'?"),
     "neither users nor law": (PAPER, "law: binomial, ", "", f"{COINS}.population:", "lacks the key 'law'."),
     "users zero": (PAPER, "law: binomial, trials: 2000, rate: $rate", "users: 0", f"{COINS}.population.users:", "at least 1, got 0."),
@@ -64,6 +73,8 @@ BROKEN = {
     # grids
     "misspelt variable": (PAPER, "rate: $rate", "rate: $ratte", f"{COINS}:", "$ratte is not a grid variable. Did you mean '$rate'?"),
     "grid value of wrong type": (PAPER, "[0.1, 0.5, 1.0]", "[0.1, 0.5, many]", f"{COINS}.grid.eps[2]:", "expected a number, got 'many'."),
+    "grid value that is true beside 1": (PAPER, "[0.1, 0.5, 1.0]", "[0.1, yes, 1.0]", f"{COINS}.grid.eps[1]:", "expected a number, got True (YAML reads yes"),
+    "evaluated rounds of no name": (PAPER, "[0.1, 0.5, 1.0]", "{evaluated: [run]}", f"{COINS}.grid.eps.evaluated:", "no training run ['run']"),
     "first grid value": (PAPER, "[0.1, 0.5, 1.0]", "[0, 0.5]", f"{COINS}.grid.eps[0]:", "greater than 0, got 0."),
     "grid value as text": (PAPER, "[0.1, 0.5, 1.0]", "[0.1, 1e-3]", f"{COINS}.grid.eps[1]:", "write 1.0e-3."),
     "grid value out of range": (PAPER, "rate: [0.1, 0.5]", "rate: [0.1, 1.5]", f"{COINS}.grid.rate[1]:", "at most 1, got 1.5."),
@@ -285,15 +296,48 @@ def test_a_second_configfile_is_merged_as_snakemake_does():
     assert base["d"] == {"x": 1, "y": {"z": 1}}
 
 
-def test_the_schema_knows_every_data_set_and_column():
-    schemas = Path(__file__).resolve().parents[2] / "workflow/schemas"
-    branches = read_yaml(schemas / "paper.schema.yaml")["$defs"]["data"]["allOf"]
-    known = {
-        branch["if"]["properties"]["name"]["const"]: set(branch["then"]["properties"]["column"]["enum"])
-        for branch in branches
-        if "column" in branch["then"]["properties"]
-    }
-    columns = {name: set(_COLUMNS[name]) for name in datasets.NAMES}
-    columns["mnist"] |= set(VECTOR_COLUMNS)
-    columns["msnbc"] |= {*SET_COLUMNS, *SPARSE_COLUMNS}
-    assert known == columns
+def branches(union: Any) -> dict[str, type]:
+    """Branches of a union of the grammar by tag."""
+    return {get_args(branch)[1].tag: get_args(branch)[0] for branch in get_args(get_args(union)[0])}
+
+
+def test_the_grammar_knows_every_data_set():
+    assert set(branches(model.Data)) == {*datasets.NAMES, *SYNTHETIC}
+    assert set(COLUMNS) == set(datasets.NAMES)
+    for name in datasets.NAMES:
+        assert set(_COLUMNS[name]) <= set(COLUMNS[name])
+
+
+def test_a_population_has_the_arguments_of_its_class():
+    """The grammar, the classes that are built, and the branch that messages name agree on laws and their keys."""
+    assert {**model.LAWS, model.USERS: model.Users} == branches(model.Population)
+    assert set(model.LAWS) == set(parts._LAWS)
+    for law, grammar in model.LAWS.items():
+        arguments = inspect.signature(parts._LAWS[law]).parameters
+        assert {"law", *arguments} == set(grammar.model_fields), law
+        needed = {name for name, p in arguments.items() if p.default is p.empty}
+        assert {n for n, f in grammar.model_fields.items() if f.is_required()} == {"law", *needed}, law
+
+
+def test_a_task_has_the_arguments_of_its_classes():
+    known = {name for kind in TASKS.values() for name in inspect.signature(kind).parameters}
+    assert set(model.Task.model_fields) - {"kind", "truth", "metrics"} == known
+
+
+def test_a_training_run_has_the_arguments_of_its_plan():
+    plan = set(inspect.signature(TrainingPlan).parameters) - {"seed"}
+    assert set(model.TrainingRun.model_fields) - {"data"} == plan
+
+
+@pytest.mark.parametrize("key", ["label", "options", "budget", "accounting", "arguments"])
+def test_a_key_without_a_value_is_a_mistake(project, key):
+    project.change(PAPER, "local: {}", f"local: {{{key}: }}")
+    with pytest.raises(ConfigurationError, match=rf"methods\.local\.{key}: expected .*, got None\."):
+        project.settings()
+
+
+def test_a_run_of_a_method_does_not_read_the_configuration():
+    """Its process starts a hundred times in a run."""
+    script = "import sys, shuffledp.experiments.runner; print(*sys.modules)"
+    done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True)
+    assert not {"pydantic", "yaml", "shuffledp.experiments.config"} & set(done.stdout.split())

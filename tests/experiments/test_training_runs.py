@@ -14,10 +14,12 @@ import pytest
 import yaml
 
 from shuffledp.experiments import runner, training
-from shuffledp.experiments.config import ConfigurationError, load_settings, merged
+from shuffledp.experiments.config import ConfigurationError, merged
 from shuffledp.experiments.results import Bundle
 from shuffledp.experiments.results import write as write_results
+from shuffledp.figures.drawings import paper_job
 from shuffledp.figures.paper import draw_paper
+from shuffledp.figures.selection import load_settings
 from shuffledp.learning import CheckpointError, Point, TrainingCurve, available
 from shuffledp.provenance import of_job
 from shuffledp.storage import IntegrityError, damaged
@@ -232,7 +234,7 @@ def drawn(project, settings, monkeypatch):
         job = settings.papers["demo"].experiments["sgd"].job(method, 7)
         about = of_job(job, "0", {"source": done.data_source, "note": done.data_note}, ROOT)
         write_results(Bundle.of(Path("results"), "demo", "sgd", method), done.cells, done.values, about)
-    contents = draw_paper(settings.papers["demo"], settings, Path("workflow/report"))
+    contents = draw_paper(paper_job(settings.papers["demo"], settings, Path("workflow/report")))
     return {path.name: content for path, content in contents.items()}
 
 

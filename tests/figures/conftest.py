@@ -3,7 +3,7 @@ from demo_paper import Drawn
 from matplotlib.figure import Figure
 
 from shuffledp.figures import paper
-from shuffledp.figures.plotter import Drawing, draw
+from shuffledp.figures.plotter import Picture, draw
 
 
 @pytest.fixture(scope="session")
@@ -16,9 +16,9 @@ def drawn(project: Drawn) -> tuple[dict[str, bytes], dict[str, Figure]]:
     """Every file, and the matplotlib figures by title."""
     seen: dict[str, Figure] = {}
 
-    def spy(drawing: Drawing) -> Figure:
-        seen[drawing.title] = draw(drawing)
-        return seen[drawing.title]
+    def spy(picture: Picture) -> Figure:
+        seen[picture.title] = draw(picture)
+        return seen[picture.title]
 
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(paper, "draw", spy)

@@ -4,8 +4,11 @@ from pathlib import Path
 from typing import Any
 
 from shuffledp.experiments import results, runner, seeds
-from shuffledp.experiments.config import Paper, Settings, load_settings
-from shuffledp.figures.paper import draw_paper
+from shuffledp.experiments.config import Paper, Settings
+from shuffledp.figures.drawings import paper_job
+from shuffledp.figures.paper import draw_all, draw_paper
+from shuffledp.figures.selection import load_settings
+from shuffledp.figures.store import Store
 from shuffledp.provenance import of_job
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -89,20 +92,37 @@ class Drawn:
         self.root = root
         for folder in ("config/experiments", "workflow/report/demo"):
             (root / folder).mkdir(parents=True)
-        (root / "workflow/schemas").symlink_to(ROOT / "workflow/schemas", target_is_directory=True)
         (root / "config/experiments/demo.yaml").write_text(PAPER)
         (root / "picky.py").write_text(PICKY)
         (root / "workflow/report/demo/text.rst").write_text("Errors of *all* methods.\n")
-        self.settings: Settings = load_settings(CONFIG | {"results": str(root / "results")}, root)
-        self.paper: Paper = self.settings.papers["demo"]
+        self.settings = self.load()
         coins = self.paper.experiments["coins"]
         for method in coins.methods:
-            job = coins.job(method, 7)
-            done = runner.run(job, prepared=root, root=root)
-            bundle = results.Bundle.of(root / "results", "demo", "coins", method)
-            data = {"source": "stand_in" if note else done.data_source, "note": note}
-            results.write(bundle, done.cells, done.values, of_job(job, seeds.digest(job), data, root))
+            self.compute(method, note)
 
-    def draw(self, only: Any = None) -> dict[str, bytes]:
-        contents = draw_paper(self.paper, self.settings, self.root / "workflow/report", only=only)
-        return {path.name: content for path, content in contents.items()}
+    def load(self) -> Settings:
+        """The settings as the files have them now."""
+        return load_settings(CONFIG | {"results": str(self.root / "results")}, self.root)
+
+    @property
+    def paper(self) -> Paper:
+        return self.settings.papers["demo"]
+
+    def compute(self, method: str, note: str = "") -> None:
+        """Write the results of a method."""
+        job = self.paper.experiments["coins"].job(method, 7)
+        done = runner.run(job, prepared=self.root, root=self.root)
+        bundle = results.Bundle.of(self.root / "results", "demo", "coins", method)
+        data = {"source": "stand_in" if note else done.data_source, "note": note}
+        results.write(bundle, done.cells, done.values, of_job(job, seeds.digest(job), data, self.root))
+
+    def job(self) -> dict[str, Any]:
+        """What the drawing job of the paper is given."""
+        return paper_job(self.paper, self.settings, self.root / "workflow/report")
+
+    def draw(self, only: str | None = None, store: Store | None = None) -> dict[str, bytes]:
+        """Files of the paper, or of the drawings of one name, by name."""
+        if only is not None:
+            drawn = draw_all([one for one in self.job()["drawings"] if one["name"] == only], store)
+            return {name: content for one in drawn for name, content in one.files.items()}
+        return {path.name: content for path, content in draw_paper(self.job(), store).items()}

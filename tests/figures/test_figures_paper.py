@@ -1,7 +1,11 @@
+import hashlib
 import io
 import json
+import logging
 import subprocess
 import sys
+from dataclasses import replace
+from pathlib import Path
 
 import numpy as np
 import pandas as pd
@@ -10,9 +14,13 @@ from demo_paper import Drawn
 from docutils.core import publish_doctree
 
 from shuffledp import pages
+from shuffledp.experiments.results import Bundle
 from shuffledp.figures import paper as paper_module
-from shuffledp.figures.drawings import drawing_files, output_files, slug
-from shuffledp.figures.paper import publish_paper
+from shuffledp.figures.drawings import ClaimTable, drawings_of, output_files, slug
+from shuffledp.figures.paper import publish_paper, write_drawings
+from shuffledp.figures.store import Store
+from shuffledp.pages import manifest
+from shuffledp.storage import IntegrityError
 
 
 @pytest.fixture
@@ -24,7 +32,7 @@ def unrendered(monkeypatch):
 def test_the_planned_files_are_exactly_those_that_are_drawn(project, files):
     planned = {p.name for p in output_files(project.root / "results", project.paper, ("png", "pdf", "svg"))}
     assert planned == {*files, "figures.sha256"}
-    assert [f.id for f in drawing_files(project.paper)] == ["fig1_printed", "fig1_exact", "fig2", "errors"]
+    assert [f.id for f in drawings_of(project.paper)] == ["fig1_printed", "fig1_exact", "fig2", "errors"]
 
 
 @pytest.mark.parametrize(
@@ -70,9 +78,9 @@ def test_curves_by_another_variable_are_in_the_grids_order(pictures):
 
 
 def test_methods_of_one_label_are_told_apart_in_the_legend(project):
-    file = drawing_files(project.paper)[0]
+    job = project.job()["drawings"][0]
     cells = pd.DataFrame({"method": ["local", "picky", "constant"], "label": ["L", "L", "L"]})
-    assert paper_module._names(file, cells) == {
+    assert paper_module._names(job, cells) == {
         "local": "L (local)",
         "picky": "L (picky)",
         "constant": "eps 2",
@@ -80,34 +88,32 @@ def test_methods_of_one_label_are_told_apart_in_the_legend(project):
 
 
 DRAW = """
-import hashlib, sys
-from pathlib import Path
-from shuffledp.experiments.config import load_settings
+import hashlib, json, sys
 from shuffledp.figures.paper import draw_paper
-sys.path.insert(0, {tests!r})
-from demo_paper import CONFIG
-root = Path({root!r})
-settings = load_settings(CONFIG | {{"results": str(root / "results")}}, root)
-drawn = draw_paper(settings.papers["demo"], settings, root / "workflow/report")
+drawn = draw_paper(json.load(sys.stdin))
 for path, content in sorted(drawn.items()):
     print(path.name, hashlib.sha256(content).hexdigest())
+heavy = {"shuffledp.experiments.config", "shuffledp.accounting.clones", "shuffledp.protocols", "pydantic", "yaml"}
+assert not heavy & set(sys.modules), heavy & set(sys.modules)
 """
 
 
-def test_every_file_has_the_same_bytes_in_this_process_and_in_another(project, files):
-    import hashlib
-    from pathlib import Path
-
+def test_every_file_has_the_same_bytes_in_another_process_that_is_given_the_job_alone(project, files):
     assert project.draw() == files
-    script = DRAW.format(tests=str(Path(__file__).parent), root=str(project.root))
-    done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True)
+    done = subprocess.run(
+        [sys.executable, "-c", DRAW],
+        input=json.dumps(project.job()),
+        capture_output=True,
+        text=True,
+        check=True,
+    )
     other = dict(line.split() for line in done.stdout.splitlines())
     assert other == {name: hashlib.sha256(content).hexdigest() for name, content in files.items()}
 
 
 def test_a_stand_in_is_named_on_the_picture_and_in_the_caption(tmp_path, monkeypatch):
     drawn = Drawn(tmp_path, "A made-up stand_in was used.")
-    files = drawn.draw(["fig2"])
+    files = drawn.draw("fig2")
     assert b"made-up stand_in" in files["fig2.svg"]
     assert "warning" in files["fig2.report.rst"].decode()
     assert "A made-up stand_in was used." in publish_doctree(files["fig2.report.rst"].decode()).astext()
@@ -170,11 +176,7 @@ def test_underscores_are_escaped_in_latex():
 
 
 def test_the_manifest_is_what_the_pages_read(project, files):
-    publish_paper(project.settings, project.paper, {
-        project.root / "results/figures/demo" / name: content for name, content in files.items()
-    })  # fmt: skip
-    from shuffledp.pages import manifest
-
+    publish_paper(project.job(), "code")
     paper = manifest.read(project.root / "results/figures/demo")
     assert [e.id for e in paper.entries] == ["fig1_printed", "fig1_exact", "fig2", "errors"]
     assert paper.run.scale == "paper"
@@ -184,8 +186,120 @@ def test_the_manifest_is_what_the_pages_read(project, files):
     assert "not at one half" in pages.render(project.root / "results", ["demo"])
 
 
-def test_one_drawing_is_drawn_alone_by_its_name_or_file(project, unrendered):
-    assert {n.partition(".")[0] for n in project.draw(["fig1"])} == {"fig1_printed", "fig1_exact"}
-    assert {n.partition(".")[0] for n in project.draw(["fig1_exact"])} == {"fig1_exact"}
-    with pytest.raises(ValueError, match=r"no drawing fig9. Known: fig1_printed, fig1_exact, fig2, errors"):
-        project.draw(["fig9"])
+def test_one_drawing_is_written_alone(project, unrendered):
+    assert {n.partition(".")[0] for n in project.draw("fig1")} == {"fig1_printed", "fig1_exact"}
+    write_drawings([one for one in project.job()["drawings"] if one["name"] == "errors"], "code")
+    assert (project.root / "results/figures/demo/errors.csv").is_file()
+
+
+# -- what is drawn again -------------------------------------------------------------------------------------------
+
+
+class Again:
+    """A demonstration that was drawn before; says what is drawn again."""
+
+    def __init__(self, root: Path, log: pytest.LogCaptureFixture) -> None:
+        self.project, self.store, self.log = Drawn(root), Store(root / "store", "code"), log
+        self.file = root / "config/experiments/demo.yaml"
+        self.project.draw(store=self.store)
+
+    def change(self, old: str, new: str) -> None:
+        text = self.file.read_text()
+        assert old in text
+        self.file.write_text(text.replace(old, new, 1))
+        self.project.settings = self.project.load()
+
+    def drawn(self) -> set[str]:
+        self.log.clear()
+        with self.log.at_level(logging.INFO, logger="shuffledp"):
+            files = self.project.draw(store=self.store)
+        said = {record.getMessage() for record in self.log.records}
+        assert files == self.project.draw()
+        return {line.removeprefix("demo.") for line in said}
+
+
+@pytest.fixture
+def again(tmp_path, monkeypatch, caplog):
+    monkeypatch.setattr(paper_module, "draw", lambda picture: picture)
+    monkeypatch.setattr(paper_module, "rendered", lambda picture, file_format: repr(picture.labels).encode())
+    return Again(tmp_path, caplog)
+
+
+EVERY = {"fig1_printed", "fig1_exact", "fig2", "errors"}
+
+
+def test_nothing_changed_and_nothing_is_drawn(again):
+    assert again.drawn() == set()
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "drawn"),
+    [
+        ('label: "eps 2"', 'label: "two"', EVERY - {"fig2"}),
+        ('title: "Error by rate"', 'title: "By rate"', {"fig2"}),
+        ("where: {accounting: exact}", "where: {accounting: printed}", {"fig2"}),
+        ('source: "Fig. 1"', 'source: "Fig. 2"', EVERY),
+        ('"*guessed* from `a` plot_"', '"read off"', EVERY),
+        ('format: ".3f"', 'format: ".4f"', {"errors"}),
+        ('citation: "Nobody 2024"', 'citation: "Somebody 2024"', set()),  # in the manifest alone
+    ],
+)  # fmt: skip
+def test_a_change_draws_what_shows_it(again, old, new, drawn):
+    before = again.project.job()
+    again.change(old, new)
+    assert again.drawn() == drawn
+    assert again.project.job() != before, "the workflow compares the job"
+
+
+def test_a_citation_is_part_of_a_table_of_claims(project):
+    table = ClaimTable("demo", "errata", "Errata", "errata.rst", "Nobody 2024")
+    other = replace(table, citation="Somebody 2024")
+    assert table.job("results", project.root) != other.job("results", project.root)
+
+
+@pytest.mark.parametrize(
+    ("figures", "drawn"), [("all", EVERY), ("[demo.errors]", {"errors"}), ("[demo.fig2]", {"fig2"})]
+)
+def test_a_baseline_draws_the_figures_that_it_enters(again, figures, drawn):
+    mine = again.project.root / "config/baselines/mine.yaml"
+    mine.parent.mkdir()
+    mine.write_text(f"task: frequency\nmethods: {{mine: {{protocol: local}}}}\nfigures: {figures}\n")
+    again.project.settings = again.project.load()
+    again.project.compute("mine")
+    assert again.drawn() == drawn
+
+
+def test_a_changed_result_or_caption_is_drawn_again(again):
+    again.project.compute("picky", note="Made up.")
+    assert again.drawn() == EVERY - {"fig2"}
+    (again.project.root / "workflow/report/demo/text.rst").write_text("Other words.\n")
+    assert again.drawn() == EVERY
+
+
+def test_a_damaged_or_missing_kept_drawing_is_drawn_again(again):
+    archive = again.store.folder / "fig2.zip"
+    archive.write_bytes(archive.read_bytes()[:-5] + b"wrong")
+    (again.store.folder / "errors.zip").unlink()
+    said = again.drawn()
+    assert {"fig2", "errors"} <= said
+    assert any("content differs from its checksum" in line for line in said)
+    assert again.drawn() == set()
+
+
+def test_other_drawing_code_draws_everything_again(again):
+    again.store = replace(again.store, code="changed")
+    assert again.drawn() == EVERY
+
+
+def test_a_damaged_result_is_refused_even_where_its_drawing_is_kept(again):
+    values = Bundle.of(again.project.root / "results", "demo", "coins", "local").values
+    values.write_bytes(values.read_bytes()[:-5] + b"wrong")
+    with pytest.raises(IntegrityError, match=r"local\.values\.parquet: content differs"):
+        again.drawn()
+
+
+def test_a_drawing_that_is_gone_is_forgotten(again):
+    text = again.file.read_text()
+    again.change(text[text.index("  fig2:") : text.index("tables:")], "")
+    assert again.drawn() == set()
+    assert {p.stem for p in again.store.folder.iterdir()} == EVERY - {"fig2"}

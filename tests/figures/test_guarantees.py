@@ -5,14 +5,15 @@ from docutils.core import publish_doctree
 from matplotlib.figure import Figure
 
 from shuffledp.experiments import results, runner, seeds
-from shuffledp.experiments.config import load_settings
 from shuffledp.figures import paper as paper_module
+from shuffledp.figures.drawings import paper_job
 from shuffledp.figures.guarantees import doubts, guarantee_facts
 from shuffledp.figures.paper import draw_paper
 from shuffledp.figures.plotter import draw
+from shuffledp.figures.selection import load_settings
 from shuffledp.provenance import of_job
 
-from demo_paper import CONFIG, ROOT  # isort: skip
+from demo_paper import CONFIG  # isort: skip
 
 ORDER = ["printed", "exact"]
 
@@ -81,7 +82,6 @@ figures:
 def test_a_pair_that_is_not_proven_to_be_the_worst_is_marked_in_legend_and_caption(tmp_path, monkeypatch):
     for folder in ("config/experiments", "workflow/report/demo"):
         (tmp_path / folder).mkdir(parents=True)
-    (tmp_path / "workflow/schemas").symlink_to(ROOT / "workflow/schemas", target_is_directory=True)
     (tmp_path / "config/experiments/demo.yaml").write_text(PAPER)
     (tmp_path / "workflow/report/demo/text.rst").write_text("Budgets.\n")
     settings = load_settings(CONFIG | {"results": str(tmp_path / "results"), "formats": ["png"]}, tmp_path)
@@ -101,7 +101,7 @@ def test_a_pair_that_is_not_proven_to_be_the_worst_is_marked_in_legend_and_capti
         return seen[-1]
 
     monkeypatch.setattr(paper_module, "draw", spy)
-    contents = draw_paper(paper, settings, tmp_path / "workflow/report")
+    contents = draw_paper(paper_job(paper, settings, tmp_path / "workflow/report"))
     files = {path.name: content for path, content in contents.items()}
     assert [t.get_text() for t in seen[0].legends[0].get_texts()] == ["one pair (unproven)", "no shuffling"]
     caption = publish_doctree(files["fig.report.rst"].decode()).astext()

@@ -1,5 +1,6 @@
 """The real workflow, run in a folder of its own on the shipped summaries: no network, no mirror."""
 
+import re
 import subprocess
 from pathlib import Path
 
@@ -71,6 +72,34 @@ def test_second_run_started_at_once_is_refused_with_a_clear_line(project: Projec
     assert "Traceback" not in second.stdout
 
 
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [
+        ("local: {}", "local: {label: Nothing shuffled}"),
+        ("A tiny paper", "A small paper"),
+        ("nobody", "somebody"),
+    ],
+    ids=["label", "title", "citation"],
+)
+def test_what_a_picture_or_page_shows_is_a_reason_to_draw_and_to_compute_nothing(
+    project: Project, old: str, new: str
+) -> None:
+    project.succeeds(*TINY)
+    paper = project.folder / "config/experiments/tiny.yaml"
+    paper.write_text(paper.read_text().replace(old, new, 1))
+    planned = project.succeeds(*TINY, "--dry-run")
+    assert re.search(r"^draw_tiny +1$", planned, flags=re.M), planned[-2000:]
+    assert re.search(r"^pages +1$", planned, flags=re.M), planned[-2000:]
+    assert not re.search(r"^method ", planned, flags=re.M), planned[-2000:]
+    page = (project.folder / "results/quick/index.html").read_text()
+    done = project.succeeds(*TINY)
+    assert ("tiny.fig1_exact" in done) == (old == "local: {}"), (
+        "the title and the citation are on the page alone"
+    )
+    assert (project.folder / "results/quick/index.html").read_text() != page
+    assert "Nothing to be done" in project.succeeds(*TINY)
+
+
 def test_damaged_result_is_named_and_repaired(project: Project) -> None:
     project.succeeds(*TINY)
     before = project.tables()
@@ -95,6 +124,7 @@ def test_adding_a_baseline_runs_its_job_only_and_draws_it(project: Project) -> N
     add_baseline(project)
     output = project.succeeds(*TINY)
     assert project.jobs_of(output) == {"coin_flip"}, output[-3000:]
+    assert {"tiny.fig1_printed", "tiny.fig1_exact", "tiny.budgets"} <= set(output.splitlines())
     after = project.tables()
     assert {k: v for k, v in after.items() if k in before} == before
     drawn = pd.read_csv(project.folder / "results/quick/figures/tiny/fig1_printed.csv")

@@ -9,10 +9,11 @@ from shuffledp import datasets
 from shuffledp.claims import named as claims
 from shuffledp.code_digest import Code
 from shuffledp.experiments.bundle import Bundle
-from shuffledp.experiments.config import ConfigurationError, load_settings
+from shuffledp.experiments.config.errors import ConfigurationError
 from shuffledp.experiments.reach import entries
 from shuffledp.experiments.training import OWN_FILES, TrainingFiles
 from shuffledp.figures import drawings
+from shuffledp.figures.selection import load_settings
 
 # Relative, so that a moved folder is still up to date.
 ROOT = Path(os.path.relpath(workflow.basedir))
@@ -167,6 +168,9 @@ def job_of(wildcards):
 
 # -- figures and tables --
 
+# Of all that draws, whichever script calls it: what one has drawn the other does not draw again.
+FIGURE_CODE = code_of("draw_paper.py")
+
 
 def bundles_for(files):
     """Results that some drawings read."""
@@ -250,24 +254,9 @@ def results_of(paper):
     ]
 
 
-def captions_of(paper, files):
-    return [
-        str(ROOT / "workflow/report" / paper.key / name)
-        for name in sorted(
-            {f.entry["caption"] for f in files}
-            | {c["caption"] for c in paper.claims.values()}
-        )
-    ]
+CAPTIONS = ROOT / "workflow/report"
 
 
-def drawing_setup(paper, files):
-    """What the drawings depend on in the configuration; a change elsewhere does not redraw them."""
-    about = ("parts", "grid", "accounting", "repeats", "source", "assumed")
-    about += ("rounds", "left_out")
-    return {
-        file.id: [
-            dict(file.entry),
-            {a: str(getattr(file.experiment, a)) for a in about},
-        ]
-        for file in files
-    }
+def captions_of(jobs):
+    """The captions' prose that some drawings read."""
+    return sorted({job["caption"] for job in jobs})

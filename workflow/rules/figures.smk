@@ -1,4 +1,6 @@
-# Figures and tables: one drawing job per paper; a single one is drawn by the same script.
+# Figures and tables: one drawing job per paper; a single one is drawn by the same script. What a drawing depends on besides
+# its input files is in its params, and the script reads nothing else. A paper's job draws what has changed and takes the
+# rest from results/drawn/, which is no output, so that Snakemake leaves it in place.
 
 
 rule claim_table:
@@ -17,7 +19,8 @@ rule claim_table:
 
 
 for paper in SETTINGS.papers.values():
-    files = drawings.drawing_files(paper)
+    files = drawings.drawings_of(paper)
+    job = drawings.paper_job(paper, SETTINGS, CAPTIONS)
     shown = [shown_in_report(paper, file) for file in files] + claims_in_report(paper)
 
     rule:
@@ -26,7 +29,7 @@ for paper in SETTINGS.papers.values():
         input:
             bundles_for(files),
             claims_of(paper),
-            captions_of(paper, files),
+            captions_of(job["drawings"]),
         output:
             shown,
             [path for path in drawn_files(paper) if path not in set(map(str, shown))],
@@ -35,10 +38,8 @@ for paper in SETTINGS.papers.values():
         benchmark:
             f"{LOGS}/{RESULTS}/{paper.key}/figures.benchmark.tsv"
         params:
-            root=str(ROOT),
-            paper=paper.key,
-            setup=drawing_setup(paper, files),
-            code=code_of("draw_paper.py"),
+            job=job,
+            code=FIGURE_CODE,
         script:
             "../scripts/draw_paper.py"
 
@@ -51,6 +52,7 @@ for paper in SETTINGS.papers.values():
 
     for name in dict.fromkeys(file.name for file in files):
         own = [file for file in files if file.name == name]
+        jobs = [one for one in job["drawings"] if one["name"] == name]
         # A target per figure or table: snakemake --cores all random_population_fig4. The files belong to the paper's own
         # job otherwise.
         workflow.ruleorder(f"draw_{paper.key}", f"{paper.key}_{name}")
@@ -60,7 +62,7 @@ for paper in SETTINGS.papers.values():
                 f"{paper.key}_{name}"
             input:
                 bundles_for(own),
-                captions_of(paper, own),
+                captions_of(jobs),
             output:
                 [
                     str(p)
@@ -71,10 +73,7 @@ for paper in SETTINGS.papers.values():
             benchmark:
                 f"{LOGS}/{RESULTS}/{paper.key}/{name}.benchmark.tsv"
             params:
-                root=str(ROOT),
-                paper=paper.key,
-                only=name,
-                setup=drawing_setup(paper, own),
-                code=code_of("draw_paper.py"),
+                drawings=jobs,
+                code=FIGURE_CODE,
             script:
-                "../scripts/draw_paper.py"
+                "../scripts/draw_figure.py"

@@ -18,14 +18,14 @@ from importlib import resources
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-import yaml
 from jsonschema import Draft202012Validator
 from jsonschema.exceptions import best_match
 
+from shuffledp import yamlfile
 from shuffledp.claims.witness import Witness, WitnessFunction
 
 if TYPE_CHECKING:
-    from collections.abc import Hashable, Mapping
+    from collections.abc import Mapping
     from importlib.resources.abc import Traversable
 
 #: What happens to somebody who uses the printed form letter for letter.
@@ -257,24 +257,6 @@ class Findings:
     withdrawn: tuple[Withdrawn, ...]
 
 
-class _Loader(yaml.SafeLoader):
-    """A safe loader that refuses a key given twice."""
-
-
-def _unique_mapping(loader: _Loader, node: yaml.MappingNode, deep: bool = False) -> dict[Hashable, Any]:
-    seen: set[Any] = set()
-    for key_node, _ in node.value:
-        key = loader.construct_object(key_node, deep=True)
-        if key in seen:
-            line = key_node.start_mark.line + 1
-            raise ErratumError(f"{node.start_mark.name}, line {line}: the key {key!r} is given twice.")
-        seen.add(key)
-    return yaml.SafeLoader.construct_mapping(loader, node, deep=deep)
-
-
-_Loader.add_constructor(yaml.resolver.BaseResolver.DEFAULT_MAPPING_TAG, _unique_mapping)
-
-
 def _folder() -> Traversable:
     return resources.files("shuffledp.claims") / "errata"
 
@@ -332,9 +314,9 @@ def parse(text: str, paper: str, witnesses: Mapping[str, WitnessFunction]) -> Fi
     """
     where = f"errata/{paper}.yaml"
     try:
-        content = yaml.load(text, Loader=_Loader)
-    except yaml.YAMLError as error:
-        raise ErratumError(f"{where}: not valid YAML: {error}") from error
+        content = yamlfile.parse(text, f"{where}: not valid YAML")
+    except yamlfile.YamlError as error:
+        raise ErratumError(str(error)) from None
     problem = best_match(Draft202012Validator(_SCHEMA).iter_errors(content))
     if problem is not None:
         raise ErratumError(f"{where}: {_place(problem.absolute_path, content)}{problem.message}.")

@@ -7,14 +7,17 @@ from shuffledp.doors import door
 if TYPE_CHECKING:
     from shuffledp.datasets.catalogue import CATALOGUE, MSNBC_CATEGORIES, NAMES, DatasetSpec, RawFile, spec
     from shuffledp.datasets.download import fetch
-    from shuffledp.datasets.errors import (
-        DownloadError,
-        NoNetworkError,
-        ParseError,
-        SourceError,
-    )
+    from shuffledp.datasets.errors import DownloadError, NoNetworkError, ParseError, SourceError
     from shuffledp.datasets.preparation import prepare
-    from shuffledp.datasets.prepared import Dataset, Provenance, SourceKind, data_file, load, members
+    from shuffledp.datasets.prepared import (
+        Dataset,
+        Provenance,
+        SourceKind,
+        columns_of,
+        data_file,
+        load,
+        members,
+    )
     from shuffledp.datasets.summaries import SUMMARY_FILES, make_summaries
 else:
     __getattr__, __dir__ = door(__name__)
@@ -33,6 +36,7 @@ __all__ = [
     "RawFile",
     "SourceError",
     "SourceKind",
+    "columns_of",
     "data_file",
     "fetch",
     "load",

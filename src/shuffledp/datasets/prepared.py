@@ -244,6 +244,11 @@ _COLUMNS: dict[str, tuple[str, ...]] = {
 }
 
 
+def columns_of(name: str) -> tuple[str, ...]:
+    """Return the columns that `Dataset.histogram` knows of a data set."""
+    return _COLUMNS[name]
+
+
 def load(name: str, prepared_dir: Path) -> Dataset:
     """Read a prepared data set after verifying its checksums.
 

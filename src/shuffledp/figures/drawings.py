@@ -1,21 +1,28 @@
-"""Which files a paper's figures and tables consist of; known without any result, so that a workflow can plan them."""
+"""What a paper's figures and tables are drawn from: plain data, known without any result, so that a workflow can plan.
+
+`Drawing.job` holds everything that drawing reads besides its input files. It is what the workflow compares to find out
+whether a file has to be drawn again, and all that the drawing code is given: the two cannot drift apart.
+"""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Any, Literal
 
-from shuffledp.experiments.config import Experiment, Paper
+from shuffledp.experiments.config import Experiment, Paper, Settings
+from shuffledp.experiments.config.model import Budget, Task, describe_data, describe_population, described
 
 TABLE_FORMATS = ("csv", "md", "tex")
 CAPTION_FORMATS = ("rst", "report.rst")
+Job = dict[str, Any]
 
 
 @dataclass(frozen=True)
-class DrawingFile:
+class Drawing:
     """One picture or table: ``id`` is its file stem, ``where`` what its rows have in common."""
 
     id: str
@@ -25,7 +32,7 @@ class DrawingFile:
     experiment: Experiment
     where: Mapping[str, Any]
 
-    def formats(self, figure_formats: tuple[str, ...]) -> tuple[str, ...]:
+    def formats(self, figure_formats: Sequence[str]) -> tuple[str, ...]:
         """File endings: the pictures and the drawn numbers, or the table."""
         return (*figure_formats, "csv") if self.kind == "figure" else TABLE_FORMATS
 
@@ -34,24 +41,140 @@ class DrawingFile:
         by = self.entry.get("files")
         return self.entry["title"] if by is None else f"{self.entry['title']} ({by}: {self.where[by]})"
 
+    def job(self, results: str, figure_formats: Sequence[str], captions: Path) -> Job:
+        """Everything that this drawing depends on but the content of its input files (plain data).
 
-def drawing_files(paper: Paper) -> list[DrawingFile]:
+        Parameters
+        ----------
+        results : str
+            Folder of the results.
+        figure_formats : sequence of str
+            Formats of pictures.
+        captions : Path
+            Folder with a folder per paper that holds the captions' prose.
+        """
+        experiment, methods = self.experiment, list(self.entry["methods"])
+        return {
+            "paper": experiment.paper,
+            "id": self.id,
+            "name": self.name,
+            "kind": self.kind,
+            "title": self.title(),
+            "alt": self._alt(),
+            "entry": _plain(self.entry),
+            "where": _plain(self.where),
+            "results": results,
+            "experiment": experiment.id,
+            "labels": {m: experiment.methods[m].label for m in methods},
+            "siblings": self._siblings(),
+            "grid": _plain(experiment.grid),
+            "accountings": experiment.accountings(methods),
+            "repeats": experiment.repeats,
+            "facts": _stated(experiment, self.where),
+            "assumed": dict(experiment.assumed),
+            "training": self._training(),
+            "caption": str(captions / experiment.paper / self.entry["caption"]),
+            "formats": list(self.formats(figure_formats)),
+        }
+
+    def _alt(self) -> str:
+        entry = self.entry
+        if self.kind == "table":
+            return f"Table: {self.title()}"
+        across = f", one panel per {entry['panels']}" if "panels" in entry else ""
+        curves = entry.get("curves", "method")
+        return f"{self.title()}: {entry['y']} against {entry['x']}{across}, one curve per {curves}"
+
+    def _siblings(self) -> list[str]:
+        """Methods among which looks are handed out in order: a baseline that follows changes nothing here."""
+        if self.kind == "table" or self.entry.get("curves", "method") != "method":
+            return []
+        every, drawn = list(self.experiment.methods), set(self.entry["methods"])
+        last = max(i for i, m in enumerate(every) if m in drawn or not self.experiment.methods[m].added)
+        return every[: last + 1]
+
+    def _training(self) -> list[Job]:
+        """The training runs behind the drawing, the variable over their rounds, and the methods that name them."""
+        experiment = self.experiment
+        methods = {m: experiment.methods[m].training for m in self.entry["methods"]}
+        rounds = {run.id: (variable, run) for variable, run in reversed(list(experiment.rounds.items()))}
+        return [
+            {
+                "round": rounds[run.id][0],
+                "methods": [m for m, named in methods.items() if named == run.id],
+                "described": run.described(),
+            }
+            for run in {run.id: run for run in experiment.rounds.values()}.values()
+            if run.id in methods.values()
+        ]
+
+
+@dataclass(frozen=True)
+class ClaimTable:
+    """A table that the claims room computed: errata with their witnesses, or a checked table of the paper."""
+
+    paper: str
+    name: str
+    title: str
+    caption: str
+    citation: str
+
+    def job(self, results: str, captions: Path) -> Job:
+        """As `Drawing.job`."""
+        return {
+            "paper": self.paper,
+            "id": self.name,
+            "name": self.name,
+            "kind": "claims",
+            "title": self.title,
+            "alt": f"Table: {self.title}",
+            "table": str(claim_file(Path(results), self.paper, self.name)),
+            "facts": {"about": self.citation},
+            "caption": str(captions / self.paper / self.caption),
+            "formats": list(TABLE_FORMATS),
+        }
+
+
+def drawings_of(paper: Paper) -> list[Drawing]:
     """All figures and tables of a paper, in the order of its file."""
     return [*_files(paper, "figure", paper.figures), *_files(paper, "table", paper.tables)]
 
 
+def claim_tables(paper: Paper) -> list[ClaimTable]:
+    """The tables of a paper's claims, in the order of its file."""
+    return [
+        ClaimTable(paper.key, name, about["title"], about["caption"], paper.citation)
+        for name, about in paper.claims.items()
+    ]
+
+
+def paper_job(paper: Paper, settings: Settings, captions: Path) -> Job:
+    """Everything that a paper's pictures, tables and manifest depend on but the content of input files (plain data)."""
+    own = [drawing.job(settings.results, settings.formats, captions) for drawing in drawings_of(paper)]
+    claims = [table.job(settings.results, captions) for table in claim_tables(paper)]
+    return {
+        "paper": {"key": paper.key, "title": paper.title, "citation": paper.citation, "doi": paper.doi},
+        "run": {
+            "seed": settings.seed,
+            "scale": "shortened" if paper.key in settings.shortened else "paper",
+        },
+        "results": settings.results,
+        "drawings": [*own, *claims],
+    }
+
+
 def _files(
     paper: Paper, kind: Literal["figure", "table"], entries: Mapping[str, Mapping[str, Any]]
-) -> Iterator[DrawingFile]:
+) -> Iterator[Drawing]:
     for name, entry in entries.items():
         experiment = paper.experiments[entry["experiment"]]
         by = entry.get("files")
         if by is None:
-            yield DrawingFile(name, name, kind, entry, experiment, entry.get("where", {}))
+            yield Drawing(name, name, kind, entry, experiment, entry.get("where", {}))
             continue
         for value in _values(experiment, by, entry["methods"]):
             where = {**entry.get("where", {}), by: value}
-            yield DrawingFile(f"{name}_{slug(value)}", name, kind, entry, experiment, where)
+            yield Drawing(f"{name}_{slug(value)}", name, kind, entry, experiment, where)
 
 
 def _values(experiment: Experiment, by: str, methods: list[str]) -> list[Any]:
@@ -60,10 +183,20 @@ def _values(experiment: Experiment, by: str, methods: list[str]) -> list[Any]:
     return methods if by == "method" else list(experiment.grid[by])
 
 
+def _plain(value: Any) -> Any:
+    """A copy of dicts and lists, which workflows can write down and compare."""
+    if isinstance(value, Mapping):
+        return {k: _plain(v) for k, v in value.items()}
+    return [_plain(v) for v in value] if isinstance(value, list | tuple) else value
+
+
 def slug(value: Any) -> str:
     """A value as part of a file name, for example 0.05 as ``0p05`` and -1 as ``m1``."""
     text = str(value).lower().replace(".", "p").replace("-", "m")
     return re.sub(r"[^a-z0-9_]+", "_", text).strip("_")
+
+
+# -- files -------------------------------------------------------------------------------------------------------
 
 
 def figure_folder(results: Path, paper: str) -> Path:
@@ -71,12 +204,12 @@ def figure_folder(results: Path, paper: str) -> Path:
     return results / "figures" / paper
 
 
-def files_of(results: Path, files: Iterable[DrawingFile], formats: tuple[str, ...]) -> list[Path]:
-    """Every file that drawing these figures and tables writes, without what describes the paper as a whole."""
+def files_of(results: Path, drawings: Iterable[Drawing], formats: Sequence[str]) -> list[Path]:
+    """Every file that these figures and tables consist of, without what describes the paper as a whole."""
     return [
-        figure_folder(results, file.experiment.paper) / f"{file.id}.{end}"
-        for file in files
-        for end in file_endings(file, formats)
+        figure_folder(results, drawing.experiment.paper) / f"{drawing.id}.{end}"
+        for drawing in drawings
+        for end in (*drawing.formats(formats), *CAPTION_FORMATS)
     ]
 
 
@@ -85,14 +218,29 @@ def claim_file(results: Path, paper: str, name: str) -> Path:
     return results / "claims" / paper / f"{name}.csv"
 
 
-def output_files(results: Path, paper: Paper, formats: tuple[str, ...]) -> list[Path]:
+def output_files(results: Path, paper: Paper, formats: Sequence[str]) -> list[Path]:
     """Every file that the drawing job of a paper writes, manifest and checksum list included."""
     folder = figure_folder(results, paper.key)
-    own = files_of(results, drawing_files(paper), formats)
+    own = files_of(results, drawings_of(paper), formats)
     claims = [folder / f"{name}.{end}" for name in paper.claims for end in (*TABLE_FORMATS, *CAPTION_FORMATS)]
     return [folder / "manifest.json", folder / "figures.sha256", *own, *claims]
 
 
-def file_endings(file: DrawingFile, formats: tuple[str, ...]) -> tuple[str, ...]:
-    """Endings of all files of one drawing: its formats, its caption, and the caption with settings for the report."""
-    return (*file.formats(formats), *CAPTION_FORMATS)
+# -- what the configuration states for a caption -----------------------------------------------------------------
+
+
+def _stated(experiment: Experiment, where: Mapping[str, Any]) -> dict[str, str]:
+    """What a caption says about source, data, participants, eps, delta and target before there are results."""
+    parts = experiment.parts
+    grid = {**experiment.grid, **{k: [v] for k, v in where.items() if k in experiment.grid}}
+    say = partial(described, grid=grid)
+    facts = {"reproduces": f"{experiment.source} of the paper"}
+    if parts.get("data"):
+        facts["data"] = describe_data(parts["data"])
+    if parts.get("population"):
+        facts["participants N"] = describe_population(parts["population"], say)
+    if parts.get("budget"):
+        facts |= Budget.describe(parts["budget"], say)
+    if parts.get("task"):
+        facts["error against"] = Task.describe(parts["task"])
+    return facts

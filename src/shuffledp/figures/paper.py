@@ -1,4 +1,7 @@
-"""The drawing job of a paper: reads results, writes every figure and table with caption, and the manifest."""
+"""Draws what a job describes: reads results, makes every figure and table with caption, and the manifest.
+
+A job is plain data (`shuffledp.figures.drawings`); no configuration is read here.
+"""
 
 from __future__ import annotations
 
@@ -14,137 +17,173 @@ import jinja2
 import pandas as pd
 
 import shuffledp
-from shuffledp.experiments.config import Paper, Settings, TrainingRun, is_variable
 from shuffledp.experiments.results import TRAINED_METRICS, Bundle, Results, read
-from shuffledp.figures.drawings import DrawingFile, claim_file, drawing_files, figure_folder
 from shuffledp.figures.guarantees import doubts, guarantee_facts
-from shuffledp.figures.plotter import Drawing, draw, long_form
+from shuffledp.figures.plotter import Picture, draw, long_form
+from shuffledp.figures.store import Drawn, Store, digest_of, folder_of, forget_others, keep, kept
 from shuffledp.figures.style import house_style, rendered
 from shuffledp.figures.tables import as_table, in_three_forms
-from shuffledp.storage import publish, verified
+from shuffledp.storage import listed, publish, verified, write_atomically
 
 log = logging.getLogger(__name__)
+Job = Mapping[str, Any]
 
 
-def draw_paper(
-    paper: Paper,
-    settings: Settings,
-    captions: Path,
-    *,
-    only: Iterable[str] | None = None,
-) -> dict[Path, bytes]:
-    """Contents of the files of a paper's figures and tables.
+def draw_all(jobs: Sequence[Job], store: Store | None = None) -> list[Drawn]:
+    """Drawings by their jobs.
 
     Parameters
     ----------
-    paper : Paper
-        What to draw.
-    settings : Settings
-        Results folder and formats.
-    captions : Path
-        Folder with a folder per paper that holds the captions' prose.
-    only : iterable of str, optional
-        Names or ids of the drawings wanted; all of them when left out.
+    jobs : sequence of mapping
+        As `Drawing.job` and `ClaimTable.job` make them.
+    store : Store, optional
+        Where drawings are kept (see `shuffledp.figures.store`); those that are up to date are taken from
+        there, the others are drawn and put there. Without it everything is drawn.
 
-    Returns
-    -------
-    dict of Path to bytes
-        Final path and content; with ``only`` left out, the manifest too.
+    Raises
+    ------
+    IntegrityError
+        If an input file does not match its checksum, naming it and the command that rebuilds it.
     """
-    results, wanted = Path(settings.results), None if only is None else set(only)
-    folder = figure_folder(results, paper.key)
-    cache: dict[tuple[str, ...], Results] = {}
-    contents: dict[Path, bytes] = {}
-    entries = []
-    for file in drawing_files(paper):
-        if wanted is not None and not wanted & {file.id, file.name}:
-            continue
-        methods = tuple(file.entry["methods"])
-        key = (file.experiment.id, *methods)
-        if key not in cache:
-            cache[key] = read({m: Bundle.of(results, paper.key, file.experiment.id, m) for m in methods})
-        log.info("%s.%s", paper.key, file.id)
-        entry, files = _drawn(paper, file, cache[key], settings, captions)
-        entries.append(entry)
-        contents |= {folder / name: content for name, content in files.items()}
-    if wanted is not None and not entries:
-        known = ", ".join(file.id for file in drawing_files(paper))
-        raise ValueError(f"{paper.key} has no drawing {', '.join(sorted(wanted))}. Known: {known}.")
-    for name, about in paper.claims.items() if wanted is None else ():
-        entry, files = _claim(paper, name, about, claim_file(results, paper.key, name), captions)
-        entries.append(entry)
-        contents |= {folder / name: content for name, content in files.items()}
-    if wanted is None:
-        contents[folder / "manifest.json"] = _manifest(paper, settings, entries, cache.values())
-    return contents
+    reader = _Reader()
+    return [_drawn_or_kept(job, store, reader) for job in jobs]
 
 
-def publish_paper(settings: Settings, paper: Paper, contents: Mapping[Path, bytes]) -> None:
-    """Write all files of a paper's drawing job and their checksum list."""
-    publish(figure_folder(Path(settings.results), paper.key) / "figures.sha256", contents)
+def draw_paper(job: Job, store: Store | None = None) -> dict[Path, bytes]:
+    """Contents of the files of a paper: figures, tables, captions and the manifest, by final path.
+
+    ``job`` is as `paper_job` makes it, ``store`` as in `draw_all`.
+    """
+    drawn = draw_all(job["drawings"], store)
+    if store is not None:
+        forget_others(store.folder, [drawing["id"] for drawing in job["drawings"]])
+    folder = _folder(job["results"], job["paper"]["key"])
+    return _contents(folder, drawn) | {folder / "manifest.json": _manifest(job, drawn)}
 
 
-def _drawn(
-    paper: Paper, file: DrawingFile, results: Results, settings: Settings, captions: Path
-) -> tuple[dict[str, Any], dict[str, bytes]]:
-    cells = _matching(results.cells, file.where)
-    summary = _matching(results.summary(), file.where)
-    note = _note(results)
-    facts = _facts(file, cells, results)
-    if file.kind == "figure":
-        files = _figure(file, cells, summary, note, settings.formats)
+def publish_paper(job: Job, code: str) -> None:
+    """Draw a paper and write all files of it with their checksum list; what is kept and up to date is not drawn.
+
+    ``code`` is a digest of the code that draws.
+    """
+    key = job["paper"]["key"]
+    contents = draw_paper(job, Store(folder_of(Path(job["results"]), key), code))
+    publish(_folder(job["results"], key) / "figures.sha256", contents)
+
+
+def write_drawings(jobs: Sequence[Job], code: str) -> None:
+    """Draw some figures and tables of a paper and write their files, which the paper's own job then publishes."""
+    results, key = jobs[0]["results"], jobs[0]["paper"]
+    drawn = draw_all(jobs, Store(folder_of(Path(results), key), code))
+    for path, content in _contents(_folder(results, key), drawn).items():
+        write_atomically(path, content)
+
+
+def _folder(results: str, paper: str) -> Path:
+    return Path(results) / "figures" / paper
+
+
+def _contents(folder: Path, drawn: Iterable[Drawn]) -> dict[Path, bytes]:
+    return {folder / name: content for one in drawn for name, content in one.files.items()}
+
+
+class _Reader:
+    """Results by experiment and methods, read once; several drawings often show the same."""
+
+    def __init__(self) -> None:
+        self._read: dict[tuple[str, ...], Results] = {}
+
+    def __call__(self, job: Job) -> Results:
+        key = (job["results"], job["paper"], job["experiment"], *job["entry"]["methods"])
+        if key not in self._read:
+            self._read[key] = read(_bundles(job))
+        return self._read[key]
+
+
+def _bundles(job: Job) -> dict[str, Bundle]:
+    results, methods = Path(job["results"]), job["entry"]["methods"]
+    return {m: Bundle.of(results, job["paper"], job["experiment"], m) for m in methods}
+
+
+def _inputs(job: Job) -> dict[str, str]:
+    """Checksums of the files that a drawing reads, each verified."""
+    if job["kind"] == "claims":
+        table = Path(job["table"])
+        pairs = [(table, table.with_suffix(".sha256"))]
     else:
-        files = {
-            f"{file.id}.{end}": text.encode()
-            for end, text in as_table(file.entry, cells, summary, _orders(file)).items()
-        }
-    prose = _prose(captions / paper.key / file.entry["caption"], file, facts)
-    files |= {
-        f"{file.id}.rst": prose.encode(),
-        f"{file.id}.report.rst": _report_caption(prose, facts, note).encode(),
-    }
-    entry = {
-        "id": file.id,
-        "drawing": file.name,
-        "kind": file.kind,
-        "title": file.title(),
-        "alt": _alt(file),
-        "caption": f"{file.id}.rst",
-        "files": {end: f"{file.id}.{end}" for end in file.formats(settings.formats)},
-        "settings": [[k, v] for k, v in facts.items()],
-        "note": note,
-        "infeasible": _gaps(cells, _names(file, cells)),
-    }
-    return entry, files
+        pairs = [(p, b.checksum) for b in _bundles(job).values() for p in (b.cells, b.values, b.provenance)]
+    sums = {path.as_posix(): listed(checksum)[verified(path, checksum)] for path, checksum in pairs}
+    return {**sums, job["caption"]: Path(job["caption"]).read_text(encoding="utf-8")}
 
 
-def _claim(
-    paper: Paper, name: str, about: Mapping[str, Any], table: Path, captions: Path
-) -> tuple[dict[str, Any], dict[str, bytes]]:
+def _drawn_or_kept(job: Job, store: Store | None, reader: _Reader) -> Drawn:
+    digest = "" if store is None else digest_of(job, _inputs(job), store.code)
+    found = None if store is None else kept(store.folder, job["id"], digest)
+    if found is not None:
+        return found
+    log.info("%s.%s", job["paper"], job["id"])
+    drawn = _claims(job) if job["kind"] == "claims" else _drawing(job, reader(job))
+    if store is not None:
+        keep(store.folder, job["id"], digest, drawn)
+    return drawn
+
+
+def _drawing(job: Job, results: Results) -> Drawn:
+    cells = _matching(results.cells, job["where"])
+    summary = _matching(results.summary(), job["where"])
+    note = _note(results)
+    facts = _facts(job, cells, results)
+    if job["kind"] == "figure":
+        files = _figure(job, cells, summary, note)
+    else:
+        texts = as_table(job["entry"], cells, summary, _orders(job))
+        files = {f"{job['id']}.{end}": text.encode() for end, text in texts.items()}
+    prose = _prose(Path(job["caption"]), job["where"], facts)
+    commits = sorted({str(p["commit"]) for p in results.provenance.values()})
+    return _finished(job, files, prose, facts, note, _gaps(cells, _names(job, cells)), commits)
+
+
+def _claims(job: Job) -> Drawn:
     """A table that the claims room computed: errata or reading notes with witnesses, or a checked table."""
+    table = Path(job["table"])
     frame = pd.read_csv(verified(table, table.with_suffix(".sha256")), dtype=str, keep_default_na=False)
-    prose = (captions / paper.key / about["caption"]).read_text(encoding="utf-8").strip() + "\n"
+    prose = Path(job["caption"]).read_text(encoding="utf-8").strip() + "\n"
     facts = {
-        "about": paper.citation,
+        **job["facts"],
         "rows": str(len(frame)),
         "numbers": "computed in this run by shuffledp.claims",
     }
-    forms = in_three_forms(frame)
-    files = {f"{name}.{end}": text.encode() for end, text in forms.items()}
-    files |= {f"{name}.rst": prose.encode(), f"{name}.report.rst": _report_caption(prose, facts, "").encode()}
-    entry = {
-        "id": name,
-        "drawing": name,
-        "kind": "table",
-        "title": about["title"],
-        "alt": f"Table: {about['title']}",
-        "caption": f"{name}.rst",
-        "files": {end: f"{name}.{end}" for end in forms},
-        "settings": [[k, v] for k, v in facts.items()],
-        "note": "",
-        "infeasible": [],
+    files = {f"{job['id']}.{end}": text.encode() for end, text in in_three_forms(frame).items()}
+    return _finished(job, files, prose, facts)
+
+
+def _finished(
+    job: Job,
+    files: Mapping[str, bytes],
+    prose: str,
+    facts: Mapping[str, str],
+    note: str = "",
+    gaps: Sequence[str] = (),
+    commits: Sequence[str] = (),
+) -> Drawn:
+    """A drawing with its captions and its entry in the manifest."""
+    captions = {
+        f"{job['id']}.rst": prose.encode(),
+        f"{job['id']}.report.rst": _report_caption(prose, facts, note).encode(),
     }
-    return entry, files
+    entry = {
+        "id": job["id"],
+        "drawing": job["name"],
+        "kind": "figure" if job["kind"] == "figure" else "table",
+        "title": job["title"],
+        "alt": job["alt"],
+        "caption": f"{job['id']}.rst",
+        "files": {end: f"{job['id']}.{end}" for end in job["formats"]},
+        "settings": [[k, v] for k, v in facts.items()],
+        "note": note,
+        "infeasible": list(gaps),
+    }
+    return Drawn(entry, {**files, **captions}, tuple(commits))
 
 
 def _matching(frame: pd.DataFrame, where: Mapping[str, Any]) -> pd.DataFrame:
@@ -155,24 +194,22 @@ def _matching(frame: pd.DataFrame, where: Mapping[str, Any]) -> pd.DataFrame:
     return frame
 
 
-def _figure(
-    file: DrawingFile, cells: pd.DataFrame, summary: pd.DataFrame, note: str, formats: Sequence[str]
-) -> dict[str, bytes]:
-    curves = file.entry.get("curves", "method")
-    selection = _with_curves(long_form(cells, summary, file.entry["y"]), curves)
+def _figure(job: Job, cells: pd.DataFrame, summary: pd.DataFrame, note: str) -> dict[str, bytes]:
+    entry = job["entry"]
+    curves = entry.get("curves", "method")
+    selection = _with_curves(long_form(cells, summary, entry["y"]), curves)
     gaps = _with_curves(cells[cells["status"] != "ok"], curves)
     drawn = pd.concat([selection[["method", "curve"]], gaps[["method", "curve"]]])
-    labels = _legend_labels(file, cells, drawn, curves)
-    in_doubt = doubts(_with_curves(cells, curves), _orders(file)["accounting"])
+    labels = _legend_labels(job, cells, drawn, curves)
+    in_doubt = doubts(_with_curves(cells, curves), _orders(job)["accounting"])
     labels = {
         curve: f"{text} ({in_doubt[curve]})" if curve in in_doubt else text for curve, text in labels.items()
     }
-    siblings = list(file.experiment.methods) if curves == "method" else []
-    drawing = Drawing(file.entry, selection, gaps, labels, file.title(), note, file.experiment.grid, siblings)
+    picture = Picture(entry, selection, gaps, labels, job["title"], note, job["grid"], job["siblings"])
     with house_style():
-        figure = draw(drawing)
-        files = {f"{file.id}.{end}": rendered(figure, end) for end in formats}
-    return files | {f"{file.id}.csv": _drawn_numbers(file, selection)}
+        figure = draw(picture)
+        files = {f"{job['id']}.{end}": rendered(figure, end) for end in job["formats"] if end != "csv"}
+    return files | {f"{job['id']}.csv": _drawn_numbers(job, selection)}
 
 
 def _with_curves(frame: pd.DataFrame, curves: str) -> pd.DataFrame:
@@ -183,30 +220,26 @@ def _with_curves(frame: pd.DataFrame, curves: str) -> pd.DataFrame:
     return frame.assign(curve=frame["method"] + value.astype(str))
 
 
-def _orders(file: DrawingFile) -> dict[str, list[Any]]:
+def _orders(job: Job) -> dict[str, list[Any]]:
     """Values of every axis in the order of the configuration; methods in the order of the figure."""
-    methods = list(file.entry["methods"])
-    return {**file.experiment.grid, "accounting": file.experiment.accountings(methods), "method": methods}
+    return {**job["grid"], "accounting": job["accountings"], "method": job["entry"]["methods"]}
 
 
-def _names(file: DrawingFile, cells: pd.DataFrame) -> dict[str, str]:
+def _names(job: Job, cells: pd.DataFrame) -> dict[str, str]:
     """Legend name per method; where several would have the same, the method's id tells them apart."""
     labels = dict(zip(cells["method"], cells["label"], strict=True))
-    methods = file.experiment.methods
-    names = {m: methods[m].label or str(labels.get(m) or m) for m in file.entry["methods"]}
+    names = {m: label or str(labels.get(m) or m) for m, label in job["labels"].items()}
     shared = [name for name in names.values() if list(names.values()).count(name) > 1]
     return {m: f"{name} ({m})" if name in shared else name for m, name in names.items()}
 
 
-def _legend_labels(
-    file: DrawingFile, cells: pd.DataFrame, frame: pd.DataFrame, curves: str
-) -> dict[str, str]:
+def _legend_labels(job: Job, cells: pd.DataFrame, frame: pd.DataFrame, curves: str) -> dict[str, str]:
     """Legend texts by curve: methods in the figure's order, then values in the grid's."""
     present = set(frame["curve"])
     several = frame["method"].nunique() > 1
     labels: dict[str, str] = {}
-    for method, name in _names(file, cells).items():
-        values = [] if curves == "method" else _orders(file)[curves]
+    for method, name in _names(job, cells).items():
+        values = [] if curves == "method" else _orders(job)[curves]
         texts = {method: name} | {
             f"{method}|{v}": f"{name}, {curves} {v}" if several else f"{curves} {v}" for v in values
         }
@@ -214,107 +247,55 @@ def _legend_labels(
     return labels
 
 
-def _drawn_numbers(file: DrawingFile, selection: pd.DataFrame) -> bytes:
-    variables = [v for v in file.experiment.grid if v in selection]
-    across = [file.entry["x"]] if "along" in file.entry else []  # a number of the cells
+def _drawn_numbers(job: Job, selection: pd.DataFrame) -> bytes:
+    variables = [v for v in job["grid"] if v in selection]
+    across = [job["entry"]["x"]] if "along" in job["entry"] else []  # a number of the cells
     columns = ["method", "accounting", *variables, *across]
     columns += ["kind", "mean", "standard_error", "count", "data_source"]
     ordered = selection.sort_values(["method", "accounting", *variables, "kind"], kind="stable")
-    shown = ordered[columns].rename(columns={"mean": file.entry["y"]})
+    shown = ordered[columns].rename(columns={"mean": job["entry"]["y"]})
     return shown.to_csv(index=False, float_format="%.10g", lineterminator="\n").encode()
 
 
 # -- captions ----------------------------------------------------------------------------------------------------
 
 
-def _span(values: Sequence[Any]) -> str:
-    distinct = list(dict.fromkeys(values))
-    texts = [f"{v:g}" if isinstance(v, float) else str(v) for v in distinct]
-    if len(distinct) <= 5 or any(isinstance(v, str) for v in distinct):
-        return ", ".join(texts)
-    return f"{_span([min(distinct)])} to {_span([max(distinct)])} ({len(distinct)} values)"
-
-
-def _value_text(value: Any, grid: Mapping[str, list[Any]]) -> str:
-    if is_variable(value):
-        return _span(grid[value[1:]])
-    return _span(value if isinstance(value, list) else [value])
-
-
-def _population_text(config: Mapping[str, Any], grid: Mapping[str, list[Any]]) -> str:
-    if "users" in config:
-        return _value_text(config["users"], grid)
-    arguments = ", ".join(f"{k} {_value_text(v, grid)}" for k, v in config.items() if k != "law")
-    return f"1 + {config['law']} ({arguments})"
-
-
-def _facts(file: DrawingFile, cells: pd.DataFrame, results: Results) -> dict[str, str]:
+def _facts(job: Job, cells: pd.DataFrame, results: Results) -> dict[str, str]:
     """What a caption always says: source, data, participants, eps, delta, repeats, accounting, guarantee, trust."""
-    experiment = file.experiment
-    parts = experiment.parts
-    grid = {**experiment.grid, **{k: [v] for k, v in file.where.items() if k in experiment.grid}}
-    facts = {"reproduces": f"{file.experiment.source} of the paper"}
-    if parts.get("data"):
+    facts = dict(job["facts"])
+    if "data" in facts:
         sources = sorted({p["data"]["source"] for p in results.provenance.values()} - {"none"})
-        column = f", {parts['data']['column']}" if "column" in parts["data"] else ""
-        facts["data"] = f"{parts['data']['name']}{column} (source: {', '.join(sources)})"
-    if parts.get("population"):
-        facts["participants N"] = _population_text(parts["population"], grid)
-    if parts.get("budget"):
-        budget = parts["budget"]
-        facts |= {
-            k: _value_text(budget[k], grid) + unit
-            for k, unit in (("eps", " nats"), ("delta", ""))
-            if k in budget
-        }
-        if "delta_times_users" in budget:
-            facts["delta"] = f"{_value_text(budget['delta_times_users'], grid)} / N"
-    if parts.get("task"):
-        target = (
-            "the participants' own"
-            if parts["task"].get("truth", "participants") == "participants"
-            else "the population's"
-        )
-        facts["error against"] = f"{target} values"
+        facts["data"] += f" (source: {', '.join(sources)})"
+    if "error against" in facts:
         simulated = (
             cells["cell"].isin(results.values.loc[results.values["kind"] == "simulated", "cell"]).any()
         )
-        facts["repeats"] = str(experiment.repeats) if simulated else "none: only closed forms are shown"
-    facts["accounting"] = ", ".join(a for a in _orders(file)["accounting"] if a in set(cells["accounting"]))
+        facts["repeats"] = str(job["repeats"]) if simulated else "none: only closed forms are shown"
+    facts["accounting"] = ", ".join(a for a in job["accountings"] if a in set(cells["accounting"]))
     reductions = sorted({r for r in cells["reduction"] if isinstance(r, str)})
     if reductions:
         facts["reduction"] = ", ".join(reductions)
-    facts |= guarantee_facts(cells, _names(file, cells), _orders(file)["accounting"])
-    runs = _runs(file)
-    if runs:
-        facts["training"] = "; ".join(run.described() for run in runs)
+    facts |= guarantee_facts(cells, _names(job, cells), _orders(job)["accounting"])
+    if job["training"]:
+        facts["training"] = "; ".join(run["described"] for run in job["training"])
         sources = sorted({p["data"]["source"] for p in results.provenance.values()} - {"none"})
         facts["data of the training"] = f"source: {', '.join(sources)}" if sources else "no training"
-    best = _highest_accuracy(file, results) if file.entry.get("y") in TRAINED_METRICS else None
+    best = _highest_accuracy(job, results) if job["entry"].get("y") in TRAINED_METRICS else None
     if best:
         facts["highest accuracy"] = best
-    for name, why in experiment.assumed.items():
+    for name, why in job["assumed"].items():
         facts[f"assumed {name}"] = why
     return facts
 
 
-def _runs(file: DrawingFile) -> list[TrainingRun]:
-    """The training runs behind a drawing."""
-    experiment = file.experiment
-    named = {experiment.methods[m].training for m in file.entry["methods"]}
-    return list({run.id: run for run in experiment.rounds.values() if run.id in named}.values())
-
-
-def _highest_accuracy(file: DrawingFile, results: Results) -> str | None:
+def _highest_accuracy(job: Job, results: Results) -> str | None:
     """Of all evaluated rounds of a drawing's training runs, in words; the earliest where several are equal."""
     summary, found = results.summary(), []
-    for run in _runs(file):
-        methods = [m for m, method in file.experiment.methods.items() if method.training == run.id]
-        rows = summary[summary["metric"].isin(TRAINED_METRICS) & summary["method"].isin(methods)]
-        round_ = next(v for v, other in file.experiment.rounds.items() if other.id == run.id)
+    for run in job["training"]:
+        rows = summary[summary["metric"].isin(TRAINED_METRICS) & summary["method"].isin(run["methods"])]
         if not rows.empty:
-            best = rows.sort_values(["mean", round_], ascending=[False, True]).iloc[0]
-            found.append(f"{100 * best['mean']:.2f} % after {int(best[round_]):,} rounds")
+            best = rows.sort_values(["mean", run["round"]], ascending=[False, True]).iloc[0]
+            found.append(f"{100 * best['mean']:.2f} % after {int(best[run['round']]):,} rounds")
     return "; ".join(found) or None
 
 
@@ -323,10 +304,10 @@ def _note(results: Results) -> str:
     return " ".join(sorted(notes))
 
 
-def _prose(path: Path, file: DrawingFile, facts: Mapping[str, str]) -> str:
+def _prose(path: Path, where: Mapping[str, Any], facts: Mapping[str, str]) -> str:
     environment = jinja2.Environment(undefined=jinja2.StrictUndefined, trim_blocks=True, lstrip_blocks=True)
     template = environment.from_string(path.read_text(encoding="utf-8"))
-    return template.render(where=file.where, facts=facts).strip() + "\n"
+    return template.render(where=where, facts=facts).strip() + "\n"
 
 
 def _report_caption(prose: str, facts: Mapping[str, str], note: str) -> str:
@@ -340,14 +321,6 @@ def _plain_rst(text: str) -> str:
     return re.sub(r"([\\*`|_:<>-])", r"\\\1", " ".join(text.split()))
 
 
-def _alt(file: DrawingFile) -> str:
-    entry = file.entry
-    if file.kind == "table":
-        return f"Table: {file.title()}"
-    across = f", one panel per {entry['panels']}" if "panels" in entry else ""
-    return f"{file.title()}: {entry['y']} against {entry['x']}{across}, one curve per {entry.get('curves', 'method')}"
-
-
 def _gaps(cells: pd.DataFrame, names: Mapping[str, str]) -> list[str]:
     gaps = cells[cells["status"] != "ok"]
     return [
@@ -356,19 +329,17 @@ def _gaps(cells: pd.DataFrame, names: Mapping[str, str]) -> list[str]:
     ]
 
 
-def _manifest(
-    paper: Paper, settings: Settings, entries: list[dict[str, Any]], results: Iterable[Results]
-) -> bytes:
-    commits = sorted({str(p["commit"]) for r in results for p in r.provenance.values()})
+def _manifest(job: Job, drawn: Sequence[Drawn]) -> bytes:
+    commits = sorted({commit for one in drawn for commit in one.commits} - {""})
     manifest = {
-        "paper": {"key": paper.key, "title": paper.title, "citation": paper.citation, "doi": paper.doi},
+        "paper": job["paper"],
         "run": {
             "version": shuffledp.__version__,
-            "commit": ", ".join(c for c in commits if c),
+            "commit": ", ".join(commits),
             "python": platform.python_version(),
-            "seed": settings.seed,
-            "scale": "shortened" if paper.key in settings.shortened else "paper",
+            "seed": job["run"]["seed"],
+            "scale": job["run"]["scale"],
         },
-        "entries": entries,
+        "entries": [one.entry for one in drawn],
     }
     return (json.dumps(manifest, indent=2, ensure_ascii=False) + "\n").encode()

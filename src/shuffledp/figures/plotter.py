@@ -37,7 +37,7 @@ WARNING = "#8a1c00"  # the title says that the data are not the real ones
 
 
 @dataclass(frozen=True)
-class Drawing:
+class Picture:
     """One picture: rows of a summary and how to show them.
 
     ``drawing`` is the figure's entry in the paper's file, ``selection`` the rows of the summary that belong to this
@@ -89,7 +89,7 @@ def long_form(cells: pd.DataFrame, summary: pd.DataFrame, y: str) -> pd.DataFram
     return feasible.assign(kind="computed", mean=numbers, standard_error=np.nan, count=1)
 
 
-def draw(what: Drawing) -> Figure:
+def draw(what: Picture) -> Figure:
     """Draw one picture."""
     panel_values = _panel_values(what)
     columns = min(len(panel_values), MOST_COLUMNS)
@@ -107,12 +107,14 @@ def draw(what: Drawing) -> Figure:
         ax.set_visible(False)
     _labels(figure, axes, what)
     _legend(figure, what, shown)
-    figure.draw_without_rendering()  # lay out once; every format is then saved as it stands
+    layout = figure.get_layout_engine()
+    assert layout is not None
+    layout.execute(figure)  # once, without a draw; every format is then saved as it stands
     figure.set_layout_engine("none")
     return figure
 
 
-def _panel_values(what: Drawing) -> list[Any]:
+def _panel_values(what: Picture) -> list[Any]:
     by = what.drawing.get("panels")
     if by is None:
         return [None]
@@ -130,7 +132,7 @@ def _only(frame: pd.DataFrame, column: str | None, value: Any) -> pd.DataFrame:
     return matching
 
 
-def _panel(ax: Axes, what: Drawing, value: Any, shown: Mapping[str, Look]) -> int:
+def _panel(ax: Axes, what: Picture, value: Any, shown: Mapping[str, Look]) -> int:
     """Draw one panel; the answer is how many lines of remarks stand at its lower edge."""
     by, x = what.drawing.get("panels"), what.drawing["x"]
     ln = what.drawing.get("y_scale") == "ln"
@@ -162,7 +164,7 @@ def _panel(ax: Axes, what: Drawing, value: Any, shown: Mapping[str, Look]) -> in
     return len(remark.splitlines())
 
 
-def _named(what: Drawing, curves: set[str]) -> str:
+def _named(what: Picture, curves: set[str]) -> str:
     return ", ".join(label for curve, label in what.labels.items() if curve in curves)
 
 
@@ -243,7 +245,7 @@ def _marked(points: Sized) -> int:
     return max(1, len(points) // MARKERS_PER_CURVE)
 
 
-def _labels(figure: Figure, axes: np.ndarray[Any, Any], what: Drawing) -> None:
+def _labels(figure: Figure, axes: np.ndarray[Any, Any], what: Picture) -> None:
     visible = [[ax for ax in row if ax.get_visible()] for row in axes]
     for row in visible:
         row[0].set_ylabel(what.drawing.get("y_label", what.drawing["y"]))
@@ -256,7 +258,7 @@ def _labels(figure: Figure, axes: np.ndarray[Any, Any], what: Drawing) -> None:
     figure.suptitle("\n".join(lines), fontsize=9.5, color=WARNING if what.note else "black")
 
 
-def _legend(figure: Figure, what: Drawing, shown: Mapping[str, Look]) -> None:
+def _legend(figure: Figure, what: Picture, shown: Mapping[str, Look]) -> None:
     joined = "along" in what.drawing or "simulated" not in set(what.selection.get("kind", ()))
     handles = [
         Line2D(
@@ -284,17 +286,17 @@ def _columns_that_fit(labels: Sequence[str], inches: float) -> int:
     return 1
 
 
-def _is_level(what: Drawing, curve: str) -> bool:
+def _is_level(what: Picture, curve: str) -> bool:
     """Whether a curve does not depend on x and is drawn as a level line."""
     rows, x = what.selection[what.selection["curve"] == curve], what.drawing["x"]
     return not rows.empty and (x not in rows or bool(rows[x].isna().all()))
 
 
-def _has_points(what: Drawing, curve: str) -> bool:
+def _has_points(what: Picture, curve: str) -> bool:
     rows = what.selection[what.selection["curve"] == curve]
     return rows.empty or bool(rows["kind"].isin(["simulated", "computed"]).any())
 
 
-def _has_line(what: Drawing, curve: str) -> bool:
+def _has_line(what: Picture, curve: str) -> bool:
     rows = what.selection[what.selection["curve"] == curve]
     return bool((rows["kind"] != "simulated").any())

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from typing import Any
 
 import matplotlib as mpl
-import seaborn as sns
+from matplotlib.backend_bases import get_registered_canvas_class
 from matplotlib.figure import Figure
 
 # Okabe and Ito's colours in an order that keeps neighbours apart; they stay distinct for colour-blind readers.
@@ -99,16 +99,22 @@ def looks(curves: Sequence[str]) -> dict[str, Look]:
 @contextmanager
 def house_style() -> Iterator[None]:
     """Matplotlib and seaborn settings for the time of drawing, without touching the caller's."""
-    with mpl.rc_context(), sns.axes_style("ticks"):
+    import seaborn  # takes a second: not for those who only ask for colors
+
+    with mpl.rc_context(), seaborn.axes_style("ticks"):
         mpl.rcParams.update(SETTINGS)
         yield
 
 
 def rendered(figure: Figure, file_format: str) -> bytes:
-    """The figure as a file; the bytes depend on what is drawn alone."""
+    """The figure as a file; the bytes depend on what is drawn alone.
+
+    The canvas prints as it is: `Figure.savefig` would draw everything once before, to lay out what is laid out already.
+    """
     metadata = {"png": {"Software": None}, "pdf": {"CreationDate": None, "Producer": None, "Creator": None}}
     sink = io.BytesIO()
-    figure.savefig(
-        sink, format=file_format, metadata=metadata.get(file_format, {"Date": None, "Creator": None})
-    )
+    figure.set_dpi(SETTINGS["savefig.dpi"])  # of pixels; PDF and SVG count in points
+    canvas = get_registered_canvas_class(file_format)(figure)
+    write = getattr(canvas, f"print_{file_format}")
+    write(sink, metadata=metadata.get(file_format, {"Date": None, "Creator": None}))
     return sink.getvalue()

@@ -7,7 +7,8 @@ from importlib import import_module
 from pathlib import Path
 from typing import Any
 
-from shuffledp.datasets.prepared import load
+from shuffledp.datasets.catalogue import NAMES
+from shuffledp.datasets.prepared import columns_of, load
 from shuffledp.experiments.sources.base import (
     NUMBER_COLUMNS,
     SET_COLUMNS,
@@ -18,7 +19,16 @@ from shuffledp.experiments.sources.base import (
 )
 from shuffledp.tasks import Task
 
-__all__ = ["SET_COLUMNS", "SPARSE_COLUMNS", "VECTOR_COLUMNS", "Source", "check_data", "source_from"]
+__all__ = [
+    "COLUMNS",
+    "SET_COLUMNS",
+    "SPARSE_COLUMNS",
+    "SYNTHETIC",
+    "VECTOR_COLUMNS",
+    "Source",
+    "check_data",
+    "source_from",
+]
 
 MODULES = {
     "frequency": "shuffledp.experiments.sources.values",
@@ -27,6 +37,12 @@ MODULES = {
     "vectors": "shuffledp.experiments.sources.gradients",
 }
 """By kind of task, what holds its data; a job imports its own only."""
+COLUMNS: Mapping[str, tuple[str, ...]] = {
+    **{name: columns_of(name) for name in NAMES},
+    "msnbc": (*columns_of("msnbc"), *SET_COLUMNS, *SPARSE_COLUMNS),
+    "mnist": (*columns_of("mnist"), *VECTOR_COLUMNS),
+}
+"""Columns of every data set that an experiment can be about."""
 
 
 def _fits(config: Mapping[str, Any], task: Task) -> bool:

@@ -1,0 +1,286 @@
+"""Checks experiments and their methods: the grammar at every value of the grid, and all that they name."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable, Container, Mapping, Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+from shuffledp.accounting.functions import NAMED_FUNCTIONS
+from shuffledp.experiments.config import model
+from shuffledp.experiments.config.baselines import joined, wanted
+from shuffledp.experiments.config.errors import ConfigurationError, check, dotted, first_error, suggestion
+from shuffledp.experiments.config.files import mapping, place_of
+from shuffledp.experiments.config.settings import Experiment, Method
+from shuffledp.experiments.grid import is_variable, points, resolve, variables
+from shuffledp.experiments.participants import budget_from, population_from, task_from
+from shuffledp.experiments.results import RESERVED
+from shuffledp.experiments.sources import check_data
+from shuffledp.experiments.training import TrainingRun
+from shuffledp.protocols import registry
+from shuffledp.protocols.base import ProtocolBase
+from shuffledp.tasks import TASKS
+
+SHARED_PARTS = ("task", "data", "population", "budget")
+
+
+def check_paper(
+    key: str,
+    raw: Any,
+    overrides: Mapping[str, Any],
+    rounds: Mapping[str, Mapping[str, TrainingRun]],
+) -> None:
+    """Compare a paper's file with the grammar, every grid variable replaced by each of its values in turn."""
+    place = place_of(key)
+    resolved = {}
+    for name, experiment in mapping(raw, "experiments").items():
+        here = f"{place}: experiments.{name}"
+        changed = overrides.get(f"{key}.{name}", {}).get("grid", {})
+        grid = mapping(experiment, "grid")
+        _check_grid(grid, f"{here}.grid")
+        places = {
+            g: f"config: overrides.{key}.{name}.grid.{g}" if g in changed else f"{here}.grid.{g}"
+            for g in grid
+        }
+        if isinstance(experiment, Mapping):
+            _check_resolved(experiment, grid, model.Experiment, here, places, rounds[name])
+            experiment = {**resolve({**experiment, "grid": {}}, _first_point(grid)), "grid": grid}
+        resolved[name] = experiment
+    check({**raw, "experiments": resolved} if resolved else raw, model.PaperFile, place)
+
+
+def _check_grid(grid: Mapping[str, Any], place: str) -> None:
+    error = first_error(grid, model.Grid)
+    if error is not None:
+        raise ConfigurationError(f"{place}.{dotted(error[0])}{error[1]}")
+    for name in grid:
+        if name in RESERVED:
+            raise ConfigurationError(f"{place}: {name!r} is a column of every result; choose another name.")
+
+
+def _first_point(grid: Mapping[str, list[Any]]) -> dict[str, Any]:
+    return {name: values[0] for name, values in grid.items()}
+
+
+def _check_resolved(
+    raw: Mapping[str, Any],
+    grid: Mapping[str, list[Any]],
+    grammar: Any,
+    place: str,
+    grid_places: Mapping[str, str],
+    counted: Container[str] = (),
+) -> None:
+    """Compare a part of a file with its grammar at every value of every variable; the others stay at their first.
+
+    Of a variable in ``counted``, which counts upwards by whole numbers, the first and the last value stand for all.
+    """
+    rest = {k: v for k, v in raw.items() if k != "grid"}
+    used = variables(rest)
+    for name in sorted(used - set(grid)):
+        raise ConfigurationError(
+            f"{place}: ${name} is not a grid variable.{suggestion(f'${name}', [f'${g}' for g in grid])} "
+            f"Known: {', '.join(f'${g}' for g in grid) or 'none'}."
+        )
+    indices = {g: range(max(1, len(grid[g]) - 1) if g in counted else 1, len(grid[g])) for g in grid}
+    steps = [{}, *({g: i} for g in grid if g in used for i in indices[g])]
+    for step in steps:
+        point = {g: values[step.get(g, 0)] for g, values in grid.items()}
+        whole = resolve(rest, point) | ({"grid": grid} if "grid" in raw else {})
+        error = first_error(whole, grammar)
+        if error is None:
+            continue
+        where, text = error
+        at = _variable_at(raw, where)
+        if at is None:
+            raise ConfigurationError(f"{place}.{dotted(where)}{text}" if where else f"{place}: {text}")
+        raise ConfigurationError(f"{grid_places[at]}[{step.get(at, 0)}]: {text}")
+
+
+def _variable_at(raw: Any, where: Sequence[str | int]) -> str | None:
+    """Name of the grid variable that stands at a place of the file."""
+    for part in where:
+        if is_variable(raw):
+            break
+        raw = raw[part]
+    return str(raw)[1:] if is_variable(raw) else None
+
+
+def _built(place: str, build: Callable[[Any], Any], raw: Any, grid: Mapping[str, list[Any]]) -> None:
+    """Build what a part of the configuration stands for at all of its points; what cannot be built is a mistake."""
+    for point in points(grid, variables(raw)):
+        try:
+            build(resolve(raw, point))
+        except ValueError as error:
+            raise ConfigurationError(f"{place}: {error}") from None
+
+
+def experiment_from(
+    key: str,
+    name: str,
+    raw: Mapping[str, Any],
+    baselines: Sequence[Mapping[str, Any]],
+    root: Path,
+    rounds: Mapping[str, TrainingRun],
+) -> Experiment:
+    """An experiment of a paper's file with the methods that baselines add, everything it names looked up."""
+    place = f"{place_of(key)}: experiments.{name}"
+    grid = raw["grid"]
+    methods = {m: _method(m, value, f"{place}.methods.{m}") for m, value in raw["methods"].items()}
+    places = {m: f"{place}.methods.{m}" for m in methods}
+    for baseline in baselines:
+        if baseline["task"] != mapping(raw, "task").get("kind") or not wanted(baseline, key, name):
+            continue
+        joins = joined(baseline)
+        for method_id, value in baseline["methods"].items():
+            here = f"{baseline['place']}: methods.{method_id}"
+            if method_id in methods:
+                raise ConfigurationError(
+                    f"{here}: {place} has a method of this name already; choose another id."
+                )
+            places[method_id] = f"{here} (for {key}.{name})"
+            grid_places = {g: f"{places[method_id]}: grid.{g}" for g in grid}
+            _check_resolved(value, grid, model.Method, places[method_id], grid_places)
+            methods[method_id] = replace(_method(method_id, value, here), joins=joins)
+    experiment = Experiment(
+        paper=key,
+        id=name,
+        parts={part: raw.get(part) for part in SHARED_PARTS},
+        grid=grid,
+        accounting=tuple(raw.get("accounting") or ("printed",)),
+        repeats=raw.get("repeats", 1),
+        methods=methods,
+        source=raw["source"],
+        assumed=raw.get("assumed") or {},
+        rounds=rounds,
+    )
+    _check_parts(experiment, place)
+    checked = {m: _checked_method(experiment, method, places[m], root) for m, method in methods.items()}
+    for m in raw["methods"]:
+        if not checked[m].accounting:
+            raise ConfigurationError(f"{places[m]}: it offers none of {', '.join(experiment.accounting)}.")
+    used = set().union(*(experiment.variables(method) for method in methods.values()))
+    for variable in grid:
+        if variable not in used:
+            raise ConfigurationError(f"{place}.grid.{variable}: no method refers to ${variable}.")
+    return replace(experiment, methods=checked)
+
+
+def _check_parts(experiment: Experiment, place: str) -> None:
+    """What the grammar cannot see: keys of another kind of task, weights that do not sum to 1, and the like."""
+    task, grid = experiment.parts["task"], experiment.grid
+    if task:
+        known = inspect.signature(TASKS[task["kind"]]).parameters
+        given = {k: v for k, v in task.items() if k not in ("kind", "truth", "metrics")}
+        _check_keywords(list(known.values()), given, f"{place}.task ({task['kind']})")
+        metrics = TASKS[task["kind"]].metrics
+        for metric in task.get("metrics", ()):
+            if metric not in metrics:
+                raise ConfigurationError(
+                    f"{place}.task.metrics: {metric!r} is not a metric of a {task['kind']} task. "
+                    f"Known: {', '.join(metrics)}."
+                )
+        _built(f"{place}.task", task_from, task, grid)
+    if experiment.parts["population"]:
+        _built(f"{place}.population", population_from, experiment.parts["population"], grid)
+    if task and experiment.parts["data"]:
+        both = {"task": task, "data": experiment.parts["data"]}
+        _built(f"{place}.data", lambda b: check_data(b["data"], task_from(b["task"])), both, grid)
+
+
+def _method(method_id: str, raw: Mapping[str, Any], place: str) -> Method:
+    values = dict(raw)
+    if "function" not in values:
+        values.setdefault("protocol", method_id)
+    elif "protocol" in values:
+        raise ConfigurationError(f"{place}: give either protocol or function, not both.")
+    others = ("options", "budget") if "function" in values else ("arguments", "returns", "training")
+    for key in others:
+        if key in values:
+            kind = "protocol" if "function" in values else "function"
+            raise ConfigurationError(f"{place}: {key!r} belongs to a method with a {kind}.")
+    if "accounting" in values:
+        values["accounting"] = tuple(values["accounting"])
+    return Method(id=method_id, **values)
+
+
+def _checked_method(experiment: Experiment, method: Method, place: str, root: Path) -> Method:
+    """The method with the accountings that it is computed under."""
+    if method.function:
+        _check_function(method, place)
+        if method.training and experiment.round_of(method) is None:
+            raise ConfigurationError(
+                f"{place}.training: needs an argument over the rounds of {method.training!r}, a grid variable with "
+                f"the value {{evaluated: {method.training}}}."
+            )
+        if "population" in method.arguments:
+            _built(
+                f"{place}.arguments.population",
+                population_from,
+                method.arguments["population"],
+                experiment.grid,
+            )
+        return replace(method, accounting=method.accounting or experiment.accounting)
+    shared = experiment.shared(method)
+    for part in SHARED_PARTS:
+        if part not in shared:
+            raise ConfigurationError(
+                f"{place}: a protocol needs the experiment's {part!r}, which is not given."
+            )
+    if "eps" not in shared["budget"]:
+        raise ConfigurationError(f"{place}: its budget lacks the key 'eps'.")
+    both = {part: shared[part] for part in ("budget", "population")}
+    _built(
+        f"{place}: budget",
+        lambda b: budget_from(b["budget"], population_from(b["population"])),
+        both,
+        experiment.grid,
+    )
+    found = _protocol(shared["task"]["kind"], str(method.protocol), place, root)
+    for accounting in method.accounting or ():
+        if accounting not in found.accountings:
+            raise ConfigurationError(
+                f"{place}.accounting: {accounting!r} is not offered by {method.protocol!r}. "
+                f"It offers: {', '.join(found.accountings)}."
+            )
+    keywords = list(inspect.signature(found.calibrate).parameters.values())[3:]  # budget, population, task
+    _check_keywords([p for p in keywords if p.name != "accounting"], method.options, f"{place}.options")
+    offered = tuple(a for a in method.accounting or experiment.accounting if a in found.accountings)
+    return replace(method, accounting=offered)
+
+
+def _protocol(kind: str, name: str, place: str, root: Path) -> type[ProtocolBase]:
+    try:
+        return registry.get(kind, name, root=root)
+    except registry.UnknownProtocol as error:
+        raise ConfigurationError(f"{place}: {error}") from None
+    except (Exception, SystemExit) as error:  # whatever a file of the user's does when it is imported
+        raise ConfigurationError(
+            f"{place}: protocol {name!r} cannot be imported: {type(error).__name__}: {error}"
+        ) from error
+
+
+def _check_function(method: Method, place: str) -> None:
+    named = NAMED_FUNCTIONS.get(str(method.function))
+    if named is None:
+        raise ConfigurationError(
+            f"{place}.function: no function {method.function!r} in shuffledp.accounting that gives a number and may be "
+            f"named here.{suggestion(method.function, NAMED_FUNCTIONS)} Known: {', '.join(sorted(NAMED_FUNCTIONS))}."
+        )
+    parameters = inspect.signature(named.function).parameters.values()
+    _check_keywords([p for p in parameters if p.name != "accounting"], method.arguments, f"{place}.arguments")
+
+
+def _check_keywords(parameters: list[inspect.Parameter], given: Mapping[str, Any], place: str) -> None:
+    open_ended = any(p.kind is p.VAR_KEYWORD for p in parameters)
+    named = [p for p in parameters if p.kind not in (p.VAR_KEYWORD, p.VAR_POSITIONAL)]
+    names = sorted(p.name for p in named)
+    for key in sorted(set(given) - set(names)):
+        if not open_ended:
+            raise ConfigurationError(
+                f"{place}: unknown key {key!r}.{suggestion(key, names)} Known: {', '.join(names) or 'none'}."
+            )
+    for parameter in named:
+        if parameter.default is parameter.empty and parameter.name not in given:
+            raise ConfigurationError(f"{place}: lacks the key {parameter.name!r}.")

@@ -1,0 +1,232 @@
+"""Loads the configuration: every mistake is one line with its place, before any job runs.
+
+The configuration is data: a file for the run, one per paper, and any number of files that add baselines. They become
+`Settings`; nothing is computed or drawn here.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+from shuffledp.experiments.config.baselines import check_baseline_figures, read_baselines
+from shuffledp.experiments.config.errors import ConfigurationError, check, dotted, first_error, suggestion
+from shuffledp.experiments.config.experiments import check_paper, experiment_from
+from shuffledp.experiments.config.files import DRAWABLE, mapping, paper_files, place_of, read_yaml
+from shuffledp.experiments.config.model import ExperimentOverride, RunFile, TrainingOverride
+from shuffledp.experiments.config.model import TrainingRun as TrainingGrammar
+from shuffledp.experiments.config.settings import Experiment, Paper, Settings
+from shuffledp.experiments.training import OWN_FILES, TrainingRun, left_out, missing
+
+
+def load_experiments(config: Mapping[str, Any], root: Path) -> Settings:
+    """Check the configuration and everything that runs.
+
+    Figures and tables are as the files have them: `shuffledp.figures.selection.load_settings` calls this and checks
+    what they select.
+
+    Parameters
+    ----------
+    config : mapping
+        Content of config/config.yaml, already merged with what the command line overrides.
+    root : Path
+        The project's folder; holds ``config/experiments``.
+
+    Raises
+    ------
+    ConfigurationError
+        At the first mistake, in one line with the place.
+    """
+    if (root / "config/config.yaml").is_file():
+        read_yaml(
+            root / "config/config.yaml"
+        )  # what Snakemake's own reader overlooks, such as a key given twice
+    check(config, RunFile, "config")
+    baselines = read_baselines(Path(config["baselines"]), root)
+    every = paper_files(root)
+    for key in config["papers"]:
+        if key not in every:
+            raise ConfigurationError(
+                f"config: papers: no paper {key!r}.{suggestion(key, every)} Known: {', '.join(every)}."
+            )
+    raw = {key: read_yaml(every[key]) for key in config["papers"]}
+    overrides: Mapping[str, Any] = config["overrides"]
+    for target, change in overrides.items():
+        _check_override(target, change)
+    rounds = {key: _rounds_asked_for(value) for key, value in raw.items()}
+    for target, change in overrides.items():
+        _apply_override(target, change, raw, every)
+    training = {key: _training(key, value, rounds[key]) for key, value in raw.items()}
+    try:
+        without = left_out(config.get("learning", "auto"))
+    except ValueError as error:
+        raise ConfigurationError(f"config: learning: {error}") from None
+    papers = {
+        key: _paper(key, value, baselines, root, overrides, training[key], without)
+        for key, value in raw.items()
+    }
+    check_baseline_figures(baselines)
+    shortened = frozenset(target.partition(".")[0] for target, change in overrides.items() if change)
+    return Settings(
+        config["seed"],
+        config["results"],
+        config["data"]["source"],
+        tuple(config["formats"]),
+        shortened,
+        papers,
+        without,
+    )
+
+
+def _check_override(target: str, change: Mapping[str, Any]) -> None:
+    of_training = target.partition(".")[2].startswith("training.")
+    grammar = TrainingOverride if of_training else ExperimentOverride
+    error = first_error(change, grammar)
+    if error is not None:
+        where = dotted(error[0])
+        place = f"config: overrides.{target}"
+        raise ConfigurationError(f"{place}.{where}{error[1]}" if where else f"{place}: {error[1]}")
+
+
+def _apply_override(
+    target: str, change: Mapping[str, Any], raw: dict[str, Any], every: Mapping[str, Path]
+) -> None:
+    """Another scale for an experiment or a training run; grids may only name variables that the experiment has."""
+    key, _, experiment_id = target.partition(".")
+    if key not in every:
+        raise ConfigurationError(
+            f"config: overrides.{target}: no paper {key!r}.{suggestion(key, every)} Known: {', '.join(every)}."
+        )
+    content = raw[key] if key in raw else read_yaml(every[key])  # also if the paper is not part of this run
+    part, _, run = experiment_id.partition(".")
+    if part == "training":
+        runs = mapping(content, "training")
+        if run not in runs:
+            raise ConfigurationError(
+                f"config: overrides.{target}: no such training run.{suggestion(run, runs)} "
+                f"Known: {', '.join(runs) or 'none'}."
+            )
+        if isinstance(runs[run], dict):
+            runs[run].update(change)
+        return
+    experiments = mapping(content, "experiments")
+    if experiment_id not in experiments:
+        known = [f"{key}.{e}" for e in experiments]
+        raise ConfigurationError(
+            f"config: overrides.{target}: no such experiment.{suggestion(target, known)} Known: {', '.join(known)}."
+        )
+    grid, other = mapping(experiments[experiment_id], "grid"), change.get("grid", {})
+    for name in other:
+        if name not in grid:
+            raise ConfigurationError(
+                f"config: overrides.{target}.grid: no grid variable {name!r}. Known: {', '.join(grid)}."
+            )
+    if isinstance(experiments[experiment_id], dict):
+        experiments[experiment_id].update({**change, "grid": {**grid, **other}} if other else change)
+
+
+def _rounds_asked_for(raw: Any) -> dict[str, Any]:
+    """Rounds of the training runs as the paper's file has them, before anything overrides them."""
+    return {name: mapping(mapping(raw, "training"), name).get("rounds") for name in mapping(raw, "training")}
+
+
+def _training(key: str, raw: Any, rounds: Mapping[str, Any]) -> dict[str, TrainingRun]:
+    """The training runs of a paper's file, checked."""
+    runs = {}
+    for name, value in mapping(raw, "training").items():
+        place = f"{place_of(key)}: training.{name}"
+        error = first_error(value, TrainingGrammar)
+        if error is not None:
+            where = dotted(error[0])
+            raise ConfigurationError(f"{place}.{where}{error[1]}" if where else f"{place}: {error[1]}")
+        settings = {k: v for k, v in value.items() if k != "data"}
+        changed = settings["rounds"] != rounds[name]
+        shortened = f"{settings['rounds']:,} of {rounds[name]:,} rounds" if changed else ""
+        run = TrainingRun(key, name, value["data"]["name"], settings, shortened)
+        try:
+            run.plan(0)
+        except ValueError as error:
+            raise ConfigurationError(f"{place}: {error}") from None
+        runs[name] = run
+    return runs
+
+
+def _with_rounds(
+    key: str, raw: Any, training: Mapping[str, TrainingRun]
+) -> tuple[Any, dict[str, dict[str, TrainingRun]]]:
+    """A paper's file with ``{evaluated: run}`` in grids replaced by the rounds, and which variables these were."""
+    experiments: dict[str, Any] = {}
+    found: dict[str, dict[str, TrainingRun]] = {}
+    for name, experiment in mapping(raw, "experiments").items():
+        grid = dict(mapping(experiment, "grid"))
+        found[name] = {}
+        for variable, values in grid.items():
+            if not isinstance(values, Mapping) or set(values) != {"evaluated"}:
+                continue
+            run = values["evaluated"]
+            if not isinstance(run, str) or run not in training:
+                raise ConfigurationError(
+                    f"{place_of(key)}: experiments.{name}.grid.{variable}.evaluated: no training run {run!r}."
+                    f"{suggestion(run, training)} Known: {', '.join(training) or 'none'}."
+                )
+            grid[variable] = training[run].evaluated
+            found[name][variable] = training[run]
+        experiments[name] = {**experiment, "grid": grid} if found[name] else experiment
+    return ({**raw, "experiments": experiments} if any(found.values()) else raw), found
+
+
+def _paper(
+    key: str,
+    raw: Any,
+    baselines: Sequence[Mapping[str, Any]],
+    root: Path,
+    overrides: Mapping[str, Any],
+    training: Mapping[str, TrainingRun],
+    without: str,
+) -> Paper:
+    raw, rounds = _with_rounds(key, raw, training)
+    check_paper(key, raw, overrides, rounds)
+    experiments = {
+        name: replace(experiment_from(key, name, value, baselines, root, rounds[name]), left_out=without)
+        for name, value in raw["experiments"].items()
+    }
+    _check_training(key, training, experiments, root, without)
+    drawn = {part: dict(raw.get(part) or {}) for part in DRAWABLE}
+    claims = raw.get("claims") or {}
+    for part, others in (("tables", drawn["figures"]), ("claims", {**drawn["figures"], **drawn["tables"]})):
+        for name in drawn.get(part, claims):
+            if name in others:
+                raise ConfigurationError(
+                    f"{place_of(key)}: {part}.{name}: a figure or table has this name already."
+                )
+    about = raw["paper"]
+    return Paper(
+        key,
+        about["title"],
+        about["citation"],
+        about.get("doi"),
+        experiments,
+        drawn["figures"],
+        drawn["tables"],
+        claims,
+        training,
+    )
+
+
+def _check_training(
+    key: str,
+    training: Mapping[str, TrainingRun],
+    experiments: Mapping[str, Experiment],
+    root: Path,
+    without: str,
+) -> None:
+    """Every run is used, and data that users supply themselves are there."""
+    used = {m.training for e in experiments.values() for m in e.methods.values()}
+    for name, run in training.items():
+        if name not in used:
+            raise ConfigurationError(f"{place_of(key)}: training.{name}: no method names it.")
+        own = root / "data/raw" / OWN_FILES[run.data] if run.data in OWN_FILES else None
+        if own is not None and not without and not own.is_file():
+            raise ConfigurationError(f"{place_of(key)}: training.{name}.data: {missing(run.data, own)}")

@@ -1,0 +1,573 @@
+"""The grammar of the configuration: what each concept may say, and how captions describe it.
+
+Grid variables (``$name``) are replaced by their values before a file is compared with the grammar, so every number of
+every grid is checked. The classes check and describe; jobs keep the plain data of the file.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Annotated, Any, Literal, TypeVar
+
+from pydantic import (
+    AfterValidator,
+    BaseModel,
+    BeforeValidator,
+    ConfigDict,
+    Discriminator,
+    Field,
+    StrictBool,
+    StrictFloat,
+    StrictInt,
+    StrictStr,
+    Tag,
+    model_validator,
+)
+from pydantic_core import PydanticCustomError
+
+from shuffledp.experiments.config.errors import one_of, shown, suggestion
+from shuffledp.experiments.grid import is_variable
+from shuffledp.experiments.sources import COLUMNS
+from shuffledp.experiments.training import IMAGES
+from shuffledp.learning.plan import ACTIVATIONS, DECAYS, KINDS, POOLINGS
+from shuffledp.tasks import METRICS, TASK_KINDS
+
+Say = Callable[[Any], str]
+"""How a caption says a value, which may be a list or a grid variable."""
+
+
+def _mistake(text: str) -> PydanticCustomError:
+    return PydanticCustomError("configuration", "{text}", {"text": text})
+
+
+class Concept(BaseModel):
+    """A mapping whose keys are known; an unknown or missing one is named before anything else is looked at."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    @model_validator(mode="before")
+    @classmethod
+    def _keys(cls, value: Any) -> Any:
+        if not isinstance(value, Mapping):
+            raise _mistake(f"expected a mapping, got {shown(value)}.")
+        for key in value:
+            if key not in cls.model_fields:
+                known = sorted(cls.model_fields)
+                raise _mistake(f"unknown key {key!r}.{suggestion(key, known)} Known: {', '.join(known)}.")
+        for key, about in cls.model_fields.items():
+            if about.is_required() and key not in value:
+                raise _mistake(f"lacks the key {key!r}.")
+        return value
+
+
+# -- leaves ------------------------------------------------------------------------------------------------------
+
+
+def absent() -> Any:
+    """Default of a key that may be left out; given as null it is a mistake."""
+    return Field(default=None)
+
+
+def _distinct(values: Any) -> Any:
+    told_apart = [(isinstance(value, bool), value) for value in values]  # true is not 1
+    if any(value in told_apart[:i] for i, value in enumerate(told_apart)):
+        raise _mistake(f"names a value twice: {shown(values)}.")
+    return values
+
+
+def _among(known: Sequence[str]) -> BeforeValidator:
+    """A name out of those that another module knows."""
+
+    def check(value: Any) -> Any:
+        if value not in known:
+            raise _mistake(one_of(value, list(known)))
+        return value
+
+    return BeforeValidator(check)
+
+
+def _grid_value(value: Any) -> Any:
+    if not isinstance(value, int | float | str):
+        raise _mistake(f"expected a number or text or true or false, got {shown(value)}.")
+    return value
+
+
+Number = StrictFloat  # whole numbers too
+Positive = Annotated[Number, Field(gt=0)]
+NotNegative = Annotated[Number, Field(ge=0)]
+Share = Annotated[Number, Field(ge=0, le=1)]
+Delta = Annotated[Number, Field(gt=0, lt=1)]
+Count = Annotated[StrictInt, Field(ge=1)]
+CountOrZero = Annotated[StrictInt, Field(ge=0)]
+Text = Annotated[StrictStr, Field(min_length=1)]
+Id = Annotated[StrictStr, Field(pattern="^[a-z0-9_]+$")]
+Quantity = Annotated[StrictStr, Field(pattern=r"^(parameters\.)?[a-z0-9_]+$")]
+Caption = Annotated[StrictStr, Field(pattern=r"^[a-z0-9_]+\.rst$")]
+DrawingName = Annotated[StrictStr, Field(pattern=r"^[a-z0-9_]+\.[a-z0-9_]+$")]
+T = TypeVar("T")
+Distinct = Annotated[list[T], Field(min_length=1), AfterValidator(_distinct)]
+Some = Annotated[dict[Id, T], Field(min_length=1)]
+Accounting = Literal["printed", "simplified", "corrected", "exact"]
+Grid = dict[Id, Distinct[Annotated[Any, AfterValidator(_grid_value)]]]
+
+
+def _number_or_list(value: Any) -> str:
+    return "list" if isinstance(value, list) else "number"
+
+
+Eps = Annotated[
+    Annotated[list[Positive], Field(min_length=1), Tag("list")] | Annotated[Positive, Tag("number")],
+    Discriminator(_number_or_list),
+]
+"""One budget, or a list with one per privacy level."""
+
+
+# -- participants --------------------------------------------------------------------------------------------------
+
+
+class Users(Concept):
+    """A fixed number of participants."""
+
+    users: Count
+
+    @staticmethod
+    def describe(config: Mapping[str, Any], say: Say) -> str:
+        """As captions say it."""
+        return say(config["users"])
+
+
+class Law(Concept):
+    """User 1 and a random number of others; its keys are the arguments of the class in `shuffledp.populations`."""
+
+    law: str
+
+    @staticmethod
+    def describe(config: Mapping[str, Any], say: Say) -> str:
+        """As captions say it."""
+        arguments = ", ".join(f"{key} {say(value)}" for key, value in config.items() if key != "law")
+        return f"1 + {config['law']} ({arguments})"
+
+
+class BinomialLaw(Law):
+    """Each of ``trials`` others takes part with probability ``rate``; an experiment has at least one."""
+
+    trials: Count
+    rate: Share
+
+
+class PoissonLaw(Law):
+    """A Poisson number of others."""
+
+    mean: NotNegative
+
+
+class EmpiricalLaw(Law):
+    """Probabilities of ``start``, ``start + 1``, .. others."""
+
+    pmf: Annotated[list[Share], Field(min_length=1)]
+    start: CountOrZero = 0
+
+
+class SubGaussianBound(Law):
+    """A bound on the number of others."""
+
+    mean: NotNegative
+    scale: NotNegative
+    convention: Literal["variance_proxy", "printed"] = "variance_proxy"
+
+
+class SubExponentialBound(Law):
+    """A bound on the number of others."""
+
+    mean: NotNegative
+    a: Positive
+    b: Positive
+
+
+class MomentBound(Law):
+    """A bound on the number of others."""
+
+    mean: NotNegative
+    variance: NotNegative
+
+
+LAWS: dict[str, type[Law]] = {
+    "binomial": BinomialLaw,
+    "poisson": PoissonLaw,
+    "empirical": EmpiricalLaw,
+    "sub_gaussian": SubGaussianBound,
+    "sub_exponential": SubExponentialBound,
+    "moment_bounded": MomentBound,
+}
+
+
+USERS = "{users}"
+"""Branch of a population that no law is named after; messages leave out what stands in braces."""
+
+
+def _named(value: Any, key: str) -> str | None:
+    return str(value[key]) if isinstance(value, Mapping) and key in value else None
+
+
+def law(value: Any) -> str | None:
+    """Branch of a population; messages name this function as the key that decides."""
+    if isinstance(value, Mapping) and "users" in value:
+        return USERS
+    return _named(value, "law")
+
+
+Population = Annotated[
+    Annotated[BinomialLaw, Tag("binomial")]
+    | Annotated[PoissonLaw, Tag("poisson")]
+    | Annotated[EmpiricalLaw, Tag("empirical")]
+    | Annotated[SubGaussianBound, Tag("sub_gaussian")]
+    | Annotated[SubExponentialBound, Tag("sub_exponential")]
+    | Annotated[MomentBound, Tag("moment_bounded")]
+    | Annotated[Users, Tag(USERS)],
+    Discriminator(law),
+]
+
+
+def describe_population(config: Mapping[str, Any], say: Say) -> str:
+    """A population as captions say it."""
+    return (Users if "users" in config else LAWS[config["law"]]).describe(config, say)
+
+
+class Budget(Concept):
+    """Privacy: eps in nats, and delta or what is divided by the expected number of participants."""
+
+    eps: Eps = absent()
+    delta: Delta = absent()
+    delta_times_users: Positive = absent()
+    neighbours: Literal["replace_one", "add_remove"] = "replace_one"
+
+    @staticmethod
+    def describe(config: Mapping[str, Any], say: Say) -> dict[str, str]:
+        """As captions say it: eps and delta."""
+        said = {"eps": f"{say(config['eps'])} nats"} if "eps" in config else {}
+        if "delta" in config:
+            said["delta"] = say(config["delta"])
+        if "delta_times_users" in config:
+            said["delta"] = f"{say(config['delta_times_users'])} / N"
+        return said
+
+
+# -- tasks and data ------------------------------------------------------------------------------------------------
+
+
+class Task(Concept):
+    """What is estimated; which keys belong to a kind is what its class in `shuffledp.tasks` takes."""
+
+    kind: Annotated[str, _among(TASK_KINDS)]
+    domain_size: Annotated[StrictInt, Field(ge=2)] = absent()
+    max_value: Count = absent()
+    signed: StrictBool = False
+    real: StrictBool = False
+    coordinates: Count = absent()
+    set_size: Count = absent()
+    levels: Count = absent()
+    padding_items: CountOrZero = absent()
+    dimension: Count = absent()
+    clip: Positive = absent()
+    norm: Literal["l1", "l2"] = absent()
+    truth: Literal["participants", "population"] = "participants"
+    metrics: Distinct[Annotated[str, _among(tuple(METRICS))]] = absent()
+
+    @staticmethod
+    def describe(config: Mapping[str, Any]) -> str:
+        """What errors are counted against, as captions say it."""
+        own = config.get("truth", "participants") == "participants"
+        return "the participants' own values" if own else "the population's values"
+
+
+class Uniform(Concept):
+    """Synthetic records, every value as likely as any other."""
+
+    name: str
+    records: Count = absent()
+    split: StrictStr = absent()
+
+
+class Categorical(Concept):
+    """Synthetic records with the given weights."""
+
+    name: str
+    weights: Annotated[list[NotNegative], Field(min_length=2)]
+
+
+class RealData(Concept):
+    """A column of a prepared data set."""
+
+    name: str
+    column: str
+    split: StrictStr = absent()
+    padding: Literal["categories", "tokens"] = absent()
+    draw: Literal["with_replacement", "without_replacement"] = "without_replacement"
+
+
+class Adult(RealData):
+    """A column of Adult."""
+
+    column: Annotated[str, _among(COLUMNS["adult"])]
+
+
+class Msnbc(RealData):
+    """A column of MSNBC."""
+
+    column: Annotated[str, _among(COLUMNS["msnbc"])]
+
+
+class Ipums(RealData):
+    """A column of IPUMS."""
+
+    column: Annotated[str, _among(COLUMNS["ipums"])]
+
+
+class Movielens(RealData):
+    """A column of MovieLens."""
+
+    column: Annotated[str, _among(COLUMNS["movielens"])]
+
+
+class Mnist(RealData):
+    """A column of MNIST."""
+
+    column: Annotated[str, _among(COLUMNS["mnist"])]
+
+
+def name(value: Any) -> str | None:
+    """Branch of data; messages name this function as the key that decides."""
+    return _named(value, "name")
+
+
+Data = Annotated[
+    Annotated[Adult, Tag("adult")]
+    | Annotated[Msnbc, Tag("msnbc")]
+    | Annotated[Ipums, Tag("ipums")]
+    | Annotated[Movielens, Tag("movielens")]
+    | Annotated[Mnist, Tag("mnist")]
+    | Annotated[Categorical, Tag("categorical")]
+    | Annotated[Uniform, Tag("uniform")],
+    Discriminator(name),
+]
+
+
+def describe_data(config: Mapping[str, Any]) -> str:
+    """Data as captions say them."""
+    return f"{config['name']}, {config['column']}" if "column" in config else str(config["name"])
+
+
+# -- methods and experiments -----------------------------------------------------------------------------------------
+
+
+class Arguments(BaseModel):
+    """Arguments of a function; the usual ones have known ranges, the function knows the others."""
+
+    model_config = ConfigDict(extra="allow")
+
+    population: Population = absent()
+    eps_local: Positive = absent()
+    eps_central: Positive = absent()
+    delta: Delta = absent()
+
+
+class Method(Concept):
+    """A line of a comparison: a protocol, or a function."""
+
+    protocol: Text = absent()
+    function: Text = absent()
+    label: Text = absent()
+    options: dict[str, Any] = absent()
+    arguments: Arguments = absent()
+    returns: Id = absent()
+    training: Id = absent()
+    budget: Budget = absent()
+    accounting: Distinct[Accounting] = absent()
+
+
+class Experiment(Concept):
+    """A grid of cells and the methods that are computed on it."""
+
+    source: Text
+    grid: Grid
+    methods: Some[Method]
+    task: Task = absent()
+    data: Data = absent()
+    population: Population = absent()
+    budget: Budget = absent()
+    accounting: Distinct[Accounting] = absent()
+    repeats: Count = 1
+    assumed: dict[str, Text] = absent()
+
+
+# -- training ------------------------------------------------------------------------------------------------------
+
+
+class TrainingData(Concept):
+    """What a run is trained on."""
+
+    name: Annotated[str, _among(tuple(IMAGES))]
+
+
+class Network(Concept):
+    """Variants of the network."""
+
+    pooling: Annotated[str, _among(POOLINGS)] = absent()
+    activation: Annotated[str, _among(ACTIVATIONS)] = absent()
+
+
+class TrainingRun(Concept):
+    """Settings of a run; `shuffledp.learning.TrainingPlan` says which belong to which kind."""
+
+    kind: Annotated[str, _among(KINDS)]
+    data: TrainingData
+    learning_rate: Positive
+    clip: Positive
+    noise_multiplier: NotNegative
+    rounds: Count
+    evaluate_every: Count
+    batch: Count = absent()
+    rate: Annotated[Number, Field(gt=0, lt=1)] = absent()
+    network: Network = absent()
+    decay: Annotated[str, _among(DECAYS)] = absent()
+    averaging: Annotated[Number, Field(ge=0, lt=1)] = absent()
+    sampled: Count = absent()
+
+
+# -- drawings ------------------------------------------------------------------------------------------------------
+
+
+class Drawn(Concept):
+    """What figures and tables have in common."""
+
+    title: Text
+    experiment: Id
+    caption: Caption
+    methods: Distinct[Id] = absent()
+    where: dict[str, Any] = absent()
+
+
+class Figure(Drawn):
+    """The four aesthetics x, panels, curves and files, and their texts."""
+
+    x: Id
+    y: Quantity
+    x_label: StrictStr = absent()
+    x_scale: Literal["linear", "log"] = "linear"
+    along: Id = absent()
+    y_label: StrictStr = absent()
+    y_scale: Literal["linear", "log", "ln"] = "linear"
+    panels: Id = absent()
+    panel_label: StrictStr = absent()
+    curves: Id = absent()
+    files: Id = absent()
+
+
+class Table(Drawn):
+    """One number of each cell, spread over rows and columns."""
+
+    rows: Distinct[StrictStr]
+    columns: Distinct[StrictStr]
+    value: Quantity
+    format: StrictStr = ".4g"
+
+
+class ClaimTable(Concept):
+    """A table that the claims room computes."""
+
+    title: Text
+    caption: Caption
+
+
+# -- files ---------------------------------------------------------------------------------------------------------
+
+
+class About(Concept):
+    """A paper in words."""
+
+    title: Text
+    citation: Text
+    doi: Annotated[StrictStr, Field(pattern=r"^10\.[0-9.]+/\S+$")] = absent()
+
+
+class PaperFile(Concept):
+    """A file in config/experiments/."""
+
+    paper: About
+    experiments: Some[Experiment]
+    training: dict[Id, TrainingRun] = absent()
+    figures: dict[Id, Figure] = absent()
+    tables: dict[Id, Table] = absent()
+    claims: dict[Id, ClaimTable] = absent()
+
+
+def _all_or_names(value: Any) -> str:
+    return "all" if isinstance(value, str) else "names"
+
+
+class BaselineFile(Concept):
+    """A file in config/baselines/: methods of your own, added to every experiment of their task."""
+
+    task: Annotated[str, _among(TASK_KINDS)]
+    methods: Some[Method]
+    figures: Annotated[
+        Annotated[Literal["all"], Tag("all")] | Annotated[Distinct[DrawingName], Tag("names")],
+        Discriminator(_all_or_names),
+    ] = "all"
+
+
+class DataPolicy(Concept):
+    """Whether substitutes will do."""
+
+    source: Literal["auto", "official"]
+
+
+class ExperimentOverride(Concept):
+    """Another scale for an experiment."""
+
+    repeats: Count = absent()
+    grid: dict[str, Annotated[list[Any], Field(min_length=1)]] = absent()
+
+
+class TrainingOverride(Concept):
+    """Another scale for a training run."""
+
+    rounds: Count = absent()
+    evaluate_every: Count = absent()
+    sampled: Count = absent()
+
+
+def _with_png(formats: list[str]) -> list[str]:
+    if "png" not in formats:
+        raise _mistake(f"must contain 'png', got {shown(formats)}.")
+    return formats
+
+
+class RunFile(Concept):
+    """config/config.yaml, merged with what a second file and the command line say."""
+
+    seed: CountOrZero
+    papers: Distinct[Id]
+    results: Text
+    data: DataPolicy
+    formats: Annotated[
+        list[Literal["png", "pdf", "svg"]], AfterValidator(_distinct), AfterValidator(_with_png)
+    ]
+    baselines: Text
+    overrides: dict[str, dict[str, Any]]
+    learning: Literal["auto", "require", "skip"] = "auto"
+
+
+def described(config_value: Any, grid: Mapping[str, list[Any]]) -> str:
+    """A value of the configuration as captions say it: few values in a row, many by their ends and number."""
+    if is_variable(config_value):
+        return _span(grid[config_value[1:]])
+    return _span(config_value if isinstance(config_value, list) else [config_value])
+
+
+def _span(values: Sequence[Any]) -> str:
+    distinct = list(dict.fromkeys(values))
+    texts = [f"{v:g}" if isinstance(v, float) else str(v) for v in distinct]
+    if len(distinct) <= 5 or any(isinstance(v, str) for v in distinct):
+        return ", ".join(texts)
+    return f"{_span([min(distinct)])} to {_span([max(distinct)])} ({len(distinct)} values)"

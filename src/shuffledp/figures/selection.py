@@ -1,0 +1,126 @@
+"""Checks what figures and tables select: experiments, methods, axes and quantities that exist, and nothing twice."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+from shuffledp.experiments.config import ConfigurationError, Experiment, Paper, Settings, load_experiments
+from shuffledp.experiments.config.errors import suggestion
+from shuffledp.experiments.config.files import place_of
+from shuffledp.experiments.results import CELL_NUMBERS, PARAMETER_PREFIX, TRAINED_METRICS
+
+
+def load_settings(config: Mapping[str, Any], root: Path) -> Settings:
+    """Check the whole configuration: what runs, and what is drawn.
+
+    Parameters
+    ----------
+    config : mapping
+        Content of config/config.yaml, already merged with what the command line overrides.
+    root : Path
+        The project's folder; holds ``config/experiments``.
+
+    Raises
+    ------
+    ConfigurationError
+        At the first mistake, in one line with the place.
+    """
+    settings = load_experiments(config, root)
+    return replace(settings, papers={key: _selected(paper) for key, paper in settings.papers.items()})
+
+
+def _selected(paper: Paper) -> Paper:
+    """The paper with the methods of every figure and table."""
+    figures = {name: _entry(paper, "figures", name, raw) for name, raw in paper.figures.items()}
+    tables = {name: _entry(paper, "tables", name, raw) for name, raw in paper.tables.items()}
+    return replace(paper, figures=figures, tables=tables)
+
+
+def _entry(paper: Paper, part: str, name: str, raw: Mapping[str, Any]) -> dict[str, Any]:
+    place = f"{place_of(paper.key)}: {part}.{name}"
+    experiment = paper.experiments.get(raw["experiment"])
+    if experiment is None:
+        raise ConfigurationError(
+            f"{place}.experiment: no experiment {raw['experiment']!r}. Known: {', '.join(paper.experiments)}."
+        )
+    methods = experiment.methods
+    own = list(raw.get("methods") or [m for m, method in methods.items() if not method.added])
+    for method in own:
+        if method not in methods:
+            raise ConfigurationError(
+                f"{place}.methods: no method {method!r} in experiment {experiment.id!r}. Known: {', '.join(methods)}."
+            )
+    joining = (
+        m
+        for m, method in methods.items()
+        if method.joins == "all" or f"{paper.key}.{name}" in (method.joins or ())
+    )
+    entry = {**raw, "methods": own + [m for m in joining if m not in own]}
+    _check_axes(entry, experiment, place)
+    _check_quantity(entry, experiment, place)
+    _check_formats(entry, place)
+    return entry
+
+
+def _check_axes(entry: Mapping[str, Any], experiment: Experiment, place: str) -> None:
+    """Axes exist, ``where`` picks existing values, and no two numbers end up at the same spot."""
+    methods = entry["methods"]
+    values = {**experiment.grid, "accounting": experiment.accountings(methods), "method": methods}
+    axes = [entry[a] for a in ("x", "along", "panels", "curves", "files") if a in entry]
+    axes += [*entry.get("rows", []), *entry.get("columns", [])]
+    where = entry.get("where", {})
+    if "along" in entry:  # x is a number of the cells, and a grid variable runs along the curve
+        if entry["x"] not in CELL_NUMBERS or entry["x"] in values:
+            raise ConfigurationError(
+                f"{place}.along: belongs to an x that is a number of the cells, not to {entry['x']!r}. "
+                f"Known: {', '.join(CELL_NUMBERS)}."
+            )
+        axes.remove(entry["x"])
+    for axis in [*axes, *where]:
+        if axis not in values:
+            raise ConfigurationError(
+                f"{place}: {axis!r} is not a grid variable.{suggestion(axis, values)} "
+                f"Known: {', '.join(sorted(values))}."
+            )
+    for axis, value in where.items():
+        if value not in values[axis]:
+            raise ConfigurationError(
+                f"{place}.where.{axis}: {value!r} is not computed. Known: {', '.join(map(str, values[axis]))}."
+            )
+    used = {"accounting"}.union(*(experiment.variables(experiment.methods[m]) for m in methods))
+    used |= {"method"} if "rows" in entry else set()  # in a figure every method has curves of its own
+    if all(len(experiment.methods[m].accounting or ()) == 1 for m in methods):
+        used.discard("accounting")  # each method has its own, so that nothing coincides
+    for axis in sorted(used - {*axes, *where}):
+        if len(values[axis]) > 1:
+            other = "rows or columns" if "rows" in entry else "panels, curves or files"
+            raise ConfigurationError(
+                f"{place}: {axis!r} has {len(values[axis])} values, which would be drawn over each other: "
+                f"pick one under where, or name it as {other}."
+            )
+
+
+def _check_quantity(entry: Mapping[str, Any], experiment: Experiment, place: str) -> None:
+    key = "y" if "y" in entry else "value"
+    methods = [experiment.methods[m] for m in entry["methods"]]
+    trained = TRAINED_METRICS if any(m.training for m in methods) else ()
+    known = [*experiment.metrics, *(m.returns for m in methods if m.function), *trained, *CELL_NUMBERS]
+    if entry[key] not in known and not entry[key].startswith(PARAMETER_PREFIX):
+        raise ConfigurationError(
+            f"{place}.{key}: no quantity {entry[key]!r} in experiment {experiment.id!r}."
+            f"{suggestion(entry[key], known)} Known: {', '.join(dict.fromkeys(known))}."
+        )
+
+
+def _check_formats(entry: Mapping[str, Any], place: str) -> None:
+    for key, apply in (
+        ("format", lambda text: format(1.0, text)),
+        ("panel_label", lambda text: text.format(1)),
+    ):
+        try:
+            apply(entry.get(key, ""))
+        except (ValueError, LookupError, AttributeError) as error:
+            raise ConfigurationError(f"{place}.{key}: {entry[key]!r} is not a format: {error}") from None

@@ -1,0 +1,99 @@
+"""What was drawn before, kept by what it was drawn from, so that one change does not draw a whole paper again.
+
+A drawing is kept as one archive with its checksum beside it. It stands for its drawing as long as the digest inside is
+that of the drawing's job, of its input files and of the code that draws; anything else, damage included, means to draw.
+The folder is no output of the workflow: neither a kill nor Snakemake removes it.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import io
+import json
+import logging
+import zipfile
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass
+from functools import cache
+from importlib.metadata import version
+from pathlib import Path
+from typing import Any
+
+from shuffledp.storage import IntegrityError, publish, verified
+
+log = logging.getLogger(__name__)
+
+_LIBRARIES = ("jinja2", "matplotlib", "numpy", "pandas", "pyarrow", "tabulate")
+_ABOUT = "drawing.json"
+
+
+@dataclass(frozen=True)
+class Drawn:
+    """A finished drawing: its entry in the manifest, its files by name, and the commits of the results behind it."""
+
+    entry: Mapping[str, Any]
+    files: Mapping[str, bytes]
+    commits: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class Store:
+    """Where drawings are kept, and the digest of the code that draws."""
+
+    folder: Path
+    code: str
+
+
+def folder_of(results_folder: Path, paper: str) -> Path:
+    """Where a paper's drawings are kept."""
+    return results_folder / "drawn" / paper
+
+
+def digest_of(job: Mapping[str, Any], inputs: Mapping[str, str], code: str) -> str:
+    """What a drawing is kept by: hex sha256 of its job, of its input files' checksums, and of the code that draws.
+
+    ``code`` is the digest of that code, as the rule has it; versions of the libraries are added here.
+    """
+    # Unsorted: the order of grids and methods counts.
+    text = json.dumps([job, inputs, code, _libraries()], ensure_ascii=False)
+    return hashlib.sha256(text.encode()).hexdigest()
+
+
+@cache
+def _libraries() -> dict[str, str]:
+    return {name: version(name) for name in _LIBRARIES}
+
+
+def kept(folder: Path, id: str, digest: str) -> Drawn | None:
+    """A drawing that was kept by this digest, if there is one and it is whole."""
+    archive, checksum = folder / f"{id}.zip", folder / f"{id}.sha256"
+    if not checksum.is_file():
+        return None
+    try:
+        content = verified(archive, checksum).read_bytes()
+    except IntegrityError as error:
+        log.info("%s is drawn anew: %s", id, error)
+        return None
+    with zipfile.ZipFile(io.BytesIO(content)) as pack:
+        about = json.loads(pack.read(_ABOUT))
+        if about["digest"] != digest:
+            return None
+        files = {name: pack.read(name) for name in pack.namelist() if name != _ABOUT}
+    return Drawn(about["entry"], files, tuple(about["commits"]))
+
+
+def keep(folder: Path, id: str, digest: str, drawn: Drawn) -> None:
+    """Keep a drawing in place of what was kept under its id."""
+    about = {"digest": digest, "entry": drawn.entry, "commits": drawn.commits}
+    sink = io.BytesIO()
+    with zipfile.ZipFile(sink, "w", zipfile.ZIP_DEFLATED) as pack:
+        for name, content in {_ABOUT: json.dumps(about, ensure_ascii=False).encode(), **drawn.files}.items():
+            pack.writestr(zipfile.ZipInfo(name), content, zipfile.ZIP_DEFLATED)  # a fixed date: same bytes
+    publish(folder / f"{id}.sha256", {folder / f"{id}.zip": sink.getvalue()})
+
+
+def forget_others(folder: Path, ids: Collection[str]) -> None:
+    """Remove what was kept of drawings that a paper does not have any more."""
+    for path in folder.glob("*.*"):
+        if path.suffix in (".zip", ".sha256") and path.stem not in ids:
+            path.unlink(missing_ok=True)

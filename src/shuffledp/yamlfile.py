@@ -1,0 +1,84 @@
+"""YAML as this project writes it: a key given twice is a mistake, and keys are text.
+
+Plain YAML lets the last of two equal keys win, and reads `no:` as False.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import yaml
+
+
+class YamlError(ValueError):
+    """A text that is no YAML, or not as this project writes it; one line with the place."""
+
+    def __init__(self, message: str) -> None:
+        super().__init__(" ".join(message.split()))
+
+
+class _Loader(yaml.SafeLoader):
+    """The safe loader with stricter mappings."""
+
+
+def _named_mapping(loader: _Loader, node: yaml.MappingNode, deep: bool = False) -> dict[Any, Any]:
+    seen: set[str] = set()
+    for key_node, _ in node.value:
+        if key_node.tag == "tag:yaml.org,2002:merge":  # <<: *shared
+            continue
+        key = loader.construct_object(key_node, deep=True)
+        if not isinstance(key, str):
+            raise _mistake(f"the key {key!r} is not text: write it in quotes", key_node)
+        if key in seen:
+            raise _mistake(f"the key {key!r} is given twice", key_node)
+        seen.add(key)
+    return yaml.SafeLoader.construct_mapping(loader, node, deep=deep)
+
+
+def _mistake(problem: str, node: yaml.Node) -> yaml.constructor.ConstructorError:
+    return yaml.constructor.ConstructorError(None, None, problem, node.start_mark)
+
+
+_Loader.add_constructor(yaml.resolver.BaseResolver.DEFAULT_MAPPING_TAG, _named_mapping)
+
+
+def parse(text: str, place: str) -> Any:
+    """Content of a YAML text.
+
+    Parameters
+    ----------
+    text : str
+        What to read.
+    place : str
+        What messages call it, such as its file.
+
+    Raises
+    ------
+    YamlError
+        Naming place and line.
+    """
+    try:
+        return yaml.load(text, Loader=_Loader)
+    except yaml.MarkedYAMLError as error:
+        line = f", line {error.problem_mark.line + 1}" if error.problem_mark else ""
+        raise YamlError(f"{place}{line}: {error.problem}.") from None
+    except (ValueError, yaml.YAMLError) as error:  # the 31st of February
+        raise YamlError(f"{place}: cannot be read as YAML: {error}") from None
+
+
+def read(path: Path) -> Any:
+    """Content of a YAML file.
+
+    Raises
+    ------
+    YamlError
+        If it is missing, cannot be read or is malformed, naming file and line.
+    """
+    try:
+        text = path.read_text(encoding="utf-8")
+    except FileNotFoundError:
+        raise YamlError(f"{path}: no such file.") from None
+    except (OSError, ValueError) as error:  # no permission, no text
+        raise YamlError(f"{path}: cannot be read as YAML: {error}") from None
+    return parse(text, str(path))
