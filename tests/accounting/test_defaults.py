@@ -1,13 +1,16 @@
 """What a person gets who names no accounting: the exact one wherever there is one, else the tightest that is proven."""
 
 import inspect
+from pathlib import Path
 
 import pytest
+import yaml
 
 from shuffledp import accounting
 from shuffledp.protocols.registry import available, get
 from shuffledp.tasks import TASKS
 
+ROOT = Path(__file__).resolve().parents[2]
 FUNCTIONS = {
     name: inspect.signature(getattr(accounting, name)).parameters
     for name in accounting.__all__
@@ -43,3 +46,12 @@ def test_protocols_are_calibrated_exactly_by_default(kind, name):
     default = inspect.signature(protocol.calibrate).parameters["accounting"].default
     best = [a for a in ("exact", "corrected", "simplified", "printed") if a in protocol.accountings]
     assert default == best[0]
+
+
+def test_experiments_name_the_form_of_a_bound():
+    """A default that changes must not change a figure."""
+    for path in (ROOT / "config/experiments").glob("*.yaml"):
+        for experiment, about in yaml.safe_load(path.read_text(encoding="utf-8"))["experiments"].items():
+            for name, method in about["methods"].items():
+                if (method or {}).get("function") in PROVEN_FORMS:
+                    assert "form" in method["arguments"], f"{path.name}: {experiment}.{name}"
