@@ -7,11 +7,11 @@ from random_population import Row, best_of
 from scipy.special import betainc
 from scipy.stats import binom
 
-from shuffledp.accounting.segmented import item_delta, reporting_rate
-from shuffledp.accounting.segmented_plans import segmented_plan
-from shuffledp.accounting.segmented_users import user_level_delta, user_level_reporting_rate
-from shuffledp.accounting.set_baselines import shuffled_subset_exponential
-from shuffledp.accounting.two_counts import Labels, binomial_blanket, pair_delta
+from shuffledp.accounting.baselines.sets import shuffled_subset_exponential
+from shuffledp.accounting.general.labeled_counts import Labels, binomial_blanket, pair_delta
+from shuffledp.accounting.segmented.items import item_delta, reporting_rate
+from shuffledp.accounting.segmented.plans import segmented_plan
+from shuffledp.accounting.segmented.users import user_level_delta, user_level_reporting_rate
 
 EPS = (0.5, 1.0, 2.0)
 SETTINGS = [

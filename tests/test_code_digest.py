@@ -317,7 +317,7 @@ def test_an_edit_of_any_module_reruns_the_methods_that_load_it_and_no_others(loa
 
 
 def test_an_edit_of_the_accounting_of_solh_reruns_solh_only():
-    code, file = Code(ROOT), "shuffledp.accounting.solh"
+    code, file = Code(ROOT), "shuffledp.accounting.baselines.solh"
     users = {job["method"] for job in JOBS if file in code.reach(*entries(job, ROOT)).modules}
     assert users == {"solh"}
 

@@ -1,4 +1,4 @@
-"""Public doors offer every name of a room and load nothing before it is used."""
+"""Public doors offer every name of a package and load nothing before it is used."""
 
 from __future__ import annotations
 
@@ -73,7 +73,7 @@ def test_a_protocol_by_its_name_loads_no_other_protocol():
 def test_everything_at_once_and_a_module_behind_a_name():
     run(
         "from shuffledp.accounting import *\nassert callable(clone_delta) and callable(hockey_stick)\n"
-        "import shuffledp.accounting.segmented_plans\nfrom shuffledp.accounting import segmented_plan\n"
+        "import shuffledp.accounting.segmented.plans\nfrom shuffledp.accounting import segmented_plan\n"
         "assert callable(segmented_plan)"
     )
 

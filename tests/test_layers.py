@@ -14,7 +14,7 @@ ROOT = Path(__file__).resolve().parents[1]
 PACKAGE = ROOT / "src/shuffledp"
 PAGE = (ROOT / "docs/architecture.md").read_text(encoding="utf-8")
 
-# What the modules of a room may import from the package, besides their own room and, where it has one, its door. None
+# What the modules of a layer may import from the package, besides their own layer and, where it has one, its door. None
 # stands for everything.
 ALLOWED: dict[str, set[str] | None] = {
     "numerics": set(),
@@ -28,8 +28,9 @@ ALLOWED: dict[str, set[str] | None] = {
     "datasets": {"columns", "storage"},
     "populations": {"numerics"},
     "tasks": {"numerics"},
-    "accounting": {"doors", "numerics", "populations", "tasks"},
-    "protocols": {"accounting", "numerics", "populations", "tasks"},
+    "utility": {"numerics", "populations"},
+    "accounting": {"doors", "numerics", "populations", "tasks", "utility"},
+    "protocols": {"accounting", "numerics", "populations", "tasks", "utility"},
     "audit": {"accounting", "numerics", "populations", "protocols", "tasks"},
     "learning": {"numerics", "storage"},
     "experiments": {
@@ -47,7 +48,7 @@ ALLOWED: dict[str, set[str] | None] = {
         "yamlfile",
     },
     "figures": {"experiments", "storage"},
-    "claims": {"accounting", "numerics", "populations", "storage", "yamlfile"},
+    "claims": {"utility", "accounting", "numerics", "populations", "storage", "yamlfile"},
     "pages": {"storage"},
     "cli": None,
 }
@@ -62,7 +63,7 @@ PLANS_FIGURES = {"figures.drawings", "figures.selection"}
 
 
 def modules() -> dict[str, ast.Module]:
-    """Every module below the package by its dotted name there: ``accounting.clones``, ``accounting``, ``tasks``."""
+    """Every module below the package by its dotted name there: ``accounting.errors``, ``accounting``, ``tasks``."""
     found = {}
     for path in sorted(PACKAGE.rglob("*.py")):
         parts = list(path.relative_to(PACKAGE).with_suffix("").parts)
@@ -75,15 +76,15 @@ def modules() -> dict[str, ast.Module]:
 MODULES = modules()
 PACKAGES = {".".join(p.parent.relative_to(PACKAGE).parts) for p in PACKAGE.rglob("__init__.py")}
 DOORS = {p.parent.name for p in PACKAGE.glob("*/__init__.py") if "shuffledp.doors" in p.read_text("utf-8")}
-ROOMS = sorted({name.partition(".")[0] for name in MODULES} - {""})
+LAYERS = sorted({name.partition(".")[0] for name in MODULES} - {""})
 
 
-def room_of(module: str) -> str:
+def layer_of(module: str) -> str:
     return module.partition(".")[0]
 
 
-def of_room(room: str) -> dict[str, ast.Module]:
-    return {name: tree for name, tree in MODULES.items() if room_of(name) == room}
+def of_layer(layer: str) -> dict[str, ast.Module]:
+    return {name: tree for name, tree in MODULES.items() if layer_of(name) == layer}
 
 
 def imported(tree: ast.AST, module: str = "", *, package: bool = False) -> Iterator[tuple[int, str]]:
@@ -104,7 +105,7 @@ def imported(tree: ast.AST, module: str = "", *, package: bool = False) -> Itera
             if node.level:
                 above = here[: len(here) - (node.level - 1)]
                 base = ".".join(["shuffledp", *above, *([base] if base else [])])
-            # `from shuffledp import x` names a room; `from shuffledp.room import x` may name a module of it.
+            # `from shuffledp import x` names a layer; `from shuffledp.layer import x` may name a module of it.
             names = [f"{base}.{alias.name}" for alias in node.names]
         elif isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name):
             names = [f"{node.value.id}.{node.attr}"]
@@ -112,7 +113,7 @@ def imported(tree: ast.AST, module: str = "", *, package: bool = False) -> Itera
             names = _named_modules(node)
         for name in names:
             first, _, rest = name.partition(".")
-            if first == "shuffledp" and room_of(rest) in ROOMS:
+            if first == "shuffledp" and layer_of(rest) in LAYERS:
                 yield getattr(node, "lineno", 0), rest
 
 
@@ -121,7 +122,7 @@ def _named_modules(call: ast.Call) -> list[str]:
     if function not in {"import_module", "__import__", "find_spec", "run_module", "files"}:
         return []
     text = call.args[0]
-    if isinstance(text, ast.JoinedStr) and text.values:  # the fixed beginning of an f-string names the room
+    if isinstance(text, ast.JoinedStr) and text.values:  # the fixed beginning of an f-string names the layer
         text = text.values[0]
     return [text.value] if isinstance(text, ast.Constant) and isinstance(text.value, str) else []
 
@@ -157,26 +158,26 @@ def prints(tree: ast.AST) -> Iterator[tuple[int, str]]:
 # -- the rules ---------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("room", ROOMS)
-def test_imports_point_down(room):
-    allowed = ALLOWED[room]
+@pytest.mark.parametrize("layer", LAYERS)
+def test_imports_point_down(layer):
+    allowed = ALLOWED[layer]
     if allowed is None:
         return
     wrong = [
         f"{module}, line {line}: imports {name}"
-        for module, tree in of_room(room).items()
+        for module, tree in of_layer(layer).items()
         for line, name in imported(tree, module, package=module in PACKAGES)
-        if room_of(name) not in allowed | {room} | ({"doors"} if module == room else set())
+        if layer_of(name) not in allowed | {layer} | ({"doors"} if module == layer else set())
     ]
-    assert not wrong, f"{room} may import from {sorted(allowed)} only:\n" + "\n".join(wrong)
+    assert not wrong, f"{layer} may import from {sorted(allowed)} only:\n" + "\n".join(wrong)
 
 
-def test_package_itself_imports_no_room():
+def test_package_itself_imports_no_layer():
     assert not list(imported(MODULES[""], package=True))
 
 
 def through_a_door(tree: ast.AST) -> Iterator[tuple[int, str]]:
-    """Line and name of what is imported through the public door of a room instead of from where it is defined."""
+    """Line and name of what is imported through the public door of a layer instead of from where it is defined."""
     for node in ast.walk(tree):
         names: list[str] = []
         if isinstance(node, ast.Import):
@@ -201,9 +202,9 @@ def test_the_library_never_imports_through_a_public_door():
 def test_figures_read_results_and_nothing_else_of_experiments_and_plan_from_the_configuration():
     wrong = [
         f"{module}, line {line}: imports {name}"
-        for module, tree in of_room("figures").items()
+        for module, tree in of_layer("figures").items()
         for line, name in imported(tree, module, package=module in PACKAGES)
-        if (room_of(name) == "experiments" or name.startswith(tuple(PLANS_FIGURES)))
+        if (layer_of(name) == "experiments" or name.startswith(tuple(PLANS_FIGURES)))
         and ".".join(name.split(".")[:2])
         not in (FIGURES_MAY_USE | ({"experiments.config"} if module in PLANS_FIGURES else set()))
     ]
@@ -213,7 +214,7 @@ def test_figures_read_results_and_nothing_else_of_experiments_and_plan_from_the_
 def test_accounting_never_draws_random_numbers():
     wrong = [
         f"{module}, line {line}: {what}"
-        for module, tree in of_room("accounting").items()
+        for module, tree in of_layer("accounting").items()
         for line, what in random_numbers(tree)
     ]
     assert not wrong, "\n".join(wrong)
@@ -223,7 +224,7 @@ def test_only_the_command_line_prints():
     wrong = [
         f"{module}, line {line}: {what}"
         for module, tree in MODULES.items()
-        if room_of(module) not in MAY_PRINT
+        if layer_of(module) not in MAY_PRINT
         for line, what in prints(tree)
     ]
     assert not wrong, "use logging instead:\n" + "\n".join(wrong)
@@ -232,15 +233,15 @@ def test_only_the_command_line_prints():
 # -- the table itself ---------------------------------------------------------------------------------------------
 
 
-def test_every_room_is_in_the_table():
-    assert sorted(ALLOWED) == ROOMS
+def test_every_layer_is_in_the_table():
+    assert sorted(ALLOWED) == LAYERS
 
 
 def test_table_has_no_circle():
-    TopologicalSorter({room: allowed or () for room, allowed in ALLOWED.items()}).prepare()
+    TopologicalSorter({layer: allowed or () for layer, allowed in ALLOWED.items()}).prepare()
 
 
-def test_architecture_page_shows_the_rooms_that_exist():
+def test_architecture_page_shows_the_layers_that_exist():
     block = re.search(r"^    src/shuffledp/\n((?:        .*\n)+)", PAGE, re.MULTILINE)
     assert block, "the page shows no tree of src/shuffledp/"
     # Eight spaces and a name; descriptions that go on in the next line stand further right.
@@ -248,16 +249,36 @@ def test_architecture_page_shows_the_rooms_that_exist():
     shown = [
         name for line in lines for name in re.findall(r"\b(\w+)(?:/|\.py\b)", re.split(r" {2,}", line)[0])
     ]
-    assert sorted(shown) == ROOMS
+    assert sorted(shown) == LAYERS
 
 
-def test_architecture_page_places_every_room_in_the_order_of_imports():
+def test_architecture_page_places_every_layer_in_the_order_of_imports():
     rule = PAGE.partition("Imports point down this list only:")[2].partition("## ")[0]
-    missing = {room for room in ROOMS if not re.search(rf"\b{room}\b", rule)}
+    missing = {layer for layer in LAYERS if not re.search(rf"\b{layer}\b", rule)}
     alone = {"jobs", "provenance"}  # import nothing and are imported by the workflow's scripts only
     assert missing <= alone, f"the page does not say where {sorted(missing - alone)} stand"
-    users = {m for m, tree in MODULES.items() for _, name in imported(tree, m) if room_of(name) in alone}
+    users = {m for m, tree in MODULES.items() for _, name in imported(tree, m) if layer_of(name) in alone}
     assert not users, f"{sorted(users)} import what the page does not place"
+
+
+PAPERS = {"random_population", "dump", "segmented", "summation", "shuffle_gaussian"}
+#: Within accounting: what holds for any protocol, then a package per paper, then what the papers compare with.
+ACCOUNTING_MAY_USE = {"general": set(), "baselines": {"general", *PAPERS}} | {p: {"general"} for p in PAPERS}
+
+
+def test_packages_of_accounting_point_down_too():
+    packages = {name.split(".")[1] for name in PACKAGES if name.startswith("accounting.")}
+    assert packages == set(ACCOUNTING_MAY_USE)
+    wrong = [
+        f"{module}, line {line}: imports {name}"
+        for module, tree in of_layer("accounting").items()
+        for line, name in imported(tree, module, package=module in PACKAGES)
+        for own, _, other in [(module.split(".")[1] if "." in module else "", "", name.split(".")[1:2])]
+        if own in ACCOUNTING_MAY_USE
+        and layer_of(name) == "accounting"
+        and set(other) & packages - ACCOUNTING_MAY_USE[own] - {own}
+    ]
+    assert not wrong, "\n".join(wrong)
 
 
 # -- the reading finds what it should ------------------------------------------------------------------------------
@@ -312,7 +333,7 @@ def test_random_numbers_are_found(source):
         ("from shuffledp.accounting import *", ["accounting.*"]),
         ("from shuffledp import accounting", ["accounting"]),
         ("import shuffledp.accounting as a", ["accounting"]),
-        ("from shuffledp.accounting import clones", []),
+        ("from shuffledp.accounting import general", []),
         ("from shuffledp.accounting.errors import Infeasible", []),
         ("import shuffledp.accounting.errors", []),
     ],

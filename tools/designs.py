@@ -15,12 +15,12 @@ from pathlib import Path
 from typing import Any
 
 from shuffledp.accounting import certified_design, correlated_noise_delta, search_design
-from shuffledp.accounting.designs import ShippedDesign, shipped_design, shipped_designs
-from shuffledp.accounting.noise_atoms import ATOM_KINDS
-from shuffledp.accounting.remember import forget_all
+from shuffledp.accounting.summation.noise_atoms import ATOM_KINDS
+from shuffledp.accounting.summation.shipped_designs import ShippedDesign, shipped_design, shipped_designs
+from shuffledp.numerics.remember import forget_all
 
 ROOT = Path(__file__).resolve().parents[1]
-SHIPPED = ROOT / "src/shuffledp/accounting/designs.json"
+SHIPPED = ROOT / "src/shuffledp/accounting/summation/designs.json"
 STATES = ROOT / "results/designs"
 EPS, DELTA, EPS_STAR = 1.0, 1e-6, 0.9
 #: A design replaces another one if it saves this part of the messages.

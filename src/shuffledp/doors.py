@@ -1,7 +1,7 @@
-"""The public door of a room: its package offers names that are imported when they are first used.
+"""The public door of a package: it offers names that are imported when they are first used.
 
 A door says where its names come from once, as ordinary imports under ``TYPE_CHECKING``, which type checkers and editors
-read. Python itself does not run them, so that a job which needs one module of a room does not load all of them.
+read. Python itself does not run them, so that a job which needs one module of a package does not load all of them.
 """
 
 from __future__ import annotations

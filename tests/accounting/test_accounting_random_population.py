@@ -13,8 +13,8 @@ from shuffledp.accounting import (
     clone_delta,
     local_budget,
 )
-from shuffledp.accounting.clones import OtherReports
-from shuffledp.accounting.closed_forms import (
+from shuffledp.accounting.general.clones import OtherReports
+from shuffledp.accounting.random_population.closed_forms import (
     corrected_epsilon,
     corrected_omega,
     printed_epsilon,

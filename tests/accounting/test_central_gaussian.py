@@ -17,8 +17,8 @@ from scipy.optimize import brentq
 from scipy.stats import binom, norm
 
 from shuffledp.accounting import central_gaussian_epsilon, central_replacement_epsilon
-from shuffledp.accounting.gaussian_clones import gaussian_local_epsilon
-from shuffledp.accounting.profiles import log_gaussian_delta
+from shuffledp.accounting.baselines.gaussian_clones import gaussian_local_epsilon
+from shuffledp.accounting.general.profiles import log_gaussian_delta
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence

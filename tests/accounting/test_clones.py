@@ -16,7 +16,7 @@ from shuffledp.accounting import (
     hockey_stick,
     local_budget,
 )
-from shuffledp.accounting.clones import OtherReports, clone_divergences
+from shuffledp.accounting.general.clones import OtherReports, clone_divergences
 from shuffledp.numerics import binomial_upper_tail
 from shuffledp.populations import Binomial, Empirical, Fixed, Poisson
 

@@ -9,7 +9,7 @@ import pytest
 from numpy.testing import assert_allclose
 from scipy.stats import nbinom
 
-from shuffledp.accounting.correlated_counts import (
+from shuffledp.accounting.baselines.correlated_counts import (
     CORRELATED_ACCOUNTINGS,
     CounterNoise,
     CountersProfile,

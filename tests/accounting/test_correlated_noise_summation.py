@@ -14,25 +14,25 @@ from numpy.testing import assert_allclose
 from scipy.special import gammaln
 from scipy.stats import nbinom
 
-from shuffledp.accounting.design_search import certified_design, family_design, search_design
 from shuffledp.accounting.errors import Infeasible
-from shuffledp.accounting.joint_noise import (
+from shuffledp.accounting.summation.design_search import certified_design, family_design, search_design
+from shuffledp.accounting.summation.joint_noise import (
     correlated_noise_delta,
     loss_grid,
     pair_deltas,
     pair_gradients,
     pair_table,
 )
-from shuffledp.accounting.noise_atoms import atom_inverse, atom_messages, used_atoms
-from shuffledp.accounting.summation import (
+from shuffledp.accounting.summation.noise_atoms import atom_inverse, atom_messages, used_atoms
+from shuffledp.accounting.summation.noise_design import (
     NoiseDesign,
     analytic_design,
     best_modular_design,
-    discrete_laplace_variance,
     modular_design,
     negative_binomial_shift_delta,
     smallest_noise,
 )
+from shuffledp.utility.sums import discrete_laplace_variance
 
 
 def design_of(size, eps_star, laws, *, atoms="halving", hubs=(), eps=1.0, delta=1e-6):

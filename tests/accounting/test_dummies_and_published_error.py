@@ -15,10 +15,10 @@ from shuffledp.accounting import (
     inverse_moments,
     local_budget,
     optimal_dummies,
-    random_population,
     report_variance,
 )
-from shuffledp.accounting.remember import forget_all
+from shuffledp.accounting.random_population import amplification as random_population
+from shuffledp.numerics.remember import forget_all
 from shuffledp.populations import Binomial, Empirical, Fixed, Law, MomentBounded, Poisson
 
 D = 1e-5

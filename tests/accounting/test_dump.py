@@ -16,7 +16,7 @@ from shuffledp.accounting import (
     hockey_stick,
     mix_dummy_count,
 )
-from shuffledp.accounting.dummy_blanket import blanket_rate, mixed_blanket_delta
+from shuffledp.accounting.general.dummy_blanket import blanket_rate, mixed_blanket_delta
 from shuffledp.numerics import Window, binomial_window
 
 

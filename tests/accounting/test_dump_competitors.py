@@ -7,29 +7,30 @@ from numpy.testing import assert_allclose
 from scipy.stats import binom, nbinom
 
 from shuffledp.accounting import Infeasible, hockey_stick
-from shuffledp.accounting.correlated_counts import (
+from shuffledp.accounting.baselines.correlated_counts import (
     CounterNoise,
     CountersProfile,
     correlated_noise,
     counter_delta,
 )
-from shuffledp.accounting.matched_blanket import blanketed_delta, matched_delta
-from shuffledp.accounting.private_coin import (
+from shuffledp.accounting.baselines.private_coin import (
     TuplesProfile,
     default_entries,
     private_coin_formula,
-    private_coin_mse,
     private_coin_tuples,
 )
-from shuffledp.accounting.public_coin import (
+from shuffledp.accounting.baselines.public_coin import (
     RowsProfile,
     _composed,
     public_coin_rate,
     public_coin_rows,
     rows_delta,
 )
-from shuffledp.accounting.solh import SolhProfile, solh_mse, solh_report
-from shuffledp.accounting.truncation import TwoBinsProfile, truncation_miss_rate, two_bins_delta
+from shuffledp.accounting.baselines.solh import SolhProfile, solh_report
+from shuffledp.accounting.baselines.truncation import TwoBinsProfile, truncation_miss_rate, two_bins_delta
+from shuffledp.accounting.general.matched_blanket import blanketed_delta, matched_delta
+from shuffledp.utility.hadamard import private_coin_mse
+from shuffledp.utility.hashing import solh_mse
 
 N = 500_000
 DELTA = 1e-6

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from shuffledp.accounting import Infeasible, blanket_delta, dummy_epsilon
-from shuffledp.accounting.dump_local import (
+from shuffledp.accounting.dump.against_shuffler import (
     SHUFFLER_ACCOUNTINGS,
     mix_shuffler_epsilon,
     pure_shuffler_epsilon,

@@ -8,18 +8,18 @@ from numpy.testing import assert_allclose
 from scipy.stats import binom
 
 from shuffledp.accounting import Infeasible, blanket_delta, dummy_count, dummy_delta, mix_dummy_count
-from shuffledp.accounting import flexible_dump as module
-from shuffledp.accounting.dummy_blanket import blanket_rate
-from shuffledp.accounting.dump_error import printed_dump_mse, printed_flexible_mse
-from shuffledp.accounting.flexible_dump import (
+from shuffledp.accounting.dump import flexible as module
+from shuffledp.accounting.dump.flexible import (
     FLEXIBLE_ACCOUNTINGS,
     default_rate,
     flexible_dummies,
     flexible_dummies_needed,
     flexible_dummy_delta,
 )
-from shuffledp.accounting.grr_blanket import grr_blanket_delta
-from shuffledp.accounting.remember import forget_all
+from shuffledp.accounting.general.dummy_blanket import blanket_rate
+from shuffledp.accounting.general.grr_blanket import grr_blanket_delta
+from shuffledp.numerics.remember import forget_all
+from shuffledp.utility.dump import printed_dump_mse, printed_flexible_mse
 
 N, DELTA = 500_000, 1e-6
 COLUMNS = ((50, 0.01), (50, 0.001), (500, 0.01), (500, 0.001))

@@ -7,9 +7,7 @@ import pytest
 from numpy.testing import assert_allclose
 
 from shuffledp.accounting import ClonesProfile
-from shuffledp.accounting.clones import OtherReports
-from shuffledp.accounting.errors import Infeasible
-from shuffledp.accounting.gaussian_clones import (
+from shuffledp.accounting.baselines.gaussian_clones import (
     approximate_clones_delta,
     clones_apply,
     clones_epsilon,
@@ -18,6 +16,8 @@ from shuffledp.accounting.gaussian_clones import (
     gaussian_local_epsilon,
     optimal_composition,
 )
+from shuffledp.accounting.errors import Infeasible
+from shuffledp.accounting.general.clones import OtherReports
 from shuffledp.populations import Fixed
 
 N = 60_000

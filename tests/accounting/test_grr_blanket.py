@@ -9,8 +9,8 @@ from numpy.testing import assert_allclose
 from scipy.stats import binom
 
 from shuffledp.accounting import Infeasible, blanket_delta, hockey_stick
-from shuffledp.accounting.dummy_blanket import blanket_rate
-from shuffledp.accounting.grr_blanket import (
+from shuffledp.accounting.general.dummy_blanket import blanket_rate
+from shuffledp.accounting.general.grr_blanket import (
     blanket_local_budget,
     grr_blanket_delta,
     grr_blanket_epsilon,

@@ -6,7 +6,7 @@ import pytest
 from numpy.testing import assert_allclose
 
 from shuffledp.accounting import ClonesProfile, CountPair, WorstOf, hockey_stick, log_gaussian_delta
-from shuffledp.accounting.clones import OtherReports
+from shuffledp.accounting.general.clones import OtherReports
 from shuffledp.populations import Fixed
 
 

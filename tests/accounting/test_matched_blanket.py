@@ -8,7 +8,7 @@ import pytest
 from numpy.testing import assert_allclose
 
 from shuffledp.accounting import CountPair, Infeasible
-from shuffledp.accounting.matched_blanket import (
+from shuffledp.accounting.general.matched_blanket import (
     blanketed_delta,
     block_length,
     matched_delta,

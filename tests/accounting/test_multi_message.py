@@ -23,7 +23,7 @@ from shuffledp.accounting import (
     security_bits,
     share_count,
 )
-from shuffledp.accounting.polya import polya_reach
+from shuffledp.accounting.random_population.polya import polya_reach
 from shuffledp.populations import (
     Binomial,
     Empirical,

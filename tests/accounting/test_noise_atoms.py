@@ -7,7 +7,7 @@ import math
 import numpy as np
 import pytest
 
-from shuffledp.accounting.noise_atoms import (
+from shuffledp.accounting.summation.noise_atoms import (
     atom_indices,
     atom_inverse,
     atom_messages,

@@ -9,7 +9,8 @@ from numpy.testing import assert_allclose
 from scipy.stats import multinomial, poisson
 
 from shuffledp.accounting import Infeasible
-from shuffledp.accounting.segmented import (
+from shuffledp.accounting.general.variation_ratio import variation_ratio_delta
+from shuffledp.accounting.segmented.items import (
     all_counts_delta,
     blanket_slots,
     blankets_for_full_reporting,
@@ -18,12 +19,11 @@ from shuffledp.accounting.segmented import (
     reporting_rate,
     segmented_delta,
 )
-from shuffledp.accounting.segmented_users import (
+from shuffledp.accounting.segmented.users import (
     user_level_blankets,
     user_level_delta,
     user_level_reporting_rate,
 )
-from shuffledp.accounting.variation_ratio import variation_ratio_delta
 
 EPS = (0.5, 1.0, 2.0)
 SETTINGS = [(17, 4), (128, 4), (128, 8)]

@@ -9,15 +9,16 @@ from numpy.testing import assert_allclose
 from test_segmented import EPS, half_digit
 
 from shuffledp.accounting import Infeasible
-from shuffledp.accounting.segmented_plans import SegmentedPlan, full_reporting, level_rate, segmented_plan
-from shuffledp.accounting.segmented_profile import SegmentedProfile, SubsetExponentialProfile
-from shuffledp.accounting.set_baselines import (
+from shuffledp.accounting.baselines.sets import (
     SubsetExponential,
     local_subset_exponential,
     mm_plan,
     sep_mm_plan,
     shuffled_subset_exponential,
 )
+from shuffledp.accounting.baselines.sets_profile import SubsetExponentialProfile
+from shuffledp.accounting.segmented.plans import SegmentedPlan, full_reporting, level_rate, segmented_plan
+from shuffledp.accounting.segmented.profile import SegmentedProfile
 
 SHARES = {"S1": (0.25, 0.5, 0.25), "S2": (0.5, 0.25, 0.25), "S3": (0.25, 0.25, 0.5)}
 SPREAD = {17: 2.985, 128: None}  # sum of w (1 - w): of the padded MSNBC data, and of uniform items

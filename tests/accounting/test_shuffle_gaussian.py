@@ -17,22 +17,24 @@ from shuffle_gaussian_reference import (
 )
 
 from shuffledp import claims
-from shuffledp.accounting.shuffle_gaussian import (
+from shuffledp.accounting.general.rdp import (
     LastOrderWarning,
     best_epsilon,
     compose_rdp,
     conversion_term,
-    enough_orders,
     gaussian_rdp,
-    log_binomials,
-    log_central_moments,
     rdp_to_epsilon,
+)
+from shuffledp.accounting.shuffle_gaussian.all_users import (
+    enough_orders,
+    log_central_moments,
     shuffle_gaussian_epsilon,
     shuffle_gaussian_epsilons,
     shuffle_gaussian_rdp,
 )
 from shuffledp.claims import evaluation
 from shuffledp.claims.witnesses import shuffle_gaussian as witnesses
+from shuffledp.numerics.logs import log_binomials
 
 N = 60_000
 SIGMAS = (0.3, 1.0, 9.48, 20.0)

@@ -12,7 +12,12 @@ from shuffle_gaussian_reference import (
     printed_excess,
 )
 
-from shuffledp.accounting.checkin_baselines import (
+from shuffledp.accounting.baselines.gaussian_clones import (
+    approximate_clones_delta,
+    clones_apply,
+    clones_epsilon,
+)
+from shuffledp.accounting.baselines.shuffled_checkin import (
     _clones_profile,
     checkin_baseline_epsilon,
     checkin_generic_epsilon,
@@ -21,15 +26,10 @@ from shuffledp.accounting.checkin_baselines import (
     shuffled_gaussian_profile,
 )
 from shuffledp.accounting.errors import Infeasible
-from shuffledp.accounting.gaussian_clones import approximate_clones_delta, clones_apply, clones_epsilon
-from shuffledp.accounting.profiles import log_gaussian_delta
-from shuffledp.accounting.shuffle_gaussian import (
-    LastOrderWarning,
-    best_epsilon,
-    gaussian_rdp,
-    shuffle_gaussian_rdp,
-)
-from shuffledp.accounting.subsampled_shuffle_gaussian import (
+from shuffledp.accounting.general.profiles import log_gaussian_delta
+from shuffledp.accounting.general.rdp import LastOrderWarning, best_epsilon, gaussian_rdp
+from shuffledp.accounting.shuffle_gaussian.all_users import shuffle_gaussian_rdp
+from shuffledp.accounting.shuffle_gaussian.subsampled import (
     CHECKIN_FORMS,
     SUBSAMPLED_FORMS,
     _log_mass,

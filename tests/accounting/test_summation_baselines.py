@@ -11,19 +11,16 @@ import pytest
 from numpy.testing import assert_allclose
 from scipy.stats import binom
 
-from shuffledp.accounting import summation_baselines as baselines
-from shuffledp.accounting import told_bits
+from shuffledp.accounting.baselines import fragmented_rappor as baselines
+from shuffledp.accounting.baselines import told_bits
+from shuffledp.accounting.baselines.fragmented_rappor import rappor_delta, rappor_flip_probability
+from shuffledp.accounting.baselines.split_and_mix import ikos_distance, ikos_group_order, ikos_shares
 from shuffledp.accounting.errors import Infeasible
-from shuffledp.accounting.secure_sum import security_bits
-from shuffledp.accounting.summation import discrete_laplace_variance
-from shuffledp.accounting.summation_baselines import (
+from shuffledp.accounting.random_population.secure_sum import security_bits
+from shuffledp.utility.sums import (
     central_laplace_mse,
-    ikos_distance,
-    ikos_group_order,
-    ikos_shares,
+    discrete_laplace_variance,
     rappor_count_variance,
-    rappor_delta,
-    rappor_flip_probability,
     rappor_messages,
     rappor_mse,
     real_summation_levels,

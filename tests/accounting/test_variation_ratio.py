@@ -10,15 +10,16 @@ import pytest
 from numpy.testing import assert_allclose
 from scipy.stats import binom
 
-from shuffledp.accounting import Infeasible, two_counts
-from shuffledp.accounting.two_counts import (
+from shuffledp.accounting import Infeasible
+from shuffledp.accounting.general import labeled_counts as two_counts
+from shuffledp.accounting.general.labeled_counts import (
     Labels,
     binomial_blanket,
     pair_delta,
     poisson_blanket,
     settled_delta,
 )
-from shuffledp.accounting.variation_ratio import variation_ratio_delta, variation_ratio_epsilon
+from shuffledp.accounting.general.variation_ratio import variation_ratio_delta, variation_ratio_epsilon
 
 INF = math.inf
 E = math.e

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from shuffledp import claims
-from shuffledp.accounting.designs import quick_design
+from shuffledp.accounting.summation.shipped_designs import quick_design
 from shuffledp.claims import documents, summation
 
 ROOT = Path(__file__).parents[2]

@@ -93,7 +93,7 @@ from shuffledp.figures.paper import draw_paper
 drawn = draw_paper(json.load(sys.stdin))
 for path, content in sorted(drawn.items()):
     print(path.name, hashlib.sha256(content).hexdigest())
-heavy = {"shuffledp.experiments.config", "shuffledp.accounting.clones", "shuffledp.protocols", "pydantic", "yaml"}
+heavy = {"shuffledp.experiments.config", "shuffledp.accounting.general", "shuffledp.protocols", "pydantic", "yaml"}
 assert not heavy & set(sys.modules), heavy & set(sys.modules)
 """
 

@@ -10,41 +10,13 @@ from typing import TYPE_CHECKING
 from shuffledp.doors import door
 
 if TYPE_CHECKING:
-    from shuffledp.accounting.central_gaussian import central_gaussian_epsilon, central_replacement_epsilon
-    from shuffledp.accounting.checkin_baselines import (
-        checkin_baseline_epsilon,
-        checkin_generic_epsilon,
-        checkin_generic_rdp,
-        profile_rdp,
-        shuffled_gaussian_profile,
+    from shuffledp.accounting.baselines.central_gaussian import (
+        central_gaussian_epsilon,
+        central_replacement_epsilon,
     )
-    from shuffledp.accounting.clones import ClonesProfile, clone_rate
-    from shuffledp.accounting.correlated_counts import CounterNoise, correlated_noise, counter_delta
-    from shuffledp.accounting.design_search import certified_design, family_design, search_design
-    from shuffledp.accounting.designs import (
-        ShippedDesign,
-        good_atoms,
-        quick_design,
-        shipped_design,
-        shipped_designs,
-    )
-    from shuffledp.accounting.dump import (
-        DUMP_ACCOUNTINGS,
-        blanket_delta,
-        dummy_count,
-        dummy_delta,
-        dummy_epsilon,
-        mix_dummy_count,
-    )
-    from shuffledp.accounting.dump_error import printed_dump_mse, printed_flexible_mse
-    from shuffledp.accounting.dump_local import mix_shuffler_epsilon, pure_shuffler_epsilon
-    from shuffledp.accounting.errors import Infeasible
-    from shuffledp.accounting.flexible_dump import (
-        flexible_dummies,
-        flexible_dummies_needed,
-        flexible_dummy_delta,
-    )
-    from shuffledp.accounting.gaussian_clones import (
+    from shuffledp.accounting.baselines.correlated_counts import CounterNoise, correlated_noise, counter_delta
+    from shuffledp.accounting.baselines.fragmented_rappor import rappor_delta, rappor_flip_probability
+    from shuffledp.accounting.baselines.gaussian_clones import (
         approximate_clones_delta,
         clones_apply,
         clones_epsilon,
@@ -53,9 +25,72 @@ if TYPE_CHECKING:
         gaussian_local_epsilon,
         optimal_composition,
     )
-    from shuffledp.accounting.grr_blanket import blanket_local_budget, grr_blanket_delta, grr_blanket_epsilon
-    from shuffledp.accounting.joint_noise import correlated_noise_delta
-    from shuffledp.accounting.multi_message import (
+    from shuffledp.accounting.baselines.private_coin import default_entries, private_coin_tuples
+    from shuffledp.accounting.baselines.public_coin import public_coin_rate, public_coin_rows, rows_delta
+    from shuffledp.accounting.baselines.sets import (
+        SeparatePlan,
+        SubsetExponential,
+        local_subset_exponential,
+        mm_plan,
+        sep_mm_plan,
+        shuffled_subset_exponential,
+    )
+    from shuffledp.accounting.baselines.sets_profile import SubsetExponentialProfile
+    from shuffledp.accounting.baselines.shuffled_checkin import (
+        checkin_baseline_epsilon,
+        checkin_generic_epsilon,
+        checkin_generic_rdp,
+        profile_rdp,
+        shuffled_gaussian_profile,
+    )
+    from shuffledp.accounting.baselines.solh import HashedReport, solh_report
+    from shuffledp.accounting.baselines.split_and_mix import ikos_distance, ikos_group_order, ikos_shares
+    from shuffledp.accounting.baselines.truncation import truncation_miss_rate, two_bins_delta
+    from shuffledp.accounting.dump.against_shuffler import mix_shuffler_epsilon, pure_shuffler_epsilon
+    from shuffledp.accounting.dump.dummies import (
+        DUMP_ACCOUNTINGS,
+        blanket_delta,
+        dummy_count,
+        dummy_delta,
+        dummy_epsilon,
+        mix_dummy_count,
+    )
+    from shuffledp.accounting.dump.flexible import (
+        flexible_dummies,
+        flexible_dummies_needed,
+        flexible_dummy_delta,
+    )
+    from shuffledp.accounting.errors import Infeasible
+    from shuffledp.accounting.general.clones import ClonesProfile, clone_rate
+    from shuffledp.accounting.general.grr_blanket import (
+        blanket_local_budget,
+        grr_blanket_delta,
+        grr_blanket_epsilon,
+    )
+    from shuffledp.accounting.general.profiles import (
+        CountPair,
+        PrivacyProfile,
+        WorstOf,
+        hockey_stick,
+        log_gaussian_delta,
+    )
+    from shuffledp.accounting.general.rdp import (
+        LastOrderWarning,
+        best_epsilon,
+        compose_rdp,
+        gaussian_rdp,
+        rdp_to_epsilon,
+    )
+    from shuffledp.accounting.general.variation_ratio import variation_ratio_delta, variation_ratio_epsilon
+    from shuffledp.accounting.random_population.amplification import (
+        ACCOUNTINGS,
+        amplified_epsilon,
+        clone_delta,
+        local_budget,
+    )
+    from shuffledp.accounting.random_population.checkin import checkin_epsilon, checkin_local_budget
+    from shuffledp.accounting.random_population.dummies import DummyPlan, dummy_grid, optimal_dummies
+    from shuffledp.accounting.random_population.multi_message import (
         DiscreteGaussianPlan,
         PolyaPlan,
         discrete_gaussian_gap,
@@ -64,44 +99,18 @@ if TYPE_CHECKING:
         multi_expected_plan,
         multi_expected_scale,
         multi_union_plan,
+    )
+    from shuffledp.accounting.random_population.polya import (
+        best_polya_shape,
+        expected_polya_delta,
+        negative_binomial_delta,
+    )
+    from shuffledp.accounting.random_population.population_bounds import (
         population_lower_bound,
         population_shortfall,
     )
-    from shuffledp.accounting.noise_atoms import (
-        atom_indices,
-        atom_inverse,
-        atom_messages,
-        dominating_vector,
-        noise_norm,
-        used_atoms,
-    )
-    from shuffledp.accounting.polya import best_polya_shape, expected_polya_delta, negative_binomial_delta
-    from shuffledp.accounting.polya_mean import polya_mean_absolute
-    from shuffledp.accounting.private_coin import default_entries, private_coin_mse, private_coin_tuples
-    from shuffledp.accounting.profiles import (
-        CountPair,
-        PrivacyProfile,
-        WorstOf,
-        hockey_stick,
-        log_gaussian_delta,
-    )
-    from shuffledp.accounting.public_coin import public_coin_rate, public_coin_rows, rows_delta
-    from shuffledp.accounting.random_population import (
-        ACCOUNTINGS,
-        DummyPlan,
-        amplified_epsilon,
-        checkin_epsilon,
-        checkin_local_budget,
-        clone_delta,
-        dummy_grid,
-        error_factor,
-        inverse_moments,
-        local_budget,
-        optimal_dummies,
-        report_variance,
-    )
-    from shuffledp.accounting.secure_sum import group_order, security_bits, share_count
-    from shuffledp.accounting.segmented import (
+    from shuffledp.accounting.random_population.secure_sum import group_order, security_bits, share_count
+    from shuffledp.accounting.segmented.items import (
         all_counts_delta,
         blanket_slots,
         blankets_for_full_reporting,
@@ -109,34 +118,20 @@ if TYPE_CHECKING:
         reporting_rate,
         segmented_delta,
     )
-    from shuffledp.accounting.segmented_plans import SegmentedPlan, full_reporting, level_rate, segmented_plan
-    from shuffledp.accounting.segmented_profile import SegmentedProfile, SubsetExponentialProfile
-    from shuffledp.accounting.segmented_users import (
+    from shuffledp.accounting.segmented.plans import SegmentedPlan, full_reporting, level_rate, segmented_plan
+    from shuffledp.accounting.segmented.profile import SegmentedProfile
+    from shuffledp.accounting.segmented.users import (
         user_level_blankets,
         user_level_delta,
         user_level_reporting_rate,
     )
-    from shuffledp.accounting.set_baselines import (
-        SeparatePlan,
-        SubsetExponential,
-        local_subset_exponential,
-        mm_plan,
-        sep_mm_plan,
-        shuffled_subset_exponential,
-    )
-    from shuffledp.accounting.shuffle_gaussian import (
-        LastOrderWarning,
-        best_epsilon,
-        compose_rdp,
+    from shuffledp.accounting.shuffle_gaussian.all_users import (
         enough_orders,
-        gaussian_rdp,
-        rdp_to_epsilon,
         shuffle_gaussian_epsilon,
         shuffle_gaussian_epsilons,
         shuffle_gaussian_rdp,
     )
-    from shuffledp.accounting.solh import HashedReport, solh_mse, solh_report
-    from shuffledp.accounting.subsampled_shuffle_gaussian import (
+    from shuffledp.accounting.shuffle_gaussian.subsampled import (
         best_checkin_shuffle_gaussian_rdp_theorem3,
         checkin_shuffle_gaussian_epsilon,
         checkin_shuffle_gaussian_rdp,
@@ -147,30 +142,45 @@ if TYPE_CHECKING:
         subsampled_shuffle_gaussian_epsilon,
         subsampled_shuffle_gaussian_rdp,
     )
-    from shuffledp.accounting.summation import (
+    from shuffledp.accounting.summation.design_search import certified_design, family_design, search_design
+    from shuffledp.accounting.summation.joint_noise import correlated_noise_delta
+    from shuffledp.accounting.summation.noise_atoms import (
+        atom_indices,
+        atom_inverse,
+        atom_messages,
+        dominating_vector,
+        noise_norm,
+        used_atoms,
+    )
+    from shuffledp.accounting.summation.noise_design import (
         NoiseDesign,
         analytic_design,
         best_modular_design,
-        discrete_laplace_variance,
         modular_design,
         negative_binomial_shift_delta,
     )
-    from shuffledp.accounting.summation_baselines import (
+    from shuffledp.accounting.summation.shipped_designs import (
+        ShippedDesign,
+        good_atoms,
+        quick_design,
+        shipped_design,
+        shipped_designs,
+    )
+    from shuffledp.utility.dump import printed_dump_mse, printed_flexible_mse
+    from shuffledp.utility.hadamard import private_coin_mse
+    from shuffledp.utility.hashing import solh_mse
+    from shuffledp.utility.polya import polya_mean_absolute
+    from shuffledp.utility.reports import error_factor, inverse_moments, report_variance
+    from shuffledp.utility.sums import (
         central_laplace_mse,
-        ikos_distance,
-        ikos_group_order,
-        ikos_shares,
+        discrete_laplace_variance,
         rappor_count_variance,
-        rappor_delta,
-        rappor_flip_probability,
         rappor_messages,
         rappor_mse,
         real_summation_levels,
         rounded_sum_mse,
         sparse_vector_levels,
     )
-    from shuffledp.accounting.truncation import truncation_miss_rate, two_bins_delta
-    from shuffledp.accounting.variation_ratio import variation_ratio_delta, variation_ratio_epsilon
 else:
     __getattr__, __dir__ = door(__name__)
 

@@ -14,7 +14,6 @@ from dataclasses import dataclass
 from types import MappingProxyType
 from typing import Any
 
-from shuffledp.accounting.clones import clone_rate
 from shuffledp.accounting.doubts import (
     FORGOTTEN_RESIDUAL,
     NUMBER_OF_MESSAGES,
@@ -22,6 +21,7 @@ from shuffledp.accounting.doubts import (
     RAPPOR_STANDINGS,
     SIMPLIFIED,
 )
+from shuffledp.accounting.general.clones import clone_rate
 from shuffledp.accounting.standing import EXACT, UPPER, Standing
 from shuffledp.doors import behind
 from shuffledp.populations import Binomial, Fixed, SubExponential, SubGaussian

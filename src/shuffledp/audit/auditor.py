@@ -113,8 +113,8 @@ def view_of(protocol: ProtocolBase, budget: Budget) -> View | str:
         If a law has too many outcomes.
     """
     eps, levels = budget.largest_eps, budget.levels
-    for room in (frequency, summation, vectors):
-        for kind, make in room.VIEWS:
+    for family in (frequency, summation, vectors):
+        for kind, make in family.VIEWS:
             if isinstance(protocol, kind):
                 found: View = make(protocol, eps)
                 return found

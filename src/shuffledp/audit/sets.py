@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from shuffledp.accounting.segmented_plans import SegmentedPlan
+from shuffledp.accounting.segmented.plans import SegmentedPlan
 from shuffledp.audit.frequency import MANY
 from shuffledp.audit.laws import MOST_CELLS, Block, Own, multinomial_counts, point, poisson_counts
 from shuffledp.audit.views import Case, Held, ProductView, SumView, View

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import gammaln
 
-from shuffledp.accounting.noise_atoms import atom_messages
+from shuffledp.accounting.summation.noise_atoms import atom_messages
 from shuffledp.audit.frequency import MANY, plain, polya_modulo
 from shuffledp.audit.laws import (
     MOST_CELLS,

@@ -11,16 +11,11 @@ import math
 import numpy as np
 import pandas as pd
 
-from shuffledp.accounting.random_population import (
-    amplified_epsilon,
-    checkin_local_budget,
-    clone_delta,
-    dummy_grid,
-    local_budget,
-    optimal_dummies,
-    report_variance,
-)
+from shuffledp.accounting.random_population.amplification import amplified_epsilon, clone_delta, local_budget
+from shuffledp.accounting.random_population.checkin import checkin_local_budget
+from shuffledp.accounting.random_population.dummies import dummy_grid, optimal_dummies
 from shuffledp.populations import Binomial, Law, MomentBounded, Poisson
+from shuffledp.utility.reports import report_variance
 
 #: Delta of the paper's experiments.
 DELTA = 1e-5

@@ -14,14 +14,13 @@ import numpy as np
 import pandas as pd
 from scipy.interpolate import BarycentricInterpolator
 
-from shuffledp.accounting.multi_message import (
-    multi_expected_scale,
+from shuffledp.accounting.random_population.amplification import local_budget
+from shuffledp.accounting.random_population.multi_message import multi_expected_scale
+from shuffledp.accounting.random_population.polya import best_polya_shape
+from shuffledp.accounting.random_population.population_bounds import (
     population_lower_bound,
     population_shortfall,
 )
-from shuffledp.accounting.polya import best_polya_shape
-from shuffledp.accounting.polya_mean import polya_mean_absolute
-from shuffledp.accounting.random_population import local_budget, report_variance
 from shuffledp.claims.comparisons import DELTA, EPS
 from shuffledp.numerics.roots import root_below
 from shuffledp.populations import (
@@ -33,6 +32,8 @@ from shuffledp.populations import (
     SubExponential,
     SubGaussian,
 )
+from shuffledp.utility.polya import polya_mean_absolute
+from shuffledp.utility.reports import report_variance
 
 #: The populations of Figure 7, then those of Figure 8.
 MULTI_POPULATIONS: dict[str, Law] = {

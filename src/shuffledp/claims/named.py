@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     import pandas as pd
 
-#: Checked tables of the papers, computed when asked for: the module of this room and its function.
+#: Checked tables of the papers, computed when asked for: the module of this package and its function.
 TABLES: Mapping[str, Mapping[str, tuple[str, str]]] = {
     "random_population": {"table2": ("multi_message", "table_two")},
     "dump": {

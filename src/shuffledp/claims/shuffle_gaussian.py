@@ -7,14 +7,17 @@ from typing import TYPE_CHECKING
 
 import pandas as pd
 
-from shuffledp.accounting.central_gaussian import central_gaussian_epsilon, central_replacement_epsilon
-from shuffledp.accounting.gaussian_clones import gaussian_clones_epsilons
-from shuffledp.accounting.shuffle_gaussian import shuffle_gaussian_epsilons
-from shuffledp.accounting.subsampled_shuffle_gaussian import subsampled_shuffle_gaussian_epsilon
+from shuffledp.accounting.baselines.central_gaussian import (
+    central_gaussian_epsilon,
+    central_replacement_epsilon,
+)
+from shuffledp.accounting.baselines.gaussian_clones import gaussian_clones_epsilons
+from shuffledp.accounting.shuffle_gaussian.all_users import shuffle_gaussian_epsilons
+from shuffledp.accounting.shuffle_gaussian.subsampled import subsampled_shuffle_gaussian_epsilon
 
 if TYPE_CHECKING:
-    from shuffledp.accounting.central_gaussian import CentralMethod
-    from shuffledp.accounting.subsampled_shuffle_gaussian import SubsampledForm
+    from shuffledp.accounting.baselines.central_gaussian import CentralMethod
+    from shuffledp.accounting.shuffle_gaussian.subsampled import SubsampledForm
 
 USERS = 60_000
 DELTA = 1 / USERS

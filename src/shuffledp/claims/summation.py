@@ -13,16 +13,13 @@ from importlib import resources
 
 import pandas as pd
 
-from shuffledp.accounting.designs import ShippedDesign, shipped_design, shipped_designs
-from shuffledp.accounting.joint_noise import correlated_noise_delta
-from shuffledp.accounting.remember import remember
-from shuffledp.accounting.summation import NoiseDesign, analytic_design, best_modular_design
-from shuffledp.accounting.summation_baselines import (
-    ikos_shares,
-    rappor_flip_probability,
-    rappor_messages,
-    rappor_mse,
-)
+from shuffledp.accounting.baselines.fragmented_rappor import rappor_flip_probability
+from shuffledp.accounting.baselines.split_and_mix import ikos_shares
+from shuffledp.accounting.summation.joint_noise import correlated_noise_delta
+from shuffledp.accounting.summation.noise_design import NoiseDesign, analytic_design, best_modular_design
+from shuffledp.accounting.summation.shipped_designs import ShippedDesign, shipped_design, shipped_designs
+from shuffledp.numerics.remember import remember
+from shuffledp.utility.sums import rappor_messages, rappor_mse
 
 EPS, DELTA, EPS_STAR, GAMMA = 1.0, 1e-6, 0.9, 0.1
 PACKAGE_DATA = ("readings/summation.csv",)

@@ -111,7 +111,7 @@ class Drawing:
 
 @dataclass(frozen=True)
 class ClaimTable:
-    """A table that the claims room computed: errata with their witnesses, or a checked table of the paper."""
+    """A table that the claims package computed: errata with their witnesses, or a checked table of the paper."""
 
     paper: str
     name: str

@@ -21,7 +21,7 @@ from shuffledp.experiments.results import TRAINED_METRICS, Bundle, Results, read
 from shuffledp.figures.guarantees import doubts, guarantee_facts
 from shuffledp.figures.plotter import Picture, draw, long_form
 from shuffledp.figures.store import Drawn, Store, digest_of, folder_of, forget_others, keep, kept
-from shuffledp.figures.style import house_style, rendered
+from shuffledp.figures.style import figure_style, rendered
 from shuffledp.figures.tables import as_table, in_three_forms
 from shuffledp.storage import listed, publish, verified, write_atomically
 
@@ -144,7 +144,7 @@ def _drawing(job: Job, results: Results) -> Drawn:
 
 
 def _claims(job: Job) -> Drawn:
-    """A table that the claims room computed: errata or reading notes with witnesses, or a checked table."""
+    """A table that the claims package computed: errata or reading notes with witnesses, or a checked table."""
     table = Path(job["table"])
     frame = pd.read_csv(verified(table, table.with_suffix(".sha256")), dtype=str, keep_default_na=False)
     prose = Path(job["caption"]).read_text(encoding="utf-8").strip() + "\n"
@@ -206,7 +206,7 @@ def _figure(job: Job, cells: pd.DataFrame, summary: pd.DataFrame, note: str) -> 
         curve: f"{text} ({in_doubt[curve]})" if curve in in_doubt else text for curve, text in labels.items()
     }
     picture = Picture(entry, selection, gaps, labels, job["title"], note, job["grid"], job["siblings"])
-    with house_style():
+    with figure_style():
         figure = draw(picture)
         files = {f"{job['id']}.{end}": rendered(figure, end) for end in job["formats"] if end != "csv"}
     return files | {f"{job['id']}.csv": _drawn_numbers(job, selection)}

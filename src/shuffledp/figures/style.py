@@ -1,4 +1,4 @@
-"""The one house style: fonts, sizes, a colour and marker per method, and how files are saved."""
+"""The one style of figures: fonts, sizes, a colour and marker per method, and how files are saved."""
 
 from __future__ import annotations
 
@@ -97,7 +97,7 @@ def looks(curves: Sequence[str]) -> dict[str, Look]:
 
 
 @contextmanager
-def house_style() -> Iterator[None]:
+def figure_style() -> Iterator[None]:
     """Matplotlib and seaborn settings for the time of drawing, without touching the caller's."""
     import seaborn  # takes a second: not for those who only ask for colors
 

@@ -16,11 +16,13 @@ from typing import Any, ClassVar, Literal, Self, get_args
 import numpy as np
 from numpy.typing import NDArray
 
-from shuffledp.accounting.clones import ClonesProfile, OtherReports
 from shuffledp.accounting.doubts import OWN_COIN, SIMPLIFIED
 from shuffledp.accounting.errors import Infeasible
-from shuffledp.accounting.profiles import PrivacyProfile
-from shuffledp.accounting.random_population import checkin_local_budget, local_budget, optimal_dummies
+from shuffledp.accounting.general.clones import ClonesProfile, OtherReports
+from shuffledp.accounting.general.profiles import PrivacyProfile
+from shuffledp.accounting.random_population.amplification import local_budget
+from shuffledp.accounting.random_population.checkin import checkin_local_budget
+from shuffledp.accounting.random_population.dummies import optimal_dummies
 from shuffledp.accounting.standing import EXACT, UPPER, Standing
 from shuffledp.numerics.checks import check_choice, check_count
 from shuffledp.populations import Binomial, Fixed, Law, Population

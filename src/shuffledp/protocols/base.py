@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from shuffledp.accounting.errors import Infeasible
-from shuffledp.accounting.profiles import PrivacyProfile
+from shuffledp.accounting.general.profiles import PrivacyProfile
 from shuffledp.accounting.standing import UPPER, Guarantee, Standing, weakest
 from shuffledp.numerics.checks import check_choice
 from shuffledp.populations import Population

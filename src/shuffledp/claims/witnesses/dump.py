@@ -14,17 +14,17 @@ from scipy.integrate import quad_vec
 from scipy.special import gammaln
 from scipy.stats import nbinom
 
-from shuffledp.accounting.correlated_counts import correlated_noise
-from shuffledp.accounting.dump import dummy_count, dummy_delta, mix_dummy_count
-from shuffledp.accounting.dump_error import printed_flexible_mse
-from shuffledp.accounting.flexible_dump import flexible_dummies, flexible_dummies_needed, flexible_dummy_delta
-from shuffledp.accounting.grr_blanket import blanket_local_budget
-from shuffledp.accounting.public_coin import public_coin_rate, public_coin_rows, rows_delta
-from shuffledp.accounting.truncation import truncation_miss_rate
+from shuffledp.accounting.baselines.correlated_counts import correlated_noise
+from shuffledp.accounting.baselines.public_coin import public_coin_rate, public_coin_rows, rows_delta
+from shuffledp.accounting.baselines.truncation import truncation_miss_rate
+from shuffledp.accounting.dump.dummies import dummy_count, dummy_delta, mix_dummy_count
+from shuffledp.accounting.dump.flexible import flexible_dummies, flexible_dummies_needed, flexible_dummy_delta
+from shuffledp.accounting.general.grr_blanket import blanket_local_budget
 from shuffledp.claims.dump import COLUMNS, DELTA, EPS, EPS_LOCAL, PRINTED_MIX, SETTINGS, USERS
 from shuffledp.claims.witness import Witness, WitnessFunction
 from shuffledp.numerics.tails import log_binomial_pmf
 from shuffledp.numerics.windows import binomial_window
+from shuffledp.utility.dump import printed_flexible_mse
 
 
 def _theorem_dummies(k: int, eps: float, delta: float = DELTA) -> float:

@@ -15,23 +15,16 @@ import numpy as np
 from scipy.optimize import minimize_scalar
 from scipy.special import ndtr
 
-from shuffledp.accounting.clones import OtherReports, unamplified_delta
-from shuffledp.accounting.closed_forms import (
+from shuffledp.accounting.general.clones import OtherReports, unamplified_delta
+from shuffledp.accounting.general.profiles import hockey_stick
+from shuffledp.accounting.random_population.amplification import amplified_epsilon, clone_delta, local_budget
+from shuffledp.accounting.random_population.closed_forms import (
     corrected_omega,
     printed_epsilon,
     printed_omega,
     simplified_epsilon,
 )
-from shuffledp.accounting.profiles import hockey_stick
-from shuffledp.accounting.random_population import (
-    amplified_epsilon,
-    clone_delta,
-    dummy_grid,
-    error_factor,
-    local_budget,
-    optimal_dummies,
-    report_variance,
-)
+from shuffledp.accounting.random_population.dummies import dummy_grid, optimal_dummies
 from shuffledp.claims.comparisons import DELTA, POPULATIONS
 from shuffledp.claims.witness import Witness, WitnessFunction
 from shuffledp.claims.witnesses import random_population_multi
@@ -39,6 +32,7 @@ from shuffledp.numerics.roots import root_below
 from shuffledp.numerics.tails import binomial_upper_tail
 from shuffledp.numerics.windows import binomial_window, convolve
 from shuffledp.populations import Binomial, Fixed, Law, MomentBounded, Poisson, SubExponential, SubGaussian
+from shuffledp.utility.reports import error_factor, report_variance
 
 _FIG3 = Binomial(5000, 0.2)
 _FIG3_EPS = 0.05

@@ -13,16 +13,15 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import ndtr
 
-from shuffledp.accounting.clones import OtherReports
-from shuffledp.accounting.closed_forms import printed_omega
-from shuffledp.accounting.multi_message import (
-    multi_expected_delta,
-    multi_expected_scale,
+from shuffledp.accounting.general.clones import OtherReports
+from shuffledp.accounting.general.profiles import hockey_stick, log_gaussian_delta
+from shuffledp.accounting.random_population.closed_forms import printed_omega
+from shuffledp.accounting.random_population.multi_message import multi_expected_delta, multi_expected_scale
+from shuffledp.accounting.random_population.population_bounds import (
     population_lower_bound,
     population_shortfall,
 )
-from shuffledp.accounting.profiles import hockey_stick, log_gaussian_delta
-from shuffledp.accounting.secure_sum import group_order, security_bits, share_count
+from shuffledp.accounting.random_population.secure_sum import group_order, security_bits, share_count
 from shuffledp.claims.comparisons import DELTA, POPULATIONS
 from shuffledp.claims.witness import Witness, WitnessFunction
 from shuffledp.numerics.roots import root_below

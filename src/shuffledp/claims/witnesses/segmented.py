@@ -10,7 +10,9 @@ import itertools
 import math
 from collections import defaultdict
 
-from shuffledp.accounting.segmented import (
+from shuffledp.accounting.baselines.sets import SeparatePlan, sep_mm_plan
+from shuffledp.accounting.general.variation_ratio import variation_ratio_delta
+from shuffledp.accounting.segmented.items import (
     all_counts_delta,
     blanket_slots,
     blankets_for_full_reporting,
@@ -18,10 +20,8 @@ from shuffledp.accounting.segmented import (
     reporting_rate,
     segmented_delta,
 )
-from shuffledp.accounting.segmented_plans import SegmentedPlan, segmented_plan
-from shuffledp.accounting.segmented_users import user_level_blankets, user_level_delta
-from shuffledp.accounting.set_baselines import SeparatePlan, sep_mm_plan
-from shuffledp.accounting.variation_ratio import variation_ratio_delta
+from shuffledp.accounting.segmented.plans import SegmentedPlan, segmented_plan
+from shuffledp.accounting.segmented.users import user_level_blankets, user_level_delta
 from shuffledp.claims.witness import Witness, WitnessFunction
 
 _EPS = (0.5, 1.0, 2.0)

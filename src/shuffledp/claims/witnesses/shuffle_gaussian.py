@@ -11,19 +11,14 @@ from typing import TYPE_CHECKING, Literal
 import numpy as np
 from scipy.special import gammaln
 
-from shuffledp.accounting.gaussian_clones import (
+from shuffledp.accounting.baselines.gaussian_clones import (
     clones_apply,
     gaussian_clones_epsilon,
     gaussian_local_epsilon,
 )
-from shuffledp.accounting.shuffle_gaussian import (
-    best_epsilon,
-    conversion_term,
-    gaussian_rdp,
-    shuffle_gaussian_epsilons,
-    shuffle_gaussian_rdp,
-)
-from shuffledp.accounting.subsampled_shuffle_gaussian import (
+from shuffledp.accounting.general.rdp import best_epsilon, conversion_term, gaussian_rdp
+from shuffledp.accounting.shuffle_gaussian.all_users import shuffle_gaussian_epsilons, shuffle_gaussian_rdp
+from shuffledp.accounting.shuffle_gaussian.subsampled import (
     checkin_shuffle_gaussian_epsilon,
     checkin_shuffle_gaussian_rdp,
     subsampled_shuffle_gaussian_epsilon,

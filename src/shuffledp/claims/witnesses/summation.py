@@ -10,17 +10,13 @@ import math
 
 import numpy as np
 
-from shuffledp.accounting.noise_atoms import atom_indices, atom_inverse, dominating_vector
-from shuffledp.accounting.summation import best_modular_design
-from shuffledp.accounting.summation_baselines import (
-    ikos_shares,
-    rappor_count_variance,
-    rappor_delta,
-    rappor_flip_probability,
-    rappor_mse,
-)
+from shuffledp.accounting.baselines.fragmented_rappor import rappor_delta, rappor_flip_probability
+from shuffledp.accounting.baselines.split_and_mix import ikos_shares
+from shuffledp.accounting.summation.noise_atoms import atom_indices, atom_inverse, dominating_vector
+from shuffledp.accounting.summation.noise_design import best_modular_design
 from shuffledp.claims.witness import Witness, WitnessFunction
 from shuffledp.numerics.windows import binomial_window
+from shuffledp.utility.sums import rappor_count_variance, rappor_mse
 
 _EPS, _DELTA, _EPS_STAR = 1.0, 1e-6, 0.9
 _USERS = (10**4, 10**5, 10**6, 10**7)

@@ -473,7 +473,7 @@ class Table(Drawn):
 
 
 class ClaimTable(Concept):
-    """A table that the claims room computes."""
+    """A table that the claims package computes."""
 
     title: Text
     caption: Caption

@@ -15,15 +15,15 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from shuffledp.accounting.dump import dummy_delta
-from shuffledp.accounting.flexible_dump import (
+from shuffledp.accounting.dump.dummies import dummy_delta
+from shuffledp.accounting.dump.flexible import (
     RANDOM_SENDERS,
     default_rate,
     flexible_dummies,
     flexible_dummy_delta,
 )
-from shuffledp.accounting.grr_blanket import grr_blanket_delta
-from shuffledp.accounting.profiles import Kind, PrivacyProfile, View
+from shuffledp.accounting.general.grr_blanket import grr_blanket_delta
+from shuffledp.accounting.general.profiles import Kind, PrivacyProfile, View
 from shuffledp.accounting.standing import UPPER, Standing
 from shuffledp.numerics.checks import check_choice
 from shuffledp.populations import Population

@@ -17,11 +17,11 @@ from numpy.typing import ArrayLike, NDArray
 from scipy.special import log_ndtr
 
 from shuffledp.accounting.errors import Infeasible
-from shuffledp.accounting.multi_message import PolyaPlan, population_lower_bound
-from shuffledp.accounting.polya import expected_polya_delta
-from shuffledp.accounting.polya_mean import polya_mean_absolute
-from shuffledp.accounting.profiles import Kind, PrivacyProfile, View
-from shuffledp.accounting.secure_sum import SHARE_FORMS, security_bits, share_count
+from shuffledp.accounting.general.profiles import Kind, PrivacyProfile, View
+from shuffledp.accounting.random_population.multi_message import PolyaPlan
+from shuffledp.accounting.random_population.polya import expected_polya_delta
+from shuffledp.accounting.random_population.population_bounds import population_lower_bound
+from shuffledp.accounting.random_population.secure_sum import SHARE_FORMS, security_bits, share_count
 from shuffledp.numerics.checks import check_choice
 from shuffledp.numerics.samplers import (
     LARGEST_SCALE,
@@ -35,6 +35,7 @@ from shuffledp.protocols._schedules import law_of
 from shuffledp.protocols.base import Cost, Messages, ProtocolBase, Trust
 from shuffledp.protocols.frequency._randomized_response import domain_size_of, held_counts
 from shuffledp.tasks import Budget, Floats, Ints, Participants, Public, Task, Users
+from shuffledp.utility.polya import polya_mean_absolute
 
 #: Differences and sums of two group elements fit into an int64 below this.
 LARGEST_GROUP = 2**62

@@ -8,14 +8,14 @@ from typing import Any, ClassVar, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from shuffledp.accounting.correlated_counts import (
+from shuffledp.accounting.baselines.correlated_counts import (
     CORRELATED_ACCOUNTINGS,
     WITHDRAWN_CONSTANTS,
     CounterNoise,
     CountersProfile,
     correlated_noise,
 )
-from shuffledp.accounting.profiles import PrivacyProfile
+from shuffledp.accounting.general.profiles import PrivacyProfile
 from shuffledp.accounting.standing import UPPER, Standing
 from shuffledp.populations import Population
 from shuffledp.protocols._requests import fixed_users, positive_delta
@@ -74,7 +74,7 @@ class CorrelatedNoise(ProtocolBase):
         share: float = 0.1,
         constants: str = "corrected",
     ) -> Self:
-        """The noise of every counter, see :func:`shuffledp.accounting.correlated_counts.correlated_noise`.
+        """The noise of every counter, see :func:`shuffledp.accounting.baselines.correlated_counts.correlated_noise`.
 
         Parameters
         ----------

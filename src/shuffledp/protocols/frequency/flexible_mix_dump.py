@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import ClassVar, Self
 
-from shuffledp.accounting.flexible_dump import RANDOM_SENDERS
+from shuffledp.accounting.dump.flexible import RANDOM_SENDERS
 from shuffledp.accounting.standing import UPPER, Standing
 from shuffledp.numerics.checks import check_positive
 from shuffledp.populations import Population
@@ -57,7 +57,7 @@ class FlexibleMixDump(FlexibleDummies):
             Budget of a report, nats. No dummies are needed where it is at most eps.
         rate : float, optional
             Probability of sending dummies, in (0, 1]. By default 0.01, or more where some thousand users or fewer
-            could all fail to send, see `shuffledp.accounting.flexible_dump.default_rate`.
+            could all fail to send, see `shuffledp.accounting.dump.flexible.default_rate`.
         estimator : {"expected", "observed"}
             Which number of dummies the analyzer subtracts.
 

@@ -5,7 +5,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import ClassVar, Self
 
-from shuffledp.accounting.flexible_dump import RANDOM_SENDERS
+from shuffledp.accounting.dump.flexible import RANDOM_SENDERS
 from shuffledp.accounting.standing import EXACT, UPPER, Standing
 from shuffledp.populations import Population
 from shuffledp.protocols.frequency._dummy_points import FlexibleDummies, flexible_plan
@@ -54,7 +54,7 @@ class FlexiblePureDump(FlexibleDummies):
             of senders. The first two for eps <= 1.
         rate : float, optional
             Probability of sending dummies, in (0, 1]. By default 0.01, or more where some thousand users or fewer
-            could all fail to send, see `shuffledp.accounting.flexible_dump.default_rate`.
+            could all fail to send, see `shuffledp.accounting.dump.flexible.default_rate`.
         estimator : {"expected", "observed"}
             Which number of dummies the analyzer subtracts.
 

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from shuffledp.accounting.profiles import CountPair, PrivacyProfile
+from shuffledp.accounting.general.profiles import CountPair, PrivacyProfile
 from shuffledp.protocols._schedules import LocalSchedule
 from shuffledp.protocols.frequency._randomized_response import RandomizedResponse
 

@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import ClassVar, Self
 
-from shuffledp.accounting.dump import mix_dummy_count
+from shuffledp.accounting.dump.dummies import mix_dummy_count
 from shuffledp.accounting.standing import UPPER, Standing
 from shuffledp.numerics.checks import check_positive
 from shuffledp.populations import Population

@@ -6,8 +6,8 @@ from dataclasses import dataclass
 from typing import ClassVar, Self
 
 from shuffledp.accounting.errors import Infeasible
-from shuffledp.accounting.multi_message import multi_expected_plan
-from shuffledp.accounting.secure_sum import group_order, most_users
+from shuffledp.accounting.random_population.multi_message import multi_expected_plan
+from shuffledp.accounting.random_population.secure_sum import group_order, most_users
 from shuffledp.accounting.standing import UPPER, Standing
 from shuffledp.numerics.roots import root_below
 from shuffledp.numerics.samplers import LARGEST_SCALE

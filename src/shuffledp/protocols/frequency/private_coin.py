@@ -7,13 +7,13 @@ from typing import Any, ClassVar, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from shuffledp.accounting.private_coin import (
+from shuffledp.accounting.baselines.private_coin import (
     PRIVATE_COIN_ACCOUNTINGS,
     TuplesProfile,
     default_entries,
     private_coin_tuples,
 )
-from shuffledp.accounting.profiles import PrivacyProfile
+from shuffledp.accounting.general.profiles import PrivacyProfile
 from shuffledp.accounting.standing import UPPER, Standing
 from shuffledp.populations import Population
 from shuffledp.protocols._requests import fixed_users, positive_delta
@@ -80,7 +80,7 @@ class PrivateCoin(ProtocolBase):
         entries: int | None = None,
         constant: str = "theorem",
     ) -> Self:
-        """Uniform tuples per user, see :func:`shuffledp.accounting.private_coin.private_coin_tuples`.
+        """Uniform tuples per user, see :func:`shuffledp.accounting.baselines.private_coin.private_coin_tuples`.
 
         Parameters
         ----------

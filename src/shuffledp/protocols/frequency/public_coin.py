@@ -8,15 +8,15 @@ from typing import Any, ClassVar, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from shuffledp.accounting.errors import Infeasible
-from shuffledp.accounting.profiles import PrivacyProfile
-from shuffledp.accounting.public_coin import (
+from shuffledp.accounting.baselines.public_coin import (
     BEYOND_PROOF,
     PUBLIC_COIN_ACCOUNTINGS,
     RowsProfile,
     public_coin_rate,
     public_coin_rows,
 )
+from shuffledp.accounting.errors import Infeasible
+from shuffledp.accounting.general.profiles import PrivacyProfile
 from shuffledp.accounting.standing import UPPER, Standing
 from shuffledp.numerics.checks import check_count
 from shuffledp.numerics.windows import Window, binomial_window
@@ -82,7 +82,7 @@ class PublicCoin(ProtocolBase):
         beyond_proof: bool = False,
         hash_seed: int = 0,
     ) -> Self:
-        """Rows and rate, see :func:`shuffledp.accounting.public_coin.public_coin_rate`.
+        """Rows and rate, see :func:`shuffledp.accounting.baselines.public_coin.public_coin_rate`.
 
         Parameters
         ----------

@@ -5,7 +5,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import ClassVar, Self
 
-from shuffledp.accounting.dump import dummy_count
+from shuffledp.accounting.dump.dummies import dummy_count
 from shuffledp.accounting.standing import EXACT, UPPER, Standing
 from shuffledp.populations import Population
 from shuffledp.protocols._requests import fixed_users, positive_delta

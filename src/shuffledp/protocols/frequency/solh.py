@@ -8,8 +8,8 @@ from typing import Any, ClassVar, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from shuffledp.accounting.profiles import PrivacyProfile
-from shuffledp.accounting.solh import SOLH_ACCOUNTINGS, SolhProfile, solh_report
+from shuffledp.accounting.baselines.solh import SOLH_ACCOUNTINGS, SolhProfile, solh_report
+from shuffledp.accounting.general.profiles import PrivacyProfile
 from shuffledp.accounting.standing import UPPER, Standing
 from shuffledp.populations import Population
 from shuffledp.protocols._requests import fixed_users, positive_delta
@@ -66,7 +66,7 @@ class Solh(ProtocolBase):
         accounting: str = "exact",
         cells: int | None = None,
     ) -> Self:
-        """Number of cells and local budget, see :func:`shuffledp.accounting.solh.solh_report`.
+        """Number of cells and local budget, see :func:`shuffledp.accounting.baselines.solh.solh_report`.
 
         Parameters
         ----------

@@ -8,9 +8,13 @@ from typing import Any, ClassVar, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from shuffledp.accounting.profiles import PrivacyProfile
+from shuffledp.accounting.baselines.truncation import (
+    TRUNCATION_ACCOUNTINGS,
+    TwoBinsProfile,
+    truncation_miss_rate,
+)
+from shuffledp.accounting.general.profiles import PrivacyProfile
 from shuffledp.accounting.standing import EXACT, UPPER, Standing
-from shuffledp.accounting.truncation import TRUNCATION_ACCOUNTINGS, TwoBinsProfile, truncation_miss_rate
 from shuffledp.numerics.windows import binomial_window
 from shuffledp.populations import Population
 from shuffledp.protocols._requests import fixed_users, positive_delta
@@ -65,7 +69,7 @@ class Truncation(ProtocolBase):
         accounting: str = "exact",
         truncate: bool = True,
     ) -> Self:
-        """The rate of the coins, see :func:`shuffledp.accounting.truncation.truncation_miss_rate`.
+        """The rate of the coins, see :func:`shuffledp.accounting.baselines.truncation.truncation_miss_rate`.
 
         Parameters
         ----------

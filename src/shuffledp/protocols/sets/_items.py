@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from shuffledp.accounting.segmented_plans import SegmentedPlan
+from shuffledp.accounting.segmented.plans import SegmentedPlan
 from shuffledp.protocols.base import ProtocolBase
 from shuffledp.tasks import Budget, Floats, Ints, Participants, Public, Sets, Task, Users
 

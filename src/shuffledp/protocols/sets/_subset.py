@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from shuffledp.accounting.set_baselines import SubsetExponential
+from shuffledp.accounting.baselines.sets import SubsetExponential
 from shuffledp.protocols.base import Cost, Messages
 from shuffledp.protocols.sets._items import SetProtocol, holders
 from shuffledp.tasks import Floats, Ints, Participants, Public, Users

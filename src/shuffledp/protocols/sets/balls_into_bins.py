@@ -9,10 +9,10 @@ from typing import Any, ClassVar, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from shuffledp.accounting.profiles import PrivacyProfile
-from shuffledp.accounting.segmented_plans import SegmentedPlan
-from shuffledp.accounting.segmented_profile import SegmentedProfile, full_reporting_standing
-from shuffledp.accounting.set_baselines import mm_plan
+from shuffledp.accounting.baselines.sets import mm_plan
+from shuffledp.accounting.general.profiles import PrivacyProfile
+from shuffledp.accounting.segmented.plans import SegmentedPlan
+from shuffledp.accounting.segmented.profile import SegmentedProfile, full_reporting_standing
 from shuffledp.accounting.standing import UPPER, Standing
 from shuffledp.populations import Population
 from shuffledp.protocols._requests import fixed_users, positive_delta

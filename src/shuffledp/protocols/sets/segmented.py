@@ -10,9 +10,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from shuffledp.accounting.doubts import NUMBER_OF_MESSAGES
-from shuffledp.accounting.profiles import PrivacyProfile
-from shuffledp.accounting.segmented_plans import SegmentedPlan, segmented_plan
-from shuffledp.accounting.segmented_profile import SegmentedProfile
+from shuffledp.accounting.general.profiles import PrivacyProfile
+from shuffledp.accounting.segmented.plans import SegmentedPlan, segmented_plan
+from shuffledp.accounting.segmented.profile import SegmentedProfile
 from shuffledp.accounting.standing import UPPER, Standing, weakest
 from shuffledp.numerics.checks import check_choice
 from shuffledp.populations import Population
@@ -105,7 +105,7 @@ class Segmented(SetProtocol):
             Number of other users.
         task : Sets
         accounting : {"printed", "corrected", "exact"}
-            See `shuffledp.accounting.segmented_plans`. Blankets are binomial for ``printed``, otherwise Poisson.
+            See `shuffledp.accounting.segmented.plans`. Blankets are binomial for ``printed``, otherwise Poisson.
         blankets : float, optional
             Expected number of blanket messages per user m, > 0.
         objective : {"bound", "error"}

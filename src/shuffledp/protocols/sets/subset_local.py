@@ -6,9 +6,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import ClassVar, Self
 
-from shuffledp.accounting.profiles import PrivacyProfile
-from shuffledp.accounting.segmented_profile import SubsetExponentialProfile
-from shuffledp.accounting.set_baselines import local_subset_exponential
+from shuffledp.accounting.baselines.sets import local_subset_exponential
+from shuffledp.accounting.baselines.sets_profile import SubsetExponentialProfile
+from shuffledp.accounting.general.profiles import PrivacyProfile
 from shuffledp.accounting.standing import EXACT, Standing
 from shuffledp.populations import Population
 from shuffledp.protocols._schedules import law_of

@@ -6,10 +6,10 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import ClassVar, Self
 
+from shuffledp.accounting.baselines.sets import has_residual, shuffled_subset_exponential
+from shuffledp.accounting.baselines.sets_profile import SubsetExponentialProfile
 from shuffledp.accounting.doubts import FORGOTTEN_RESIDUAL
-from shuffledp.accounting.profiles import PrivacyProfile
-from shuffledp.accounting.segmented_profile import SubsetExponentialProfile
-from shuffledp.accounting.set_baselines import has_residual, shuffled_subset_exponential
+from shuffledp.accounting.general.profiles import PrivacyProfile
 from shuffledp.accounting.standing import UPPER, Standing
 from shuffledp.populations import Population
 from shuffledp.protocols._requests import fixed_users, positive_delta

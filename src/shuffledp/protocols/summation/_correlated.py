@@ -11,15 +11,15 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from shuffledp.accounting.designs import quick_design, shipped_design
 from shuffledp.accounting.errors import Infeasible
-from shuffledp.accounting.joint_noise import correlated_noise_delta
-from shuffledp.accounting.noise_atoms import atom_messages
-from shuffledp.accounting.profiles import Kind, PrivacyProfile, View
-from shuffledp.accounting.remember import remember
+from shuffledp.accounting.general.profiles import Kind, PrivacyProfile, View
 from shuffledp.accounting.standing import UPPER, Standing
-from shuffledp.accounting.summation import NoiseDesign, analytic_design, best_modular_design
+from shuffledp.accounting.summation.joint_noise import correlated_noise_delta
+from shuffledp.accounting.summation.noise_atoms import atom_messages
+from shuffledp.accounting.summation.noise_design import NoiseDesign, analytic_design, best_modular_design
+from shuffledp.accounting.summation.shipped_designs import quick_design, shipped_design
 from shuffledp.numerics.checks import check_choice, check_open_unit, check_positive
+from shuffledp.numerics.remember import remember
 from shuffledp.protocols.base import Cost, Messages, ProtocolBase
 from shuffledp.protocols.summation._sums import Numbers, over_users
 from shuffledp.tasks import Floats, Ints, Participants, Public, Users

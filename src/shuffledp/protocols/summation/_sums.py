@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from shuffledp.accounting.errors import Infeasible
-from shuffledp.accounting.profiles import Kind, View
+from shuffledp.accounting.general.profiles import Kind, View
 from shuffledp.tasks import Floats, Ints, Participants, Summation, Task, Users
 
 

@@ -8,15 +8,15 @@ from typing import Any, ClassVar, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from shuffledp.accounting.profiles import PrivacyProfile
+from shuffledp.accounting.general.profiles import PrivacyProfile
 from shuffledp.accounting.standing import EXACT, Standing
-from shuffledp.accounting.summation_baselines import central_laplace_mse
 from shuffledp.numerics.samplers import two_sided_geometric
 from shuffledp.populations import Population
 from shuffledp.protocols._schedules import law_of
 from shuffledp.protocols.base import Cost, Messages, ProtocolBase
 from shuffledp.protocols.summation._sums import LaplaceProfile, Numbers, numbers_of
 from shuffledp.tasks import Budget, Floats, Participants, Public, Task, Users
+from shuffledp.utility.sums import central_laplace_mse
 
 
 @dataclass(frozen=True)

@@ -9,22 +9,18 @@ from typing import Any, ClassVar, Self
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from shuffledp.accounting.baselines.fragmented_rappor import rappor_delta, rappor_flip_probability
 from shuffledp.accounting.doubts import RAPPOR_STANDINGS
 from shuffledp.accounting.errors import Infeasible
-from shuffledp.accounting.profiles import Kind, PrivacyProfile, View
+from shuffledp.accounting.general.profiles import Kind, PrivacyProfile, View
 from shuffledp.accounting.standing import Standing
-from shuffledp.accounting.summation_baselines import (
-    RAPPOR_ESTIMATORS,
-    rappor_delta,
-    rappor_flip_probability,
-    rappor_mse,
-)
 from shuffledp.numerics.checks import check_choice
 from shuffledp.populations import Population
 from shuffledp.protocols._requests import fixed_users, positive_delta
 from shuffledp.protocols.base import Cost, Messages, ProtocolBase
 from shuffledp.protocols.summation._sums import Numbers, numbers_of
 from shuffledp.tasks import Budget, Floats, Ints, Participants, Public, Task, Users
+from shuffledp.utility.sums import RAPPOR_ESTIMATORS, rappor_mse
 
 #: Coins that are tossed at once.
 _COINS = 2**22

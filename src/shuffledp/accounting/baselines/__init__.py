@@ -1,0 +1,1 @@
+"""What the papers compare with: accounting of other authors' protocols."""

@@ -1,0 +1,331 @@
+r"""Histograms by correlated noise: a counter per value with noise that cancels, and noise that hides.
+
+For every value j the counter's messages are +1 and -1: ``U+ = n_j + Z1 + Z3`` of the former, ``U- = Z2 + Z3`` of the
+latter, in total over all users. Z1 and Z2 are geometric with ratio ``q = e^(-eps_1)``, Z3 is negative binomial with
+shape r and ratio p, ``Pr[Z3 = z] = C(z + r - 1, z) (1 - p)^r p^z``. The estimate ``U+ - U-`` carries the noise Z1 - Z2,
+a discrete Laplace variable; Z3 hides how it came about. A budget (eps, delta) gives each of the two counters that
+change (eps/2, delta/2), of which ``eps_1 = (1 - g) eps / 2`` and ``eps_2 = min(1/2, g eps / 2)``; g is the *share* of
+Z3. Two accountings:
+
+``printed``
+    The closed forms of Ghazi, Kumar, Manurangsi and Pagh (arXiv 2106.04247), with ``delta_2 = delta / (2 (e^eps_1 + 2
+    e^(2 eps_1)))`` and ``Delta = ceil(ln(1/delta_2) / eps_1)``: *corrected* ``p = e^(-0.2 eps_2 / Delta)``,
+    ``r = 3 (1 + ln(1/delta_2))``; *conference* ``p = e^(-0.1 eps_2 / Delta)``,
+    ``r = 50 e^(eps_2 / Delta) ln(1/delta_2)``, which the authors declare erroneous.
+``exact``
+    The divergence itself, and the r and p with the fewest expected messages under it.
+
+With D the law of Z3 and ``K(w) = D(w) + q^2 K(w - 1)``, the law of (U+, U-) is ``(1 - q)^2 q^|u - v| K(min(u, v))``,
+and that of a counter with one more user is shifted in u. Hence, for ``eps >= eps_1``,
+
+.. math:: \delta = (1 - q) \max\Bigl\{ \sum_w [K(w) - e^\epsilon q K(w - 1)]^+,
+          \sum_w [q K(w - 1) - e^\epsilon K(w)]^+ \Bigr\}.
+
+The second sum is empty, as ``K(w) >= q^2 K(w - 1)`` and ``e^eps q >= 1``. The first one ends at the first w whose term
+is not positive. For r >= 1, D is log-concave, and so is K, a convolution of D and a geometric sequence. For r < 1,
+``d = D(w) / D(w - 1)`` is below 1, and the ratio ``K(w) / K(w - 1) = q^2 + d (1 - q^2 K(w - 2) / K(w - 1))`` stays at
+or below ``e^eps q >= 1`` once it is there. Without any Z3, delta is ``1 - q``: a larger delta needs no pairs.
+
+Conventions: eps in nats; replacement neighbours for the histogram, one user more or less for a counter; the adversary
+is the analyzer, who knows the inputs of all others.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, ClassVar
+
+import numpy as np
+
+from shuffledp.accounting.errors import Infeasible
+from shuffledp.accounting.standing import Standing
+from shuffledp.numerics.checks import check_choice, check_nonnegative, check_open_unit, check_positive
+from shuffledp.numerics.magnitudes import log_ratio
+from shuffledp.numerics.remember import remember
+from shuffledp.numerics.roots import root_below
+
+if TYPE_CHECKING:
+    from numpy.typing import ArrayLike, NDArray
+
+    from shuffledp.accounting.general.profiles import Kind, View
+
+CORRELATED_ACCOUNTINGS = ("printed", "exact")
+CORRELATED_CONSTANTS = ("corrected", "conference")
+
+_REMEMBERED = 4096
+_XTOL = 1e-10
+#: Relative accuracy of the ratio with the fewest messages; the number of messages is flat there.
+_RATIO_TOL = 1e-3
+#: Terms of the sum that fit into memory, of a sum that a calibration has the time for, and of the first attempt.
+_MOST_TERMS = 2**25
+_MOST_CALIBRATED = 2**21
+_FIRST_TERMS = 1024
+#: Largest power of e that is formed.
+_MOST_EXPONENT = 700.0
+#: The smallest p that is tried, 1/2000, as ``-ln p``. Z3 with shape r and a smaller p hides no better than with this
+#: one and the shape ``r p 2000``: both are compound Poisson, a jump of size j comes at the rate ``r p^j / j``, and
+#: this one has all jumps of the other and more. It costs at most 1/1999 more pairs.
+_MOST_DECAY = math.log(2000)
+_GOLDEN = (math.sqrt(5) - 1) / 2
+
+
+#: What stands behind the constants of the conference version.
+WITHDRAWN_CONSTANTS = Standing("unproven", "constants whose proof its authors declare erroneous")
+
+
+@dataclass(frozen=True)
+class CounterNoise:
+    """The noise of one counter.
+
+    Parameters
+    ----------
+    eps_geometric : float
+        eps_1, nats, > 0: Z1 and Z2 have the ratio ``q = e^-eps_1``.
+    shape : float
+        r >= 0 of Z3, any real number; 0 if there is no Z3, whatever `decay` is.
+    decay : float
+        ``-ln p`` of Z3, > 0.
+    """
+
+    eps_geometric: float
+    shape: float
+    decay: float
+
+    @property
+    def pairs(self) -> float:
+        """Expected Z3, ``r p / (1 - p)``; each unit costs two messages."""
+        return self.shape * _odds(self.decay)
+
+    @property
+    def singles(self) -> float:
+        """Expected Z1 + Z2, ``2 q / (1 - q)``."""
+        return 2 * _odds(self.eps_geometric)
+
+    @property
+    def messages(self) -> float:
+        """Expected messages of one counter, the users' own ones not counted."""
+        return self.singles + 2 * self.pairs
+
+    @property
+    def variance(self) -> float:
+        """Variance of a count, ``2 q / (1 - q)^2``, that of the discrete Laplace distribution."""
+        return 2 * _odds(self.eps_geometric) / -math.expm1(-self.eps_geometric)
+
+
+def _odds(decay: float) -> float:
+    """Return ``p / (1 - p)`` for ``p = e^-decay``, 0 where p is too small for a float."""
+    return math.exp(-decay) / -math.expm1(-decay)
+
+
+def counter_delta(eps: float, noise: CounterNoise) -> float:
+    """Return the exact delta of one counter, for one user more or less.
+
+    Parameters
+    ----------
+    eps : float
+        Nats, >= `noise.eps_geometric`.
+    noise : CounterNoise
+
+    Returns
+    -------
+    float
+        In [0, 1], the worse of both directions; exact up to rounding, about 1e-10 relative, except below 1e-300, where
+        floats end.
+
+    Raises
+    ------
+    ValueError
+        If eps is below ``eps_1``, or the noise has a parameter outside its range.
+    Infeasible
+        If the sum does not fit into memory.
+    """
+    eps = check_nonnegative("eps", eps)
+    for name in ("eps_geometric", "decay"):
+        check_positive(name, getattr(noise, name))
+    check_nonnegative("shape", noise.shape)
+    if eps < noise.eps_geometric:
+        raise ValueError(f"eps must be a number >= eps_geometric = {noise.eps_geometric!r}, got {eps!r}.")
+    return _counter_delta(eps, noise, _MOST_TERMS)
+
+
+def _counter_delta(eps: float, noise: CounterNoise, most_terms: int) -> float:
+    """Return delta by the sum of the module's description, up to its first term that is not positive."""
+    from scipy.signal import lfilter  # slow to import, and seldom needed
+
+    stop = -math.expm1(-noise.eps_geometric)  # 1 - q
+    if noise.shape == 0:
+        return stop
+    beyond = min(eps - noise.eps_geometric, _MOST_EXPONENT)
+    # Z3 itself grows by less than e^beyond from here on; K follows soon.
+    turn = max(noise.shape - 1, 0.0) / math.expm1(min(noise.decay + beyond, _MOST_EXPONENT))
+    terms: float = max(_FIRST_TERMS, 1.05 * turn)
+    while terms <= most_terms:
+        log_scale, law = _pair_law(noise, int(terms))
+        k = np.asarray(lfilter([1.0], [1.0, -math.exp(-2 * noise.eps_geometric)], law))
+        up = k.copy()
+        up[1:] -= math.exp(beyond) * k[:-1]
+        if up[-1] <= 0:
+            total = float(np.sum(np.maximum(up, 0.0)))
+            return min(math.exp(log_scale + math.log(total) + math.log(stop)), 1.0) if total > 0 else 0.0
+        terms *= 1.5
+    raise Infeasible(f"The noise is too wide: its privacy is a sum of more than {most_terms} terms.")
+
+
+def _pair_law(noise: CounterNoise, terms: int) -> tuple[float, NDArray[np.float64]]:
+    """Return the log of a scale, and Pr[Z3 = 0..terms-1] over that scale; for a shape > 0."""
+    z = np.arange(2, terms, dtype=np.float64)
+    steps = np.log1p((noise.shape - 1) / z) - noise.decay  # log of Pr[z] / Pr[z - 1]
+    log_law = np.cumsum(np.concatenate(([0.0, math.log(noise.shape) - noise.decay], steps)))
+    top = float(np.max(log_law))
+    return top + noise.shape * math.log(-math.expm1(-noise.decay)), np.exp(log_law - top)
+
+
+def correlated_noise(
+    eps: float,
+    delta: float,
+    *,
+    accounting: str = "exact",
+    share: float = 0.1,
+    constants: str = "corrected",
+) -> CounterNoise:
+    """Return the noise of every counter for an (eps, delta)-private histogram.
+
+    Parameters
+    ----------
+    eps : float
+        Nats, > 0.
+    delta : float
+        In (0, 1).
+    accounting : {"printed", "exact"}
+        See the module's description.
+    share : float
+        g, in (0, 1), the part of eps that pays for Z3.
+    constants : {"corrected", "conference"}
+        Of the printed accounting.
+
+    Returns
+    -------
+    CounterNoise
+        Exact: for the best p, within 1e-3 relative, the smallest sufficient r, rounded up by at most 1e-10 relative;
+        ``r = 0`` if ``delta / 2 >= 1 - e^-eps_1``, where no pairs are needed.
+
+    Raises
+    ------
+    ValueError
+        If an argument is outside its range.
+    Infeasible
+        Exact: if the noise is so wide that computing its privacy takes too long: a small part of a small eps.
+    """
+    eps = check_positive("eps", eps)
+    delta = check_open_unit("delta", delta)
+    check_choice("accounting", accounting, CORRELATED_ACCOUNTINGS)
+    share = check_open_unit("share", share)
+    check_choice("constants", constants, CORRELATED_CONSTANTS)
+    if accounting == "exact":
+        return _exact_noise(eps, delta, share)
+    eps_one, eps_two = (1 - share) * eps / 2, min(0.5, share * eps / 2)
+    log_inverse = math.log(2 / delta) + 2 * eps_one + math.log(2 + math.exp(-eps_one))
+    steps = math.ceil(log_inverse / eps_one)
+    if constants == "corrected":
+        return CounterNoise(eps_one, 3 * (1 + log_inverse), 0.2 * eps_two / steps)
+    return CounterNoise(eps_one, 50 * math.exp(eps_two / steps) * log_inverse, 0.1 * eps_two / steps)
+
+
+@remember(_REMEMBERED)
+def _exact_noise(eps: float, delta: float, share: float) -> CounterNoise:
+    """Golden section over log(-ln p), the smallest r for each."""
+    eps_one = (1 - share) * eps / 2
+    if delta / 2 >= -math.expm1(-eps_one):
+        return CounterNoise(eps_one, 0.0, _MOST_DECAY)
+    found: dict[float, CounterNoise | None] = {}
+    guess = math.log(2 / delta)
+
+    def pairs(log_decay: float) -> float:
+        """Number of pairs, infinite where the noise is too wide."""
+        nonlocal guess
+        if log_decay not in found:
+            found[log_decay] = _smallest_noise(eps / 2, delta / 2, eps_one, math.exp(log_decay), guess)
+        noise = found[log_decay]
+        guess = noise.shape if noise else guess
+        return noise.pairs if noise else math.inf
+
+    # The number of pairs falls, then grows in p: bracket its minimum, then shrink the bracket.
+    width, last = 0.5, math.log(_MOST_DECAY)
+    middle = min(math.log(share) + math.log(eps / 4), last)
+    while pairs(middle) == math.inf and middle < last:
+        middle = min(middle + width, last)
+    while pairs(middle - width) < pairs(middle):
+        middle -= width
+    while middle < last and pairs(min(middle + width, last)) < pairs(middle):
+        middle = min(middle + width, last)
+    low, high = middle - width, min(middle + width, last)
+    left, right = high - _GOLDEN * (high - low), low + _GOLDEN * (high - low)
+    while high - low > _RATIO_TOL:
+        if pairs(left) <= pairs(right):
+            high, right = right, left
+            left = high - _GOLDEN * (high - low)
+        else:
+            low, left = left, right
+            right = low + _GOLDEN * (high - low)
+    sufficient = [noise for noise in found.values() if noise]
+    if not sufficient:
+        raise Infeasible(
+            f"The noise is too wide: with {share!r} of eps = {eps!r} for the pairs, its privacy at delta = {delta!r} "
+            f"is a sum of more than {_MOST_CALIBRATED} terms."
+        )
+    return min(sufficient, key=lambda noise: noise.pairs)
+
+
+def _smallest_noise(
+    eps: float, delta: float, eps_one: float, decay: float, guess: float
+) -> CounterNoise | None:
+    """Return the noise with the smallest sufficient r, None if it is too wide.
+
+    Delta falls with r, as adding pairs is post-processing; without any it is ``1 - e^-eps_1``, above `delta` here.
+    """
+
+    def noise(minus_log_shape: float) -> CounterNoise:
+        return CounterNoise(eps_one, math.exp(min(-minus_log_shape, _MOST_EXPONENT)), decay)
+
+    def excess(minus_log_shape: float) -> float:
+        return log_ratio(_counter_delta(eps, noise(minus_log_shape), _MOST_CALIBRATED), delta)
+
+    # The first term alone is (1 - q) (1 - p)^r, which bounds r from below.
+    steps = log_ratio(-math.expm1(-eps_one), delta)
+    least = steps / -math.log(-math.expm1(-decay))
+    most = -math.log(least) + 2 * _XTOL if least > 0 else math.inf
+    try:
+        return noise(
+            root_below(excess, min(-math.log(guess), most - 0.1), -math.inf, most, xtol=_XTOL, slope=steps)
+        )
+    except Infeasible:
+        return None
+
+
+@dataclass(frozen=True)
+class CountersProfile:
+    """Privacy profile of a histogram: both counters that change lose what one loses at eps/2.
+
+    Parameters
+    ----------
+    noise : CounterNoise
+        Of every counter.
+    """
+
+    noise: CounterNoise
+    kind: ClassVar[Kind] = "upper"
+    neighbours: ClassVar[str] = "replace_one"
+    view: ClassVar[View] = "analyzer"
+    source: ClassVar[str] = "exact counter with correlated noise, twice"
+
+    def delta(self, eps: ArrayLike) -> NDArray[np.float64]:
+        """Return delta for each eps (nats, >= 0), shape of `eps`; 1 below ``2 eps_1``, where it is not computed."""
+        eps_ = np.asarray(eps, np.float64)
+        flat = [self._at(float(e)) for e in eps_.ravel()]
+        return np.array(flat).reshape(eps_.shape)
+
+    def _at(self, eps: float) -> float:
+        if eps < 2 * self.noise.eps_geometric:
+            return 1.0
+        return min(2 * counter_delta(eps / 2, self.noise), 1.0)

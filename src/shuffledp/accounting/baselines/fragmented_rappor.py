@@ -1,0 +1,196 @@
+"""Summation by other means, and the parameters of summation of real numbers and sparse vectors.
+
+Central discrete Laplace noise; IKOS split-and-mix (shares modulo q, Ishai et al. 2006); fragmented RAPPOR (one bit per
+value, Erlingsson et al. 2020); rounding of real inputs and one-sparse vectors (Ghazi et al. 2021, Theorem 1 and
+Corollary 3).
+
+Conventions: eps in nats; replacement neighbours; n users with inputs in ``{0, .., D}``.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Literal, get_args
+
+import numpy as np
+
+from shuffledp.accounting.baselines.told_bits import told_bits_delta
+from shuffledp.accounting.errors import Infeasible
+from shuffledp.accounting.standing import Standing
+from shuffledp.numerics.checks import (
+    check_choice,
+    check_count,
+    check_nonnegative,
+    check_open_unit,
+    check_positive,
+)
+from shuffledp.numerics.remember import remember
+from shuffledp.numerics.roots import root_below
+from shuffledp.numerics.windows import binomial_window
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+#: What stands behind the numbers of shares that are not proven for all inputs.
+TOO_FEW_SHARES: Mapping[str, Standing] = {
+    "figure": Standing("unproven", "two shares fewer than are proven for all inputs (SUM-N2)"),
+    "average": Standing(
+        "unproven", "one share fewer than is proven for all inputs: a bound for uniform inputs"
+    ),
+}
+RapporCalibration = Literal["sound", "worst_case", "optimistic"]
+RAPPOR_CALIBRATIONS: tuple[str, ...] = get_args(RapporCalibration)
+
+#: Mass that laws may leave out, relative to delta; the first attempt; and the least that floats can hold.
+_OMITTED = 1e-8
+_FIRST_TAIL = 1e-20
+_FLOOR = 1e-300
+_REMEMBERED = 1024
+#: Beyond this e^eps overflows; the divergence no longer changes.
+_MOST_EPS = 700.0
+
+
+def rappor_flip_probability(n: int, eps: float, delta: float, *, calibration: str = "optimistic") -> float:
+    """Return the smallest flip probability of fragmented RAPPOR for a budget and what is known of the other users.
+
+    Parameters
+    ----------
+    n : int
+        Users, >= 2.
+    eps : float
+        Nats, > 0.
+    delta : float
+        In (0, 1).
+    calibration : {"optimistic", "sound", "worst_case"}
+        What the other users hold when one user moves from one value to another. ``sound``: anything; a bound, proven
+        for every data set. ``worst_case``: one of the two values, which needs most noise of all data sets known where
+        there are many users; for a handful of users others are worse. ``optimistic``, as published: a third value;
+        other data sets violate the budget.
+
+    Returns
+    -------
+    float
+        p in (0, 1/2), rounded up by at most 1e-9 relative.
+
+    Raises
+    ------
+    ValueError
+        If an argument is outside its range.
+    Infeasible
+        If so many messages have to be expected that the calculation does not fit into memory, or the budget is so small
+        that no probability below 1/2 can be told from 1/2.
+
+    Notes
+    -----
+    See :func:`rappor_delta`. The published calibration is that of Ghazi et al. 2021, arXiv 2106.04247 (corrected, see
+    reading note SUM-N4).
+    """
+    n = check_count("n", n, 2)
+    eps = check_positive("eps", eps)
+    delta = check_open_unit("delta", delta)
+    check_choice("calibration", calibration, RAPPOR_CALIBRATIONS)
+    return _flip_probability(n, eps, delta, calibration)
+
+
+@remember(_REMEMBERED)
+def _flip_probability(n: int, eps: float, delta: float, calibration: str) -> float:
+    def excess(minus_logit: float) -> float:
+        value = _settled_delta(n, 1 / (1 + math.exp(minus_logit)), eps, calibration)
+        return math.log(value / delta) if value > 0 else -math.inf
+
+    # Two differences of normal variables: a first guess of the number of flips.
+    flips = 2 * (math.sqrt(2 * math.log(1 / delta)) / eps) ** 2 + 1 / delta**0.1
+    flips *= 2 if calibration == "sound" else 1
+    guess = math.log(max(n / flips - 1, 1.5))
+    logit = root_below(excess, guess, 1e-12, 60.0, xtol=1e-10)
+    if excess(logit) > 0:  # the end of the bracket, which the search does not look at
+        raise Infeasible(f"No flip probability below 1/2 reaches eps = {eps}, delta = {delta} with n = {n}.")
+    return 1 / (1 + math.exp(logit))
+
+
+def rappor_delta(n: int, flip_probability: float, eps: float, *, calibration: str = "optimistic") -> float:
+    """Return the delta of fragmented RAPPOR for given other users, or a bound for all of them.
+
+    Parameters
+    ----------
+    n : int
+        Users, >= 2.
+    flip_probability : float
+        p in (0, 1/2).
+    eps : float
+        Nats, >= 0.
+    calibration : {"optimistic", "sound", "worst_case"}
+        As in :func:`rappor_flip_probability`.
+
+    Returns
+    -------
+    float
+        In [0, 1]; too large by at most 1e-7 relative, and 1e-299. For ``sound`` an upper bound on delta for every
+        data set of the others, a further 1e-3 relative above its formula at most.
+
+    Raises
+    ------
+    ValueError
+        If an argument is outside its range.
+    Infeasible
+        As :func:`rappor_flip_probability`.
+
+    Notes
+    -----
+    Let B be ``Bin(n, p)``, and D the law with one of the n probabilities replaced by 1 - p. A count that the user joins
+    goes from B to D, and ``D(u) / B(u)`` is linear in u. ``optimistic`` is ``D x B`` against ``B x D``. If all others
+    hold one of the two values, the zeros of its bit go from B to D and so do the ones of the other: ``worst_case`` is
+    ``B x B`` against ``D x D``, the worse direction. ``sound`` tells the adversary which bits of the others are
+    uniform, see :mod:`shuffledp.accounting.baselines.told_bits`.
+    """
+    n = check_count("n", n, 2)
+    p = check_open_unit("flip_probability", flip_probability)
+    if p >= 0.5:
+        raise ValueError(f"flip_probability must be in (0, 1/2), got {flip_probability!r}.")
+    eps = check_nonnegative("eps", eps)
+    check_choice("calibration", calibration, RAPPOR_CALIBRATIONS)
+    return _settled_delta(n, p, eps, calibration)
+
+
+def _settled_delta(n: int, p: float, eps: float, calibration: str) -> float:
+    """Return delta with windows so wide that what they omit is negligible beside it."""
+    tail = _FIRST_TAIL
+    while True:
+        value = _rappor_delta(n, p, eps, calibration, tail)
+        if tail <= max(_OMITTED * value, _FLOOR):
+            return value
+        tail = max(tail * 1e-40, _FLOOR)
+
+
+def _rappor_delta(n: int, p: float, eps: float, calibration: str, omitted: float) -> float:
+    if n * p > 1e11:
+        raise Infeasible(f"The law of {n * p:.3g} expected flips does not fit into memory.")
+    if calibration == "sound":
+        return told_bits_delta(n - 1, p, eps, omitted)
+    eps = min(eps, _MOST_EPS)
+    # The law that a user joins has a mass outside of the window that is larger by up to (1 - p) / p.
+    window = binomial_window(n, p, omitted * p)
+    law, u = window.pmf, window.support.astype(np.float64)
+    odds = (1 - p) / p
+    ratio = u * (odds / n) + (n - u) / (odds * n)  # D / B, increasing
+    moved = law * ratio
+    factor = math.exp(eps)
+    missed = 4 * window.omitted * (1 + odds)
+    above, moved_above = _from_top(law), _from_top(moved)
+    if calibration == "optimistic":
+        # sum over u, v of B B (ratio(u) - e^eps ratio(v))+
+        start = np.searchsorted(ratio, factor * ratio, side="right")
+        value = float(np.sum(law * moved_above[start] - factor * moved * above[start]))
+        return min(value + missed, 1.0)
+    start = np.searchsorted(ratio, factor / ratio, side="right")
+    together = float(np.sum(moved * moved_above[start] - factor * law * above[start]))
+    below, moved_below = np.concatenate(([0.0], np.cumsum(law))), np.concatenate(([0.0], np.cumsum(moved)))
+    stop = np.searchsorted(ratio, 1 / (factor * ratio), side="left")
+    apart = float(np.sum(law * below[stop] - factor * moved * moved_below[stop]))
+    return min(max(together, apart) + missed, 1.0)
+
+
+def _from_top(values: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Return the sums of all values from each place on, and a 0 behind them."""
+    return np.concatenate((np.cumsum(values[::-1])[::-1], [0.0]))

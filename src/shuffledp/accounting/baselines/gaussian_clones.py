@@ -1,0 +1,414 @@
+"""The clones bound for Gaussian reports, composed optimally: what Table 1 of arXiv 2206.09569 compares with.
+
+A Gaussian report is (eps_0, delta_0)-locally private for a whole curve of pairs. For each of them the clones bound
+of Feldman, McMillan and Talwar gives (eps, delta) of n shuffled reports, and rounds compose by the theorem of
+Kairouz, Oh and Viswanath. Nothing here depends on the pair of Theorem 1: these guarantees are proved, for
+replacement neighbours, where the local pairs are (see :func:`gaussian_local_epsilon`).
+"""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING, Literal, get_args
+
+import numpy as np
+from scipy.special import gammaln
+
+from shuffledp.accounting.errors import Infeasible
+from shuffledp.accounting.general.profiles import log_gaussian_delta
+from shuffledp.numerics.checks import (
+    check_choice,
+    check_count,
+    check_nonnegative,
+    check_open_unit,
+    check_positive,
+)
+from shuffledp.numerics.remember import remember
+from shuffledp.numerics.roots import root_below
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from numpy.typing import NDArray
+
+Calibration = Literal["classical", "analytic"]
+CALIBRATIONS: tuple[str, ...] = get_args(Calibration)
+Search = Literal["printed", "fine"]
+SEARCHES: tuple[str, ...] = get_args(Search)
+
+_XTOL = 1e-13
+#: The printed search: the largest of these local deltas that leaves the total within its target.
+_PRINTED_GRID = tuple(1e-10 * 2.0**-j for j in range(200))
+#: The fine search: local deltas below the largest that can be afforded; the best lies within a few powers of 10.
+_FINE_STEPS = 240
+_FINE_DECADES = 8.0
+
+
+def clones_epsilon(eps_local: float, n: int, delta: float) -> float:
+    """Return the eps of n shuffled reports by the closed form of the clones bound.
+
+    Parameters
+    ----------
+    eps_local : float
+        Budget of each report, nats, >= 0.
+    n : int
+        Number of reports, >= 1.
+    delta : float
+        In (0, 1).
+
+    Returns
+    -------
+    float
+        Nats; can exceed `eps_local`.
+
+    Raises
+    ------
+    ValueError
+        If an argument is outside its range.
+    Infeasible
+        If ``eps_local > log(n / (16 log(2 / delta)))``, where the theorem says nothing.
+
+    Notes
+    -----
+    Feldman, McMillan and Talwar (2021), Theorem 3.1, in the form before simplification:
+    ``log(1 + tanh(eps_local / 2) (8 sqrt(E log(4/delta) / n) + 8 E / n))`` with ``E = e^eps_local``. Replacement
+    neighbours.
+    """
+    eps_local = check_nonnegative("eps_local", eps_local)
+    n = check_count("n", n, 1)
+    delta = check_open_unit("delta", delta)
+    if not clones_apply(eps_local, n, delta):
+        raise Infeasible(
+            f"The clones theorem holds for eps_local <= log(n / (16 log(2/delta))); {n} reports and "
+            f"delta = {delta!r} allow {_most_log_budget(n, delta):.4g}, got {eps_local!r}."
+        )
+    e = math.exp(eps_local)
+    spread = 8 * math.sqrt(e * math.log(4 / delta) / n) + 8 * e / n
+    return math.log1p(math.tanh(eps_local / 2) * spread)
+
+
+def clones_apply(eps_local: float, n: int, delta: float) -> bool:
+    """Whether the clones theorem says anything about n reports with this budget, at this delta."""
+    return eps_local <= _most_log_budget(n, delta)
+
+
+def approximate_clones_delta(eps: float, eps_local: float, delta_local: float, n: int, delta: float) -> float:
+    """Return the delta of n shuffled (eps_local, delta_local)-private reports, for the eps of the clones bound.
+
+    Parameters
+    ----------
+    eps : float
+        What :func:`clones_epsilon` gives for `delta`, nats, >= 0.
+    eps_local, delta_local : float
+        Guarantee of each report: nats, >= 0; in (0, 1).
+    n : int
+        Number of reports, >= 1.
+    delta : float
+        In (0, 1).
+
+    Returns
+    -------
+    float
+        ``delta + (e^eps + 1) (1 + e^(-eps_local) / 2) n delta_local``; above 1 it means nothing.
+
+    Raises
+    ------
+    ValueError
+        If an argument is outside its range.
+
+    Notes
+    -----
+    Feldman, McMillan and Talwar (2021), Theorem 3.8.
+    """
+    eps = check_nonnegative("eps", eps)
+    eps_local = check_nonnegative("eps_local", eps_local)
+    delta_local = check_open_unit("delta_local", delta_local)
+    n = check_count("n", n, 1)
+    delta = check_open_unit("delta", delta)
+    return delta + (math.exp(eps) + 1) * (1 + math.exp(-eps_local) / 2) * n * delta_local
+
+
+def gaussian_local_epsilon(
+    sigma: float, delta: float, *, sensitivity: float = 1.0, calibration: Calibration = "analytic"
+) -> float:
+    """Return the eps of one Gaussian report at a given delta.
+
+    Parameters
+    ----------
+    sigma : float
+        Standard deviation of the noise, > 0.
+    delta : float
+        In (0, 1).
+    sensitivity : float
+        Largest distance of two records, > 0.
+    calibration : {"classical", "analytic"}
+        ``classical``: ``sensitivity sqrt(2 ln(1.25 / delta)) / sigma``, which is proved for eps < 1 only, and used
+        here beyond as the paper does. ``analytic``: the smallest eps, from the exact curve.
+
+    Returns
+    -------
+    float
+        Nats, >= 0. Analytic: rounded up by at most 1e-12.
+
+    Raises
+    ------
+    ValueError
+        If an argument is outside its range.
+
+    Notes
+    -----
+    Dwork and Roth (2014), Theorem A.1; Balle and Wang (2018), Theorem 8.
+    """
+    sigma = check_positive("sigma", sigma)
+    delta = check_open_unit("delta", delta)
+    mu = check_positive("sensitivity", sensitivity) / sigma
+    check_choice("calibration", calibration, CALIBRATIONS)
+    classical = mu * math.sqrt(2 * math.log(1.25 / delta))
+    if calibration == "classical":
+        return classical
+    log_delta = math.log(delta)
+    if log_gaussian_delta(mu, 0.0) <= log_delta:
+        return 0.0
+    # Pr[loss > eps] bounds delta, and the loss is normal with mean mu^2 / 2 and variance mu^2.
+    high = mu**2 / 2 + mu * math.sqrt(2 * math.log(1 / delta)) + mu
+
+    def excess(minus_eps: float) -> float:
+        return log_gaussian_delta(mu, -minus_eps) - log_delta
+
+    return -root_below(excess, -min(classical, high), -high, 0.0, xtol=_XTOL)
+
+
+def optimal_composition(eps: float, delta: float, rounds: int, target_delta: float) -> float:
+    """Return the eps of `rounds` adaptive (eps, delta)-private mechanisms at `target_delta`.
+
+    Parameters
+    ----------
+    eps : float
+        Nats, >= 0.
+    delta : float
+        In [0, 1).
+    rounds : int
+        >= 1.
+    target_delta : float
+        In (0, 1).
+
+    Returns
+    -------
+    float
+        ``(rounds - 2 i) eps`` for the largest i that leaves delta within its target; at most ``rounds eps``.
+
+    Raises
+    ------
+    ValueError
+        If an argument is outside its range.
+    Infeasible
+        If the deltas alone exceed the target.
+
+    Notes
+    -----
+    Kairouz, Oh and Viswanath (2015), Theorem 3.3. The best that holds for all (eps, delta)-private mechanisms.
+    """
+    eps = check_nonnegative("eps", eps)
+    if not 0 <= delta < 1:
+        raise ValueError(f"delta must be in [0, 1), got {delta!r}.")
+    rounds = check_count("rounds", rounds, 1)
+    target_delta = check_open_unit("target_delta", target_delta)
+    i = _composition_index(eps, delta, rounds, target_delta)
+    if i is None:
+        raise Infeasible(
+            f"{rounds} rounds with delta = {delta!r} exceed the target {target_delta!r} whatever eps is."
+        )
+    return (rounds - 2 * i) * eps
+
+
+def gaussian_clones_epsilon(
+    *,
+    n: int,
+    sigma: float,
+    rounds: int,
+    delta: float,
+    sensitivity: float = 1.0,
+    calibration: Calibration = "classical",
+    search: Search = "fine",
+) -> float:
+    """Return eps after `rounds` rounds of n shuffled Gaussian reports, by the clones bound.
+
+    Parameters
+    ----------
+    n : int
+        Number of reports in each round, >= 1.
+    sigma : float
+        Standard deviation of the noise, > 0.
+    rounds : int
+        >= 1.
+    delta : float
+        In (0, 1), for all rounds together.
+    sensitivity : float
+        Largest distance of two records, > 0. The paper's row of Table 1 uses 2, and its own method 1.
+    calibration : {"classical", "analytic"}
+        As in :func:`gaussian_local_epsilon`.
+    search : {"printed", "fine"}
+        ``printed``: the largest local delta of ``1e-10 2^-j`` that can be afforded, and the sum over rounds: what
+        gives the numbers of Table 1. ``fine``: the best of a fine grid, with optimal composition.
+
+    Returns
+    -------
+    float
+        Nats.
+
+    Raises
+    ------
+    ValueError
+        If an argument is outside its range.
+    Infeasible
+        If the clones theorem says nothing at any local delta of the search.
+    """
+    n = check_count("n", n, 1)
+    sigma = check_positive("sigma", sigma)
+    rounds = check_count("rounds", rounds, 1)
+    delta = check_open_unit("delta", delta)
+    sensitivity = check_positive("sensitivity", sensitivity)
+    check_choice("calibration", calibration, CALIBRATIONS)
+    check_choice("search", search, SEARCHES)
+    return _remembered_epsilon(n, sigma, rounds, delta, sensitivity, calibration, search)
+
+
+def gaussian_clones_epsilons(
+    n: int,
+    sigma: float,
+    rounds: Sequence[int],
+    delta: float,
+    *,
+    sensitivity: float = 1.0,
+    calibration: Calibration = "classical",
+    search: Search = "fine",
+) -> NDArray[np.float64]:
+    """Return :func:`gaussian_clones_epsilon` for several numbers of rounds, shape of `rounds`: one row of a table."""
+    return np.array(
+        [
+            gaussian_clones_epsilon(
+                n=n,
+                sigma=sigma,
+                rounds=r,
+                delta=delta,
+                sensitivity=sensitivity,
+                calibration=calibration,
+                search=search,
+            )
+            for r in rounds
+        ]
+    )
+
+
+@remember(1024)
+def _remembered_epsilon(
+    n: int,
+    sigma: float,
+    rounds: int,
+    delta: float,
+    sensitivity: float,
+    calibration: Calibration,
+    search: Search,
+) -> float:
+    def round_of(delta_local: float) -> tuple[float, float] | None:
+        """The guarantee (eps, delta) of one round, if the theorem says anything."""
+        eps_local = gaussian_local_epsilon(
+            sigma, delta_local, sensitivity=sensitivity, calibration=calibration
+        )
+        if not clones_apply(eps_local, n, delta_local):
+            return None
+        eps = clones_epsilon(eps_local, n, delta_local)
+        return eps, approximate_clones_delta(eps, eps_local, delta_local, n, delta_local)
+
+    if search == "printed":
+        for delta_local in _PRINTED_GRID:
+            one = round_of(delta_local)
+            if one and rounds * one[1] <= delta:
+                return rounds * one[0]
+        raise _nothing(n, sigma, rounds, delta)
+    most = delta / (
+        2 * n * rounds
+    )  # (e^eps + 1) n delta_local alone is at least twice n delta_local in each round
+    grid = np.log(most) - _FINE_DECADES * math.log(10) * np.arange(_FINE_STEPS) / _FINE_STEPS
+    found: dict[int, int] = {}  # by i of the composition: the first place on the grid that allows it
+    for place, log_delta in enumerate(grid.tolist()):
+        one = round_of(math.exp(log_delta))
+        i = _composition_index(*one, rounds, delta) if one else None
+        if i is not None:
+            found.setdefault(i, place)
+    if not found:
+        raise _nothing(n, sigma, rounds, delta)
+    # For a given i eps falls with the local delta, so that the best is the largest that still allows it.
+    return min(_largest_allowed(round_of, i, place, grid, rounds, delta) for i, place in found.items())
+
+
+def _largest_allowed(
+    round_of: Callable[[float], tuple[float, float] | None],
+    i: int,
+    place: int,
+    grid: NDArray[np.float64],
+    rounds: int,
+    target_delta: float,
+) -> float:
+    """Return ``(rounds - 2 i) eps`` at the largest local delta that allows i, next to a place on the grid."""
+
+    def excess(log_delta: float) -> float:
+        one = round_of(math.exp(log_delta))
+        if one is None:
+            return math.inf
+        log_room = _log_room(one[1], rounds, target_delta)
+        if i == 0:
+            return -1.0 if log_room > -math.inf else 1.0
+        return _log_composed_delta(one[0], rounds, i) - log_room
+
+    low = float(grid[place])
+    if place > 0:
+        low = root_below(excess, low, low, float(grid[place - 1]), xtol=1e-10)
+    one = round_of(math.exp(low))
+    return math.inf if one is None else (rounds - 2 * i) * one[0]
+
+
+def _nothing(n: int, sigma: float, rounds: int, delta: float) -> Infeasible:
+    return Infeasible(
+        f"The clones theorem gives no bound for {rounds} rounds of {n} reports with noise {sigma!r} at "
+        f"delta = {delta!r}."
+    )
+
+
+def _most_log_budget(n: int, delta: float) -> float:
+    return math.log(n / (16 * math.log(2 / delta)))
+
+
+def _log_room(delta: float, rounds: int, target_delta: float) -> float:
+    """Return the log of the d with ``1 - (1 - delta)^rounds (1 - d) = target_delta``; ``-inf`` if there is none."""
+    if delta >= 1:
+        return -math.inf
+    log_kept = rounds * math.log1p(-delta)
+    room = -math.expm1(math.log1p(-target_delta) - log_kept)
+    return math.log(room) if room > 0 else -math.inf
+
+
+def _composition_index(eps: float, delta: float, rounds: int, target_delta: float) -> int | None:
+    """Return the largest i of optimal composition that leaves delta within its target; None if not even 0 does."""
+    log_room = _log_room(delta, rounds, target_delta)
+    if log_room == -math.inf:
+        return None
+    low, high = 0, rounds // 2 + 1  # i = low fits, i = high does not or does not exist
+    while high - low > 1:
+        middle = (low + high) // 2
+        if _log_composed_delta(eps, rounds, middle) <= log_room:
+            low = middle
+        else:
+            high = middle
+    return low
+
+
+def _log_composed_delta(eps: float, rounds: int, i: int) -> float:
+    """Return the log of the delta of `rounds` eps-private mechanisms at ``(rounds - 2 i) eps``, for i >= 1."""
+    if eps == 0:
+        return -math.inf
+    j = np.arange(i)
+    log_ways = gammaln(rounds + 1) - gammaln(j + 1) - gammaln(rounds - j + 1)
+    terms = log_ways + (rounds - j) * eps + np.log(-np.expm1(-2 * (i - j) * eps))
+    top = float(np.max(terms))
+    return top + math.log(float(np.sum(np.exp(terms - top)))) - rounds * float(np.logaddexp(0.0, eps))

@@ -1,0 +1,195 @@
+r"""The private-coin Hadamard protocol: how many uniform tuples every user adds.
+
+A user sends one tuple of tau entries uniform in the codeword of its value, and rho tuples uniform among all. A uniform
+tuple matches a value with probability ``h = 2^-tau``, and two values independently. Two accountings:
+
+``printed``
+    Ghazi, Golowich, Kumar, Pagh and Velingker, "On the power of multiple anonymous messages", Theorem 4.3 or Lemma 4.4.
+``exact``
+    The divergence itself, :mod:`shuffledp.accounting.general.matched_blanket`, for ``rho n`` uniform tuples.
+
+Conventions: eps in nats; replacement neighbours; the adversary is the analyzer, who knows the inputs of all others and
+which tuples are theirs, so that ``exact`` is an upper bound.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, ClassVar
+
+import numpy as np
+
+from shuffledp.accounting.errors import Infeasible
+from shuffledp.accounting.general.matched_blanket import matched_delta, mixed_matched_delta
+from shuffledp.numerics.checks import (
+    MOST,
+    check_choice,
+    check_count,
+    check_open_unit,
+    check_positive,
+)
+from shuffledp.numerics.magnitudes import log_ratio, negligible
+from shuffledp.numerics.remember import remember
+from shuffledp.numerics.windows import Window
+
+if TYPE_CHECKING:
+    from numpy.typing import ArrayLike, NDArray
+
+    from shuffledp.accounting.general.profiles import Kind, View
+
+PRIVATE_COIN_ACCOUNTINGS = ("printed", "exact")
+PRIVATE_COIN_CONSTANTS = ("theorem", "lemma")
+
+_REMEMBERED = 4096
+
+
+def default_entries(n: int) -> int:
+    """Return tau, entries per tuple: ``log2 n`` rounded down, so that n / 2^tau >= 1 as the proof needs; at least 1.
+
+    Parameters
+    ----------
+    n : int
+        Number of users, >= 1.
+    """
+    return max(1, check_count("n", n, 1).bit_length() - 1)
+
+
+def private_coin_formula(eps: float, delta: float, *, constant: str = "theorem") -> float:
+    """Return the printed rho, uniform tuples per user, before rounding.
+
+    Parameters
+    ----------
+    eps : float
+        Nats, in (0, 1].
+    delta : float
+        In (0, 1).
+    constant : {"theorem", "lemma"}
+        ``36 ln(e / (eps delta)) / eps^2`` (Theorem 4.3) or ``36 ln(1/delta) / eps^2`` (Lemma 4.4).
+
+    Raises
+    ------
+    ValueError
+        If an argument is outside its range.
+    Infeasible
+        If eps is above 1.
+    """
+    eps = check_positive("eps", eps)
+    delta = check_open_unit("delta", delta)
+    check_choice("constant", constant, PRIVATE_COIN_CONSTANTS)
+    if eps > 1:
+        raise Infeasible(f"The theorem holds for eps <= 1, got {eps!r}.")
+    log_term = -math.log(delta)
+    if constant == "theorem":
+        log_term += 1 - math.log(eps)
+    return 36 / eps / eps * log_term
+
+
+def private_coin_tuples(
+    n: int,
+    eps: float,
+    delta: float,
+    *,
+    accounting: str = "exact",
+    entries: int | None = None,
+    constant: str = "theorem",
+) -> int:
+    """Return rho, the number of uniform tuples that every user adds.
+
+    Parameters
+    ----------
+    n : int
+        Number of users, >= 1.
+    eps : float
+        Nats, > 0.
+    delta : float
+        In (0, 1).
+    accounting : {"printed", "exact"}
+        See the module's description.
+    entries : int, optional
+        tau, in 1..60; :func:`default_entries` when left out. The printed rho does not depend on it.
+    constant : {"theorem", "lemma"}
+        Of the printed accounting, see :func:`private_coin_formula`.
+
+    Returns
+    -------
+    int
+        Exact: the smallest integer that suffices.
+
+    Raises
+    ------
+    ValueError
+        If an argument is outside its range.
+    Infeasible
+        If eps is above 1 (printed), n is below 2^tau (printed), or the number is too large to be found.
+    """
+    n = check_count("n", n, 1)
+    eps = check_positive("eps", eps)
+    delta = check_open_unit("delta", delta)
+    check_choice("accounting", accounting, PRIVATE_COIN_ACCOUNTINGS)
+    check_choice("constant", constant, PRIVATE_COIN_CONSTANTS)
+    entries = default_entries(n) if entries is None else check_entries(entries)
+    if accounting == "exact":
+        return _exact_tuples(n, eps, delta, entries)
+    if n < 2**entries:
+        raise Infeasible(f"The proof needs n >= 2^tau, there are {n} users for tau = {entries}.")
+    wanted = private_coin_formula(eps, delta, constant=constant)
+    if not wanted * n <= MOST:
+        raise Infeasible(f"About {wanted:.3g} tuples per user would be needed, more than 2^53 in total.")
+    return math.ceil(wanted)
+
+
+def check_entries(entries: int) -> int:
+    """Return tau as an int if it is an integer in 1..60, else raise ValueError."""
+    count = check_count("entries", entries, 1)
+    if count > 60:
+        raise ValueError(f"entries must be an integer in 1..60, got {entries!r}.")
+    return count
+
+
+@remember(_REMEMBERED)
+def _exact_tuples(n: int, eps: float, delta: float, entries: int) -> int:
+    tail, rate = negligible(delta), 2.0**-entries
+
+    def enough(tuples: int) -> bool:
+        messages = Window(tuples * n, np.ones(1))
+        return log_ratio(mixed_matched_delta(messages, rate, eps, math.inf, tail), delta) <= 0
+
+    low, high = 0, 1
+    if enough(0):
+        return 0
+    while not enough(high):
+        low, high = high, 2 * high
+        if high * n > MOST:
+            raise Infeasible("More than 2^53 uniform tuples would be needed.")
+    while high - low > 1:
+        middle = (low + high) // 2
+        low, high = (low, middle) if enough(middle) else (middle, high)
+    return high
+
+
+@dataclass(frozen=True)
+class TuplesProfile:
+    """Privacy profile of one tuple among uniform ones, see :func:`matched_delta`.
+
+    Parameters
+    ----------
+    uniform_tuples : int
+        Number of uniform tuples of all users, >= 0.
+    entries : int
+        tau, entries per tuple, >= 1.
+    """
+
+    uniform_tuples: int
+    entries: int
+    kind: ClassVar[Kind] = "upper"
+    neighbours: ClassVar[str] = "replace_one"
+    view: ClassVar[View] = "analyzer"
+    source: ClassVar[str] = "one tuple among uniform ones, the tuples of all others being known"
+
+    def delta(self, eps: ArrayLike) -> NDArray[np.float64]:
+        """Return delta for each eps (nats, >= 0), shape of `eps`; both directions agree."""
+        eps_ = np.asarray(eps, np.float64)
+        rate = 2.0**-self.entries
+        flat = [matched_delta(float(e), self.uniform_tuples, rate) for e in eps_.ravel()]
+        return np.array(flat).reshape(eps_.shape)

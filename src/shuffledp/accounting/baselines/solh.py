@@ -1,0 +1,221 @@
+r"""SOLH, shuffled optimal local hashing: the number of hash cells and the local budget.
+
+Every user draws a random hash of the k values to d' cells and reports it together with generalised randomised response
+(GRR) over the cells. With probability ``lambda = d' / (e^eps_local + d' - 1)`` the cell is uniform; these reports are
+the blanket of the others. Two accountings:
+
+``printed``
+    The blanket theorem of Balle, Bell, Gascon and Nissim 2019 (Theorem 3.1) with d' in the place of k, which is how
+    the method of Wang et al. 2020 is calibrated in the paper on dummies (arXiv 2009.13738):
+    ``e^eps_local = mu - d' + 1`` with ``mu = eps^2 (n - 1) / (14 ln(2/delta))``, and ``d' = (mu + 2) / 3``.
+``exact``
+    The divergence itself, :mod:`shuffledp.accounting.general.matched_blanket`, averaged over the number of uniform
+    reports, and the d' of least error under it.
+
+Conventions: eps in nats; replacement neighbours; the adversary is the analyzer, who knows the inputs of all others.
+Hashes are taken as fully random functions.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, ClassVar
+
+import numpy as np
+
+from shuffledp.accounting.errors import Infeasible
+from shuffledp.accounting.general.matched_blanket import (
+    BLOCKS,
+    blanketed_delta,
+    block_length,
+    matched_rate,
+    mixed_matched_delta,
+)
+from shuffledp.numerics.checks import check_choice, check_count, check_open_unit, check_positive
+from shuffledp.numerics.magnitudes import log_ratio, negligible
+from shuffledp.numerics.remember import remember
+from shuffledp.numerics.roots import root_below
+from shuffledp.numerics.windows import binomial_window
+from shuffledp.utility.hashing import _mse
+
+if TYPE_CHECKING:
+    from numpy.typing import ArrayLike, NDArray
+
+    from shuffledp.accounting.general.profiles import Kind, View
+
+SOLH_ACCOUNTINGS = ("printed", "exact")
+
+#: Largest delta of the printed theorem: 14 ln(2/delta) / eps^2 has to exceed 27 / eps up to eps = 1.
+_MOST_DELTA = 2 * math.exp(-27 / 14)
+_REMEMBERED = 4096
+_XTOL = 1e-9
+#: Nats; a larger budget is as good as none.
+_MOST_BUDGET = 600.0
+#: Blocks per standard deviation while searching for d'; the error is flat there.
+_COARSE = 3
+#: Relative step in d' at which the search ends.
+_FINEST = 0.01
+
+
+@dataclass(frozen=True)
+class HashedReport:
+    """A calibrated local-hashing report.
+
+    Parameters
+    ----------
+    cells : int
+        d', at least 2.
+    eps_local : float
+        Nats, > 0.
+    """
+
+    cells: int
+    eps_local: float
+
+
+def solh_report(
+    n: int, domain_size: int, eps: float, delta: float, *, accounting: str = "exact", cells: int | None = None
+) -> HashedReport:
+    """Return the number of cells and the local budget with which n shuffled reports are (eps, delta)-private.
+
+    Parameters
+    ----------
+    n : int
+        Number of users, >= 1.
+    domain_size : int
+        Number of values k, >= 2; only the best number of cells depends on it.
+    eps : float
+        Nats, > 0.
+    delta : float
+        In (0, 1).
+    accounting : {"printed", "exact"}
+        See the module's description.
+    cells : int, optional
+        d', >= 2, if it is not to be chosen.
+
+    Returns
+    -------
+    HashedReport
+        Exact: the largest local budget, rounded down by at most 1e-9 relative; the bound that it inverts is up to
+        1e-3 relative above delta. The error of the chosen d' is within 1e-3 relative of the least.
+
+    Raises
+    ------
+    ValueError
+        If an argument is outside its range.
+    Infeasible
+        If the printed theorem does not hold here (eps above 1, delta above ``2 e^(-27/14)``), or leaves less than two
+        cells or no local budget.
+    """
+    n = check_count("n", n, 1)
+    domain_size = check_count("domain_size", domain_size, 2)
+    eps = check_positive("eps", eps)
+    delta = check_open_unit("delta", delta)
+    check_choice("accounting", accounting, SOLH_ACCOUNTINGS)
+    if cells is not None:
+        cells = check_count("cells", cells, 2)
+    if accounting == "exact":
+        return _exact_report(n, domain_size, eps, delta, cells)
+    return _printed_report(n, eps, delta, cells)
+
+
+def _printed_report(n: int, eps: float, delta: float, cells: int | None) -> HashedReport:
+    if eps > 1:
+        raise Infeasible(f"The theorem holds for eps <= 1, got {eps!r}.")
+    if delta > _MOST_DELTA:
+        raise Infeasible(f"The theorem holds for delta <= {_MOST_DELTA:.6f}, got {delta!r}.")
+    scale = eps * eps * (n - 1) / (14 * math.log(2 / delta))
+    least = 2 if cells is None else cells
+    # e^eps_local = scale - d' + 1 has to exceed 1.
+    if scale <= least:
+        raise Infeasible(
+            f"{n} users amplify too little: eps^2 (n - 1) / (14 ln(2/delta)) = {scale:.4g} has to exceed {least}."
+        )
+    best = (scale + 2) / 3
+    choices = [cells] if cells is not None else sorted({max(2, math.floor(best)), max(2, math.ceil(best))})
+    # As in the paper, of the two neighbours the one with the smaller leading term, which does not depend on k.
+    chosen = max((d for d in choices if scale > d), key=lambda d: (scale - d) ** 2 * (d - 1))
+    return HashedReport(chosen, math.log1p(scale - chosen))
+
+
+@remember(_REMEMBERED)
+def _exact_report(n: int, domain_size: int, eps: float, delta: float, cells: int | None) -> HashedReport:
+    if cells is None:
+        cells = _best_cells(n, domain_size, eps, delta)
+    guess = _exact_budget(n, cells, eps, delta, _COARSE, 1e-4)
+    return HashedReport(cells, _exact_budget(n, cells, eps, delta, BLOCKS, _XTOL, guess))
+
+
+def _best_cells(n: int, domain_size: int, eps: float, delta: float) -> int:
+    """Return d' of nearly least error: downhill steps that shrink, from the printed choice."""
+    errors: dict[int, float] = {}
+    budget = math.log1p(math.exp(eps) + (n - 1) * eps * eps / (20 * math.log(2 / delta)))
+
+    def error(cells: int) -> float:
+        nonlocal budget
+        if cells not in errors:
+            budget = _exact_budget(n, cells, eps, delta, _COARSE, 1e-5, budget)
+            errors[cells] = _mse(n, domain_size, cells, budget)
+        return errors[cells]
+
+    scale = math.exp(eps) + eps * eps * (n - 1) / (14 * math.log(2 / delta))
+    best = max(2, round((scale + 2) / 3))
+    factor = 2.0
+    while True:
+        step = max(1, round(best * (factor - 1)))
+        for candidate in (best + step, max(2, min(best - 1, round(best / factor)))):
+            if error(candidate) < error(best):
+                best = candidate
+                break
+        else:
+            if step == 1 or factor < 1 + _FINEST:
+                return best
+            factor = math.sqrt(factor)
+
+
+@remember(_REMEMBERED)
+def _exact_budget(
+    n: int, cells: int, eps: float, delta: float, blocks: int, xtol: float, guess: float | None = None
+) -> float:
+    """Return the largest eps_local whose delta is at most `delta`, rounded down; eps itself always suffices."""
+    tail = negligible(delta)
+
+    def excess(log_budget: float) -> float:
+        eps_local = math.exp(log_budget)
+        rate = matched_rate(1 / cells, eps_local)
+        messages, block = binomial_window(n - 1, rate, tail), block_length(n - 1, rate, blocks)
+        value = mixed_matched_delta(messages, 1 / cells, eps, eps_local, tail, block=block)
+        return log_ratio(value, delta)
+
+    start = math.log(guess) if guess is not None else math.log(eps) + 0.1
+    return math.exp(root_below(excess, start, math.log(eps), math.log(max(_MOST_BUDGET, 2 * eps)), xtol=xtol))
+
+
+@dataclass(frozen=True)
+class SolhProfile:
+    """Privacy profile of n shuffled local-hashing reports, see :func:`blanketed_delta`.
+
+    Parameters
+    ----------
+    n : int
+        Number of users, >= 1.
+    cells : int
+        d', >= 2.
+    eps_local : float
+        Nats, > 0.
+    """
+
+    n: int
+    cells: int
+    eps_local: float
+    kind: ClassVar[Kind] = "upper"
+    neighbours: ClassVar[str] = "replace_one"
+    view: ClassVar[View] = "analyzer"
+    source: ClassVar[str] = "privacy blanket of Balle et al. 2019, evaluated exactly for local hashing"
+
+    def delta(self, eps: ArrayLike) -> NDArray[np.float64]:
+        """Return delta for each eps (nats, >= 0), shape of `eps`; both directions agree."""
+        eps_ = np.asarray(eps, np.float64)
+        flat = [blanketed_delta(float(e), self.n - 1, 1 / self.cells, self.eps_local) for e in eps_.ravel()]
+        return np.array(flat).reshape(eps_.shape)

@@ -1,0 +1,191 @@
+"""Split-and-mix: shares modulo q (Ishai et al. 2006; Balle et al. 2020)."""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING, Literal, get_args
+
+import numpy as np
+from scipy.special import gammaln
+
+from shuffledp.accounting.errors import Infeasible
+from shuffledp.accounting.random_population.secure_sum import security_bits
+from shuffledp.numerics.checks import (
+    check_choice,
+    check_count,
+    check_open_unit,
+    check_positive,
+)
+from shuffledp.numerics.remember import remember
+
+if TYPE_CHECKING:
+    pass
+from shuffledp.accounting.baselines.fragmented_rappor import _REMEMBERED
+
+IkosForm = Literal["figure", "average", "worst_case", "collision"]
+
+
+IKOS_FORMS: tuple[str, ...] = get_args(IkosForm)
+
+
+#: Shares on top of the quotient in the three published formulas.
+_EXTRA = {"figure": 0, "average": 1, "worst_case": 2}
+
+
+#: Most users of the collision bound: it takes n^2 steps.
+_MOST_COLLISION_USERS = 20000
+
+
+_MOST_SHARES = 64
+
+
+def ikos_group_order(n: int, max_value: int, eps: float, failure: float) -> int:
+    """Return an order of the group in which the noisy sum wraps around with at most a given probability.
+
+    Parameters
+    ----------
+    n : int
+        Users, >= 1.
+    max_value : int
+        D, >= 1.
+    eps : float
+        Nats, > 0.
+    failure : float
+        In (0, 1).
+
+    Returns
+    -------
+    int
+        ``q = n D + 1 + 2 ceil((D / eps) log(2 / failure))``; the noise has ``Pr[|k| > r] < 2 e^(-(r + 1) eps / D)``.
+
+    Raises
+    ------
+    ValueError
+        If an argument is outside its range.
+    """
+    n = check_count("n", n, 1)
+    size = check_count("max_value", max_value, 1)
+    eps = check_positive("eps", eps)
+    failure = check_open_unit("failure", failure)
+    return n * size + 1 + 2 * math.ceil(size / eps * math.log(2 / failure))
+
+
+def ikos_shares(
+    n: int, max_value: int, eps: float, delta: float, *, form: str, group_order: int | None = None
+) -> int:
+    """Return the number of shares per user of IKOS split-and-mix.
+
+    Parameters
+    ----------
+    n : int
+        Users, >= 3.
+    max_value : int
+        D, >= 1.
+    eps : float
+        Budget of the noise in the sum, nats, > 0.
+    delta : float
+        Spent on the security of the shares, in (0, 1).
+    form : {"figure", "average", "worst_case", "collision"}
+        ``figure``: ``ceil((2 sigma + log2 q) / (log2 n - log2 e))``, which gives the numbers of the published figure;
+        no theorem for it is known. ``average``: 1 more, a bound for uniform inputs, often used for all. ``worst_case``:
+        2 more, proven for all inputs. ``collision``: the smallest number for which the second-moment bound of
+        :func:`ikos_distance` suffices, proven for all inputs.
+    group_order : int, optional
+        q, >= 2; default ``n D``, as in the figure.
+
+    Returns
+    -------
+    int
+        Messages per user, of ``ceil(log2 q)`` bits each, at least 2.
+
+    Raises
+    ------
+    ValueError
+        If an argument is outside its range.
+    Infeasible
+        ``collision`` only: for more than 20000 users, or if 64 shares are not enough.
+
+    Notes
+    -----
+    ``sigma = log2((1 + e^eps) / delta)``. Balle et al. 2020; Ghazi et al. 2021, Section 5.
+    """
+    n = check_count("n", n, 3)
+    size = check_count("max_value", max_value, 1)
+    eps = check_positive("eps", eps)
+    delta = check_open_unit("delta", delta)
+    check_choice("form", form, IKOS_FORMS)
+    order = n * size if group_order is None else check_count("group_order", group_order, 2)
+    sigma = security_bits(eps, delta)
+    if form != "collision":
+        quotient = (2 * sigma + math.log2(order)) / (math.log2(n) - math.log2(math.e))
+        return max(2, math.ceil(quotient + _EXTRA[form]))
+    for shares in range(2, _MOST_SHARES + 1):
+        if 2 * sigma - 2 + math.log2(order) > (shares - 2) * math.log2(n) + 1:
+            continue  # the leading term of the bound alone, up to rounding, is too large
+        if ikos_distance(n, order, shares) <= 2.0**-sigma:
+            return shares
+    raise Infeasible(f"{_MOST_SHARES} shares of {n} users are not enough by the collision bound.")
+
+
+def ikos_distance(n: int, group_order: int, shares: int) -> float:
+    """Return a bound on the distance between shuffled shares and uniform messages of the same sum.
+
+    Parameters
+    ----------
+    n : int
+        Users, in [1, 20000].
+    group_order : int
+        q, at least n.
+    shares : int
+        m, at least 2.
+
+    Returns
+    -------
+    float
+        Bound on the total variation distance, at most 1, for every choice of inputs.
+
+    Raises
+    ------
+    ValueError
+        If an argument is outside its range.
+    Infeasible
+        For more than 20000 users.
+
+    Notes
+    -----
+    Let each of the m columns of shares be shuffled on its own, the first not at all: that shows more. Two independent
+    runs with the same inputs collide exactly as often as if all messages were uniform with the right sum, times
+    ``q^(C - 1)``, where C counts the components of the union of m - 1 random permutations of the users: in each
+    component one of the equations between shares is implied by the others. So the distance is at most
+    ``sqrt(E[q^(C - 1)] - 1) / 2``. As ``q^C`` counts the colourings of users by q colours that are constant on
+    components, ``E[q^C]`` is the sum of multinomial coefficients to the power 2 - m over all sizes of colour classes,
+    a coefficient of the q-th power of a series, for which a recursion with positive terms is known.
+    """
+    n = check_count("n", n, 1)
+    order = check_count("group_order", group_order, 2)
+    shares = check_count("shares", shares, 2)
+    if order < n:
+        raise ValueError(f"group_order must be an integer in [n, 2^53], got {group_order!r} with n = {n}.")
+    if n > _MOST_COLLISION_USERS:
+        raise Infeasible(
+            f"The collision bound takes n^2 steps, too many for n = {n} > {_MOST_COLLISION_USERS}."
+        )
+    return _distance(n, order, shares)
+
+
+@remember(_REMEMBERED)
+def _distance(n: int, order: int, shares: int) -> float:
+    log_factorial = gammaln(np.arange(n + 1) + 1.0)
+    log_moment = np.zeros(n + 1)  # of E[q^(C - 1)] for 1, 2, .. users; place 0 is not used
+    excess = 0.0
+    sizes = np.arange(n + 1, dtype=np.float64)
+    for users in range(2, n + 1):
+        k = sizes[1:users]
+        log_choices = log_factorial[users] - log_factorial[1:users] - log_factorial[users - 1 : 0 : -1]
+        weights = np.log(k * (order + 1) / users - 1) - (shares - 2) * log_choices
+        terms = weights + log_moment[users - 1 : 0 : -1]
+        top = float(np.max(terms))
+        total = top + math.log(float(np.sum(np.exp(terms - top))))
+        log_moment[users] = np.logaddexp(0.0, total)
+        excess = total
+    return min(0.5 * math.exp(min(excess / 2, 1.0)), 1.0) if n > 1 else 0.0

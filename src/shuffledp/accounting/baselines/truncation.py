@@ -1,0 +1,188 @@
+r"""Histograms by truncated counts (Balcer and Cheu 2020): the rate at which every user adds ones.
+
+For every value j a user sends ``1[x = j] + Bernoulli(p)`` messages, p close to 1, so that ``y_j = n_j + Bin(n, p)``.
+The analyzer outputs ``y_j / n - p`` if ``y_j > n``, else 0. Two accountings:
+
+``printed``
+    ``p = 1 - 200 ln(4/delta) / (eps^2 n)``: their counter at (eps/2, delta/2), since two values change.
+``exact``
+    The divergence of the two counts that change, (1 + X, Y) and (X, 1 + Y) with X, Y ~ Bin(n, p) independent. The
+    likelihood ratio of a pair (u, v) is ``g(u) / g(v)``, ``g(u) = u / (n + 1 - u)``, so that given v it grows with u.
+    The histogram is accounted for as a whole; nothing is halved.
+
+Conventions: eps in nats; replacement neighbours; the adversary is the analyzer, who knows the inputs of all others.
+Exchanging the two values exchanges the counts, and replacing p by 1 - p mirrors them: neither changes delta.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, ClassVar
+
+import numpy as np
+
+from shuffledp.accounting.errors import Infeasible
+from shuffledp.numerics.checks import (
+    check_choice,
+    check_count,
+    check_nonnegative,
+    check_open_unit,
+    check_positive,
+)
+from shuffledp.numerics.magnitudes import log_ratio, negligible
+from shuffledp.numerics.remember import remember
+from shuffledp.numerics.roots import root_below
+from shuffledp.numerics.windows import binomial_window
+
+if TYPE_CHECKING:
+    from numpy.typing import ArrayLike, NDArray
+
+    from shuffledp.accounting.general.profiles import Kind, View
+
+TRUNCATION_ACCOUNTINGS = ("printed", "exact")
+
+_REMEMBERED = 4096
+_XTOL = 1e-11
+#: Mass that windows may leave out, relative to the answer; the first attempt; and the least that floats can hold.
+_OMITTED = 1e-13
+_FIRST_TAIL = 1e-30
+_FLOOR = 1e-320
+_MOST_EPS = 700.0
+
+
+def two_bins_delta(eps: float, n: int, rate: float) -> float:
+    """Return the exact delta of one user's value among two counts with binomial noise.
+
+    Parameters
+    ----------
+    eps : float
+        Nats, >= 0.
+    n : int
+        Trials of either binomial, >= 1.
+    rate : float
+        Their rate, in (0, 1); ``1 - rate`` gives the same.
+
+    Returns
+    -------
+    float
+        In [0, 1]; about 1e-10 relative too large at most, except below 1e-300, where floats end.
+
+    Raises
+    ------
+    ValueError
+        If an argument is outside its range.
+    """
+    eps = check_nonnegative("eps", eps)
+    n = check_count("n", n, 1)
+    rate = check_open_unit("rate", rate)
+    tail = _FIRST_TAIL
+    while True:
+        value = _two_bins(eps, n, rate, tail)
+        if tail <= max(_OMITTED * value, _FLOOR):
+            return value
+        tail = max(tail * 1e-30, _FLOOR)
+
+
+def _two_bins(eps: float, n: int, rate: float, tail: float) -> float:
+    noise = binomial_window(n, rate, tail)
+    pmf = noise.pmf
+    upper_tail = np.append(np.cumsum(pmf[::-1])[::-1], 0.0)  # Pr[X >= start + i], within the window
+    v = noise.support.astype(np.float64)
+    growth = math.exp(min(eps, _MOST_EPS))
+    # Smallest u with g(u) > e^eps g(v). Rounding matters only where the ratio is e^eps itself, which adds nothing.
+    least = np.floor((n + 1) * growth * v / (n + 1 - v + growth * v)) + 1
+    at = np.clip(least - noise.start, 0, pmf.size + 1).astype(np.int64)
+    shifted = upper_tail[np.maximum(at - 1, 0).clip(max=pmf.size)]  # Pr[1 + X >= u]
+    plain = upper_tail[at.clip(max=pmf.size)]
+    before = pmf * v * (1 - rate) / ((n + 1 - v) * rate)  # Pr[Y = v - 1]
+    return min(
+        float(np.sum(np.maximum(pmf * shifted - growth * before * plain, 0.0))) + 2 * noise.omitted, 1.0
+    )
+
+
+def truncation_miss_rate(n: int, eps: float, delta: float, *, accounting: str = "exact") -> float:
+    """Return ``1 - p``, the probability with which a user adds no one to a count.
+
+    Parameters
+    ----------
+    n : int
+        Number of users, >= 1.
+    eps : float
+        Nats, > 0.
+    delta : float
+        In (0, 1).
+    accounting : {"printed", "exact"}
+        See the module's description.
+
+    Returns
+    -------
+    float
+        In (0, 1/2]. Exact: the smallest that suffices, rounded up by at most 1e-11 relative.
+
+    Raises
+    ------
+    ValueError
+        If an argument is outside its range.
+    Infeasible
+        If the printed theorem does not hold here (eps above 2, too few users), or if not even fair coins suffice.
+
+    Notes
+    -----
+    ``200 ln(4/delta) / (eps^2 n)``, for ``sqrt(400 ln(4/delta) / n) <= eps <= 2``: Balcer and Cheu 2020, their counter
+    and histogram at half the budget.
+    """
+    n = check_count("n", n, 1)
+    eps = check_positive("eps", eps)
+    delta = check_open_unit("delta", delta)
+    check_choice("accounting", accounting, TRUNCATION_ACCOUNTINGS)
+    if accounting == "exact":
+        return _exact_miss_rate(n, eps, delta)
+    if eps > 2:
+        raise Infeasible(f"The theorem holds for eps <= 2, got {eps!r}.")
+    rate = 200 * math.log(4 / delta) / eps / eps / n
+    if rate > 0.5:
+        raise Infeasible(
+            f"The theorem needs n >= 400 ln(4/delta) / eps^2 = {2 * rate * n:.6g} users, there are {n}."
+        )
+    return rate
+
+
+@remember(_REMEMBERED)
+def _exact_miss_rate(n: int, eps: float, delta: float) -> float:
+    tail = negligible(delta)
+
+    def excess(minus_log_rate: float) -> float:
+        return log_ratio(_two_bins(eps, n, math.exp(-minus_log_rate), tail), delta)
+
+    fair = math.log(2)
+    if excess(fair) > 0:
+        raise Infeasible(f"{n} users are too few: not even ones added by fair coins give delta = {delta!r}.")
+    guess = math.log(n) - math.log(max(32 * math.log(2 / delta) / 10 / eps / eps, 1.0))
+    return math.exp(-root_below(excess, guess, fair, math.inf, xtol=_XTOL))
+
+
+@dataclass(frozen=True)
+class TwoBinsProfile:
+    """Privacy profile of truncated counts, see :func:`two_bins_delta`.
+
+    Parameters
+    ----------
+    n : int
+        Number of users, >= 1.
+    miss_rate : float
+        ``1 - p``, in (0, 1).
+    """
+
+    n: int
+    miss_rate: float
+    kind: ClassVar[Kind] = "exact"
+    neighbours: ClassVar[str] = "replace_one"
+    view: ClassVar[View] = "analyzer"
+    source: ClassVar[str] = "the two counts that change, each with binomial noise"
+
+    def delta(self, eps: ArrayLike) -> NDArray[np.float64]:
+        """Return delta for each eps (nats, >= 0), shape of `eps`; both directions agree."""
+        eps_ = np.asarray(eps, np.float64)
+        flat = [two_bins_delta(float(e), self.n, self.miss_rate) for e in eps_.ravel()]
+        return np.array(flat).reshape(eps_.shape)

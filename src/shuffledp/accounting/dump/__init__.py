@@ -1,0 +1,1 @@
+"""Li et al., DUMP: dummy points."""

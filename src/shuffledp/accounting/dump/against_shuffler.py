@@ -1,0 +1,148 @@
+"""What a user's own dummies protect against the shuffler: local privacy of pureDUMP and mixDUMP.
+
+The shuffler sees the s + 1 messages of one user, in an order that says nothing: a report, after generalised randomised
+response (GRR) in mixDUMP, and s dummies, uniform over {1..k}. With a of them equal to one value and b to another, the
+likelihoods of these two inputs have the ratio ``((E - 1) a + s + 1) / ((E - 1) b + s + 1)``, ``E = e^eps_local``.
+
+Three accountings:
+
+``printed``
+    The theorems of DUMP (arXiv 2009.13738). The formula of Theorem 5.7 is lost; this is the bound that its text
+    describes: at least t of the dummies equal b, except with probability delta, and all others may equal a. It is
+    proven, but does not go to 0 with many dummies.
+``corrected``
+    Both counts are within their Chernoff bounds, each except with probability delta / 2.
+``exact``
+    The divergence itself, see :mod:`shuffledp.accounting.general.dummy_blanket`.
+
+Conventions: eps in nats; replacement neighbours; `dummies` are those of the user alone.
+"""
+
+from __future__ import annotations
+
+import math
+
+from shuffledp.accounting.dump.dummies import blanket_delta, dummy_epsilon
+from shuffledp.accounting.general.profiles import log_gaussian_delta
+from shuffledp.numerics.checks import check_choice, check_count, check_open_unit, check_positive
+from shuffledp.numerics.magnitudes import log_ratio
+from shuffledp.numerics.remember import remember
+from shuffledp.numerics.roots import root_below
+
+SHUFFLER_ACCOUNTINGS = ("printed", "corrected", "exact")
+
+_REMEMBERED = 4096
+_XTOL = 1e-10
+
+
+def pure_shuffler_epsilon(
+    domain_size: int, dummies: int, delta: float, *, accounting: str = "exact"
+) -> float:
+    """Return the local eps of a pureDUMP user, whose value is sent as it is, against the shuffler.
+
+    Parameters
+    ----------
+    domain_size : int
+        Number of values k, >= 2.
+    dummies : int
+        The user's own dummies s, >= 0.
+    delta : float
+        In (0, 1).
+    accounting : {"printed", "exact"}
+        As for :func:`shuffledp.accounting.dump.dummies.dummy_epsilon`, of which this is the case of one user.
+
+    Raises
+    ------
+    ValueError
+        If an argument is outside its range.
+    Infeasible
+        If the printed theorem does not hold here (eps above 1, delta above ``2 e^(-27/14)``), or if no finite eps
+        has this delta.
+
+    Notes
+    -----
+    ``sqrt(14 k ln(2/delta) / (s - 1))``: DUMP, Corollary 5.3.
+    """
+    return dummy_epsilon(domain_size, dummies, delta, accounting=accounting)
+
+
+def mix_shuffler_epsilon(
+    domain_size: int, dummies: int, delta: float, eps_local: float, *, accounting: str = "exact"
+) -> float:
+    """Return the local eps of a mixDUMP user, whose GRR report is among own dummies, against the shuffler.
+
+    Parameters
+    ----------
+    domain_size : int
+        Number of values k, >= 2.
+    dummies : int
+        The user's own dummies s, >= 0.
+    delta : float
+        In (0, 1).
+    eps_local : float
+        Budget of GRR, nats, > 0.
+    accounting : {"printed", "corrected", "exact"}
+        See the module's description. All of them hold for every argument.
+
+    Returns
+    -------
+    float
+        Nats, at most `eps_local`. Exact: the smallest eps whose delta is at most `delta`, rounded up by at most 1e-10
+        relative (or to 1e-12, if below).
+
+    Raises
+    ------
+    ValueError
+        If an argument is outside its range.
+    Infeasible
+        If so many dummies meet so few values that the exact sum does not fit into memory.
+
+    Notes
+    -----
+    DUMP, Theorem 5.7.
+    """
+    domain_size = check_count("domain_size", domain_size, 2)
+    dummies = check_count("dummies", dummies)
+    delta = check_open_unit("delta", delta)
+    eps_local = check_positive("eps_local", eps_local)
+    check_choice("accounting", accounting, SHUFFLER_ACCOUNTINGS)
+    if accounting == "exact":
+        return _exact(domain_size, dummies, delta, eps_local)
+    mean = dummies / domain_size
+    if accounting == "printed":
+        least = max(0.0, mean - math.sqrt(2 * mean * math.log(1 / delta)))
+        most = dummies + 1 - least
+    else:
+        log_inverse = math.log(2 / delta)
+        least = max(0.0, mean - math.sqrt(2 * mean * log_inverse))
+        most = min(mean + max(math.sqrt(3 * mean * log_inverse), 3 * log_inverse) + 1, dummies + 1.0)
+    return min(eps_local, _log_likelihood_ratio(most, least, dummies, eps_local))
+
+
+def _log_likelihood_ratio(a: float, b: float, dummies: int, eps_local: float) -> float:
+    """Log of the likelihood ratio of the module's description, divided through by E, which may overflow."""
+    gain, floor = -math.expm1(-eps_local), math.exp(-eps_local) * (dummies + 1)
+    return math.log((gain * a + floor) / (gain * b + floor)) if gain * b + floor > 0 else math.inf
+
+
+@remember(_REMEMBERED)
+def _exact(domain_size: int, dummies: int, delta: float, eps_local: float) -> float:
+    log_delta = math.log(delta)
+    if blanket_delta(0.0, dummies, domain_size, eps_local) <= delta:
+        return 0.0
+
+    def excess(minus_log_eps: float) -> float:  # increasing, as delta falls with eps
+        return log_ratio(blanket_delta(math.exp(-minus_log_eps), dummies, domain_size, eps_local), delta)
+
+    low, high = -math.log(eps_local), -math.log(1e-12)
+    if low >= high or excess(high) <= 0:
+        return min(eps_local, 1e-12)
+    mu = math.sqrt(2 * domain_size / (dummies + 1))  # without the noise of the report, in the limit of many
+
+    def limit(minus_log_eps: float) -> float:
+        return log_gaussian_delta(mu, math.exp(-minus_log_eps)) - log_delta
+
+    guess = root_below(limit, low, low - 40, high, xtol=1e-6)
+    slope = (limit(guess + 1e-4) - limit(guess - 1e-4)) / 2e-4
+    slope = slope if math.isfinite(slope) else 0.0
+    return math.exp(-root_below(excess, guess, low, high, xtol=_XTOL, slope=slope))

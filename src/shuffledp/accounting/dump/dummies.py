@@ -1,0 +1,402 @@
+"""How many dummies a user needs to hide among, and what privacy dummies give: pureDUMP and mixDUMP.
+
+Every user sends a value of {1..k} together with dummies, values drawn uniformly from {1..k}; all messages are
+shuffled. In mixDUMP the value goes through generalised randomised response (GRR) first. Two accountings:
+
+``printed``
+    The theorems of the paper (arXiv 2009.13738), letter for letter and only where their proofs hold.
+``exact``
+    The divergence itself, see :mod:`shuffledp.accounting.general.dummy_blanket`.
+
+Conventions: eps in nats; replacement neighbours; the guarantee is against the analyzer, who sees shuffled messages
+and knows the inputs of all other users. `dummies` is the total of all users; only the total matters.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING, Literal, get_args
+
+import numpy as np
+
+from shuffledp.accounting.errors import Infeasible
+from shuffledp.accounting.general.dummy_blanket import (
+    blanket_rate,
+    likely_delta,
+    lone_delta,
+    mixed_blanket_delta,
+    mixed_dummy_delta,
+    pair_window,
+)
+from shuffledp.accounting.general.profiles import log_gaussian_delta
+from shuffledp.numerics.checks import (
+    MOST,
+    check_choice,
+    check_count,
+    check_nonnegative,
+    check_open_unit,
+    check_positive,
+)
+from shuffledp.numerics.magnitudes import log_ratio, negligible
+from shuffledp.numerics.remember import remember
+from shuffledp.numerics.roots import root_below
+from shuffledp.numerics.windows import Window, binomial_window
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+DumpAccounting = Literal["printed", "exact"]
+DUMP_ACCOUNTINGS: tuple[str, ...] = get_args(DumpAccounting)
+
+#: Largest delta of the printed theorem on dummies: 14 ln(2/delta) / eps^2 has to exceed 27 / eps up to eps = 1.
+_MOST_DELTA = 2 * math.exp(-27 / 14)
+_REMEMBERED = 4096
+_XTOL = 1e-11
+#: Mass that may be left out of the law of the messages, relative to delta, and the least that floats can tell from 0.
+_OMITTED = 1e-13
+_FLOOR = 1e-320
+#: Evaluations after which the search for an integer halves its bracket.
+_PATIENCE = 25
+
+
+def dummy_delta(domain_size: int, dummies: int, eps: float) -> float:
+    """Return the exact delta of a value that is sent as it is among uniform dummies.
+
+    Parameters
+    ----------
+    domain_size : int
+        Number of values k, >= 2.
+    dummies : int
+        Total number of dummies, >= 0.
+    eps : float
+        Nats, >= 0.
+
+    Returns
+    -------
+    float
+        In [0, 1], the same in both directions and for all pairs of values; about 1e-11 relative too large at most,
+        except below 1e-300, where floats end. Never below ``(1 - 1/k)^dummies``, the probability that no dummy
+        equals the other value.
+
+    Raises
+    ------
+    ValueError
+        If an argument is outside its range.
+    Infeasible
+        If so many messages meet so few values that the sum does not fit into memory.
+    """
+    domain_size = check_count("domain_size", domain_size, 2)
+    dummies = check_count("dummies", dummies)
+    eps = check_nonnegative("eps", eps)
+    tail = negligible(likely_delta(dummies, domain_size, eps))
+    return mixed_dummy_delta(pair_window(dummies, domain_size, tail), eps)
+
+
+def dummy_epsilon(domain_size: int, dummies: int, delta: float, *, accounting: str = "exact") -> float:
+    """Return the eps that a value sent as it is has among uniform dummies.
+
+    Parameters
+    ----------
+    domain_size, dummies
+        As in :func:`dummy_delta`.
+    delta : float
+        In (0, 1).
+    accounting : {"printed", "exact"}
+        See the module's description.
+
+    Returns
+    -------
+    float
+        Nats. Exact: the smallest eps whose exact delta is at most `delta`, rounded up by at most 1e-11 relative
+        (or to 1e-12, if below).
+
+    Raises
+    ------
+    ValueError
+        If an argument is outside its range.
+    Infeasible
+        If the printed theorem does not hold here (eps above 1, delta above ``2 e^(-27/14)``), or if no finite eps
+        has this delta.
+
+    Notes
+    -----
+    ``sqrt(14 k ln(2/delta) / (S - 1))``: DUMP, Theorem 5.2.
+    """
+    domain_size = check_count("domain_size", domain_size, 2)
+    dummies = check_count("dummies", dummies)
+    delta = check_open_unit("delta", delta)
+    check_choice("accounting", accounting, DUMP_ACCOUNTINGS)
+    if accounting == "exact":
+        return _exact_epsilon(domain_size, dummies, delta)
+    _check_printed(delta, _MOST_DELTA)
+    eps = _printed_epsilon(domain_size, dummies, delta)
+    if eps > 1:
+        raise Infeasible(
+            f"The theorem holds for eps <= 1; {dummies} dummies over {domain_size} values give {eps:.4g}."
+        )
+    return eps
+
+
+def dummy_count(domain_size: int, eps: float, delta: float, *, accounting: str = "exact") -> int:
+    """Return the smallest total number of dummies with which a value sent as it is is (eps, delta)-private.
+
+    Parameters
+    ----------
+    domain_size : int
+        Number of values k, >= 2.
+    eps : float
+        Nats, > 0.
+    delta : float
+        In (0, 1).
+    accounting : {"printed", "exact"}
+        See the module's description.
+
+    Returns
+    -------
+    int
+        The value sent itself is not counted.
+
+    Raises
+    ------
+    ValueError
+        If an argument is outside its range.
+    Infeasible
+        If the printed theorem does not hold here: eps above 1, or delta above ``2 e^(-27/14)``; or if the number is
+        too large to be found.
+
+    Notes
+    -----
+    ``14 k ln(2/delta) / eps^2 + 1``, rounded up: DUMP, Theorem 5.2.
+    """
+    domain_size = check_count("domain_size", domain_size, 2)
+    eps = check_positive("eps", eps)
+    delta = check_open_unit("delta", delta)
+    check_choice("accounting", accounting, DUMP_ACCOUNTINGS)
+    if accounting == "exact":
+        return _exact_count(domain_size, eps, delta)
+    _check_printed(delta, _MOST_DELTA, eps)
+    wanted = _finite(14 * domain_size * math.log(2 / delta) / eps / eps + 1)
+    while _printed_epsilon(domain_size, wanted, delta) > eps:  # rounding of the formula
+        wanted += 1
+    return wanted
+
+
+def mix_dummy_count(
+    n: int, domain_size: int, eps: float, delta: float, eps_local: float, *, accounting: str = "exact"
+) -> int:
+    """Return the smallest total number of dummies with which n shuffled GRR reports are (eps, delta)-private.
+
+    Parameters
+    ----------
+    n : int
+        Number of users, >= 1, all with budget `eps_local`.
+    domain_size : int
+        Number of values k, >= 2.
+    eps : float
+        Nats, > 0.
+    delta : float
+        In (0, 1).
+    eps_local : float
+        Nats, > 0.
+    accounting : {"printed", "exact"}
+        See the module's description. ``exact`` tells the adversary which other users answered uniformly, so its
+        count is sufficient, and may be larger than the truly smallest.
+
+    Returns
+    -------
+    int
+        0 if the reports alone suffice. Exact: always so for ``eps_local <= eps``.
+
+    Raises
+    ------
+    ValueError
+        If an argument is outside its range.
+    Infeasible
+        If the printed theorem does not hold here: eps above 1, or delta above ``4 e^(-27/14)``; or if the number is
+        too large to be found.
+
+    Notes
+    -----
+    ``14 k ln(4/delta) / eps^2 + 1 - (n - 1) lambda + sqrt(2 (n - 1) lambda ln(2/delta))``: DUMP, Theorem 5.6.
+    """
+    n = check_count("n", n, 1)
+    domain_size = check_count("domain_size", domain_size, 2)
+    eps = check_positive("eps", eps)
+    delta = check_open_unit("delta", delta)
+    eps_local = check_positive("eps_local", eps_local)
+    check_choice("accounting", accounting, DUMP_ACCOUNTINGS)
+    rate = blanket_rate(domain_size, eps_local)
+    if accounting == "exact":
+        return _exact_mix_count(n, domain_size, eps, delta, eps_local)
+    _check_printed(delta, 2 * _MOST_DELTA, eps)
+    blanket = (n - 1) * rate
+    certain = blanket - math.sqrt(2 * blanket * math.log(2 / delta))
+    return max(0, _finite(14 * domain_size * math.log(4 / delta) / eps / eps + 1 - certain))
+
+
+def blanket_delta(eps: float, uniform_messages: int, domain_size: int, eps_local: float) -> float:
+    """Return the exact delta of one GRR report among uniform messages.
+
+    Parameters
+    ----------
+    eps : float
+        Nats, >= 0.
+    uniform_messages : int
+        Number of messages drawn uniformly from the domain, >= 0.
+    domain_size : int
+        Number of values k, >= 2.
+    eps_local : float
+        Budget of the report, nats, > 0; ``inf`` for a value that is sent as it is.
+
+    Returns
+    -------
+    float
+        In [0, 1], the same in both directions and for all pairs of values; 0 for ``eps >= eps_local``. About 1e-11
+        relative too large at most, except below 1e-300, where floats end.
+
+    Raises
+    ------
+    ValueError
+        If an argument is outside its range.
+    Infeasible
+        If so many messages meet so few values that the sum does not fit into memory.
+    """
+    eps = check_nonnegative("eps", eps)
+    messages = check_count("uniform_messages", uniform_messages)
+    domain_size = check_count("domain_size", domain_size, 2)
+    if eps_local == math.inf:
+        return dummy_delta(domain_size, messages, eps)
+    eps_local = check_positive("eps_local", eps_local)
+    if eps >= eps_local:
+        return 0.0
+    one = Window(messages, np.ones(1))
+    tail = negligible(likely_delta(messages, domain_size, eps))  # of the order of the answer, on either side
+    value = mixed_blanket_delta(one, domain_size, eps, eps_local, tail)
+    while tail > _FLOOR and tail > _OMITTED * value:
+        tail = max(tail * 1e-20, _FLOOR)
+        value = mixed_blanket_delta(one, domain_size, eps, eps_local, tail)
+    return value
+
+
+def _check_printed(delta: float, most: float, eps: float | None = None) -> None:
+    if eps is not None and eps > 1:
+        raise Infeasible(f"The theorem holds for eps <= 1, got {eps!r}.")
+    if delta > most:
+        raise Infeasible(f"The theorem holds for delta <= {most:.6f}, got {delta!r}.")
+
+
+def _printed_epsilon(domain_size: int, dummies: int, delta: float) -> float:
+    if dummies <= 1:
+        return math.inf
+    return math.sqrt(14 * domain_size * math.log(2 / delta) / (dummies - 1))
+
+
+def _finite(count: float) -> int:
+    """Return the count rounded up, if floats still hold every integer there."""
+    if not count <= MOST:
+        raise Infeasible(f"About {count:.3g} dummies would be needed, more than 2^53.")
+    return math.ceil(count)
+
+
+@remember(_REMEMBERED)
+def _exact_epsilon(domain_size: int, dummies: int, delta: float) -> float:
+    log_delta = math.log(delta)
+    if dummies * math.log1p(-1 / domain_size) > log_delta:
+        raise Infeasible(
+            f"With {dummies} dummies over {domain_size} values, none equals a given value with a probability above "
+            f"delta = {delta!r}; then no finite eps holds."
+        )
+    window = pair_window(dummies, domain_size, negligible(delta))
+    if mixed_dummy_delta(window, 0.0) <= delta:
+        return 0.0
+
+    def excess(minus_log_eps: float) -> float:  # increasing, as delta falls with eps
+        return log_ratio(mixed_dummy_delta(window, math.exp(-minus_log_eps)), delta)
+
+    # No finite likelihood ratio exceeds the number of dummies.
+    low, high = math.log(1e-12), math.log(math.log(dummies + 1) + 1)
+    if excess(-low) <= 0:
+        return 1e-12
+    mu = _gaussian_mu(dummies, domain_size)
+
+    def limit(minus_log_eps: float) -> float:
+        return log_gaussian_delta(mu, math.exp(-minus_log_eps)) - log_delta
+
+    guess = root_below(limit, 0.0, -high, -low, xtol=1e-6)
+    slope = (limit(guess + 1e-4) - limit(guess - 1e-4)) / 2e-4
+    return math.exp(-root_below(excess, guess, -high, -low, xtol=_XTOL, slope=slope))
+
+
+@remember(_REMEMBERED)
+def _exact_count(domain_size: int, eps: float, delta: float) -> int:
+    tail = negligible(delta)
+
+    def excess(dummies: int) -> float:
+        return log_ratio(mixed_dummy_delta(pair_window(dummies, domain_size, tail), eps), delta)
+
+    guess, slope = _gaussian_guess(domain_size, eps, delta)
+    return _smallest(excess, guess, slope)
+
+
+@remember(_REMEMBERED)
+def _exact_mix_count(n: int, domain_size: int, eps: float, delta: float, eps_local: float) -> int:
+    if lone_delta(eps, domain_size, eps_local) <= delta:
+        return 0
+    rate = blanket_rate(domain_size, eps_local)
+    tail = negligible(delta)
+    blanket = binomial_window(n - 1, rate, tail)
+
+    def excess(dummies: int) -> float:
+        messages = Window(blanket.start + dummies, blanket.pmf, blanket.omitted)
+        return log_ratio(mixed_blanket_delta(messages, domain_size, eps, eps_local, tail), delta)
+
+    if excess(0) <= 0:
+        return 0
+    guess, slope = _gaussian_guess(domain_size, eps, delta)
+    return _smallest(excess, guess - (n - 1) * rate, slope)
+
+
+def _gaussian_mu(messages: float, domain_size: int) -> float:
+    """Distance of the two views in standard deviations, in the limit of many messages; a guess, not a bound."""
+    return math.sqrt(2 * domain_size / (messages + 1))
+
+
+def _gaussian_guess(domain_size: int, eps: float, delta: float) -> tuple[float, float]:
+    """Return the number of uniform messages in the limit of many, and the slope of log delta there."""
+
+    def limit(minus_log_count: float) -> float:
+        return log_gaussian_delta(_gaussian_mu(math.exp(-minus_log_count), domain_size), eps) - math.log(
+            delta
+        )
+
+    root = root_below(limit, 0.0, -math.log(float(MOST)), 0.0, xtol=1e-9)
+    return math.exp(-root), -(limit(root + 1e-4) - limit(root - 1e-4)) / 2e-4 * math.exp(root)
+
+
+def _smallest(excess: Callable[[int], float], guess: float, slope: float) -> int:
+    """Return the smallest integer >= 1 where a non-increasing function is at most 0; at 0 it is positive.
+
+    Secant steps from the guess, rounded up; when they do not close the bracket, it is halved.
+    """
+    low, high = 0, MOST + 1
+    x = int(min(max(math.ceil(guess), 1), MOST))
+    previous: tuple[int, float] | None = None
+    for evaluations in range(1, 200):
+        y = excess(x)
+        if y <= 0:
+            high = x
+        else:
+            low = x
+        if high - low == 1:
+            break
+        if previous is not None and previous[0] != x and math.isfinite(y) and math.isfinite(previous[1]):
+            slope = (y - previous[1]) / (x - previous[0])
+        previous = (x, y)
+        if evaluations <= _PATIENCE and math.isfinite(y) and slope < 0:
+            x = math.ceil(max(min(x - y / slope, 4.0 * MOST), 0.0))
+            x = min(max(x, low + 1), high - 1)
+        else:
+            x = (low + high) // 2 if high <= MOST else min(2 * low + 1, MOST)
+    if high > MOST:
+        raise Infeasible("More than 2^53 dummies would be needed.")
+    return high

@@ -1,0 +1,361 @@
+r"""Exact accounting of the clones reduction.
+
+Feldman, McMillan and Talwar (2021) reduce the shuffled output of N users with an eps_local-LDP randomizer to
+two counts. With C clones among the others, ``E = e^eps_local``, ``A ~ Bin(C, 1/2)`` and
+``B ~ Bern(E / (E + 1))``, the pair ``P = (A + B, C - A + 1 - B)``, ``Q = (A + 1 - B, C - A + B)`` dominates
+the two outputs: whatever (eps, delta) holds for P and Q holds for the shuffled reports, for user 1 and
+replacement neighbours. The implication goes one way, so the values here are exact for the pair and upper
+bounds for a concrete randomizer.
+
+Given C = c, the likelihood ratio of P and Q is increasing in the first count, hence ([wang2023]_, Lemma 2;
+the formula is derived, not in the paper)
+
+.. math:: D(c) = a \Pr[\mathrm{Bin}(c, 1/2) \ge x_0 - 1] - b \Pr[\mathrm{Bin}(c, 1/2) \ge x_0],
+          \quad \delta = \sum_c \Pr[C = c] \, D(c)
+
+with ``a = (E - e^eps) / (E + 1)``, ``b = (E e^eps - 1) / (E + 1)``, ``x_0 = floor(theta (c + 1)) + 1`` and
+``theta = 1/2 + tanh(eps / 2) / (2 tanh(eps_local / 2))``. P and Q are mirror images, so both directions
+agree.
+
+.. [wang2023] Wang et al., "Shuffle Differential Private Data Aggregation for Random Population", TPDS 2023.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, ClassVar, Literal, get_args
+
+import numpy as np
+
+from shuffledp.accounting.general.profiles import log_gaussian_delta
+from shuffledp.numerics.checks import check_choice, check_nonnegative
+from shuffledp.numerics.magnitudes import log_ratio, negligible
+from shuffledp.numerics.remember import remember
+from shuffledp.numerics.roots import root_below
+from shuffledp.numerics.tails import binomial_upper_tail, log_binomial_pmf
+from shuffledp.numerics.windows import Window, binomial_window, convolve, thin
+from shuffledp.populations import Binomial, Fixed, Law, Poisson
+
+if TYPE_CHECKING:
+    from numpy.typing import ArrayLike, NDArray
+
+    from shuffledp.accounting.general.profiles import Kind, View
+    from shuffledp.populations import Population
+
+Reduction = Literal["clones", "randomized_response"]
+REDUCTIONS: tuple[str, ...] = get_args(Reduction)
+
+#: Relative tolerance of roots, in eps.
+_XTOL = 1e-11
+
+
+def clone_rate(eps_local: float, reduction: str = "clones") -> float:
+    """Return the probability that another user's report is a clone.
+
+    Parameters
+    ----------
+    eps_local : float
+        Local budget in nats, positive.
+    reduction : {"clones", "randomized_response"}
+        ``clones``: ``e^-eps_local``, any randomizer. ``randomized_response``: ``2 / (e^eps_local + 1)``, the
+        probability with which binary randomized response answers uniformly; only for that randomizer.
+    """
+    check_choice("reduction", reduction, REDUCTIONS)
+    decay = math.exp(-eps_local)
+    return decay if reduction == "clones" else 2 * decay / (1 + decay)
+
+
+def unamplified_delta(eps_local: float, eps_central: float) -> float:
+    """Return ``(E - e^eps_central) / (E + 1)``: delta of one report alone, by randomized response.
+
+    Nats, ``0 <= eps_central <= eps_local``. No number of others makes it larger.
+    """
+    return -math.expm1(eps_central - eps_local) / (1 + math.exp(-eps_local))
+
+
+def unamplified_budget(eps_central: float, delta: float) -> float:
+    """Return the largest eps_local (nats) with which one report alone is (eps_central, delta)-DP, rounded down."""
+    alone = eps_central + math.log1p(delta * math.exp(-eps_central)) - math.log1p(-delta)
+    while alone > eps_central and unamplified_delta(alone, eps_central) > delta:
+        alone = max(math.nextafter(alone, 0), eps_central)
+    return alone
+
+
+def clone_divergences(start: int, stop: int, eps_local: float, eps_central: float) -> NDArray[np.float64]:
+    """Return D(c), the hockey stick of P and Q given c clones, for c = start, .., stop - 1.
+
+    Parameters
+    ----------
+    start, stop : int
+        Range of the number of clones, ``0 <= start < stop``.
+    eps_local, eps_central : float
+        Nats, ``0 <= eps_central < eps_local``.
+
+    Returns
+    -------
+    (stop - start,) ndarray
+        Non-increasing in c, in [0, 1], accurate to about 1e-12 relative where it matters.
+    """
+    slope = math.tanh(eps_central / 2) / math.tanh(eps_local / 2)
+    c = np.arange(start, stop, dtype=np.float64)
+    # j = x_0 - 1. Rounding may put theta (c + 1) on the wrong side of an integer; that is where the two
+    # choices of x_0 give the same D, so it does no harm.
+    j = np.minimum(np.floor((0.5 + 0.5 * slope) * (c + 1)), c)
+    up = np.clip(np.diff(j), 0, 1)
+    j = j[0] + np.concatenate(([0.0], np.cumsum(up)))
+    # Pr[Bin(c, 1/2) = j(c)] along the path, from ratios and anchored in the middle, where the mass is.
+    log_ratios = np.log(0.5 * (c[:-1] + 1) / np.where(up > 0, j[1:], c[:-1] + 1 - j[:-1]))
+    log_point = np.concatenate(([0.0], np.cumsum(log_ratios)))
+    middle = c.size // 2
+    anchor = log_binomial_pmf(int(j[middle]), int(c[middle]), 0.5) if c[middle] > 0 else 0.0
+    point = np.exp(log_point - log_point[middle] + anchor)
+    # Pr[Bin(c, 1/2) > j(c)].
+    if c.size > 256 and eps_central < 2:
+        # Recurrence from the far end, where the tail is smallest, so that sums grow and keep their digits. An
+        # incomplete beta function per c costs ten times more.
+        last = float(binomial_upper_tail(j[-1] + 1, c[-1], 0.5))
+        steps = up * point[1:] - 0.5 * point[:-1]
+        tail = np.concatenate((np.cumsum(steps[::-1])[::-1], [0.0])) + last
+    else:
+        tail = binomial_upper_tail(j + 1, c, 0.5)
+    a = unamplified_delta(eps_local, eps_central)
+    # a S(j) - b S(j + 1) = a Pr[= j] - (b - a) Pr[> j], and b - a = e^eps - 1.
+    with np.errstate(over="ignore"):
+        loss = np.where(tail > 0, tail * np.expm1(min(eps_central, 709.0)), 0.0)
+    return np.asarray(np.clip(a * point - loss, 0.0, a), np.float64)
+
+
+@dataclass(frozen=True)
+class OtherReports:
+    """The reports that user 1's own report is shuffled with.
+
+    Parameters
+    ----------
+    population : Population
+        Number of other users, N - 1.
+    dummies : int
+        Dummy reports k, at least 0: eps_local-LDP reports of public inputs.
+    adaptive : bool
+        Fill the other users up to `dummies`, ``max(k - (N - 1), 0)`` reports, instead of adding so many. Without
+        dummies it has no effect.
+    reduction : {"clones", "randomized_response"}
+        Gives the probability that a report is a clone, see :func:`clone_rate`.
+    """
+
+    population: Population
+    dummies: int = 0
+    adaptive: bool = False
+    reduction: str = "clones"
+
+    @property
+    def expected(self) -> float:
+        """Number of these reports; with adaptive dummies, of whichever is larger, the mean or the dummies."""
+        mean = self.population.mean
+        return max(mean, self.dummies) if self.adaptive else mean + self.dummies
+
+    def after(self, others: NDArray[np.int64]) -> NDArray[np.int64]:
+        """Number of reports for given numbers of other users, (m,)."""
+        return np.maximum(others, self.dummies) if self.adaptive else others + self.dummies
+
+    def rate(self, eps_local: float) -> float:
+        """Probability that one of them is a clone."""
+        return clone_rate(eps_local, self.reduction)
+
+    def clones(self, rate: float, tail: float) -> Window:
+        """Law of the number of clones among them, for a population that is a law.
+
+        Parameters
+        ----------
+        rate : float
+            Probability that a report is a clone, in [0, 1].
+        tail : float
+            Mass that may be left out on either side, per factor.
+        """
+        law, dummies = _law(self.population), self.dummies
+        if dummies == 0:
+            return _thinned_window(law, rate, tail)
+        if not self.adaptive:
+            if isinstance(law, Fixed):
+                return binomial_window(law.others + dummies, rate, tail)
+            return convolve(_thinned_window(law, rate, tail), binomial_window(dummies, rate, tail))
+        others = _window_of_others(law, tail)
+        if dummies <= others.start:  # dummies are hardly ever added; leaving them out is on the safe side
+            return _thinned_window(law, rate, tail)
+        filled = max(0, min(dummies - others.start + 1, others.pmf.size))
+        pmf = np.concatenate(([float(np.sum(others.pmf[:filled]))], others.pmf[filled:]))
+        return thin(Window(dummies, pmf, others.omitted), rate, tail)
+
+
+def _law(population: Population) -> Law:
+    if not isinstance(population, Law):
+        raise TypeError(f"The number of clones of {type(population).__name__} has no law.")
+    return population
+
+
+@remember(16)
+def _window_of_others(law: Law, tail: float) -> Window:
+    """The window that every eps_local and every number of adaptive dummies starts from. Not to be changed."""
+    return law.window(tail)
+
+
+def _thinned_window(law: Law, rate: float, tail: float) -> Window:
+    closed = isinstance(law, (Fixed, Binomial, Poisson))
+    return law.thinned(rate).window(tail) if closed else thin(law.window(tail), rate, tail)
+
+
+def smallest_delta(reports: OtherReports, eps_local: float, eps_central: float) -> float:
+    """Return a lower bound on delta, to decide which mass is negligible beside it.
+
+    D falls with c, so delta >= Pr[C <= c] D(c). Two Chebyshev steps, each failing with probability <= 1/4,
+    give a number of others and then a number of clones that are not exceeded with probability >= 1/2.
+    """
+    law, rate = _law(reports.population), reports.rate(eps_local)
+    others = law.mean + reports.dummies + 2 * math.sqrt(law.variance)
+    mean = others * rate
+    clones = math.ceil(mean + 2 * math.sqrt(mean * (1 - rate)))
+    return 0.5 * float(clone_divergences(clones, clones + 1, eps_local, eps_central)[0])
+
+
+def _mixed(window: Window, eps_local: float, eps_central: float) -> float:
+    """Return delta for a given law of the number of clones, an upper bound by the mass it omits."""
+    divergences = clone_divergences(window.start, window.stop, eps_local, eps_central)
+    worst = unamplified_delta(eps_local, eps_central)  # no clones at all
+    return min(float(window.pmf @ divergences) + window.omitted * worst, worst)
+
+
+def exact_delta(reports: OtherReports, eps_local: float, eps_central: float) -> float:
+    """Return the exact delta of the clones reduction.
+
+    Parameters
+    ----------
+    reports : OtherReports
+        What user 1 hides among; its population is a law.
+    eps_local, eps_central : float
+        Nats; `eps_local` > 0, `eps_central` >= 0.
+
+    Returns
+    -------
+    float
+        In [0, 1]; within about 1e-10 relative of the value of the formula, never below it. 0 when
+        ``eps_central >= eps_local``, and below 1e-300, where floats end.
+    """
+    if eps_central >= eps_local:
+        return 0.0
+    tail = negligible(smallest_delta(reports, eps_local, eps_central))
+    return _mixed(reports.clones(reports.rate(eps_local), tail), eps_local, eps_central)
+
+
+def exact_epsilon(reports: OtherReports, eps_local: float, delta: float) -> float:
+    """Return the smallest eps_central whose exact delta is at most `delta`.
+
+    Parameters are those of :func:`exact_delta`, and `delta` in (0, 1).
+
+    Returns
+    -------
+    float
+        Nats, in [0, eps_local]; rounded up by at most 1e-11 relative (or to 1e-12 eps_local, if below).
+    """
+    rate = reports.rate(eps_local)
+    window = reports.clones(rate, negligible(delta))
+    if _mixed(window, eps_local, 0.0) <= delta:
+        return 0.0
+
+    def excess(minus_log_eps: float) -> float:  # increasing, as delta falls with eps
+        return log_ratio(_mixed(window, eps_local, min(math.exp(-minus_log_eps), eps_local)), delta)
+
+    mu = _gaussian_mu(reports.expected * rate, eps_local)
+    log_delta = math.log(delta)
+    low, high = math.log(1e-12 * eps_local), math.log(eps_local)
+    if excess(-low) <= 0:
+        return 1e-12 * eps_local
+
+    def limit(minus_log_eps: float) -> float:
+        return log_gaussian_delta(mu, math.exp(-minus_log_eps)) - log_delta
+
+    guess = root_below(limit, -0.5 * (low + high), -high, -low, xtol=1e-6)
+    slope = (limit(guess + 1e-4) - limit(guess - 1e-4)) / 2e-4
+    root = root_below(excess, guess, -high, -low, xtol=_XTOL, slope=slope)
+    return min(math.exp(-root), eps_local)
+
+
+def exact_excess(reports: OtherReports, eps_local: float, eps_central: float, delta: float) -> float:
+    """Return the natural log of (exact delta / `delta`), -inf for 0.
+
+    Parameters are those of :func:`exact_delta`, and `delta` in (0, 1). Accurate where the result is not far below
+    0: mass that is negligible beside `delta` is counted as lost privacy.
+    """
+    if eps_local <= eps_central:
+        return -math.inf
+    window = reports.clones(reports.rate(eps_local), negligible(delta))
+    return log_ratio(_mixed(window, eps_local, eps_central), delta)
+
+
+def exact_local_budget(
+    reports: OtherReports, eps_central: float, delta: float, *, guess: float | None = None
+) -> float:
+    """Return the largest eps_local whose exact delta at `eps_central` is at most `delta`.
+
+    Parameters are those of :func:`exact_delta`, and `delta` in (0, 1).
+
+    Parameters
+    ----------
+    guess : float, optional
+        An eps_local (nats) close to the answer, for example that of a neighbouring number of dummies.
+
+    Returns
+    -------
+    float
+        Nats, at least `eps_central`; rounded down by at most 1e-11 relative.
+    """
+    alone = unamplified_budget(eps_central, delta)
+
+    def excess(log_eps_local: float) -> float:
+        return exact_excess(reports, math.exp(log_eps_local), eps_central, delta)
+
+    def limit(log_eps_local: float) -> float:
+        eps_local = math.exp(log_eps_local)
+        mu = _gaussian_mu(reports.expected * reports.rate(eps_local), eps_local)
+        return log_gaussian_delta(mu, eps_central) - math.log(delta)
+
+    most = reports.expected
+    if most == 0:
+        return alone
+    low = math.log(alone)
+    high = math.log(alone + math.log1p(most) + 3)  # by then there are no clones left to expect
+    start = math.log(guess) if guess is not None else root_below(limit, low, low, high, xtol=1e-6)
+    slope = (limit(start + 1e-4) - limit(start - 1e-4)) / 2e-4 if start > low else None
+    root = root_below(excess, start, low, math.inf, xtol=_XTOL, slope=slope)
+    return math.exp(root) if root > low else alone
+
+
+def _gaussian_mu(clones: float, eps_local: float) -> float:
+    """Distance of P and Q in standard deviations, in the limit of many clones; a guess, not a bound."""
+    return 2 * math.tanh(eps_local / 2) / math.sqrt(clones + 1)
+
+
+@dataclass(frozen=True)
+class ClonesProfile:
+    """Privacy profile of the clones reduction, an upper bound for every eps_local-LDP randomizer.
+
+    Parameters
+    ----------
+    reports : OtherReports
+        What user 1 hides among; its population is a law.
+    eps_local : float
+        Nats, > 0.
+    """
+
+    reports: OtherReports
+    eps_local: float
+    kind: ClassVar[Kind] = "upper"
+    neighbours: ClassVar[str] = "replace_one"
+    view: ClassVar[View] = "analyzer"
+    source: ClassVar[str] = "Feldman, McMillan and Talwar 2021; Wang et al. 2023, Lemma 2"
+
+    def delta(self, eps: ArrayLike) -> NDArray[np.float64]:
+        """Return delta for each eps (nats, >= 0), shape of `eps`; both directions agree."""
+        eps_ = np.asarray(eps, np.float64)
+        check_nonnegative("eps", float(np.min(eps_)))
+        values = [exact_delta(self.reports, self.eps_local, float(e)) for e in eps_.flat]
+        return np.array(values).reshape(eps_.shape)

@@ -1,0 +1,267 @@
+"""Amplification by the privacy blanket: the local budget of generalised randomised response (GRR).
+
+n users send one GRR report each over k values, and the reports are shuffled. With probability
+``lambda = k / (e^eps_local + k - 1)`` a report is uniform, whatever its user holds; the uniform reports of the others
+are the blanket under which a user hides. Two accountings:
+
+``printed``
+    Balle, Bell, Gascon and Nissim 2019, Theorem 3.1, where its proof holds; and plain local privacy,
+    ``eps_local <= eps``, which always does.
+``exact``
+    The divergence itself, see :mod:`shuffledp.accounting.general.dummy_blanket`, averaged over the number of uniform
+    reports. The adversary is told which of the others answered uniformly, so it is an upper bound for GRR.
+
+Conventions: eps in nats; replacement neighbours; the adversary is the analyzer, who knows the inputs of all others.
+"""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+
+from shuffledp.accounting.errors import Infeasible
+from shuffledp.accounting.general.dummy_blanket import blanket_rate, lone_delta, mixed_blanket_delta
+from shuffledp.accounting.general.profiles import log_gaussian_delta
+from shuffledp.numerics.checks import (
+    check_choice,
+    check_count,
+    check_nonnegative,
+    check_open_unit,
+    check_positive,
+)
+from shuffledp.numerics.magnitudes import log_ratio
+from shuffledp.numerics.remember import remember
+from shuffledp.numerics.roots import root_below
+from shuffledp.numerics.windows import Window, binomial_window
+
+GRR_ACCOUNTINGS = ("printed", "exact")
+
+#: Largest delta of the printed theorem: 14 ln(2/delta) / eps^2 has to exceed 27 / eps up to eps = 1.
+_MOST_DELTA = 2 * math.exp(-27 / 14)
+_REMEMBERED = 4096
+_XTOL = 1e-10
+#: Mass that windows may leave out on either side, relative to delta, and the least that floats can tell from 0.
+_OMITTED = 1e-12
+_FLOOR = 1e-320
+#: Values of the number of messages that are summed in one table; for few values k, larger tables are mostly zeros.
+_ROWS = 256
+
+
+def grr_blanket_delta(eps: float, n: int, domain_size: int, eps_local: float, *, dummies: int = 0) -> float:
+    """Return delta of one of n shuffled GRR reports under the blanket of the others, and of dummies.
+
+    Parameters
+    ----------
+    eps : float
+        Nats, >= 0.
+    n : int
+        Number of users, >= 1, all with budget `eps_local`.
+    domain_size : int
+        Number of values k, >= 2.
+    eps_local : float
+        Nats, > 0.
+    dummies : int
+        Uniform messages that are shuffled with the reports, in total, >= 0.
+
+    Returns
+    -------
+    float
+        In [0, 1], the same in both directions and for all pairs of values; 0 for ``eps >= eps_local``. Exact for an
+        adversary who knows which other reports are uniform, hence an upper bound; about 1e-11 relative too large at
+        most, except below 1e-300, where floats end. Grows with `eps_local`, falls with `eps`, n and `dummies`.
+
+    Raises
+    ------
+    ValueError
+        If an argument is outside its range.
+    Infeasible
+        If so many messages meet so few values that the sum does not fit into memory.
+    """
+    eps = check_nonnegative("eps", eps)
+    n = check_count("n", n, 1)
+    domain_size = check_count("domain_size", domain_size, 2)
+    eps_local = check_positive("eps_local", eps_local)
+    dummies = check_count("dummies", dummies)
+    worst = lone_delta(eps, domain_size, eps_local)
+    if worst == 0:
+        return 0.0
+    tail, value = 1.0, 0.0
+    while tail > _FLOOR and tail > _OMITTED * value:
+        tail = max(1e-20 * tail, _FLOOR)
+        value = pieced_blanket_delta(
+            uniform_reports(n, domain_size, eps_local, dummies, tail), domain_size, eps, eps_local, tail
+        )
+    return value
+
+
+def grr_blanket_epsilon(
+    n: int, domain_size: int, delta: float, eps_local: float, *, accounting: str = "exact"
+) -> float:
+    """Return the central eps of n shuffled GRR reports.
+
+    Parameters
+    ----------
+    n, domain_size, eps_local
+        As in :func:`grr_blanket_delta`.
+    delta : float
+        In (0, 1).
+    accounting : {"printed", "exact"}
+        See the module's description.
+
+    Returns
+    -------
+    float
+        Nats, at most `eps_local`, which is also the answer where the printed theorem does not hold for the resulting
+        eps. Exact: rounded up by at most 1e-10 relative (or to 1e-12, if below).
+
+    Raises
+    ------
+    ValueError
+        If an argument is outside its range.
+    Infeasible
+        Printed: if delta is above ``2 e^(-27/14)``.
+
+    Notes
+    -----
+    ``sqrt(14 ln(2/delta) (e^eps_local + k - 1) / (n - 1))``, Balle et al. 2019, Theorem 3.1.
+    """
+    n = check_count("n", n, 1)
+    domain_size = check_count("domain_size", domain_size, 2)
+    delta = check_open_unit("delta", delta)
+    eps_local = check_positive("eps_local", eps_local)
+    check_choice("accounting", accounting, GRR_ACCOUNTINGS)
+    if accounting == "exact":
+        return _exact_epsilon(n, domain_size, delta, eps_local)
+    _check_delta(delta)
+    blanket = (n - 1) * blanket_rate(domain_size, eps_local)
+    eps = math.sqrt(14 * math.log(2 / delta) * domain_size / blanket) if blanket > 0 else math.inf
+    return min(eps, eps_local) if eps <= 1 else eps_local
+
+
+def blanket_local_budget(
+    n: int, domain_size: int, eps: float, delta: float, *, accounting: str = "exact"
+) -> float:
+    """Return the largest local budget with which n shuffled GRR reports are (eps, delta)-private.
+
+    Parameters
+    ----------
+    n : int
+        Number of users, >= 1.
+    domain_size : int
+        Number of values k, >= 2.
+    eps : float
+        Nats, > 0.
+    delta : float
+        In (0, 1).
+    accounting : {"printed", "exact"}
+        See the module's description.
+
+    Returns
+    -------
+    float
+        Nats, at least `eps`: without any blanket, local privacy with that budget is enough. Exact: rounded down by
+        at most 1e-10 (absolute, or relative where above 1).
+
+    Raises
+    ------
+    ValueError
+        If an argument is outside its range.
+    Infeasible
+        Printed: if eps is above 1 or delta above ``2 e^(-27/14)``, where the theorem does not hold.
+
+    Notes
+    -----
+    ``ln(m - k + 1)``, ``m = eps^2 (n - 1) / (14 ln(2/delta))``: Balle et al. 2019, Theorem 3.1.
+    """
+    n = check_count("n", n, 1)
+    domain_size = check_count("domain_size", domain_size, 2)
+    eps = check_positive("eps", eps)
+    delta = check_open_unit("delta", delta)
+    check_choice("accounting", accounting, GRR_ACCOUNTINGS)
+    if accounting == "exact":
+        return _exact_local_budget(n, domain_size, eps, delta)
+    if eps > 1:
+        raise Infeasible(f"The theorem holds for eps <= 1, got {eps!r}.")
+    _check_delta(delta)
+    odds = eps * eps * (n - 1) / (14 * math.log(2 / delta)) - domain_size + 1
+    return max(eps, math.log(odds)) if odds > 1 else eps
+
+
+def uniform_reports(n: int, domain_size: int, eps_local: float, dummies: int, tail: float) -> Window:
+    """Return the law of the number of uniform messages besides a user's report: blanket of the others, and dummies.
+
+    Parameters
+    ----------
+    n, domain_size, eps_local, dummies
+        As in :func:`grr_blanket_delta`; `eps_local` may be ``inf``.
+    tail : float
+        Mass that may be left out on either side, in (0, 1).
+    """
+    blanket = binomial_window(n - 1, blanket_rate(domain_size, eps_local), tail)
+    return Window(blanket.start + dummies, blanket.pmf, blanket.omitted)
+
+
+def pieced_blanket_delta(
+    messages: Window, domain_size: int, eps: float, eps_local: float, tail: float
+) -> float:
+    """Return delta for a law of the number of uniform messages, summed over consecutive pieces of it."""
+    cuts = range(0, messages.pmf.size, _ROWS)
+    worst = lone_delta(eps, domain_size, eps_local)
+    total = messages.omitted * worst
+    for cut in cuts:
+        piece = Window(messages.start + cut, messages.pmf[cut : cut + _ROWS])
+        total += mixed_blanket_delta(piece, domain_size, eps, eps_local, max(tail / len(cuts), _FLOOR))
+    return min(total, worst)
+
+
+def _check_delta(delta: float) -> None:
+    if delta > _MOST_DELTA:
+        raise Infeasible(f"The theorem holds for delta <= {_MOST_DELTA:.6f}, got {delta!r}.")
+
+
+@remember(_REMEMBERED)
+def _exact_epsilon(n: int, domain_size: int, delta: float, eps_local: float) -> float:
+    tail = max(_OMITTED * delta, _FLOOR)
+    messages = uniform_reports(n, domain_size, eps_local, 0, tail)
+
+    def excess(minus_log_eps: float) -> float:  # increasing, as delta falls with eps
+        eps = math.exp(-minus_log_eps)
+        return log_ratio(pieced_blanket_delta(messages, domain_size, eps, eps_local, tail), delta)
+
+    if pieced_blanket_delta(messages, domain_size, 0.0, eps_local, tail) <= delta:
+        return 0.0
+    if eps_local <= 1e-12 or excess(-math.log(1e-12)) <= 0:
+        return min(eps_local, 1e-12)
+    low, high = -math.log(eps_local), -math.log(1e-12)
+    mu = (1 - blanket_rate(domain_size, eps_local)) * math.sqrt(
+        2 * domain_size / (messages.start + messages.pmf.size / 2 + 1)
+    )
+
+    def limit(minus_log_eps: float) -> float:
+        return log_gaussian_delta(mu, math.exp(-minus_log_eps)) - math.log(delta)
+
+    guess = root_below(limit, low, low - 40, high, xtol=1e-6)
+    slope = (limit(guess + 1e-4) - limit(guess - 1e-4)) / 2e-4
+    return math.exp(-root_below(excess, guess, low, high, xtol=_XTOL, slope=slope))
+
+
+@remember(_REMEMBERED)
+def _exact_local_budget(n: int, domain_size: int, eps: float, delta: float) -> float:
+    """Find the root by the typical number of uniform reports first: the average over all numbers costs far more."""
+    tail = max(_OMITTED * delta, _FLOOR)
+    xtol = _XTOL * max(eps, 1.0)
+
+    def excess(eps_local: float) -> float:
+        messages = uniform_reports(n, domain_size, eps_local, 0, tail)
+        return log_ratio(pieced_blanket_delta(messages, domain_size, eps, eps_local, tail), delta)
+
+    def typical(eps_local: float) -> float:
+        messages = Window(round((n - 1) * blanket_rate(domain_size, eps_local)), np.ones(1))
+        return log_ratio(pieced_blanket_delta(messages, domain_size, eps, eps_local, tail), delta)
+
+    guess = root_below(typical, eps + 1, eps, math.inf, xtol=1e-7)
+    step = 0.01 * (guess - eps)
+    rise = typical(guess + step) - typical(guess - step)
+    slope = rise / (2 * step) if step > 0 and math.isfinite(rise) else None
+    return root_below(excess, guess, eps, math.inf, xtol=xtol, slope=slope)

@@ -1,0 +1,188 @@
+"""Renyi differential privacy that knows no mechanism: the Gaussian one, composition, and the conversion to eps."""
+
+from __future__ import annotations
+
+import math
+import warnings
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from shuffledp.numerics.checks import check_count, check_open_unit, check_positive
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from numpy.typing import ArrayLike, NDArray
+
+
+#: Largest order: the cost is quadratic in it.
+MOST_ORDER = 4096
+
+
+class LastOrderWarning(UserWarning):
+    """The best order is the last one: a longer list would probably give a smaller epsilon."""
+
+
+def gaussian_rdp(orders: ArrayLike, sigma: float) -> NDArray[np.float64]:
+    """Return the Renyi divergence of one Gaussian report, ``order / (2 sigma^2)``: Corollary 1.
+
+    Parameters
+    ----------
+    orders : (k,) array_like of int
+        Each in [2, 4096].
+    sigma : float
+        Standard deviation of the noise per unit of replacement distance, > 0.
+
+    Returns
+    -------
+    (k,) ndarray
+        Nats. An upper bound of the shuffled reports for all neighbours, as shuffling is post-processing.
+
+    Raises
+    ------
+    ValueError
+        If an argument is outside its range.
+    """
+    return check_orders(orders) / (2 * check_sigma(sigma) ** 2)
+
+
+def compose_rdp(rdps: ArrayLike, rounds: Sequence[int]) -> NDArray[np.float64]:
+    """Return the Renyi divergence of a sequence of mechanisms, chosen adaptively or not.
+
+    Parameters
+    ----------
+    rdps : (m, k) array_like
+        Divergences of m mechanisms at the same k orders, nats, >= 0.
+    rounds : (m,) sequence of int
+        How often each of them is used, >= 0.
+
+    Returns
+    -------
+    (k,) ndarray
+        The sum per order: Lemma 1.
+
+    Raises
+    ------
+    ValueError
+        If the shapes differ or a value is outside its range.
+    """
+    values = np.asarray(rdps, np.float64)
+    counts = np.array([check_count("rounds", r) for r in rounds], np.float64)
+    if values.ndim != 2 or values.shape[0] != counts.size:
+        raise ValueError(
+            f"rdps must be (m, k) with one row per entry of rounds, got {values.shape} for {counts.size} entries."
+        )
+    if not np.all(values >= 0):
+        raise ValueError(f"rdps must be >= 0, got {rdps!r}.")
+    return np.asarray(counts @ values)
+
+
+def rdp_to_epsilon(orders: ArrayLike, rdp: ArrayLike, delta: float) -> tuple[float, float]:
+    """Return the eps that divergences imply, and the order that gives it.
+
+    Parameters
+    ----------
+    orders : (k,) array_like
+        Each above 1, finite; not necessarily integers.
+    rdp : (k,) array_like
+        Divergences at these orders, nats, >= 0; ``inf`` where there is none.
+    delta : float
+        In (0, 1).
+
+    Returns
+    -------
+    epsilon : float
+        Nats, >= 0; the minimum over the orders. ``inf`` if no order has a finite divergence.
+    order : float
+        The first order that attains the minimum.
+
+    Raises
+    ------
+    ValueError
+        If the shapes differ or a value is outside its range.
+
+    Warns
+    -----
+    LastOrderWarning
+        If the largest order is the best one and eps is positive. Then eps says more about the list of orders than
+        about the mechanism.
+
+    Notes
+    -----
+    Lemma 2 of arXiv 2206.09569, from Balle et al. (2020) and Canonne, Kamath and Steinke (2020).
+    """
+    epsilon, order = best_epsilon(orders, rdp, delta)
+    if 0 < epsilon < math.inf and order == np.max(np.asarray(orders, np.float64)):
+        warnings.warn(
+            f"The best order is the last one, {order:g}; more orders would give a smaller eps than {epsilon:.4g}.",
+            LastOrderWarning,
+            stacklevel=2,
+        )
+    return epsilon, order
+
+
+def best_epsilon(orders: ArrayLike, rdp: ArrayLike, delta: float) -> tuple[float, float]:
+    """Do what :func:`rdp_to_epsilon` does, without a warning: for lists that are short on purpose."""
+    orders_ = np.asarray(orders, np.float64)
+    values = np.asarray(rdp, np.float64)
+    delta = check_open_unit("delta", delta)
+    if orders_.ndim != 1 or orders_.size == 0 or values.shape != orders_.shape:
+        raise ValueError(
+            "orders and rdp must be (k,) with k >= 1 and the same shape, "
+            f"got {orders_.shape} and {values.shape}."
+        )
+    if not (np.all(orders_ > 1) and np.all(orders_ < math.inf)):
+        raise ValueError(f"orders must be finite numbers above 1, got {orders!r}.")
+    if not np.all(values >= 0):
+        raise ValueError(f"rdp must be >= 0, got {rdp!r}.")
+    epsilons = values + conversion_term(orders_, delta)
+    best = int(np.argmin(epsilons))
+    return max(0.0, float(epsilons[best])), float(orders_[best])
+
+
+def conversion_term(orders: NDArray[np.float64], delta: float) -> NDArray[np.float64]:
+    """Return what Lemma 2 adds to the divergence at each order; negative for large orders and delta."""
+    return (-math.log(delta) - np.log(orders)) / (orders - 1) + np.log1p(-1 / orders)
+
+
+def epsilons_after(
+    orders: NDArray[np.int64],
+    rdp: NDArray[np.float64],
+    rounds: Sequence[int],
+    delta: float,
+    *,
+    warn: bool = True,
+) -> NDArray[np.float64]:
+    """Return eps after each number of rounds with the same divergences `rdp` per round, shape of `rounds`."""
+    convert = rdp_to_epsilon if warn else best_epsilon
+    counts = [check_count("rounds", r, 1) for r in rounds]
+    return np.array([convert(orders, r * rdp, delta)[0] for r in counts])
+
+
+def check_orders(orders: ArrayLike) -> NDArray[np.int64]:
+    """Return `orders` as integers if it is a non-empty list of integers in [2, 4096], else raise ValueError."""
+    allowed = f"a non-empty one-dimensional list of integers in [2, {MOST_ORDER}]"
+    try:
+        values = np.asarray(orders)
+        if values.dtype.kind not in "iuf" or values.ndim != 1 or values.size == 0:
+            raise TypeError
+        numbers = values.astype(np.float64)
+    except (TypeError, ValueError):
+        raise ValueError(f"orders must be {allowed}, got {orders!r}.") from None
+    if not (np.all((numbers >= 2) & (numbers <= MOST_ORDER)) and np.all(numbers == np.floor(numbers))):
+        raise ValueError(f"orders must be {allowed}, got {orders!r}.")
+    return numbers.astype(np.int64)
+
+
+def check_sigma(sigma: float) -> float:
+    """Return `sigma` as a float if it is in [1e-100, 1e100], where its square is a float, else raise ValueError."""
+    number = check_positive("sigma", sigma)
+    if not 1e-100 <= number <= 1e100:
+        raise ValueError(f"sigma must be in [1e-100, 1e100], got {sigma!r}.")
+    return number
+
+
+def rdp_from_log_excess(orders: NDArray[np.int64], log_excess: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Return the divergence for the log of ``e^((order - 1) divergence) - 1`` at each order."""
+    return np.asarray(np.logaddexp(0.0, log_excess) / (orders - 1))

@@ -1,0 +1,267 @@
+"""Amplification by shuffling when the number of participants is random.
+
+One question in two directions, for any population and any of four ways to evaluate it: which central
+guarantee do eps_local-LDP reports have after shuffling, and which eps_local does a central guarantee allow.
+The way is called `accounting`:
+
+``printed``
+    The closed forms of Wang et al. 2023 (TPDS), Theorems 1 to 4, letter for letter.
+``simplified``
+    Their simplified Theorem 1.
+``corrected``
+    The closest closed form with textbook one-sided tails; always valid.
+``exact``
+    The clones reduction evaluated numerically, to about 1e-10 relative; for :class:`MomentBounded` the worst
+    case over all laws with these moments.
+
+Conventions throughout: eps in nats, > 0; delta in (0, 1); populations describe N - 1, the users other than
+user 1; the guarantee is for user 1, who takes part for certain, and replacement of user 1's input. Dummies
+are eps_local-LDP reports of public inputs. Without dummies `adaptive` has no effect.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING, Literal, get_args
+
+from shuffledp.accounting.errors import Infeasible
+from shuffledp.accounting.general.clones import (
+    REDUCTIONS,
+    OtherReports,
+    exact_delta,
+    exact_epsilon,
+    exact_local_budget,
+)
+from shuffledp.accounting.general.worst_population import worst_delta, worst_epsilon, worst_local_budget
+from shuffledp.accounting.random_population.closed_forms import (
+    corrected_epsilon,
+    printed_epsilon,
+    simplified_epsilon,
+)
+from shuffledp.numerics.checks import (
+    check_choice,
+    check_count,
+    check_nonnegative,
+    check_open_unit,
+    check_positive,
+)
+from shuffledp.numerics.remember import remember
+from shuffledp.numerics.roots import root_below
+from shuffledp.populations import Law, MomentBounded, Population
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+
+Accounting = Literal["printed", "simplified", "corrected", "exact"]
+ACCOUNTINGS: tuple[str, ...] = get_args(Accounting)
+
+#: Results kept per function; experiments and figures ask for the same ones again.
+_REMEMBERED = 4096
+
+_CLOSED_FORMS: dict[str, Callable[[OtherReports, float, float], float]] = {
+    "printed": printed_epsilon,
+    "simplified": simplified_epsilon,
+    "corrected": corrected_epsilon,
+}
+
+
+def clone_delta(
+    population: Population,
+    eps_local: float,
+    eps_central: float,
+    *,
+    dummies: int = 0,
+    adaptive: bool = False,
+    reduction: str = "clones",
+) -> float:
+    """Return the exact delta of the clones reduction.
+
+    Parameters
+    ----------
+    population : Population
+        A law, or :class:`MomentBounded` for the worst case over all laws with its moments.
+    eps_local : float
+        Local budget, nats, > 0.
+    eps_central : float
+        Central eps, nats, >= 0.
+    dummies : int
+        Number of dummy reports, >= 0.
+    adaptive : bool
+        Fill the other users up to `dummies`: ``max(dummies - (N - 1), 0)`` reports are added.
+    reduction : {"clones", "randomized_response"}
+        ``clones`` holds for every eps_local-LDP randomizer; ``randomized_response`` counts clones at their
+        higher rate ``2 / (e^eps_local + 1)`` and holds for binary randomized response only.
+
+    Returns
+    -------
+    float
+        In [0, 1], rounding error below 1e-10 relative; an upper bound for a concrete randomizer. 0 when
+        ``eps_central >= eps_local``.
+
+    Raises
+    ------
+    ValueError
+        If an argument is outside its range.
+    Infeasible
+        For :class:`SubGaussian` and :class:`SubExponential`, which do not determine delta.
+
+    Notes
+    -----
+    Wang et al. 2023, Lemma 2; see :mod:`shuffledp.accounting.general.clones` for the formula.
+    """
+    eps_local = check_positive("eps_local", eps_local)
+    eps_central = check_nonnegative("eps_central", eps_central)
+    dummies = check_count("dummies", dummies)
+    check_choice("reduction", reduction, REDUCTIONS)
+    reports = OtherReports(population, dummies, adaptive, reduction)
+    if isinstance(population, Law):
+        return exact_delta(reports, eps_local, eps_central)
+    return worst_delta(_moments(population), reports, eps_local, eps_central)
+
+
+def amplified_epsilon(
+    population: Population,
+    eps_local: float,
+    delta: float,
+    *,
+    dummies: int = 0,
+    adaptive: bool = False,
+    accounting: str = "exact",
+    reduction: str = "clones",
+) -> float:
+    """Return the central eps that shuffled eps_local-LDP reports satisfy.
+
+    Parameters
+    ----------
+    population : Population
+        Number of other users.
+    eps_local : float
+        Local budget, nats, > 0.
+    delta : float
+        In (0, 1).
+    dummies, adaptive, reduction
+        As in :func:`clone_delta`. The closed forms use the clone rate of `reduction` in place of ``1 / E``.
+    accounting : {"printed", "simplified", "corrected", "exact"}
+        See the module's description.
+
+    Returns
+    -------
+    float
+        Nats, in [0, eps_local]. `eps_local` itself where the formula shows no amplification.
+
+    Raises
+    ------
+    ValueError
+        If an argument is outside its range.
+    Infeasible
+        If this accounting says nothing about this population.
+
+    Notes
+    -----
+    Wang et al. 2023, Theorems 1 to 4, Lemma 2. An n' there is ``trials + 1`` here.
+    """
+    eps_local = check_positive("eps_local", eps_local)
+    delta = check_open_unit("delta", delta)
+    dummies = check_count("dummies", dummies)
+    check_choice("accounting", accounting, ACCOUNTINGS)
+    check_choice("reduction", reduction, REDUCTIONS)
+    return _amplified_epsilon(
+        OtherReports(population, dummies, adaptive, reduction), eps_local, delta, accounting
+    )
+
+
+@remember(_REMEMBERED)
+def _amplified_epsilon(reports: OtherReports, eps_local: float, delta: float, accounting: str) -> float:
+    if accounting != "exact":
+        return min(_CLOSED_FORMS[accounting](reports, delta, eps_local), eps_local)
+    if isinstance(reports.population, Law):
+        return exact_epsilon(reports, eps_local, delta)
+    return worst_epsilon(_moments(reports.population), reports, eps_local, delta)
+
+
+def local_budget(
+    population: Population,
+    eps_central: float,
+    delta: float,
+    *,
+    dummies: int = 0,
+    adaptive: bool = False,
+    accounting: str = "exact",
+    reduction: str = "clones",
+) -> float:
+    """Return the largest local budget with which shuffling meets (eps_central, delta).
+
+    Parameters
+    ----------
+    population : Population
+        Number of other users.
+    eps_central : float
+        Central target, nats, > 0.
+    delta : float
+        In (0, 1).
+    dummies, adaptive, accounting, reduction
+        As in :func:`amplified_epsilon`, whose inverse this is.
+
+    Returns
+    -------
+    float
+        Nats, at least `eps_central`: without amplification every user spends the central budget, and then
+        privacy holds with delta = 0.
+
+    Raises
+    ------
+    ValueError
+        If an argument is outside its range.
+    Infeasible
+        If this accounting says nothing about this population.
+
+    Notes
+    -----
+    The paper's A(k). Rounded down by at most 1e-10 relative.
+    """
+    eps_central = check_positive("eps_central", eps_central)
+    delta = check_open_unit("delta", delta)
+    dummies = check_count("dummies", dummies)
+    check_choice("accounting", accounting, ACCOUNTINGS)
+    check_choice("reduction", reduction, REDUCTIONS)
+    return _remembered_budget(
+        OtherReports(population, dummies, adaptive, reduction), eps_central, delta, accounting
+    )
+
+
+def _local_budget(
+    reports: OtherReports, eps_central: float, delta: float, accounting: str, guess: float | None = None
+) -> float:
+    if accounting != "exact":
+        return _closed_budget(reports, eps_central, delta, accounting)
+    if isinstance(reports.population, Law):
+        return exact_local_budget(reports, eps_central, delta, guess=guess)
+    return worst_local_budget(_moments(reports.population), reports, eps_central, delta)
+
+
+_remembered_budget = remember(_REMEMBERED)(_local_budget)
+
+
+def _closed_budget(reports: OtherReports, eps_central: float, delta: float, accounting: str) -> float:
+    """Invert a closed form: it increases while it applies and is infinite from there on."""
+    form = _CLOSED_FORMS[accounting]
+    if form(reports, delta, eps_central) > eps_central:
+        return eps_central
+
+    def excess(log_eps_local: float) -> float:
+        value = form(reports, delta, math.exp(log_eps_local))
+        return math.log(value / eps_central) if value > 0 else -math.inf
+
+    low = math.log(eps_central)
+    # No form applies once fewer than one clone is expected; the clone rate is at most 2 e^-eps_local.
+    most = reports.population.mean + reports.dummies + 2
+    high = math.log(eps_central + math.log(2 * most) + 1)
+    return max(math.exp(root_below(excess, 0.5 * (low + high), low, high, xtol=1e-12)), eps_central)
+
+
+def _moments(population: Population) -> MomentBounded:
+    if isinstance(population, MomentBounded):
+        return population
+    name = type(population).__name__
+    raise Infeasible(f"{name} bounds a tail only, which does not determine an exact value; use corrected.")

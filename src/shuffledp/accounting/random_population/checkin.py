@@ -1,0 +1,120 @@
+"""Random check-in: every participant picks one of m slots (Balle et al. 2020), as Wang et al. 2023 compare with it."""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING
+
+from shuffledp.accounting.general.clones import (
+    OtherReports,
+    exact_epsilon,
+    exact_local_budget,
+)
+from shuffledp.numerics.checks import (
+    check_choice,
+    check_count,
+    check_open_unit,
+    check_positive,
+    check_unit,
+)
+from shuffledp.numerics.roots import root_below
+from shuffledp.populations import Fixed
+
+if TYPE_CHECKING:
+    pass
+
+
+def checkin_epsilon(
+    slots: int, eps_local: float, delta: float, *, rate: float = 1.0, accounting: str = "exact"
+) -> float:
+    """Return the central eps of random check-in with a fixed window.
+
+    Every participant picks one of `slots` slots uniformly; each slot keeps one of its reports at random, an
+    empty slot gets a dummy report.
+
+    Parameters
+    ----------
+    slots : int
+        Number of slots m, >= 1.
+    eps_local : float
+        Local budget, nats, > 0.
+    delta : float
+        In (0, 1).
+    rate : float
+        Probability p0 that user 1 checks in at all, in [0, 1]. With the default 1 the guarantee is for a user
+        who takes part, as everywhere else in this module; a smaller rate counts user 1's own coin too, which
+        is another threat model.
+    accounting : {"printed", "exact"}
+        ``printed``: the closed form. ``exact``: the slots are shuffled as well, which leaves user 1's slot
+        among m - 1 others in the clones reduction; needs ``rate=1``.
+
+    Returns
+    -------
+    float
+        Nats, in [0, eps_local].
+
+    Raises
+    ------
+    ValueError
+        If an argument is outside its range.
+
+    Notes
+    -----
+    ``p0 (E - 1) sqrt(2 E log(1/delta) / m) + p0^2 E (E - 1)^2 / (2 m)``: Balle, Kairouz, McMahan, Thakkar and
+    Thakurta (2020), re-derived by heterogeneous advanced composition over the slots.
+    """
+    slots = check_count("slots", slots, 1)
+    eps_local = check_positive("eps_local", eps_local)
+    delta = check_open_unit("delta", delta)
+    rate = check_unit("rate", rate)
+    check_choice("accounting", accounting, ("printed", "exact"))
+    if accounting == "exact":
+        _check_exact_checkin(rate)
+        return exact_epsilon(OtherReports(Fixed(slots - 1)), eps_local, delta)
+    return min(_checkin_formula(slots, eps_local, delta, rate), eps_local)
+
+
+def checkin_local_budget(
+    slots: int, eps_central: float, delta: float, *, rate: float = 1.0, accounting: str = "exact"
+) -> float:
+    """Return the largest local budget with which random check-in meets (eps_central, delta).
+
+    Parameters and errors are those of :func:`checkin_epsilon`, whose inverse this is; `eps_central` in nats,
+    > 0.
+
+    Returns
+    -------
+    float
+        Nats, at least `eps_central`.
+    """
+    slots = check_count("slots", slots, 1)
+    eps_central = check_positive("eps_central", eps_central)
+    delta = check_open_unit("delta", delta)
+    rate = check_unit("rate", rate)
+    check_choice("accounting", accounting, ("printed", "exact"))
+    if accounting == "exact":
+        _check_exact_checkin(rate)
+        return exact_local_budget(OtherReports(Fixed(slots - 1)), eps_central, delta)
+    if rate == 0:
+        return math.inf
+    if _checkin_formula(slots, eps_central, delta, rate) > eps_central:
+        return eps_central
+
+    def excess(log_eps_local: float) -> float:
+        return math.log(_checkin_formula(slots, math.exp(log_eps_local), delta, rate) / eps_central)
+
+    low = math.log(eps_central)
+    return max(math.exp(root_below(excess, low + 1e-3, low, math.inf, xtol=1e-12)), eps_central)
+
+
+def _check_exact_checkin(rate: float) -> None:
+    if rate != 1:
+        raise ValueError(f"rate must be 1 for exact accounting of random check-in, got {rate!r}.")
+
+
+def _checkin_formula(slots: int, eps_local: float, delta: float, rate: float) -> float:
+    if eps_local > 300:  # the square of E overflows; far beyond any amplification
+        return math.inf if rate > 0 else 0.0
+    e, excess = math.exp(eps_local), math.expm1(eps_local)
+    first = rate * excess * math.sqrt(-2 * e * math.log(delta) / slots)
+    return first + (rate * excess) ** 2 * e / (2 * slots)

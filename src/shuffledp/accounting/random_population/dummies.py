@@ -1,0 +1,243 @@
+"""The number of dummies with the smallest expected error (Wang et al. 2023, equations 6 and 7)."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from shuffledp.accounting.errors import Infeasible
+from shuffledp.accounting.general.clones import (
+    REDUCTIONS,
+    OtherReports,
+    exact_excess,
+)
+from shuffledp.numerics.checks import (
+    check_choice,
+    check_count,
+    check_open_unit,
+    check_positive,
+)
+from shuffledp.numerics.remember import remember
+from shuffledp.populations import Binomial, Fixed, Law, Population
+from shuffledp.utility.reports import OBJECTIVES, _error_factors, report_variance
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from numpy.typing import NDArray
+from shuffledp.accounting.random_population.amplification import (
+    _CLOSED_FORMS,
+    _REMEMBERED,
+    ACCOUNTINGS,
+    _local_budget,
+    _remembered_budget,
+)
+
+#: Errors this close, relatively, count as equal: the smaller number of dummies wins.
+_TIE = 1e-9
+
+
+#: Candidates, evenly spread over the grid, that the search for the best number of dummies looks at first.
+_PROBES = 16
+
+
+@dataclass(frozen=True)
+class DummyPlan:
+    """A number of dummies and what it allows.
+
+    Parameters
+    ----------
+    dummies : int
+        Number of dummy reports k.
+    eps_local : float
+        Local budget A(k) in nats.
+    objective : float
+        Error at this choice, up to a constant factor: half the expected squared l2 error of a binary
+        frequency estimate caused by randomization, or the variance per coordinate of Laplace noise for unit
+        scale.
+    """
+
+    dummies: int
+    eps_local: float
+    objective: float
+
+
+def dummy_grid(population: Population) -> NDArray[np.int64]:
+    """Return the numbers of dummies that :func:`optimal_dummies` tries by default.
+
+    Returns
+    -------
+    (g,) ndarray
+        ``0, h, 2h, ..`` up to n', with ``h = floor(sqrt(n'))``. n' is the number of potential users: trials +
+        1, or others + 1, and twice the mean for other populations (an assumption; the paper does not say).
+    """
+    most = math.floor(2 * population.mean)
+    if isinstance(population, Fixed):
+        most = population.others + 1
+    elif isinstance(population, Binomial):
+        most = population.trials + 1
+    return np.arange(0, most + 1, max(1, math.isqrt(most)), dtype=np.int64)
+
+
+def optimal_dummies(
+    population: Population,
+    eps_central: float,
+    delta: float,
+    *,
+    adaptive: bool = False,
+    accounting: str = "exact",
+    grid: Sequence[int] | NDArray[np.int64] | None = None,
+    objective: str = "randomized_response",
+    stray_factor: bool = False,
+    reduction: str = "clones",
+) -> DummyPlan:
+    """Return the number of dummies with the smallest expected error.
+
+    Parameters
+    ----------
+    population : Law
+        Number of other users; a full law, because the error averages over it.
+    eps_central, delta, adaptive, accounting, reduction
+        As in :func:`local_budget`, which gives A(k).
+    grid : sequence of int, optional
+        Numbers of dummies to try, each >= 0; :func:`dummy_grid` by default. k = 0 (Theorem 1 or 2, no
+        dummies) is always tried as well.
+    objective : {"randomized_response", "laplace"}
+        Error to minimise; see :func:`report_variance`.
+    stray_factor : bool
+        For adaptive dummies, minimise equation (7) with the factor k that it has in print (erratum E15): it
+        makes k = 0 optimal, as in the paper's figures. The ``objective`` of the result then has the factor
+        too.
+
+    Returns
+    -------
+    DummyPlan
+        The smallest k among equals.
+
+    Raises
+    ------
+    ValueError
+        If an argument is outside its range.
+    Infeasible
+        If `population` is not a law.
+
+    Notes
+    -----
+    Wang et al. 2023, equations (6) and (7); see :func:`error_factor`. There can be two local minima, so the whole
+    grid is searched, by branch and bound: candidates that provably cannot be the best are not evaluated. Results
+    are remembered within the process.
+    """
+    eps_central = check_positive("eps_central", eps_central)
+    delta = check_open_unit("delta", delta)
+    check_choice("accounting", accounting, ACCOUNTINGS)
+    check_choice("objective", objective, OBJECTIVES)
+    check_choice("reduction", reduction, REDUCTIONS)
+    if not isinstance(population, Law):
+        name = type(population).__name__
+        raise Infeasible(f"{name} is not a law, and the expected error with dummies needs one.")
+    candidates = dummy_grid(population) if grid is None else grid
+    ks = tuple(sorted({0, *(check_count("grid", int(k)) for k in candidates)}))
+    return _optimum(
+        _Search(population, eps_central, delta, adaptive, accounting, objective, stray_factor, reduction), ks
+    )
+
+
+@dataclass(frozen=True)
+class _Search:
+    """What the error depends on besides the number of dummies; arguments of :func:`optimal_dummies`."""
+
+    law: Law
+    eps_central: float
+    delta: float
+    adaptive: bool
+    accounting: str
+    objective: str
+    stray_factor: bool
+    reduction: str
+
+    def reports(self, dummies: int) -> OtherReports:
+        """What user 1 hides among with so many dummies."""
+        return OtherReports(self.law, dummies, self.adaptive, self.reduction)
+
+    def plan(self, dummies: int, factor: float, guess: float | None) -> DummyPlan:
+        """Return the error with so many dummies, given their error factor and a guess at A(k)."""
+        reports = self.reports(dummies)
+        if guess is None:
+            eps_local = _remembered_budget(reports, self.eps_central, self.delta, self.accounting)
+        else:
+            eps_local = _local_budget(reports, self.eps_central, self.delta, self.accounting, guess)
+        return DummyPlan(dummies, eps_local, report_variance(eps_local, self.objective) * factor)
+
+    def affords(self, dummies: int, eps_local: float) -> bool:
+        """Whether A(k) is at least `eps_local`: one evaluation, where A(k) itself needs about six."""
+        if eps_local <= self.eps_central:
+            return True
+        reports = self.reports(dummies)
+        if self.accounting == "exact":
+            return exact_excess(reports, eps_local, self.eps_central, self.delta) <= 0
+        return _CLOSED_FORMS[self.accounting](reports, self.delta, eps_local) <= self.eps_central
+
+    def budget_for(self, variance: float) -> float:
+        """Return the eps_local with this :func:`report_variance`."""
+        if self.objective == "laplace":
+            return 1 / math.sqrt(variance)
+        return 2 * math.asinh(0.5 / math.sqrt(variance))
+
+
+@remember(_REMEMBERED)
+def _optimum(search: _Search, ks: tuple[int, ...]) -> DummyPlan:
+    """Return the best of all candidates, the smallest one of equals; `ks` increases from 0.
+
+    The error is ``variance(A(k)) * factor(k)``. Among k >= 1 neither A nor the factor falls, so from one candidate to
+    another no error is smaller than that of A at the last and the factor of the first. Where not even this beats
+    the best error known, all of them are left out, otherwise they are halved. The result is that of a full scan.
+
+    A does not fall because the number of clones grows stochastically with k (exact), and because every Omega
+    increases with k wherever it is positive, hence wherever a closed form is finite: with mean m and spread
+    ``sqrt(S)``, ``Omega = m - sqrt(S) > 0`` bounds the derivative of the spread by that of m. At k = 0 Theorem 2 can
+    be better than Theorem 4b at small k (N9), so k = 0 stands alone.
+    """
+    factors = _error_factors(search.law, np.array(ks), search.adaptive, search.stray_factor)
+    best_index, best = 0, search.plan(0, float(factors[0]), None)
+    least = best.objective
+    enough: list[tuple[int, float]] = []  # (index, eps_local): A is at least this
+    too_much: list[tuple[int, float]] = []  # and here it is less
+
+    def may_improve(first: int, last: int) -> bool:
+        limit = least * (1 + _TIE if first < best_index else 1 - _TIE)
+        needed = search.budget_for(limit / float(factors[first]))
+        if any(index >= last and eps <= needed for index, eps in too_much):
+            return False
+        if any(index <= last and eps >= needed for index, eps in enough):
+            return True
+        affordable = search.affords(ks[last], needed)
+        (enough if affordable else too_much).append((last, needed))
+        return affordable
+
+    def evaluate(index: int) -> None:
+        nonlocal best_index, best, least
+        guess = search.budget_for(least / float(factors[index]))
+        plan = search.plan(ks[index], float(factors[index]), guess)
+        limit = least * (1 + _TIE if index < best_index else 1 - _TIE)
+        if plan.objective <= limit:
+            best_index, best = index, plan
+        least = min(least, plan.objective)
+
+    final = len(ks) - 1
+    for index in sorted({round(part / _PROBES * final) for part in range(1, _PROBES + 1)} - {0}):
+        if least > 0 and may_improve(index, index):
+            evaluate(index)
+    intervals = [(1, final)] if final > 0 else []
+    while intervals and least > 0:
+        first, last = intervals.pop()
+        if not may_improve(first, last):
+            continue
+        if first == last:
+            evaluate(first)
+            continue
+        middle = (first + last) // 2
+        intervals += [(middle + 1, last), (first, middle)]
+    return best

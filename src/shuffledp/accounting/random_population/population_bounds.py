@@ -1,0 +1,174 @@
+"""How few users take part, except with a given probability (Wang et al. 2023, Section 5)."""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING, Literal, get_args
+
+import numpy as np
+
+from shuffledp.accounting.errors import Infeasible
+from shuffledp.numerics.checks import (
+    check_choice,
+    check_nonnegative,
+    check_open_unit,
+)
+from shuffledp.populations import (
+    Binomial,
+    Fixed,
+    Law,
+    MomentBounded,
+    Poisson,
+    Population,
+    SubExponential,
+    SubGaussian,
+)
+
+if TYPE_CHECKING:
+    pass
+
+
+BoundForm = Literal["printed", "corrected", "exact"]
+
+
+BOUND_FORMS: tuple[str, ...] = get_args(BoundForm)
+
+
+def population_lower_bound(population: Population, delta: float, *, form: str = "exact") -> float | int:
+    """Return a number of users that take part except with probability delta.
+
+    Parameters
+    ----------
+    population : Population
+        Number of *other* users.
+    delta : float
+        In (0, 1).
+    form : {"printed", "corrected", "exact"}
+        ``printed``: Table II; unsafe for a binomial law with a rate below about 0.38 (erratum E16) and for
+        :class:`SubGaussian` with a variance proxy as scale. ``corrected``: Chernoff, Cantelli and the definitions
+        of the bounds; always valid. ``exact``: the largest integer n1 with ``Pr[N >= n1] >= 1 - delta``, for
+        :class:`MomentBounded` under the worst law with these moments.
+
+    Returns
+    -------
+    float or int
+        Bound on N, user 1 included, at least 1; an int if exact.
+
+    Raises
+    ------
+    ValueError
+        If an argument is outside its range.
+    Infeasible
+        If exact, for :class:`SubGaussian` and :class:`SubExponential`.
+
+    Notes
+    -----
+    With L = log(1 / delta), mu = E[N - 1], and n' counting user 1:
+
+    ============== ============================== ==================================
+    law            printed                        corrected
+    ============== ============================== ==================================
+    Binomial       n'a - sqrt(n'a L) + 1          mu - sqrt(2 mu L) + 1
+    Poisson        mu - sqrt(3 mu L) + 1          mu - sqrt(2 mu L) + 1
+    SubGaussian    mu - sqrt(scale^2 L) + 1       mu - sqrt(2 variance L) + 1
+    SubExponential mu - log(a / delta) / b + 1    the same
+    others         mu - sqrt(variance/delta) + 1  mu - sqrt(variance (1/delta - 1)) + 1
+    ============== ============================== ==================================
+
+    A :class:`Fixed` number of users is known, whatever the form.
+    """
+    delta = check_open_unit("delta", delta)
+    check_choice("form", form, BOUND_FORMS)
+    if isinstance(population, Fixed):
+        return population.others + 1
+    if form == "exact":
+        return _exact_lower_bound(population, delta)
+    log_inverse = -math.log(delta)
+    if form == "printed":
+        bound = _printed_others(population, delta, log_inverse)
+    elif isinstance(population, (Binomial, Poisson)):
+        bound = population.mean - math.sqrt(2 * population.mean * log_inverse)
+    elif isinstance(population, (SubGaussian, SubExponential)):
+        bound = population.lower_bound(delta)
+    else:
+        bound = population.mean - math.sqrt(population.variance * (1 / delta - 1))
+    return max(1.0, bound + 1)
+
+
+def _printed_others(population: Population, delta: float, log_inverse: float) -> float:
+    """Table II without its + 1."""
+    mean = population.mean
+    if isinstance(population, Binomial):
+        mean += population.rate  # n' counts user 1
+        return mean - math.sqrt(mean * log_inverse)
+    if isinstance(population, Poisson):
+        return mean - math.sqrt(3 * mean * log_inverse)
+    if isinstance(population, SubGaussian):
+        return mean - math.sqrt(population.scale**2 * log_inverse)
+    if isinstance(population, SubExponential):
+        return mean - math.log(population.a / delta) / population.b
+    return mean - math.sqrt(population.variance / delta)
+
+
+def _exact_lower_bound(population: Population, delta: float) -> int:
+    if isinstance(population, Law):
+        return 1 + int(population.lower_bound(delta))
+    if not isinstance(population, MomentBounded):
+        raise _only_a_tail(population)
+    bound = 1 + math.floor(population.lower_bound(delta))  # Cantelli; integers do slightly better
+    while population_shortfall(population, bound + 1) <= delta:
+        bound += 1
+    return bound
+
+
+def population_shortfall(population: Population, bound: float) -> float:
+    """Return the probability that fewer users take part than a bound says.
+
+    Parameters
+    ----------
+    population : Population
+        Number of *other* users.
+    bound : float
+        Finite, at least 0; user 1 included.
+
+    Returns
+    -------
+    float
+        ``Pr[N < bound]``, with an absolute error below 1e-29; for :class:`MomentBounded` its largest value over all
+        laws on the integers with these moments.
+
+    Raises
+    ------
+    ValueError
+        If `bound` is outside its range.
+    Infeasible
+        For :class:`SubGaussian` and :class:`SubExponential`.
+
+    Notes
+    -----
+    For moments: with k the largest number of others that is too few, any parabola through 1 at k and 0 at two
+    neighbouring integers j, j + 1 > k bounds the indicator from above on all integers, hence
+    ``Pr[N - 1 <= k] <= (variance + (mean - j)(mean - j - 1)) / ((j - k)(j + 1 - k))``. The smallest of these is
+    attained by a law on k, j and j + 1. On the real line it would be Cantelli's inequality.
+    """
+    bound = check_nonnegative("bound", bound)
+    missing = math.ceil(bound) - 1  # N < bound exactly if N - 1 < missing
+    if isinstance(population, Law):
+        window = population.window()
+        return min(float(np.sum(window.pmf[: max(0, missing - window.start)])), 1.0)
+    if not isinstance(population, MomentBounded):
+        raise _only_a_tail(population)
+    if missing <= 0:
+        return 0.0
+    gap = population.mean - (missing - 1)
+    if gap <= 0:
+        return 1.0
+    middle = math.floor(population.variance / gap + gap - 0.5)
+    steps = np.maximum(middle + np.arange(-2.0, 4.0), 1.0)
+    ratios = (population.variance + (gap - steps) * (gap - steps - 1)) / (steps * (steps + 1))
+    return min(max(float(np.min(ratios)), 0.0), 1.0)
+
+
+def _only_a_tail(population: Population) -> Infeasible:
+    name = type(population).__name__
+    return Infeasible(f"{name} bounds a tail only, which does not determine an exact value; use corrected.")

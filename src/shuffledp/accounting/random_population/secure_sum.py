@@ -1,0 +1,221 @@
+"""Secure summation by shares: how many, modulo what, and how secure.
+
+Every user cuts a value into m random shares that sum to it modulo q and sends each as one message. The shuffled shares
+of two inputs with the same total are within statistical distance ``2^-sigma``, so a sum that is (eps, delta)-DP
+becomes ``(eps, delta + (1 + e^eps) 2^-sigma)``-DP when it is computed that way (Wang et al. 2023, Lemma 3, with the
+misprint E24 put right). sigma is in bits (E25).
+"""
+
+from __future__ import annotations
+
+import math
+import operator
+from fractions import Fraction
+from typing import Literal, SupportsIndex, get_args
+
+import numpy as np
+
+from shuffledp.accounting.errors import Infeasible
+from shuffledp.accounting.random_population.polya import as_law
+from shuffledp.numerics.checks import (
+    check_choice,
+    check_count,
+    check_nonnegative,
+    check_open_unit,
+    check_positive,
+)
+from shuffledp.populations import Law, MomentBounded, Population
+
+ShareForm = Literal["printed", "balle", "any_n"]
+SHARE_FORMS: tuple[str, ...] = get_args(ShareForm)
+OrderForm = Literal["printed", "safe"]
+ORDER_FORMS: tuple[str, ...] = get_args(OrderForm)
+
+#: The first number of users for which the bound of Balle et al. holds.
+_BALLE_USERS = 19
+#: More users than planned for with at most this probability.
+TOO_MANY = 1e-12
+#: Bits of the fixed-point number that stands for the fractional part of sigma.
+_FRACTION_BITS = 60
+
+
+def security_bits(eps: float, delta: float) -> float:
+    """Return the security that the shares need for a given loss of delta.
+
+    Parameters
+    ----------
+    eps : float
+        Nats, >= 0.
+    delta : float
+        Part of delta spent on the secure summation, in (0, 1).
+
+    Returns
+    -------
+    float
+        ``sigma = log2((1 + e^eps) / delta)`` in bits: ``(1 + e^eps) 2^-sigma = delta``.
+
+    Raises
+    ------
+    ValueError
+        If an argument is outside its range.
+    """
+    eps = check_nonnegative("eps", eps)
+    delta = check_open_unit("delta", delta)
+    return float(np.logaddexp(0.0, eps) - math.log(delta)) / math.log(2)
+
+
+def share_count(
+    security_bits: float, group_order: SupportsIndex, n: int | None = None, *, form: str = "any_n"
+) -> int:
+    """Return how many shares per user make the summation secure.
+
+    Parameters
+    ----------
+    security_bits : float
+        sigma, bits, >= 0.
+    group_order : int
+        q, at least 2, of any size.
+    n : int, optional
+        Number of users, at least 1, as far as known. From 19 on, the result holds for more users too.
+    form : {"printed", "balle", "any_n"}
+        ``printed``: Wang et al. 2023, for every n. ``balle``: Balle et al. 2020; needs n >= 19. ``any_n``: for every n
+        if it is not given, and for the given n otherwise; a single user needs only one message.
+
+    Returns
+    -------
+    int
+        Messages per user, at least 1.
+
+    Raises
+    ------
+    ValueError
+        If an argument is outside its range, or ``balle`` has no n of at least 19.
+
+    Notes
+    -----
+    ``printed``: ``max(8 + 5 ceil(log q) + ceil(sigma), 1 + ceil((4 sigma + 2 log2 q) / 5))``. ``balle``:
+    ``max(3, ceil((2 sigma + log2 q) / (log2 n - log2 e) + 1))``. ``any_n``: the same from 19 users on, and for
+    fewer the smallest m with ``C(2m, m) >= 2 q (n - 1)^2 4^sigma``: given the total, the m-subsets of 2m
+    shares have pairwise independent sums, so two views of two users differ by at most ``sqrt(2 q / C(2m, m))`` and
+    n - 1 such moves connect any two inputs.
+    """
+    sigma = check_nonnegative("security_bits", security_bits)
+    order = _check_order(group_order)
+    users = None if n is None else check_count("n", n, 1)
+    check_choice("form", form, SHARE_FORMS)
+    if form == "printed":
+        first = 8 + 5 * math.ceil(math.log(order)) + math.ceil(sigma)
+        return max(first, 1 + math.ceil((4 * sigma + 2 * math.log2(order)) / 5))
+    if form == "balle":
+        if users is None or users < _BALLE_USERS:
+            raise ValueError(f"n must be at least {_BALLE_USERS} for form 'balle', got {n!r}.")
+        return _balle_shares(sigma, order, users)
+    if users is None:
+        return max(_hash_shares(sigma, order, _BALLE_USERS - 1), _balle_shares(sigma, order, _BALLE_USERS))
+    if users == 1:
+        return 1
+    return _hash_shares(sigma, order, users) if users < _BALLE_USERS else _balle_shares(sigma, order, users)
+
+
+def _check_order(value: SupportsIndex) -> int:
+    try:
+        order = -1 if isinstance(value, (bool, np.bool_)) else operator.index(value)
+    except TypeError:
+        order = -1
+    if order < 2:
+        raise ValueError(f"group_order must be an integer >= 2, got {value!r}.")
+    return order
+
+
+def _balle_shares(sigma: float, order: int, users: int) -> int:
+    shares = (2 * sigma + math.log2(order)) / (math.log2(users) - math.log2(math.e)) + 1
+    return max(3, math.ceil(shares * (1 + 1e-13)))  # rounding must not lose a share
+
+
+def _hash_shares(sigma: float, order: int, users: int) -> int:
+    """Smallest m with ``C(2m, m) >= 2 q (n - 1)^2 4^sigma``, in integers; 4^sigma is rounded up."""
+    whole = math.floor(2 * sigma)
+    part = Fraction(2 * sigma) - whole
+    scale = 1 << _FRACTION_BITS
+    power = scale if part == 0 else math.ceil(2.0 ** float(part) * (1 + 1e-15) * scale)
+    needed = (2 * order * (users - 1) ** 2 * power) << whole
+    # C(2m, m) < 4^m, so fewer shares than this cannot be enough.
+    m = max(1, (needed.bit_length() - 1 - _FRACTION_BITS) // 2)
+    choices = math.comb(2 * m, m)
+    while choices << _FRACTION_BITS < needed:
+        choices = choices * 2 * (2 * m + 1) // (m + 1)
+        m += 1
+    return m
+
+
+def most_users(population: Population) -> int:
+    """Return a number of users, user 1 included, that is exceeded with probability at most 1e-12.
+
+    Raises
+    ------
+    Infeasible
+        If nothing is known about the upper tail.
+    """
+    if isinstance(population, Law):
+        return 1 + population.quantile(1 - TOO_MANY)
+    if isinstance(population, MomentBounded):  # Cantelli, above the mean
+        return 1 + math.ceil(population.mean + math.sqrt(population.variance * (1 / TOO_MANY - 1)))
+    name = type(population).__name__
+    raise Infeasible(f"{name} does not bound the number of users from above, so no group order is safe.")
+
+
+def group_order(
+    population: Population, precision: int, tau: float, *, form: str = "safe", failure: float = 1e-10
+) -> int:
+    """Return the order of the group in which noisy values are summed.
+
+    Parameters
+    ----------
+    population : Population
+        Number of *other* users.
+    precision : int
+        Largest value p of one user, at least 1.
+    tau : float
+        Scale of the discrete Gaussian noise of one user, > 0.
+    form : {"printed", "safe"}
+        ``printed``: Wang et al. 2023, Theorem 6; it leaves no room for the noise and falls to p for small eps
+        (reading note RP-N26), which costs utility, not privacy. ``safe``: the sum of at most n_max users wraps around
+        with probability at most `failure`, where n_max is exceeded with probability at most 1e-12.
+    failure : float
+        In (0, 1); only for ``safe``.
+
+    Returns
+    -------
+    int
+        q, at least 2.
+
+    Raises
+    ------
+    ValueError
+        If an argument is outside its range.
+    Infeasible
+        If `population` says too little: ``printed`` needs a law, ``safe`` a bound from above.
+
+    Notes
+    -----
+    ``printed``: ``q = x p`` with the smallest x >= 1 for which ``sum_(n >= x) n^2 Pr[N = n] <= tau^2``. ``safe``:
+    ``q = ceil(n_max p + 2 tau sqrt(n_max) sqrt(2 log(2 / failure))) + 1``.
+    """
+    precision = check_count("precision", precision, 1)
+    tau = check_positive("tau", tau)
+    check_choice("form", form, ORDER_FORMS)
+    failure = check_open_unit("failure", failure)
+    if form == "safe":
+        most = most_users(population)
+        return max(2, math.ceil(most * precision + noise_margin(most, tau, failure)) + 1)
+    window = as_law(population, "the printed group order").window()
+    n = window.support + 1.0
+    beyond = np.cumsum((n**2 * window.pmf)[::-1])[::-1]
+    covered = int(np.count_nonzero(beyond > tau**2))
+    users = 1 if covered == 0 else window.start + 1 + covered
+    return max(2, users * precision)
+
+
+def noise_margin(users: int, tau: float, failure: float) -> float:
+    """Return twice the deviation that the noise of so many users exceeds with probability at most `failure`."""
+    return 2 * tau * math.sqrt(2 * users * math.log(2 / failure))

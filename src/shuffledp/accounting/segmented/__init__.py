@@ -1,0 +1,1 @@
+"""Wang et al., segmented aggregation of sets with several privacy levels."""

@@ -1,0 +1,427 @@
+"""Privacy of one item that is reported with some probability among uniform blanket messages.
+
+Every user reports each of its items with probability lambda and adds blanket messages: items drawn uniformly from all
+d, m of them in expectation. The laws of their number:
+
+``binomial``
+    As published: ceil(m) slots per user, each used with probability m / ceil(m). What the paper claims is the
+    divergence of the pair of counts of the two items in question. That is exact for lambda = 1, but otherwise not an
+    upper bound: the counts of all items add up to the number of messages, which shows whether the victim reported
+    (erratum SEG-6.1). :func:`all_counts_delta` is the divergence of all counts.
+``poisson``
+    Every user draws a Poisson number of blanket messages. Then the counts of all items are independent, and the pair
+    is exact.
+
+Both are upper bounds, or claims of such, against an adversary who knows the reports of all other users. The guarantee
+for a user with s items follows by group composition: an item gets ``eps / s`` and :func:`item_delta`.
+
+Conventions: eps in nats; replacement of one item (of a user's whole set where a function takes `set_size`); n is the
+number of all users, including the victim, whose blanket messages hide it as well. Source: arXiv 2407.19639, Sections
+5.1 and 5.2; where its statements of n differ by 1, the n ceil(m) slots that exist are counted.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from functools import partial
+from typing import TYPE_CHECKING, Literal, get_args
+
+from shuffledp.accounting.errors import Infeasible
+from shuffledp.accounting.general.labeled_counts import (
+    Blanket,
+    Labels,
+    binomial_blanket,
+    pair_delta,
+    poisson_blanket,
+    settled_delta,
+)
+from shuffledp.accounting.general.profiles import log_gaussian_delta
+from shuffledp.numerics.checks import (
+    MOST,
+    check_choice,
+    check_count,
+    check_nonnegative,
+    check_open_unit,
+    check_positive,
+    check_unit,
+)
+from shuffledp.numerics.magnitudes import log_ratio, negligible
+from shuffledp.numerics.remember import remember
+from shuffledp.numerics.roots import root_below
+from shuffledp.numerics.windows import binomial_window
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+BlanketLaw = Literal["binomial", "poisson"]
+BLANKET_LAWS: tuple[str, ...] = get_args(BlanketLaw)
+Composition = Literal["printed", "tight"]
+COMPOSITIONS: tuple[str, ...] = get_args(Composition)
+
+
+_REMEMBERED = 1 << 15
+_XTOL = 1e-10
+#: Numbers of blanket messages that exceed an integer by less are meant to be that integer.
+_SLACK = 1e-12
+#: Reporting probabilities below this are not searched.
+_LEAST_RATE = 1e-9
+#: Numbers of blanket messages per user that are searched.
+_LEAST_BLANKETS, _MOST_BLANKETS = 1e-9, 1e9
+
+
+@dataclass(frozen=True)
+class Slots:
+    """How a user sends m blanket messages in expectation.
+
+    Parameters
+    ----------
+    count : int
+        Slots per user, at least 1.
+    rate : float
+        Probability that a slot is used, in [0, 1].
+    """
+
+    count: int
+    rate: float
+
+
+def blanket_slots(blankets: float) -> Slots:
+    """Return ceil(m) slots, at least one, each used with probability m / ceil(m).
+
+    Parameters
+    ----------
+    blankets : float
+        Expected number of blanket messages per user m, >= 0. An excess below 1e-12 over an integer does not open
+        another slot.
+    """
+    blankets = check_nonnegative("blankets", blankets)
+    count = max(1, math.ceil(blankets - _SLACK))
+    return Slots(count, min(blankets / count, 1.0))
+
+
+def segmented_delta(
+    eps: float,
+    reporting_rate: float,
+    n: int,
+    blankets: float,
+    domain_size: int,
+    *,
+    blanket_law: str = "binomial",
+) -> float:
+    """Return delta of the pair of counts for one item.
+
+    Parameters
+    ----------
+    eps : float
+        Nats, >= 0.
+    reporting_rate : float
+        lambda, probability with which the victim's item is sent, in [0, 1].
+    n : int
+        Number of users, >= 1.
+    blankets : float
+        Expected number of blanket messages per user m, >= 0.
+    domain_size : int
+        Number of items d, >= 2.
+    blanket_law : {"binomial", "poisson"}
+        See the module's description. Only ``poisson``, or a reporting rate of 1, makes this a guarantee.
+
+    Returns
+    -------
+    float
+        In [0, reporting_rate], the same in both directions and for all pairs of items; relative error about 1e-11.
+
+    Raises
+    ------
+    ValueError
+        If an argument is outside its range.
+    Infeasible
+        If so many messages meet so few items that the sum does not fit into memory.
+    """
+    eps = check_nonnegative("eps", eps)
+    rate = check_unit("reporting_rate", reporting_rate)
+    check_setting(n, domain_size, blanket_law)
+    blankets = check_nonnegative("blankets", blankets)
+    if rate == 0:
+        return 0.0
+    if blankets == 0:
+        return rate
+    return settled_delta(partial(_blanket, n, blankets, domain_size, blanket_law), _labels(rate), eps)
+
+
+def all_counts_delta(eps: float, reporting_rate: float, n: int, blankets: float, domain_size: int) -> float:
+    """Return delta of the counts of all items for binomial blankets, the reports of others being known.
+
+    Parameters
+    ----------
+    eps, reporting_rate, n, blankets, domain_size
+        As in :func:`segmented_delta`.
+
+    Returns
+    -------
+    float
+        In [0, reporting_rate]; relative error about 1e-10. At least :func:`segmented_delta`; for integer `blankets`
+        ``lambda`` times its value at a reporting rate of 1, as the number of messages is then known.
+
+    Raises
+    ------
+    ValueError, Infeasible
+        As :func:`segmented_delta`.
+
+    Notes
+    -----
+    Given that R slots went to other items, each of the remaining N - R sends one of the two with probability
+    ``r' = r / (1 - gamma (d - 2) / d)`` each, and the pair is exact. The total is summed over R, at most a few standard
+    deviations from its mean; the mass left out counts as lost.
+    """
+    eps = check_nonnegative("eps", eps)
+    rate = check_unit("reporting_rate", reporting_rate)
+    check_setting(n, domain_size, "binomial")
+    blankets = check_nonnegative("blankets", blankets)
+    least = segmented_delta(eps, rate, n, blankets, domain_size)
+    slots = blanket_slots(blankets)
+    if blankets == 0 or domain_size == 2 or rate in (0, 1):
+        return least
+    if slots.rate == 1:
+        return rate * segmented_delta(eps, 1.0, n, blankets, domain_size)
+    elsewhere = slots.rate * (domain_size - 2) / domain_size
+    within = slots.rate / domain_size / (1 - elsewhere)
+    others = binomial_window(n * slots.count, elsewhere, negligible(least))
+    tail = negligible(least)
+    messages = n * slots.count
+    values = [
+        pair_delta(binomial_blanket(messages - int(r), within, tail), _labels(rate), eps)
+        for r in others.support
+    ]
+    return min(float(others.pmf @ values) + others.omitted * rate, rate)
+
+
+def item_delta(eps: float, delta: float, set_size: int, *, composition: str = "printed") -> float:
+    """Return the delta that one item must have at ``eps / set_size`` for the whole set to be (eps, delta)-private.
+
+    Parameters
+    ----------
+    eps : float
+        Nats, > 0: budget of a user.
+    delta : float
+        In (0, 1): of a user.
+    set_size : int
+        Items per user s, >= 1.
+    composition : {"printed", "tight"}
+        ``printed``: ``delta / (s e^eps)``. ``tight``: ``delta (e^(eps/s) - 1) / (e^eps - 1)``, the geometric sum that
+        the former bounds.
+
+    Raises
+    ------
+    ValueError
+        If an argument is outside its range.
+
+    Notes
+    -----
+    Lemma 1 of arXiv 2407.19639, and its proof.
+    """
+    eps = check_positive("eps", eps)
+    delta = check_open_unit("delta", delta)
+    set_size = check_count("set_size", set_size, 1)
+    check_choice("composition", composition, COMPOSITIONS)
+    if composition == "printed":
+        return delta * math.exp(-eps) / set_size
+    return delta * math.exp(eps / set_size - eps) * math.expm1(-eps / set_size) / math.expm1(-eps)
+
+
+def reporting_rate(
+    n: int, blankets: float, domain_size: int, eps: float, delta: float, *, blanket_law: str = "binomial"
+) -> float:
+    """Return the largest probability with which one item may be sent.
+
+    Parameters
+    ----------
+    n, blankets, domain_size, blanket_law
+        As in :func:`segmented_delta`.
+    eps : float
+        Nats, > 0: of the item, not of the user.
+    delta : float
+        In (0, 1): of the item.
+
+    Returns
+    -------
+    float
+        The largest lambda whose :func:`segmented_delta` is at most `delta`, in (0, 1]; rounded down by at most 1e-10
+        relative. At least 1e-9, or `delta` if that is smaller.
+
+    Raises
+    ------
+    ValueError, Infeasible
+        As :func:`segmented_delta`.
+    """
+    check_setting(n, domain_size, blanket_law)
+    blankets = check_nonnegative("blankets", blankets)
+    eps = check_positive("eps", eps)
+    delta = check_open_unit("delta", delta)
+    return _reporting_rate(n, blankets, domain_size, eps, delta, blanket_law)
+
+
+@remember(_REMEMBERED)
+def _reporting_rate(
+    n: int, blankets: float, domain_size: int, eps: float, delta: float, blanket_law: str
+) -> float:
+    if blankets == 0:
+        return delta
+    blanket = _blanket(n, blankets, domain_size, blanket_law, negligible(delta))
+
+    def excess(log_rate: float) -> float:
+        return log_ratio(pair_delta(blanket, _labels(math.exp(log_rate)), eps), delta)
+
+    noise, slope = gaussian_noise(eps, delta)
+    guess = math.log(n * blankets / (2 * domain_size)) / 2 - math.log(noise)
+    if guess > -0.5 and excess(0.0) <= 0:
+        return 1.0
+    low = math.log(min(_LEAST_RATE, delta))
+    root = root_below(excess, min(max(guess, low + 1e-3), -1e-3), low, 0.0, xtol=_XTOL, slope=slope)
+    return math.exp(root)
+
+
+def blankets_for_full_reporting(
+    n: int,
+    domain_size: int,
+    set_size: int,
+    eps: float,
+    delta: float,
+    *,
+    blanket_law: str = "binomial",
+    composition: str = "printed",
+) -> float:
+    """Return the smallest expected number of blanket messages per user with which all items may be sent.
+
+    Parameters
+    ----------
+    n, domain_size
+        As in :func:`segmented_delta`.
+    set_size : int
+        Items per user s, >= 1.
+    eps : float
+        Nats, > 0: budget of a user, shared among its items by group composition.
+    delta : float
+        In (0, 1): of a user.
+    blanket_law : {"binomial", "poisson"}
+        Both are guarantees here, where the reporting probability is 1.
+    composition : {"printed", "tight"}
+        See :func:`item_delta`.
+
+    Returns
+    -------
+    float
+        m_k of the paper, rounded up by at most 1e-10 relative; then :func:`reporting_rate` is 1.
+
+    Raises
+    ------
+    ValueError
+        If an argument is outside its range.
+    Infeasible
+        If more than 1e9 messages per user would be needed, or the sum does not fit into memory.
+    """
+    check_setting(n, domain_size, blanket_law)
+    item = item_delta(eps, delta, set_size, composition=composition)
+    return _full_reporting(n, domain_size, eps / set_size, item, blanket_law)
+
+
+@remember(_REMEMBERED)
+def _full_reporting(n: int, domain_size: int, eps: float, delta: float, blanket_law: str) -> float:
+    tail = negligible(delta)
+
+    def excess(blankets: float) -> float:
+        law = _blanket(n, blankets, domain_size, blanket_law, tail)
+        return log_ratio(pair_delta(law, _labels(1.0), eps), delta)
+
+    noise, _ = gaussian_noise(eps, delta)
+    guess = 2 * domain_size * noise**2 / n
+    if blanket_law == "poisson":
+        low, high = _LEAST_BLANKETS, _MOST_BLANKETS
+    else:
+        high = float(_smallest_count(lambda m: excess(float(m)) <= 0, math.ceil(guess), n))
+        low = max(high - 1, _LEAST_BLANKETS)  # fails, as do all smaller ones
+    # In the logarithm, backwards: what delta exceeds its target by falls with m.
+    root = root_below(
+        lambda x: excess(math.exp(-x)),
+        -math.log(guess),
+        -math.log(high),
+        # Just above an integer the number of slots would otherwise be that of the integer.
+        -math.log(low + _SLACK if low >= 1 else low),
+        xtol=_XTOL,
+        slope=gaussian_noise(eps, delta)[1] / 2,
+    )
+    if root > -math.log(high):
+        return math.exp(-root)
+    if blanket_law == "poisson":
+        raise _too_many(n)
+    return high
+
+
+def _smallest_count(suffices: Callable[[int], bool], guess: int, n: int) -> int:
+    """Return the smallest integer >= 1 that suffices; all larger ones do."""
+    low, high, step = 0, min(max(guess, 1), int(_MOST_BLANKETS)), 1
+    while not suffices(high):
+        if high >= _MOST_BLANKETS:
+            raise _too_many(n)
+        low, high, step = high, min(high + step, int(_MOST_BLANKETS)), 2 * step
+    step = 1
+    while high - low > 1:
+        middle = max(high - step, (low + high) // 2)
+        if suffices(middle):
+            high, step = middle, 2 * step
+        else:
+            low, step = middle, 1 << 62
+    return high
+
+
+def _too_many(n: int) -> Infeasible:
+    return Infeasible(
+        f"More than {_MOST_BLANKETS:g} blanket messages of each of the {n} users would be needed."
+    )
+
+
+@remember(_REMEMBERED)
+def gaussian_noise(eps: float, delta: float) -> tuple[float, float]:
+    """Return what many messages amount to: a guess, not a bound.
+
+    Parameters
+    ----------
+    eps : float
+        Nats, > 0.
+    delta : float
+        In (0, 1).
+
+    Returns
+    -------
+    tuple
+        Standard deviation of Gaussian noise that makes a sum of sensitivity 1 (eps, delta)-private, and how fast the
+        log of delta falls with its logarithm. For lambda reports ``n m / (2 d)`` is about the square of lambda times
+        it, within 5 % in the settings of the paper.
+    """
+
+    def excess(log_mu: float) -> float:
+        return log_gaussian_delta(math.exp(log_mu), eps) - math.log(delta)
+
+    root = root_below(excess, 0.0, math.log(1e-9), math.log(1e5), xtol=1e-9)
+    return math.exp(-root), (excess(root + 1e-4) - excess(root - 1e-4)) / 2e-4
+
+
+def check_setting(n: int, domain_size: int, blanket_law: str = "poisson") -> None:
+    """Check the arguments that most functions share; ValueError if one is outside its range."""
+    check_count("n", n, 1)
+    check_count("domain_size", domain_size, 2)
+    check_choice("blanket_law", blanket_law, BLANKET_LAWS)
+
+
+def _labels(rate: float) -> Labels:
+    return Labels(rate, 0.0, 1 - rate)
+
+
+def _blanket(n: int, blankets: float, domain_size: int, blanket_law: str, tail: float) -> Blanket:
+    """Law of the blanket messages that hold one of two given items."""
+    if blanket_law == "poisson":
+        return poisson_blanket(n * blankets / domain_size, tail)
+    slots = blanket_slots(blankets)
+    if n * slots.count > MOST:
+        raise Infeasible(f"{n} users with {slots.count} slots each have more than 2^53 messages.")
+    return binomial_blanket(n * slots.count, slots.rate / domain_size, tail)

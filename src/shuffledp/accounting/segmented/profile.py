@@ -1,0 +1,93 @@
+"""Privacy profiles of protocols for set-valued data, for audits and figures of delta against eps."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, ClassVar
+
+import numpy as np
+
+from shuffledp.accounting.segmented.items import segmented_delta
+from shuffledp.accounting.segmented.users import user_level_delta
+from shuffledp.accounting.standing import UPPER, Standing
+from shuffledp.numerics.checks import check_count, check_nonnegative
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from numpy.typing import ArrayLike, NDArray
+
+    from shuffledp.accounting.general.profiles import Kind, View
+    from shuffledp.accounting.segmented.plans import SegmentedPlan
+
+
+@dataclass(frozen=True)
+class SegmentedProfile:
+    """Privacy profile of a user of one level of the segmented protocol, as the plan's accounting sees it.
+
+    Parameters
+    ----------
+    plan : SegmentedPlan
+    level : int
+        Index of the level.
+
+    Raises
+    ------
+    ValueError
+        If there is no such level.
+    """
+
+    plan: SegmentedPlan
+    level: int
+    neighbours: ClassVar[str] = "replace_one"
+    view: ClassVar[View] = "analyzer"
+    source: ClassVar[str] = "Wang et al. 2024 (arXiv 2407.19639), Theorem 3"
+
+    def __post_init__(self) -> None:
+        if check_count("level", self.level) >= len(self.plan.rates):
+            raise ValueError(f"level must be in [0, {len(self.plan.rates) - 1}], got {self.level}.")
+
+    @property
+    def kind(self) -> Kind:
+        """``upper``; ``approximate`` for the paper's pair of counts where not all items are sent."""
+        proven = self.plan.blanket_law == "poisson" or self.plan.rates[self.level] == 1
+        return "upper" if proven else "approximate"
+
+    def delta(self, eps: ArrayLike) -> NDArray[np.float64]:
+        """Return delta for each eps (nats, >= 0), shape of `eps`; both directions agree."""
+        eps_ = np.asarray(eps, np.float64)
+        values = [self._delta(check_nonnegative("eps", float(e))) for e in eps_.flat]
+        return np.array(values).reshape(eps_.shape)
+
+    def _delta(self, eps: float) -> float:
+        plan, rate = self.plan, self.plan.rates[self.level]
+        setting = (plan.n, plan.blankets, plan.domain_size)
+        if plan.accounting == "exact":
+            return user_level_delta(eps, rate, *setting, plan.set_size)
+        item = segmented_delta(eps / plan.set_size, rate, *setting, blanket_law=plan.blanket_law)
+        return min(plan.set_size * math.exp(min(eps, 700.0)) * item, 1.0)
+
+
+#: What stands behind a published calibration that the divergence does not confirm.
+_UNCONFIRMED = Standing(
+    "unproven",
+    "a published number of blanket messages that the divergence of the counts does not confirm here",
+)
+
+
+def full_reporting_standing(plans: Sequence[SegmentedPlan], calibration: str) -> Standing:
+    """What stands behind balls-into-bins protocols.
+
+    Parameters
+    ----------
+    plans : sequence of SegmentedPlan
+        Of one level each, with reporting probability 1.
+    calibration : {"variation_ratio", "numeric", "analytic"}
+        See :func:`shuffledp.accounting.baselines.sets.mm_plan`. The published ones treat binomial numbers as Poisson
+        variables, or hold for small eps only; each plan is compared with the proven bound of its divergence.
+    """
+    if calibration == "variation_ratio":
+        return UPPER
+    met = all(float(SegmentedProfile(plan, 0).delta(plan.eps[0])) <= plan.delta for plan in plans)
+    return UPPER if met else _UNCONFIRMED

@@ -1,0 +1,392 @@
+r"""Privacy of a whole user with s items among Poisson blanket messages, without group composition.
+
+Every count of an item is Poisson(mu), ``mu = n m / d``, plus the victim's reports; all counts are independent. If the
+victim exchanges s items for s others, the loss is
+
+.. math:: L = \sum_{j \le s} g(A_j) - g(Y_j), \qquad g(x) = \ln(1 - \lambda + \lambda x / \mu)
+
+with A_j ~ Poisson(mu) + Bernoulli(lambda) and Y_j ~ Poisson(mu), all independent, and delta is the mean of
+``(1 - e^(eps - L))^+``. Exchanging fewer items loses less, so that ``min(s, d - s)`` items count. Group composition
+needs 4 to 9 times as many blanket messages in the settings of the paper (erratum SEG-6.3).
+
+Each term is rounded to a grid by splitting every outcome into one with a higher and one with a lower loss, so that the
+probabilities under both laws are kept: who sees the parts knows more, the result is an upper bound, and what is added
+to the variance is of second order in the step. Powers of Fourier transforms add the terms up. Before, the laws are
+tilted by ``e^(theta L)`` so that losses near eps are the likely ones: rounding errors of the transform are then small
+beside the answer however small that is.
+
+Conventions: eps in nats; replacement of a user's whole set; the reports of all others are known to the adversary. The
+splitting is that of Doroshenko et al. 2022 ("Connect the dots"). Derived for this project; arXiv 2407.19639 composes by
+groups.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+from scipy.fft import irfft, next_fast_len, rfft
+
+from shuffledp.accounting.errors import Infeasible
+from shuffledp.accounting.general.labeled_counts import check_size
+from shuffledp.accounting.segmented.items import check_setting, gaussian_noise
+from shuffledp.numerics.checks import (
+    check_count,
+    check_nonnegative,
+    check_open_unit,
+    check_positive,
+    check_unit,
+)
+from shuffledp.numerics.magnitudes import log_ratio
+from shuffledp.numerics.remember import remember
+from shuffledp.numerics.roots import root_below
+from shuffledp.numerics.windows import poisson_window
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+_REMEMBERED = 1 << 15
+_XTOL = 1e-7
+_LEAST_RATE = 1e-9
+_MOST_BLANKETS = 1e9
+#: Relative error of delta that the grid may add.
+_GRID_ERROR = 2e-5
+#: Blanket messages on all exchanged items together; if fewer are expected, there are so few outcomes that the grid must
+#: be finer.
+_FEW = 30.0
+#: Mass that may be left out, relative to the answer; the first attempt; and the least that floats can tell from 0.
+_OMITTED = 1e-12
+_FIRST_TAIL = 1e-40
+_FLOOR = 1e-290
+#: What is left of the tilted law outside the transform, as a natural logarithm.
+_LOG_OUTSIDE = -34.0
+#: Losses above this count as infinite; e^-40 is nothing.
+_CAP = 40.0
+#: Length of the longest transform.
+_MOST_POINTS = 1 << 20
+
+
+def user_level_delta(
+    eps: float, reporting_rate: float, n: int, blankets: float, domain_size: int, set_size: int
+) -> float:
+    """Return delta of a user's whole set of items among Poisson blanket messages.
+
+    Parameters
+    ----------
+    eps : float
+        Nats, >= 0.
+    reporting_rate : float
+        lambda, probability with which each of the victim's items is sent, in [0, 1].
+    n : int
+        Number of users, >= 1.
+    blankets : float
+        Expected number of blanket messages per user m, >= 0.
+    domain_size : int
+        Number of items d, >= 2.
+    set_size : int
+        Items per user s, in [1, d].
+
+    Returns
+    -------
+    float
+        In [0, 1], the same in both directions; up to 1e-4 relative too large, down to 1e-270 (more
+        where hardly any blanket message meets an exchanged item). Non-decreasing in
+        `reporting_rate` and non-increasing in `blankets`, up to that error.
+
+    Raises
+    ------
+    ValueError
+        If an argument is outside its range.
+    Infeasible
+        If so many messages meet so few items that the sum does not fit into memory.
+    """
+    eps = check_nonnegative("eps", eps)
+    rate = check_unit("reporting_rate", reporting_rate)
+    check_setting(n, domain_size)
+    blankets = check_nonnegative("blankets", blankets)
+    pairs = _exchanged(domain_size, set_size)
+    if rate == 0 or pairs == 0:
+        return 0.0
+    if blankets == 0:
+        return _any(rate, pairs)
+    return _delta(eps, rate, n * blankets / domain_size, pairs)
+
+
+def user_level_reporting_rate(
+    n: int, blankets: float, domain_size: int, set_size: int, eps: float, delta: float
+) -> float:
+    """Return the largest reporting probability with which a user is (eps, delta)-private.
+
+    Parameters
+    ----------
+    n, blankets, domain_size, set_size
+        As in :func:`user_level_delta`.
+    eps : float
+        Nats, > 0.
+    delta : float
+        In (0, 1).
+
+    Returns
+    -------
+    float
+        In (0, 1]; about 1e-5 relative too small, as :func:`user_level_delta` is too large.
+
+    Raises
+    ------
+    ValueError, Infeasible
+        As :func:`user_level_delta`.
+    """
+    check_setting(n, domain_size)
+    blankets = check_nonnegative("blankets", blankets)
+    eps = check_positive("eps", eps)
+    delta = check_open_unit("delta", delta)
+    pairs = _exchanged(domain_size, set_size)
+    if pairs == 0:
+        return 1.0
+    if blankets == 0:
+        return -math.expm1(math.log1p(-delta) / pairs)
+    return _rate(n * blankets / domain_size, pairs, eps, delta)
+
+
+def user_level_blankets(n: int, domain_size: int, set_size: int, eps: float, delta: float) -> float:
+    """Return the smallest expected number of blanket messages per user with which all items may be sent.
+
+    Parameters
+    ----------
+    n, domain_size, set_size
+        As in :func:`user_level_delta`.
+    eps : float
+        Nats, > 0.
+    delta : float
+        In (0, 1).
+
+    Returns
+    -------
+    float
+        About 1e-5 relative too large, as :func:`user_level_delta` is; 0 if all users hold all items.
+
+    Raises
+    ------
+    ValueError
+        If an argument is outside its range.
+    Infeasible
+        If more than 1e9 messages per user would be needed, or the sum does not fit into memory.
+    """
+    check_setting(n, domain_size)
+    eps = check_positive("eps", eps)
+    delta = check_open_unit("delta", delta)
+    pairs = _exchanged(domain_size, set_size)
+    if pairs == 0:
+        return 0.0
+    likely = 2 * domain_size * pairs * gaussian_noise(eps, delta)[0] ** 2 / n
+    if likely > _MOST_BLANKETS:
+        raise Infeasible(f"About {likely:.3g} blanket messages of each of the {n} users would be needed.")
+    return _mean_for_full_reporting(pairs, eps, delta) * domain_size / n
+
+
+@remember(_REMEMBERED)
+def _rate(mean: float, pairs: int, eps: float, delta: float) -> float:
+    def excess(log_rate: float) -> float:
+        return log_ratio(_delta(eps, math.exp(log_rate), mean, pairs), delta)
+
+    noise, slope = gaussian_noise(eps, delta)
+    guess = math.log(mean / (2 * pairs)) / 2 - math.log(noise)
+    if guess > -0.5 and (_chernoff(eps, 1.0, mean, pairs) <= delta or excess(0.0) <= 0):
+        return 1.0
+    low = math.log(min(_LEAST_RATE, delta / pairs))
+    return math.exp(root_below(excess, min(max(guess, low + 1e-3), -1e-3), low, 0.0, xtol=_XTOL, slope=slope))
+
+
+@remember(_REMEMBERED)
+def _mean_for_full_reporting(pairs: int, eps: float, delta: float) -> float:
+    def excess(minus_log_mean: float) -> float:  # increasing, as delta falls with the mean
+        return log_ratio(_delta(eps, 1.0, math.exp(-minus_log_mean), pairs), delta)
+
+    noise, slope = gaussian_noise(eps, delta)
+    guess = -math.log(2 * pairs * noise**2)
+    return math.exp(-root_below(excess, guess, -math.inf, math.inf, xtol=_XTOL, slope=slope / 2))
+
+
+def _exchanged(domain_size: int, set_size: int) -> int:
+    """Items that two sets may differ in."""
+    set_size = check_count("set_size", set_size, 1)
+    if set_size > domain_size:
+        raise ValueError(f"set_size must be at most domain_size = {domain_size}, got {set_size}.")
+    return min(set_size, domain_size - set_size)
+
+
+@dataclass(frozen=True, eq=False)
+class _Losses:
+    """Losses and probabilities of one item that the victim holds, and of one that it exchanges for it.
+
+    `lost` bounds the mass that they lack: losses that are infinite, or count as such, and the ends of the windows.
+    `omitted` is the second part alone.
+    """
+
+    held: NDArray[np.float64]
+    held_pmf: NDArray[np.float64]
+    exchanged: NDArray[np.float64]
+    exchanged_pmf: NDArray[np.float64]
+    lost: float
+    omitted: float
+
+    def largest(self, pairs: int) -> float:
+        """Largest total loss among those that are not lost."""
+        return pairs * float(np.max(self.held) + np.max(self.exchanged))
+
+    def cumulants(self, theta: float) -> tuple[float, float, float]:
+        """Log of the mean of ``e^(theta L)`` for one pair of items, and its first two derivatives."""
+        total = np.zeros(3)
+        for loss, pmf in ((self.held, self.held_pmf), (self.exchanged, self.exchanged_pmf)):
+            exponent = np.log(pmf) + theta * loss
+            top = float(np.max(exponent))
+            weight = np.exp(exponent - top)
+            mass = float(np.sum(weight))
+            mean = float(weight @ loss) / mass
+            total += (math.log(mass) + top, mean, float(weight @ (loss - mean) ** 2) / mass)
+        return float(total[0]), float(total[1]), float(total[2])
+
+
+def _losses(mean: float, rate: float, eps: float, tail: float) -> _Losses:
+    check_size(mean, tail)
+    window = poisson_window(mean, tail)
+    x = np.arange(window.start, window.stop + 1.0)  # the victim's own report may come on top
+    with np.errstate(divide="ignore"):
+        g = np.log1p(rate * (x / mean - 1))
+    exchanged = -g[:-1]
+    held_pmf = (1 - rate) * np.append(window.pmf, 0.0) + rate * np.insert(window.pmf, 0, 0.0)
+    # What is certain to be lost: infinite losses, and those beyond which nothing changes.
+    certain = exchanged > eps + _CAP
+    lost = float(np.sum(window.pmf[certain]))
+    possible = held_pmf > 0
+    likely = ~certain & (window.pmf > 0)
+    return _Losses(
+        g[possible],
+        held_pmf[possible],
+        exchanged[likely],
+        window.pmf[likely],
+        min(lost + 2 * window.omitted, 1.0),
+        2 * window.omitted,
+    )
+
+
+def _tilt(losses: _Losses, eps: float, pairs: int) -> float:
+    """Return theta >= 0 at which the tilted mean loss is eps; 0 if the loss is that large anyway."""
+    if pairs * losses.cumulants(0.0)[1] >= eps:
+        return 0.0
+    _, mean, variance = losses.cumulants(0.0)
+    guess = (eps / pairs - mean) / variance
+    return root_below(
+        lambda t: losses.cumulants(t)[1] - eps / pairs,
+        guess,
+        0.0,
+        1e6,
+        xtol=1e-3 * max(guess, 1.0),
+        slope=variance,
+    )
+
+
+def _chernoff(eps: float, rate: float, mean: float, pairs: int) -> float:
+    """Return an upper bound on delta that costs little; far too large unless much below 1."""
+    losses = _losses(mean, rate, eps, _FIRST_TAIL)
+    if losses.exchanged.size == 0 or losses.largest(pairs) <= eps:
+        return _any(losses.lost, pairs)
+    theta = _tilt(losses, eps, pairs)
+    return math.exp(pairs * losses.cumulants(theta)[0] - theta * eps) + _any(losses.lost, pairs)
+
+
+def _delta(eps: float, rate: float, mean: float, pairs: int) -> float:
+    tail = _FIRST_TAIL
+    while True:
+        losses = _losses(mean, rate, eps, tail)
+        if losses.exchanged.size == 0:
+            return 1.0
+        value, likely = _any(losses.lost, pairs), 0.0
+        if losses.largest(pairs) > eps:  # otherwise the window is too short
+            theta = _tilt(losses, eps, pairs)
+            chernoff = pairs * losses.cumulants(theta)[0] - theta * eps
+            if chernoff < math.log(_FLOOR):
+                value += _FLOOR
+            else:
+                value += _transformed(losses, eps, pairs, theta, fine=pairs * mean < _FEW)
+                likely = value
+        if tail <= _FLOOR or pairs * losses.omitted <= _OMITTED * likely:
+            return min(value, 1.0)
+        tail = _FLOOR
+
+
+def _any(probability: float, trials: int) -> float:
+    """Return the probability that one of independent trials succeeds."""
+    return -math.expm1(trials * math.log1p(-probability)) if probability < 1 else 1.0
+
+
+def _on_grid(
+    loss: NDArray[np.float64], pmf: NDArray[np.float64], step: float, theta: float, length: int
+) -> tuple[NDArray[np.float64], float]:
+    """Return the transform of a tilted law on the grid, wrapped around, and the log of what it was divided by."""
+    index = np.floor(loss / step)
+    up = np.expm1(np.minimum(index * step - loss, 0.0)) / math.expm1(-step)
+    index = np.concatenate((index, index + 1))
+    with np.errstate(divide="ignore"):
+        exponent = np.log(np.concatenate((pmf * (1 - np.minimum(up, 1.0)), pmf * np.minimum(up, 1.0))))
+    exponent += theta * step * index
+    top = float(np.max(exponent))
+    weight = np.exp(exponent - top)
+    mass = float(np.sum(weight))
+    wrapped = np.bincount(np.mod(index, length).astype(np.int64), weight / mass, minlength=length)
+    return np.asarray(rfft(wrapped)), math.log(mass) + top
+
+
+def _transformed(losses: _Losses, eps: float, pairs: int, theta: float, *, fine: bool) -> float:
+    """Return the mean of ``(1 - e^(eps - L))^+`` over all but the infinite losses, rounded up."""
+    _, mean, variance = (pairs * value for value in losses.cumulants(theta))
+    spread = math.sqrt(variance)
+    # A grid adds at most step^2 / 4 to the variance of each of the 2 s terms, step^2 / 6 on average.
+    # Few outcomes may stand close to the kink of the integrand, and at eps = 0 equal counts stand on it: then the error
+    # is of first order.
+    step = math.sqrt(6 * _GRID_ERROR / pairs) / (1 + theta) / (10 if fine else 1)
+    step = min(step, (1e-4 if eps == 0 else 2e-3 if fine else 0.02) * spread)
+    if eps > 0:
+        step = eps / math.ceil(eps / step)  # delta at a point of the grid
+    reach, outside = _reach(losses, pairs, theta, step)
+    if 2 * reach > _MOST_POINTS * step:  # still an upper bound, but not as close
+        step = 2 * reach / _MOST_POINTS
+        step = eps / math.floor(eps / step) if step < eps else step
+        reach, outside = _reach(losses, pairs, theta, step)
+    length = next_fast_len(math.ceil(2 * reach / step) + 2, real=True)
+    held, log_held = _on_grid(losses.held, losses.held_pmf, step, theta, length)
+    exchanged, log_exchanged = _on_grid(losses.exchanged, losses.exchanged_pmf, step, theta, length)
+    tilted = irfft((held * exchanged) ** pairs, length)
+    first = math.floor((mean - reach) / step)
+    index = np.arange(first, first + length)
+    excess = index * step - eps
+    counted = excess > 0
+    log_weight = pairs * (log_held + log_exchanged) - theta * eps
+    share = np.exp(-theta * excess[counted]) * -np.expm1(-excess[counted])
+    inside = float(tilted[np.mod(index[counted], length)] @ share)
+    return max(inside, 0.0) * math.exp(max(log_weight, -740.0)) + math.exp(min(outside, 0.0))
+
+
+def _reach(losses: _Losses, pairs: int, theta: float, step: float) -> tuple[float, float]:
+    """Return how far around its mean the tilted law is to be computed, and what lies above, by Chernoff bounds.
+
+    The second is the log of a bound on the probability of higher losses, without tilt and on the grid.
+    """
+    log_mass, mean, variance = (pairs * value for value in losses.cumulants(theta))
+    least = pairs * float(np.min(losses.held) + np.min(losses.exchanged))
+    most = losses.largest(pairs) + 2 * pairs * step
+    reach = 8.0 * math.sqrt(variance)
+    while True:
+        reach *= 1.1
+        tilt = reach / variance
+        outside = pairs * losses.cumulants(theta + tilt)[0] - (theta + tilt) * (
+            mean + reach - 2 * pairs * step
+        )
+        if mean + reach > most:
+            outside = -math.inf
+        above = outside - log_mass + theta * (mean + reach)
+        below = pairs * losses.cumulants(theta - tilt)[0] - log_mass + tilt * (mean - reach)
+        if above < _LOG_OUTSIDE and (below < _LOG_OUTSIDE or mean - reach < least):
+            return reach, outside

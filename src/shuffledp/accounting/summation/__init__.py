@@ -1,0 +1,1 @@
+"""Ghazi et al. 2021: sums with noise that cancels."""

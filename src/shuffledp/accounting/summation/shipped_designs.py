@@ -1,0 +1,190 @@
+"""Noise designs that a long search has found, shipped with a certified delta.
+
+They are in ``designs.json``; ``make designs`` searches again and ``make designs-check`` certifies all of them anew. For
+a setting that is not among them, :func:`quick_design` gives a design of the one-parameter family within seconds, with
+up to about a quarter more messages.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from dataclasses import dataclass
+from importlib import resources
+
+from shuffledp.accounting.errors import Infeasible
+from shuffledp.accounting.summation.design_search import certified_design, family_design
+from shuffledp.accounting.summation.noise_atoms import ATOM_KINDS, check_atoms
+from shuffledp.accounting.summation.noise_design import NoiseDesign
+from shuffledp.numerics.checks import check_choice, check_count
+from shuffledp.numerics.remember import remember
+
+PACKAGE_DATA = ("designs.json",)
+"""Files that this module reads; see `shuffledp.code_digest`."""
+#: Kinds of atoms, and ``best``: whichever needs the fewest messages.
+ATOM_CHOICES: tuple[str, ...] = (*ATOM_KINDS, "best")
+#: Largest D for which a design is made when asked for; a few seconds.
+MOST_QUICK = 20
+#: From each D on: the hubs with which the search found the fewest messages, at eps = 1 and delta = 1e-6.
+_GOOD_HUBS: tuple[tuple[int, tuple[int, ...]], ...] = (
+    (5, (3,)),
+    (10, (4,)),
+    (15, (4, 8)),
+    (20, (3, 9)),
+)
+
+
+@dataclass(frozen=True)
+class ShippedDesign:
+    """A design with the upper bound on its delta that was found when it was made.
+
+    Parameters
+    ----------
+    design : NoiseDesign
+        Meets ``design.eps`` and ``design.delta``.
+    certified_delta : float
+        :func:`~shuffledp.accounting.summation.joint_noise.correlated_noise_delta` at ``design.eps``, upper bound; at
+        most ``design.delta``.
+    """
+
+    design: NoiseDesign
+    certified_delta: float
+
+
+@remember(1)
+def shipped_designs() -> tuple[ShippedDesign, ...]:
+    """Return all shipped designs, in the order of the file: by D, then by kind of atoms and hubs."""
+    text = (
+        resources.files("shuffledp.accounting.summation").joinpath(*PACKAGE_DATA).read_text(encoding="utf-8")
+    )
+    return tuple(
+        ShippedDesign(NoiseDesign.from_dict(entry["design"]), float(entry["certified_delta"]))
+        for entry in json.loads(text)
+    )
+
+
+def shipped_design(
+    max_value: int,
+    eps: float,
+    delta: float,
+    eps_star: float,
+    *,
+    atoms: str = "best",
+    hubs: Sequence[int] | None = None,
+) -> ShippedDesign | None:
+    """Return the shipped design with the fewest messages for a setting, or None.
+
+    Parameters
+    ----------
+    max_value : int
+        Largest input D, >= 1.
+    eps, delta, eps_star : float
+        As in :class:`~shuffledp.accounting.summation.noise_design.NoiseDesign`; equal to those of a design up to
+        rounding.
+    atoms : {"halving", "star", "hub", "best"}
+        Kind of atoms; ``best`` for any.
+    hubs : sequence of int, optional
+        For ``hub`` only: these hubs. Default: any.
+
+    Raises
+    ------
+    ValueError
+        If an argument is outside its range.
+    """
+    size, coins = _checked(max_value, atoms, hubs)
+    found = [
+        s
+        for s in shipped_designs()
+        if s.design.max_value == size
+        and all(
+            abs(have / want - 1) < 1e-9
+            for have, want in (
+                (s.design.eps, eps),
+                (s.design.delta, delta),
+                (s.design.eps_star, eps_star),
+            )
+        )
+        and atoms in (s.design.atoms, "best")
+        and coins in (s.design.hubs, ())
+    ]
+    return min(found, key=lambda s: s.design.messages, default=None)
+
+
+def quick_design(
+    max_value: int,
+    eps: float,
+    delta: float,
+    eps_star: float,
+    *,
+    atoms: str = "best",
+    hubs: Sequence[int] | None = None,
+) -> NoiseDesign:
+    """Return a certified design of the one-parameter family.
+
+    Parameters
+    ----------
+    max_value : int
+        Largest input D, in [1, 20].
+    eps : float
+        Nats, above `eps_star`.
+    delta : float
+        In (0, 1).
+    eps_star : float
+        Nats, > 0.
+    atoms : {"halving", "star", "hub", "best"}
+        ``best`` takes :func:`good_atoms`.
+    hubs : sequence of int, optional
+        For ``hub`` only; default: those of :func:`good_atoms`.
+
+    Raises
+    ------
+    ValueError
+        If an argument is outside its range, or ``hub`` is asked for without hubs where none are known to be good.
+    Infeasible
+        If D is above 20, ``eps_star >= eps``, or the calculation does not fit into memory.
+    """
+    size, coins = _checked(max_value, atoms, hubs)
+    if size > MOST_QUICK:
+        raise Infeasible(
+            f"No noise design is shipped for this setting; for max_value = {size} > {MOST_QUICK} the search takes "
+            "long: see `make designs`."
+        )
+    kind = atoms
+    if atoms == "best" or (atoms == "hub" and not coins):
+        kind, coins = good_atoms(size)
+        if atoms not in (kind, "best"):
+            raise ValueError(f"hubs must be given for max_value = {size}: no good ones are known.")
+    return _quick(size, float(eps), float(delta), float(eps_star), kind, coins)
+
+
+@remember(256)
+def _quick(
+    size: int, eps: float, delta: float, eps_star: float, kind: str, hubs: tuple[int, ...]
+) -> NoiseDesign:
+    return certified_design(family_design(size, eps, delta, eps_star, atoms=kind, hubs=hubs or None))[0]
+
+
+def good_atoms(max_value: int) -> tuple[str, tuple[int, ...]]:
+    """Return the kind of atoms, and the hubs, with which the search found the fewest messages near a D.
+
+    Parameters
+    ----------
+    max_value : int
+        D, >= 1.
+
+    Raises
+    ------
+    ValueError
+        If `max_value` is outside its range.
+    """
+    size = check_count("max_value", max_value, 1)
+    fitting = [hubs for least, hubs in _GOOD_HUBS if size >= least]
+    return ("hub", fitting[-1]) if fitting else ("star", ())
+
+
+def _checked(max_value: int, atoms: str, hubs: Sequence[int] | None) -> tuple[int, tuple[int, ...]]:
+    check_choice("atoms", atoms, ATOM_CHOICES)
+    if atoms == "hub" and hubs is None:
+        return check_count("max_value", max_value, 1), ()
+    size, _, coins = check_atoms(max_value, "star" if atoms == "best" else atoms, hubs)
+    return size, coins
