@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from shuffledp.accounting.baselines.gaussian_clones import (
         approximate_clones_delta,
         clones_apply,
-        clones_epsilon,
+        closed_form_clones_epsilon,
         gaussian_clones_epsilon,
         gaussian_clones_epsilons,
         gaussian_local_epsilon,
@@ -131,12 +131,14 @@ if TYPE_CHECKING:
         shuffle_gaussian_epsilons,
         shuffle_gaussian_rdp,
     )
-    from shuffledp.accounting.shuffle_gaussian.subsampled import (
+    from shuffledp.accounting.shuffle_gaussian.checkin import (
         best_checkin_shuffle_gaussian_rdp_theorem3,
         checkin_shuffle_gaussian_epsilon,
         checkin_shuffle_gaussian_rdp,
         checkin_shuffle_gaussian_rdp_theorem3,
         checkin_theorem3_epsilon,
+    )
+    from shuffledp.accounting.shuffle_gaussian.subsampled import (
         subsampled_gaussian_epsilon,
         subsampled_rdp,
         subsampled_shuffle_gaussian_epsilon,
@@ -236,7 +238,7 @@ __all__ = [
     "clone_delta",
     "clone_rate",
     "clones_apply",
-    "clones_epsilon",
+    "closed_form_clones_epsilon",
     "compose_rdp",
     "correlated_noise",
     "correlated_noise_delta",

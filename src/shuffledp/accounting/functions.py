@@ -172,7 +172,7 @@ NAMED_FUNCTIONS: Mapping[str, NamedFunction] = _entries(
     ("clone_delta", "delta", _always(UPPER)),
     ("checkin_epsilon", "eps", _checkin),
     ("checkin_local_budget", "eps_local", _checkin),
-    ("clones_epsilon", "eps", _always(UPPER)),
+    ("closed_form_clones_epsilon", "eps", _always(UPPER)),
     ("expected_polya_delta", "delta", _always(UPPER)),
     ("negative_binomial_delta", "delta", _always(EXACT)),
     ("multi_expected_delta", "delta", _always(UPPER)),
