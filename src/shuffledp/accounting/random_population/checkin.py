@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING
 
 from shuffledp.accounting.general.clones import (
     OtherReports,
@@ -19,9 +18,6 @@ from shuffledp.numerics.checks import (
 )
 from shuffledp.numerics.roots import root_below
 from shuffledp.populations import Fixed
-
-if TYPE_CHECKING:
-    pass
 
 
 def checkin_epsilon(

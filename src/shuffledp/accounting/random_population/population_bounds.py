@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING, Literal, get_args
+from typing import Literal, get_args
 
 import numpy as np
 
@@ -23,10 +23,6 @@ from shuffledp.populations import (
     SubExponential,
     SubGaussian,
 )
-
-if TYPE_CHECKING:
-    pass
-
 
 BoundForm = Literal["printed", "corrected", "exact"]
 
