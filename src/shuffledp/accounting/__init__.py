@@ -1,8 +1,9 @@
 """Privacy accounting: pure functions, numbers in and numbers out.
 
 Nothing here draws random numbers, reads files or knows a protocol. Conventions: eps in nats; populations
-describe the users other than user 1; guarantees are for replacement neighbours unless a function says
-otherwise.
+describe the users other than user 1; guarantees are for replacement neighbors unless a function says
+otherwise. Every function checks its arguments and raises ValueError naming the argument, the value and the range; its
+own ``Raises`` says only what goes beyond that.
 """
 
 from typing import TYPE_CHECKING

@@ -1,7 +1,7 @@
 """Dummies from some of the users only: the flexible variants of pureDUMP and mixDUMP.
 
 Each of n users sends s dummies, uniform over {1..k}, with probability `rate`, and otherwise none. In the mixed variant
-the values go through generalised randomised response (GRR) first; ``eps_local = inf`` sends them as they are. Three
+the values go through generalized randomized response (GRR) first; ``eps_local = inf`` sends them as they are. Three
 accountings:
 
 ``printed``
@@ -14,7 +14,7 @@ accountings:
 ``exact``
     The number of messages tells how many users send, so the divergence is an average over that number.
 
-Conventions: eps in nats; replacement neighbours; the adversary is the analyzer, who knows the inputs of all others.
+Conventions: eps in nats; replacement neighbors; the adversary is the analyzer, who knows the inputs of all others.
 """
 
 from __future__ import annotations
@@ -80,6 +80,10 @@ def default_rate(n: int, delta: float) -> float:
         In (0, 1]. 0.01 is the larger one of Tables 3 and 4. Below some thousand users it is the rate with which
         nobody sends with probability ``delta / 100``, since with 0.01 that probability alone would exceed delta; and
         everybody sends where that rate is above one half.
+
+    Notes
+    -----
+    Derived here from Tables 3 and 4 of DUMP (arXiv 2009.13738). A choice, no bound.
     """
     n = check_count("n", n, 1)
     delta = check_open_unit("delta", delta)
@@ -92,10 +96,20 @@ def flexible_dummies_needed(
 ) -> float:
     """Return the dummies per sending user of the printed theorems, not rounded; see :func:`flexible_dummies`.
 
+    Parameters and errors are those of that function.
+
+    Returns
+    -------
+    float
+        At least 0.
+
     Notes
     -----
     ``S / (rate n)`` with the total S of Theorem 5.2 or 5.6, at the delta that remains when nobody sends with
     probability ``(1 - rate)^n``. 0 where S is negative.
+
+    DUMP (arXiv 2009.13738), Theorems 5.11 and 5.12. Neither an upper bound nor an exact value: far fewer users than
+    expected may send (reading note DUMP-N4).
     """
     n, domain_size, eps, delta, rate, eps_local = _checked(n, domain_size, eps, delta, rate, eps_local)
     if _total(n, domain_size, eps, delta, eps_local) <= 0:
@@ -147,12 +161,24 @@ def flexible_dummies(
 
     Raises
     ------
-    ValueError
-        If an argument is outside its range.
     Infeasible
         If too few users send with too high a probability, however many dummies each of them sends; if the theorem
         does not hold here (printed, corrected: eps above 1, or delta too large); or if more than 2^53 messages would
         be sent.
+
+    Notes
+    -----
+    ``printed``: DUMP (arXiv 2009.13738), Theorems 5.11 and 5.12, which can be too few (reading note DUMP-N4).
+    ``corrected``: Theorems 5.2 and 5.6, an upper bound on the number needed. ``exact``: derived here; never too few.
+    Replacement neighbors.
+
+    Examples
+    --------
+    >>> from shuffledp.accounting import flexible_dummies
+    >>> flexible_dummies(10_000, domain_size=50, eps=0.5, delta=1e-6, rate=0.1)
+    7
+    >>> flexible_dummies(10_000, domain_size=50, eps=0.5, delta=1e-6, rate=0.1, accounting="corrected")
+    52
     """
     n, domain_size, eps, delta, rate, eps_local = _checked(n, domain_size, eps, delta, rate, eps_local)
     check_choice("accounting", accounting, FLEXIBLE_ACCOUNTINGS)
@@ -198,10 +224,12 @@ def flexible_dummy_delta(
 
     Raises
     ------
-    ValueError
-        If an argument is outside its range.
     Infeasible
         If so many messages meet so few values that the sum does not fit into memory.
+
+    Notes
+    -----
+    Derived here: an average over the number of messages, see :mod:`shuffledp.accounting.dump.flexible_profile`.
     """
     eps = check_nonnegative("eps", eps)
     n, domain_size, _, _, rate, eps_local = _checked(n, domain_size, 1.0, 0.5, rate, eps_local)

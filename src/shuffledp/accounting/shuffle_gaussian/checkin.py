@@ -69,16 +69,21 @@ def checkin_shuffle_gaussian_rdp(
         are treated in blocks of 1/4096 of that range, and the excess is too large by up to ``order`` times the
         relative width of a block.
 
-    Raises
-    ------
-    ValueError
-        If an argument is outside its range.
-
     Notes
     -----
-    Equation (11), with the missing term of no participants, which adds its probability and no loss. Outside a
-    window around the mean, the probability of a block of numbers counts with the excess at its smallest number and
-    the rate at its largest; blocks are split until they do not matter. Replacement neighbours; caveats (a) to (g).
+    Equation (11) of arXiv 2206.09569, with the missing term of no participants, which adds its probability and no loss.
+    Outside a window around the mean, the probability of a block of numbers counts with the excess at its smallest
+    number and the rate at its largest; blocks are split until they do not matter. Replacement neighbors; caveats (a) to
+    (g).
+
+    If the pair of Theorem 1 is the worst, ``conditional`` and ``convex`` are upper bounds; ``pair`` is the value for
+    that pair, summed as above; ``printed`` is no bound, see (e).
+
+    Examples
+    --------
+    >>> from shuffledp.accounting import checkin_shuffle_gaussian_rdp
+    >>> [f"{r:.4g}" for r in checkin_shuffle_gaussian_rdp([2, 8, 32], n=10_000, rate=0.1, sigma=5.0)]
+    ['4.081e-06', '1.633e-05', '6.59e-05']
     """
     orders = check_orders(orders)
     n = check_count("n", n, 1)
@@ -112,15 +117,12 @@ def checkin_shuffle_gaussian_rdp_theorem3(
     (k,) ndarray
         Nats, relative error below 1e-12, mostly 1e-14.
 
-    Raises
-    ------
-    ValueError
-        If an argument is outside its range.
-
     Notes
     -----
-    Equation (13). Its condition, that the moments fall with n, always holds: means of exchangeable variables are a
-    reverse martingale. It bounds the printed sum; see caveat (e).
+    Equation (13) of arXiv 2206.09569. Its condition, that the moments fall with n, always holds: means of exchangeable
+    variables are a reverse martingale. It bounds the printed sum; see caveat (e).
+
+    An upper bound on that sum, and on the divergence only if the sum is one.
     """
     orders = check_orders(orders)
     n = check_count("n", n, 1)
@@ -151,10 +153,10 @@ def best_checkin_shuffle_gaussian_rdp_theorem3(
     splits : (k,) ndarray
         In [0, 1].
 
-    Raises
-    ------
-    ValueError
-        If an argument is outside its range.
+    Notes
+    -----
+    Equation (13) of arXiv 2206.09569; side as for :func:`checkin_shuffle_gaussian_rdp_theorem3`, an upper bound on the
+    printed sum. A finer grid could only make it smaller.
     """
     orders = check_orders(orders)
     n = check_count("n", n, 1)
@@ -209,10 +211,9 @@ def checkin_shuffle_gaussian_epsilon(
     float
         Nats.
 
-    Raises
-    ------
-    ValueError
-        If an argument is outside its range.
+    Notes
+    -----
+    Equation (11), Lemmas 1 and 2 of arXiv 2206.09569. An upper bound where the divergences are, by the conversion.
     """
     last = curve_order(most_order, max(1, round(n * rate)), sigma, delta)
     orders = np.arange(2, last + 1)
@@ -244,10 +245,9 @@ def checkin_theorem3_epsilon(
     float
         Nats.
 
-    Raises
-    ------
-    ValueError
-        If an argument is outside its range.
+    Notes
+    -----
+    Theorem 3, Lemmas 1 and 2 of arXiv 2206.09569. An upper bound on what the printed sum gives; see caveat (e).
     """
     last = curve_order(most_order, max(1, round(n * rate)), sigma, delta)
     orders = np.arange(2, last + 1)
