@@ -2,7 +2,7 @@
 
 A function has a place here if its arguments can be written in a configuration and its result is a privacy budget or a
 delta: of the central guarantee, of the local one, or towards the shuffler. Conventions: eps in nats; the result of
-`standing` speaks of the function with the arguments given, for the neighbouring relation that the function states.
+`standing` speaks of the function with the arguments given, for the neighboring relation that the function states.
 """
 
 from __future__ import annotations

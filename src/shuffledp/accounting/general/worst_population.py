@@ -3,10 +3,10 @@
 With delta_n the exact delta for n other users, the worst case is the moment problem: maximize ``E[delta_X]``
 over laws of an integer X >= 0 with ``E[X] = mean`` and ``Var[X] <= variance``. Its dual is the smallest
 expectation of a quadratic q that lies above delta_n at every n, and *any* such q is a proven upper bound. The
-linear programme is solved on a grid of n; then q is checked at every integer, using that delta_n falls with
+linear program is solved on a grid of n; then q is checked at every integer, using that delta_n falls with
 n, and the grid is refined or extended where it fails. Derived; not in the paper, whose Theorem 3 is far from it.
 
-The programme has three constraints, so its optimum is a law on three points at most, and the simplex method needs
+The program has three constraints, so its optimum is a law on three points at most, and the simplex method needs
 3 x 3 systems only. Grid, optimal points and laws of the clones serve for one eps_central after another.
 """
 
