@@ -8,7 +8,7 @@ import numpy as np
 from random_population import Row, best_of
 
 from shuffledp.accounting.shuffle_gaussian.all_users import shuffle_gaussian_rdp
-from shuffledp.accounting.shuffle_gaussian.subsampled import checkin_shuffle_gaussian_rdp
+from shuffledp.accounting.shuffle_gaussian.checkin import checkin_shuffle_gaussian_rdp
 
 N, SIGMA = 60_000, 9.48
 ORDER = 60

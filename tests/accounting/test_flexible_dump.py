@@ -8,7 +8,7 @@ from numpy.testing import assert_allclose
 from scipy.stats import binom
 
 from shuffledp.accounting import Infeasible, blanket_delta, dummy_count, dummy_delta, mix_dummy_count
-from shuffledp.accounting.dump import flexible as module
+from shuffledp.accounting.dump import flexible_profile as module
 from shuffledp.accounting.dump.flexible import (
     FLEXIBLE_ACCOUNTINGS,
     default_rate,

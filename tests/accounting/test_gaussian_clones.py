@@ -10,7 +10,7 @@ from shuffledp.accounting import ClonesProfile
 from shuffledp.accounting.baselines.gaussian_clones import (
     approximate_clones_delta,
     clones_apply,
-    clones_epsilon,
+    closed_form_clones_epsilon,
     gaussian_clones_epsilon,
     gaussian_clones_epsilons,
     gaussian_local_epsilon,
@@ -31,18 +31,18 @@ def test_closed_form(eps_local, n, delta):
         e = mp.exp(eps_local)
         spread = 8 * mp.sqrt(e * mp.log(4 / mp.mpf(delta)) / n) + 8 * e / n
         want = float(mp.log1p((e - 1) / (e + 1) * spread))
-    got = clones_epsilon(eps_local, n, delta)
+    got = closed_form_clones_epsilon(eps_local, n, delta)
     assert_allclose(got, want, rtol=1e-14)
     exact = ClonesProfile(OtherReports(Fixed(n - 1)), eps_local).delta(got)
     assert 0 < exact <= delta  # the closed form is an upper bound of the exact value of the same reduction
 
 
 def test_closed_form_and_its_range():
-    assert clones_epsilon(0.0, 1000, 1e-5) == 0.0
+    assert closed_form_clones_epsilon(0.0, 1000, 1e-5) == 0.0
     most = math.log(N / (16 * math.log(2 / 1e-5)))
-    assert clones_epsilon(most * (1 - 1e-12), N, 1e-5) > 0
+    assert closed_form_clones_epsilon(most * (1 - 1e-12), N, 1e-5) > 0
     with pytest.raises(Infeasible, match=r"eps_local <= log\(n / \(16 log\(2/delta\)\)\); 60000 reports"):
-        clones_epsilon(most + 1e-9, N, 1e-5)
+        closed_form_clones_epsilon(most + 1e-9, N, 1e-5)
     assert clones_apply(most, N, 1e-5) and not clones_apply(most + 1e-9, N, 1e-5)
 
 
@@ -129,7 +129,7 @@ def gridded(rounds, sensitivity, calibration):
     for j in range(40, 400):
         delta_local = 1e-8 * 1.05**-j
         budget = gaussian_local_epsilon(9.48, delta_local, sensitivity=sensitivity, calibration=calibration)
-        eps = clones_epsilon(budget, N, delta_local)
+        eps = closed_form_clones_epsilon(budget, N, delta_local)
         delta = approximate_clones_delta(eps, budget, delta_local, N, delta_local)
         if 1 - (1 - delta) ** rounds < (1 - 1e-9) / N:
             best = min(best, optimal_composition(eps, delta, rounds, 1 / N))
@@ -169,7 +169,7 @@ def test_printed_search_takes_the_stated_powers_of_two():
     for rounds, j in zip(range(1, 8), (0, 1, 2, 2, 3, 3, 3), strict=True):
         delta_local = 1e-10 * 2.0**-j
         budget = gaussian_local_epsilon(9.476, delta_local, sensitivity=2.0, calibration="classical")
-        want = rounds * clones_epsilon(budget, N, delta_local)
+        want = rounds * closed_form_clones_epsilon(budget, N, delta_local)
         got = gaussian_clones_epsilon(
             n=N, sigma=9.476, rounds=rounds, delta=1 / N, sensitivity=2.0, search="printed"
         )
@@ -194,9 +194,9 @@ def test_noise_that_is_too_small_for_the_theorem(search):
 @pytest.mark.parametrize(
     "call, message",
     [
-        (lambda: clones_epsilon(-0.1, N, 1e-5), "eps_local must be a finite number >= 0"),
-        (lambda: clones_epsilon(1.0, 0, 1e-5), "n must be an integer"),
-        (lambda: clones_epsilon(1.0, N, 1.0), r"delta must be in \(0, 1\)"),
+        (lambda: closed_form_clones_epsilon(-0.1, N, 1e-5), "eps_local must be a finite number >= 0"),
+        (lambda: closed_form_clones_epsilon(1.0, 0, 1e-5), "n must be an integer"),
+        (lambda: closed_form_clones_epsilon(1.0, N, 1.0), r"delta must be in \(0, 1\)"),
         (lambda: gaussian_local_epsilon(1.0, 1e-5, calibration="exact"), "calibration must be one of"),
         (lambda: gaussian_local_epsilon(1.0, 1e-5, sensitivity=0), "sensitivity must be"),
         (lambda: optimal_composition(0.1, 1.0, 3, 0.1), r"delta must be in \[0, 1\), got 1.0"),

@@ -15,7 +15,7 @@ from shuffle_gaussian_reference import (
 from shuffledp.accounting.baselines.gaussian_clones import (
     approximate_clones_delta,
     clones_apply,
-    clones_epsilon,
+    closed_form_clones_epsilon,
 )
 from shuffledp.accounting.baselines.shuffled_checkin import (
     _clones_profile,
@@ -29,15 +29,17 @@ from shuffledp.accounting.errors import Infeasible
 from shuffledp.accounting.general.profiles import log_gaussian_delta
 from shuffledp.accounting.general.rdp import LastOrderWarning, best_epsilon, gaussian_rdp
 from shuffledp.accounting.shuffle_gaussian.all_users import shuffle_gaussian_rdp
-from shuffledp.accounting.shuffle_gaussian.subsampled import (
+from shuffledp.accounting.shuffle_gaussian.checkin import (
     CHECKIN_FORMS,
-    SUBSAMPLED_FORMS,
-    _log_mass,
     best_checkin_shuffle_gaussian_rdp_theorem3,
     checkin_shuffle_gaussian_epsilon,
     checkin_shuffle_gaussian_rdp,
     checkin_shuffle_gaussian_rdp_theorem3,
     checkin_theorem3_epsilon,
+)
+from shuffledp.accounting.shuffle_gaussian.participants import log_mass
+from shuffledp.accounting.shuffle_gaussian.subsampled import (
+    SUBSAMPLED_FORMS,
     subsampled_gaussian_epsilon,
     subsampled_rdp,
     subsampled_shuffle_gaussian_epsilon,
@@ -237,7 +239,7 @@ def test_bound_on_the_mass_of_a_block():
     n, rate = 1000, 0.1
     for a, b in ((1, 40), (60, 70), (99, 99), (90, 110), (140, 1000), (150, 151)):
         exact = float(binomial_upper_tail(a, n, rate) - binomial_upper_tail(b + 1, n, rate))
-        bound = math.exp(_log_mass(n, rate, a, b))
+        bound = math.exp(log_mass(n, rate, a, b))
         assert exact * (1 - 1e-9) <= bound <= 2.2 * exact
         if a == b:
             assert_allclose(bound, exact, rtol=1e-10)
@@ -433,7 +435,7 @@ def test_profile_is_the_clones_bound_or_that_of_one_report():
             if not clones_apply(budget, reports, delta):
                 continue
             checked += 1
-            e = clones_epsilon(budget, reports, delta)
+            e = closed_form_clones_epsilon(budget, reports, delta)
             bound = approximate_clones_delta(e, budget, delta_local, reports, delta)
             value = shuffled_gaussian_profile([e], reports, sigma, calibration="classical")[0]
             assert value <= min(bound, 1) * (1 + 1e-9)
@@ -453,7 +455,7 @@ def test_inverse_of_the_clones_bound_stays_within_the_range_of_the_theorem(budge
             continue
         assert clones_apply(budget, reports, delta * (1 + 1e-9))
         at_limit = not clones_apply(budget, reports, delta * (1 - 1e-9))
-        got = clones_epsilon(budget, reports, delta * (1 + 1e-9))
+        got = closed_form_clones_epsilon(budget, reports, delta * (1 + 1e-9))
         assert got <= e * (1 + 1e-9)
         if not at_limit:
             assert_allclose(got, e, rtol=1e-6)

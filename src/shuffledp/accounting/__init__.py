@@ -1,8 +1,9 @@
 """Privacy accounting: pure functions, numbers in and numbers out.
 
 Nothing here draws random numbers, reads files or knows a protocol. Conventions: eps in nats; populations
-describe the users other than user 1; guarantees are for replacement neighbours unless a function says
-otherwise.
+describe the users other than user 1; guarantees are for replacement neighbors unless a function says
+otherwise. Every function checks its arguments and raises ValueError naming the argument, the value and the range; its
+own ``Raises`` says only what goes beyond that.
 """
 
 from typing import TYPE_CHECKING
@@ -19,7 +20,7 @@ if TYPE_CHECKING:
     from shuffledp.accounting.baselines.gaussian_clones import (
         approximate_clones_delta,
         clones_apply,
-        clones_epsilon,
+        closed_form_clones_epsilon,
         gaussian_clones_epsilon,
         gaussian_clones_epsilons,
         gaussian_local_epsilon,
@@ -131,12 +132,14 @@ if TYPE_CHECKING:
         shuffle_gaussian_epsilons,
         shuffle_gaussian_rdp,
     )
-    from shuffledp.accounting.shuffle_gaussian.subsampled import (
+    from shuffledp.accounting.shuffle_gaussian.checkin import (
         best_checkin_shuffle_gaussian_rdp_theorem3,
         checkin_shuffle_gaussian_epsilon,
         checkin_shuffle_gaussian_rdp,
         checkin_shuffle_gaussian_rdp_theorem3,
         checkin_theorem3_epsilon,
+    )
+    from shuffledp.accounting.shuffle_gaussian.subsampled import (
         subsampled_gaussian_epsilon,
         subsampled_rdp,
         subsampled_shuffle_gaussian_epsilon,
@@ -236,7 +239,7 @@ __all__ = [
     "clone_delta",
     "clone_rate",
     "clones_apply",
-    "clones_epsilon",
+    "closed_form_clones_epsilon",
     "compose_rdp",
     "correlated_noise",
     "correlated_noise_delta",

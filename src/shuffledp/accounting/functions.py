@@ -2,7 +2,7 @@
 
 A function has a place here if its arguments can be written in a configuration and its result is a privacy budget or a
 delta: of the central guarantee, of the local one, or towards the shuffler. Conventions: eps in nats; the result of
-`standing` speaks of the function with the arguments given, for the neighbouring relation that the function states.
+`standing` speaks of the function with the arguments given, for the neighboring relation that the function states.
 """
 
 from __future__ import annotations
@@ -172,7 +172,7 @@ NAMED_FUNCTIONS: Mapping[str, NamedFunction] = _entries(
     ("clone_delta", "delta", _always(UPPER)),
     ("checkin_epsilon", "eps", _checkin),
     ("checkin_local_budget", "eps_local", _checkin),
-    ("clones_epsilon", "eps", _always(UPPER)),
+    ("closed_form_clones_epsilon", "eps", _always(UPPER)),
     ("expected_polya_delta", "delta", _always(UPPER)),
     ("negative_binomial_delta", "delta", _always(EXACT)),
     ("multi_expected_delta", "delta", _always(UPPER)),

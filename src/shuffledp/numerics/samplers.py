@@ -35,11 +35,6 @@ def two_sided_geometric(scale: ArrayLike, rng: np.random.Generator, size: Size =
     -------
     ndarray of int64
         The variance is ``2 r / (1 - r)^2`` with ``r = exp(-1 / scale)``.
-
-    Raises
-    ------
-    ValueError
-        If a scale is outside its range.
     """
     scales = _positive("two_sided_geometric: scale", scale, size, LARGEST_SCALE)
     return _geometric_difference(scales, rng)
@@ -65,11 +60,6 @@ def discrete_gaussian(sigma: ArrayLike, rng: np.random.Generator, size: Size = N
     -------
     ndarray of int64
         The variance is `discrete_gaussian_variance`, which is ``sigma^2`` up to rounding from sigma = 2 on.
-
-    Raises
-    ------
-    ValueError
-        If a sigma is outside its range.
 
     Notes
     -----
@@ -140,11 +130,6 @@ def polya_difference(shape: ArrayLike, scale: float, rng: np.random.Generator, s
     ndarray of int64
         Differences whose shapes add up to 1 sum to a `two_sided_geometric` variable of this scale.
         The variance is ``2 s r / (1 - r)^2``.
-
-    Raises
-    ------
-    ValueError
-        If an argument is outside its range.
     """
     shapes = _positive("polya_difference: shape", shape, size)
     stop = -math.expm1(-1 / float(_positive("polya_difference: scale", scale, (), LARGEST_SCALE)))

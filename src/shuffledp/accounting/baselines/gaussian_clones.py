@@ -44,7 +44,7 @@ _FINE_STEPS = 240
 _FINE_DECADES = 8.0
 
 
-def clones_epsilon(eps_local: float, n: int, delta: float) -> float:
+def closed_form_clones_epsilon(eps_local: float, n: int, delta: float) -> float:
     """Return the eps of n shuffled reports by the closed form of the clones bound.
 
     Parameters
@@ -98,7 +98,7 @@ def approximate_clones_delta(eps: float, eps_local: float, delta_local: float, n
     Parameters
     ----------
     eps : float
-        What :func:`clones_epsilon` gives for `delta`, nats, >= 0.
+        What :func:`closed_form_clones_epsilon` gives for `delta`, nats, >= 0.
     eps_local, delta_local : float
         Guarantee of each report: nats, >= 0; in (0, 1).
     n : int
@@ -317,7 +317,7 @@ def _remembered_epsilon(
         )
         if not clones_apply(eps_local, n, delta_local):
             return None
-        eps = clones_epsilon(eps_local, n, delta_local)
+        eps = closed_form_clones_epsilon(eps_local, n, delta_local)
         return eps, approximate_clones_delta(eps, eps_local, delta_local, n, delta_local)
 
     if search == "printed":

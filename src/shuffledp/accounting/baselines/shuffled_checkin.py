@@ -27,7 +27,7 @@ from shuffledp.accounting.baselines.gaussian_clones import (
     Calibration,
     approximate_clones_delta,
     clones_apply,
-    clones_epsilon,
+    closed_form_clones_epsilon,
     gaussian_local_epsilon,
     optimal_composition,
 )
@@ -259,7 +259,7 @@ def _remembered_baseline(
         eps_local = gaussian_local_epsilon(sigma, delta_local, calibration=calibration)
         eps = eps_local
         if clones_apply(eps_local, reports, delta_local):
-            eps = min(eps, clones_epsilon(eps_local, reports, delta_local))
+            eps = min(eps, closed_form_clones_epsilon(eps_local, reports, delta_local))
         round_delta = rate * approximate_clones_delta(eps, eps_local, delta_local, reports, delta_local)
         if -math.expm1(rounds * math.log1p(-min(round_delta, 0.5))) > delta:
             continue

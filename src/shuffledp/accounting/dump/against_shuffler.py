@@ -1,6 +1,6 @@
 """What a user's own dummies protect against the shuffler: local privacy of pureDUMP and mixDUMP.
 
-The shuffler sees the s + 1 messages of one user, in an order that says nothing: a report, after generalised randomised
+The shuffler sees the s + 1 messages of one user, in an order that says nothing: a report, after generalized randomized
 response (GRR) in mixDUMP, and s dummies, uniform over {1..k}. With a of them equal to one value and b to another, the
 likelihoods of these two inputs have the ratio ``((E - 1) a + s + 1) / ((E - 1) b + s + 1)``, ``E = e^eps_local``.
 
@@ -15,7 +15,7 @@ Three accountings:
 ``exact``
     The divergence itself, see :mod:`shuffledp.accounting.general.dummy_blanket`.
 
-Conventions: eps in nats; replacement neighbours; `dummies` are those of the user alone.
+Conventions: eps in nats; replacement neighbors; `dummies` are those of the user alone.
 """
 
 from __future__ import annotations
@@ -51,10 +51,13 @@ def pure_shuffler_epsilon(
     accounting : {"printed", "exact"}
         As for :func:`shuffledp.accounting.dump.dummies.dummy_epsilon`, of which this is the case of one user.
 
+    Returns
+    -------
+    float
+        Nats. Exact: rounded up by at most 1e-11 relative (or to 1e-12, if below).
+
     Raises
     ------
-    ValueError
-        If an argument is outside its range.
     Infeasible
         If the printed theorem does not hold here (eps above 1, delta above ``2 e^(-27/14)``), or if no finite eps
         has this delta.
@@ -62,6 +65,8 @@ def pure_shuffler_epsilon(
     Notes
     -----
     ``sqrt(14 k ln(2/delta) / (s - 1))``: DUMP, Corollary 5.3.
+
+    That is ``printed``, an upper bound. Replacement neighbors; local privacy of one user.
     """
     return dummy_epsilon(domain_size, dummies, delta, accounting=accounting)
 
@@ -92,14 +97,15 @@ def mix_shuffler_epsilon(
 
     Raises
     ------
-    ValueError
-        If an argument is outside its range.
     Infeasible
         If so many dummies meet so few values that the exact sum does not fit into memory.
 
     Notes
     -----
     DUMP, Theorem 5.7.
+
+    ``printed`` and ``corrected`` are upper bounds, ``exact`` is never below the exact value. Replacement neighbors;
+    local privacy of one user.
     """
     domain_size = check_count("domain_size", domain_size, 2)
     dummies = check_count("dummies", dummies)

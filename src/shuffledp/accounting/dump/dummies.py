@@ -1,14 +1,14 @@
 """How many dummies a user needs to hide among, and what privacy dummies give: pureDUMP and mixDUMP.
 
 Every user sends a value of {1..k} together with dummies, values drawn uniformly from {1..k}; all messages are
-shuffled. In mixDUMP the value goes through generalised randomised response (GRR) first. Two accountings:
+shuffled. In mixDUMP the value goes through generalized randomized response (GRR) first. Two accountings:
 
 ``printed``
     The theorems of the paper (arXiv 2009.13738), letter for letter and only where their proofs hold.
 ``exact``
     The divergence itself, see :mod:`shuffledp.accounting.general.dummy_blanket`.
 
-Conventions: eps in nats; replacement neighbours; the guarantee is against the analyzer, who sees shuffled messages
+Conventions: eps in nats; replacement neighbors; the guarantee is against the analyzer, who sees shuffled messages
 and knows the inputs of all other users. `dummies` is the total of all users; only the total matters.
 """
 
@@ -80,10 +80,20 @@ def dummy_delta(domain_size: int, dummies: int, eps: float) -> float:
 
     Raises
     ------
-    ValueError
-        If an argument is outside its range.
     Infeasible
         If so many messages meet so few values that the sum does not fit into memory.
+
+    Notes
+    -----
+    Derived in :mod:`shuffledp.accounting.general.dummy_blanket`; DUMP (arXiv 2009.13738) has bounds only. Replacement
+    neighbors.
+
+    Examples
+    --------
+    >>> from shuffledp.accounting import dummy_delta
+    >>> delta = dummy_delta(domain_size=50, dummies=5_000, eps=0.5)
+    >>> f"{delta:.4g}"
+    '1.3e-05'
     """
     domain_size = check_count("domain_size", domain_size, 2)
     dummies = check_count("dummies", dummies)
@@ -112,8 +122,6 @@ def dummy_epsilon(domain_size: int, dummies: int, delta: float, *, accounting: s
 
     Raises
     ------
-    ValueError
-        If an argument is outside its range.
     Infeasible
         If the printed theorem does not hold here (eps above 1, delta above ``2 e^(-27/14)``), or if no finite eps
         has this delta.
@@ -121,6 +129,16 @@ def dummy_epsilon(domain_size: int, dummies: int, delta: float, *, accounting: s
     Notes
     -----
     ``sqrt(14 k ln(2/delta) / (S - 1))``: DUMP, Theorem 5.2.
+
+    That is ``printed``, an upper bound; ``exact`` is never below the exact value.
+
+    Examples
+    --------
+    >>> from shuffledp.accounting import dummy_epsilon
+    >>> round(dummy_epsilon(domain_size=50, dummies=45_000, delta=1e-6), 4)
+    0.1782
+    >>> round(dummy_epsilon(domain_size=50, dummies=45_000, delta=1e-6, accounting="printed"), 4)
+    0.4751
     """
     domain_size = check_count("domain_size", domain_size, 2)
     dummies = check_count("dummies", dummies)
@@ -158,8 +176,6 @@ def dummy_count(domain_size: int, eps: float, delta: float, *, accounting: str =
 
     Raises
     ------
-    ValueError
-        If an argument is outside its range.
     Infeasible
         If the printed theorem does not hold here: eps above 1, or delta above ``2 e^(-27/14)``; or if the number is
         too large to be found.
@@ -167,6 +183,17 @@ def dummy_count(domain_size: int, eps: float, delta: float, *, accounting: str =
     Notes
     -----
     ``14 k ln(2/delta) / eps^2 + 1``, rounded up: DUMP, Theorem 5.2.
+
+    That is ``printed``, an upper bound on the number needed. ``exact`` has a :func:`dummy_delta` of at most `delta`,
+    and one dummy less has not.
+
+    Examples
+    --------
+    >>> from shuffledp.accounting import dummy_count
+    >>> dummy_count(domain_size=50, eps=0.5, delta=1e-6)
+    6800
+    >>> dummy_count(domain_size=50, eps=0.5, delta=1e-6, accounting="printed")
+    40626
     """
     domain_size = check_count("domain_size", domain_size, 2)
     eps = check_positive("eps", eps)
@@ -209,8 +236,6 @@ def mix_dummy_count(
 
     Raises
     ------
-    ValueError
-        If an argument is outside its range.
     Infeasible
         If the printed theorem does not hold here: eps above 1, or delta above ``4 e^(-27/14)``; or if the number is
         too large to be found.
@@ -218,6 +243,17 @@ def mix_dummy_count(
     Notes
     -----
     ``14 k ln(4/delta) / eps^2 + 1 - (n - 1) lambda + sqrt(2 (n - 1) lambda ln(2/delta))``: DUMP, Theorem 5.6.
+
+    That is ``printed``, with lambda as in :mod:`shuffledp.accounting.general.dummy_blanket`. Both accountings are an
+    upper bound on the number needed.
+
+    Examples
+    --------
+    >>> from shuffledp.accounting import mix_dummy_count
+    >>> mix_dummy_count(10_000, domain_size=50, eps=0.5, delta=1e-6, eps_local=6.0)
+    4242
+    >>> mix_dummy_count(10_000, domain_size=50, eps=0.5, delta=1e-6, eps_local=6.0, accounting="printed")
+    41641
     """
     n = check_count("n", n, 1)
     domain_size = check_count("domain_size", domain_size, 2)
@@ -256,10 +292,19 @@ def blanket_delta(eps: float, uniform_messages: int, domain_size: int, eps_local
 
     Raises
     ------
-    ValueError
-        If an argument is outside its range.
     Infeasible
         If so many messages meet so few values that the sum does not fit into memory.
+
+    Notes
+    -----
+    Derived in :mod:`shuffledp.accounting.general.dummy_blanket`. Replacement neighbors.
+
+    Examples
+    --------
+    >>> from shuffledp.accounting import blanket_delta
+    >>> delta = blanket_delta(eps=0.5, uniform_messages=2_000, domain_size=50, eps_local=4.0)
+    >>> f"{delta:.4g}"
+    '2.433e-07'
     """
     eps = check_nonnegative("eps", eps)
     messages = check_count("uniform_messages", uniform_messages)

@@ -1,7 +1,7 @@
 """Dummies from some of the users only: the flexible variants of pureDUMP and mixDUMP.
 
 Each of n users sends s dummies, uniform over {1..k}, with probability `rate`, and otherwise none. In the mixed variant
-the values go through generalised randomised response (GRR) first; ``eps_local = inf`` sends them as they are. Three
+the values go through generalized randomized response (GRR) first; ``eps_local = inf`` sends them as they are. Three
 accountings:
 
 ``printed``
@@ -14,7 +14,7 @@ accountings:
 ``exact``
     The number of messages tells how many users send, so the divergence is an average over that number.
 
-Conventions: eps in nats; replacement neighbours; the adversary is the analyzer, who knows the inputs of all others.
+Conventions: eps in nats; replacement neighbors; the adversary is the analyzer, who knows the inputs of all others.
 """
 
 from __future__ import annotations
@@ -22,19 +22,18 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING
 
-import numpy as np
-
 from shuffledp.accounting.dump.dummies import dummy_count
-from shuffledp.accounting.errors import Infeasible
-from shuffledp.accounting.general.clones import clone_divergences
-from shuffledp.accounting.general.dummy_blanket import (
-    blanket_rate,
-    lone_delta,
-    mixed_blanket_delta,
-    mixed_dummy_delta,
-    pair_window,
+from shuffledp.accounting.dump.flexible_profile import (
+    FLOOR,
+    OMITTED,
+    overlapping,
+    point_delta,
+    profile,
+    suffices,
 )
-from shuffledp.accounting.general.grr_blanket import pieced_blanket_delta, uniform_reports
+from shuffledp.accounting.errors import Infeasible
+from shuffledp.accounting.general.dummy_blanket import blanket_rate
+from shuffledp.accounting.general.grr_blanket import uniform_reports
 from shuffledp.accounting.standing import Standing
 from shuffledp.numerics.checks import (
     MOST,
@@ -45,15 +44,11 @@ from shuffledp.numerics.checks import (
     check_positive,
 )
 from shuffledp.numerics.remember import remember
-from shuffledp.numerics.windows import Window, binomial_window
+from shuffledp.numerics.windows import binomial_window
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from numpy.typing import NDArray
-
-#: Numbers of messages, increasing, their probabilities, and the mass that is left out.
-Law = tuple["NDArray[np.int64]", "NDArray[np.float64]", float]
 
 FLEXIBLE_ACCOUNTINGS = ("printed", "corrected", "exact")
 #: What stands behind the printed theorems. The witness is one of both: with a local budget of 600 mixDUMP needs as many
@@ -67,19 +62,6 @@ RANDOM_SENDERS = Standing(
 #: Largest delta of the theorem on dummies: 14 ln(2/delta) / eps^2 has to exceed 27 / eps up to eps = 1.
 _MOST_DELTA = 2 * math.exp(-27 / 14)
 _REMEMBERED = 4096
-#: Mass that windows may leave out on either side, relative to delta, and the least that floats can tell from 0.
-_OMITTED = 1e-12
-_FLOOR = 1e-320
-#: Numbers of messages at which delta is bounded before it is summed over all of them.
-_NODES = (32, 128, 512)
-#: Terms of the double sum over numbers of messages and of pairs that take seconds, and about a minute. Beyond the first
-#: number delta is only bounded, with this relative excess, where the bound is negligible; beyond the second, always.
-_MANY_CELLS = 3e7
-_MOST_CELLS = 1e9
-_NEGLIGIBLE = 1e-15
-_EXCESS = 0.02
-#: Numbers of senders whose windows are held at once.
-_PIECE = 256
 
 
 def default_rate(n: int, delta: float) -> float:
@@ -98,6 +80,10 @@ def default_rate(n: int, delta: float) -> float:
         In (0, 1]. 0.01 is the larger one of Tables 3 and 4. Below some thousand users it is the rate with which
         nobody sends with probability ``delta / 100``, since with 0.01 that probability alone would exceed delta; and
         everybody sends where that rate is above one half.
+
+    Notes
+    -----
+    Derived here from Tables 3 and 4 of DUMP (arXiv 2009.13738). A choice, no bound.
     """
     n = check_count("n", n, 1)
     delta = check_open_unit("delta", delta)
@@ -110,10 +96,20 @@ def flexible_dummies_needed(
 ) -> float:
     """Return the dummies per sending user of the printed theorems, not rounded; see :func:`flexible_dummies`.
 
+    Parameters and errors are those of that function.
+
+    Returns
+    -------
+    float
+        At least 0.
+
     Notes
     -----
     ``S / (rate n)`` with the total S of Theorem 5.2 or 5.6, at the delta that remains when nobody sends with
     probability ``(1 - rate)^n``. 0 where S is negative.
+
+    DUMP (arXiv 2009.13738), Theorems 5.11 and 5.12. Neither an upper bound nor an exact value: far fewer users than
+    expected may send (reading note DUMP-N4).
     """
     n, domain_size, eps, delta, rate, eps_local = _checked(n, domain_size, eps, delta, rate, eps_local)
     if _total(n, domain_size, eps, delta, eps_local) <= 0:
@@ -165,12 +161,24 @@ def flexible_dummies(
 
     Raises
     ------
-    ValueError
-        If an argument is outside its range.
     Infeasible
         If too few users send with too high a probability, however many dummies each of them sends; if the theorem
         does not hold here (printed, corrected: eps above 1, or delta too large); or if more than 2^53 messages would
         be sent.
+
+    Notes
+    -----
+    ``printed``: DUMP (arXiv 2009.13738), Theorems 5.11 and 5.12, which can be too few (reading note DUMP-N4).
+    ``corrected``: Theorems 5.2 and 5.6, an upper bound on the number needed. ``exact``: derived here; never too few.
+    Replacement neighbors.
+
+    Examples
+    --------
+    >>> from shuffledp.accounting import flexible_dummies
+    >>> flexible_dummies(10_000, domain_size=50, eps=0.5, delta=1e-6, rate=0.1)
+    7
+    >>> flexible_dummies(10_000, domain_size=50, eps=0.5, delta=1e-6, rate=0.1, accounting="corrected")
+    52
     """
     n, domain_size, eps, delta, rate, eps_local = _checked(n, domain_size, eps, delta, rate, eps_local)
     check_choice("accounting", accounting, FLEXIBLE_ACCOUNTINGS)
@@ -216,39 +224,17 @@ def flexible_dummy_delta(
 
     Raises
     ------
-    ValueError
-        If an argument is outside its range.
     Infeasible
         If so many messages meet so few values that the sum does not fit into memory.
+
+    Notes
+    -----
+    Derived here: an average over the number of messages, see :mod:`shuffledp.accounting.dump.flexible_profile`.
     """
     eps = check_nonnegative("eps", eps)
     n, domain_size, _, _, rate, eps_local = _checked(n, domain_size, 1.0, 0.5, rate, eps_local)
     dummies = check_count("dummies", dummies)
-    return _profile(n, domain_size, eps, dummies, rate, eps_local)
-
-
-def _profile(n: int, domain_size: int, eps: float, dummies: int, rate: float, eps_local: float) -> float:
-    """Return :func:`flexible_dummy_delta`; the calibration decides by it, so that both agree on what suffices."""
-    if eps_local <= eps:
-        return 0.0
-    worst = lone_delta(eps, domain_size, eps_local)
-    rough = _message_law(n, domain_size, dummies, rate, eps_local, 1e-30)
-    lower, _ = _bounds(rough, _NODES[0], domain_size, eps, eps_local, _FLOOR)
-    tail = min(max(_OMITTED * lower, _FLOOR), 1e-30)
-    cells = _cells(rough, domain_size, eps_local)
-    if cells > _MANY_CELLS:
-        law = _message_law(n, domain_size, dummies, rate, eps_local, tail)
-        bound = min(_upper_bound(law, domain_size, eps, eps_local, tail) + law[2] * worst, worst)
-        if cells > _MOST_CELLS or bound < _NEGLIGIBLE:
-            return bound
-    return _delta(n, domain_size, eps, dummies, rate, eps_local, tail)
-
-
-def _cells(rough: Law, domain_size: int, eps_local: float) -> int:
-    """Terms of the double sum, from a law that leaves out 1e-30; 0 for values sent as they are, a single sum."""
-    if eps_local == math.inf:
-        return 0
-    return rough[0].size * pair_window(int(rough[0][-1]), domain_size, 1e-30).pmf.size
+    return profile(n, domain_size, eps, dummies, rate, eps_local)
 
 
 def _checked(
@@ -291,9 +277,9 @@ def _finite(dummies: float, n: int) -> int:
 
 @remember(_REMEMBERED)
 def _exact_dummies(n: int, domain_size: int, eps: float, delta: float, rate: float, eps_local: float) -> int:
-    tail = max(_OMITTED * delta, _FLOOR)
+    tail = max(OMITTED * delta, FLOOR)
     blanket = uniform_reports(n, domain_size, eps_local, 0, tail)
-    alone = _profile(n, domain_size, eps, 0, rate, eps_local)
+    alone = profile(n, domain_size, eps, 0, rate, eps_local)
     if alone <= delta:
         return 0
     silent = math.exp(n * math.log1p(-rate)) if rate < 1 else 0.0
@@ -306,17 +292,15 @@ def _exact_dummies(n: int, domain_size: int, eps: float, delta: float, rate: flo
     mean = blanket.start + blanket.pmf.size // 2
     guess, parts = math.ceil(max(total - mean, 1) / (rate * n)), 50
     senders = binomial_window(n, rate, tail)
-    if blanket.pmf.size > 1 and not _overlapping(senders, blanket, guess):
+    if blanket.pmf.size > 1 and not overlapping(senders, blanket, guess):
         # Every decision costs a full sum then; a typical number of uniform reports shows where to take it.
         def typical(dummies: int) -> bool:
             at = (senders.support * dummies + mean).tolist()
-            values = [_point_delta(m, domain_size, eps, eps_local, tail) for m in at]
+            values = [point_delta(m, domain_size, eps, eps_local, tail) for m in at]
             return float(senders.pmf @ values) <= delta
 
         guess, parts = _first(typical, guess, MOST // n, parts), 2000
-    return _first(
-        lambda s: _suffices(n, domain_size, eps, delta, s, rate, eps_local), guess, MOST // n, parts
-    )
+    return _first(lambda s: suffices(n, domain_size, eps, delta, s, rate, eps_local), guess, MOST // n, parts)
 
 
 def _first(holds: Callable[[int], bool], guess: int, most: int, parts: int) -> int:
@@ -339,146 +323,3 @@ def _first(holds: Callable[[int], bool], guess: int, most: int, parts: int) -> i
     if high > most:
         raise Infeasible("More than 2^53 messages would be needed.")
     return high
-
-
-def _suffices(
-    n: int, domain_size: int, eps: float, delta: float, dummies: int, rate: float, eps_local: float
-) -> bool:
-    """Whether delta is kept. Decided by bounds from few numbers of messages, if these are not too close to it.
-
-    More messages never raise delta, so the numbers that bound a piece of their law bound its part of delta.
-    """
-    tail = max(_OMITTED * delta, _FLOOR)
-    law = _message_law(n, domain_size, dummies, rate, eps_local, tail)
-    worst = lone_delta(eps, domain_size, eps_local)
-    gaps = (
-        law[0].size <= law[0][-1] - law[0][0]
-    )  # between numbers of senders, where bounds would be far apart
-    for nodes in () if gaps and eps_local < math.inf else _NODES:
-        if law[0].size <= nodes:
-            break
-        lower, upper = _bounds(law, nodes, domain_size, eps, eps_local, tail)
-        if upper + law[2] * worst <= delta:
-            rough = _message_law(n, domain_size, dummies, rate, eps_local, 1e-30)
-            if _cells(rough, domain_size, eps_local) <= (
-                _MOST_CELLS if delta >= _NEGLIGIBLE else _MANY_CELLS
-            ):
-                return True
-            break  # the profile may be a bound above this one
-        if lower * (1 - 10 * _OMITTED) > delta:
-            return False
-    return _profile(n, domain_size, eps, dummies, rate, eps_local) <= delta
-
-
-def _bounds(
-    law: Law, nodes: int, domain_size: int, eps: float, eps_local: float, tail: float
-) -> tuple[float, float]:
-    """Lower and upper bound on delta from few numbers of messages, both without the mass that the law leaves out."""
-    numbers, masses, _ = law
-    cuts = np.unique(np.linspace(0, numbers.size, min(nodes, numbers.size), endpoint=False).astype(np.int64))
-    at = [*numbers[cuts].tolist(), int(numbers[-1])]
-    values = np.array([_point_delta(m, domain_size, eps, eps_local, tail) for m in at])
-    weights = np.add.reduceat(masses, cuts)
-    return float(weights @ values[1:]), float(weights @ values[:-1])
-
-
-def _upper_bound(law: Law, domain_size: int, eps: float, eps_local: float, tail: float) -> float:
-    """Upper bound within `_EXCESS` of delta, without the mass that the law leaves out.
-
-    As :func:`_bounds`, with pieces that are halved where they contribute most to the difference of the bounds.
-    """
-    numbers, masses, _ = law
-    last = numbers.size - 1
-    known: dict[int, float] = {}
-    cuts = np.unique(np.linspace(0, last, _NODES[0]).astype(np.int64))
-    while True:
-        for at in cuts.tolist():
-            if at not in known:
-                known[at] = _point_delta(int(numbers[at]), domain_size, eps, eps_local, tail)
-        values = np.array([known[at] for at in cuts.tolist()])
-        weights = np.add.reduceat(masses, cuts)  # of the pieces; the last one is the last number alone
-        upper = float(weights @ values)
-        gaps = weights[:-1] * -np.diff(values)
-        wide = (gaps > _EXCESS / 2 * upper / gaps.size) & (np.diff(cuts) > 1)
-        if float(np.sum(gaps)) <= _EXCESS * upper or not np.any(wide):
-            return upper
-        middles = (cuts[:-1][wide] + cuts[1:][wide]) // 2
-        cuts = np.unique(np.concatenate((cuts, middles)))
-
-
-def _message_law(n: int, domain_size: int, dummies: int, rate: float, eps_local: float, tail: float) -> Law:
-    """Return the law of the number of uniform messages of all kinds."""
-    senders = binomial_window(n, rate, tail)
-    blanket = uniform_reports(n, domain_size, eps_local, 0, tail)
-    if _overlapping(senders, blanket, dummies):
-        pooled = _pooled(senders, blanket, dummies)
-        return pooled.support, pooled.pmf, pooled.omitted
-    numbers = (senders.support * dummies)[:, None] + blanket.support
-    masses = senders.pmf[:, None] * blanket.pmf
-    return numbers.ravel(), masses.ravel(), senders.omitted + blanket.omitted
-
-
-def _overlapping(senders: Window, blanket: Window, dummies: int) -> bool:
-    """Whether the law of the number of messages is shorter than the laws given every number of senders."""
-    return dummies * (senders.pmf.size - 1) + blanket.pmf.size <= senders.pmf.size * blanket.pmf.size
-
-
-def _pooled(senders: Window, blanket: Window, dummies: int) -> Window:
-    """Law of the number of uniform messages of all kinds."""
-    width = blanket.pmf.size
-    pmf = np.zeros(dummies * (senders.pmf.size - 1) + width)
-    for i, mass in enumerate(senders.pmf):
-        pmf[i * dummies : i * dummies + width] += mass * blanket.pmf
-    start = senders.start * dummies + blanket.start
-    return Window(start, pmf, senders.omitted + blanket.omitted)
-
-
-def _point_delta(messages: int, domain_size: int, eps: float, eps_local: float, tail: float) -> float:
-    """Return delta for a given number of uniform messages."""
-    if eps_local == math.inf:
-        return mixed_dummy_delta(pair_window(messages, domain_size, tail), eps)
-    return mixed_blanket_delta(Window(messages, np.ones(1)), domain_size, eps, eps_local, tail)
-
-
-def _delta(
-    n: int, domain_size: int, eps: float, dummies: int, rate: float, eps_local: float, tail: float
-) -> float:
-    """Return delta, with windows that leave out `tail` on either side."""
-    senders = binomial_window(n, rate, tail)
-    if eps_local == math.inf:
-        return _average_dummy_delta(senders, domain_size, eps, dummies, tail)
-    blanket = uniform_reports(n, domain_size, eps_local, 0, tail)
-    if _overlapping(senders, blanket, dummies):
-        return pieced_blanket_delta(_pooled(senders, blanket, dummies), domain_size, eps, eps_local, tail)
-    worst = lone_delta(eps, domain_size, eps_local)
-    total = senders.omitted * worst
-    beyond = np.append(np.cumsum(senders.pmf[:0:-1])[::-1], 0.0)  # mass of more senders
-    for count, mass, more in zip(
-        senders.support.tolist(), senders.pmf.tolist(), beyond.tolist(), strict=True
-    ):
-        messages = Window(blanket.start + count * dummies, blanket.pmf, blanket.omitted)
-        value = pieced_blanket_delta(messages, domain_size, eps, eps_local, tail)
-        total += mass * value
-        if more * value <= _OMITTED * total:  # with more senders delta is not larger
-            total += more * value
-            break
-    return min(total, worst)
-
-
-def _average_dummy_delta(senders: Window, domain_size: int, eps: float, dummies: int, tail: float) -> float:
-    """Return delta of a value that is sent as it is, averaged over the number of senders."""
-    total = senders.omitted
-    for cut in range(0, senders.pmf.size, _PIECE):
-        counts = senders.support[cut : cut + _PIECE].tolist()
-        windows = [pair_window(count * dummies, domain_size, tail) for count in counts]
-        masses = senders.pmf[cut : cut + _PIECE].tolist()
-        first, last = min(w.start for w in windows), max(w.stop for w in windows)
-        if last - first > 4 * sum(w.pmf.size for w in windows):  # they hardly overlap
-            values = [mixed_dummy_delta(w, eps) for w in windows]
-        else:
-            divergences = clone_divergences(first, last, math.inf, eps)
-            values = [
-                float(w.pmf @ divergences[w.start - first : w.stop - first]) + w.omitted for w in windows
-            ]
-        total += math.fsum(mass * value for mass, value in zip(masses, values, strict=True))
-    return min(total, 1.0)

@@ -4,7 +4,7 @@ Feldman, McMillan and Talwar (2021) reduce the shuffled output of N users with a
 two counts. With C clones among the others, ``E = e^eps_local``, ``A ~ Bin(C, 1/2)`` and
 ``B ~ Bern(E / (E + 1))``, the pair ``P = (A + B, C - A + 1 - B)``, ``Q = (A + 1 - B, C - A + B)`` dominates
 the two outputs: whatever (eps, delta) holds for P and Q holds for the shuffled reports, for user 1 and
-replacement neighbours. The implication goes one way, so the values here are exact for the pair and upper
+replacement neighbors. The implication goes one way, so the values here are exact for the pair and upper
 bounds for a concrete randomizer.
 
 Given C = c, the likelihood ratio of P and Q is increasing in the first count, hence ([wang2023]_, Lemma 2;
@@ -60,6 +60,17 @@ def clone_rate(eps_local: float, reduction: str = "clones") -> float:
     reduction : {"clones", "randomized_response"}
         ``clones``: ``e^-eps_local``, any randomizer. ``randomized_response``: ``2 / (e^eps_local + 1)``, the
         probability with which binary randomized response answers uniformly; only for that randomizer.
+
+    Returns
+    -------
+    float
+        In (0, 1].
+
+    Notes
+    -----
+    Source: Feldman, McMillan and Talwar (2021), the reduction to clones. Exact for binary randomized response and its
+    rate; for any other randomizer ``e^-eps_local`` is a lower bound on the part of a report that hides user 1, so that
+    what is computed from it is an upper bound on delta.
     """
     check_choice("reduction", reduction, REDUCTIONS)
     decay = math.exp(-eps_local)
@@ -301,7 +312,7 @@ def exact_local_budget(
     Parameters
     ----------
     guess : float, optional
-        An eps_local (nats) close to the answer, for example that of a neighbouring number of dummies.
+        An eps_local (nats) close to the answer, for example that of a neighboring number of dummies.
 
     Returns
     -------

@@ -1,7 +1,7 @@
 r"""Exact privacy of one report that hides among uniform messages.
 
 A user's report is shuffled with m messages drawn uniformly from k values: dummies, or reports of others that
-generalised randomised response (GRR) replaced. The report itself went through GRR with budget eps_local, which is
+generalized randomized response (GRR) replaced. The report itself went through GRR with budget eps_local, which is
 "keep the input with probability ``1 - lambda``, else send a uniform value", ``lambda = k / (E + k - 1)``,
 ``E = e^eps_local``; ``eps_local = inf`` sends the input as it is.
 
@@ -15,7 +15,7 @@ be the number of the m messages that are 1 or 2, ``T ~ Bin(m, 2 / k)``. Summing 
 with ``X_c ~ Bin(c, 1/2)``, ``rho = kappa (m + 1) / (c + 1)``, ``kappa = (e^eps - 1) / (E - 1)`` and
 ``j = floor((kappa (m + 1) + e^eps (c + 1)) / (1 + e^eps))``. For ``eps_local = inf``, rho = 0, the summand is the
 divergence of the clones reduction with c clones and infinite local budget. Exchanging the two inputs exchanges a
-and b, so both directions agree, and all pairs of inputs do too. Replacement neighbours; the inputs of all other
+and b, so both directions agree, and all pairs of inputs do too. Replacement neighbors; the inputs of all other
 users are known to the adversary. Derived for this project; the paper on dummies (arXiv 2009.13738) has bounds only.
 """
 

@@ -1,4 +1,4 @@
-"""Amplification by the privacy blanket: the local budget of generalised randomised response (GRR).
+"""Amplification by the privacy blanket: the local budget of generalized randomized response (GRR).
 
 n users send one GRR report each over k values, and the reports are shuffled. With probability
 ``lambda = k / (e^eps_local + k - 1)`` a report is uniform, whatever its user holds; the uniform reports of the others
@@ -11,7 +11,7 @@ are the blanket under which a user hides. Two accountings:
     The divergence itself, see :mod:`shuffledp.accounting.general.dummy_blanket`, averaged over the number of uniform
     reports. The adversary is told which of the others answered uniformly, so it is an upper bound for GRR.
 
-Conventions: eps in nats; replacement neighbours; the adversary is the analyzer, who knows the inputs of all others.
+Conventions: eps in nats; replacement neighbors; the adversary is the analyzer, who knows the inputs of all others.
 """
 
 from __future__ import annotations
@@ -73,10 +73,13 @@ def grr_blanket_delta(eps: float, n: int, domain_size: int, eps_local: float, *,
 
     Raises
     ------
-    ValueError
-        If an argument is outside its range.
     Infeasible
         If so many messages meet so few values that the sum does not fit into memory.
+
+    Notes
+    -----
+    Source: Balle, Bell, Gascon and Nissim (2019) for the blanket; the divergence is derived in
+    :mod:`shuffledp.accounting.general.dummy_blanket`.
     """
     eps = check_nonnegative("eps", eps)
     n = check_count("n", n, 1)
@@ -117,14 +120,21 @@ def grr_blanket_epsilon(
 
     Raises
     ------
-    ValueError
-        If an argument is outside its range.
     Infeasible
         Printed: if delta is above ``2 e^(-27/14)``.
 
     Notes
     -----
-    ``sqrt(14 ln(2/delta) (e^eps_local + k - 1) / (n - 1))``, Balle et al. 2019, Theorem 3.1.
+    Printed: ``sqrt(14 ln(2/delta) (e^eps_local + k - 1) / (n - 1))``, Balle et al. 2019, Theorem 3.1. Both accountings
+    are upper bounds, never below the smallest eps of the reports.
+
+    Examples
+    --------
+    >>> from shuffledp.accounting import grr_blanket_epsilon
+    >>> round(grr_blanket_epsilon(30_000, 50, 1e-6, 4.0), 4)
+    0.1611
+    >>> round(grr_blanket_epsilon(30_000, 50, 1e-6, 4.0, accounting="printed"), 4)
+    0.8375
     """
     n = check_count("n", n, 1)
     domain_size = check_count("domain_size", domain_size, 2)
@@ -165,14 +175,13 @@ def blanket_local_budget(
 
     Raises
     ------
-    ValueError
-        If an argument is outside its range.
     Infeasible
         Printed: if eps is above 1 or delta above ``2 e^(-27/14)``, where the theorem does not hold.
 
     Notes
     -----
-    ``ln(m - k + 1)``, ``m = eps^2 (n - 1) / (14 ln(2/delta))``: Balle et al. 2019, Theorem 3.1.
+    Printed: ``ln(m - k + 1)``, ``m = eps^2 (n - 1) / (14 ln(2/delta))``, Balle et al. 2019, Theorem 3.1. Both
+    accountings give a lower bound on the budget that could be spent.
     """
     n = check_count("n", n, 1)
     domain_size = check_count("domain_size", domain_size, 2)

@@ -5,7 +5,7 @@ all its entries lie in the codeword of x. A message drawn uniformly matches x wi
 probability r, independently. The user's report is uniform with probability lambda, else uniform among the messages
 that match its value, ``lambda = 1 / (1 + r (E - 1))``, ``E = e^eps_local``; ``eps_local = inf`` gives lambda = 0.
 
-* Local hashing over d' cells, reports through randomised response over the cells: ``r = 1/d'``.
+* Local hashing over d' cells, reports through randomized response over the cells: ``r = 1/d'``.
 * Tuples of tau Hadamard codewords: ``r = 2^-tau``, ``eps_local = inf``.
 
 Under the law in which all M = m + 1 messages are uniform, the density of the view for input x is
@@ -16,7 +16,7 @@ C) counts the messages that match x only, x' only and both, it is multinomial wi
 .. math:: \delta = \frac{1 - \lambda}{r M} \, E\bigl[ (a - e^\epsilon b - \kappa M)^+ \bigr],
           \quad \kappa = \frac{e^\epsilon - 1}{E - 1}.
 
-Exchanging the inputs exchanges a and b, so both directions agree. Replacement neighbours; the inputs of all other
+Exchanging the inputs exchanges a and b, so both directions agree. Replacement neighbors; the inputs of all other
 users are known to the adversary, and which of their messages are uniform. Derived for this project.
 """
 
@@ -85,10 +85,12 @@ def matched_delta(eps: float, uniform_messages: int, match_rate: float, eps_loca
 
     Raises
     ------
-    ValueError
-        If an argument is outside its range.
     Infeasible
         If so many messages match that the sum does not fit into memory.
+
+    Notes
+    -----
+    Source: the formula of the module, derived for this project.
     """
     eps = check_nonnegative("eps", eps)
     messages = check_count("uniform_messages", uniform_messages)
@@ -121,10 +123,12 @@ def blanketed_delta(eps: float, others: int, match_rate: float, eps_local: float
 
     Raises
     ------
-    ValueError
-        If an argument is outside its range.
     Infeasible
         If so many messages match that the sum does not fit into memory.
+
+    Notes
+    -----
+    Source: the formula of the module, derived for this project.
     """
     eps = check_nonnegative("eps", eps)
     others = check_count("others", others)

@@ -2,7 +2,7 @@
 
 The hockey stick of p and q at eps is ``sum max(p - e^eps q, 0)``: the smallest delta for which
 ``p(S) <= e^eps q(S) + delta`` holds for every event S. A privacy profile is the worst of it over both
-directions and all pairs of neighbouring inputs, as a function of eps.
+directions and all pairs of neighboring inputs, as a function of eps.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ View = Literal["analyzer", "shuffler"]
 
 
 class PrivacyProfile(Protocol):
-    """The smallest delta as a function of eps, for a stated view and neighbouring relation."""
+    """The smallest delta as a function of eps, for a stated view and neighboring relation."""
 
     @property
     def kind(self) -> Kind:
@@ -30,7 +30,7 @@ class PrivacyProfile(Protocol):
 
     @property
     def neighbours(self) -> str:
-        """Neighbouring relation, ``replace_one`` or ``add_remove``."""
+        """Neighboring relation, ``replace_one`` or ``add_remove``."""
 
     @property
     def view(self) -> View:
@@ -68,6 +68,14 @@ def hockey_stick(log_p: ArrayLike, log_q: ArrayLike, eps: ArrayLike) -> NDArray[
     -----
     Exact up to rounding: terms are ``p * -expm1(..)``, since ``p - e^eps q`` cancels when the two are close.
     Source: Dwork and Roth (2014); Balle, Barthe and Gaboardi (2018).
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from shuffledp.accounting import hockey_stick
+    >>> log_p, log_q = np.log([0.75, 0.25]), np.log([0.25, 0.75])
+    >>> hockey_stick(log_p, log_q, [0.0, 0.5]).round(4).tolist()
+    [0.5, 0.3378]
     """
     log_p, log_q = np.asarray(log_p, np.float64), np.asarray(log_q, np.float64)
     if log_p.shape != log_q.shape:
@@ -84,7 +92,7 @@ class CountPair:
     Parameters
     ----------
     log_p, log_q : (k,) ndarray
-        Natural logs of the probabilities of the same k outcomes under the two neighbouring inputs.
+        Natural logs of the probabilities of the same k outcomes under the two neighboring inputs.
     omitted : float
         Upper bound on the mass that either distribution has outside the enumeration. It is added to delta, so
         with ``omitted > 0`` the profile is an upper bound.
@@ -132,7 +140,7 @@ class WorstOf:
     Parameters
     ----------
     profiles : tuple of PrivacyProfile
-        At least one, all for the same neighbouring relation and view.
+        At least one, all for the same neighboring relation and view.
 
     Raises
     ------
@@ -161,7 +169,7 @@ class WorstOf:
 
     @property
     def neighbours(self) -> str:
-        """The common neighbouring relation."""
+        """The common neighboring relation."""
         return self.profiles[0].neighbours
 
     @property
@@ -197,6 +205,8 @@ def log_gaussian_delta(mu: float, eps: float) -> float:
     Notes
     -----
     Source: Balle and Wang (2018), Theorem 8.
+
+    Exact up to rounding; both directions agree.
     """
     first = float(log_ndtr(mu / 2 - eps / mu))
     gap = eps + float(log_ndtr(-mu / 2 - eps / mu)) - first

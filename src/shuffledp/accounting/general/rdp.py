@@ -25,7 +25,7 @@ class LastOrderWarning(UserWarning):
 
 
 def gaussian_rdp(orders: ArrayLike, sigma: float) -> NDArray[np.float64]:
-    """Return the Renyi divergence of one Gaussian report, ``order / (2 sigma^2)``: Corollary 1.
+    """Return the Renyi divergence of one Gaussian report, ``order / (2 sigma^2)``.
 
     Parameters
     ----------
@@ -37,12 +37,11 @@ def gaussian_rdp(orders: ArrayLike, sigma: float) -> NDArray[np.float64]:
     Returns
     -------
     (k,) ndarray
-        Nats. An upper bound of the shuffled reports for all neighbours, as shuffling is post-processing.
+        Nats. An upper bound of the shuffled reports for all neighbors, as shuffling is post-processing.
 
-    Raises
-    ------
-    ValueError
-        If an argument is outside its range.
+    Notes
+    -----
+    Corollary 1 of arXiv 2206.09569; Mironov (2017), Proposition 7. Exact for two records at distance 1.
     """
     return check_orders(orders) / (2 * check_sigma(sigma) ** 2)
 
@@ -60,12 +59,17 @@ def compose_rdp(rdps: ArrayLike, rounds: Sequence[int]) -> NDArray[np.float64]:
     Returns
     -------
     (k,) ndarray
-        The sum per order: Lemma 1.
+        Nats: the sum per order.
 
     Raises
     ------
     ValueError
-        If the shapes differ or a value is outside its range.
+        If the shapes differ.
+
+    Notes
+    -----
+    Lemma 1 of arXiv 2206.09569; Mironov (2017), Proposition 1. The sum is exact up to rounding, and an upper bound on
+    the divergence of the sequence.
     """
     values = np.asarray(rdps, np.float64)
     counts = np.array([check_count("rounds", r) for r in rounds], np.float64)
@@ -100,7 +104,7 @@ def rdp_to_epsilon(orders: ArrayLike, rdp: ArrayLike, delta: float) -> tuple[flo
     Raises
     ------
     ValueError
-        If the shapes differ or a value is outside its range.
+        If the shapes differ.
 
     Warns
     -----
@@ -111,6 +115,16 @@ def rdp_to_epsilon(orders: ArrayLike, rdp: ArrayLike, delta: float) -> tuple[flo
     Notes
     -----
     Lemma 2 of arXiv 2206.09569, from Balle et al. (2020) and Canonne, Kamath and Steinke (2020).
+
+    An upper bound with any list of orders, if the divergences are; a longer list can only make it smaller.
+
+    Examples
+    --------
+    >>> from shuffledp.accounting import gaussian_rdp, rdp_to_epsilon
+    >>> orders = range(2, 65)
+    >>> eps, order = rdp_to_epsilon(orders, gaussian_rdp(orders, 5.0), 1e-6)
+    >>> round(eps, 4), order
+    (0.8999, 24.0)
     """
     epsilon, order = best_epsilon(orders, rdp, delta)
     if 0 < epsilon < math.inf and order == np.max(np.asarray(orders, np.float64)):
@@ -123,7 +137,14 @@ def rdp_to_epsilon(orders: ArrayLike, rdp: ArrayLike, delta: float) -> tuple[flo
 
 
 def best_epsilon(orders: ArrayLike, rdp: ArrayLike, delta: float) -> tuple[float, float]:
-    """Do what :func:`rdp_to_epsilon` does, without a warning: for lists that are short on purpose."""
+    """Do what :func:`rdp_to_epsilon` does, without a warning: for lists that are short on purpose.
+
+    Parameters, results and errors are those of that function; eps in nats.
+
+    Notes
+    -----
+    Lemma 2 of arXiv 2206.09569. An upper bound with any list of orders.
+    """
     orders_ = np.asarray(orders, np.float64)
     values = np.asarray(rdp, np.float64)
     delta = check_open_unit("delta", delta)

@@ -17,7 +17,7 @@ the largest beta for its p, and every other message still hides it with the same
 
     delta <= beta (p + 1) / (p - 1) times the delta of the pair for p, (p - 1) / (p + 1) and the same r.
 
-Conventions: eps in nats; replacement neighbours; `candidates` counts the messages of others. Source: Theorem 1 of
+Conventions: eps in nats; replacement neighbors; `candidates` counts the messages of others. Source: Theorem 1 of
 arXiv 2407.19639, there with ``candidates = n - 1``; Theorem 2 for a random number of messages, each sent with
 probability gamma: q / gamma for q.
 """
@@ -77,11 +77,24 @@ def variation_ratio_delta(
 
     Raises
     ------
-    ValueError
-        If an argument is outside its range.
     Infeasible
         If there is a residual component and `sound` is left out, if ``2 r > 1``, which no randomizer has, or if so
         many messages carry one of the two labels that the sum does not fit into memory.
+
+    Notes
+    -----
+    Source: Theorem 1 of arXiv 2407.19639 for ``sound=False``; what replaces it is derived in the module's description.
+    ``sound=True`` is an upper bound for every randomizer with these p, beta and q, never below the exact value. So is
+    ``sound=False`` without a residual component; with one the true delta can be larger (erratum SEG-6.2).
+
+    Examples
+    --------
+    >>> import math
+    >>> from shuffledp.accounting import variation_ratio_delta
+    >>> p = math.exp(1.0)
+    >>> delta = variation_ratio_delta(0.05, p, (p - 1) / (p + 1), p, candidates=9999)
+    >>> f"{delta:.4g}"
+    '1.068e-07'
     """
     eps = check_nonnegative("eps", eps)
     labels, rate, factor = _reduced(p, beta, q, sound)
@@ -108,10 +121,12 @@ def variation_ratio_epsilon(
 
     Raises
     ------
-    ValueError
-        If an argument is outside its range.
     Infeasible
         As :func:`variation_ratio_delta`; and if no finite eps has this delta, which happens for infinite p only.
+
+    Notes
+    -----
+    Source and side as for :func:`variation_ratio_delta`: an upper bound wherever that is one.
     """
     delta = check_open_unit("delta", delta)
     labels, rate, factor = _reduced(p, beta, q, sound)

@@ -1,12 +1,12 @@
 """Worst case of the exact accounting over all populations with a given mean and at most a given variance.
 
-With delta_n the exact delta for n other users, the worst case is the moment problem: maximise ``E[delta_X]``
+With delta_n the exact delta for n other users, the worst case is the moment problem: maximize ``E[delta_X]``
 over laws of an integer X >= 0 with ``E[X] = mean`` and ``Var[X] <= variance``. Its dual is the smallest
 expectation of a quadratic q that lies above delta_n at every n, and *any* such q is a proven upper bound. The
-linear programme is solved on a grid of n; then q is checked at every integer, using that delta_n falls with
+linear program is solved on a grid of n; then q is checked at every integer, using that delta_n falls with
 n, and the grid is refined or extended where it fails. Derived; not in the paper, whose Theorem 3 is far from it.
 
-The programme has three constraints, so its optimum is a law on three points at most, and the simplex method needs
+The program has three constraints, so its optimum is a law on three points at most, and the simplex method needs
 3 x 3 systems only. Grid, optimal points and laws of the clones serve for one eps_central after another.
 """
 
@@ -148,7 +148,7 @@ class _MomentProblem:
     def _dual(self, z: NDArray[np.float64], values: NDArray[np.float64]) -> _Quadratic:
         """Solve the problem on the grid by the simplex method, from the last basis; return the dual quadratic.
 
-        Maximise ``sum w_i values_i`` with ``sum w_i (1, z_i, z_i^2) + (0, 0, slack) = (1, 0, 1)``. Whatever it
+        Maximize ``sum w_i values_i`` with ``sum w_i (1, z_i, z_i^2) + (0, 0, slack) = (1, 0, 1)``. Whatever it
         returns is made an upper bound afterwards, so rounding can cost tightness only.
         """
         weight = np.maximum(1, z**2)  # columns of size about 1 whatever the distance from the mean

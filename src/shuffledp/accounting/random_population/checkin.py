@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING
 
 from shuffledp.accounting.general.clones import (
     OtherReports,
@@ -19,9 +18,6 @@ from shuffledp.numerics.checks import (
 )
 from shuffledp.numerics.roots import root_below
 from shuffledp.populations import Fixed
-
-if TYPE_CHECKING:
-    pass
 
 
 def checkin_epsilon(
@@ -53,15 +49,21 @@ def checkin_epsilon(
     float
         Nats, in [0, eps_local].
 
-    Raises
-    ------
-    ValueError
-        If an argument is outside its range.
-
     Notes
     -----
     ``p0 (E - 1) sqrt(2 E log(1/delta) / m) + p0^2 E (E - 1)^2 / (2 m)``: Balle, Kairouz, McMahan, Thakkar and
     Thakurta (2020), re-derived by heterogeneous advanced composition over the slots.
+
+    That formula is ``printed``. With ``rate=1`` both accountings are an upper bound, ``exact`` rounded up by at most
+    1e-11 relative; that a smaller rate protects user 1 as well is not proven. Replacement neighbors.
+
+    Examples
+    --------
+    >>> from shuffledp.accounting import checkin_epsilon
+    >>> round(checkin_epsilon(5_000, eps_local=1.0, delta=1e-6), 4)
+    0.0769
+    >>> round(checkin_epsilon(5_000, eps_local=1.0, delta=1e-6, accounting="printed"), 4)
+    0.2114
     """
     slots = check_count("slots", slots, 1)
     eps_local = check_positive("eps_local", eps_local)
@@ -86,6 +88,11 @@ def checkin_local_budget(
     -------
     float
         Nats, at least `eps_central`.
+
+    Notes
+    -----
+    Source as for :func:`checkin_epsilon`. Rounded down by at most 1e-11 relative; a lower bound on the budget that
+    could be spent.
     """
     slots = check_count("slots", slots, 1)
     eps_central = check_positive("eps_central", eps_central)

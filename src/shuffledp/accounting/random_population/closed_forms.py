@@ -4,7 +4,7 @@ All forms have two steps. First a number Omega of clones that is reached except 
 eps_central for exactly Omega clones. Source: Wang et al. 2023 (TPDS), Theorems 1 to 4; "erratum E.." and
 "reading note N.." refer to the project's lists for that paper.
 
-Guarantees are for user 1, who takes part for certain, and replacement neighbours.
+Guarantees are for user 1, who takes part for certain, and replacement neighbors.
 """
 
 import math

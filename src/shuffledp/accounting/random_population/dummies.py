@@ -73,6 +73,11 @@ def dummy_grid(population: Population) -> NDArray[np.int64]:
     (g,) ndarray
         ``0, h, 2h, ..`` up to n', with ``h = floor(sqrt(n'))``. n' is the number of potential users: trials +
         1, or others + 1, and twice the mean for other populations (an assumption; the paper does not say).
+
+    Notes
+    -----
+    Wang et al. 2023, the text after equation (6). Exact integers. A list of candidates, no bound: a coarser one costs
+    utility, never privacy.
     """
     most = math.floor(2 * population.mean)
     if isinstance(population, Fixed):
@@ -106,21 +111,19 @@ def optimal_dummies(
         Numbers of dummies to try, each >= 0; :func:`dummy_grid` by default. k = 0 (Theorem 1 or 2, no
         dummies) is always tried as well.
     objective : {"randomized_response", "laplace"}
-        Error to minimise; see :func:`report_variance`.
+        Error to minimize; see :func:`report_variance`.
     stray_factor : bool
-        For adaptive dummies, minimise equation (7) with the factor k that it has in print (erratum E15): it
+        For adaptive dummies, minimize equation (7) with the factor k that it has in print (erratum E15): it
         makes k = 0 optimal, as in the paper's figures. The ``objective`` of the result then has the factor
         too.
 
     Returns
     -------
     DummyPlan
-        The smallest k among equals.
+        The smallest k among equals, and A(k) in nats.
 
     Raises
     ------
-    ValueError
-        If an argument is outside its range.
     Infeasible
         If `population` is not a law.
 
@@ -129,6 +132,16 @@ def optimal_dummies(
     Wang et al. 2023, equations (6) and (7); see :func:`error_factor`. There can be two local minima, so the whole
     grid is searched, by branch and bound: candidates that provably cannot be the best are not evaluated. Results
     are remembered within the process.
+
+    The budget of the plan is rounded down as in :func:`local_budget`, and its error exact for that budget.
+
+    Examples
+    --------
+    >>> from shuffledp.accounting import optimal_dummies
+    >>> from shuffledp.populations import Binomial
+    >>> plan = optimal_dummies(Binomial(299, 0.1), eps_central=0.5, delta=1e-6, adaptive=True)
+    >>> plan.dummies, round(plan.eps_local, 4)
+    (34, 0.5784)
     """
     eps_central = check_positive("eps_central", eps_central)
     delta = check_open_unit("delta", delta)

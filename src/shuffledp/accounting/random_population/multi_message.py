@@ -83,10 +83,10 @@ def discrete_gaussian_gap(n: ArrayLike, tau: float) -> NDArray[np.float64]:
         ``S_n = sum_(k = 1)^(n - 1) exp(-2 pi^2 tau^2 k / (k + 1))``. The probabilities of the sum are within a factor
         ``e^(10 S_n)`` of those of a discrete Gaussian with variance parameter ``n tau^2``.
 
-    Raises
-    ------
-    ValueError
-        If an argument is outside its range.
+    Notes
+    -----
+    Source: Wang et al. 2023, Lemma 4, from Kairouz, Liu and Steinke (2021). Exact up to rounding; the factor is an
+    upper bound.
     """
     tau = check_positive("tau", tau)
     counts = np.asarray(n, np.int64)
@@ -123,10 +123,14 @@ def multi_expected_delta(
 
     Raises
     ------
-    ValueError
-        If an argument is outside its range.
     Infeasible
         If `population` is not a law.
+
+    Notes
+    -----
+    Source: Wang et al. 2023, Lemma 4 and Proposition 2, with their misprints put right. ``printed`` is an upper bound.
+    ``exact`` is an estimate, off by lattice effects on either side, see :func:`multi_expected_scale`. Replacement of
+    one input, which changes the sum by at most p.
     """
     law = as_law(population, "the expected delta")
     tau = check_positive("tau", tau)
@@ -187,8 +191,6 @@ def multi_expected_scale(
 
     Raises
     ------
-    ValueError
-        If an argument is outside its range.
     Infeasible
         If `population` is not a law.
 
@@ -197,6 +199,15 @@ def multi_expected_scale(
     Printed, with ``S_n`` as in :func:`discrete_gaussian_gap`: ``delta_n = exp(-z^2 / 2)`` for
     ``z = (eps - p^2 / (2 n tau^2) - 2.5 S_n) / (p / (tau sqrt(n)) + 10 S_n) > 0``, otherwise 1. Averaging is
     exact because the analyzer sees N anyway.
+
+    Source: Wang et al. 2023, Lemma 4 and Proposition 2.
+
+    Examples
+    --------
+    >>> from shuffledp.accounting import multi_expected_scale
+    >>> from shuffledp.populations import Binomial
+    >>> round(multi_expected_scale(Binomial(999, 0.5), eps=1.0, delta=1e-6, precision=22), 4)
+    4.3045
     """
     law = as_law(population, "the expected delta")
     eps = check_positive("eps", eps)
@@ -310,14 +321,23 @@ def multi_union_plan(
 
     Raises
     ------
-    ValueError
-        If an argument is outside its range.
     Infeasible
         If the population says too little, about either tail.
 
     Notes
     -----
     Wang et al. 2023, Theorem 5. With at least n1 users the noise is that of the two-sided geometric mechanism or more.
+
+    ``corrected`` and ``exact`` never plan for more users than there are except with probability delta / 2; ``printed``
+    can, with a binomial population (erratum RP-E16). The other numbers are rounded up. Replacement neighbors.
+
+    Examples
+    --------
+    >>> from shuffledp.accounting import multi_union_plan
+    >>> from shuffledp.populations import Binomial
+    >>> plan = multi_union_plan(Binomial(999, 0.5), eps=1.0, delta=1e-6)
+    >>> plan.n1, plan.share_count, plan.group_order
+    (423, 34, 670)
     """
     eps = check_positive("eps", eps)
     delta = check_open_unit("delta", delta)
@@ -340,13 +360,26 @@ def multi_exact_plan(population: Population, eps: float, delta: float) -> PolyaP
     Returns
     -------
     PolyaPlan
+        Of the largest n1 that half of delta allows, with a group order that is safe for the noise.
 
     Raises
     ------
-    ValueError
-        If an argument is outside its range.
     Infeasible
         If `population` is not a law.
+
+    Notes
+    -----
+    Derived here; Wang et al. 2023, Theorem 5, has the protocol. The guarantee is an upper bound: delta of the noise is
+    exact, averaged over the number of users, and never above delta / 2, while shares are rounded up. Replacement
+    neighbors.
+
+    Examples
+    --------
+    >>> from shuffledp.accounting import multi_exact_plan
+    >>> from shuffledp.populations import Binomial
+    >>> plan = multi_exact_plan(Binomial(999, 0.5), eps=1.0, delta=1e-6)
+    >>> plan.n1, plan.share_count, plan.group_order
+    (442, 34, 670)
     """
     return _polya_plan(population, best_polya_shape(population, eps, delta), eps, delta, "exact", 1)
 
@@ -392,14 +425,15 @@ def multi_expected_plan(
 
     Raises
     ------
-    ValueError
-        If an argument is outside its range.
     Infeasible
         If `population` is not a law.
 
     Notes
     -----
     Wang et al. 2023, Algorithms 1 and 2, Proposition 2.
+
+    ``printed`` errs on the safe side; with ``exact`` the scale is an estimate, see :func:`multi_expected_scale`. Shares
+    and group order are rounded up. Replacement neighbors.
     """
     delta = check_open_unit("delta", delta)
     law = as_law(population, "the expected delta")

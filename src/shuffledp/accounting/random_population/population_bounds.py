@@ -1,9 +1,9 @@
-"""How few users take part, except with a given probability (Wang et al. 2023, Section 5)."""
+"""How few users take part, except with a given probability (Wang et al. 2023, Section VI-A)."""
 
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING, Literal, get_args
+from typing import Literal, get_args
 
 import numpy as np
 
@@ -23,10 +23,6 @@ from shuffledp.populations import (
     SubExponential,
     SubGaussian,
 )
-
-if TYPE_CHECKING:
-    pass
-
 
 BoundForm = Literal["printed", "corrected", "exact"]
 
@@ -56,8 +52,6 @@ def population_lower_bound(population: Population, delta: float, *, form: str = 
 
     Raises
     ------
-    ValueError
-        If an argument is outside its range.
     Infeasible
         If exact, for :class:`SubGaussian` and :class:`SubExponential`.
 
@@ -76,6 +70,18 @@ def population_lower_bound(population: Population, delta: float, *, form: str = 
     ============== ============================== ==================================
 
     A :class:`Fixed` number of users is known, whatever the form.
+
+    Wang et al. 2023, Table II. ``corrected`` and ``exact`` are a lower bound on N for every population that they take,
+    and ``exact`` the largest integer that is one.
+
+    Examples
+    --------
+    >>> from shuffledp.accounting import population_lower_bound
+    >>> from shuffledp.populations import Binomial
+    >>> population_lower_bound(Binomial(9_999, 0.5), delta=1e-6)
+    4763
+    >>> round(population_lower_bound(Binomial(9_999, 0.5), delta=1e-6, form="corrected"), 1)
+    4628.8
     """
     delta = check_open_unit("delta", delta)
     check_choice("form", form, BOUND_FORMS)
@@ -134,22 +140,22 @@ def population_shortfall(population: Population, bound: float) -> float:
     Returns
     -------
     float
-        ``Pr[N < bound]``, with an absolute error below 1e-29; for :class:`MomentBounded` its largest value over all
+        ``Pr[N < bound]``, too small by at most 1e-29; for :class:`MomentBounded` its largest value over all
         laws on the integers with these moments.
 
     Raises
     ------
-    ValueError
-        If `bound` is outside its range.
     Infeasible
         For :class:`SubGaussian` and :class:`SubExponential`.
 
     Notes
     -----
     For moments: with k the largest number of others that is too few, any parabola through 1 at k and 0 at two
-    neighbouring integers j, j + 1 > k bounds the indicator from above on all integers, hence
+    neighboring integers j, j + 1 > k bounds the indicator from above on all integers, hence
     ``Pr[N - 1 <= k] <= (variance + (mean - j)(mean - j - 1)) / ((j - k)(j + 1 - k))``. The smallest of these is
     attained by a law on k, j and j + 1. On the real line it would be Cantelli's inequality.
+
+    Derived here. Exact for a law, but for that error; an upper bound for every law with these moments.
     """
     bound = check_nonnegative("bound", bound)
     missing = math.ceil(bound) - 1  # N < bound exactly if N - 1 < missing

@@ -54,10 +54,9 @@ def security_bits(eps: float, delta: float) -> float:
     float
         ``sigma = log2((1 + e^eps) / delta)`` in bits: ``(1 + e^eps) 2^-sigma = delta``.
 
-    Raises
-    ------
-    ValueError
-        If an argument is outside its range.
+    Notes
+    -----
+    Source: Wang et al. 2023, Lemma 3, with the misprint E24 put right; in bits (E25). Exact up to rounding.
     """
     eps = check_nonnegative("eps", eps)
     delta = check_open_unit("delta", delta)
@@ -89,7 +88,7 @@ def share_count(
     Raises
     ------
     ValueError
-        If an argument is outside its range, or ``balle`` has no n of at least 19.
+        If `group_order` is no integer >= 2, or ``balle`` has no n of at least 19.
 
     Notes
     -----
@@ -98,6 +97,17 @@ def share_count(
     fewer the smallest m with ``C(2m, m) >= 2 q (n - 1)^2 4^sigma``: given the total, the m-subsets of 2m
     shares have pairwise independent sums, so two views of two users differ by at most ``sqrt(2 q / C(2m, m))`` and
     n - 1 such moves connect any two inputs.
+
+    Sources: Wang et al. 2023, Section VI-A, and Balle et al. (2020); the rest is derived here. ``balle`` and ``any_n``
+    are enough for sigma, an upper bound on what is needed, rounded up.
+
+    Examples
+    --------
+    >>> from shuffledp.accounting import share_count
+    >>> share_count(security_bits=40, group_order=1024, n=10_000)
+    9
+    >>> share_count(security_bits=40, group_order=1024)  # for every n
+    52
     """
     sigma = check_nonnegative("security_bits", security_bits)
     order = _check_order(group_order)
@@ -191,8 +201,6 @@ def group_order(
 
     Raises
     ------
-    ValueError
-        If an argument is outside its range.
     Infeasible
         If `population` says too little: ``printed`` needs a law, ``safe`` a bound from above.
 
@@ -200,6 +208,9 @@ def group_order(
     -----
     ``printed``: ``q = x p`` with the smallest x >= 1 for which ``sum_(n >= x) n^2 Pr[N = n] <= tau^2``. ``safe``:
     ``q = ceil(n_max p + 2 tau sqrt(n_max) sqrt(2 log(2 / failure))) + 1``.
+
+    Source: Wang et al. 2023, Theorem 6, for ``printed``; ``safe`` is derived here from tails of the normal kind, an
+    upper bound on what the sum needs, rounded up. Privacy does not depend on q.
     """
     precision = check_count("precision", precision, 1)
     tau = check_positive("tau", tau)

@@ -18,9 +18,11 @@ from shuffledp.accounting.baselines.gaussian_clones import (
 )
 from shuffledp.accounting.general.rdp import best_epsilon, conversion_term, gaussian_rdp
 from shuffledp.accounting.shuffle_gaussian.all_users import shuffle_gaussian_epsilons, shuffle_gaussian_rdp
-from shuffledp.accounting.shuffle_gaussian.subsampled import (
+from shuffledp.accounting.shuffle_gaussian.checkin import (
     checkin_shuffle_gaussian_epsilon,
     checkin_shuffle_gaussian_rdp,
+)
+from shuffledp.accounting.shuffle_gaussian.subsampled import (
     subsampled_shuffle_gaussian_epsilon,
     subsampled_shuffle_gaussian_rdp,
 )

@@ -1,0 +1,210 @@
+"""The delta of dummies from some of the users only: an average over the number of messages, summed or bounded.
+
+The number of messages tells how many users sent dummies, so the divergence is an average over that number. Where the
+sum is too long delta is bounded instead, by few numbers of messages: more messages never raise it. See
+:mod:`shuffledp.accounting.dump.flexible` for the mechanism and its conventions. Derived for this project.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from shuffledp.accounting.general.clones import clone_divergences
+from shuffledp.accounting.general.dummy_blanket import (
+    lone_delta,
+    mixed_blanket_delta,
+    mixed_dummy_delta,
+    pair_window,
+)
+from shuffledp.accounting.general.grr_blanket import pieced_blanket_delta, uniform_reports
+from shuffledp.numerics.windows import Window, binomial_window
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+#: Numbers of messages, increasing, their probabilities, and the mass that is left out.
+Law = tuple["NDArray[np.int64]", "NDArray[np.float64]", float]
+
+#: Mass that windows may leave out on either side, relative to delta, and the least that floats can tell from 0.
+OMITTED = 1e-12
+FLOOR = 1e-320
+#: Numbers of messages at which delta is bounded before it is summed over all of them.
+_NODES = (32, 128, 512)
+#: Terms of the double sum over numbers of messages and of pairs that take seconds, and about a minute. Beyond the first
+#: number delta is only bounded, with this relative excess, where the bound is negligible; beyond the second, always.
+_MANY_CELLS = 3e7
+_MOST_CELLS = 1e9
+_NEGLIGIBLE = 1e-15
+_EXCESS = 0.02
+#: Numbers of senders whose windows are held at once.
+_PIECE = 256
+
+
+def profile(n: int, domain_size: int, eps: float, dummies: int, rate: float, eps_local: float) -> float:
+    """Return :func:`flexible_dummy_delta`; the calibration decides by it, so that both agree on what suffices."""
+    if eps_local <= eps:
+        return 0.0
+    worst = lone_delta(eps, domain_size, eps_local)
+    rough = _message_law(n, domain_size, dummies, rate, eps_local, 1e-30)
+    lower, _ = _bounds(rough, _NODES[0], domain_size, eps, eps_local, FLOOR)
+    tail = min(max(OMITTED * lower, FLOOR), 1e-30)
+    cells = _cells(rough, domain_size, eps_local)
+    if cells > _MANY_CELLS:
+        law = _message_law(n, domain_size, dummies, rate, eps_local, tail)
+        bound = min(_upper_bound(law, domain_size, eps, eps_local, tail) + law[2] * worst, worst)
+        if cells > _MOST_CELLS or bound < _NEGLIGIBLE:
+            return bound
+    return _delta(n, domain_size, eps, dummies, rate, eps_local, tail)
+
+
+def suffices(
+    n: int, domain_size: int, eps: float, delta: float, dummies: int, rate: float, eps_local: float
+) -> bool:
+    """Whether delta is kept. Decided by bounds from few numbers of messages, if these are not too close to it.
+
+    More messages never raise delta, so the numbers that bound a piece of their law bound its part of delta.
+    """
+    tail = max(OMITTED * delta, FLOOR)
+    law = _message_law(n, domain_size, dummies, rate, eps_local, tail)
+    worst = lone_delta(eps, domain_size, eps_local)
+    gaps = (
+        law[0].size <= law[0][-1] - law[0][0]
+    )  # between numbers of senders, where bounds would be far apart
+    for nodes in () if gaps and eps_local < math.inf else _NODES:
+        if law[0].size <= nodes:
+            break
+        lower, upper = _bounds(law, nodes, domain_size, eps, eps_local, tail)
+        if upper + law[2] * worst <= delta:
+            rough = _message_law(n, domain_size, dummies, rate, eps_local, 1e-30)
+            if _cells(rough, domain_size, eps_local) <= (
+                _MOST_CELLS if delta >= _NEGLIGIBLE else _MANY_CELLS
+            ):
+                return True
+            break  # the profile may be a bound above this one
+        if lower * (1 - 10 * OMITTED) > delta:
+            return False
+    return profile(n, domain_size, eps, dummies, rate, eps_local) <= delta
+
+
+def point_delta(messages: int, domain_size: int, eps: float, eps_local: float, tail: float) -> float:
+    """Return delta for a given number of uniform messages."""
+    if eps_local == math.inf:
+        return mixed_dummy_delta(pair_window(messages, domain_size, tail), eps)
+    return mixed_blanket_delta(Window(messages, np.ones(1)), domain_size, eps, eps_local, tail)
+
+
+def overlapping(senders: Window, blanket: Window, dummies: int) -> bool:
+    """Whether the law of the number of messages is shorter than the laws given every number of senders."""
+    return dummies * (senders.pmf.size - 1) + blanket.pmf.size <= senders.pmf.size * blanket.pmf.size
+
+
+def _cells(rough: Law, domain_size: int, eps_local: float) -> int:
+    """Terms of the double sum, from a law that leaves out 1e-30; 0 for values sent as they are, a single sum."""
+    if eps_local == math.inf:
+        return 0
+    return rough[0].size * pair_window(int(rough[0][-1]), domain_size, 1e-30).pmf.size
+
+
+def _bounds(
+    law: Law, nodes: int, domain_size: int, eps: float, eps_local: float, tail: float
+) -> tuple[float, float]:
+    """Lower and upper bound on delta from few numbers of messages, both without the mass that the law leaves out."""
+    numbers, masses, _ = law
+    cuts = np.unique(np.linspace(0, numbers.size, min(nodes, numbers.size), endpoint=False).astype(np.int64))
+    at = [*numbers[cuts].tolist(), int(numbers[-1])]
+    values = np.array([point_delta(m, domain_size, eps, eps_local, tail) for m in at])
+    weights = np.add.reduceat(masses, cuts)
+    return float(weights @ values[1:]), float(weights @ values[:-1])
+
+
+def _upper_bound(law: Law, domain_size: int, eps: float, eps_local: float, tail: float) -> float:
+    """Upper bound within `_EXCESS` of delta, without the mass that the law leaves out.
+
+    As :func:`_bounds`, with pieces that are halved where they contribute most to the difference of the bounds.
+    """
+    numbers, masses, _ = law
+    last = numbers.size - 1
+    known: dict[int, float] = {}
+    cuts = np.unique(np.linspace(0, last, _NODES[0]).astype(np.int64))
+    while True:
+        for at in cuts.tolist():
+            if at not in known:
+                known[at] = point_delta(int(numbers[at]), domain_size, eps, eps_local, tail)
+        values = np.array([known[at] for at in cuts.tolist()])
+        weights = np.add.reduceat(masses, cuts)  # of the pieces; the last one is the last number alone
+        upper = float(weights @ values)
+        gaps = weights[:-1] * -np.diff(values)
+        wide = (gaps > _EXCESS / 2 * upper / gaps.size) & (np.diff(cuts) > 1)
+        if float(np.sum(gaps)) <= _EXCESS * upper or not np.any(wide):
+            return upper
+        middles = (cuts[:-1][wide] + cuts[1:][wide]) // 2
+        cuts = np.unique(np.concatenate((cuts, middles)))
+
+
+def _message_law(n: int, domain_size: int, dummies: int, rate: float, eps_local: float, tail: float) -> Law:
+    """Return the law of the number of uniform messages of all kinds."""
+    senders = binomial_window(n, rate, tail)
+    blanket = uniform_reports(n, domain_size, eps_local, 0, tail)
+    if overlapping(senders, blanket, dummies):
+        pooled = _pooled(senders, blanket, dummies)
+        return pooled.support, pooled.pmf, pooled.omitted
+    numbers = (senders.support * dummies)[:, None] + blanket.support
+    masses = senders.pmf[:, None] * blanket.pmf
+    return numbers.ravel(), masses.ravel(), senders.omitted + blanket.omitted
+
+
+def _pooled(senders: Window, blanket: Window, dummies: int) -> Window:
+    """Law of the number of uniform messages of all kinds."""
+    width = blanket.pmf.size
+    pmf = np.zeros(dummies * (senders.pmf.size - 1) + width)
+    for i, mass in enumerate(senders.pmf):
+        pmf[i * dummies : i * dummies + width] += mass * blanket.pmf
+    start = senders.start * dummies + blanket.start
+    return Window(start, pmf, senders.omitted + blanket.omitted)
+
+
+def _delta(
+    n: int, domain_size: int, eps: float, dummies: int, rate: float, eps_local: float, tail: float
+) -> float:
+    """Return delta, with windows that leave out `tail` on either side."""
+    senders = binomial_window(n, rate, tail)
+    if eps_local == math.inf:
+        return _average_dummy_delta(senders, domain_size, eps, dummies, tail)
+    blanket = uniform_reports(n, domain_size, eps_local, 0, tail)
+    if overlapping(senders, blanket, dummies):
+        return pieced_blanket_delta(_pooled(senders, blanket, dummies), domain_size, eps, eps_local, tail)
+    worst = lone_delta(eps, domain_size, eps_local)
+    total = senders.omitted * worst
+    beyond = np.append(np.cumsum(senders.pmf[:0:-1])[::-1], 0.0)  # mass of more senders
+    for count, mass, more in zip(
+        senders.support.tolist(), senders.pmf.tolist(), beyond.tolist(), strict=True
+    ):
+        messages = Window(blanket.start + count * dummies, blanket.pmf, blanket.omitted)
+        value = pieced_blanket_delta(messages, domain_size, eps, eps_local, tail)
+        total += mass * value
+        if more * value <= OMITTED * total:  # with more senders delta is not larger
+            total += more * value
+            break
+    return min(total, worst)
+
+
+def _average_dummy_delta(senders: Window, domain_size: int, eps: float, dummies: int, tail: float) -> float:
+    """Return delta of a value that is sent as it is, averaged over the number of senders."""
+    total = senders.omitted
+    for cut in range(0, senders.pmf.size, _PIECE):
+        counts = senders.support[cut : cut + _PIECE].tolist()
+        windows = [pair_window(count * dummies, domain_size, tail) for count in counts]
+        masses = senders.pmf[cut : cut + _PIECE].tolist()
+        first, last = min(w.start for w in windows), max(w.stop for w in windows)
+        if last - first > 4 * sum(w.pmf.size for w in windows):  # they hardly overlap
+            values = [mixed_dummy_delta(w, eps) for w in windows]
+        else:
+            divergences = clone_divergences(first, last, math.inf, eps)
+            values = [
+                float(w.pmf @ divergences[w.start - first : w.stop - first]) + w.omitted for w in windows
+            ]
+        total += math.fsum(mass * value for mass, value in zip(masses, values, strict=True))
+    return min(total, 1.0)

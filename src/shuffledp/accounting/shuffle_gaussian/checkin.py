@@ -1,0 +1,310 @@
+"""The shuffle Gaussian mechanism under shuffled check-in: each user takes part in a round with probability `rate`.
+
+Equation (11) and Theorem 3 of arXiv 2206.09569. Given their number k, the participants are a uniform k-subset of the n
+users, so that the excesses of :mod:`shuffledp.accounting.shuffle_gaussian.subsampled` are averaged over k.
+
+What to know before use, besides caveats (a) to (d) of :mod:`shuffledp.accounting.shuffle_gaussian.all_users` and (f) of
+:mod:`shuffledp.accounting.shuffle_gaussian.subsampled`, which apply:
+
+(e) Equation (11) uses the rate `rate` whatever the number k of participants is, although given k they are a uniform
+    k-subset, at rate k / n. As the mean of (k/n)^j exceeds rate^j, the printed sum is not an upper bound, if by
+    little; ``conditional`` uses k / n.
+(g) In the check-in bounds the number of participants of each round is public.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING, Literal, get_args
+
+import numpy as np
+
+from shuffledp.accounting.general.rdp import (
+    check_orders,
+    check_sigma,
+    epsilons_after,
+    rdp_from_log_excess,
+)
+from shuffledp.accounting.shuffle_gaussian.participants import first_blocks, log_masses, outside, split_blocks
+from shuffledp.accounting.shuffle_gaussian.subsampled import check_rate, curve_order, log_subsampled_excess
+from shuffledp.numerics.checks import check_choice, check_count, check_unit
+from shuffledp.numerics.logs import log_sum
+from shuffledp.numerics.remember import remember
+
+if TYPE_CHECKING:
+    from numpy.typing import ArrayLike, NDArray
+
+CheckinForm = Literal["printed", "conditional", "convex", "pair"]
+CHECKIN_FORMS: tuple[str, ...] = get_args(CheckinForm)
+
+_REMEMBERED = 64
+#: A block of numbers of participants is split until it contributes less than this part of the sum, at every order.
+_NEGLIGIBLE = 1e-15
+
+
+def checkin_shuffle_gaussian_rdp(
+    orders: ArrayLike, n: int, rate: float, sigma: float, *, form: CheckinForm = "convex"
+) -> NDArray[np.float64]:
+    """Return a bound on the divergence of shuffled check-in with Gaussian reports, by direct summation.
+
+    Parameters
+    ----------
+    orders : (k,) array_like of int
+        Each in [2, 4096].
+    n : int
+        Number of users, >= 1.
+    rate : float
+        Probability that a user takes part in the round, in (0, 1].
+    sigma : float
+        Standard deviation of the noise per unit of replacement distance, > 0.
+    form : {"printed", "conditional", "convex", "pair"}
+        ``printed``: equation (10) at rate `rate` for every number k of participants. ``conditional``: at rate
+        ``k / n``. ``convex`` and ``pair``: see the description of the module, at rate ``k / n``.
+
+    Returns
+    -------
+    (k,) ndarray
+        Nats. Never too small but for rounding (1e-11 relative). Too large by less than 1e-11 relative while
+        24 standard deviations of the number of participants are below 4096 users; beyond, numbers of participants
+        are treated in blocks of 1/4096 of that range, and the excess is too large by up to ``order`` times the
+        relative width of a block.
+
+    Notes
+    -----
+    Equation (11) of arXiv 2206.09569, with the missing term of no participants, which adds its probability and no loss.
+    Outside a window around the mean, the probability of a block of numbers counts with the excess at its smallest
+    number and the rate at its largest; blocks are split until they do not matter. Replacement neighbors; caveats (a) to
+    (g).
+
+    If the pair of Theorem 1 is the worst, ``conditional`` and ``convex`` are upper bounds; ``pair`` is the value for
+    that pair, summed as above; ``printed`` is no bound, see (e).
+
+    Examples
+    --------
+    >>> from shuffledp.accounting import checkin_shuffle_gaussian_rdp
+    >>> [f"{r:.4g}" for r in checkin_shuffle_gaussian_rdp([2, 8, 32], n=10_000, rate=0.1, sigma=5.0)]
+    ['4.081e-06', '1.633e-05', '6.59e-05']
+    """
+    orders = check_orders(orders)
+    n = check_count("n", n, 1)
+    rate = check_rate(rate)
+    sigma = check_sigma(sigma)
+    check_choice("form", form, CHECKIN_FORMS)
+    return rdp_from_log_excess(orders, _log_checkin_excess(orders, n, rate, sigma, form))
+
+
+def checkin_shuffle_gaussian_rdp_theorem3(
+    orders: ArrayLike, n: int, rate: float, sigma: float, split: float
+) -> NDArray[np.float64]:
+    """Return the bound of Theorem 3 on the divergence of shuffled check-in with Gaussian reports.
+
+    Parameters
+    ----------
+    orders : (k,) array_like of int
+        Each in [2, 4096].
+    n : int
+        Number of users, >= 1.
+    rate : float
+        Probability that a user takes part in the round, in (0, 1].
+    sigma : float
+        Standard deviation of the noise per unit of replacement distance, > 0.
+    split : float
+        The paper's Delta, in [0, 1]: at most ``(1 - split) n rate`` participants count as one, all other numbers as
+        the next integer. Every value gives a bound.
+
+    Returns
+    -------
+    (k,) ndarray
+        Nats, relative error below 1e-12, mostly 1e-14.
+
+    Notes
+    -----
+    Equation (13) of arXiv 2206.09569. Its condition, that the moments fall with n, always holds: means of exchangeable
+    variables are a reverse martingale. It bounds the printed sum; see caveat (e).
+
+    An upper bound on that sum, and on the divergence only if the sum is one.
+    """
+    orders = check_orders(orders)
+    n = check_count("n", n, 1)
+    rate = check_rate(rate)
+    sigma = check_sigma(sigma)
+    split = check_unit("split", split)
+    sizes = np.array([1, _size_after(n, rate, split)])
+    log_excess = log_subsampled_excess(orders, sizes, np.full(2, rate), sigma, "printed")
+    total = _theorem3(log_excess[:, :1], log_excess[:, 1:], np.array([split]), n * rate)
+    return rdp_from_log_excess(orders, total[:, 0])
+
+
+def best_checkin_shuffle_gaussian_rdp_theorem3(
+    orders: ArrayLike, n: int, rate: float, sigma: float
+) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """Return the bound of Theorem 3 with the best Delta for each order, and that Delta.
+
+    Parameters
+    ----------
+    orders, n, rate, sigma
+        As in :func:`checkin_shuffle_gaussian_rdp_theorem3`.
+
+    Returns
+    -------
+    rdp : (k,) ndarray
+        Nats. Every Delta gives a bound, so this is one; the best on two nested grids, the second with steps of about
+        1e-4 or of one participant.
+    splits : (k,) ndarray
+        In [0, 1].
+
+    Notes
+    -----
+    Equation (13) of arXiv 2206.09569; side as for :func:`checkin_shuffle_gaussian_rdp_theorem3`, an upper bound on the
+    printed sum. A finer grid could only make it smaller.
+    """
+    orders = check_orders(orders)
+    n = check_count("n", n, 1)
+    rate = check_rate(rate)
+    sigma = check_sigma(sigma)
+    alone = log_subsampled_excess(orders, np.ones(1, np.int64), np.array([rate]), sigma, "printed")
+
+    def evaluate(splits: NDArray[np.float64]) -> NDArray[np.float64]:
+        sizes = np.array([_size_after(n, rate, float(s)) for s in splits])
+        distinct, place = np.unique(sizes, return_inverse=True)
+        excess = log_subsampled_excess(orders, distinct, np.full(distinct.size, rate), sigma, "printed")
+        return _theorem3(alone, excess[:, place], splits, n * rate)
+
+    splits = np.linspace(0, 1, 101)
+    total = evaluate(splits)
+    found = splits[np.argmin(total, axis=1)]
+    fine = np.unique(np.clip(np.unique(found)[:, None] + np.linspace(-0.01, 0.01, 201), 0, 1))
+    # With few participants many values of Delta mean the same number; then the largest Delta is the best.
+    steps = 1 - np.arange(math.floor(n * rate) + 1) / (n * rate) if n * rate <= 400 else np.empty(0)
+    splits = np.concatenate((splits, fine, np.clip(steps, 0, 1)))
+    total = np.concatenate((total, evaluate(splits[total.shape[1] :])), axis=1)
+    best = np.argmin(total, axis=1)
+    return rdp_from_log_excess(orders, total[np.arange(orders.size), best]), splits[best]
+
+
+def checkin_shuffle_gaussian_epsilon(
+    *,
+    n: int,
+    rate: float,
+    sigma: float,
+    rounds: int,
+    delta: float,
+    form: CheckinForm = "convex",
+    most_order: int | None = None,
+) -> float:
+    """Return eps after `rounds` rounds of :func:`checkin_shuffle_gaussian_rdp`.
+
+    Parameters
+    ----------
+    n, rate, sigma, form
+        As there.
+    rounds : int
+        >= 1.
+    delta : float
+        In (0, 1).
+    most_order : int, optional
+        Largest order, in [2, 4096]; if not given, as many as make sense, at most 512, with a warning if the last is
+        the best.
+
+    Returns
+    -------
+    float
+        Nats.
+
+    Notes
+    -----
+    Equation (11), Lemmas 1 and 2 of arXiv 2206.09569. An upper bound where the divergences are, by the conversion.
+    """
+    last = curve_order(most_order, max(1, round(n * rate)), sigma, delta)
+    orders = np.arange(2, last + 1)
+    rdp = _remembered_checkin(n, rate, sigma, form, last)
+    return float(epsilons_after(orders, rdp, [rounds], delta, warn=most_order is None)[0])
+
+
+def checkin_theorem3_epsilon(
+    *,
+    n: int,
+    rate: float,
+    sigma: float,
+    rounds: int,
+    delta: float,
+    split: float | None = None,
+    most_order: int | None = None,
+) -> float:
+    """Return eps after `rounds` rounds of Theorem 3, with one Delta or, if `split` is not given, the best per order.
+
+    Parameters
+    ----------
+    n, rate, sigma, split
+        As in :func:`checkin_shuffle_gaussian_rdp_theorem3`.
+    rounds, delta, most_order
+        As in :func:`checkin_shuffle_gaussian_epsilon`.
+
+    Returns
+    -------
+    float
+        Nats.
+
+    Notes
+    -----
+    Theorem 3, Lemmas 1 and 2 of arXiv 2206.09569. An upper bound on what the printed sum gives; see caveat (e).
+    """
+    last = curve_order(most_order, max(1, round(n * rate)), sigma, delta)
+    orders = np.arange(2, last + 1)
+    rdp = _remembered_theorem3(n, rate, sigma, split, last)
+    return float(epsilons_after(orders, rdp, [rounds], delta, warn=most_order is None)[0])
+
+
+def _log_checkin_excess(
+    orders: NDArray[np.int64], n: int, rate: float, sigma: float, form: str
+) -> NDArray[np.float64]:
+    """Return the log of the mean excess over the number of participants, shape (k,)."""
+    if rate == 1:
+        one = np.array([1.0])
+        return log_subsampled_excess(orders, np.array([n]), one, sigma, _form_of_sum(form))[:, 0]
+    first, last = first_blocks(n, rate)
+    kept: list[NDArray[np.float64]] = []
+    while first.size:
+        rates = np.full(first.size, rate) if form == "printed" else last / n
+        mass = log_masses(n, rate, first, last)
+        parts = mass + log_subsampled_excess(orders, first, rates, sigma, _form_of_sum(form))
+        kept.append(parts)
+        total = log_sum(np.concatenate(kept, axis=1).T)
+        share = np.max(parts - total[:, None], axis=0)
+        split = (last > first) & (share > math.log(_NEGLIGIBLE)) & outside(n, rate, first, last)
+        kept[-1] = parts[:, ~split]
+        first, last = split_blocks(first[split], last[split])
+    return log_sum(np.concatenate(kept, axis=1).T)
+
+
+def _form_of_sum(form: str) -> str:
+    return "printed" if form == "conditional" else form
+
+
+def _theorem3(
+    alone: NDArray[np.float64], rest: NDArray[np.float64], splits: NDArray[np.float64], mean: float
+) -> NDArray[np.float64]:
+    """Return the log of the right side of equation (13) minus 1."""
+    return np.asarray(np.logaddexp(np.logaddexp(0.0, alone) - splits**2 * mean / 2, rest))
+
+
+def _size_after(n: int, rate: float, split: float) -> int:
+    """Return the number of participants that all larger numbers count as; at most n, as more do not exist."""
+    return min(n, math.floor((1 - split) * n * rate) + 1)
+
+
+@remember(_REMEMBERED)
+def _remembered_checkin(
+    n: int, rate: float, sigma: float, form: CheckinForm, last: int
+) -> NDArray[np.float64]:
+    return checkin_shuffle_gaussian_rdp(np.arange(2, last + 1), n, rate, sigma, form=form)
+
+
+@remember(_REMEMBERED)
+def _remembered_theorem3(
+    n: int, rate: float, sigma: float, split: float | None, last: int
+) -> NDArray[np.float64]:
+    orders = np.arange(2, last + 1)
+    if split is None:
+        return best_checkin_shuffle_gaussian_rdp_theorem3(orders, n, rate, sigma)[0]
+    return checkin_shuffle_gaussian_rdp_theorem3(orders, n, rate, sigma, split)

@@ -1,0 +1,99 @@
+"""The number of participants of a round of shuffled check-in, Bin(n, rate), in blocks that a sum can go over.
+
+A window of twelve standard deviations around the mean is cut finely, all below and above it is one block each, to be
+split as long as it matters. Masses of blocks are exact or upper bounds, so that a sum over them is never too small.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from shuffledp.numerics.tails import binomial_upper_tail, log_binomial_pmf
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+#: The numbers of participants within so many standard deviations are summed one by one, if they are not too many.
+_REACH = 12.0
+_MOST_SINGLE = 4096
+_SPLIT = 8
+
+
+def first_blocks(n: int, rate: float) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """Return the first and last numbers of blocks that cover 1 .. n: a fine window, and all below and above it."""
+    low, high, step = _window(n, rate)
+    first = np.arange(low, high + 1, step, dtype=np.int64)
+    last = np.minimum(first + step - 1, high)
+    if low > 1:
+        first, last = np.append(first, 1), np.append(last, low - 1)
+    if high < n:
+        first, last = np.append(first, high + 1), np.append(last, n)
+    return first, last
+
+
+def split_blocks(
+    first: NDArray[np.int64], last: NDArray[np.int64]
+) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """Split each block into up to eight of about the same length."""
+    starts: list[int] = []
+    ends: list[int] = []
+    for a, b in zip(first.tolist(), last.tolist(), strict=True):
+        step = -(-(b - a + 1) // _SPLIT)
+        starts += range(a, b + 1, step)
+        ends += [min(c + step - 1, b) for c in range(a, b + 1, step)]
+    return np.array(starts, np.int64), np.array(ends, np.int64)
+
+
+def outside(n: int, rate: float, first: NDArray[np.int64], last: NDArray[np.int64]) -> NDArray[np.bool_]:
+    """Whether blocks lie outside the window, where they are split as long as they matter."""
+    low, high, _ = _window(n, rate)
+    return (last < low) | (first > high)
+
+
+def log_masses(n: int, rate: float, first: NDArray[np.int64], last: NDArray[np.int64]) -> NDArray[np.float64]:
+    """Return the logs of the probabilities of blocks of numbers of participants, or upper bounds where they are long.
+
+    Blocks inside the window are short, so that a difference of tails on their side of the mean is accurate.
+    """
+    low, high, step = _window(n, rate)
+    result = np.empty(first.size)
+    for i, (a, b) in enumerate(zip(first.tolist(), last.tolist(), strict=True)):
+        if a == b or b < low or a > high:
+            result[i] = log_mass(n, rate, a, b)
+    inside = (first < last) & (first >= low) & (last <= high)
+    if step > 1 and np.any(inside):
+        a, b = first[inside].astype(np.float64), last[inside].astype(np.float64)
+        above = binomial_upper_tail(a, n, rate) - binomial_upper_tail(b + 1, n, rate)
+        below = binomial_upper_tail(n - b, n, 1 - rate) - binomial_upper_tail(n - a + 1, n, 1 - rate)
+        result[inside] = np.log(np.where(a > n * rate, above, below))
+    return result
+
+
+def log_mass(n: int, rate: float, first: int, last: int) -> float:
+    """Return the log of an upper bound on the probability of first .. last participants; exact for one number.
+
+    Away from the mean successive probabilities fall at least geometrically; a block that holds the mode has at most
+    as many times the largest probability as it has numbers.
+    """
+    count = last - first + 1
+    mode = math.floor((n + 1) * rate)
+    nearest = min(max(mode, first), last)
+    log_pmf = log_binomial_pmf(nearest, n, rate)
+    if count == 1 or nearest == mode:
+        return log_pmf + math.log(count)
+    if nearest == last:  # below the mode
+        ratio = nearest * (1 - rate) / ((n - nearest + 1) * rate)
+    else:
+        ratio = (n - nearest) * rate / ((nearest + 1) * (1 - rate))
+    geometric = -math.log1p(-ratio) if ratio < 1 else math.inf
+    return log_pmf + min(math.log(count), geometric)
+
+
+def _window(n: int, rate: float) -> tuple[int, int, int]:
+    """Return the ends of the window around the mean that is summed finely, and the length of its steps."""
+    mean, reach = n * rate, _REACH * math.sqrt(n * rate * (1 - rate)) + 1
+    low, high = max(1, math.floor(mean - reach)), min(n, math.ceil(mean + reach))
+    return low, high, -(-(high - low + 1) // _MOST_SINGLE)

@@ -1,0 +1,145 @@
+"""What the docstring of a public function has to say: its source, the side on which it errs, units and shapes."""
+
+from __future__ import annotations
+
+import ast
+import doctest
+import inspect
+import re
+from importlib import import_module
+from pathlib import Path
+
+import pytest
+
+import shuffledp.accounting
+from shuffledp.doors import behind, homes
+
+PACKAGE = Path(shuffledp.accounting.__file__).parent
+OFFERED = {name: behind("shuffledp.accounting", name) for name in shuffledp.accounting.__all__}
+FUNCTIONS = {name: value for name, value in OFFERED.items() if inspect.isfunction(inspect.unwrap(value))}
+
+SOURCE = re.compile(
+    r"theorem|lemma|corollary|proposition|definition|algorithm|equation|section|appendix|table [ivx\d]|"
+    r"arxiv|et al\.|\(\d{4}\)|derived|source",
+    re.I,
+)
+SIDE = re.compile(
+    r"upper bounds?|lower bounds?|exact|rounded (up|down)|never (below|above|too few|too many|too large|too small)|"
+    r"too (large|small) by|too (large|small) at most|errs? on|safe side|estimate",
+    re.I,
+)
+
+#: Called first by who is new here; they show how, and the tests run what they show.
+SHOWN = (
+    "amplified_epsilon",
+    "blanket_delta",
+    "checkin_epsilon",
+    "checkin_shuffle_gaussian_rdp",
+    "clone_delta",
+    "dummy_count",
+    "dummy_delta",
+    "dummy_epsilon",
+    "flexible_dummies",
+    "grr_blanket_epsilon",
+    "hockey_stick",
+    "local_budget",
+    "mix_dummy_count",
+    "multi_exact_plan",
+    "multi_expected_scale",
+    "multi_union_plan",
+    "negative_binomial_delta",
+    "optimal_dummies",
+    "population_lower_bound",
+    "rdp_to_epsilon",
+    "share_count",
+    "shuffle_gaussian_epsilon",
+    "shuffle_gaussian_rdp",
+    "subsampled_shuffle_gaussian_rdp",
+    "variation_ratio_delta",
+)
+
+
+def sections(function) -> dict[str, str]:
+    """The docstring in its numpydoc sections; what stands before the first one has no name."""
+    parts = re.split(r"^(\w[\w ]*)\n-{3,}\n", inspect.getdoc(function) or "", flags=re.M)
+    return dict(zip(["", *parts[1::2]], parts[::2], strict=True))
+
+
+def prose(function) -> str:
+    """What a docstring claims; arguments and examples say ``exact`` for other reasons."""
+    claims = [
+        text for name, text in sections(function).items() if name not in ("Parameters", "Examples", "Raises")
+    ]
+    # A word of code is the name of an accounting, not a statement.
+    return re.sub(r"``[^`]*``", "", " ".join(" ".join(claims).split()))
+
+
+def followed(function) -> str:
+    """The docstring, with those that it refers to for arguments and results."""
+    own = inspect.getdoc(function) or ""
+    referred = [FUNCTIONS[name] for name in re.findall(r":func:`(\w+)`", own) if name in FUNCTIONS]
+    return " ".join([own, *(inspect.getdoc(other) or "" for other in referred)])
+
+
+@pytest.mark.parametrize("name", sorted(FUNCTIONS))
+def test_a_public_function_says_where_it_comes_from(name):
+    assert SOURCE.search(prose(FUNCTIONS[name])), f"{name} names no theorem, equation or derivation"
+
+
+@pytest.mark.parametrize("name", sorted(FUNCTIONS))
+def test_a_public_function_says_on_which_side_it_errs(name):
+    assert SIDE.search(prose(FUNCTIONS[name])), f"{name} does not say on which side it errs"
+
+
+@pytest.mark.parametrize("name", sorted(FUNCTIONS))
+def test_a_public_function_gives_units_and_shapes(name):
+    signature = inspect.signature(FUNCTIONS[name])
+    text = followed(FUNCTIONS[name])
+    if any(parameter.startswith("eps") for parameter in signature.parameters) or name.endswith("epsilon"):
+        assert re.search(r"\bnats?\b", text, re.I), f"{name} does not say that eps is in nats"
+    if "NDArray" in str(signature.return_annotation):
+        assert re.search(r"\([\w\s,*+-]*\) ndarray|shape", text), (
+            f"{name} does not give the shape of its result"
+        )
+
+
+@pytest.mark.parametrize("name", SHOWN)
+def test_examples_run_and_come_through_the_door(name):
+    function = OFFERED[name]
+    text = sections(function).get("Examples", "")
+    examples = doctest.DocTestParser().get_examples(text)
+    assert any(example.want for example in examples), f"{name} shows nothing"
+    assert re.search(rf"from shuffledp\.accounting import .*\b{name}\b", text)
+    failed: list[str] = []
+    test = doctest.DocTestParser().get_doctest(text, {}, name, None, 0)
+    doctest.DocTestRunner(verbose=False).run(test, out=failed.append)
+    assert not failed, "".join(failed)
+
+
+def modules_with_examples() -> list[str]:
+    found = []
+    for path in sorted(PACKAGE.rglob("*.py")):
+        if ">>> " in path.read_text(encoding="utf-8"):
+            found.append(".".join(["shuffledp.accounting", *path.relative_to(PACKAGE).with_suffix("").parts]))
+    return found
+
+
+@pytest.mark.parametrize("module", modules_with_examples())
+def test_no_example_is_wrong_wherever_it_stands(module):
+    failures, tried = doctest.testmod(import_module(module))
+    assert tried > 0
+    assert failures == 0
+
+
+def test_what_holds_for_every_function_is_said_in_the_package():
+    text = " ".join((shuffledp.accounting.__doc__ or "").split())
+    assert "raises ValueError naming the argument, the value and the range" in text
+
+
+@pytest.mark.parametrize("home", sorted({module for module, _ in homes("shuffledp.accounting").values()}))
+def test_what_holds_for_every_function_is_said_once(home):
+    tree = ast.parse(Path(import_module(home).__file__).read_text(encoding="utf-8"))
+    for node in ast.walk(tree):
+        if isinstance(node, (ast.FunctionDef, ast.ClassDef)):
+            text = ast.get_docstring(node) or ""
+            assert "argument is outside its range" not in text, f"{home}.{node.name}"
