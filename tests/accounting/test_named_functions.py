@@ -4,13 +4,15 @@ import inspect
 import math
 from pathlib import Path
 
+import numpy as np
 import pytest
 import yaml
 
 import shuffledp.accounting
+from shuffledp.accounting import multi_expected_delta, multi_expected_scale
 from shuffledp.accounting.functions import NAMED_FUNCTIONS
 from shuffledp.accounting.standing import GUARANTEES
-from shuffledp.populations import Binomial, MomentBounded, Poisson, SubExponential, SubGaussian
+from shuffledp.populations import Binomial, Fixed, MomentBounded, Poisson, SubExponential, SubGaussian
 
 ROOT = Path(__file__).resolve().parents[2]
 
@@ -110,3 +112,18 @@ def test_labels_depend_on_what_is_evaluated():
     assert label("variation_ratio_delta", beta=0.3, sound=False, **pair) == "violated"
     assert label("variation_ratio_delta", beta=0.5, sound=False, **pair) == "upper"
     assert label("variation_ratio_delta", beta=0.3, sound=True, **pair) == "upper"
+
+
+def test_integer_noise_taken_for_continuous_is_approximate():
+    """One user at half of delta 1e-5: the discrete noise exceeds the returned delta by some percent."""
+    common = {"population": Fixed(0), "tau": 4.0, "eps": 1.0, "precision": 1}
+    assert label("multi_expected_delta", accounting="printed", **common) == "upper"
+    assert label("multi_expected_delta", accounting="exact", **common) == "approximate"
+    scale = multi_expected_scale(Fixed(0), 1.0, 1e-5, 1, accounting="exact")
+    x = np.arange(-200, 201)
+    law = np.exp(-(x**2) / (2 * scale**2))
+    law /= law.sum()
+    shifted = np.append(0.0, law[:-1])
+    truth = np.maximum(shifted - math.e * law, 0).sum()
+    claimed = multi_expected_delta(Fixed(0), scale, 1.0, 1, accounting="exact")
+    assert 1.01 * claimed < truth < 1.1 * claimed
