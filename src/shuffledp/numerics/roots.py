@@ -78,7 +78,7 @@ def root_below(
                 proposal = x - step - 0.5 * xtol  # half a tolerance short, to land on the safe side
         if evaluations > _PATIENCE or not low < proposal < high:
             proposal = _between(low, high)
-        if not low < proposal < high:  # the bracket has shrunk to neighbouring floats
+        if not low < proposal < high:  # the bracket has shrunk to neighboring floats
             return low
         x = proposal
     raise RuntimeError(f"No convergence between {low} and {high}.")  # pragma: no cover

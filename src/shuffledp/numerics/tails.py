@@ -99,7 +99,7 @@ def binomial_upper_tail(x: ArrayLike, trials: ArrayLike, rate: float) -> NDArray
     Returns
     -------
     ndarray
-        Probabilities with full relative accuracy far into the tail (regularised incomplete beta function).
+        Probabilities with full relative accuracy far into the tail (regularized incomplete beta function).
     """
     x_, n = np.broadcast_arrays(np.asarray(x, np.float64), np.asarray(trials, np.float64))
     inside = (x_ > 0) & (x_ <= n)

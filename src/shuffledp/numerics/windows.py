@@ -139,7 +139,7 @@ def thin(window: Window, rate: float, tail: float) -> Window:
     Notes
     -----
     With X = start + Y, Bin(X, rate) = Bin(start, rate) + Bin(Y, rate). For the second, Y is cut into blocks of
-    consecutive values, a matrix of binomial rows thins each of them, and neighbouring blocks are merged: all
+    consecutive values, a matrix of binomial rows thins each of them, and neighboring blocks are merged: all
     values of the right one have as many more trials as the left block is long. Sums and convolutions of
     positive terms only, so nothing cancels.
     """
