@@ -123,6 +123,24 @@ def test_the_schema_of_results_lists_every_column_in_its_order(title, schema):
     assert [name for row in rows for name in re.findall(r"`(\w+)`", row)] == schema.names
 
 
+BRITISH = re.compile(
+    r"""\b\w*(?:(?:random|summar|normal|organ|recogn|general|minim|maxim|factor|vector|standard|regular)is(?:e|ed|es|ing|ation)
+    |optimis(?:e|ed|es|er|ing|ation)|analys(?:ed|ing|er)|neighbour|behaviour|colour|favour|labell|licenc|modell|centred
+    |programme\b|grey)\w*""",
+    re.IGNORECASE | re.VERBOSE,
+)
+
+
+def british(text: str) -> list[str]:
+    """Words in British spelling, outside of code and quotations between backticks."""
+    return [found[0] for found in BRITISH.finditer(re.sub(r"```.*?```|`[^`\n]*`", "", text, flags=re.DOTALL))]
+
+
+@pytest.mark.parametrize("page", EVERY_PAGE, ids=lambda page: f"{page.parent.name}-{page.stem}")
+def test_pages_are_spelled_as_the_field_writes(page):
+    assert british(text_of(page)) == []
+
+
 # -- the reading finds what it should --------------------------------------------------------------------------------
 
 
@@ -161,3 +179,15 @@ def test_targets_are_found(text, found):
 )
 def test_names_are_looked_up(name, known):
     assert resolves(name) is known
+
+
+@pytest.mark.parametrize(
+    ("text", "found"),
+    [
+        ("randomised by neighbours", ["randomised", "neighbours"]),
+        ("Optimisation, labelled grey", ["Optimisation", "labelled", "grey"]),
+        ("an optimistic analysis of `neighbours`, randomized, rewards", []),
+    ],
+)
+def test_british_spelling_is_found(text, found):
+    assert british(text) == found
