@@ -101,7 +101,7 @@ def scanned_error(law: Law, eps: float, delta: float, adaptive: bool) -> float:
 
 
 def plain_worst_delta(mean: float, variance: float, eps_local: float, eps: float, most: int) -> float:
-    """The linear programme with one unknown for each number of users up to `most`."""
+    """The linear program with one unknown for each number of users up to `most`."""
     n = np.arange(most + 1)
     values = np.array([clone_delta(Fixed(int(x)), eps_local, eps) for x in n])
     scale = float(values[int(mean)])

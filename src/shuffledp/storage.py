@@ -2,7 +2,7 @@
 
 A *bundle* is a set of files that belong together. Each is written under a unique temporary name and renamed; a file
 ``<bundle>.sha256`` in the format of ``sha256sum`` is published last, so a bundle without it, or one that does not
-match it, was never finished or was changed afterwards.
+match it, was never finished or was changed afterward.
 """
 
 from __future__ import annotations

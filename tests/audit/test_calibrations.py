@@ -9,7 +9,7 @@ import pytest
 
 from shuffledp import audit
 from shuffledp.audit import FINDINGS, Setting, audited, true_delta, view_of
-from shuffledp.audit.auditor import AS_LABELLED, EXCEEDS, FAILED, HOLDS, INFEASIBLE, NOT_ENUMERATED
+from shuffledp.audit.auditor import AS_LABELED, EXCEEDS, FAILED, HOLDS, INFEASIBLE, NOT_ENUMERATED
 from shuffledp.audit.messages import LEVEL, checked
 from shuffledp.audit.settings import option_names, protocols, random_setting
 from shuffledp.populations import Binomial, Fixed
@@ -62,7 +62,7 @@ def test_no_profile_is_below_the_truth(protocol):
     for number in range(SAMPLE):
         setting = drawn(protocol, number)
         row = audited(setting)
-        if row.status not in (HOLDS, AS_LABELLED, EXCEEDS) or len(setting.budget.levels) > 1:
+        if row.status not in (HOLDS, AS_LABELED, EXCEEDS) or len(setting.budget.levels) > 1:
             continue
         calibrated = setting.calibrated()
         pair = calibrated.dominating_pair()
@@ -235,9 +235,9 @@ def test_an_error_is_a_finding_and_a_refusal_is_not():
 
 
 @pytest.mark.parametrize("label", ["approximate", "unproven", "violated"])
-def test_an_excess_may_be_labelled(label):
-    labelled = type("Labelled", (HalfTheDummies,), {"guarantee": label})
-    assert audited(of(labelled)).status == AS_LABELLED
+def test_an_excess_may_be_labeled(label):
+    labeled = type("Labeled", (HalfTheDummies,), {"guarantee": label})
+    assert audited(of(labeled)).status == AS_LABELED
 
 
 def test_a_protocol_whose_messages_are_unknown_is_not_passed_over():

@@ -18,7 +18,7 @@ SOUND = ("exact", "upper")
 """Labels that promise that the claim is not exceeded."""
 
 HOLDS = "holds"
-AS_LABELLED = "exceeds as labelled"
+AS_LABELED = "exceeds as labeled"
 EXCEEDS = "EXCEEDS"
 INFEASIBLE = "infeasible"
 NOT_ENUMERATED = "not enumerated"
@@ -160,7 +160,7 @@ def compared(setting: Setting, protocol: ProtocolBase) -> Row:
     eps, worst = max(found, key=lambda pair: pair[1].delta)
     status, note = HOLDS, view.note
     if exceeds(worst.delta, delta):
-        status = EXCEEDS if label in SOUND else AS_LABELLED
+        status = EXCEEDS if label in SOUND else AS_LABELED
         note = "; ".join(filter(None, [note, _witness(worst)]))
     return Row(setting, status, label, eps, delta, worst.delta, note)
 

@@ -103,21 +103,21 @@ def _set_view(
     sizes: Sequence[int],
     eps: Sequence[float],
     *,
-    labelled: bool,
+    labeled: bool,
 ) -> View:
-    """Items that users send with the rate of their level, among blanket messages; labelled by level, or all alike.
+    """Items that users send with the rate of their level, among blanket messages; labeled by level, or all alike.
 
     Parameters
     ----------
     plans : sequence of SegmentedPlan
-        Of every level with users if labelled, otherwise of all users.
+        Of every level with users if labeled, otherwise of all users.
     rates, sizes, eps : sequence
         Of every level: probability of sending an item, users, and claim.
     """
     d, s = plans[0].domain_size, plans[0].set_size
     items = _counted_items(plans)
     sets = list(combinations(range(d), s))
-    groups = [level for level, n in enumerate(sizes) if n > 0] if labelled else [0]
+    groups = [level for level, n in enumerate(sizes) if n > 0] if labeled else [0]
     pairs = [
         (a, b)
         for a, b in combinations(range(len(sets)), 2)
@@ -131,7 +131,7 @@ def _set_view(
     def own(level: int, held: Sequence[int]) -> tuple[Own, ...]:
         parts: list[Own] = []
         for group, plan in zip(groups, plans, strict=True):
-            mine = held if not labelled or group == level else ()
+            mine = held if not labeled or group == level else ()
             parts += _reported(plan, items, mine, rates[level])
         return tuple(parts)
 
@@ -165,7 +165,7 @@ def _set_view(
 
 def balls_into_bins(protocol: BallsIntoBins, eps: float, levels: Sequence[float]) -> View:
     """All items as they are."""
-    return _set_view([protocol.plan], [1.0], [protocol.plan.n], [eps], labelled=False)
+    return _set_view([protocol.plan], [1.0], [protocol.plan.n], [eps], labeled=False)
 
 
 def segmented(protocol: Segmented, eps: float, levels: Sequence[float]) -> View | str:
@@ -173,13 +173,13 @@ def segmented(protocol: Segmented, eps: float, levels: Sequence[float]) -> View 
     if protocol.announcing is not None:
         return "the first round is a protocol of its own, and the data round depends on what it shows"
     plan = protocol.plan
-    return _set_view([plan], plan.rates, plan.level_sizes, levels, labelled=False)
+    return _set_view([plan], plan.rates, plan.level_sizes, levels, labeled=False)
 
 
 def separate(protocol: SeparateLevels, eps: float, levels: Sequence[float]) -> View:
     """A balls-into-bins protocol per level, with messages that tell the level."""
     ones = [1.0] * len(levels)
-    return _set_view(protocol.plan.groups, ones, protocol.level_sizes, levels, labelled=True)
+    return _set_view(protocol.plan.groups, ones, protocol.level_sizes, levels, labeled=True)
 
 
 def subsets(protocol: SubsetReports, eps: float, levels: Sequence[float]) -> View:

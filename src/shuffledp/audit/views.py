@@ -189,7 +189,7 @@ def true_delta(view: View, law: Law) -> list[tuple[float, Found]]:
 
     Notes
     -----
-    The neighbouring relation is replacement of user 1's input among the same participants. Their number is seen. Given
+    The neighboring relation is replacement of user 1's input among the same participants. Their number is seen. Given
     it, the others hold whatever is worst: nothing is assumed about how inputs and participation are related. The pair
     of inputs and the direction are the same for all numbers.
     """

@@ -33,7 +33,7 @@ EFFECTS: dict[str, str] = {
     "safe": "the guarantee holds, with more noise than needed or a needless restriction",
     "unsafe": "a guarantee is claimed that does not hold",
     "biased": "the estimate is wrong on average",
-    "wrong_optimum": "the optimisation returns a point that is not the optimum",
+    "wrong_optimum": "the optimization returns a point that is not the optimum",
     "wrong_claim": "a statement about errors, messages, conditions or other work that is not true",
     "cosmetic": "a slip in the text, a remark or a proof; the result that is used is right",
 }

@@ -1,4 +1,4 @@
-"""What the five data sets are: raw files with checksums, official sources in order, licences, citations.
+"""What the five data sets are: raw files with checksums, official sources in order, licenses, citations.
 
 Checksums are those of the *content*: of the file itself, or of what comes out of gzip where a file is
 compressed, because the same content is served under different compressions.
@@ -243,7 +243,7 @@ _IPUMS = DatasetSpec(
         Files(f"{_UCI}/ml/machine-learning-databases/ipums-mld"),
         Files("http://kdd.ics.uci.edu/databases/ipums"),
     ),
-    licence="IPUMS licence: use and distribution permitted free of charge, with citation",
+    licence="IPUMS license: use and distribution permitted free of charge, with citation",
     citation=(
         "Ruggles, S., Sobek, M. et al. (1997). Integrated Public Use Microdata Series: Version 2.0. "
         "Minneapolis: Historical Census Projects, University of Minnesota. http://www.ipums.umn.edu/"
@@ -309,7 +309,7 @@ _MOVIELENS = DatasetSpec(
             "ml-20m/ratings.csv",
         ),
     ),
-    licence="GroupLens licence: research use with acknowledgement, not commercial, not to be redistributed",
+    licence="GroupLens license: research use with acknowledgment, not commercial, not to be redistributed",
     citation=(
         "Harper, F. M. and Konstan, J. A. (2015). The MovieLens Datasets: History and Context. "
         "ACM TiiS 5(4), article 19. doi:10.1145/2827872"

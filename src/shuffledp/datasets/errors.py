@@ -1,4 +1,4 @@
-"""The ways in which getting a data set fails; one that was changed afterwards is a `storage.IntegrityError`."""
+"""The ways in which getting a data set fails; one that was changed afterward is a `storage.IntegrityError`."""
 
 from __future__ import annotations
 

@@ -257,7 +257,7 @@ def _movielens(folder: Path) -> Substitute:
 
 
 def _mnist(folder: Path) -> Substitute:
-    """scikit-learn's 8 x 8 digits, grey values stretched from 0..16 to 0..255; the last fifth is the test."""
+    """scikit-learn's 8 x 8 digits, gray values stretched from 0..16 to 0..255; the last fifth is the test."""
     from sklearn.datasets import load_digits
 
     digits = load_digits()

@@ -110,7 +110,7 @@ def typical(
 
 
 def _thinned_out(window: Window, most: int) -> tuple[Ints, Floats]:
-    """At most ``most`` numbers of users with weights: neighbours are pooled at their rounded mean."""
+    """At most ``most`` numbers of users with weights: neighbors are pooled at their rounded mean."""
     weights = window.pmf / window.pmf.sum()
     size = -(-len(weights) // max(most, 1))
     starts = np.arange(0, len(weights), size)

@@ -40,7 +40,7 @@ __all__ = [
     "Bundle",
     "Results",
     "read",
-    "summarise",
+    "summarize",
     "table",
     "to_parquet",
     "write",
@@ -61,7 +61,7 @@ class Results:
 
     def summary(self) -> pd.DataFrame:
         """One row per cell, metric and kind: mean, standard error and number of repeats, with the cell's columns."""
-        return summarise(self.cells, self.values)
+        return summarize(self.cells, self.values)
 
 
 def read(bundles: Mapping[str, Bundle]) -> Results:
@@ -92,7 +92,7 @@ def _frame(path: Path) -> pd.DataFrame:
     return pd.DataFrame(arrow.to_pandas(use_threads=False))
 
 
-def summarise(cells: pd.DataFrame, values: pd.DataFrame) -> pd.DataFrame:
+def summarize(cells: pd.DataFrame, values: pd.DataFrame) -> pd.DataFrame:
     """Mean, standard error (nan for fewer than two repeats) and count per cell, metric and kind."""
     grouped = values.groupby(["cell", "metric", "kind"], sort=False)["value"]
     statistics = grouped.agg(["mean", "std", "count"]).reset_index()

@@ -1,6 +1,6 @@
 """The one runner: a job is plain data, its result the two tables.
 
-All cells of one (experiment, method) run in one process, vectorised over repeats. Nothing here knows a protocol, a
+All cells of one (experiment, method) run in one process, vectorized over repeats. Nothing here knows a protocol, a
 paper or a figure.
 """
 

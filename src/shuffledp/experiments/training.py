@@ -218,7 +218,7 @@ def _data(name: str, prepared: Path, raw: Path) -> tuple[LearningData, str, str]
 
 
 def _own_images(name: str, path: Path) -> LearningData:
-    """Colour images from a file of the user's; pixels are standardised by mean and deviation of those for training."""
+    """Color images from a file of the user's; pixels are standardized by mean and deviation of those for training."""
     if not path.is_file():
         raise ValueError(missing(name, path))
     with np.load(path, allow_pickle=False) as bundle:

@@ -207,11 +207,11 @@ def _curve(
         y = np.where(np.isfinite(y), y, np.nan)
         if x not in group or group[x].isna().all():  # the method does not depend on x
             if kind != "simulated" or not closed_form:
-                ax.axhline(float(y[0]), color=look.colour, linestyle="--")
+                ax.axhline(float(y[0]), color=look.color, linestyle="--")
         elif kind == "simulated" and path:
             every = _marked(group)
             ax.plot(
-                group[x], y, color=look.colour, ls=look.dash, marker=look.marker, markevery=every, mfc="none"
+                group[x], y, color=look.color, ls=look.dash, marker=look.marker, markevery=every, mfc="none"
             )
         elif kind == "simulated":
             ax.errorbar(
@@ -219,7 +219,7 @@ def _curve(
                 y,
                 yerr=bars,
                 fmt=look.marker,
-                color=look.colour,
+                color=look.color,
                 mfc="none",  # points that coincide stay visible
                 elinewidth=0.8,
                 zorder=3,
@@ -231,7 +231,7 @@ def _curve(
             ax.plot(
                 line.index,
                 line,
-                color=look.colour,
+                color=look.color,
                 ls=look.dash,
                 marker=marker,
                 markevery=_marked(line),
@@ -264,7 +264,7 @@ def _legend(figure: Figure, what: Picture, shown: Mapping[str, Look]) -> None:
         Line2D(
             [],
             [],
-            color=look.colour,
+            color=look.color,
             marker="" if _is_level(what, c) or not _has_points(what, c) else look.marker,
             mfc="none",
             ls="--" if _is_level(what, c) else look.dash if joined or _has_line(what, c) else "",

@@ -1,4 +1,4 @@
-"""The one style of figures: fonts, sizes, a colour and marker per method, and how files are saved."""
+"""The one style of figures: fonts, sizes, a color and marker per method, and how files are saved."""
 
 from __future__ import annotations
 
@@ -12,8 +12,8 @@ import matplotlib as mpl
 from matplotlib.backend_bases import get_registered_canvas_class
 from matplotlib.figure import Figure
 
-# Okabe and Ito's colours in an order that keeps neighbours apart; they stay distinct for colour-blind readers.
-COLOURS = (
+# Okabe and Ito's colors in an order that keeps neighbors apart; they stay distinct for color-blind readers.
+COLORS = (
     "#0072B2",
     "#D55E00",
     "#009E73",
@@ -40,7 +40,7 @@ DASHES: tuple[Any, ...] = (
 )
 MARKERS = ("o", "s", "^", "D", "v", "P", "X", "<", ">", "*")
 
-# Methods keep their look in every figure of every paper; the numbers index COLOURS, DASHES and MARKERS.
+# Methods keep their look in every figure of every paper; the numbers index COLORS, DASHES and MARKERS.
 _KNOWN = {
     "local": 6,
     "amplified": 0,
@@ -75,9 +75,9 @@ SETTINGS: dict[Any, Any] = {
 
 @dataclass(frozen=True)
 class Look:
-    """Colour, marker and line of one curve."""
+    """Color, marker and line of one curve."""
 
-    colour: str
+    color: str
     marker: str
     dash: Any
 
@@ -85,14 +85,14 @@ class Look:
 def looks(curves: Sequence[str]) -> dict[str, Look]:
     """A look per curve: known methods keep theirs, others take what is left in order."""
     taken = {_KNOWN[c] for c in curves if c in _KNOWN}
-    free = [i for i in range(len(COLOURS)) if i not in taken] or list(range(len(COLOURS)))
+    free = [i for i in range(len(COLORS)) if i not in taken] or list(range(len(COLORS)))
     chosen = {}
     others = 0
     for curve in curves:
         index = _KNOWN.get(curve)
         if index is None:
             index, others = free[others % len(free)], others + 1
-        chosen[curve] = Look(COLOURS[index], MARKERS[index], DASHES[index])
+        chosen[curve] = Look(COLORS[index], MARKERS[index], DASHES[index])
     return chosen
 
 

@@ -1,4 +1,4 @@
-"""Labelled images for training: bytes until a batch needs them, all of one size."""
+"""Labeled images for training: bytes until a batch needs them, all of one size."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from shuffledp.numerics.checks import check_count, check_positive, check_unit
 __all__ = ["MNIST_MEAN", "MNIST_SIZE", "MNIST_SPREAD", "LearningData", "fitted", "learning_data"]
 
 MNIST_MEAN = 0.1307
-"""Mean of the pixels of the training images, grey values over 255."""
+"""Mean of the pixels of the training images, gray values over 255."""
 MNIST_SPREAD = 0.3081
 """Standard deviation of the same."""
 MNIST_SIZE = 28

@@ -265,12 +265,12 @@ def _moved(
     spread: float,
 ) -> jax.Array:
     """Parameters after one step along `weight` times the clipped sum of the first `count` rows, plus noise."""
-    total = clipped_sum(network, parameters, _standardised(images, mean, spread), labels, count, clip)
+    total = clipped_sum(network, parameters, _standardized(images, mean, spread), labels, count, clip)
     moved: jax.Array = parameters - step * (weight * total + noise)
     return moved
 
 
-def _standardised(images: jax.Array, mean: float, spread: float) -> jax.Array:
+def _standardized(images: jax.Array, mean: float, spread: float) -> jax.Array:
     return (images.astype(jnp.float32) / 255 - mean) / spread
 
 
@@ -285,7 +285,7 @@ def _tested(
 
     def chunk(some: tuple[jax.Array, jax.Array]) -> tuple[jax.Array, jax.Array]:
         taps = no_taps(network, _TEST_CHUNK, parameters.dtype)
-        logits, _ = forward(network, parameters, _standardised(some[0], mean, spread), taps)
+        logits, _ = forward(network, parameters, _standardized(some[0], mean, spread), taps)
         return logits.argmax(1) == some[1], losses(logits, some[1])
 
     parts = (images.reshape(-1, _TEST_CHUNK, *images.shape[1:]), labels.reshape(-1, _TEST_CHUNK))

@@ -316,13 +316,13 @@ def growth_condition() -> Witness:
         and abs(poisson / formula_poisson - 1) < 1e-4
         and omega(1.5 * printed) < omega(printed)
         and omega_poisson(1.2 * stated) < omega_poisson(stated),
-        f"Found by minimising; the corrected formula gives {formula:.4g}. Poisson mean: stated {stated:.4g}, found "
+        f"Found by minimizing; the corrected formula gives {formula:.4g}. Poisson mean: stated {stated:.4g}, found "
         f"{poisson:.4g}, corrected formula {formula_poisson:.4g}.",
     )
 
 
 def clone_count_in_proof() -> Witness:
-    """RP-E8: the factorisation in the proof of Theorem 1, summed over all outcomes, is not a distribution."""
+    """RP-E8: the factorization in the proof of Theorem 1, summed over all outcomes, is not a distribution."""
     c_max = 8
     prior = binomial_window(c_max, 0.5, 1e-300).pmf
 
@@ -342,7 +342,7 @@ def clone_count_in_proof() -> Witness:
     printed, correct = (math.fsum(factored(a, b, s) for a, b in outcomes) for s in (1, -1))
     exact = all(abs(factored(a, b, -1) - true.get((a, b), 0.0)) < 1e-13 for a, b in outcomes)
     return Witness(
-        "total probability of P' by the factorisation in the proof, C from Bin(8, 1/2)",
+        "total probability of P' by the factorization in the proof, C from Bin(8, 1/2)",
         printed,
         correct,
         exact and abs(correct - 1) < 1e-12,
@@ -506,7 +506,7 @@ def stray_factor() -> Witness:
         for eps in (0.001, 0.02, 0.5)
     ]
     return Witness(
-        "adaptive dummies that minimise equation (7) in the setting of Figure 3, printed amplification bounds",
+        "adaptive dummies that minimize equation (7) in the setting of Figure 3, printed amplification bounds",
         float(printed.dummies),
         float(correct.dummies),
         not any(elsewhere) and correct.objective < none.objective,

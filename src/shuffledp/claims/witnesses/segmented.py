@@ -189,7 +189,7 @@ def sum_over_users() -> Witness:
         printed,
         plan.reports,
         abs(by_users / plan.reports - 1) < 1e-9,
-        "Also in the two optimisation problems. Algorithm 2 has the sum over levels.",
+        "Also in the two optimization problems. Algorithm 2 has the sum over levels.",
     )
 
 

@@ -67,13 +67,13 @@ def ikos_security() -> Witness:
 
 
 def rappor_curve() -> Witness:
-    """SUM-N3: the error of RAPPOR is drawn sqrt(2) times that of the centred estimator."""
+    """SUM-N3: the error of RAPPOR is drawn sqrt(2) times that of the centered estimator."""
     n = 10**6
     p = rappor_flip_probability(n, _EPS, _DELTA)
     centred = {d: math.sqrt(rappor_mse(n, d, p, estimator="centred")) for d in _RAPPOR_ERRORS}
     ratios = [drawn / centred[d] for d, drawn in _RAPPOR_ERRORS.items()]
     return Witness(
-        "root mean squared error of RAPPOR, D = 5, n = 10^6: as drawn, and of the centred estimator",
+        "root mean squared error of RAPPOR, D = 5, n = 10^6: as drawn, and of the centered estimator",
         _RAPPOR_ERRORS[5],
         centred[5],
         all(abs(r / math.sqrt(2) - 1) < 0.006 for r in ratios),

@@ -1,0 +1,193 @@
+"""README, CONTRIBUTING and CHANGELOG name what exists: paths, links, make targets, commands, modules, columns."""
+
+from __future__ import annotations
+
+import importlib
+import re
+from pathlib import Path
+
+import click
+import pytest
+
+from shuffledp.cli import main
+from shuffledp.experiments.bundle import CELLS, VALUES
+
+ROOT = Path(__file__).resolve().parents[1]
+PAGES = [ROOT / name for name in ("README.md", "CONTRIBUTING.md", "CHANGELOG.md")]
+EVERY_PAGE = [
+    *PAGES,
+    *sorted((ROOT / "docs").glob("*.md")),
+    ROOT / "results/README.md",
+    ROOT / "data/README.md",
+]
+
+# What a run, an installation or the reader makes, and what stands for something else.
+MADE = re.compile(
+    r"^(\.venv|\.tools|\.snakemake|logs|results|data/(raw|prepared)|mine|before|after|config/baselines)\b"
+)
+PLACEHOLDER = re.compile(r"[<>*{}$]|\.\.\.?/")
+PATH = re.compile(r"^(?=.*[/.])[A-Za-z_.][\w.-]*(/[\w.-]*)*$")
+SUFFIXES = {".py", ".md", ".yaml", ".yml", ".toml", ".smk", ".csv", ".rst", ".txt", ".ipynb", ".cff"}
+
+
+def text_of(page: Path) -> str:
+    return page.read_text(encoding="utf-8")
+
+
+def spans(text: str) -> list[str]:
+    """Everything between backticks, and every line of a block of commands without its comment."""
+    blocks = re.findall(r"^```sh\n(.*?)^```", text, re.MULTILINE | re.DOTALL)
+    lines = [line.partition(" #")[0].strip() for block in blocks for line in block.splitlines()]
+    return re.findall(r"`([^`\n]+)`", re.sub(r"^```.*?^```", "", text, flags=re.M | re.S)) + lines
+
+
+def paths(text: str) -> set[str]:
+    """What looks like a path of this repository: words of spans with a folder of it or a known suffix."""
+    folders = {path.name for path in ROOT.iterdir() if path.is_dir()}
+    words = {word.partition(":")[0] for span in spans(text) for word in span.split() if PATH.match(word)}
+    likely = {w for w in words if (w.partition("/")[0] in folders and "/" in w) or Path(w).suffix in SUFFIXES}
+    return {w for w in likely if not (MADE.match(w) or PLACEHOLDER.search(w) or w.startswith("shuffledp."))}
+
+
+def targets() -> set[str]:
+    """Targets of the Makefile; of a pattern, each file that it can make."""
+    found = set(re.findall(r"^([a-z][a-z-]*):", text_of(ROOT / "Makefile"), re.MULTILINE))
+    return found | {f".venv/.installed-{lock.stem}" for lock in (ROOT / "locks").glob("*.txt")}
+
+
+def made(text: str) -> set[str]:
+    return {name.rstrip(".") for span in spans(text) for name in re.findall(r"\bmake ([a-z.][\w./-]*)", span)}
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.stem)
+def test_paths_exist(page):
+    assert sorted(path for path in paths(text_of(page)) if not (ROOT / path).exists()) == []
+
+
+@pytest.mark.parametrize("page", EVERY_PAGE, ids=lambda page: f"{page.parent.name}-{page.stem}")
+def test_links_lead_somewhere(page):
+    links = {link.partition("#")[0] for link in re.findall(r"\]\(([^)\s]+)\)", text_of(page))}
+    own = {link for link in links if link and "://" not in link}
+    assert sorted(link for link in own if not (page.parent / link).exists()) == []
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.stem)
+def test_make_targets_and_commands_exist(page):
+    text = text_of(page)
+    assert made(text) <= targets()
+    assert isinstance(main, click.Group)
+    named = {name for span in spans(text) for name in re.findall(r"(?<![\w./-])shuffledp ([a-z]+)", span)}
+    assert named <= set(main.commands)
+
+
+def test_the_readme_or_contributing_names_every_target_that_help_lists():
+    listed = set(re.findall(r"^([a-z][a-z-]*):.*##", text_of(ROOT / "Makefile"), re.MULTILINE))
+    assert listed - made(text_of(PAGES[0])) - made(text_of(PAGES[1])) == set(UNNAMED)
+
+
+# Parts of other targets.
+UNNAMED = ("env",)
+
+
+def resolves(name: str) -> bool:
+    """Whether a dotted name is a module, or leads to something in one."""
+    parts = name.split(".")
+    for end in range(len(parts), 0, -1):
+        try:
+            found = importlib.import_module(".".join(parts[:end]))
+        except ModuleNotFoundError:
+            continue
+        for part in parts[end:]:
+            found = getattr(found, part, None)
+        return found is not None
+    return False
+
+
+@pytest.mark.parametrize("page", EVERY_PAGE, ids=lambda page: f"{page.parent.name}-{page.stem}")
+def test_dotted_names_resolve(page):
+    named = set(re.findall(r"(?<![\w/])shuffledp(?:\.\w+)+", text_of(page)))
+    assert sorted(name for name in named if not resolves(name)) == []
+
+
+def test_the_changelog_speaks_of_the_version_of_the_package():
+    version = importlib.import_module("shuffledp").__version__
+    headings = re.findall(r"^## (.+)$", text_of(ROOT / "CHANGELOG.md"), re.MULTILINE)
+    assert headings[1] == "Unreleased"
+    assert headings[2].split()[0] == version
+
+
+@pytest.mark.parametrize(("title", "schema"), [("cells", CELLS), ("values", VALUES)])
+def test_the_schema_of_results_lists_every_column_in_its_order(title, schema):
+    section = text_of(ROOT / "results/README.md").partition(f"## {title}:")[2].partition("\n## ")[0]
+    rows = [line.split("|")[1] for line in section.splitlines() if line.startswith("| `")]
+    assert [name for row in rows for name in re.findall(r"`(\w+)`", row)] == schema.names
+
+
+BRITISH = re.compile(
+    r"""\b\w*(?:(?:random|summar|normal|organ|recogn|general|minim|maxim|factor|vector|standard|regular)is(?:e|ed|es|ing|ation)
+    |optimis(?:e|ed|es|er|ing|ation)|analys(?:ed|ing|er)|neighbour|behaviour|colour|favour|labell|licenc|modell|centred
+    |programme\b|grey)\w*""",
+    re.IGNORECASE | re.VERBOSE,
+)
+
+
+def british(text: str) -> list[str]:
+    """Words in British spelling, outside of code and quotations between backticks."""
+    return [found[0] for found in BRITISH.finditer(re.sub(r"```.*?```|`[^`\n]*`", "", text, flags=re.DOTALL))]
+
+
+@pytest.mark.parametrize("page", EVERY_PAGE, ids=lambda page: f"{page.parent.name}-{page.stem}")
+def test_pages_are_spelled_as_the_field_writes(page):
+    assert british(text_of(page)) == []
+
+
+# -- the reading finds what it should --------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("text", "found"),
+    [
+        ("`src/shuffledp/nowhere.py`", {"src/shuffledp/nowhere.py"}),
+        ("see `tests/nowhere/`, `results/x.csv`", {"tests/nowhere/"}),
+        ("`docs/<paper>.md`, `a/b`, `shuffledp.accounting`", set()),
+        ("```sh\npython tools/none.py --count 3  # data/none.csv\n```", {"tools/none.py"}),
+    ],
+)
+def test_paths_are_found(text, found):
+    assert paths(text) == found
+
+
+@pytest.mark.parametrize(
+    ("text", "found"),
+    [
+        ("`make nothing`", {"nothing"}),
+        ("```sh\nmake a && make b-c\n```", {"a", "b-c"}),
+        ("to make sense", set()),
+    ],
+)
+def test_targets_are_found(text, found):
+    assert made(text) == found
+
+
+@pytest.mark.parametrize(
+    ("name", "known"),
+    [
+        ("shuffledp.accounting.clone_delta", True),
+        ("shuffledp.accounting.nothing", False),
+        ("shuffledp.no", False),
+    ],
+)
+def test_names_are_looked_up(name, known):
+    assert resolves(name) is known
+
+
+@pytest.mark.parametrize(
+    ("text", "found"),
+    [
+        ("randomised by neighbours", ["randomised", "neighbours"]),
+        ("Optimisation, labelled grey", ["Optimisation", "labelled", "grey"]),
+        ("an optimistic analysis of `neighbours`, randomized, rewards", []),
+    ],
+)
+def test_british_spelling_is_found(text, found):
+    assert british(text) == found
