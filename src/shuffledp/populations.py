@@ -259,11 +259,6 @@ class Poisson(Law):
     ----------
     mean : float
         Finite, at least 0.
-
-    Raises
-    ------
-    ValueError
-        If `mean` is outside its range.
     """
 
     mean: float

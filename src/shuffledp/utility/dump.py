@@ -24,11 +24,6 @@ def printed_dump_mse(n: int, domain_size: int, dummies: float, *, eps_local: flo
     eps_local : float
         Budget of generalised randomised response, nats, > 0; ``inf``, pureDUMP, for values sent as they are.
 
-    Raises
-    ------
-    ValueError
-        If an argument is outside its range.
-
     Notes
     -----
     ``S (k - 1) / (n k)^2``: DUMP, Theorem 5.5, which is exact. With E = e^eps_local, Theorem 5.9 multiplies it by
@@ -54,11 +49,6 @@ def printed_flexible_mse(
         Dummies per sending user, >= 0.
     rate : float
         Probability with which a user sends dummies, in (0, 1].
-
-    Raises
-    ------
-    ValueError
-        If an argument is outside its range.
 
     Notes
     -----

@@ -28,11 +28,6 @@ def private_coin_mse(n: int, domain_size: int, tuples: float, match_rate: float 
     match_rate : float, optional
         ``h = 2^-tau``, in (0, 1); the paper's ``1/n`` when left out.
 
-    Raises
-    ------
-    ValueError
-        If an argument is outside its range.
-
     Notes
     -----
     ``(rho + 1 - 1/k) h / ((1 - h) n)``.

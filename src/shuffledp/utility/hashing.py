@@ -25,11 +25,6 @@ def solh_mse(n: int, domain_size: int, cells: int, eps_local: float) -> float:
     eps_local : float
         Nats, > 0.
 
-    Raises
-    ------
-    ValueError
-        If an argument is outside its range.
-
     Notes
     -----
     ``[q (1 - q) + (1 - p - q) (p - q) / k] / (n (p - q)^2)`` with ``q = 1/d'`` and

@@ -26,11 +26,6 @@ def discrete_laplace_variance(rate: float) -> float:
     ----------
     rate : float
         > 0.
-
-    Raises
-    ------
-    ValueError
-        If `rate` is outside its range.
     """
     half = check_positive("rate", rate) / 2
     if half > 300:  # sinh overflows; the variance is 2 e^-rate
@@ -58,11 +53,6 @@ def central_laplace_mse(max_value: int, eps: float) -> float:
     -------
     float
         ``2 a / (1 - a)^2`` with ``a = e^(-eps / D)``.
-
-    Raises
-    ------
-    ValueError
-        If an argument is outside its range.
     """
     return discrete_laplace_variance(check_positive("eps", eps) / check_count("max_value", max_value, 1))
 
@@ -86,11 +76,6 @@ def rappor_mse(n: int, max_value: int, flip_probability: float, *, estimator: st
     -------
     float
         ``lambda sum w_j^2`` with ``lambda = n p (1 - p) / (1 - 2 p)^2``, whatever the data.
-
-    Raises
-    ------
-    ValueError
-        If an argument is outside its range.
     """
     n = check_count("n", n, 1)
     size = check_count("max_value", max_value, 1)
@@ -110,11 +95,6 @@ def rappor_count_variance(n: int, flip_probability: float) -> float:
         Users, >= 1.
     flip_probability : float
         p in (0, 1/2).
-
-    Raises
-    ------
-    ValueError
-        If an argument is outside its range.
     """
     n = check_count("n", n, 1)
     p = check_open_unit("flip_probability", flip_probability)
@@ -132,11 +112,6 @@ def rappor_messages(max_value: int, flip_probability: float) -> float:
         D, >= 1.
     flip_probability : float
         p in (0, 1).
-
-    Raises
-    ------
-    ValueError
-        If an argument is outside its range.
     """
     size = check_count("max_value", max_value, 1)
     p = check_open_unit("flip_probability", flip_probability)
@@ -160,11 +135,6 @@ def real_summation_levels(n: int, eps: float, zeta: float) -> int:
     -------
     int
         The smallest D with ``n / (4 D^2) + 2 / ((1 - zeta / 2) eps)^2 <= 2 / ((1 - zeta) eps)^2``.
-
-    Raises
-    ------
-    ValueError
-        If an argument is outside its range.
     """
     n = check_count("n", n, 1)
     eps = check_positive("eps", eps)
@@ -190,11 +160,6 @@ def sparse_vector_levels(n: int, dimension: int, eps: float, zeta: float) -> int
     int
         The smallest D with ``n / (4 D^2) + 8 d / ((1 - zeta / 2) eps)^2 <= 8 d / ((1 - zeta) eps)^2``. Every user is
         rounded in one coordinate only, so D falls with d.
-
-    Raises
-    ------
-    ValueError
-        If an argument is outside its range.
     """
     n = check_count("n", n, 1)
     dimension = check_count("dimension", dimension, 1)
@@ -225,11 +190,6 @@ def rounded_sum_mse(n: int, levels: int, eps_star: float, *, dimension: int = 1)
     -------
     float
         ``n / (4 D^2) + d V / D^2`` with V the variance of the discrete Laplace noise.
-
-    Raises
-    ------
-    ValueError
-        If an argument is outside its range.
     """
     n = check_count("n", n, 1)
     levels = check_count("levels", levels, 1)

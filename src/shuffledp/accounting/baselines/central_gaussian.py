@@ -64,11 +64,6 @@ def central_gaussian_epsilon(
         Nats, >= 0. Errs upwards: ``rdp`` by the conversion from Renyi orders, ``pld`` by the grid of the privacy
         loss alone, whose step is 1e-4 nats.
 
-    Raises
-    ------
-    ValueError
-        If an argument is outside its range.
-
     See Also
     --------
     central_replacement_epsilon : Replacement of a record, the relation of the shuffle Gaussian bounds.
@@ -108,11 +103,6 @@ def central_replacement_epsilon(
         for m < n, a bound on the divergence of a sampled mechanism. For m = n the divergence is exact,
         ``2 order / noise_multiplier^2`` in each round, and eps is at most 13 % above the exact one while that is
         between 0.05 and 50.
-
-    Raises
-    ------
-    ValueError
-        If an argument is outside its range.
 
     Notes
     -----

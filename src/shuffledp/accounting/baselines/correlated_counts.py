@@ -212,8 +212,6 @@ def correlated_noise(
 
     Raises
     ------
-    ValueError
-        If an argument is outside its range.
     Infeasible
         Exact: if the noise is so wide that computing its privacy takes too long: a small part of a small eps.
     """

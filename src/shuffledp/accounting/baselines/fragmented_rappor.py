@@ -75,8 +75,6 @@ def rappor_flip_probability(n: int, eps: float, delta: float, *, calibration: st
 
     Raises
     ------
-    ValueError
-        If an argument is outside its range.
     Infeasible
         If so many messages have to be expected that the calculation does not fit into memory, or the budget is so small
         that no probability below 1/2 can be told from 1/2.
@@ -131,8 +129,6 @@ def rappor_delta(n: int, flip_probability: float, eps: float, *, calibration: st
 
     Raises
     ------
-    ValueError
-        If an argument is outside its range.
     Infeasible
         As :func:`rappor_flip_probability`.
 

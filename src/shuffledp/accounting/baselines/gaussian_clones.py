@@ -63,8 +63,6 @@ def clones_epsilon(eps_local: float, n: int, delta: float) -> float:
 
     Raises
     ------
-    ValueError
-        If an argument is outside its range.
     Infeasible
         If ``eps_local > log(n / (16 log(2 / delta)))``, where the theorem says nothing.
 
@@ -111,11 +109,6 @@ def approximate_clones_delta(eps: float, eps_local: float, delta_local: float, n
     float
         ``delta + (e^eps + 1) (1 + e^(-eps_local) / 2) n delta_local``; above 1 it means nothing.
 
-    Raises
-    ------
-    ValueError
-        If an argument is outside its range.
-
     Notes
     -----
     Feldman, McMillan and Talwar (2021), Theorem 3.8.
@@ -149,11 +142,6 @@ def gaussian_local_epsilon(
     -------
     float
         Nats, >= 0. Analytic: rounded up by at most 1e-12.
-
-    Raises
-    ------
-    ValueError
-        If an argument is outside its range.
 
     Notes
     -----
@@ -199,8 +187,6 @@ def optimal_composition(eps: float, delta: float, rounds: int, target_delta: flo
 
     Raises
     ------
-    ValueError
-        If an argument is outside its range.
     Infeasible
         If the deltas alone exceed the target.
 
@@ -258,8 +244,6 @@ def gaussian_clones_epsilon(
 
     Raises
     ------
-    ValueError
-        If an argument is outside its range.
     Infeasible
         If the clones theorem says nothing at any local delta of the search.
     """

@@ -69,8 +69,6 @@ def private_coin_formula(eps: float, delta: float, *, constant: str = "theorem")
 
     Raises
     ------
-    ValueError
-        If an argument is outside its range.
     Infeasible
         If eps is above 1.
     """
@@ -118,8 +116,6 @@ def private_coin_tuples(
 
     Raises
     ------
-    ValueError
-        If an argument is outside its range.
     Infeasible
         If eps is above 1 (printed), n is below 2^tau (printed), or the number is too large to be found.
     """

@@ -85,11 +85,6 @@ def public_coin_rows(domain_size: int, failure: float = 0.1) -> int:
         k, >= 2.
     failure : float
         beta, in (0, 1).
-
-    Raises
-    ------
-    ValueError
-        If an argument is outside its range.
     """
     domain_size = check_count("domain_size", domain_size, 2)
     failure = check_open_unit("failure", failure)
@@ -117,8 +112,6 @@ def rows_delta(eps: float, n: int, rate: float, rows: int) -> float:
 
     Raises
     ------
-    ValueError
-        If an argument is outside its range.
     Infeasible
         If the grid of losses does not fit into memory.
     """
@@ -240,8 +233,6 @@ def public_coin_rate(
 
     Raises
     ------
-    ValueError
-        If an argument is outside its range.
     Infeasible
         If the printed lemma does not hold here (eps above 1, gamma above 1/2), or if not even gamma = 1/2 suffices.
     """

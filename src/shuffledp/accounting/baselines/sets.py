@@ -137,11 +137,6 @@ def local_subset_exponential(
     selection : {"error", "published_code"}
         ``error``: smallest expected error. ``published_code``: the rule of the authors' code, which counts one item
         of the user instead of s; the error differs by little.
-
-    Raises
-    ------
-    ValueError
-        If an argument is outside its range.
     """
     _check_sets(domain_size, set_size)
     eps_local = check_positive("eps_local", eps_local)
@@ -181,11 +176,6 @@ def shuffled_subset_exponential(
     SubsetExponential
         With the number of items per message whose expected error is smallest and, for that, the largest local budget
         (rounded down by 1e-10 relative, at most 50).
-
-    Raises
-    ------
-    ValueError
-        If an argument is outside its range.
     """
     n = check_count("n", n, 1)
     _check_sets(domain_size, set_size)
@@ -275,8 +265,6 @@ def mm_plan(
 
     Raises
     ------
-    ValueError
-        If an argument is outside its range.
     Infeasible
         If more than 1e9 blanket messages per user would be needed, a sum does not fit into memory, or a published
         calibration is asked for with accounting ``exact``, which does not compose by groups.
@@ -377,8 +365,6 @@ def sep_mm_plan(
 
     Raises
     ------
-    ValueError
-        If an argument is outside its range.
     Infeasible
         As :func:`mm_plan`.
     """

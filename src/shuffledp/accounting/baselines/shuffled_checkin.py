@@ -83,8 +83,6 @@ def checkin_baseline_epsilon(
 
     Raises
     ------
-    ValueError
-        If an argument is outside its range.
     Infeasible
         If no local delta leaves the total within `delta`.
 
@@ -116,11 +114,6 @@ def checkin_generic_rdp(
     -------
     (k,) ndarray
         Nats. An upper bound of what the profile implies, by less than 1e-4 relative in the paper's setting.
-
-    Raises
-    ------
-    ValueError
-        If an argument is outside its range.
 
     Notes
     -----
@@ -161,11 +154,6 @@ def checkin_generic_epsilon(
     -------
     float
         Nats.
-
-    Raises
-    ------
-    ValueError
-        If an argument is outside its range.
     """
     orders = np.arange(2, int(check_orders([most_order])[0]) + 1)
     rounds = check_count("rounds", rounds, 1)
@@ -194,11 +182,6 @@ def shuffled_gaussian_profile(
     (k,) ndarray
         In [0, 1]: the smallest over 400 local deltas between 1e-30 and 1e-4 of the clones bound, and the exact curve
         of one report without shuffling.
-
-    Raises
-    ------
-    ValueError
-        If an argument is outside its range.
     """
     grid = np.array([check_nonnegative("eps", e) for e in np.asarray(eps, np.float64).ravel()])
     reports = check_count("reports", reports, 1)
@@ -223,11 +206,6 @@ def profile_rdp(
     -------
     (k,) ndarray
         Nats; at most those of one report alone, ``order / (2 sigma^2)``.
-
-    Raises
-    ------
-    ValueError
-        If an argument is outside its range.
 
     Notes
     -----

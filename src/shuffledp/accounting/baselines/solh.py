@@ -102,8 +102,6 @@ def solh_report(
 
     Raises
     ------
-    ValueError
-        If an argument is outside its range.
     Infeasible
         If the printed theorem does not hold here (eps above 1, delta above ``2 e^(-27/14)``), or leaves less than two
         cells or no local budget.

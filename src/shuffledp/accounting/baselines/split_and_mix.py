@@ -57,11 +57,6 @@ def ikos_group_order(n: int, max_value: int, eps: float, failure: float) -> int:
     -------
     int
         ``q = n D + 1 + 2 ceil((D / eps) log(2 / failure))``; the noise has ``Pr[|k| > r] < 2 e^(-(r + 1) eps / D)``.
-
-    Raises
-    ------
-    ValueError
-        If an argument is outside its range.
     """
     n = check_count("n", n, 1)
     size = check_count("max_value", max_value, 1)
@@ -100,8 +95,6 @@ def ikos_shares(
 
     Raises
     ------
-    ValueError
-        If an argument is outside its range.
     Infeasible
         ``collision`` only: for more than 20000 users, or if 64 shares are not enough.
 
@@ -146,8 +139,6 @@ def ikos_distance(n: int, group_order: int, shares: int) -> float:
 
     Raises
     ------
-    ValueError
-        If an argument is outside its range.
     Infeasible
         For more than 20000 users.
 

@@ -67,11 +67,6 @@ def two_bins_delta(eps: float, n: int, rate: float) -> float:
     -------
     float
         In [0, 1]; about 1e-10 relative too large at most, except below 1e-300, where floats end.
-
-    Raises
-    ------
-    ValueError
-        If an argument is outside its range.
     """
     eps = check_nonnegative("eps", eps)
     n = check_count("n", n, 1)
@@ -122,8 +117,6 @@ def truncation_miss_rate(n: int, eps: float, delta: float, *, accounting: str = 
 
     Raises
     ------
-    ValueError
-        If an argument is outside its range.
     Infeasible
         If the printed theorem does not hold here (eps above 2, too few users), or if not even fair coins suffice.
 

@@ -133,8 +133,6 @@ def segmented_delta(
 
     Raises
     ------
-    ValueError
-        If an argument is outside its range.
     Infeasible
         If so many messages meet so few items that the sum does not fit into memory.
     """
@@ -210,11 +208,6 @@ def item_delta(eps: float, delta: float, set_size: int, *, composition: str = "p
     composition : {"printed", "tight"}
         ``printed``: ``delta / (s e^eps)``. ``tight``: ``delta (e^(eps/s) - 1) / (e^eps - 1)``, the geometric sum that
         the former bounds.
-
-    Raises
-    ------
-    ValueError
-        If an argument is outside its range.
 
     Notes
     -----
@@ -315,8 +308,6 @@ def blankets_for_full_reporting(
 
     Raises
     ------
-    ValueError
-        If an argument is outside its range.
     Infeasible
         If more than 1e9 messages per user would be needed, or the sum does not fit into memory.
     """

@@ -211,8 +211,6 @@ def level_rate(
 
     Raises
     ------
-    ValueError
-        If an argument is outside its range.
     Infeasible
         If a sum does not fit into memory.
     """
@@ -281,8 +279,6 @@ def segmented_plan(
 
     Raises
     ------
-    ValueError
-        If an argument is outside its range.
     Infeasible
         If the search needs more than 1e9 blanket messages per user, or a sum does not fit into memory.
 

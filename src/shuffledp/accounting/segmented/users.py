@@ -97,8 +97,6 @@ def user_level_delta(
 
     Raises
     ------
-    ValueError
-        If an argument is outside its range.
     Infeasible
         If so many messages meet so few items that the sum does not fit into memory.
     """
@@ -169,8 +167,6 @@ def user_level_blankets(n: int, domain_size: int, set_size: int, eps: float, del
 
     Raises
     ------
-    ValueError
-        If an argument is outside its range.
     Infeasible
         If more than 1e9 messages per user would be needed, or the sum does not fit into memory.
     """

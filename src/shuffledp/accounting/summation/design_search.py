@@ -93,8 +93,6 @@ def family_design(
 
     Raises
     ------
-    ValueError
-        If an argument is outside its range.
     Infeasible
         If ``eps_star >= eps``, or the calculation does not fit into memory.
     """

@@ -192,8 +192,6 @@ def correlated_noise_delta(design: NoiseDesign, eps: float, *, bound: str = "upp
 
     Raises
     ------
-    ValueError
-        If an argument is outside its range.
     Infeasible
         If the noise is so wide, or its losses so large, that the calculation does not fit into memory.
     """

@@ -55,11 +55,6 @@ def atom_indices(
     -------
     tuple of int
         2 D - 1 indices: those of :func:`atom_inverse`'s columns, with atom 1 in the place of message -1.
-
-    Raises
-    ------
-    ValueError
-        If an argument is outside its range.
     """
     size, _, _ = check_atoms(max_value, atoms, hubs)
     return (*range(-size, -1), 1, *range(2, size + 1))
@@ -79,11 +74,6 @@ def atom_inverse(
     -------
     (2 D - 1, 2 D - 1) ndarray of int64
         Rows in the order of :func:`atom_indices`; columns for the messages ``-D, .., -1, 2, .., D``.
-
-    Raises
-    ------
-    ValueError
-        If an argument is outside its range.
 
     Notes
     -----
@@ -109,11 +99,6 @@ def atom_messages(
     -------
     dict of int to int
         Message to multiplicity, ascending; messages times multiplicities sum to 0.
-
-    Raises
-    ------
-    ValueError
-        If an argument is outside its range.
     """
     size, kind, coins = check_atoms(max_value, atoms, hubs)
     known = atom_indices(size, atoms=kind, hubs=coins or None)
@@ -139,11 +124,6 @@ def used_atoms(
     ----------
     max_value, atoms, hubs
         As in :func:`atom_indices`.
-
-    Raises
-    ------
-    ValueError
-        If an argument is outside its range.
     """
     changes = input_changes(max_value, atoms=atoms, hubs=hubs)
     known = atom_indices(max_value, atoms=atoms, hubs=hubs)
@@ -164,11 +144,6 @@ def input_changes(
     -------
     (2 D - 1, D + 1) ndarray of int64
         Rows in the order of :func:`atom_indices`; column x is ``c_x`` for the input x, 0 for x = 0 and x = 1.
-
-    Raises
-    ------
-    ValueError
-        If an argument is outside its range.
     """
     size, kind, coins = check_atoms(max_value, atoms, hubs)
     inverse = _inverse(size, kind, coins)
@@ -189,11 +164,6 @@ def dominating_vector(max_value: int) -> NDArray[np.int64]:
     -------
     (2 D - 1,) ndarray of int64
         In the order of :func:`atom_indices`.
-
-    Raises
-    ------
-    ValueError
-        If `max_value` is outside its range.
 
     Notes
     -----
@@ -223,11 +193,6 @@ def noise_norm(
         Weight by index of the atom, for example its expected number of copies.
     max_value, atoms, hubs
         As in :func:`atom_indices`.
-
-    Raises
-    ------
-    ValueError
-        If an argument is outside its range.
     """
     return math.fsum(
         sum(atom_messages(index, max_value, atoms=atoms, hubs=hubs).values()) * weight

@@ -208,8 +208,6 @@ def analytic_design(max_value: int, eps: float, delta: float, gamma: float) -> N
 
     Raises
     ------
-    ValueError
-        If an argument is outside its range.
     Infeasible
         If delta or gamma is 1/2 or more, outside of the theorem.
 
@@ -266,8 +264,6 @@ def negative_binomial_shift_delta(shape: float, p: float, shift: int, eps: float
 
     Raises
     ------
-    ValueError
-        If an argument is outside its range.
     Infeasible
         If the shape is below 1: then the likelihood ratio is not monotone, and such noise hides little.
 
@@ -361,11 +357,6 @@ def smallest_noise(
     shape, scale : float
         :func:`negative_binomial_shift_delta` is at most `delta`. The mean is within about 0.1% of the smallest for
         shapes in [1, most_shape]: the search over shapes is golden section on a logarithmic grid.
-
-    Raises
-    ------
-    ValueError
-        If an argument is outside its range.
     """
     shift = check_count("shift", shift, 1)
     eps = check_positive("eps", eps)
@@ -435,8 +426,6 @@ def modular_design(
 
     Raises
     ------
-    ValueError
-        If an argument is outside its range.
     Infeasible
         If ``eps_star >= eps``: nothing is left for the noises.
 

@@ -85,11 +85,6 @@ def shipped_design(
         Kind of atoms; ``best`` for any.
     hubs : sequence of int, optional
         For ``hub`` only: these hubs. Default: any.
-
-    Raises
-    ------
-    ValueError
-        If an argument is outside its range.
     """
     size, coins = _checked(max_value, atoms, hubs)
     found = [
@@ -171,11 +166,6 @@ def good_atoms(max_value: int) -> tuple[str, tuple[int, ...]]:
     ----------
     max_value : int
         D, >= 1.
-
-    Raises
-    ------
-    ValueError
-        If `max_value` is outside its range.
     """
     size = check_count("max_value", max_value, 1)
     fitting = [hubs for least, hubs in _GOOD_HUBS if size >= least]
