@@ -44,7 +44,7 @@ if TYPE_CHECKING:
         shuffled_gaussian_profile,
     )
     from shuffledp.accounting.baselines.solh import HashedReport, solh_report
-    from shuffledp.accounting.baselines.split_and_mix import ikos_distance, ikos_group_order, ikos_shares
+    from shuffledp.accounting.baselines.split_and_mix import ikos_distance, ikos_shares
     from shuffledp.accounting.baselines.truncation import truncation_miss_rate, two_bins_delta
     from shuffledp.accounting.dump.against_shuffler import mix_shuffler_epsilon, pure_shuffler_epsilon
     from shuffledp.accounting.dump.dummies import (
@@ -142,6 +142,11 @@ if TYPE_CHECKING:
         subsampled_shuffle_gaussian_epsilon,
         subsampled_shuffle_gaussian_rdp,
     )
+    from shuffledp.accounting.summation.closed_designs import (
+        analytic_design,
+        best_modular_design,
+        modular_design,
+    )
     from shuffledp.accounting.summation.design_search import certified_design, family_design, search_design
     from shuffledp.accounting.summation.joint_noise import correlated_noise_delta
     from shuffledp.accounting.summation.noise_atoms import (
@@ -152,13 +157,8 @@ if TYPE_CHECKING:
         noise_norm,
         used_atoms,
     )
-    from shuffledp.accounting.summation.noise_design import (
-        NoiseDesign,
-        analytic_design,
-        best_modular_design,
-        modular_design,
-        negative_binomial_shift_delta,
-    )
+    from shuffledp.accounting.summation.noise_design import NoiseDesign
+    from shuffledp.accounting.summation.shift_noise import negative_binomial_shift_delta
     from shuffledp.accounting.summation.shipped_designs import (
         ShippedDesign,
         good_atoms,
@@ -174,6 +174,7 @@ if TYPE_CHECKING:
     from shuffledp.utility.sums import (
         central_laplace_mse,
         discrete_laplace_variance,
+        ikos_group_order,
         rappor_count_variance,
         rappor_messages,
         rappor_mse,

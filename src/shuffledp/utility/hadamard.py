@@ -2,16 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
-from shuffledp.numerics.checks import (
-    check_count,
-    check_nonnegative,
-    check_open_unit,
-)
-
-if TYPE_CHECKING:
-    pass
+from shuffledp.numerics.checks import check_count, check_nonnegative, check_open_unit
 
 
 def private_coin_mse(n: int, domain_size: int, tuples: float, match_rate: float | None = None) -> float:

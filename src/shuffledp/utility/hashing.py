@@ -3,12 +3,8 @@
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING
 
 from shuffledp.numerics.checks import check_count, check_positive
-
-if TYPE_CHECKING:
-    pass
 
 
 def solh_mse(n: int, domain_size: int, cells: int, eps_local: float) -> float:
@@ -34,10 +30,6 @@ def solh_mse(n: int, domain_size: int, cells: int, eps_local: float) -> float:
     domain_size = check_count("domain_size", domain_size, 2)
     cells = check_count("cells", cells, 2)
     eps_local = check_positive("eps_local", eps_local)
-    return _mse(n, domain_size, cells, eps_local)
-
-
-def _mse(n: int, domain_size: int, cells: int, eps_local: float) -> float:
     q = 1 / cells
     decay = math.exp(-eps_local)
     keep = 1 / (1 + (cells - 1) * decay)

@@ -7,18 +7,13 @@ from typing import TYPE_CHECKING, Literal, get_args
 
 import numpy as np
 
-from shuffledp.numerics.checks import (
-    check_choice,
-)
+from shuffledp.numerics.checks import check_choice
 from shuffledp.populations import Law
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-
 Objective = Literal["randomized_response", "laplace"]
-
-
 OBJECTIVES: tuple[str, ...] = get_args(Objective)
 
 

@@ -3,20 +3,12 @@
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING
+from typing import Literal, get_args
 
-from shuffledp.numerics.checks import check_count, check_open_unit, check_positive
+from shuffledp.numerics.checks import check_choice, check_count, check_open_unit, check_positive
 
-if TYPE_CHECKING:
-    pass
-from typing import TYPE_CHECKING, Literal, get_args
-
-from shuffledp.numerics.checks import (
-    check_choice,
-)
-
-if TYPE_CHECKING:
-    pass
+RapporEstimator = Literal["plain", "centred"]
+RAPPOR_ESTIMATORS: tuple[str, ...] = get_args(RapporEstimator)
 
 
 def discrete_laplace_variance(rate: float) -> float:
@@ -31,12 +23,6 @@ def discrete_laplace_variance(rate: float) -> float:
     if half > 300:  # sinh overflows; the variance is 2 e^-rate
         return 2 * math.exp(-2 * half)
     return 1 / (2 * math.sinh(half) ** 2)
-
-
-RapporEstimator = Literal["plain", "centred"]
-
-
-RAPPOR_ESTIMATORS: tuple[str, ...] = get_args(RapporEstimator)
 
 
 def central_laplace_mse(max_value: int, eps: float) -> float:
@@ -116,6 +102,32 @@ def rappor_messages(max_value: int, flip_probability: float) -> float:
     size = check_count("max_value", max_value, 1)
     p = check_open_unit("flip_probability", flip_probability)
     return 1 - p + (size - 1) * p
+
+
+def ikos_group_order(n: int, max_value: int, eps: float, failure: float) -> int:
+    """Return an order of the group in which the noisy sum wraps around with at most a given probability.
+
+    Parameters
+    ----------
+    n : int
+        Users, >= 1.
+    max_value : int
+        D, >= 1.
+    eps : float
+        Nats, > 0.
+    failure : float
+        In (0, 1).
+
+    Returns
+    -------
+    int
+        ``q = n D + 1 + 2 ceil((D / eps) log(2 / failure))``; the noise has ``Pr[|k| > r] < 2 e^(-(r + 1) eps / D)``.
+    """
+    n = check_count("n", n, 1)
+    size = check_count("max_value", max_value, 1)
+    eps = check_positive("eps", eps)
+    failure = check_open_unit("failure", failure)
+    return n * size + 1 + 2 * math.ceil(size / eps * math.log(2 / failure))
 
 
 def real_summation_levels(n: int, eps: float, zeta: float) -> int:

@@ -1,23 +1,17 @@
-"""Summation by other means, and the parameters of summation of real numbers and sparse vectors.
+"""Fragmented RAPPOR: one randomized bit per value (Erlingsson et al. 2020).
 
-Central discrete Laplace noise; IKOS split-and-mix (shares modulo q, Ishai et al. 2006); fragmented RAPPOR (one bit per
-value, Erlingsson et al. 2020); rounding of real inputs and one-sparse vectors (Ghazi et al. 2021, Theorem 1 and
-Corollary 3).
-
-Conventions: eps in nats; replacement neighbours; n users with inputs in ``{0, .., D}``.
+Conventions: eps in nats; replacement neighbors; n users with inputs in ``{0, .., D}``.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
 from typing import TYPE_CHECKING, Literal, get_args
 
 import numpy as np
 
 from shuffledp.accounting.baselines.told_bits import told_bits_delta
 from shuffledp.accounting.errors import Infeasible
-from shuffledp.accounting.standing import Standing
 from shuffledp.numerics.checks import (
     check_choice,
     check_count,
@@ -32,13 +26,6 @@ from shuffledp.numerics.windows import binomial_window
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-#: What stands behind the numbers of shares that are not proven for all inputs.
-TOO_FEW_SHARES: Mapping[str, Standing] = {
-    "figure": Standing("unproven", "two shares fewer than are proven for all inputs (SUM-N2)"),
-    "average": Standing(
-        "unproven", "one share fewer than is proven for all inputs: a bound for uniform inputs"
-    ),
-}
 RapporCalibration = Literal["sound", "worst_case", "optimistic"]
 RAPPOR_CALIBRATIONS: tuple[str, ...] = get_args(RapporCalibration)
 

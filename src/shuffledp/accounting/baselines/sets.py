@@ -28,18 +28,16 @@ from shuffledp.accounting.general.labeled_counts import Labels, binomial_blanket
 from shuffledp.accounting.segmented.items import item_delta
 from shuffledp.accounting.segmented.plans import (
     SEGMENTED_ACCOUNTINGS,
-    TRUTHS,
     SegmentedPlan,
     blanket_law_of,
-    checked_spread,
     full_reporting,
-    sampling_sse,
 )
 from shuffledp.numerics.checks import check_choice, check_count, check_open_unit, check_positive
 from shuffledp.numerics.magnitudes import log_ratio, negligible
 from shuffledp.numerics.remember import remember
 from shuffledp.numerics.roots import root_below
 from shuffledp.numerics.windows import poisson_window
+from shuffledp.utility.sets import TRUTHS, checked_spread, inclusion_sse, sampling_sse
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -117,10 +115,9 @@ class SubsetExponential:
         n = check_count("n", n, 1)
         spread = checked_spread(spread, self.domain_size, self.set_size)
         check_choice("truth", truth, TRUTHS)
-        own, other = self.own_rate, self.other_rate
-        coins = self.set_size * own * (1 - own) + (self.domain_size - self.set_size) * other * (1 - other)
         population = spread if truth == "population" else 0.0
-        return (coins / (own - other) ** 2 + population) / n
+        others = self.domain_size - self.set_size
+        return (inclusion_sse(self.own_rate, self.other_rate, self.set_size, others) + population) / n
 
 
 def local_subset_exponential(
@@ -144,9 +141,7 @@ def local_subset_exponential(
     members = set_size if selection == "error" else 1
 
     def error(mechanism: SubsetExponential) -> float:
-        own, other = mechanism.own_rate, mechanism.other_rate
-        coins = members * own * (1 - own) + (domain_size - members) * other * (1 - other)
-        return coins / (own - other) ** 2
+        return inclusion_sse(mechanism.own_rate, mechanism.other_rate, members, domain_size - members)
 
     sizes = range(1, domain_size - set_size + 1)
     return min((SubsetExponential(domain_size, set_size, k, eps_local) for k in sizes), key=error)

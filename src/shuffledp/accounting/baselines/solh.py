@@ -37,7 +37,7 @@ from shuffledp.numerics.magnitudes import log_ratio, negligible
 from shuffledp.numerics.remember import remember
 from shuffledp.numerics.roots import root_below
 from shuffledp.numerics.windows import binomial_window
-from shuffledp.utility.hashing import _mse
+from shuffledp.utility.hashing import solh_mse
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray
@@ -154,7 +154,7 @@ def _best_cells(n: int, domain_size: int, eps: float, delta: float) -> int:
         nonlocal budget
         if cells not in errors:
             budget = _exact_budget(n, cells, eps, delta, _COARSE, 1e-5, budget)
-            errors[cells] = _mse(n, domain_size, cells, budget)
+            errors[cells] = solh_mse(n, domain_size, cells, budget)
         return errors[cells]
 
     scale = math.exp(eps) + eps * eps * (n - 1) / (14 * math.log(2 / delta))

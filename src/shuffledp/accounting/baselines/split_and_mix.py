@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING, Literal, get_args
+from collections.abc import Mapping
+from typing import Literal, get_args
 
 import numpy as np
 from scipy.special import gammaln
 
 from shuffledp.accounting.errors import Infeasible
 from shuffledp.accounting.random_population.secure_sum import security_bits
+from shuffledp.accounting.standing import Standing
 from shuffledp.numerics.checks import (
     check_choice,
     check_count,
@@ -18,51 +20,23 @@ from shuffledp.numerics.checks import (
 )
 from shuffledp.numerics.remember import remember
 
-if TYPE_CHECKING:
-    pass
-from shuffledp.accounting.baselines.fragmented_rappor import _REMEMBERED
-
 IkosForm = Literal["figure", "average", "worst_case", "collision"]
-
-
 IKOS_FORMS: tuple[str, ...] = get_args(IkosForm)
 
+#: What stands behind the numbers of shares that are not proven for all inputs.
+TOO_FEW_SHARES: Mapping[str, Standing] = {
+    "figure": Standing("unproven", "two shares fewer than are proven for all inputs (SUM-N2)"),
+    "average": Standing(
+        "unproven", "one share fewer than is proven for all inputs: a bound for uniform inputs"
+    ),
+}
 
 #: Shares on top of the quotient in the three published formulas.
 _EXTRA = {"figure": 0, "average": 1, "worst_case": 2}
-
-
 #: Most users of the collision bound: it takes n^2 steps.
 _MOST_COLLISION_USERS = 20000
-
-
 _MOST_SHARES = 64
-
-
-def ikos_group_order(n: int, max_value: int, eps: float, failure: float) -> int:
-    """Return an order of the group in which the noisy sum wraps around with at most a given probability.
-
-    Parameters
-    ----------
-    n : int
-        Users, >= 1.
-    max_value : int
-        D, >= 1.
-    eps : float
-        Nats, > 0.
-    failure : float
-        In (0, 1).
-
-    Returns
-    -------
-    int
-        ``q = n D + 1 + 2 ceil((D / eps) log(2 / failure))``; the noise has ``Pr[|k| > r] < 2 e^(-(r + 1) eps / D)``.
-    """
-    n = check_count("n", n, 1)
-    size = check_count("max_value", max_value, 1)
-    eps = check_positive("eps", eps)
-    failure = check_open_unit("failure", failure)
-    return n * size + 1 + 2 * math.ceil(size / eps * math.log(2 / failure))
+_REMEMBERED = 1024
 
 
 def ikos_shares(

@@ -38,19 +38,17 @@ from shuffledp.accounting.segmented.users import user_level_blankets, user_level
 from shuffledp.numerics.checks import (
     check_choice,
     check_count,
-    check_nonnegative,
     check_open_unit,
     check_positive,
 )
 from shuffledp.numerics.remember import remember
+from shuffledp.utility.sets import TRUTHS, blanket_sse, checked_spread, segmented_error_bound, segmented_sse
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
 SegmentedAccounting = Literal["printed", "corrected", "exact"]
 SEGMENTED_ACCOUNTINGS: tuple[str, ...] = get_args(SegmentedAccounting)
-Truth = Literal["empirical", "population"]
-TRUTHS: tuple[str, ...] = get_args(Truth)
 
 _REMEMBERED = 1024
 #: Points of the logarithmic grid over m, fewer where one costs much; and integers that are tried besides, where the
@@ -125,12 +123,12 @@ class SegmentedPlan:
 
     def blanket_sse(self) -> float:
         """Return the part of the expected error that blanket messages cause."""
-        kept = 1.0 if self.blanket_law == "poisson" else 1 - self.slots.rate / self.domain_size
-        return self.n * self.blankets * kept / self.reports**2
+        cell_rate = 0.0 if self.blanket_law == "poisson" else self.slots.rate / self.domain_size
+        return blanket_sse(self.n * self.blankets, cell_rate, self.reports)
 
     def error_bound(self) -> float:
         """Return the paper's bound on the expected error, ``(n m + s Lambda) / Lambda^2``; needs no data."""
-        return (self.n * self.blankets + self.set_size * self.reports) / self.reports**2
+        return segmented_error_bound(self.n * self.blankets, self.set_size, self.reports)
 
     def expected_sse(self, spread: float | None = None, *, truth: str = "empirical") -> float:
         """Return the expected error if levels are independent of the data.
@@ -151,32 +149,7 @@ class SegmentedPlan:
         """
         spread = checked_spread(spread, self.domain_size, self.set_size)
         check_choice("truth", truth, TRUTHS)
-        pairs = list(zip(self.level_sizes, self.rates, strict=True))
-        squares = sum(n * rate**2 for n, rate in pairs) / self.reports**2
-        coins = self.set_size * sum(n * rate * (1 - rate) for n, rate in pairs) / self.reports**2
-        # Besides its coins, a population's report varies by lambda^2 w (1 - w).
-        return self.blanket_sse() + coins + sampling_sse(squares, self.n, spread, truth)
-
-
-def sampling_sse(squares: float, n: int, spread: float, truth: str) -> float:
-    """Return the error of a weighted mean over n users whose weights add up to 1, with sum of squares `squares`.
-
-    Against the frequencies of the n users themselves, weights being assigned at random, equal weights have none.
-    """
-    if truth == "population":
-        return spread * squares
-    return spread * n / (n - 1) * max(squares - 1 / n, 0.0) if n > 1 else 0.0
-
-
-def checked_spread(spread: float | None, domain_size: int, set_size: int) -> float:
-    """Return ``sum_j w_j (1 - w_j)``, the largest possible if None; ValueError if it is larger than that."""
-    most = set_size * (1 - set_size / domain_size)
-    if spread is None:
-        return most
-    spread = check_nonnegative("spread", spread)
-    if spread > most * (1 + 1e-9):
-        raise ValueError(f"spread must be at most s (1 - s / d) = {most:.6g}, got {spread!r}.")
-    return spread
+        return segmented_sse(self.level_sizes, self.rates, self.set_size, self.blanket_sse(), spread, truth)
 
 
 def level_rate(
