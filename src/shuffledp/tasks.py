@@ -38,12 +38,7 @@ class Budget:
     delta : float
         In [0, 1); 0 only where the protocol is pure.
     neighbours : {"replace_one", "add_remove"}
-        The neighbouring relation. ``replace_one``: user 1's input changes, who takes part does not.
-
-    Raises
-    ------
-    ValueError
-        If a value is outside its range.
+        The neighboring relation. ``replace_one``: user 1's input changes, who takes part does not.
     """
 
     eps: float | tuple[float, ...]

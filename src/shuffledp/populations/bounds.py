@@ -25,11 +25,6 @@ class SubGaussian(Population):
         ``printed``: ``Pr[N - 1 <= mean - t] <= exp(-t^2 / scale^2)``, the definition under which the
         constants of Wang et al. 2023, Theorem 4c, are right. The same `scale` promises more in the second.
 
-    Raises
-    ------
-    ValueError
-        If a value is outside its range.
-
     Notes
     -----
     With `scale` as a variance proxy the form of Theorem 4c does not bound delta (reading note RP-N10); the corrected
@@ -69,11 +64,6 @@ class SubExponential(Population):
     b : float
         Positive, per user.
 
-    Raises
-    ------
-    ValueError
-        If a value is outside its range.
-
     Notes
     -----
     Definition behind Wang et al. 2023, Theorem 4d. It says nothing about the upper tail.
@@ -109,11 +99,6 @@ class MomentBounded(Population):
         Expected number of other users, finite, at least 0.
     variance : float
         Largest variance, finite, at least 0.
-
-    Raises
-    ------
-    ValueError
-        If a value is outside its range.
     """
 
     mean: float

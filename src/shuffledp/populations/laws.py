@@ -30,6 +30,13 @@ class Fixed(Law):
     ------
     ValueError
         If `others` is not an integer >= 0.
+
+    Examples
+    --------
+    >>> from shuffledp.populations import Fixed
+    >>> others = Fixed(999)  # a thousand users in all
+    >>> others.mean, others.variance, others.lower_bound(1e-6)
+    (999.0, 0.0, 999.0)
     """
 
     others: int
@@ -73,10 +80,17 @@ class Binomial(Law):
     rate : float
         In [0, 1].
 
-    Raises
-    ------
-    ValueError
-        If a value is outside its range.
+    Examples
+    --------
+    Ten thousand others of whom each takes part with probability 0.1, and the number that is reached but once in a
+    million rounds:
+
+    >>> from shuffledp.populations import Binomial
+    >>> others = Binomial(10_000, 0.1)
+    >>> others.mean, round(others.variance), others.lower_bound(1e-6)
+    (1000.0, 900, 860.0)
+    >>> others.thinned(0.5)
+    Binomial(trials=10000, rate=0.05)
     """
 
     trials: int
@@ -119,6 +133,15 @@ class Poisson(Law):
     ----------
     mean : float
         Finite, at least 0.
+
+    Examples
+    --------
+    >>> from shuffledp.populations import Poisson
+    >>> others = Poisson(1000.0)
+    >>> others.lower_bound(1e-6), others.quantile(0.5)
+    (853.0, 1000)
+    >>> round(float(others.window().pmf.sum()), 9)
+    1.0
     """
 
     mean: float
@@ -153,7 +176,7 @@ class Empirical(Law):
     Parameters
     ----------
     pmf : (w,) sequence of float
-        ``pmf[i]`` is the probability that N - 1 = start + i. Sums to 1 within 1e-9 and is then normalised.
+        ``pmf[i]`` is the probability that N - 1 = start + i. Sums to 1 within 1e-9 and is then normalized.
     start : int
         Smallest number of other users, at least 0.
 
@@ -214,7 +237,7 @@ class Empirical(Law):
         return Window(self.start, np.asarray(self.pmf))
 
     def thinned(self, rate: float) -> Empirical:
-        """Return the law of Bin(N - 1, rate), with at most 2e-30 of its mass dropped before normalising."""
+        """Return the law of Bin(N - 1, rate), with at most 2e-30 of its mass dropped before normalizing."""
         window = thin(self.window(), check_unit("thinned: rate", rate), DEFAULT_TAIL)
         return Empirical(tuple(window.pmf.tolist()), window.start)
 

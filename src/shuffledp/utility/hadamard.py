@@ -19,9 +19,15 @@ def private_coin_mse(n: int, domain_size: int, tuples: float, match_rate: float 
     match_rate : float, optional
         ``h = 2^-tau``, in (0, 1); the paper's ``1/n`` when left out.
 
+    Returns
+    -------
+    float
+        Exact, for given data.
+
     Notes
     -----
-    ``(rho + 1 - 1/k) h / ((1 - h) n)``.
+    ``(rho + 1 - 1/k) h / ((1 - h) n)``: derived for this project, from the binomial law of the matches in the protocol
+    of Ghazi et al., "On the power of multiple anonymous messages" (arXiv 1908.11358).
     """
     n = check_count("n", n, 2)
     domain_size = check_count("domain_size", domain_size, 2)

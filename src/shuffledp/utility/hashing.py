@@ -21,10 +21,17 @@ def solh_mse(n: int, domain_size: int, cells: int, eps_local: float) -> float:
     eps_local : float
         Nats, > 0.
 
+    Returns
+    -------
+    float
+        Exact for fully random hashes.
+
     Notes
     -----
     ``[q (1 - q) + (1 - p - q) (p - q) / k] / (n (p - q)^2)`` with ``q = 1/d'`` and
     ``p = e^eps_local / (e^eps_local + d' - 1)``.
+
+    Wang et al. 2017 (optimized local hashing), derived anew with the part that depends on the frequencies.
     """
     n = check_count("n", n, 1)
     domain_size = check_count("domain_size", domain_size, 2)

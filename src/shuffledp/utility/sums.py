@@ -18,6 +18,15 @@ def discrete_laplace_variance(rate: float) -> float:
     ----------
     rate : float
         > 0.
+
+    Returns
+    -------
+    float
+        Exact.
+
+    Notes
+    -----
+    Ghosh, Roughgarden and Sundararajan 2009 (the geometric mechanism); derived from the sum of the series.
     """
     half = check_positive("rate", rate) / 2
     if half > 300:  # sinh overflows; the variance is 2 e^-rate
@@ -38,7 +47,11 @@ def central_laplace_mse(max_value: int, eps: float) -> float:
     Returns
     -------
     float
-        ``2 a / (1 - a)^2`` with ``a = e^(-eps / D)``.
+        Exact, ``2 a / (1 - a)^2`` with ``a = e^(-eps / D)``.
+
+    Notes
+    -----
+    Ghazi et al. 2021 (ICML), the baseline of Theorem 2.
     """
     return discrete_laplace_variance(check_positive("eps", eps) / check_count("max_value", max_value, 1))
 
@@ -61,7 +74,11 @@ def rappor_mse(n: int, max_value: int, flip_probability: float, *, estimator: st
     Returns
     -------
     float
-        ``lambda sum w_j^2`` with ``lambda = n p (1 - p) / (1 - 2 p)^2``, whatever the data.
+        Exact, ``lambda sum w_j^2`` with ``lambda = n p (1 - p) / (1 - 2 p)^2``, whatever the data.
+
+    Notes
+    -----
+    Derived for this project, for the fragmented RAPPOR of Erlingsson et al. 2020.
     """
     n = check_count("n", n, 1)
     size = check_count("max_value", max_value, 1)
@@ -81,6 +98,15 @@ def rappor_count_variance(n: int, flip_probability: float) -> float:
         Users, >= 1.
     flip_probability : float
         p in (0, 1/2).
+
+    Returns
+    -------
+    float
+        Exact, whatever the data.
+
+    Notes
+    -----
+    Derived for this project: the variance of n bits, each flipped with probability p, over ``(1 - 2 p)^2``.
     """
     n = check_count("n", n, 1)
     p = check_open_unit("flip_probability", flip_probability)
@@ -98,6 +124,15 @@ def rappor_messages(max_value: int, flip_probability: float) -> float:
         D, >= 1.
     flip_probability : float
         p in (0, 1).
+
+    Returns
+    -------
+    float
+        Exact.
+
+    Notes
+    -----
+    Derived for this project, for the fragmented RAPPOR of Erlingsson et al. 2020.
     """
     size = check_count("max_value", max_value, 1)
     p = check_open_unit("flip_probability", flip_probability)
@@ -121,7 +156,12 @@ def ikos_group_order(n: int, max_value: int, eps: float, failure: float) -> int:
     Returns
     -------
     int
-        ``q = n D + 1 + 2 ceil((D / eps) log(2 / failure))``; the noise has ``Pr[|k| > r] < 2 e^(-(r + 1) eps / D)``.
+        Rounded up, as the tail is an upper bound: ``q = n D + 1 + 2 ceil((D / eps) log(2 / failure))``; the noise has
+        ``Pr[|k| > r] < 2 e^(-(r + 1) eps / D)``.
+
+    Notes
+    -----
+    Derived for this project, from the tail of the discrete Laplace noise.
     """
     n = check_count("n", n, 1)
     size = check_count("max_value", max_value, 1)
@@ -146,7 +186,11 @@ def real_summation_levels(n: int, eps: float, zeta: float) -> int:
     Returns
     -------
     int
-        The smallest D with ``n / (4 D^2) + 2 / ((1 - zeta / 2) eps)^2 <= 2 / ((1 - zeta) eps)^2``.
+        The smallest D, exact, with ``n / (4 D^2) + 2 / ((1 - zeta / 2) eps)^2 <= 2 / ((1 - zeta) eps)^2``.
+
+    Notes
+    -----
+    Ghazi et al. 2021 (ICML), Theorem 1; constants derived for this project.
     """
     n = check_count("n", n, 1)
     eps = check_positive("eps", eps)
@@ -170,8 +214,12 @@ def sparse_vector_levels(n: int, dimension: int, eps: float, zeta: float) -> int
     Returns
     -------
     int
-        The smallest D with ``n / (4 D^2) + 8 d / ((1 - zeta / 2) eps)^2 <= 8 d / ((1 - zeta) eps)^2``. Every user is
-        rounded in one coordinate only, so D falls with d.
+        The smallest D, exact, with ``n / (4 D^2) + 8 d / ((1 - zeta / 2) eps)^2 <= 8 d / ((1 - zeta) eps)^2``. Every
+        user is rounded in one coordinate only, so D falls with d.
+
+    Notes
+    -----
+    Ghazi et al. 2021 (ICML), Corollary 3; constants derived for this project.
     """
     n = check_count("n", n, 1)
     dimension = check_count("dimension", dimension, 1)
@@ -201,7 +249,12 @@ def rounded_sum_mse(n: int, levels: int, eps_star: float, *, dimension: int = 1)
     Returns
     -------
     float
-        ``n / (4 D^2) + d V / D^2`` with V the variance of the discrete Laplace noise.
+        An upper bound, attained by inputs half-way between two levels: ``n / (4 D^2) + d V / D^2`` with V the variance
+        of the discrete Laplace noise.
+
+    Notes
+    -----
+    Ghazi et al. 2021 (ICML), proof of Theorem 1: the variance of random rounding and that of the noise.
     """
     n = check_count("n", n, 1)
     levels = check_count("levels", levels, 1)

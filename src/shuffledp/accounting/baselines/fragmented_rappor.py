@@ -70,6 +70,16 @@ def rappor_flip_probability(n: int, eps: float, delta: float, *, calibration: st
     -----
     See :func:`rappor_delta`. The published calibration is that of Ghazi et al. 2021, arXiv 2106.04247 (corrected, see
     reading note SUM-N4).
+
+    Examples
+    --------
+    What a third value as the input of all others hides (as published), and what is proven for every data set:
+
+    >>> from shuffledp.accounting import rappor_flip_probability
+    >>> for calibration in ("optimistic", "sound"):
+    ...     print(f"{rappor_flip_probability(10_000, 1.0, 1e-6, calibration=calibration):.5f}")
+    0.00421
+    0.00730
     """
     n = check_count("n", n, 2)
     eps = check_positive("eps", eps)
@@ -111,8 +121,9 @@ def rappor_delta(n: int, flip_probability: float, eps: float, *, calibration: st
     Returns
     -------
     float
-        In [0, 1]; too large by at most 1e-7 relative, and 1e-299. For ``sound`` an upper bound on delta for every
-        data set of the others, a further 1e-3 relative above its formula at most.
+        In [0, 1]; exact for the others that `calibration` names, too large by at most 1e-7 relative, and 1e-299. For
+        ``sound`` an upper bound on delta for every data set of the others, a further 1e-3 relative above its formula at
+        most.
 
     Raises
     ------
@@ -126,6 +137,8 @@ def rappor_delta(n: int, flip_probability: float, eps: float, *, calibration: st
     hold one of the two values, the zeros of its bit go from B to D and so do the ones of the other: ``worst_case`` is
     ``B x B`` against ``D x D``, the worse direction. ``sound`` tells the adversary which bits of the others are
     uniform, see :mod:`shuffledp.accounting.baselines.told_bits`.
+
+    Derived for this project, for the fragmented RAPPOR of Erlingsson et al. 2020. Replacement of one input.
     """
     n = check_count("n", n, 2)
     p = check_open_unit("flip_probability", flip_probability)

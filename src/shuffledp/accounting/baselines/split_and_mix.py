@@ -65,7 +65,8 @@ def ikos_shares(
     Returns
     -------
     int
-        Messages per user, of ``ceil(log2 q)`` bits each, at least 2.
+        Messages per user, of ``ceil(log2 q)`` bits each, at least 2. Rounded up from what the form says; ``figure`` is
+        an estimate, ``worst_case`` and ``collision`` are never below what is proven to suffice.
 
     Raises
     ------
@@ -75,6 +76,12 @@ def ikos_shares(
     Notes
     -----
     ``sigma = log2((1 + e^eps) / delta)``. Balle et al. 2020; Ghazi et al. 2021, Section 5.
+
+    Examples
+    --------
+    >>> from shuffledp.accounting import ikos_shares
+    >>> [ikos_shares(10_000, 5, 1.0, 1e-6, form=form) for form in ("figure", "average", "worst_case")]
+    [6, 7, 8]
     """
     n = check_count("n", n, 3)
     size = check_count("max_value", max_value, 1)
@@ -109,7 +116,7 @@ def ikos_distance(n: int, group_order: int, shares: int) -> float:
     Returns
     -------
     float
-        Bound on the total variation distance, at most 1, for every choice of inputs.
+        Upper bound on the total variation distance, at most 1, for every choice of inputs.
 
     Raises
     ------
@@ -122,9 +129,11 @@ def ikos_distance(n: int, group_order: int, shares: int) -> float:
     runs with the same inputs collide exactly as often as if all messages were uniform with the right sum, times
     ``q^(C - 1)``, where C counts the components of the union of m - 1 random permutations of the users: in each
     component one of the equations between shares is implied by the others. So the distance is at most
-    ``sqrt(E[q^(C - 1)] - 1) / 2``. As ``q^C`` counts the colourings of users by q colours that are constant on
-    components, ``E[q^C]`` is the sum of multinomial coefficients to the power 2 - m over all sizes of colour classes,
+    ``sqrt(E[q^(C - 1)] - 1) / 2``. As ``q^C`` counts the colorings of users by q colors that are constant on
+    components, ``E[q^C]`` is the sum of multinomial coefficients to the power 2 - m over all sizes of color classes,
     a coefficient of the q-th power of a series, for which a recursion with positive terms is known.
+
+    Derived for this project, after the second-moment argument of Balle et al. 2020.
     """
     n = check_count("n", n, 1)
     order = check_count("group_order", group_order, 2)

@@ -80,6 +80,10 @@ class Slots:
         Slots per user, at least 1.
     rate : float
         Probability that a slot is used, in [0, 1].
+
+    Notes
+    -----
+    arXiv 2407.19639, Algorithm 2. The mean number of messages, ``count * rate``, is exact.
     """
 
     count: int
@@ -94,6 +98,15 @@ def blanket_slots(blankets: float) -> Slots:
     blankets : float
         Expected number of blanket messages per user m, >= 0. An excess below 1e-12 over an integer does not open
         another slot.
+
+    Returns
+    -------
+    Slots
+        Exact: ``count * rate`` is `blankets`.
+
+    Notes
+    -----
+    Wang et al. 2024, arXiv 2407.19639, Algorithm 2 and Section 5.1.1.
     """
     blankets = check_nonnegative("blankets", blankets)
     count = max(1, math.ceil(blankets - _SLACK))
@@ -129,12 +142,28 @@ def segmented_delta(
     Returns
     -------
     float
-        In [0, reporting_rate], the same in both directions and for all pairs of items; relative error about 1e-11.
+        In [0, reporting_rate], the same in both directions and for all pairs of items. The exact delta of the pair of
+        counts up to a relative error of about 1e-11. An upper bound on the item's delta with ``poisson``, or at a
+        reporting rate of 1; with ``binomial`` it is too small otherwise, see :func:`all_counts_delta`.
 
     Raises
     ------
     Infeasible
         If so many messages meet so few items that the sum does not fit into memory.
+
+    Notes
+    -----
+    Wang et al. 2024, arXiv 2407.19639, Theorem 2 and Lemma 3 with p infinite, beta = lambda and q = d lambda, see
+    erratum SEG-6.1. Replacement of one item.
+
+    Examples
+    --------
+    A report among a thousand users, each of whom adds two uniform messages:
+
+    >>> from shuffledp.accounting import segmented_delta
+    >>> delta = segmented_delta(1.0, reporting_rate=1.0, n=1000, blankets=2.0, domain_size=100)
+    >>> print(f"{delta:.3g}")
+    0.000317
     """
     eps = check_nonnegative("eps", eps)
     rate = check_unit("reporting_rate", reporting_rate)
@@ -158,12 +187,13 @@ def all_counts_delta(eps: float, reporting_rate: float, n: int, blankets: float,
     Returns
     -------
     float
-        In [0, reporting_rate]; relative error about 1e-10. At least :func:`segmented_delta`; for integer `blankets`
+        In [0, reporting_rate]; an upper bound on the item's delta, never below the exact divergence of all counts and
+        too large by at most about 1e-10 relative. At least :func:`segmented_delta`; for integer `blankets`
         ``lambda`` times its value at a reporting rate of 1, as the number of messages is then known.
 
     Raises
     ------
-    ValueError, Infeasible
+    Infeasible
         As :func:`segmented_delta`.
 
     Notes
@@ -171,6 +201,8 @@ def all_counts_delta(eps: float, reporting_rate: float, n: int, blankets: float,
     Given that R slots went to other items, each of the remaining N - R sends one of the two with probability
     ``r' = r / (1 - gamma (d - 2) / d)`` each, and the pair is exact. The total is summed over R, at most a few standard
     deviations from its mean; the mass left out counts as lost.
+
+    Derived for this project (erratum SEG-6.1). Replacement of one item.
     """
     eps = check_nonnegative("eps", eps)
     rate = check_unit("reporting_rate", reporting_rate)
@@ -209,9 +241,15 @@ def item_delta(eps: float, delta: float, set_size: int, *, composition: str = "p
         ``printed``: ``delta / (s e^eps)``. ``tight``: ``delta (e^(eps/s) - 1) / (e^eps - 1)``, the geometric sum that
         the former bounds.
 
+    Returns
+    -------
+    float
+        In (0, 1), of one item at ``eps / set_size`` nats. ``tight`` is the exact inverse of group composition, itself
+        an upper bound on the delta of the set; ``printed`` is rounded down from there.
+
     Notes
     -----
-    Lemma 1 of arXiv 2407.19639, and its proof.
+    Group composition, Wang et al. 2024, arXiv 2407.19639, Lemma 1, and its proof.
     """
     eps = check_positive("eps", eps)
     delta = check_open_unit("delta", delta)
@@ -244,8 +282,23 @@ def reporting_rate(
 
     Raises
     ------
-    ValueError, Infeasible
+    Infeasible
         As :func:`segmented_delta`.
+
+    Notes
+    -----
+    Wang et al. 2024, arXiv 2407.19639, Section 5.2, equations 6 and 7, whose binary search a root finder replaces.
+
+    Examples
+    --------
+    More blanket messages allow a larger probability:
+
+    >>> from shuffledp.accounting import reporting_rate
+    >>> for blankets in (1.0, 2.0):
+    ...     rate = reporting_rate(1000, blankets, 100, 0.5, 1e-6, blanket_law="poisson")
+    ...     print(f"{rate:.4f}")
+    0.2858
+    0.3973
     """
     check_setting(n, domain_size, blanket_law)
     blankets = check_nonnegative("blankets", blankets)
@@ -310,6 +363,18 @@ def blankets_for_full_reporting(
     ------
     Infeasible
         If more than 1e9 messages per user would be needed, or the sum does not fit into memory.
+
+    Notes
+    -----
+    m_k of Wang et al. 2024, arXiv 2407.19639, Section 5.2, with the user's budget shared by Lemma 1.
+
+    Examples
+    --------
+    Messages that each of a thousand users with two of a hundred items adds:
+
+    >>> from shuffledp.accounting import blankets_for_full_reporting
+    >>> print(f"{blankets_for_full_reporting(1000, 100, 2, eps=1.0, delta=1e-6):.4f}")
+    16.0591
     """
     check_setting(n, domain_size, blanket_law)
     item = item_delta(eps, delta, set_size, composition=composition)
@@ -373,7 +438,7 @@ def _too_many(n: int) -> Infeasible:
 
 @remember(_REMEMBERED)
 def gaussian_noise(eps: float, delta: float) -> tuple[float, float]:
-    """Return what many messages amount to: a guess, not a bound.
+    """Return what many messages amount to: an estimate to start a search from, not a bound.
 
     Parameters
     ----------
@@ -388,6 +453,10 @@ def gaussian_noise(eps: float, delta: float) -> tuple[float, float]:
         Standard deviation of Gaussian noise that makes a sum of sensitivity 1 (eps, delta)-private, and how fast the
         log of delta falls with its logarithm. For lambda reports ``n m / (2 d)`` is about the square of lambda times
         it, within 5 % in the settings of the paper.
+
+    Notes
+    -----
+    Derived for this project, from the exact curve of the Gaussian mechanism (Balle and Wang 2018, Theorem 8).
     """
 
     def excess(log_mu: float) -> float:

@@ -13,7 +13,7 @@ noise themselves, and the best m is searched. Accountings:
 ``exact``
     Poisson blanket messages and the divergence of the whole set (:mod:`shuffledp.accounting.segmented.users`).
 
-Conventions: eps in nats; replacement neighbours; n counts all users. Errors are sums over the d items of squared errors
+Conventions: eps in nats; replacement neighbors; n counts all users. Errors are sums over the d items of squared errors
 of relative frequencies. Source: arXiv 2407.19639, Section 5.2; the exact errors are derived for this project.
 """
 
@@ -88,6 +88,10 @@ class SegmentedPlan:
     flat : tuple of float, optional
         If m was searched: the range around it where the objective is at most 5 % above its smallest value, cut off at
         the ends of the interval that was searched.
+
+    Notes
+    -----
+    Wang et al. 2024, arXiv 2407.19639, Algorithm 2.
     """
 
     level_sizes: tuple[int, ...]
@@ -122,7 +126,7 @@ class SegmentedPlan:
         return self.n * self.blankets / self.domain_size
 
     def blanket_sse(self) -> float:
-        """Return the part of the expected error that blanket messages cause."""
+        """Return the part of the expected error that blanket messages cause; exact."""
         cell_rate = 0.0 if self.blanket_law == "poisson" else self.slots.rate / self.domain_size
         return blanket_sse(self.n * self.blankets, cell_rate, self.reports)
 
@@ -145,7 +149,7 @@ class SegmentedPlan:
         Returns
         -------
         float
-            Sum over items of the expected squared error.
+            Sum over items of the expected squared error; exact.
         """
         spread = checked_spread(spread, self.domain_size, self.set_size)
         check_choice("truth", truth, TRUTHS)
@@ -180,12 +184,16 @@ def level_rate(
     Returns
     -------
     float
-        lambda_k, in (0, 1].
+        lambda_k, in (0, 1]; rounded down. ``printed`` is not a guarantee below 1.
 
     Raises
     ------
     Infeasible
         If a sum does not fit into memory.
+
+    Notes
+    -----
+    Wang et al. 2024, arXiv 2407.19639, Section 5.2, equations 6 and 7; ``exact`` is derived for this project.
     """
     check_choice("accounting", accounting, SEGMENTED_ACCOUNTINGS)
     if accounting == "exact":
@@ -201,7 +209,30 @@ def full_reporting(
 ) -> float:
     """Return m_k, the smallest expected number of blanket messages per user with which all items may be sent.
 
-    Parameters, errors and accountings are those of :func:`level_rate`; Infeasible also if more than 1e9 are needed.
+    Parameters
+    ----------
+    n : int
+        All users, >= 1; the sizes of the levels do not matter.
+    domain_size, set_size : int
+        Items d >= 2, and items per user s in [1, d].
+    eps, delta : float
+        Of the user; nats, > 0, and in (0, 1).
+    accounting : {"printed", "corrected", "exact"}
+        See the module's description.
+
+    Returns
+    -------
+    float
+        m_k, rounded up; 0 if all users hold all items.
+
+    Raises
+    ------
+    Infeasible
+        If more than 1e9 messages per user would be needed, or a sum does not fit into memory.
+
+    Notes
+    -----
+    Wang et al. 2024, arXiv 2407.19639, Section 5.2; ``exact`` is derived for this project.
     """
     check_choice("accounting", accounting, SEGMENTED_ACCOUNTINGS)
     if accounting == "exact":
@@ -240,7 +271,7 @@ def segmented_plan(
     accounting : {"printed", "corrected", "exact"}
         See the module's description.
     spread : float, optional
-        What the search minimises: the bound of the paper, which needs no data, if left out; otherwise the exact
+        What the search minimizes: the bound of the paper, which needs no data, if left out; otherwise the exact
         expected error against the frequencies of the n users, for this ``sum_j w_j (1 - w_j)``.
     interval : tuple of float, optional
         Where to search. By default between the smallest and the largest m_k, outside of which all rates are below 1,
@@ -249,6 +280,7 @@ def segmented_plan(
     Returns
     -------
     SegmentedPlan
+        Rates are rounded down. ``exact`` and ``corrected`` are guarantees, ``printed`` where all rates are 1.
 
     Raises
     ------
@@ -259,8 +291,21 @@ def segmented_plan(
     -----
     The objective has kinks at every m_k, where the best m often is, jumps by up to 1e-4 relative behind every integer,
     where a slot is added, and may have several minima. All m_k, all integers and 200 points in between (exact: 60) are
-    evaluated, then the best point's two neighbouring pieces are searched, where nothing jumps. The minimum is flat:
+    evaluated, then the best point's two neighboring pieces are searched, where nothing jumps. The minimum is flat:
     quote `flat`.
+
+    Wang et al. 2024, arXiv 2407.19639, Section 5.2 and Algorithm 2.
+
+    Examples
+    --------
+    Users of the second level may send all their items, those of the first one a little more than half:
+
+    >>> from shuffledp.accounting import segmented_plan
+    >>> plan = segmented_plan([300, 700], [1.0, 2.0], 1e-6, 20, 3, accounting="corrected")
+    >>> [round(rate, 3) for rate in plan.rates], round(plan.blankets, 2)
+    ([0.563, 1.0], 2.18)
+    >>> round(plan.expected_sse(), 4), round(plan.error_bound(), 4)
+    (0.0033, 0.0063)
     """
     sizes = tuple(check_count("level_sizes", n) for n in level_sizes)
     budgets = tuple(check_positive("eps", e) for e in eps)
@@ -317,7 +362,7 @@ class _Search:
         )
 
     def objective(self, blankets: float) -> float:
-        """Return what is minimised."""
+        """Return what is minimized."""
         plan = self.plan(blankets)
         return plan.error_bound() if self.spread is None else plan.expected_sse(self.spread)
 
@@ -399,7 +444,12 @@ def _end(function: Callable[[float], float], points: list[float], most: float) -
 
 
 def blanket_law_of(accounting: str) -> BlanketLaw:
-    """Return the law of the number of blanket messages that an accounting is for."""
+    """Return the law of the number of blanket messages that an accounting is for.
+
+    Notes
+    -----
+    ``printed``: arXiv 2407.19639, Algorithm 2; the others are derived for this project.
+    """
     return "binomial" if accounting == "printed" else "poisson"
 
 

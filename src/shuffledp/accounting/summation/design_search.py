@@ -5,7 +5,7 @@
     budget that is left for it, and the multiple is the largest that the joint delta allows.
 :func:`search_design`
     Over the shapes and scales of all noises, in two stages. Sequential linear programming: cost and log delta of all
-    ordered pairs of inputs are linearised in logarithms, within a trust region. Then sequential quadratic programming
+    ordered pairs of inputs are linearized in logarithms, within a trust region. Then sequential quadratic programming
     (SLSQP) in a box around the best design. After every step the scales are made feasible again by a common factor.
 :func:`certified_design`
     Scales a design up or down until the certified upper bound just meets delta.
@@ -72,6 +72,10 @@ def family_design(
     ------
     Infeasible
         If ``eps_star >= eps``, or the calculation does not fit into memory.
+
+    Notes
+    -----
+    Derived for this project.
     """
     goal = Goal.checked(max_value, eps, delta, eps_star, atoms, hubs)
     hardest = goal.hardest_shifts()
@@ -130,9 +134,13 @@ def search_design(
     Raises
     ------
     ValueError
-        If an argument is outside its range, or the state belongs to other arguments.
+        If the state belongs to other arguments.
     Infeasible
         As in :func:`family_design`.
+
+    Notes
+    -----
+    Derived for this project; Ghazi et al. 2021 (ICML), Section 5, refers to a numeric search in its supplement.
     """
     goal = Goal.checked(max_value, eps, delta, eps_star, atoms, hubs)
     finest = check_positive("finest", finest)
@@ -203,6 +211,10 @@ def certified_design(design: NoiseDesign) -> tuple[NoiseDesign, float]:
     ------
     Infeasible
         If no factor between 1/8 and 8 is enough, or the calculation does not fit into memory.
+
+    Notes
+    -----
+    Derived for this project.
     """
     table = pair_table(design.max_value, design.atoms, design.hubs)
     values = pair_deltas(design, design.eps, table, bound="upper")

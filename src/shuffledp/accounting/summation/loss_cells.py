@@ -44,6 +44,10 @@ class LossGrid:
         A power of two.
     stride : int
         Grid steps in ``eps_star / D``.
+
+    Notes
+    -----
+    Derived for this project.
     """
 
     step: float

@@ -56,7 +56,12 @@ class NoiseDesign:
     Raises
     ------
     ValueError
-        If an argument is outside its range, or an atom that needs noise has none.
+        If an atom that needs noise has none.
+
+    Notes
+    -----
+    Ghazi et al. 2021 (ICML), Theorem 8 and Section 4.3. `messages` and `mse` are exact expectations (Observations 6 and
+    5).
     """
 
     max_value: int
@@ -164,7 +169,7 @@ class NoiseDesign:
         Raises
         ------
         ValueError
-            If keys are missing or unknown, or a value is outside its range.
+            If keys are missing or unknown.
         """
         expected = {"max_value", "eps_star", "atoms", "hubs", "indices", "shapes", "ratios", "eps", "delta"}
         if content.keys() != expected:

@@ -35,6 +35,10 @@ class PairTable:
         Distinct (kappa, m, y > x).
     key_of : (P,) ndarray of int
         For each pair, the place of its key.
+
+    Notes
+    -----
+    Derived for this project; exact.
     """
 
     pairs: NDArray[np.int64]
@@ -59,7 +63,24 @@ class PairTable:
 
 
 def pair_table(max_value: int, atoms: str, hubs: tuple[int, ...]) -> PairTable:
-    """Return the table of all ordered pairs of different inputs of ``{0, .., D}``."""
+    """Return the table of all ordered pairs of different inputs of ``{0, .., D}``.
+
+    Parameters
+    ----------
+    max_value : int
+        Largest input D, >= 1.
+    atoms, hubs
+        As in :func:`~shuffledp.accounting.summation.noise_atoms.atom_indices`.
+
+    Returns
+    -------
+    PairTable
+        Exact, with D (D + 1) pairs.
+
+    Notes
+    -----
+    Derived for this project.
+    """
     return _pair_table(max_value, atoms, tuple(hubs))
 
 
