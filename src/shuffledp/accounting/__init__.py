@@ -110,15 +110,15 @@ if TYPE_CHECKING:
         population_shortfall,
     )
     from shuffledp.accounting.random_population.secure_sum import group_order, security_bits, share_count
+    from shuffledp.accounting.segmented.item_calibration import blankets_for_full_reporting, reporting_rate
     from shuffledp.accounting.segmented.items import (
         all_counts_delta,
         blanket_slots,
-        blankets_for_full_reporting,
         item_delta,
-        reporting_rate,
         segmented_delta,
     )
-    from shuffledp.accounting.segmented.plans import SegmentedPlan, full_reporting, level_rate, segmented_plan
+    from shuffledp.accounting.segmented.plan_search import segmented_plan
+    from shuffledp.accounting.segmented.plans import SegmentedPlan, full_reporting, level_rate
     from shuffledp.accounting.segmented.profile import SegmentedProfile
     from shuffledp.accounting.segmented.users import (
         user_level_blankets,

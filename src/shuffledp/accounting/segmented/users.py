@@ -31,7 +31,8 @@ from scipy.fft import irfft, next_fast_len, rfft
 
 from shuffledp.accounting.errors import Infeasible
 from shuffledp.accounting.general.labeled_counts import check_size
-from shuffledp.accounting.segmented.items import check_setting, gaussian_noise
+from shuffledp.accounting.segmented.item_calibration import gaussian_noise
+from shuffledp.accounting.segmented.items import check_setting
 from shuffledp.numerics.checks import (
     check_count,
     check_nonnegative,

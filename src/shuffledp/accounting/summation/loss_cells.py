@@ -34,7 +34,7 @@ _MOST_WINDOW = 2**24
 
 @dataclass(frozen=True)
 class LossGrid:
-    """Grid points ``j step``, ``-size / 2 <= j < size / 2``, stored at place j modulo `size`.
+    """Grid points ``j step``, ``-size / 2 <= j < size / 2``, stored at place j modulo `size`; exact.
 
     Parameters
     ----------
@@ -70,6 +70,10 @@ class Cells:
     """Finite losses on consecutive grid points from `start`, and the mass of infinite loss.
 
     `clipped` is the finite part of that mass, or what a lower bound rounded down, for lying above the grid.
+
+    Notes
+    -----
+    Derived for this project.
     """
 
     start: int
@@ -84,6 +88,10 @@ class Noise:
 
     `log_law` holds ``log P(y)`` up to a constant, with an absolute error of at most `error`; `mass` the
     probabilities that count, 0 elsewhere; `omitted` bounds the rest.
+
+    Notes
+    -----
+    Derived for this project. Exact up to `omitted` and `error`.
     """
 
     log_law: Floats
@@ -94,7 +102,12 @@ class Noise:
 
 
 def add_cells(row: Floats, start: int, mass: Floats) -> None:
-    """Add cells to a row whose place j modulo the size holds grid point j; at most one turn."""
+    """Add cells to a row whose place j modulo the size holds grid point j; at most one turn.
+
+    Notes
+    -----
+    Derived for this project. Exact.
+    """
     split = -start
     if 0 < split < mass.size:
         row[start:] += mass[:split]
@@ -105,7 +118,12 @@ def add_cells(row: Floats, start: int, mass: Floats) -> None:
 
 
 def clipped_cells(start: int, mass: Floats, bound: str, grid: LossGrid) -> Cells:
-    """Return cells within the grid: what lies above it becomes infinite, or is rounded down, by `bound`."""
+    """Return cells within the grid: what lies above it becomes infinite, or is rounded down, by `bound`.
+
+    Notes
+    -----
+    Derived for this project.
+    """
     stop = start + mass.size
     if start >= grid.first and stop - 1 <= grid.last:
         return Cells(start, mass, 0.0)
@@ -123,7 +141,12 @@ def clipped_cells(start: int, mass: Floats, bound: str, grid: LossGrid) -> Cells
 
 
 def atom_noise(design: NoiseDesign, index: int, most_shift: int, bound: str, *, central: bool) -> Noise:
-    """Return the law of the noise on one atom; with the geometric part of the central noise if asked for."""
+    """Return the law of the noise on one atom; with the geometric part of the central noise if asked for.
+
+    Notes
+    -----
+    Derived for this project. An upper or lower bound counts `omitted` and `error` against its answer.
+    """
     laws = [
         (r, p) for i, r, p in zip(design.indices, design.shapes, design.ratios, strict=True) if i == index
     ]
@@ -196,7 +219,13 @@ def _upper_end(shape: float, ratio: float, tail: float) -> int:
 
 
 def cells_of(noise: Noise, shift: int, bound: str, grid: LossGrid) -> Cells:
-    """Return the losses of a noise against itself shifted, on the grid."""
+    """Return the losses of a noise against itself shifted, on the grid.
+
+    Notes
+    -----
+    Derived for this project. The hockey stick of the cells is never below the exact one for an upper bound, and
+    never above it for a lower one.
+    """
     omitted = noise.omitted if bound == "upper" else 0.0
     if shift == 0:
         return Cells(0, np.ones(1), 0.0)

@@ -49,7 +49,12 @@ XTOL = 1e-5
 
 @dataclass(frozen=True)
 class Goal:
-    """The arguments of a search, checked."""
+    """The arguments of a search, checked.
+
+    Notes
+    -----
+    Derived for this project. Deltas are estimates.
+    """
 
     max_value: int
     eps: float
@@ -145,7 +150,12 @@ class Goal:
 
 
 def feasible(goal: Goal, design: NoiseDesign, table: PairTable, grid: LossGrid) -> NoiseDesign:
-    """Return the design with all scales times the smallest number that makes the estimate of delta meet its goal."""
+    """Return the design with all scales times the smallest number that makes the estimate of delta meet its goal.
+
+    Notes
+    -----
+    Derived for this project.
+    """
     values = pair_deltas(design, goal.eps, table, bound="estimate", grid=grid)
     binding = table.only(np.flatnonzero(values >= _ACTIVE * np.max(values)))
 
@@ -198,7 +208,12 @@ def _costs(goal: Goal, coordinates: Floats) -> Floats:
 def linear_step(
     goal: Goal, design: NoiseDesign, trust: float, table: PairTable, grid: LossGrid
 ) -> tuple[NoiseDesign, float]:
-    """Return the solution of the linear program around a design, and the decrease of messages it promises."""
+    """Return the solution of the linear program around a design, and the decrease of messages it promises.
+
+    Notes
+    -----
+    Derived for this project. Deltas are estimates, linear in the logarithms.
+    """
     from scipy.optimize import linprog  # slow to import, and seldom needed
 
     here = _coordinates(design)
@@ -221,7 +236,12 @@ def linear_step(
 def quadratic_step(
     goal: Goal, design: NoiseDesign, trust: float, table: PairTable, grid: LossGrid
 ) -> tuple[NoiseDesign, float]:
-    """Return the design after some steps of SLSQP within a box, and the decrease of messages it promises."""
+    """Return the design after some steps of SLSQP within a box, and the decrease of messages it promises.
+
+    Notes
+    -----
+    Derived for this project. Deltas are estimates.
+    """
     from scipy.optimize import NonlinearConstraint, minimize  # slow to import, and seldom needed
 
     active = _active(goal, design, table, grid)
