@@ -45,13 +45,8 @@ class Population(ABC):
         Returns
         -------
         float
-            x with ``Pr[N - 1 < x] <= failure``; 0 when nothing better is known. The largest such integer for
-            a law, not necessarily an integer for a bound.
-
-        Raises
-        ------
-        ValueError
-            If `failure` is outside (0, 1).
+            A lower bound x with ``Pr[N - 1 < x] <= failure``; 0 when nothing better is known. Exact for a law: the
+            largest such integer. Not necessarily an integer for a bound.
         """
 
 
@@ -82,11 +77,6 @@ class Law(Population):
         ----------
         rate : float
             Probability with which each of the others is counted, in [0, 1].
-
-        Raises
-        ------
-        ValueError
-            If `rate` is outside [0, 1].
         """
 
     @abstractmethod

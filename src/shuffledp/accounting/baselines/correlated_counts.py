@@ -215,9 +215,9 @@ def correlated_noise(
     Returns
     -------
     CounterNoise
-        ``printed``: an upper bound on the noise that is needed. ``exact``: for the best p, within 1e-3 relative, the
-        smallest sufficient r, rounded up by at most 1e-10 relative; ``r = 0`` if ``delta / 2 >= 1 - e^-eps_1``, where
-        no pairs are needed.
+        ``printed``: with the ``corrected`` constants an upper bound on the noise that is needed. ``exact``: for the
+        best p, within 1e-3 relative, the smallest sufficient r, rounded up by at most 1e-10 relative; ``r = 0`` if
+        ``delta / 2 >= 1 - e^-eps_1``, where no pairs are needed.
 
     Raises
     ------

@@ -79,7 +79,7 @@ def private_coin_formula(eps: float, delta: float, *, constant: str = "theorem")
     Returns
     -------
     float
-        An upper bound on what is needed.
+        rho, an upper bound on what is needed; not an integer.
 
     Raises
     ------
@@ -165,17 +165,7 @@ def private_coin_tuples(
 
 
 def check_entries(entries: int) -> int:
-    """Return tau as an int if it is an integer in 1..60, else raise ValueError.
-
-    Returns
-    -------
-    int
-        Exact.
-
-    Notes
-    -----
-    Derived from what 64-bit integers hold.
-    """
+    """Return tau as an int if it is an integer in 1..60, else raise ValueError."""
     count = check_count("entries", entries, 1)
     if count > 60:
         raise ValueError(f"entries must be an integer in 1..60, got {entries!r}.")

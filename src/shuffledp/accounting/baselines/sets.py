@@ -292,7 +292,8 @@ def mm_plan(
     Returns
     -------
     SegmentedPlan
-        With one level and rate 1; the number of blanket messages is rounded up.
+        With one level and rate 1. For ``variation_ratio`` the number of blanket messages is rounded up; the published
+        ones are estimates.
 
     Raises
     ------

@@ -199,7 +199,7 @@ def dominating_vector(max_value: int) -> NDArray[np.int64]:
     Returns
     -------
     (2 D - 1,) ndarray of int64
-        In the order of :func:`atom_indices`. An upper bound, rounded up: smaller vectors dominate too.
+        In the order of :func:`atom_indices`. An upper bound, rounded up: smaller vectors may dominate too.
 
     Notes
     -----
