@@ -26,11 +26,6 @@ class Fixed(Law):
     others : int
         At least 0.
 
-    Raises
-    ------
-    ValueError
-        If `others` is not an integer >= 0.
-
     Examples
     --------
     >>> from shuffledp.populations import Fixed
