@@ -9,8 +9,9 @@ from scipy.stats import binom
 
 from shuffledp.accounting.baselines.sets import shuffled_subset_exponential
 from shuffledp.accounting.general.labeled_counts import Labels, binomial_blanket, pair_delta
-from shuffledp.accounting.segmented.items import item_delta, reporting_rate
-from shuffledp.accounting.segmented.plans import segmented_plan
+from shuffledp.accounting.segmented.item_calibration import reporting_rate
+from shuffledp.accounting.segmented.items import item_delta
+from shuffledp.accounting.segmented.plan_search import segmented_plan
 from shuffledp.accounting.segmented.users import user_level_delta, user_level_reporting_rate
 
 EPS = (0.5, 1.0, 2.0)

@@ -7,9 +7,10 @@ from functools import partial
 from random_population import Row
 
 from shuffledp.accounting.baselines.fragmented_rappor import rappor_flip_probability
+from shuffledp.accounting.summation.closed_designs import best_modular_design
 from shuffledp.accounting.summation.design_search import family_design
 from shuffledp.accounting.summation.joint_noise import correlated_noise_delta
-from shuffledp.accounting.summation.noise_design import NoiseDesign, best_modular_design
+from shuffledp.accounting.summation.noise_design import NoiseDesign
 from shuffledp.numerics.remember import forget_all
 
 SETTINGS = ((5, "halving", None), (20, "halving", None), (20, "hub", (5,)), (100, "hub", (5, 25)))

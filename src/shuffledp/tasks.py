@@ -39,11 +39,6 @@ class Budget:
         In [0, 1); 0 only where the protocol is pure.
     neighbours : {"replace_one", "add_remove"}
         The neighboring relation. ``replace_one``: user 1's input changes, who takes part does not.
-
-    Raises
-    ------
-    ValueError
-        If a value is outside its range.
     """
 
     eps: float | tuple[float, ...]

@@ -15,23 +15,22 @@ from scipy.special import gammaln
 from scipy.stats import nbinom
 
 from shuffledp.accounting.errors import Infeasible
+from shuffledp.accounting.summation.closed_designs import (
+    analytic_design,
+    best_modular_design,
+    modular_design,
+)
 from shuffledp.accounting.summation.design_search import certified_design, family_design, search_design
 from shuffledp.accounting.summation.joint_noise import (
     correlated_noise_delta,
     loss_grid,
     pair_deltas,
     pair_gradients,
-    pair_table,
 )
 from shuffledp.accounting.summation.noise_atoms import atom_inverse, atom_messages, used_atoms
-from shuffledp.accounting.summation.noise_design import (
-    NoiseDesign,
-    analytic_design,
-    best_modular_design,
-    modular_design,
-    negative_binomial_shift_delta,
-    smallest_noise,
-)
+from shuffledp.accounting.summation.noise_design import NoiseDesign
+from shuffledp.accounting.summation.pair_table import pair_table
+from shuffledp.accounting.summation.shift_noise import negative_binomial_shift_delta, smallest_noise
 from shuffledp.utility.sums import discrete_laplace_variance
 
 

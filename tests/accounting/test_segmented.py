@@ -10,13 +10,15 @@ from scipy.stats import multinomial, poisson
 
 from shuffledp.accounting import Infeasible
 from shuffledp.accounting.general.variation_ratio import variation_ratio_delta
+from shuffledp.accounting.segmented.item_calibration import (
+    blankets_for_full_reporting,
+    gaussian_noise,
+    reporting_rate,
+)
 from shuffledp.accounting.segmented.items import (
     all_counts_delta,
     blanket_slots,
-    blankets_for_full_reporting,
-    gaussian_noise,
     item_delta,
-    reporting_rate,
     segmented_delta,
 )
 from shuffledp.accounting.segmented.users import (

@@ -17,7 +17,8 @@ from shuffledp.accounting.baselines.sets import (
     shuffled_subset_exponential,
 )
 from shuffledp.accounting.baselines.sets_profile import SubsetExponentialProfile
-from shuffledp.accounting.segmented.plans import SegmentedPlan, full_reporting, level_rate, segmented_plan
+from shuffledp.accounting.segmented.plan_search import segmented_plan
+from shuffledp.accounting.segmented.plans import SegmentedPlan, full_reporting, level_rate
 from shuffledp.accounting.segmented.profile import SegmentedProfile
 
 SHARES = {"S1": (0.25, 0.5, 0.25), "S2": (0.5, 0.25, 0.25), "S3": (0.25, 0.25, 0.5)}

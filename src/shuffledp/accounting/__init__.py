@@ -45,7 +45,7 @@ if TYPE_CHECKING:
         shuffled_gaussian_profile,
     )
     from shuffledp.accounting.baselines.solh import HashedReport, solh_report
-    from shuffledp.accounting.baselines.split_and_mix import ikos_distance, ikos_group_order, ikos_shares
+    from shuffledp.accounting.baselines.split_and_mix import ikos_distance, ikos_shares
     from shuffledp.accounting.baselines.truncation import truncation_miss_rate, two_bins_delta
     from shuffledp.accounting.dump.against_shuffler import mix_shuffler_epsilon, pure_shuffler_epsilon
     from shuffledp.accounting.dump.dummies import (
@@ -111,15 +111,15 @@ if TYPE_CHECKING:
         population_shortfall,
     )
     from shuffledp.accounting.random_population.secure_sum import group_order, security_bits, share_count
+    from shuffledp.accounting.segmented.item_calibration import blankets_for_full_reporting, reporting_rate
     from shuffledp.accounting.segmented.items import (
         all_counts_delta,
         blanket_slots,
-        blankets_for_full_reporting,
         item_delta,
-        reporting_rate,
         segmented_delta,
     )
-    from shuffledp.accounting.segmented.plans import SegmentedPlan, full_reporting, level_rate, segmented_plan
+    from shuffledp.accounting.segmented.plan_search import segmented_plan
+    from shuffledp.accounting.segmented.plans import SegmentedPlan, full_reporting, level_rate
     from shuffledp.accounting.segmented.profile import SegmentedProfile
     from shuffledp.accounting.segmented.users import (
         user_level_blankets,
@@ -145,6 +145,11 @@ if TYPE_CHECKING:
         subsampled_shuffle_gaussian_epsilon,
         subsampled_shuffle_gaussian_rdp,
     )
+    from shuffledp.accounting.summation.closed_designs import (
+        analytic_design,
+        best_modular_design,
+        modular_design,
+    )
     from shuffledp.accounting.summation.design_search import certified_design, family_design, search_design
     from shuffledp.accounting.summation.joint_noise import correlated_noise_delta
     from shuffledp.accounting.summation.noise_atoms import (
@@ -155,13 +160,8 @@ if TYPE_CHECKING:
         noise_norm,
         used_atoms,
     )
-    from shuffledp.accounting.summation.noise_design import (
-        NoiseDesign,
-        analytic_design,
-        best_modular_design,
-        modular_design,
-        negative_binomial_shift_delta,
-    )
+    from shuffledp.accounting.summation.noise_design import NoiseDesign
+    from shuffledp.accounting.summation.shift_noise import negative_binomial_shift_delta
     from shuffledp.accounting.summation.shipped_designs import (
         ShippedDesign,
         good_atoms,
@@ -177,6 +177,7 @@ if TYPE_CHECKING:
     from shuffledp.utility.sums import (
         central_laplace_mse,
         discrete_laplace_variance,
+        ikos_group_order,
         rappor_count_variance,
         rappor_messages,
         rappor_mse,

@@ -15,8 +15,9 @@ import pandas as pd
 
 from shuffledp.accounting.baselines.fragmented_rappor import rappor_flip_probability
 from shuffledp.accounting.baselines.split_and_mix import ikos_shares
+from shuffledp.accounting.summation.closed_designs import analytic_design, best_modular_design
 from shuffledp.accounting.summation.joint_noise import correlated_noise_delta
-from shuffledp.accounting.summation.noise_design import NoiseDesign, analytic_design, best_modular_design
+from shuffledp.accounting.summation.noise_design import NoiseDesign
 from shuffledp.accounting.summation.shipped_designs import ShippedDesign, shipped_design, shipped_designs
 from shuffledp.numerics.remember import remember
 from shuffledp.utility.sums import rappor_messages, rappor_mse

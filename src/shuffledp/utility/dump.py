@@ -22,12 +22,13 @@ def printed_dump_mse(n: int, domain_size: int, dummies: float, *, eps_local: flo
     dummies : float
         Total number of dummies S, >= 0, or its expectation.
     eps_local : float
-        Budget of generalised randomised response, nats, > 0; ``inf``, pureDUMP, for values sent as they are.
+        Budget of generalized randomized response, nats, > 0; ``inf``, pureDUMP, for values sent as they are.
 
-    Raises
-    ------
-    ValueError
-        If an argument is outside its range.
+    Returns
+    -------
+    float
+        Of relative frequencies, averaged over the values. Exact for pureDUMP; for mixDUMP an estimate that lacks the
+        part that depends on the frequencies.
 
     Notes
     -----
@@ -55,10 +56,11 @@ def printed_flexible_mse(
     rate : float
         Probability with which a user sends dummies, in (0, 1].
 
-    Raises
-    ------
-    ValueError
-        If an argument is outside its range.
+    Returns
+    -------
+    float
+        Of relative frequencies, averaged over the values. For one dummy as exact as :func:`printed_dump_mse`; for more
+        an estimate that is too small.
 
     Notes
     -----

@@ -2,16 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
-from shuffledp.numerics.checks import (
-    check_count,
-    check_nonnegative,
-    check_open_unit,
-)
-
-if TYPE_CHECKING:
-    pass
+from shuffledp.numerics.checks import check_count, check_nonnegative, check_open_unit
 
 
 def private_coin_mse(n: int, domain_size: int, tuples: float, match_rate: float | None = None) -> float:
@@ -28,14 +19,15 @@ def private_coin_mse(n: int, domain_size: int, tuples: float, match_rate: float 
     match_rate : float, optional
         ``h = 2^-tau``, in (0, 1); the paper's ``1/n`` when left out.
 
-    Raises
-    ------
-    ValueError
-        If an argument is outside its range.
+    Returns
+    -------
+    float
+        Exact, for given data.
 
     Notes
     -----
-    ``(rho + 1 - 1/k) h / ((1 - h) n)``.
+    ``(rho + 1 - 1/k) h / ((1 - h) n)``: derived for this project, from the binomial law of the matches in the protocol
+    of Ghazi et al., "On the power of multiple anonymous messages" (arXiv 1908.11358).
     """
     n = check_count("n", n, 2)
     domain_size = check_count("domain_size", domain_size, 2)

@@ -3,12 +3,8 @@
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING
 
 from shuffledp.numerics.checks import check_count, check_positive
-
-if TYPE_CHECKING:
-    pass
 
 
 def solh_mse(n: int, domain_size: int, cells: int, eps_local: float) -> float:
@@ -25,24 +21,22 @@ def solh_mse(n: int, domain_size: int, cells: int, eps_local: float) -> float:
     eps_local : float
         Nats, > 0.
 
-    Raises
-    ------
-    ValueError
-        If an argument is outside its range.
+    Returns
+    -------
+    float
+        Exact for fully random hashes.
 
     Notes
     -----
     ``[q (1 - q) + (1 - p - q) (p - q) / k] / (n (p - q)^2)`` with ``q = 1/d'`` and
     ``p = e^eps_local / (e^eps_local + d' - 1)``.
+
+    Wang et al. 2017 (optimized local hashing), derived anew with the part that depends on the frequencies.
     """
     n = check_count("n", n, 1)
     domain_size = check_count("domain_size", domain_size, 2)
     cells = check_count("cells", cells, 2)
     eps_local = check_positive("eps_local", eps_local)
-    return _mse(n, domain_size, cells, eps_local)
-
-
-def _mse(n: int, domain_size: int, cells: int, eps_local: float) -> float:
     q = 1 / cells
     decay = math.exp(-eps_local)
     keep = 1 / (1 + (cells - 1) * decay)

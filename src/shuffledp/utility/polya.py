@@ -37,7 +37,7 @@ def polya_mean_absolute(shape: ArrayLike, eps: float) -> NDArray[np.float64]:
     Returns
     -------
     ndarray
-        Shape of `shape`; about 1e-10 relative for shapes from 0.1 on.
+        Shape of `shape`; exact up to about 1e-10 relative for shapes from 0.1 on.
 
     Notes
     -----

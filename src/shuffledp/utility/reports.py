@@ -7,23 +7,33 @@ from typing import TYPE_CHECKING, Literal, get_args
 
 import numpy as np
 
-from shuffledp.numerics.checks import (
-    check_choice,
-)
+from shuffledp.numerics.checks import check_choice
 from shuffledp.populations import Law
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-
 Objective = Literal["randomized_response", "laplace"]
-
-
 OBJECTIVES: tuple[str, ...] = get_args(Objective)
 
 
 def inverse_moments(law: Law) -> tuple[float, float]:
-    """Return ``(E[1 / N], E[1 / N^2])`` for N = 1 + (N - 1) participants."""
+    """Return ``(E[1 / N], E[1 / N^2])`` for N = 1 + (N - 1) participants.
+
+    Parameters
+    ----------
+    law : Law
+        Of the other users, N - 1.
+
+    Returns
+    -------
+    tuple of float
+        Exact up to the mass that the window of the law leaves out, at most 1e-30 on either side.
+
+    Notes
+    -----
+    Of equation 6 of Wang et al. 2023.
+    """
     window = law.window()
     n = window.support + 1.0
     return float(window.pmf @ (1 / n)), float(window.pmf @ (1 / n**2))
@@ -47,7 +57,8 @@ def error_factor(law: Law, dummies: int, *, adaptive: bool = False, stray_factor
     Returns
     -------
     float
-        The bracket of equation (6) or (7) of Wang et al. 2023.
+        The bracket of equation (6) or (7) of Wang et al. 2023; exact up to the mass that the window of the law leaves
+        out, at most 1e-30 on either side.
     """
     return float(_error_factors(law, np.array([dummies]), adaptive, stray_factor)[0])
 
@@ -81,6 +92,15 @@ def report_variance(eps_local: float, objective: str = "randomized_response") ->
     objective : {"randomized_response", "laplace"}
         ``randomized_response``: ``E / (E - 1)^2``, of the unbiased estimate of one bit (erratum E14).
         ``laplace``: ``1 / eps_local^2``, of Laplace noise up to a constant.
+
+    Returns
+    -------
+    float
+        Exact; for ``laplace`` up to a constant factor.
+
+    Notes
+    -----
+    Wang et al. 2023, equation 6 (corrected, see erratum E14).
     """
     check_choice("objective", objective, OBJECTIVES)
     if objective == "laplace":

@@ -3,20 +3,12 @@
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING
+from typing import Literal, get_args
 
-from shuffledp.numerics.checks import check_count, check_open_unit, check_positive
+from shuffledp.numerics.checks import check_choice, check_count, check_open_unit, check_positive
 
-if TYPE_CHECKING:
-    pass
-from typing import TYPE_CHECKING, Literal, get_args
-
-from shuffledp.numerics.checks import (
-    check_choice,
-)
-
-if TYPE_CHECKING:
-    pass
+RapporEstimator = Literal["plain", "centred"]
+RAPPOR_ESTIMATORS: tuple[str, ...] = get_args(RapporEstimator)
 
 
 def discrete_laplace_variance(rate: float) -> float:
@@ -27,21 +19,19 @@ def discrete_laplace_variance(rate: float) -> float:
     rate : float
         > 0.
 
-    Raises
-    ------
-    ValueError
-        If `rate` is outside its range.
+    Returns
+    -------
+    float
+        Exact.
+
+    Notes
+    -----
+    Ghosh, Roughgarden and Sundararajan 2009 (the geometric mechanism); derived from the sum of the series.
     """
     half = check_positive("rate", rate) / 2
     if half > 300:  # sinh overflows; the variance is 2 e^-rate
         return 2 * math.exp(-2 * half)
     return 1 / (2 * math.sinh(half) ** 2)
-
-
-RapporEstimator = Literal["plain", "centred"]
-
-
-RAPPOR_ESTIMATORS: tuple[str, ...] = get_args(RapporEstimator)
 
 
 def central_laplace_mse(max_value: int, eps: float) -> float:
@@ -57,12 +47,11 @@ def central_laplace_mse(max_value: int, eps: float) -> float:
     Returns
     -------
     float
-        ``2 a / (1 - a)^2`` with ``a = e^(-eps / D)``.
+        Exact, ``2 a / (1 - a)^2`` with ``a = e^(-eps / D)``.
 
-    Raises
-    ------
-    ValueError
-        If an argument is outside its range.
+    Notes
+    -----
+    Ghazi et al. 2021 (ICML), the baseline of Theorem 2.
     """
     return discrete_laplace_variance(check_positive("eps", eps) / check_count("max_value", max_value, 1))
 
@@ -85,12 +74,11 @@ def rappor_mse(n: int, max_value: int, flip_probability: float, *, estimator: st
     Returns
     -------
     float
-        ``lambda sum w_j^2`` with ``lambda = n p (1 - p) / (1 - 2 p)^2``, whatever the data.
+        Exact, ``lambda sum w_j^2`` with ``lambda = n p (1 - p) / (1 - 2 p)^2``, whatever the data.
 
-    Raises
-    ------
-    ValueError
-        If an argument is outside its range.
+    Notes
+    -----
+    Derived for this project, for the fragmented RAPPOR of Erlingsson et al. 2020.
     """
     n = check_count("n", n, 1)
     size = check_count("max_value", max_value, 1)
@@ -111,10 +99,14 @@ def rappor_count_variance(n: int, flip_probability: float) -> float:
     flip_probability : float
         p in (0, 1/2).
 
-    Raises
-    ------
-    ValueError
-        If an argument is outside its range.
+    Returns
+    -------
+    float
+        Exact, whatever the data.
+
+    Notes
+    -----
+    Derived for this project: the variance of n bits, each flipped with probability p, over ``(1 - 2 p)^2``.
     """
     n = check_count("n", n, 1)
     p = check_open_unit("flip_probability", flip_probability)
@@ -133,14 +125,49 @@ def rappor_messages(max_value: int, flip_probability: float) -> float:
     flip_probability : float
         p in (0, 1).
 
-    Raises
-    ------
-    ValueError
-        If an argument is outside its range.
+    Returns
+    -------
+    float
+        Exact.
+
+    Notes
+    -----
+    Derived for this project, for the fragmented RAPPOR of Erlingsson et al. 2020.
     """
     size = check_count("max_value", max_value, 1)
     p = check_open_unit("flip_probability", flip_probability)
     return 1 - p + (size - 1) * p
+
+
+def ikos_group_order(n: int, max_value: int, eps: float, failure: float) -> int:
+    """Return an order of the group in which the noisy sum wraps around with at most a given probability.
+
+    Parameters
+    ----------
+    n : int
+        Users, >= 1.
+    max_value : int
+        D, >= 1.
+    eps : float
+        Nats, > 0.
+    failure : float
+        In (0, 1).
+
+    Returns
+    -------
+    int
+        Rounded up, as the tail is an upper bound: ``q = n D + 1 + 2 ceil((D / eps) log(2 / failure))``; the noise has
+        ``Pr[|k| > r] < 2 e^(-(r + 1) eps / D)``.
+
+    Notes
+    -----
+    Derived for this project, from the tail of the discrete Laplace noise.
+    """
+    n = check_count("n", n, 1)
+    size = check_count("max_value", max_value, 1)
+    eps = check_positive("eps", eps)
+    failure = check_open_unit("failure", failure)
+    return n * size + 1 + 2 * math.ceil(size / eps * math.log(2 / failure))
 
 
 def real_summation_levels(n: int, eps: float, zeta: float) -> int:
@@ -159,12 +186,11 @@ def real_summation_levels(n: int, eps: float, zeta: float) -> int:
     Returns
     -------
     int
-        The smallest D with ``n / (4 D^2) + 2 / ((1 - zeta / 2) eps)^2 <= 2 / ((1 - zeta) eps)^2``.
+        The smallest D, exact, with ``n / (4 D^2) + 2 / ((1 - zeta / 2) eps)^2 <= 2 / ((1 - zeta) eps)^2``.
 
-    Raises
-    ------
-    ValueError
-        If an argument is outside its range.
+    Notes
+    -----
+    Ghazi et al. 2021 (ICML), Theorem 1; constants derived for this project.
     """
     n = check_count("n", n, 1)
     eps = check_positive("eps", eps)
@@ -188,13 +214,12 @@ def sparse_vector_levels(n: int, dimension: int, eps: float, zeta: float) -> int
     Returns
     -------
     int
-        The smallest D with ``n / (4 D^2) + 8 d / ((1 - zeta / 2) eps)^2 <= 8 d / ((1 - zeta) eps)^2``. Every user is
-        rounded in one coordinate only, so D falls with d.
+        The smallest D, exact, with ``n / (4 D^2) + 8 d / ((1 - zeta / 2) eps)^2 <= 8 d / ((1 - zeta) eps)^2``. Every
+        user is rounded in one coordinate only, so D falls with d.
 
-    Raises
-    ------
-    ValueError
-        If an argument is outside its range.
+    Notes
+    -----
+    Ghazi et al. 2021 (ICML), Corollary 3; constants derived for this project.
     """
     n = check_count("n", n, 1)
     dimension = check_count("dimension", dimension, 1)
@@ -224,12 +249,12 @@ def rounded_sum_mse(n: int, levels: int, eps_star: float, *, dimension: int = 1)
     Returns
     -------
     float
-        ``n / (4 D^2) + d V / D^2`` with V the variance of the discrete Laplace noise.
+        An upper bound, attained by inputs half-way between two levels: ``n / (4 D^2) + d V / D^2`` with V the variance
+        of the discrete Laplace noise.
 
-    Raises
-    ------
-    ValueError
-        If an argument is outside its range.
+    Notes
+    -----
+    Ghazi et al. 2021 (ICML), proof of Theorem 1: the variance of random rounding and that of the noise.
     """
     n = check_count("n", n, 1)
     levels = check_count("levels", levels, 1)

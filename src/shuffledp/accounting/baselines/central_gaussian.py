@@ -61,17 +61,17 @@ def central_gaussian_epsilon(
     Returns
     -------
     float
-        Nats, >= 0. Errs upwards: ``rdp`` by the conversion from Renyi orders, ``pld`` by the grid of the privacy
+        Nats, >= 0. An upper bound: ``rdp`` by the conversion from Renyi orders, ``pld`` by the grid of the privacy
         loss alone, whose step is 1e-4 nats.
-
-    Raises
-    ------
-    ValueError
-        If an argument is outside its range.
 
     See Also
     --------
     central_replacement_epsilon : Replacement of a record, the relation of the shuffle Gaussian bounds.
+
+    Notes
+    -----
+    Mironov, Talwar and Zhang (2019), arXiv 1908.10530: Renyi divergence of the sampled Gaussian mechanism, and privacy
+    loss distributions, as evaluated by dp_accounting.
     """
     rate = check_open_unit("rate", rate)
     noise_multiplier = check_positive("noise_multiplier", noise_multiplier)
@@ -104,19 +104,23 @@ def central_replacement_epsilon(
     Returns
     -------
     float
-        Nats, >= 0. Errs upwards: from integer Renyi orders up to 256, with the conversion from Renyi divergences and,
+        Nats, >= 0. An upper bound: from integer Renyi orders up to 256, with the conversion from Renyi divergences and,
         for m < n, a bound on the divergence of a sampled mechanism. For m = n the divergence is exact,
         ``2 order / noise_multiplier^2`` in each round, and eps is at most 13 % above the exact one while that is
         between 0.05 and 50.
 
-    Raises
-    ------
-    ValueError
-        If an argument is outside its range.
-
     Notes
     -----
     Wang, Balle and Kasiviswanathan (2019), Theorem 27, for the Gaussian mechanism, as evaluated by dp_accounting.
+
+    Examples
+    --------
+    Ten rounds with a tenth of a thousand users each:
+
+    >>> from shuffledp.accounting import central_replacement_epsilon
+    >>> eps = central_replacement_epsilon(n=1000, m=100, noise_multiplier=4.0, rounds=10, delta=1e-5)
+    >>> print(f"{eps:.3f}")
+    1.539
     """
     n = check_count("n", n, 1)
     m = check_count("m", m, 1)

@@ -1,23 +1,17 @@
-"""Summation by other means, and the parameters of summation of real numbers and sparse vectors.
+"""Fragmented RAPPOR: one randomized bit per value (Erlingsson et al. 2020).
 
-Central discrete Laplace noise; IKOS split-and-mix (shares modulo q, Ishai et al. 2006); fragmented RAPPOR (one bit per
-value, Erlingsson et al. 2020); rounding of real inputs and one-sparse vectors (Ghazi et al. 2021, Theorem 1 and
-Corollary 3).
-
-Conventions: eps in nats; replacement neighbours; n users with inputs in ``{0, .., D}``.
+Conventions: eps in nats; replacement neighbors; n users with inputs in ``{0, .., D}``.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
 from typing import TYPE_CHECKING, Literal, get_args
 
 import numpy as np
 
 from shuffledp.accounting.baselines.told_bits import told_bits_delta
 from shuffledp.accounting.errors import Infeasible
-from shuffledp.accounting.standing import Standing
 from shuffledp.numerics.checks import (
     check_choice,
     check_count,
@@ -32,13 +26,6 @@ from shuffledp.numerics.windows import binomial_window
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-#: What stands behind the numbers of shares that are not proven for all inputs.
-TOO_FEW_SHARES: Mapping[str, Standing] = {
-    "figure": Standing("unproven", "two shares fewer than are proven for all inputs (SUM-N2)"),
-    "average": Standing(
-        "unproven", "one share fewer than is proven for all inputs: a bound for uniform inputs"
-    ),
-}
 RapporCalibration = Literal["sound", "worst_case", "optimistic"]
 RAPPOR_CALIBRATIONS: tuple[str, ...] = get_args(RapporCalibration)
 
@@ -75,8 +62,6 @@ def rappor_flip_probability(n: int, eps: float, delta: float, *, calibration: st
 
     Raises
     ------
-    ValueError
-        If an argument is outside its range.
     Infeasible
         If so many messages have to be expected that the calculation does not fit into memory, or the budget is so small
         that no probability below 1/2 can be told from 1/2.
@@ -85,6 +70,16 @@ def rappor_flip_probability(n: int, eps: float, delta: float, *, calibration: st
     -----
     See :func:`rappor_delta`. The published calibration is that of Ghazi et al. 2021, arXiv 2106.04247 (corrected, see
     reading note SUM-N4).
+
+    Examples
+    --------
+    What a third value as the input of all others hides (as published), and what is proven for every data set:
+
+    >>> from shuffledp.accounting import rappor_flip_probability
+    >>> for calibration in ("optimistic", "sound"):
+    ...     print(f"{rappor_flip_probability(10_000, 1.0, 1e-6, calibration=calibration):.5f}")
+    0.00421
+    0.00730
     """
     n = check_count("n", n, 2)
     eps = check_positive("eps", eps)
@@ -126,13 +121,12 @@ def rappor_delta(n: int, flip_probability: float, eps: float, *, calibration: st
     Returns
     -------
     float
-        In [0, 1]; too large by at most 1e-7 relative, and 1e-299. For ``sound`` an upper bound on delta for every
-        data set of the others, a further 1e-3 relative above its formula at most.
+        In [0, 1]; exact for the others that `calibration` names, too large by at most 1e-7 relative, and 1e-299. For
+        ``sound`` an upper bound on delta for every data set of the others, a further 1e-3 relative above its formula at
+        most.
 
     Raises
     ------
-    ValueError
-        If an argument is outside its range.
     Infeasible
         As :func:`rappor_flip_probability`.
 
@@ -143,6 +137,8 @@ def rappor_delta(n: int, flip_probability: float, eps: float, *, calibration: st
     hold one of the two values, the zeros of its bit go from B to D and so do the ones of the other: ``worst_case`` is
     ``B x B`` against ``D x D``, the worse direction. ``sound`` tells the adversary which bits of the others are
     uniform, see :mod:`shuffledp.accounting.baselines.told_bits`.
+
+    Derived for this project, for the fragmented RAPPOR of Erlingsson et al. 2020. Replacement of one input.
     """
     n = check_count("n", n, 2)
     p = check_open_unit("flip_probability", flip_probability)

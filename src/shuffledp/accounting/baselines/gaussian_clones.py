@@ -3,7 +3,7 @@
 A Gaussian report is (eps_0, delta_0)-locally private for a whole curve of pairs. For each of them the clones bound
 of Feldman, McMillan and Talwar gives (eps, delta) of n shuffled reports, and rounds compose by the theorem of
 Kairouz, Oh and Viswanath. Nothing here depends on the pair of Theorem 1: these guarantees are proved, for
-replacement neighbours, where the local pairs are (see :func:`gaussian_local_epsilon`).
+replacement neighbors, where the local pairs are (see :func:`gaussian_local_epsilon`).
 """
 
 from __future__ import annotations
@@ -59,12 +59,10 @@ def closed_form_clones_epsilon(eps_local: float, n: int, delta: float) -> float:
     Returns
     -------
     float
-        Nats; can exceed `eps_local`.
+        Nats; an upper bound, which can exceed `eps_local`.
 
     Raises
     ------
-    ValueError
-        If an argument is outside its range.
     Infeasible
         If ``eps_local > log(n / (16 log(2 / delta)))``, where the theorem says nothing.
 
@@ -72,7 +70,7 @@ def closed_form_clones_epsilon(eps_local: float, n: int, delta: float) -> float:
     -----
     Feldman, McMillan and Talwar (2021), Theorem 3.1, in the form before simplification:
     ``log(1 + tanh(eps_local / 2) (8 sqrt(E log(4/delta) / n) + 8 E / n))`` with ``E = e^eps_local``. Replacement
-    neighbours.
+    neighbors.
     """
     eps_local = check_nonnegative("eps_local", eps_local)
     n = check_count("n", n, 1)
@@ -88,7 +86,26 @@ def closed_form_clones_epsilon(eps_local: float, n: int, delta: float) -> float:
 
 
 def clones_apply(eps_local: float, n: int, delta: float) -> bool:
-    """Whether the clones theorem says anything about n reports with this budget, at this delta."""
+    """Whether the clones theorem says anything about n reports with this budget, at this delta.
+
+    Parameters
+    ----------
+    eps_local : float
+        Budget of each report, nats, >= 0.
+    n : int
+        Number of reports, >= 1.
+    delta : float
+        In (0, 1).
+
+    Returns
+    -------
+    bool
+        Exact: ``eps_local <= log(n / (16 log(2 / delta)))``.
+
+    Notes
+    -----
+    Feldman, McMillan and Talwar (2021), Theorem 3.1.
+    """
     return eps_local <= _most_log_budget(n, delta)
 
 
@@ -109,12 +126,7 @@ def approximate_clones_delta(eps: float, eps_local: float, delta_local: float, n
     Returns
     -------
     float
-        ``delta + (e^eps + 1) (1 + e^(-eps_local) / 2) n delta_local``; above 1 it means nothing.
-
-    Raises
-    ------
-    ValueError
-        If an argument is outside its range.
+        ``delta + (e^eps + 1) (1 + e^(-eps_local) / 2) n delta_local``, an upper bound; above 1 it means nothing.
 
     Notes
     -----
@@ -148,12 +160,7 @@ def gaussian_local_epsilon(
     Returns
     -------
     float
-        Nats, >= 0. Analytic: rounded up by at most 1e-12.
-
-    Raises
-    ------
-    ValueError
-        If an argument is outside its range.
+        Nats, >= 0. Analytic: exact, rounded up by at most 1e-12.
 
     Notes
     -----
@@ -195,12 +202,11 @@ def optimal_composition(eps: float, delta: float, rounds: int, target_delta: flo
     Returns
     -------
     float
-        ``(rounds - 2 i) eps`` for the largest i that leaves delta within its target; at most ``rounds eps``.
+        ``(rounds - 2 i) eps`` for the largest i that leaves delta within its target; at most ``rounds eps``. An
+        upper bound, exact for the worst (eps, delta)-private mechanisms at these multiples of eps.
 
     Raises
     ------
-    ValueError
-        If an argument is outside its range.
     Infeasible
         If the deltas alone exceed the target.
 
@@ -254,14 +260,17 @@ def gaussian_clones_epsilon(
     Returns
     -------
     float
-        Nats.
+        Nats. An upper bound where the local pairs are proven: with ``analytic``, or ``classical`` budgets below 1; else
+        an estimate.
 
     Raises
     ------
-    ValueError
-        If an argument is outside its range.
     Infeasible
         If the clones theorem says nothing at any local delta of the search.
+
+    Notes
+    -----
+    Feldman, McMillan and Talwar (2021), Theorems 3.1 and 3.8; Kairouz, Oh and Viswanath (2015), Theorem 3.3.
     """
     n = check_count("n", n, 1)
     sigma = check_positive("sigma", sigma)
@@ -283,7 +292,24 @@ def gaussian_clones_epsilons(
     calibration: Calibration = "classical",
     search: Search = "fine",
 ) -> NDArray[np.float64]:
-    """Return :func:`gaussian_clones_epsilon` for several numbers of rounds, shape of `rounds`: one row of a table."""
+    """Return :func:`gaussian_clones_epsilon` for several numbers of rounds, shape of `rounds`: one row of a table.
+
+    Parameters
+    ----------
+    n, sigma, delta, sensitivity, calibration, search
+        As in :func:`gaussian_clones_epsilon`.
+    rounds : (r,) sequence of int
+        Each >= 1.
+
+    Returns
+    -------
+    (r,) ndarray
+        Nats, upper bounds as there.
+
+    Notes
+    -----
+    Sources as for :func:`gaussian_clones_epsilon`.
+    """
     return np.array(
         [
             gaussian_clones_epsilon(

@@ -8,7 +8,7 @@ tuple matches a value with probability ``h = 2^-tau``, and two values independen
 ``exact``
     The divergence itself, :mod:`shuffledp.accounting.general.matched_blanket`, for ``rho n`` uniform tuples.
 
-Conventions: eps in nats; replacement neighbours; the adversary is the analyzer, who knows the inputs of all others and
+Conventions: eps in nats; replacement neighbors; the adversary is the analyzer, who knows the inputs of all others and
 which tuples are theirs, so that ``exact`` is an upper bound.
 """
 
@@ -51,6 +51,15 @@ def default_entries(n: int) -> int:
     ----------
     n : int
         Number of users, >= 1.
+
+    Returns
+    -------
+    int
+        tau, rounded down.
+
+    Notes
+    -----
+    Ghazi, Golowich, Kumar, Pagh and Velingker, arXiv 1908.11358, Theorem 4.3.
     """
     return max(1, check_count("n", n, 1).bit_length() - 1)
 
@@ -67,12 +76,19 @@ def private_coin_formula(eps: float, delta: float, *, constant: str = "theorem")
     constant : {"theorem", "lemma"}
         ``36 ln(e / (eps delta)) / eps^2`` (Theorem 4.3) or ``36 ln(1/delta) / eps^2`` (Lemma 4.4).
 
+    Returns
+    -------
+    float
+        rho, an upper bound on what is needed; not an integer.
+
     Raises
     ------
-    ValueError
-        If an argument is outside its range.
     Infeasible
         If eps is above 1.
+
+    Notes
+    -----
+    Ghazi, Golowich, Kumar, Pagh and Velingker, arXiv 1908.11358.
     """
     eps = check_positive("eps", eps)
     delta = check_open_unit("delta", delta)
@@ -114,14 +130,23 @@ def private_coin_tuples(
     Returns
     -------
     int
-        Exact: the smallest integer that suffices.
+        Exact: the smallest integer that suffices for the bound of the module's description. Printed: rounded up.
 
     Raises
     ------
-    ValueError
-        If an argument is outside its range.
     Infeasible
         If eps is above 1 (printed), n is below 2^tau (printed), or the number is too large to be found.
+
+    Notes
+    -----
+    Ghazi, Golowich, Kumar, Pagh and Velingker, arXiv 1908.11358, Theorem 4.3 or Lemma 4.4; ``exact`` is derived for
+    this project.
+
+    Examples
+    --------
+    >>> from shuffledp.accounting import private_coin_tuples
+    >>> private_coin_tuples(10_000, 1.0, 1e-6, accounting="printed"), private_coin_tuples(10_000, 1.0, 1e-6)
+    (534, 35)
     """
     n = check_count("n", n, 1)
     eps = check_positive("eps", eps)
@@ -178,6 +203,10 @@ class TuplesProfile:
         Number of uniform tuples of all users, >= 0.
     entries : int
         tau, entries per tuple, >= 1.
+
+    Notes
+    -----
+    An upper bound, derived for this project.
     """
 
     uniform_tuples: int

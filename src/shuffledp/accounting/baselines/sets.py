@@ -9,7 +9,7 @@ Balls-into-bins (MM)
 Separate balls-into-bins (SepMM)
     One protocol per privacy level, among the users of that level; the estimates are averaged.
 
-Conventions: eps in nats; replacement neighbours; errors are sums over the d items of squared errors of relative
+Conventions: eps in nats; replacement neighbors; errors are sums over the d items of squared errors of relative
 frequencies, ``spread = sum_j w_j (1 - w_j)`` for true frequencies w. Source of the comparison: arXiv 2407.19639,
 Section 6.
 """
@@ -28,18 +28,16 @@ from shuffledp.accounting.general.labeled_counts import Labels, binomial_blanket
 from shuffledp.accounting.segmented.items import item_delta
 from shuffledp.accounting.segmented.plans import (
     SEGMENTED_ACCOUNTINGS,
-    TRUTHS,
     SegmentedPlan,
     blanket_law_of,
-    checked_spread,
     full_reporting,
-    sampling_sse,
 )
 from shuffledp.numerics.checks import check_choice, check_count, check_open_unit, check_positive
 from shuffledp.numerics.magnitudes import log_ratio, negligible
 from shuffledp.numerics.remember import remember
 from shuffledp.numerics.roots import root_below
 from shuffledp.numerics.windows import poisson_window
+from shuffledp.utility.sets import TRUTHS, checked_spread, inclusion_sse, sampling_sse
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -69,6 +67,10 @@ class SubsetExponential:
         Items per message k, in [1, d - s].
     eps_local : float
         Local budget, nats.
+
+    Notes
+    -----
+    Wang et al. 2018 (PrivSet). All properties are exact.
     """
 
     domain_size: int
@@ -110,17 +112,16 @@ class SubsetExponential:
         return -math.expm1(-self.eps_local) * only_one / math.comb(d, k) / self._total
 
     def expected_sse(self, n: int, spread: float | None = None, *, truth: str = "empirical") -> float:
-        """Return the expected error of n users; parameters as in :meth:`SegmentedPlan.expected_sse`.
+        """Return the exact expected error of n users; parameters as in :meth:`SegmentedPlan.expected_sse`.
 
         Against the frequencies of the n users it does not depend on `spread`.
         """
         n = check_count("n", n, 1)
         spread = checked_spread(spread, self.domain_size, self.set_size)
         check_choice("truth", truth, TRUTHS)
-        own, other = self.own_rate, self.other_rate
-        coins = self.set_size * own * (1 - own) + (self.domain_size - self.set_size) * other * (1 - other)
         population = spread if truth == "population" else 0.0
-        return (coins / (own - other) ** 2 + population) / n
+        others = self.domain_size - self.set_size
+        return (inclusion_sse(self.own_rate, self.other_rate, self.set_size, others) + population) / n
 
 
 def local_subset_exponential(
@@ -138,10 +139,14 @@ def local_subset_exponential(
         ``error``: smallest expected error. ``published_code``: the rule of the authors' code, which counts one item
         of the user instead of s; the error differs by little.
 
-    Raises
-    ------
-    ValueError
-        If an argument is outside its range.
+    Returns
+    -------
+    SubsetExponential
+        Exact: all numbers of items are tried.
+
+    Notes
+    -----
+    Wang et al. 2018 (PrivSet).
     """
     _check_sets(domain_size, set_size)
     eps_local = check_positive("eps_local", eps_local)
@@ -149,9 +154,7 @@ def local_subset_exponential(
     members = set_size if selection == "error" else 1
 
     def error(mechanism: SubsetExponential) -> float:
-        own, other = mechanism.own_rate, mechanism.other_rate
-        coins = members * own * (1 - own) + (domain_size - members) * other * (1 - other)
-        return coins / (own - other) ** 2
+        return inclusion_sse(mechanism.own_rate, mechanism.other_rate, members, domain_size - members)
 
     sizes = range(1, domain_size - set_size + 1)
     return min((SubsetExponential(domain_size, set_size, k, eps_local) for k in sizes), key=error)
@@ -180,12 +183,11 @@ def shuffled_subset_exponential(
     -------
     SubsetExponential
         With the number of items per message whose expected error is smallest and, for that, the largest local budget
-        (rounded down by 1e-10 relative, at most 50).
+        (rounded down by 1e-10 relative, at most 50). Meets its budget if `sound`.
 
-    Raises
-    ------
-    ValueError
-        If an argument is outside its range.
+    Notes
+    -----
+    Wang et al. 2024, arXiv 2407.19639, Theorem 1 and Section 6; the sound form is derived for this project.
     """
     n = check_count("n", n, 1)
     _check_sets(domain_size, set_size)
@@ -231,6 +233,15 @@ def reduced_pair(mechanism: SubsetExponential, sound: bool) -> tuple[Labels, flo
 
     ``p = q = e^eps_local``. If `sound`, the pair is that of a victim without residual component, and its delta is to be
     multiplied by the factor; else the factor is 1. See :mod:`shuffledp.accounting.general.variation_ratio`.
+
+    Returns
+    -------
+    tuple
+        The delta of the pair times the factor is an upper bound if `sound`, an estimate otherwise.
+
+    Notes
+    -----
+    Wang et al. 2024, arXiv 2407.19639, Theorem 1; the sound form is derived for this project.
     """
     decay, beta = math.exp(-mechanism.eps_local), mechanism.distance
     larger, most = -1 / math.expm1(-mechanism.eps_local), math.tanh(mechanism.eps_local / 2)
@@ -241,7 +252,17 @@ def reduced_pair(mechanism: SubsetExponential, sound: bool) -> tuple[Labels, flo
 
 
 def has_residual(mechanism: SubsetExponential) -> bool:
-    """Whether a message may come from a component that depends on neither of two inputs, beyond rounding."""
+    """Whether a message may come from a component that depends on neither of two inputs, beyond rounding.
+
+    Returns
+    -------
+    bool
+        Exact up to rounding.
+
+    Notes
+    -----
+    Derived for this project.
+    """
     return reduced_pair(mechanism, sound=False)[0].silent > 1e-12
 
 
@@ -271,15 +292,18 @@ def mm_plan(
     Returns
     -------
     SegmentedPlan
-        With one level and rate 1.
+        With one level and rate 1. For ``variation_ratio`` the number of blanket messages is rounded up; the published
+        ones are estimates.
 
     Raises
     ------
-    ValueError
-        If an argument is outside its range.
     Infeasible
         If more than 1e9 blanket messages per user would be needed, a sum does not fit into memory, or a published
         calibration is asked for with accounting ``exact``, which does not compose by groups.
+
+    Notes
+    -----
+    Luo, Wang and Yi 2022, for one item; Wang et al. 2024, arXiv 2407.19639, Section 6 and Lemma 1.
     """
     n = check_count("n", n, 1)
     check_choice("accounting", accounting, SEGMENTED_ACCOUNTINGS)
@@ -324,6 +348,10 @@ class SeparatePlan:
         One per privacy level, each with one level.
     weights : tuple of float
         Weights of their estimates, positive, adding up to 1.
+
+    Notes
+    -----
+    Wang et al. 2024, arXiv 2407.19639, Section 6; `expected_sse` is exact.
     """
 
     groups: tuple[SegmentedPlan, ...]
@@ -375,12 +403,19 @@ def sep_mm_plan(
     spread : float, optional
         ``sum_j w_j (1 - w_j)`` for the inverse variances; the largest possible, ``s (1 - s / d)``, if left out.
 
+    Returns
+    -------
+    SeparatePlan
+        Numbers of blanket messages are rounded up.
+
     Raises
     ------
-    ValueError
-        If an argument is outside its range.
     Infeasible
         As :func:`mm_plan`.
+
+    Notes
+    -----
+    Wang et al. 2024, arXiv 2407.19639, Section 6.
     """
     check_choice("weights", weights, GROUP_WEIGHTS)
     check_open_unit("delta", delta)

@@ -30,6 +30,11 @@ class SubsetExponentialProfile:
         Number of users, >= 1; with one, the local mechanism itself.
     sound : bool
         As in :func:`shuffledp.accounting.baselines.sets.shuffled_subset_exponential`.
+
+    Notes
+    -----
+    Wang et al. 2018 (PrivSet); Wang et al. 2024, arXiv 2407.19639, Theorem 1. An upper bound if `sound`, else an
+    estimate.
     """
 
     mechanism: SubsetExponential

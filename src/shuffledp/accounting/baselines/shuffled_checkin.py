@@ -2,7 +2,7 @@
 
 Both methods come from Liew, Hasegawa and Takahashi (2022), "Shuffled check-in" (arXiv 2206.03151), of whose details
 the paper says little; this is a reading of it, with the number of participants at its mean. Gaussian reports,
-replacement neighbours, `sigma` per unit of replacement distance, `rate` the probability to take part.
+replacement neighbors, `sigma` per unit of replacement distance, `rate` the probability to take part.
 
 Baseline
     The clones bound of ``n rate`` reports, subsampled, composed optimally: (eps, delta) throughout.
@@ -78,19 +78,19 @@ def checkin_baseline_epsilon(
     Returns
     -------
     float
-        Nats; the best over the local deltas ``1e-7 2^-j``, j = 0 .. 59. Where the clones theorem says nothing the
-        local budget stands in.
+        Nats; for check-in an estimate, for ``n rate`` users drawn without replacement an upper bound: the best over the
+        local deltas ``1e-7 2^-j``, j = 0 .. 59. Where the clones theorem says nothing the local budget stands in.
 
     Raises
     ------
-    ValueError
-        If an argument is outside its range.
     Infeasible
         If no local delta leaves the total within `delta`.
 
     Notes
     -----
     One round: eps ``log(1 + rate (e^eps_s - 1))`` and delta ``rate delta_s`` from the clones bound (eps_s, delta_s).
+
+    Liew, Hasegawa and Takahashi (2022), arXiv 2206.03151, as this project reads it.
     """
     reports = _reports(n, rate)
     sigma = check_positive("sigma", sigma)
@@ -117,14 +117,11 @@ def checkin_generic_rdp(
     (k,) ndarray
         Nats. An upper bound of what the profile implies, by less than 1e-4 relative in the paper's setting.
 
-    Raises
-    ------
-    ValueError
-        If an argument is outside its range.
-
     Notes
     -----
     Theorem 2 applied to :func:`profile_rdp` of ``n rate`` reports.
+
+    Liew, Hasegawa and Takahashi (2022), arXiv 2206.03151.
     """
     orders = check_orders(orders)
     reports = _reports(n, rate)
@@ -160,12 +157,11 @@ def checkin_generic_epsilon(
     Returns
     -------
     float
-        Nats.
+        Nats; an estimate for check-in, an upper bound for ``n rate`` users drawn without replacement.
 
-    Raises
-    ------
-    ValueError
-        If an argument is outside its range.
+    Notes
+    -----
+    Liew, Hasegawa and Takahashi (2022), arXiv 2206.03151, and the conversion from Renyi divergences.
     """
     orders = np.arange(2, int(check_orders([most_order])[0]) + 1)
     rounds = check_count("rounds", rounds, 1)
@@ -192,13 +188,12 @@ def shuffled_gaussian_profile(
     Returns
     -------
     (k,) ndarray
-        In [0, 1]: the smallest over 400 local deltas between 1e-30 and 1e-4 of the clones bound, and the exact curve
-        of one report without shuffling.
+        In [0, 1], an upper bound where the local pairs are proven (``analytic``): the smallest over 400 local deltas
+        between 1e-30 and 1e-4 of the clones bound, and the exact curve of one report without shuffling.
 
-    Raises
-    ------
-    ValueError
-        If an argument is outside its range.
+    Notes
+    -----
+    Feldman, McMillan and Talwar (2021), Theorems 3.1 and 3.8; Balle and Wang (2018), Theorem 8.
     """
     grid = np.array([check_nonnegative("eps", e) for e in np.asarray(eps, np.float64).ravel()])
     reports = check_count("reports", reports, 1)
@@ -222,12 +217,7 @@ def profile_rdp(
     Returns
     -------
     (k,) ndarray
-        Nats; at most those of one report alone, ``order / (2 sigma^2)``.
-
-    Raises
-    ------
-    ValueError
-        If an argument is outside its range.
+        Nats; an upper bound, at most those of one report alone, ``order / (2 sigma^2)``.
 
     Notes
     -----
@@ -235,6 +225,8 @@ def profile_rdp(
     ``1 + l (l - 1) int_0^inf (e^((l-1) eps) + e^(-l eps)) delta(eps) d eps``. A true profile is convex in e^eps, so
     that between two points it lies below the chord of any bound at these points; hence the integral is bounded from
     above with an error of second order. Beyond the last point one report alone bounds the profile.
+
+    Derived for this project.
     """
     orders = check_orders(orders)
     mu = 1 / check_positive("sigma", sigma)

@@ -1,6 +1,6 @@
 r"""SOLH, shuffled optimal local hashing: the number of hash cells and the local budget.
 
-Every user draws a random hash of the k values to d' cells and reports it together with generalised randomised response
+Every user draws a random hash of the k values to d' cells and reports it together with generalized randomized response
 (GRR) over the cells. With probability ``lambda = d' / (e^eps_local + d' - 1)`` the cell is uniform; these reports are
 the blanket of the others. Two accountings:
 
@@ -12,7 +12,7 @@ the blanket of the others. Two accountings:
     The divergence itself, :mod:`shuffledp.accounting.general.matched_blanket`, averaged over the number of uniform
     reports, and the d' of least error under it.
 
-Conventions: eps in nats; replacement neighbours; the adversary is the analyzer, who knows the inputs of all others.
+Conventions: eps in nats; replacement neighbors; the adversary is the analyzer, who knows the inputs of all others.
 Hashes are taken as fully random functions.
 """
 
@@ -37,7 +37,7 @@ from shuffledp.numerics.magnitudes import log_ratio, negligible
 from shuffledp.numerics.remember import remember
 from shuffledp.numerics.roots import root_below
 from shuffledp.numerics.windows import binomial_window
-from shuffledp.utility.hashing import _mse
+from shuffledp.utility.hashing import solh_mse
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray
@@ -68,6 +68,10 @@ class HashedReport:
         d', at least 2.
     eps_local : float
         Nats, > 0.
+
+    Notes
+    -----
+    Wang et al. 2020 (SOLH). Exact parameters of the randomizer.
     """
 
     cells: int
@@ -102,11 +106,20 @@ def solh_report(
 
     Raises
     ------
-    ValueError
-        If an argument is outside its range.
     Infeasible
         If the printed theorem does not hold here (eps above 1, delta above ``2 e^(-27/14)``), or leaves less than two
         cells or no local budget.
+
+    Notes
+    -----
+    Balle, Bell, Gascon and Nissim 2019, Theorem 3.1; ``exact`` is derived for this project.
+
+    Examples
+    --------
+    >>> from shuffledp.accounting import solh_report
+    >>> report = solh_report(10_000, 100, 1.0, 1e-6, cells=64)
+    >>> report.cells, round(report.eps_local, 3)
+    (64, 5.709)
     """
     n = check_count("n", n, 1)
     domain_size = check_count("domain_size", domain_size, 2)
@@ -134,7 +147,7 @@ def _printed_report(n: int, eps: float, delta: float, cells: int | None) -> Hash
         )
     best = (scale + 2) / 3
     choices = [cells] if cells is not None else sorted({max(2, math.floor(best)), max(2, math.ceil(best))})
-    # As in the paper, of the two neighbours the one with the smaller leading term, which does not depend on k.
+    # As in the paper, of the two neighbors the one with the smaller leading term, which does not depend on k.
     chosen = max((d for d in choices if scale > d), key=lambda d: (scale - d) ** 2 * (d - 1))
     return HashedReport(chosen, math.log1p(scale - chosen))
 
@@ -156,7 +169,7 @@ def _best_cells(n: int, domain_size: int, eps: float, delta: float) -> int:
         nonlocal budget
         if cells not in errors:
             budget = _exact_budget(n, cells, eps, delta, _COARSE, 1e-5, budget)
-            errors[cells] = _mse(n, domain_size, cells, budget)
+            errors[cells] = solh_mse(n, domain_size, cells, budget)
         return errors[cells]
 
     scale = math.exp(eps) + eps * eps * (n - 1) / (14 * math.log(2 / delta))
@@ -204,6 +217,10 @@ class SolhProfile:
         d', >= 2.
     eps_local : float
         Nats, > 0.
+
+    Notes
+    -----
+    An upper bound: Balle, Bell, Gascon and Nissim 2019, Theorem 3.1, evaluated exactly.
     """
 
     n: int

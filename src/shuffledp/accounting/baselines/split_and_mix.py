@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING, Literal, get_args
+from collections.abc import Mapping
+from typing import Literal, get_args
 
 import numpy as np
 from scipy.special import gammaln
 
 from shuffledp.accounting.errors import Infeasible
 from shuffledp.accounting.random_population.secure_sum import security_bits
+from shuffledp.accounting.standing import Standing
 from shuffledp.numerics.checks import (
     check_choice,
     check_count,
@@ -18,56 +20,23 @@ from shuffledp.numerics.checks import (
 )
 from shuffledp.numerics.remember import remember
 
-if TYPE_CHECKING:
-    pass
-from shuffledp.accounting.baselines.fragmented_rappor import _REMEMBERED
-
 IkosForm = Literal["figure", "average", "worst_case", "collision"]
-
-
 IKOS_FORMS: tuple[str, ...] = get_args(IkosForm)
 
+#: What stands behind the numbers of shares that are not proven for all inputs.
+TOO_FEW_SHARES: Mapping[str, Standing] = {
+    "figure": Standing("unproven", "two shares fewer than are proven for all inputs (SUM-N2)"),
+    "average": Standing(
+        "unproven", "one share fewer than is proven for all inputs: a bound for uniform inputs"
+    ),
+}
 
 #: Shares on top of the quotient in the three published formulas.
 _EXTRA = {"figure": 0, "average": 1, "worst_case": 2}
-
-
 #: Most users of the collision bound: it takes n^2 steps.
 _MOST_COLLISION_USERS = 20000
-
-
 _MOST_SHARES = 64
-
-
-def ikos_group_order(n: int, max_value: int, eps: float, failure: float) -> int:
-    """Return an order of the group in which the noisy sum wraps around with at most a given probability.
-
-    Parameters
-    ----------
-    n : int
-        Users, >= 1.
-    max_value : int
-        D, >= 1.
-    eps : float
-        Nats, > 0.
-    failure : float
-        In (0, 1).
-
-    Returns
-    -------
-    int
-        ``q = n D + 1 + 2 ceil((D / eps) log(2 / failure))``; the noise has ``Pr[|k| > r] < 2 e^(-(r + 1) eps / D)``.
-
-    Raises
-    ------
-    ValueError
-        If an argument is outside its range.
-    """
-    n = check_count("n", n, 1)
-    size = check_count("max_value", max_value, 1)
-    eps = check_positive("eps", eps)
-    failure = check_open_unit("failure", failure)
-    return n * size + 1 + 2 * math.ceil(size / eps * math.log(2 / failure))
+_REMEMBERED = 1024
 
 
 def ikos_shares(
@@ -96,18 +65,23 @@ def ikos_shares(
     Returns
     -------
     int
-        Messages per user, of ``ceil(log2 q)`` bits each, at least 2.
+        Messages per user, of ``ceil(log2 q)`` bits each, at least 2. Rounded up from what the form says; ``figure`` is
+        an estimate, ``worst_case`` and ``collision`` are never below what is proven to suffice.
 
     Raises
     ------
-    ValueError
-        If an argument is outside its range.
     Infeasible
         ``collision`` only: for more than 20000 users, or if 64 shares are not enough.
 
     Notes
     -----
     ``sigma = log2((1 + e^eps) / delta)``. Balle et al. 2020; Ghazi et al. 2021, Section 5.
+
+    Examples
+    --------
+    >>> from shuffledp.accounting import ikos_shares
+    >>> [ikos_shares(10_000, 5, 1.0, 1e-6, form=form) for form in ("figure", "average", "worst_case")]
+    [6, 7, 8]
     """
     n = check_count("n", n, 3)
     size = check_count("max_value", max_value, 1)
@@ -142,12 +116,10 @@ def ikos_distance(n: int, group_order: int, shares: int) -> float:
     Returns
     -------
     float
-        Bound on the total variation distance, at most 1, for every choice of inputs.
+        Upper bound on the total variation distance, at most 1, for every choice of inputs.
 
     Raises
     ------
-    ValueError
-        If an argument is outside its range.
     Infeasible
         For more than 20000 users.
 
@@ -157,9 +129,11 @@ def ikos_distance(n: int, group_order: int, shares: int) -> float:
     runs with the same inputs collide exactly as often as if all messages were uniform with the right sum, times
     ``q^(C - 1)``, where C counts the components of the union of m - 1 random permutations of the users: in each
     component one of the equations between shares is implied by the others. So the distance is at most
-    ``sqrt(E[q^(C - 1)] - 1) / 2``. As ``q^C`` counts the colourings of users by q colours that are constant on
-    components, ``E[q^C]`` is the sum of multinomial coefficients to the power 2 - m over all sizes of colour classes,
+    ``sqrt(E[q^(C - 1)] - 1) / 2``. As ``q^C`` counts the colorings of users by q colors that are constant on
+    components, ``E[q^C]`` is the sum of multinomial coefficients to the power 2 - m over all sizes of color classes,
     a coefficient of the q-th power of a series, for which a recursion with positive terms is known.
+
+    Derived for this project, after the second-moment argument of Balle et al. 2020.
     """
     n = check_count("n", n, 1)
     order = check_count("group_order", group_order, 2)

@@ -14,7 +14,7 @@ another changes two bits in opposite directions; turning the second count round,
 with z and z' independent, each the mean of N fair signs. Both directions agree, and a victim of whom one bit changes
 only reveals less. For given z' the bracket is linear in z, so delta is the mean of a convex function of z: it grows
 with every spread of z that keeps the mean. Hence fewer coins are worse, and so is moving the mass of z to neighboring
-points of a grid. Replacement neighbours. Derived for this project.
+points of a grid. Replacement neighbors. Derived for this project.
 """
 
 from __future__ import annotations
@@ -67,8 +67,12 @@ def told_bits_delta(others: int, flip_probability: float, eps: float, omitted: f
     Returns
     -------
     float
-        In [0, 1]. Above the delta of the module by about 1e-3 relative at most where there are many coins, 1e-4
-        elsewhere; rounding error about 1e-12 relative.
+        In [0, 1]. An upper bound: above the delta of the module by about 1e-3 relative at most where there are many
+        coins, 1e-4 elsewhere; rounding error about 1e-12 relative.
+
+    Notes
+    -----
+    Derived for this project, see the module's description.
     """
     signs = _signs(others, flip_probability, omitted)
     one = (

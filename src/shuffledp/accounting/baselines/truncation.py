@@ -10,7 +10,7 @@ The analyzer outputs ``y_j / n - p`` if ``y_j > n``, else 0. Two accountings:
     likelihood ratio of a pair (u, v) is ``g(u) / g(v)``, ``g(u) = u / (n + 1 - u)``, so that given v it grows with u.
     The histogram is accounted for as a whole; nothing is halved.
 
-Conventions: eps in nats; replacement neighbours; the adversary is the analyzer, who knows the inputs of all others.
+Conventions: eps in nats; replacement neighbors; the adversary is the analyzer, who knows the inputs of all others.
 Exchanging the two values exchanges the counts, and replacing p by 1 - p mirrors them: neither changes delta.
 """
 
@@ -66,12 +66,11 @@ def two_bins_delta(eps: float, n: int, rate: float) -> float:
     Returns
     -------
     float
-        In [0, 1]; about 1e-10 relative too large at most, except below 1e-300, where floats end.
+        In [0, 1]; exact, too large by at most 1e-10 relative, except below 1e-300, where floats end.
 
-    Raises
-    ------
-    ValueError
-        If an argument is outside its range.
+    Notes
+    -----
+    Derived for this project, see the module's description.
     """
     eps = check_nonnegative("eps", eps)
     n = check_count("n", n, 1)
@@ -122,15 +121,15 @@ def truncation_miss_rate(n: int, eps: float, delta: float, *, accounting: str = 
 
     Raises
     ------
-    ValueError
-        If an argument is outside its range.
     Infeasible
         If the printed theorem does not hold here (eps above 2, too few users), or if not even fair coins suffice.
 
     Notes
     -----
-    ``200 ln(4/delta) / (eps^2 n)``, for ``sqrt(400 ln(4/delta) / n) <= eps <= 2``: Balcer and Cheu 2020, their counter
-    and histogram at half the budget.
+    ``200 ln(4/delta) / (eps^2 n)``, for ``sqrt(400 ln(4/delta) / n) <= eps <= 2``: Balcer and Cheu 2020 (arXiv
+    1911.09079), their counter and histogram at half the budget.
+
+    ``exact`` is derived for this project.
     """
     n = check_count("n", n, 1)
     eps = check_positive("eps", eps)
@@ -172,6 +171,10 @@ class TwoBinsProfile:
         Number of users, >= 1.
     miss_rate : float
         ``1 - p``, in (0, 1).
+
+    Notes
+    -----
+    Exact; derived for this project.
     """
 
     n: int

@@ -25,7 +25,7 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 from functools import partial
-from typing import TYPE_CHECKING, Literal, get_args
+from typing import Literal, get_args
 
 from shuffledp.accounting.errors import Infeasible
 from shuffledp.accounting.general.labeled_counts import (
@@ -36,7 +36,6 @@ from shuffledp.accounting.general.labeled_counts import (
     poisson_blanket,
     settled_delta,
 )
-from shuffledp.accounting.general.profiles import log_gaussian_delta
 from shuffledp.numerics.checks import (
     MOST,
     check_choice,
@@ -46,28 +45,16 @@ from shuffledp.numerics.checks import (
     check_positive,
     check_unit,
 )
-from shuffledp.numerics.magnitudes import log_ratio, negligible
-from shuffledp.numerics.remember import remember
-from shuffledp.numerics.roots import root_below
+from shuffledp.numerics.magnitudes import negligible
 from shuffledp.numerics.windows import binomial_window
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
 
 BlanketLaw = Literal["binomial", "poisson"]
 BLANKET_LAWS: tuple[str, ...] = get_args(BlanketLaw)
 Composition = Literal["printed", "tight"]
 COMPOSITIONS: tuple[str, ...] = get_args(Composition)
 
-
-_REMEMBERED = 1 << 15
-_XTOL = 1e-10
 #: Numbers of blanket messages that exceed an integer by less are meant to be that integer.
-_SLACK = 1e-12
-#: Reporting probabilities below this are not searched.
-_LEAST_RATE = 1e-9
-#: Numbers of blanket messages per user that are searched.
-_LEAST_BLANKETS, _MOST_BLANKETS = 1e-9, 1e9
+SLACK = 1e-12
 
 
 @dataclass(frozen=True)
@@ -80,6 +67,10 @@ class Slots:
         Slots per user, at least 1.
     rate : float
         Probability that a slot is used, in [0, 1].
+
+    Notes
+    -----
+    arXiv 2407.19639, Algorithm 2. The mean number of messages, ``count * rate``, is exact.
     """
 
     count: int
@@ -94,9 +85,18 @@ def blanket_slots(blankets: float) -> Slots:
     blankets : float
         Expected number of blanket messages per user m, >= 0. An excess below 1e-12 over an integer does not open
         another slot.
+
+    Returns
+    -------
+    Slots
+        Exact: ``count * rate`` is `blankets`.
+
+    Notes
+    -----
+    Wang et al. 2024, arXiv 2407.19639, Algorithm 2 and Section 5.1.1.
     """
     blankets = check_nonnegative("blankets", blankets)
-    count = max(1, math.ceil(blankets - _SLACK))
+    count = max(1, math.ceil(blankets - SLACK))
     return Slots(count, min(blankets / count, 1.0))
 
 
@@ -129,14 +129,28 @@ def segmented_delta(
     Returns
     -------
     float
-        In [0, reporting_rate], the same in both directions and for all pairs of items; relative error about 1e-11.
+        In [0, reporting_rate], the same in both directions and for all pairs of items. The exact delta of the pair of
+        counts up to a relative error of about 1e-11. An upper bound on the item's delta with ``poisson``, or at a
+        reporting rate of 1; with ``binomial`` it is too small otherwise, see :func:`all_counts_delta`.
 
     Raises
     ------
-    ValueError
-        If an argument is outside its range.
     Infeasible
         If so many messages meet so few items that the sum does not fit into memory.
+
+    Notes
+    -----
+    Wang et al. 2024, arXiv 2407.19639, Theorem 2 and Lemma 3 with p infinite, beta = lambda and q = d lambda, see
+    erratum SEG-6.1. Replacement of one item.
+
+    Examples
+    --------
+    A report among a thousand users, each of whom adds two uniform messages:
+
+    >>> from shuffledp.accounting import segmented_delta
+    >>> delta = segmented_delta(1.0, reporting_rate=1.0, n=1000, blankets=2.0, domain_size=100)
+    >>> print(f"{delta:.3g}")
+    0.000317
     """
     eps = check_nonnegative("eps", eps)
     rate = check_unit("reporting_rate", reporting_rate)
@@ -146,7 +160,9 @@ def segmented_delta(
         return 0.0
     if blankets == 0:
         return rate
-    return settled_delta(partial(_blanket, n, blankets, domain_size, blanket_law), _labels(rate), eps)
+    return settled_delta(
+        partial(item_blanket, n, blankets, domain_size, blanket_law), report_labels(rate), eps
+    )
 
 
 def all_counts_delta(eps: float, reporting_rate: float, n: int, blankets: float, domain_size: int) -> float:
@@ -160,12 +176,13 @@ def all_counts_delta(eps: float, reporting_rate: float, n: int, blankets: float,
     Returns
     -------
     float
-        In [0, reporting_rate]; relative error about 1e-10. At least :func:`segmented_delta`; for integer `blankets`
+        In [0, reporting_rate]; an upper bound on the item's delta, never below the exact divergence of all counts and
+        too large by at most about 1e-10 relative. At least :func:`segmented_delta`; for integer `blankets`
         ``lambda`` times its value at a reporting rate of 1, as the number of messages is then known.
 
     Raises
     ------
-    ValueError, Infeasible
+    Infeasible
         As :func:`segmented_delta`.
 
     Notes
@@ -173,6 +190,8 @@ def all_counts_delta(eps: float, reporting_rate: float, n: int, blankets: float,
     Given that R slots went to other items, each of the remaining N - R sends one of the two with probability
     ``r' = r / (1 - gamma (d - 2) / d)`` each, and the pair is exact. The total is summed over R, at most a few standard
     deviations from its mean; the mass left out counts as lost.
+
+    Derived for this project (erratum SEG-6.1). Replacement of one item.
     """
     eps = check_nonnegative("eps", eps)
     rate = check_unit("reporting_rate", reporting_rate)
@@ -190,7 +209,7 @@ def all_counts_delta(eps: float, reporting_rate: float, n: int, blankets: float,
     tail = negligible(least)
     messages = n * slots.count
     values = [
-        pair_delta(binomial_blanket(messages - int(r), within, tail), _labels(rate), eps)
+        pair_delta(binomial_blanket(messages - int(r), within, tail), report_labels(rate), eps)
         for r in others.support
     ]
     return min(float(others.pmf @ values) + others.omitted * rate, rate)
@@ -211,14 +230,15 @@ def item_delta(eps: float, delta: float, set_size: int, *, composition: str = "p
         ``printed``: ``delta / (s e^eps)``. ``tight``: ``delta (e^(eps/s) - 1) / (e^eps - 1)``, the geometric sum that
         the former bounds.
 
-    Raises
-    ------
-    ValueError
-        If an argument is outside its range.
+    Returns
+    -------
+    float
+        In (0, 1), of one item at ``eps / set_size`` nats. ``tight`` is the exact inverse of group composition, itself
+        an upper bound on the delta of the set; ``printed`` is rounded down from there.
 
     Notes
     -----
-    Lemma 1 of arXiv 2407.19639, and its proof.
+    Group composition, Wang et al. 2024, arXiv 2407.19639, Lemma 1, and its proof.
     """
     eps = check_positive("eps", eps)
     delta = check_open_unit("delta", delta)
@@ -229,183 +249,6 @@ def item_delta(eps: float, delta: float, set_size: int, *, composition: str = "p
     return delta * math.exp(eps / set_size - eps) * math.expm1(-eps / set_size) / math.expm1(-eps)
 
 
-def reporting_rate(
-    n: int, blankets: float, domain_size: int, eps: float, delta: float, *, blanket_law: str = "binomial"
-) -> float:
-    """Return the largest probability with which one item may be sent.
-
-    Parameters
-    ----------
-    n, blankets, domain_size, blanket_law
-        As in :func:`segmented_delta`.
-    eps : float
-        Nats, > 0: of the item, not of the user.
-    delta : float
-        In (0, 1): of the item.
-
-    Returns
-    -------
-    float
-        The largest lambda whose :func:`segmented_delta` is at most `delta`, in (0, 1]; rounded down by at most 1e-10
-        relative. At least 1e-9, or `delta` if that is smaller.
-
-    Raises
-    ------
-    ValueError, Infeasible
-        As :func:`segmented_delta`.
-    """
-    check_setting(n, domain_size, blanket_law)
-    blankets = check_nonnegative("blankets", blankets)
-    eps = check_positive("eps", eps)
-    delta = check_open_unit("delta", delta)
-    return _reporting_rate(n, blankets, domain_size, eps, delta, blanket_law)
-
-
-@remember(_REMEMBERED)
-def _reporting_rate(
-    n: int, blankets: float, domain_size: int, eps: float, delta: float, blanket_law: str
-) -> float:
-    if blankets == 0:
-        return delta
-    blanket = _blanket(n, blankets, domain_size, blanket_law, negligible(delta))
-
-    def excess(log_rate: float) -> float:
-        return log_ratio(pair_delta(blanket, _labels(math.exp(log_rate)), eps), delta)
-
-    noise, slope = gaussian_noise(eps, delta)
-    guess = math.log(n * blankets / (2 * domain_size)) / 2 - math.log(noise)
-    if guess > -0.5 and excess(0.0) <= 0:
-        return 1.0
-    low = math.log(min(_LEAST_RATE, delta))
-    root = root_below(excess, min(max(guess, low + 1e-3), -1e-3), low, 0.0, xtol=_XTOL, slope=slope)
-    return math.exp(root)
-
-
-def blankets_for_full_reporting(
-    n: int,
-    domain_size: int,
-    set_size: int,
-    eps: float,
-    delta: float,
-    *,
-    blanket_law: str = "binomial",
-    composition: str = "printed",
-) -> float:
-    """Return the smallest expected number of blanket messages per user with which all items may be sent.
-
-    Parameters
-    ----------
-    n, domain_size
-        As in :func:`segmented_delta`.
-    set_size : int
-        Items per user s, >= 1.
-    eps : float
-        Nats, > 0: budget of a user, shared among its items by group composition.
-    delta : float
-        In (0, 1): of a user.
-    blanket_law : {"binomial", "poisson"}
-        Both are guarantees here, where the reporting probability is 1.
-    composition : {"printed", "tight"}
-        See :func:`item_delta`.
-
-    Returns
-    -------
-    float
-        m_k of the paper, rounded up by at most 1e-10 relative; then :func:`reporting_rate` is 1.
-
-    Raises
-    ------
-    ValueError
-        If an argument is outside its range.
-    Infeasible
-        If more than 1e9 messages per user would be needed, or the sum does not fit into memory.
-    """
-    check_setting(n, domain_size, blanket_law)
-    item = item_delta(eps, delta, set_size, composition=composition)
-    return _full_reporting(n, domain_size, eps / set_size, item, blanket_law)
-
-
-@remember(_REMEMBERED)
-def _full_reporting(n: int, domain_size: int, eps: float, delta: float, blanket_law: str) -> float:
-    tail = negligible(delta)
-
-    def excess(blankets: float) -> float:
-        law = _blanket(n, blankets, domain_size, blanket_law, tail)
-        return log_ratio(pair_delta(law, _labels(1.0), eps), delta)
-
-    noise, _ = gaussian_noise(eps, delta)
-    guess = 2 * domain_size * noise**2 / n
-    if blanket_law == "poisson":
-        low, high = _LEAST_BLANKETS, _MOST_BLANKETS
-    else:
-        high = float(_smallest_count(lambda m: excess(float(m)) <= 0, math.ceil(guess), n))
-        low = max(high - 1, _LEAST_BLANKETS)  # fails, as do all smaller ones
-    # In the logarithm, backwards: what delta exceeds its target by falls with m.
-    root = root_below(
-        lambda x: excess(math.exp(-x)),
-        -math.log(guess),
-        -math.log(high),
-        # Just above an integer the number of slots would otherwise be that of the integer.
-        -math.log(low + _SLACK if low >= 1 else low),
-        xtol=_XTOL,
-        slope=gaussian_noise(eps, delta)[1] / 2,
-    )
-    if root > -math.log(high):
-        return math.exp(-root)
-    if blanket_law == "poisson":
-        raise _too_many(n)
-    return high
-
-
-def _smallest_count(suffices: Callable[[int], bool], guess: int, n: int) -> int:
-    """Return the smallest integer >= 1 that suffices; all larger ones do."""
-    low, high, step = 0, min(max(guess, 1), int(_MOST_BLANKETS)), 1
-    while not suffices(high):
-        if high >= _MOST_BLANKETS:
-            raise _too_many(n)
-        low, high, step = high, min(high + step, int(_MOST_BLANKETS)), 2 * step
-    step = 1
-    while high - low > 1:
-        middle = max(high - step, (low + high) // 2)
-        if suffices(middle):
-            high, step = middle, 2 * step
-        else:
-            low, step = middle, 1 << 62
-    return high
-
-
-def _too_many(n: int) -> Infeasible:
-    return Infeasible(
-        f"More than {_MOST_BLANKETS:g} blanket messages of each of the {n} users would be needed."
-    )
-
-
-@remember(_REMEMBERED)
-def gaussian_noise(eps: float, delta: float) -> tuple[float, float]:
-    """Return what many messages amount to: a guess, not a bound.
-
-    Parameters
-    ----------
-    eps : float
-        Nats, > 0.
-    delta : float
-        In (0, 1).
-
-    Returns
-    -------
-    tuple
-        Standard deviation of Gaussian noise that makes a sum of sensitivity 1 (eps, delta)-private, and how fast the
-        log of delta falls with its logarithm. For lambda reports ``n m / (2 d)`` is about the square of lambda times
-        it, within 5 % in the settings of the paper.
-    """
-
-    def excess(log_mu: float) -> float:
-        return log_gaussian_delta(math.exp(log_mu), eps) - math.log(delta)
-
-    root = root_below(excess, 0.0, math.log(1e-9), math.log(1e5), xtol=1e-9)
-    return math.exp(-root), (excess(root + 1e-4) - excess(root - 1e-4)) / 2e-4
-
-
 def check_setting(n: int, domain_size: int, blanket_law: str = "poisson") -> None:
     """Check the arguments that most functions share; ValueError if one is outside its range."""
     check_count("n", n, 1)
@@ -413,12 +256,13 @@ def check_setting(n: int, domain_size: int, blanket_law: str = "poisson") -> Non
     check_choice("blanket_law", blanket_law, BLANKET_LAWS)
 
 
-def _labels(rate: float) -> Labels:
+def report_labels(rate: float) -> Labels:
+    """Return what the victim's report of one item does to the pair of counts, exact; arXiv 2407.19639, Lemma 3."""
     return Labels(rate, 0.0, 1 - rate)
 
 
-def _blanket(n: int, blankets: float, domain_size: int, blanket_law: str, tail: float) -> Blanket:
-    """Law of the blanket messages that hold one of two given items."""
+def item_blanket(n: int, blankets: float, domain_size: int, blanket_law: str, tail: float) -> Blanket:
+    """Return the exact law of the blanket messages that hold one of two given items; arXiv 2407.19639, Theorem 2."""
     if blanket_law == "poisson":
         return poisson_blanket(n * blankets / domain_size, tail)
     slots = blanket_slots(blankets)

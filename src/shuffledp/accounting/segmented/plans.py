@@ -13,56 +13,32 @@ noise themselves, and the best m is searched. Accountings:
 ``exact``
     Poisson blanket messages and the divergence of the whole set (:mod:`shuffledp.accounting.segmented.users`).
 
-Conventions: eps in nats; replacement neighbours; n counts all users. Errors are sums over the d items of squared errors
+Conventions: eps in nats; replacement neighbors; n counts all users. Errors are sums over the d items of squared errors
 of relative frequencies. Source: arXiv 2407.19639, Section 5.2; the exact errors are derived for this project.
 """
 
 from __future__ import annotations
 
-import math
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING, Literal, get_args
+from typing import Literal, get_args
 
-import numpy as np
-
+from shuffledp.accounting.segmented.item_calibration import blankets_for_full_reporting, reporting_rate
 from shuffledp.accounting.segmented.items import (
     BlanketLaw,
     Slots,
     blanket_slots,
-    blankets_for_full_reporting,
     item_delta,
-    reporting_rate,
 )
 from shuffledp.accounting.segmented.users import user_level_blankets, user_level_reporting_rate
 from shuffledp.numerics.checks import (
     check_choice,
     check_count,
-    check_nonnegative,
-    check_open_unit,
-    check_positive,
 )
-from shuffledp.numerics.remember import remember
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+from shuffledp.utility.sets import TRUTHS, blanket_sse, checked_spread, segmented_error_bound, segmented_sse
 
 SegmentedAccounting = Literal["printed", "corrected", "exact"]
 SEGMENTED_ACCOUNTINGS: tuple[str, ...] = get_args(SegmentedAccounting)
-Truth = Literal["empirical", "population"]
-TRUTHS: tuple[str, ...] = get_args(Truth)
-
-_REMEMBERED = 1024
-#: Points of the logarithmic grid over m, fewer where one costs much; and integers that are tried besides, where the
-#: number of slots jumps.
-_POINTS = {"printed": 200, "corrected": 200, "exact": 60}
-_MOST_INTEGERS = 2000
-#: Relative precision of the best m within its piece, where the objective is flat, and of the ends of the flat range.
-_MTOL = 1e-4
-_ETOL = 1e-3
-#: What counts as flat.
-_FLAT = 1.05
-_GOLDEN = (math.sqrt(5) - 1) / 2
 
 
 @dataclass(frozen=True)
@@ -90,6 +66,10 @@ class SegmentedPlan:
     flat : tuple of float, optional
         If m was searched: the range around it where the objective is at most 5 % above its smallest value, cut off at
         the ends of the interval that was searched.
+
+    Notes
+    -----
+    Wang et al. 2024, arXiv 2407.19639, Algorithm 2.
     """
 
     level_sizes: tuple[int, ...]
@@ -124,13 +104,13 @@ class SegmentedPlan:
         return self.n * self.blankets / self.domain_size
 
     def blanket_sse(self) -> float:
-        """Return the part of the expected error that blanket messages cause."""
-        kept = 1.0 if self.blanket_law == "poisson" else 1 - self.slots.rate / self.domain_size
-        return self.n * self.blankets * kept / self.reports**2
+        """Return the part of the expected error that blanket messages cause; exact."""
+        cell_rate = 0.0 if self.blanket_law == "poisson" else self.slots.rate / self.domain_size
+        return blanket_sse(self.n * self.blankets, cell_rate, self.reports)
 
     def error_bound(self) -> float:
         """Return the paper's bound on the expected error, ``(n m + s Lambda) / Lambda^2``; needs no data."""
-        return (self.n * self.blankets + self.set_size * self.reports) / self.reports**2
+        return segmented_error_bound(self.n * self.blankets, self.set_size, self.reports)
 
     def expected_sse(self, spread: float | None = None, *, truth: str = "empirical") -> float:
         """Return the expected error if levels are independent of the data.
@@ -147,36 +127,11 @@ class SegmentedPlan:
         Returns
         -------
         float
-            Sum over items of the expected squared error.
+            Sum over items of the expected squared error; exact.
         """
         spread = checked_spread(spread, self.domain_size, self.set_size)
         check_choice("truth", truth, TRUTHS)
-        pairs = list(zip(self.level_sizes, self.rates, strict=True))
-        squares = sum(n * rate**2 for n, rate in pairs) / self.reports**2
-        coins = self.set_size * sum(n * rate * (1 - rate) for n, rate in pairs) / self.reports**2
-        # Besides its coins, a population's report varies by lambda^2 w (1 - w).
-        return self.blanket_sse() + coins + sampling_sse(squares, self.n, spread, truth)
-
-
-def sampling_sse(squares: float, n: int, spread: float, truth: str) -> float:
-    """Return the error of a weighted mean over n users whose weights add up to 1, with sum of squares `squares`.
-
-    Against the frequencies of the n users themselves, weights being assigned at random, equal weights have none.
-    """
-    if truth == "population":
-        return spread * squares
-    return spread * n / (n - 1) * max(squares - 1 / n, 0.0) if n > 1 else 0.0
-
-
-def checked_spread(spread: float | None, domain_size: int, set_size: int) -> float:
-    """Return ``sum_j w_j (1 - w_j)``, the largest possible if None; ValueError if it is larger than that."""
-    most = set_size * (1 - set_size / domain_size)
-    if spread is None:
-        return most
-    spread = check_nonnegative("spread", spread)
-    if spread > most * (1 + 1e-9):
-        raise ValueError(f"spread must be at most s (1 - s / d) = {most:.6g}, got {spread!r}.")
-    return spread
+        return segmented_sse(self.level_sizes, self.rates, self.set_size, self.blanket_sse(), spread, truth)
 
 
 def level_rate(
@@ -207,19 +162,21 @@ def level_rate(
     Returns
     -------
     float
-        lambda_k, in (0, 1].
+        lambda_k, in (0, 1]; rounded down. ``printed`` is not a guarantee below 1.
 
     Raises
     ------
-    ValueError
-        If an argument is outside its range.
     Infeasible
         If a sum does not fit into memory.
+
+    Notes
+    -----
+    Wang et al. 2024, arXiv 2407.19639, Section 5.2, equations 6 and 7; ``exact`` is derived for this project.
     """
     check_choice("accounting", accounting, SEGMENTED_ACCOUNTINGS)
     if accounting == "exact":
         return user_level_reporting_rate(n, blankets, domain_size, set_size, eps, delta)
-    _check_items(domain_size, set_size)
+    check_items(domain_size, set_size)
     item = item_delta(eps, delta, set_size)
     law = blanket_law_of(accounting)
     return reporting_rate(n, blankets, domain_size, eps / set_size, item, blanket_law=law)
@@ -230,211 +187,56 @@ def full_reporting(
 ) -> float:
     """Return m_k, the smallest expected number of blanket messages per user with which all items may be sent.
 
-    Parameters, errors and accountings are those of :func:`level_rate`; Infeasible also if more than 1e9 are needed.
+    Parameters
+    ----------
+    n : int
+        All users, >= 1; the sizes of the levels do not matter.
+    domain_size, set_size : int
+        Items d >= 2, and items per user s in [1, d].
+    eps, delta : float
+        Of the user; nats, > 0, and in (0, 1).
+    accounting : {"printed", "corrected", "exact"}
+        See the module's description.
+
+    Returns
+    -------
+    float
+        m_k, rounded up; 0 if all users hold all items.
+
+    Raises
+    ------
+    Infeasible
+        If more than 1e9 messages per user would be needed, or a sum does not fit into memory.
+
+    Notes
+    -----
+    Wang et al. 2024, arXiv 2407.19639, Section 5.2; ``exact`` is derived for this project.
     """
     check_choice("accounting", accounting, SEGMENTED_ACCOUNTINGS)
     if accounting == "exact":
         return user_level_blankets(n, domain_size, set_size, eps, delta)
-    _check_items(domain_size, set_size)
+    check_items(domain_size, set_size)
     law = blanket_law_of(accounting)
     return blankets_for_full_reporting(n, domain_size, set_size, eps, delta, blanket_law=law)
 
 
-def segmented_plan(
-    level_sizes: Sequence[int],
-    eps: Sequence[float],
-    delta: float,
-    domain_size: int,
-    set_size: int,
-    *,
-    blankets: float | None = None,
-    accounting: str = "exact",
-    spread: float | None = None,
-    interval: tuple[float, float] | None = None,
-) -> SegmentedPlan:
-    """Return the parameters of the segmented protocol, for a given number of blanket messages or the best one.
-
-    Parameters
-    ----------
-    level_sizes : sequence of int
-        Users n_k of each level, >= 0; at least one user in all. Published, or an estimate rounded to integers.
-    eps : sequence of float
-        Budgets of the levels, nats, > 0, in any order.
-    delta : float
-        Of every user, in (0, 1).
-    domain_size, set_size : int
-        Items d >= 2, and items per user s in [1, d].
-    blankets : float, optional
-        Expected number of blanket messages per user m, > 0. Searched if left out.
-    accounting : {"printed", "corrected", "exact"}
-        See the module's description.
-    spread : float, optional
-        What the search minimises: the bound of the paper, which needs no data, if left out; otherwise the exact
-        expected error against the frequencies of the n users, for this ``sum_j w_j (1 - w_j)``.
-    interval : tuple of float, optional
-        Where to search. By default between the smallest and the largest m_k, outside of which all rates are below 1,
-        or all are 1 and only noise is added. (The paper has the ends exchanged.)
+def blanket_law_of(accounting: str) -> BlanketLaw:
+    """Return the law of the number of blanket messages that an accounting is for.
 
     Returns
     -------
-    SegmentedPlan
-
-    Raises
-    ------
-    ValueError
-        If an argument is outside its range.
-    Infeasible
-        If the search needs more than 1e9 blanket messages per user, or a sum does not fit into memory.
+    str
+        Exact: Poisson where a guarantee is asked for.
 
     Notes
     -----
-    The objective has kinks at every m_k, where the best m often is, jumps by up to 1e-4 relative behind every integer,
-    where a slot is added, and may have several minima. All m_k, all integers and 200 points in between (exact: 60) are
-    evaluated, then the best point's two neighbouring pieces are searched, where nothing jumps. The minimum is flat:
-    quote `flat`.
+    ``printed``: arXiv 2407.19639, Algorithm 2; the others are derived for this project.
     """
-    sizes = tuple(check_count("level_sizes", n) for n in level_sizes)
-    budgets = tuple(check_positive("eps", e) for e in eps)
-    if len(sizes) != len(budgets) or sum(sizes) == 0:
-        raise ValueError(
-            f"level_sizes and eps must have the same length and hold at least one user, got {level_sizes!r} and "
-            f"{eps!r}."
-        )
-    check_open_unit("delta", delta)
-    check_choice("accounting", accounting, SEGMENTED_ACCOUNTINGS)
-    _check_items(domain_size, set_size)
-    if spread is not None:
-        spread = checked_spread(spread, domain_size, set_size)
-    search = _Search(sizes, budgets, delta, domain_size, set_size, accounting, spread)
-    if blankets is not None:
-        return search.plan(check_positive("blankets", blankets))
-    if interval is not None:
-        low, high = (check_positive("interval", end) for end in interval)
-        if low > high:
-            raise ValueError(f"interval must be given as (smaller, larger), got {interval!r}.")
-        interval = (low, high)
-    return _best_plan(search, interval)
-
-
-@dataclass(frozen=True)
-class _Search:
-    """The setting of a search; plans and errors as a function of m."""
-
-    level_sizes: tuple[int, ...]
-    eps: tuple[float, ...]
-    delta: float
-    domain_size: int
-    set_size: int
-    accounting: str
-    spread: float | None
-
-    def plan(self, blankets: float, flat: tuple[float, float] | None = None) -> SegmentedPlan:
-        """Return the plan for a number of blanket messages."""
-        n = sum(self.level_sizes)
-        setting = (self.domain_size, self.set_size)
-        rates = tuple(
-            level_rate(n, blankets, *setting, e, self.delta, accounting=self.accounting) for e in self.eps
-        )
-        return SegmentedPlan(
-            self.level_sizes,
-            self.eps,
-            self.delta,
-            rates,
-            blankets,
-            *setting,
-            self.accounting,
-            blanket_law_of(self.accounting),
-            flat,
-        )
-
-    def objective(self, blankets: float) -> float:
-        """Return what is minimised."""
-        plan = self.plan(blankets)
-        return plan.error_bound() if self.spread is None else plan.expected_sse(self.spread)
-
-    def kinks(self) -> list[float]:
-        """Return m_k of all levels that somebody chose, increasing."""
-        return sorted(
-            full_reporting(
-                sum(self.level_sizes),
-                self.domain_size,
-                self.set_size,
-                e,
-                self.delta,
-                accounting=self.accounting,
-            )
-            for n, e in zip(self.level_sizes, self.eps, strict=True)
-            if n > 0
-        )
-
-
-@remember(_REMEMBERED)
-def _best_plan(search: _Search, interval: tuple[float, float] | None) -> SegmentedPlan:
-    kinks = search.kinks()
-    low, high = interval if interval is not None else (kinks[0], kinks[-1])
-    if high == 0:  # all hold all items, there is nothing to hide
-        return search.plan(0.0, (0.0, 0.0))
-    integers: list[float] = []
-    if search.accounting == "printed":
-        integers = [float(i) for i in range(math.ceil(low), math.floor(high) + 1)][:_MOST_INTEGERS]
-    spaced = np.geomspace(low, high, _POINTS[search.accounting]).tolist() if low < high else []
-    points = sorted({low, high, *(m for m in [*kinks, *integers, *spaced] if low <= m <= high)})
-    values = [search.objective(m) for m in points]
-    at = int(np.argmin(values))
-    best, value = points[at], values[at]
-    for left, right in zip(points[max(at - 1, 0) :][:2], points[max(at - 1, 0) + 1 : at + 2], strict=False):
-        m, found = _golden(search.objective, left, right)
-        if found < value:
-            best, value = m, found
-    flat = [
-        _end(search.objective, [best, *beyond], _FLAT * value)
-        for beyond in ([m for m in reversed(points) if m < best], [m for m in points if m > best])
-    ]
-    return search.plan(best, (flat[0], flat[1]))
-
-
-def _golden(function: Callable[[float], float], left: float, right: float) -> tuple[float, float]:
-    """Return where a function with one minimum inside (left, right) has it, and its value there."""
-    a, b = math.log(left), math.log(right)
-    x, y = b - _GOLDEN * (b - a), a + _GOLDEN * (b - a)
-    at_x, at_y = function(math.exp(x)), function(math.exp(y))
-    while b - a > _MTOL:
-        if at_x <= at_y:
-            b, y, at_y = y, x, at_x
-            x = b - _GOLDEN * (b - a)
-            at_x = function(math.exp(x))
-        else:
-            a, x, at_x = x, y, at_y
-            y = a + _GOLDEN * (b - a)
-            at_y = function(math.exp(y))
-    return (math.exp(x), at_x) if at_x <= at_y else (math.exp(y), at_y)
-
-
-def _end(function: Callable[[float], float], points: list[float], most: float) -> float:
-    """Return how far one can go along the points without exceeding a value; the first one does not exceed it."""
-    inside = points[0]
-    for point in points[1:]:
-        if function(point) > most:
-            outside = point
-            break
-        inside = point
-    else:
-        return inside
-    while abs(math.log(outside / inside)) > _ETOL:
-        middle = math.sqrt(inside * outside)
-        if function(middle) > most:
-            outside = middle
-        else:
-            inside = middle
-    return inside
-
-
-def blanket_law_of(accounting: str) -> BlanketLaw:
-    """Return the law of the number of blanket messages that an accounting is for."""
     return "binomial" if accounting == "printed" else "poisson"
 
 
-def _check_items(domain_size: int, set_size: int) -> None:
+def check_items(domain_size: int, set_size: int) -> None:
+    """Check the numbers of items; ValueError if a set is larger than the domain."""
     check_count("domain_size", domain_size, 2)
     check_count("set_size", set_size, 1)
     if set_size > domain_size:

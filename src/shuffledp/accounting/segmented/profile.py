@@ -36,6 +36,10 @@ class SegmentedProfile:
     ------
     ValueError
         If there is no such level.
+
+    Notes
+    -----
+    Wang et al. 2024, arXiv 2407.19639, Theorem 3, with an upper bound on delta unless `kind` is ``approximate``.
     """
 
     plan: SegmentedPlan
@@ -55,7 +59,9 @@ class SegmentedProfile:
         return "upper" if proven else "approximate"
 
     def delta(self, eps: ArrayLike) -> NDArray[np.float64]:
-        """Return delta for each eps (nats, >= 0), shape of `eps`; both directions agree."""
+        """Return delta for each eps (nats, >= 0), shape of `eps`; both directions agree; an upper bound,
+        or for `kind` ``approximate`` the claim of the paper.
+        """
         eps_ = np.asarray(eps, np.float64)
         values = [self._delta(check_nonnegative("eps", float(e))) for e in eps_.flat]
         return np.array(values).reshape(eps_.shape)
@@ -86,6 +92,15 @@ def full_reporting_standing(plans: Sequence[SegmentedPlan], calibration: str) ->
     calibration : {"variation_ratio", "numeric", "analytic"}
         See :func:`shuffledp.accounting.baselines.sets.mm_plan`. The published ones treat binomial numbers as Poisson
         variables, or hold for small eps only; each plan is compared with the proven bound of its divergence.
+
+    Returns
+    -------
+    Standing
+        An upper bound, or unproven if the exact divergence exceeds the budget.
+
+    Notes
+    -----
+    Derived for this project, for the calibrations of Luo, Wang and Yi 2022.
     """
     if calibration == "variation_ratio":
         return UPPER

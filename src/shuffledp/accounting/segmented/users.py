@@ -31,7 +31,8 @@ from scipy.fft import irfft, next_fast_len, rfft
 
 from shuffledp.accounting.errors import Infeasible
 from shuffledp.accounting.general.labeled_counts import check_size
-from shuffledp.accounting.segmented.items import check_setting, gaussian_noise
+from shuffledp.accounting.segmented.item_calibration import gaussian_noise
+from shuffledp.accounting.segmented.items import check_setting
 from shuffledp.numerics.checks import (
     check_count,
     check_nonnegative,
@@ -91,16 +92,32 @@ def user_level_delta(
     Returns
     -------
     float
-        In [0, 1], the same in both directions; up to 1e-4 relative too large, down to 1e-270 (more
+        In [0, 1], the same in both directions. An upper bound, too large by at most 1e-4 relative, down to 1e-270 (more
         where hardly any blanket message meets an exchanged item). Non-decreasing in
         `reporting_rate` and non-increasing in `blankets`, up to that error.
 
     Raises
     ------
-    ValueError
-        If an argument is outside its range.
     Infeasible
         If so many messages meet so few items that the sum does not fit into memory.
+
+    Notes
+    -----
+    Derived for this project, see the module's description; the paper composes by groups (arXiv 2407.19639, Theorem 3).
+    Replacement of the user's whole set.
+
+    Examples
+    --------
+    Three items of a user, and what group composition of one item (the paper's Theorem 3) claims instead:
+
+    >>> import math
+    >>> from shuffledp.accounting import segmented_delta, user_level_delta
+    >>> setting = {"reporting_rate": 1.0, "n": 1000, "blankets": 5.0, "domain_size": 20}
+    >>> print(f"{user_level_delta(1.0, set_size=3, **setting):.2e}")
+    3.34e-12
+    >>> item = segmented_delta(1 / 3, blanket_law="poisson", **setting)
+    >>> print(f"{3 * math.exp(1.0) * item:.2e}")
+    2.38e-05
     """
     eps = check_nonnegative("eps", eps)
     rate = check_unit("reporting_rate", reporting_rate)
@@ -131,12 +148,16 @@ def user_level_reporting_rate(
     Returns
     -------
     float
-        In (0, 1]; about 1e-5 relative too small, as :func:`user_level_delta` is too large.
+        In (0, 1]; rounded down, by about 1e-5 relative, as :func:`user_level_delta` is too large.
 
     Raises
     ------
-    ValueError, Infeasible
+    Infeasible
         As :func:`user_level_delta`.
+
+    Notes
+    -----
+    Derived for this project; inverts :func:`user_level_delta`. Replacement of the user's whole set.
     """
     check_setting(n, domain_size)
     blankets = check_nonnegative("blankets", blankets)
@@ -165,14 +186,18 @@ def user_level_blankets(n: int, domain_size: int, set_size: int, eps: float, del
     Returns
     -------
     float
-        About 1e-5 relative too large, as :func:`user_level_delta` is; 0 if all users hold all items.
+        Rounded up, by about 1e-5 relative, as :func:`user_level_delta` is an upper bound; 0 if all users hold all
+        items.
 
     Raises
     ------
-    ValueError
-        If an argument is outside its range.
     Infeasible
         If more than 1e9 messages per user would be needed, or the sum does not fit into memory.
+
+    Notes
+    -----
+    Derived for this project; inverts :func:`user_level_delta` at a reporting rate of 1. Replacement of the user's whole
+    set.
     """
     check_setting(n, domain_size)
     eps = check_positive("eps", eps)

@@ -54,12 +54,11 @@ def atom_indices(
     Returns
     -------
     tuple of int
-        2 D - 1 indices: those of :func:`atom_inverse`'s columns, with atom 1 in the place of message -1.
+        2 D - 1 indices, exact: those of :func:`atom_inverse`'s columns, with atom 1 in the place of message -1.
 
-    Raises
-    ------
-    ValueError
-        If an argument is outside its range.
+    Notes
+    -----
+    Ghazi et al. 2021 (ICML), Section 4.4; the order is that of this project.
     """
     size, _, _ = check_atoms(max_value, atoms, hubs)
     return (*range(-size, -1), 1, *range(2, size + 1))
@@ -78,17 +77,26 @@ def atom_inverse(
     Returns
     -------
     (2 D - 1, 2 D - 1) ndarray of int64
-        Rows in the order of :func:`atom_indices`; columns for the messages ``-D, .., -1, 2, .., D``.
-
-    Raises
-    ------
-    ValueError
-        If an argument is outside its range.
+        Exact integers. Rows in the order of :func:`atom_indices`; columns for the messages ``-D, .., -1, 2, .., D``.
 
     Notes
     -----
     ``c_1 = 0``, ``c_(-1) = e_1``, ``c_i = e_i - sum of c_part``: atom i produces one message i and parts that have to
     be cancelled, and messages +1 are free.
+
+    Ghazi et al. 2021 (ICML), Section 4.4 (Theorem 12); other atoms than ``halving`` are derived for this project.
+
+    Examples
+    --------
+    By how much the atoms {-2, 1, 1}, {-1, 1} and {-1, -1, 2} appear to change when a message -2, -1 or 2 is added:
+
+    >>> from shuffledp.accounting import atom_indices, atom_inverse
+    >>> atom_indices(2)
+    (-2, 1, 2)
+    >>> print(atom_inverse(2))
+    [[ 1  0  0]
+     [ 0  1 -2]
+     [ 0  0  1]]
     """
     return _inverse(*check_atoms(max_value, atoms, hubs)).copy()
 
@@ -108,12 +116,11 @@ def atom_messages(
     Returns
     -------
     dict of int to int
-        Message to multiplicity, ascending; messages times multiplicities sum to 0.
+        Exact. Message to multiplicity, ascending; messages times multiplicities sum to 0.
 
-    Raises
-    ------
-    ValueError
-        If an argument is outside its range.
+    Notes
+    -----
+    Ghazi et al. 2021 (ICML), Section 4.4; other atoms than ``halving`` are derived for this project.
     """
     size, kind, coins = check_atoms(max_value, atoms, hubs)
     known = atom_indices(size, atoms=kind, hubs=coins or None)
@@ -140,10 +147,14 @@ def used_atoms(
     max_value, atoms, hubs
         As in :func:`atom_indices`.
 
-    Raises
-    ------
-    ValueError
-        If an argument is outside its range.
+    Returns
+    -------
+    tuple of int
+        Exact: neither more nor fewer.
+
+    Notes
+    -----
+    Derived for this project, from Theorem 8 of Ghazi et al. 2021 (ICML).
     """
     changes = input_changes(max_value, atoms=atoms, hubs=hubs)
     known = atom_indices(max_value, atoms=atoms, hubs=hubs)
@@ -163,12 +174,12 @@ def input_changes(
     Returns
     -------
     (2 D - 1, D + 1) ndarray of int64
-        Rows in the order of :func:`atom_indices`; column x is ``c_x`` for the input x, 0 for x = 0 and x = 1.
+        Exact integers. Rows in the order of :func:`atom_indices`; column x is ``c_x`` for the input x, 0 for x = 0 and
+        x = 1.
 
-    Raises
-    ------
-    ValueError
-        If an argument is outside its range.
+    Notes
+    -----
+    Ghazi et al. 2021 (ICML), the columns ``c_x`` of Theorem 8.
     """
     size, kind, coins = check_atoms(max_value, atoms, hubs)
     inverse = _inverse(size, kind, coins)
@@ -188,18 +199,21 @@ def dominating_vector(max_value: int) -> NDArray[np.int64]:
     Returns
     -------
     (2 D - 1,) ndarray of int64
-        In the order of :func:`atom_indices`.
-
-    Raises
-    ------
-    ValueError
-        If `max_value` is outside its range.
+        In the order of :func:`atom_indices`. An upper bound, rounded up: smaller vectors may dominate too.
 
     Notes
     -----
     ``t_i = ceil(Gamma / |i|)`` with ``Gamma = D (ceil(log2 D) + 1)``: repeated halving of i has at most
     ``ceil(log2 |i|) + 1`` levels, and each adds at most ``|i|`` to ``sum |c_j| |j|``. The logarithm has base 2: with
     the natural one the vector no longer dominates for D = 6, 7, 11 and most others. Ghazi et al. 2021, Theorem 12.
+
+    Examples
+    --------
+    >>> from shuffledp.accounting import atom_indices, dominating_vector
+    >>> atom_indices(3)
+    (-3, -2, 1, 2, 3)
+    >>> print(dominating_vector(3))
+    [3 5 9 5 3]
     """
     size, _, _ = check_atoms(max_value, "halving", None)
     gamma = domination_constant(size)
@@ -207,7 +221,22 @@ def dominating_vector(max_value: int) -> NDArray[np.int64]:
 
 
 def domination_constant(max_value: int) -> int:
-    """Return Gamma of :func:`dominating_vector`, ``D (ceil(log2 D) + 1)``."""
+    """Return Gamma of :func:`dominating_vector`, ``D (ceil(log2 D) + 1)``.
+
+    Parameters
+    ----------
+    max_value : int
+        Largest input D, >= 1.
+
+    Returns
+    -------
+    int
+        Exact.
+
+    Notes
+    -----
+    Ghazi et al. 2021 (ICML), proof of Theorem 12, see :func:`dominating_vector`.
+    """
     size = check_count("max_value", max_value, 1)
     return size * ((size - 1).bit_length() + 1)
 
@@ -224,10 +253,14 @@ def noise_norm(
     max_value, atoms, hubs
         As in :func:`atom_indices`.
 
-    Raises
-    ------
-    ValueError
-        If an argument is outside its range.
+    Returns
+    -------
+    float
+        Exact up to rounding.
+
+    Notes
+    -----
+    Ghazi et al. 2021 (ICML), the norm of Theorem 12 and of Observation 6.
     """
     return math.fsum(
         sum(atom_messages(index, max_value, atoms=atoms, hubs=hubs).values()) * weight
@@ -239,6 +272,15 @@ def check_atoms(max_value: int, atoms: str, hubs: Sequence[int] | None) -> tuple
     """Return the arguments of :func:`atom_indices` in standard form, or raise ValueError.
 
     The hubs come back ascending, empty for other atoms than ``hub``.
+
+    Returns
+    -------
+    tuple
+        D, the kind of atoms, and the hubs, exact.
+
+    Notes
+    -----
+    Derived for this project.
     """
     size = check_count("max_value", max_value, 1)
     if size > MOST_VALUE:

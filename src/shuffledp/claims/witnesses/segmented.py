@@ -12,15 +12,15 @@ from collections import defaultdict
 
 from shuffledp.accounting.baselines.sets import SeparatePlan, sep_mm_plan
 from shuffledp.accounting.general.variation_ratio import variation_ratio_delta
+from shuffledp.accounting.segmented.item_calibration import blankets_for_full_reporting, reporting_rate
 from shuffledp.accounting.segmented.items import (
     all_counts_delta,
     blanket_slots,
-    blankets_for_full_reporting,
     item_delta,
-    reporting_rate,
     segmented_delta,
 )
-from shuffledp.accounting.segmented.plans import SegmentedPlan, segmented_plan
+from shuffledp.accounting.segmented.plan_search import segmented_plan
+from shuffledp.accounting.segmented.plans import SegmentedPlan
 from shuffledp.accounting.segmented.users import user_level_blankets, user_level_delta
 from shuffledp.claims.witness import Witness, WitnessFunction
 

@@ -12,8 +12,8 @@ import numpy as np
 
 from shuffledp.accounting.baselines.fragmented_rappor import rappor_delta, rappor_flip_probability
 from shuffledp.accounting.baselines.split_and_mix import ikos_shares
+from shuffledp.accounting.summation.closed_designs import best_modular_design
 from shuffledp.accounting.summation.noise_atoms import atom_indices, atom_inverse, dominating_vector
-from shuffledp.accounting.summation.noise_design import best_modular_design
 from shuffledp.claims.witness import Witness, WitnessFunction
 from shuffledp.numerics.windows import binomial_window
 from shuffledp.utility.sums import rappor_count_variance, rappor_mse

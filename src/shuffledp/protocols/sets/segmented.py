@@ -11,7 +11,8 @@ from numpy.typing import NDArray
 
 from shuffledp.accounting.doubts import NUMBER_OF_MESSAGES
 from shuffledp.accounting.general.profiles import PrivacyProfile
-from shuffledp.accounting.segmented.plans import SegmentedPlan, segmented_plan
+from shuffledp.accounting.segmented.plan_search import segmented_plan
+from shuffledp.accounting.segmented.plans import SegmentedPlan
 from shuffledp.accounting.segmented.profile import SegmentedProfile
 from shuffledp.accounting.standing import UPPER, Standing, weakest
 from shuffledp.numerics.checks import check_choice

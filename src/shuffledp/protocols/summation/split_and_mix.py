@@ -8,11 +8,10 @@ from typing import Any, ClassVar, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from shuffledp.accounting.baselines.fragmented_rappor import TOO_FEW_SHARES
 from shuffledp.accounting.baselines.split_and_mix import (
     IKOS_FORMS,
+    TOO_FEW_SHARES,
     ikos_distance,
-    ikos_group_order,
     ikos_shares,
 )
 from shuffledp.accounting.errors import Infeasible
@@ -25,7 +24,7 @@ from shuffledp.protocols.base import Cost, Messages, ProtocolBase
 from shuffledp.protocols.frequency._secret_shares import LARGEST_GROUP, split, sum_modulo
 from shuffledp.protocols.summation._sums import LaplaceProfile, Numbers, numbers_of, over_users
 from shuffledp.tasks import Budget, Floats, Ints, Participants, Public, Task, Users
-from shuffledp.utility.sums import central_laplace_mse
+from shuffledp.utility.sums import central_laplace_mse, ikos_group_order
 
 GROUPS = ("wide", "figure")
 #: Users from which on the published bounds hold.

@@ -1,0 +1,233 @@
+"""Closed-form ways to choose a noise design: the printed parameters, and the modular theorem with exact noises.
+
+Source: Ghazi et al. 2021 (ICML), Theorems 2 and 8. Conventions as in
+:mod:`shuffledp.accounting.summation.noise_design`.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from shuffledp.accounting.errors import Infeasible
+from shuffledp.accounting.summation.noise_atoms import (
+    atom_indices,
+    check_atoms,
+    dominating_vector,
+    input_changes,
+)
+from shuffledp.accounting.summation.noise_design import NoiseDesign
+from shuffledp.accounting.summation.shift_noise import smallest_noise
+from shuffledp.numerics.checks import check_count, check_open_unit, check_positive
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+
+def analytic_design(max_value: int, eps: float, delta: float, gamma: float) -> NoiseDesign:
+    """Return the paper's parameters in closed form, with halving atoms, all of them.
+
+    Parameters
+    ----------
+    max_value : int
+        Largest input D, >= 1.
+    eps : float
+        Nats, > 0.
+    delta : float
+        In (0, 1/2).
+    gamma : float
+        In (0, 1/2); ``eps_star = (1 - gamma) eps``.
+
+    Returns
+    -------
+    NoiseDesign
+        An upper bound on the noise that the budget needs: its exact delta is far smaller. With two noises on atom 1.
+        For D = 1 the second one, which no input needs, is there too, as printed.
+
+    Raises
+    ------
+    Infeasible
+        If delta or gamma is 1/2 or more, outside of the theorem.
+
+    Notes
+    -----
+    Ghazi et al. 2021, proof of Theorem 2: ``eps_1 = eps_2 = min(1, gamma eps) / 2``, ``delta_1 = delta_2 = delta / 2``;
+    ``NB(3 (1 + log(1 / delta_1)), e^(-0.2 eps_1 / D))`` on atom 1, and
+    ``NB(3 (1 + log(|S| / delta_2)), e^(-0.2 eps_2 / (2 t_s)))`` on every atom, t from
+    :func:`~shuffledp.accounting.summation.noise_atoms.dominating_vector`.
+
+    Examples
+    --------
+    Printed parameters for a million users with inputs 0..3: messages of noise per user, and the mean squared error of
+    the sum:
+
+    >>> from shuffledp.accounting import analytic_design
+    >>> design = analytic_design(3, 1.0, 1e-6, 0.1)
+    >>> round(design.messages / 10**6, 3), round(design.mse, 2)
+    (0.705, 22.06)
+    """
+    size = check_count("max_value", max_value, 1)
+    eps = check_positive("eps", eps)
+    delta = check_open_unit("delta", delta)
+    gamma = check_open_unit("gamma", gamma)
+    for name, value in (("delta", delta), ("gamma", gamma)):
+        if value >= 0.5:
+            raise Infeasible(f"The theorem holds for {name} < 1/2, got {value!r}.")
+    part = min(1.0, gamma * eps) / 2
+    indices = atom_indices(size)
+    shape = 3 * (1 + math.log(len(indices) / (delta / 2)))
+    bounds = dominating_vector(size).tolist()
+    return NoiseDesign(
+        size,
+        (1 - gamma) * eps,
+        "halving",
+        (),
+        (1, *indices),
+        (3 * (1 + math.log(2 / delta)), *(shape for _ in indices)),
+        (math.exp(-0.2 * part / size), *(math.exp(-0.2 * part / (2 * t)) for t in bounds)),
+        eps,
+        delta,
+    )
+
+
+def modular_design(
+    max_value: int,
+    eps: float,
+    delta: float,
+    eps_star: float,
+    *,
+    split: float,
+    atoms: str = "halving",
+    hubs: Sequence[int] | None = None,
+) -> NoiseDesign:
+    """Return a design by the paper's modular theorem, with the smallest noises that fulfil its conditions exactly.
+
+    Parameters
+    ----------
+    max_value : int
+        Largest input D, >= 1.
+    eps : float
+        Nats, > `eps_star`.
+    delta : float
+        In (0, 1).
+    eps_star : float
+        Nats, > 0.
+    split : float
+        Part of ``eps - eps_star`` for the noise that hides the unary messages, in (0, 1); the rest goes to the atoms.
+    atoms, hubs
+        As in :func:`~shuffledp.accounting.summation.noise_atoms.atom_indices`. Other atoms than ``halving`` share
+        the budget in proportion to their largest shifts.
+
+    Returns
+    -------
+    NoiseDesign
+        Meets its budget: the delta of the theorem is an upper bound. Two noises on atom 1 if inputs change it, and none
+        on atoms that inputs cannot change.
+
+    Raises
+    ------
+    Infeasible
+        If ``eps_star >= eps``: nothing is left for the noises.
+
+    Notes
+    -----
+    Theorem 8 of Ghazi et al. 2021 with ``eps_1 = split (eps - eps_star)``, delta halved. On each used atom, the
+    largest shift k is hidden at ``eps_2 k / (2 t_s)`` and ``delta_2`` over the number of used atoms; two columns
+    dominated by t differ by at most ``2 t``.
+    """
+    size, kind, coins = check_atoms(max_value, atoms, hubs)
+    eps = check_positive("eps", eps)
+    delta = check_open_unit("delta", delta)
+    eps_star = check_positive("eps_star", eps_star)
+    split = check_open_unit("split", split)
+    if eps_star >= eps:
+        raise Infeasible(
+            f"eps_star must be below eps = {eps!r} to leave something for the noises, got {eps_star!r}."
+        )
+    changes = input_changes(size, atoms=kind, hubs=coins or None)
+    rows = atom_indices(size, atoms=kind, hubs=coins or None)
+    moved = {index: row for index, row in zip(rows, changes, strict=True) if np.any(row)}
+    bounds = _domination(size, kind, moved)
+    indices, shapes, scales = [1], [], []
+    first = smallest_noise(size, split * (eps - eps_star), delta / 2)
+    shapes.append(first[0])
+    scales.append(first[1])
+    for index, row in moved.items():
+        largest = int(row.max() - row.min())
+        budget = (1 - split) * (eps - eps_star) * largest / (2 * bounds[index])
+        shape, scale = smallest_noise(largest, budget, delta / 2 / len(moved))
+        indices.append(index)
+        shapes.append(shape)
+        scales.append(scale)
+    return NoiseDesign(
+        size,
+        eps_star,
+        kind,
+        coins,
+        tuple(indices),
+        tuple(shapes),
+        tuple(s / (1 + s) for s in scales),
+        eps,
+        delta,
+    )
+
+
+def _domination(size: int, kind: str, moved: Mapping[int, Any]) -> dict[int, float]:
+    """Return a vector that dominates all columns: the paper's, or for other atoms the scaled largest entries."""
+    if kind == "halving":
+        return dict(zip(atom_indices(size), dominating_vector(size).tolist(), strict=True))
+    largest = {index: float(np.max(np.abs(row))) for index, row in moved.items()}
+    load = max(
+        (sum(abs(int(row[x])) / largest[i] for i, row in moved.items()) for x in range(size + 1)), default=1.0
+    )
+    return {index: load * value for index, value in largest.items()}
+
+
+def best_modular_design(
+    max_value: int, eps: float, delta: float, eps_star: float, *, step: float = 0.01
+) -> tuple[NoiseDesign, float]:
+    """Return the modular design with the fewest messages over a grid of splits, and its split.
+
+    Parameters
+    ----------
+    max_value, eps, delta, eps_star
+        As in :func:`modular_design`.
+    step : float
+        Distance of the splits, in (0, 1/2).
+
+    Returns
+    -------
+    design : NoiseDesign
+        Meets its budget, as the delta of the theorem is an upper bound.
+    split : float
+        The best of the grid, exact if the number of messages has one minimum along it.
+
+    Raises
+    ------
+    Infeasible
+        As :func:`modular_design`.
+
+    Notes
+    -----
+    Ghazi et al. 2021 (ICML), Theorem 8; the search over splits is derived for this project.
+    """
+    step = check_open_unit("step", step)
+    count = math.ceil(1 / step)
+
+    def messages(place: int) -> float:
+        return modular_design(max_value, eps, delta, eps_star, split=place / count).messages
+
+    low, high = 1, count - 1
+    while high - low > 2:  # unimodal in the split
+        third = (high - low) // 3
+        left, right = low + max(third, 1), high - max(third, 1)
+        if left >= right:
+            right = left + 1
+        if messages(left) <= messages(right):
+            high = right if right < high else high - 1
+        else:
+            low = left if left > low else low + 1
+    best = min(range(low, high + 1), key=messages)
+    return modular_design(max_value, eps, delta, eps_star, split=best / count), best / count

@@ -1,0 +1,290 @@
+"""Losses of one noise on a grid: the parts that the exact accountant of correlated noise convolves.
+
+See :mod:`shuffledp.accounting.summation.joint_noise` for the ways to put a loss between two grid points, and for what
+is counted against a certified bound.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+from scipy.special import betainc, gammainccinv
+
+from shuffledp.accounting.errors import Infeasible
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from shuffledp.accounting.summation.noise_design import NoiseDesign
+
+    Floats = NDArray[np.float64]
+
+#: Unit of rounding of a float.
+UNIT = 2.0**-53
+#: Mass that a window may leave out: of a certified bound, and of an estimate.
+_OMITTED = {"upper": 1e-17, "lower": 1e-17, "estimate": 1e-13}
+#: Probabilities below this are left out at the lower end of a window; denormal numbers are slow.
+_TINY = 1e-290
+#: Largest window of a noise.
+_MOST_WINDOW = 2**24
+
+
+@dataclass(frozen=True)
+class LossGrid:
+    """Grid points ``j step``, ``-size / 2 <= j < size / 2``, stored at place j modulo `size`; exact.
+
+    Parameters
+    ----------
+    step : float
+        Nats.
+    size : int
+        A power of two.
+    stride : int
+        Grid steps in ``eps_star / D``.
+
+    Notes
+    -----
+    Derived for this project.
+    """
+
+    step: float
+    size: int
+    stride: int
+
+    @property
+    def first(self) -> int:
+        """Index of the lowest grid point."""
+        return -self.size // 2
+
+    @property
+    def last(self) -> int:
+        """Index of the highest grid point."""
+        return self.size // 2 - 1
+
+
+@dataclass(frozen=True, eq=False)
+class Cells:
+    """Finite losses on consecutive grid points from `start`, and the mass of infinite loss.
+
+    `clipped` is the finite part of that mass, or what a lower bound rounded down, for lying above the grid.
+
+    Notes
+    -----
+    Derived for this project.
+    """
+
+    start: int
+    mass: Floats
+    infinite: float
+    clipped: float = 0.0
+
+
+@dataclass(frozen=True, eq=False)
+class Noise:
+    """The law of one atom's noise: probabilities of 0.. and logarithms of ratios by differences.
+
+    `log_law` holds ``log P(y)`` up to a constant, with an absolute error of at most `error`; `mass` the
+    probabilities that count, 0 elsewhere; `omitted` bounds the rest.
+
+    Notes
+    -----
+    Derived for this project. Exact up to `omitted` and `error`.
+    """
+
+    log_law: Floats
+    mass: Floats
+    first: int
+    omitted: float
+    error: float
+
+
+def add_cells(row: Floats, start: int, mass: Floats) -> None:
+    """Add cells to a row whose place j modulo the size holds grid point j; at most one turn.
+
+    Notes
+    -----
+    Derived for this project. Exact.
+    """
+    split = -start
+    if 0 < split < mass.size:
+        row[start:] += mass[:split]
+        row[: mass.size - split] += mass[split:]
+        return
+    begin = start % row.size
+    row[begin : begin + mass.size] += mass
+
+
+def clipped_cells(start: int, mass: Floats, bound: str, grid: LossGrid) -> Cells:
+    """Return cells within the grid: what lies above it becomes infinite, or is rounded down, by `bound`.
+
+    Notes
+    -----
+    Derived for this project.
+    """
+    stop = start + mass.size
+    if start >= grid.first and stop - 1 <= grid.last:
+        return Cells(start, mass, 0.0)
+    low, high = max(grid.first - start, 0), max(stop - 1 - grid.last, 0)
+    below, above = float(np.sum(mass[:low])), float(np.sum(mass[max(mass.size - high, 0) :]))
+    kept = mass[low : mass.size - high].copy()
+    if kept.size == 0:
+        kept = np.zeros(1)
+        start, low = (grid.first, 0) if below > 0 else (grid.last, 0)
+    if bound == "lower":  # a loss of minus infinity counts nothing
+        kept[-1] += above
+        return Cells(start + low, kept, 0.0, above)
+    kept[0] += below
+    return Cells(start + low, kept, above, above)
+
+
+def atom_noise(design: NoiseDesign, index: int, most_shift: int, bound: str, *, central: bool) -> Noise:
+    """Return the law of the noise on one atom; with the geometric part of the central noise if asked for.
+
+    Notes
+    -----
+    Derived for this project. An upper or lower bound counts `omitted` and `error` against its answer.
+    """
+    laws = [
+        (r, p) for i, r, p in zip(design.indices, design.shapes, design.ratios, strict=True) if i == index
+    ]
+    shape, ratio = laws[0]
+    tail = _OMITTED[bound]
+    others = []  # geometric factors; a sum of noises is as private as any of its summands at least
+    for r, p in laws[1:]:
+        whole = math.ceil(r) if bound == "lower" else math.floor(r)
+        others += [p] * whole
+    if central:
+        others.append(math.exp(-2 * design.eps_star / design.max_value))
+    last = _upper_end(shape, ratio, tail)
+    beyond = tail
+    for p in sorted(set(others)):
+        count = others.count(p)
+        last += _upper_end(float(count), p, tail)
+        beyond += tail
+    if last + most_shift > _MOST_WINDOW:
+        raise Infeasible(f"The noise of atom {index} has a window of more than {_MOST_WINDOW} values.")
+    y = np.arange(1.0, last + most_shift + 1)
+    steps = np.log1p((shape - 1) / y)
+    growth = np.concatenate(([0.0], np.cumsum(steps)))
+    log_ratio = math.log(ratio)
+    log_law = growth + log_ratio * np.arange(growth.size)
+    start = shape * math.log1p(-ratio)
+    largest = float(np.max(np.abs(growth)) + np.max(np.abs(log_law + start)))
+    error = 4 * UNIT * growth.size * largest if bound != "estimate" else 0.0
+    with np.errstate(under="ignore"):
+        law = np.exp(log_law + start)
+    law[law < _TINY] = 0.0
+    if not others:
+        return _windowed(log_law, law, last, beyond, error)
+    with np.errstate(under="ignore", divide="ignore"):
+        for p in others:
+            law = _with_geometric(law, p)
+            error += 8 * UNIT * law.size.bit_length() if bound != "estimate" else 0.0
+        law[law < _TINY] = 0.0
+        return _windowed(np.log(law), law, last, beyond, error)
+
+
+def _with_geometric(law: Floats, ratio: float) -> Floats:
+    """Return the law of a sum with a geometric variable, ``Pr[j] = (1 - ratio) ratio^j``.
+
+    Sums of powers are doubled in length at every step: positive terms only, and few roundings.
+    """
+    total, length = law * (1 - ratio), 1
+    while length < law.size:
+        power = ratio**length
+        if power < _TINY:
+            break
+        longer = total.copy()
+        longer[length:] += power * total[:-length]
+        total, length = longer, 2 * length
+    return total
+
+
+def _windowed(log_law: Floats, law: Floats, last: int, beyond: float, error: float) -> Noise:
+    mass = law[: last + 1]
+    first = int(np.argmax(mass > 1e-40))
+    return Noise(log_law, mass, first, beyond + first * 1e-40, error)
+
+
+def _upper_end(shape: float, ratio: float, tail: float) -> int:
+    """Return a value that a negative binomial variable exceeds with probability at most `tail`."""
+    scale = 1 / (1 / ratio - 1)
+    last = math.ceil(scale * float(gammainccinv(shape, tail))) + 1
+    while float(betainc(last + 1, shape, ratio)) > tail:
+        last = math.ceil(1.05 * last) + 1
+    return last
+
+
+def cells_of(noise: Noise, shift: int, bound: str, grid: LossGrid) -> Cells:
+    """Return the losses of a noise against itself shifted, on the grid.
+
+    Notes
+    -----
+    Derived for this project. The hockey stick of the cells is never below the exact one for an upper bound, and
+    never above it for a lower one.
+    """
+    omitted = noise.omitted if bound == "upper" else 0.0
+    if shift == 0:
+        return Cells(0, np.ones(1), 0.0)
+    stop = noise.mass.size
+    first = max(noise.first, shift)
+    infinite = float(np.sum(noise.mass[:first])) if shift > 0 else 0.0
+    first = min(first, stop)
+    mass = noise.mass[first:stop]
+    with np.errstate(invalid="ignore"):
+        loss = (noise.log_law[first:stop] - noise.log_law[first - shift : stop - shift]) / grid.step
+    known = np.isfinite(loss)
+    if not np.all(known):  # the other law underflows; not counted from below
+        infinite += 0.0 if bound == "lower" else float(np.sum(mass[~known]))
+        mass, loss = mass[known], loss[known]
+    outside = loss > grid.last
+    clipped = 0.0
+    if np.any(outside):
+        clipped = float(np.sum(mass[outside]))
+        if bound == "lower":
+            loss = np.minimum(loss, grid.last)
+        else:
+            infinite += clipped
+            mass, loss = mass[~outside], loss[~outside]
+    if bound == "lower":
+        inside = loss >= grid.first
+        mass, loss = mass[inside], loss[inside]
+    else:
+        loss = np.maximum(loss, grid.first)
+    if mass.size == 0:
+        return Cells(0, np.zeros(1), infinite + omitted, clipped)
+    floor = np.floor(loss)
+    place = floor.astype(np.int64)
+    start = int(place.min())
+    place -= start
+    size = int(place.max()) + 2
+    if bound == "lower":
+        return Cells(start, np.bincount(place, mass, size)[:-1].astype(np.float64), infinite, clipped)
+    part = loss - floor
+    if bound == "estimate":
+        cells = np.zeros(size + 2)
+        for j, weights in enumerate(_cubic(part)):
+            cells[j : j + size - 1] += np.bincount(place, mass * weights, size - 1)
+        return _trimmed(start - 1, cells, infinite, clipped, bound, grid)
+    raised = mass * (np.expm1(-grid.step * part) / math.expm1(-grid.step))
+    cells = np.zeros(size)
+    cells += np.bincount(place, mass - raised, size)
+    cells[1:] += np.bincount(place, raised, size)[:-1]
+    return _trimmed(start, cells, infinite + omitted, clipped, bound, grid)
+
+
+def _cubic(part: Floats) -> tuple[Floats, Floats, Floats, Floats]:
+    """Return the shares of the grid points -1, 0, 1, 2 in a loss between 0 and 1: powers up to 3 are kept."""
+    below, above, beyond = part + 1, part - 1, part - 2
+    outer, inner = part * above / 6, below * beyond / 2
+    return -outer * beyond, inner * above, -inner * part, outer * below
+
+
+def _trimmed(start: int, cells: Floats, infinite: float, clipped: float, bound: str, grid: LossGrid) -> Cells:
+    if cells[-1] == 0:
+        cells = cells[:-1]
+    kept = clipped_cells(start, cells, bound, grid)
+    return Cells(kept.start, kept.mass, infinite + kept.infinite, clipped + kept.clipped)

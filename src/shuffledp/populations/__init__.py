@@ -1,0 +1,29 @@
+"""How many *other* users take part.
+
+Everything in this module describes N - 1, the number of participants besides user 1: the guarantee of the
+shuffle model with a random population is for a user who takes part, so user 1 is counted apart and N >= 1.
+
+There are two kinds. A *law* (:class:`Fixed`, :class:`Binomial`, :class:`Poisson`, :class:`Empirical`) is a
+full distribution and can be sampled. A *bound* (:class:`SubGaussian`, :class:`SubExponential`,
+:class:`MomentBounded`) only states moments and a lower tail that every possible law obeys.
+
+All of them are immutable, hashable and comparable by value.
+"""
+
+from shuffledp.populations.base import DEFAULT_TAIL, Law, Population, TailConvention
+from shuffledp.populations.bounds import MomentBounded, SubExponential, SubGaussian
+from shuffledp.populations.laws import Binomial, Empirical, Fixed, Poisson
+
+__all__ = [
+    "DEFAULT_TAIL",
+    "Binomial",
+    "Empirical",
+    "Fixed",
+    "Law",
+    "MomentBounded",
+    "Poisson",
+    "Population",
+    "SubExponential",
+    "SubGaussian",
+    "TailConvention",
+]

@@ -1,0 +1,126 @@
+"""What laws and bounds of the number of other users have in common."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from typing import TYPE_CHECKING, Literal
+
+import numpy as np
+
+from shuffledp.numerics.checks import check_open_unit
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from shuffledp.numerics.windows import Window
+
+#: Mass left out on either side of a probability window unless the caller asks for another.
+DEFAULT_TAIL = 1e-30
+
+TailConvention = Literal["variance_proxy", "printed"]
+
+
+class Population(ABC):
+    """What is known about N - 1, the number of other users who take part."""
+
+    if TYPE_CHECKING:  # at run time a property here would become the default value of the fields below
+
+        @property
+        def mean(self) -> float:
+            """Expected number of other users."""
+
+        @property
+        def variance(self) -> float:
+            """Variance of the number of other users, or an upper bound on it."""
+
+    @abstractmethod
+    def lower_bound(self, failure: float) -> float:
+        """Return a number of other users that is reached except with a given probability.
+
+        Parameters
+        ----------
+        failure : float
+            In (0, 1).
+
+        Returns
+        -------
+        float
+            A lower bound x with ``Pr[N - 1 < x] <= failure``; 0 when nothing better is known. Exact for a law: the
+            largest such integer. Not necessarily an integer for a bound.
+        """
+
+
+class Law(Population):
+    """A full distribution of N - 1."""
+
+    @abstractmethod
+    def window(self, tail: float = DEFAULT_TAIL) -> Window:
+        """Return the probabilities of the likely numbers of other users.
+
+        Parameters
+        ----------
+        tail : float
+            Mass that may be left out on either side, in (0, 1). The total left out is at most ``omitted`` of
+            the result, which is 0 where the whole support is covered.
+
+        Returns
+        -------
+        Window
+            ``start``, ``pmf`` (w,) and ``omitted``.
+        """
+
+    @abstractmethod
+    def thinned(self, rate: float) -> Law:
+        """Return the law of Bin(N - 1, rate), for example of the number of clones.
+
+        Parameters
+        ----------
+        rate : float
+            Probability with which each of the others is counted, in [0, 1].
+        """
+
+    @abstractmethod
+    def sample(
+        self, rng: np.random.Generator, size: int | tuple[int, ...] | None = None
+    ) -> NDArray[np.int64]:
+        """Draw numbers of other users.
+
+        Parameters
+        ----------
+        rng : numpy.random.Generator
+        size : int or tuple of int, optional
+            Shape of the result, () by default.
+
+        Returns
+        -------
+        ndarray of int64
+        """
+
+    def quantile(self, level: float) -> int:
+        """Return the smallest x with ``Pr[N - 1 <= x] >= level``.
+
+        Parameters
+        ----------
+        level : float
+            In (0, 1). Levels near 1 are read as ``Pr[N - 1 > x] <= 1 - level``.
+
+        Returns
+        -------
+        int
+            Number of other users.
+        """
+        level = check_open_unit(f"{type(self).__name__}: level", level)
+        window = self.window(min(DEFAULT_TAIL, 1e-13 * min(level, 1 - level)))
+        if level <= 0.5:  # sum from the side on which the probabilities are small
+            index = int(np.searchsorted(np.cumsum(window.pmf), level))
+        else:
+            beyond = np.cumsum(window.pmf[::-1])[::-1]  # Pr[N - 1 >= x]
+            index = int(np.count_nonzero(beyond > 1 - level)) - 1
+        return window.start + min(max(index, 0), window.pmf.size - 1)
+
+    def lower_bound(self, failure: float) -> float:
+        """Return the largest integer x with ``Pr[N - 1 < x] <= failure``."""
+        failure = check_open_unit(f"{type(self).__name__}: failure", failure)
+        window = self.window(min(DEFAULT_TAIL, 1e-13 * failure))
+        reached = int(np.searchsorted(np.cumsum(window.pmf), failure, side="right"))
+        return float(window.start + min(reached, window.pmf.size - 1))

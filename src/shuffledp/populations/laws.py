@@ -1,0 +1,243 @@
+"""Laws of the number of other users: full distributions, which can be sampled."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from shuffledp.numerics.checks import check_count, check_nonnegative, check_open_unit, check_unit
+from shuffledp.numerics.windows import Window, binomial_window, poisson_window, thin
+from shuffledp.populations.base import DEFAULT_TAIL, Law
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from numpy.typing import NDArray
+
+
+@dataclass(frozen=True)
+class Fixed(Law):
+    """A known number of other users: the classical shuffle model with N = others + 1 participants.
+
+    Parameters
+    ----------
+    others : int
+        At least 0.
+
+    Examples
+    --------
+    >>> from shuffledp.populations import Fixed
+    >>> others = Fixed(999)  # a thousand users in all
+    >>> others.mean, others.variance, others.lower_bound(1e-6)
+    (999.0, 0.0, 999.0)
+    """
+
+    others: int
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "others", check_count("Fixed: others", self.others))
+
+    @property
+    def mean(self) -> float:
+        """The number itself."""
+        return float(self.others)
+
+    @property
+    def variance(self) -> float:
+        """Zero."""
+        return 0.0
+
+    def window(self, tail: float = DEFAULT_TAIL) -> Window:
+        """Return the single point of the support; see :meth:`Law.window`."""
+        return Window(self.others, np.ones(1))
+
+    def thinned(self, rate: float) -> Binomial:
+        """Return Binomial(others, rate)."""
+        return Binomial(self.others, rate)
+
+    def sample(
+        self, rng: np.random.Generator, size: int | tuple[int, ...] | None = None
+    ) -> NDArray[np.int64]:
+        """Return the number, `size` times, without touching `rng`."""
+        return np.full(() if size is None else size, self.others, dtype=np.int64)
+
+
+@dataclass(frozen=True)
+class Binomial(Law):
+    """Each of `trials` other users takes part independently with probability `rate`.
+
+    Parameters
+    ----------
+    trials : int
+        Potential *other* users, at least 0. A paper's n' counts user 1 as well: n' = trials + 1.
+    rate : float
+        In [0, 1].
+
+    Examples
+    --------
+    Ten thousand others of whom each takes part with probability 0.1, and the number that is reached but once in a
+    million rounds:
+
+    >>> from shuffledp.populations import Binomial
+    >>> others = Binomial(10_000, 0.1)
+    >>> others.mean, round(others.variance), others.lower_bound(1e-6)
+    (1000.0, 900, 860.0)
+    >>> others.thinned(0.5)
+    Binomial(trials=10000, rate=0.05)
+    """
+
+    trials: int
+    rate: float
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "trials", check_count("Binomial: trials", self.trials))
+        object.__setattr__(self, "rate", check_unit("Binomial: rate", self.rate))
+
+    @property
+    def mean(self) -> float:
+        """``trials * rate``."""
+        return self.trials * self.rate
+
+    @property
+    def variance(self) -> float:
+        """``trials * rate * (1 - rate)``."""
+        return self.trials * self.rate * (1 - self.rate)
+
+    def window(self, tail: float = DEFAULT_TAIL) -> Window:
+        """Return the likely part of the distribution; see :meth:`Law.window`."""
+        return binomial_window(self.trials, self.rate, check_open_unit("Binomial: tail", tail))
+
+    def thinned(self, rate: float) -> Binomial:
+        """Return Binomial(trials, self.rate * rate)."""
+        return Binomial(self.trials, self.rate * check_unit("thinned: rate", rate))
+
+    def sample(
+        self, rng: np.random.Generator, size: int | tuple[int, ...] | None = None
+    ) -> NDArray[np.int64]:
+        """Draw numbers of other users; see :meth:`Law.sample`."""
+        return np.asarray(rng.binomial(self.trials, self.rate, size), np.int64)
+
+
+@dataclass(frozen=True)
+class Poisson(Law):
+    """Other users arrive independently; Poisson with mean `mean` (the papers' lambda).
+
+    Parameters
+    ----------
+    mean : float
+        Finite, at least 0.
+
+    Examples
+    --------
+    >>> from shuffledp.populations import Poisson
+    >>> others = Poisson(1000.0)
+    >>> others.lower_bound(1e-6), others.quantile(0.5)
+    (853.0, 1000)
+    >>> round(float(others.window().pmf.sum()), 9)
+    1.0
+    """
+
+    mean: float
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "mean", check_nonnegative("Poisson: mean", self.mean))
+
+    @property
+    def variance(self) -> float:
+        """Equal to the mean."""
+        return self.mean
+
+    def window(self, tail: float = DEFAULT_TAIL) -> Window:
+        """Return the likely part of the distribution; see :meth:`Law.window`."""
+        return poisson_window(self.mean, check_open_unit("Poisson: tail", tail))
+
+    def thinned(self, rate: float) -> Poisson:
+        """Return Poisson(mean * rate)."""
+        return Poisson(self.mean * check_unit("thinned: rate", rate))
+
+    def sample(
+        self, rng: np.random.Generator, size: int | tuple[int, ...] | None = None
+    ) -> NDArray[np.int64]:
+        """Draw numbers of other users; see :meth:`Law.sample`."""
+        return np.asarray(rng.poisson(self.mean, size), np.int64)
+
+
+@dataclass(frozen=True)
+class Empirical(Law):
+    """Any distribution with finite support, for example a histogram of past rounds.
+
+    Parameters
+    ----------
+    pmf : (w,) sequence of float
+        ``pmf[i]`` is the probability that N - 1 = start + i. Sums to 1 within 1e-9 and is then normalized.
+    start : int
+        Smallest number of other users, at least 0.
+
+    Raises
+    ------
+    ValueError
+        If an entry is negative or not finite, or if the sum is not 1.
+    """
+
+    pmf: tuple[float, ...]
+    start: int = 0
+
+    def __post_init__(self) -> None:
+        values = np.asarray(self.pmf, np.float64)
+        if values.ndim != 1 or values.size == 0:
+            raise ValueError(
+                f"Empirical: pmf must be a non-empty sequence of numbers, got shape {values.shape}."
+            )
+        if not np.all(np.isfinite(values) & (values >= 0)):
+            raise ValueError("Empirical: every entry of pmf must be a finite number >= 0.")
+        total = float(np.sum(values))
+        if abs(total - 1) > 1e-9:
+            raise ValueError(f"Empirical: pmf must sum to 1, got {total!r}.")
+        object.__setattr__(self, "pmf", tuple((values / total).tolist()))
+        object.__setattr__(self, "start", check_count("Empirical: start", self.start))
+
+    @classmethod
+    def of(cls, counts: Sequence[int] | NDArray[np.int64]) -> Empirical:
+        """Return the distribution of observed numbers of other users.
+
+        Parameters
+        ----------
+        counts : (r,) sequence of int
+            One number of *other* users per observed round, each at least 0.
+        """
+        values = [check_count("Empirical: counts", c) for c in counts]
+        if not values:
+            raise ValueError("Empirical: counts must not be empty.")
+        start = min(values)
+        tally = np.bincount(np.asarray(values, np.int64) - start)
+        return cls(tuple((tally / tally.sum()).tolist()), start)
+
+    @property
+    def mean(self) -> float:
+        """Expected number of other users."""
+        pmf = np.asarray(self.pmf)
+        return self.start + float(pmf @ np.arange(pmf.size))
+
+    @property
+    def variance(self) -> float:
+        """Variance of the number of other users."""
+        pmf = np.asarray(self.pmf)
+        x = np.arange(pmf.size)
+        return float(pmf @ (x - float(pmf @ x)) ** 2)
+
+    def window(self, tail: float = DEFAULT_TAIL) -> Window:
+        """Return the whole distribution; `tail` is not used. See :meth:`Law.window`."""
+        return Window(self.start, np.asarray(self.pmf))
+
+    def thinned(self, rate: float) -> Empirical:
+        """Return the law of Bin(N - 1, rate), with at most 2e-30 of its mass dropped before normalizing."""
+        window = thin(self.window(), check_unit("thinned: rate", rate), DEFAULT_TAIL)
+        return Empirical(tuple(window.pmf.tolist()), window.start)
+
+    def sample(
+        self, rng: np.random.Generator, size: int | tuple[int, ...] | None = None
+    ) -> NDArray[np.int64]:
+        """Draw numbers of other users; see :meth:`Law.sample`."""
+        return np.asarray(self.start + rng.choice(len(self.pmf), size=size, p=self.pmf), np.int64)
