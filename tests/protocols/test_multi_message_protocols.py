@@ -338,7 +338,7 @@ def test_total_delta_is_within_the_budget_and_not_far_below(name):
     for eps in (0.01, 0.5):
         for accounting in get("frequency", name).accountings:
             protocol = calibrated(name, eps, 1e-5, ADULT, accounting=accounting)
-            total = float(protocol.dominating_pair().delta(eps))
+            total = float(protocol.privacy_profile().delta(eps))
             assert total <= 1e-5
             if accounting == "exact":
                 assert total > (0.9e-5 if name != "multi_union" else 0.4e-5)
@@ -350,7 +350,7 @@ def test_printed_bound_on_the_population_overspends_a_tiny_delta():
 
     def spent(eps, delta, accounting):
         protocol = calibrated("multi_union", eps, delta, population, accounting=accounting)
-        return float(protocol.dominating_pair().delta(eps)) / delta
+        return float(protocol.privacy_profile().delta(eps)) / delta
 
     assert spent(0.5, 1e-5, "printed") < 0.6
     assert 1.2 < spent(0.5, 1e-8, "printed") < 1.3

@@ -15,7 +15,7 @@ none is feasible, that is an error, since nothing was checked.
 Statistical checks draw from a fixed seed, so that a result can be repeated, and compare with bounds that a correct
 protocol misses with a probability of about 1e-6 per comparison (five standard errors, or a p-value of 1e-6). Checks
 can show that a protocol is wrong, not that it is right: a guarantee, in particular, is only compared with the
-protocol's own dominating pair.
+protocol's own privacy profile.
 """
 
 from __future__ import annotations
@@ -702,21 +702,21 @@ def check_variance(protocol_class: Protocol, cases: Iterable[Case]) -> None:
 
 
 def check_privacy(protocol_class: Protocol, cases: Iterable[Case]) -> None:
-    """The dominating pair, where there is one, meets the budget: ``delta(eps) <= delta`` up to rounding.
+    """The privacy profile, where there is one, meets the budget: ``delta(eps) <= delta`` up to rounding.
 
     It must be an exact or an upper bound for the budget's neighbouring relation, and its delta must not grow
     with eps.
     """
     for case, protocol, where in _feasible(protocol_class, cases):
-        pair = protocol.dominating_pair()
+        pair = protocol.privacy_profile()
         if pair is None:
             continue
-        assert pair.kind in ("exact", "upper"), f"{where}: the dominating pair is only {pair.kind!r}"
-        assert pair.neighbours == case.budget.neighbours, f"{where}: the pair is for {pair.neighbours!r}"
+        assert pair.kind in ("exact", "upper"), f"{where}: the privacy profile is only {pair.kind!r}"
+        assert pair.neighbours == case.budget.neighbours, f"{where}: the profile is for {pair.neighbours!r}"
         eps = case.budget.levels[0] * np.array([0.5, 1.0, 2.0])
         delta = np.asarray(pair.delta(eps), float)
-        assert np.all((delta >= 0) & (delta <= 1)), f"{where}: the pair's delta is {delta}"
-        assert np.all(np.diff(delta) <= 1e-12), f"{where}: the pair's delta grows with eps: {delta}"
+        assert np.all((delta >= 0) & (delta <= 1)), f"{where}: the profile's delta is {delta}"
+        assert np.all(np.diff(delta) <= 1e-12), f"{where}: the profile's delta grows with eps: {delta}"
         allowed = case.budget.delta * (1 + 1e-9) + 1e-15
         assert delta[1] <= allowed, (
             f"{where}: delta is {delta[1]:.6g} at the claimed eps, above {case.budget.delta}"

@@ -188,7 +188,7 @@ class FixedDummies(DummyPoints):
         """The own report, and an even part of the dummies."""
         return self._cost(self.dummies_in_all / self.n_users)
 
-    def dominating_pair(self) -> PrivacyProfile:
+    def privacy_profile(self) -> PrivacyProfile:
         """The exact divergence of two values."""
         return BlanketProfile(self.n_users, self.domain_size, self.eps_local, self.dummies_in_all)
 
@@ -252,7 +252,7 @@ class FlexibleDummies(DummyPoints):
         """The own report, and the expected number of dummies."""
         return self._cost(self.rate * self.per_sender)
 
-    def dominating_pair(self) -> PrivacyProfile:
+    def privacy_profile(self) -> PrivacyProfile:
         """The divergence of two values, averaged over the number of senders, which the analyzer learns."""
         return BlanketProfile(self.n_users, self.domain_size, self.eps_local, self.per_sender, self.rate)
 

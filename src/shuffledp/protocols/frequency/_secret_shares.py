@@ -31,7 +31,7 @@ from shuffledp.numerics.samplers import (
     polya_difference,
 )
 from shuffledp.populations import Law, Population
-from shuffledp.protocols._schedules import law_of
+from shuffledp.protocols._requests import law_of
 from shuffledp.protocols.base import Cost, Messages, ProtocolBase, Trust
 from shuffledp.protocols.frequency._randomized_response import domain_size_of, held_counts
 from shuffledp.tasks import Budget, Floats, Ints, Participants, Public, Task, Users
@@ -440,7 +440,7 @@ class PolyaShares(SecretShares):
         """Ratio of neighbouring probabilities of the geometric noise, ``exp(-eps / p)``."""
         return math.exp(-self.eps / self.precision)
 
-    def dominating_pair(self) -> PrivacyProfile:
+    def privacy_profile(self) -> PrivacyProfile:
         """From the exact delta at the claimed eps: of the noise, averaged over N, and of the shares."""
         noise = expected_polya_delta(self.population, self.base_users, self.eps / self.precision)
         # One step of a rounded value is eps / p; p of them in a row add up to eps, and for p > 1 to more delta.
@@ -487,7 +487,7 @@ class GaussianShares(SecretShares):
 
     tau: float
 
-    def dominating_pair(self) -> GaussianSumProfile:
+    def privacy_profile(self) -> GaussianSumProfile:
         """Exact hockey stick of the noise, averaged over N, and the distance of the shares."""
         return GaussianSumProfile(
             self.population, self.eps, self.tau, self.precision, self.security_bits, self.unsecured

@@ -16,7 +16,7 @@ from shuffledp.accounting.standing import UPPER, Standing
 from shuffledp.populations import Population
 from shuffledp.protocols._requests import fixed_users, positive_delta
 from shuffledp.protocols.base import Cost, Messages
-from shuffledp.protocols.sets._items import (
+from shuffledp.protocols.sets._set_protocol import (
     SetProtocol,
     announced_sizes,
     assignment_error,
@@ -196,7 +196,7 @@ class SeparateLevels(SetProtocol):
         blankets = sum(group.n * group.blankets for group in self.plan.groups) / self.plan.n
         return Cost(own + blankets, float((self.alphabet_size - 1).bit_length()), own)
 
-    def dominating_pair(self) -> PrivacyProfile:
+    def privacy_profile(self) -> PrivacyProfile:
         """That of the most private level that has users; a proven bound, since all items are sent."""
         return SegmentedProfile(self.plan.groups[0], 0)
 

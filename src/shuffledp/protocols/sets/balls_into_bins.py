@@ -17,7 +17,7 @@ from shuffledp.accounting.standing import UPPER, Standing
 from shuffledp.populations import Population
 from shuffledp.protocols._requests import fixed_users, positive_delta
 from shuffledp.protocols.base import Cost, Messages
-from shuffledp.protocols.sets._items import (
+from shuffledp.protocols.sets._set_protocol import (
     SetProtocol,
     blanket_counts,
     blanket_variance,
@@ -131,7 +131,7 @@ class BallsIntoBins(SetProtocol):
         own = float(self.set_size)
         return Cost(own + self.plan.blankets, float((self.domain_size - 1).bit_length()), own)
 
-    def dominating_pair(self) -> PrivacyProfile:
+    def privacy_profile(self) -> PrivacyProfile:
         """The divergence that the accounting evaluates; a proven bound, since all items are sent."""
         return SegmentedProfile(self.plan, 0)
 

@@ -19,7 +19,7 @@ from shuffledp.populations import Population
 from shuffledp.protocols._requests import fixed_users, positive_delta
 from shuffledp.protocols.base import Cost, Messages, ProtocolBase
 from shuffledp.protocols.sets._first_round import FirstRound, announced_privately
-from shuffledp.protocols.sets._items import (
+from shuffledp.protocols.sets._set_protocol import (
     SetProtocol,
     announced_sizes,
     assignment_error,
@@ -229,7 +229,7 @@ class Segmented(SetProtocol):
         """Profile of the data round for a user of a level, as the accounting sees it."""
         return SegmentedProfile(self.plan, level)
 
-    def dominating_pair(self) -> PrivacyProfile | None:
+    def privacy_profile(self) -> PrivacyProfile | None:
         """That of the most private level; None where it is no proven bound, or covers one of two rounds only."""
         profile = self.level_profile(0)
         return profile if profile.kind == "upper" and self.announcing is None else None

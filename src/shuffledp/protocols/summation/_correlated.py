@@ -274,7 +274,7 @@ class CorrelatedNoiseSum(ProtocolBase):
         noise = self.design.mse * over_users(participants, self.n_users, self.numbers)
         return np.asarray((rounding + noise) * self._worth**2)
 
-    def dominating_pair(self) -> PrivacyProfile:
+    def privacy_profile(self) -> PrivacyProfile:
         """The exact accountant's upper bound, whatever way the design was chosen."""
         return DesignProfile(self.design, 1 if self.numbers.coordinates == 1 else 2)
 

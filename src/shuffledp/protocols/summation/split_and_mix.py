@@ -225,7 +225,7 @@ class SplitAndMix(ProtocolBase):
         square = variance - 2 * q * cross + float(q) ** 2 * (square_j + 2 * turns * mean_j + turns**2)
         return mean * self.numbers.step, square * self.numbers.step**2
 
-    def dominating_pair(self) -> PrivacyProfile | None:
+    def privacy_profile(self) -> PrivacyProfile | None:
         """Noise in the sum, and the security of the shares; None if that is not proven for all inputs."""
         if self.form == "collision":
             distance = ikos_distance(self.n_users, self.group_order, self.shares)
