@@ -31,6 +31,7 @@ from shuffledp.protocols.sets._set_protocol import (
     holders,
     levels_of,
     sets_task,
+    shape_of,
     shares,
 )
 from shuffledp.tasks import Budget, Floats, Participants, Public, Task, Users
@@ -141,8 +142,7 @@ class Segmented(SetProtocol):
             accounting=accounting,
             spread=spread,
         )
-        shape = (sets.domain_size, sets.set_size, sets.padding_items)
-        return cls(*shape, plan, blankets, objective, first, announcing, calibrated_under=accounting)
+        return cls(*shape_of(sets), plan, blankets, objective, first, announcing, calibrated_under=accounting)
 
     @property
     def standing(self) -> Standing:
