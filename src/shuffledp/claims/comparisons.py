@@ -65,7 +65,7 @@ def budget_gaps() -> pd.DataFrame:
 
 
 def _dummies_gain(law: Law, eps: float, accounting: str, adaptive: bool) -> float:
-    """Return the relative reduction of the error by the number of dummies that minimises (6) or (7).
+    """Return the relative reduction of the error by the number of dummies that minimizes (6) or (7).
 
     Those equations are about the squared error, so a gain of theirs near 0 may be a small loss here.
     """

@@ -107,8 +107,8 @@ class SoftmaxGradients:
         for pattern, rows in self._by_label():
             every = np.arange(rows.start, rows.stop)
             squares += pattern[:, None] ** 2 * (self._scaled(every) ** 2).sum(axis=0)
-        centred = squares.reshape(-1) - len(self) * self.mean**2
-        return np.asarray(np.maximum(centred, 0) / max(len(self) - 1, 1))
+        centered = squares.reshape(-1) - len(self) * self.mean**2
+        return np.asarray(np.maximum(centered, 0) / max(len(self) - 1, 1))
 
     def _by_label(self) -> Iterator[tuple[NDArray[np.float64], slice]]:
         for label, pattern in enumerate(self._pattern):

@@ -1,6 +1,6 @@
 """What the protocols with dummy points share: reports that hide among uniform messages.
 
-A participant sends its value, after generalised randomised response (GRR) with budget ``eps_local``, together with
+A participant sends its value, after generalized randomized response (GRR) with budget ``eps_local``, together with
 dummies, uniform over the k values. ``eps_local = inf`` sends the value as it is. The dummies are either a fixed total
 that is dealt out evenly, or each user sends a number of them with some probability. The number of users is fixed.
 """

@@ -27,7 +27,7 @@ from shuffledp.tasks import Budget, Floats, Participants, Public, Sets, Users
 
 @dataclass(frozen=True)
 class SeparateLevels(FullReporting):
-    """Messages are labelled with the level of their sender; every level is a balls-into-bins protocol of its own.
+    """Messages are labeled with the level of their sender; every level is a balls-into-bins protocol of its own.
 
     Levels without users have none. Estimates are unbiased over a random assignment of levels to users.
 

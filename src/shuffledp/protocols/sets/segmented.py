@@ -58,7 +58,7 @@ class Segmented(SetProtocol):
     blankets : float, optional
         m, if it was given; otherwise the best one is searched for the announced sizes.
     objective : {"bound", "error"}
-        What the search minimises.
+        What the search minimizes.
     first_round : FirstRound, optional
         How the levels are announced.
     announcing : ProtocolBase, optional
@@ -110,7 +110,7 @@ class Segmented(SetProtocol):
         blankets : float, optional
             Expected number of blanket messages per user m, > 0.
         objective : {"bound", "error"}
-            What the search minimises: the paper's bound, or the expected error for items that are equally frequent,
+            What the search minimizes: the paper's bound, or the expected error for items that are equally frequent,
             which is largest. Neither looks at the data.
         first_round : mapping or FirstRound, optional
             ``{protocol, eps, delta, accounting, options}`` of the announcement of levels. Exact if left out.
