@@ -108,7 +108,7 @@ def clone_count_in_proof() -> Witness:
     printed, correct = (math.fsum(factored(a, b, s) for a, b in outcomes) for s in (1, -1))
     exact = all(abs(factored(a, b, -1) - true.get((a, b), 0.0)) < 1e-13 for a, b in outcomes)
     return Witness(
-        "total probability of P' by the factorization in the proof, C from Bin(8, 1/2)",
+        "total probability of P' by the factorisation in the proof, C from Bin(8, 1/2)",
         printed,
         correct,
         exact and abs(correct - 1) < 1e-12,
