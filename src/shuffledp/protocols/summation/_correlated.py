@@ -64,7 +64,7 @@ def chosen_design(
     Raises
     ------
     ValueError
-        If an argument is outside its range, or these atoms have no such accounting.
+        If these atoms have no such accounting.
     Infeasible
         If `eps_star` is not below `eps`, the theorem does not hold here, or no design is known.
     """
