@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from shuffledp.claims import named as claims
+from shuffledp.claims import tables as claims
 from shuffledp.code_digest import PACKAGE, Code, read_source
 from shuffledp.experiments.config.files import merged, read_yaml
 from shuffledp.experiments.reach import entries
@@ -388,7 +388,7 @@ def test_every_data_file_of_the_package_belongs_to_a_job():
 def test_no_module_imports_one_by_a_name_that_no_entry_gives():
     """Imports by a computed name escape the reading of sources: these are known, and `entries` names what they load."""
     known = {"doors.py", "protocols/registry.py", "experiments/runner.py", "experiments/sources/__init__.py"}
-    known |= {"claims/named.py", "claims/errata_data.py"}
+    known |= {"claims/tables.py", "claims/errata_data.py"}
     found = {
         str(path.relative_to(PACKAGE))
         for path in SOURCES

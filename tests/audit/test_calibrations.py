@@ -58,14 +58,14 @@ def test_messages_follow_the_law_that_is_audited(protocol):
 
 @pytest.mark.parametrize("protocol", PROTOCOLS, ids=IDS)
 def test_no_profile_is_below_the_truth(protocol):
-    """The dominating pair, where there is one, bounds the delta at other eps than the claimed one too."""
+    """The privacy profile, where there is one, bounds the delta at other eps than the claimed one too."""
     for number in range(SAMPLE):
         setting = drawn(protocol, number)
         row = audited(setting)
         if row.status not in (HOLDS, AS_LABELED, EXCEEDS) or len(setting.budget.levels) > 1:
             continue
         calibrated = setting.calibrated()
-        pair = calibrated.dominating_pair()
+        pair = calibrated.privacy_profile()
         if pair is None:
             continue
         for part in (0.4, 1.0, 1.6):
@@ -89,7 +89,7 @@ def test_the_audit_uses_parameters_of_the_accounting_and_none_of_its_bounds():
         for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
             if isinstance(node, ast.ImportFrom) and (node.module or "").startswith("shuffledp.accounting"):
                 used |= {alias.name for alias in node.names}
-            assert not (isinstance(node, ast.Attribute) and node.attr == "dominating_pair")
+            assert not (isinstance(node, ast.Attribute) and node.attr == "privacy_profile")
     assert used <= allowed
 
 

@@ -11,7 +11,7 @@ import pytest
 
 from shuffledp import claims
 from shuffledp.claims import errata_data
-from shuffledp.claims.quotes import normalised
+from shuffledp.claims.quotes import normalized
 
 PAPERS = "SHUFFLEDP_PAPERS"
 ERRATUM = claims.errata("segmented")[0]
@@ -54,7 +54,7 @@ def test_only_white_space_and_broken_words_are_evened_out(text, found):
 
 
 def test_a_compound_that_breaks_keeps_its_hyphen_only_within_a_line():
-    assert normalised("a high-dimensional and a low-\ndimensional space") == (
+    assert normalized("a high-dimensional and a low-\ndimensional space") == (
         "a high-dimensional and a lowdimensional space"
     )
 

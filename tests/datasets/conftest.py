@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from shuffledp.datasets import download
+from shuffledp.datasets import hosts
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -131,9 +131,9 @@ def server() -> Iterator[Server]:
 def _no_memory_of_hosts(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     for name in ("http_proxy", "https_proxy", "all_proxy", "HTTP_PROXY", "HTTPS_PROXY", "ALL_PROXY"):
         monkeypatch.delenv(name, raising=False)
-    download.forget_hosts()
+    hosts.forget_hosts()
     yield
-    download.forget_hosts()
+    hosts.forget_hosts()
 
 
 @pytest.fixture
@@ -143,7 +143,7 @@ def offline(monkeypatch: pytest.MonkeyPatch) -> None:
     def refuse(*args: object, **kwargs: object) -> None:
         raise OSError("the test has no network")
 
-    monkeypatch.setattr(download.socket, "create_connection", refuse)
+    monkeypatch.setattr(hosts.socket, "create_connection", refuse)
 
 
 @pytest.fixture(scope="session")

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from shuffledp.datasets import DownloadError, NoNetworkError, download, fetch
+from shuffledp.datasets import DownloadError, NoNetworkError, download, fetch, hosts
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -145,7 +145,7 @@ def test_refused_connection_fails_at_once_and_is_remembered(tmp_path):
         with pytest.raises(NoNetworkError, match="SHUFFLEDP_MIRROR"):
             fetch(url, tmp_path / "x", progress=False)
         assert time.monotonic() - start < 1.5
-        assert download.probe([url])[url] is not None
+        assert hosts.probe([url])[url] is not None
     assert left(tmp_path) == []
 
 
@@ -170,10 +170,10 @@ def test_probe_is_limited_even_if_name_resolution_hangs(monkeypatch):
         never.wait(5)
         raise OSError("too late")
 
-    monkeypatch.setattr(download.socket, "create_connection", hang)
+    monkeypatch.setattr(hosts.socket, "create_connection", hang)
     start = time.monotonic()
     urls = ["http://a.invalid/1", "http://b.invalid/2"]
-    assert all("no answer" in str(reason) for reason in download.probe(urls, limit=0.2).values())
+    assert all("no answer" in str(reason) for reason in hosts.probe(urls, limit=0.2).values())
     assert time.monotonic() - start < 1
     never.set()
 
@@ -186,8 +186,8 @@ def test_probe_tries_the_proxy_where_there_is_one(monkeypatch):
         tried.append(endpoint)
         raise OSError("no")
 
-    monkeypatch.setattr(download.socket, "create_connection", connect)
-    download.probe(["http://a.invalid/1"])
+    monkeypatch.setattr(hosts.socket, "create_connection", connect)
+    hosts.probe(["http://a.invalid/1"])
     assert tried == [("proxy.invalid", 3128)]
 
 

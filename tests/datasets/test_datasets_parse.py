@@ -8,7 +8,7 @@ import pandas as pd
 import pytest
 
 from shuffledp.datasets import MSNBC_CATEGORIES, ParseError, parse
-from shuffledp.datasets.download import read_content
+from shuffledp.datasets.content import read_content
 
 ADULT = b"39, State-gov, 1, B, 13, N, A, N, White, Male, 2174, 0, 40, United-States, <=50K\n"
 WOMAN = ADULT.replace(b"Male", b"Female").replace(b" 40,", b" 99,")

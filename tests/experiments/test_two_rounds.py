@@ -39,8 +39,8 @@ def test_budgets_of_both_rounds_add_up_at_every_level(accounting):
     assert_allclose(numbers["delta_first"] + numbers["delta_data"], BUDGET.delta, rtol=1e-12)
     for level, eps in enumerate(protocol.plan.eps):  # what is left is met by the data round
         assert protocol.level_profile(level).delta(eps) <= protocol.plan.delta * (1 + 1e-9)
-    assert protocol.announcing.dominating_pair().delta(0.4) <= 1e-6
-    assert protocol.dominating_pair() is None  # it would cover one of the rounds only
+    assert protocol.announcing.privacy_profile().delta(0.4) <= 1e-6
+    assert protocol.privacy_profile() is None  # it would cover one of the rounds only
     assert numbers["messages_first"] == protocol.announcing.cost().messages_per_user
 
 

@@ -132,7 +132,7 @@ def test_amplification_needs_a_delta(name):
 
 def test_local_randomized_response_is_pure():
     local = get("frequency", "local").calibrate(Budget(2.0, 0.0), Fixed(10), Frequency(4))
-    delta = local.dominating_pair().delta([0.0, 2.0])
+    delta = local.privacy_profile().delta([0.0, 2.0])
     assert delta[1] <= 1e-15
     assert delta[0] == pytest.approx((np.exp(2) - 1) / (np.exp(2) + 3))
 
@@ -150,7 +150,7 @@ def test_randomized_response_holds_at_extreme_budgets(eps, k):
     who = Participants.from_counts(np.arange(1, k + 1))
     assert np.all(np.isfinite(local.expected_variance(who)))
     assert np.all(np.isfinite(local.simulate(who, np.random.default_rng(0))))
-    assert local.dominating_pair().delta(eps) <= 1e-15
+    assert local.privacy_profile().delta(eps) <= 1e-15
 
 
 def test_values_and_counts_of_another_domain_are_refused():

@@ -1,5 +1,6 @@
 """Every protocol passes every check, and every check can fail."""
 
+from dataclasses import replace
 from functools import cache
 from pathlib import Path
 
@@ -8,6 +9,7 @@ import pytest
 
 from shuffledp.populations import Binomial
 from shuffledp.protocols import available, conformance, get
+from shuffledp.protocols.conformance.running import calibrated
 from shuffledp.tasks import TASK_KINDS
 
 PLUGINS = Path(__file__).parent / "plugins"
@@ -40,14 +42,14 @@ def test_random_checkin_conforms_when_the_own_coin_counts():
 
 def test_the_default_cases_reach_what_they_promise():
     cases = conformance.default_cases(get("frequency", "amplified"))
-    feasible = [c for c in cases if conformance._calibrated(get("frequency", "amplified"), c) is not None]
+    feasible = [c for c in cases if calibrated(get("frequency", "amplified"), c) is not None]
     assert feasible == list(cases)
     assert {c.accounting for c in cases} == {"printed", "simplified", "corrected", "exact"}
     assert {type(c.population).__name__ for c in cases} == {"Fixed", "Binomial", "Poisson"}
     assert {c.task.domain_size for c in cases} == {2, 5}
     assert any(sum(c.counts) == 1 for c in cases)
     checkin = get("frequency", "random_checkin")
-    feasible = [c for c in conformance.default_cases(checkin) if conformance._calibrated(checkin, c)]
+    feasible = [c for c in conformance.default_cases(checkin) if calibrated(checkin, c)]
     assert {type(c.population) for c in feasible} == {Binomial}
     assert {c.accounting for c in feasible} == {"printed", "exact"}
 
@@ -111,7 +113,7 @@ def test_tasks_without_default_cases_say_so():
 def test_cases_can_bring_their_own_participants():
     """For tasks that are not described by users per value."""
     protocol, cases = _with_cases("amplified")
-    own = conformance._changed(cases[0], participating=cases[0].participants, counts=())
+    own = replace(cases[0], participating=cases[0].participants, counts=())
     conformance.check_protocol(protocol, [own])
     assert np.array_equal(own.participants(2).counts, cases[0].participants(2).counts)
 

@@ -153,7 +153,7 @@ def test_exact_accounting_never_needs_more_than_printed(name):
     assert exact.expected_mse(counts) <= printed.expected_mse(counts)
     if name not in ("truncation", "solh"):
         assert exact.cost().messages_per_user < printed.cost().messages_per_user
-    assert exact.dominating_pair().delta(0.9) <= 1e-6 * (1 + 1e-9)
+    assert exact.privacy_profile().delta(0.9) <= 1e-6 * (1 + 1e-9)
 
 
 def test_exact_errors_differ_little_where_the_printed_ones_differ_by_orders():

@@ -114,7 +114,7 @@ def test_exact_accounting_has_smaller_errors(name):
     printed, exact = (calibrated(name, n, k, 0.5, accounting=a) for a in ("printed", "exact"))
     counts = uniform_counts(n, k)
     assert exact.expected_mse(counts) < 0.8 * printed.expected_mse(counts)
-    profile = exact.dominating_pair()
+    profile = exact.privacy_profile()
     # Flexible variants need whole numbers of dummies per sender, 2 and 3 here, which is more than enough.
     assert (1e-9 if name in FLEXIBLE else 9e-7) < float(profile.delta(0.5)) <= 1e-6 * (1 + 1e-9)
 
@@ -283,11 +283,11 @@ def truth(protocol, n, eps):
 def test_the_profile_of_fixed_dummies_is_safe_and_exact_without_noise(eps_local, k, dummies):
     protocol = get("frequency", "pure_dump")(3, k, eps_local, dummies)
     for eps in (0.1, 0.6, 1.5):
-        real, claimed = truth(protocol, 3, eps), float(protocol.dominating_pair().delta(eps))
+        real, claimed = truth(protocol, 3, eps), float(protocol.privacy_profile().delta(eps))
         assert real <= claimed * (1 + 1e-9) + 1e-15
         if eps_local == math.inf:
             assert claimed == pytest.approx(real, rel=1e-9)
-    assert protocol.dominating_pair().kind == ("exact" if eps_local == math.inf else "upper")
+    assert protocol.privacy_profile().kind == ("exact" if eps_local == math.inf else "upper")
 
 
 @pytest.mark.parametrize("eps_local", [0.8, 3.0, math.inf])
@@ -295,7 +295,7 @@ def test_the_profile_of_fixed_dummies_is_safe_and_exact_without_noise(eps_local,
 def test_the_profile_of_flexible_dummies_is_safe_and_exact_without_noise(eps_local, k, per_sender, rate):
     protocol = get("frequency", "flexible_pure_dump")(3, k, eps_local, per_sender, rate)
     for eps in (0.1, 0.6, 1.5):
-        real, claimed = truth(protocol, 3, eps), float(protocol.dominating_pair().delta(eps))
+        real, claimed = truth(protocol, 3, eps), float(protocol.privacy_profile().delta(eps))
         assert real <= claimed * (1 + 1e-9) + 1e-15
         if eps_local == math.inf:
             assert claimed == pytest.approx(real, rel=1e-9)
@@ -351,7 +351,7 @@ def test_reports_with_a_small_budget_need_no_dummies(accounting):
         protocol = calibrated("mix_dump", 100, 5, eps, 0.0, accounting=accounting, eps_local=eps_local)
         assert protocol.dummies_in_all == 0
         assert protocol.cost().messages_per_user == 1
-        assert float(protocol.dominating_pair().delta(eps)) == 0
+        assert float(protocol.privacy_profile().delta(eps)) == 0
         flexible = calibrated("flexible_mix_dump", 100, 5, eps, accounting=accounting, eps_local=eps_local)
         assert flexible.per_sender == 0
     counts = uniform_counts(100, 5)

@@ -100,7 +100,7 @@ def test_no_claim_is_below_the_truth(name, options, accounting, eps, delta):
         Budget(eps, delta), POPULATION, Frequency(2), accounting=accounting, **options
     )
     points = np.array([0.5 * eps, eps])
-    truth, bound = exact_delta(protocol, points), protocol.dominating_pair().delta(points)
+    truth, bound = exact_delta(protocol, points), protocol.privacy_profile().delta(points)
     assert np.all(truth <= bound * (1 + 1e-9) + 1e-15)
     assert truth[1] <= delta
 

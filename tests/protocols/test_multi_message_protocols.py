@@ -12,6 +12,7 @@ from shuffledp.populations import Binomial, Fixed, Poisson, SubGaussian
 from shuffledp.protocols import available, conformance, get
 from shuffledp.protocols.base import Messages
 from shuffledp.protocols.frequency import _secret_shares as shares
+from shuffledp.protocols.frequency import _share_profiles as profiles
 from shuffledp.tasks import Budget, Frequency, Participants, Public, Users, expected_metric
 
 NAMES = ("multi_union", "multi_expected", "multi_exact")
@@ -163,14 +164,14 @@ def test_every_share_is_uniform():
 
 def test_real_values_are_rounded_without_bias():
     values = np.full(100_000, 0.37)
-    rounded = shares.discretise(values, 5, rng(3))
+    rounded = shares.discretize(values, 5, rng(3))
     assert set(np.unique(rounded)) == {1, 2}
     assert abs(rounded.mean() - 1.85) < 5 * math.sqrt(0.85 * 0.15 / 100_000)
     state = rng(4)
-    assert np.array_equal(shares.discretise(np.array([0, 1, 1]), 7, state), [0, 7, 7])
+    assert np.array_equal(shares.discretize(np.array([0, 1, 1]), 7, state), [0, 7, 7])
     assert state.random() == rng(4).random()  # bits draw nothing
     with pytest.raises(ValueError, match=r"\[0, 1\]"):
-        shares.discretise(np.array([0, 2]), 7, rng())
+        shares.discretize(np.array([0, 2]), 7, rng())
 
 
 @pytest.mark.parametrize("name", NAMES)
@@ -315,22 +316,22 @@ def test_two_ways_to_the_delta_of_gaussian_sums(sigma, shift, eps):
     x = np.arange(-math.ceil(39 * sigma), math.ceil(39 * sigma) + 1)
     weights = np.exp(-(x**2) / (2 * sigma**2))
     want = brute_delta(weights / weights.sum(), shift, eps)
-    assert_allclose(shares._wide_gaussian_delta(np.array([sigma]), shift, eps), want, rtol=1e-7)
-    assert_allclose(shares._summed_gaussian_delta(25, sigma / 5, shift, eps), want, rtol=1e-7, atol=1e-14)
+    assert_allclose(profiles._wide_gaussian_delta(np.array([sigma]), shift, eps), want, rtol=1e-7)
+    assert_allclose(profiles._summed_gaussian_delta(25, sigma / 5, shift, eps), want, rtol=1e-7, atol=1e-14)
 
 
 def test_delta_of_few_users_by_convolution():
-    one = shares.discrete_gaussian_pmf(0.7)
+    one = profiles.discrete_gaussian_pmf(0.7)
     three = np.convolve(np.convolve(one, one), one)
-    assert_allclose(shares._summed_gaussian_delta(3, 0.7, 2, 1.0), brute_delta(three, 2, 1.0), rtol=1e-12)
+    assert_allclose(profiles._summed_gaussian_delta(3, 0.7, 2, 1.0), brute_delta(three, 2, 1.0), rtol=1e-12)
 
 
 def test_point_profile_is_what_randomized_response_says():
-    profile = shares.PointProfile(1.0, 0.0, "test")
+    profile = profiles.PointProfile(1.0, 0.0, "test")
     eps = np.array([0.0, 0.5, 1.0, 3.0])
     want = np.maximum(np.e - np.exp(eps), 0) / (1 + np.e)
     assert_allclose(profile.delta(eps), want, atol=1e-16)
-    assert_allclose(shares.PointProfile(1.0, 0.25, "test").delta([1.0, 2.0]), 0.25)
+    assert_allclose(profiles.PointProfile(1.0, 0.25, "test").delta([1.0, 2.0]), 0.25)
 
 
 @pytest.mark.parametrize("name", NAMES)
@@ -338,7 +339,7 @@ def test_total_delta_is_within_the_budget_and_not_far_below(name):
     for eps in (0.01, 0.5):
         for accounting in get("frequency", name).accountings:
             protocol = calibrated(name, eps, 1e-5, ADULT, accounting=accounting)
-            total = float(protocol.dominating_pair().delta(eps))
+            total = float(protocol.privacy_profile().delta(eps))
             assert total <= 1e-5
             if accounting == "exact":
                 assert total > (0.9e-5 if name != "multi_union" else 0.4e-5)
@@ -350,7 +351,7 @@ def test_printed_bound_on_the_population_overspends_a_tiny_delta():
 
     def spent(eps, delta, accounting):
         protocol = calibrated("multi_union", eps, delta, population, accounting=accounting)
-        return float(protocol.dominating_pair().delta(eps)) / delta
+        return float(protocol.privacy_profile().delta(eps)) / delta
 
     assert spent(0.5, 1e-5, "printed") < 0.6
     assert 1.2 < spent(0.5, 1e-8, "printed") < 1.3

@@ -37,7 +37,7 @@ def test_the_profile_keeps_the_delta_of_its_calibration(kind, name):
         except Infeasible:
             continue
         feasible += 1
-        pair = protocol.dominating_pair()
+        pair = protocol.privacy_profile()
         if pair is None:
             continue
         checked += 1

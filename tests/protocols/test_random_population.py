@@ -191,7 +191,7 @@ def test_the_two_threat_models_differ_as_they_should():
     assert calibrated("amplified", 0.001, population).eps_local == pytest.approx(0.0027, rel=0.02)
     assert known.eps_local == pytest.approx(0.00458, rel=1e-3)
     assert coin.eps_local == pytest.approx(0.330, rel=5e-3)
-    assert coin.dominating_pair() is None
+    assert coin.privacy_profile() is None
     assert checkin_epsilon(
         coin.slots, coin.eps_local, 1e-5, rate=0.01, accounting="printed"
     ) == pytest.approx(0.001)

@@ -337,11 +337,11 @@ def test_levels_must_be_known_and_as_many_as_the_budget_has(name):
 def test_the_printed_segmented_protocol_states_no_proven_guarantee():
     printed = calibrated("segmented", 17, 4, 5_000, blankets=1.0)
     assert printed.level_profile(0).kind == "approximate"
-    assert printed.dominating_pair() is None
+    assert printed.privacy_profile() is None
     for accounting in ("corrected", "exact"):
         protocol = calibrated("segmented", 17, 4, 5_000, accounting, blankets=1.0)
         for level, eps in enumerate(EPS):
             profile = protocol.level_profile(level)
             assert profile.kind == "upper"
             assert profile.delta(eps) <= 0.01 / 5_000 * (1 + 1e-9)
-    assert calibrated("subset_shuffled", 17, 4, 5_000, eps=0.5).dominating_pair() is None
+    assert calibrated("subset_shuffled", 17, 4, 5_000, eps=0.5).privacy_profile() is None

@@ -100,7 +100,7 @@ def test_what_was_calibrated_says_under_which_accounting(kind, name):
         assert protocol.guarantee == label, accounting
         assert bool(protocol.guarantee_note) == (label in ("unproven", "violated")), accounting
         assert protocol == calibrated(kind, name, accounting, **options)
-        pair = protocol.dominating_pair()
+        pair = protocol.privacy_profile()
         if label == "exact":  # the pair's delta is the truth, or there is nothing to lose
             assert pair.kind == "exact" or pair.delta(0.9) == 0, accounting
         elif label == "upper" and pair is not None:
@@ -161,7 +161,7 @@ def test_within_their_proven_range_printed_theorems_are_bounds():
     )
     assert set(everything.plan.rates) == {1.0}
     assert everything.guarantee == "upper"
-    assert everything.dominating_pair() is not None
+    assert everything.privacy_profile() is not None
     two_values = get("sets", "subset_shuffled").calibrate(
         Budget(0.9, 1e-4), Fixed(99), Sets(2, 1), accounting="printed"
     )
@@ -180,7 +180,7 @@ def test_published_calibrations_are_labelled_by_the_divergence(name):
     broken = calibrate(Budget(12.0, 1e-4), Fixed(4999), Sets(17, 1), calibration="analytic")
     plan = broken.plan if name == "balls_into_bins" else broken.plan.groups[0]
     assert plan.blankets_per_item < 20
-    assert float(broken.dominating_pair().delta(12.0)) > 1e-4
+    assert float(broken.privacy_profile().delta(12.0)) > 1e-4
     assert broken.guarantee == "unproven"
 
 

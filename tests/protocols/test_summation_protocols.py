@@ -114,8 +114,8 @@ def test_rappor_says_what_its_calibration_guarantees():
     held = rappor_delta(10**6, made["optimistic"].flip_probability, 1.0, calibration="worst_case")
     assert held == pytest.approx(4.72e-6, rel=1e-3)
     # Only the bound for all data sets is offered as a pair.
-    assert made["optimistic"].dominating_pair() is made["worst_case"].dominating_pair() is None
-    pair = made["sound"].dominating_pair()
+    assert made["optimistic"].privacy_profile() is made["worst_case"].privacy_profile() is None
+    pair = made["sound"].privacy_profile()
     assert pair.kind == "upper" and pair.neighbours == "replace_one"
     delta = pair.delta(np.array([[0.0, 1.0], [2.0, 900.0]]))
     assert delta.shape == (2, 2) and np.all(np.diff(delta.ravel()) < 0)
@@ -286,7 +286,7 @@ def test_several_sums_have_half_of_the_budget_each():
     assert (protocol.design.eps, protocol.design.delta) == (0.5, 5e-7)
     assert protocol.design.eps_star == pytest.approx(0.45)
     assert correlated_noise_delta(protocol.design, 0.5) <= 5e-7
-    assert float(protocol.dominating_pair().delta(1.0)) <= 1e-6
+    assert float(protocol.privacy_profile().delta(1.0)) <= 1e-6
     assert protocol.cost().extra_messages == pytest.approx(4 * protocol.design.messages / 1000)
     assert protocol.cost().bits_per_message == 2 + 3
     central = calibrated("central_laplace", 1000, task)
@@ -487,9 +487,9 @@ def test_every_class_decodes_to_the_member_nearest_to_the_middle():
         assert sums.min() > 3 - order / 2 and sums.max() <= 3 + order / 2
 
 
-def test_unproven_forms_have_no_dominating_pair():
+def test_unproven_forms_have_no_privacy_profile():
     for form, known in (("figure", False), ("average", False), ("worst_case", True), ("collision", True)):
-        pair = calibrated("split_and_mix", 1000, 3, form=form).dominating_pair()
+        pair = calibrated("split_and_mix", 1000, 3, form=form).privacy_profile()
         assert (pair is not None) == known
         if known:
             assert 0 < float(pair.delta(1.0)) <= 1e-6 * (1 + 1e-9)

@@ -6,7 +6,7 @@ import sys
 from filelock import FileLock, Timeout
 
 from shuffledp import datasets
-from shuffledp.claims import named as claims
+from shuffledp.claims import tables as claims
 from shuffledp.code_digest import Code
 from shuffledp.experiments.bundle import Bundle
 from shuffledp.experiments.config.errors import ConfigurationError

@@ -41,9 +41,9 @@ if TYPE_CHECKING:
         notes_table,
     )
     from shuffledp.claims.multi_message import multi_gaps, table_two
-    from shuffledp.claims.named import TABLES, table
     from shuffledp.claims.quotes import missing_quotes
     from shuffledp.claims.review import VERDICTS, verdicts
+    from shuffledp.claims.tables import TABLES, table
     from shuffledp.claims.witness import Witness
 else:
     __getattr__, __dir__ = door(__name__)

@@ -65,7 +65,7 @@ def budget_gaps() -> pd.DataFrame:
 
 
 def _dummies_gain(law: Law, eps: float, accounting: str, adaptive: bool) -> float:
-    """Return the relative reduction of the error by the number of dummies that minimises (6) or (7).
+    """Return the relative reduction of the error by the number of dummies that minimizes (6) or (7).
 
     Those equations are about the squared error, so a gain of theirs near 0 may be a small loss here.
     """
@@ -143,7 +143,7 @@ def checkin_gaps() -> pd.DataFrame:
         filled = -slots * math.expm1(n * math.log1p(-1 / slots))
         size = math.sqrt(slots * n) / filled  # sqrt(m) / K against 1 / sqrt(n)
         # Variance of the frequency among the kept users, drawn without replacement, around that of all participants.
-        left_out = ADULT_FEMALE * (1 - ADULT_FEMALE) / filled * (n - filled) / (n - 1)
+        sampling = ADULT_FEMALE * (1 - ADULT_FEMALE) / filled * (n - filled) / (n - 1)
         ratios: dict[str, list[float]] = {"printed": [], "exact": []}
         measured = []
         larger = 0.0
@@ -154,7 +154,7 @@ def checkin_gaps() -> pd.DataFrame:
                 found.append(_error_ratio(checkin, amplified) * size)
                 if accounting == "exact":
                     measured.append(
-                        math.hypot(found[-1], math.sqrt(left_out * n / report_variance(amplified)))
+                        math.hypot(found[-1], math.sqrt(sampling * n / report_variance(amplified)))
                     )
                 if accounting == "printed" and checkin > amplified:
                     larger = max(larger, eps)

@@ -75,25 +75,11 @@ def evaluate(paper: str) -> pd.DataFrame:
         If the errata are not valid or a value is not finite. A witness that does not show its erratum is a
         row with ``shown`` False; see :func:`check`.
     """
-    rows: list[dict[str, Any]] = []
-    for erratum in errata(paper):
-        witness = _computed(erratum)
-        values = (
-            erratum.id,
-            erratum.place,
-            " [...] ".join(erratum.quote),
-            erratum.effect,
-            erratum.printed,
-            erratum.corrected,
-            erratum.explanation,
-            witness.quantity,
-            witness.printed,
-            witness.correct,
-            erratum.shown_by(witness),
-            witness.note,
-        )
-        rows.append(dict(zip(COLUMNS, values, strict=True)))
-    return pd.DataFrame(rows, columns=list(COLUMNS))
+    stated = [
+        (e, (e.id, e.place, " [...] ".join(e.quote), e.effect, e.printed, e.corrected, e.explanation))
+        for e in errata(paper)
+    ]
+    return _table(COLUMNS, stated)
 
 
 def evaluate_notes(paper: str) -> pd.DataFrame:
@@ -115,25 +101,23 @@ def evaluate_notes(paper: str) -> pd.DataFrame:
         If the notes are not valid or a value is not finite. A witness that does not show its note is a row with
         ``shown`` False; see :func:`check`.
     """
+    stated = [
+        (n, (n.id, n.formerly, n.place, n.read, n.used, n.why, n.consequence)) for n in reading_notes(paper)
+    ]
+    return _table(NOTE_COLUMNS, stated)
+
+
+def _table(
+    columns: Sequence[str], stated: Iterable[tuple[Erratum | ReadingNote, tuple[str, ...]]]
+) -> pd.DataFrame:
+    """A row per entry: what it states, then what its witness found."""
     rows: list[dict[str, Any]] = []
-    for entry in reading_notes(paper):
+    for entry, texts in stated:
         witness = _computed(entry)
-        values = (
-            entry.id,
-            entry.formerly,
-            entry.place,
-            entry.read,
-            entry.used,
-            entry.why,
-            entry.consequence,
-            witness.quantity,
-            witness.printed,
-            witness.correct,
-            entry.shown_by(witness),
-            witness.note,
-        )
-        rows.append(dict(zip(NOTE_COLUMNS, values, strict=True)))
-    return pd.DataFrame(rows, columns=list(NOTE_COLUMNS))
+        shown = entry.shown_by(witness)
+        found = (witness.quantity, witness.printed, witness.correct, shown, witness.note)
+        rows.append(dict(zip(columns, (*texts, *found), strict=True)))
+    return pd.DataFrame(rows, columns=list(columns))
 
 
 def check(paper: str) -> None:

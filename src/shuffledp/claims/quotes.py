@@ -16,7 +16,7 @@ _BROKEN_WORD = re.compile(r"(?<=[a-z])-\s*\n\s*(?=[a-z])")
 _AROUND_FORMULA = re.compile(r"\s*\$\s*")
 
 
-def normalised(text: str) -> str:
+def normalized(text: str) -> str:
     """Return a text on one line, for comparison.
 
     Words broken by a hyphen at a line's end are joined (a compound that happens to break there loses its hyphen), white
@@ -40,5 +40,5 @@ def missing_quotes(errata: Iterable[Erratum], text: str) -> list[tuple[str, str]
     list of (str, str)
         The id of an erratum and the passage; empty if all passages stand in the text.
     """
-    paper = normalised(text)
-    return [(e.id, passage) for e in errata for passage in e.quote if normalised(passage) not in paper]
+    paper = normalized(text)
+    return [(e.id, passage) for e in errata for passage in e.quote if normalized(passage) not in paper]

@@ -8,19 +8,7 @@ that cannot be reached at all is remembered, so that the next URL on it fails at
 
 from __future__ import annotations
 
-import contextlib
-import fcntl
-import gzip
-import hashlib
-import json
-import os
-import socket
-import threading
-import time
-import uuid
-import zlib
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, BinaryIO
+from typing import TYPE_CHECKING
 from urllib.parse import unquote, urlsplit
 
 import requests
@@ -28,19 +16,17 @@ import tenacity
 import urllib3
 from tqdm import tqdm
 
-from shuffledp.datasets.errors import DownloadError, NoNetworkError
+from shuffledp.datasets.errors import DownloadError
+from shuffledp.datasets.hosts import down, is_unreachable, no_network, remember
+from shuffledp.datasets.partial import Part, part_of
 from shuffledp.storage import sha256_of
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
+    from collections.abc import Callable, Iterator
     from pathlib import Path
 
-__all__ = ["KEEP_PART", "content_problem", "fetch", "forget_hosts", "probe", "read_content"]
-
-KEEP_PART = 1 << 20  # a smaller beginning of a file is not worth keeping after giving up
 _BLOCK = 1 << 16
 _HTML = (b"<!doctype html", b"<html", b"<head", b"<body")
-_DOWN: dict[tuple[str, int], str] = {}  # hosts found unreachable by this process, with the reason
 
 
 class _PassingError(DownloadError):
@@ -60,210 +46,6 @@ class _CorruptError(DownloadError):
     """A complete body that fails its check: worth one attempt from zero."""
 
 
-def read_content(path: Path, limit: int | None = None) -> bytes:
-    """Return a file's bytes, after gzip is undone if it starts like a gzip file.
-
-    Parameters
-    ----------
-    path : Path
-        The file.
-    limit : int, optional
-        Read no more than this many bytes of content (a guard against decompression bombs).
-
-    Raises
-    ------
-    ValueError
-        If the gzip stream is damaged or cut short.
-    """
-    amount = -1 if limit is None else limit
-    with path.open("rb") as handle:
-        if handle.read(2) != b"\x1f\x8b":
-            handle.seek(0)
-            return handle.read(amount)
-        handle.seek(0)
-        try:
-            with gzip.GzipFile(fileobj=handle) as stream:
-                return stream.read(amount)
-        except (EOFError, zlib.error, gzip.BadGzipFile) as error:
-            raise ValueError(f"damaged gzip file ({error})") from error
-
-
-def content_problem(path: Path, sha256: str, size: int) -> str | None:
-    """Say how the content of a file differs from what is expected.
-
-    Parameters
-    ----------
-    path : Path
-        A file, plain or compressed with gzip.
-    sha256 : str
-        Expected sha256 of the content.
-    size : int
-        Expected number of bytes of the content.
-
-    Returns
-    -------
-    str or None
-        What is wrong in a few words; None if nothing is.
-    """
-    try:
-        content = read_content(path, size + 1)
-    except ValueError as error:
-        return str(error)
-    if len(content) != size:
-        found = f"more than {size}" if len(content) > size else str(len(content))
-        return f"the content has {found} bytes, expected {size}"
-    digest = hashlib.sha256(content).hexdigest()
-    return None if digest == sha256 else f"the content has sha256 {digest}, expected {sha256}"
-
-
-# ---- is there a network? -------------------------------------------------------------------------
-
-
-def _endpoint(url: str) -> tuple[str, int]:
-    """Return host and port to which a request for `url` will connect: its own, or the proxy's."""
-    proxy = requests.utils.select_proxy(url, requests.utils.get_environ_proxies(url))
-    parts = urlsplit(proxy or url)
-    return parts.hostname or "", parts.port or (443 if parts.scheme == "https" else 80)
-
-
-def forget_hosts() -> None:
-    """Forget which hosts were found unreachable."""
-    _DOWN.clear()
-
-
-def probe(urls: Sequence[str], limit: float = 3.0) -> dict[str, str | None]:
-    """Find out, all at once and within a time limit, whether the hosts of some URLs accept connections.
-
-    Name resolution has no time-out of its own, hence the threads.
-
-    Parameters
-    ----------
-    urls : sequence of str
-        URLs whose hosts (or proxies) to try.
-    limit : float
-        Seconds altogether.
-
-    Returns
-    -------
-    dict
-        For each URL None if its host can be reached, or the reason why not. Unreachable hosts are remembered.
-    """
-    answers: dict[tuple[str, int], str | None] = {}
-
-    def connect(endpoint: tuple[str, int]) -> None:
-        try:
-            socket.create_connection(endpoint, timeout=limit).close()
-            answers[endpoint] = None
-        except (OSError, UnicodeError) as error:
-            answers[endpoint] = str(error)
-
-    endpoints = {url: _endpoint(url) for url in urls}
-    new = {endpoint for endpoint in endpoints.values() if endpoint not in _DOWN}
-    threads = [threading.Thread(target=connect, args=(endpoint,), daemon=True) for endpoint in sorted(new)]
-    for thread in threads:
-        thread.start()
-    deadline = time.monotonic() + limit
-    for thread in threads:
-        thread.join(max(0.0, deadline - time.monotonic()))
-    for endpoint in new:
-        reason = answers.get(endpoint, f"no answer within {limit:g} s")
-        if reason is not None:
-            _DOWN[endpoint] = reason
-    return {url: _DOWN.get(endpoint) for url, endpoint in endpoints.items()}
-
-
-def _no_network(url: str, reason: str) -> NoNetworkError:
-    host, port = _endpoint(url)
-    return NoNetworkError(
-        f"{url}: cannot reach {host}:{port} ({reason}). Connect to the network, or set SHUFFLEDP_MIRROR to a "
-        "folder or URL which holds the data."
-    )
-
-
-def _is_unreachable(error: requests.exceptions.ConnectionError) -> bool:
-    if isinstance(error, requests.exceptions.ConnectTimeout | requests.exceptions.ProxyError):
-        return True
-    cause = error.args[0] if error.args else None
-    reason = getattr(cause, "reason", cause)
-    return isinstance(reason, urllib3.exceptions.NewConnectionError | urllib3.exceptions.ConnectTimeoutError)
-
-
-# ---- the partial file ----------------------------------------------------------------------------
-
-
-@dataclass
-class _Part:
-    """The locked file a transfer goes to, and a note beside it of where its bytes are from."""
-
-    path: Path
-    handle: BinaryIO
-    resumable: bool
-
-    @property
-    def note(self) -> Path:
-        return self.path.with_name(self.path.name + ".json")
-
-    def size(self) -> int:
-        return self.handle.seek(0, os.SEEK_END)
-
-    def origin(self) -> dict[str, str]:
-        try:
-            note = json.loads(self.note.read_text(encoding="utf-8"))
-        except (OSError, ValueError):
-            return {}
-        return note if isinstance(note, dict) else {}
-
-    def begin(self, url: str, validator: str) -> None:
-        self.discard()
-        if self.resumable:
-            self.note.write_text(json.dumps({"url": url, "validator": validator}), encoding="utf-8")
-
-    def discard(self) -> None:
-        self.handle.seek(0)
-        self.handle.truncate()
-        self.note.unlink(missing_ok=True)
-
-    def remove(self) -> None:
-        self.path.unlink(missing_ok=True)
-        self.note.unlink(missing_ok=True)
-
-
-def _lock(path: Path) -> BinaryIO | None:
-    """Open and lock `path`; None if another process is busy with it."""
-    while True:
-        handle = os.fdopen(os.open(path, os.O_RDWR | os.O_CREAT, 0o666), "r+b")
-        try:
-            fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except OSError:
-            handle.close()
-            return None
-        with contextlib.suppress(FileNotFoundError):
-            if path.stat().st_ino == os.fstat(handle.fileno()).st_ino:
-                return handle
-        handle.close()  # renamed or removed between open and lock: try again
-
-
-@contextlib.contextmanager
-def _part(target: Path) -> Iterator[_Part]:
-    """Hand out ``<target>.part``, or a file of our own if another process works on that one."""
-    path = target.with_name(target.name + ".part")
-    handle = _lock(path)
-    shared = handle is not None
-    if handle is None:
-        path = target.with_name(f"{target.name}.{os.getpid()}-{uuid.uuid4().hex[:8]}.part")
-        handle = path.open("w+b")
-    part = _Part(path, handle, resumable=shared)
-    done = False
-    try:
-        yield part
-        done = True
-    finally:
-        # Keep what is worth resuming; `done` parts have been renamed, so only the note is left of them.
-        if done or not shared or part.size() < KEEP_PART or not part.note.exists():
-            part.remove()
-        handle.close()
-
-
 # ---- one attempt ---------------------------------------------------------------------------------
 
 
@@ -276,9 +58,9 @@ def _request(url: str, headers: dict[str, str], timeout: tuple[float, float]) ->
             f"certificates."
         ) from error
     except requests.exceptions.ConnectionError as error:
-        if _is_unreachable(error):
-            _DOWN[_endpoint(url)] = "connection failed"
-            raise _no_network(url, "connection failed") from error
+        if is_unreachable(error):
+            remember(url, "connection failed")
+            raise no_network(url, "connection failed") from error
         raise _PassingError(f"{url}: the connection broke before an answer ({error}).") from error
     except requests.exceptions.Timeout as error:
         raise _stalled(f"{url}: no answer within {timeout[1]:g} s.") from error
@@ -319,7 +101,7 @@ def _refuse_html(url: str, response: requests.Response, block: bytes) -> None:
 
 
 def _transfer(
-    url: str, part: _Part, *, limit: int | None, timeout: tuple[float, float], progress: bool
+    url: str, part: Part, *, limit: int | None, timeout: tuple[float, float], progress: bool
 ) -> None:
     """Bring `part` to the end of the body, from where it stands if the server allows."""
     offset, origin = part.size(), part.origin()
@@ -443,12 +225,12 @@ def fetch(
     ------
     NoNetworkError
         If the host cannot be reached. Not retried; later calls for that host fail at once (see
-        `forget_hosts`).
+        `shuffledp.datasets.hosts.forget_hosts`).
     DownloadError
         In all other cases; the message names the URL, what happened and what to do.
     """
-    if (reason := _DOWN.get(_endpoint(url))) is not None:
-        raise _no_network(url, reason)
+    if (reason := down(url)) is not None:
+        raise no_network(url, reason)
     corrupt = 0
 
     def again(error: BaseException) -> bool:
@@ -463,7 +245,7 @@ def fetch(
         asked = error.wait if isinstance(error, _PassingError) else None
         return min(wait * 2.0 ** (state.attempt_number - 1), 20.0) if asked is None else min(asked, 30.0)
 
-    def attempt(part: _Part) -> None:
+    def attempt(part: Part) -> None:
         _transfer(url, part, limit=size, timeout=timeout, progress=progress)
         problem = _problem(part.path, sha256, size, check)
         if problem is not None:
@@ -478,7 +260,7 @@ def fetch(
         wait=pause,
         reraise=True,
     )
-    with _part(target) as part:
+    with part_of(target) as part:
         try:
             retrying(attempt, part)
         except _CorruptError as error:
@@ -489,7 +271,7 @@ def fetch(
             ) from error
         except _PassingError as error:
             if error.stalled:
-                _DOWN[_endpoint(url)] = "it does not answer in time"
+                remember(url, "it does not answer in time")
             raise DownloadError(
                 f"{error} Gave up after {max(attempts, 1)} attempts. Try again later, or use a mirror "
                 "(SHUFFLEDP_MIRROR)."

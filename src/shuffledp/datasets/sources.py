@@ -16,8 +16,10 @@ import pandas as pd
 
 from shuffledp.datasets import tables
 from shuffledp.datasets.catalogue import Archive, DatasetSpec, Files, RatingsArchive, RawFile, Source, UciRepo
-from shuffledp.datasets.download import content_problem, fetch, probe
+from shuffledp.datasets.content import content_problem
+from shuffledp.datasets.download import fetch
 from shuffledp.datasets.errors import DownloadError, NoNetworkError, ParseError, SourceError
+from shuffledp.datasets.hosts import probe
 from shuffledp.datasets.parse import count_ratings
 from shuffledp.storage import sha256_of, sweep, temporary_beside, write_atomically
 

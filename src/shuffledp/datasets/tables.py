@@ -16,7 +16,7 @@ from shuffledp.datasets.catalogue import (
     MOVIELENS_RATINGS,
     MSNBC_RECORDS,
 )
-from shuffledp.datasets.download import read_content
+from shuffledp.datasets.content import read_content
 from shuffledp.datasets.errors import ParseError
 
 if TYPE_CHECKING:

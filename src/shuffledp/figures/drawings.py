@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
 from typing import Any, Literal
@@ -23,7 +23,10 @@ Job = dict[str, Any]
 
 @dataclass(frozen=True)
 class Drawing:
-    """One picture or table: ``id`` is its file stem, ``where`` what its rows have in common."""
+    """One picture or table: ``id`` is its file stem, ``where`` what its rows have in common.
+
+    ``looks`` are the methods that keep one look in every figure of the paper.
+    """
 
     id: str
     name: str
@@ -31,6 +34,7 @@ class Drawing:
     entry: Mapping[str, Any]
     experiment: Experiment
     where: Mapping[str, Any]
+    looks: Mapping[str, int] = field(default_factory=dict)
 
     def formats(self, figure_formats: Sequence[str]) -> tuple[str, ...]:
         """File endings: the pictures and the drawn numbers, or the table."""
@@ -67,6 +71,7 @@ class Drawing:
             "experiment": experiment.id,
             "labels": {m: experiment.methods[m].label for m in methods},
             "siblings": self._siblings(),
+            "looks": self._looks(),
             "grid": _plain(experiment.grid),
             "accountings": experiment.accountings(methods),
             "repeats": experiment.repeats,
@@ -92,6 +97,13 @@ class Drawing:
         every, drawn = list(self.experiment.methods), set(self.entry["methods"])
         last = max(i for i, m in enumerate(every) if m in drawn or not self.experiment.methods[m].added)
         return every[: last + 1]
+
+    def _looks(self) -> dict[str, int]:
+        """The looks that are kept, of the methods that matter here."""
+        if self.kind == "table":
+            return {}
+        here = {*self._siblings(), *self.entry["methods"]}
+        return {m: look for m, look in self.looks.items() if m in here}
 
     def _training(self) -> list[Job]:
         """The training runs behind the drawing, the variable over their rounds, and the methods that name them."""
@@ -170,11 +182,11 @@ def _files(
         experiment = paper.experiments[entry["experiment"]]
         by = entry.get("files")
         if by is None:
-            yield Drawing(name, name, kind, entry, experiment, entry.get("where", {}))
+            yield Drawing(name, name, kind, entry, experiment, entry.get("where", {}), paper.looks)
             continue
         for value in _values(experiment, by, entry["methods"]):
             where = {**entry.get("where", {}), by: value}
-            yield Drawing(f"{name}_{slug(value)}", name, kind, entry, experiment, where)
+            yield Drawing(f"{name}_{slug(value)}", name, kind, entry, experiment, where, paper.looks)
 
 
 def _values(experiment: Experiment, by: str, methods: list[str]) -> list[Any]:

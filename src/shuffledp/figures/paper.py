@@ -205,7 +205,9 @@ def _figure(job: Job, cells: pd.DataFrame, summary: pd.DataFrame, note: str) -> 
     labels = {
         curve: f"{text} ({in_doubt[curve]})" if curve in in_doubt else text for curve, text in labels.items()
     }
-    picture = Picture(entry, selection, gaps, labels, job["title"], note, job["grid"], job["siblings"])
+    picture = Picture(
+        entry, selection, gaps, labels, job["title"], note, job["grid"], job["siblings"], job["looks"]
+    )
     with figure_style():
         figure = draw(picture)
         files = {f"{job['id']}.{end}": rendered(figure, end) for end in job["formats"] if end != "csv"}

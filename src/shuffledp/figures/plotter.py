@@ -22,7 +22,7 @@ from matplotlib.lines import Line2D
 from matplotlib.ticker import FuncFormatter, LogLocator, NullFormatter
 
 from shuffledp.experiments.bundle import CELL_NUMBERS, PARAMETER_PREFIX, TRAINED_METRICS
-from shuffledp.figures.style import Look, looks
+from shuffledp.figures.palette import Look, looks
 
 PANEL_INCHES = (2.9, 2.55)
 MOST_COLUMNS = 4
@@ -54,6 +54,8 @@ class Picture:
     grid: Mapping[str, list[Any]] = field(default_factory=dict)
     siblings: Sequence[str] = ()
     """All methods of the experiment: they look the same in every figure of it."""
+    looks: Mapping[str, int] = field(default_factory=dict)
+    """Methods that keep one look in every figure of the paper, see `shuffledp.figures.palette`."""
 
 
 def long_form(cells: pd.DataFrame, summary: pd.DataFrame, y: str) -> pd.DataFrame:
@@ -99,7 +101,8 @@ def draw(what: Picture) -> Figure:
     height = rows * PANEL_INCHES[1] + 0.9 + LEGEND_ROW_INCHES * legend_rows
     figure = Figure(figsize=(width, height), layout="constrained")
     axes = figure.subplots(rows, columns, sharex=True, sharey=True, squeeze=False)
-    every = looks([*what.siblings, *(curve for curve in what.labels if curve not in what.siblings)])
+    others = (curve for curve in what.labels if curve not in what.siblings)
+    every = looks([*what.siblings, *others], what.looks)
     shown = {curve: every[curve] for curve in what.labels}
     remarks = [_panel(ax, what, value, shown) for ax, value in zip(axes.flat, panel_values, strict=False)]
     _make_room_below(axes[0, 0], max(remarks))

@@ -11,6 +11,7 @@ from shuffledp.experiments.config import ConfigurationError, Experiment, Paper, 
 from shuffledp.experiments.config.errors import suggestion
 from shuffledp.experiments.config.files import place_of
 from shuffledp.experiments.results import CELL_NUMBERS, PARAMETER_PREFIX, TRAINED_METRICS
+from shuffledp.figures.palette import COLORS
 
 
 def load_settings(config: Mapping[str, Any], root: Path) -> Settings:
@@ -34,9 +35,30 @@ def load_settings(config: Mapping[str, Any], root: Path) -> Settings:
 
 def _selected(paper: Paper) -> Paper:
     """The paper with the methods of every figure and table."""
+    _check_looks(paper)
     figures = {name: _entry(paper, "figures", name, raw) for name, raw in paper.figures.items()}
     tables = {name: _entry(paper, "tables", name, raw) for name, raw in paper.tables.items()}
     return replace(paper, figures=figures, tables=tables)
+
+
+def _check_looks(paper: Paper) -> None:
+    """Looks belong to methods, exist, and tell these methods apart."""
+    place, methods = (
+        f"{place_of(paper.key)}: looks",
+        {m for e in paper.experiments.values() for m in e.methods},
+    )
+    whose: dict[int, str] = {}
+    for method, look in paper.looks.items():
+        if method not in methods:
+            raise ConfigurationError(
+                f"{place}: no method {method!r} in this paper.{suggestion(method, methods)} "
+                f"Known: {', '.join(sorted(methods))}."
+            )
+        if not 0 <= look < len(COLORS):
+            raise ConfigurationError(f"{place}.{method}: must lie in 0..{len(COLORS) - 1}, got {look}.")
+        if look in whose:
+            raise ConfigurationError(f"{place}.{method}: {look} is the look of {whose[look]!r} already.")
+        whose[look] = method
 
 
 def _entry(paper: Paper, part: str, name: str, raw: Mapping[str, Any]) -> dict[str, Any]:

@@ -106,7 +106,7 @@ class Entry:
 
 
 @dataclass(frozen=True)
-class Paper:
+class DrawnPaper:
     """A paper and everything that was drawn for it."""
 
     key: str
@@ -117,7 +117,7 @@ class Paper:
     entries: tuple[Entry, ...]
 
 
-def read(folder: Path) -> Paper:
+def read(folder: Path) -> DrawnPaper:
     """Read a paper's folder of figures and tables.
 
     Parameters
@@ -127,7 +127,7 @@ def read(folder: Path) -> Paper:
 
     Returns
     -------
-    Paper
+    DrawnPaper
         Entries in the manifest's order.
 
     Raises
@@ -149,7 +149,7 @@ def read(folder: Path) -> Paper:
     ids = [entry.id for entry in entries]
     if twice := sorted({i for i in ids if ids.count(i) > 1}):
         raise ManifestError(f"{path}: entries need different ids, but these occur twice: {', '.join(twice)}.")
-    return Paper(
+    return DrawnPaper(
         key=paper["key"],
         title=paper["title"],
         citation=paper["citation"],

@@ -13,7 +13,7 @@ from urllib.parse import quote
 from jinja2 import Environment, PackageLoader, StrictUndefined
 
 from shuffledp.pages.captions import CaptionError, to_html
-from shuffledp.pages.manifest import Entry, ManifestError, Paper, Run, read
+from shuffledp.pages.manifest import DrawnPaper, Entry, ManifestError, Run, read
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -86,7 +86,7 @@ class Item:
 class Section:
     """One paper of the page."""
 
-    paper: Paper
+    paper: DrawnPaper
     doi_url: str
     items: tuple[Item, ...]
 

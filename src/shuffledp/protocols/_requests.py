@@ -3,8 +3,23 @@
 from __future__ import annotations
 
 from shuffledp.accounting.errors import Infeasible
-from shuffledp.populations import Fixed, Population
+from shuffledp.populations import Fixed, Law, Population
 from shuffledp.tasks import Budget
+
+
+def law_of(population: Population) -> Law:
+    """The population, if it is a law.
+
+    Raises
+    ------
+    Infeasible
+        If it is a mere bound on the number of users, which cannot be simulated.
+    """
+    if not isinstance(population, Law):
+        raise Infeasible(
+            f"{type(population).__name__} bounds the number of users but is not a law that can be sampled."
+        )
+    return population
 
 
 def fixed_users(population: Population) -> int:

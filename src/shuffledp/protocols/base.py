@@ -94,7 +94,7 @@ class ProtocolBase(ABC):
     ``estimate`` and ``cost``. Overriding ``sample_aggregate`` with the exact law of the aggregate makes a simulation's
     cost independent of the number of users; ``expected_variance`` adds the theory line to every figure (and
     ``expected_squared_error`` where the estimate is biased);
-    ``dominating_pair`` lets the conformance suite check the claimed guarantee.
+    ``privacy_profile`` lets the conformance suite check the claimed guarantee.
 
     How far the claim of a calibrated protocol can be trusted is its ``guarantee``, one of the labels of
     `shuffledp.accounting.standing`: ``exact``, ``upper``, ``approximate``, ``unproven`` or ``violated``. A protocol
@@ -342,7 +342,7 @@ class ProtocolBase(ABC):
         mse = expected_metric("mse", squared)
         return float(mse[0]) if not isinstance(counts, Participants) and np.ndim(counts) == 1 else mse
 
-    def dominating_pair(self) -> PrivacyProfile | None:
+    def privacy_profile(self) -> PrivacyProfile | None:
         """A profile that bounds the privacy loss of the calibrated protocol; None when none is implemented."""
         return None
 

@@ -281,7 +281,7 @@ def mm_plan(
     Parameters
     ----------
     n, domain_size, set_size, eps, delta, accounting
-        As in :func:`shuffledp.accounting.segmented.plans.full_reporting`.
+        As in :func:`shuffledp.accounting.segmented.plans.full_reporting`; eps in nats.
     calibration : {"variation_ratio", "numeric", "analytic"}
         ``variation_ratio``: m_k of the segmented protocol, the strongest version of this competitor. The others are
         the published ones, for one item at ``eps / s`` and the delta of group composition, with mu blanket messages

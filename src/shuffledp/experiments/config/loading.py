@@ -212,6 +212,7 @@ def _paper(
         drawn["tables"],
         claims,
         training,
+        raw.get("looks") or {},
     )
 
 

@@ -495,6 +495,7 @@ class PaperFile(Concept):
 
     paper: About
     experiments: Some[Experiment]
+    looks: dict[Id, CountOrZero] = absent()
     training: dict[Id, TrainingRun] = absent()
     figures: dict[Id, Figure] = absent()
     tables: dict[Id, Table] = absent()

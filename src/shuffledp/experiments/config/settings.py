@@ -123,6 +123,7 @@ class Paper:
     claims.
 
     What figures and tables select is checked by `shuffledp.figures.selection`, which completes their ``methods``.
+    ``looks`` are methods that look the same in every figure, and which look it is (`shuffledp.figures.palette`).
     """
 
     key: str
@@ -134,6 +135,7 @@ class Paper:
     tables: Mapping[str, Mapping[str, Any]]
     claims: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
     training: Mapping[str, TrainingRun] = field(default_factory=dict)
+    looks: Mapping[str, int] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)

@@ -94,6 +94,6 @@ def too_many(n: int, records: int) -> str:
     return f"{n} participants cannot be drawn without replacement from {records} records."
 
 
-def left_out(n: Ints, size: int | None) -> Floats:
+def finite_population_correction(n: Ints, size: int | None) -> Floats:
     """Finite population correction, (R,); 1 for draws with replacement (None)."""
     return np.ones(len(n)) if size is None else (size - n) / max(size - 1, 1)

@@ -15,7 +15,7 @@ from shuffledp.experiments.sources.base import (
     Held,
     Source,
     UnlikeStandIn,
-    left_out,
+    finite_population_correction,
     too_many,
 )
 from shuffledp.protocols.vectors._participants import VectorParticipants
@@ -65,7 +65,7 @@ class Gradients(Source):
             return who, np.zeros_like(mean)
         size = None if self.replace else len(self.gradients)
         around = spread * (1 - 1 / len(self.gradients))  # divisor n
-        return who, left_out(n, size)[:, None] * around / n[:, None]
+        return who, finite_population_correction(n, size)[:, None] * around / n[:, None]
 
     def _sums(self, chosen: Sequence[Ints]) -> Floats:
         """Sums over chosen images, (R, dimension), some repeats at a time."""

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from shuffledp.datasets.catalogue import MSNBC_CATEGORIES
 from shuffledp.datasets.prepared import Dataset, members
-from shuffledp.experiments.sources.base import Held, Source, left_out, too_many
+from shuffledp.experiments.sources.base import Held, Source, finite_population_correction, too_many
 from shuffledp.tasks import Floats, Ints, Participants, Public, Sets, Users
 
 LAST = 10.0
@@ -86,7 +86,7 @@ class HeldSets(Source):
         real = share[:, : self.task.estimate_shape[0]]
         sampling = np.zeros_like(real)
         if truth == "population":
-            sampling = left_out(n, self.records)[:, None] * real * (1 - real) / n[:, None]
+            sampling = finite_population_correction(n, self.records)[:, None] * real * (1 - real) / n[:, None]
         return Participants(Public(n, sizes), sizes[:, :, None] * share[:, None, :], real), sampling
 
     def _holders(self, sets: Held, sizes: Sequence[int]) -> Ints:

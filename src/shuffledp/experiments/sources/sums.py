@@ -9,7 +9,13 @@ from typing import Any
 import numpy as np
 
 from shuffledp.datasets.prepared import Dataset
-from shuffledp.experiments.sources.base import SPARSE_COLUMNS, Held, Source, left_out, too_many
+from shuffledp.experiments.sources.base import (
+    SPARSE_COLUMNS,
+    Held,
+    Source,
+    finite_population_correction,
+    too_many,
+)
 from shuffledp.tasks import Floats, Ints, Participants, Public, Summation, Users
 
 
@@ -62,7 +68,9 @@ class Numbers(Source):
         sampling = np.zeros_like(mean)
         if truth == "population":
             spread = self.shares @ self.task.values**2 - self._mean**2
-            sampling = (left_out(n, size) * n).reshape(-1, *[1] * (mean.ndim - 1)) * spread
+            sampling = (finite_population_correction(n, size) * n).reshape(
+                -1, *[1] * (mean.ndim - 1)
+            ) * spread
         return Participants(Public(n), counts, mean), sampling
 
     @property

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from shuffledp.datasets.prepared import Dataset
-from shuffledp.experiments.sources.base import Held, Source, left_out, too_many
+from shuffledp.experiments.sources.base import Held, Source, finite_population_correction, too_many
 from shuffledp.tasks import Floats, Frequency, Ints, Participants, Public, Users
 
 
@@ -49,7 +49,9 @@ class Values(Source):
             counts = np.where(n[:, None] == size, self.holders, counts)
         sampling = np.zeros_like(counts)
         if truth == "population":
-            sampling = left_out(n, size)[:, None] * self.shares * (1 - self.shares) / n[:, None]
+            sampling = (
+                finite_population_correction(n, size)[:, None] * self.shares * (1 - self.shares) / n[:, None]
+            )
         return Participants(Public(n), counts, counts / n[:, None]), sampling
 
 

@@ -1,6 +1,6 @@
 """What the protocols with dummy points share: reports that hide among uniform messages.
 
-A participant sends its value, after generalised randomised response (GRR) with budget ``eps_local``, together with
+A participant sends its value, after generalized randomized response (GRR) with budget ``eps_local``, together with
 dummies, uniform over the k values. ``eps_local = inf`` sends the value as it is. The dummies are either a fixed total
 that is dealt out evenly, or each user sends a number of them with some probability. The number of users is fixed.
 """
@@ -188,7 +188,7 @@ class FixedDummies(DummyPoints):
         """The own report, and an even part of the dummies."""
         return self._cost(self.dummies_in_all / self.n_users)
 
-    def dominating_pair(self) -> PrivacyProfile:
+    def privacy_profile(self) -> PrivacyProfile:
         """The exact divergence of two values."""
         return BlanketProfile(self.n_users, self.domain_size, self.eps_local, self.dummies_in_all)
 
@@ -252,7 +252,7 @@ class FlexibleDummies(DummyPoints):
         """The own report, and the expected number of dummies."""
         return self._cost(self.rate * self.per_sender)
 
-    def dominating_pair(self) -> PrivacyProfile:
+    def privacy_profile(self) -> PrivacyProfile:
         """The divergence of two values, averaged over the number of senders, which the analyzer learns."""
         return BlanketProfile(self.n_users, self.domain_size, self.eps_local, self.per_sender, self.rate)
 

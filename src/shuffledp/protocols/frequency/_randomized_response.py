@@ -16,9 +16,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from shuffledp.populations import Law
-from shuffledp.protocols._schedules import SingleReport
-from shuffledp.protocols.base import Messages
-from shuffledp.tasks import Floats, Frequency, Ints, Participants, Public, Task, Users
+from shuffledp.protocols._schedules import OneReport, SingleReport
+from shuffledp.tasks import Floats, Frequency, Ints, Participants, Public, Task
 
 
 @dataclass(frozen=True)
@@ -98,55 +97,63 @@ def domain_size_of(task: Task) -> int:
 
 
 @dataclass(frozen=True)
-class RandomizedResponse(SingleReport):
-    """Generalized randomized response with dummies of input 0.
+class ValueReports(OneReport):
+    """Every report is the generalized randomized response of one value; the fixed public input is 0.
 
     Parameters
     ----------
-    population : Population
+    population : Law
         Law of the number of *other* users.
     domain_size : int
         Values are 0..domain_size-1.
     eps_local : float
         Local budget in nats.
-    dummy_count : int
-        Dummies: added in full, or, if ``adaptive``, only as many as fill the other users up to this number.
     """
 
     population: Law
     domain_size: int
     eps_local: float
-    dummy_count: int = 0
-    adaptive: bool = False
+
+    @classmethod
+    def scheduled(cls, task: Task, population: Law, eps_local: float, **schedule: Any) -> Self:
+        """The protocol for a task once its schedule is known."""
+        return cls(population, domain_size_of(task), eps_local, **schedule)
 
     @property
     def response(self) -> GeneralizedResponse:
         """The local randomizer."""
         return GeneralizedResponse(self.eps_local, self.domain_size)
 
-    @property
-    def alphabet_size(self) -> int:
-        """One kind of message per value."""
-        return self.domain_size
-
-    @classmethod
-    def scheduled(
-        cls, task: Task, population: Law, eps_local: float, dummies: int = 0, *, adaptive: bool = False
-    ) -> Self:
-        """The protocol for a task once its schedule is known."""
-        return cls(population, domain_size_of(task), eps_local, dummies, adaptive)
-
     def fixed_inputs(self, count: int) -> NDArray[Any]:
         """Input 0."""
         return np.zeros(count, dtype=np.int64)
+
+    def reports(self, values: NDArray[Any], rng: np.random.Generator) -> NDArray[Any]:
+        """Randomized values, (n,): the true one with probability ``E / (E + k - 1)``, else another one uniformly."""
+        return self.response.randomize(values, rng)
 
     def report_bits(self) -> float:
         """One of k values."""
         return math.log2(self.domain_size)
 
-    def encode(self, users: Users, rng: np.random.Generator) -> Messages:
-        """Each user sends its value with probability e^eps_local/(e^eps_local+k-1), else another one uniformly."""
-        return Messages(self.response.randomize(users.values, rng))
+
+@dataclass(frozen=True)
+class RandomizedResponse(ValueReports, SingleReport):
+    """Generalized randomized response with dummies of input 0.
+
+    Parameters
+    ----------
+    dummy_count, adaptive : int, bool
+        As for `shuffledp.protocols._schedules.SingleReport`.
+    """
+
+    dummy_count: int = 0
+    adaptive: bool = False
+
+    @property
+    def alphabet_size(self) -> int:
+        """One kind of message per value."""
+        return self.domain_size
 
     def sample_aggregate(self, participants: Participants, rng: np.random.Generator) -> NDArray[Any]:
         """Exact law of the reports per value, (R, k), at a cost that does not depend on the number of users."""

@@ -13,11 +13,10 @@ from dataclasses import dataclass
 from typing import Any, ClassVar, Self
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
-from scipy.special import log_ndtr
+from numpy.typing import NDArray
 
 from shuffledp.accounting.errors import Infeasible
-from shuffledp.accounting.general.profiles import Kind, PrivacyProfile, View
+from shuffledp.accounting.general.profiles import PrivacyProfile
 from shuffledp.accounting.random_population.multi_message import PolyaPlan
 from shuffledp.accounting.random_population.polya import expected_polya_delta
 from shuffledp.accounting.random_population.population_bounds import population_lower_bound
@@ -31,20 +30,21 @@ from shuffledp.numerics.samplers import (
     polya_difference,
 )
 from shuffledp.populations import Law, Population
-from shuffledp.protocols._schedules import law_of
+from shuffledp.protocols._additive_shares import LARGEST_GROUP, split, sum_modulo
+from shuffledp.protocols._requests import law_of
 from shuffledp.protocols.base import Cost, Messages, ProtocolBase, Trust
 from shuffledp.protocols.frequency._randomized_response import domain_size_of, held_counts
+from shuffledp.protocols.frequency._share_profiles import (
+    SMOOTH,
+    GaussianSumProfile,
+    PointProfile,
+    secure_sum_delta,
+)
 from shuffledp.tasks import Budget, Floats, Ints, Participants, Public, Task, Users
 from shuffledp.utility.polya import polya_mean_absolute
 
-#: Differences and sums of two group elements fit into an int64 below this.
-LARGEST_GROUP = 2**62
-#: From this tau on, the probabilities of a sum of n discrete Gaussians and of one with the total variance differ
-#: by a factor below ``1 + 10 n exp(-pi^2 tau^2)``, 1 + 2e-26 n. Below it the fast law adds up the users' own laws.
-_SMOOTH = 2.5
 
-
-def discretise(values: NDArray[np.generic], precision: int, rng: np.random.Generator) -> Ints:
+def discretize(values: NDArray[np.generic], precision: int, rng: np.random.Generator) -> Ints:
     """Round ``precision * value`` up or down at random, so that its mean is right; (n,) values in [0, 1].
 
     Bits need no rounding and draw nothing.
@@ -62,21 +62,6 @@ def discretise(values: NDArray[np.generic], precision: int, rng: np.random.Gener
     scaled = given.astype(np.float64) * precision
     floor = np.floor(scaled)
     return np.asarray(floor + (rng.random(given.shape) < scaled - floor), np.int64)
-
-
-def split(values: Ints, shares: int, group_order: int, rng: np.random.Generator) -> Ints:
-    """Additive shares of every value modulo q, (n, m): any m - 1 of them are independent and uniform."""
-    uniform = rng.integers(0, group_order, size=(len(values), shares - 1))
-    last = np.mod(values, group_order)
-    for column in uniform.T:  # one by one: a sum of many elements of a large group overflows
-        last = np.mod(last - column, group_order)
-    return np.column_stack((uniform, last))
-
-
-def sum_modulo(elements: Ints, group_order: int) -> int:
-    """Sum of group elements modulo q, without overflow: upper and lower 31 bits are added apart."""
-    upper, lower = int(np.sum(elements >> 31)), int(np.sum(elements & (2**31 - 1)))
-    return ((upper << 31) + lower) % group_order
 
 
 @dataclass(frozen=True)
@@ -197,7 +182,7 @@ class SecretShares(ProtocolBase):
 
     def encode(self, users: Users, rng: np.random.Generator) -> Messages:
         """(n m,): the shares of every user's noisy value, user by user; reals in [0, 1] are rounded at random."""
-        noisy = discretise(users.values, self.precision, rng) + self.user_noise(len(users), rng)
+        noisy = discretize(users.values, self.precision, rng) + self.user_noise(len(users), rng)
         return Messages(split(noisy, self.shares, self.group_order, rng).ravel())
 
     def aggregate(self, messages: Messages) -> NDArray[Any]:
@@ -272,132 +257,6 @@ class SecretShares(ProtocolBase):
         }
 
 
-# -- privacy ---------------------------------------------------------------------------------------------------
-
-
-@dataclass(frozen=True)
-class PointProfile:
-    """What one guarantee (eps, delta) implies at every other eps.
-
-    Parameters
-    ----------
-    eps, total : float
-        The guarantee; eps in nats.
-    source : str
-
-    Notes
-    -----
-    Below eps: with probability delta everything may be revealed, else the mechanism is randomized response with
-    parameter eps (Kairouz, Oh and Viswanath 2015). Above: the guarantee itself.
-    """
-
-    eps: float
-    total: float
-    source: str
-    kind: ClassVar[Kind] = "upper"
-    neighbours: ClassVar[str] = "replace_one"
-    view: ClassVar[View] = "analyzer"
-
-    def delta(self, eps: ArrayLike) -> Floats:
-        """Return delta for each eps (nats, >= 0), shape of `eps`."""
-        below = -np.expm1(np.minimum(np.asarray(eps, np.float64) - self.eps, 0.0))
-        total = min(self.total, 1.0)
-        return np.asarray(total + (1 - total) * below / (1 + math.exp(-self.eps)))
-
-
-@dataclass(frozen=True)
-class GaussianSumProfile:
-    """Profile of a sum of everybody's discrete Gaussian noise, revealed by shuffled shares.
-
-    Parameters
-    ----------
-    law : Law
-        Number of other users.
-    eps : float
-        Where the guarantee was asked for; beyond it the distance of the shares counts no more than there.
-    tau : float
-        Parameter of each user's noise.
-    precision : int
-        Largest change of the sum by one user.
-    security_bits : float
-        The shares are within ``2^-security_bits`` of what their sum allows,
-    unsecured : float
-        except with this probability.
-    """
-
-    law: Law
-    eps: float
-    tau: float
-    precision: int
-    security_bits: float
-    unsecured: float = 0.0
-    kind: ClassVar[Kind] = "upper"
-    neighbours: ClassVar[str] = "replace_one"
-    view: ClassVar[View] = "analyzer"
-    source: ClassVar[str] = (
-        "hockey stick of the summed discrete Gaussians, averaged over N; secure sum by Lemma 3"
-    )
-
-    def delta(self, eps: ArrayLike) -> Floats:
-        """Return delta for each eps (nats, >= 0), shape of `eps`; both directions agree."""
-        eps_ = np.asarray(eps, np.float64)
-        claimed = PointProfile(self.eps, self.at(self.eps), self.source)
-        direct = np.array([self.at(float(e)) for e in eps_.flat]).reshape(eps_.shape)
-        return np.asarray(np.minimum(direct, claimed.delta(eps_)))
-
-    def at(self, eps: float) -> float:
-        """Total delta at one eps."""
-        eps = min(eps, 700.0)  # beyond it e^eps overflows; delta does not grow with eps
-        window = self.law.window()
-        n = 1 + window.support
-        sigma = self.tau * np.sqrt(n)
-        many = (sigma >= _CONTINUOUS) & (self.tau >= _SMOOTH)
-        deltas = np.empty(n.size)
-        deltas[many] = _wide_gaussian_delta(sigma[many], self.precision, eps)
-        for i in np.flatnonzero(~many):
-            deltas[i] = _summed_gaussian_delta(int(n[i]), self.tau, self.precision, eps)
-        noise = float(window.pmf @ deltas) + window.omitted
-        return min(noise + secure_sum_delta(self.security_bits, eps) + self.unsecured, 1.0)
-
-
-def secure_sum_delta(security_bits: float, eps: float) -> float:
-    """What shares within ``2^-security_bits`` of their sum add to delta: ``(1 + e^eps) 2^-security_bits``."""
-    return math.exp(min(float(np.logaddexp(0, eps)) - security_bits * math.log(2), 0.0))
-
-
-#: From this standard deviation on, sums over integers are integrals with two correction terms.
-_CONTINUOUS = 25.0
-
-
-def _wide_gaussian_delta(sigma: Floats, shift: int, eps: float) -> Floats:
-    """Hockey stick of a discrete Gaussian and its shift, (w,) standard deviations of at least 25.
-
-    The terms ``g(x) = f(x) - e^eps f(x - shift)``, f the normal density, are positive up to an integer m. By Euler
-    and Maclaurin their sum up to m is the integral plus g/2, plus a twelfth of its first derivative, minus its third
-    over 720, all at m; what follows is of relative order sigma^-4 / 30000.
-    """
-    last = np.ceil(shift / 2 - eps * sigma**2 / shift) - 1
-    total = np.zeros(sigma.shape)
-    for sign, place in ((1.0, last), (-1.0, last - shift)):
-        x, log_factor = place / sigma, eps * (sign < 0)
-        density = np.exp(log_factor - x**2 / 2) / (math.sqrt(2 * math.pi) * sigma)
-        ends = 0.5 - x / (12 * sigma) - (3 * x - x**3) / (720 * sigma**3)
-        total += sign * (np.exp(log_factor + log_ndtr(x)) + density * ends)
-    return np.maximum(total, 0.0)
-
-
-def _summed_gaussian_delta(n: int, tau: float, shift: int, eps: float) -> float:
-    """Hockey stick of a sum of n discrete Gaussians and its shift, by Fourier transform of their law."""
-    one = discrete_gaussian_pmf(tau)
-    reach = max(one.size // 2, math.ceil(12 * tau * math.sqrt(n))) + shift
-    length = 2 ** math.ceil(math.log2(2 * reach + 2))
-    circle = np.zeros(length)
-    circle[np.arange(one.size) - one.size // 2] = one
-    p = np.fft.fftshift(np.fft.irfft(np.fft.rfft(circle) ** n, length))
-    excess = p - math.exp(eps) * np.roll(p, shift)
-    return float(np.sum(np.maximum(excess, 0.0)))
-
-
 # -- two kinds of noise ----------------------------------------------------------------------------------------
 
 
@@ -440,7 +299,7 @@ class PolyaShares(SecretShares):
         """Ratio of neighbouring probabilities of the geometric noise, ``exp(-eps / p)``."""
         return math.exp(-self.eps / self.precision)
 
-    def dominating_pair(self) -> PrivacyProfile:
+    def privacy_profile(self) -> PrivacyProfile:
         """From the exact delta at the claimed eps: of the noise, averaged over N, and of the shares."""
         noise = expected_polya_delta(self.population, self.base_users, self.eps / self.precision)
         # One step of a rounded value is eps / p; p of them in a row add up to eps, and for p > 1 to more delta.
@@ -487,7 +346,7 @@ class GaussianShares(SecretShares):
 
     tau: float
 
-    def dominating_pair(self) -> GaussianSumProfile:
+    def privacy_profile(self) -> GaussianSumProfile:
         """Exact hockey stick of the noise, averaged over N, and the distance of the shares."""
         return GaussianSumProfile(
             self.population, self.eps, self.tau, self.precision, self.security_bits, self.unsecured
@@ -499,7 +358,7 @@ class GaussianShares(SecretShares):
 
     def total_noise(self, n_users: Ints, rng: np.random.Generator) -> Ints:
         """One discrete Gaussian of variance ``N tau^2``; for small tau the exact sum, from counts per value."""
-        if self.tau >= _SMOOTH:
+        if self.tau >= SMOOTH:
             return discrete_gaussian(self.tau * np.sqrt(n_users), rng)
         pmf = discrete_gaussian_pmf(self.tau)
         values = np.arange(pmf.size) - pmf.size // 2

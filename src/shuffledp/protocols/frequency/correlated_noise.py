@@ -167,6 +167,6 @@ class CorrelatedNoise(ProtocolBase):
         variance = self.noise.variance * (n / self.n_users) / n**2
         return np.asarray(np.broadcast_to(variance, held.shape).copy())
 
-    def dominating_pair(self) -> PrivacyProfile:
+    def privacy_profile(self) -> PrivacyProfile:
         """The two counters that change."""
         return CountersProfile(self.noise)

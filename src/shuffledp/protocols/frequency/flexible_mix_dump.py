@@ -1,4 +1,4 @@
-"""Flexible mixDUMP: randomised values among dummies from some of the users."""
+"""Flexible mixDUMP: randomized values among dummies from some of the users."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -15,7 +15,7 @@ from shuffledp.tasks import Budget, Task
 
 @dataclass(frozen=True)
 class FlexibleMixDump(FlexibleDummies):
-    """Every user sends a report of generalised randomised response and, with some probability, dummies."""
+    """Every user sends a report of generalized randomized response and, with some probability, dummies."""
 
     name = "flexible_mix_dump"
     task_kind = "frequency"

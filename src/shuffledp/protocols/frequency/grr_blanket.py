@@ -1,4 +1,4 @@
-"""Privacy amplification: generalised randomised response under the privacy blanket, without dummies."""
+"""Privacy amplification: generalized randomized response under the privacy blanket, without dummies."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass

@@ -17,7 +17,7 @@ class Local(LocalSchedule, RandomizedResponse):
     name = "local"
     task_kind = "frequency"
 
-    def dominating_pair(self) -> PrivacyProfile:
+    def privacy_profile(self) -> PrivacyProfile:
         """One report alone is eps-DP; nobody else's messages are counted on."""
         keep = math.log(self.response.keep)
         lie = keep - self.eps_local  # lie = keep / E, also where E overflows

@@ -1,4 +1,4 @@
-"""mixDUMP: randomised values among dummies from all users."""
+"""mixDUMP: randomized values among dummies from all users."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -16,7 +16,7 @@ from shuffledp.tasks import Budget, Task
 
 @dataclass(frozen=True)
 class MixDump(FixedDummies):
-    """Every user sends a report of generalised randomised response and an even part of the dummies."""
+    """Every user sends a report of generalized randomized response and an even part of the dummies."""
 
     name = "mix_dump"
     task_kind = "frequency"

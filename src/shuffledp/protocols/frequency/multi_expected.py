@@ -14,10 +14,10 @@ from shuffledp.numerics.samplers import LARGEST_SCALE
 from shuffledp.populations import Law, Population
 from shuffledp.protocols.frequency._secret_shares import (
     GaussianShares,
-    GaussianSumProfile,
     law_for_bits,
     secure_sum,
 )
+from shuffledp.protocols.frequency._share_profiles import GaussianSumProfile
 from shuffledp.tasks import Budget, Task
 
 

@@ -48,7 +48,7 @@ class MultiUnion(PolyaShares):
         accounting : {"printed", "corrected", "exact"}
             How n1 is found. The printed Table II is no valid tail bound for binomial laws (errata RP-E16). Privacy
             fails slowly below n1, so that the total delta still holds in the paper's settings, but not always: at
-            rate 0.01, delta = 1e-8 and eps = 8 it is nearly three times too large. The dominating pair tells.
+            rate 0.01, delta = 1e-8 and eps = 8 it is nearly three times too large. The privacy profile tells.
         share_form : {"printed", "balle", "any_n"}, optional
             Number of shares: as printed, after Balle et al. 2020 for a likely number of users, or proven for any.
             The default is ``printed`` for the printed accounting and ``any_n`` for the others.

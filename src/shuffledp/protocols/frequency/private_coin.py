@@ -221,7 +221,7 @@ class PrivateCoin(ProtocolBase):
         held = np.asarray(held_counts(participants, self.domain_size), float)
         return np.asarray((n * (self.tuples + 1) - held) * self.chance / (1 - self.chance) / n**2)
 
-    def dominating_pair(self) -> PrivacyProfile:
+    def privacy_profile(self) -> PrivacyProfile:
         """The own tuple among all uniform ones."""
         return TuplesProfile(self.tuples * self.n_users, self.entries)
 

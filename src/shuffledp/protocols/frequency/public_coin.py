@@ -216,6 +216,6 @@ class PublicCoin(ProtocolBase):
         least = -np.diff(np.prod(tails, axis=0))
         return float(least @ np.maximum(v[:-1] - self.rate * n, -held) ** 2)
 
-    def dominating_pair(self) -> PrivacyProfile | None:
+    def privacy_profile(self) -> PrivacyProfile | None:
         """The two cells that change in every row."""
         return RowsProfile(self.n_users, self.rate, self.rows)

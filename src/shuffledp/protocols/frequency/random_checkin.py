@@ -2,69 +2,35 @@
 
 import math
 from dataclasses import dataclass
-from typing import Any, Self
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from shuffledp.populations import Binomial
+from shuffledp.protocols._checkin import CheckinSchedule, Threat
 from shuffledp.protocols._occupancy import inverse_filled
-from shuffledp.protocols._schedules import CheckinSchedule, Threat
 from shuffledp.protocols.base import Messages
-from shuffledp.protocols.frequency._randomized_response import (
-    GeneralizedResponse,
-    domain_size_of,
-    held_counts,
-)
-from shuffledp.tasks import Floats, Participants, Public, Task
+from shuffledp.protocols.frequency._randomized_response import ValueReports, held_counts
+from shuffledp.tasks import Floats, Participants, Public
 
 
 @dataclass(frozen=True)
-class RandomCheckin(CheckinSchedule):
+class RandomCheckin(CheckinSchedule, ValueReports):
     """Random check-in with a fixed window, for frequencies; fillers are reports of input 0.
 
     Parameters
     ----------
-    population : Binomial
-        Law of the number of *other* users.
-    domain_size : int
-        Values are 0..domain_size-1.
-    eps_local : float
-        Local budget in nats.
-    slots : int
-        m, at least 1.
-    threat : {"conditional", "own_coin"}
-        Whether user 1 is known to take part, or its own coin counts as protection.
+    population, slots, threat
+        As for `shuffledp.protocols._checkin.CheckinSchedule`.
     """
 
     population: Binomial
-    domain_size: int
-    eps_local: float
     slots: int
     threat: Threat = "conditional"
 
     name = "random_checkin"
     task_kind = "frequency"
-
-    @classmethod
-    def scheduled(
-        cls, task: Task, population: Binomial, eps_local: float, slots: int, threat: Threat
-    ) -> Self:
-        """The protocol for a task once its schedule is known."""
-        return cls(population, domain_size_of(task), eps_local, slots, threat)
-
-    @property
-    def response(self) -> GeneralizedResponse:
-        """The local randomizer."""
-        return GeneralizedResponse(self.eps_local, self.domain_size)
-
-    def fixed_inputs(self, count: int) -> NDArray[Any]:
-        """Input 0."""
-        return np.zeros(count, dtype=np.int64)
-
-    def reports(self, values: NDArray[Any], rng: np.random.Generator) -> NDArray[Any]:
-        """Randomized values, (n,)."""
-        return self.response.randomize(values, rng)
 
     def message_bits(self) -> float:
         """One of m slots and one of k values."""

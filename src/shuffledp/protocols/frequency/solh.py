@@ -151,6 +151,6 @@ class Solh(ProtocolBase):
         """How much likelier a report agrees with the own value than with another one."""
         return self.response.gap * (1 - 1 / self.cells)
 
-    def dominating_pair(self) -> PrivacyProfile:
+    def privacy_profile(self) -> PrivacyProfile:
         """The report among the uniform reports of the others."""
         return SolhProfile(self.n_users, self.cells, self.eps_local)

@@ -156,6 +156,6 @@ class Truncation(ProtocolBase):
         place = np.clip(held - missing.start, 0, missing.pmf.size)  # how many W of the window are below x
         return np.asarray((kept[place] + cut[place] * held.astype(float) ** 2) / n**2)
 
-    def dominating_pair(self) -> PrivacyProfile:
+    def privacy_profile(self) -> PrivacyProfile:
         """The two counts that change."""
         return TwoBinsProfile(self.n_users, self.miss_rate)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Any, ClassVar, Self
 
@@ -10,30 +9,25 @@ import numpy as np
 from numpy.typing import NDArray
 
 from shuffledp.accounting.baselines.sets import GroupWeights, SeparatePlan, sep_mm_plan
-from shuffledp.accounting.general.profiles import PrivacyProfile
-from shuffledp.accounting.segmented.profile import SegmentedProfile, full_reporting_standing
-from shuffledp.accounting.standing import UPPER, Standing
-from shuffledp.populations import Population
-from shuffledp.protocols._requests import fixed_users, positive_delta
-from shuffledp.protocols.base import Cost, Messages
-from shuffledp.protocols.sets._items import (
-    SetProtocol,
+from shuffledp.accounting.segmented.plans import SegmentedPlan
+from shuffledp.protocols.base import Messages
+from shuffledp.protocols.sets._full_reporting import FullReporting
+from shuffledp.protocols.sets._set_protocol import (
     announced_sizes,
     assignment_error,
     blanket_counts,
     blankets_sent,
-    check_levels,
     even_sizes,
     holders,
     levels_of,
-    sets_task,
+    shape_of,
 )
-from shuffledp.tasks import Budget, Floats, Participants, Public, Task, Users
+from shuffledp.tasks import Budget, Floats, Participants, Public, Sets, Users
 
 
 @dataclass(frozen=True)
-class SeparateLevels(SetProtocol):
-    """Messages are labelled with the level of their sender; every level is a balls-into-bins protocol of its own.
+class SeparateLevels(FullReporting):
+    """Messages are labeled with the level of their sender; every level is a balls-into-bins protocol of its own.
 
     Levels without users have none. Estimates are unbiased over a random assignment of levels to users.
 
@@ -61,67 +55,34 @@ class SeparateLevels(SetProtocol):
     weights: ClassVar[GroupWeights]
     """How the estimates of the levels are weighted, see `shuffledp.accounting.sep_mm_plan`."""
 
-    task_kind = "sets"
-    trust = "shuffler"
-    accountings = ("printed", "corrected", "exact")
-    guarantees: ClassVar[Mapping[str, Standing]] = {"printed": UPPER, "corrected": UPPER, "exact": UPPER}
     multi_level = True
 
     @classmethod
-    def calibrate(
-        cls,
-        budget: Budget,
-        population: Population,
-        task: Task,
-        *,
-        accounting: str = "exact",
-        calibration: str = "variation_ratio",
+    def planned(
+        cls, budget: Budget, n_users: int, delta: float, task: Sets, accounting: str, calibration: str
     ) -> Self:
-        """The smallest numbers of blanket messages.
-
-        Parameters
-        ----------
-        budget : Budget
-            One eps per privacy level of the task, delta > 0, replacement neighbours.
-        population : Fixed
-            Number of other users.
-        task : Sets
-        accounting : {"printed", "corrected", "exact"}
-            As for the segmented protocol.
-        calibration : {"variation_ratio", "numeric", "analytic"}
-            See `shuffledp.accounting.mm_plan`.
-
-        Raises
-        ------
-        ValueError
-            If the request does not fit this protocol.
-        Infeasible
-            If the number of users is random, delta is 0, too many messages would be needed, or the calibration does not
-            exist under this accounting.
-        """
-        cls.check_request(budget, task, accounting)
-        sets = sets_task(task)
-        check_levels(cls.name, budget, sets)
-        sizes, delta = even_sizes(fixed_users(population), sets.levels), positive_delta(budget)
+        """The protocol for levels of equal sizes, for a request that was checked."""
+        sizes = even_sizes(n_users, task.levels)
         plan = sep_mm_plan(
             sizes,
             budget.levels,
             delta,
-            sets.domain_size,
-            sets.set_size,
+            task.domain_size,
+            task.set_size,
             weights=cls.weights,
             accounting=accounting,
             calibration=calibration,
         )
-        shape = (sets.domain_size, sets.set_size, sets.padding_items)
         return cls(
-            *shape, sizes, budget.levels, delta, accounting, calibration, plan, calibrated_under=accounting
+            *shape_of(task),
+            sizes,
+            budget.levels,
+            delta,
+            accounting,
+            calibration,
+            plan,
+            calibrated_under=accounting,
         )
-
-    @property
-    def standing(self) -> Standing:
-        """A proven bound, since all items are sent; a published calibration is one where the divergence confirms it."""
-        return full_reporting_standing(self.plan.groups, self.calibration)
 
     @property
     def alphabet_size(self) -> int:
@@ -129,9 +90,19 @@ class SeparateLevels(SetProtocol):
         return len(self.eps) * self.domain_size
 
     @property
-    def groups(self) -> list[int]:
+    def inhabited(self) -> list[int]:
         """Levels that have users, in the order of the plan."""
         return [level for level, n in enumerate(self.level_sizes) if n > 0]
+
+    @property
+    def groups(self) -> tuple[SegmentedPlan, ...]:
+        """Plans of the levels that have users."""
+        return self.plan.groups
+
+    @property
+    def blankets_per_user(self) -> float:
+        """Expected number of blanket messages of the own level, averaged over users."""
+        return sum(group.n * group.blankets for group in self.groups) / self.plan.n
 
     def refine(self, public: Public) -> Self:
         """Numbers of blanket messages and weights for the announced numbers of users."""
@@ -154,7 +125,7 @@ class SeparateLevels(SetProtocol):
         """All items and blanket messages, each as ``level * d + item``."""
         levels = levels_of(users, len(self.eps))
         parts = [(levels[:, None] * self.domain_size + users.values.astype(np.int64)).ravel()]
-        for level, group in zip(self.groups, self.plan.groups, strict=True):
+        for level, group in zip(self.inhabited, self.groups, strict=True):
             blankets = blankets_sent(group, int(np.count_nonzero(levels == level)), rng)
             parts.append(level * self.domain_size + blankets)
         return Messages(np.concatenate(parts))
@@ -162,7 +133,7 @@ class SeparateLevels(SetProtocol):
     def sample_aggregate(self, participants: Participants, rng: np.random.Generator) -> NDArray[Any]:
         """Exact law of the messages per level and item, (R, levels * d), at a cost independent of the users."""
         counts = holders(participants).astype(np.int64)
-        for level, group in zip(self.groups, self.plan.groups, strict=True):
+        for level, group in zip(self.inhabited, self.groups, strict=True):
             counts[:, level] += blanket_counts(group, np.full(len(counts), group.n), rng)
         return counts.reshape(len(counts), -1)
 
@@ -171,14 +142,14 @@ class SeparateLevels(SetProtocol):
         counts = np.asarray(aggregate, float).reshape(len(aggregate), -1, self.domain_size)
         shares = [
             weight * (counts[:, level] - group.blankets_per_item) / group.n
-            for level, group, weight in zip(self.groups, self.plan.groups, self.plan.weights, strict=True)
+            for level, group, weight in zip(self.inhabited, self.groups, self.plan.weights, strict=True)
         ]
         return self.real(np.sum(shares, axis=0))
 
     @property
     def _noise(self) -> float:
         """Variance of every share that the blanket messages cause."""
-        pairs = zip(self.plan.groups, self.plan.weights, strict=True)
+        pairs = zip(self.groups, self.plan.weights, strict=True)
         return sum(weight**2 * group.blanket_sse() for group, weight in pairs) / self.domain_size
 
     def expected_variance(self, participants: Participants) -> Floats:
@@ -187,22 +158,12 @@ class SeparateLevels(SetProtocol):
 
     def expected_squared_error(self, participants: Participants) -> Floats:
         """Mean squared error of each share over noise and a random assignment of levels."""
-        squares = sum(w**2 / group.n for group, w in zip(self.plan.groups, self.plan.weights, strict=True))
+        squares = sum(w**2 / group.n for group, w in zip(self.groups, self.plan.weights, strict=True))
         return self.real(self._noise + assignment_error(squares, participants))
-
-    def cost(self) -> Cost:
-        """All items and the blanket messages of the own level, averaged over users; level and item per message."""
-        own = float(self.set_size)
-        blankets = sum(group.n * group.blankets for group in self.plan.groups) / self.plan.n
-        return Cost(own + blankets, float((self.alphabet_size - 1).bit_length()), own)
-
-    def dominating_pair(self) -> PrivacyProfile:
-        """That of the most private level that has users; a proven bound, since all items are sent."""
-        return SegmentedProfile(self.plan.groups[0], 0)
 
     def parameters(self) -> dict[str, float]:
         """Blanket messages per user and weight of each level that has users."""
         numbers: dict[str, float] = {}
-        for level, group, weight in zip(self.groups, self.plan.groups, self.plan.weights, strict=True):
+        for level, group, weight in zip(self.inhabited, self.groups, self.plan.weights, strict=True):
             numbers |= {f"blankets_{level + 1}": group.blankets, f"weight_{level + 1}": weight}
         return numbers

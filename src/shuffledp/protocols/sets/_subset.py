@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from shuffledp.accounting.baselines.sets import SubsetExponential
 from shuffledp.protocols.base import Cost, Messages
-from shuffledp.protocols.sets._items import SetProtocol, holders
+from shuffledp.protocols.sets._set_protocol import SetProtocol, holders
 from shuffledp.tasks import Floats, Ints, Participants, Public, Users
 
 TOGETHER = 1 << 18

@@ -2,34 +2,28 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any, ClassVar, Self
+from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
 
 from shuffledp.accounting.baselines.sets import mm_plan
-from shuffledp.accounting.general.profiles import PrivacyProfile
 from shuffledp.accounting.segmented.plans import SegmentedPlan
-from shuffledp.accounting.segmented.profile import SegmentedProfile, full_reporting_standing
-from shuffledp.accounting.standing import UPPER, Standing
-from shuffledp.populations import Population
-from shuffledp.protocols._requests import fixed_users, positive_delta
-from shuffledp.protocols.base import Cost, Messages
-from shuffledp.protocols.sets._items import (
-    SetProtocol,
+from shuffledp.protocols.base import Messages
+from shuffledp.protocols.sets._full_reporting import FullReporting
+from shuffledp.protocols.sets._set_protocol import (
     blanket_counts,
     blanket_variance,
     blankets_sent,
     holders,
-    sets_task,
+    shape_of,
 )
-from shuffledp.tasks import Budget, Floats, Participants, Public, Task, Users
+from shuffledp.tasks import Budget, Floats, Participants, Public, Sets, Users
 
 
 @dataclass(frozen=True)
-class BallsIntoBins(SetProtocol):
+class BallsIntoBins(FullReporting):
     """One budget for all users; privacy levels are ignored.
 
     Parameters
@@ -44,64 +38,34 @@ class BallsIntoBins(SetProtocol):
     calibration: str = "variation_ratio"
 
     name = "balls_into_bins"
-    task_kind = "sets"
     label = "MM"
     source = "Luo, Wang, Yi 2022, for sets as in Wang et al. 2024 (arXiv 2407.19639), Section 6"
-    trust = "shuffler"
-    accountings = ("printed", "corrected", "exact")
-    guarantees: ClassVar[Mapping[str, Standing]] = {"printed": UPPER, "corrected": UPPER, "exact": UPPER}
 
     @classmethod
-    def calibrate(
-        cls,
-        budget: Budget,
-        population: Population,
-        task: Task,
-        *,
-        accounting: str = "exact",
-        calibration: str = "variation_ratio",
+    def planned(
+        cls, budget: Budget, n_users: int, delta: float, task: Sets, accounting: str, calibration: str
     ) -> Self:
-        """The smallest number of blanket messages.
-
-        Parameters
-        ----------
-        budget : Budget
-            One eps, delta > 0, replacement neighbours.
-        population : Fixed
-            Number of other users.
-        task : Sets
-        accounting : {"printed", "corrected", "exact"}
-            As for the segmented protocol.
-        calibration : {"variation_ratio", "numeric", "analytic"}
-            See `shuffledp.accounting.mm_plan`.
-
-        Raises
-        ------
-        ValueError
-            If the request does not fit this protocol.
-        Infeasible
-            If the number of users is random, delta is 0, too many messages would be needed, or the calibration does not
-            exist under this accounting.
-        """
-        cls.check_request(budget, task, accounting)
-        sets = sets_task(task)
-        n, delta = fixed_users(population), positive_delta(budget)
+        """The protocol with the smallest number of blanket messages, for a request that was checked."""
         plan = mm_plan(
-            n,
-            sets.domain_size,
-            sets.set_size,
+            n_users,
+            task.domain_size,
+            task.set_size,
             budget.largest_eps,
             delta,
             accounting=accounting,
             calibration=calibration,
         )
-        shape = (sets.domain_size, sets.set_size, sets.padding_items)
-        return cls(*shape, plan, calibration, calibrated_under=accounting)
+        return cls(*shape_of(task), plan, calibration, calibrated_under=accounting)
 
     @property
-    def standing(self) -> Standing:
-        """A proven bound, since all items are sent; a published calibration is one where the divergence confirms it."""
-        return full_reporting_standing([self.plan], self.calibration)
+    def groups(self) -> tuple[SegmentedPlan, ...]:
+        """All users are one group."""
+        return (self.plan,)
+
+    @property
+    def blankets_per_user(self) -> float:
+        """Expected number of blanket messages per user."""
+        return self.plan.blankets
 
     def encode(self, users: Users, rng: np.random.Generator) -> Messages:
         """All items, and blanket messages."""
@@ -125,15 +89,6 @@ class BallsIntoBins(SetProtocol):
             (blanket_variance(self.plan, n) / n**2)[:, None], (len(n), self.domain_size)
         )
         return self.real(per_item).copy()
-
-    def cost(self) -> Cost:
-        """All items and the blanket messages, one item per message."""
-        own = float(self.set_size)
-        return Cost(own + self.plan.blankets, float((self.domain_size - 1).bit_length()), own)
-
-    def dominating_pair(self) -> PrivacyProfile:
-        """The divergence that the accounting evaluates; a proven bound, since all items are sent."""
-        return SegmentedProfile(self.plan, 0)
 
     def parameters(self) -> dict[str, float]:
         """Blanket messages per user, and of one item in all."""

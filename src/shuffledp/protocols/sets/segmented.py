@@ -20,7 +20,7 @@ from shuffledp.populations import Population
 from shuffledp.protocols._requests import fixed_users, positive_delta
 from shuffledp.protocols.base import Cost, Messages, ProtocolBase
 from shuffledp.protocols.sets._first_round import FirstRound, announced_privately
-from shuffledp.protocols.sets._items import (
+from shuffledp.protocols.sets._set_protocol import (
     SetProtocol,
     announced_sizes,
     assignment_error,
@@ -32,6 +32,7 @@ from shuffledp.protocols.sets._items import (
     holders,
     levels_of,
     sets_task,
+    shape_of,
     shares,
 )
 from shuffledp.tasks import Budget, Floats, Participants, Public, Task, Users
@@ -58,7 +59,7 @@ class Segmented(SetProtocol):
     blankets : float, optional
         m, if it was given; otherwise the best one is searched for the announced sizes.
     objective : {"bound", "error"}
-        What the search minimises.
+        What the search minimizes.
     first_round : FirstRound, optional
         How the levels are announced.
     announcing : ProtocolBase, optional
@@ -110,7 +111,7 @@ class Segmented(SetProtocol):
         blankets : float, optional
             Expected number of blanket messages per user m, > 0.
         objective : {"bound", "error"}
-            What the search minimises: the paper's bound, or the expected error for items that are equally frequent,
+            What the search minimizes: the paper's bound, or the expected error for items that are equally frequent,
             which is largest. Neither looks at the data.
         first_round : mapping or FirstRound, optional
             ``{protocol, eps, delta, accounting, options}`` of the announcement of levels. Exact if left out.
@@ -142,8 +143,7 @@ class Segmented(SetProtocol):
             accounting=accounting,
             spread=spread,
         )
-        shape = (sets.domain_size, sets.set_size, sets.padding_items)
-        return cls(*shape, plan, blankets, objective, first, announcing, calibrated_under=accounting)
+        return cls(*shape_of(sets), plan, blankets, objective, first, announcing, calibrated_under=accounting)
 
     @property
     def standing(self) -> Standing:
@@ -230,7 +230,7 @@ class Segmented(SetProtocol):
         """Profile of the data round for a user of a level, as the accounting sees it."""
         return SegmentedProfile(self.plan, level)
 
-    def dominating_pair(self) -> PrivacyProfile | None:
+    def privacy_profile(self) -> PrivacyProfile | None:
         """That of the most private level; None where it is no proven bound, or covers one of two rounds only."""
         profile = self.level_profile(0)
         return profile if profile.kind == "upper" and self.announcing is None else None

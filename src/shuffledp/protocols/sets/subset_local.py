@@ -11,8 +11,8 @@ from shuffledp.accounting.baselines.sets_profile import SubsetExponentialProfile
 from shuffledp.accounting.general.profiles import PrivacyProfile
 from shuffledp.accounting.standing import EXACT, Standing
 from shuffledp.populations import Population
-from shuffledp.protocols._schedules import law_of
-from shuffledp.protocols.sets._items import sets_task
+from shuffledp.protocols._requests import law_of
+from shuffledp.protocols.sets._set_protocol import sets_task
 from shuffledp.protocols.sets._subset import SubsetReports
 from shuffledp.tasks import Budget, Task
 
@@ -67,6 +67,6 @@ class SubsetLocal(SubsetReports):
         mechanism = local_subset_exponential(*shape, budget.largest_eps, selection=selection)
         return cls(*shape, sets.padding_items, mechanism, calibrated_under=accounting)
 
-    def dominating_pair(self) -> PrivacyProfile:
+    def privacy_profile(self) -> PrivacyProfile:
         """One message alone."""
         return SubsetExponentialProfile(self.mechanism, 1, sound=True)

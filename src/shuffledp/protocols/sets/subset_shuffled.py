@@ -13,7 +13,7 @@ from shuffledp.accounting.general.profiles import PrivacyProfile
 from shuffledp.accounting.standing import UPPER, Standing
 from shuffledp.populations import Population
 from shuffledp.protocols._requests import fixed_users, positive_delta
-from shuffledp.protocols.sets._items import sets_task
+from shuffledp.protocols.sets._set_protocol import sets_task
 from shuffledp.protocols.sets._subset import SubsetReports
 from shuffledp.tasks import Budget, Task
 
@@ -78,7 +78,7 @@ class SubsetShuffled(SubsetReports):
         proven = self.sound or self.n_users == 1 or not has_residual(self.mechanism)
         return UPPER if proven else FORGOTTEN_RESIDUAL
 
-    def dominating_pair(self) -> PrivacyProfile | None:
+    def privacy_profile(self) -> PrivacyProfile | None:
         """What the sound accounting evaluates; None for the theorem as printed, which is no proven bound."""
         profile = SubsetExponentialProfile(self.mechanism, self.n_users, self.sound)
         return profile if profile.kind == "upper" else None

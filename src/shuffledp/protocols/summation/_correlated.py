@@ -65,7 +65,7 @@ def chosen_design(
     Raises
     ------
     ValueError
-        If an argument is outside its range, or these atoms have no such accounting.
+        If these atoms have no such accounting.
     Infeasible
         If `eps_star` is not below `eps`, the theorem does not hold here, or no design is known.
     """
@@ -275,7 +275,7 @@ class CorrelatedNoiseSum(ProtocolBase):
         noise = self.design.mse * over_users(participants, self.n_users, self.numbers)
         return np.asarray((rounding + noise) * self._worth**2)
 
-    def dominating_pair(self) -> PrivacyProfile:
+    def privacy_profile(self) -> PrivacyProfile:
         """The exact accountant's upper bound, whatever way the design was chosen."""
         return DesignProfile(self.design, 1 if self.numbers.coordinates == 1 else 2)
 

@@ -66,7 +66,7 @@ class Numbers:
         Raises
         ------
         ValueError
-            If one of them is outside its range.
+            If a coordinate or a number is one that the task does not have.
         """
         values = np.asarray(users.values, np.int64)
         if self.coordinates == 1:

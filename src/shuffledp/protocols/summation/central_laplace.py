@@ -12,7 +12,7 @@ from shuffledp.accounting.general.profiles import PrivacyProfile
 from shuffledp.accounting.standing import EXACT, Standing
 from shuffledp.numerics.samplers import two_sided_geometric
 from shuffledp.populations import Population
-from shuffledp.protocols._schedules import law_of
+from shuffledp.protocols._requests import law_of
 from shuffledp.protocols.base import Cost, Messages, ProtocolBase
 from shuffledp.protocols.summation._sums import LaplaceProfile, Numbers, numbers_of
 from shuffledp.tasks import Budget, Floats, Participants, Public, Task, Users
@@ -118,7 +118,7 @@ class CentralLaplace(ProtocolBase):
     def _variance(self) -> float:
         return central_laplace_mse(self.change, self.eps) * self.numbers.step**2
 
-    def dominating_pair(self) -> PrivacyProfile:
+    def privacy_profile(self) -> PrivacyProfile:
         """The noise of one sum, or of the two between which a user moves."""
         return LaplaceProfile(
             self.eps / self.change, self.numbers.max_value, min(self.numbers.coordinates, 2)

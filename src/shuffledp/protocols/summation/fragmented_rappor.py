@@ -203,7 +203,7 @@ class FragmentedRappor(ProtocolBase):
         one = p * (1 - p) / (1 - 2 * p) ** 2 * float(self.weights @ self.weights)
         return np.asarray(n * one * self.numbers.step**2)
 
-    def dominating_pair(self) -> PrivacyProfile | None:
+    def privacy_profile(self) -> PrivacyProfile | None:
         """A bound for every data set of the others; None for the calibrations that are not made to meet one."""
         if self.calibration != "sound":
             return None

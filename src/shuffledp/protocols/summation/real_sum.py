@@ -47,18 +47,13 @@ class RealSum(CorrelatedNoiseSum):
             Number of other users.
         task : Summation
             One sum of real numbers that are not negative.
-        accounting : {"printed", "corrected", "exact"}
-        atoms : {"halving", "star", "hub", "best"}
-            Other atoms than ``halving`` are for ``exact`` only.
-        hubs : sequence of int, optional
-            For atoms ``hub``.
+        accounting, atoms, hubs, alphabet
+            As for `CorrelatedSum.calibrate`.
         zeta : float
             The noise has ``eps_star = (1 - zeta / 2) eps``.
         levels : int, optional
             D. Default: the smallest for which rounding and noise together have at most the error of Laplace noise with
             ``(1 - zeta) eps``; with fewer levels rounding adds more.
-        alphabet : {"paper", "used"}
-            How messages are counted in bits.
 
         Raises
         ------

@@ -47,18 +47,13 @@ class SparseSum(CorrelatedNoiseSum):
             Number of other users.
         task : Summation
             Several sums of numbers that are not negative.
-        accounting : {"printed", "corrected", "exact"}
-        atoms : {"halving", "star", "hub", "best"}
-            Other atoms than ``halving`` are for ``exact`` only.
-        hubs : sequence of int, optional
-            For atoms ``hub``.
+        accounting, atoms, hubs, alphabet
+            As for `CorrelatedSum.calibrate`.
         zeta : float
             The noise of each sum has ``eps_star = (1 - zeta / 2) eps / 2``.
         levels : int, optional
             D, for real numbers. Default: the smallest for which rounding and noise together have at most the error of
             Laplace noise with ``(1 - zeta) eps / 2`` in each sum. Integers are never rounded.
-        alphabet : {"paper", "used"}
-            How messages are counted in bits.
 
         Raises
         ------

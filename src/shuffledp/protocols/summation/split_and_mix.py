@@ -19,9 +19,9 @@ from shuffledp.accounting.general.profiles import PrivacyProfile
 from shuffledp.accounting.standing import UPPER, Standing
 from shuffledp.numerics.checks import check_choice, check_open_unit
 from shuffledp.populations import Population
+from shuffledp.protocols._additive_shares import LARGEST_GROUP, split, sum_modulo
 from shuffledp.protocols._requests import fixed_users, positive_delta
 from shuffledp.protocols.base import Cost, Messages, ProtocolBase
-from shuffledp.protocols.frequency._secret_shares import LARGEST_GROUP, split, sum_modulo
 from shuffledp.protocols.summation._sums import LaplaceProfile, Numbers, numbers_of, over_users
 from shuffledp.tasks import Budget, Floats, Ints, Participants, Public, Task, Users
 from shuffledp.utility.sums import central_laplace_mse, ikos_group_order
@@ -224,7 +224,7 @@ class SplitAndMix(ProtocolBase):
         square = variance - 2 * q * cross + float(q) ** 2 * (square_j + 2 * turns * mean_j + turns**2)
         return mean * self.numbers.step, square * self.numbers.step**2
 
-    def dominating_pair(self) -> PrivacyProfile | None:
+    def privacy_profile(self) -> PrivacyProfile | None:
         """Noise in the sum, and the security of the shares; None if that is not proven for all inputs."""
         if self.form == "collision":
             distance = ikos_distance(self.n_users, self.group_order, self.shares)

@@ -15,9 +15,9 @@ from numpy.typing import NDArray
 
 from shuffledp.accounting.errors import Infeasible
 from shuffledp.populations import Law
-from shuffledp.protocols._schedules import SingleReport
+from shuffledp.protocols._schedules import OneReport, SingleReport
 from shuffledp.protocols.base import Messages
-from shuffledp.tasks import Floats, Ints, Participants, Public, Task, Users, Vectors
+from shuffledp.tasks import Floats, Ints, Participants, Public, Task, Vectors
 
 BITS_PER_COORDINATE = 64
 """Reports are sent as double precision numbers."""
@@ -94,35 +94,27 @@ class LaplaceResponse:
 
 
 @dataclass(frozen=True)
-class LaplaceNoise(SingleReport):
-    """Laplace noise with dummies of the zero vector.
+class VectorReports(OneReport):
+    """Every report is a clipped vector with Laplace noise; the fixed public input is the zero vector.
 
     Parameters
     ----------
-    population : Population
+    population : Law
         Law of the number of *other* users.
     task : Vectors
         Dimension, and the l1 norm that vectors are clipped to.
     eps_local : float
         Local budget in nats.
-    dummy_count : int
-        Dummies: added in full, or, if ``adaptive``, only as many as fill the other users up to this number.
     """
 
     population: Law
     task: Vectors
     eps_local: float
-    dummy_count: int = 0
-    adaptive: bool = False
-
-    objective = "laplace"
 
     @classmethod
-    def scheduled(
-        cls, task: Task, population: Law, eps_local: float, dummies: int = 0, *, adaptive: bool = False
-    ) -> Self:
+    def scheduled(cls, task: Task, population: Law, eps_local: float, **schedule: Any) -> Self:
         """The protocol for a task once its schedule is known."""
-        return cls(population, vectors_of(task), eps_local, dummies, adaptive)
+        return cls(population, vectors_of(task), eps_local, **schedule)
 
     @property
     def response(self) -> LaplaceResponse:
@@ -133,17 +125,33 @@ class LaplaceNoise(SingleReport):
         """The zero vector."""
         return np.zeros((count, self.task.dimension))
 
+    def reports(self, values: NDArray[Any], rng: np.random.Generator) -> NDArray[Any]:
+        """Clipped vectors with Laplace noise in every coordinate, (n, dimension)."""
+        return self.response.randomize(values, rng)
+
     def report_bits(self) -> float:
         """One double precision number per coordinate."""
         return float(BITS_PER_COORDINATE * self.task.dimension)
 
-    def encode(self, users: Users, rng: np.random.Generator) -> Messages:
-        """Each user clips its vector and adds Laplace noise to every coordinate."""
-        return Messages(self.response.randomize(users.values, rng))
-
     def aggregate(self, messages: Messages) -> NDArray[Any]:
-        """Sum of all reports, (dimension,)."""
+        """Sum of all messages, column by column."""
         return np.asarray(messages.payload.sum(axis=0))
+
+
+@dataclass(frozen=True)
+class LaplaceNoise(VectorReports, SingleReport):
+    """Laplace noise with dummies of the zero vector; the aggregate is the sum of all reports, (dimension,).
+
+    Parameters
+    ----------
+    dummy_count, adaptive : int, bool
+        As for `shuffledp.protocols._schedules.SingleReport`.
+    """
+
+    dummy_count: int = 0
+    adaptive: bool = False
+
+    objective = "laplace"
 
     def sample_aggregate(self, participants: Participants, rng: np.random.Generator) -> NDArray[Any]:
         """Exact law of the sum of all reports, (R, dimension), at a cost independent of the number of users."""

@@ -16,7 +16,7 @@ class Local(LocalSchedule, LaplaceNoise):
     name = "local"
     task_kind = "vectors"
 
-    def dominating_pair(self) -> PrivacyProfile:
+    def privacy_profile(self) -> PrivacyProfile:
         """One report alone is eps-DP, and randomized response of two values dominates whatever is."""
         keep = -np.logaddexp(0.0, -self.eps_local)
         pair = np.array([keep, keep - self.eps_local])

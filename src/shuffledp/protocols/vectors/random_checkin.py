@@ -1,75 +1,37 @@
 """RandomCheckin for vectors: every participant picks one of m slots, and each slot keeps one noisy vector."""
 
-import math
 from dataclasses import dataclass
-from typing import Any, Self
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from shuffledp.populations import Binomial
+from shuffledp.protocols._checkin import CheckinSchedule, Threat
 from shuffledp.protocols._occupancy import inverse_filled
-from shuffledp.protocols._schedules import CheckinSchedule, Threat
-from shuffledp.protocols.base import Messages
-from shuffledp.protocols.vectors._laplace import BITS_PER_COORDINATE, LaplaceResponse, vectors_of
+from shuffledp.protocols.vectors._laplace import VectorReports
 from shuffledp.protocols.vectors._participants import spread_of, sums_of_some
-from shuffledp.tasks import Floats, Participants, Public, Task, Vectors
+from shuffledp.tasks import Floats, Participants, Public
 
 
 @dataclass(frozen=True)
-class RandomCheckin(CheckinSchedule):
+class RandomCheckin(CheckinSchedule, VectorReports):
     """Random check-in with a fixed window, for means of vectors; fillers are reports of the zero vector.
+
+    The aggregate is the sum of the reports and, behind it, the number of filled slots, (dimension + 1,).
 
     Parameters
     ----------
-    population : Binomial
-        Law of the number of *other* users.
-    task : Vectors
-        Dimension, and the l1 norm that vectors are clipped to.
-    eps_local : float
-        Local budget in nats.
-    slots : int
-        m, at least 1.
-    threat : {"conditional", "own_coin"}
-        Whether user 1 is known to take part, or its own coin counts as protection.
+    population, slots, threat
+        As for `shuffledp.protocols._checkin.CheckinSchedule`.
     """
 
     population: Binomial
-    task: Vectors
-    eps_local: float
     slots: int
     threat: Threat = "conditional"
 
     name = "random_checkin"
     task_kind = "vectors"
-
-    @classmethod
-    def scheduled(
-        cls, task: Task, population: Binomial, eps_local: float, slots: int, threat: Threat
-    ) -> Self:
-        """The protocol for a task once its schedule is known."""
-        return cls(population, vectors_of(task), eps_local, slots, threat)
-
-    @property
-    def response(self) -> LaplaceResponse:
-        """The local randomizer."""
-        return LaplaceResponse(self.task, self.eps_local)
-
-    def fixed_inputs(self, count: int) -> NDArray[Any]:
-        """The zero vector."""
-        return np.zeros((count, self.task.dimension))
-
-    def reports(self, values: NDArray[Any], rng: np.random.Generator) -> NDArray[Any]:
-        """Clipped vectors with Laplace noise, (n, dimension)."""
-        return self.response.randomize(values, rng)
-
-    def message_bits(self) -> float:
-        """One of m slots, and one double precision number per coordinate."""
-        return math.log2(self.slots) + BITS_PER_COORDINATE * self.task.dimension
-
-    def aggregate(self, messages: Messages) -> NDArray[Any]:
-        """(dimension + 1,): sum of the reports, then the number of filled slots."""
-        return np.asarray(messages.payload.sum(axis=0))
 
     def sample_aggregate(self, participants: Participants, rng: np.random.Generator) -> NDArray[Any]:
         """Exact law of the aggregate, (R, dimension + 1).

@@ -24,6 +24,11 @@ def sets_task(task: Task) -> Sets:
     return task
 
 
+def shape_of(task: Sets) -> tuple[int, int, int]:
+    """The first fields of every `SetProtocol`."""
+    return task.domain_size, task.set_size, task.padding_items
+
+
 def check_levels(name: str, budget: Budget, task: Sets) -> None:
     """Refuse a budget that has another number of privacy levels than the task."""
     if len(budget.levels) != task.levels:

@@ -1,0 +1,67 @@
+"""Content of files that were fetched, plain or compressed with gzip."""
+
+from __future__ import annotations
+
+import gzip
+import hashlib
+import zlib
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+
+def read_content(path: Path, limit: int | None = None) -> bytes:
+    """Return a file's bytes, after gzip is undone if it starts like a gzip file.
+
+    Parameters
+    ----------
+    path : Path
+        The file.
+    limit : int, optional
+        Read no more than this many bytes of content (a guard against decompression bombs).
+
+    Raises
+    ------
+    ValueError
+        If the gzip stream is damaged or cut short.
+    """
+    amount = -1 if limit is None else limit
+    with path.open("rb") as handle:
+        if handle.read(2) != b"\x1f\x8b":
+            handle.seek(0)
+            return handle.read(amount)
+        handle.seek(0)
+        try:
+            with gzip.GzipFile(fileobj=handle) as stream:
+                return stream.read(amount)
+        except (EOFError, zlib.error, gzip.BadGzipFile) as error:
+            raise ValueError(f"damaged gzip file ({error})") from error
+
+
+def content_problem(path: Path, sha256: str, size: int) -> str | None:
+    """Say how the content of a file differs from what is expected.
+
+    Parameters
+    ----------
+    path : Path
+        A file, plain or compressed with gzip.
+    sha256 : str
+        Expected sha256 of the content.
+    size : int
+        Expected number of bytes of the content.
+
+    Returns
+    -------
+    str or None
+        What is wrong in a few words; None if nothing is.
+    """
+    try:
+        content = read_content(path, size + 1)
+    except ValueError as error:
+        return str(error)
+    if len(content) != size:
+        found = f"more than {size}" if len(content) > size else str(len(content))
+        return f"the content has {found} bytes, expected {size}"
+    digest = hashlib.sha256(content).hexdigest()
+    return None if digest == sha256 else f"the content has sha256 {digest}, expected {sha256}"

@@ -1,0 +1,97 @@
+"""The file that a transfer goes to before it has its name: locked while in use, kept when it is worth resuming."""
+
+from __future__ import annotations
+
+import contextlib
+import fcntl
+import json
+import os
+import uuid
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, BinaryIO
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from pathlib import Path
+
+KEEP_PART = 1 << 20
+"""Bytes; a smaller beginning of a file is not worth keeping after giving up."""
+
+
+@dataclass
+class Part:
+    """The locked file a transfer goes to, and a note beside it of where its bytes are from."""
+
+    path: Path
+    handle: BinaryIO
+    resumable: bool
+
+    @property
+    def note(self) -> Path:
+        """Where the note is."""
+        return self.path.with_name(self.path.name + ".json")
+
+    def size(self) -> int:
+        """Bytes that have arrived."""
+        return self.handle.seek(0, os.SEEK_END)
+
+    def origin(self) -> dict[str, str]:
+        """URL and validator of the bytes; empty where that is not known."""
+        try:
+            note = json.loads(self.note.read_text(encoding="utf-8"))
+        except (OSError, ValueError):
+            return {}
+        return note if isinstance(note, dict) else {}
+
+    def begin(self, url: str, validator: str) -> None:
+        """Start from zero with bytes of this origin."""
+        self.discard()
+        if self.resumable:
+            self.note.write_text(json.dumps({"url": url, "validator": validator}), encoding="utf-8")
+
+    def discard(self) -> None:
+        """Drop all bytes."""
+        self.handle.seek(0)
+        self.handle.truncate()
+        self.note.unlink(missing_ok=True)
+
+    def remove(self) -> None:
+        """Remove file and note."""
+        self.path.unlink(missing_ok=True)
+        self.note.unlink(missing_ok=True)
+
+
+def _lock(path: Path) -> BinaryIO | None:
+    """Open and lock `path`; None if another process is busy with it."""
+    while True:
+        handle = os.fdopen(os.open(path, os.O_RDWR | os.O_CREAT, 0o666), "r+b")
+        try:
+            fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except OSError:
+            handle.close()
+            return None
+        with contextlib.suppress(FileNotFoundError):
+            if path.stat().st_ino == os.fstat(handle.fileno()).st_ino:
+                return handle
+        handle.close()  # renamed or removed between open and lock: try again
+
+
+@contextlib.contextmanager
+def part_of(target: Path) -> Iterator[Part]:
+    """Hand out ``<target>.part``, or a file of our own if another process works on that one."""
+    path = target.with_name(target.name + ".part")
+    handle = _lock(path)
+    shared = handle is not None
+    if handle is None:
+        path = target.with_name(f"{target.name}.{os.getpid()}-{uuid.uuid4().hex[:8]}.part")
+        handle = path.open("w+b")
+    part = Part(path, handle, resumable=shared)
+    done = False
+    try:
+        yield part
+        done = True
+    finally:
+        # Keep what is worth resuming; `done` parts have been renamed, so only the note is left of them.
+        if done or not shared or part.size() < KEEP_PART or not part.note.exists():
+            part.remove()
+        handle.close()

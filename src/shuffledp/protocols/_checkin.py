@@ -1,0 +1,155 @@
+"""Random check-in, whatever kind of report it is: every participant picks one of m slots, each keeps one report."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import ClassVar, Literal, Self, get_args
+
+import numpy as np
+
+from shuffledp.accounting.doubts import OWN_COIN
+from shuffledp.accounting.errors import Infeasible
+from shuffledp.accounting.general.clones import ClonesProfile, OtherReports
+from shuffledp.accounting.general.profiles import PrivacyProfile
+from shuffledp.accounting.random_population.checkin import checkin_local_budget
+from shuffledp.accounting.standing import UPPER, Standing
+from shuffledp.numerics.checks import check_choice
+from shuffledp.populations import Binomial, Fixed, Population
+from shuffledp.protocols._requests import positive_delta
+from shuffledp.protocols._schedules import OneReport
+from shuffledp.protocols.base import Cost, Messages, Trust
+from shuffledp.tasks import Budget, Ints, Public, Task, Users
+
+Threat = Literal["conditional", "own_coin"]
+
+
+class CheckinSchedule(OneReport):
+    """Random check-in with a fixed window.
+
+    Every participant sends a slot and a randomized report. Each slot keeps one of its reports, uniformly at random;
+    an empty slot gets a randomized report of a fixed public input. The analyzer sees the m reports, shuffled, and how
+    many slots were filled, but not which.
+
+    A protocol derives from this and from a local randomizer (`OneReport`), is a dataclass with these three fields among
+    its own, and writes ``aggregate`` and ``estimate``.
+
+    Parameters
+    ----------
+    population : Binomial
+        Law of the number of *other* users.
+    slots : int
+        m, at least 1.
+    threat : {"conditional", "own_coin"}
+        Whether user 1 is known to take part, or its own coin counts as protection.
+    """
+
+    population: Binomial
+    slots: int
+    threat: Threat
+
+    label = "RandomCheckin"
+    source = "Balle, Kairouz, McMahan, Thakkar and Thakurta 2020, fixed window; constants re-derived"
+    trust: ClassVar[Trust] = "shuffler_adds"
+    accountings = ("printed", "exact")
+    reduction = "clones"
+    guarantees: ClassVar[Mapping[str, Standing]] = {"printed": UPPER, "exact": UPPER}
+    streamable = False  # a slot keeps one report of all chunks
+
+    def message_bits(self) -> float:
+        """Size of a message in bits: one of m slots, and a report."""
+        return math.log2(self.slots) + self.report_bits()
+
+    @classmethod
+    def calibrate(
+        cls,
+        budget: Budget,
+        population: Population,
+        task: Task,
+        *,
+        accounting: str = "exact",
+        threat: Threat = "conditional",
+    ) -> Self:
+        """As many slots as other users are expected, rounded down, and the local budget that they allow.
+
+        Parameters
+        ----------
+        budget : Budget
+            One eps, delta > 0, replacement neighbours.
+        population : Binomial
+            Number of other users.
+        task : Task
+            Of the protocol's kind.
+        accounting : {"printed", "exact"}
+            ``printed``: the closed form. ``exact``: the slots are shuffled, hence clones among m - 1 others.
+        threat : {"conditional", "own_coin"}
+            ``conditional`` (the default): the guarantee is for a user who takes part, as for all other protocols
+            here. ``own_coin``: user 1's coin counts too, and the closed form gets its participation rate; a
+            weaker promise with far larger local budgets, not comparable with the others. It presumes that the
+            analyzer does not learn from the number of filled slots who takes part; no proven exact value is
+            known, so ``exact`` is infeasible and there is no privacy profile.
+
+        Raises
+        ------
+        ValueError
+            If the request does not fit this protocol.
+        Infeasible
+            If the population is not binomial, there is no slot, delta is 0, or nothing is proven.
+        """
+        cls.check_request(budget, task, accounting)
+        check_choice("random_checkin: threat", threat, get_args(Threat))
+        delta = positive_delta(budget)
+        if not isinstance(population, Binomial):
+            kind = type(population).__name__
+            raise Infeasible(f"Random check-in needs users who each decide by a coin (Binomial), not {kind}.")
+        # 100 * 0.29 is 28.999..: the product is rounded at the scale of its own error first.
+        slots = math.floor(population.mean * (1 + 1e-12))
+        if slots < 1:
+            raise Infeasible(
+                f"Fewer than one other user is expected ({population.mean:g}): there is no slot."
+            )
+        if threat == "own_coin" and accounting == "exact":
+            raise Infeasible("No exact value is proven when user 1's own coin counts as protection.")
+        rate = population.rate if threat == "own_coin" else 1.0
+        eps_local = checkin_local_budget(slots, budget.largest_eps, delta, rate=rate, accounting=accounting)
+        found = cls.scheduled(task, population, eps_local, slots=slots, threat=threat)
+        return replace(found, calibrated_under=accounting)
+
+    @property
+    def standing(self) -> Standing:
+        """A proven bound for a user who takes part; with ``own_coin`` a presumption is left."""
+        return OWN_COIN if self.threat == "own_coin" else super().standing
+
+    def encode(self, users: Users, rng: np.random.Generator) -> Messages:
+        """(n, 1 + width): a uniform slot and a randomized report."""
+        slots = rng.integers(0, self.slots, size=len(users))
+        return Messages(np.column_stack((slots, self.reports(users.values, rng))))
+
+    def shuffle(self, messages: Messages, public: Public, rng: np.random.Generator) -> Messages:
+        """Keep one report per slot and fill the empty slots, (m, width + 1): report, and a tally of filled slots.
+
+        The tally is not linked to the reports: the last column only carries how many slots were filled.
+        """
+        mixed = messages.payload[rng.permutation(len(messages))]
+        slots, first = np.unique(mixed[:, 0], return_index=True)  # the first after mixing is a uniform one
+        fillers = self.reports(self.fixed_inputs(self.slots - len(slots)), rng)
+        kept = np.concatenate((mixed[first, 1:], fillers.reshape(len(fillers), mixed.shape[1] - 1)))
+        return Messages(np.column_stack((rng.permutation(kept), np.arange(self.slots) < len(slots))))
+
+    def filled_slots(self, n_users: Ints, rng: np.random.Generator) -> Ints:
+        """How many slots hold a report, (R,). Which users are kept does not depend on what they hold."""
+        return np.array([np.count_nonzero(np.bincount(rng.integers(0, self.slots, size=n))) for n in n_users])
+
+    def cost(self) -> Cost:
+        """One message per user: slot and report. Fillers in expectation over the population."""
+        missed = 1 - 1 / self.slots
+        # User 1 misses a given slot, and so does every other user who takes part.
+        empty = missed * (1 - self.population.rate / self.slots) ** self.population.trials
+        return Cost(1.0, self.message_bits(), shuffler_messages=self.slots * empty)
+
+    def privacy_profile(self) -> PrivacyProfile | None:
+        """Clones among the other m - 1 slots: user 1's report is in one slot or was dropped. None for own_coin."""
+        if self.threat != "conditional":
+            return None
+        return ClonesProfile(OtherReports(Fixed(self.slots - 1)), self.eps_local)

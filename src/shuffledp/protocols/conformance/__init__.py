@@ -1,0 +1,105 @@
+"""Checks that every protocol has to pass, built-in or plug-in.
+
+Run all of them on a baseline of your own::
+
+    from shuffledp.protocols import get
+    from shuffledp.protocols.conformance import check_protocol, default_cases
+
+    mine = get("frequency", "my_baselines/mine.py:Mine")
+    check_protocol(mine, default_cases(mine))
+
+Each ``check_..`` takes a protocol class and cases, calibrates the protocol for each case and raises an
+``AssertionError`` that says what is wrong and where. Cases for which the protocol is infeasible are passed over; if
+none is feasible, that is an error, since nothing was checked.
+
+Statistical checks draw from a fixed seed, so that a result can be repeated, and compare with bounds that a correct
+protocol misses with a probability of about 1e-6 per comparison (five standard errors, or a p-value of 1e-6). Checks
+can show that a protocol is wrong, not that it is right: a guarantee, in particular, is only compared with the
+protocol's own privacy profile.
+"""
+
+from typing import TYPE_CHECKING
+
+from shuffledp.doors import door
+
+if not __debug__:  # otherwise `python -O` would let every protocol pass
+    raise ImportError("The conformance checks are assertions: run Python without -O.")
+
+if TYPE_CHECKING:
+    from shuffledp.protocols.conformance.cases import (
+        BUDGETS,
+        Case,
+        Participating,
+        Protocol,
+        SameNumbers,
+        SameSets,
+        SameVectors,
+        default_cases,
+    )
+    from shuffledp.protocols.conformance.checks import (
+        CHECKS,
+        Check,
+        check_protocol,
+    )
+    from shuffledp.protocols.conformance.laws import (
+        check_additive,
+        check_cost,
+        check_one_law,
+        check_permutation_invariant,
+        check_privacy,
+        check_unbiased,
+        check_variance,
+    )
+    from shuffledp.protocols.conformance.objects import (
+        check_declarations,
+        check_inputs_unchanged,
+        check_refusals,
+        check_repeats_apart,
+        check_seeded,
+        check_value_object,
+    )
+    from shuffledp.protocols.conformance.running import (
+        FAST_REPEATS,
+        MESSAGE_REPEATS,
+        MOST_MESSAGES,
+    )
+    from shuffledp.protocols.conformance.statistics import (
+        P_VALUE,
+        SEED,
+        SIGMAS,
+    )
+else:
+    __getattr__, __dir__ = door(__name__)
+
+__all__ = [
+    "BUDGETS",
+    "CHECKS",
+    "FAST_REPEATS",
+    "MESSAGE_REPEATS",
+    "MOST_MESSAGES",
+    "P_VALUE",
+    "SEED",
+    "SIGMAS",
+    "Case",
+    "Check",
+    "Participating",
+    "Protocol",
+    "SameNumbers",
+    "SameSets",
+    "SameVectors",
+    "check_additive",
+    "check_cost",
+    "check_declarations",
+    "check_inputs_unchanged",
+    "check_one_law",
+    "check_permutation_invariant",
+    "check_privacy",
+    "check_protocol",
+    "check_refusals",
+    "check_repeats_apart",
+    "check_seeded",
+    "check_unbiased",
+    "check_value_object",
+    "check_variance",
+    "default_cases",
+]

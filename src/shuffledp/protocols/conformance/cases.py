@@ -1,0 +1,276 @@
+"""Settings in which protocols are checked."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
+from functools import partial
+from typing import Any
+
+import numpy as np
+
+from shuffledp.populations import Binomial, Fixed, Law, Poisson
+from shuffledp.protocols.base import ProtocolBase
+from shuffledp.protocols.conformance.statistics import generator
+from shuffledp.tasks import (
+    Budget,
+    Frequency,
+    Participants,
+    Public,
+    Sets,
+    Summation,
+    Task,
+    Users,
+    Vectors,
+)
+
+Protocol = type[ProtocolBase]
+Participating = Callable[[int], Participants]
+
+
+@dataclass(frozen=True)
+class Case:
+    """One setting in which a protocol is checked.
+
+    Parameters
+    ----------
+    budget, population, task, accounting : Budget, Law, Task, str
+        Arguments of ``calibrate``.
+    counts : tuple of int
+        Users per value among the participants (frequency tasks).
+    options : tuple of (str, value) pairs
+        Further options of ``calibrate``.
+    participating : callable, optional
+        For other tasks: ``participating(R)`` gives R times the same participants, with their raw inputs.
+    """
+
+    budget: Budget
+    population: Law
+    task: Task
+    accounting: str
+    counts: tuple[int, ...] = ()
+    options: tuple[tuple[str, Any], ...] = ()
+    participating: Participating | None = None
+
+    def __str__(self) -> str:
+        setting = [self.population, self.task, self.budget, self.accounting, *map("=".join, self._texts())]
+        return "; ".join(map(str, setting))
+
+    def _texts(self) -> list[tuple[str, str]]:
+        return [(key, repr(value)) for key, value in self.options]
+
+    def participants(self, repeats: int) -> Participants:
+        """R repeats with the same participants."""
+        if self.participating is not None:
+            return self.participating(repeats)
+        return Participants.from_counts(np.tile(np.asarray(self.counts, np.int64), (repeats, 1)))
+
+    def users(self) -> Users:
+        """The raw inputs of one repeat."""
+        who = self.participants(1)
+        assert who.users is not None, f"{self}: the participants have no raw inputs"
+        chunks = list(who.users(0))
+        assert len(chunks) == 1, f"{self}: give the raw inputs in one chunk"
+        return chunks[0]
+
+    def calibrate(self, protocol_class: Protocol) -> ProtocolBase:
+        """The protocol for this case; raises ``Infeasible`` if there is none."""
+        return protocol_class.calibrate(
+            self.budget, self.population, self.task, accounting=self.accounting, **dict(self.options)
+        )
+
+
+@dataclass(frozen=True)
+class SameVectors:
+    """``Case.participating`` for a vectors task: the same raw vectors, some of them longer than the clip."""
+
+    task: Vectors
+    vectors: tuple[tuple[float, ...], ...]
+
+    def __call__(self, repeats: int) -> Participants:
+        """R repeats with these participants."""
+        raw = np.array(self.vectors)
+        norms = np.linalg.norm(raw, ord=1 if self.task.norm == "l1" else 2, axis=1, keepdims=True)
+        total = (raw * (self.task.clip / np.maximum(norms, self.task.clip))).sum(axis=0)
+        sums = np.tile(total, (repeats, 1))
+
+        def users(repeat: int) -> Iterator[Users]:
+            yield Users(raw.copy())
+
+        return Participants(Public(np.full(repeats, len(raw))), sums, sums / len(raw), users)
+
+
+@dataclass(frozen=True)
+class SameNumbers:
+    """``Case.participating`` for a summation task: the same users per number, in the order of ``counts_shape``."""
+
+    task: Summation
+    holders: tuple[int, ...]
+
+    def __call__(self, repeats: int) -> Participants:
+        """R repeats with these participants."""
+        one = np.array(self.holders, np.int64).reshape(self.task.counts_shape)
+        counts = np.tile(one, (repeats, *[1] * one.ndim))
+        *coordinate, number = np.unravel_index(np.repeat(np.arange(one.size), one.ravel()), one.shape)
+        number = number - (self.task.max_value if self.task.signed else 0)
+        raw = np.column_stack((*coordinate, number)) if coordinate else number
+
+        def users(repeat: int) -> Iterator[Users]:
+            yield Users(raw.copy())
+
+        return Participants(
+            Public(np.full(repeats, one.sum())), counts, np.asarray(counts @ self.task.values), users
+        )
+
+
+@dataclass(frozen=True)
+class SameSets:
+    """``Case.participating`` for a sets task: the same sets at every privacy level, held by some users each.
+
+    Items and levels are then independent, without which the estimates of several levels cannot be averaged.
+
+    Parameters
+    ----------
+    task : Sets
+    sets : tuple of tuple of int
+        Different sets, as many users of each at a level.
+    times : tuple of int
+        Users per set at each level.
+    """
+
+    task: Sets
+    sets: tuple[tuple[int, ...], ...]
+    times: tuple[int, ...]
+
+    def __call__(self, repeats: int) -> Participants:
+        """R repeats with these participants."""
+        held = np.bincount(np.ravel(self.sets), minlength=self.task.domain_size)
+        sizes = np.array(self.times) * len(self.sets)
+        n = int(sizes.sum())
+        counts = np.tile(np.outer(self.times, held), (repeats, 1, 1))
+        truth = counts.sum(axis=1)[:, : self.task.estimate_shape[0]] / n
+
+        values = np.concatenate([np.tile(self.sets, (times, 1)) for times in self.times])
+        levels = np.repeat(np.arange(len(sizes)), sizes)
+
+        def users(repeat: int) -> Iterator[Users]:
+            yield Users(values.copy(), levels.copy())
+
+        public = Public(np.full(repeats, n), np.tile(sizes.astype(float), (repeats, 1)))
+        return Participants(public, counts, truth, users)
+
+
+def default_cases(
+    protocol_class: Protocol, options: Mapping[str, Any] | None = None, *, users: int = 60
+) -> tuple[Case, ...]:
+    """Small settings that between them reach the corners of a protocol.
+
+    Three laws of the population, a tiny, a usual and a large budget, a lone participant, and every accounting that the
+    class names. Frequencies: domains of 2 and 5 values, one of them held by nobody. Vectors: dimensions of 1 and 3,
+    some vectors longer than the clip. Sums: of integers and real numbers, one or several at once, with and without
+    users who hold 0. Sets: domains of 2 to 7 items, one of them held by nobody, up to three privacy levels, with and
+    without padding.
+
+    Parameters
+    ----------
+    protocol_class : type
+        Its ``accountings`` are used.
+    options : mapping, optional
+        Options of ``calibrate``.
+    users : int
+        About how many take part, at least 10.
+
+    Raises
+    ------
+    ValueError
+        For other tasks: write the cases by hand, with `Case.participating`.
+    """
+    makers: Mapping[str, Callable[[int, str, Options], Iterator[Case]]] = {
+        "frequency": _frequency_cases,
+        "sets": partial(_set_cases, protocol_class.multi_level),
+        "summation": _number_cases,
+        "vectors": _vector_cases,
+    }
+    make = makers.get(protocol_class.task_kind)
+    if make is None:
+        raise ValueError(
+            f"No default cases for {protocol_class.task_kind!r} tasks yet: make them from conformance.Case."
+        )
+    extra = tuple(sorted((options or {}).items()))
+    return tuple(case for accounting in protocol_class.accountings for case in make(users, accounting, extra))
+
+
+Options = tuple[tuple[str, Any], ...]
+BUDGETS = (Budget(0.05, 1e-6), Budget(1.0, 1e-3), Budget(6.0, 1e-2))
+
+
+def _laws(users: int) -> tuple[Law, ...]:
+    others = users - 1
+    return (Fixed(others), Binomial(4 * others, 0.25), Poisson(float(others)))
+
+
+def _frequency_cases(users: int, accounting: str, extra: Options) -> Iterator[Case]:
+    skewed = {2: (users - users // 4, users // 4), 5: (users // 2, 0, 1, users // 4, 0)}
+    skewed[5] = (*skewed[5][:4], users - sum(skewed[5]))
+    for i, law in enumerate(_laws(users)):
+        for k in (2, 5):
+            # Every law meets every domain and every budget, without the full product of the three.
+            for budget in BUDGETS if k == 2 else BUDGETS[i : i + 1]:
+                yield Case(budget, law, Frequency(k), accounting, skewed[k], extra)
+    yield Case(Budget(1.0, 1e-3), Fixed(0), Frequency(2), accounting, (0, 1), extra)
+    yield Case(Budget(1.0, 1e-3), Binomial(12, 0.25), Frequency(2), accounting, (1, 1), extra)
+
+
+def _vector_cases(users: int, accounting: str, extra: Options) -> Iterator[Case]:
+    def case(budget: Budget, law: Law, dimension: int, n: int) -> Case:
+        task = Vectors(dimension, 5.0)
+        held = SameVectors(task, tuple(map(tuple, generator(7).normal(1.0, 3.0, (n, dimension)).tolist())))
+        return Case(budget, law, task, accounting, options=extra, participating=held)
+
+    for budget, law in zip(BUDGETS, _laws(users), strict=True):
+        yield case(budget, law, 3, users)
+    yield case(BUDGETS[2], Binomial(4 * users - 4, 0.25), 1, users)
+    yield case(Budget(1.0, 1e-3), Fixed(0), 1, 1)
+    yield case(Budget(1.0, 1e-3), Binomial(12, 0.25), 1, 2)
+
+
+def _number_cases(users: int, accounting: str, extra: Options) -> Iterator[Case]:
+    def case(budget: Budget, law: Law, task: Summation, *holders: int) -> Case:
+        held = SameNumbers(task, holders)
+        return Case(budget, law, task, accounting, options=extra, participating=held)
+
+    third, (_, usual, large), lone = users // 3, BUDGETS, Fixed(0)
+    law, others = Fixed(3 * third - 1), Fixed(2 * third)
+    yield case(large, law, Summation(1), third, 2 * third)
+    yield case(usual, law, Summation(3), 0, third, third, third)  # everybody sends
+    yield case(large, others, Summation(3), 1, third, 0, third)
+    yield case(usual, law, Summation(4, real=True), third, 0, third, third - 1, 1)
+    yield case(large, law, Summation(2, coordinates=2), 0, third, third, third - 1, 0, 1)
+    yield case(usual, others, Summation(3, real=True, coordinates=3), *[0] * 4, third, third, *[0] * 5, 1)
+    yield case(usual, Binomial(4 * users - 4, 0.25), Summation(2), third, third, third)
+    yield case(usual, lone, Summation(2), 0, 1, 0)
+    yield case(usual, lone, Summation(2, signed=True), 1, 0, 0, 0, 0)
+
+
+def _set_cases(multi_level: bool, users: int, accounting: str, extra: Options) -> Iterator[Case]:
+    def case(
+        eps: tuple[float, ...],
+        delta: float,
+        law: Law,
+        task: Sets,
+        sets: tuple[tuple[int, ...], ...],
+        *times: int,
+    ) -> Case:
+        budget = Budget(eps if multi_level else eps[0], delta)
+        return Case(budget, law, task, accounting, (), extra, SameSets(task, sets, times))
+
+    part = users // 10  # users per set and level, twice
+    five = ((0, 1), (1, 3), (2, 3), (0, 3), (3, 1))  # nobody holds item 4
+    seven = ((0, 1, 2), (3, 4, 5), (4, 2, 6), (2, 0, 5), (6, 1, 4))
+    fixed = Fixed(10 * part - 1)
+    yield case((1.0, 1.5), 1e-3, fixed, Sets(5, 2, 2), five, part // 2, 2 * part - part // 2)
+    yield case((0.8, 1.0, 1.2), 1e-2, fixed, Sets(7, 3, 3, 2), seven, part, part // 2, part - part // 2)
+    yield case((6.0,), 1e-2, Binomial(4 * (10 * part - 1), 0.25), Sets(5, 2), five, 2 * part)
+    yield case((1.0,), 1e-3, Poisson(10.0 * part - 1), Sets(2, 1), ((0,), (1,), (1,), (1,), (1,)), 2 * part)
+    yield case((1.0,), 1e-4, fixed, Sets(2, 1), ((0,), (1,), (1,), (1,), (1,)), 2 * part)
+    yield case((1.0,), 1e-3, Fixed(0), Sets(3, 1), ((1,),), 1)

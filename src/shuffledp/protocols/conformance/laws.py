@@ -1,0 +1,211 @@
+"""Checks of what is sent and estimated: messages, cost, laws, errors, and the claimed privacy."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable
+
+import numpy as np
+
+from shuffledp.protocols.base import ProtocolBase
+from shuffledp.protocols.conformance.cases import Case, Protocol
+from shuffledp.protocols.conformance.running import (
+    FAST_REPEATS,
+    MESSAGE_REPEATS,
+    feasible,
+    has_fast_law,
+    message_level,
+    repeats_of,
+    sending,
+    simulated,
+)
+from shuffledp.protocols.conformance.statistics import (
+    P_VALUE,
+    assert_close,
+    generator,
+    mean_and_error,
+    variance_and_error,
+)
+from shuffledp.tasks import Public, Summation, Users
+
+
+def check_permutation_invariant(protocol_class: Protocol, cases: Iterable[Case]) -> None:
+    """The aggregate does not depend on the order of the shuffled messages."""
+    for case, protocol, where in sending(protocol_class, cases):
+        public = case.participants(1).public
+        shuffled = protocol.shuffle(protocol.encode(case.users(), generator()), public, generator(1))
+        want = protocol.aggregate(shuffled)
+        for seed in range(3):
+            mixed = type(shuffled)(generator(seed).permutation(shuffled.payload, axis=0))
+            got = protocol.aggregate(mixed)
+            assert np.allclose(got, want), f"{where}: the aggregate depends on the order of the messages"
+
+
+def check_additive(protocol_class: Protocol, cases: Iterable[Case]) -> None:
+    """If ``streamable``: the aggregate of all messages is the sum over chunks, or the estimates of both are equal.
+
+    The second is for sums modulo a number, which the sum over chunks exceeds.
+    """
+    if not protocol_class.streamable:
+        return
+    for case, protocol, where in sending(protocol_class, cases):
+        public = case.participants(1).public
+        sent = protocol.shuffle(protocol.encode(case.users(), generator()), public, generator(1))
+        chunks = np.array_split(sent.payload, 3)
+        whole = protocol.aggregate(sent)
+        added = np.sum([protocol.aggregate(type(sent)(chunk)) for chunk in chunks if len(chunk)], axis=0)
+        if np.shape(added) == whole.shape and np.allclose(added, whole):
+            continue
+        message = f"{where}: streamable, but the aggregate is not the sum over chunks"
+        assert np.shape(added) == whole.shape, message
+        of_added, of_whole = (protocol.estimate(np.stack([x]), public) for x in (added, whole))
+        assert np.allclose(of_added, of_whole, rtol=1e-12, atol=1e-12), message
+
+
+def check_cost(protocol_class: Protocol, cases: Iterable[Case]) -> None:
+    """``cost`` is what is sent: messages per user, bits that can hold them, and the dummies of a random population.
+
+    A protocol that writes its own ``shuffle`` is not asked for dummies here, as it may add them anywhere.
+    """
+    for case, protocol, where in sending(protocol_class, cases):
+        cost, users, rng = protocol.cost(), case.users(), generator(2)
+        runs = [protocol.encode(users, rng) for _ in range(30)]
+        per_user = np.array([len(sent) / len(users) for sent in runs])
+        mean, error = mean_and_error(per_user)
+        if _somebody_holds_0(case, users):
+            mean = np.maximum(mean, cost.messages_per_user)  # stated for users with other numbers than 0
+        assert_close(f"{where}: messages per user, sent and stated", mean, cost.messages_per_user, error)
+        assert 0 <= cost.own_messages <= cost.messages_per_user, (
+            f"{where}: own_messages is {cost.own_messages}"
+        )
+        kinds = len(np.unique(np.concatenate([sent.payload for sent in runs]), axis=0))
+        assert math.log2(kinds) <= cost.bits_per_message + 1e-9, (
+            f"{where}: {kinds} different messages do not fit into {cost.bits_per_message} bits"
+        )
+        if type(protocol).shuffle is ProtocolBase.shuffle:
+            added, spread = _mean_dummies(protocol, case, rng)
+            stated = cost.shuffler_messages
+            assert_close(f"{where}: dummies, added and stated", added, stated, spread, scale=1e3)
+
+
+def _somebody_holds_0(case: Case, users: Users) -> bool:
+    """Whether a user of a sum may have nothing to send."""
+    numbers = users.values if users.values.ndim == 1 else users.values[:, -1]
+    return isinstance(case.task, Summation) and bool(np.any(numbers == 0))
+
+
+def _mean_dummies(protocol: ProtocolBase, case: Case, rng: np.random.Generator) -> tuple[float, float]:
+    """Expected number of dummies over the law of the population, and its standard error.
+
+    Every likely number of users is tried, twice, in case the number of dummies is itself random.
+    """
+    window = case.population.window(1e-12)
+    added = np.empty((len(window.pmf), 2))
+    for row, others in zip(added, window.support, strict=True):
+        public = Public(np.array([1 + others], np.int64))
+        for i in range(2):
+            dummies = protocol.dummies(public, rng)
+            row[i] = 0 if dummies is None else len(dummies)
+    noise = window.pmf * (added[:, 0] - added[:, 1]) / 2
+    return float(window.pmf @ added.mean(axis=1)), float(np.sqrt(np.sum(noise**2)))
+
+
+# -- laws ------------------------------------------------------------------------------------------------------
+
+
+def check_one_law(protocol_class: Protocol, cases: Iterable[Case]) -> None:
+    """``sample_aggregate`` has the law of the message level.
+
+    Means and variances within five standard errors, and two-sample Kolmogorov-Smirnov tests of every coordinate and
+    of five projections on random directions, which see correlations (p-value 1e-6; conservative for counts).
+    """
+    from scipy.stats import ks_2samp  # slow to import, and only needed here
+
+    if not has_fast_law(protocol_class):
+        return  # the fast law is the message level itself
+    for case, protocol, where in sending(protocol_class, cases):
+        slow = message_level(protocol, case, MESSAGE_REPEATS)
+        fast = protocol.sample_aggregate(case.participants(FAST_REPEATS), generator(3))
+        fast = fast.reshape(FAST_REPEATS, -1).astype(float)
+        assert slow.shape[1] == fast.shape[1], (
+            f"{where}: the fast law has {fast.shape[1]} numbers, not {slow.shape[1]}"
+        )
+        directions = generator(4).standard_normal((slow.shape[1], 5))
+        slow = np.column_stack((slow, slow @ directions))
+        fast = np.column_stack((fast, fast @ directions))
+        for name, summary in (("mean", mean_and_error), ("variance", variance_and_error)):
+            (a, a_error), (b, b_error) = summary(slow), summary(fast)
+            error = np.hypot(a_error, b_error)
+            assert_close(f"{where}: {name} of the fast law and of the messages", b, a, error, scale=1.0)
+        for column in range(slow.shape[1]):
+            # Rounded, since a projection of a constant differs in its last digit.
+            p = float(ks_2samp(slow[:, column].round(9), fast[:, column].round(9), method="asymp").pvalue)
+            assert p > P_VALUE, f"{where}: the fast law and the messages differ in distribution (p = {p:.1e})"
+
+
+def check_unbiased(protocol_class: Protocol, cases: Iterable[Case]) -> None:
+    """Mean estimates are the participants' truth within five standard errors, unless ``biased``."""
+    repeats = repeats_of(protocol_class)
+    for case, protocol, where in simulated(protocol_class, cases):
+        if protocol.biased:
+            continue
+        who = case.participants(repeats)
+        estimate = protocol.simulate(who, generator(5)).reshape(repeats, -1)
+        assert np.all(np.isfinite(estimate)), f"{where}: some estimates are not finite"
+        mean, error = mean_and_error(estimate)
+        assert_close(f"{where}: mean estimate", mean, who.truth[0].reshape(-1), error, scale=1.0)
+
+
+def check_variance(protocol_class: Protocol, cases: Iterable[Case]) -> None:
+    """``expected_variance``, where there is one, agrees with simulations within five standard errors.
+
+    With normal errors that is 7 % (29 % for a protocol without a fast law, which gets fewer repeats).
+    ``expected_mse`` is the mean over coordinates: a number for (k,) counts and (R,) for (R, k).
+    """
+    repeats = repeats_of(protocol_class)
+    for case, protocol, where in simulated(protocol_class, cases):
+        who = case.participants(repeats)
+        variance = protocol.expected_variance(who)
+        if variance is None:
+            continue
+        want = (repeats, *case.task.estimate_shape)
+        assert variance.shape == want, (
+            f"{where}: expected_variance has shape {variance.shape}, expected {want}"
+        )
+        assert np.all(np.isfinite(variance) & (variance >= 0)), f"{where}: expected_variance is {variance[0]}"
+        estimate = protocol.simulate(who, generator(6)).reshape(repeats, -1)
+        got, error = variance_and_error(estimate)
+        assert_close(f"{where}: variance, simulated and expected", got, variance[0].reshape(-1), error)
+        if case.participating is not None:
+            continue
+        counts = np.asarray(case.counts, np.int64)
+        single, several = protocol.expected_mse(counts), protocol.expected_mse(np.stack((counts, 2 * counts)))
+        assert isinstance(single, float), f"{where}: expected_mse of (k,) counts is {type(single).__name__}"
+        assert isinstance(several, np.ndarray), f"{where}: expected_mse of (2, k) counts is no array"
+        assert several.shape == (2,), f"{where}: expected_mse of (2, k) counts has shape {several.shape}"
+        assert_close(f"{where}: expected_mse", [single, several[0]], float(variance[0].mean()), 0.0)
+
+
+# -- privacy ---------------------------------------------------------------------------------------------------
+
+
+def check_privacy(protocol_class: Protocol, cases: Iterable[Case]) -> None:
+    """The privacy profile, where there is one, meets the budget: ``delta(eps) <= delta`` up to rounding.
+
+    It must be an exact or an upper bound for the budget's neighbouring relation, and its delta must not grow
+    with eps.
+    """
+    for case, protocol, where in feasible(protocol_class, cases):
+        pair = protocol.privacy_profile()
+        if pair is None:
+            continue
+        assert pair.kind in ("exact", "upper"), f"{where}: the privacy profile is only {pair.kind!r}"
+        assert pair.neighbours == case.budget.neighbours, f"{where}: the profile is for {pair.neighbours!r}"
+        eps = case.budget.levels[0] * np.array([0.5, 1.0, 2.0])
+        delta = np.asarray(pair.delta(eps), float)
+        assert np.all((delta >= 0) & (delta <= 1)), f"{where}: the profile's delta is {delta}"
+        assert np.all(np.diff(delta) <= 1e-12), f"{where}: the profile's delta grows with eps: {delta}"
+        allowed = case.budget.delta * (1 + 1e-9) + 1e-15
+        assert delta[1] <= allowed, (
+            f"{where}: delta is {delta[1]:.6g} at the claimed eps, above {case.budget.delta}"
+        )

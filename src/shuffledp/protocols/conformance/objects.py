@@ -1,0 +1,160 @@
+"""Checks of a protocol as an object: declarations, refusals, and that nothing is drawn or changed behind one's back."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterable
+from dataclasses import FrozenInstanceError, fields, is_dataclass, replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from shuffledp.protocols.base import ProtocolBase
+from shuffledp.protocols.conformance.cases import Case, Protocol
+from shuffledp.protocols.conformance.running import feasible, sending
+from shuffledp.protocols.conformance.statistics import assert_close, generator
+from shuffledp.protocols.registry import interface_faults
+from shuffledp.tasks import Budget, Frequency, Participants, Sets, Summation, Task, Vectors
+
+
+def check_declarations(protocol_class: Protocol, cases: Iterable[Case] = ()) -> None:
+    """Class variables are set and of the right kind, and the four methods are there."""
+    faults = interface_faults(protocol_class)
+    assert not faults, f"{protocol_class.__name__} {'; it '.join(faults)}"
+    unknown = {case.accounting for case in cases} - set(protocol_class.accountings)
+    assert not unknown, (
+        f"{protocol_class.__name__}: cases with accountings it does not offer: {sorted(unknown)}"
+    )
+
+
+def check_value_object(protocol_class: Protocol, cases: Iterable[Case]) -> None:
+    """A protocol is a frozen, hashable dataclass, equal to another one calibrated alike, with finite parameters."""
+    for case, protocol, where in feasible(protocol_class, cases):
+        assert isinstance(protocol, protocol_class), f"{where}: calibrate returns {type(protocol).__name__}"
+        assert is_dataclass(protocol), f"{where}: not a dataclass"
+        for field in fields(protocol):
+            try:
+                setattr(protocol, field.name, getattr(protocol, field.name))
+            except FrozenInstanceError:
+                continue
+            raise AssertionError(f"{where}: the field {field.name} can be changed")
+        again = case.calibrate(protocol_class)
+        again = again.refine(case.participants(1).public)
+        assert protocol == again, f"{where}: calibrating twice gives {protocol} and {again}"
+        try:
+            assert hash(protocol) == hash(again), f"{where}: equal protocols have different hashes"
+        except TypeError as error:
+            raise AssertionError(f"{where}: not hashable, {error}") from error
+        for name, value in protocol.parameters().items():
+            assert math.isfinite(value), f"{where}: parameter {name} is {value}"
+
+
+def check_refusals(protocol_class: Protocol, cases: Iterable[Case]) -> None:
+    """An unknown accounting, a foreign task and several privacy levels raise a ValueError; delta = 0 may."""
+    other_tasks: tuple[Task, ...] = (Frequency(2), Summation(1), Sets(3, 1), Vectors(2, 1.0))
+    name = protocol_class.__name__
+    for case, _, where in feasible(protocol_class, cases):
+        _refused(protocol_class, case, f"{where}: accounting 'no_such'", "no_such", accounting="no_such")
+        for task in other_tasks:
+            if task.kind != protocol_class.task_kind:
+                _refused(protocol_class, case, f"{where}: a {task.kind} task", task.kind, task=task)
+        if not protocol_class.multi_level:
+            levels = Budget((case.budget.largest_eps / 2, case.budget.largest_eps), case.budget.delta)
+            _refused(protocol_class, case, f"{where}: a budget with two privacy levels", "", budget=levels)
+        for neighbours in {"replace_one", "add_remove"} - set(protocol_class.neighbours):
+            foreign = Budget(case.budget.eps, case.budget.delta, neighbours)  # type: ignore[arg-type]
+            _refused(protocol_class, case, f"{where}: {neighbours} neighbours", neighbours, budget=foreign)
+        pure = replace(case, budget=Budget(case.budget.eps, 0.0))
+        try:
+            pure.calibrate(protocol_class)
+        except ValueError as error:  # Infeasible is one, too
+            assert "delta" in str(error), (
+                f"{name}: refuses delta = 0 with {str(error)!r}, which does not say so"
+            )
+        return  # what is refused does not depend on the case
+
+
+def _refused(protocol_class: Protocol, case: Case, what: str, mention: str, **changes: Any) -> None:
+    try:
+        replace(case, **changes).calibrate(protocol_class)
+    except ValueError as error:
+        assert mention in str(error), f"{what} is refused with {str(error)!r}, which does not name it"
+        return
+    except Exception as error:
+        raise AssertionError(
+            f"{what} raises {type(error).__name__} instead of a ValueError: {error}"
+        ) from error
+    raise AssertionError(f"{what} is accepted; call cls.check_request first")
+
+
+# -- purity ----------------------------------------------------------------------------------------------------
+
+
+def check_seeded(protocol_class: Protocol, cases: Iterable[Case]) -> None:
+    """Results depend on the generator alone: same seed, same bytes; numpy's global state is left alone."""
+    for case, protocol, where in sending(protocol_class, cases):
+        before = repr(np.random.get_state())  # noqa: NPY002  # to see that nobody else uses it
+        for level, run in _levels(protocol, case):
+            first, second = run(generator()), run(generator())
+            same = np.array_equal(first, second)
+            assert same, f"{where}: {level} gives different results for the same seed"
+        assert before == repr(np.random.get_state()), f"{where}: draws from numpy's global state"  # noqa: NPY002
+
+
+def _levels(
+    protocol: ProtocolBase, case: Case
+) -> tuple[tuple[str, Callable[[np.random.Generator], NDArray[Any]]], ...]:
+    """The three ways to run a protocol, by name."""
+    users, who = case.users(), case.participants(3)
+    public = who.public.of_repeat(0)
+    return (
+        ("simulate_messages", lambda rng: protocol.simulate_messages(users, public, rng)),
+        ("sample_aggregate", lambda rng: protocol.sample_aggregate(who, rng)),
+        ("simulate", lambda rng: protocol.simulate(who, rng)),
+    )
+
+
+def check_inputs_unchanged(protocol_class: Protocol, cases: Iterable[Case]) -> None:
+    """No method writes into its arguments."""
+    for case, protocol, where in sending(protocol_class, cases):
+        who, users = case.participants(3), case.users()
+        inputs = [who.public.n_users, who.counts, who.truth, users.values]
+        kept = [x.copy() for x in inputs]
+        sent = protocol.encode(users, generator())
+        sent_before = sent.payload.copy()
+        shuffled = protocol.shuffle(sent, who.public.of_repeat(0), generator())
+        shuffled_before = shuffled.payload.copy()
+        protocol.aggregate(shuffled)
+        table = protocol.sample_aggregate(who, generator())
+        table_before = table.copy()
+        protocol.estimate(table, who.public)
+        protocol.expected_variance(who)
+        for name, old, new in (
+            *zip(("n_users", "counts", "truth", "values"), kept, inputs, strict=True),
+            ("the messages", sent_before, sent.payload),
+            ("the shuffled messages", shuffled_before, shuffled.payload),
+            ("the aggregate", table_before, table),
+        ):
+            assert np.array_equal(old, new), f"{where}: {name} changed"
+
+
+def check_repeats_apart(protocol_class: Protocol, cases: Iterable[Case]) -> None:
+    """Repeats share neither memory nor estimates: each row is what it would be alone, also for different N."""
+    for case, protocol, where in feasible(protocol_class, cases):
+        who = case.participants(3)
+        if case.participating is None:  # different numbers of participants
+            counts = np.asarray(case.counts, np.int64)
+            who = Participants.from_counts(np.stack((counts, 2 * counts, counts + 1)))
+        table = protocol.sample_aggregate(who, generator())
+        estimate = protocol.estimate(table, who.public)
+        shape = (3, *case.task.estimate_shape)
+        assert len(table) == 3, f"{where}: sample_aggregate gives {len(table)} rows for 3 repeats"
+        assert estimate.shape == shape, f"{where}: estimates have shape {estimate.shape}, expected {shape}"
+        assert np.all(np.isfinite(estimate)), f"{where}: estimates are not finite: {estimate}"
+        for name, result in (("aggregates", table), ("estimates", estimate)):
+            shared = np.shares_memory(result[0], result[1])
+            assert not shared, f"{where}: the {name} of two repeats share memory"
+        for repeat in range(3):
+            alone = protocol.estimate(table[repeat : repeat + 1], who.public.of_repeat(repeat))[0]
+            assert_close(f"{where}: the estimate of repeat {repeat} alone", alone, estimate[repeat], 0.0)

@@ -1,0 +1,75 @@
+"""Which cases of a protocol are run, and how: feasible ones, by the fast law or message by message."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from functools import lru_cache
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from shuffledp.accounting.errors import Infeasible
+from shuffledp.protocols.base import ProtocolBase
+from shuffledp.protocols.conformance.cases import Case, Protocol
+from shuffledp.protocols.conformance.statistics import generator
+
+MESSAGE_REPEATS = 600
+"""Repeats of the message level."""
+MOST_MESSAGES = 20_000
+"""Messages of one repeat up to which the message level is run; with more, only the case with the fewest is."""
+FAST_REPEATS = 10_000
+"""Repeats of `sample_aggregate` where a protocol has a fast law."""
+
+
+@lru_cache(maxsize=4096)  # searching for the best number of dummies takes longer than most checks
+def calibrated(protocol_class: Protocol, case: Case) -> ProtocolBase | None:
+    """The protocol for a case, computed once; None where it is infeasible."""
+    try:
+        return case.calibrate(protocol_class)
+    except Infeasible as error:
+        assert str(error).strip(), f"{protocol_class.__name__}, {case}: Infeasible gives no reason"
+        return None
+
+
+def feasible(protocol_class: Protocol, cases: Iterable[Case]) -> Iterator[tuple[Case, ProtocolBase, str]]:
+    """The feasible cases, their protocols after a public first round, and how to name them in messages."""
+    found = False
+    for case in cases:
+        protocol = calibrated(protocol_class, case)
+        if protocol is not None:
+            found = True
+            protocol = protocol.refine(case.participants(1).public)
+            yield case, protocol, f"{protocol_class.__name__}, {case}"
+    assert found, f"{protocol_class.__name__}: no case is feasible, so nothing was checked"
+
+
+def sending(protocol_class: Protocol, cases: Iterable[Case]) -> Iterator[tuple[Case, ProtocolBase, str]]:
+    """The feasible cases that send few enough messages to be run one by one; at least the one with the fewest."""
+    possible = list(feasible(protocol_class, cases))
+    sent = [protocol.cost().messages_per_user * len(case.users()) for case, protocol, _ in possible]
+    limit = max(MOST_MESSAGES, min(sent))
+    yield from (found for found, messages in zip(possible, sent, strict=True) if messages <= limit)
+
+
+def simulated(protocol_class: Protocol, cases: Iterable[Case]) -> Iterator[tuple[Case, ProtocolBase, str]]:
+    """The feasible cases; without a fast law, those that can be run message by message."""
+    return (feasible if has_fast_law(protocol_class) else sending)(protocol_class, cases)
+
+
+def message_level(protocol: ProtocolBase, case: Case, repeats: int) -> NDArray[Any]:
+    """Aggregates of the message level, (R, A)."""
+    users, public, rng = case.users(), case.participants(1).public, generator(1)
+    rows = [protocol.simulate_messages(users, public, rng) for _ in range(repeats)]
+    assert len({np.shape(row) for row in rows}) == 1, "the aggregate changes its shape from run to run"
+    return np.stack(rows).reshape(repeats, -1).astype(float)
+
+
+def has_fast_law(protocol_class: Protocol) -> bool:
+    """Whether a protocol samples its aggregate without drawing every message."""
+    return protocol_class.sample_aggregate is not ProtocolBase.sample_aggregate
+
+
+def repeats_of(protocol_class: Protocol) -> int:
+    """Repeats in which a protocol is simulated."""
+    return FAST_REPEATS if has_fast_law(protocol_class) else MESSAGE_REPEATS

@@ -1,0 +1,106 @@
+"""What protocols that send every item as it is share: their calibration, what stands behind it, and its profile."""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from collections.abc import Mapping, Sequence
+from typing import ClassVar, Self
+
+from shuffledp.accounting.segmented.plans import SegmentedPlan
+from shuffledp.accounting.segmented.profile import SegmentedProfile, full_reporting_standing
+from shuffledp.accounting.standing import UPPER, Standing
+from shuffledp.populations import Population
+from shuffledp.protocols._requests import fixed_users, positive_delta
+from shuffledp.protocols.base import Cost, Trust
+from shuffledp.protocols.sets._set_protocol import SetProtocol, check_levels, sets_task
+from shuffledp.tasks import Budget, Sets, Task, TaskKind
+
+
+class FullReporting(SetProtocol):
+    """All items as they are, among blanket messages from everybody, in one group of users or in several.
+
+    A protocol of this kind is a dataclass with this field among its own, and writes ``planned``, ``groups`` and
+    ``blankets_per_user`` besides ``encode``, ``sample_aggregate`` and ``estimate``.
+
+    Parameters
+    ----------
+    calibration : {"variation_ratio", "numeric", "analytic"}
+        Where the numbers of blanket messages come from.
+    """
+
+    calibration: str
+
+    task_kind: ClassVar[TaskKind] = "sets"
+    trust: ClassVar[Trust] = "shuffler"
+    accountings = ("printed", "corrected", "exact")
+    guarantees: ClassVar[Mapping[str, Standing]] = {"printed": UPPER, "corrected": UPPER, "exact": UPPER}
+
+    @classmethod
+    @abstractmethod
+    def planned(
+        cls, budget: Budget, n_users: int, delta: float, task: Sets, accounting: str, calibration: str
+    ) -> Self:
+        """The protocol with the smallest numbers of blanket messages, for a request that was checked."""
+
+    @property
+    @abstractmethod
+    def groups(self) -> Sequence[SegmentedPlan]:
+        """Plans of the groups of users that hide among each other, the most private one first."""
+
+    @property
+    @abstractmethod
+    def blankets_per_user(self) -> float:
+        """Expected number of blanket messages per user, averaged over users."""
+
+    @classmethod
+    def calibrate(
+        cls,
+        budget: Budget,
+        population: Population,
+        task: Task,
+        *,
+        accounting: str = "exact",
+        calibration: str = "variation_ratio",
+    ) -> Self:
+        """The smallest numbers of blanket messages.
+
+        Parameters
+        ----------
+        budget : Budget
+            One eps, or, if ``multi_level``, one per privacy level of the task; delta > 0, replacement neighbours.
+        population : Fixed
+            Number of other users.
+        task : Sets
+        accounting : {"printed", "corrected", "exact"}
+            As for the segmented protocol.
+        calibration : {"variation_ratio", "numeric", "analytic"}
+            See `shuffledp.accounting.mm_plan`.
+
+        Raises
+        ------
+        ValueError
+            If the request does not fit this protocol.
+        Infeasible
+            If the number of users is random, delta is 0, too many messages would be needed, or the calibration does not
+            exist under this accounting.
+        """
+        cls.check_request(budget, task, accounting)
+        sets = sets_task(task)
+        if cls.multi_level:
+            check_levels(cls.name, budget, sets)
+        n, delta = fixed_users(population), positive_delta(budget)
+        return cls.planned(budget, n, delta, sets, accounting, calibration)
+
+    @property
+    def standing(self) -> Standing:
+        """A proven bound, since all items are sent; a published calibration is one where the divergence confirms it."""
+        return full_reporting_standing(self.groups, self.calibration)
+
+    def cost(self) -> Cost:
+        """All items and the blanket messages, one item per message; its size is that of the alphabet."""
+        own = float(self.set_size)
+        return Cost(own + self.blankets_per_user, float((self.alphabet_size - 1).bit_length()), own)
+
+    def privacy_profile(self) -> SegmentedProfile:
+        """The divergence that the accounting evaluates, for the most private group; a proven bound."""
+        return SegmentedProfile(self.groups[0], 0)
