@@ -254,7 +254,7 @@ def test_a_change_draws_what_shows_it(again, old, new, drawn):
 def test_a_citation_is_part_of_a_table_of_claims(project):
     table = ClaimTable("demo", "errata", "Errata", "errata.rst", "Nobody 2024")
     other = replace(table, citation="Somebody 2024")
-    assert table.job("results", project.root) != other.job("results", project.root)
+    assert table.job("results", project.root, "paper") != other.job("results", project.root, "paper")
 
 
 @pytest.mark.parametrize(
