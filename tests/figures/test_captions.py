@@ -10,6 +10,7 @@ from typing import Any
 import pandas as pd
 import pytest
 import yaml
+from docutils.core import publish_doctree
 
 from shuffledp import claims
 from shuffledp.experiments.config import Settings
@@ -282,6 +283,7 @@ def test_every_caption_can_be_made_of_any_numbers_and_follows_them(settings, key
     scale = "shortened" if key in settings.shortened else "paper"
     for drawing in drawings_of(settings.papers[key]):
         one, other = (text_of(drawing, fabricated(drawing, seed), scale) for seed in ("one", "other"))
+        publish_doctree(one, settings_overrides={"report_level": 1, "halt_level": 2})  # valid, or it raises
         path = ROOT / "workflow/report" / key / drawing.entry["caption"]
         asks = re.search(r"\b(?:value|ratio|lead|share_better)\(", path.read_text())
         assert (one != other) == bool(asks), drawing.id
