@@ -16,8 +16,10 @@ from docutils.core import publish_doctree
 from shuffledp import pages
 from shuffledp.experiments.results import Bundle
 from shuffledp.figures import paper as paper_module
+from shuffledp.figures.captions import number
 from shuffledp.figures.drawings import ClaimTable, drawings_of, output_files, slug
 from shuffledp.figures.paper import publish_paper, write_drawings
+from shuffledp.figures.plotter import Picture, draw
 from shuffledp.figures.store import Store
 from shuffledp.pages import manifest
 from shuffledp.storage import IntegrityError
@@ -70,6 +72,54 @@ def test_points_are_means_with_one_standard_error_by_the_delta_method_under_ln(p
     half = [(top - bottom) / 2 for (_, bottom), (_, top) in bars]
     assert np.allclose(half, own["standard_error"] / own["mse"])
     assert (own["count"] == 20).all()
+
+
+def test_a_method_without_a_number_is_not_in_the_legend():
+    rows = pd.DataFrame(
+        {
+            "curve": ["a", "a"],
+            "method": "a",
+            "eps": [1, 2],
+            "kind": "computed",
+            "mean": [1.0, 2.0],
+            "standard_error": np.nan,
+        }
+    )
+    gaps = pd.DataFrame({"curve": ["b"], "method": "b", "eps": [1]})
+    picture = Picture({"x": "eps", "y": "mse"}, rows, gaps, {"a": "A", "b": "B"}, "T", grid={"eps": [1, 2]})
+    figure = draw(picture)
+    assert [t.get_text() for t in figure.legends[0].get_texts()] == ["A"]
+    assert [t.get_text() for t in figure.axes[0].texts] == ["gaps: B not feasible"]
+
+
+@pytest.mark.parametrize(
+    ("source", "said"),
+    [
+        ("Fig. 2, with another padding", "the paper's Fig. 2, with another padding"),
+        ("none: extends Figs. 1b and 1c", "nothing in the paper; extends Figs. 1b and 1c"),
+    ],
+)
+def test_what_a_drawing_reproduces(project, source, said):
+    experiment = replace(project.paper.experiments["coins"], source=source)
+    drawing = replace(drawings_of(project.paper)[0], experiment=experiment)
+    assert drawing.job("results", ["png"], project.root, "paper")["facts"]["reproduces"] == said
+
+
+def test_a_caption_has_the_numbers_of_its_file(project, files, unrendered):
+    text = project.root / "workflow/report/demo/text.rst"
+    before = text.read_text()
+    other = "{{ (value('local', accounting='exact') / value('local')) | times }}"
+    beside = "{% if where.accounting == 'printed' %}, " + other + "{% endif %}"
+    asks = "{{ value('local') | span }}, {{ scale }}" + beside
+    try:
+        text.write_text(asks)
+        prose = project.draw("fig1")["fig1_printed.rst"].decode()
+    finally:
+        text.write_text(before)
+    numbers = pd.read_csv(io.BytesIO(files["fig1_printed.csv"])).query(
+        "method == 'local' and kind == 'expected'"
+    )["mse"]
+    assert prose == f"{number(numbers.min())} to {number(numbers.max())}, paper, 1 times\n"
 
 
 def test_curves_by_another_variable_are_in_the_grids_order(pictures):
@@ -254,7 +304,7 @@ def test_a_change_draws_what_shows_it(again, old, new, drawn):
 def test_a_citation_is_part_of_a_table_of_claims(project):
     table = ClaimTable("demo", "errata", "Errata", "errata.rst", "Nobody 2024")
     other = replace(table, citation="Somebody 2024")
-    assert table.job("results", project.root) != other.job("results", project.root)
+    assert table.job("results", project.root, "paper") != other.job("results", project.root, "paper")
 
 
 @pytest.mark.parametrize(

@@ -45,7 +45,7 @@ class Drawing:
         by = self.entry.get("files")
         return self.entry["title"] if by is None else f"{self.entry['title']} ({by}: {self.where[by]})"
 
-    def job(self, results: str, figure_formats: Sequence[str], captions: Path) -> Job:
+    def job(self, results: str, figure_formats: Sequence[str], captions: Path, scale: str) -> Job:
         """Everything that this drawing depends on but the content of its input files (plain data).
 
         Parameters
@@ -55,7 +55,9 @@ class Drawing:
         figure_formats : sequence of str
             Formats of pictures.
         captions : Path
-            Folder with a folder per paper that holds the captions' prose.
+            Folder with a folder per paper that holds the captions' templates.
+        scale : str
+            "paper", or "shortened" where a part of the paper's experiments runs at another scale.
         """
         experiment, methods = self.experiment, list(self.entry["methods"])
         return {
@@ -79,6 +81,7 @@ class Drawing:
             "assumed": dict(experiment.assumed),
             "training": self._training(),
             "caption": str(captions / experiment.paper / self.entry["caption"]),
+            "scale": scale,
             "formats": list(self.formats(figure_formats)),
         }
 
@@ -131,7 +134,7 @@ class ClaimTable:
     caption: str
     citation: str
 
-    def job(self, results: str, captions: Path) -> Job:
+    def job(self, results: str, captions: Path, scale: str) -> Job:
         """As `Drawing.job`."""
         return {
             "paper": self.paper,
@@ -143,6 +146,7 @@ class ClaimTable:
             "table": str(claim_file(Path(results), self.paper, self.name)),
             "facts": {"about": self.citation},
             "caption": str(captions / self.paper / self.caption),
+            "scale": scale,
             "formats": list(TABLE_FORMATS),
         }
 
@@ -162,15 +166,13 @@ def claim_tables(paper: Paper) -> list[ClaimTable]:
 
 def paper_job(paper: Paper, settings: Settings, captions: Path) -> Job:
     """Everything that a paper's pictures, tables and manifest depend on but the content of input files (plain data)."""
-    own = [drawing.job(settings.results, settings.formats, captions) for drawing in drawings_of(paper)]
-    claims = [table.job(settings.results, captions) for table in claim_tables(paper)]
+    results, scale = settings.results, "shortened" if paper.key in settings.shortened else "paper"
+    own = [drawing.job(results, settings.formats, captions, scale) for drawing in drawings_of(paper)]
+    claims = [table.job(results, captions, scale) for table in claim_tables(paper)]
     return {
         "paper": {"key": paper.key, "title": paper.title, "citation": paper.citation, "doi": paper.doi},
-        "run": {
-            "seed": settings.seed,
-            "scale": "shortened" if paper.key in settings.shortened else "paper",
-        },
-        "results": settings.results,
+        "run": {"seed": settings.seed, "scale": scale},
+        "results": results,
         "drawings": [*own, *claims],
     }
 
@@ -246,7 +248,7 @@ def _stated(experiment: Experiment, where: Mapping[str, Any]) -> dict[str, str]:
     parts = experiment.parts
     grid = {**experiment.grid, **{k: [v] for k, v in where.items() if k in experiment.grid}}
     say = partial(described, grid=grid)
-    facts = {"reproduces": f"{experiment.source} of the paper"}
+    facts = _origin(experiment.source)
     if parts.get("data"):
         facts["data"] = describe_data(parts["data"])
     if parts.get("population"):
@@ -256,3 +258,11 @@ def _stated(experiment: Experiment, where: Mapping[str, Any]) -> dict[str, str]:
     if parts.get("task"):
         facts["error against"] = Task.describe(parts["task"])
     return facts
+
+
+def _origin(source: str) -> dict[str, str]:
+    """What is reproduced; an experiment that the paper does not have says so, and what it is about."""
+    of_its_own = source.removeprefix("none: ")
+    if of_its_own != source:
+        return {"reproduces": f"nothing in the paper; {of_its_own}"}
+    return {"reproduces": f"the paper's {source}"}

@@ -13,11 +13,11 @@ from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-import jinja2
 import pandas as pd
 
 import shuffledp
 from shuffledp.experiments.results import TRAINED_METRICS, Bundle, Results, read
+from shuffledp.figures.captions import ClaimRows, Numbers, render
 from shuffledp.figures.guarantees import doubts, guarantee_facts
 from shuffledp.figures.plotter import Picture, draw, long_form
 from shuffledp.figures.store import Drawn, Store, digest_of, folder_of, forget_others, keep, kept
@@ -138,7 +138,7 @@ def _drawing(job: Job, results: Results) -> Drawn:
     else:
         texts = as_table(job["entry"], cells, summary, _orders(job))
         files = {f"{job['id']}.{end}": text.encode() for end, text in texts.items()}
-    prose = _prose(Path(job["caption"]), job["where"], facts)
+    prose = _prose(job, facts, _numbers(job, results).questions())
     commits = sorted({str(p["commit"]) for p in results.provenance.values()})
     return _finished(job, files, prose, facts, note, _gaps(cells, _names(job, cells)), commits)
 
@@ -147,14 +147,13 @@ def _claims(job: Job) -> Drawn:
     """A table that the claims package computed: errata or reading notes with witnesses, or a checked table."""
     table = Path(job["table"])
     frame = pd.read_csv(verified(table, table.with_suffix(".sha256")), dtype=str, keep_default_na=False)
-    prose = Path(job["caption"]).read_text(encoding="utf-8").strip() + "\n"
     facts = {
         **job["facts"],
         "rows": str(len(frame)),
         "numbers": "computed in this run by shuffledp.claims",
     }
     files = {f"{job['id']}.{end}": text.encode() for end, text in in_three_forms(frame).items()}
-    return _finished(job, files, prose, facts)
+    return _finished(job, files, _prose(job, facts, ClaimRows(frame).questions()), facts)
 
 
 def _finished(
@@ -306,10 +305,22 @@ def _note(results: Results) -> str:
     return " ".join(sorted(notes))
 
 
-def _prose(path: Path, where: Mapping[str, Any], facts: Mapping[str, str]) -> str:
-    environment = jinja2.Environment(undefined=jinja2.StrictUndefined, trim_blocks=True, lstrip_blocks=True)
-    template = environment.from_string(path.read_text(encoding="utf-8"))
-    return template.render(where=where, facts=facts).strip() + "\n"
+def _numbers(job: Job, results: Results) -> Numbers:
+    """What the caption can ask: the numbers of all files of the drawing, of which those of this file come first.
+
+    Of curves along a variable these are their x, such as eps by round: they share the y of one training run.
+    """
+    entry = job["entry"]
+    by = entry.get("files")
+    common = {name: value for name, value in job["where"].items() if name != by}
+    cells, summary = _matching(results.cells, common), _matching(results.summary(), common)
+    quantity = entry["value"] if job["kind"] == "table" else entry["x" if "along" in entry else "y"]
+    return Numbers.of(cells, summary, quantity, entry["methods"], list(job["grid"]), job["where"])
+
+
+def _prose(job: Job, facts: Mapping[str, str], questions: Mapping[str, Any]) -> str:
+    names = {"where": job.get("where", {}), "facts": facts, "scale": job["scale"], **questions}
+    return render(Path(job["caption"]), names)
 
 
 def _report_caption(prose: str, facts: Mapping[str, str], note: str) -> str:

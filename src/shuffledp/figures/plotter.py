@@ -97,7 +97,8 @@ def draw(what: Picture) -> Figure:
     columns = min(len(panel_values), MOST_COLUMNS)
     rows = math.ceil(len(panel_values) / columns)
     width = max(columns * PANEL_INCHES[0] + 0.7, 5.2)
-    legend_rows = math.ceil(len(what.labels) / _columns_that_fit(list(what.labels.values()), width))
+    named = [what.labels[curve] for curve in _in_legend(what)]
+    legend_rows = math.ceil(len(named) / _columns_that_fit(named, width))
     height = rows * PANEL_INCHES[1] + 0.9 + LEGEND_ROW_INCHES * legend_rows
     figure = Figure(figsize=(width, height), layout="constrained")
     axes = figure.subplots(rows, columns, sharex=True, sharey=True, squeeze=False)
@@ -109,7 +110,7 @@ def draw(what: Picture) -> Figure:
     for ax in axes.flat[len(panel_values) :]:
         ax.set_visible(False)
     _labels(figure, axes, what)
-    _legend(figure, what, shown)
+    _legend(figure, what, {curve: shown[curve] for curve in _in_legend(what)})
     layout = figure.get_layout_engine()
     assert layout is not None
     layout.execute(figure)  # once, without a draw; every format is then saved as it stands
@@ -278,6 +279,12 @@ def _legend(figure: Figure, what: Picture, shown: Mapping[str, Look]) -> None:
     if handles:
         columns = _columns_that_fit(labels, figure.get_figwidth())
         figure.legend(handles, labels, loc="outside lower center", ncols=columns)
+
+
+def _in_legend(what: Picture) -> list[str]:
+    """Curves with a number; the others are named by the remark on gaps. All of them where there is none at all."""
+    drawn = set(what.selection["curve"]) if "curve" in what.selection else set()
+    return [curve for curve in what.labels if curve in drawn] or list(what.labels)
 
 
 def _columns_that_fit(labels: Sequence[str], inches: float) -> int:

@@ -1,0 +1,523 @@
+"""Captions: templates whose numbers are asked of the drawing's own table, so that none of them is typed.
+
+A template is reStructuredText with Jinja expressions. Besides `where` (what all rows of the file have in common),
+`facts` (what the configuration and the results state) and `scale` ("paper" or "shortened") it has the questions of
+`Numbers.questions`; tables of claims have those of `ClaimRows.questions`. An answer is a `Values`, one number for each
+point, which the filters `span`, `times`, `percent`, `number` and `integer` put into words, or a `Share`, which says at
+how many of the points something holds. What cannot be answered is a `CaptionError` that names the template and the
+question.
+
+Numbers of a figure that has a file per value of a variable are those of this file; a question may name another value of
+that variable: ``value('grr', accounting='printed')`` beside a file of exact accounting.
+"""
+
+from __future__ import annotations
+
+import math
+import operator
+import traceback
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import jinja2
+import numpy as np
+import pandas as pd
+
+from shuffledp.figures.plotter import long_form
+
+#: Significant digits of a number in a sentence.
+DIGITS = 3
+_NUMBER = "number"
+_OTHER = "other number"
+_COLUMNS = ("accounting",)  # besides the variables of the grid, what tells the numbers of one method apart
+_SAME = 1e-9  # relative: closed forms of two methods agree to rounding only
+
+
+class CaptionError(ValueError):
+    """A caption asks for what its drawing does not show; one line that names the template and the question."""
+
+    def __init__(self, message: str) -> None:
+        super().__init__(" ".join(message.split()))
+
+
+# -- answers -------------------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Share:
+    """At how many of the points something holds; reads as "all 20 points", "13 of 20 points" or "none of 20 points"."""
+
+    count: int
+    total: int
+    thing: str = "points"
+
+    @property
+    def every(self) -> bool:
+        """Whether it holds at all points."""
+        return self.count == self.total
+
+    @property
+    def none(self) -> bool:
+        """Whether it holds at no point."""
+        return self.count == 0
+
+    @property
+    def some(self) -> bool:
+        """Whether it holds at some of the points, but not at all."""
+        return not self.every and not self.none
+
+    @property
+    def most(self) -> bool:
+        """Whether it holds at more than half of the points."""
+        return 2 * self.count > self.total
+
+    def __str__(self) -> str:
+        if self.total == 1:
+            return f"{'the' if self.every else 'not the'} only {self.thing.removesuffix('s')}"
+        start = "all" if self.every else "none of" if self.none else f"{self.count:,} of"
+        return f"{start} {self.total:,} {self.thing}"
+
+
+@dataclass(frozen=True)
+class Values:
+    """Numbers by point, at least one.
+
+    ``rows`` has a column ``number`` and one for each variable along which the numbers run; ``asked`` is the question in
+    words, for messages. Two of them combine with ``/``, ``-``, ``+`` and ``*`` at the points that they share: the
+    variables of one may be missing in the other, which then has the same number all along them.
+    """
+
+    rows: pd.DataFrame
+    asked: str
+    settings: Mapping[str, Any] = field(default_factory=dict)
+    thing: str = "points"
+
+    @property
+    def variables(self) -> list[str]:
+        """Along which the numbers run."""
+        return [str(column) for column in self.rows if column != _NUMBER]
+
+    @property
+    def least(self) -> float:
+        """The smallest number."""
+        return float(self.rows[_NUMBER].min())
+
+    @property
+    def greatest(self) -> float:
+        """The largest number."""
+        return float(self.rows[_NUMBER].max())
+
+    @property
+    def magnitude(self) -> float:
+        """The largest number regardless of sign."""
+        return float(self.rows[_NUMBER].abs().max())
+
+    @property
+    def mean(self) -> float:
+        """The mean over the points."""
+        return float(self.rows[_NUMBER].mean())
+
+    @property
+    def only(self) -> float:
+        """The one number.
+
+        Raises
+        ------
+        CaptionError
+            If there are several.
+        """
+        if len(self.rows) != 1:
+            raise CaptionError(
+                f"{self.asked}: {len(self.rows)} numbers, by {', '.join(self.variables)}; only one can stand here."
+            )
+        return float(self.rows[_NUMBER].iloc[0])
+
+    @property
+    def count(self) -> int:
+        """How many points there are."""
+        return len(self.rows)
+
+    def at(self, **point: Any) -> Values:
+        """Those at which variables have these values."""
+        asked = f"{self.asked}.at({_arguments(point)})"
+        return _checked(_at(self.rows, point, asked), asked, {**self.settings, **point}, self.thing)
+
+    def where_least(self, variable: str) -> Any:
+        """The value of a variable at the smallest number; the first where several are equal."""
+        return self._at_extreme(variable, self.rows[_NUMBER].idxmin())
+
+    def where_greatest(self, variable: str) -> Any:
+        """The value of a variable at the largest number; the first where several are equal."""
+        return self._at_extreme(variable, self.rows[_NUMBER].idxmax())
+
+    def below(self, bound: float) -> Share:
+        """At how many points the number is smaller than a bound, by more than rounding."""
+        return self._share(self.rows[_NUMBER] < bound - abs(bound) * _SAME)
+
+    def above(self, bound: float) -> Share:
+        """At how many points the number is larger than a bound, by more than rounding."""
+        return self._share(self.rows[_NUMBER] > bound + abs(bound) * _SAME)
+
+    def near(self, number: float, within: float) -> Share:
+        """At how many points the number differs from another by at most ``within`` (not relative)."""
+        return self._share((self.rows[_NUMBER] - number).abs() <= within)
+
+    def crossing(self, variable: str, bound: float) -> tuple[Any, Any] | None:
+        """Between which neighbouring values of the only variable the numbers first reach a bound; None if they do not.
+
+        The first of the two is None if the numbers start at the bound or above.
+        """
+        if self.variables != [variable]:
+            raise CaptionError(f"{self.asked}: runs along {', '.join(self.variables)}, not {variable} alone.")
+        ordered = self.rows.sort_values(variable)
+        reached = (ordered[_NUMBER] >= bound - abs(bound) * _SAME).tolist()
+        if True not in reached:
+            return None
+        first, values = reached.index(True), ordered[variable].tolist()
+        return (values[first - 1] if first else None), values[first]
+
+    def slope(self, variable: str) -> Values:
+        """Exponents of the growth along a variable, between each two neighbouring values of it."""
+        if variable not in self.variables:
+            raise CaptionError(f"{self.asked}: does not run along {variable!r}.")
+        others = [v for v in self.variables if v != variable]
+        ordered = self.rows.sort_values([*others, variable])
+        before = ordered.groupby(others, sort=False).shift() if others else ordered.shift()
+        growth = np.log(ordered[_NUMBER] / before[_NUMBER]) / np.log(ordered[variable] / before[variable])
+        rows = ordered.assign(**{_NUMBER: growth})[before[_NUMBER].notna()]
+        return _checked(rows, f"{self.asked}.slope({variable!r})", self.settings, self.thing)
+
+    def __truediv__(self, other: Values | float) -> Values:
+        return self._combined(other, operator.truediv, "/")
+
+    def __sub__(self, other: Values | float) -> Values:
+        return self._combined(other, operator.sub, "-")
+
+    def __add__(self, other: Values | float) -> Values:
+        return self._combined(other, operator.add, "+")
+
+    def __mul__(self, other: Values | float) -> Values:
+        return self._combined(other, operator.mul, "*")
+
+    def __rsub__(self, other: float) -> Values:
+        return self._mapped(lambda number: other - number, f"{other:g} - {self.asked}")
+
+    def __rtruediv__(self, other: float) -> Values:
+        return self._mapped(lambda number: other / number, f"{other:g} / {self.asked}")
+
+    def __pow__(self, exponent: float) -> Values:
+        return self._mapped(lambda number: number**exponent, f"({self.asked}) ** {exponent:g}")
+
+    def __str__(self) -> str:
+        raise CaptionError(
+            f"{self.asked}: needs a filter that puts it into words: span, percent, number or integer."
+        )
+
+    def less_than(self, other: Values) -> Share:
+        """At how many of the points that both have the number is smaller than the other, by more than rounding."""
+        both = self._paired(other)
+        slack = both[_OTHER].abs() * _SAME
+        return Share(int((both[_NUMBER] < both[_OTHER] - slack).sum()), len(both), self.thing)
+
+    def _paired(self, other: Values) -> pd.DataFrame:
+        """The points that both have, with the numbers of both."""
+        shared = [v for v in self.variables if v in other.variables]
+        rows = other.rows.rename(columns={_NUMBER: _OTHER})
+        both: pd.DataFrame = self.rows.merge(rows, on=shared or None, how="inner" if shared else "cross")
+        if both.empty:
+            raise CaptionError(f"{self.asked} and {other.asked}: no point is in both.")
+        return both
+
+    def _combined(self, other: Values | float, by: Callable[[Any, Any], Any], sign: str) -> Values:
+        if not isinstance(other, Values):
+            return self._mapped(lambda number: by(number, other), f"{self.asked} {sign} {other:g}")
+        both = self._paired(other)
+        rows = both.drop(columns=_OTHER).assign(**{_NUMBER: by(both[_NUMBER], both[_OTHER])})
+        settings = {k: v for k, v in self.settings.items() if k in other.settings and other.settings[k] == v}
+        return _checked(rows, f"{self.asked} {sign} {other.asked}", settings, self.thing)
+
+    def _mapped(self, change: Callable[[Any], Any], asked: str) -> Values:
+        changed = self.rows.assign(**{_NUMBER: change(self.rows[_NUMBER])})
+        return _checked(changed, asked, self.settings, self.thing)
+
+    def _share(self, holds: pd.Series) -> Share:
+        return Share(int(holds.sum()), len(holds), self.thing)
+
+    def _at_extreme(self, variable: str, row: Any) -> Any:
+        if variable in self.rows:
+            return self.rows.loc[row, variable]
+        if variable in self.settings:
+            return self.settings[variable]
+        raise CaptionError(
+            f"{self.asked}: no variable {variable!r}. Known: {', '.join(self.variables) or 'none'}."
+        )
+
+
+def _checked(rows: pd.DataFrame, asked: str, settings: Mapping[str, Any], thing: str = "points") -> Values:
+    if rows.empty:
+        raise CaptionError(f"{asked}: the drawing has no such numbers.")
+    if not rows[_NUMBER].map(math.isfinite).all():
+        raise CaptionError(f"{asked}: not finite at every point.")
+    return Values(rows.reset_index(drop=True), asked, settings, thing)
+
+
+def _at(rows: pd.DataFrame, point: Mapping[str, Any], asked: str) -> pd.DataFrame:
+    """Rows at a point, without its variables: what is fixed does not tell numbers apart any more."""
+    for variable, value in point.items():
+        if variable not in rows:
+            known = ", ".join(str(c) for c in rows if c != _NUMBER) or "none"
+            raise CaptionError(f"{asked}: no variable {variable!r}. Known: {known}.")
+        rows = rows[(rows[variable] == value) | rows[variable].isna()]
+    return rows.drop(columns=list(point))
+
+
+def _arguments(names: Mapping[str, Any]) -> str:
+    return ", ".join(f"{name}={value!r}" for name, value in names.items())
+
+
+# -- questions -----------------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Numbers:
+    """What a figure or table shows, to be asked by its caption.
+
+    Parameters
+    ----------
+    rows : DataFrame
+        One row per method, accounting and point, with the columns ``method``, ``accounting``, the grid variables
+        (missing where a method does not depend on one) and ``number``.
+    methods : sequence of str
+        All methods of the drawing, with numbers or without.
+    here : mapping
+        What the rows of this file have in common; a question may ask beyond it.
+    """
+
+    rows: pd.DataFrame
+    methods: Sequence[str]
+    here: Mapping[str, Any] = field(default_factory=dict)
+
+    @classmethod
+    def of(
+        cls,
+        cells: pd.DataFrame,
+        summary: pd.DataFrame,
+        quantity: str,
+        methods: Sequence[str],
+        grid: Sequence[str],
+        here: Mapping[str, Any],
+    ) -> Numbers:
+        """The numbers that are drawn of an experiment's results, one for each cell.
+
+        Where a cell has a closed-form number and a simulated one, sentences are about the closed form.
+        """
+        numbers = long_form(cells, summary, quantity)
+        columns = [c for c in ("method", *_COLUMNS, *grid) if c in numbers]
+        first = numbers.sort_values("kind", kind="stable").drop_duplicates(
+            columns
+        )  # computed, expected, simulated
+        rows = first[[*columns, "mean"]].rename(columns={"mean": _NUMBER})
+        return cls(rows[rows[_NUMBER].notna()], list(methods), here)
+
+    def questions(self) -> dict[str, Any]:
+        """What a template may call, by name."""
+        own = ("methods", "drawn", "value", "ratio", "share_better", "lead", "least", "greatest", "choices")
+        return {name: getattr(self, name) for name in own}
+
+    def drawn(self, method: str, **at: Any) -> bool:
+        """Whether a method has a number here at all: it may be infeasible everywhere."""
+        return not self._of(method, at).empty
+
+    def value(self, method: str, **at: Any) -> Values:
+        """The numbers of a method, at all points or where variables have the given values."""
+        asked = f"value({', '.join(filter(None, [repr(method), _arguments(at)]))})"
+        rows = self._of(method, at)
+        fixed = {v: known for v, known in {**self.here, **at}.items() if v in rows and v != "method"}
+        settled = [c for c in rows if c in self._variables() and self._settled(rows, str(c))]
+        return _checked(rows.drop(columns=["method", *{*fixed, *settled}]), asked, fixed)
+
+    def _settled(self, rows: pd.DataFrame, variable: str) -> bool:
+        """Whether a method does not depend on a variable, or is drawn under one accounting only."""
+        return bool(rows[variable].isna().all()) or (
+            variable == "accounting" and rows[variable].nunique() == 1
+        )
+
+    def ratio(self, method: str, other: str, **at: Any) -> Values:
+        """A method's numbers over those of another, at the points where both have one."""
+        return self.value(method, **at) / self.value(other, **at)
+
+    def share_better(self, method: str, other: str, **at: Any) -> Share:
+        """At how many of the points where both have a number that of the first is smaller, by more than rounding."""
+        return self.value(method, **at).less_than(self.value(other, **at))
+
+    def lead(self, method: str, but: Sequence[str] = (), **at: Any) -> Values:
+        """The smallest number of all other methods but some, over that of a method: above 1 where it is the lowest.
+
+        A point counts if at least one of the others has a number there.
+        """
+        rivals = [m for m in self.methods if m not in (method, *but) and self.drawn(m, **at)]
+        if not rivals:
+            raise CaptionError(f"lead({method!r}): no other method is drawn.")
+        ratios = [self.ratio(rival, method, **at) for rival in rivals]
+        variables = max((one.variables for one in ratios), key=len)
+        every = pd.concat([one.rows for one in ratios], ignore_index=True)
+        smallest = (
+            every.groupby(variables, as_index=False)[_NUMBER].min()
+            if variables
+            else every.nsmallest(1, _NUMBER)
+        )
+        assert isinstance(smallest, pd.DataFrame)
+        return _checked(smallest, f"lead({method!r})", ratios[0].settings)
+
+    def least(self, variable: str) -> Any:
+        """The smallest value of a variable here."""
+        return min(self.choices(variable))
+
+    def greatest(self, variable: str) -> Any:
+        """The largest value of a variable here."""
+        return max(self.choices(variable))
+
+    def choices(self, variable: str) -> list[Any]:
+        """All values of a variable here, in ascending order."""
+        if variable not in self._variables():
+            raise CaptionError(
+                f"no variable {variable!r} in the drawing. Known: {', '.join(self._variables())}."
+            )
+        return sorted(self._here(self.rows, {})[variable].dropna().unique().tolist())
+
+    def _variables(self) -> list[str]:
+        return [str(c) for c in self.rows if c not in (_NUMBER, "method")]
+
+    def _of(self, method: str, at: Mapping[str, Any]) -> pd.DataFrame:
+        if method not in self.methods:
+            raise CaptionError(f"no method {method!r} in the drawing. Known: {', '.join(self.methods)}.")
+        for variable in at:
+            if variable not in self._variables():
+                known = ", ".join(self._variables())
+                raise CaptionError(f"no variable {variable!r} in the drawing. Known: {known}.")
+        return self._here(self.rows[self.rows["method"] == method], at)
+
+    def _here(self, rows: pd.DataFrame, at: Mapping[str, Any]) -> pd.DataFrame:
+        for variable, wanted in {**self.here, **at}.items():
+            if variable in rows:
+                rows = rows[(rows[variable] == wanted) | rows[variable].isna()]
+        return rows
+
+
+@dataclass(frozen=True)
+class ClaimRows:
+    """A table of claims, all of it texts, to be asked by its caption."""
+
+    rows: pd.DataFrame
+
+    def questions(self) -> dict[str, Any]:
+        """What a template may call, by name."""
+        return {name: getattr(self, name) for name in ("column", "rows_with", "entries")}
+
+    def column(self, name: str, **where: Any) -> Values:
+        """Numbers of a column, in the rows whose entries read as given; rows with no number there are left out."""
+        asked = f"column({', '.join(filter(None, [repr(name), _arguments(where)]))})"
+        numbers = pd.to_numeric(self._at(where)[self._known(name)], errors="coerce").dropna()
+        rows = pd.DataFrame({"row": numbers.index, _NUMBER: numbers.to_numpy(float)})
+        return _checked(rows, asked, {}, "entries")
+
+    def rows_with(self, **where: Any) -> Share:
+        """How many rows read as given, of all."""
+        return Share(len(self._at(where)), len(self.rows), "entries")
+
+    def entries(self, name: str, **where: Any) -> list[str]:
+        """What a column reads, in the rows whose other entries read as given."""
+        return self._at(where)[self._known(name)].tolist()
+
+    def _at(self, where: Mapping[str, Any]) -> pd.DataFrame:
+        rows = self.rows
+        for name, text in where.items():
+            rows = rows[rows[self._known(name)] == str(text)]
+        return rows
+
+    def _known(self, name: str) -> str:
+        if name not in self.rows:
+            raise CaptionError(f"no column {name!r} in the table. Known: {', '.join(map(str, self.rows))}.")
+        return name
+
+
+# -- words ---------------------------------------------------------------------------------------------------------
+
+
+def number(value: Values | float, digits: int = DIGITS) -> str:
+    """One number with so many significant digits, thousands separated: "1.00" if it is about 1, "1" if it is 1."""
+    one = value.only if isinstance(value, Values) else float(value)
+    if one == 0:
+        return "0"
+    places = digits - 1 - math.floor(math.log10(abs(one)))
+    rounded = round(one, places)
+    if not 1e-4 <= abs(rounded) < 1e9:
+        return f"{one:.{digits - 1}e}"
+    whole = math.isclose(one, round(one), rel_tol=_SAME)
+    return f"{rounded:,.0f}" if whole else f"{rounded:,.{max(places, 0)}f}"
+
+
+def integer(value: Values | float) -> str:
+    """A whole number, all digits, thousands separated."""
+    one = value.only if isinstance(value, Values) else value
+    return f"{one:,.0f}"
+
+
+def span(value: Values, digits: int = DIGITS) -> str:
+    """From the smallest to the largest number: "1.2 to 55", or one number where both read the same."""
+    low, high = number(value.least, digits), number(value.greatest, digits)
+    return low if low == high else f"{low} to {high}"
+
+
+def percent(value: Values | float, digits: int = 2) -> str:
+    """As `span` or `number`, of shares: "5.2 %", "11 to 14 %"."""
+    if isinstance(value, Values):
+        return f"{span(value * 100, digits)} %"
+    return f"{number(100 * value, digits)} %"
+
+
+def times(value: Values | float, digits: int = DIGITS) -> str:
+    """As `span` or `number`, of ratios: "1.2 to 55 times"."""
+    return f"{span(value, digits) if isinstance(value, Values) else number(value, digits)} times"
+
+
+def said(text: str) -> str:
+    """A number that another text states, the paper for example; nothing that this run computes."""
+    return text
+
+
+def render(path: Path, names: Mapping[str, Any]) -> str:
+    """A template with its numbers.
+
+    Parameters
+    ----------
+    path : Path
+        The template, reStructuredText with Jinja expressions.
+    names : mapping
+        What it may use: ``where``, ``facts``, ``scale`` and the questions of `Numbers` or `ClaimRows`.
+
+    Raises
+    ------
+    CaptionError
+        If it uses an unknown name or asks for what is not drawn, with the template's file and line.
+    """
+    environment = jinja2.Environment(undefined=jinja2.StrictUndefined, trim_blocks=True, lstrip_blocks=True)
+    environment.filters |= {f.__name__: f for f in (number, integer, span, percent, times)}
+    environment.globals["said"] = said
+    try:
+        template = environment.from_string(path.read_text(encoding="utf-8"))
+        return template.render(**names).strip() + "\n"
+    except jinja2.TemplateSyntaxError as error:
+        raise CaptionError(f"{path}:{error.lineno}: {error.message}") from error
+    except (jinja2.UndefinedError, CaptionError, TypeError, ValueError, ArithmeticError) as error:
+        raise CaptionError(f"{path}:{_line(error)}: {error}") from error
+
+
+def _line(error: Exception) -> int | str:
+    """The template's line at which an error arose; Jinja puts it into the traceback."""
+    lines = [
+        frame.lineno for frame in traceback.extract_tb(error.__traceback__) if frame.filename == "<template>"
+    ]
+    return lines[-1] if lines and lines[-1] is not None else "?"
