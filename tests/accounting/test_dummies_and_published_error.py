@@ -17,7 +17,7 @@ from shuffledp.accounting import (
     optimal_dummies,
     report_variance,
 )
-from shuffledp.accounting.random_population import amplification as random_population
+from shuffledp.accounting.random_population import dummies as search_module
 from shuffledp.numerics.remember import forget_all
 from shuffledp.populations import Binomial, Empirical, Fixed, Law, MomentBounded, Poisson
 
@@ -255,9 +255,9 @@ def full_scan(law, eps, accounting, adaptive=False, grid=None, objective="random
 def test_the_search_gives_what_a_full_scan_gives(law, eps, accounting, how, monkeypatch):
     best, plans = full_scan(law, eps, accounting, **how)
     evaluated: list[int] = []
-    plan_of = random_population._Search.plan
+    plan_of = search_module._Search.plan
     monkeypatch.setattr(
-        random_population._Search,
+        search_module._Search,
         "plan",
         lambda self, k, *rest: evaluated.append(k) or plan_of(self, k, *rest),
     )
@@ -303,7 +303,7 @@ def test_the_exact_optimum_is_hardly_worse_than_no_dummies():
 
 def test_equal_questions_are_answered_once(monkeypatch):
     first = optimal_dummies(Poisson(777), 0.05, D, accounting="printed")
-    monkeypatch.setattr(random_population._Search, "plan", None)
+    monkeypatch.setattr(search_module._Search, "plan", None)
     assert optimal_dummies(Poisson(777), 0.05, D, accounting="printed") is first
     forget_all()
     with pytest.raises(TypeError):

@@ -11,10 +11,14 @@ import pytest
 from numpy.testing import assert_allclose
 from scipy.stats import binom
 
-from shuffledp.accounting.baselines import fragmented_rappor as baselines
 from shuffledp.accounting.baselines import told_bits
 from shuffledp.accounting.baselines.fragmented_rappor import rappor_delta, rappor_flip_probability
-from shuffledp.accounting.baselines.split_and_mix import ikos_distance, ikos_group_order, ikos_shares
+from shuffledp.accounting.baselines.split_and_mix import (
+    IKOS_FORMS,
+    ikos_distance,
+    ikos_group_order,
+    ikos_shares,
+)
 from shuffledp.accounting.errors import Infeasible
 from shuffledp.accounting.random_population.secure_sum import security_bits
 from shuffledp.utility.sums import (
@@ -374,4 +378,4 @@ def test_wrong_arguments_are_named(call, error, message):
 
 def test_one_user_has_nothing_to_hide_among():
     assert ikos_distance(1, 7, 2) == 0.0
-    assert set(baselines.IKOS_FORMS) == {"figure", "average", "worst_case", "collision"}
+    assert set(IKOS_FORMS) == {"figure", "average", "worst_case", "collision"}

@@ -61,7 +61,7 @@ if TYPE_CHECKING:
         flexible_dummy_delta,
     )
     from shuffledp.accounting.errors import Infeasible
-    from shuffledp.accounting.general.clones import ClonesProfile, clone_rate
+    from shuffledp.accounting.general.clones import ClonesProfile, OtherReports, clone_rate
     from shuffledp.accounting.general.grr_blanket import (
         blanket_local_budget,
         grr_blanket_delta,
@@ -196,6 +196,7 @@ __all__ = [
     "Infeasible",
     "LastOrderWarning",
     "NoiseDesign",
+    "OtherReports",
     "PolyaPlan",
     "PrivacyProfile",
     "SegmentedPlan",
