@@ -5,7 +5,6 @@ from __future__ import annotations
 import itertools
 import json
 import math
-import time
 
 import mpmath
 import numpy as np
@@ -235,17 +234,6 @@ def test_two_noises_on_one_atom_are_a_sum():
         correlated_noise_delta(double, 1.0), rel=1e-9
     )
     assert correlated_noise_delta(fraction, 1.0, bound="lower") < correlated_noise_delta(single, 1.0)
-
-
-@pytest.mark.parametrize(("size", "limit"), [(5, 0.05), (20, 1.0)])
-def test_all_pairs_of_the_search_grid_are_fast(size, limit):
-    design = family_design(size, 1.0, 1e-6, 0.9, atoms="halving")
-    seconds = []
-    for _ in range(3):
-        start = time.process_time()
-        correlated_noise_delta(design, 1.0, bound="estimate")
-        seconds.append(time.process_time() - start)
-    assert min(seconds) < limit
 
 
 def test_gradients_are_those_of_the_estimate(hub_design):

