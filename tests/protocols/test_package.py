@@ -247,7 +247,7 @@ def test_errata_named_in_reasons_exist():
     for path in claims.rglob("*.yaml"):
         known |= set(re.findall(r"^\s*- id: (\S+)", path.read_text(encoding="utf-8"), re.MULTILINE))
     sources = "".join(
-        path.read_text(encoding="utf-8") for path in (claims.parent / "accounting").glob("*.py")
+        path.read_text(encoding="utf-8") for path in (claims.parent / "accounting").rglob("*.py")
     )
     noted = [s.note for k, n in LABELS for s in get(k, n).guarantees.values()]
     named = set(re.findall(r"\(([A-Z]+-[A-Z]?[\d.]+)\)", " ".join(noted) + sources))
