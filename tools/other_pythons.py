@@ -3,8 +3,8 @@
 ``python tools/other_pythons.py [VERSION ...] [-- pytest arguments]``; without a version, 3.12 and 3.13.
 
 Every version gets an environment of its own, ``.venv-3.12/`` and so on, made by the project's uv from the same lock
-files as ``.venv/``: that the pinned versions install there is part of what is tested. Tests of the pipeline and of pages in a
-browser are left out; they start programs of ``.venv/`` or depend on the version of Python in nothing.
+files as ``.venv/``: that the pinned versions install there is part of what is tested. Left out are the pipeline, the
+notebooks and pages in a browser, which start programs of ``.venv/`` or do not depend on the version of Python.
 
 An interpreter must be installed: on the PATH as ``python3.12``, or under ``~/.pyenv/versions``. Nothing is downloaded
 but packages. A version without an interpreter is named, and the script then fails: what did not run did not pass.
