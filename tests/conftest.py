@@ -31,9 +31,14 @@ def rank(file: str) -> int:
     return next((i for i, start in enumerate(FIRST) if file.startswith(start)), len(FIRST))
 
 
-@pytest.hookimpl(tryfirst=True)
+def file_of(item: pytest.Item) -> str:
+    return item.path.relative_to(TESTS).as_posix()
+
+
+def pytest_itemcollected(item: pytest.Item) -> None:
+    # Not later: pytest-xdist reads the marks before any other hook sees the list of all tests.
+    item.add_marker(pytest.mark.xdist_group(group_of(file_of(item), item.name)))
+
+
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    for item in items:
-        file = item.path.relative_to(TESTS).as_posix()
-        item.add_marker(pytest.mark.xdist_group(group_of(file, item.name)))
-    items.sort(key=lambda item: rank(item.path.relative_to(TESTS).as_posix()))
+    items.sort(key=lambda item: rank(file_of(item)))
