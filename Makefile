@@ -72,7 +72,7 @@ repair: .venv/.installed-run  ## Remove every result that does not match its che
 .PHONY: test
 test: .venv/.installed-test .venv/.installed-learning  ## All tests, linters and type checks
 	@$(MAKE) lint
-	@$(SINGLE) $(BIN)/python -m pytest -n $(if $(filter all,$(CORES)),auto,$(CORES)) --dist loadgroup
+	@$(SINGLE) $(BIN)/python -m pytest -n $(if $(filter all,$(CORES)),auto,$(CORES)) --dist loadscope --no-loadscope-reorder
 
 .PHONY: test-pythons
 test-pythons: .venv/.installed-test .tools/uv-$(UV_VERSION)  ## The unit tests on Python 3.12 and 3.13 as well

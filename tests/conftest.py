@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import re
 from pathlib import Path
+from typing import Any
 
 import pytest
+from xdist.scheduler import LoadScopeScheduling
 
 TESTS = Path(__file__).resolve().parent
 #: Files whose tests share nothing: one process per protocol, so that no process is left with all of them.
@@ -20,7 +22,7 @@ FIRST = (
 
 
 def group_of(file: str, name: str) -> str:
-    """Tests of a group run one after another in one process (``--dist loadgroup``)."""
+    """Tests of a group run one after another in one process ."""
     if file in BY_PROTOCOL and (found := re.search(r"\[(.+)-check_", name)):
         return f"{file} {found[1]}"
     return file
@@ -31,14 +33,17 @@ def rank(file: str) -> int:
     return next((i for i, start in enumerate(FIRST) if file.startswith(start)), len(FIRST))
 
 
-def file_of(item: pytest.Item) -> str:
-    return item.path.relative_to(TESTS).as_posix()
+class ByGroup(LoadScopeScheduling):
+    """Hands out whole groups. Marks (``--dist loadgroup``) do nothing with the pinned versions of pytest and xdist."""
+
+    def _split_scope(self, nodeid: str) -> str:
+        file, _, name = nodeid.partition("::")
+        return group_of(file.removeprefix("tests/"), name)
 
 
-def pytest_itemcollected(item: pytest.Item) -> None:
-    # Not later: pytest-xdist reads the marks before any other hook sees the list of all tests.
-    item.add_marker(pytest.mark.xdist_group(group_of(file_of(item), item.name)))
+def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> ByGroup:
+    return ByGroup(config, log)
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    items.sort(key=lambda item: rank(file_of(item)))
+    items.sort(key=lambda item: rank(item.path.relative_to(TESTS).as_posix()))
