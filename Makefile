@@ -72,7 +72,11 @@ repair: .venv/.installed-run  ## Remove every result that does not match its che
 .PHONY: test
 test: .venv/.installed-test .venv/.installed-learning  ## All tests, linters and type checks
 	@$(MAKE) lint
-	@$(SINGLE) $(BIN)/python -m pytest -n $(if $(filter all,$(CORES)),auto,$(CORES)) --dist loadfile
+	@$(SINGLE) $(BIN)/python -m pytest -n $(if $(filter all,$(CORES)),auto,$(CORES)) --dist loadscope --no-loadscope-reorder
+
+.PHONY: test-pythons
+test-pythons: .venv/.installed-test .tools/uv-$(UV_VERSION)  ## The unit tests on Python 3.12 and 3.13 as well
+	@$(PYTHON) tools/other_pythons.py
 
 .PHONY: lint
 lint: .venv/.installed-test .venv/.installed-learning
@@ -123,4 +127,4 @@ clean-data:  ## Remove downloads and prepared data
 
 .PHONY: clean-all
 clean-all: clean clean-data  ## Remove everything that is not in the repository
-	@rm -rf .venv .tools .pytest_cache .mypy_cache .ruff_cache
+	@rm -rf .venv .venv-3.* .tools .pytest_cache .mypy_cache .ruff_cache

@@ -11,6 +11,7 @@ import peers
 import random_population
 import segmented
 import shuffle_gaussian
+import simulation
 import summation
 
 import learning
@@ -19,7 +20,17 @@ import learning
 def main() -> None:
     print("| what | time | plain way | ratio | relative difference |")
     print("|---|---:|---:|---:|---:|")
-    parts = (random_population, multi_message, dump, peers, shuffle_gaussian, segmented, summation, learning)
+    parts = (
+        random_population,
+        multi_message,
+        dump,
+        peers,
+        shuffle_gaussian,
+        segmented,
+        summation,
+        simulation,
+        learning,
+    )
     for row in chain.from_iterable(part.rows() for part in parts):
         cells = ["", "", ""]
         if row.reference is not None:

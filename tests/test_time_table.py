@@ -59,7 +59,7 @@ def test_every_process_reports_itself(pipeline, tmp_path):
     subprocess.run([sys.executable, str(script)], env=environment, check=True)
     name, own, children = json.loads((tmp_path / "cpu.jsonl").read_text())
     assert name == "busy.py"
-    assert 0.2 <= own < 2
+    assert own >= 0.2
     assert children == 0
 
 

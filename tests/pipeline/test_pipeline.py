@@ -7,7 +7,7 @@ from pathlib import Path
 import pandas as pd
 import pytest
 
-from pipeline_project import Project, copy_of_project
+from pipeline_project import Project
 
 pytestmark = pytest.mark.pipeline
 
@@ -82,55 +82,52 @@ def test_second_run_started_at_once_is_refused_with_a_clear_line(project: Projec
     ids=["label", "title", "citation"],
 )
 def test_what_a_picture_or_page_shows_is_a_reason_to_draw_and_to_compute_nothing(
-    project: Project, old: str, new: str
+    tiny_run: Project, old: str, new: str
 ) -> None:
-    project.succeeds(*TINY)
-    paper = project.folder / "config/experiments/tiny.yaml"
+    paper = tiny_run.folder / "config/experiments/tiny.yaml"
     paper.write_text(paper.read_text().replace(old, new, 1))
-    planned = project.succeeds(*TINY, "--dry-run")
+    planned = tiny_run.succeeds(*TINY, "--dry-run")
     assert re.search(r"^draw_tiny +1$", planned, flags=re.M), planned[-2000:]
     assert re.search(r"^pages +1$", planned, flags=re.M), planned[-2000:]
     assert not re.search(r"^method ", planned, flags=re.M), planned[-2000:]
-    page = (project.folder / "results/quick/index.html").read_text()
-    done = project.succeeds(*TINY)
+    page = (tiny_run.folder / "results/quick/index.html").read_text()
+    done = tiny_run.succeeds(*TINY)
     assert ("tiny.fig1_exact" in done) == (old == "local: {}"), (
         "the title and the citation are on the page alone"
     )
-    assert (project.folder / "results/quick/index.html").read_text() != page
-    assert "Nothing to be done" in project.succeeds(*TINY)
+    assert (tiny_run.folder / "results/quick/index.html").read_text() != page
+    assert "Nothing to be done" in tiny_run.succeeds(*TINY)
 
 
-def test_damaged_result_is_named_and_repaired(project: Project) -> None:
-    project.succeeds(*TINY)
-    before = project.tables()
-    damaged = next((project.folder / "results/quick/runs").rglob("amplified.values.parquet"))
+def test_damaged_result_is_named_and_repaired(tiny_run: Project) -> None:
+    before = tiny_run.tables()
+    damaged = next((tiny_run.folder / "results/quick/runs").rglob("amplified.values.parquet"))
     damaged.write_bytes(damaged.read_bytes()[:-7] + b"garbage")
-    done = project.run(*TINY, "--forcerun", "draw_tiny")
+    done = tiny_run.run(*TINY, "--forcerun", "draw_tiny")
     assert done.returncode != 0
     assert "amplified.values.parquet" in done.stdout
     assert "make repair" in done.stdout
-    command = Path(project.command()[0]).with_name("shuffledp")
+    command = Path(tiny_run.command()[0]).with_name("shuffledp")
     repaired = subprocess.run(
-        [command, "repair"], cwd=project.folder, capture_output=True, text=True, check=True
+        [command, "repair"], cwd=tiny_run.folder, capture_output=True, text=True, check=True
     )
     assert "amplified.values.parquet" in repaired.stdout
-    project.succeeds(*TINY)
-    assert project.tables() == before
+    tiny_run.succeeds(*TINY)
+    assert tiny_run.tables() == before
 
 
-def test_adding_a_baseline_runs_its_job_only_and_draws_it(project: Project) -> None:
-    project.succeeds(*TINY)
-    before = project.tables()
-    add_baseline(project)
-    output = project.succeeds(*TINY)
-    assert project.jobs_of(output) == {"coin_flip"}, output[-3000:]
+def test_adding_a_baseline_runs_its_job_only_and_draws_it(tiny_run: Project) -> None:
+    before = tiny_run.tables()
+    add_baseline(tiny_run)
+    output = tiny_run.succeeds(*TINY)
+    assert tiny_run.jobs_of(output) == {"coin_flip"}, output[-3000:]
     assert {"tiny.fig1_printed", "tiny.fig1_exact", "tiny.budgets"} <= set(output.splitlines())
-    after = project.tables()
+    after = tiny_run.tables()
     assert {k: v for k, v in after.items() if k in before} == before
-    drawn = pd.read_csv(project.folder / "results/quick/figures/tiny/fig1_printed.csv")
+    drawn = pd.read_csv(tiny_run.folder / "results/quick/figures/tiny/fig1_printed.csv")
     assert set(drawn.loc[drawn["method"] == "coin_flip", "kind"]) == {"simulated"}
-    add_baseline(project, BASELINE.replace("0.5)", "0.25)"))
-    assert project.jobs_of(project.succeeds(*TINY)) == {"coin_flip"}, (
+    add_baseline(tiny_run, BASELINE.replace("0.5)", "0.25)"))
+    assert tiny_run.jobs_of(tiny_run.succeeds(*TINY)) == {"coin_flip"}, (
         "editing a plug-in reruns it and nothing else"
     )
 
@@ -150,13 +147,9 @@ def test_baseline_of_the_readme_runs_as_written(project: Project) -> None:
     assert (means["half_budget"] > means["local"]).all()
 
 
-def test_results_do_not_depend_on_the_number_of_cores(
-    project: Project, tmp_path_factory: pytest.TempPathFactory
-) -> None:
-    other = copy_of_project(tmp_path_factory.mktemp("one_core"))
-    project.succeeds(*TINY)
-    other.succeeds(*TINY, "--cores", "1")
-    assert project.tables() == other.tables()
+def test_results_do_not_depend_on_the_number_of_cores(finished_tiny_run: Project, project: Project) -> None:
+    project.succeeds(*TINY, "--cores", "1")
+    assert project.tables() == finished_tiny_run.tables()
     assert project.tables()
 
 
@@ -190,9 +183,6 @@ def test_wrong_configuration_stops_before_any_job(project: Project, override: st
     assert not (project.folder / "results").exists()
 
 
-def test_moved_folder_is_still_up_to_date(tmp_path: Path) -> None:
-    first = tmp_path / "here"
-    first.mkdir()
-    copy_of_project(first).succeeds(*TINY)
-    moved = first.rename(tmp_path / "there")
+def test_moved_folder_is_still_up_to_date(tiny_run: Project, tmp_path: Path) -> None:
+    moved = tiny_run.folder.rename(tmp_path / "there")
     assert "Nothing to be done" in Project(moved).succeeds(*TINY)

@@ -15,7 +15,7 @@ from pathlib import Path
 
 import pandas as pd
 
-from shuffledp.claims import dump, shuffle_gaussian
+from shuffledp.claims import dump, shuffle_gaussian, summation
 from shuffledp.claims.comparisons import (
     budget_gaps,
     checkin_gaps,
@@ -106,6 +106,34 @@ def _shuffling_cost() -> str:
     return _formatted(shuffle_gaussian.shuffling_cost(), [None] * 6)
 
 
+def _summation_accountings() -> str:
+    table = summation.accountings()
+    count = "{:,.0f}".format
+    rows = [
+        [
+            str(int(row[0])),
+            count(row[1]),
+            count(row[2]),
+            f"{count(row[3])} ± {count(row[4])}",
+            *map(count, row[5:]),
+        ]
+        for row in table.to_numpy().tolist()
+    ]
+    header = ["Delta", "printed", "corrected", "read off Figure 1c", "exact, halving", "exact, best"]
+    return markdown(header, rows)
+
+
+def _summation_growth() -> str:
+    sizes = (2, 100)
+    few, many = (summation.best_design(size).design.messages / size for size in sizes)
+    million = 1 + summation.best_design(100).design.messages / 1e6
+    return (
+        f"Noise messages per Delta rise from {few:,.0f} at Delta = {sizes[0]} to {many:,.0f} at Delta = {sizes[1]}: a\n"
+        "little faster than in proportion to Delta, which the paper conjectures might be below its near-linear bound.\n"
+        f"At a million users, Delta = {sizes[1]} takes {million:.2f} messages per user.\n"
+    )
+
+
 #: What can stand between the marks, by name.
 TABLES: dict[str, Callable[[], str]] = {
     "errata random_population": partial(markdown_table, "random_population"),
@@ -114,6 +142,8 @@ TABLES: dict[str, Callable[[], str]] = {
     "errata shuffle_gaussian": partial(markdown_table, "shuffle_gaussian"),
     "shuffle gaussian table one": _shuffle_gaussian_table,
     "shuffle gaussian cost": _shuffling_cost,
+    "summation accountings": _summation_accountings,
+    "summation growth": _summation_growth,
     "errata summation": partial(markdown_table, "summation"),
     "notes random_population": partial(notes_table, "random_population"),
     "notes dump": partial(notes_table, "dump"),

@@ -1,0 +1,116 @@
+from __future__ import annotations
+
+import itertools
+import math
+
+import numpy as np
+import pytest
+from numpy.testing import assert_allclose
+
+from printed_numbers import half_digit
+from shuffledp.accounting import Infeasible
+from shuffledp.accounting.baselines.sets import (
+    SubsetExponential,
+    local_subset_exponential,
+    mm_plan,
+    shuffled_subset_exponential,
+)
+from shuffledp.accounting.baselines.sets_profile import SubsetExponentialProfile
+
+FIGURES = [(17, 4, 5000), (17, 4, 50_000), (128, 4, 5000), (128, 4, 50_000), (128, 8, 5000), (128, 8, 50_000)]
+
+
+# -- balls-into-bins ---------------------------------------------------------------------------------------------
+
+
+def test_three_calibrations_of_balls_into_bins():
+    wanted = {"variation_ratio": "2.00e3", "numeric": "3.21e3", "analytic": "3.22e4"}
+    for calibration, text in wanted.items():
+        plan = mm_plan(5000, 17, 4, 0.5, 2e-6, calibration=calibration, accounting="printed")
+        value, slack = half_digit(text)
+        assert abs(plan.blankets_per_item - value) <= slack
+
+
+@pytest.mark.parametrize("d, s, n", FIGURES)
+def test_the_published_calibrations_need_more(d, s, n):
+    best, numeric, analytic = (
+        mm_plan(n, d, s, 0.5, 0.01 / n, calibration=c, accounting="printed").blankets
+        for c in ("variation_ratio", "numeric", "analytic")
+    )
+    assert 1.5 <= numeric / best <= 1.7
+    assert 14.6 <= analytic / best <= 17
+
+
+def test_published_calibrations_do_not_fit_exact_accounting():
+    with pytest.raises(Infeasible, match="one item"):
+        mm_plan(500, 17, 4, 0.5, 1e-6, accounting="exact", calibration="numeric")
+
+
+# -- subset exponential mechanism ----------------------------------------------------------------------------------
+
+
+def distribution(d: int, k: int, held: set[int], eps: float) -> dict[tuple[int, ...], float]:
+    weight = {z: math.exp(eps) if held & set(z) else 1.0 for z in itertools.combinations(range(d), k)}
+    total = sum(weight.values())
+    return {z: w / total for z, w in weight.items()}
+
+
+@pytest.mark.parametrize("d, s, k", [(6, 2, 1), (6, 2, 3), (7, 3, 2), (5, 3, 2), (5, 3, 1)])
+@pytest.mark.parametrize("eps", [0.3, 2.0])
+def test_subset_exponential_equals_enumeration(d, s, k, eps):
+    mechanism = SubsetExponential(d, s, k, eps)
+    law = distribution(d, k, set(range(s)), eps)
+    assert_allclose(mechanism.own_rate, sum(p for z, p in law.items() if 0 in z), rtol=1e-12)
+    assert_allclose(mechanism.other_rate, sum(p for z, p in law.items() if d - 1 in z), rtol=1e-12)
+    far = distribution(d, k, set(range(d - s, d)), eps)
+    assert_allclose(mechanism.distance, sum(max(p - far[z], 0) for z, p in law.items()), rtol=1e-12)
+    profile = SubsetExponentialProfile(mechanism, 1, sound=False)
+    for e in (0.0, 0.1, 1.0, 2.5):
+        want = sum(max(p - math.exp(e) * far[z], 0) for z, p in law.items())
+        assert_allclose(float(profile.delta(e)), want, rtol=1e-9, atol=1e-15)
+    # the variance of one report, summed over items
+    rates = np.array([sum(p for z, p in law.items() if j in z) for j in range(d)])
+    want = float((rates * (1 - rates)).sum()) / (mechanism.own_rate - mechanism.other_rate) ** 2
+    assert_allclose(mechanism.expected_sse(1), want, rtol=1e-12)
+    w = np.linspace(0.5, 1.5, d) * s / d
+    hit = w * mechanism.own_rate + (1 - w) * mechanism.other_rate
+    want = float((hit * (1 - hit)).sum()) / (mechanism.own_rate - mechanism.other_rate) ** 2 / 9
+    assert_allclose(mechanism.expected_sse(9, float(w @ (1 - w)), truth="population"), want, rtol=1e-12)
+
+
+def test_selection_of_the_subset_size():
+    sizes_of = {
+        (d, s): [
+            local_subset_exponential(d, s, 2.0, selection=rule).subset_size
+            for rule in ("error", "published_code")
+        ]
+        for d, s in ((17, 4), (128, 4), (128, 8))
+    }
+    assert sizes_of == {(17, 4): [1, 1], (128, 4): [4, 3], (128, 8): [2, 2]}
+    one = local_subset_exponential(17, 4, 2.0)
+    assert_allclose(one.own_rate, math.e**2 / (4 * math.e**2 + 13), rtol=1e-13)
+    assert_allclose(one.other_rate, 1 / (4 * math.e**2 + 13), rtol=1e-13)
+
+
+@pytest.mark.parametrize("n, eps_local", [(5000, "3.80"), (50_000, "5.77")])
+def test_local_budgets_of_the_shuffled_mechanism(n, eps_local):
+    mechanism = shuffled_subset_exponential(n, 17, 4, 0.5, 0.01 / n, sound=False)
+    value, slack = half_digit(eps_local)
+    assert mechanism.subset_size == 1
+    assert abs(mechanism.eps_local - value) <= slack
+    for sound in (False, True):
+        found = shuffled_subset_exponential(n, 17, 4, 0.5, 0.01 / n, sound=sound)
+        profile = SubsetExponentialProfile(found, n, sound)
+        assert_allclose(profile.delta(0.5), 0.01 / n, rtol=1e-7)
+        assert profile.kind == ("upper" if sound else "approximate")
+
+
+@pytest.mark.parametrize(
+    "d, s, n, plain, sound",
+    [(128, 4, 5000, "6.5e-3", "1.5e-2"), (128, 8, 5000, "2.0e-2", "2.8e-2")],
+)
+def test_what_the_sound_bound_costs_the_shuffled_mechanism(d, s, n, plain, sound):
+    for text, form in ((plain, False), (sound, True)):
+        value, slack = half_digit(text)
+        error = shuffled_subset_exponential(n, d, s, 0.5, 0.01 / n, sound=form).expected_sse(n)
+        assert abs(error - value) <= slack

@@ -1,0 +1,271 @@
+import itertools
+import math
+
+import mpmath as mp
+import numpy as np
+import pytest
+from numpy.testing import assert_allclose
+
+from shuffledp.accounting import (
+    ClonesProfile,
+    CountPair,
+    amplified_epsilon,
+    clone_delta,
+    clone_rate,
+    hockey_stick,
+    local_budget,
+)
+from shuffledp.accounting.general.clones import OtherReports, clone_divergences
+from shuffledp.numerics import binomial_upper_tail
+from shuffledp.populations import Binomial, Empirical, Fixed, Poisson
+
+
+def enumerated_pair(clones: dict[int, float], eps_local: float) -> CountPair:
+    """The joint laws of P and Q, outcome by outcome, from their definition."""
+    truth = 1 / (1 + math.exp(-eps_local))
+    p: dict[tuple[int, int], float] = {}
+    q: dict[tuple[int, int], float] = {}
+    for c, weight in clones.items():
+        for a, (b, coin) in itertools.product(range(c + 1), ((1, truth), (0, 1 - truth))):
+            mass = weight * math.comb(c, a) / 2**c * coin
+            for law, outcome in ((p, (a + b, c - a + 1 - b)), (q, (a + 1 - b, c - a + b))):
+                law[outcome] = law.get(outcome, 0.0) + mass
+    outcomes = sorted(set(p) | set(q))
+    with np.errstate(divide="ignore"):
+        return CountPair(*(np.log([law.get(o, 0.0) for o in outcomes]) for law in (p, q)))
+
+
+def binomial_pmf(n: int, p: float) -> dict[int, float]:
+    return {x: math.comb(n, x) * p**x * (1 - p) ** (n - x) for x in range(n + 1)}
+
+
+def mixture(parts: list[tuple[float, int]], p: float) -> dict[int, float]:
+    law: dict[int, float] = {}
+    for weight, n in parts:
+        for x, mass in binomial_pmf(n, p).items():
+            law[x] = law.get(x, 0.0) + weight * mass
+    return law
+
+
+PMF = (0.1, 0.0, 0.25, 0.3, 0.2, 0.15)
+
+
+@pytest.mark.parametrize("reduction", ["clones", "randomized_response"])
+@pytest.mark.parametrize("eps_local", [1e-3, 0.3, 1.0, 2.5, 6.0])
+@pytest.mark.parametrize(
+    ("population", "dummies", "adaptive", "others"),
+    [
+        (Fixed(0), 0, False, [(1.0, 0)]),
+        (Fixed(9), 0, False, [(1.0, 9)]),
+        (Fixed(4), 3, False, [(1.0, 7)]),
+        (Fixed(4), 7, True, [(1.0, 7)]),
+        (Fixed(9), 7, True, [(1.0, 9)]),
+        (Binomial(8, 0.6), 0, False, [(w, n) for n, w in binomial_pmf(8, 0.6).items()]),
+        (Binomial(8, 0.6), 5, False, [(w, n + 5) for n, w in binomial_pmf(8, 0.6).items()]),
+        (Binomial(8, 0.6), 5, True, [(w, max(n, 5)) for n, w in binomial_pmf(8, 0.6).items()]),
+        (Binomial(8, 0.6), 11, True, [(1.0, 11)]),
+        (Empirical(PMF, 2), 0, False, [(w, n) for n, w in enumerate(PMF, 2)]),
+        (Empirical(PMF, 2), 4, False, [(w, n + 4) for n, w in enumerate(PMF, 2)]),
+        (Empirical(PMF, 2), 4, True, [(w, max(n, 4)) for n, w in enumerate(PMF, 2)]),
+        (Empirical(PMF, 2), 1, True, [(w, n) for n, w in enumerate(PMF, 2)]),
+    ],
+)
+def test_delta_equals_full_enumeration_of_the_pair(
+    population, dummies, adaptive, others, eps_local, reduction
+):
+    pair = enumerated_pair(mixture(others, clone_rate(eps_local, reduction)), eps_local)
+    eps = np.array([0.0, 0.01, 0.3, 0.7, 0.95]) * eps_local
+    got = [
+        clone_delta(population, eps_local, e, dummies=dummies, adaptive=adaptive, reduction=reduction)
+        for e in eps
+    ]
+    assert_allclose(got, pair.delta(eps), rtol=2e-10, atol=2e-15)
+    # Mirror images: the other direction is the same number.
+    assert_allclose(hockey_stick(pair.log_q, pair.log_p, eps), pair.delta(eps), rtol=1e-10, atol=1e-15)
+
+
+def high_precision_delta(trials: int, rate: float, eps_local: float, eps: float) -> mp.mpf:
+    """The sum over c and x of the positive part, in fifty digits; no formula for where it is positive."""
+    with mp.workdps(50):
+        big, y = mp.exp(mp.mpf(eps_local)), mp.exp(mp.mpf(eps))
+        p = mp.mpf(rate) / big
+        truth = big / (big + 1)
+        total, weight = mp.mpf(0), (1 - p) ** trials
+        for c in range(trials + 1):
+            # Pr[first count = x] = t Pr[A = x - 1] + (1 - t) Pr[A = x] under P, mirrored under Q.
+            point, row = mp.mpf(2) ** -c, mp.mpf(0)
+            before = mp.mpf(0)
+            for x in range(c + 2):
+                gain = truth * before + (1 - truth) * point - y * ((1 - truth) * before + truth * point)
+                if gain > 0:
+                    row += gain
+                before, point = point, point * (c - x) / (x + 1)
+            total += weight * row
+            weight *= (trials - c) * p / ((c + 1) * (1 - p))
+        return total
+
+
+@pytest.mark.parametrize(
+    ("trials", "rate", "eps_local", "eps"),
+    [
+        (120, 0.4, 1.0, 0.3),
+        (150, 0.9, 0.2, 0.05),
+        (150, 0.9, 0.2, 0.19),
+        (100, 0.5, 4.0, 1.0),
+        (150, 1.0, 0.5, 0.0),
+    ],
+)
+def test_delta_equals_fifty_digit_arithmetic(trials, rate, eps_local, eps):
+    want = float(high_precision_delta(trials, rate, eps_local, eps))
+    assert clone_delta(Binomial(trials, rate), eps_local, eps) == pytest.approx(want, rel=1e-11)
+
+
+@pytest.mark.parametrize(
+    ("start", "stop", "eps_local", "eps"),
+    [
+        (0, 700, 1.0, 0.1),
+        (900, 1900, 0.5, 0.02),
+        (40000, 46000, 2.0, 0.05),
+        (400, 900, 3.0, 1.9),
+        (10**6, 10**6 + 500, 1e-3, 1e-6),
+    ],
+)
+def test_recurrence_agrees_with_incomplete_beta_functions(start, stop, eps_local, eps):
+    c = np.arange(start, stop)
+    theta = 0.5 + 0.5 * math.tanh(eps / 2) / math.tanh(eps_local / 2)
+    x0 = np.floor(theta * (c + 1)) + 1
+    e, y = math.exp(eps_local), math.exp(eps)
+    a, b = (e - y) / (e + 1), (e * y - 1) / (e + 1)
+    want = a * binomial_upper_tail(x0 - 1, c, 0.5) - b * binomial_upper_tail(x0, c, 0.5)
+    got = clone_divergences(start, stop, eps_local, eps)
+    # Deep in the tail the subtraction above loses digits, hence the absolute part.
+    assert_allclose(got, want, rtol=1e-8, atol=1e-12 * got[0])
+    assert np.all(np.diff(got) <= 1e-9 * got[:-1])
+
+
+@pytest.mark.parametrize("c", [1000, 20011])
+def test_single_divergences_of_long_ranges_have_ten_digits(c):
+    eps_local, eps = 1.2, 0.06
+    with mp.workdps(60):
+        big, y = mp.exp(mp.mpf(eps_local)), mp.exp(mp.mpf(eps))
+        x0 = math.floor(float((y * big - 1) / ((big - 1) * (y + 1)) * (c + 1))) + 1
+        point = mp.binomial(c, x0 - 1) / mp.mpf(2) ** c
+        first, tail, x = point, mp.mpf(0), x0 - 1
+        while x < c and (tail == 0 or point > tail * mp.mpf(10) ** -40):
+            point = point * (c - x) / (x + 1)
+            tail += point
+            x += 1
+        want = ((big - y) * (first + tail) - (big * y - 1) * tail) / (big + 1)
+    got = clone_divergences(c - 400, c + 700, eps_local, eps)[400]
+    assert got == pytest.approx(float(want), rel=1e-11)
+
+
+def test_delta_does_not_depend_on_the_law_used_to_state_it():
+    """Three routes to one number: closed thinning, mixture by Horner's rule, convolution with dummies."""
+    closed = clone_delta(Binomial(3000, 0.3), 1.0, 0.1)
+    window = Binomial(3000, 0.3).window(1e-40)
+    assert clone_delta(Empirical(tuple(window.pmf), window.start), 1.0, 0.1) == pytest.approx(
+        closed, rel=1e-10
+    )
+    assert clone_delta(Binomial(1000, 1.0), 1.0, 0.1, dummies=500) == pytest.approx(
+        clone_delta(Fixed(1500), 1.0, 0.1), rel=1e-10
+    )
+
+
+@pytest.mark.parametrize("reduction", ["clones", "randomized_response"])
+@pytest.mark.parametrize("delta", [1e-300, 1e-12, 1e-5, 0.3, 0.999])
+@pytest.mark.parametrize("eps", [1e-6, 1e-3, 0.2, 3.0, 30.0])
+@pytest.mark.parametrize(
+    "population", [Fixed(0), Fixed(1), Fixed(3000), Binomial(5000, 0.2), Poisson(40.0)], ids=repr
+)
+def test_budget_and_epsilon_are_inverse_and_safe(population, eps, delta, reduction):
+    budget = local_budget(population, eps, delta, accounting="exact", reduction=reduction)
+    assert budget >= eps
+    assert clone_delta(population, budget, eps, reduction=reduction) <= delta * (1 + 1e-9)
+    # A bit more would break the guarantee: the budget is the largest one.
+    assert clone_delta(population, budget * (1 + 1e-7), eps, reduction=reduction) > delta * (1 - 1e-12) or (
+        budget == eps
+    )
+    back = amplified_epsilon(population, budget, delta, accounting="exact", reduction=reduction)
+    # Where delta hardly depends on eps the inverse is ill-conditioned; then only safety can be asked for.
+    assert back <= eps * (1 + 1e-9)
+    assert clone_delta(population, budget, back, reduction=reduction) <= delta * (1 + 1e-9)
+
+
+@pytest.mark.parametrize("population", [Fixed(5000), Binomial(48841, 0.05), Poisson(1000.0)], ids=repr)
+@pytest.mark.parametrize("eps", [1e-3, 0.05, 0.5])
+def test_round_trip_recovers_epsilon(population, eps):
+    budget = local_budget(population, eps, 1e-5, accounting="exact")
+    assert amplified_epsilon(population, budget, 1e-5, accounting="exact") == pytest.approx(eps, rel=1e-9)
+
+
+def test_delta_is_monotone_in_everything():
+    def delta(n=400, eps_local=1.0, eps=0.1, k=0, adaptive=False):
+        return clone_delta(Binomial(n, 0.5), eps_local, eps, dummies=k, adaptive=adaptive)
+
+    assert np.all(np.diff([delta(n=n) for n in (0, 1, 5, 50, 400, 2000)]) < 0)
+    assert np.all(np.diff([delta(eps_local=x) for x in (0.1, 0.2, 0.5, 1.0, 3.0, 8.0)]) > 0)
+    assert np.all(np.diff([delta(eps=x) for x in (0.0, 0.05, 0.2, 0.5, 0.9)]) < 0)
+    assert np.all(np.diff([delta(k=k) for k in (0, 10, 100, 1000)]) < 0)
+    assert np.all(np.diff([delta(k=k, adaptive=True) for k in (0, 190, 200, 210, 400)]) < 0)
+    assert delta(k=150) < delta(k=150, adaptive=True) <= delta()
+
+
+def test_small_adaptive_fillings_change_nothing():
+    with_dummies = clone_delta(Binomial(5000, 0.5), 1.0, 0.05, dummies=500, adaptive=True)
+    assert with_dummies == pytest.approx(clone_delta(Binomial(5000, 0.5), 1.0, 0.05), rel=1e-12)
+
+
+def test_nobody_else_leaves_randomized_response_alone():
+    for eps_local, eps in ((1.0, 0.3), (5.0, 0.0), (1e-6, 5e-7), (700.0, 1.0), (2000.0, 1990.0)):
+        want = -math.expm1(eps - eps_local) / (1 + math.exp(-eps_local))
+        for nobody in (Fixed(0), Binomial(0, 0.5), Binomial(50, 0.0), Poisson(0.0)):
+            assert clone_delta(nobody, eps_local, eps) == pytest.approx(want, rel=1e-12)
+
+
+def test_delta_vanishes_at_the_local_budget():
+    assert clone_delta(Poisson(10), 1.0, 1.0) == 0.0
+    assert clone_delta(Poisson(10), 1.0, 2.0) == 0.0
+    assert clone_delta(Poisson(10), 1.0, 1.0 - 1e-9) > 0.0
+
+
+def test_large_local_budgets_do_not_overflow():
+    for eps_local in (50.0, 800.0, 1e5):
+        delta = clone_delta(Binomial(10**6, 0.5), eps_local, 1.0)
+        assert 0.99 < delta <= 1
+        assert amplified_epsilon(Binomial(10**6, 0.5), eps_local, 1e-5, accounting="exact") == pytest.approx(
+            eps_local, rel=1e-3
+        )
+
+
+def test_randomized_response_rate_gives_less_than_clones_and_more_than_the_truth():
+    """Compare with the shuffled output of randomized response itself, all others holding the same bit."""
+    n, eps_local = 40, 1.0
+    keep = 1 / (1 + math.exp(-eps_local))
+
+    def ones(bits: list[int]) -> np.ndarray:
+        law = np.ones(1)
+        for bit in bits:
+            p = keep if bit else 1 - keep
+            law = np.convolve(law, [1 - p, p])
+        return law
+
+    others = [0] * n
+    with np.errstate(divide="ignore"):
+        truth = CountPair(np.log(ones([1, *others])), np.log(ones([0, *others])))
+    for eps in (0.05, 0.2, 0.5):
+        lower = float(truth.delta(eps))
+        upper = clone_delta(Fixed(n), eps_local, eps, reduction="randomized_response")
+        assert 0 < lower < upper < clone_delta(Fixed(n), eps_local, eps)
+
+
+def test_profile_has_the_deltas_and_says_what_it_is():
+    profile = ClonesProfile(OtherReports(Poisson(50), dummies=3), 1.0)
+    eps = np.array([[0.0, 0.1], [0.5, 2.0]])
+    got = profile.delta(eps)
+    want = [[clone_delta(Poisson(50), 1.0, float(e), dummies=3) for e in row] for row in eps]
+    assert_allclose(got, want, rtol=0)
+    assert (profile.kind, profile.neighbours, profile.view) == ("upper", "replace_one", "analyzer")
+    assert profile.delta(0.1).shape == ()
+    with pytest.raises(ValueError, match="eps must be"):
+        profile.delta([-0.1])

@@ -1,0 +1,126 @@
+from __future__ import annotations
+
+import itertools
+import math
+
+import numpy as np
+import pytest
+from numpy.testing import assert_allclose
+from scipy.stats import poisson
+
+from shuffledp.accounting.segmented.item_calibration import blankets_for_full_reporting, gaussian_noise
+from shuffledp.accounting.segmented.items import item_delta, segmented_delta
+from shuffledp.accounting.segmented.users import (
+    user_level_blankets,
+    user_level_delta,
+    user_level_reporting_rate,
+)
+
+EPS = (0.5, 1.0, 2.0)
+SETTINGS = [(17, 4), (128, 4), (128, 8)]
+
+
+def test_group_composition():
+    eps, delta, s = 1.3, 1e-6, 5
+    item = item_delta(eps, delta, s, composition="tight")
+    assert_allclose(sum(math.exp(i * eps / s) for i in range(s)) * item, delta, rtol=1e-13)
+    assert item_delta(eps, delta, s) < item
+    assert_allclose(item_delta(eps, delta, s) * s * math.exp(eps), delta, rtol=1e-14)
+    assert item_delta(0.4, 1e-5, 1, composition="tight") == pytest.approx(1e-5, rel=1e-14)
+
+
+# -- whole users ----------------------------------------------------------------------------------------------
+
+
+def users_by_enumeration(eps: float, rate: float, mean: float, pairs: int, most: int) -> float:
+    """All counts of the exchanged items, up to `most`."""
+    quiet = poisson.pmf(np.arange(most), mean)
+    held = (1 - rate) * quiet
+    held[1:] += rate * quiet[:-1]
+    left = right = np.ones(1)
+    for _ in range(pairs):
+        left = np.outer(np.outer(left, held), quiet).ravel()
+        right = np.outer(np.outer(right, quiet), held).ravel()
+    return float(np.maximum(left - math.exp(eps) * right, 0).sum())
+
+
+@pytest.mark.parametrize(
+    "pairs, mean, most", [(1, 0.05, 12), (1, 4.0, 40), (2, 0.5, 20), (2, 2.0, 28), (3, 0.3, 11)]
+)
+@pytest.mark.parametrize("rate", [0.1, 0.6, 0.999999, 1.0])
+def test_user_level_delta_equals_enumeration(pairs, mean, most, rate):
+    for eps in (0.1, 0.4, 1.0, 3.0):
+        want = users_by_enumeration(eps, rate, mean, pairs, most)
+        got = user_level_delta(eps, rate, 20, mean / 2, 10, pairs)
+        cut = 2 * pairs * poisson.sf(most - 2, mean)
+        assert want * (1 - 1e-9) <= got <= (want + cut) * (1 + 3e-4)
+        assert cut < 1e-3 * want or want < 1e-12
+
+
+@pytest.mark.parametrize("rate", [0.1, 0.7, 1.0])
+@pytest.mark.parametrize("mean", [80.0, 3000.0])
+def test_user_level_delta_of_one_item_is_that_of_the_pair(rate, mean):
+    for eps in (0.004, 0.02, 0.1, 0.3):
+        want = segmented_delta(eps, rate, 10, mean, 10, blanket_law="poisson")
+        if want > 1e-200:
+            got = user_level_delta(eps, rate, 10, mean, 10, 1)
+            assert want * (1 - 1e-9) <= got <= want * (1 + 1e-4)
+
+
+def test_user_level_delta_at_zero_and_at_large_eps():
+    want = users_by_enumeration(0.0, 0.5, 2.0, 2, 28)
+    assert_allclose(user_level_delta(0.0, 0.5, 2, 10.0, 10, 2), want, rtol=2e-3)
+    # all that remains: one of the exchanged items has no blanket message
+    assert_allclose(user_level_delta(60.0, 1.0, 2, 10.0, 10, 2), 1 - (1 - math.exp(-2)) ** 2, rtol=1e-9)
+    assert 0 < user_level_delta(9.0, 0.5, 5000, 10.0, 10, 2) < 1e-280
+
+
+def test_overlapping_sets_differ_in_fewer_items():
+    assert user_level_delta(0.3, 0.6, 50, 1.0, 10, 8) == user_level_delta(0.3, 0.6, 50, 1.0, 10, 2)
+    assert user_level_delta(0.3, 0.6, 50, 1.0, 10, 10) == 0
+    assert user_level_reporting_rate(50, 1.0, 10, 10, 0.3, 1e-6) == 1
+    assert user_level_blankets(50, 10, 10, 0.3, 1e-6) == 0
+
+
+def test_user_level_delta_without_blankets():
+    assert_allclose(user_level_delta(0.3, 0.2, 5, 0.0, 10, 3), 1 - 0.8**3)
+    assert user_level_delta(0.3, 1.0, 5, 0.0, 10, 3) == 1
+    assert_allclose(user_level_reporting_rate(5, 0.0, 10, 3, 0.3, 1e-4), 1 - (1 - 1e-4) ** (1 / 3))
+
+
+def test_user_level_delta_falls_with_eps_and_blankets_and_grows_with_rate_and_items():
+    def delta(eps=0.5, rate=0.8, blankets=1.0, s=4):
+        return user_level_delta(eps, rate, 500, blankets, 20, s)
+
+    assert np.all(np.diff([delta(eps=e) for e in np.linspace(0.1, 3, 20)]) < 0)
+    assert np.all(np.diff([delta(blankets=m) for m in np.geomspace(0.1, 4, 20)]) < 0)
+    assert np.all(np.diff([delta(rate=r) for r in np.linspace(0.1, 1, 20)]) > 0)
+    assert np.all(np.diff([delta(s=s) for s in range(1, 11)]) > 0)
+    # never more than group composition allows
+    for s, eps in itertools.product((2, 4), (0.3, 1.0)):
+        item = segmented_delta(eps / s, 0.8, 500, 1.0, 20, blanket_law="poisson")
+        grouped = item * math.expm1(eps) / math.expm1(eps / s)
+        assert delta(eps=eps, s=s) <= grouped * (1 + 1e-4)
+
+
+@pytest.mark.parametrize("setting", SETTINGS)
+@pytest.mark.parametrize("n", [5000, 50_000])
+def test_what_group_composition_costs(setting, n):
+    items, s = setting
+    low, high = {4: (4.1, 4.45), 8: (8.2, 8.85)}[s]
+    for eps in EPS:
+        printed = blankets_for_full_reporting(n, items, s, eps, 0.01 / n)
+        exact = user_level_blankets(n, items, s, eps, 0.01 / n)
+        assert low <= printed / exact <= high
+        assert user_level_delta(eps, 1.0, n, printed, items, s) < 1e-13
+        noise, _ = gaussian_noise(eps, 0.01 / n)
+        assert_allclose(exact, 2 * items * s * noise**2 / n, rtol=0.065)
+        assert_allclose(user_level_delta(eps, 1.0, n, exact, items, s), 0.01 / n, rtol=1e-5)
+
+
+@pytest.mark.parametrize("n, blankets, items, s", [(5000, 0.2, 17, 4), (5000, 3.0, 128, 8), (100, 1.0, 4, 2)])
+def test_the_user_level_rate_is_the_largest_that_holds(n, blankets, items, s):
+    rate = user_level_reporting_rate(n, blankets, items, s, 0.5, 2e-6)
+    assert user_level_delta(0.5, rate, n, blankets, items, s) <= 2e-6 * (1 + 1e-9)
+    assert rate < 1
+    assert user_level_delta(0.5, rate * (1 + 1e-6), n, blankets, items, s) > 2e-6

@@ -1,0 +1,73 @@
+"""The exact accountant of correlated noise against enumeration and a plain second way; designs and their search."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from shuffledp.accounting.summation.design_search import certified_design, family_design, search_design
+from shuffledp.accounting.summation.joint_noise import (
+    correlated_noise_delta,
+)
+from shuffledp.accounting.summation.noise_atoms import used_atoms
+from shuffledp.accounting.summation.noise_design import (
+    NoiseDesign,
+)
+
+
+@pytest.mark.parametrize(
+    ("size", "atoms", "messages"),
+    [
+        (5, "halving", 8671),
+        (5, "star", 6157),
+        (10, "halving", 21965),
+        (10, "star", 15201),
+        (15, "star", 27422),
+    ],
+)
+def test_family_designs_are_as_good_as_known(size, atoms, messages):
+    design = family_design(size, 1.0, 1e-6, 0.9, atoms=atoms)
+    assert messages * 0.97 <= design.messages <= messages
+    assert set(design.indices) == set(used_atoms(size, atoms=atoms))
+
+
+@pytest.mark.parametrize(
+    ("size", "eps", "delta", "eps_star", "atoms", "hubs", "known"),
+    [
+        (1, 1.0, 1e-6, 0.9, "star", None, 600),
+        (2, 1.0, 1e-6, 0.9, "halving", None, 2137),
+        (3, 1.0, 1e-6, 0.9, "star", None, 3315),
+        (3, 1.0, 1e-6, 0.9, "halving", None, 3909),
+        (4, 2.0, 1e-7, 1.5, "halving", None, 2027),
+        (5, 1.0, 1e-6, 0.5, "star", None, 1778),
+        (5, 1.0, 1e-6, 0.9, "star", None, 5932),
+        (5, 1.0, 1e-6, 0.9, "halving", None, 8042),
+        (5, 1.0, 1e-6, 0.9, "hub", (3,), 5600),
+    ],
+)
+def test_certified_designs_need_no_more_messages_than_known(size, eps, delta, eps_star, atoms, hubs, known):
+    found = search_design(size, eps, delta, eps_star, atoms=atoms, hubs=hubs)
+    design, bound = certified_design(found)
+    assert 0.85 * known <= design.messages <= known
+    assert 0.999 * delta <= bound <= delta
+    assert correlated_noise_delta(design, eps) == bound
+    assert correlated_noise_delta(design, eps, bound="lower") >= 0.98 * delta
+    assert NoiseDesign.from_dict(json.loads(json.dumps(design.to_dict()))) == design
+
+
+def test_search_resumes_where_it_stopped_and_only_improves():
+    states = []
+    full = search_design(3, 1.0, 1e-6, 0.9, progress=states.append)
+    costs = [s["messages"] for s in states]
+    assert costs == sorted(costs, reverse=True)
+    assert states[-1]["stage"] == "done"
+    assert {s["stage"] for s in states} == {"linear", "quadratic", "done"}
+    middle = json.loads(json.dumps(states[len(states) // 2]))
+    assert search_design(3, 1.0, 1e-6, 0.9, state=middle) == full
+    assert search_design(3, 1.0, 1e-6, 0.9, state=states[-1]) == full
+    again = search_design(3, 1.0, 1e-6, 0.9, state={"design": full.to_dict()})
+    assert again.messages <= full.messages * 1.0001
+    with pytest.raises(ValueError, match="state must belong to the same arguments"):
+        search_design(3, 1.0, 1e-6, 0.8, state=middle)
+    assert search_design(3, 1.0, 1e-6, 0.9, iterations=2).messages >= full.messages

@@ -1,0 +1,287 @@
+"""The exact accountant of correlated noise against enumeration and a plain second way; designs and their search."""
+
+from __future__ import annotations
+
+import itertools
+import math
+
+import numpy as np
+import pytest
+from numpy.testing import assert_allclose
+from scipy.special import gammaln
+from scipy.stats import nbinom
+
+from shuffledp.accounting.errors import Infeasible
+from shuffledp.accounting.summation.closed_designs import analytic_design, modular_design
+from shuffledp.accounting.summation.design_search import family_design
+from shuffledp.accounting.summation.joint_noise import (
+    correlated_noise_delta,
+    loss_grid,
+    pair_deltas,
+    pair_gradients,
+)
+from shuffledp.accounting.summation.noise_atoms import atom_inverse, atom_messages
+from shuffledp.accounting.summation.noise_design import NoiseDesign
+from shuffledp.accounting.summation.pair_table import pair_table
+from shuffledp.accounting.summation.shift_noise import negative_binomial_shift_delta
+
+
+def design_of(size, eps_star, laws, *, atoms="halving", hubs=(), eps=1.0, delta=1e-6):
+    """Small designs by hand: `laws` maps the index of an atom to (r, p)."""
+    return NoiseDesign(
+        size,
+        eps_star,
+        atoms,
+        hubs,
+        tuple(laws),
+        tuple(r for r, _ in laws.values()),
+        tuple(p for _, p in laws.values()),
+        eps,
+        delta,
+    )
+
+
+def enumerated(design, eps, lost):
+    """Hockey sticks of all pairs by enumeration of the counts of all messages, up to a lost mass per variable."""
+    size = design.max_value
+    a = design.central_ratio
+    contents = [{1: 1}, {-1: 1}]
+    laws = [(1.0, a), (1.0, a)]
+    for index, r, p in zip(design.indices, design.shapes, design.ratios, strict=True):
+        contents.append(atom_messages(index, size, atoms=design.atoms, hubs=design.hubs or None))
+        laws.append((r, p))
+    messages = sorted({m for c in contents for m in c} | set(range(1, size + 1)))
+    base = {m: 512**i for i, m in enumerate(messages)}
+    keys, weights, total = np.zeros(1, np.int64), np.ones(1), 2
+    for content, (r, p) in zip(contents, laws, strict=True):
+        last = int(nbinom.isf(lost, r, 1 - p))
+        total += last * max(content.values())
+        copies = np.arange(last + 1)
+        step = sum(k * base[m] for m, k in content.items())
+        keys = (keys[:, None] + step * copies).ravel()
+        weights = (weights[:, None] * nbinom.pmf(copies, r, 1 - p)).ravel()
+        keys, where = np.unique(keys, return_inverse=True)
+        weights = np.bincount(where.ravel(), weights)
+    assert total < 512
+    found = {}
+    for x, y in itertools.permutations(range(size + 1), 2):
+        shift = (base[y] if y else 0) - (base[x] if x else 0)
+        there = np.searchsorted(keys, keys - shift).clip(0, keys.size - 1)
+        other = np.where(keys[there] == keys - shift, weights[there], 0.0)
+        found[x, y] = float(np.maximum(weights - math.exp(eps) * other, 0).sum())
+    return found
+
+
+CASES = {
+    "D2": (design_of(2, 2.0, {1: (2.5, 0.4), 2: (1.7, 0.3)}), 1.3, 1e-9),
+    "D2 small shapes": (design_of(2, 3.0, {1: (0.7, 0.3), 2: (0.6, 0.4)}), 0.5, 1e-9),
+    "D2 more noise": (design_of(2, 2.5, {1: (4.0, 0.3), 2: (3.0, 0.4)}), 1.0, 1e-9),
+    "D3 halving": (
+        design_of(3, 5.0, {-2: (1.5, 0.2), 1: (1.2, 0.25), 2: (2.0, 0.2), 3: (1.1, 0.25)}),
+        1.1,
+        1e-7,
+    ),
+    "D3 star": (
+        design_of(3, 5.0, {1: (2.2, 0.3), 2: (2.0, 0.2), 3: (1.1, 0.25)}, atoms="star"),
+        0.8,
+        1e-7,
+    ),
+    "D4 hub": (
+        design_of(
+            4,
+            7.0,
+            {-2: (1.5, 0.2), 1: (1.2, 0.2), 2: (1.5, 0.15), 3: (1.1, 0.2), 4: (1.0, 0.2)},
+            atoms="hub",
+            hubs=(2,),
+        ),
+        1.0,
+        1e-5,
+    ),
+}
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_all_pairs_equal_the_enumeration_of_message_counts(name):
+    design, eps, lost = CASES[name]
+    table = pair_table(design.max_value, design.atoms, design.hubs)
+    found = enumerated(design, eps, lost)
+    want = np.array([found[x, y] for x, y in table.pairs.tolist()])
+    slack = 2 * (len(design.indices) + 2) * lost * math.exp(eps)
+    upper = pair_deltas(design, eps, table, bound="upper", grid=loss_grid(design, eps, "upper", finer=8))
+    lower = pair_deltas(design, eps, table, bound="lower")
+    estimate = pair_deltas(design, eps, table, bound="estimate")
+    assert np.all(upper >= want - slack)
+    assert np.all(lower <= want + slack)
+    assert_allclose(upper, want, rtol=1e-7, atol=slack + 3e-8)
+    assert_allclose(lower, want, rtol=3e-3, atol=slack)
+    assert_allclose(estimate, want, rtol=3e-3, atol=slack + 1e-5)
+    assert want.max() > 0.01
+    assert correlated_noise_delta(design, eps) == np.max(pair_deltas(design, eps, table))
+
+
+def rounded_up_delta(design, x, y, eps, step=5e-5, size=2**18):
+    """One pair by the plain way: every loss rounded up on its own, one transform per noise and shift."""
+    places = (np.arange(size) + size // 2) % size - size // 2
+    inverse = atom_inverse(design.max_value, atoms=design.atoms, hubs=design.hubs or None)
+    column = {v: inverse[:, design.max_value - 2 + v] if v > 1 else 0 * inverse[:, 0] for v in (x, y)}
+    change = column[y] - column[x]
+    rows = [*range(-design.max_value, -1), 1, *range(2, design.max_value + 1)]
+    unit, kappa = design.eps_star / design.max_value, abs(x - y)
+    a = math.exp(-unit)
+    laws = {i: (r, p) for i, r, p in zip(design.indices, design.shapes, design.ratios, strict=True)}
+
+    def spectrum(log_law, shift):
+        y = np.arange(max(shift, 0), log_law.size + min(shift, 0))
+        mass = np.exp(log_law)
+        infinite = mass[:shift].sum() if shift > 0 else 0.0
+        if shift < 0:
+            infinite += mass[log_law.size + shift :].sum()
+        loss = np.ceil((log_law[y] - log_law[y - shift]) / step).astype(int)
+        out = np.zeros(size)
+        np.add.at(out, np.clip(loss, -size // 2, size // 2 - 1) % size, mass[y])
+        return np.fft.rfft(out), infinite
+
+    def log_law_of(r, p):
+        k = np.arange(int(nbinom.isf(1e-17, r, 1 - p)) + 1)
+        return gammaln(k + r) - gammaln(r) - gammaln(k + 1) + r * math.log1p(-p) + k * math.log(p)
+
+    product, kept = np.ones(size // 2 + 1, complex), 1.0
+    for row, shift in zip(rows, change.tolist(), strict=True):
+        if row != 1 and shift:
+            s, infinite = spectrum(log_law_of(*laws[row]), shift)
+            product, kept = product * s, kept * (1 - infinite)
+    first = np.exp(log_law_of(*laws[1]))
+    geometric = (1 - a**2) * a ** (2 * np.arange(math.ceil(18 / unit)))
+    log_first = np.log(np.convolve(first, geometric)[: first.size])
+    total, m = 0.0, int(change[rows.index(1)])
+    for t in range(kappa + 1):
+        weight = a**t / (1 + a) * (1 if t in (0, kappa) else 1 - a)
+        s, infinite = spectrum(log_first, m + kappa - t if y > x else m - t)
+        law = np.fft.irfft(product * s, size)
+        gain = np.maximum(-np.expm1(eps - unit * (kappa - 2 * t) - places * step), 0)
+        total += weight * (float(law @ gain) + 1 - kept * (1 - infinite))
+    return total
+
+
+@pytest.fixture(scope="module")
+def hub_design():
+    return family_design(5, 1.0, 1e-6, 0.9, atoms="hub", hubs=(3,))
+
+
+def test_bounds_enclose_the_plain_way(hub_design):
+    table = pair_table(5, "hub", (3,))
+    values = pair_deltas(hub_design, 1.0, table)
+    worst = int(np.argmax(values))
+    x, y = table.pairs[worst].tolist()
+    plain = rounded_up_delta(hub_design, x, y, 1.0)
+    only = table.only([worst])
+    lower = float(pair_deltas(hub_design, 1.0, only, bound="lower")[0])
+    assert lower <= values[worst] <= plain
+    assert values[worst] == pytest.approx(float(pair_deltas(hub_design, 1.0, only)[0]), rel=1e-12)
+    assert plain == pytest.approx(values[worst], rel=0.02)
+    assert lower == pytest.approx(values[worst], rel=0.01)
+
+
+def test_bounds_are_ordered_and_converge_from_above(hub_design):
+    table = pair_table(5, "hub", (3,))
+    lower, upper = (pair_deltas(hub_design, 1.0, table, bound=b) for b in ("lower", "upper"))
+    assert np.all(lower <= upper)
+    big = upper > 1e-9
+    estimate = pair_deltas(hub_design, 1.0, table, bound="estimate")
+    assert_allclose(estimate[big], upper[big], rtol=0.02)
+    coarse, fine = (
+        pair_deltas(hub_design, 1.0, table, grid=loss_grid(hub_design, 1.0, "estimate", finer=f))
+        for f in (1, 4)
+    )
+    big = upper > 1e-7  # the allowance for rounding is about 1e-12 and grows with the grid
+    assert np.all(upper[big] <= fine[big] * (1 + 1e-5))
+    assert np.all(fine[big] <= coarse[big])
+    excess = coarse[big] / upper[big] - 1
+    assert np.all(fine[big] / upper[big] - 1 <= 0.15 * excess)  # second order: a sixteenth
+
+
+def test_delta_falls_with_eps_and_with_noise(hub_design):
+    deltas = [correlated_noise_delta(hub_design, e) for e in (0.0, 0.5, 0.9, 1.0, 1.1, 2.0)]
+    assert np.all(np.diff(deltas) < 0)
+    assert deltas[0] > 0.3
+    more = hub_design.moved(scale=0.1)
+    assert correlated_noise_delta(more, 1.0) < 0.5 * correlated_noise_delta(hub_design, 1.0)
+
+
+def test_grid_grows_until_large_losses_fit():
+    design = design_of(2, 0.5, {1: (1.0, 0.2), 2: (1.0, 0.2)})
+    for eps in (0.1, 1.0, 3.0):
+        lower, upper = (correlated_noise_delta(design, eps, bound=b) for b in ("lower", "upper"))
+        assert lower <= upper <= lower * 1.01
+
+
+def test_two_noises_on_one_atom_are_a_sum():
+    single = design_of(2, 0.9, {1: (8.0, 0.9), 2: (6.0, 0.9)})
+    double = NoiseDesign(2, 0.9, "halving", (), (1, 1, 2), (5.0, 3.0, 6.0), (0.9, 0.9, 0.9), 1.0, 1e-6)
+    fraction = NoiseDesign(2, 0.9, "halving", (), (1, 1, 2), (5.0, 3.5, 6.0), (0.9, 0.9, 0.9), 1.0, 1e-6)
+    for bound in ("upper", "lower"):
+        both = [correlated_noise_delta(d, 1.0, bound=bound) for d in (single, double)]
+        assert both[0] == pytest.approx(both[1], rel=1e-6)
+    assert correlated_noise_delta(fraction, 1.0) == pytest.approx(
+        correlated_noise_delta(double, 1.0), rel=1e-9
+    )
+    assert correlated_noise_delta(fraction, 1.0, bound="lower") < correlated_noise_delta(single, 1.0)
+
+
+def test_gradients_are_those_of_the_estimate(hub_design):
+    table, grid = pair_table(5, "hub", (3,)), loss_grid(hub_design, 1.0, "estimate", finer=2)
+    values = pair_deltas(hub_design, 1.0, table, bound="estimate", grid=grid)
+    table = table.only(np.flatnonzero(values > 1e-8))
+    deltas, by_shape, by_scale = pair_gradients(hub_design, 1.0, table, grid)
+    assert_allclose(deltas, values[values > 1e-8], rtol=1e-9)
+    direction = np.array([1.0, -2.0, 0.5, 1.5, -1.0, 0.7])
+    for slopes, name in ((by_shape, "shapes"), (by_scale, "scales")):
+        ends = []
+        for sign in (1, -1):
+            moved = {"shapes": np.array(hub_design.shapes), "scales": np.array(hub_design.scales)}
+            moved[name] = moved[name] * np.exp(sign * 1e-3 * direction)
+            design = hub_design.with_noise(moved["shapes"].tolist(), moved["scales"].tolist())
+            ends.append(pair_deltas(design, 1.0, table, bound="estimate", grid=grid))
+        numeric = (ends[0] - ends[1]) / 2e-3
+        assert_allclose(slopes @ direction / deltas, numeric / deltas, atol=0.03)
+        assert np.abs(numeric / deltas).max() > 1
+
+
+@pytest.mark.parametrize(
+    ("call", "error", "message"),
+    [
+        (lambda: design_of(2, 0.9, {1: (1.0, 0.5)}), ValueError, r"missing \[2\]"),
+        (lambda: design_of(2, 0.9, {1: (1.0, 0.5), 2: (0.0, 0.5)}), ValueError, "shapes must be a positive"),
+        (lambda: design_of(2, 0.9, {1: (1.0, 1.0), 2: (1.0, 0.5)}), ValueError, "ratios must be in"),
+        (
+            lambda: design_of(2, 0.9, {1: (1.0, 0.5), 2: (1.0, 0.5), 7: (1.0, 0.5)}),
+            ValueError,
+            r"unknown \[7\]",
+        ),
+        (lambda: NoiseDesign.from_dict({"max_value": 2}), ValueError, "A design has the keys"),
+        (lambda: negative_binomial_shift_delta(0.5, 0.5, 1, 1.0), Infeasible, "shape must be at least 1"),
+        (lambda: negative_binomial_shift_delta(2.0, 0.5, -1, 1.0), ValueError, "shift must be an integer"),
+        (lambda: analytic_design(5, 1.0, 0.6, 0.1), Infeasible, "delta < 1/2"),
+        (lambda: analytic_design(5, 1.0, 1e-6, 0.5), Infeasible, "gamma < 1/2"),
+        (lambda: modular_design(5, 1.0, 1e-6, 1.0, split=0.5), Infeasible, "eps_star must be below eps"),
+        (lambda: family_design(5, 1.0, 1e-6, 1.5), Infeasible, "eps_star must be below eps"),
+        (
+            lambda: correlated_noise_delta(CASES["D2"][0], 1.0, bound="exact"),
+            ValueError,
+            "bound must be one of upper, lower, estimate",
+        ),
+        (
+            lambda: correlated_noise_delta(CASES["D2"][0], -1.0),
+            ValueError,
+            "eps must be a finite number >= 0",
+        ),
+        (
+            lambda: correlated_noise_delta(design_of(2, 1e-7, {1: (1.0, 0.5), 2: (1.0, 0.5)}), 1.0),
+            Infeasible,
+            "grid",
+        ),
+    ],
+)
+def test_wrong_arguments_are_named(call, error, message):
+    with pytest.raises(error, match=message):
+        call()

@@ -1,0 +1,140 @@
+"""The exact accountant of correlated noise against enumeration and a plain second way; designs and their search."""
+
+from __future__ import annotations
+
+import math
+
+import mpmath
+import numpy as np
+import pytest
+from numpy.testing import assert_allclose
+from scipy.stats import nbinom
+
+from shuffledp.accounting.summation.closed_designs import analytic_design, best_modular_design, modular_design
+from shuffledp.accounting.summation.design_search import family_design
+from shuffledp.accounting.summation.joint_noise import (
+    correlated_noise_delta,
+)
+from shuffledp.accounting.summation.noise_atoms import used_atoms
+from shuffledp.accounting.summation.noise_design import NoiseDesign
+from shuffledp.accounting.summation.shift_noise import negative_binomial_shift_delta, smallest_noise
+from shuffledp.utility.sums import discrete_laplace_variance
+
+
+def design_of(size, eps_star, laws, *, atoms="halving", hubs=(), eps=1.0, delta=1e-6):
+    """Small designs by hand: `laws` maps the index of an atom to (r, p)."""
+    return NoiseDesign(
+        size,
+        eps_star,
+        atoms,
+        hubs,
+        tuple(laws),
+        tuple(r for r, _ in laws.values()),
+        tuple(p for _, p in laws.values()),
+        eps,
+        delta,
+    )
+
+
+@pytest.mark.parametrize(
+    ("r", "p", "k", "eps"),
+    [(1.0, 0.9, 3, 0.1), (5.5, 0.95, 4, 0.3), (2.0, 0.5, 1, 0.0), (30.0, 0.6, 2, 0.7), (10.0, 0.99, 50, 0.5)],
+)
+def test_shift_delta_equals_the_sum_of_its_terms(r, p, k, eps):
+    y = np.arange(int(nbinom.isf(1e-18, r, 1 - p)) + k + 10)
+    law, moved = nbinom.pmf(y, r, 1 - p), nbinom.pmf(y - k, r, 1 - p)
+    both = [np.maximum(u - math.exp(eps) * v, 0).sum() for u, v in ((law, moved), (moved, law))]
+    assert_allclose(negative_binomial_shift_delta(r, p, k, eps), max(both), rtol=1e-8, atol=1e-15)
+
+
+def test_shift_delta_of_the_theorem_is_tiny_by_high_precision():
+    r, p, k, eps = 3 * (1 + math.log(2e6)), math.exp(-0.2 * 0.05 / 5), 5, 0.05
+    found = negative_binomial_shift_delta(r, p, k, eps)
+    assert_allclose(found, 2.06e-24, rtol=0.01)
+    with mpmath.workdps(60):
+        shape, ratio = mpmath.mpf(r), mpmath.mpf(p)
+        # Consecutive terms by their ratio, near the lower end, where the shifted law is the smaller one.
+        law = [(1 - ratio) ** shape]
+        for y in range(1, 9000):
+            law.append(law[-1] * ratio * (shape + y - 1) / y)
+        total = mpmath.fsum(
+            max(law[y] - mpmath.exp(mpmath.mpf(eps)) * (law[y - k] if y >= k else 0), 0)
+            for y in range(len(law))
+        )
+    assert_allclose(found, float(total), rtol=1e-6)
+
+
+def test_smallest_noise_meets_delta_with_the_smallest_mean():
+    shape, scale = smallest_noise(4, 0.1, 1e-7)
+    assert negative_binomial_shift_delta(shape, scale / (1 + scale), 4, 0.1) <= 1e-7
+    assert negative_binomial_shift_delta(shape, scale / (1 + scale) * 0.9999, 4, 0.1) > 1e-7
+    for other in (0.8 * shape, 1.25 * shape):
+        barely = shape * scale / other
+        assert negative_binomial_shift_delta(other, barely / (1 + barely), 4, 0.1) > 1e-7
+
+
+@pytest.mark.parametrize(
+    ("size", "messages"),
+    [
+        (2, 2.18e5),
+        (3, 7.05e5),
+        (5, 2.13e6),
+        (10, 7.84e6),
+        (15, 1.40e7),
+        (32, 4.7e7),
+        (64, 1.36e8),
+        (100, 2.75e8),
+    ],
+)
+def test_analytic_design_has_the_known_number_of_messages(size, messages):
+    design = analytic_design(size, 1.0, 1e-6, 0.1)
+    assert_allclose(design.messages, messages, rtol=0.006)
+    assert_allclose(design.mse, discrete_laplace_variance(0.9 / size), rtol=1e-12)
+    assert len(design.indices) == 2 * size
+
+
+@pytest.mark.parametrize("size", [2, 3])
+def test_analytic_design_uses_almost_nothing_above_eps_star(size):
+    assert correlated_noise_delta(analytic_design(size, 1.0, 1e-6, 0.1), 0.905) <= 1e-6
+
+
+@pytest.mark.parametrize(
+    ("size", "best", "half", "split"),
+    [
+        (2, 1.61e4, 1.89e4, 0.3),
+        (3, 5.20e4, 6.9e4, 0.16),
+        (5, 1.42e5, 2.03e5, 0.13),
+        (10, 4.97e5, 7.6e5, 0.1),
+        (15, 9.22e5, 1.44e6, 0.08),
+    ],
+)
+def test_modular_designs_have_the_known_numbers_of_messages(size, best, half, split):
+    design, found = best_modular_design(size, 1.0, 1e-6, 0.9)
+    assert_allclose(design.messages, best, rtol=0.004)
+    assert abs(found - split) <= 0.03
+    assert_allclose(modular_design(size, 1.0, 1e-6, 0.9, split=0.5).messages, half, rtol=0.01)
+    if size <= 3:
+        assert correlated_noise_delta(design, 1.0) <= 1e-6
+
+
+@pytest.mark.parametrize("atoms", ["star", "hub"])
+def test_modular_designs_of_other_atoms_hold_their_budget(atoms):
+    hubs = (3,) if atoms == "hub" else None
+    design = modular_design(5, 1.0, 1e-6, 0.9, split=0.2, atoms=atoms, hubs=hubs)
+    assert correlated_noise_delta(design, 1.0, bound="estimate") <= 1e-6
+    assert set(design.indices) <= set(used_atoms(5, atoms=atoms, hubs=hubs))
+
+
+def test_design_counts_messages_and_symbols():
+    design = design_of(3, 0.9, {1: (2.0, 0.5), 2: (1.0, 0.75), 3: (4.0, 0.2)}, atoms="star")
+    a = math.exp(-0.3)
+    assert_allclose(design.messages, 2 * a / (1 - a) + 2 * 2 + 3 * 3 + 4 * 1)
+    assert_allclose(design.mse, 2 * a / (1 - a) ** 2)
+    assert design.symbols == 4
+    assert design.means == pytest.approx({1: 2.0, 2: 3.0, 3: 1.0})
+    assert family_design(5, 1.0, 1e-6, 0.9, atoms="halving").symbols == 5 + 3
+    assert design.moved(shape=0.1, scale=-0.1).messages == pytest.approx(design.messages)
+
+
+def test_no_shift_needs_no_noise():
+    assert negative_binomial_shift_delta(1.0, 0.5, 0, 0.0) == 0.0

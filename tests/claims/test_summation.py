@@ -1,0 +1,157 @@
+"""Summation: errata, Figure 1 point by point, designs and the page: known numbers, verdicts, text that can go stale."""
+
+import dataclasses
+import math
+import re
+from itertools import pairwise
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from shuffledp import claims
+from shuffledp.accounting.summation.shipped_designs import quick_design
+from shuffledp.claims import documents, summation
+
+ROOT = Path(__file__).parents[2]
+PAGE = (ROOT / "docs" / "summation.md").read_text(encoding="utf-8")
+ERRATA = {entry.id: entry for entry in (*claims.errata("summation"), *claims.reading_notes("summation"))}
+
+
+def test_every_number_has_a_verdict_in_order():
+    assert list(claims.verdicts("summation")) == [f"SUM-{i}" for i in range(1, 9)]
+    assert [e.id for e in claims.errata("summation")] == ["SUM-7"]
+    assert claims.verdicts("summation")["SUM-6"] == "withdrawn"
+
+
+@pytest.mark.parametrize("key", list(ERRATA))
+def test_every_witness_shows_its_erratum_and_not_the_opposite(key):
+    erratum = ERRATA[key]
+    witness = erratum.compute()
+    assert erratum.shown_by(witness)
+    swapped = dataclasses.replace(witness, printed=witness.correct, correct=witness.printed)
+    assert not erratum.shown_by(swapped)
+    assert not erratum.shown_by(dataclasses.replace(witness, shows=False))
+
+
+# -- Figure 1 -------------------------------------------------------------------------------------------------------
+
+
+def test_all_points_that_were_read_off_are_compared():
+    points = summation.figure_points()
+    assert len(points) == len(summation.readings()) == 37
+    assert points.groupby(["panel", "curve"]).size().to_dict() == {
+        ("a", "RAPPOR"): 5,
+        ("b", "IKOS"): 4,
+        ("b", "RAPPOR"): 4,
+        ("b", "correlated noise"): 4,
+        ("c", "IKOS"): 5,
+        ("c", "RAPPOR"): 5,
+        ("c", "central"): 5,
+        ("c", "correlated noise"): 5,
+    }
+
+
+def test_verdicts():
+    points = summation.figure_points().set_index(["panel", "curve"]).sort_index()
+    agreeing = [("b", "IKOS"), ("c", "IKOS"), ("b", "RAPPOR"), ("c", "RAPPOR"), ("c", "central")]
+    for key in agreeing:
+        assert set(points.loc[key, "verdict"]) == {"agrees"}
+    assert set(points.loc[("a", "RAPPOR"), "verdict"]) == {"within 0.6 % of sqrt(2) times ours (SUM-N3)"}
+    ours = points.loc[("c", "correlated noise")].set_index("Delta")
+    assert list(ours["verdict"]) == [
+        "agrees",
+        "agrees",
+        "the paper has 1.07 times ours",
+        "the paper has 2 times ours",
+        "the paper has 5.61 times ours",
+    ]
+    assert np.allclose(ours["ours"], [2.03, 3.16, 4.57, 7.48, 9.61], atol=0.005)
+    assert (ours["other"] < [2.005, 3.01, 4.025, 5.075, 5.125]).all()
+
+
+def test_figure_1b_follows_from_one_number_of_noise_messages():
+    """4 (1 + N / n) with N = 2.197e5 within the reading errors."""
+    points = summation.readings()
+    chosen = points[(points["panel"] == "b") & (points["curve"] == "correlated noise")]
+    assert (abs(chosen["reading"] - 4 * (1 + 2.197e5 / chosen["n"])) <= chosen["reading_error"]).all()
+
+
+def test_noise_messages_by_accounting():
+    table = summation.accountings().set_index("Delta")
+    three_digits = {
+        "analytic": ("2.18e+05", "7.05e+05", "2.13e+06", "7.84e+06", "1.40e+07"),
+        "modular": ("1.61e+04", "5.19e+04", "1.42e+05", "4.97e+05", "9.21e+05"),
+    }
+    for column, values in three_digits.items():
+        assert tuple(f"{v:.2e}" for v in table[column]) == values
+    assert (table["exact, paper's atoms"] <= [2137, 3909, 8042, 20838, 42383]).all()
+    assert (table["exact, best atoms"] <= [2137, 3315, 5932, 13742, 23437]).all()
+    assert list((table["paper"] / 1e4).round(1)) == [0, 6.7, 22.5, 199.8, 978]
+
+
+# -- designs --------------------------------------------------------------------------------------------------------
+
+
+def test_designs_are_certified(monkeypatch):
+    """All but the largest, which take longest; `make designs-check` and every run of the pipeline certify those too."""
+    few = tuple(one for one in summation.shipped_designs() if one.design.max_value <= 10)
+    monkeypatch.setattr(summation, "shipped_designs", lambda: few)
+    table = summation.designs()
+    assert set(table["verdict"]) == {"certified"} and len(table) == 12
+    assert (table["certified delta"] <= 1e-6).all() and (table["certified delta"] > 0.999e-6).all()
+    assert list(table["certified delta"]) == pytest.approx([one.certified_delta for one in few], rel=1e-6)
+
+
+def test_a_design_with_too_little_noise_is_noticed(monkeypatch):
+    one = summation.best_design(3)
+    weak = dataclasses.replace(one, design=one.design.moved(scale=-0.01))
+    monkeypatch.setattr(summation, "shipped_designs", lambda: (weak,))
+    assert list(summation.designs()["verdict"]) == ["too large"]
+
+
+def test_a_missing_design_is_said_to_be_missing():
+    with pytest.raises(ValueError, match="Delta = 7"):
+        summation.best_design(7)
+
+
+# -- the page -------------------------------------------------------------------------------------------------------
+
+
+def test_errata_of_the_page_are_up_to_date():
+    assert documents.refreshed(PAGE) == PAGE
+    assert documents.refreshed(PAGE.replace("| SUM-N4 |", "| SUM-N0 |")) == PAGE
+
+
+def test_the_table_of_accountings_rounds_to_whole_messages():
+    table = summation.accountings()
+    shown = [line.split(" | ") for line in documents.TABLES["summation accountings"]().splitlines()[2:]]
+    assert [[int(re.sub(r"[|, ]", "", cell.partition("±")[0])) for cell in row] for row in shown] == (
+        table.drop(columns="reading error").round().astype(int).to_numpy().tolist()
+    )
+
+
+def test_quick_designs_need_as_many_more_messages_as_the_page_says():
+    ratios = [
+        quick_design(d, 1.0, 1e-6, 0.9).messages / summation.best_design(d).design.messages
+        for d in (1, 2, 5, 15, 20)
+    ]
+    assert 1 < min(ratios) < 1.01 and 1.155 < max(ratios) < 1.165
+    halving = quick_design(15, 1.0, 1e-6, 0.9, atoms="halving").messages
+    assert round(halving / summation.best_design(15, atoms="halving").design.messages, 2) == 1.23
+    assert "up to 16 % more messages (23 % with the paper's atoms)" in PAGE
+
+
+def test_growth_and_communication_of_the_page():
+    per_delta = [summation.best_design(d).design.messages / d for d in (2, 3, 5, 10, 15, 20, 32, 64, 100)]
+    assert all(a < b for a, b in pairwise(per_delta))
+    assert round(summation.noise_bits(summation.best_design(15).design, 10**6), 2) == 5.10
+    halving = summation.best_design(5, atoms="halving").design
+    assert round(2.25e5 / halving.messages) == 29
+    assert math.isclose(halving.mse, summation.best_design(5).design.mse)
+
+
+def test_tables_of_the_paper():
+    assert list(claims.TABLES["summation"]) == ["figure_points", "noise_messages", "designs"]
+    assert list(claims.table("summation", "errata")["id"]) == ["SUM-7"]
+    assert len(claims.table("summation", "reading_notes")) == 6

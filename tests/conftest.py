@@ -1,0 +1,49 @@
+"""How the tests are handed out to processes: what shares expensive preparations stays together, the longest first."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+from typing import Any
+
+import pytest
+from xdist.scheduler import LoadScopeScheduling
+
+TESTS = Path(__file__).resolve().parent
+#: Files whose tests share nothing: one process per protocol, so that no process is left with all of them.
+BY_PROTOCOL = {"protocols/test_conformance.py"}
+#: What begins first, because it takes longest; the small files fill up what is left.
+FIRST = (
+    "pipeline/test_quick_run.py",
+    "pipeline/",
+    "protocols/test_conformance.py",
+    "claims/test_summation.py",
+)
+
+
+def group_of(file: str, name: str) -> str:
+    """Tests of a group run one after another in one process ."""
+    if file in BY_PROTOCOL and (found := re.search(r"\[(.+)-check_", name)):
+        return f"{file} {found[1]}"
+    return file
+
+
+def rank(file: str) -> int:
+    """Place in the order of `FIRST`."""
+    return next((i for i, start in enumerate(FIRST) if file.startswith(start)), len(FIRST))
+
+
+class ByGroup(LoadScopeScheduling):
+    """Hands out whole groups. Marks (``--dist loadgroup``) do nothing with the pinned versions of pytest and xdist."""
+
+    def _split_scope(self, nodeid: str) -> str:
+        file, _, name = nodeid.partition("::")
+        return group_of(file.removeprefix("tests/"), name)
+
+
+def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> ByGroup:
+    return ByGroup(config, log)
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    items.sort(key=lambda item: rank(item.path.relative_to(TESTS).as_posix()))

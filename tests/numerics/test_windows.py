@@ -1,0 +1,95 @@
+import math
+
+import mpmath as mp
+import numpy as np
+import pytest
+from numpy.testing import assert_allclose
+
+from shuffledp.numerics import (
+    Window,
+    binomial_window,
+    convolve,
+    poisson_window,
+    thin,
+)
+
+
+def exact_binomial(n, p, x):
+    with mp.workdps(40):
+        return mp.binomial(n, x) * mp.mpf(p) ** x * (1 - mp.mpf(p)) ** (n - x)
+
+
+@pytest.mark.parametrize("tail", [1e-6, 1e-30, 1e-300])
+@pytest.mark.parametrize(
+    ("n", "p"), [(0, 0.5), (5, 0.0), (5, 1.0), (12, 0.4), (10**6, 1e-5), (50000, 0.3), (4000, 0.9999)]
+)
+def test_binomial_window_is_accurate_and_its_omitted_mass_is_a_bound(n, p, tail):
+    window = binomial_window(n, p, tail)
+    middle = window.start + window.pmf.size // 2
+    for x in {window.start, middle, window.stop - 1}:
+        want = float(exact_binomial(n, p, x))
+        assert window.pmf[x - window.start] == pytest.approx(want, rel=1e-10, abs=1e-307)
+    assert math.fsum(window.pmf) == pytest.approx(1, abs=window.omitted + 1e-11)
+    if tail == 1e-6 and window.omitted > 0:
+        assert 1 - math.fsum(window.pmf) <= window.omitted
+        assert 0 <= window.start < n * p < window.stop <= n + 1
+
+
+@pytest.mark.parametrize("mean", [0.0, 0.3, 20.0, 1e5])
+def test_poisson_window_is_accurate(mean):
+    window = poisson_window(mean, 1e-20)
+    for x in {window.start, window.start + window.pmf.size // 2, window.stop - 1}:
+        with mp.workdps(40):
+            want = float(mp.exp(-mp.mpf(mean)) * mp.mpf(mean) ** x / mp.factorial(x))
+        assert window.pmf[x - window.start] == pytest.approx(want, rel=1e-10)
+    assert math.fsum(window.pmf) == pytest.approx(1, abs=1e-11)
+
+
+def test_convolve_adds_starts_and_omitted_mass():
+    total = convolve(Window(2, np.array([0.5, 0.5]), 0.01), Window(3, np.array([0.25, 0.75]), 0.02))
+    assert (total.start, total.stop) == (5, 8)
+    assert_allclose(total.pmf, [0.125, 0.5, 0.375], rtol=1e-15)
+    assert total.omitted == pytest.approx(0.03)
+
+
+@pytest.mark.parametrize("rate", [0.0, 1e-3, 0.37, 0.9, 1.0])
+def test_thin_is_the_mixture_of_binomials(rate):
+    pmf = np.random.default_rng(5).dirichlet(np.ones(9))
+    thinned = thin(Window(4, pmf), rate, 1e-30)
+    for x in range(14):
+        want = sum(float(w * exact_binomial(n, rate, x)) for n, w in enumerate(pmf, 4) if x <= n)
+        inside = thinned.start <= x < thinned.stop
+        assert (thinned.pmf[x - thinned.start] if inside else 0.0) == pytest.approx(
+            want, rel=1e-12, abs=1e-30
+        )
+
+
+@pytest.mark.parametrize("length", [1, 2, 47, 48, 49, 96, 97, 300])
+@pytest.mark.parametrize("rate", [1e-12, 0.02, 0.6, 1 - 1e-9])
+def test_thin_treats_windows_of_any_length_alike(length, rate):
+    """Against one row at a time; the relative error and the mass left out are small everywhere."""
+    pmf = np.random.default_rng(length).dirichlet(np.full(length, 0.3))
+    pmf[length // 2] = 0.0
+    thinned = thin(Window(30, pmf, 0.125), rate, 1e-40)
+    want = np.zeros(30 + length)
+    for n, weight in enumerate(pmf, 30):
+        row = binomial_window(n, rate, 1e-60)
+        want[row.start : row.stop] += weight * row.pmf
+    got = np.zeros(30 + length)
+    got[thinned.start : thinned.stop] = thinned.pmf
+    assert_allclose(got, want, rtol=1e-11, atol=1e-38)
+    assert 0.125 <= thinned.omitted <= 0.125 + 1e-38
+
+
+def test_thinning_a_binomial_gives_a_binomial():
+    thinned = thin(binomial_window(3000, 0.4, 1e-40), 0.3, 1e-40)
+    want = binomial_window(3000, 0.12, 1e-30)
+    inside = slice(want.start - thinned.start, want.stop - thinned.start)
+    assert_allclose(thinned.pmf[inside], want.pmf, rtol=1e-9)
+
+
+def test_thinning_a_long_window_at_a_low_rate_stays_finite_and_complete():
+    thinned = thin(poisson_window(4e4, 1e-25), 1e-4, 1e-25)
+    assert math.fsum(thinned.pmf) == pytest.approx(1, abs=1e-10)
+    assert float(thinned.pmf @ thinned.support) == pytest.approx(4.0, rel=1e-9)
+    assert thinned.omitted < 1e-20

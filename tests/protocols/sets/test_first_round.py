@@ -1,0 +1,154 @@
+"""The two rounds of the segmented protocol: the announcement of privacy levels, and what it costs."""
+
+import math
+from pathlib import Path
+
+import numpy as np
+import pytest
+from numpy.testing import assert_allclose
+
+from shuffledp.accounting import Infeasible
+from shuffledp.experiments.config import read_yaml
+from shuffledp.experiments.runner import run
+from shuffledp.figures.selection import load_settings
+from shuffledp.populations import Fixed
+from shuffledp.protocols import conformance, get
+from shuffledp.protocols.conformance import SameSets
+from shuffledp.protocols.sets._first_round import FirstRound, settled
+from shuffledp.tasks import Budget, Frequency, Sets
+
+ROOT = Path(__file__).parents[3]
+N, TASK = 6_000, Sets(5, 2, 3)
+BUDGET = Budget((1.0, 2.0, 4.0), 1e-5)
+FIRST = {"protocol": "pure_dump", "eps": 0.4, "delta": 1e-6}
+WHO = SameSets(TASK, ((0, 1), (1, 3), (2, 3), (0, 3), (3, 1)), (300, 600, 300))
+
+
+def segmented(first=FIRST, accounting="printed", budget=BUDGET, **options):
+    return get("sets", "segmented").calibrate(
+        budget, Fixed(N - 1), TASK, accounting=accounting, first_round=first, **options
+    )
+
+
+@pytest.mark.parametrize("accounting", ["printed", "corrected", "exact"])
+def test_budgets_of_both_rounds_add_up_at_every_level(accounting):
+    protocol = segmented(accounting=accounting, blankets=1.0)
+    numbers = protocol.parameters()
+    for level, eps in enumerate(BUDGET.levels, 1):
+        assert_allclose(numbers["eps_first"] + numbers[f"eps_data_{level}"], eps, rtol=1e-12)
+    assert_allclose(numbers["delta_first"] + numbers["delta_data"], BUDGET.delta, rtol=1e-12)
+    for level, eps in enumerate(protocol.plan.eps):  # what is left is met by the data round
+        assert protocol.level_profile(level).delta(eps) <= protocol.plan.delta * (1 + 1e-9)
+    assert protocol.announcing.privacy_profile().delta(0.4) <= 1e-6
+    assert protocol.privacy_profile() is None  # it would cover one of the rounds only
+    assert numbers["messages_first"] == protocol.announcing.cost().messages_per_user
+
+
+def test_the_announcement_uses_the_accounting_of_the_data_where_it_is_offered():
+    dummies = {
+        a: segmented(accounting=a, blankets=1.0).announcing.dummies_in_all for a in ("printed", "exact")
+    }
+    assert dummies["exact"] < dummies["printed"]
+    assert segmented(accounting="corrected", blankets=1.0).announcing.dummies_in_all == dummies["printed"]
+    chosen = {**FIRST, "accounting": "exact"}
+    assert segmented(chosen, blankets=1.0).announcing.dummies_in_all == dummies["exact"]
+
+
+@pytest.mark.parametrize("name", ["pure_dump", "amplified", "local", "correlated_noise"])
+def test_any_frequency_protocol_announces(name):
+    protocol = segmented({**FIRST, "protocol": name}, blankets=0.1)
+    who = WHO(50)
+    public = protocol.announce(who, np.random.default_rng(1))
+    assert np.array_equal(public.n_users, who.public.n_users)
+    assert np.array_equal(public.level_counts.sum(axis=1), who.public.n_users)
+    assert np.array_equal(public.level_counts, np.rint(public.level_counts))
+    assert public.level_counts.min() >= 0
+    error = (public.level_counts - who.public.level_counts) / N
+    task = Frequency(3)
+    alone = get("frequency", name).calibrate(Budget(0.4, 1e-6), Fixed(N - 1), task, accounting="printed")
+    spread = math.sqrt(float(alone.expected_mse(np.array([1_500, 3_000, 1_500]))))
+    if spread < 0.1:  # otherwise shares are cut off at their least
+        assert 0.7 * spread < np.sqrt(np.mean(error**2)) < 1.3 * spread
+
+
+def test_estimates_use_the_noisy_histogram():
+    """Levels announced wrongly scale all estimates by a common factor, repeat by repeat."""
+    protocol = segmented({**FIRST, "eps": 0.05}, blankets=0.05)
+    who = WHO(400)
+    rng = np.random.default_rng(3)
+    estimates = protocol.simulate(who, rng)
+    public = protocol.announce(who, np.random.default_rng(3))  # the first draws of the same stream
+    known = np.array([protocol.refine(public.of_repeat(r)).plan.reports for r in range(400)])
+    exact = segmented(None, blankets=0.05, budget=Budget(protocol.plan.eps, protocol.plan.delta))
+    reports = exact.refine(who.public.of_repeat(0)).plan.reports
+    assert known.std() / reports > 0.01
+    factor = estimates.sum(axis=1) / who.truth.sum(axis=1)
+    assert np.corrcoef(factor, reports / known)[0, 1] > 0.5
+    noise = exact.refine(who.public.of_repeat(0)).expected_variance(who)[0].sum()
+    least = math.sqrt(noise) / who.truth[0].sum()
+    assert abs(np.mean(factor * known / reports) - 1) < 5 * least / math.sqrt(400)
+
+
+def test_what_the_server_makes_of_noisy_shares():
+    shares = np.array([[-0.1, 0.5, 0.6], [0.25, 0.5, 0.25], [0.0, 0.0, 0.0]])
+    found = settled(shares, np.array([1000.0, 1001.0, 30.0]))
+    assert np.array_equal(found.sum(axis=1), [1000, 1001, 30])
+    assert np.array_equal(found[0], [1, 454, 545])
+    assert np.array_equal(found[2], [10, 10, 10])
+
+
+def test_the_bias_of_a_private_announcement_is_small_and_no_closed_form_is_claimed():
+    protocol = segmented(blankets=0.1)
+    who = WHO(2_000)
+    assert protocol.expectation("squared_error", who) is None
+    assert protocol.expectation("variance", who) is None
+    estimates = protocol.simulate(who, np.random.default_rng(5))
+    assert np.abs(estimates.mean(axis=0) - who.truth[0]).max() < 0.01
+    exact = segmented(None, blankets=0.1).simulate(who, np.random.default_rng(6))
+    errors = [np.mean((e - who.truth) ** 2) for e in (exact, estimates)]
+    assert errors[0] < errors[1]
+
+
+def test_checks_of_a_protocol_with_a_private_announcement():
+    """All but that of the mean: the noisy number of reports stands in the denominator."""
+    found = get("sets", "segmented")
+    case = conformance.Case(
+        Budget((2.0, 4.0), 1e-2), Fixed(59), Sets(5, 2, 2), "printed",
+        options=(("blankets", 3.0), ("first_round", FirstRound("pure_dump", 1.0, 1e-3))),
+        participating=SameSets(Sets(5, 2, 2), ((0, 1), (1, 3), (2, 3)), (8, 12)),
+    )  # fmt: skip
+    for check in conformance.CHECKS:
+        if check not in (conformance.check_unbiased, conformance.check_refusals):
+            check(found, [case])
+
+
+def test_what_leaves_nothing_for_the_data_is_refused():
+    with pytest.raises(Infeasible, match=r"leaves nothing of eps 1 "):
+        segmented({**FIRST, "eps": 1.0})
+    with pytest.raises(Infeasible, match="leaves nothing"):
+        segmented({**FIRST, "delta": 1e-5})
+    with pytest.raises(ValueError, match="needs the keys protocol, eps and delta"):
+        segmented({"protocol": "pure_dump", "eps": 0.1, "budget": 1})
+    with pytest.raises(ValueError, match="first_round: eps"):
+        segmented({**FIRST, "eps": -1.0})
+    with pytest.raises(ValueError, match="No frequency protocol named 'pure_dum'"):
+        segmented({**FIRST, "protocol": "pure_dum"})
+
+
+def test_the_runner_expects_what_the_announced_levels_say():
+    """Expected and simulated errors agree for a split that is not even; the search sees the split."""
+    settings = load_settings(read_yaml(ROOT / "config/config.yaml"), ROOT)
+    experiment = settings.papers["segmented"].experiments["uniform"]
+    job = experiment.job("segmented_best", 7)
+    job |= {"repeats": 40, "accounting": ["printed"]}
+    job["grid"] = {"s": [4], "n": [2000], "split": ["25-50-25", "25-25-50"]}
+    result = run(job, prepared=ROOT / "data/prepared", root=ROOT)
+    values = result.values.to_pandas()
+    cells = result.cells.to_pandas()
+    assert len(cells) == 2 and (cells["status"] == "ok").all()
+    assert cells["parameters"].nunique() == 2
+    for cell in cells["cell"]:
+        rows = values[values["cell"] == cell]
+        simulated = rows.loc[rows["kind"] == "simulated", "value"]
+        expected = float(rows.loc[rows["kind"] == "expected", "value"].iloc[0])
+        assert abs(simulated.mean() - expected) < 5 * simulated.std() / math.sqrt(40)

@@ -1,0 +1,347 @@
+"""Protocols for set-valued data: numbers of the paper's settings, exact laws on tiny cases, and what is refused."""
+
+import itertools
+import math
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+from numpy.testing import assert_allclose
+from scipy.stats import chi2
+
+from shuffledp.accounting import Infeasible, SubsetExponential
+from shuffledp.experiments.sources.sets import level_sizes
+from shuffledp.populations import Binomial, Fixed
+from shuffledp.protocols import available, get
+from shuffledp.protocols.conformance import SameSets
+from shuffledp.protocols.sets._subset import drawn_subsets
+from shuffledp.tasks import Budget, Participants, Public, Sets, Users
+
+PAGE = Path(__file__).parents[3] / "docs" / "segmented.md"
+FALSE_ALARM = 1e-6  # of every chi-square test; the seeds are fixed
+EPS = (0.5, 1.0, 2.0)
+SPLITS = ("25-50-25", "50-25-25", "25-25-50")
+FREQUENT = [0.421, 0.301, 0.253, 0.254, 0.170, 0.334, 0.220, 0.230]
+MSNBC = np.array([*FREQUENT, 0.227, 0.193, 0.199, 0.246, 0.215, 0.252, 0.175, 0.151, 0.159])
+SETTINGS = [(d, s, n) for d, s in ((17, 4), (128, 4), (128, 8)) for n in (5_000, 50_000)]
+
+
+def expected_participants(d, s, n, split):
+    """Expected holders when levels are assigned at random."""
+    share = MSNBC if d == 17 else np.full(d, s / d)
+    sizes = np.array([level_sizes(split, n)], float)
+    return Participants(Public(np.array([n]), sizes), sizes[:, :, None] * share, share[None, :])
+
+
+def calibrated(name, d, s, n, accounting="printed", eps=EPS, **options):
+    return get("sets", name).calibrate(
+        Budget(eps, 0.01 / n), Fixed(n - 1), Sets(d, s, 3), accounting=accounting, **options
+    )
+
+
+def sse(name, d, s, n, split=SPLITS[0], accounting="printed", eps=EPS, **options):
+    protocol = calibrated(name, d, s, n, accounting, eps, **options)
+    return float(protocol.expectation("squared_error", expected_participants(d, s, n, split)).sum())
+
+
+def rounds_to(value, digits):
+    """The relative tolerance of a number that was rounded to so many significant digits."""
+    return 0.5 * 10.0 ** (1 - digits) * 10 ** math.floor(math.log10(value)) / value * 1.02
+
+
+# -- the paper's settings ----------------------------------------------------------------------------------------
+
+# Expected squared error: MM, Subexp shuffled, Subexp local; then for S1, S2, S3: Weighted SepMM, best weights.
+COMPETITORS = [
+    (1.28e-3, 3.0e-3, 7.7e-3, (1.33e-3, 1.43e-3, 1.40e-3), (9.3e-4, 1.34e-3, 7.0e-4)),
+    (1.62e-5, 2.5e-4, 7.7e-4, (2.5e-5, 2.1e-5, 2.7e-5), (1.7e-5, 2.0e-5, 1.6e-5)),
+    (1.02e-2, 6.5e-3, 7.3e-2, (7.8e-3, 9.7e-3, 6.6e-3), (6.4e-3, 9.1e-3, 3.7e-3)),
+    (1.28e-4, 3.0e-4, 7.3e-3, (1.34e-4, 1.42e-4, 1.42e-4), (9.3e-5, 1.35e-4, 7.4e-5)),
+    (4.0e-2, 2.0e-2, 1.4e-1, (2.9e-2, 3.7e-2, 2.3e-2), (2.4e-2, 3.4e-2, 1.3e-2)),
+    (5.1e-4, 1.25e-3, 1.4e-2, (4.6e-4, 5.3e-4, 4.7e-4), (3.3e-4, 4.8e-4, 2.3e-4)),
+]
+# Of SegMM: the smallest expected error, and a number of blanket messages with which it is reached within 1 %.
+OURS = [
+    ((5.7e-4, 1.95), (8.5e-4, 1.95), (5.1e-4, 0.596)),
+    ((1.56e-5, 0.34), (1.62e-5, 0.854), (1.56e-5, 0.34)),
+    ((3.0e-3, 4.49), (3.8e-3, 4.49), (2.1e-3, 4.49)),
+    ((5.7e-5, 1.81), (8.6e-5, 1.81), (5.3e-5, 0.67)),
+    ((1.07e-2, 17.2), (1.34e-2, 17.2), (7.4e-3, 17.2)),
+    ((2.03e-4, 7.12), (2.9e-4, 3.0), (1.47e-4, 2.06)),
+]
+
+
+@pytest.mark.parametrize(("setting", "numbers"), [*zip(SETTINGS, COMPETITORS, strict=True)])
+def test_errors_of_the_competitors(setting, numbers):
+    mm, shuffled, local, weighted, best = numbers
+    assert_allclose(sse("balls_into_bins", *setting, eps=0.5), mm, rtol=6e-3 if mm < 4e-2 else 2e-2)
+    assert_allclose(sse("subset_shuffled", *setting, eps=0.5), shuffled, rtol=rounds_to(shuffled, 2))
+    assert_allclose(sse("subset_local", *setting, eps=2.0), local, rtol=rounds_to(local, 2))
+    for i, split in enumerate(SPLITS):
+        assert_allclose(
+            sse("separate_weighted", *setting, split), weighted[i], rtol=rounds_to(weighted[i], 2)
+        )
+        found = sse("separate_inverse_variance", *setting, split)
+        assert_allclose(found, best[i], rtol=rounds_to(best[i], 2))
+
+
+@pytest.mark.parametrize(("setting", "numbers"), [*zip(SETTINGS, OURS, strict=True)])
+def test_best_numbers_of_blanket_messages(setting, numbers):
+    for split, (least, blankets) in zip(SPLITS, numbers, strict=True):
+        who = expected_participants(*setting, split)
+        searched = calibrated("segmented", *setting, objective="error").refine(who.public)
+        error = float(searched.expected_squared_error(who).sum())
+        assert_allclose(error, least, rtol=rounds_to(least, 2))
+        assert_allclose(sse("segmented", *setting, split, blankets=blankets), error, rtol=0.01)
+        low, high = (searched.parameters()[end] for end in ("flat_low", "flat_high"))
+        assert low <= searched.plan.blankets <= high
+        for end in (low, high):
+            assert sse("segmented", *setting, split, blankets=end) < 1.055 * error
+
+
+@pytest.mark.parametrize("setting", SETTINGS)
+def test_gains_in_the_documentation(setting):
+    """Over the best competitor of the paper, by the paper's accounting."""
+    d, s, n = setting
+    data = "MSNBC" if d == 17 else f"{s} of {d}"
+    row = next(line for line in PAGE.read_text().splitlines() if line.startswith(f"| {data} | {n:,} |"))
+    stated = [int(text.strip(" %")) for text in row.split("|")[3].split(",")]
+    for split, percent in zip(SPLITS, stated, strict=True):
+        uniform = [("balls_into_bins", 0.5), ("subset_shuffled", 0.5), ("subset_local", 2.0)]
+        rivals = [sse(name, *setting, eps=eps) for name, eps in uniform]
+        rivals += [sse(name, *setting, split) for name in ("separate", "separate_weighted")]
+        gain = 100 * (1 - sse("segmented", *setting, split, objective="error") / min(rivals))
+        assert abs(gain - percent) < 0.51
+
+
+def test_equal_weights_suffer_from_liberal_users():
+    """Of SepMM, from S2 to S3, MSNBC with 5,000 users; SegMM gains."""
+    found = [sse("separate", 17, 4, 5_000, split) for split in SPLITS[1:]]
+    assert_allclose(found, [1.49e-3, 3.05e-3], rtol=4e-3)
+
+
+def test_ten_times_as_many_users_have_a_37th_of_the_error():
+    few, many = (sse("segmented", 17, 4, n, objective="error") for n in (5_000, 50_000))
+    assert 35 < few / many < 38
+
+
+def test_with_exact_accounting_nothing_is_gained_on_msnbc_with_many_users():
+    mm = sse("balls_into_bins", 17, 4, 50_000, accounting="exact", eps=0.5)
+    ours = sse("segmented", 17, 4, 50_000, accounting="exact", objective="error")
+    assert_allclose(ours, mm, rtol=1e-4)
+    few = sse("segmented", 17, 4, 5_000, accounting="exact", blankets=0.46)
+    assert_allclose(few, 2.1e-4, rtol=rounds_to(2.1e-4, 2))
+    assert_allclose(sse("balls_into_bins", 17, 4, 5_000, accounting="exact", eps=0.5), 3.3e-4, rtol=6e-3)
+    assert_allclose(sse("separate_inverse_variance", 17, 4, 5_000, accounting="exact"), 2.9e-4, rtol=6e-3)
+
+
+@pytest.mark.parametrize(("s", "plain", "sound"), [(4, 6.5e-3, 1.5e-2), (8, 2.0e-2, 2.8e-2)])
+def test_sound_accounting_of_the_shuffled_subset_mechanism_costs_much_with_few_users(s, plain, sound):
+    for accounting, error in (("printed", plain), ("corrected", sound)):
+        found = sse("subset_shuffled", 128, s, 5_000, accounting=accounting, eps=0.5)
+        assert_allclose(found, error, rtol=0.03)
+
+
+def test_published_calibrations_of_balls_into_bins():
+    blankets = [
+        calibrated("balls_into_bins", 17, 4, 5_000, eps=0.5, calibration=c).plan.blankets_per_item
+        for c in ("variation_ratio", "numeric", "analytic")
+    ]
+    assert_allclose(blankets, [2_000, 3_210, 32_200], rtol=5e-3)
+    with pytest.raises(Infeasible, match="numeric calibration"):
+        calibrated("balls_into_bins", 17, 4, 5_000, "exact", eps=0.5, calibration="numeric")
+
+
+# -- exact laws --------------------------------------------------------------------------------------------------
+
+
+def assert_follows(samples, law):
+    """Chi-square test of samples, (R, ..), against probabilities of tuples; false alarm FALSE_ALARM."""
+    seen = dict.fromkeys(law, 0)
+    for row in map(tuple, np.asarray(samples).tolist()):
+        seen[row] += 1  # anything outside the law is a KeyError
+    expected = np.array([law[key] * len(samples) for key in law])
+    counts = np.array([seen[key] for key in law])
+    rare = expected < 8
+    cells = [*zip(counts[~rare], expected[~rare], strict=True)]
+    cells += [(counts[rare].sum(), expected[rare].sum())] if rare.any() else []
+    statistic = sum((c - e) ** 2 / e for c, e in cells)
+    assert statistic < chi2.isf(FALSE_ALARM, len(cells) - 1)
+
+
+def law_of_counts(parts, d):
+    """Law of the sum of independent parts, each a list of (counts, probability)."""
+    law = {(0,) * d: 1.0}
+    for part in parts:
+        after = {}
+        for (counts, p), (more, q) in itertools.product(law.items(), part):
+            key = tuple(a + b for a, b in zip(counts, more, strict=True))
+            after[key] = after.get(key, 0.0) + p * q
+        law = after
+    return law
+
+
+def unit(item, d):
+    return tuple(int(i == item) for i in range(d))
+
+
+def test_both_levels_of_segmented_follow_the_enumerated_law():
+    """Two users of two levels, sets {0, 1} and {1, 2} of 3 items, one blanket slot each."""
+    task, d = Sets(3, 2, 2), 3
+    protocol = get("sets", "segmented").calibrate(
+        Budget((1.0, 2.0), 0.05), Fixed(1), task, accounting="printed", blankets=0.7
+    )
+    values, levels = np.array([[0, 1], [1, 2]]), np.array([0, 1])
+    counts = np.array([[[1, 1, 0], [0, 1, 1]]])
+    public = Public(np.array([2]), np.array([[1.0, 1.0]]))
+    rates = (0.3, 0.8)  # larger than any that two users allow
+    protocol = replace(protocol.refine(public), plan=replace(protocol.plan, rates=rates))
+    zero = (0,) * d
+    parts = [
+        [(zero, 1 - rates[level]), (unit(item, d), rates[level])]
+        for level, items in zip(levels, values, strict=True)
+        for item in items
+    ]
+    parts += 2 * [[(zero, 0.3), *((unit(i, d), 0.7 / 3) for i in range(d))]]
+    law = law_of_counts(parts, d)
+    many = Participants(
+        Public(np.full(40_000, 2), np.ones((40_000, 2))),
+        np.repeat(counts, 40_000, 0),
+        np.repeat(counts.sum(1) / 2, 40_000, 0),
+    )
+    assert_follows(protocol.sample_aggregate(many, np.random.default_rng(1)), law)
+    rng, users = np.random.default_rng(2), Users(values, levels)
+    assert_follows([protocol.simulate_messages(users, public, rng) for _ in range(10_000)], law)
+
+
+@pytest.mark.parametrize(("d", "s", "k"), [(5, 2, 1), (5, 2, 2), (6, 2, 3), (5, 3, 2), (7, 2, 4)])
+def test_subsets_follow_their_definition(d, s, k):
+    held = tuple(range(1, s + 1))
+    mechanism = SubsetExponential(d, s, k, 1.3)
+    weights = {z: math.exp(1.3 if set(z) & set(held) else 0) for z in itertools.combinations(range(d), k)}
+    law = {z: w / sum(weights.values()) for z, w in weights.items()}
+    shuffled_own = np.tile(held[::-1], (60_000, 1))
+    drawn = np.sort(drawn_subsets(mechanism, shuffled_own, np.random.default_rng(3)), axis=1)
+    assert_follows(drawn, law)
+
+
+def test_the_fast_law_of_the_subset_mechanism_keeps_repeats_apart():
+    """Two repeats with other users: the counts of each follow from its own sets."""
+    mechanism = get("sets", "subset_local").calibrate(Budget(50.0, 0.0), Fixed(3), Sets(5, 1, 1))
+    values = [np.full((4, 1), 2), np.full((7, 1), 4)]
+    counts = np.stack([np.bincount(v.ravel(), minlength=5)[None] for v in values])
+    who = Participants(
+        Public(np.array([4, 7])), counts, counts[:, 0] / 4, lambda repeat: iter([Users(values[repeat])])
+    )
+    assert np.array_equal(mechanism.sample_aggregate(who, np.random.default_rng(0)), counts[:, 0])
+    with pytest.raises(ValueError, match="needs the users' sets"):
+        mechanism.sample_aggregate(Participants(who.public, counts, counts[:, 0]), np.random.default_rng(0))
+
+
+# -- simulation against expectation -------------------------------------------------------------------------------
+
+
+def random_participants(d, s, n, split, repeats, rng):
+    """Random sets, the same for all repeats, with levels assigned anew in every repeat."""
+    held = np.argsort(rng.random((n, d)), axis=1)[:, :s]
+    held[: n // 2, 0] = np.where(
+        (held[: n // 2] == 0).any(axis=1), held[: n // 2, 0], 0
+    )  # item 0 is frequent
+    sizes = level_sizes(split, n)
+    ends = np.cumsum(sizes)[:-1]
+    orders = [rng.permutation(n) for _ in range(repeats)]
+    counts = np.stack(
+        [[np.bincount(part.ravel(), minlength=d) for part in np.split(held[order], ends)] for order in orders]
+    )
+    truth = counts.sum(axis=1) / n
+
+    def users(repeat):
+        yield Users(held[orders[repeat]], np.repeat(np.arange(len(sizes)), sizes))
+
+    return Participants(
+        Public(np.full(repeats, n), np.tile(np.array(sizes, float), (repeats, 1))), counts, truth, users
+    )
+
+
+@pytest.mark.parametrize("accounting", ["printed", "corrected", "exact"])
+@pytest.mark.parametrize("name", available("sets"))
+def test_simulated_errors_agree_with_their_expectation(name, accounting):
+    """Within five standard errors of 2,000 repeats; seven comparisons in ten million fail by chance."""
+    found = get("sets", name)
+    if accounting not in found.accountings:
+        assert (name, accounting) == ("subset_shuffled", "exact")
+        return
+    repeats, n = (2_000, 400) if "subset" not in name else (400, 400)
+    who = random_participants(9, 3, n, "25-50-25", repeats, np.random.default_rng(11))
+    budget = Budget((2.0, 4.0, 8.0) if found.multi_level else 4.0, 1e-3)
+    options = {"blankets": 0.2} if name == "segmented" else {}
+    protocol = found.calibrate(budget, Fixed(n - 1), Sets(9, 3, 3), accounting=accounting, **options)
+    errors = ((protocol.simulate(who, np.random.default_rng(12)) - who.truth) ** 2).sum(axis=1)
+    expected = protocol.expectation("squared_error", who).sum(axis=1)
+    assert_allclose(expected, expected[0])
+    assert abs(errors.mean() - expected[0]) < 5 * errors.std() / math.sqrt(repeats)
+    variance = protocol.expectation("variance", who).sum(axis=1)
+    assert np.all(variance <= expected * (1 + 1e-12))
+    if name in ("segmented", "separate"):
+        assert variance[0] < 0.99 * expected[0]  # the assignment of levels matters
+
+
+def test_levels_that_depend_on_the_data_bias_the_estimate():
+    """SEG-N6.4.6: an item that only the most private users hold, 5 % of all, looks rarer than it is."""
+    n, d = 5_000, 17
+    sizes = np.array([[1_250.0, 2_500.0, 1_250.0]])
+    counts = np.full((1, 3, d), 100)
+    counts[0, :, 0] = [250, 0, 0]
+    who = Participants(Public(np.array([n]), sizes), counts, counts.sum(axis=1) / n)
+    protocol = calibrated("segmented", d, 4, n, blankets=1.0).refine(who.public)
+    many = who.of_repeats(np.zeros(4_000, np.int64))
+    found = protocol.simulate(many, np.random.default_rng(5))[:, 0]
+    assert abs(found.mean() - 0.02725) < 5 * found.std() / math.sqrt(4_000) + 5e-6
+
+
+# -- padding, levels, refusals ------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("name", available("sets"))
+def test_padding_is_not_estimated(name):
+    found = get("sets", name)
+    task = Sets(6, 2, 1, padding_items=2)
+    who = SameSets(task, ((0, 4), (1, 5), (2, 3)), (20,))(3)
+    budget = Budget((3.0,) if found.multi_level else 3.0, 1e-3)
+    protocol = found.calibrate(budget, Fixed(59), task)
+    assert protocol.simulate(who, np.random.default_rng(0)).shape == (3, 4)
+    assert protocol.expectation("squared_error", who).shape == (3, 4)
+
+
+@pytest.mark.parametrize("name", [n for n in available("sets") if get("sets", n).multi_level])
+def test_levels_must_be_known_and_as_many_as_the_budget_has(name):
+    found, budget, task = get("sets", name), Budget((1.0, 2.0), 1e-3), Sets(5, 2, 2)
+    with pytest.raises(ValueError, match="one eps per privacy level"):
+        found.calibrate(Budget((1.0, 2.0, 3.0), 1e-3), Fixed(59), task)
+    with pytest.raises(Infeasible, match="Binomial"):
+        found.calibrate(budget, Binomial(100, 0.5), task)
+    protocol = found.calibrate(budget, Fixed(59), task)
+    with pytest.raises(ValueError, match="not announced"):
+        protocol.refine(Public(np.array([60])))
+    with pytest.raises(ValueError, match="3 were announced"):
+        protocol.refine(Public(np.array([60]), np.array([[20.0, 20.0, 20.0]])))
+    with pytest.raises(ValueError, match="which of the 2 privacy levels"):
+        protocol.encode(Users(np.array([[0, 1]])), np.random.default_rng(0))
+    uneven = protocol.refine(Public(np.array([60]), np.array([[60.0, 0.0]])))
+    assert uneven.refine(Public(np.array([60]), np.array([[30.0, 30.0]]))) == protocol
+    users = Users(np.tile([[0, 1]], (60, 1)), np.zeros(60, np.int64))
+    assert len(uneven.encode(users, np.random.default_rng(0))) > 0
+
+
+def test_the_printed_segmented_protocol_states_no_proven_guarantee():
+    printed = calibrated("segmented", 17, 4, 5_000, blankets=1.0)
+    assert printed.level_profile(0).kind == "approximate"
+    assert printed.privacy_profile() is None
+    for accounting in ("corrected", "exact"):
+        protocol = calibrated("segmented", 17, 4, 5_000, accounting, blankets=1.0)
+        for level, eps in enumerate(EPS):
+            profile = protocol.level_profile(level)
+            assert profile.kind == "upper"
+            assert profile.delta(eps) <= 0.01 / 5_000 * (1 + 1e-9)
+    assert calibrated("subset_shuffled", 17, 4, 5_000, eps=0.5).privacy_profile() is None

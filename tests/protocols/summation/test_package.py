@@ -1,0 +1,576 @@
+"""Sums: numbers of the specification, exact laws at n = 3, wrapping, rounding, budgets of several sums, speed."""
+
+import itertools
+import math
+
+import numpy as np
+import pytest
+from numpy.testing import assert_allclose
+from scipy.stats import nbinom
+
+from shuffledp.accounting import (
+    Infeasible,
+    NoiseDesign,
+    atom_messages,
+    correlated_noise_delta,
+    rappor_delta,
+)
+from shuffledp.populations import Binomial, Fixed
+from shuffledp.protocols import available, get
+from shuffledp.protocols.conformance import SameNumbers, check_protocol, default_cases
+from shuffledp.protocols.summation._sums import LaplaceProfile, Numbers
+from shuffledp.tasks import Budget, Participants, Public, Summation, Users
+
+USERS = (10**4, 10**5, 10**6, 10**7)
+SIZES = (2, 3, 5, 10, 15)
+
+
+def calibrated(name, n, task, eps=1.0, delta=1e-6, **options):
+    task = Summation(task) if isinstance(task, int) else task
+    found = get("summation", name)
+    how = {"accounting": "printed", **options} if name.endswith("_sum") else options
+    return found.calibrate(Budget(eps, delta), Fixed(n - 1), task, **how)
+
+
+def rmse(protocol, task):
+    task = Summation(task) if isinstance(task, int) else task
+    n = getattr(protocol, "n_users", 10**6)
+    holders = np.zeros(task.counts_shape, np.int64)
+    holders.flat[-1] = n
+    return math.sqrt(
+        float(np.ravel(protocol.expected_variance(SameNumbers(task, tuple(holders.flat))(1)))[0])
+    )
+
+
+def test_all_protocols_are_there():
+    assert available("summation") == (
+        "central_laplace",
+        "correlated_sum",
+        "fragmented_rappor",
+        "real_sum",
+        "sparse_sum",
+        "split_and_mix",
+    )
+
+
+# -- section 4.1 and Figure 1 ---------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("size", "central", "correlated"),
+    [
+        (2, "2.799", "3.116"),
+        (3, "4.223", "4.696"),
+        (5, "7.059", "7.846"),
+        (10, "14.136", "15.708"),
+        (15, "21.209", "23.567"),
+    ],
+)
+def test_errors_of_the_central_model_and_of_correlated_noise(size, central, correlated):
+    assert f"{rmse(calibrated('central_laplace', 10**6, size), size):.3f}" == central
+    assert f"{rmse(calibrated('split_and_mix', 10**6, size), size):.3f}" == central
+    for accounting in ("printed", "corrected", "exact"):
+        protocol = calibrated("correlated_sum", 10**6, size, accounting=accounting)
+        assert f"{rmse(protocol, size):.3f}" == correlated
+
+
+@pytest.mark.parametrize(
+    ("estimator", "values"),
+    [
+        ("plain", ("14.6", "24.4", "48.4", "128.1", "230.0")),
+        ("centred", ("9.24", "14.6", "27.3", "68.5", "120.4")),
+    ],
+)
+def test_errors_of_rappor(estimator, values):
+    for size, value in zip(SIZES, values, strict=True):
+        printed = calibrated("fragmented_rappor", 10**6, size, estimator=estimator, accounting="printed")
+        got = rmse(printed, size)
+        assert f"{got:.{len(value.partition('.')[2])}f}" == value
+
+
+def test_error_of_rappor_hardly_depends_on_n():
+    for accounting, most in (("printed", 2e-4), ("exact", 4e-3)):
+        spread = [rmse(calibrated("fragmented_rappor", n, 5, accounting=accounting), 5) for n in USERS]
+        assert max(spread) / min(spread) - 1 < most
+    worse = calibrated("fragmented_rappor", 10**4, 5, calibration="worst_case")
+    assert f"{worse.flip_probability:.3e}" == "4.930e-03"
+
+
+def test_rappor_says_what_its_calibration_guarantees():
+    made = {
+        calibration: calibrated("fragmented_rappor", 10**6, 5, accounting=accounting, calibration=calibration)
+        for accounting, calibration in (
+            ("printed", "optimistic"),
+            ("exact", "worst_case"),
+            ("exact", "sound"),
+        )
+    }
+    assert made["optimistic"] == calibrated("fragmented_rappor", 10**6, 5, accounting="printed")
+    assert made["sound"] == calibrated("fragmented_rappor", 10**6, 5, accounting="exact")
+    assert [p.guarantee for p in made.values()] == ["violated", "unproven", "upper"]
+    assert_allclose([p.flip_probability * 1e6 for p in made.values()], [42.649, 50.031, 75.121], rtol=1e-5)
+    # As published, the budget is exceeded almost five times if all others hold one of the two values.
+    held = rappor_delta(10**6, made["optimistic"].flip_probability, 1.0, calibration="worst_case")
+    assert held == pytest.approx(4.72e-6, rel=1e-3)
+    # Only the bound for all data sets is offered as a pair.
+    assert made["optimistic"].privacy_profile() is made["worst_case"].privacy_profile() is None
+    pair = made["sound"].privacy_profile()
+    assert pair.kind == "upper" and pair.neighbours == "replace_one"
+    delta = pair.delta(np.array([[0.0, 1.0], [2.0, 900.0]]))
+    assert delta.shape == (2, 2) and np.all(np.diff(delta.ravel()) < 0)
+    assert 1e-6 * (1 - 1e-8) < delta[0, 1] <= 1e-6
+
+
+def test_rappor_refuses_a_lone_user_and_calibrations_of_another_accounting():
+    """One user of two values: delta was 0.19 at a budget of 0.05."""
+    for accounting in ("printed", "exact"):
+        with pytest.raises(Infeasible, match="none"):
+            calibrated("fragmented_rappor", 1, 1, delta=0.05, accounting=accounting)
+    for accounting, calibration in (
+        ("printed", "worst_case"),
+        ("printed", "sound"),
+        ("exact", "optimistic"),
+        ("exact", "hopeful"),
+    ):
+        with pytest.raises(ValueError, match=f"calibration under {accounting} must be one of"):
+            calibrated("fragmented_rappor", 9, 1, accounting=accounting, calibration=calibration)
+
+
+def count_law(protocol, data, value):
+    """Law of the ones of one value, user by user."""
+    law = np.ones(1)
+    for number in data:
+        one = protocol.flip_probability if number != value else 1 - protocol.flip_probability
+        law = np.convolve(law, [1 - one, one])
+    return law
+
+
+@pytest.mark.parametrize("estimator", ["plain", "centred"])
+@pytest.mark.parametrize(("n", "size"), [(2, 1), (2, 3), (3, 2), (4, 1), (4, 3), (5, 2)])
+@pytest.mark.parametrize("eps", [0.2, 1.0, 2.5])
+def test_exact_rappor_meets_its_budget_for_every_data_set(n, size, estimator, eps):
+    """All data sets of the others and all moves of the victim, by enumeration of the counts."""
+    target = 0.05
+    protocol = calibrated("fragmented_rappor", n, size, eps=eps, delta=target, estimator=estimator)
+    values = range(protocol.first, size + 1)
+    worst = 0.0
+    for others in itertools.combinations_with_replacement(range(size + 1), n - 1):
+        for before, after in itertools.permutations(range(size + 1), 2):
+            p = q = np.ones(1)
+            for value in values:
+                p = np.multiply.outer(p, count_law(protocol, (*others, before), value)).ravel()
+                q = np.multiply.outer(q, count_law(protocol, (*others, after), value)).ravel()
+            worst = max(worst, float(np.sum(np.maximum(p - math.exp(eps) * q, 0))))
+    assert worst <= target * (1 + 1e-9)
+    if estimator == "centred":
+        assert worst > 0.5 * target  # and it is no vacuous bound
+
+
+def test_counts_of_rappor_have_the_law_of_its_coins():
+    """Three users, two bits each: all 64 outcomes of the flips, against the law that the last test relies on."""
+    protocol = calibrated("fragmented_rappor", 3, 2, delta=0.05)
+    data, p = (0, 1, 2), protocol.flip_probability
+    found = np.zeros((4, 4))
+    for flips in itertools.product((0, 1), repeat=6):
+        table = np.reshape(flips, (3, 2)) ^ (np.array(data)[:, None] == [1, 2])
+        found[tuple(table.sum(axis=0))] += p ** sum(flips) * (1 - p) ** (6 - sum(flips))
+    assert_allclose(found, np.outer(count_law(protocol, data, 1), count_law(protocol, data, 2)), rtol=1e-12)
+
+
+def bits(name, n, size, **options):
+    return calibrated(name, n, size, **options).cost().bits_per_user
+
+
+@pytest.mark.parametrize(
+    ("form", "values"),
+    [
+        ("figure", (96, 95, 92, 104)),
+        ("average", (112, 114, 115, 130)),
+        ("worst_case", (128, 133, 138, 156)),
+    ],
+)
+def test_bits_of_split_and_mix_at_delta_5(form, values):
+    assert tuple(bits("split_and_mix", n, 5, form=form, group="figure") for n in USERS) == values
+
+
+def test_bits_of_split_and_mix_at_a_million_users():
+    assert [bits("split_and_mix", 10**6, d, form="figure", group="figure") for d in SIZES] == [
+        84,
+        88,
+        92,
+        96,
+        96,
+    ]
+    assert [calibrated("split_and_mix", n, 5, form="figure", group="figure").shares for n in USERS] == [
+        6,
+        5,
+        4,
+        4,
+    ]
+
+
+@pytest.mark.parametrize(
+    ("accounting", "atoms", "values"),
+    [
+        ("printed", "halving", (855, 89, 12.5, 4.85)),
+        ("corrected", "halving", (61, 9.7, 4.57, 4.06)),
+        ("exact", "halving", (7.1, 4.31, 4.03, 4.0)),
+        ("exact", "best", (6.2, 4.22, 4.02, 4.0)),
+    ],
+)
+def test_bits_of_correlated_noise_at_delta_5(accounting, atoms, values):
+    got = [bits("correlated_sum", n, 5, accounting=accounting, atoms=atoms) for n in USERS]
+    assert_allclose(got, values, rtol=8e-3)
+
+
+def test_bits_of_correlated_noise_are_at_most_those_of_the_specification():
+    for size, most in ((5, 4.02), (10, 5.07), (15, 5.12)):
+        got = bits("correlated_sum", 10**6, size, accounting="exact", atoms="best")
+        assert math.ceil(math.log2(size)) + 1 < got < most + 0.005
+    assert bits("correlated_sum", 10**4, 5, accounting="exact", atoms="star") < 6.4
+
+
+def test_other_atoms_save_a_bit():
+    star = calibrated("correlated_sum", 10**6, 5, accounting="exact", atoms="star", alphabet="used")
+    assert star.cost().bits_per_message == 3 and star.design.symbols == 6
+    assert (
+        calibrated("correlated_sum", 10**6, 5, accounting="exact", atoms="star").cost().bits_per_message == 4
+    )
+    assert [calibrated("central_laplace", 100, d).cost().bits_per_user for d in SIZES] == [1, 2, 3, 4, 4]
+    assert [round(bits("fragmented_rappor", 10**6, d)) for d in SIZES] == [1, 2, 3, 4, 4]
+
+
+# -- section 3 ------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("n", "zeta", "levels", "extra"),
+    [(10**6, 0.1, 994, 12492), (10**6, 0.2, 618, 3539), (10**4, 0.2, 62, None)],
+)
+def test_levels_and_messages_of_theorem_1(n, zeta, levels, extra):
+    task = Summation(1000, real=True)
+    protocol = calibrated("real_sum", n, task, zeta=zeta)
+    assert protocol.levels == levels
+    if extra:
+        assert round(protocol.cost().extra_messages) == extra
+    worst = np.zeros(1001, np.int64)
+    worst[[0, 1000]] = n // 2
+    halves = np.full(1001, 0)
+    halves[np.argmax(protocol._rounding[1] * (1 - protocol._rounding[1]))] = n
+    limit = 2 / (1 - zeta) ** 2
+    assert rmse_of(protocol, task, worst) < rmse_of(protocol, task, halves) <= math.sqrt(limit)
+
+
+def rmse_of(protocol, task, holders):
+    who = SameNumbers(task, tuple(np.ravel(holders).tolist()))(1)
+    return math.sqrt(float(np.sum(protocol.expected_variance(who))))
+
+
+def test_rounding_keeps_the_mean_and_has_the_stated_variance():
+    task = Summation(7, real=True)
+    protocol = calibrated("real_sum", 900, task, accounting="exact", atoms="best", levels=3)
+    numbers = np.arange(8)
+    rounded = np.stack([protocol._rounded(numbers, np.random.default_rng(i)) for i in range(20_000)])
+    assert set(np.ravel(rounded)) == {0, 1, 2, 3}
+    chance = protocol._rounding[1]
+    # 5 standard errors, missed once in 2 million.
+    error = 5 * np.sqrt(chance * (1 - chance) / 20_000) + 1e-12
+    assert np.all(np.abs(rounded.mean(axis=0) - numbers * 3 / 7) <= error)
+    assert_allclose(rounded.var(axis=0), chance * (1 - chance), atol=0.02)
+
+
+def test_several_sums_have_half_of_the_budget_each():
+    task = Summation(3, coordinates=4)
+    protocol = calibrated("sparse_sum", 1000, task, accounting="exact", atoms="star")
+    assert (protocol.design.eps, protocol.design.delta) == (0.5, 5e-7)
+    assert protocol.design.eps_star == pytest.approx(0.45)
+    assert correlated_noise_delta(protocol.design, 0.5) <= 5e-7
+    assert float(protocol.privacy_profile().delta(1.0)) <= 1e-6
+    assert protocol.cost().extra_messages == pytest.approx(4 * protocol.design.messages / 1000)
+    assert protocol.cost().bits_per_message == 2 + 3
+    central = calibrated("central_laplace", 1000, task)
+    assert rmse(central, task) == pytest.approx(math.sqrt(1 / 2) / math.sinh(1 / 12), rel=1e-12)
+
+
+def test_levels_of_corollary_3():
+    task = Summation(17, real=True, coordinates=17)
+    assert calibrated("sparse_sum", 989_818, task).levels == 75
+    exact = calibrated("sparse_sum", 989_818, task, accounting="exact", atoms="best", levels=17)
+    assert exact.levels == 17 and not exact._rounding[1].any()
+
+
+# -- laws -----------------------------------------------------------------------------------------------------------
+
+
+def negative_binomial(shape, ratio, most):
+    return nbinom.pmf(np.arange(most + 1), shape, 1 - ratio)
+
+
+def small_design():
+    """Delta = 2 with so little noise that all counts can be listed."""
+    return NoiseDesign(2, 9.0, "halving", (), (1, 2), (1.7, 0.6), (0.02, 0.03), 9.9, 0.1)
+
+
+def law_of_counts(design, held, shapes, most):
+    """Law of the counts of -2..2 given users per number, noises of the given part of the shapes; by listing draws."""
+    a = design.central_ratio
+    noises = [(1.0, a, {1: 1}), (1.0, a, {-1: 1})]
+    for index, shape, ratio in zip(design.indices, design.shapes, design.ratios, strict=True):
+        noises.append((shape, ratio, atom_messages(index, 2)))
+    law = {}
+    tables = [negative_binomial(shape * shapes, ratio, most) for shape, ratio, _ in noises]
+    for draws in itertools.product(range(most + 1), repeat=len(noises)):
+        counts = [0, 0, 0, held[1], held[2]]
+        for times, (_, _, content) in zip(draws, noises, strict=True):
+            for message, copies in content.items():
+                counts[message + 2] += times * copies
+        mass = math.prod(table[d] for table, d in zip(tables, draws, strict=True))
+        law[tuple(counts)] = law.get(tuple(counts), 0.0) + mass
+    return law
+
+
+class Scripted:
+    """A generator whose negative binomial draws are given, and that multiplies their probabilities."""
+
+    def __init__(self, draws):
+        self.draws, self.probability = list(draws), 1.0
+
+    def negative_binomial(self, shape, stop, size=None):
+        shapes = np.broadcast_to(shape, np.shape(shape) if size is None else size)
+        drawn = np.array([self.draws.pop(0) for _ in range(shapes.size)], np.int64).reshape(shapes.shape)
+        self.probability *= float(np.prod(nbinom.pmf(drawn, shapes, stop)))
+        return drawn
+
+
+def enumerated(run, number, most):
+    """Law of what `run` returns over all draws whose sum is at most `most`."""
+    law = {}
+    for draws in itertools.product(range(most + 1), repeat=number):
+        if sum(draws) <= most:
+            rng = Scripted(draws)
+            counts = tuple(np.ravel(run(rng)).tolist())
+            assert not rng.draws
+            law[counts] = law.get(counts, 0.0) + rng.probability
+    return law
+
+
+def test_three_users_send_what_the_fast_law_says():
+    """Exact enumeration of all draws with at most 2 noises in all: three users, four noises each, against four."""
+    design = small_design()
+    protocol = get("summation", "correlated_sum")(3, Numbers(2, False, 1), design, "paper")
+    users, who = Users(np.arange(3)), SameNumbers(Summation(2), (1, 1, 1))(1)
+    messages = enumerated(lambda rng: protocol.aggregate(protocol.encode(users, rng)), 12, 2)
+    fast = enumerated(lambda rng: protocol.sample_aggregate(who, rng), 4, 2)
+    assert messages.keys() == fast.keys() and len(fast) > 10
+    assert_allclose([messages[c] for c in fast], list(fast.values()), rtol=1e-13)
+    assert 0.999 < sum(fast.values()) < 1
+    # And both are the law written down from the definition.
+    law = law_of_counts(design, [1, 1, 1], 1.0, 6)
+    few = [c for c in fast if sum(c) <= 4]  # at most 2 noise messages, hence at most 2 noises
+    assert len(few) > 5 and [fast[c] for c in few] == pytest.approx([law[c] for c in few], rel=1e-12)
+
+
+@pytest.mark.parametrize("level", ["messages", "fast"])
+def test_both_levels_follow_the_enumerated_law(level):
+    design = small_design()
+    protocol = get("summation", "correlated_sum")(3, Numbers(2, False, 1), design, "paper")
+    law = law_of_counts(design, [1, 1, 1], 1.0, 6)
+    rng, repeats = np.random.default_rng(11), 6000
+    if level == "fast":
+        sample = protocol.sample_aggregate(SameNumbers(Summation(2), (1, 1, 1))(repeats), rng)
+    else:
+        users, public = Users(np.arange(3)), Public(np.array([3]))
+        sample = np.stack([protocol.simulate_messages(users, public, rng) for _ in range(repeats)])
+    found, times = np.unique(sample, axis=0, return_counts=True)
+    observed = {tuple(row): int(t) for row, t in zip(found.tolist(), times.tolist(), strict=True)}
+    for counts, mass in law.items():
+        # Normal limit of a binomial count: 5.5 standard deviations and 3 events, missed once in 10^7 or less often.
+        assert abs(observed.get(counts, 0) - repeats * mass) < 5.5 * math.sqrt(repeats * mass) + 3
+    assert set(observed) <= set(law)
+
+
+def test_moments_of_the_counts():
+    """Section 6.3: means and variances of the messages of each kind."""
+    protocol = calibrated("correlated_sum", 500, 5, eps=2.0, delta=1e-3, accounting="exact", atoms="best")
+    holders, repeats = (100, 0, 50, 50, 200, 100), 40_000
+    counts = protocol.sample_aggregate(SameNumbers(Summation(5), holders)(repeats), np.random.default_rng(3))
+    a, design = protocol.design.central_ratio, protocol.design
+    mean, variance = np.zeros(11), np.zeros(11)
+    mean[6:] = holders[1:]
+    mean[[4, 6]] += a / (1 - a)
+    variance[[4, 6]] += a / (1 - a) ** 2
+    for index, shape, p in zip(design.indices, design.shapes, design.ratios, strict=True):
+        for message, times in atom_messages(index, 5, atoms=design.atoms, hubs=design.hubs or None).items():
+            mean[message + 5] += times * shape * p / (1 - p)
+            variance[message + 5] += times**2 * shape * p / (1 - p) ** 2
+    error = 5 * np.sqrt(variance / repeats) + 1e-9
+    assert np.all(np.abs(counts.mean(axis=0) - mean) < error)
+    assert_allclose(counts.var(axis=0), variance, rtol=0.08)
+    errors = counts @ np.arange(-5, 6) - np.dot(holders, range(6))
+    assert errors.var() == pytest.approx(2 * a / (1 - a) ** 2, rel=0.06)
+    # Zero-sum noise does not touch the error: no correlation with the other messages, 5 standard errors.
+    assert abs(np.corrcoef(errors, counts[:, 10])[0, 1]) < 5 / math.sqrt(repeats)
+
+
+@pytest.mark.parametrize("name", ["correlated_sum", "split_and_mix", "fragmented_rappor", "central_laplace"])
+def test_ten_million_users(name):
+    protocol = calibrated(name, 10**7, 5)
+    who = SameNumbers(Summation(5), (10**6, 10**6, 10**6, 10**6, 10**6, 5 * 10**6))(1)
+    estimate = protocol.simulate(who, np.random.default_rng(1))
+    assert abs(estimate[0] - 35e6) < 6 * rmse(protocol, 5) + 1
+
+
+# -- split-and-mix --------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("group", ["wide", "figure"])
+def test_sums_wrap_around_only_in_the_group_of_the_figure(group):
+    protocol = calibrated("split_and_mix", 100, 3, group=group)
+    for holders, total in (((0, 0, 0, 100), 300), ((100, 0, 0, 0), 0)):
+        estimate = protocol.simulate(SameNumbers(Summation(3), holders)(400), np.random.default_rng(2))
+        off = np.abs(estimate - total)
+        assert (off.max() > 200) == (group == "figure") and np.median(off) < 300
+        assert np.all(np.minimum(off, protocol.group_order - off) < 60)
+
+
+@pytest.mark.parametrize(
+    ("eps", "holders"),
+    [
+        (1.0, (100, 0, 0, 0)),
+        (1.0, (0, 0, 0, 100)),
+        (1.0, (25, 25, 25, 25)),
+        (0.05, (90, 10, 0, 0)),
+        (0.002, (40, 60, 0, 0)),
+    ],
+)
+@pytest.mark.parametrize("real", [False, True])
+def test_error_in_the_group_of_the_figure(eps, holders, real):
+    """The closed form against the law of the noise, and that against simulation."""
+    task = Summation(3, real=real)
+    protocol = calibrated("split_and_mix", 100, task, eps=eps, group="figure")
+    assert protocol.biased and not calibrated("split_and_mix", 100, task, eps=eps).biased
+    q, a, total = protocol.group_order, math.exp(-eps / 3), int(np.dot(holders, range(4)))
+    noise = np.arange(-int(150 / eps), int(150 / eps) + 1)
+    mass = (1 - a) / (1 + a) * a ** np.abs(noise)
+    decoded = protocol.estimate((total + noise)[:, None] % q, Public(np.full(noise.size, 100)))
+    error = decoded - total * protocol.numbers.step
+    mean, square = float(mass @ error), float(mass @ error**2)
+    who = SameNumbers(task, holders)
+    assert_allclose(protocol.expected_squared_error(who(2)), [square] * 2, rtol=1e-9)
+    assert_allclose(protocol.expected_variance(who(2)), [square - mean**2] * 2, rtol=1e-9)
+    # 4.5 standard errors each, missed once in 150,000.
+    repeats = 20_000
+    run = who(repeats)
+    seen = protocol.simulate(run, np.random.default_rng(8)) - run.truth
+    assert abs(seen.mean() - mean) < 4.5 * seen.std() / math.sqrt(repeats)
+    assert abs((seen**2).mean() - square) < 4.5 * (seen**2).std() / math.sqrt(repeats)
+    if total in (0, 300) and eps == 1.0:
+        assert abs(mean) > 50 * seen.std() / math.sqrt(repeats) * protocol.numbers.step  # biased indeed
+
+
+def test_error_in_the_group_of_the_figure_is_known_for_the_planned_users_alone():
+    protocol = calibrated("split_and_mix", 100, 3, group="figure")
+    fewer = SameNumbers(Summation(3), (40, 30, 10, 10))(1)
+    assert protocol.expected_variance(fewer) is protocol.expected_squared_error(fewer) is None
+    assert calibrated("split_and_mix", 100, 3).expected_variance(fewer) is not None
+
+
+def test_every_class_decodes_to_the_member_nearest_to_the_middle():
+    for order in (9, 10):
+        protocol = get("summation", "split_and_mix")(3, Numbers(2, False, 1), 1.0, 2, order, "figure")
+        sums = protocol.estimate(np.arange(order)[:, None], Public(np.full(order, 3)))
+        assert sorted(sums % order) == list(range(order))
+        # (n D / 2 - q / 2, n D / 2 + q / 2]
+        assert sums.min() > 3 - order / 2 and sums.max() <= 3 + order / 2
+
+
+def test_unproven_forms_have_no_privacy_profile():
+    for form, known in (("figure", False), ("average", False), ("worst_case", True), ("collision", True)):
+        pair = calibrated("split_and_mix", 1000, 3, form=form).privacy_profile()
+        assert (pair is not None) == known
+        if known:
+            assert 0 < float(pair.delta(1.0)) <= 1e-6 * (1 + 1e-9)
+
+
+# -- the central model ----------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("touched", [1, 2])
+def test_profile_of_discrete_laplace_noise(touched):
+    rate, shift, reach = 0.3, 3, 120
+    y = np.arange(-reach, reach + shift + 1)
+    one = np.exp(-rate * np.abs(y)) * math.tanh(rate / 2)
+    other = np.exp(-rate * np.abs(y - shift)) * math.tanh(rate / 2)
+    if touched == 2:
+        one, other = np.outer(one, one), np.outer(other, other)
+    for eps in (0.0, 0.2, 0.7, 1.1, 1.7):
+        direct = float(np.sum(np.maximum(one - math.exp(eps) * other, 0)))
+        assert float(LaplaceProfile(rate, shift, touched).delta(eps)) == pytest.approx(direct, abs=1e-12)
+
+
+# -- refusals -------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("name", ["correlated_sum", "split_and_mix", "fragmented_rappor"])
+def test_what_cannot_be_met_is_refused_with_a_reason(name):
+    protocol = get("summation", name)
+    accounting = protocol.accountings[0]
+    for budget, law, task, reason in (
+        (Budget(1, 1e-6), Binomial(99, 0.5), Summation(3), "Binomial"),
+        (Budget(1, 0), Fixed(99), Summation(3), "delta"),
+        (Budget(1, 1e-6), Fixed(99), Summation(3, signed=True), "negative"),
+        (Budget(1, 1e-6), Fixed(99), Summation(3, coordinates=2), "one sum"),
+    ):
+        with pytest.raises(Infeasible, match=reason):
+            protocol.calibrate(budget, law, task, accounting=accounting)
+
+
+def test_further_refusals():
+    real = Summation(9, real=True)
+    for name, task, options, error, reason in (
+        ("correlated_sum", 3, {"atoms": "star"}, ValueError, "halving"),
+        ("correlated_sum", 3, {"alphabet": "greek"}, ValueError, "alphabet"),
+        ("correlated_sum", 3, {"eps_star": 1.0}, Infeasible, "eps_star"),
+        ("correlated_sum", 30, {"accounting": "exact"}, Infeasible, "make designs"),
+        ("correlated_sum", 3, {"gamma": 0.6}, Infeasible, "gamma"),
+        ("real_sum", 3, {}, Infeasible, "real numbers"),
+        ("real_sum", real, {"levels": 0}, ValueError, "levels"),
+        ("sparse_sum", real, {}, Infeasible, "One sum"),
+        ("sparse_sum", Summation(3, coordinates=2), {"levels": 2}, Infeasible, "rounded"),
+        ("split_and_mix", 3, {"form": "best"}, ValueError, "form"),
+        ("split_and_mix", 3, {"group": "small"}, ValueError, "group"),
+        ("fragmented_rappor", 3, {"estimator": "mean"}, ValueError, "estimator"),
+    ):
+        with pytest.raises(error, match=reason):
+            calibrated(name, 1000, task, **options)
+    with pytest.raises(Infeasible, match="19 users"):
+        calibrated("split_and_mix", 18, 3)
+
+
+def test_wrong_inputs_are_refused():
+    protocol = calibrated("correlated_sum", 10, 3, accounting="exact")
+    for values in ([4], [-1]):
+        with pytest.raises(ValueError, match=r"0\.\.3"):
+            protocol.encode(Users(np.array(values)), np.random.default_rng(0))
+    counts = np.ones((2, 3), np.int64)
+    with pytest.raises(ValueError, match="counts must be"):
+        protocol.sample_aggregate(
+            Participants(Public(np.array([3, 3])), counts, np.zeros(2)), np.random.default_rng(0)
+        )
+
+
+@pytest.mark.parametrize(
+    ("name", "options"),
+    [
+        ("correlated_sum", {"atoms": "star", "alphabet": "used"}),
+        ("real_sum", {"atoms": "best", "levels": 3}),
+        ("sparse_sum", {"atoms": "halving", "levels": 2, "zeta": 0.4}),
+        ("fragmented_rappor", {"estimator": "centred", "calibration": "worst_case"}),
+        ("split_and_mix", {"form": "collision"}),
+        ("split_and_mix", {"group": "figure"}),
+    ],
+)
+def test_protocols_conform_with_other_options(name, options):
+    protocol = get("summation", name)
+    cases = [c for c in default_cases(protocol, options) if c.accounting == protocol.accountings[-1]]
+    check_protocol(protocol, cases)

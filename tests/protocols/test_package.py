@@ -1,0 +1,525 @@
+"""What stands behind the claims of the protocols: a label for every accounting, and witnesses of the violated ones."""
+
+import itertools
+import math
+import re
+from collections import Counter
+from dataclasses import dataclass, replace
+from functools import partial
+from pathlib import Path
+
+import numpy as np
+import pytest
+from scipy.stats import binom, hypergeom, nbinom
+
+import shuffledp
+from shuffledp.accounting import Infeasible, hockey_stick
+from shuffledp.accounting.functions import NAMED_FUNCTIONS
+from shuffledp.accounting.standing import EXACT, GUARANTEES, UPPER, Standing, weakest
+from shuffledp.populations import Binomial, Fixed, Poisson
+from shuffledp.protocols import available, conformance, get
+from shuffledp.protocols.frequency.local import Local
+from shuffledp.protocols.frequency.random_checkin import RandomCheckin
+from shuffledp.protocols.registry import interface_faults
+from shuffledp.tasks import TASK_KINDS, Budget, Frequency, Sets, Summation, Vectors
+
+CLONES = {"printed": "upper", "simplified": "unproven", "corrected": "upper", "exact": "upper"}
+CHECKIN = {"printed": "upper", "exact": "upper"}
+BOUNDS = {"printed": "upper", "exact": "upper"}
+THREE = {"printed": "upper", "corrected": "upper", "exact": "upper"}
+LABELS = {
+    ("frequency", "adaptive"): CLONES,
+    ("frequency", "amplified"): CLONES,
+    ("frequency", "correlated_noise"): BOUNDS,
+    ("frequency", "flexible_mix_dump"): {"printed": "violated", "corrected": "upper", "exact": "upper"},
+    ("frequency", "flexible_pure_dump"): {"printed": "violated", "corrected": "upper", "exact": "exact"},
+    ("frequency", "grr_blanket"): BOUNDS,
+    ("frequency", "local"): {"printed": "exact", "exact": "exact"},
+    ("frequency", "mix_dump"): BOUNDS,
+    ("frequency", "multi_exact"): {"exact": "upper"},
+    ("frequency", "multi_expected"): BOUNDS,
+    ("frequency", "multi_union"): {"printed": "violated", "corrected": "upper", "exact": "upper"},
+    ("frequency", "non_adaptive"): CLONES,
+    ("frequency", "private_coin"): BOUNDS,
+    ("frequency", "public_coin"): BOUNDS,
+    ("frequency", "pure_dump"): {"printed": "upper", "exact": "exact"},
+    ("frequency", "random_checkin"): CHECKIN,
+    ("frequency", "solh"): BOUNDS,
+    ("frequency", "truncation"): {"printed": "upper", "exact": "exact"},
+    ("sets", "balls_into_bins"): THREE,
+    ("sets", "segmented"): {"printed": "violated", "corrected": "upper", "exact": "upper"},
+    ("sets", "separate"): THREE,
+    ("sets", "separate_inverse_variance"): THREE,
+    ("sets", "separate_weighted"): THREE,
+    ("sets", "subset_local"): {"printed": "exact", "corrected": "exact", "exact": "exact"},
+    ("sets", "subset_shuffled"): {"printed": "violated", "corrected": "upper"},
+    ("summation", "central_laplace"): {"exact": "exact"},
+    ("summation", "correlated_sum"): THREE,
+    ("summation", "real_sum"): THREE,
+    ("summation", "sparse_sum"): THREE,
+    ("summation", "split_and_mix"): {"printed": "upper"},
+    ("vectors", "adaptive"): CLONES,
+    ("vectors", "amplified"): CLONES,
+    ("vectors", "local"): {"printed": "exact", "exact": "exact"},
+    ("vectors", "non_adaptive"): CLONES,
+    ("vectors", "random_checkin"): CHECKIN,
+}
+#: Says it by a label of its own rather than by a table.
+OTHERWISE = {("summation", "fragmented_rappor")}
+TASKS = {"frequency": Frequency(2), "summation": Summation(3), "sets": Sets(7, 2), "vectors": Vectors(3, 5.0)}
+OWN_TASKS = {"real_sum": Summation(4, real=True), "sparse_sum": Summation(2, coordinates=2)}
+#: So that not all items are sent, and that designs are found at once.
+OPTIONS = {"segmented": {"blankets": 1.0}, "real_sum": {"levels": 2}}
+#: Many users, so that the theorems hold.
+USERS = 20_000
+
+
+def calibrated(kind, name, accounting, **options):
+    population = Binomial(2 * USERS, 0.5) if name in ("random_checkin", "multi_union") else Fixed(USERS - 1)
+    if kind == "sets" or name == "split_and_mix":
+        population = Fixed(99)
+    if name == "public_coin":
+        population = Fixed(200_000)
+    task = OWN_TASKS.get(name, TASKS[kind])
+    return get(kind, name).calibrate(Budget(0.9, 1e-4), population, task, accounting=accounting, **options)
+
+
+def test_every_built_in_states_a_label_for_each_of_its_accountings():
+    registered = {(kind, name) for kind in TASK_KINDS for name in available(kind)}
+    assert registered == set(LABELS) | OTHERWISE
+    for (kind, name), expected in LABELS.items():
+        stated = {a: standing.guarantee for a, standing in get(kind, name).guarantees.items()}
+        assert stated == expected, (kind, name)
+        assert set(stated) == set(get(kind, name).accountings), (kind, name)
+
+
+@pytest.mark.parametrize(("kind", "name"), sorted(LABELS))
+def test_what_was_calibrated_says_under_which_accounting(kind, name):
+    for accounting, label in LABELS[kind, name].items():
+        options = OPTIONS.get(name, {})
+        protocol = calibrated(kind, name, accounting, **options)
+        assert protocol.calibrated_under == accounting
+        assert protocol.guarantee == label, accounting
+        assert bool(protocol.guarantee_note) == (label in ("unproven", "violated")), accounting
+        assert protocol == calibrated(kind, name, accounting, **options)
+        pair = protocol.privacy_profile()
+        if label == "exact":  # the pair's delta is the truth, or there is nothing to lose
+            assert pair.kind == "exact" or pair.delta(0.9) == 0, accounting
+        elif label == "upper" and pair is not None:
+            assert pair.kind in ("exact", "upper"), accounting
+            assert float(pair.delta(0.9)) <= 1e-4 * (1 + 1e-9), accounting
+
+
+def test_a_private_first_round_counts_too():
+    first = {"protocol": "flexible_pure_dump", "eps": 0.2, "delta": 1e-5, "options": {"rate": 0.05}}
+    task, budget = Sets(7, 2, levels=2), Budget((0.9, 1.2), 1e-4)
+
+    def label(how):
+        return get("sets", "segmented").calibrate(
+            budget, Fixed(USERS - 1), task, accounting="corrected", first_round={**first, "accounting": how}
+        )
+
+    weak, sound = label("printed"), label("exact")
+    assert (weak.guarantee, sound.guarantee) == ("violated", "upper")
+    assert "DUMP-N4" in weak.guarantee_note
+
+
+def test_options_that_matter():
+    flexible, ikos = get("frequency", "flexible_pure_dump"), get("summation", "split_and_mix")
+    everybody = flexible.calibrate(
+        Budget(0.9, 1e-4), Fixed(999), Frequency(2), rate=1.0, accounting="printed"
+    )
+    assert everybody.guarantee == "upper"  # then the number of senders is certain
+    shares = {
+        form: calibrated("summation", "split_and_mix", "printed", form=form).guarantee
+        for form in ("figure", "average", "worst_case", "collision")
+    }
+    assert shares == {
+        "figure": "unproven",
+        "average": "unproven",
+        "worst_case": "upper",
+        "collision": "upper",
+    }
+    assert "SUM-N2" in calibrated("summation", "split_and_mix", "printed", form="figure").guarantee_note
+    assert ikos.guarantees["printed"] == UPPER
+    for kind in ("frequency", "vectors"):
+        own = calibrated(kind, "random_checkin", "printed", threat="own_coin")
+        assert own.guarantee == "unproven"
+        assert "coin" in own.guarantee_note
+    withdrawn = calibrated("frequency", "correlated_noise", "printed", constants="conference")
+    assert withdrawn.guarantee == "unproven"
+    exact = calibrated("frequency", "correlated_noise", "exact", constants="conference")
+    assert exact.guarantee == "upper"  # which does not use them
+    poisson = get("frequency", "multi_union").calibrate(
+        Budget(0.5, 1e-4), Poisson(500.0), Frequency(2), accounting="printed"
+    )
+    assert poisson.guarantee == "upper"  # that row of Table II is a tail bound
+
+
+def test_within_their_proven_range_printed_theorems_are_bounds():
+    segmented = get("sets", "segmented")
+    everything = segmented.calibrate(
+        Budget(0.9, 1e-4), Fixed(USERS - 1), Sets(7, 2), blankets=50.0, accounting="printed"
+    )
+    assert set(everything.plan.rates) == {1.0}
+    assert everything.guarantee == "upper"
+    assert everything.privacy_profile() is not None
+    two_values = get("sets", "subset_shuffled").calibrate(
+        Budget(0.9, 1e-4), Fixed(99), Sets(2, 1), accounting="printed"
+    )
+    alone = get("sets", "subset_shuffled").calibrate(
+        Budget(0.9, 1e-4), Fixed(0), Sets(5, 1), accounting="printed"
+    )
+    assert two_values.guarantee == alone.guarantee == "upper"  # no residual component; nobody else's messages
+
+
+@pytest.mark.parametrize("name", ["balls_into_bins", "separate"])
+def test_published_calibrations_are_labelled_by_the_divergence(name):
+    calibrate, task = partial(get("sets", name).calibrate, accounting="printed"), Sets(17, 4)
+    fine = calibrate(Budget(0.9, 1e-4), Fixed(4999), task, calibration="analytic")
+    assert fine.guarantee == "upper"
+    # 32 ln(2/delta) / eps^2 goes to 0 for large budgets: for one item at 12 nats less than two messages are expected.
+    broken = calibrate(Budget(12.0, 1e-4), Fixed(4999), Sets(17, 1), calibration="analytic")
+    plan = broken.plan if name == "balls_into_bins" else broken.plan.groups[0]
+    assert plan.blankets_per_item < 20
+    assert float(broken.privacy_profile().delta(12.0)) > 1e-4
+    assert broken.guarantee == "unproven"
+
+
+# -- plug-ins ---------------------------------------------------------------------------------------------------
+
+
+def variant(**attributes):
+    """A plug-in made of LOCAL with other class variables."""
+    return dataclass(frozen=True)(type("Mine", (Local,), {"__annotations__": {}, **attributes}))
+
+
+@pytest.mark.parametrize("label", GUARANTEES)
+def test_a_plug_in_may_set_a_plain_class_variable(label):
+    mine = variant(guarantee=label)
+    assert interface_faults(mine) == []
+    protocol = mine.calibrate(Budget(1.0, 1e-3), Fixed(9), Frequency(2), accounting="printed")
+    assert protocol.guarantee == label
+    assert protocol.guarantee_note == ""
+
+
+def test_a_plug_in_that_says_nothing_has_an_upper_bound():
+    mine = variant(guarantees={})
+    assert interface_faults(mine) == []
+    assert (
+        mine.calibrate(Budget(1.0, 1e-3), Fixed(9), Frequency(2), accounting="printed").guarantee == "upper"
+    )
+
+
+def test_who_does_not_say_the_accounting_has_the_weakest_label():
+    mine = variant(guarantees={"printed": Standing("unproven", "why"), "exact": EXACT})
+    protocol = mine(Fixed(9), 1.0, 0, False, 2)
+    assert (protocol.guarantee, protocol.guarantee_note) == ("unproven", "why")
+
+
+@pytest.mark.parametrize(
+    ("attributes", "message"),
+    [
+        ({"guarantee": "best"}, "sets guarantee to 'best', expected one of exact, upper, approximate, unproven"),
+        ({"guarantee": 3}, "sets guarantee to 3, expected a text or a property"),
+        ({"guarantees": {"printed": UPPER}}, "states guarantees for printed, but its accountings are printed, exact"),
+        ({"guarantees": {"printed": "upper", "exact": "exact"}}, "expected a Standing per accounting"),
+    ],
+)  # fmt: skip
+def test_wrong_labels_are_faults(attributes, message):
+    assert any(message in fault for fault in interface_faults(variant(**attributes)))
+
+
+def test_a_doubt_needs_a_reason():
+    for label in ("unproven", "violated"):
+        with pytest.raises(ValueError, match=f"{label} needs a note"):
+            Standing(label)
+    with pytest.raises(ValueError, match="guarantee must be one of exact, upper"):
+        Standing("best")
+    with pytest.raises(ValueError, match="no weakest"):
+        weakest([])
+    assert weakest([EXACT, Standing("unproven", "a"), UPPER, Standing("unproven", "b")]).note == "a"
+
+
+def test_errata_named_in_reasons_exist():
+    claims = Path(shuffledp.__file__).parent / "claims"
+    known = set()
+    for path in claims.rglob("*.yaml"):
+        known |= set(re.findall(r"^\s*- id: (\S+)", path.read_text(encoding="utf-8"), re.MULTILINE))
+    sources = "".join(
+        path.read_text(encoding="utf-8") for path in (claims.parent / "accounting").rglob("*.py")
+    )
+    noted = [s.note for k, n in LABELS for s in get(k, n).guarantees.values()]
+    named = set(re.findall(r"\(([A-Z]+-[A-Z]?[\d.]+)\)", " ".join(noted) + sources))
+    assert {"SEG-6.1", "SEG-6.2", "RP-E16", "RP-E4", "DUMP-N4", "DUMP-N8", "SUM-N2", "SG-4"} <= named
+    assert named <= known
+    assert NAMED_FUNCTIONS  # their reasons stand in the same sources
+
+
+# -- witnesses: small cases by enumeration, without the accounting --------------------------------------------------
+
+
+def joined(*laws):
+    """Law of a sum of independent vectors of counts."""
+    total = {(0,) * len(next(iter(laws[0]))): 1.0}
+    for law in laws:
+        more = Counter()
+        for (x, p), (y, q) in itertools.product(total.items(), law.items()):
+            more[tuple(a + b for a, b in zip(x, y, strict=True))] += p * q
+        total = more
+    return total
+
+
+def divergence(one, other, eps):
+    return sum(max(p - math.exp(eps) * other.get(x, 0.0), 0.0) for x, p in one.items())
+
+
+def unit(item, d):
+    return tuple(int(i == item) for i in range(d))
+
+
+def times_in(note):
+    """The factors that a note names, in its order."""
+    return [float(x) for x in re.findall(r"([\d.]+) times", note)]
+
+
+def test_witness_of_segmented_as_printed():
+    d, n, eps, delta = 3, 5, 0.45, 1e-3
+    protocol = get("sets", "segmented").calibrate(
+        Budget(eps, delta), Fixed(n - 1), Sets(d, 1), blankets=2.0, accounting="printed"
+    )
+    rate, slots = protocol.plan.rates[0], protocol.plan.slots
+    assert (slots.count, slots.rate) == (2, 1.0)  # two blanket messages of each user for certain
+    blankets = joined(*[{unit(i, d): 1 / d for i in range(d)}] * (2 * n))
+
+    def report(item):
+        return {(0,) * d: 1 - rate, unit(item, d): rate}
+
+    known = divergence(joined(blankets, report(0)), joined(blankets, report(1)), eps)
+    unknown = max(
+        divergence(joined(rest, report(0)), joined(rest, report(1)), eps)
+        for others in itertools.combinations_with_replacement(range(d), n - 1)
+        for rest in [joined(blankets, *map(report, others))]
+    )
+    assert [float(f"{x / delta:.2g}") for x in (known, unknown)] == times_in(protocol.guarantee_note)
+    assert protocol.guarantee == "violated"
+    assert unknown > 5 * delta
+
+
+def test_witness_of_the_shuffled_subset_mechanism_as_printed():
+    d, n, eps, delta = 5, 4, 3.0, 1e-3
+    protocol = get("sets", "subset_shuffled").calibrate(
+        Budget(eps, delta), Fixed(n - 1), Sets(d, 1), accounting="printed"
+    )
+    assert protocol.mechanism.subset_size == 1  # randomized response
+    weight = math.exp(protocol.mechanism.eps_local)
+
+    def report(item):
+        return {unit(i, d): (weight if i == item else 1) / (weight + d - 1) for i in range(d)}
+
+    truth = max(
+        divergence(joined(rest, report(0)), joined(rest, report(1)), eps)
+        for others in itertools.combinations_with_replacement(range(d), n - 1)
+        for rest in [joined(*map(report, others))]
+    )
+    assert [round(truth / delta)] == times_in(protocol.guarantee_note)
+    assert protocol.guarantee == "violated"
+    sound = get("sets", "subset_shuffled").calibrate(
+        Budget(eps, delta), Fixed(n - 1), Sets(d, 1), accounting="corrected"
+    )
+    assert sound.mechanism.eps_local < protocol.mechanism.eps_local
+
+
+def test_witness_of_multi_union_as_printed():
+    trials, rate, eps, delta = 48_841, 0.01, 8.0, 1e-8
+    protocol = get("frequency", "multi_union").calibrate(
+        Budget(eps, delta), Binomial(trials, rate), Frequency(2), accounting="printed"
+    )
+    assert protocol.precision == 1
+    truth = 0.0
+    z = np.arange(60)
+    for n in range(200, 900):
+        shape = n / protocol.base_users
+        half = nbinom.pmf(z, shape, -math.expm1(-eps))
+        law = np.convolve(half, half[::-1])  # of the difference, -59..59
+        shifted = np.append(0.0, law[:-1])
+        truth += binom.pmf(n - 1, trials, rate) * np.maximum(shifted - math.exp(eps) * law, 0).sum()
+    assert [round(truth / delta, 1)] == times_in(protocol.guarantee_note)
+    assert protocol.guarantee == "violated"
+
+
+@pytest.mark.parametrize(
+    ("name", "options"), [("flexible_pure_dump", {}), ("flexible_mix_dump", {"eps_local": 600.0})]
+)
+def test_witness_of_flexible_dummies_as_printed(name, options):
+    n, rate, eps, delta = 3000, 0.06, 1.0, 3e-81
+    protocol = get("frequency", name).calibrate(
+        Budget(eps, delta), Fixed(n - 1), Frequency(2), rate=rate, accounting="printed", **options
+    )
+    truth = 0.0  # the total of the messages shows how many users send
+    for senders in range(100):
+        dummies = protocol.per_sender * senders
+        x = np.arange(dummies + 2)
+        one, other = binom.pmf(x - 1, dummies, 0.5), binom.pmf(x, dummies, 0.5)
+        truth += binom.pmf(senders, n, rate) * np.maximum(one - math.exp(eps) * other, 0).sum()
+    # With a local budget of 600 the law differs by n e^-600 at most, far below 3e-81.
+    assert [round(truth / delta, 1)] == times_in(protocol.guarantee_note)
+    assert protocol.guarantee == "violated"
+
+
+def test_witness_of_public_coin_beyond_its_proof():
+    n, eps, delta = 30_433, 1.0, 1e-3
+    calibrate = partial(get("frequency", "public_coin").calibrate, accounting="printed")
+    protocol = calibrate(Budget(eps, delta), Fixed(n - 1), Frequency(2), beyond_proof=True)
+    x = np.arange(n - 40, n + 1)
+    noise = binom.pmf(x, n, protocol.rate)
+    one = np.outer(np.append(0.0, noise), np.append(noise, 0.0))  # (1 + X, Y) of one row, against (X, 1 + Y)
+    other = np.outer(np.append(noise, 0.0), np.append(0.0, noise))
+    truth = np.maximum(one - math.exp(eps) * other, 0).sum()
+    assert truth > 400 * delta
+    assert f"a delta of {truth:.2f}" in protocol.guarantee_note
+    assert protocol.guarantee == "violated"
+    inside = calibrate(Budget(eps, delta), Fixed(2 * n), Frequency(2), beyond_proof=True)
+    assert inside.rate <= 0.5
+    assert inside.guarantee == "upper"
+
+
+# -- the claimed guarantees against the exact law of what the analyzer sees, for a handful of users --
+
+POPULATION = Binomial(24, 0.5)
+
+
+def ones_law(response, zeros, ones, length):
+    """Law of the number of ones reported by holders of 0 and of 1, padded to a length."""
+    law = np.convolve(
+        binom.pmf(np.arange(zeros + 1), zeros, response.lie),
+        binom.pmf(np.arange(ones + 1), ones, response.keep),
+    )
+    return np.pad(law, (0, length - len(law)))
+
+
+def filled_law(users, slots):
+    """Law of the number of filled slots, by adding users one by one."""
+    law = np.zeros(slots + 1)
+    law[0] = 1.0
+    for _ in range(users):
+        stay = law * np.arange(slots + 1) / slots
+        law = stay + np.append(0, (law * (1 - np.arange(slots + 1) / slots))[:-1])
+    return law
+
+
+def analyzer_view(protocol, n, first, other):
+    """Probabilities of all outcomes when user 1 holds `first` and the n - 1 others hold `other`."""
+    response = protocol.response
+    if isinstance(protocol, RandomCheckin):
+        m, rows = protocol.slots, []
+        for filled, weight in enumerate(filled_law(n, m)):
+            kept = hypergeom.pmf(1, n, 1, filled)  # user 1 is one of the kept
+            row = np.zeros(m + 1)
+            for chance, own in ((kept, 1), (1 - kept, 0)):
+                if chance > 0:
+                    ones = own * first + (filled - own) * other
+                    row += chance * ones_law(response, m - ones, ones, m + 1)
+            rows.append(weight * row)
+        return np.concatenate(rows)
+    added = int(protocol.dummies_added(np.array([n]))[0])
+    ones = first + (n - 1) * other
+    return ones_law(response, n + added - ones, ones, n + added + 1)
+
+
+def exact_delta(protocol, eps):
+    """Worst over the others' bit and the direction, for each eps; N is seen, so its law mixes."""
+    eps = np.asarray(eps, float)
+    window = POPULATION.window(1e-15)
+    worst = np.zeros_like(eps)
+    for other in (0, 1):
+        for one_way in (0, 1):
+            total = np.zeros_like(eps)
+            for others, weight in zip(window.support, window.pmf, strict=True):
+                views = [
+                    analyzer_view(protocol, int(others) + 1, bit, other) for bit in (one_way, 1 - one_way)
+                ]
+                assert views[0].sum() == pytest.approx(1)
+                with np.errstate(divide="ignore"):
+                    total += weight * hockey_stick(np.log(views[0]), np.log(views[1]), eps)
+            worst = np.maximum(worst, total)
+    return worst
+
+
+CLAIMS = [
+    (name, options, accounting)
+    for name, options in (
+        ("local", {}),
+        ("amplified", {}),
+        ("non_adaptive", {}),
+        ("non_adaptive", {"dummies": 200}),
+        ("adaptive", {}),
+        ("adaptive", {"dummies": 200}),
+        ("random_checkin", {}),
+    )
+    for accounting in ("printed", "corrected", "exact")
+    if accounting in get("frequency", name).accountings
+]
+
+
+@pytest.mark.parametrize(("name", "options", "accounting"), CLAIMS)
+@pytest.mark.parametrize(("eps", "delta"), [(0.3, 5e-2), (1.0, 1e-2), (1.0, 1e-3)])
+def test_no_claim_is_below_the_truth(name, options, accounting, eps, delta):
+    protocol_class = get("frequency", name)
+    protocol = protocol_class.calibrate(
+        Budget(eps, delta), POPULATION, Frequency(2), accounting=accounting, **options
+    )
+    points = np.array([0.5 * eps, eps])
+    truth, bound = exact_delta(protocol, points), protocol.privacy_profile().delta(points)
+    assert np.all(truth <= bound * (1 + 1e-9) + 1e-15)
+    assert truth[1] <= delta
+
+
+@pytest.mark.parametrize("name", ["amplified", "random_checkin"])
+def test_an_exact_claim_is_not_idle(name):
+    """A local budget far above the calibrated one breaks the promise, so the test above can fail."""
+    protocol = get("frequency", name).calibrate(
+        Budget(0.3, 5e-2), POPULATION, Frequency(2), accounting="exact"
+    )
+    assert protocol.eps_local > 0.45
+    assert exact_delta(replace(protocol, eps_local=3 * protocol.eps_local), 0.3) > 5e-2
+
+
+# -- the profile that a calibrated protocol states, at random budgets: at most the delta that was asked for --
+
+PROTOCOLS = [(kind, name) for kind in TASK_KINDS for name in available(kind)]
+#: Calibrations that are tried, and profiles that are checked: fewer where each takes about a second.
+TRIES = 60
+ENOUGH = {"frequency": 12, "vectors": 12, "sets": 4, "summation": 2}
+
+
+def random_budget(rng, like):
+    """A budget of as many levels: eps from 0.05 to 8, delta from 1e-9 to 0.5, or 0 where that is asked for."""
+    eps = sorted(np.exp(rng.uniform(math.log(0.05), math.log(8), len(like.levels))).tolist())
+    delta = math.exp(rng.uniform(math.log(1e-9), math.log(0.5))) if like.delta > 0 else 0.0
+    return Budget(tuple(eps) if isinstance(like.eps, tuple) else eps[0], delta, like.neighbours)
+
+
+@pytest.mark.parametrize(("kind", "name"), PROTOCOLS, ids=["-".join(p) for p in PROTOCOLS])
+def test_the_profile_keeps_the_delta_of_its_calibration(kind, name):
+    protocol_class = get(kind, name)
+    rng = np.random.default_rng([5, *name.encode()])
+    cases = conformance.default_cases(protocol_class)
+    feasible = checked = 0
+    for i in rng.permutation(TRIES):
+        case = cases[i % len(cases)]
+        case = replace(case, budget=random_budget(rng, case.budget))
+        try:
+            protocol = case.calibrate(protocol_class)
+        except Infeasible:
+            continue
+        feasible += 1
+        pair = protocol.privacy_profile()
+        if pair is None:
+            continue
+        checked += 1
+        delta = float(pair.delta(case.budget.levels[0]))
+        assert 0 <= delta <= case.budget.delta * (1 + 1e-9), f"{case}: {delta!r}"
+        if checked == ENOUGH[kind]:
+            break
+    assert feasible, "no budget was feasible: nothing was checked"

@@ -1,0 +1,170 @@
+"""The tests stand as the sources do: tests/X/test_Y.py is about src/shuffledp/X/Y.py.
+
+``test_package.py`` is about several modules of its folder's package, and a leading underscore is left out.
+"""
+
+from __future__ import annotations
+
+import ast
+from pathlib import Path
+
+import pytest
+
+TESTS = Path(__file__).resolve().parent
+SOURCE = TESTS.parent / "src/shuffledp"
+
+#: What is about no module: by file or folder, and what it is about.
+ELSEWHERE = {
+    "notebooks": "notebooks/",
+    "pipeline": "Snakefile and workflow/",
+    "test_environment.py": "Makefile, locks and environment.yml",
+    "test_layers.py": "imports, by docs/architecture.md",
+    "test_mirror.py": "the tests",
+    "test_time_table.py": "benchmarks/pipeline.py",
+    "test_other_pythons.py": "tools/other_pythons.py",
+}
+
+#: Modules without a file of their own in a folder without test_package.py, by the files that test them.
+IN_ANOTHER_FILE = {
+    "accounting/general/dummy_blanket.py": "accounting/dump/test_dummies.py",
+    "accounting/general/labeled_counts.py": "accounting/general/test_variation_ratio.py",
+    "accounting/random_population/closed_forms.py": "accounting/random_population/test_amplification.py",
+    "accounting/segmented/profile.py": "accounting/segmented/test_plans.py",
+    **dict.fromkeys(
+        [
+            f"audit/{name}.py"
+            for name in ["frequency", "messages", "sets", "settings", "summation", "vectors", "views"]
+        ],
+        "audit/test_auditor.py",
+    ),
+    "claims/named.py": "test_code_digest.py",
+    "claims/review.py": "claims/test_documents.py",
+    "claims/witness.py": "claims/witnesses/test_random_population.py",
+    "claims/witnesses/dump.py": "claims/test_dump.py",
+    "claims/witnesses/random_population_multi.py": "claims/witnesses/test_random_population.py",
+    "claims/witnesses/summation.py": "claims/test_summation.py",
+    **dict.fromkeys(
+        [
+            f"datasets/{n}.py"
+            for n in ["catalogue", "errors", "prepared", "sources", "substitutes", "summaries", "tables"]
+        ],
+        "datasets/test_preparation.py",
+    ),
+    "datasets/gradients.py": "experiments/sources/test_gradients.py",
+    "experiments/accuracy.py": "experiments/test_training.py",
+    "experiments/trained.py": "experiments/test_training.py",
+    **dict.fromkeys(
+        [
+            f"experiments/{name}.py"
+            for name in [
+                "bundle",
+                "computed",
+                "grid",
+                "participants",
+                "results",
+                "seeds",
+                "simulated",
+                "work",
+            ]
+        ],
+        "experiments/test_runner.py",
+    ),
+    "experiments/parts.py": "experiments/config/test_package.py",
+    "experiments/reach.py": "test_code_digest.py",
+    **dict.fromkeys(
+        [f"figures/{name}.py" for name in ["drawings", "plotter", "selection", "store", "style", "tables"]],
+        "figures/test_paper.py",
+    ),
+    "learning/curve.py": "learning/test_training.py",
+    "learning/installed.py": "learning/test_model.py",
+    "numerics/magnitudes.py": "accounting/general/test_profiles.py",
+    "numerics/remember.py": "accounting/random_population/test_dummies.py",
+    "utility/dump.py": "accounting/dump/test_flexible.py",
+    "utility/hadamard.py": "accounting/baselines/test_package.py",
+    "utility/hashing.py": "accounting/baselines/test_package.py",
+    "yamlfile.py": "experiments/config/test_package.py",
+}
+CLOCKS = {"time", "monotonic", "perf_counter", "process_time", "thread_time"}
+CLOCKS |= {f"{name}_ns" for name in CLOCKS}
+
+
+def files(folder: Path, pattern: str) -> list[str]:
+    return sorted(path.relative_to(folder).as_posix() for path in folder.rglob(pattern))
+
+
+def own_file(module: str) -> str:
+    """The test file of a module, by the mirror."""
+    path = Path(module)
+    return (path.parent / f"test_{path.stem.lstrip('_')}.py").as_posix()
+
+
+def package_file(module: str) -> str:
+    return (Path(module).parent / "test_package.py").as_posix()
+
+
+MODULES = [module for module in files(SOURCE, "*.py") if not module.endswith("__init__.py")]
+PACKAGES = [module for module in files(SOURCE, "*.py") if module.endswith("__init__.py")]
+TEST_FILES = files(TESTS, "test_*.py")
+
+
+def elsewhere(file: str) -> bool:
+    return file in ELSEWHERE or file.partition("/")[0] in ELSEWHERE
+
+
+def test_every_test_file_stands_where_its_module_stands():
+    places = {own_file(m) for m in MODULES} | {package_file(p) for p in PACKAGES}
+    lost = [file for file in TEST_FILES if file not in places and not elsewhere(file)]
+    assert not lost, "no module or package of src/shuffledp has these names: " + ", ".join(lost)
+
+
+def test_every_module_is_tested_somewhere():
+    alone = {m for m in MODULES if own_file(m) not in TEST_FILES and package_file(m) not in TEST_FILES}
+    assert alone == set(IN_ANOTHER_FILE), f"differ: {sorted(alone ^ set(IN_ANOTHER_FILE))}"
+    assert set(IN_ANOTHER_FILE.values()) <= set(TEST_FILES)
+
+
+def test_the_exceptions_exist():
+    assert all((TESTS / name).exists() for name in ELSEWHERE)
+
+
+# -- no test measures time ------------------------------------------------------------------------------------------
+
+
+def clocks(tree: ast.AST) -> list[str]:
+    """What a file reads of the clock; measuring belongs into benchmarks/, as ratios."""
+    found = [
+        f"line {node.lineno}: time.{node.attr}"
+        for node in ast.walk(tree)
+        if isinstance(node, ast.Attribute) and ast.unparse(node.value) == "time" and node.attr in CLOCKS
+    ]
+    found += [
+        f"line {node.lineno}: from time import {alias.name}"
+        for node in ast.walk(tree)
+        if isinstance(node, ast.ImportFrom) and node.module == "time"
+        for alias in node.names
+        if alias.name in CLOCKS
+    ]
+    return found + [
+        f"line {node.lineno}: timeit"
+        for node in ast.walk(tree)
+        if isinstance(node, ast.Import | ast.ImportFrom) and "timeit" in ast.unparse(node)
+    ]
+
+
+@pytest.mark.parametrize(
+    ("source", "count"),
+    [
+        ("import time\nx = time.perf_counter()", 1),
+        ("from time import monotonic", 1),
+        ("import timeit", 1),
+        ("import time\ntime.sleep(1)", 0),
+    ],
+)
+def test_clocks_are_found(source, count):
+    assert len(clocks(ast.parse(source))) == count
+
+
+def test_no_test_reads_a_clock():
+    """Except for waiting, which one helper does; see ``waiting.wait_until``."""
+    found = {file: clocks(ast.parse((TESTS / file).read_text("utf-8"))) for file in files(TESTS, "*.py")}
+    assert {file for file, lines in found.items() if lines} == {"waiting.py"}, found

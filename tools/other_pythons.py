@@ -1,0 +1,116 @@
+"""Run the unit tests on the other Python versions that the README says are supported.
+
+``python tools/other_pythons.py [VERSION ...] [-- pytest arguments]``; without a version, 3.12 and 3.13.
+
+Every version gets an environment of its own, ``.venv-3.12/`` and so on, made by the project's uv from the same lock
+files as ``.venv/``: that the pinned versions install there is part of what is tested. Left out are the pipeline, the
+notebooks and pages in a browser, which start programs of ``.venv/`` or do not depend on the version of Python.
+
+An interpreter must be installed: on the PATH as ``python3.12``, or under ``~/.pyenv/versions``. Nothing is downloaded
+but packages. A version without an interpreter is named, and the script then fails: what did not run did not pass.
+"""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parents[1]
+VERSIONS = ("3.12", "3.13")
+LOCKS = ("test", "learning")
+PYTEST = ("-m", "not pipeline and not browser", "--ignore=tests/notebooks")
+SINGLE = dict.fromkeys(("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"), "1")
+
+
+def version_of(interpreter: Path) -> str | None:
+    """``3.12`` for an interpreter that starts, None for one that does not."""
+    ask = "import sys; print('%d.%d' % sys.version_info[:2])"
+    try:
+        done = subprocess.run([interpreter, "-c", ask], capture_output=True, text=True, check=True)
+    except (OSError, subprocess.CalledProcessError):
+        return None
+    return done.stdout.strip()
+
+
+def candidates(version: str, path: str, home: Path) -> list[Path]:
+    """Where an interpreter may be, in the order in which they are tried."""
+    on_path = [Path(folder) / f"python{version}" for folder in path.split(os.pathsep) if folder]
+    return [*on_path, *sorted(home.glob(f".pyenv/versions/{version}.*/bin/python{version}"), reverse=True)]
+
+
+def find(version: str, path: str | None = None, home: Path | None = None) -> Path | None:
+    """Return an interpreter of this version, or None.
+
+    A file that is there but does not start does not count: pyenv puts such files on the PATH for every version.
+    """
+    places = candidates(version, os.environ.get("PATH", "") if path is None else path, home or Path.home())
+    return next((place for place in places if place.exists() and version_of(place) == version), None)
+
+
+def uv(*arguments: str) -> None:
+    """Run the project's own uv."""
+    environment = {**os.environ, "PYTHONPATH": str(ROOT / ".tools"), "UV_PYTHON_DOWNLOADS": "never"}
+    python = ROOT / ".venv/bin/python"
+    subprocess.run([python, "-m", "uv", *arguments], check=True, env=environment, cwd=ROOT)
+
+
+def environment_of(version: str, interpreter: Path) -> Path:
+    """Make the environment of a version anew where it is missing or older than a lock file; return its Python."""
+    folder = ROOT / f".venv-{version}"
+    python, stamp = folder / "bin/python", folder / ".installed"
+    locks = [ROOT / f"locks/{name}.txt" for name in LOCKS]
+    newest = max(path.stat().st_mtime for path in (*locks, ROOT / "pyproject.toml"))
+    if stamp.exists() and stamp.stat().st_mtime >= newest:
+        return python
+    uv("venv", "--quiet", "--clear", "--python", str(interpreter), str(folder))
+    for lock in locks:
+        uv(
+            "pip",
+            "install",
+            "--quiet",
+            "--python",
+            str(python),
+            "--require-hashes",
+            "--requirement",
+            str(lock),
+        )
+    uv("pip", "install", "--quiet", "--python", str(python), "--no-deps", "--editable", ".")
+    stamp.touch()
+    return python
+
+
+def passes(version: str, arguments: Sequence[str]) -> bool:
+    """Whether the unit tests pass on a version; says so, and why not."""
+    interpreter = find(version)
+    if interpreter is None:
+        print(f"Python {version}: no interpreter found. Install one, for example `pyenv install {version}`.")
+        return False
+    try:
+        python = environment_of(version, interpreter)
+    except subprocess.CalledProcessError as error:
+        print(f"Python {version}: the pinned packages cannot be installed ({error}).")
+        return False
+    done = subprocess.run(
+        [python, "-m", "pytest", *PYTEST, "-p", "no:cacheprovider", *arguments],
+        check=False,
+        cwd=ROOT,
+        env={**os.environ, **SINGLE},
+    )
+    print(f"Python {version} ({interpreter}): {'passed' if done.returncode == 0 else 'FAILED'}", flush=True)
+    return done.returncode == 0
+
+
+def main(arguments: Sequence[str]) -> int:
+    """Run every version, also after one has failed; 0 if all have passed."""
+    given = list(arguments)
+    cut = given.index("--") if "--" in given else len(given)
+    versions, rest = given[:cut] or list(VERSIONS), given[cut + 1 :]
+    passed = [passes(version, rest) for version in versions]
+    return 0 if all(passed) else 1
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))
