@@ -74,7 +74,7 @@ class Drawing:
             "labels": {m: experiment.methods[m].label for m in methods},
             "siblings": self._siblings(),
             "looks": self._looks(),
-            "grid": _plain(experiment.grid),
+            "grid": _plain(self._grid()),
             "accountings": experiment.accountings(methods),
             "repeats": experiment.repeats,
             "facts": _stated(experiment, self.where),
@@ -84,6 +84,14 @@ class Drawing:
             "scale": scale,
             "formats": list(self.formats(figure_formats)),
         }
+
+    def _grid(self) -> dict[str, list[Any]]:
+        """The grid without the variables that neither a method nor an axis refers to: of them nothing is drawn."""
+        experiment, entry = self.experiment, self.entry
+        used = set().union(*(experiment.variables(experiment.methods[m]) for m in entry["methods"]))
+        axes = {str(entry[axis]) for axis in ("x", "along", "panels", "curves", "files") if axis in entry}
+        used |= {*axes, *entry.get("rows", ()), *entry.get("columns", ()), *self.where}
+        return {name: values for name, values in experiment.grid.items() if name in used}
 
     def _alt(self) -> str:
         entry = self.entry

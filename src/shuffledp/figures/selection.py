@@ -78,13 +78,19 @@ def _entry(paper: Paper, part: str, name: str, raw: Mapping[str, Any]) -> dict[s
     joining = (
         m
         for m, method in methods.items()
-        if method.joins == "all" or f"{paper.key}.{name}" in (method.joins or ())
+        if (method.joins == "all" and _tells_methods_apart(raw))
+        or f"{paper.key}.{name}" in (method.joins or ())
     )
     entry = {**raw, "methods": own + [m for m in joining if m not in own]}
     _check_axes(entry, experiment, place)
     _check_quantity(entry, experiment, place)
     _check_formats(entry, place)
     return entry
+
+
+def _tells_methods_apart(raw: Mapping[str, Any]) -> bool:
+    """Whether several methods have room: in every figure, and in a table that has them as rows or columns."""
+    return "rows" not in raw or "method" in [*raw["rows"], *raw["columns"]]
 
 
 def _check_axes(entry: Mapping[str, Any], experiment: Experiment, place: str) -> None:

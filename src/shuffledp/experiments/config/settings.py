@@ -93,7 +93,7 @@ class Experiment:
         return shared
 
     def job(self, method_id: str, seed: int) -> dict[str, Any]:
-        """Everything that the job of one method depends on, and nothing else (plain data)."""
+        """Everything that the job of one method depends on, and nothing else (plain data); functions need no seed."""
         method = self.methods[method_id]
         what = {"options": dict(method.options), "arguments": dict(method.arguments)}
         shared = self.shared(method) if method.protocol else {}
@@ -110,7 +110,7 @@ class Experiment:
             "returns": method.returns,
             "accounting": list(method.accounting or self.accounting),
             "repeats": self.repeats if method.protocol else 1,
-            "seed": seed,
+            "seed": seed if method.protocol else None,
             "grid": {name: list(values) for name, values in self.grid.items() if name in used},
             **shared,
             **what,

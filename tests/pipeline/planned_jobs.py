@@ -1,0 +1,203 @@
+"""What the workflow would schedule, from the functions that make its rules' params and inputs, without Snakemake.
+
+workflow/rules/common.smk is run as it stands; what the other rule files say in their directives is repeated here in
+`planned`. A dry run of the real workflow is compared with it in test_reruns.py.
+"""
+
+import json
+from collections.abc import Collection, Iterable, Iterator, Mapping
+from copy import deepcopy
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+from types import CodeType, SimpleNamespace
+from typing import Any
+
+import pytest
+
+from shuffledp import code_digest, datasets
+from shuffledp.experiments.bundle import Bundle
+from shuffledp.experiments.config import baselines, experiments, loading
+from shuffledp.experiments.config.files import paper_files, read_yaml
+from shuffledp.experiments.training import TrainingFiles
+from shuffledp.figures import drawings
+
+ROOT = Path(__file__).resolve().parents[2]
+
+
+@dataclass(frozen=True)
+class Job:
+    """What Snakemake compares of a job: its params as text, its input files, and the files that it makes."""
+
+    params: str
+    inputs: frozenset[str]
+    outputs: frozenset[str] = frozenset()
+
+
+Jobs = Mapping[str, Job]
+
+
+class EntriesAlone:
+    """Stands in for the digest of code: which code a job begins with, without reading it."""
+
+    def __init__(self, root: Path) -> None:
+        self._root = root
+
+    def digest(self, *entries: str | Path) -> str:
+        return str([str(entry) for entry in entries])
+
+
+class Workflow:
+    """The workflow's helpers, run on configurations that are in no file.
+
+    ``papers`` are the contents of config/experiments/ by key. What one load checks of an experiment the next one does
+    not check again if nothing of it has changed, which makes a load cheap.
+    """
+
+    def __init__(self, patch: pytest.MonkeyPatch, root: Path = ROOT) -> None:
+        self.root = root
+        self.papers = {key: _apart(read_yaml(path)) for key, path in paper_files(root).items()}
+        self.config = _apart(read_yaml(root / "config/config.yaml"))
+        self._code = _compiled(root / "workflow/rules/common.smk")
+        by_file = {path.resolve(): key for key, path in paper_files(root).items()}
+        read_once = cache(read_yaml)
+
+        def reading(path: Path) -> Any:
+            key = by_file.get(path.resolve())
+            return deepcopy(read_once(path) if key is None else self.papers[key])
+
+        for module in (loading, baselines):
+            patch.setattr(module, "read_yaml", reading)
+        patch.setattr(loading, "experiment_from", _remembered(loading.experiment_from))
+        patch.setattr(experiments, "_check_resolved", _remembered(experiments._check_resolved))
+        patch.setattr(code_digest, "Code", EntriesAlone)
+
+    def jobs(self, config: Mapping[str, Any], papers: Mapping[str, Any] | None = None) -> Jobs:
+        """Every job behind the default target.
+
+        Raises
+        ------
+        SystemExit
+            If the configuration is refused, with the message.
+        """
+        usual = self.papers
+        self.papers = dict(papers or usual)
+        names: dict[str, Any] = {
+            "Path": Path,
+            "WorkflowError": RuntimeError,
+            "workflow": SimpleNamespace(basedir=str(self.root)),
+            "config": config,
+            "report": lambda path, **_: path,
+        }
+        try:
+            exec(self._code, names)
+        finally:
+            self.papers = usual
+        return planned(names)
+
+
+def _compiled(path: Path) -> CodeType:
+    return compile(path.read_text(encoding="utf-8"), str(path), "exec")
+
+
+def _apart(content: Any) -> Any:
+    """A copy in which what an anchor shares is a value of its own at each place."""
+    return json.loads(json.dumps(content))
+
+
+def _remembered(function: Any) -> Any:
+    """The function, which is not called again with arguments that it has returned for."""
+    results: dict[str, Any] = {}
+
+    def remembered(*arguments: Any) -> Any:
+        key = repr(arguments)
+        if key not in results:
+            results[key] = function(*arguments)
+        return results[key]
+
+    return remembered
+
+
+# -- the rules' directives -----------------------------------------------------------------------------------------
+
+
+def planned(names: Mapping[str, Any]) -> Jobs:
+    """Jobs by name: ``dataset D``, ``training P.R``, ``method P.E.M``, ``claims P.C``, ``draw P`` and ``pages``.
+
+    ``drawing P.F`` are the parts of ``draw P``, which are kept and not drawn again as long as they and their inputs are
+    the same. ``names`` are those of common.smk.
+    """
+    return dict(_with_data(dict(_made(names)), names))
+
+
+def _made(names: Mapping[str, Any]) -> Iterator[tuple[str, Job]]:
+    settings, results = names["SETTINGS"], names["RESULTS"]
+    for paper, run in names["TRAINING"]:
+        where = SimpleNamespace(paper=paper, run=run)
+        files = TrainingFiles.of(Path(results), paper, run)
+        params = [names["training_job"](where), names["checkpoint_of"](where)]
+        made = (files.curve, files.provenance, files.checksum)
+        yield f"training {paper}.{run}", _job(params, names["data_to_train_on"](where), made)
+    for paper, experiment, method in names["SETUPS"]:
+        where = SimpleNamespace(paper=paper, experiment=experiment, method=method)
+        params = [names[part](where) for part in ("job_of", "code_of_method", "results_folder")]
+        bundle = Bundle.of(Path(results), paper, experiment, method)
+        yield f"method {paper}.{experiment}.{method}", _job(params, names["data_of"](where), _files(bundle))
+    pages: list[str] = []
+    for paper in settings.papers.values():
+        job = drawings.paper_job(paper, settings, names["CAPTIONS"])
+        for claim in paper.claims:
+            table = drawings.claim_file(Path(results), paper.key, claim)
+            code = names["code_of_claim"](SimpleNamespace(paper=paper.key, claim=claim))
+            yield f"claims {paper.key}.{claim}", _job(code, [], [table, table.with_suffix(".sha256")])
+        files = drawings.drawings_of(paper)
+        for name in dict.fromkeys(part["name"] for part in job["drawings"]):
+            own = [part for part in job["drawings"] if part["name"] == name]
+            read = names["bundles_for"]([file for file in files if file.name == name])
+            tables = [part["table"] for part in own if part["kind"] == "claims"]
+            yield f"drawing {paper.key}.{name}", _job(own, [*read, *tables, *names["captions_of"](own)])
+        read = names["bundles_for"](files) + names["claims_of"](paper)
+        drawn = names["drawn_files"](paper)
+        pages += drawn
+        yield f"draw {paper.key}", _job(job, read + names["captions_of"](job["drawings"]), drawn)
+    yield "pages", _job(list(settings.papers), pages, [f"{results}/index.html"])
+
+
+def _with_data(jobs: Jobs, names: Mapping[str, Any]) -> Iterator[tuple[str, Job]]:
+    """With the data sets that something needs."""
+    needed = frozenset().union(*(job.inputs for job in jobs.values()))
+    yield from jobs.items()
+    for name in datasets.NAMES:
+        files = names["prepared_files"](name)
+        if needed & set(files):
+            yield f"dataset {name}", _job([name, names["SETTINGS"].data_source], [], files)
+
+
+def _files(bundle: Bundle) -> list[Path]:
+    return [bundle.cells, bundle.values, bundle.provenance, bundle.checksum]
+
+
+def _job(params: Any, inputs: Iterable[Any], outputs: Iterable[Any] = ()) -> Job:
+    return Job(json.dumps(params), frozenset(map(str, inputs)), frozenset(map(str, outputs)))
+
+
+def scheduled(before: Jobs, after: Jobs) -> set[str]:
+    """Jobs that run after a change: new or with other params or files, or reading what such jobs make."""
+    changed = {name for name, job in after.items() if before.get(name) != job}
+    while True:
+        anew = frozenset().union(*(after[name].outputs for name in changed)) if changed else frozenset()
+        more = {name for name, job in after.items() if job.inputs & anew} - changed
+        if not more:
+            return changed
+        changed |= more
+
+
+def by_rule(jobs: Collection[str]) -> dict[str, int]:
+    """How many jobs Snakemake's own list has of each rule; parts of drawing jobs are none."""
+    counts: dict[str, int] = {}
+    for name in jobs:
+        kind, _, what = name.partition(" ")
+        rule = {"dataset": f"dataset_{what}", "draw": f"draw_{what}", "claims": "claim_table"}.get(kind, kind)
+        if kind != "drawing":
+            counts[rule] = counts.get(rule, 0) + 1
+    return counts
