@@ -11,12 +11,12 @@ from xdist.scheduler import LoadScopeScheduling
 
 TESTS = Path(__file__).resolve().parent
 #: Files whose tests share nothing: one process per protocol, so that no process is left with all of them.
-BY_PROTOCOL = {"protocols/test_conformance.py"}
+BY_PROTOCOL = {"protocols/conformance/test_package.py"}
 #: What begins first, because it takes longest; the small files fill up what is left.
 FIRST = (
     "pipeline/test_quick_run.py",
     "pipeline/",
-    "protocols/test_conformance.py",
+    "protocols/conformance/test_package.py",
     "claims/test_summation.py",
 )
 

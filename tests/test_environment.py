@@ -82,10 +82,10 @@ def test_shared_packages_have_one_version_in_all_locks():
 # -- what is imported is declared, and the other way round ------------------------------------------------------
 
 # Packages that are imported under another name than they are installed by.
-INSTALLED_AS = {"sklearn": "scikit-learn", "yaml": "pyyaml"}
+INSTALLED_AS = {"sklearn": "scikit-learn", "xdist": "pytest-xdist", "yaml": "pyyaml"}
 # Declared for what they do when called or found, nobody imports them.
 CALLED = {
-    "test": r"ipykernel|mypy|ruff|snakefmt|pytest-xdist|(pandas|scipy)-stubs|types-.*",
+    "test": r"ipykernel|mypy|ruff|snakefmt|(pandas|scipy)-stubs|types-.*",
     "benchmarks": "statsmodels|xxhash",  # the first is missing in what pure-ldp declares; it needs the second below 4
 }
 

@@ -43,7 +43,7 @@ def test_looks_begin_again_when_all_are_taken():
 
 def test_a_drawing_depends_on_the_looks_of_its_own_methods(settings_with, tmp_path):
     paper = settings_with("looks: {constant: 4, local: 0}\n").papers["demo"]
-    jobs = {d.id: d.job("results", ["png"], tmp_path) for d in drawings_of(paper)}
+    jobs = {d.id: d.job("results", ["png"], tmp_path, "paper") for d in drawings_of(paper)}
     assert jobs["fig1_exact"]["looks"] == {"constant": 4, "local": 0}
     assert jobs["fig2"]["looks"] == {"local": 0}  # its curves are the values of a variable, not the methods
     assert jobs["errors"]["looks"] == {}

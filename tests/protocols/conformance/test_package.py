@@ -12,7 +12,7 @@ from shuffledp.protocols import available, conformance, get
 from shuffledp.protocols.conformance.running import calibrated
 from shuffledp.tasks import TASK_KINDS
 
-PLUGINS = Path(__file__).parent / "plugins"
+PLUGINS = Path(__file__).parents[1] / "plugins"
 PROTOCOLS = [(kind, name, ()) for kind in TASK_KINDS for name in available(kind)]
 PROTOCOLS += [
     ("frequency", "four_methods.py:Coin", ()),
@@ -119,7 +119,7 @@ def test_cases_can_bring_their_own_participants():
 
 
 def test_baseline_of_the_readme_conforms(tmp_path: Path) -> None:
-    readme = (Path(__file__).parents[2] / "README.md").read_text(encoding="utf-8")
+    readme = (Path(__file__).parents[3] / "README.md").read_text(encoding="utf-8")
     code = readme[readme.index("## Add your own baseline") :].split("```python\n")[1].split("```")[0]
     (tmp_path / "half_budget.py").write_text(code)
     found = get("frequency", f"{tmp_path}/half_budget.py:HalfBudget")
