@@ -192,6 +192,11 @@ def methods_drawn(paper: Any, entry: Any) -> list[str]:
     return list(entry.get("methods") or paper["experiments"][entry["experiment"]]["methods"])
 
 
+def among_looks(paper: Any, entry: Any) -> set[str]:
+    every = paper["experiments"][entry["experiment"]]["methods"]
+    return set(every if entry.get("curves", "method") == "method" else methods_drawn(paper, entry))
+
+
 def names_axis(entry: Any, variable: str) -> bool:
     return variable in [
         *(entry.get(axis) for axis in AXES),
@@ -293,6 +298,16 @@ def of_paper(key: str, before: Any, after: Any, place: Place) -> Reach:
         return of_experiment(key, before, after, str(place[1]), place[2:])
     if part == "training":
         return of_training(key, after, str(place[1]), str(place[2]))
+    if (
+        part == "looks"
+    ):  # handed out among all methods of the experiment, unless curves are values of a variable
+        return Reach(
+            drawings=frozenset(
+                f"{key}.{f}"
+                for f, entry in entries(after)
+                if f in after.get("figures", {}) and place[1] in among_looks(after, entry)
+            )
+        )
     assert part in ("figures", "tables", "claims"), f"no role for {place}"
     return Reach(drawings=frozenset({f"{key}.{place[1]}"}))
 
