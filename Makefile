@@ -64,6 +64,16 @@ all: .venv/.installed-run .venv/.installed-learning  ## The papers' own settings
 report: all  ## Additionally results/report.html, one self-contained file
 	@$(SNAKEMAKE) --report results/report.html
 
+# Training takes an hour, so it is compared where there is a curve already; leaving it out would take accuracies away there.
+.PHONY: verify
+verify: .venv/.installed-run  ## Run what is missing at the papers' scale, without training; compare with reference/
+	@$(SNAKEMAKE) runs --config learning=$(if $(wildcard results/training/*/*.sha256),auto,skip)
+	@$(BIN)/shuffledp verify
+
+.PHONY: reference
+reference: .venv/.installed-run .venv/.installed-learning  ## Make the results of `make all` the reference (maintainers)
+	@$(BIN)/shuffledp reference
+
 .PHONY: repair
 repair: .venv/.installed-run  ## Remove every result that does not match its checksum; the next run rebuilds it
 	@$(BIN)/shuffledp repair

@@ -49,6 +49,7 @@ ALLOWED: dict[str, set[str] | None] = {
     },
     "figures": {"experiments", "storage"},
     "claims": {"utility", "accounting", "numerics", "populations", "storage", "yamlfile"},
+    "reference": {"columns", "experiments", "storage"},
     "pages": {"storage"},
     "cli": None,
 }

@@ -149,6 +149,57 @@ def _export(results: Path, target: Path) -> int:
     return count
 
 
+_folder = click.Path(file_okay=False, path_type=Path)
+reference_option = click.option(
+    "--reference", "kept", type=_folder, default=Path("reference"), help="Folder of the reference results."
+)
+
+
+@main.command()
+@click.option("--results", type=_folder, default=Path("results"), help="Folder of the run that is compared.")
+@reference_option
+def verify(results: Path, kept: Path) -> None:
+    """Compare a run with the reference results: 0 if it agrees, 1 if not, 2 if something cannot be compared."""
+    from shuffledp.reference.comparison import REFUSED, compare
+    from shuffledp.reference.files import read
+    from shuffledp.reference.report import report
+    from shuffledp.reference.snapshot import of_results
+    from shuffledp.storage import IntegrityError
+
+    try:
+        comparison = compare(read(kept), of_results(results))
+    except (ValueError, IntegrityError) as error:
+        click.echo(f"Error: {error}", err=True)
+        raise SystemExit(REFUSED) from None
+    for line in report(comparison):
+        click.echo(line)
+    raise SystemExit(comparison.exit_code)
+
+
+@main.command()
+@configured
+@reference_option
+def reference(configfile: str | None, kept: Path) -> None:
+    """Make the results of this configuration the reference (maintainers)."""
+    from shuffledp.reference.eligible import objections
+    from shuffledp.reference.files import write
+    from shuffledp.reference.snapshot import of_results
+    from shuffledp.storage import IntegrityError
+
+    settings = _settings(configfile)
+    results = Path(settings.results)
+    try:
+        found = list(objections(settings, results))
+        if found:
+            more = f"\n{len(found) - 10} more" if len(found) > 10 else ""
+            raise click.ClickException("\n".join(found[:10]) + more)
+        written = write(kept, of_results(results))
+    except (ValueError, IntegrityError) as error:
+        raise click.ClickException(str(error)) from None
+    size = sum(path.stat().st_size for path in written)
+    click.echo(f"{len(written)} files, {size / 1e6:.1f} MB, written to {kept}")
+
+
 @main.command()
 @configured
 def repair(configfile: str | None) -> None:

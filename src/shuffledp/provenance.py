@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import contextlib
 import platform
 import subprocess
 from collections.abc import Mapping
+from hashlib import sha256
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import Any
@@ -21,6 +23,24 @@ def versions() -> dict[str, str]:
         except PackageNotFoundError:
             found[package] = "not installed"
     return found
+
+
+def machine() -> dict[str, str]:
+    """What the last bits of numbers depend on besides versions: processor, a digest of its features, the C library."""
+    model, features = platform.processor(), ""
+    with contextlib.suppress(OSError):
+        lines = Path("/proc/cpuinfo").read_text(encoding="utf-8", errors="replace").splitlines()
+        about = {name.strip(): value.strip() for name, _, value in (line.partition(":") for line in lines)}
+        model = about.get("model name", model)
+        flags = " ".join(sorted(about.get("flags", about.get("Features", "")).split()))
+        features = sha256(flags.encode()).hexdigest()[:12] if flags else ""
+    return {
+        "system": platform.system(),
+        "architecture": platform.machine(),
+        "processor": model,
+        "features": features,
+        "libc": " ".join(platform.libc_ver()).strip(),
+    }
 
 
 def commit(folder: Path) -> str:
@@ -45,5 +65,6 @@ def of_job(job: Mapping[str, Any], job_hash: str, data: Mapping[str, Any], root:
         "seed": job["seed"],
         "data": dict(data),
         "versions": versions(),
+        "machine": machine(),
         "commit": commit(root),
     }
