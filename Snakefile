@@ -42,6 +42,7 @@ rule all:
         f"{RESULTS}/index.html",
         [drawn_files(paper) for paper in SETTINGS.papers.values()],
         [results_of(paper) for paper in SETTINGS.papers.values()],
+        HEADLINES,
 
 
 # The results alone, which is what a comparison with the reference needs.

@@ -235,7 +235,7 @@ def starts() -> dict[str, tuple]:
         found.setdefault((SCRIPTS / "run_method.py", *entries(job, ROOT)), name)
     for paper, name in CLAIMS:
         found.setdefault((SCRIPTS / "claim_table.py", *claims.entries(paper, name)), f"claims {paper} {name}")
-    for script in ("draw_paper", "pages", "prepare_dataset", "train"):
+    for script in ("draw_paper", "headlines", "pages", "prepare_dataset", "train"):
         found[(SCRIPTS / f"{script}.py",)] = script
     return {name: start for start, name in found.items()}
 
@@ -289,7 +289,7 @@ def loaded():
 
 def test_every_kind_of_job_is_looked_at():
     assert len(JOBS) > 100
-    assert {"draw_paper", "pages", "prepare_dataset", "train"} < set(STARTS)
+    assert {"draw_paper", "headlines", "pages", "prepare_dataset", "train"} < set(STARTS)
     assert any(name.startswith("claims") for name in STARTS)
 
 

@@ -48,7 +48,7 @@ ALLOWED: dict[str, set[str] | None] = {
         "yamlfile",
     },
     "figures": {"experiments", "storage"},
-    "claims": {"utility", "accounting", "numerics", "populations", "storage", "yamlfile"},
+    "claims": {"utility", "accounting", "experiments", "numerics", "populations", "storage", "yamlfile"},
     "reference": {"columns", "experiments", "storage"},
     "pages": {"storage"},
     "cli": None,
@@ -57,6 +57,8 @@ MAY_PRINT = {"cli"}
 # "selection.py and drawings.py turn the checked configuration [..] into plain data [..], and the rest draws from such
 # data and the reader of results."
 FIGURES_MAY_USE = {"experiments.results", "experiments.bundle"}
+# Claims that results decide read them, and know nothing of how they came about.
+READS_RESULTS = "claims.evidence"
 PLANS_FIGURES = {"figures.drawings", "figures.selection"}
 
 
@@ -208,6 +210,17 @@ def test_figures_read_results_and_nothing_else_of_experiments_and_plan_from_the_
         if (layer_of(name) == "experiments" or name.startswith(tuple(PLANS_FIGURES)))
         and ".".join(name.split(".")[:2])
         not in (FIGURES_MAY_USE | ({"experiments.config"} if module in PLANS_FIGURES else set()))
+    ]
+    assert not wrong, "\n".join(wrong)
+
+
+def test_claims_read_results_in_one_place_and_nothing_else_of_experiments():
+    wrong = [
+        f"{module}, line {line}: imports {name}"
+        for module, tree in of_layer("claims").items()
+        for line, name in imported(tree, module, package=module in PACKAGES)
+        if layer_of(name) == "experiments"
+        and not (module == READS_RESULTS and ".".join(name.split(".")[:2]) in FIGURES_MAY_USE)
     ]
     assert not wrong, "\n".join(wrong)
 

@@ -122,7 +122,8 @@ def _remembered(function: Any) -> Any:
 
 
 def planned(names: Mapping[str, Any]) -> Jobs:
-    """Jobs by name: ``dataset D``, ``training P.R``, ``method P.E.M``, ``claims P.C``, ``draw P`` and ``pages``.
+    """Jobs by name: ``dataset D``, ``training P.R``, ``method P.E.M``, ``claims P.C``, ``draw P``, ``headlines``
+    and ``pages``.
 
     ``drawing P.F`` are the parts of ``draw P``, which are kept and not drawn again as long as they and their inputs are
     the same. ``names`` are those of common.smk.
@@ -160,7 +161,9 @@ def _made(names: Mapping[str, Any]) -> Iterator[tuple[str, Job]]:
         drawn = names["drawn_files"](paper)
         pages += drawn
         yield f"draw {paper.key}", _job(job, read + names["captions_of"](job["drawings"]), drawn)
-    yield "pages", _job(list(settings.papers), pages, [f"{results}/index.html"])
+    headlines = names["HEADLINES"]
+    yield "headlines", _job(names["HEADLINES_JOB"], names["bundles_of_headlines"](), headlines)
+    yield "pages", _job(list(settings.papers), [*pages, *headlines], [f"{results}/index.html"])
 
 
 def _with_data(jobs: Jobs, names: Mapping[str, Any]) -> Iterator[tuple[str, Job]]:

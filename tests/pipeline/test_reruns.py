@@ -18,6 +18,7 @@ import yaml
 from planned_jobs import ROOT, Jobs, Workflow, by_rule, scheduled
 
 from pipeline_project import Project
+from shuffledp.claims.headlines import HEADLINES
 from shuffledp.experiments import training
 from shuffledp.experiments.bundle import CELL_NUMBERS
 from shuffledp.experiments.config.files import merged, read_yaml
@@ -42,6 +43,14 @@ def workflow(monkeypatch: pytest.MonkeyPatch) -> Workflow:
     monkeypatch.setattr(training, "available", lambda: True)  # with or without JAX
     return Workflow(monkeypatch)
 
+
+# What the headline claims of the papers are decided by.
+HEADLINE_METHODS = frozenset(
+    f"{claim.paper}.{experiment}.{method}"
+    for claim in HEADLINES
+    for experiment, methods in claim.reads.items()
+    for method in methods
+)
 
 # -- leaves ----------------------------------------------------------------------------------------------------------
 
@@ -324,7 +333,8 @@ def everything_behind(reach: Reach, papers: Papers, pages: bool = False) -> set[
     drawn |= {m.partition(".")[0] for m in reach.methods if m.partition(".")[0] in drawn}
     jobs = {f"method {m}" for m in reach.methods} | {f"training {t}" for t in reach.trainings}
     jobs |= {f"drawing {d}" for d in drawings} | {f"draw {key}" for key in drawn}
-    return jobs | ({"pages"} if drawn or pages else set())
+    judged = {"headlines"} if reach.methods & HEADLINE_METHODS else set()
+    return jobs | judged | ({"pages"} if drawn or judged or pages else set())
 
 
 # -- every leaf ----------------------------------------------------------------------------------------------------
@@ -432,7 +442,7 @@ def of_run(papers: Papers, before: Mapping[str, Any], place: Place) -> set[str]:
         simulated = everything(papers, lambda e, m: "function" not in m or "training" in m)
         return everything_behind(Reach(simulated, trainings, manifests=every), papers)
     if place[0] == "papers":
-        return {"pages"}
+        return {"headlines", "pages"}
     if place[0] == "results":
         claims = frozenset(
             f"{key}.{claim}" for key, paper in papers.items() for claim in paper.get("claims", {})

@@ -6,6 +6,7 @@ import sys
 from filelock import FileLock, Timeout
 
 from shuffledp import datasets
+from shuffledp.claims import headlines
 from shuffledp.claims import tables as claims
 from shuffledp.code_digest import Code
 from shuffledp.experiments.bundle import Bundle
@@ -224,6 +225,33 @@ def claims_of(paper):
 
 def code_of_claim(wildcards):
     return code_of("claim_table.py", *claims.entries(wildcards.paper, wildcards.claim))
+
+
+# The headline claim of each paper, beside it the checksum: decided by results, shown on the page.
+HEADLINES = [f"{RESULTS}/claims/headlines.csv", f"{RESULTS}/claims/headlines.sha256"]
+HEADLINES_JOB = headlines.job(
+    RESULTS,
+    {
+        paper.key: {e.id: list(e.methods) for e in paper.experiments.values()}
+        for paper in SETTINGS.papers.values()
+    },
+    SETTINGS.shortened,
+)
+
+
+def bundles_of_headlines():
+    """Results that the headline claims read."""
+    bundles = (
+        Bundle.of(Path(RESULTS), paper, experiment, method)
+        for paper, about in HEADLINES_JOB["papers"].items()
+        for experiment, methods in about["methods"].items()
+        for method in methods
+    )
+    return [
+        str(path)
+        for b in bundles
+        for path in (b.cells, b.values, b.provenance, b.checksum)
+    ]
 
 
 def claims_in_report(paper):

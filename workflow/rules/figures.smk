@@ -18,6 +18,24 @@ rule claim_table:
         "../scripts/claim_table.py"
 
 
+rule headlines:
+    """Decide the headline claim of every paper by the closed forms of its results."""
+    input:
+        bundles_of_headlines(),
+    output:
+        table=HEADLINES[0],
+        checksum=HEADLINES[1],
+    log:
+        f"{LOGS}/{RESULTS}/headlines.log",
+    benchmark:
+        f"{LOGS}/{RESULTS}/headlines.benchmark.tsv"
+    params:
+        job=HEADLINES_JOB,
+        code=code_of("headlines.py"),
+    script:
+        "../scripts/headlines.py"
+
+
 for paper in SETTINGS.papers.values():
     files = drawings.drawings_of(paper)
     job = drawings.paper_job(paper, SETTINGS, CAPTIONS)

@@ -5,6 +5,7 @@ rule pages:
     """One page that shows everything, readable offline."""
     input:
         [drawn_files(paper) for paper in SETTINGS.papers.values()],
+        HEADLINES,
     output:
         f"{RESULTS}/index.html",
     log:

@@ -1,0 +1,70 @@
+"""What claims read of results: closed forms and cells of a method under one accounting, by grid point."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import pandas as pd
+
+from shuffledp.experiments.bundle import Bundle
+from shuffledp.experiments.results import read
+
+
+class Untestable(Exception):  # noqa: N818  (a result, no mistake)
+    """Results cannot decide a claim; the message says what is missing."""
+
+
+@dataclass(frozen=True)
+class Evidence:
+    """Results of one paper.
+
+    Attributes
+    ----------
+    results : Path
+        Folder of the results.
+    paper : str
+        Key.
+    methods : mapping of str to sequence of str
+        By experiment, the methods that there are.
+    """
+
+    results: Path
+    paper: str
+    methods: Mapping[str, Sequence[str]]
+
+    def cells(self, experiment: str, method: str, accounting: str) -> pd.DataFrame:
+        """Feasible cells with their closed form as the column ``closed_form``, indexed by the method's grid variables.
+
+        Raises
+        ------
+        Untestable
+            If the configuration has no such method, or nothing of it is feasible under this accounting.
+        IntegrityError
+            If a file does not match its checksum.
+        """
+        if method not in self.methods.get(experiment, ()):
+            raise Untestable(f"the configuration has no method {self.paper}.{experiment}.{method}")
+        found = read({method: Bundle.of(self.results, self.paper, experiment, method)})
+        variables = list(found.provenance[method]["job"]["grid"])
+        closed = found.values[found.values["kind"] != "simulated"].set_index("cell")["value"]
+        # Accuracies of training runs are simulations, whatever their kind is called: a claim on them reads curves.
+        closed = closed[~closed.index.duplicated()]
+        chosen = found.cells[(found.cells["accounting"] == accounting) & (found.cells["status"] == "ok")]
+        if chosen.empty:
+            raise Untestable(f"{self.paper}.{experiment}.{method} has no result with {accounting} accounting")
+        return chosen.assign(closed_form=chosen["cell"].map(closed)).set_index(variables).sort_index()
+
+    def closed_forms(self, experiment: str, method: str, accounting: str) -> pd.Series[float]:
+        """Expected or computed values, indexed by the method's grid variables; raises as `cells`.
+
+        Raises
+        ------
+        Untestable
+            If a feasible cell has no closed form.
+        """
+        values = self.cells(experiment, method, accounting)["closed_form"]
+        if values.isna().any():
+            raise Untestable(f"{self.paper}.{experiment}.{method} has no closed form")
+        return values
