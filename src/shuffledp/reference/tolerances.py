@@ -25,8 +25,8 @@ HEAVIEST = 7.0
 """Variance of the difference of the logarithms of two standard errors, times the number of repeats less 1: half of
 the kurtosis less 1, which is 15 for the squared error of one normal estimate, the heaviest of the metrics."""
 ACCURACY = 0.005
-"""Absolute, 50 of 10,000 test images: training in single precision drifts apart. Without vector instructions no accuracy
-differs within 3,000 rounds; the rest is room for 100,000."""
+"""Absolute, 50 of 10,000 test images: training in single precision drifts apart. Without vector instructions no
+accuracy differs within 3,000 rounds; the rest is room for 100,000."""
 LOSS = 0.01
 """Relative, for the same reason; without vector instructions it moves by 1e-7 within 3,000 rounds."""
 
