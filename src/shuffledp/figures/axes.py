@@ -17,6 +17,8 @@ FEWEST_TO_CLIP = 4
 """Curves that a picture has at least where one of them may be cut off."""
 MOST_FOR_ONE = 1 / 3
 """Share of an axis that one curve may have for itself at an end; of more the axis stops where the others stop."""
+UNEVEN = 1.5
+"""The same in units of what each would have if the ends of all curves were spread evenly."""
 _MARGIN = 0.05
 _ROOM_FOR_MARKS = 0.11  # at an end where arrows stand
 _SUPERSCRIPTS = str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")
@@ -53,8 +55,8 @@ class Axis:
 def vertical(every: Iterable[Strand], scale: Literal["linear", "log"], others: Sequence[float] = ()) -> Axis:
     """The axis on which some curves are drawn.
 
-    Where one of at least four curves would have more than a third of the axis for itself at one end, the axis stops
-    where the others stop.
+    Where one of n >= 4 curves would have more than a third of the axis for itself at one end, and more than
+    1.5 / (n - 1) of it, the axis stops where the others stop. That happens at one end only, where more is won.
 
     Parameters
     ----------
@@ -74,8 +76,9 @@ def vertical(every: Iterable[Strand], scale: Literal["linear", "log"], others: S
     if len(ends) >= FEWEST_TO_CLIP:
         lows, highs = sorted(e[0] for e in ends.values()), sorted(e[1] for e in ends.values())
         second_low, second_high = min([lows[1], *free]), max([highs[-2], *free])
-        above = high - second_high > MOST_FOR_ONE * (high - low)
-        below = second_low - low > MOST_FOR_ONE * (high - low)
+        most = max(MOST_FOR_ONE, UNEVEN / (len(ends) - 1)) * (high - low)
+        above = high - second_high > max(most, second_low - low)
+        below = not above and second_low - low > most
         low, high = second_low if below else low, second_high if above else high
     below = below or _has_zero(every, scale)
     if high <= low:

@@ -10,8 +10,8 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-FEWEST_BEHIND_A_BAR = 5.0
-"""A standard error is drawn if its variance rests on so many repeats, or a fifth of them if there are fewer than 25."""
+FEWEST_BEHIND_A_BAR = 3.0
+"""A standard error is drawn if its variance rests on so many repeats, or an eighth of them if these are below 24."""
 BEHIND_BAR = "repeats_behind_bar"
 """Column of a summary: on how many repeats a standard error rests."""
 TOUCHING = 0.01
@@ -90,7 +90,7 @@ def repeats_behind_bars(values: pd.DataFrame) -> pd.DataFrame:
 
 def has_bar(behind: Numbers, count: Numbers) -> NDArray[np.bool_]:
     """Whether a standard error is drawn, see `FEWEST_BEHIND_A_BAR`."""
-    return np.asarray(behind >= np.minimum(FEWEST_BEHIND_A_BAR, count / 5), bool)
+    return np.asarray(behind >= np.minimum(FEWEST_BEHIND_A_BAR, count / 8), bool)
 
 
 def strands(

@@ -159,40 +159,30 @@ def _means(ax: Axes, strand: Strand, look: Look, step: float) -> None:
 
 
 def _marks(ax: Axes, here: Sequence[Strand], looks: Mapping[str, Look], axis: Axis) -> None:
-    """Arrows at the edges where curves leave the axis, with what they have there."""
+    """Arrows at the edges where curves leave the axis, with their markers and what they have there."""
     for top in (True, False):
         slot = 0
         for strand in here:
             beyond = strand.y > axis.high if top else strand.y < axis.low
-            if not beyond.any():
-                continue
-            _arrow(ax, strand, beyond, looks[strand.curve].color, slot if top else -slot, top)
-            slot += 1
+            if beyond.any():
+                _arrow(ax, strand, beyond, looks[strand.curve], slot, top)
+                slot += 1
 
 
-def _arrow(ax: Axes, strand: Strand, beyond: Any, color: str, slot: int, top: bool) -> None:
+def _arrow(ax: Axes, strand: Strand, beyond: Any, look: Look, slot: int, top: bool) -> None:
     low, high = short(float(strand.y[beyond].min())), short(float(strand.y[beyond].max()))
     x = 0.5
     if not strand.level:
         middle = float(np.median(strand.x[beyond]))
         x = float(ax.transAxes.inverted().transform(ax.transData.transform((middle, 1.0)))[0])
-    y = (0.965 if top else 0.035) - 0.065 * slot
-    look = Look(color, "^" if top else "v", "")
-    _add(
-        ax, [x], [y], look, ms=4, mfc=color, transform=ax.transAxes, zorder=6, label=f"{strand.curve} beyond"
-    )
-    right = x < 0.6
-    ax.text(
-        x + (0.025 if right else -0.025),
-        y,
-        low if low == high else f"{low} to {high}",
-        transform=ax.transAxes,
-        ha="left" if right else "right",
-        va="center",
-        fontsize=_SMALL,
-        color=color,
-        zorder=6,
-    )
+    y = 0.965 - 0.065 * slot if top else 0.035 + 0.065 * slot
+    side = 1 if x < 0.6 else -1  # towards the middle
+    own: dict[str, Any] = {"transform": ax.transAxes, "zorder": 6}
+    arrow = Look(look.color, "^" if top else "v", "")
+    _add(ax, [x], [y], arrow, ms=4, mfc=look.color, label=f"{strand.curve} beyond", **own)
+    _add(ax, [x + side * 0.03], [y], replace(look, dash=""), ms=4, **own)
+    text = ax.text(x + side * 0.055, y, low if low == high else f"{low} to {high}", **own)
+    text.set(ha="left" if side > 0 else "right", va="center", fontsize=_SMALL, color=look.color)
 
 
 # -- printed over exact --------------------------------------------------------------------------------------------

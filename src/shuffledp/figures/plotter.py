@@ -73,7 +73,7 @@ def draw(what: Picture) -> Figure:
     label = layout.wrapped(
         what.drawing.get("y_label", what.drawing["y"]),
         SETTINGS["axes.labelsize"],
-        layout.panel_height(len(what.panels)) + 0.2,
+        layout.panel_height(len(what.panels)) + (0.0 if what.ratios else 0.2),
     )
     plan = layout.laid_out(
         len(what.panels),
