@@ -24,6 +24,7 @@ MOST_COLUMNS = 4
 _LINE = 0.155
 _TICK_LABELS = 0.24
 _TITLE = 0.2
+_BESIDE_TICKS = 0.14  # ticks and the space around their labels
 _EDGE = 0.08
 _LEGEND_ROW = 0.153
 _EM = SETTINGS["legend.fontsize"] / 72
@@ -168,7 +169,7 @@ def laid_out(
     strip = STRIP + STRIP_GAP if strips else 0.0
     title = _TITLE if titles else _EDGE
     between = title + (_TICK_LABELS if ragged else 0.0) + 0.02
-    margin = _EDGE + label_lines * _LINE + left + 0.1
+    margin = _EDGE + label_lines * _LINE + left + _BESIDE_TICKS
     below = 0.05 + legend_rows * _LEGEND_ROW + 0.06 + _LINE + _TICK_LABELS
     height = below + len(rows) * (tall + strip) + (len(rows) - 1) * between + title + (_LINE if mark else 0.0)
     places: list[Place] = []
@@ -183,4 +184,4 @@ def laid_out(
             places.append(Place(Box(x, lower + strip, wide, tall), under, column == 0, last))
         top = lower - between
     width = margin + inner + 0.14
-    return Layout(width, height, tuple(places), margin - left - 0.1, margin + inner / 2, below - _TICK_LABELS)
+    return Layout(width, height, tuple(places), margin - left - _BESIDE_TICKS, margin + inner / 2, below - _TICK_LABELS)
