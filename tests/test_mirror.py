@@ -89,7 +89,13 @@ IN_ANOTHER_FILE = {
     "experiments/parts.py": "experiments/config/test_package.py",
     "experiments/reach.py": "test_code_digest.py",
     **dict.fromkeys(
-        [f"figures/{name}.py" for name in ["drawings", "plotter", "selection", "store", "style", "tables"]],
+        [
+            f"figures/{name}.py"
+            for name in [
+                *("drawings", "legend", "panels", "picture", "plotter"),
+                *("selection", "shown", "store", "style", "tables"),
+            ]
+        ],
         "figures/test_paper.py",
     ),
     "learning/curve.py": "learning/test_training.py",

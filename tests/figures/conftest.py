@@ -3,7 +3,8 @@ from demo_paper import Drawn
 from matplotlib.figure import Figure
 
 from shuffledp.figures import paper
-from shuffledp.figures.plotter import Picture, draw
+from shuffledp.figures.picture import Picture
+from shuffledp.figures.plotter import draw
 
 
 @pytest.fixture(scope="session")
@@ -13,15 +14,17 @@ def project(tmp_path_factory: pytest.TempPathFactory) -> Drawn:
 
 @pytest.fixture(scope="session")
 def drawn(project: Drawn) -> tuple[dict[str, bytes], dict[str, Figure]]:
-    """Every file, and the matplotlib figures by title."""
+    """Every file, and the matplotlib figures by the drawing's id."""
     seen: dict[str, Figure] = {}
+    rendered = paper._rendered
 
-    def spy(picture: Picture) -> Figure:
-        seen[picture.title] = draw(picture)
-        return seen[picture.title]
+    def spy(job: paper.Job, picture: Picture) -> dict[str, bytes]:
+        with pytest.MonkeyPatch.context() as inner:
+            inner.setattr(paper, "draw", lambda what: seen.setdefault(job["id"], draw(what)))
+            return rendered(job, picture)
 
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(paper, "draw", spy)
+        patch.setattr(paper, "_rendered", spy)
         return project.draw(), seen
 
 

@@ -60,7 +60,7 @@ figures:
     experiment: coins
     x: eps
     y: mse
-    y_scale: ln
+    y_scale: log
     panels: rate
     files: accounting
     caption: text.rst

@@ -26,7 +26,8 @@ from shuffledp.figures.captions import (
     span,
     times,
 )
-from shuffledp.figures.drawings import Drawing, claim_tables, drawings_of, paper_job
+from shuffledp.figures.drawings import BOTH, Drawing, claim_tables, drawings_of, paper_job
+from shuffledp.figures.paper import strictest
 from shuffledp.figures.selection import load_settings
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -263,9 +264,10 @@ def fabricated(drawing: Drawing, seed: str, left_out: frozenset[str] = frozenset
         for accounting, *point in product(experiment.accountings([method]), *grid.values()):
             row = {"method": method, "accounting": accounting, **dict(zip(grid, point, strict=True))}
             if all(row.get(v, value) == value for v, value in common.items()):
-                made_up = zlib.crc32(f"{seed} {row}".encode()) / 2**32
-                rows.append({**row, "number": 100 * (0.1 + made_up)})
-    return Numbers(pd.DataFrame(rows), list(drawing.entry["methods"]), drawing.where)
+                share = zlib.crc32(f"{seed} {row}".encode()) / 2**32
+                rows.append({**row, "number": 100 * (0.1 + share)})
+    made_up = Numbers(pd.DataFrame(rows), list(drawing.entry["methods"]), drawing.where)
+    return strictest(made_up) if drawing.variant == BOTH else made_up
 
 
 def text_of(drawing: Drawing, numbers: Numbers, scale: str) -> str:
@@ -287,6 +289,21 @@ def test_every_caption_can_be_made_of_any_numbers_and_follows_them(settings, key
         path = ROOT / "workflow/report" / key / drawing.entry["caption"]
         asks = re.search(r"\b(?:value|ratio|lead|share_better)\(", path.read_text())
         assert (one != other) == bool(asks), drawing.id
+
+
+def test_captions_are_rendered_under_both_accountings_at_once(settings):
+    found = {d.name for paper in settings.papers.values() for d in drawings_of(paper) if d.variant == BOTH}
+    assert {"fig3", "fig4", "fig5", "fig12", "fig6b", "tokens", "flexible_error"} <= found
+
+
+def test_where_both_are_drawn_a_question_is_about_the_strictest(ask):
+    found = strictest(Numbers(ROWS, ask.methods, {"accounting": BOTH}))
+    assert span(found.value("a")) == span(ask.value("a"))
+    assert span(found.value("a", accounting="printed")) == "24"
+    only_printed = table(("a", "exact", 1, 1, 2.0), ("p", "printed", 1, 1, 5.0))
+    found = strictest(Numbers(only_printed, ["a", "p"], {"accounting": BOTH}))
+    assert (span(found.value("p")), span(found.value("a"))) == ("5", "2")
+    assert found.drawn("p")
 
 
 def test_the_job_says_at_which_scale_it_runs(settings):

@@ -1,18 +1,17 @@
 """Curves are told apart, and the methods that a paper names keep their look."""
 
+from pathlib import Path
+
 import pytest
+import yaml
 from demo_paper import CONFIG, PAPER, PICKY
 
 from shuffledp.experiments.config import ConfigurationError
-from shuffledp.figures.drawings import drawings_of
-from shuffledp.figures.palette import COLORS, DASHES, MARKERS, looks
+from shuffledp.figures.drawings import drawings_of, looks_of
+from shuffledp.figures.palette import assigned, look, of_accounting, of_values
 from shuffledp.figures.selection import load_settings
 
-EVERY = list(zip(COLORS, MARKERS, DASHES, strict=True))
-
-
-def index(look):
-    return EVERY.index((look.color, look.marker, look.dash))
+ROOT = Path(__file__).resolve().parents[2]
 
 
 @pytest.fixture
@@ -28,24 +27,98 @@ def settings_with(tmp_path):
     return load
 
 
-def test_looks_differ_and_others_take_what_is_left_in_order():
-    shown = looks(["a", "kept", "b", "other"], {"kept": 1, "other": 0, "absent": 2})
-    assert {curve: index(look) for curve, look in shown.items()} == {"a": 2, "kept": 1, "b": 3, "other": 0}
-    assert len(set(EVERY)) == len(EVERY) == 10
+def written(one):
+    return one.color, one.marker, str(one.dash)
 
 
-def test_looks_begin_again_when_all_are_taken():
-    curves = [f"m{i}" for i in range(12)]
-    assert [index(look) for look in looks(curves, {}).values()] == [*range(10), 0, 1]
-    fixed = {f"m{i}": i for i in range(10)}
-    assert [index(look) for look in looks(curves, fixed).values()] == [*range(10), 0, 1]
+def test_no_two_looks_are_the_same():
+    every = [look(i) for i in range(2000)]
+    assert len({written(one) for one in every}) == 2000
+    first = every[:10]
+    assert [
+        len({part(one) for one in first})
+        for part in (lambda o: o.color, lambda o: o.marker, lambda o: str(o.dash))
+    ] == [10] * 3
+    assert len({(one.color, one.marker) for one in every[:150]}) == 150
+    with pytest.raises(ValueError, match="got -1"):
+        look(-1)
+
+
+def test_a_method_has_one_look_wherever_it_is_drawn_and_those_that_meet_differ():
+    groups = [["a", "b"], ["b", "c", "kept"], ["c", "d"]]
+    found = assigned(groups, {"kept": 0, "absent": 1})
+    assert found == {"a": 0, "b": 1, "c": 2, "kept": 0, "d": 0}
+    assert all(len({found[m] for m in group}) == len(group) for group in groups)
+    more = assigned([*groups, ["late", "a", "b"]], {"kept": 0})
+    assert {m: more[m] for m in found} == found
+    many = assigned([[f"m{i}" for i in range(40)]], {"m7": 0})
+    assert len(set(many.values())) == 40
+
+
+def test_a_baseline_changes_no_look(settings_with, tmp_path):
+    before = looks_of(settings_with("").papers["demo"])
+    mine = tmp_path / "config/baselines/mine.yaml"
+    mine.parent.mkdir()
+    mine.write_text("task: frequency\nmethods: {mine: {protocol: local}}\n")
+    after = looks_of(load_settings(CONFIG, tmp_path).papers["demo"])
+    assert {m: number for m, number in after.items() if m != "mine"} == before
+    assert after["mine"] not in before.values()
+
+
+def test_accountings_do_not_look_like_methods():
+    plain = {a: of_accounting(a) for a in ("printed", "simplified", "corrected", "exact")}
+    assert len(set(map(written, plain.values()))) == len({str(one.dash) for one in plain.values()}) == 4
+    for one in plain.values():
+        red, green, blue = (one.color[i : i + 2] for i in (1, 3, 5))
+        assert red == green == blue
+    own = look(3)
+    beside = {a: of_accounting(a, own) for a in plain}
+    assert {one.marker for one in beside.values()} == {own.marker}
+    assert len(set(map(written, beside.values()))) == 4
+    assert beside["exact"].color == own.color
+    assert beside["printed"].color == plain["printed"].color
+
+
+def test_values_of_a_variable_run_from_dark_to_light():
+    for count in (1, 2, 3, 10, 40):
+        found = of_values(count)
+        assert len(set(map(written, found))) == count
+        light = [sum(int(one.color[i : i + 2], 16) for i in (1, 3, 5)) for one in found]
+        assert light == sorted(light)
+
+
+@pytest.fixture(scope="module")
+def shipped():
+    return load_settings(yaml.safe_load((ROOT / "config/config.yaml").read_text()), ROOT)
+
+
+def test_a_method_looks_the_same_in_every_figure_that_ships_and_no_two_of_a_figure_share_a_look(shipped):
+    for paper in shipped.papers.values():
+        assert set(paper.looks) == {m for e in paper.experiments.values() for m in e.methods}
+        seen: dict[str, int] = {}
+        for drawing in drawings_of(paper):
+            looks = drawing.job("results", ["png"], ROOT, "paper").get("looks", {})
+            assert len({written(look(number)) for number in looks.values()}) == len(looks)
+            assert len({look(number).color for number in looks.values()}) == len(looks), drawing.id
+            assert all(seen.setdefault(m, number) == number for m, number in looks.items())
+
+
+def test_a_protocol_of_two_papers_has_one_look(shipped):
+    known: dict[tuple[str, str], set[int]] = {}
+    for paper in shipped.papers.values():
+        for experiment in paper.experiments.values():
+            for id, method in experiment.methods.items():
+                if method.protocol == id:
+                    known.setdefault((experiment.parts["task"]["kind"], id), set()).add(paper.looks[id])
+    assert known
+    assert all(len(numbers) == 1 for numbers in known.values())
 
 
 def test_a_drawing_depends_on_the_looks_of_its_own_methods(settings_with, tmp_path):
     paper = settings_with("looks: {constant: 4, local: 0}\n").papers["demo"]
     jobs = {d.id: d.job("results", ["png"], tmp_path, "paper") for d in drawings_of(paper)}
-    assert jobs["fig1_exact"]["looks"] == {"constant": 4, "local": 0}
-    assert jobs["fig2"]["looks"] == {"local": 0}  # its curves are the values of a variable, not the methods
+    assert jobs["fig1_exact"]["looks"] == {"local": 0, "picky": 1, "constant": 4}
+    assert jobs["fig2"]["looks"] == {}  # its curves are the values of a variable, not the methods
     assert jobs["errors"]["looks"] == {}
 
 
@@ -53,8 +126,11 @@ def test_a_drawing_depends_on_the_looks_of_its_own_methods(settings_with, tmp_pa
     ("section", "said"),
     [
         ("looks: {locla: 1}\n", r"looks: no method 'locla' in this paper\. Did you mean 'local'\?"),
-        ("looks: {local: 10}\n", r"looks\.local: must lie in 0\.\.9, got 10"),
-        ("looks: {local: 3, picky: 3}\n", r"looks\.picky: 3 is the look of 'local' already"),
+        ("looks: {local: -1}\n", r"looks\.local"),
+        (
+            "looks: {local: 3, picky: 3}\n",
+            r"looks\.picky: 3 is the look of 'local' already, which stands beside it",
+        ),
         ("looks: {local: blue}\n", r"looks\.local"),
     ],
 )

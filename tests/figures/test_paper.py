@@ -15,11 +15,13 @@ from docutils.core import publish_doctree
 
 from shuffledp import pages
 from shuffledp.experiments.results import Bundle
+from shuffledp.figures import palette, shown
 from shuffledp.figures import paper as paper_module
 from shuffledp.figures.captions import number
-from shuffledp.figures.drawings import ClaimTable, drawings_of, output_files, slug
+from shuffledp.figures.drawings import ClaimTable, drawings_of, output_files, points_files, slug
 from shuffledp.figures.paper import publish_paper, write_drawings
-from shuffledp.figures.plotter import Picture, draw
+from shuffledp.figures.picture import Picture
+from shuffledp.figures.plotter import draw
 from shuffledp.figures.store import Store
 from shuffledp.pages import manifest
 from shuffledp.storage import IntegrityError
@@ -34,7 +36,13 @@ def unrendered(monkeypatch):
 def test_the_planned_files_are_exactly_those_that_are_drawn(project, files):
     planned = {p.name for p in output_files(project.root / "results", project.paper, ("png", "pdf", "svg"))}
     assert planned == {*files, "figures.sha256"}
-    assert [f.id for f in drawings_of(project.paper)] == ["fig1_printed", "fig1_exact", "fig2", "errors"]
+    assert [f.id for f in drawings_of(project.paper)] == [
+        "fig1_printed",
+        "fig1_exact",
+        "fig1_both",
+        "fig2",
+        "errors",
+    ]
 
 
 @pytest.mark.parametrize(
@@ -44,52 +52,199 @@ def test_a_value_in_a_file_name(value, name):
     assert slug(value) == name
 
 
+def drawn_as(ax, label):
+    """The one artist that shows something of a curve."""
+    (found,) = [artist for artist in (*ax.lines, *ax.collections, *ax.artists) if artist.get_label() == label]
+    return found
+
+
+def labels_of(ax):
+    return {
+        artist.get_label()
+        for artist in (*ax.lines, *ax.collections)
+        if not artist.get_label().startswith("_")
+    }
+
+
 def test_panels_follow_the_grid_and_hold_every_method(pictures):
-    axes = pictures["Error (accounting: printed)"].axes
+    axes = pictures["fig1_printed"].axes
     assert [ax.get_title() for ax in axes] == ["rate = 0.5", "rate = 0.1"]
     for ax in axes:
-        dashed = [line for line in ax.lines if line.get_linestyle() == "--"]
-        assert len(dashed) == 1  # the method that does not depend on eps
-        assert len(set(dashed[0].get_ydata())) == 1
-        assert len(ax.containers) == 2  # simulated points of the two others
+        assert {"local", "picky", "constant"} <= labels_of(ax)
+        level = drawn_as(ax, "constant")  # the method that does not depend on eps
+        assert len(set(level.get_ydata())) == 1
+        assert {"local bars", "local means", "picky bars", "picky means"} <= labels_of(ax)
 
 
-def test_an_infeasible_cell_is_a_gap_with_a_note(pictures):
-    for ax in pictures["Error (accounting: printed)"].axes:
-        lines = [ln for ln in ax.lines if ln.get_linestyle() == "-" and len(ln.get_xdata()) == 4]
-        holes = [np.isnan(np.asarray(ln.get_ydata(), float)).tolist() for ln in lines]
-        assert sorted(holes) == [[False] * 4, [False, True, False, False]]
-        assert [t.get_text() for t in ax.texts] == ["gaps: PICKY_ONE not feasible"]
-    assert not pictures["Error by rate"].axes[0].texts
+def test_an_infeasible_cell_is_a_gap_and_the_reason_stands_in_the_manifest_alone(pictures, files):
+    for ax in pictures["fig1_printed"].axes:
+        holes = {
+            m: np.isnan(np.asarray(drawn_as(ax, m).get_ydata(), float)).tolist() for m in ("local", "picky")
+        }
+        assert holes == {"local": [False] * 4, "picky": [False, True, False, False]}
+    entries = {e["id"]: e["infeasible"] for e in json.loads(files["manifest.json"])["entries"]}
+    assert entries["fig1_printed"] == [
+        "PICKY_ONE (printed) at eps = 0.5, rate = 0.5 and 0.1: not at one half"
+    ]
+    assert entries["fig2"] == []
 
 
-def test_points_are_means_with_one_standard_error_by_the_delta_method_under_ln(pictures, files):
+def texts(figure):
+    own = [*figure.texts, *(t for legend in figure.legends for t in legend.get_texts())]
+    return [t.get_text() for t in (*own, *(t for ax in figure.axes for t in ax.texts))]
+
+
+def test_title_and_gaps_are_not_in_the_picture(pictures, files):
+    for figure in pictures.values():
+        assert figure.get_suptitle() == ""
+        assert not any("Error" in text or "not feasible" in text for text in texts(figure))
+    titles = [e["title"] for e in json.loads(files["manifest.json"])["entries"]]
+    assert titles[0] == "Error (accounting: printed)"
+
+
+def test_points_are_means_with_one_standard_error(pictures, files):
     numbers = pd.read_csv(io.BytesIO(files["fig1_printed.csv"]))
     own = numbers.query("method == 'local' and rate == 0.5 and kind == 'simulated'").sort_values("eps")
-    container = pictures["Error (accounting: printed)"].axes[0].containers[0]
-    assert np.allclose(container[0].get_ydata(), np.log(own["mse"]))
-    bars = container[2][0].get_segments()
-    half = [(top - bottom) / 2 for (_, bottom), (_, top) in bars]
-    assert np.allclose(half, own["standard_error"] / own["mse"])
+    ax = pictures["fig1_printed"].axes[0]
+    barred, bare = drawn_as(ax, "local means"), drawn_as(ax, "local means without bars")
+    means = dict([*barred.get_xydata().tolist(), *bare.get_xydata().tolist()])
+    assert means == pytest.approx(dict(zip(own["eps"], own["mse"], strict=True)), rel=1e-8)
+    half = [(top - bottom) / 2 for (_, bottom), (_, top) in drawn_as(ax, "local bars").get_segments()]
+    assert 0 < len(half) < 4  # with a budget of 10 hardly a report is false: nearly all repeats are the same
+    assert half == pytest.approx(
+        own.set_index("eps")["standard_error"][barred.get_xdata()].tolist(), rel=1e-8
+    )
     assert (own["count"] == 20).all()
 
 
-def test_a_method_without_a_number_is_not_in_the_legend():
-    rows = pd.DataFrame(
-        {
-            "curve": ["a", "a"],
-            "method": "a",
-            "eps": [1, 2],
-            "kind": "computed",
-            "mean": [1.0, 2.0],
-            "standard_error": np.nan,
-        }
+def test_all_files_of_a_drawing_have_the_same_axes(pictures, files):
+    limits = {
+        id: {(ax.get_xlim(), ax.get_ylim(), ax.get_yscale()) for ax in pictures[id].axes if ax.get_title()}
+        for id in ("fig1_printed", "fig1_exact", "fig1_both")
+    }
+    (one,) = limits["fig1_printed"]
+    assert all(found == {one} for found in limits.values())
+    every = [pd.read_csv(io.BytesIO(files[f"{id}.csv"]))["mse"] for id in ("fig1_printed", "fig1_exact")]
+    assert one[1][0] < min(e.min() for e in every) < max(e.max() for e in every) < one[1][1]
+
+
+def test_both_shows_printed_dashed_and_gray_exact_solid_and_their_ratio(pictures, files):
+    numbers = pd.read_csv(io.BytesIO(files["fig1_both.csv"]))
+    panel, strip = pictures["fig1_both"].axes[:2]
+    assert drawn_as(panel, "local|printed").get_color() == palette.GRAY
+    assert drawn_as(panel, "local|printed").is_dashed()
+    assert drawn_as(panel, "local|exact").get_color() == palette.look(0).color
+    assert not drawn_as(panel, "local|exact").is_dashed()
+    shown = numbers.query("method == 'local' and rate == 0.5 and kind == 'expected'").pivot_table(
+        index="eps", columns="accounting", values="mse"
     )
-    gaps = pd.DataFrame({"curve": ["b"], "method": "b", "eps": [1]})
-    picture = Picture({"x": "eps", "y": "mse"}, rows, gaps, {"a": "A", "b": "B"}, "T", grid={"eps": [1, 2]})
-    figure = draw(picture)
+    ratio = drawn_as(strip, "local|exact")
+    assert np.allclose(ratio.get_ydata(), shown["printed"] / shown["exact"])
+    assert np.isnan(drawn_as(strip, "picky|exact").get_ydata()).tolist() == [False, True, False, False]
+    assert strip.get_xlim() == panel.get_xlim()
+    assert strip.get_position().y1 < panel.get_position().y0
+    assert "printed /\nexact" in texts(pictures["fig1_both"])
+    assert {"as printed", "exact"} <= set(texts(pictures["fig1_both"]))
+
+
+def made(drawing, rows, labels, **more):
+    """A picture of some rows of numbers."""
+    frame = pd.DataFrame(rows, columns=["curve", "kind", "eps", "mean"]).assign(standard_error=np.nan)
+    looks = {curve: palette.look(i) for i, curve in enumerate(labels)}
+    every = frame.assign(curve=frame["curve"] + "|here")
+    return Picture({"x": "eps", "y": "mse", **drawing}, frame, every, labels, looks, **more)
+
+
+def test_a_method_without_a_number_is_not_in_the_legend():
+    rows = [("a", "computed", 1, 1.0), ("a", "computed", 2, 2.0)]
+    figure = draw(made({}, rows, {"a": "A", "b": "B"}, grid={"eps": [1, 2]}))
     assert [t.get_text() for t in figure.legends[0].get_texts()] == ["A"]
-    assert [t.get_text() for t in figure.axes[0].texts] == ["gaps: B not feasible"]
+
+
+def test_curves_that_coincide_share_a_line_of_the_legend_and_their_markers_stand_apart():
+    rows = [
+        (c, "computed", x, y * (1 + s))
+        for c, s in (("a", 0), ("b", 1e-4), ("c", 2))
+        for x, y in ((1, 1), (2, 3))
+    ]
+    figure = draw(made({"y_scale": "log"}, rows, {"a": "A", "b": "B", "c": "C"}))
+    assert [t.get_text() for t in figure.legends[0].get_texts()] == ["A = B", "C"]
+    ax = figure.axes[0]
+    x = [drawn_as(ax, f"{c} markers").get_transform().transform((1, 1))[0] for c in "abc"]
+    assert x[0] != x[1]
+    assert x[2] == pytest.approx((x[0] + x[1]) / 2)
+
+
+def test_the_points_of_a_curve_beyond_the_axis_are_marked_with_their_numbers():
+    rows = [(f"m{i}", "computed", x, 10.0**-i / x) for i in (5, 6, 7) for x in (1, 2)]
+    rows += [("far", "computed", 1, 1.158), ("far", "computed", 2, 0.5), ("m5", "computed", 3, 0.0)]
+    labels = {c: c for c in ("m5", "m6", "m7", "far")}
+    (ax,) = draw(made({"y_scale": "log"}, rows, labels)).axes
+    assert ax.get_ylim()[1] < 1e-3
+    assert sorted(t.get_text() for t in ax.texts) == ["0", "0.5 to 1.16"]
+    assert drawn_as(ax, "far beyond").get_marker() == "^"
+    assert drawn_as(ax, "m5 beyond").get_marker() == "v"
+
+
+def test_a_mean_whose_standard_error_means_nothing_is_open_and_has_no_bar():
+    rows = [("a", "simulated", 1, 1.0), ("a", "simulated", 2, 2.0)]
+    what = made({}, rows, {"a": "A"})
+    bars = what.selection.assign(standard_error=0.1, count=50, repeats_behind_bar=[1.3, 20.0])
+    (ax,) = draw(replace(what, selection=bars)).axes
+    assert drawn_as(ax, "a means without bars").get_xdata().tolist() == [1]
+    assert drawn_as(ax, "a means without bars").get_markerfacecolor() == "none"
+    assert drawn_as(ax, "a means").get_markerfacecolor() != "none"
+    assert len(drawn_as(ax, "a bars").get_segments()) == 1
+
+
+@pytest.mark.parametrize(("y", "said"), [("accuracy", "Nothing was trained"), ("mse", "Nothing is feasible")])
+def test_where_there_is_nothing_to_draw_there_are_no_axes(y, said):
+    figure = draw(made({"y": y}, [], {"a": "A"}))
+    assert figure.axes == []
+    assert said in figure.texts[0].get_text()
+
+
+def test_five_panels_stand_in_one_row_and_all_have_tick_labels():
+    rows = [("a", "computed", x, x) for x in (1, 2)]
+    what = made({"panels": "rate"}, rows, {"a": "A"}, panels=[0.1, 0.2, 0.3, 0.4, 0.5])
+    figure = draw(what)
+    assert len({round(ax.get_position().y0, 9) for ax in figure.axes}) == 1
+    for ax in figure.axes:
+        assert any(tick.get_text() for tick in ax.get_xticklabels())
+
+
+def test_points_read_off_the_paper_are_drawn_and_exported(project, tmp_path, unrendered):
+    content = "panel,Delta,paper\na,1,0.5\nb,1,0.7\na,10,0.25\n"
+    table = tmp_path / "readings.csv"
+    table.write_text(content)
+    table.with_suffix(".sha256").write_text(f"{hashlib.sha256(content.encode()).hexdigest()}  readings.csv\n")
+    job = next(one for one in project.job()["drawings"] if one["id"] == "fig2")
+    job["points"] = {"table": str(table), "where": {"panel": "a"}, "x": "Delta", "y": "paper"}
+    (drawn,) = paper_module.draw_all([job])
+    numbers = pd.read_csv(io.BytesIO(drawn.files["fig2.csv"])).query("curve == 'paper'")
+    assert numbers[["eps", "mse", "kind"]].to_numpy().tolist() == [[1.0, 0.5, "read"], [10.0, 0.25, "read"]]
+    assert drawn.entry["chart"]["curves"][-1]["label"] == "read off the paper"
+    job["points"]["where"] = {"panel": "c"}
+    with pytest.raises(ValueError, match="has no row with"):
+        paper_module.draw_all([job])
+    what = made({}, [("a", "computed", 1, 1.0), ("a", "computed", 2, 2.0)], {"a": "A"}, points=[(1.5, 9.0)])
+    (ax,) = draw(what).axes
+    assert drawn_as(ax, "paper").get_xydata().tolist() == [[1.5, 9.0]]
+    assert drawn_as(ax, "paper").get_markerfacecolor() == "none"
+    assert ax.get_ylim()[1] > 9
+
+
+def test_what_is_read_off_the_paper_is_an_input_of_the_drawing(project):
+    drawing = drawings_of(project.paper)[-2]
+    shown = replace(drawing, entry={**drawing.entry, "points": {"claims": "readings", "x": "a", "y": "b"}})
+    assert [p.as_posix() for p in points_files(Path("results"), [drawing, shown, shown])] == [
+        "results/claims/demo/readings.csv",
+        "results/claims/demo/readings.sha256",
+    ]
+    assert (
+        shown.job("results", ["png"], project.root, "paper")["points"]["table"]
+        == "results/claims/demo/readings.csv"
+    )
 
 
 @pytest.mark.parametrize(
@@ -123,14 +278,14 @@ def test_a_caption_has_the_numbers_of_its_file(project, files, unrendered):
 
 
 def test_curves_by_another_variable_are_in_the_grids_order(pictures):
-    legend = pictures["Error by rate"].legends[0]
-    assert [t.get_text() for t in legend.get_texts()] == ["rate 0.5", "rate 0.1"]
+    legend = pictures["fig2"].legends[0]
+    assert [t.get_text() for t in legend.get_texts()] == ["rate = 0.5", "rate = 0.1"]
 
 
 def test_methods_of_one_label_are_told_apart_in_the_legend(project):
     job = project.job()["drawings"][0]
     cells = pd.DataFrame({"method": ["local", "picky", "constant"], "label": ["L", "L", "L"]})
-    assert paper_module._names(job, cells) == {
+    assert shown.names(job, cells) == {
         "local": "L (local)",
         "picky": "L (picky)",
         "constant": "eps 2",
@@ -164,7 +319,8 @@ def test_every_file_has_the_same_bytes_in_another_process_that_is_given_the_job_
 def test_a_stand_in_is_named_on_the_picture_and_in_the_caption(tmp_path, monkeypatch):
     drawn = Drawn(tmp_path, "A made-up stand_in was used.")
     files = drawn.draw("fig2")
-    assert b"made-up stand_in" in files["fig2.svg"]
+    assert b"stand-in data" in files["fig2.svg"]
+    assert b"made-up stand_in" not in files["fig2.svg"]
     assert "warning" in files["fig2.report.rst"].decode()
     assert "A made-up stand_in was used." in publish_doctree(files["fig2.report.rst"].decode()).astext()
     monkeypatch.setattr(paper_module, "rendered", lambda figure, file_format: b"")
@@ -228,16 +384,21 @@ def test_underscores_are_escaped_in_latex():
 def test_the_manifest_is_what_the_pages_read(project, files):
     publish_paper(project.job(), "code")
     paper = manifest.read(project.root / "results/figures/demo")
-    assert [e.id for e in paper.entries] == ["fig1_printed", "fig1_exact", "fig2", "errors"]
+    assert [e.id for e in paper.entries] == ["fig1_printed", "fig1_exact", "fig1_both", "fig2", "errors"]
     assert paper.run.scale == "paper"
-    assert paper.entries[0].infeasible == tuple(
-        f'PICKY_ONE (printed) at {{"eps":0.5,"rate":{rate}}}: not at one half' for rate in (0.1, 0.5)
+    assert [(e.drawing, e.by, e.variant) for e in paper.entries[2:4]] == [
+        ("fig1", "accounting", "both"),
+        ("fig2", "", ""),
+    ]
+    assert paper.entries[0].finding == "Errors of all methods."
+    assert paper.entries[0].infeasible == (
+        "PICKY_ONE (printed) at eps = 0.5, rate = 0.5 and 0.1: not at one half",
     )
     assert "not at one half" in pages.render(project.root / "results", ["demo"])
 
 
 def test_one_drawing_is_written_alone(project, unrendered):
-    assert {n.partition(".")[0] for n in project.draw("fig1")} == {"fig1_printed", "fig1_exact"}
+    assert {n.partition(".")[0] for n in project.draw("fig1")} == {"fig1_printed", "fig1_exact", "fig1_both"}
     write_drawings([one for one in project.job()["drawings"] if one["name"] == "errors"], "code")
     assert (project.root / "results/figures/demo/errors.csv").is_file()
 
@@ -275,7 +436,7 @@ def again(tmp_path, monkeypatch, caplog):
     return Again(tmp_path, caplog)
 
 
-EVERY = {"fig1_printed", "fig1_exact", "fig2", "errors"}
+EVERY = {"fig1_printed", "fig1_exact", "fig1_both", "fig2", "errors"}
 
 
 def test_nothing_changed_and_nothing_is_drawn(again):

@@ -81,6 +81,10 @@ class Folder:
             {
                 "id": name,
                 "drawing": name.partition("_")[0],
+                "variant": name.partition("_")[2],
+                "by": "accounting" if "_" in name else "",
+                "finding": "The error falls as the budget grows.",
+                "chart": None,
                 "kind": kind,
                 "title": "Total variation error on Adult, binomial participation",
                 "alt": "Error falls as the budget grows.",

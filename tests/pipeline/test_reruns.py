@@ -139,7 +139,8 @@ def choices(paper: Any) -> list[list[str]]:
         ["25-50-25", "50-25-25", "25-25-50", "20-60-20"],
         *([*available(kind)] for kind in TASK_KINDS),
         *map(list, COLUMNS.values()),
-        ["linear", "log", "ln"],
+        ["linear", "log"],
+        [*paper.get("claims", {})],
         ["participants", "population"],
         ["categories", "tokens"],
         ["with_replacement", "without_replacement"],
@@ -201,9 +202,10 @@ def methods_drawn(paper: Any, entry: Any) -> list[str]:
     return list(entry.get("methods") or paper["experiments"][entry["experiment"]]["methods"])
 
 
-def among_looks(paper: Any, entry: Any) -> set[str]:
-    every = paper["experiments"][entry["experiment"]]["methods"]
-    return set(every if entry.get("curves", "method") == "method" else methods_drawn(paper, entry))
+def with_looks(paper: Any, entry: Any) -> set[str]:
+    """The methods whose looks a figure shows; values of a variable that tells curves of one apart have others."""
+    drawn = methods_drawn(paper, entry)
+    return set(drawn if entry.get("curves", "method") == "method" or len(drawn) > 1 else ())
 
 
 def names_axis(entry: Any, variable: str) -> bool:
@@ -307,14 +309,12 @@ def of_paper(key: str, before: Any, after: Any, place: Place) -> Reach:
         return of_experiment(key, before, after, str(place[1]), place[2:])
     if part == "training":
         return of_training(key, after, str(place[1]), str(place[2]))
-    if (
-        part == "looks"
-    ):  # handed out among all methods of the experiment, unless curves are values of a variable
+    if part == "looks":
         return Reach(
             drawings=frozenset(
                 f"{key}.{f}"
                 for f, entry in entries(after)
-                if f in after.get("figures", {}) and place[1] in among_looks(after, entry)
+                if f in after.get("figures", {}) and place[1] in with_looks(after, entry)
             )
         )
     assert part in ("figures", "tables", "claims"), f"no role for {place}"
@@ -339,6 +339,7 @@ def everything_behind(reach: Reach, papers: Papers, pages: bool = False) -> set[
 
 # -- every leaf ----------------------------------------------------------------------------------------------------
 
+UNUSED_LOOK = 99
 # Leaves that nothing else may replace as long as all others stay: what follows their place and value, and why.
 ALONE = {
     r"= '\$": "a grid variable of no other use, and one without use is refused",
@@ -403,6 +404,8 @@ def test_every_leaf_of_a_papers_file_reruns_what_it_can_change(workflow: Workflo
     groups = choices(paper)
 
     def words(place: Place, value: Any) -> list[Any]:
+        if place[0] == "looks":
+            return [UNUSED_LOOK]
         if "where" not in place:
             return words_for(value, groups)
         experiment = paper["experiments"][paper[str(place[0])][place[1]]["experiment"]]

@@ -180,8 +180,14 @@ def bundles_for(files):
         for file in files
         for method in file.entry["methods"]
     )
+    points = drawings.points_files(Path(RESULTS), files)
     return [
-        str(p) for b in wanted for p in (b.cells, b.values, b.provenance, b.checksum)
+        *(
+            str(p)
+            for b in wanted
+            for p in (b.cells, b.values, b.provenance, b.checksum)
+        ),
+        *map(str, points),
     ]
 
 
@@ -206,10 +212,9 @@ def shown_in_report(paper, file):
     """The picture, or the table."""
     formats = file.formats(SETTINGS.formats)
     ending = "svg" if "svg" in formats else formats[0]
-    by = file.entry.get("files")
     labels = {
         file.kind: file.entry["title"],
-        **({by: str(file.where[by])} if by else {}),
+        **({file.by: file.variant} if file.by else {}),
     }
     return report_entry(paper, file.name, f"{file.id}.{ending}", labels)
 

@@ -15,7 +15,12 @@ from typing import Any, Literal
 
 from shuffledp.experiments.config import Experiment, Paper, Settings
 from shuffledp.experiments.config.model import Budget, Task, describe_data, describe_population, described
+from shuffledp.figures.palette import assigned
 
+BOTH = "both"
+"""The file of a figure with a file per accounting that shows printed and exact numbers together."""
+PAIR = ("printed", "exact")
+"""The accountings of that file."""
 TABLE_FORMATS = ("csv", "md", "tex")
 CAPTION_FORMATS = ("rst", "report.rst")
 Job = dict[str, Any]
@@ -25,7 +30,7 @@ Job = dict[str, Any]
 class Drawing:
     """One picture or table: ``id`` is its file stem, ``where`` what its rows have in common.
 
-    ``looks`` are the methods that keep one look in every figure of the paper.
+    ``looks`` are the looks of the paper's methods, the same in every figure.
     """
 
     id: str
@@ -40,10 +45,19 @@ class Drawing:
         """File endings: the pictures and the drawn numbers, or the table."""
         return (*figure_formats, "csv") if self.kind == "figure" else TABLE_FORMATS
 
+    @property
+    def by(self) -> str:
+        """The variable that distinguishes this file from its siblings; empty if it has none."""
+        return str(self.entry.get("files", ""))
+
+    @property
+    def variant(self) -> str:
+        """The value of that variable, or `BOTH`."""
+        return str(self.where[self.by]) if self.by else ""
+
     def title(self) -> str:
         """Title with what distinguishes this file from its siblings."""
-        by = self.entry.get("files")
-        return self.entry["title"] if by is None else f"{self.entry['title']} ({by}: {self.where[by]})"
+        return f"{self.entry['title']} ({self.by}: {self.variant})" if self.by else str(self.entry["title"])
 
     def job(self, results: str, figure_formats: Sequence[str], captions: Path, scale: str) -> Job:
         """Everything that this drawing depends on but the content of its input files (plain data).
@@ -64,6 +78,8 @@ class Drawing:
             "paper": experiment.paper,
             "id": self.id,
             "name": self.name,
+            "by": self.by,
+            "variant": self.variant,
             "kind": self.kind,
             "title": self.title(),
             "alt": self._alt(),
@@ -72,8 +88,8 @@ class Drawing:
             "results": results,
             "experiment": experiment.id,
             "labels": {m: experiment.methods[m].label for m in methods},
-            "siblings": self._siblings(),
             "looks": self._looks(),
+            "points": self._points(Path(results)),
             "grid": _plain(self._grid()),
             "accountings": experiment.accountings(methods),
             "repeats": experiment.repeats,
@@ -99,22 +115,23 @@ class Drawing:
             return f"Table: {self.title()}"
         across = f", one panel per {entry['panels']}" if "panels" in entry else ""
         curves = entry.get("curves", "method")
-        return f"{self.title()}: {entry['y']} against {entry['x']}{across}, one curve per {curves}"
-
-    def _siblings(self) -> list[str]:
-        """Methods among which looks are handed out in order: a baseline that follows changes nothing here."""
-        if self.kind == "table" or self.entry.get("curves", "method") != "method":
-            return []
-        every, drawn = list(self.experiment.methods), set(self.entry["methods"])
-        last = max(i for i, m in enumerate(every) if m in drawn or not self.experiment.methods[m].added)
-        return every[: last + 1]
+        pair = "; printed dashed, exact solid, and a strip with their ratio" if self.variant == BOTH else ""
+        return f"{self.title()}: {entry['y']} against {entry['x']}{across}, one curve per {curves}{pair}"
 
     def _looks(self) -> dict[str, int]:
-        """The looks that are kept, of the methods that matter here."""
-        if self.kind == "table":
+        """The looks of the methods, where they enter: curves of a single method are told apart by something else."""
+        several = len(self.entry["methods"]) > 1
+        if self.kind == "table" or (self.entry.get("curves", "method") != "method" and not several):
             return {}
-        here = {*self._siblings(), *self.entry["methods"]}
-        return {m: look for m, look in self.looks.items() if m in here}
+        return {m: self.looks[m] for m in self.entry["methods"]}
+
+    def _points(self, results: Path) -> Job | None:
+        """Where the places are found that were read off the paper."""
+        points = self.entry.get("points")
+        if points is None:
+            return None
+        table = claim_file(results, self.experiment.paper, points["claims"])
+        return {"table": str(table), "where": points.get("where", {}), "x": points["x"], "y": points["y"]}
 
     def _training(self) -> list[Job]:
         """The training runs behind the drawing, the variable over their rounds, and the methods that name them."""
@@ -148,6 +165,8 @@ class ClaimTable:
             "paper": self.paper,
             "id": self.name,
             "name": self.name,
+            "by": "",
+            "variant": "",
             "kind": "claims",
             "title": self.title,
             "alt": f"Table: {self.title}",
@@ -188,15 +207,28 @@ def paper_job(paper: Paper, settings: Settings, captions: Path) -> Job:
 def _files(
     paper: Paper, kind: Literal["figure", "table"], entries: Mapping[str, Mapping[str, Any]]
 ) -> Iterator[Drawing]:
+    given = looks_of(paper)
     for name, entry in entries.items():
         experiment = paper.experiments[entry["experiment"]]
         by = entry.get("files")
         if by is None:
-            yield Drawing(name, name, kind, entry, experiment, entry.get("where", {}), paper.looks)
+            yield Drawing(name, name, kind, entry, experiment, entry.get("where", {}), given)
             continue
-        for value in _values(experiment, by, entry["methods"]):
+        values = _values(experiment, by, entry["methods"])
+        pair = [BOTH] if kind == "figure" and by == "accounting" and set(PAIR) <= set(values) else []
+        for value in [*values, *pair]:
             where = {**entry.get("where", {}), by: value}
-            yield Drawing(f"{name}_{slug(value)}", name, kind, entry, experiment, where, paper.looks)
+            yield Drawing(f"{name}_{slug(value)}", name, kind, entry, experiment, where, given)
+
+
+def looks_of(paper: Paper) -> dict[str, int]:
+    """A look per method of a paper; those of its own come first, so that a baseline changes none of them."""
+    own, added = (
+        [[m for m, method in e.methods.items() if method.added == late] for e in paper.experiments.values()]
+        for late in (False, True)
+    )
+    first = assigned(own, paper.looks)
+    return assigned([[*a, *b] for a, b in zip(own, added, strict=True)], {**paper.looks, **first})
 
 
 def _values(experiment: Experiment, by: str, methods: list[str]) -> list[Any]:
@@ -238,6 +270,13 @@ def files_of(results: Path, drawings: Iterable[Drawing], formats: Sequence[str])
 def claim_file(results: Path, paper: str, name: str) -> Path:
     """Where a computed table of claims is; its checksum list has the same name with ``.sha256``."""
     return results / "claims" / paper / f"{name}.csv"
+
+
+def points_files(results: Path, drawings: Iterable[Drawing]) -> list[Path]:
+    """Tables of claims whose points these drawings show, each with its checksum list."""
+    names = {(d.experiment.paper, d.entry["points"]["claims"]): None for d in drawings if "points" in d.entry}
+    tables = [claim_file(results, paper, name) for paper, name in names]
+    return [path for table in tables for path in (table, table.with_suffix(".sha256"))]
 
 
 def output_files(results: Path, paper: Paper, formats: Sequence[str]) -> list[Path]:

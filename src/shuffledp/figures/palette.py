@@ -1,9 +1,13 @@
-"""A color, a marker and a kind of line per curve, so that curves are told apart without their colors too."""
+"""A color, a marker and a kind of line per curve, so that curves are told apart without their colors too.
+
+There are three kinds of curves, and none is mistaken for another: methods have hues, accountings are grays and kinds of
+lines, values of a variable run from dark to light.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
 from typing import Any
 
 # Okabe and Ito's colors in an order that keeps neighbours apart; they stay distinct for color-blind readers.
@@ -19,45 +23,116 @@ COLORS = (
     "#5E3C99",
     "#B2182B",
 )
-# Lines that lie upon each other stay visible, because the upper one has gaps.
+# One of them is solid: of lines that lie upon each other the upper one then has gaps.
 DASHES: tuple[Any, ...] = (
     "-",
-    "-",
+    (0, (9, 1.2)),
     (0, (5, 2)),
-    (0, (1.5, 1.5)),
-    "-",
+    (0, (1.5, 1.2)),
+    (0, (6, 1.2, 1.5, 1.2)),
     (0, (7, 2, 1.5, 2)),
-    "-",
-    (0, (3, 1)),
+    (0, (3.5, 1.2)),
+    (0, (2.5, 1)),
     (0, (8, 3)),
     (0, (4, 1, 1, 1)),
 )
-MARKERS = ("o", "s", "^", "D", "v", "P", "X", "<", ">", "*")
+MARKERS = ("o", "s", "^", "D", "v", "P", "X", "<", ">", "*", "p", "h", "8", "d", "H")
+GRAY, DARK, BLACK = "#8c8c8c", "#4d4d4d", "#000000"
+PRINTED_DASH = (0, (4, 2))
+_LONGEST_SOLID = 9  # points of the strokes that looks beyond the listed ones are given
 
 
 @dataclass(frozen=True)
 class Look:
-    """Color, marker and line of one curve."""
+    """Color, marker and line of one curve, as Matplotlib writes them."""
 
     color: str
     marker: str
     dash: Any
 
 
-def looks(curves: Sequence[str], fixed: Mapping[str, int]) -> dict[str, Look]:
-    """A look per curve.
+_ACCOUNTINGS = {
+    "printed": Look(GRAY, "s", PRINTED_DASH),
+    "simplified": Look(GRAY, "^", (0, (1.5, 1.2))),
+    "corrected": Look(DARK, "D", (0, (6, 1.2, 1.5, 1.2))),
+    "exact": Look(BLACK, "o", "-"),
+}
+
+
+def look(number: int) -> Look:
+    """One of any number of looks; no two share color, marker and line, and the first ten share none of them."""
+    if number < 0:
+        raise ValueError(f"Looks are counted from 0, got {number}.")
+    cycle = number // len(COLORS)
+    dash = DASHES[(number + cycle) % len(DASHES)]
+    again = number // (len(COLORS) * len(MARKERS))  # so many pairs of color and marker there are
+    if again:
+        dash = (0, (_LONGEST_SOLID + again, 1, 1, 1))
+    return Look(COLORS[number % len(COLORS)], MARKERS[(number + cycle) % len(MARKERS)], dash)
+
+
+def assigned(groups: Sequence[Sequence[str]], fixed: Mapping[str, int]) -> dict[str, int]:
+    """A look per method, the same wherever it is drawn.
 
     Parameters
     ----------
-    curves : sequence of str
-        In the order in which looks are handed out.
+    groups : sequence of sequence of str
+        Methods that can meet in a figure, by experiment, in the order in which looks are handed out.
     fixed : mapping
-        Curves that always have one and the same look, 0 to 9 in the order of this module; others take what no curve in
-        this call keeps, in order, and begin again when all are taken.
+        Methods whose look is given, by its number. The others take the least that no method has which they meet; a
+        method that comes after others changes none of theirs.
     """
-    taken = {fixed[c] for c in curves if c in fixed}
-    free = [i for i in range(len(COLORS)) if i not in taken] or list(range(len(COLORS)))
-    others = [c for c in curves if c not in fixed]
-    handed_out = {c: free[i % len(free)] for i, c in enumerate(others)}
-    chosen = {c: fixed[c] if c in fixed else handed_out[c] for c in curves}
-    return {c: Look(COLORS[i], MARKERS[i], DASHES[i]) for c, i in chosen.items()}
+    every = dict.fromkeys(method for group in groups for method in group)
+    given = {method: fixed[method] for method in every if method in fixed}
+    for method in every:
+        if method not in given:
+            met = {given[other] for group in groups if method in group for other in group if other in given}
+            given[method] = next(number for number in range(len(met) + 1) if number not in met)
+    return {method: given[method] for method in every}
+
+
+def of_methods(numbers: Mapping[str, int]) -> dict[str, Look]:
+    """Looks of methods by their numbers."""
+    return {method: look(number) for method, number in numbers.items()}
+
+
+def of_accounting(accounting: str, own: Look | None = None) -> Look:
+    """The look of what an accounting gives; ``own`` is that of its method where several methods are drawn.
+
+    Of several methods what is printed is gray and what is exact has the method's color, and the method's marker stays.
+    """
+    plain = _ACCOUNTINGS[accounting]
+    if own is None:
+        return plain
+    color = own.color if accounting in ("corrected", "exact") else plain.color
+    return Look(lighter(color) if accounting == "corrected" else color, own.marker, plain.dash)
+
+
+def of_values(count: int) -> list[Look]:
+    """Looks of the values of a variable, in order: from dark blue to light orange."""
+    steps = [step / max(count - 1, 1) for step in range(count)]
+    return [replace(look(i), color=_between(step)) for i, step in enumerate(steps)]
+
+
+def lighter(color: str) -> str:
+    """Half of the way to white."""
+    return _hex((channel + 255) / 2 for channel in _channels(color))
+
+
+_RAMP = ("#16325c", "#1f7a8c", "#6a994e", "#e09f3e")
+
+
+def _between(step: float) -> str:
+    """A color of the ramp, whose lightness grows along it."""
+    place = step * (len(_RAMP) - 1)
+    left = min(int(place), len(_RAMP) - 2)
+    pairs = zip(_channels(_RAMP[left]), _channels(_RAMP[left + 1]), strict=True)
+    return _hex(a + (place - left) * (b - a) for a, b in pairs)
+
+
+def _channels(color: str) -> list[int]:
+    return [int(color[i : i + 2], 16) for i in (1, 3, 5)]
+
+
+def _hex(channels: Iterable[float]) -> str:
+    return "#" + "".join(f"{round(channel):02x}" for channel in channels)

@@ -10,6 +10,7 @@ import logging
 import platform
 import re
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -18,8 +19,14 @@ import pandas as pd
 import shuffledp
 from shuffledp.experiments.results import TRAINED_METRICS, Bundle, Results, read
 from shuffledp.figures.captions import ClaimRows, Numbers, render
-from shuffledp.figures.guarantees import doubts, guarantee_facts
-from shuffledp.figures.plotter import Picture, draw, long_form
+from shuffledp.figures.curves import repeats_behind_bars
+from shuffledp.figures.entries import chart as chart_of
+from shuffledp.figures.entries import finding
+from shuffledp.figures.gaps import gaps
+from shuffledp.figures.guarantees import guarantee_facts
+from shuffledp.figures.picture import Picture
+from shuffledp.figures.plotter import draw
+from shuffledp.figures.shown import BOTH, across_files, matching, names, numbers_of, orders, picture
 from shuffledp.figures.store import Drawn, Store, digest_of, folder_of, forget_others, keep, kept
 from shuffledp.figures.style import figure_style, rendered
 from shuffledp.figures.tables import as_table, in_three_forms
@@ -27,6 +34,8 @@ from shuffledp.storage import listed, publish, verified, write_atomically
 
 log = logging.getLogger(__name__)
 Job = Mapping[str, Any]
+MARKS = {"stand_in": "stand-in data", "summary": "data rebuilt from summaries"}
+"""What a picture says of data that are not the real ones, by their source."""
 
 
 def draw_all(jobs: Sequence[Job], store: Store | None = None) -> list[Drawn]:
@@ -87,16 +96,33 @@ def _contents(folder: Path, drawn: Iterable[Drawn]) -> dict[Path, bytes]:
     return {folder / name: content for one in drawn for name, content in one.files.items()}
 
 
+@dataclass(frozen=True)
+class _Read:
+    """Results of some methods of an experiment with their summary, which many drawings share."""
+
+    results: Results
+    summary: pd.DataFrame
+    simulated: frozenset[str]
+
+    @property
+    def cells(self) -> pd.DataFrame:
+        return self.results.cells
+
+
 class _Reader:
     """Results by experiment and methods, read once; several drawings often show the same."""
 
     def __init__(self) -> None:
-        self._read: dict[tuple[str, ...], Results] = {}
+        self._read: dict[tuple[str, ...], _Read] = {}
 
-    def __call__(self, job: Job) -> Results:
+    def __call__(self, job: Job) -> _Read:
         key = (job["results"], job["paper"], job["experiment"], *job["entry"]["methods"])
         if key not in self._read:
-            self._read[key] = read(_bundles(job))
+            results = read(_bundles(job))
+            behind = repeats_behind_bars(results.values)
+            summary = results.summary().merge(behind, on=["cell", "metric", "kind"], how="left")
+            simulated = frozenset(summary.loc[summary["kind"] == "simulated", "cell"])
+            self._read[key] = _Read(results, summary, simulated)
         return self._read[key]
 
 
@@ -112,6 +138,9 @@ def _inputs(job: Job) -> dict[str, str]:
         pairs = [(table, table.with_suffix(".sha256"))]
     else:
         pairs = [(p, b.checksum) for b in _bundles(job).values() for p in (b.cells, b.values, b.provenance)]
+    if job.get("points"):
+        table = Path(job["points"]["table"])
+        pairs.append((table, table.with_suffix(".sha256")))
     sums = {path.as_posix(): listed(checksum)[verified(path, checksum)] for path, checksum in pairs}
     return {**sums, job["caption"]: Path(job["caption"]).read_text(encoding="utf-8")}
 
@@ -128,19 +157,29 @@ def _drawn_or_kept(job: Job, store: Store | None, reader: _Reader) -> Drawn:
     return drawn
 
 
-def _drawing(job: Job, results: Results) -> Drawn:
-    cells = _matching(results.cells, job["where"])
-    summary = _matching(results.summary(), job["where"])
-    note = _note(results)
-    facts = _facts(job, cells, results)
+def _drawing(job: Job, known: _Read) -> Drawn:
+    cells = matching(known.cells, job["where"])
+    note = _note(job, known.results)
+    facts = _facts(job, cells, known)
+    chart = None
     if job["kind"] == "figure":
-        files = _figure(job, cells, summary, note)
+        what = picture(job, known.cells, known.summary, _mark(job, known.results))
+        chart = chart_of(what)
+        files = _rendered(job, what)
     else:
-        texts = as_table(job["entry"], cells, summary, _orders(job))
+        texts = as_table(job["entry"], cells, matching(known.summary, job["where"]), orders(job))
         files = {f"{job['id']}.{end}": text.encode() for end, text in texts.items()}
-    prose = _prose(job, facts, _numbers(job, results).questions())
-    commits = sorted({str(p["commit"]) for p in results.provenance.values()})
-    return _finished(job, files, prose, facts, note, _gaps(cells, _names(job, cells)), commits)
+    prose = _prose(job, facts, _numbers(job, known).questions())
+    commits = sorted({str(p["commit"]) for p in known.results.provenance.values()})
+    reasons = gaps(cells, names(job, cells), orders(job))
+    return _finished(job, files, prose, facts, note, reasons, commits, chart)
+
+
+def _rendered(job: Job, what: Picture) -> dict[str, bytes]:
+    with figure_style():
+        figure = draw(what)
+        files = {f"{job['id']}.{end}": rendered(figure, end) for end in job["formats"] if end != "csv"}
+    return files | {f"{job['id']}.csv": numbers_of(job, what)}
 
 
 def _claims(job: Job) -> Drawn:
@@ -162,8 +201,9 @@ def _finished(
     prose: str,
     facts: Mapping[str, str],
     note: str = "",
-    gaps: Sequence[str] = (),
+    reasons: Sequence[str] = (),
     commits: Sequence[str] = (),
+    chart: Mapping[str, Any] | None = None,
 ) -> Drawn:
     """A drawing with its captions and its entry in the manifest."""
     captions = {
@@ -173,6 +213,10 @@ def _finished(
     entry = {
         "id": job["id"],
         "drawing": job["name"],
+        "variant": job["variant"],
+        "by": job["by"],
+        "finding": finding(prose),
+        "chart": chart,
         "kind": "figure" if job["kind"] == "figure" else "table",
         "title": job["title"],
         "alt": job["alt"],
@@ -180,108 +224,33 @@ def _finished(
         "files": {end: f"{job['id']}.{end}" for end in job["formats"]},
         "settings": [[k, v] for k, v in facts.items()],
         "note": note,
-        "infeasible": list(gaps),
+        "infeasible": list(reasons),
     }
     return Drawn(entry, {**files, **captions}, tuple(commits))
-
-
-def _matching(frame: pd.DataFrame, where: Mapping[str, Any]) -> pd.DataFrame:
-    """Rows that agree with all conditions; a method that does not depend on a variable agrees with any value."""
-    for column, value in where.items():
-        if column in frame:
-            frame = frame[(frame[column] == value) | frame[column].isna()]
-    return frame
-
-
-def _figure(job: Job, cells: pd.DataFrame, summary: pd.DataFrame, note: str) -> dict[str, bytes]:
-    entry = job["entry"]
-    curves = entry.get("curves", "method")
-    selection = _with_curves(long_form(cells, summary, entry["y"]), curves)
-    gaps = _with_curves(cells[cells["status"] != "ok"], curves)
-    drawn = pd.concat([selection[["method", "curve"]], gaps[["method", "curve"]]])
-    labels = _legend_labels(job, cells, drawn, curves)
-    in_doubt = doubts(_with_curves(cells, curves), _orders(job)["accounting"])
-    labels = {
-        curve: f"{text} ({in_doubt[curve]})" if curve in in_doubt else text for curve, text in labels.items()
-    }
-    picture = Picture(
-        entry, selection, gaps, labels, job["title"], note, job["grid"], job["siblings"], job["looks"]
-    )
-    with figure_style():
-        figure = draw(picture)
-        files = {f"{job['id']}.{end}": rendered(figure, end) for end in job["formats"] if end != "csv"}
-    return files | {f"{job['id']}.csv": _drawn_numbers(job, selection)}
-
-
-def _with_curves(frame: pd.DataFrame, curves: str) -> pd.DataFrame:
-    """With a column that names each row's curve; a method that does not depend on the variable has one curve."""
-    if curves == "method" or curves not in frame:
-        return frame.assign(curve=frame["method"])
-    value = frame[curves].map(lambda v: "" if pd.isna(v) else f"|{v}")
-    return frame.assign(curve=frame["method"] + value.astype(str))
-
-
-def _orders(job: Job) -> dict[str, list[Any]]:
-    """Values of every axis in the order of the configuration; methods in the order of the figure."""
-    return {**job["grid"], "accounting": job["accountings"], "method": job["entry"]["methods"]}
-
-
-def _names(job: Job, cells: pd.DataFrame) -> dict[str, str]:
-    """Legend name per method; where several would have the same, the method's id tells them apart."""
-    labels = dict(zip(cells["method"], cells["label"], strict=True))
-    names = {m: label or str(labels.get(m) or m) for m, label in job["labels"].items()}
-    shared = [name for name in names.values() if list(names.values()).count(name) > 1]
-    return {m: f"{name} ({m})" if name in shared else name for m, name in names.items()}
-
-
-def _legend_labels(job: Job, cells: pd.DataFrame, frame: pd.DataFrame, curves: str) -> dict[str, str]:
-    """Legend texts by curve: methods in the figure's order, then values in the grid's."""
-    present = set(frame["curve"])
-    several = frame["method"].nunique() > 1
-    labels: dict[str, str] = {}
-    for method, name in _names(job, cells).items():
-        values = [] if curves == "method" else _orders(job)[curves]
-        texts = {method: name} | {
-            f"{method}|{v}": f"{name}, {curves} {v}" if several else f"{curves} {v}" for v in values
-        }
-        labels |= {curve: text for curve, text in texts.items() if curve in present}
-    return labels
-
-
-def _drawn_numbers(job: Job, selection: pd.DataFrame) -> bytes:
-    variables = [v for v in job["grid"] if v in selection]
-    across = [job["entry"]["x"]] if "along" in job["entry"] else []  # a number of the cells
-    columns = ["method", "accounting", *variables, *across]
-    columns += ["kind", "mean", "standard_error", "count", "data_source"]
-    ordered = selection.sort_values(["method", "accounting", *variables, "kind"], kind="stable")
-    shown = ordered[columns].rename(columns={"mean": job["entry"]["y"]})
-    return shown.to_csv(index=False, float_format="%.10g", lineterminator="\n").encode()
 
 
 # -- captions ----------------------------------------------------------------------------------------------------
 
 
-def _facts(job: Job, cells: pd.DataFrame, results: Results) -> dict[str, str]:
+def _facts(job: Job, cells: pd.DataFrame, known: _Read) -> dict[str, str]:
     """What a caption always says: source, data, participants, eps, delta, repeats, accounting, guarantee, trust."""
-    facts = dict(job["facts"])
+    facts, results = dict(job["facts"]), known.results
     if "data" in facts:
         sources = sorted({p["data"]["source"] for p in results.provenance.values()} - {"none"})
         facts["data"] += f" (source: {', '.join(sources)})"
     if "error against" in facts:
-        simulated = (
-            cells["cell"].isin(results.values.loc[results.values["kind"] == "simulated", "cell"]).any()
-        )
+        simulated = not known.simulated.isdisjoint(cells["cell"])
         facts["repeats"] = str(job["repeats"]) if simulated else "none: only closed forms are shown"
     facts["accounting"] = ", ".join(a for a in job["accountings"] if a in set(cells["accounting"]))
     reductions = sorted({r for r in cells["reduction"] if isinstance(r, str)})
     if reductions:
         facts["reduction"] = ", ".join(reductions)
-    facts |= guarantee_facts(cells, _names(job, cells), _orders(job)["accounting"])
+    facts |= guarantee_facts(cells, names(job, cells), orders(job)["accounting"])
     if job["training"]:
         facts["training"] = "; ".join(run["described"] for run in job["training"])
         sources = sorted({p["data"]["source"] for p in results.provenance.values()} - {"none"})
         facts["data of the training"] = f"source: {', '.join(sources)}" if sources else "no training"
-    best = _highest_accuracy(job, results) if job["entry"].get("y") in TRAINED_METRICS else None
+    best = _highest_accuracy(job, known.summary) if job["entry"].get("y") in TRAINED_METRICS else None
     if best:
         facts["highest accuracy"] = best
     for name, why in job["assumed"].items():
@@ -289,9 +258,9 @@ def _facts(job: Job, cells: pd.DataFrame, results: Results) -> dict[str, str]:
     return facts
 
 
-def _highest_accuracy(job: Job, results: Results) -> str | None:
+def _highest_accuracy(job: Job, summary: pd.DataFrame) -> str | None:
     """Of all evaluated rounds of a drawing's training runs, in words; the earliest where several are equal."""
-    summary, found = results.summary(), []
+    found = []
     for run in job["training"]:
         rows = summary[summary["metric"].isin(TRAINED_METRICS) & summary["method"].isin(run["methods"])]
         if not rows.empty:
@@ -300,22 +269,50 @@ def _highest_accuracy(job: Job, results: Results) -> str | None:
     return "; ".join(found) or None
 
 
-def _note(results: Results) -> str:
-    notes = {p["data"]["note"] for p in results.provenance.values() if p["data"]["note"]}
-    return " ".join(sorted(notes))
+def _about_the_data(job: Job, results: Results) -> list[Mapping[str, Any]]:
+    """What provenance says of the data behind the numbers that are shown.
+
+    Training data are not behind a method's eps, only behind its accuracy.
+    """
+    quantity = job["entry"]["value"] if job["kind"] == "table" else job["entry"]["y"]
+    trained = {m for run in job["training"] for m in run["methods"]}
+    left_out = frozenset() if quantity in TRAINED_METRICS else trained
+    return [about["data"] for method, about in results.provenance.items() if method not in left_out]
 
 
-def _numbers(job: Job, results: Results) -> Numbers:
+def _note(job: Job, results: Results) -> str:
+    return " ".join(sorted({about["note"] for about in _about_the_data(job, results) if about["note"]}))
+
+
+def _mark(job: Job, results: Results) -> str:
+    """What a picture itself says of its data: nothing if they are the real ones."""
+    sources = {about["source"] for about in _about_the_data(job, results) if about["note"]}
+    return ", ".join(mark for source, mark in MARKS.items() if source in sources)
+
+
+def _numbers(job: Job, known: _Read) -> Numbers:
     """What the caption can ask: the numbers of all files of the drawing, of which those of this file come first.
 
-    Of curves along a variable these are their x, such as eps by round: they share the y of one training run.
+    Of curves along a variable these are their x, such as eps by round: they share the y of one training run. A file
+    with printed and exact numbers answers with the exact ones.
     """
-    entry = job["entry"]
-    by = entry.get("files")
-    common = {name: value for name, value in job["where"].items() if name != by}
-    cells, summary = _matching(results.cells, common), _matching(results.summary(), common)
+    entry, common = job["entry"], across_files(job)
+    cells, summary = matching(known.cells, common), matching(known.summary, common)
     quantity = entry["value"] if job["kind"] == "table" else entry["x" if "along" in entry else "y"]
-    return Numbers.of(cells, summary, quantity, entry["methods"], list(job["grid"]), job["where"])
+    found = Numbers.of(cells, summary, quantity, entry["methods"], list(job["grid"]), job["where"])
+    return strictest(found) if job["variant"] == BOTH else found
+
+
+def strictest(numbers: Numbers) -> Numbers:
+    """Of a file with printed and exact numbers, where questions that name no accounting are about the exact ones.
+
+    A method that has no exact numbers answers with the printed ones.
+    """
+    rows = numbers.rows
+    without = set(rows["method"]) - set(rows.loc[rows["accounting"] == "exact", "method"])
+    printed = rows[rows["method"].isin(without) & (rows["accounting"] == "printed")]
+    every = pd.concat([rows, printed.assign(accounting="exact")], ignore_index=True)
+    return replace(numbers, rows=every, here={**numbers.here, "accounting": "exact"})
 
 
 def _prose(job: Job, facts: Mapping[str, str], questions: Mapping[str, Any]) -> str:
@@ -332,14 +329,6 @@ def _report_caption(prose: str, facts: Mapping[str, str], note: str) -> str:
 def _plain_rst(text: str) -> str:
     """Text that reStructuredText shows as it stands, on one line."""
     return re.sub(r"([\\*`|_:<>-])", r"\\\1", " ".join(text.split()))
-
-
-def _gaps(cells: pd.DataFrame, names: Mapping[str, str]) -> list[str]:
-    gaps = cells[cells["status"] != "ok"]
-    return [
-        f"{names[str(row.method)]} ({row.accounting}) at {row.point}: {row.reason}"
-        for row in gaps.itertuples()
-    ]
 
 
 def _manifest(job: Job, drawn: Sequence[Drawn]) -> bytes:

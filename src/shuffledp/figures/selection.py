@@ -11,7 +11,6 @@ from shuffledp.experiments.config import ConfigurationError, Experiment, Paper, 
 from shuffledp.experiments.config.errors import suggestion
 from shuffledp.experiments.config.files import place_of
 from shuffledp.experiments.results import CELL_NUMBERS, PARAMETER_PREFIX, TRAINED_METRICS
-from shuffledp.figures.palette import COLORS
 
 
 def load_settings(config: Mapping[str, Any], root: Path) -> Settings:
@@ -42,23 +41,27 @@ def _selected(paper: Paper) -> Paper:
 
 
 def _check_looks(paper: Paper) -> None:
-    """Looks belong to methods, exist, and tell these methods apart."""
+    """Looks belong to methods, and tell those of an experiment apart."""
     place, methods = (
         f"{place_of(paper.key)}: looks",
         {m for e in paper.experiments.values() for m in e.methods},
     )
-    whose: dict[int, str] = {}
-    for method, look in paper.looks.items():
+    for method in paper.looks:
         if method not in methods:
             raise ConfigurationError(
                 f"{place}: no method {method!r} in this paper.{suggestion(method, methods)} "
                 f"Known: {', '.join(sorted(methods))}."
             )
-        if not 0 <= look < len(COLORS):
-            raise ConfigurationError(f"{place}.{method}: must lie in 0..{len(COLORS) - 1}, got {look}.")
-        if look in whose:
-            raise ConfigurationError(f"{place}.{method}: {look} is the look of {whose[look]!r} already.")
-        whose[look] = method
+    for experiment in paper.experiments.values():
+        whose: dict[int, str] = {}
+        for method in (m for m in paper.looks if m in experiment.methods):
+            look = paper.looks[method]
+            if look in whose:
+                raise ConfigurationError(
+                    f"{place}.{method}: {look} is the look of {whose[look]!r} already, which stands beside it in "
+                    f"experiment {experiment.id!r}."
+                )
+            whose[look] = method
 
 
 def _entry(paper: Paper, part: str, name: str, raw: Mapping[str, Any]) -> dict[str, Any]:
@@ -85,6 +88,7 @@ def _entry(paper: Paper, part: str, name: str, raw: Mapping[str, Any]) -> dict[s
     _check_axes(entry, experiment, place)
     _check_quantity(entry, experiment, place)
     _check_formats(entry, place)
+    _check_points(entry, paper, place)
     return entry
 
 
@@ -140,6 +144,15 @@ def _check_quantity(entry: Mapping[str, Any], experiment: Experiment, place: str
         raise ConfigurationError(
             f"{place}.{key}: no quantity {entry[key]!r} in experiment {experiment.id!r}."
             f"{suggestion(entry[key], known)} Known: {', '.join(dict.fromkeys(known))}."
+        )
+
+
+def _check_points(entry: Mapping[str, Any], paper: Paper, place: str) -> None:
+    table = entry.get("points", {}).get("claims")
+    if table is not None and table not in paper.claims:
+        raise ConfigurationError(
+            f"{place}.points.claims: no table {table!r} of claims.{suggestion(table, paper.claims)} "
+            f"Known: {', '.join(paper.claims)}."
         )
 
 

@@ -30,10 +30,38 @@ def _object(required: Mapping[str, Any]) -> dict[str, Any]:
     return {"type": "object", "properties": dict(required), "required": list(required)}
 
 
+_SCALE = {"enum": ["linear", "log"]}
+_DASH = {"anyOf": [{"type": "string"}, {"type": "array"}]}
+_CURVE = _object(
+    {
+        "id": _TITLE,
+        "label": _TEXT,
+        "color": {"type": "string", "pattern": r"^#[0-9A-Fa-f]{6}\Z"},
+        "marker": _TEXT,
+        "dash": _DASH,
+    }
+)
+_CHART = _object(
+    {
+        "x": _TITLE,
+        "y": _TITLE,
+        "x_label": _TEXT,
+        "y_label": _TEXT,
+        "x_scale": _SCALE,
+        "y_scale": _SCALE,
+        "panels": {"anyOf": [{"type": "null"}, _TITLE]},
+        "panel_label": {"anyOf": [{"type": "null"}, _TEXT]},
+        "curves": {"type": "array", "items": _CURVE},
+    }
+)
 _ENTRY = _object(
     {
         "id": _ID,
-        "drawing": _TEXT,
+        "drawing": _ID,
+        "variant": _TEXT,
+        "by": _TEXT,
+        "finding": _TEXT,
+        "chart": {"anyOf": [{"type": "null"}, _CHART]},
         "kind": {"enum": ["figure", "table"]},
         "title": _TITLE,
         "alt": _TEXT,
@@ -92,9 +120,19 @@ class Run:
 
 @dataclass(frozen=True)
 class Entry:
-    """One figure or table; every path exists and matches its checksum."""
+    """One figure or table; every path exists and matches its checksum.
+
+    Entries with the same ``drawing`` show the same thing in several ways: ``variant`` is the value, of what ``by``
+    names, that distinguishes this one (empty if it is alone). ``finding`` is what one learns from it, in a sentence.
+    ``chart`` says how a figure's numbers are drawn.
+    """
 
     id: str
+    drawing: str
+    variant: str
+    by: str
+    finding: str
+    chart: Mapping[str, Any] | None
     kind: Literal["figure", "table"]
     title: str
     alt: str
@@ -173,6 +211,11 @@ def _checked(path: Path) -> dict[str, Any]:
 def _entry(entry: Mapping[str, Any], folder: Path, checksums: Path) -> Entry:
     return Entry(
         id=entry["id"],
+        drawing=entry["drawing"],
+        variant=entry["variant"],
+        by=entry["by"],
+        finding=entry["finding"],
+        chart=entry["chart"],
         kind=entry["kind"],
         title=entry["title"],
         alt=entry["alt"],

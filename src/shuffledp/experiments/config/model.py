@@ -447,6 +447,15 @@ class Drawn(Concept):
     where: dict[str, Any] = absent()
 
 
+class Points(Concept):
+    """Places read off the paper: columns of a table of claims, of the rows that read as given."""
+
+    claims: Id
+    where: dict[str, Any] = absent()
+    x: Text
+    y: Text
+
+
 class Figure(Drawn):
     """The four aesthetics x, panels, curves and files, and their texts."""
 
@@ -456,11 +465,12 @@ class Figure(Drawn):
     x_scale: Literal["linear", "log"] = "linear"
     along: Id = absent()
     y_label: StrictStr = absent()
-    y_scale: Literal["linear", "log", "ln"] = "linear"
+    y_scale: Literal["linear", "log"] = "linear"
     panels: Id = absent()
     panel_label: StrictStr = absent()
     curves: Id = absent()
     files: Id = absent()
+    points: Points = absent()
 
 
 class Table(Drawn):

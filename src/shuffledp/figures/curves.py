@@ -1,0 +1,235 @@
+"""Curves as plain arrays: what is drawn of each, which of them coincide, and where a standard error means something."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
+
+FEWEST_BEHIND_A_BAR = 3.0
+"""A standard error is drawn if its variance rests on so many repeats, or an eighth of them if these are below 24."""
+BEHIND_BAR = "repeats_behind_bar"
+"""Column of a summary: on how many repeats a standard error rests."""
+TOUCHING = 0.01
+"""Share of an axis within which two numbers look like one: about the width of a line."""
+SAME = 5e-3
+"""Relative difference up to which curves are said to be equal."""
+MOST_BACK = 8.0  # points by which the outermost of several markers in one place is moved
+STEP = 2.4  # points between two of them
+
+Numbers = NDArray[np.float64]
+Scale = Callable[[Numbers], Numbers]
+
+
+@dataclass(frozen=True)
+class Strand:
+    """The numbers of one curve and kind in a panel.
+
+    Parameters
+    ----------
+    curve, kind : str
+        Whose they are; kinds are ``computed``, ``expected`` and ``simulated``.
+    panel : object
+        The panel's value; None for a method that belongs to all panels.
+    x : (k,) ndarray
+        Positions; empty for a level, which does not depend on x and has one number.
+    y, error : (k,) or (1,) ndarray
+        Numbers, and half lengths of bars, nan where there is none.
+    """
+
+    curve: str
+    kind: str
+    panel: Any
+    x: Numbers
+    y: Numbers
+    error: Numbers
+
+    @property
+    def level(self) -> bool:
+        """Whether the curve does not depend on x."""
+        return not len(self.x)
+
+    def at(self) -> dict[float | None, float]:
+        """Numbers by position."""
+        places: list[float | None] = [None] if self.level else self.x.tolist()
+        return dict(zip(places, self.y.tolist(), strict=True))
+
+
+def repeats_behind_bars(values: pd.DataFrame) -> pd.DataFrame:
+    """On how many repeats the standard error of each cell's metric rests.
+
+    The variance is a sum of squared deviations d; it rests on ``(sum d^2)^2 / sum d^4`` of them: on all if they are
+    equal, on a third if they are normal, on one if a single repeat differs from the others, on none if no repeat does.
+
+    Parameters
+    ----------
+    values : DataFrame
+        Columns ``cell``, ``metric``, ``kind`` and ``value``, a row per repeat.
+
+    Returns
+    -------
+    DataFrame
+        Columns ``cell``, ``metric``, ``kind`` and ``repeats_behind_bar``.
+    """
+    keys = ["cell", "metric", "kind"]
+    simulated = values[values["kind"] == "simulated"]
+    grouped = simulated.groupby(keys, sort=False)["value"]
+    deviation = simulated["value"] - grouped.transform("mean")
+    widest = deviation.abs().groupby([simulated[key] for key in keys], sort=False).transform("max")
+    # Rounding of the mean of equal numbers is no deviation.
+    unit = widest.where(widest > 1e-12 * simulated["value"].abs())
+    square = (deviation / unit).fillna(0.0) ** 2
+    sums = simulated[keys].assign(two=square, four=square**2).groupby(keys, sort=False).sum()
+    behind = (sums["two"] ** 2 / sums["four"].where(sums["four"] > 0)).fillna(0.0)
+    return behind.rename(BEHIND_BAR).reset_index()
+
+
+def has_bar(behind: Numbers, count: Numbers) -> NDArray[np.bool_]:
+    """Whether a standard error is drawn, see `FEWEST_BEHIND_A_BAR`."""
+    return np.asarray(behind >= np.minimum(FEWEST_BEHIND_A_BAR, count / 8), bool)
+
+
+def strands(
+    rows: pd.DataFrame, x: str, panels: str | None, order: str | None, places: Mapping[Any, float] | None
+) -> list[Strand]:
+    """The curves of some rows of a summary.
+
+    Parameters
+    ----------
+    rows : DataFrame
+        With the columns ``curve``, ``kind``, ``mean``, ``standard_error`` and, as far as curves depend on them, those
+        of x and of the panels.
+    x, panels, order : str or None
+        Columns of positions and of panels, and the one along which points are joined (x unless given).
+    places : mapping or None
+        Positions of values that are not numbers.
+    """
+    panel = rows[panels] if panels in rows else pd.Series(None, rows.index, dtype=object)
+    keys = zip(rows["curve"], rows["kind"], panel, strict=True)
+    found: dict[tuple[Any, ...], list[int]] = {}
+    for i, (curve, kind, value) in enumerate(keys):
+        found.setdefault((curve, kind, None if pd.isna(value) else value), []).append(i)
+    mean = rows["mean"].to_numpy(float)
+    error = _bars(rows)
+    at = _positions(rows, x, places)
+    along = rows[order].to_numpy(float) if order in rows else at
+    result = []
+    for (curve, kind, value), where in found.items():
+        chosen = np.array(where)
+        if np.isnan(at[chosen]).all():
+            chosen, positions = chosen[:1], np.empty(0)
+        else:
+            chosen = chosen[np.argsort(along[chosen], kind="stable")]
+            positions = at[chosen]
+        result.append(Strand(curve, kind, value, positions, mean[chosen], error[chosen]))
+    return sorted(result, key=lambda strand: strand.kind)
+
+
+def _positions(rows: pd.DataFrame, x: str, places: Mapping[Any, float] | None) -> Numbers:
+    if x not in rows:
+        return np.full(len(rows), np.nan)
+    column = rows[x] if places is None else rows[x].map(places)
+    return column.to_numpy(float)
+
+
+def _bars(rows: pd.DataFrame) -> Numbers:
+    error = rows["standard_error"].to_numpy(float)
+    if BEHIND_BAR not in rows:
+        return error
+    meant = has_bar(rows[BEHIND_BAR].to_numpy(float), rows["count"].to_numpy(float))
+    return np.where(meant, error, np.nan)
+
+
+def leading(every: Iterable[Strand]) -> list[Strand]:
+    """Of each curve and panel the first kind that it has: computed, expected, simulated."""
+    first: dict[tuple[str, Any], Strand] = {}
+    for strand in sorted(every, key=lambda one: one.kind):
+        first.setdefault((strand.curve, strand.panel), strand)
+    return list(first.values())
+
+
+def close(a: Numbers, b: Numbers, scale: Scale, span: float) -> NDArray[np.bool_]:
+    """Whether numbers lie within the width of a line of each other."""
+    with np.errstate(divide="ignore", invalid="ignore"):
+        far = np.abs(scale(a) - scale(b)) / span
+    return np.asarray((far <= TOUCHING) | (a == b), bool)
+
+
+@dataclass(frozen=True)
+class Together:
+    """Curves that coincide: equal within half a percent, or only as far as the picture can show."""
+
+    curves: tuple[str, ...]
+    equal: bool
+
+
+def coinciding(
+    numbers: Mapping[str, Mapping[Any, float]], scale: Scale, span: float, order: Sequence[str]
+) -> list[Together]:
+    """Curves in groups of those that lie within a line's width of each other at all points, and have the same points.
+
+    Parameters
+    ----------
+    numbers : mapping
+        By curve and point, whatever tells points apart.
+    scale, span
+        Of the axis: numbers to its unit, and its length.
+    order : sequence of str
+        The curves, in the order of the legend.
+    """
+    groups: list[list[str]] = []
+    for curve in order:
+        own = numbers.get(curve, {})
+        for group in groups:
+            if own and _alike(numbers.get(group[0], {}), own, scale, span):
+                group.append(curve)
+                break
+        else:
+            groups.append([curve])
+    return [Together(tuple(g), all(_equal(numbers[g[0]], numbers[c]) for c in g[1:])) for g in groups]
+
+
+def _alike(a: Mapping[Any, float], b: Mapping[Any, float], scale: Scale, span: float) -> bool:
+    if a.keys() != b.keys():
+        return False
+    return bool(close(_array(a, a), _array(b, a), scale, span).all())
+
+
+def _equal(a: Mapping[Any, float], b: Mapping[Any, float]) -> bool:
+    return bool(np.allclose(_array(a, a), _array(b, a), rtol=SAME, atol=0))
+
+
+def _array(numbers: Mapping[Any, float], points: Iterable[Any]) -> Numbers:
+    return np.array([numbers[point] for point in points], float)
+
+
+def sidesteps(here: Iterable[Strand], scale: Scale, span: float) -> dict[str, float]:
+    """By how many points the markers of curves are moved sideways, where those of others are in the same place.
+
+    Curves of a panel that lie within a line's width of each other at half of their common positions stand side by side.
+    """
+    groups: list[list[Strand]] = []
+    for strand in leading(here):
+        if strand.level:
+            continue
+        for group in groups:
+            if _mostly_touch(group[0], strand, scale, span):
+                group.append(strand)
+                break
+        else:
+            groups.append([strand])
+    steps: dict[str, float] = {}
+    for group in groups:
+        step = min(STEP, 2 * MOST_BACK / max(len(group) - 1, 1))
+        middle = (len(group) - 1) / 2
+        steps |= {strand.curve: step * (i - middle) for i, strand in enumerate(group)}
+    return steps
+
+
+def _mostly_touch(a: Strand, b: Strand, scale: Scale, span: float) -> bool:
+    _, left, right = np.intersect1d(a.x, b.x, return_indices=True)
+    return len(left) > 0 and bool(close(a.y[left], b.y[right], scale, span).mean() >= 0.5)

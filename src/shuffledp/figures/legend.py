@@ -1,0 +1,76 @@
+"""What a legend says: curves that coincide are named together; accountings and what is read off a paper come last."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+from matplotlib.figure import Figure
+from matplotlib.legend_handler import HandlerTuple
+from matplotlib.lines import Line2D
+
+from shuffledp.figures.curves import Together
+from shuffledp.figures.layout import Legend
+from shuffledp.figures.palette import BLACK, Look
+
+PAPER = "paper"
+"""Curve of the points read off the paper."""
+READ_OFF = "read off the paper"
+POINTS = Look(BLACK, "o", "")
+POINT_SIZE = 6.5
+
+
+@dataclass(frozen=True)
+class Item:
+    """A text of the legend and the looks before it."""
+
+    text: str
+    looks: tuple[Look, ...]
+
+
+def items(
+    together: Sequence[Together], labels: Mapping[str, str], shown: Mapping[str, Look], parts: Sequence[Item]
+) -> list[Item]:
+    """The legend: a text per group of curves that coincide, then what all have in common, such as accountings.
+
+    Names joined by "=" belong to curves that are equal within half a percent; those joined by "≈" differ by less than
+    the picture can show.
+    """
+    own = [
+        Item(
+            (" = " if one.equal else " ≈ ").join(labels[c] for c in one.curves),
+            tuple(shown[c] for c in one.curves),
+        )
+        for one in together
+    ]
+    return [*own, *parts]
+
+
+def write(figure: Figure, entries: Sequence[Item], form: Legend, middle: float) -> None:
+    """Draw the legend below everything; ``middle`` is its place in shares of the picture's width."""
+    handles: Any = [tuple(_handle(look) for look in item.looks) for item in entries]
+    figure.legend(
+        handles,
+        [item.text for item in entries],
+        handler_map={tuple: HandlerTuple(ndivide=None, pad=0.3)},
+        loc="lower center",
+        bbox_to_anchor=(middle, 0.0),
+        ncols=form.columns,
+        borderaxespad=0.2,
+        borderpad=0.2,
+        labelspacing=0.35,
+        columnspacing=1.2,
+        handlelength=form.handle,
+        handletextpad=0.5,
+    )
+
+
+def _handle(look: Look) -> Line2D:
+    size = POINT_SIZE if look == POINTS else None
+    return Line2D([], [], color=look.color, marker=look.marker, mfc="none", ls=look.dash, markersize=size)
+
+
+def without_line(look: Look) -> Look:
+    """The look of a curve that has points only."""
+    return replace(look, dash="")

@@ -1,0 +1,63 @@
+"""What the manifest says of a drawing: its finding, and how its numbers are drawn."""
+
+import io
+import json
+
+import pandas as pd
+import pytest
+
+from shuffledp.figures.entries import finding, plain
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("One *short* sentence,\nin two lines.\n\nThe rest.\n", "One short sentence, in two lines."),
+        ("Uses ``a * b`` and **all**, see `there <https://x.org>`_.", "Uses a * b and all, see there."),
+        (":math:`x` and 2 * 3 * 4 = 24, a*b*c", "x and 2 * 3 * 4 = 24, a*b*c"),
+        (r"An \*asterisk\* and n_1", "An *asterisk* and n_1"),
+        ("Alone.", "Alone."),
+    ],
+)
+def test_a_finding_is_the_first_paragraph_as_plain_text(text, said):
+    assert finding(text) == said
+    assert finding(said) == said or "*" in plain(text)
+
+
+def entries(files):
+    return {entry["id"]: entry for entry in json.loads(files["manifest.json"])["entries"]}
+
+
+def test_every_file_of_a_drawing_says_what_distinguishes_it(files):
+    found = {id: (e["drawing"], e["by"], e["variant"]) for id, e in entries(files).items()}
+    assert found == {
+        "fig1_printed": ("fig1", "accounting", "printed"),
+        "fig1_exact": ("fig1", "accounting", "exact"),
+        "fig1_both": ("fig1", "accounting", "both"),
+        "fig2": ("fig2", "", ""),
+        "errors": ("errors", "", ""),
+    }
+    assert {e["finding"] for e in entries(files).values()} == {"Errors of all methods."}
+
+
+def test_a_chart_names_the_columns_of_its_numbers(files):
+    for id, entry in entries(files).items():
+        if entry["kind"] == "table":
+            assert entry["chart"] is None
+            continue
+        chart, numbers = entry["chart"], pd.read_csv(io.BytesIO(files[f"{id}.csv"]))
+        assert {chart["x"], chart["y"], "curve"} <= set(numbers)
+        assert {curve["id"] for curve in chart["curves"]} == set(numbers["curve"])
+        assert len({(c["color"], c["marker"], str(c["dash"])) for c in chart["curves"]}) == len(
+            chart["curves"]
+        )
+    chart = entries(files)["fig1_both"]["chart"]
+    assert (chart["x_scale"], chart["y_scale"], chart["panels"]) == ("linear", "log", "rate")
+    assert chart["panel_label"].format(0.5) == "rate = 0.5"
+    ids = [c["id"] for c in chart["curves"]]
+    assert sorted(ids) == sorted(
+        f"{m}|{a}" for m in ("local", "picky", "constant") for a in ("printed", "exact")
+    )
+    dashes = {c["id"].rpartition("|")[2]: c["dash"] for c in chart["curves"]}
+    assert dashes == {"printed": [0, [4, 2]], "exact": "-"}
+    assert entries(files)["fig2"]["chart"]["panels"] is None
