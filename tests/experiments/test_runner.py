@@ -140,19 +140,44 @@ def test_a_point_gives_the_same_numbers_whatever_else_is_in_the_grid(tmp_path):
 
 
 @pytest.mark.parametrize(
-    "changes",
-    [{"method": "again"}, {"experiment": "again"}, {"paper": "again"}, {"grid": {"eps": [0.5], "x": [1]}}],
+    "changes", [{"experiment": "again"}, {"paper": "again"}, {"grid": {"eps": [0.5], "x": [1]}}]
 )
-def test_the_mechanism_has_a_stream_of_its_own_per_experiment_method_and_point(tmp_path, changes):
+def test_the_mechanism_has_a_stream_of_its_own_per_experiment_and_point(tmp_path, changes):
     # LOCAL's mechanism is the same in all of these: only the stream can make a difference.
     first = next(iter(values(tmp_path, **LOCAL).values()))
     other = next(iter(values(tmp_path, **(LOCAL | changes)).values()))
     assert not np.array_equal(first, other)
 
 
-def test_the_mechanism_has_a_stream_of_its_own_per_accounting(tmp_path):
-    printed, exact = values(tmp_path, **LOCAL), values(tmp_path, "exact", **LOCAL)
-    assert all(not np.array_equal(printed[p], exact[p]) for p in printed)
+@pytest.mark.parametrize("accounting, changes", [("exact", {}), ("printed", {"method": "again"})])
+def test_cells_with_the_same_calibrated_protocol_have_the_same_simulated_numbers(
+    tmp_path, accounting, changes
+):
+    """LOCAL does not depend on the accounting, nor on what a method is called."""
+    first, other = values(tmp_path, **LOCAL), values(tmp_path, accounting, **(LOCAL | changes))
+    assert len(first) == 2
+    assert all(np.array_equal(first[point], other[point]) for point in first)
+
+
+def test_what_differs_in_the_estimator_alone_is_compared_on_the_same_messages(tmp_path):
+    """Repeats in which expected dummies leave a large error leave one with observed dummies, too."""
+    flexible = {"protocol": "flexible_pure_dump", "repeats": 400, "grid": {"eps": [1.0]}}
+    flexible |= {"population": {"users": 50_000}}
+    shown = [
+        values(tmp_path, "exact", **flexible, method=estimator, options={"rate": 0.1, "estimator": estimator})
+        for estimator in ("expected", "observed")
+    ]
+    ((one,), (other,)) = (list(found.values()) for found in shown)
+    assert not np.array_equal(one, other)
+    # Independent repeats would exceed 0.2 once in 30,000 (Fisher: standard error 1 / sqrt(397)).
+    assert np.corrcoef(one, other)[0, 1] > 0.2
+
+
+def test_different_protocols_draw_independently(tmp_path):
+    local, amplified = values(tmp_path, repeats=400, **LOCAL), values(tmp_path, repeats=400)
+    for point in local:
+        # Two points, each beyond 0.2 once in 16,000 (Fisher: standard error 1 / sqrt(397)).
+        assert abs(np.corrcoef(local[point], amplified[point])[0, 1]) < 0.2
 
 
 def test_keys_become_the_same_stream_everywhere():

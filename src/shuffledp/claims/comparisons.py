@@ -27,7 +27,7 @@ ADULT_FEMALE = 16_192 / 48_842
 EPS_SMALL = (0.001, 0.01, 0.05)
 #: The populations of Figure 4, then those of Figures 5 and 6.
 POPULATIONS: dict[str, Law] = {
-    **{f"Adult, rate {rate}": Binomial(48841, rate) for rate in (0.05, 0.1, 0.2, 0.5)},
+    **{f"Adult, rate {rate}": Binomial(48841, rate) for rate in (0.01, 0.05, 0.1, 0.2, 0.5)},
     **{f"Poisson, mean {mean}": Poisson(float(mean)) for mean in (1000, 5000, 25000, 125000)},
 }
 
@@ -137,7 +137,7 @@ def checkin_gaps() -> pd.DataFrame:
     participants, of whom about as many are female as of all Adult users.
     """
     rows = []
-    for rate in (0.05, 0.1, 0.2, 0.5):
+    for rate in (0.01, 0.05, 0.1, 0.2, 0.5):
         law = Binomial(48841, rate)
         slots, n = math.floor(48841 * rate), law.mean + 1
         filled = -slots * math.expm1(n * math.log1p(-1 / slots))

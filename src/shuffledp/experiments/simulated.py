@@ -116,8 +116,9 @@ class Simulated(Work):
             who = self._participants(
                 task, source, law, repeats=self.job["repeats"], seed=self.job["seed"], truth=truth
             )
-            named = [self.job[part] for part in ("paper", "experiment", "method")]
-            rng = generator(self.job["seed"], "mechanism", *named, accounting, point)
+            # Neither method nor accounting: cells of one protocol share their draws, see "Seeds" in the architecture.
+            named = [self.job[part] for part in ("paper", "experiment", "protocol")]
+            rng = generator(self.job["seed"], "mechanism", *named, point)
             estimate = protocol.simulate(who, rng)
             for metric in metrics:
                 errors = METRICS[metric](estimate, who.truth)

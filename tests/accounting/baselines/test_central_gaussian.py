@@ -108,6 +108,25 @@ def test_no_order_puts_a_floor_under_the_replacement_curve():
     assert eps[0] < 0.04 and eps[1] < 0.07
 
 
+@pytest.mark.parametrize("m", [60, 30_000, 59_999])
+def test_more_noise_never_costs_more_up_to_noise_without_bound(m):
+    eps = [
+        central_replacement_epsilon(n=60_000, m=m, noise_multiplier=noise, rounds=100, delta=DELTA)
+        for noise in (1e-200, 1e-100, 1.0, 100.0, 1e4, 2e4, 2.1e4, 1e6, 1e8, 1e9, 1e12, 1e200)
+    ]
+    assert eps[0] == math.inf and eps == sorted(eps, reverse=True) and eps[-1] == 0
+
+
+@pytest.mark.parametrize("noise", [0.5, 5.0, 500.0])
+def test_a_sample_of_users_costs_no_more_than_all_of_them(noise):
+    """The bound for sampled mechanisms alone is up to four times as large where nearly all users are sampled."""
+    nearly_all, everybody = (
+        central_replacement_epsilon(n=1000, m=m, noise_multiplier=noise, rounds=10, delta=DELTA)
+        for m in (999, 1000)
+    )
+    assert 0.5 * everybody < nearly_all <= everybody
+
+
 # -- replacement, all users in the sum: a Gaussian mechanism of sensitivity 2 C, whose curve is known ---------------
 
 

@@ -5,6 +5,7 @@ import math
 
 import numpy as np
 import pytest
+from numpy.testing import assert_allclose
 
 from printed_numbers import half_digit
 from shuffledp.accounting.baselines.sets import (
@@ -13,7 +14,7 @@ from shuffledp.accounting.baselines.sets import (
     sep_mm_plan,
     shuffled_subset_exponential,
 )
-from shuffledp.accounting.segmented.plan_search import segmented_plan
+from shuffledp.accounting.segmented.plan_search import segmented_choices, segmented_plan
 from shuffledp.accounting.segmented.plans import SegmentedPlan, full_reporting, level_rate
 from shuffledp.accounting.segmented.profile import SegmentedProfile
 
@@ -328,3 +329,34 @@ def test_profiles_meet_the_budget_of_every_level(accounting):
 def test_arguments_outside_their_range_are_rejected(ask):
     with pytest.raises(ValueError, match=r"must be|must have"):
         ask()
+
+
+# -- many announcements at once -------------------------------------------------------------------------------------
+
+ANNOUNCED = [(1500, 3000, 1500), (1, 2999, 3000), (5998, 1, 1), (0, 3000, 3000), (0, 0, 6000)]
+
+
+@pytest.mark.parametrize("accounting", ["printed", "corrected"])
+@pytest.mark.parametrize("spread", [None, 2.0])
+def test_the_choices_for_many_announcements_are_those_of_the_search(accounting, spread):
+    setting = (EPS, 1e-5, 12, 3)
+    found = segmented_choices(ANNOUNCED, *setting, accounting=accounting, spread=spread)
+    for row, sizes_ in enumerate(ANNOUNCED):
+        best = segmented_plan(sizes_, *setting, accounting=accounting, spread=spread)
+        chosen = segmented_plan(sizes_, *setting, blankets=found.blankets[row], accounting=accounting)
+        assert_allclose(found.rates[row], chosen.rates, rtol=1e-12)
+        errors = [p.error_bound() if spread is None else p.expected_sse(spread) for p in (best, chosen)]
+        assert errors[0] * (1 - 1e-9) <= errors[1] <= errors[0] * 1.005
+        variance = 12 * chosen.n * found.blanket_variances[row] / chosen.reports**2
+        assert_allclose(variance, chosen.blanket_sse(), rtol=1e-12)
+
+
+def test_given_blankets_are_not_searched_whatever_was_announced():
+    found = segmented_choices(ANNOUNCED, EPS, 1e-5, 12, 3, blankets=0.3, accounting="corrected")
+    assert set(found.blankets) == {0.3} and len(np.unique(found.rates, axis=0)) == 1
+
+
+@pytest.mark.parametrize("sizes_", [[(10, 20), (10, 21)], [(0, 0)], [(-1, 31)]])
+def test_announcements_of_different_numbers_of_users_are_refused(sizes_):
+    with pytest.raises(ValueError, match="one sum, the number of users"):
+        segmented_choices(sizes_, [0.5, 1.0], 1e-5, 12, 3)

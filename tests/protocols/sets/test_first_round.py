@@ -15,7 +15,7 @@ from shuffledp.populations import Fixed
 from shuffledp.protocols import conformance, get
 from shuffledp.protocols.conformance import SameSets
 from shuffledp.protocols.sets._first_round import FirstRound, settled
-from shuffledp.tasks import Budget, Frequency, Sets
+from shuffledp.tasks import Budget, Frequency, Participants, Public, Sets
 
 ROOT = Path(__file__).parents[3]
 N, TASK = 6_000, Sets(5, 2, 3)
@@ -97,11 +97,55 @@ def test_what_the_server_makes_of_noisy_shares():
     assert np.array_equal(found[2], [10, 10, 10])
 
 
-def test_the_bias_of_a_private_announcement_is_small_and_no_closed_form_is_claimed():
+def dealt(repeats, rng):
+    """The users of `WHO`, levels dealt out at random in every repeat."""
+    sizes = np.array(WHO.times) * len(WHO.sets)
+    of_each = np.full(len(WHO.sets), sum(WHO.times))
+    first = rng.multivariate_hypergeometric(of_each, sizes[0], repeats)
+    second = np.stack([rng.multivariate_hypergeometric(of_each - taken, sizes[1]) for taken in first])
+    holders = np.stack([first, second, of_each - first - second], axis=1)
+    held = np.array([np.isin(np.arange(TASK.domain_size), items) for items in WHO.sets], int)
+    counts = holders @ held
+    public = Public(np.full(repeats, N), np.tile(sizes.astype(float), (repeats, 1)))
+    return Participants(public, counts, counts.sum(axis=1) / N)
+
+
+@pytest.mark.parametrize(
+    "accounting, first, how, repeats",
+    [
+        ("printed", {"eps": 0.05}, {"blankets": 0.1}, 4_000),  # the announcement is most of the error
+        ("corrected", {"eps": 0.8}, {"blankets": 0.1}, 4_000),
+        ("corrected", {"protocol": "amplified", "eps": 0.1}, {"objective": "error"}, 200),
+        ("printed", {"eps": 0.1}, {"objective": "bound"}, 200),
+    ],
+)
+def test_the_expected_error_counts_what_is_announced_wrongly(accounting, first, how, repeats):
+    protocol = segmented({**FIRST, **first}, accounting, **how)
+    rng = np.random.default_rng(8)
+    who = dealt(repeats, rng)
+    expected = protocol.expectation("squared_error", who)[0].sum()
+    errors = np.sum((protocol.simulate(who, rng) - who.truth) ** 2, axis=1)
+    # 5 standard errors, missed once in 2 million, and 1 % for the announcements that the expectation is averaged over.
+    assert abs(errors.mean() - expected) < 5 * errors.std() / math.sqrt(repeats) + 0.01 * expected
+    exact = segmented(None, accounting, Budget(protocol.plan.eps, protocol.plan.delta), **how)
+    assert expected > exact.expectation("squared_error", who)[0].sum()
+
+
+def test_the_error_is_expected_over_items_and_averages_the_same_announcements_every_time():
+    protocol = segmented(blankets=0.1)
+    who = WHO(2)
+    expected = protocol.expectation("squared_error", who)
+    assert expected.shape == who.truth.shape and np.array_equal(
+        expected, protocol.expectation("squared_error", who)
+    )
+    assert (
+        protocol.expectation("variance", who) is None
+    )  # given the users of each level: not a sum of such terms
+
+
+def test_the_bias_of_a_private_announcement_is_small():
     protocol = segmented(blankets=0.1)
     who = WHO(2_000)
-    assert protocol.expectation("squared_error", who) is None
-    assert protocol.expectation("variance", who) is None
     estimates = protocol.simulate(who, np.random.default_rng(5))
     assert np.abs(estimates.mean(axis=0) - who.truth[0]).max() < 0.01
     exact = segmented(None, blankets=0.1).simulate(who, np.random.default_rng(6))

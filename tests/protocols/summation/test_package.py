@@ -6,7 +6,7 @@ import math
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose
-from scipy.stats import nbinom
+from scipy.stats import chisquare, nbinom
 
 from shuffledp.accounting import (
     Infeasible,
@@ -574,3 +574,43 @@ def test_protocols_conform_with_other_options(name, options):
     protocol = get("summation", name)
     cases = [c for c in default_cases(protocol, options) if c.accounting == protocol.accountings[-1]]
     check_protocol(protocol, cases)
+
+
+# -- the error of Figure 1a in simulation ---------------------------------------------------------------------------
+
+
+def laplace_chisquare(errors, ratio):
+    """p-value of integer errors under the discrete Laplace law, values with fewer than 20 expected pooled."""
+    sizes = np.arange(0, 2000)
+    law = (1 - ratio) / (1 + ratio) * ratio**sizes * np.where(sizes > 0, 2, 1)
+    last = np.flatnonzero(len(errors) * law >= 20)[-1]
+    seen = np.bincount(np.minimum(np.abs(errors).astype(int), last + 1), minlength=last + 2)
+    return chisquare(seen, len(errors) * np.append(law[: last + 1], 1 - law[: last + 1].sum())).pvalue
+
+
+def errors_at_10(rng, repeats, n=10**6):
+    """Errors of the certified design at Delta = 10, everybody holding 5; with the protocol and its participants."""
+    protocol = calibrated("correlated_sum", n, 10, accounting="exact", atoms="best")
+    held = np.zeros((repeats, 11), np.int64)
+    held[:, 5] = n
+    who = Participants(Public(np.full(repeats, n)), held, np.full(repeats, 5.0 * n))
+    return protocol, who, protocol.simulate(who, rng) - who.truth
+
+
+def test_the_fast_law_of_the_design_at_10_is_discrete_laplace_of_the_stated_variance():
+    """A simulated mean that lies far off the closed form is chance: far more repeats agree with it."""
+    protocol, who, errors = errors_at_10(np.random.default_rng(31), 200_000)
+    expected = protocol.expectation("squared_error", who)[0]
+    ratio = protocol.design.central_ratio
+    assert_allclose(expected, 2 * ratio / (1 - ratio) ** 2, rtol=1e-9)
+    # The fourth moment is 6 + 1 / expected times the square of the second: relative standard error sqrt(5 / repeats).
+    assert_allclose(np.mean(errors**2), expected, rtol=5 * math.sqrt(5 / len(errors)))  # once in 2 million
+    assert laplace_chisquare(errors, ratio) > 1e-5
+
+
+def test_the_messages_of_the_design_at_10_have_the_law_of_the_fast_path():
+    protocol, who, _ = errors_at_10(np.random.default_rng(0), 1, n=40)
+    rng, users = np.random.default_rng(32), Users(np.full(40, 5))
+    counts = np.stack([protocol.simulate_messages(users, who.public, rng) for _ in range(2000)])
+    errors = protocol.estimate(counts, Public(np.full(2000, 40))) - who.truth[0]
+    assert laplace_chisquare(errors, protocol.design.central_ratio) > 1e-5

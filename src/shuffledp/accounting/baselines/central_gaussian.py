@@ -18,6 +18,7 @@ No other module hands a number to dp_accounting. The library is imported when it
 
 from __future__ import annotations
 
+import math
 from typing import Literal, get_args
 
 import numpy as np
@@ -35,6 +36,10 @@ _ORDERS = [*_ORDERS_TO_63, 128, 256, 512]
 _REPLACEMENT_ORDERS = (*range(2, 65), *range(72, 257, 8))
 #: Over the clipping norm C: a vector of norm at most C in place of another moves a sum by up to 2 C.
 _REPLACEMENT_SENSITIVITY = 2.0
+#: Noise over the sensitivity up to which the divergence of a sampled mechanism is evaluated; beyond,
+#: 1 - exp(-1/noise^2) loses its digits, at 1e8 all of them. More noise is post-processing, so that the
+#: divergence here bounds the one there.
+_MOST_NOISE = 1e4
 
 
 def central_gaussian_epsilon(
@@ -105,13 +110,16 @@ def central_replacement_epsilon(
     -------
     float
         Nats, >= 0. An upper bound: from integer Renyi orders up to 256, with the conversion from Renyi divergences and,
-        for m < n, a bound on the divergence of a sampled mechanism. For m = n the divergence is exact,
-        ``2 order / noise_multiplier^2`` in each round, and eps is at most 13 % above the exact one while that is
-        between 0.05 and 50.
+        for m < n, the smaller of a bound on the divergence of a sampled mechanism and the divergence for m = n, which
+        no sampling exceeds. That one is exact, ``2 order / noise_multiplier^2`` in each round, and for m = n eps is at
+        most 13 % above the exact one while that is between 0.05 and 50. Infinite where this divergence overflows.
 
     Notes
     -----
-    Wang, Balle and Kasiviswanathan (2019), Theorem 27, for the Gaussian mechanism, as evaluated by dp_accounting.
+    Wang, Balle and Kasiviswanathan (2019), Theorem 27, for the Gaussian mechanism, as evaluated by dp_accounting. A
+    round is a mixture, over the subsets, of Gaussian mechanisms of all m users, and the Renyi divergence is jointly
+    quasi-convex: hence the bound by that for m = n. Noise of more than 20,000 clipping norms counts as 20,000 in the
+    theorem.
 
     Examples
     --------
@@ -131,7 +139,12 @@ def central_replacement_epsilon(
     delta = check_open_unit("delta", delta)
     from dp_accounting import rdp
 
-    once = np.array(_replacement_rdp(n, m, noise_multiplier / _REPLACEMENT_SENSITIVITY))
+    noise = noise_multiplier / _REPLACEMENT_SENSITIVITY
+    once = np.array([order / 2 / noise / noise for order in _REPLACEMENT_ORDERS])
+    if not np.isfinite(once).all():
+        return math.inf
+    if m < n:
+        once = np.minimum(once, _sampled_replacement_rdp(n, m, min(noise, _MOST_NOISE)))
     return float(rdp.compute_epsilon(_REPLACEMENT_ORDERS, rounds * once, delta)[0])
 
 
@@ -155,7 +168,7 @@ def _remembered(rate: float, noise_multiplier: float, rounds: int, delta: float,
 
 
 @remember(64)
-def _replacement_rdp(n: int, m: int, noise_over_sensitivity: float) -> tuple[float, ...]:
+def _sampled_replacement_rdp(n: int, m: int, noise_over_sensitivity: float) -> tuple[float, ...]:
     """One round, at each order. Relation: replace one. Sensitivity: 2 C, over which the noise must be."""
     import dp_accounting
     from dp_accounting import rdp

@@ -27,6 +27,8 @@ from shuffledp.utility.sets import checked_spread
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
+    from numpy.typing import ArrayLike, NDArray
+
 _REMEMBERED = 1024
 #: Points of the logarithmic grid over m, fewer where one costs much; and integers that are tried besides, where the
 #: number of slots jumps.
@@ -129,6 +131,143 @@ def segmented_plan(
 
 
 @dataclass(frozen=True)
+class SegmentedChoices:
+    """What the server chooses for M announcements of K level sizes, as :class:`SegmentedPlan` has it for one.
+
+    Parameters
+    ----------
+    blankets : (M,) ndarray
+        Expected number of blanket messages per user m.
+    rates : (M, K) ndarray
+        Probability lambda_k with which a user of level k sends each item.
+    blanket_variances : (M,) ndarray
+        Variance of the number of blanket messages of one item, over the number of users.
+
+    Notes
+    -----
+    Wang et al. 2024, arXiv 2407.19639, Algorithm 2.
+    """
+
+    blankets: NDArray[np.float64]
+    rates: NDArray[np.float64]
+    blanket_variances: NDArray[np.float64]
+
+
+def segmented_choices(
+    level_sizes: ArrayLike,
+    eps: Sequence[float],
+    delta: float,
+    domain_size: int,
+    set_size: int,
+    *,
+    blankets: float | None = None,
+    accounting: str = "exact",
+    spread: float | None = None,
+) -> SegmentedChoices:
+    """Return what :func:`segmented_plan` chooses for many announcements of the level sizes, up to its last step.
+
+    Parameters
+    ----------
+    level_sizes : (M, K) array_like
+        Users of each level by announcement, >= 0; the same number n >= 1 of users in every row.
+    eps, delta, domain_size, set_size, blankets, accounting, spread
+        As for :func:`segmented_plan`.
+
+    Returns
+    -------
+    SegmentedChoices
+        The best of the points that the search evaluates, without the search between them: what is minimized is larger
+        by some thousandths at most. The rates of every m meet the budgets whatever was announced.
+
+    Raises
+    ------
+    ValueError
+        If rows have different numbers of users.
+
+    Notes
+    -----
+    Rates depend on the number of users and on m, not on the sizes of the levels, so that one table of them serves all
+    announcements.
+
+    Wang et al. 2024, arXiv 2407.19639, Section 5.2 and Algorithm 2.
+
+    Examples
+    --------
+    >>> from shuffledp.accounting.segmented.plan_search import segmented_choices
+    >>> found = segmented_choices([[300, 700], [0, 1000]], [1.0, 2.0], 1e-6, 20, 3, accounting="corrected")
+    >>> found.blankets.round(2).tolist(), found.rates[:, 1].tolist()
+    ([2.18, 2.18], [1.0, 1.0])
+    """
+    sizes = np.atleast_2d(np.asarray(level_sizes, np.float64))
+    n = int(sizes[0].sum())
+    if n < 1 or np.any(sizes < 0) or np.any(sizes.sum(axis=1) != n):
+        raise ValueError(
+            "level_sizes must have rows of numbers >= 0 with one sum, the number of users, >= 1."
+        )
+    check_open_unit("delta", delta)
+    check_choice("accounting", accounting, SEGMENTED_ACCOUNTINGS)
+    check_items(domain_size, set_size)
+    search = _Search(
+        (n,) + (0,) * (len(eps) - 1), tuple(eps), delta, domain_size, set_size, accounting, spread
+    )
+    table = _rate_table(search, blankets)
+    chosen = np.concatenate(
+        [
+            np.argmin(_objectives(part, table, search), axis=1)
+            for part in np.array_split(sizes, -(-len(sizes) // 4096))
+        ]
+    )
+    return SegmentedChoices(table.blankets[chosen], table.rates[chosen], table.blanket_variances[chosen])
+
+
+@dataclass(frozen=True)
+class _RateTable:
+    """Points of the search over m, (P,), with the rates (P, K), and m_k of the levels (K,)."""
+
+    blankets: NDArray[np.float64]
+    rates: NDArray[np.float64]
+    blanket_variances: NDArray[np.float64]
+    kinks: NDArray[np.float64] | None
+
+
+@remember(64)
+def _rate_table(search: _Search, blankets: float | None) -> _RateTable:
+    setting = (search.domain_size, search.set_size)
+    n = sum(search.level_sizes)
+    kinks, points = None, [0.0 if blankets is None else blankets]
+    if blankets is None:
+        kinks = np.array(
+            [full_reporting(n, *setting, e, search.delta, accounting=search.accounting) for e in search.eps]
+        )
+        points = points if kinks.max() == 0 else _points(sorted(kinks.tolist()), search.accounting)
+    plans = [search.plan(m) for m in points]
+    return _RateTable(
+        np.array(points),
+        np.array([plan.rates for plan in plans]),
+        np.array([plan.blanket_sse() * plan.reports**2 / n / search.domain_size for plan in plans]),
+        kinks,
+    )
+
+
+def _objectives(sizes: NDArray[np.float64], table: _RateTable, search: _Search) -> NDArray[np.float64]:
+    """What the search minimizes, (M, P), for sizes (M, K); infinite outside of the interval of inhabited levels."""
+    n, m = sizes[0].sum(), table.blankets
+    reports = sizes @ table.rates.T
+    if search.spread is None:
+        values = (n * m + search.set_size * reports) / reports**2
+    else:
+        squares = sizes @ (table.rates**2).T / reports**2
+        coins = search.set_size * (sizes @ (table.rates * (1 - table.rates)).T)
+        noise = (coins + n * search.domain_size * table.blanket_variances) / reports**2
+        values = noise + search.spread * n / max(n - 1, 1) * np.maximum(squares - 1 / n, 0)
+    if table.kinks is None:
+        return np.asarray(values)
+    low = np.where(sizes > 0, table.kinks, np.inf).min(axis=1)[:, None]
+    high = np.where(sizes > 0, table.kinks, -np.inf).max(axis=1)[:, None]
+    return np.where((m >= low) & (m <= high), values, np.inf)
+
+
+@dataclass(frozen=True)
 class _Search:
     """The setting of a search; plans and errors as a function of m."""
 
@@ -186,11 +325,7 @@ def _best_plan(search: _Search, interval: tuple[float, float] | None) -> Segment
     low, high = interval if interval is not None else (kinks[0], kinks[-1])
     if high == 0:  # all hold all items, there is nothing to hide
         return search.plan(0.0, (0.0, 0.0))
-    integers: list[float] = []
-    if search.accounting == "printed":
-        integers = [float(i) for i in range(math.ceil(low), math.floor(high) + 1)][:_MOST_INTEGERS]
-    spaced = np.geomspace(low, high, _POINTS[search.accounting]).tolist() if low < high else []
-    points = sorted({low, high, *(m for m in [*kinks, *integers, *spaced] if low <= m <= high)})
+    points = _points([low, *(m for m in kinks if low <= m <= high), high], search.accounting)
     values = [search.objective(m) for m in points]
     at = int(np.argmin(values))
     best, value = points[at], values[at]
@@ -203,6 +338,16 @@ def _best_plan(search: _Search, interval: tuple[float, float] | None) -> Segment
         for beyond in ([m for m in reversed(points) if m < best], [m for m in points if m > best])
     ]
     return search.plan(best, (flat[0], flat[1]))
+
+
+def _points(kinks: list[float], accounting: str) -> list[float]:
+    """Where the objective is evaluated first: at the kinks (increasing), and between the first and the last."""
+    low, high = kinks[0], kinks[-1]
+    integers: list[float] = []
+    if accounting == "printed":
+        integers = [float(i) for i in range(math.ceil(low), math.floor(high) + 1)][:_MOST_INTEGERS]
+    spaced = np.geomspace(low, high, _POINTS[accounting]).tolist() if low < high else []
+    return sorted({*kinks, *(m for m in [*integers, *spaced] if low <= m <= high)})
 
 
 def _golden(function: Callable[[float], float], left: float, right: float) -> tuple[float, float]:

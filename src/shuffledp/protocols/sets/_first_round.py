@@ -95,11 +95,8 @@ class FirstRound:
         return Budget(tuple(eps - self.eps for eps in budget.levels), budget.delta - self.delta)
 
 
-def announced_privately(
-    protocol: ProtocolBase, participants: Participants, rng: np.random.Generator
-) -> Public:
+def announced_privately(protocol: ProtocolBase, public: Public, rng: np.random.Generator) -> Public:
     """The noisy numbers of users of each level, integers of at least 0 that sum to the known number of users."""
-    public = participants.public
     if public.level_counts is None:
         raise ValueError("The users do not state which privacy levels they chose.")
     exact = np.rint(public.level_counts).astype(np.int64)

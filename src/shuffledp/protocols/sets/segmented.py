@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from shuffledp.accounting.doubts import NUMBER_OF_MESSAGES
 from shuffledp.accounting.general.profiles import PrivacyProfile
-from shuffledp.accounting.segmented.plan_search import segmented_plan
+from shuffledp.accounting.segmented.plan_search import segmented_choices, segmented_plan
 from shuffledp.accounting.segmented.plans import SegmentedPlan
 from shuffledp.accounting.segmented.profile import SegmentedProfile
 from shuffledp.accounting.standing import UPPER, Standing, weakest
@@ -38,6 +38,9 @@ from shuffledp.protocols.sets._set_protocol import (
 from shuffledp.tasks import Budget, Floats, Participants, Public, Task, Users
 
 OBJECTIVES = ("bound", "error")
+#: Announcements over which expectations are averaged, and the stream that they are drawn from, always the same.
+_ANNOUNCEMENTS = 2**15
+_STREAM = 20240719
 
 
 @dataclass(frozen=True)
@@ -161,7 +164,7 @@ class Segmented(SetProtocol):
         """Numbers of users of each level: exactly, or as the private histogram of the first round shows them."""
         if self.announcing is None:
             return participants.public
-        return announced_privately(self.announcing, participants, rng)
+        return announced_privately(self.announcing, participants.public, rng)
 
     def refine(self, public: Public) -> Self:
         """The server's choice of parameters for the announced numbers of users."""
@@ -211,15 +214,50 @@ class Segmented(SetProtocol):
         return self.real((coins + blankets) / self.plan.reports**2)
 
     def expected_squared_error(self, participants: Participants) -> Floats | None:
-        """Mean squared error of each share over noise and a random assignment of levels; None as for the variance."""
+        """Mean squared error of each share over noise and a random assignment of levels.
+
+        With a private first round, over the announcement too: the mean of the exact error given the announcement over
+        32,768 announcements drawn from their exact law, always the same ones. Its standard error is below 1 % even
+        where the announcement alone makes most of the error; where the server searches the number of blanket messages,
+        the choice that is assumed is that of `shuffledp.accounting.segmented.plan_search.segmented_choices`.
+        """
         if self.announcing is not None:
-            return None
+            return self._error_after_announcement(self.announcing, participants)
         pairs = list(zip(self.plan.level_sizes, self.plan.rates, strict=True))
         coins = shares(participants) * sum(n * rate * (1 - rate) for n, rate in pairs)
         blankets = blanket_variance(self.plan, participants.public.n_users)[:, None]
         squares = sum(n * rate**2 for n, rate in pairs) / self.plan.reports**2
         noise = (coins + blankets) / self.plan.reports**2
         return self.real(noise + assignment_error(squares, participants))
+
+    def _error_after_announcement(self, announcing: ProtocolBase, participants: Participants) -> Floats:
+        """`expected_squared_error` over the law of the announcement.
+
+        Given what was announced, the estimate of a share w has the mean w times ``reports`` sent over ``reports`` that
+        the server divides by, so that besides coins, blanket messages and assignment there is a common wrong factor.
+        """
+        true = np.array(announced_sizes(participants.public, len(self.plan.eps)))
+        n = int(true.sum())
+        many = Public(np.full(_ANNOUNCEMENTS, n), np.tile(true.astype(float), (_ANNOUNCEMENTS, 1)))
+        told = announced_privately(announcing, many, np.random.default_rng(_STREAM)).level_counts
+        assert told is not None
+        chosen = segmented_choices(
+            told,
+            self.plan.eps,
+            self.plan.delta,
+            self.domain_size,
+            self.set_size,
+            blankets=self.blankets,
+            accounting=self.plan.accounting,
+            spread=_spread(self.domain_size, self.set_size) if self.objective == "error" else None,
+        )
+        rates, divisor = chosen.rates, (told * chosen.rates).sum(axis=1)
+        factor = rates @ true / divisor
+        coins = np.mean((rates * (1 - rates)) @ true / divisor**2)
+        blankets = np.mean(n * chosen.blanket_variances / divisor**2)
+        assignment = np.mean(rates**2 @ true / divisor**2 - factor**2 / n) * n / max(n - 1, 1)
+        w = shares(participants)
+        return self.real(coins * w + blankets + assignment * w * (1 - w) + np.mean((factor - 1) ** 2) * w**2)
 
     def cost(self) -> Cost:
         """Reported items and blanket messages of the data round, one item per message."""
