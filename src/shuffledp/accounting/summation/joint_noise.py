@@ -154,9 +154,6 @@ def pair_deltas(
     if grid is not None:
         return _evaluate(design, eps, table, bound, grid)[0]
     grid = loss_grid(design, eps, bound)
-    if bound != "estimate" and table.parts and 2 * grid.size <= _MOST_CELLS:
-        # Bounds count what wraps around, which for more than one atom is nearly always too much on the first grid.
-        grid = LossGrid(grid.step, 2 * grid.size, grid.stride)
     while True:
         values, wrapped = _evaluate(design, eps, table, bound, grid)
         if wrapped <= 1e-3 * float(np.max(values)) or wrapped < 1e-16:
