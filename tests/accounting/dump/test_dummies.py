@@ -228,6 +228,27 @@ def test_the_mixed_delta_averages_over_the_random_number_of_messages():
     assert_allclose(mixed_blanket_delta(shifted, values, eps, eps_local, 1e-30), want, rtol=1e-10)
 
 
+@pytest.mark.parametrize(
+    ("first", "values", "eps", "eps_local", "tail"),
+    [
+        (40_000, 50, 0.4, 8.0, 1e-30),  # j rarely changes with m
+        (40_000, 50, 0.05, 0.4, 1e-30),  # and often
+        (900, 3, 0.2, 1.0, 1e-30),
+        (900, 3, 0.02, 0.03, 1e-320),  # masses beyond a product of three factors
+        (0, 5, 0.5, 3.0, 1e-40),
+        (700, 2, 0.1, 2.0, 1e-30),
+    ],
+)
+def test_the_mixed_delta_of_many_numbers_is_that_of_each(first, values, eps, eps_local, tail):
+    weights = 1 + np.random.default_rng(1).random(256)
+    weights /= weights.sum()
+    want = [
+        mixed_blanket_delta(Window(first + i, np.ones(1)), values, eps, eps_local, tail) for i in range(256)
+    ]
+    got = mixed_blanket_delta(Window(first, weights), values, eps, eps_local, tail)
+    assert_allclose(got, weights @ want, rtol=1e-12)
+
+
 def test_the_mixed_count_is_the_smallest_that_suffices():
     n, values, eps, delta, eps_local = 200, 5, 0.7, 1e-5, 4.0
     count = mix_dummy_count(n, values, eps, delta, eps_local, accounting="exact")

@@ -322,6 +322,9 @@ def test_few_subspaces_are_listed_and_many_are_drawn():
         for dimension in range(bits + 1):
             listed = all_subspaces(dimension, bits)
             assert len(listed) == subspace_count(dimension, bits)
+            held_vectors = [np.nonzero(held)[0].tolist() for held in listed]
+            assert held_vectors == sorted(held_vectors)  # seeds draw by place
+            assert len({tuple(vectors) for vectors in held_vectors}) == len(listed)
             assert (listed.sum(axis=1) == 2**dimension).all() and listed[:, 0].all()
             for held in listed:  # closed under addition
                 inside = np.nonzero(held)[0]

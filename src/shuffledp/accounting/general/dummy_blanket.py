@@ -25,6 +25,7 @@ import math
 from typing import TYPE_CHECKING
 
 import numpy as np
+from numpy.lib.stride_tricks import sliding_window_view
 
 from shuffledp.accounting.errors import Infeasible
 from shuffledp.accounting.general.clones import clone_divergences
@@ -38,6 +39,8 @@ if TYPE_CHECKING:
 _MOST_TERMS = 1e7
 #: Cells of the table over (m, c) that are treated at once.
 _CELLS = 500_000
+#: Logs of factors up to this leave room for the product of three in a float.
+_MOST_LOG = 200.0
 
 
 def blanket_rate(domain_size: int, eps_local: float) -> float:
@@ -95,15 +98,22 @@ def likely_delta(messages: int, domain_size: int, eps: float) -> float:
     return 0.5 * float(clone_divergences(most, most + 1, math.inf, eps)[0])
 
 
+def _thresholds(
+    m: NDArray[np.int64], c: NDArray[np.int64], eps: float, eps_local: float
+) -> tuple[float, NDArray[np.float64], NDArray[np.float64]]:
+    """Return kappa, and j before it is rounded down as the sum of a term by m and a term by c."""
+    kappa = math.exp(eps - eps_local) * math.expm1(-eps) / math.expm1(-eps_local)
+    shift = kappa / (1 + math.exp(eps)) * (m + 1.0)
+    path = (c + 1.0) / (1 + math.exp(-eps))
+    return kappa, np.asarray(shift, np.float64), np.asarray(path, np.float64)
+
+
 def _divergences(
     m: NDArray[np.int64], c: NDArray[np.int64], eps: float, eps_local: float
 ) -> NDArray[np.float64]:
-    """Return the bracket of the formula for every m and c, (r, w), where m and c are consecutive integers."""
+    """Return the bracket of the formula for every m and c, (r, w), where m are consecutive integers."""
     eps_ = min(eps, 709.0)
-    kappa = math.exp(eps_ - eps_local) * math.expm1(-eps_) / math.expm1(-eps_local)
-    upper = 1 / (1 + math.exp(-eps_))
-    shift = kappa / (1 + math.exp(eps_)) * (m + 1.0)
-    path = upper * (c + 1.0)
+    kappa, shift, path = _thresholds(m, c, eps_, eps_local)
     # Rounding may put j on the wrong side of an integer; that is where the outcome at stake adds nothing. Only b = 0,
     # j = c, is decided by rho instead: it counts for rho < 1.
     j = np.minimum(np.floor(shift[:, None] + path), c)
@@ -151,39 +161,95 @@ def mixed_blanket_delta(
     worst = lone_delta(eps, domain_size, eps_local)
     if worst == 0:
         return 0.0
-    lowest = pair_window(messages.start, domain_size, tail)
-    highest = pair_window(messages.stop - 1, domain_size, tail)
-    c = np.arange(lowest.start, highest.stop)
-    total = 0.0
-    step = max(1, _CELLS // c.size)
-    for begin in range(0, messages.pmf.size, step):
-        weight = messages.pmf[begin : begin + step]
-        m = np.arange(messages.start + begin, messages.start + begin + weight.size)
-        masses = _pair_masses(m, c, domain_size)
-        total += float(weight @ np.sum(masses * _divergences(m, c, eps, eps_local), axis=1))
-    omitted = messages.omitted + max(lowest.omitted, highest.omitted, 2 * tail if c.size > 1 else 0.0)
+    lowest = highest = pair_window(messages.start, domain_size, tail)
+    if messages.pmf.size == 1:
+        bracket = _divergences(messages.support, lowest.support, eps, eps_local)[0]
+        total = float(messages.pmf[0] * (lowest.pmf @ bracket))
+    else:
+        highest = pair_window(messages.stop - 1, domain_size, tail)
+        total = _total(messages, np.arange(lowest.start, highest.stop), domain_size, eps, eps_local)
+    several = highest.stop - lowest.start > 1
+    omitted = messages.omitted + max(lowest.omitted, highest.omitted, 2 * tail if several else 0.0)
     return min((1 - blanket_rate(domain_size, eps_local)) * total + omitted * worst, worst)
 
 
-def _pair_masses(m: NDArray[np.int64], c: NDArray[np.int64], domain_size: int) -> NDArray[np.float64]:
-    """Return Pr[Bin(m, 2 / k) = c] for every m and c, (r, w), where m and c are consecutive integers."""
-    possible = c <= m[:, None]
+def _total(messages: Window, c: NDArray[np.int64], domain_size: int, eps: float, eps_local: float) -> float:
+    """Return the mean of the bracket over m and the given consecutive c, in pieces that fit into memory."""
+    total, step = 0.0, max(1, _CELLS // c.size)
+    for begin in range(0, messages.pmf.size, step):
+        weight = messages.pmf[begin : begin + step]
+        m = np.arange(messages.start + begin, messages.start + begin + weight.size)
+        total += _average(m, weight, c, domain_size, eps, eps_local)
+    return total
+
+
+def _average(
+    m: NDArray[np.int64],
+    weight: NDArray[np.float64],
+    c: NDArray[np.int64],
+    domain_size: int,
+    eps: float,
+    eps_local: float,
+) -> float:
+    """Return the sum over m, weighted, of the bracket's mean over the given c; m and c are consecutive integers.
+
+    While j is the same for all m, the bracket is linear in m, so that it needs two moments of m beside each c. As
+    ``Pr[Bin(m, 2 / k) = c] = f(m) g(c) h(m - c)``, these are correlations of two vectors. Cell by cell are only summed
+    the c at which j changes within these m.
+    """
     if domain_size == 2:
-        return np.asarray(c == m[:, None], np.float64)
-    rate = 2 / domain_size
-    # Along c from ratios, anchored where the mass is, in the last row; from row to row by ratios as well.
+        alone = np.asarray(c == m[:, None], np.float64)
+        return float(weight @ np.sum(alone * _divergences(m, c, eps, eps_local), axis=1))
+    log_f, log_g, log_h = _log_factors(m, c, 2 / domain_size)
+    log_rows = sliding_window_view(log_h, c.size)[:, ::-1]  # m - c falls along a row
+    finite = log_h[log_h > -math.inf]
+    if max(np.max(np.abs(log_f)), np.max(np.abs(log_g)), np.max(np.abs(finite))) > _MOST_LOG:
+        masses = np.exp(log_f[:, None] + log_g + log_rows)
+        return float(weight @ np.sum(masses * _divergences(m, c, eps, eps_local), axis=1))
+    f, g, h = weight * np.exp(log_f), np.exp(log_g), np.exp(log_h)
+
+    eps_ = min(eps, 709.0)
+    kappa, shift, path = _thresholds(m, c, eps_, eps_local)
+    j = np.floor(shift[0] + path)
+    moving = np.floor(shift[-1] + path) > j
+    still = ~moving
+    point, tail = _half(j[still][None, :], c[still].astype(np.float64))
+    middle = float(m[m.size // 2])
+    slope = -kappa / (c[still] + 1.0) * (point[0] + 2 * tail[0])
+    value = point[0] - math.expm1(eps_) * tail[0] + (middle + 1.0) * slope
+    mass = (g * np.correlate(h, f, "valid")[::-1])[still]
+    first = (g * np.correlate(h, f * (m - middle), "valid")[::-1])[still]
+    total = float(np.sum(np.maximum(mass * value + first * slope, 0.0)))
+    if np.any(moving):
+        cells = sliding_window_view(h, c.size)[:, ::-1][:, moving] * _divergences(
+            m, c[moving], eps, eps_local
+        )
+        total += float((f @ cells) @ g[moving])
+    return total
+
+
+def _log_factors(
+    m: NDArray[np.int64], c: NDArray[np.int64], rate: float
+) -> tuple[NDArray[np.float64], NDArray[np.float64], NDArray[np.float64]]:
+    """Return f by m, g by c and h by all m - c, increasing, with ``Pr[Bin(m, rate) = c] = e^(f + g + h)``.
+
+    They are small where the mass is, about the mode given the last m, so that their sum keeps its digits.
+    """
     last = int(m[-1])
     mode = min(max(math.floor(last * rate), int(c[0])), int(c[-1]))
-    with np.errstate(divide="ignore"):
-        along = np.log(np.maximum(last - c[:-1], 0) / (c[:-1] + 1.0) * (rate / (1 - rate)))
-    log_last = np.zeros(c.size)
-    at = mode - int(c[0])
-    log_last[at + 1 :] = np.cumsum(along[at:])
-    log_last[:at] = -np.cumsum(along[:at][::-1])[::-1]
-    log_last += log_binomial_pmf(mode, last, rate)
-    # Pr_m(c) / Pr_{m+1}(c) = (1 - c / (m + 1)) / (1 - rate)
-    upper = m[:0:-1, None]
-    with np.errstate(divide="ignore"):
-        down = np.log1p(-np.minimum(c / upper, 1.0)) - math.log1p(-rate)
-    log_mass = np.concatenate((log_last[None, :], log_last + np.cumsum(down, axis=0)))[::-1]
-    return np.where(possible, np.exp(log_mass), 0.0)
+    rest = last - mode
+    differences = np.arange(int(m[0]) - int(c[-1]), last - int(c[0]) + 1)
+    log_base = math.log(max(last, 1) * rate / max(mode, 1))
+    log_rest = math.log(max(last, 1) * (1 - rate) / max(rest, 1))
+    f = _log_factorials(m, last)
+    g = log_binomial_pmf(mode, last, rate) + (c - mode) * log_base - _log_factorials(c, mode)
+    return f, g, (differences - rest) * log_rest - _log_factorials(differences, rest)
+
+
+def _log_factorials(x: NDArray[np.int64], anchor: int) -> NDArray[np.float64]:
+    """Return ``log(x! / (anchor! anchor^(x - anchor)))`` for consecutive x, among them the anchor; inf below 0."""
+    base = max(anchor, 1)
+    steps = np.log1p((np.maximum(x[1:], 1) - base) / base)
+    at = anchor - int(x[0])
+    table = np.concatenate((-np.cumsum(steps[:at][::-1])[::-1], [0.0], np.cumsum(steps[at:])))
+    return np.where(x >= 0, table, math.inf)

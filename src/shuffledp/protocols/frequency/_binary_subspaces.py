@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from functools import lru_cache
+from itertools import combinations
 from typing import Any
 
 import numpy as np
@@ -108,15 +109,27 @@ def subspace_count(dimension: int, bits: int) -> int:
 
 @lru_cache(maxsize=64)
 def all_subspaces(dimension: int, bits: int) -> NDArray[np.bool_]:
-    """Which of the vectors 0..2^bits-1 every subspace of a dimension holds, (subspaces, 2^bits); do not change it."""
-    if dimension == 0:
-        return np.asarray(np.arange(2**bits)[None, :] == 0)
-    found = set()
-    for held in all_subspaces(dimension - 1, bits):
-        elements = np.nonzero(held)[0]
-        for new in np.nonzero(~held)[0]:
-            found.add(tuple(np.sort(np.concatenate((elements, elements ^ new))).tolist()))
-    table = np.zeros((len(found), 2**bits), np.bool_)
-    for row, inside in zip(table, sorted(found), strict=True):
-        row[list(inside)] = True
-    return table
+    """Which of the vectors 0..2^bits-1 every subspace of a dimension holds, (subspaces, 2^bits); do not change it.
+
+    Notes
+    -----
+    In the order of their vectors: of two subspaces, the one that holds the smallest vector that only one of them holds
+    comes first.
+    """
+    bases = np.concatenate(
+        [_reduced_bases(leading, bits) for leading in combinations(range(bits), dimension)]
+    )
+    table = np.zeros((len(bases), 2**bits), np.bool_)
+    np.put_along_axis(table, spans(bases), True, axis=1)
+    packed = np.packbits(table, axis=1)
+    return np.asarray(table[np.lexsort(packed.T[::-1])[::-1]])
+
+
+def _reduced_bases(leading: tuple[int, ...], bits: int) -> Ints:
+    """The reduced echelon bases with these leading bits, (M, len(leading)); every subspace has just one."""
+    free = [(i, bit) for i, lead in enumerate(leading) for bit in range(lead) if bit not in leading]
+    chosen = np.arange(2 ** len(free))
+    bases = np.tile(2 ** np.array(leading, np.int64), (chosen.size, 1))
+    for place, (i, bit) in enumerate(free):
+        bases[:, i] |= (chosen >> place & 1) << bit
+    return bases
