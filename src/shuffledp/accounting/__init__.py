@@ -46,6 +46,7 @@ if TYPE_CHECKING:
     )
     from shuffledp.accounting.baselines.solh import HashedReport, solh_report
     from shuffledp.accounting.baselines.split_and_mix import ikos_distance, ikos_shares
+    from shuffledp.accounting.baselines.symmetric_rappor import SymmetricRAPPOR
     from shuffledp.accounting.baselines.truncation import truncation_miss_rate, two_bins_delta
     from shuffledp.accounting.dump.against_shuffler import mix_shuffler_epsilon, pure_shuffler_epsilon
     from shuffledp.accounting.dump.dummies import (
@@ -62,6 +63,7 @@ if TYPE_CHECKING:
         flexible_dummy_delta,
     )
     from shuffledp.accounting.errors import Infeasible
+    from shuffledp.accounting.general.blanket import blanket_epsilon, blanket_randomizer_delta
     from shuffledp.accounting.general.clones import ClonesProfile, OtherReports, clone_rate
     from shuffledp.accounting.general.grr_blanket import (
         blanket_local_budget,
@@ -74,6 +76,17 @@ if TYPE_CHECKING:
         WorstOf,
         hockey_stick,
         log_gaussian_delta,
+    )
+    from shuffledp.accounting.general.random_allocation import allocation_delta, allocation_epsilon
+    from shuffledp.accounting.general.randomizers import (
+        GRR,
+        BinaryRandomizedResponse,
+        DensityRandomizer,
+        FiniteRandomizer,
+        GaussianRandomizer,
+        LaplaceRandomizer,
+        Randomizer,
+        SubsetSelection,
     )
     from shuffledp.accounting.general.rdp import (
         LastOrderWarning,
@@ -191,26 +204,37 @@ else:
 __all__ = [
     "ACCOUNTINGS",
     "DUMP_ACCOUNTINGS",
+    "GRR",
+    "BinaryRandomizedResponse",
     "ClonesProfile",
     "CountPair",
     "CounterNoise",
+    "DensityRandomizer",
     "DiscreteGaussianPlan",
     "DummyPlan",
+    "FiniteRandomizer",
+    "GaussianRandomizer",
     "HashedReport",
     "Infeasible",
+    "LaplaceRandomizer",
     "LastOrderWarning",
     "NoiseDesign",
     "OtherReports",
     "PolyaPlan",
     "PrivacyProfile",
+    "Randomizer",
     "SegmentedPlan",
     "SegmentedProfile",
     "SeparatePlan",
     "ShippedDesign",
     "SubsetExponential",
     "SubsetExponentialProfile",
+    "SubsetSelection",
+    "SymmetricRAPPOR",
     "WorstOf",
     "all_counts_delta",
+    "allocation_delta",
+    "allocation_epsilon",
     "amplified_epsilon",
     "analytic_design",
     "approximate_clones_delta",
@@ -222,7 +246,9 @@ __all__ = [
     "best_modular_design",
     "best_polya_shape",
     "blanket_delta",
+    "blanket_epsilon",
     "blanket_local_budget",
+    "blanket_randomizer_delta",
     "blanket_slots",
     "blankets_for_full_reporting",
     "central_gaussian_epsilon",
