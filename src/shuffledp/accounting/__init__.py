@@ -63,8 +63,20 @@ if TYPE_CHECKING:
         flexible_dummy_delta,
     )
     from shuffledp.accounting.errors import Infeasible
-    from shuffledp.accounting.general.blanket import blanket_epsilon, blanket_randomizer_delta
+    from shuffledp.accounting.general.blanket import (
+        BlanketProfile,
+        blanket_epsilon,
+        blanket_randomizer_delta,
+    )
     from shuffledp.accounting.general.clones import ClonesProfile, OtherReports, clone_rate
+    from shuffledp.accounting.general.exports import (
+        GaussianFit,
+        gaussian_fit,
+        renyi_from_profile,
+        to_pld,
+        trade_off,
+        true_positive_rate,
+    )
     from shuffledp.accounting.general.grr_blanket import (
         blanket_local_budget,
         grr_blanket_delta,
@@ -206,6 +218,7 @@ __all__ = [
     "DUMP_ACCOUNTINGS",
     "GRR",
     "BinaryRandomizedResponse",
+    "BlanketProfile",
     "ClonesProfile",
     "CountPair",
     "CounterNoise",
@@ -213,6 +226,7 @@ __all__ = [
     "DiscreteGaussianPlan",
     "DummyPlan",
     "FiniteRandomizer",
+    "GaussianFit",
     "GaussianRandomizer",
     "HashedReport",
     "Infeasible",
@@ -290,6 +304,7 @@ __all__ = [
     "full_reporting",
     "gaussian_clones_epsilon",
     "gaussian_clones_epsilons",
+    "gaussian_fit",
     "gaussian_local_epsilon",
     "gaussian_rdp",
     "good_atoms",
@@ -339,6 +354,7 @@ __all__ = [
     "rappor_mse",
     "rdp_to_epsilon",
     "real_summation_levels",
+    "renyi_from_profile",
     "report_variance",
     "reporting_rate",
     "rounded_sum_mse",
@@ -363,6 +379,9 @@ __all__ = [
     "subsampled_rdp",
     "subsampled_shuffle_gaussian_epsilon",
     "subsampled_shuffle_gaussian_rdp",
+    "to_pld",
+    "trade_off",
+    "true_positive_rate",
     "truncation_miss_rate",
     "two_bins_delta",
     "used_atoms",

@@ -22,13 +22,14 @@ Conventions: eps in nats; replacement neighbors; the analyzer knows the inputs o
 from __future__ import annotations
 
 import math
+from dataclasses import dataclass
 from itertools import pairwise
-from typing import TYPE_CHECKING, Protocol, runtime_checkable
+from typing import TYPE_CHECKING, ClassVar, Literal, Protocol, runtime_checkable
 
 import numpy as np
 
 from shuffledp.accounting.errors import Infeasible
-from shuffledp.accounting.general.profiles import log_gaussian_delta
+from shuffledp.accounting.general.profiles import Exported, log_gaussian_delta
 from shuffledp.accounting.general.randomizers import Randomizer
 from shuffledp.numerics.checks import check_choice, check_count, check_nonnegative, check_open_unit
 from shuffledp.numerics.magnitudes import log_ratio
@@ -40,9 +41,10 @@ from shuffledp.populations import Binomial, Fixed, Law, Poisson
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from numpy.typing import NDArray
+    from numpy.typing import ArrayLike, NDArray
 
     from shuffledp.accounting.general.comparisons import Comparison
+    from shuffledp.accounting.general.profiles import View
     from shuffledp.numerics.sums import Side
 
 SIDES: tuple[str, ...] = ("upper", "lower")
@@ -154,6 +156,34 @@ def blanket_epsilon(randomizer: Randomizer, users: int, delta: float, bound: str
     side = _side(bound)
     _check_randomizer(randomizer)
     return population_epsilon(randomizer, Fixed(users - 1), delta, side)
+
+
+@dataclass(frozen=True)
+class BlanketProfile(Exported):
+    """Privacy profile of the shuffled reports of a local randomizer.
+
+    Parameters
+    ----------
+    randomizer : Randomizer
+    population : Law
+        Number of other users.
+    kind : {"upper", "lower"}
+        As `bound` of :func:`blanket_randomizer_delta`.
+    """
+
+    randomizer: Randomizer
+    population: Law
+    kind: Literal["upper", "lower"] = "upper"
+    neighbours: ClassVar[str] = "replace_one"
+    view: ClassVar[View] = "analyzer"
+    source: ClassVar[str] = "Balle, Bell, Gascon and Nissim 2019; evaluation derived"
+
+    def delta(self, eps: ArrayLike) -> NDArray[np.float64]:
+        """Return delta for each eps (nats, >= 0), shape of `eps`; the worse of both directions."""
+        eps_ = np.asarray(eps, np.float64)
+        check_nonnegative("eps", float(np.min(eps_)))
+        values = [population_delta(self.randomizer, self.population, float(e), self.kind) for e in eps_.flat]
+        return np.array(values).reshape(eps_.shape)
 
 
 def population_delta(randomizer: Randomizer, law: Law, eps: float, side: Side) -> float:

@@ -87,8 +87,8 @@ def allocation_delta(
     -------
     float
         In [0, 1]. For eps_local-DP steps the pair is that of randomized response, and the result less than 1e-5
-        relative away from its delta; for Gaussian steps the pair is exact, and cells add about 1e-3, up to 1e-2 for small
-        `sigma` and more for a delta below 1e-20.
+        relative away from its delta; for Gaussian steps the pair is exact, and cells add about 1e-3, up to 1e-2 for
+        small `sigma` and more for a delta below 1e-20.
 
     Notes
     -----
