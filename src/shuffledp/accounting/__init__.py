@@ -46,6 +46,7 @@ if TYPE_CHECKING:
     )
     from shuffledp.accounting.baselines.solh import HashedReport, solh_report
     from shuffledp.accounting.baselines.split_and_mix import ikos_distance, ikos_shares
+    from shuffledp.accounting.baselines.symmetric_rappor import SymmetricRAPPOR
     from shuffledp.accounting.baselines.truncation import truncation_miss_rate, two_bins_delta
     from shuffledp.accounting.dump.against_shuffler import mix_shuffler_epsilon, pure_shuffler_epsilon
     from shuffledp.accounting.dump.dummies import (
@@ -62,7 +63,20 @@ if TYPE_CHECKING:
         flexible_dummy_delta,
     )
     from shuffledp.accounting.errors import Infeasible
+    from shuffledp.accounting.general.blanket import (
+        BlanketProfile,
+        blanket_epsilon,
+        blanket_randomizer_delta,
+    )
     from shuffledp.accounting.general.clones import ClonesProfile, OtherReports, clone_rate
+    from shuffledp.accounting.general.exports import (
+        GaussianFit,
+        gaussian_fit,
+        renyi_from_profile,
+        to_pld,
+        trade_off,
+        true_positive_rate,
+    )
     from shuffledp.accounting.general.grr_blanket import (
         blanket_local_budget,
         grr_blanket_delta,
@@ -74,6 +88,17 @@ if TYPE_CHECKING:
         WorstOf,
         hockey_stick,
         log_gaussian_delta,
+    )
+    from shuffledp.accounting.general.random_allocation import allocation_delta, allocation_epsilon
+    from shuffledp.accounting.general.randomizers import (
+        GRR,
+        BinaryRandomizedResponse,
+        DensityRandomizer,
+        FiniteRandomizer,
+        GaussianRandomizer,
+        LaplaceRandomizer,
+        Randomizer,
+        SubsetSelection,
     )
     from shuffledp.accounting.general.rdp import (
         LastOrderWarning,
@@ -191,26 +216,39 @@ else:
 __all__ = [
     "ACCOUNTINGS",
     "DUMP_ACCOUNTINGS",
+    "GRR",
+    "BinaryRandomizedResponse",
+    "BlanketProfile",
     "ClonesProfile",
     "CountPair",
     "CounterNoise",
+    "DensityRandomizer",
     "DiscreteGaussianPlan",
     "DummyPlan",
+    "FiniteRandomizer",
+    "GaussianFit",
+    "GaussianRandomizer",
     "HashedReport",
     "Infeasible",
+    "LaplaceRandomizer",
     "LastOrderWarning",
     "NoiseDesign",
     "OtherReports",
     "PolyaPlan",
     "PrivacyProfile",
+    "Randomizer",
     "SegmentedPlan",
     "SegmentedProfile",
     "SeparatePlan",
     "ShippedDesign",
     "SubsetExponential",
     "SubsetExponentialProfile",
+    "SubsetSelection",
+    "SymmetricRAPPOR",
     "WorstOf",
     "all_counts_delta",
+    "allocation_delta",
+    "allocation_epsilon",
     "amplified_epsilon",
     "analytic_design",
     "approximate_clones_delta",
@@ -222,7 +260,9 @@ __all__ = [
     "best_modular_design",
     "best_polya_shape",
     "blanket_delta",
+    "blanket_epsilon",
     "blanket_local_budget",
+    "blanket_randomizer_delta",
     "blanket_slots",
     "blankets_for_full_reporting",
     "central_gaussian_epsilon",
@@ -264,6 +304,7 @@ __all__ = [
     "full_reporting",
     "gaussian_clones_epsilon",
     "gaussian_clones_epsilons",
+    "gaussian_fit",
     "gaussian_local_epsilon",
     "gaussian_rdp",
     "good_atoms",
@@ -313,6 +354,7 @@ __all__ = [
     "rappor_mse",
     "rdp_to_epsilon",
     "real_summation_levels",
+    "renyi_from_profile",
     "report_variance",
     "reporting_rate",
     "rounded_sum_mse",
@@ -337,6 +379,9 @@ __all__ = [
     "subsampled_rdp",
     "subsampled_shuffle_gaussian_epsilon",
     "subsampled_shuffle_gaussian_rdp",
+    "to_pld",
+    "trade_off",
+    "true_positive_rate",
     "truncation_miss_rate",
     "two_bins_delta",
     "used_atoms",

@@ -28,7 +28,7 @@ from typing import TYPE_CHECKING, ClassVar, Literal, get_args
 
 import numpy as np
 
-from shuffledp.accounting.general.profiles import log_gaussian_delta
+from shuffledp.accounting.general.profiles import Exported, log_gaussian_delta
 from shuffledp.numerics.checks import check_choice, check_nonnegative
 from shuffledp.numerics.magnitudes import log_ratio, negligible
 from shuffledp.numerics.remember import remember
@@ -346,7 +346,7 @@ def _gaussian_mu(clones: float, eps_local: float) -> float:
 
 
 @dataclass(frozen=True)
-class ClonesProfile:
+class ClonesProfile(Exported):
     """Privacy profile of the clones reduction, an upper bound for every eps_local-LDP randomizer.
 
     Parameters

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Literal, Protocol
+from typing import TYPE_CHECKING, Any, Literal, Protocol
 
 import numpy as np
 from scipy.special import log_ndtr
@@ -42,6 +42,16 @@ class PrivacyProfile(Protocol):
 
     def delta(self, eps: ArrayLike) -> NDArray[np.float64]:
         """Return delta in [0, 1], worst over directions and pairs, for each eps (nats)."""
+
+
+class Exported:
+    """What profiles have in common: a way out to other libraries."""
+
+    def to_pld(self: PrivacyProfile, *, step: float = 1e-3, negligible: float = 1e-15) -> Any:
+        """Return the profile as a loss distribution; see :func:`shuffledp.accounting.general.exports.to_pld`."""
+        from shuffledp.accounting.general.exports import to_pld
+
+        return to_pld(self, step=step, negligible=negligible)
 
 
 def hockey_stick(log_p: ArrayLike, log_q: ArrayLike, eps: ArrayLike) -> NDArray[np.float64]:
@@ -86,7 +96,7 @@ def hockey_stick(log_p: ArrayLike, log_q: ArrayLike, eps: ArrayLike) -> NDArray[
 
 
 @dataclass(frozen=True, eq=False)
-class CountPair:
+class CountPair(Exported):
     """A pair of distributions over enumerated outcomes, as a :class:`PrivacyProfile`.
 
     Parameters
@@ -134,7 +144,7 @@ class CountPair:
 
 
 @dataclass(frozen=True, eq=False)
-class WorstOf:
+class WorstOf(Exported):
     """The largest delta of several profiles, for example of all ordered pairs of inputs.
 
     Parameters

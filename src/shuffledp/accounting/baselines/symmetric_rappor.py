@@ -1,0 +1,150 @@
+"""Symmetric RAPPOR: one-hot vectors of randomized bits, of which the analyzer sees sums or all vectors."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Literal
+
+from shuffledp.accounting.baselines.fragmented_rappor import rappor_delta
+from shuffledp.accounting.general.randomizers import MOST_EPS_LOCAL, outputs_of
+from shuffledp.accounting.standing import UPPER, Standing
+from shuffledp.numerics.checks import check_choice, check_count, check_positive
+
+if TYPE_CHECKING:
+    from shuffledp.accounting.general.comparisons import Comparison, Outputs
+    from shuffledp.numerics.sums import Side
+
+
+@dataclass(frozen=True)
+class SymmetricRAPPOR:
+    """A one-hot vector of k bits, each turned over with probability ``1 / (e^eps_bit + 1)``.
+
+    Parameters
+    ----------
+    eps_bit : float
+        Nats per bit, in (0, 150]. Replacing the input changes two bits: the local budget is twice that.
+    domain_size : int
+        Number of values k, >= 2.
+    view : {"sums", "reports"}
+        Whether the analyzer sees the k sums over all users, as with secure aggregation, or all vectors in random
+        order. Sums are a function of the vectors and reveal less.
+
+    Notes
+    -----
+    Erlingsson, Pihur and Korolova (2014) with one permanent response; "DP in the Prio system" drafts call eps_bit the
+    local budget, which it is for adding or removing one bit. For sums the upper bound is that of
+    :mod:`shuffledp.accounting.baselines.told_bits`.
+    """
+
+    eps_bit: float
+    domain_size: int = 2
+    view: Literal["sums", "reports"] = "sums"
+
+    def __post_init__(self) -> None:
+        number = check_positive("SymmetricRAPPOR: eps_bit", self.eps_bit)
+        if number > MOST_EPS_LOCAL / 2:
+            raise ValueError(
+                f"SymmetricRAPPOR: eps_bit must be at most {MOST_EPS_LOCAL / 2:g}, got {self.eps_bit!r}."
+            )
+        object.__setattr__(self, "eps_bit", number)
+        object.__setattr__(
+            self, "domain_size", check_count("SymmetricRAPPOR: domain_size", self.domain_size, 2)
+        )
+        check_choice("SymmetricRAPPOR: view", self.view, ("sums", "reports"))
+
+    @property
+    def eps_local(self) -> float:
+        """``2 eps_bit``: two bits change."""
+        return 2 * self.eps_bit
+
+    @property
+    def flip_probability(self) -> float:
+        """``1 / (e^eps_bit + 1)``."""
+        return 1 / (1 + math.exp(self.eps_bit))
+
+    @property
+    def standing(self) -> Standing:
+        """An upper bound for every data set of the others."""
+        return UPPER
+
+    def own_delta(self, others: int, eps: float, side: Side) -> float | None:
+        """Return a bound for the sums, or None where vectors are seen.
+
+        Parameters
+        ----------
+        others : int
+            Other users, >= 0.
+        eps : float
+            Nats, >= 0.
+        side : {"upper", "lower"}
+            Upper: for every data set. Lower: the larger of those of all others on a third value, or on one of the
+            two.
+
+        Returns
+        -------
+        float or None
+            In [0, 1].
+        """
+        if self.view == "reports":
+            return None
+        if others == 0:  # the only report is what the analyzer sees
+            return two_bits_delta(self.eps_bit, eps)
+        kinds = (
+            ("sound",)
+            if side == "upper"
+            else ("worst_case", *(("optimistic",) if self.domain_size > 2 else ()))
+        )
+        value = max(rappor_delta(others + 1, self.flip_probability, eps, calibration=kind) for kind in kinds)
+        # Exact values are too large by up to 1e-7, relative.
+        return value if side == "upper" else value * (1 - 2e-7)
+
+    def comparisons(self, side: Side, tail: float) -> tuple[Comparison, ...]:
+        """Return one pair of inputs; by their two bits and, against the blanket, whether all bits are ones.
+
+        These are about whole vectors; an upper bound on what sums reveal, and no lower bound.
+        """
+        p, b, k = self.flip_probability, self.eps_bit, self.domain_size
+        bits = {0: 1 - p, 1: p}  # of a vector whose input is elsewhere
+        if side == "lower":
+            return (*((self._against_third(),) if k > 2 else ()), self._against_one(0), self._against_one(1))
+        rows = []
+        every = p ** (k - 2)  # all other bits are ones
+        for first in (0, 1):
+            for second in (0, 1):
+                # The input's bit multiplies the probability by e^b or e^-b; every vector but (1, .., 1) has a bit 0.
+                own, other = (2 * first) * b, (2 * second) * b
+                mass = bits[first] * bits[second]
+                if first and second:
+                    rows.append((own, other, mass * (1 - every) * math.exp(-b)))
+                    rows.append((0.0, 0.0, mass * every * math.exp(b)))
+                else:
+                    rows.append((own, other, mass * math.exp(-b)))
+        return (outputs_of(rows),)
+
+    def _against_third(self) -> Outputs:
+        p, b = self.flip_probability, self.eps_bit
+        rows = []
+        for first in (0, 1):
+            for second in (0, 1):
+                for held in (0, 1):
+                    mass = math.prod(p if bit else 1 - p for bit in (first, second)) * (1 - p if held else p)
+                    rows.append((2 * (first - held) * b, 2 * (second - held) * b, mass))
+        return outputs_of(rows)
+
+    def _against_one(self, which: int) -> Outputs:
+        p, b = self.flip_probability, self.eps_bit
+        rows = []
+        for mine in (0, 1):
+            for other in (0, 1):
+                mass = (1 - p if mine else p) * (p if other else 1 - p)
+                gap = 2 * (other - mine) * b
+                rows.append((0.0, gap, mass) if which == 0 else (gap, 0.0, mass))
+        return outputs_of(rows)
+
+
+def two_bits_delta(eps_bit: float, eps: float) -> float:
+    """Return delta of one vector alone, of which two bits change: 0 from ``2 eps_bit`` on."""
+    p = 1 / (1 + math.exp(eps_bit))
+    gap = eps - 2 * eps_bit
+    return (1 - p) ** 2 * -math.expm1(gap) if gap < 0 else 0.0

@@ -1,0 +1,408 @@
+r"""The privacy blanket of any local randomizer: what n shuffled reports reveal, bounded from above and from below.
+
+With G as in :mod:`shuffledp.accounting.general.comparisons`, ``delta = E (G_1 + .. + G_n)^+ / n`` for n users in all.
+For a random number of others, delta is the mean of that. With a binomial number of others the terms add up to those
+of a sum of ``trials + 1`` copies of which each counts with probability `rate`, with a Poisson number to a sum of a
+Poisson number of copies: ``delta = E (sum)^+ / (rate (trials + 1))`` and ``E (sum)^+ / mean``. The means are found by
+:mod:`shuffledp.numerics.sums`.
+
+Two sides:
+
+``upper``
+    Every report contains the blanket whatever its user holds, and the adversary is told which reports come from it:
+    no data set of the others has a larger delta.
+``lower``
+    All others hold the same input. That is a possible data set, so that no bound for the randomizer can be smaller.
+
+Conventions: eps in nats; replacement neighbors; the analyzer knows the inputs of all others; user 1 is counted among
+`users`. Derived for this project, from Balle, Bell, Gascon and Nissim (2019) and the evaluation by Su, Cheng and Wang
+(arXiv 2504.07414).
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from itertools import pairwise
+from typing import TYPE_CHECKING, ClassVar, Literal, Protocol, runtime_checkable
+
+import numpy as np
+
+from shuffledp.accounting.errors import Infeasible
+from shuffledp.accounting.general.profiles import Exported, log_gaussian_delta
+from shuffledp.accounting.general.randomizers import Randomizer
+from shuffledp.numerics.checks import check_choice, check_count, check_nonnegative, check_open_unit
+from shuffledp.numerics.magnitudes import log_ratio
+from shuffledp.numerics.remember import remember
+from shuffledp.numerics.roots import root_below
+from shuffledp.numerics.sums import Summands, expected_positive_part
+from shuffledp.populations import Binomial, Fixed, Law, Poisson
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from numpy.typing import ArrayLike, NDArray
+
+    from shuffledp.accounting.general.comparisons import Comparison
+    from shuffledp.accounting.general.profiles import View
+    from shuffledp.numerics.sums import Side
+
+SIDES: tuple[str, ...] = ("upper", "lower")
+
+#: Relative gap of delta in results, and while a root is approached.
+_FINE, _COARSE = 3e-6, 1e-3
+#: Relative tolerance of eps, below what the gap of delta leaves.
+_XTOL = 1e-7
+#: The least eps, nats, that is searched.
+_LEAST = 1e-12
+#: Beyond this e^eps overflows in the products of likelihood ratios.
+_MOST_EPS = 350.0
+#: Numbers of others that a law without a closed form is cut into.
+_GROUPS = 48
+#: Mass of unbounded outputs that is cut off, relative to delta, and at first.
+_CUT, _FIRST_CUT = 1e-4, 1e-9
+#: While a root is approached, delta need not be told from 0 below this part of its target.
+_FLOOR = 1e-9
+_REMEMBERED = 4096
+
+
+@runtime_checkable
+class OwnDelta(Protocol):
+    """A randomizer whose analyzer sees something else than all reports."""
+
+    def own_delta(self, others: int, eps: float, side: Side) -> float | None:
+        """Return a bound on delta with a given number of others; None for the blanket of reports."""
+
+
+def blanket_randomizer_delta(randomizer: Randomizer, users: int, eps: float, bound: str = "upper") -> float:
+    """Return delta of the shuffled reports of a local randomizer.
+
+    Parameters
+    ----------
+    randomizer : Randomizer
+        Such as :class:`GRR` or :class:`LaplaceRandomizer`.
+    users : int
+        All users, user 1 included, in [1, 2^53].
+    eps : float
+        Nats, >= 0.
+    bound : {"upper", "lower"}
+        ``upper``: no data set of the others has a larger delta, for the pairs of inputs that the randomizer compares.
+        ``lower``: what certain data sets have, in which all others hold the same.
+
+    Returns
+    -------
+    float
+        In [0, 1]; 0 for eps at and above the local budget. An upper bound or a lower bound, as `bound` says. The
+        value of the reduction is less than 1e-5 relative away for finitely many outputs and about 1e-3 for densities
+        (further for the data sets of Gaussian noise).
+
+    Raises
+    ------
+    Infeasible
+        If the randomizer has no blanket.
+
+    Notes
+    -----
+    Balle, Bell, Gascon and Nissim (2019); see the module's description. Replacement neighbors.
+
+    Examples
+    --------
+    >>> from shuffledp.accounting import GRR, blanket_randomizer_delta
+    >>> f"{blanket_randomizer_delta(GRR(1.0, domain_size=5), 2, 0.8):.6f}"
+    '0.029675'
+    """
+    users = check_count("users", users, 1)
+    eps = check_nonnegative("eps", eps)
+    side = _side(bound)
+    _check_randomizer(randomizer)
+    return population_delta(randomizer, Fixed(users - 1), eps, side)
+
+
+def blanket_epsilon(randomizer: Randomizer, users: int, delta: float, bound: str = "upper") -> float:
+    """Return the central eps of the shuffled reports of a local randomizer.
+
+    Parameters
+    ----------
+    randomizer, users, bound
+        As in :func:`blanket_randomizer_delta`.
+    delta : float
+        In (0, 1).
+
+    Returns
+    -------
+    float
+        Nats, at most the local budget. ``upper``: rounded up, an eps that holds whatever the others hold. ``lower``:
+        rounded down, no smaller eps holds; 0 where nothing can be said.
+
+    Raises
+    ------
+    Infeasible
+        If the randomizer has no blanket, or no finite eps has this delta.
+
+    Notes
+    -----
+    Balle, Bell, Gascon and Nissim (2019); see the module's description. Replacement neighbors.
+
+    Examples
+    --------
+    >>> from shuffledp.accounting import GRR, LaplaceRandomizer, blanket_epsilon
+    >>> round(blanket_epsilon(GRR(3.0, domain_size=10), 10_000, 1e-6), 4)
+    0.1898
+    >>> [round(blanket_epsilon(LaplaceRandomizer(1.0), 1_000, 1e-6, side), 3) for side in ("lower", "upper")]
+    [0.11, 0.13]
+    """
+    users = check_count("users", users, 1)
+    delta = check_open_unit("delta", delta)
+    side = _side(bound)
+    _check_randomizer(randomizer)
+    return population_epsilon(randomizer, Fixed(users - 1), delta, side)
+
+
+@dataclass(frozen=True)
+class BlanketProfile(Exported):
+    """Privacy profile of the shuffled reports of a local randomizer.
+
+    Parameters
+    ----------
+    randomizer : Randomizer
+    population : Law
+        Number of other users.
+    kind : {"upper", "lower"}
+        As `bound` of :func:`blanket_randomizer_delta`.
+    """
+
+    randomizer: Randomizer
+    population: Law
+    kind: Literal["upper", "lower"] = "upper"
+    neighbours: ClassVar[str] = "replace_one"
+    view: ClassVar[View] = "analyzer"
+    source: ClassVar[str] = "Balle, Bell, Gascon and Nissim 2019; evaluation derived"
+
+    def delta(self, eps: ArrayLike) -> NDArray[np.float64]:
+        """Return delta for each eps (nats, >= 0), shape of `eps`; the worse of both directions."""
+        eps_ = np.asarray(eps, np.float64)
+        check_nonnegative("eps", float(np.min(eps_)))
+        values = [population_delta(self.randomizer, self.population, float(e), self.kind) for e in eps_.flat]
+        return np.array(values).reshape(eps_.shape)
+
+
+def population_delta(randomizer: Randomizer, law: Law, eps: float, side: Side) -> float:
+    """Return delta as :func:`blanket_randomizer_delta`, for any law of the number of other users."""
+    return _delta(randomizer, law, min(eps, _MOST_EPS), side, _FINE)
+
+
+def population_epsilon(randomizer: Randomizer, law: Law, delta: float, side: Side) -> float:
+    """Return eps as :func:`blanket_epsilon`, for any law of the number of other users."""
+    return _epsilon(randomizer, law, delta, side)
+
+
+@remember(_REMEMBERED)
+def _epsilon(randomizer: Randomizer, law: Law, delta: float, side: Side) -> float:
+    most = min(randomizer.eps_local, _MOST_EPS)
+
+    def excess(gap: float) -> Callable[[float], float]:
+        def at(log_eps: float) -> float:
+            eps = math.exp(log_eps)
+            value = _delta(randomizer, law, eps, side, gap, delta)
+            return log_ratio(value, delta)
+
+        return at
+
+    sometimes_shown = math.isinf(randomizer.eps_local)
+    return search_epsilon(
+        excess, most, _distance(randomizer, law), delta, side, sometimes_shown=sometimes_shown
+    )
+
+
+def search_epsilon(
+    excess: Callable[[float], Callable[[float], float]],
+    most: float,
+    mu: float,
+    delta: float,
+    side: Side,
+    *,
+    sometimes_shown: bool,
+) -> float:
+    """Return the eps at which delta passes its target, from the side on which the answer is safe.
+
+    Parameters
+    ----------
+    excess : callable
+        relative gap -> (log of eps -> log of delta over its target), decreasing in eps.
+    most : float
+        Largest eps, nats.
+    mu : float
+        Distance of the two views in standard deviations, in the limit of many users; for a first guess.
+    delta : float
+        The target, in (0, 1).
+    side : {"upper", "lower"}
+        Rounded up, or down.
+    sometimes_shown : bool
+        Whether delta may exceed its target at `most` too.
+
+    Returns
+    -------
+    float
+        Nats, in [0, most].
+
+    Raises
+    ------
+    Infeasible
+        If an upper bound exceeds `delta` at every eps.
+    """
+    low, high = math.log(min(_LEAST, most / 2)), math.log(most)
+    fine, coarse = excess(_FINE), excess(_COARSE)
+    sign = -1.0 if side == "upper" else 1.0  # of log eps; `root_below` wants the safe side below
+    ends = (-high, -low) if side == "upper" else (low, high)
+
+    def turned(function: Callable[[float], float]) -> Callable[[float], float]:
+        # increasing; not positive where the answer is safe: delta <= target (upper), delta >= target (lower)
+        return (lambda x: function(sign * x)) if side == "upper" else (lambda x: -function(x))
+
+    if coarse(low) <= 0:
+        return math.exp(low) if side == "upper" else 0.0
+    near = high + math.log1p(-_XTOL)
+    if coarse(near) > 0 and not sometimes_shown:  # hardly any amplification
+        return math.exp(high if side == "upper" else near)
+    if sometimes_shown and coarse(high) > 0:
+        if side == "lower":
+            return math.exp(high)
+        raise Infeasible(
+            f"delta exceeds {delta!r} at every eps up to {most:g}: some outputs show the report."
+        )
+    guess, slope = _limit(mu, delta)
+    start = root_below(turned(coarse), sign * min(max(guess, low), high), *ends, xtol=1e-4, slope=slope)
+    step = 1e-3
+    rise = turned(coarse)(start) - turned(coarse)(max(start - step, ends[0]))
+    steep = rise / step if math.isfinite(rise) and rise > 0 else None
+    return math.exp(sign * root_below(turned(fine), start, *ends, xtol=_XTOL, slope=steep))
+
+
+def _limit(mu: float, delta: float) -> tuple[float, float]:
+    """Log of eps in the limit of many users, and how fast the log of delta falls with it."""
+
+    def excess(minus_log_eps: float) -> float:
+        return log_gaussian_delta(mu, math.exp(-minus_log_eps)) - math.log(delta)
+
+    root = root_below(excess, 0.0, -6.0, 40.0, xtol=1e-4)
+    return -root, (excess(root + 1e-4) - excess(root - 1e-4)) / 2e-4
+
+
+def _distance(randomizer: Randomizer, law: Law) -> float:
+    """Distance of the two views in standard deviations, in the limit of many users; for a guess only."""
+    spread = max(c.spread for c in _comparisons(randomizer, "upper", _FIRST_CUT))
+    return math.sqrt(min(spread, 1e12) / (law.mean + 1))
+
+
+def _delta(
+    randomizer: Randomizer, law: Law, eps: float, side: Side, gap: float, target: float | None = None
+) -> float:
+    if eps >= randomizer.eps_local:
+        return 0.0
+    if isinstance(randomizer, OwnDelta):
+        own = randomizer.own_delta
+        if own(0, eps, side) is not None:
+            return min(_averaged(lambda others: own(others, eps, side) or 0.0, law, side), 1.0)
+    if target is not None:
+        cut = _CUT * target if math.isinf(randomizer.eps_local) else _FIRST_CUT
+        return _reduced(randomizer, law, eps, side, gap, cut, _FLOOR * target)
+    if randomizer.eps_local < math.inf:
+        return _reduced(randomizer, law, eps, side, gap, _FIRST_CUT)
+    cut = _FIRST_CUT  # where outputs are unbounded, what is cut off has to be small beside the result
+    while True:
+        value = _reduced(randomizer, law, eps, side, gap, cut)
+        if cut <= _CUT * value or cut <= 1e-150:
+            return value
+        cut = max(min(_CUT * value, 1e-4 * cut), 1e-150)
+
+
+@remember(64)
+def _comparisons(randomizer: Randomizer, side: Side, cut: float) -> tuple[Comparison, ...]:
+    return randomizer.comparisons(side, cut)
+
+
+def _reduced(
+    randomizer: Randomizer, law: Law, eps: float, side: Side, gap: float, cut: float, floor: float = 0.0
+) -> float:
+    if side == "lower" and gap < _COARSE:  # one of them is enough, the best one
+        best = _best(randomizer, law, float(f"{eps:.2g}"), cut)
+        return compared_delta(_comparisons(randomizer, side, cut)[best], law, eps, side, gap, floor)
+    return max(compared_delta(c, law, eps, side, gap, floor) for c in _comparisons(randomizer, side, cut))
+
+
+@remember(256)
+def _best(randomizer: Randomizer, law: Law, eps: float, cut: float) -> int:
+    """The place of the comparison with the largest lower bound, near an eps."""
+    return int(
+        np.argmax(
+            [
+                compared_delta(c, law, eps, "lower", _COARSE, 1e-100)
+                for c in _comparisons(randomizer, "lower", cut)
+            ]
+        )
+    )
+
+
+def compared_delta(
+    comparison: Comparison, law: Law, eps: float, side: Side, gap: float = _FINE, floor: float = 0.0
+) -> float:
+    """Return the delta that one comparison gives.
+
+    Parameters
+    ----------
+    comparison : Comparison
+    law : Law
+        Of the number of other reports.
+    eps : float
+        Nats, in [0, 350].
+    side : {"upper", "lower"}
+    gap : float
+        Relative, as in :func:`shuffledp.numerics.sums.expected_positive_part`.
+    floor : float
+        Of a delta below it only the side is right.
+
+    Returns
+    -------
+    float
+        In [0, 1], on the chosen side of the value of the comparison.
+    """
+    values, masses = comparison.law(eps, side)
+    uncovered = comparison.uncovered(eps, side)
+
+    def per_user(scale: float, masses: NDArray[np.float64], copies: float, poisson: bool = False) -> float:
+        summands = Summands(values, masses, copies, poisson)
+        return expected_positive_part(summands, side, gap=gap, floor=floor * scale) / scale
+
+    def fixed(others: int) -> float:
+        return per_user(others + 1, masses, others + 1)
+
+    if isinstance(law, Binomial) and law.mean > 0:
+        value = per_user(law.rate * (law.trials + 1), law.rate * masses, law.trials + 1)
+    elif isinstance(law, Poisson) and law.mean > 0:
+        value = per_user(law.mean, masses, law.mean, poisson=True)
+    else:
+        value = _averaged(fixed, law, side)
+    return min(value + uncovered, 1.0)
+
+
+def _averaged(delta_of: Callable[[int], float], law: Law, side: Side) -> float:
+    """Mean of a delta that falls with the number of others; numbers in a group count as its least (upper) or
+    largest."""
+    if isinstance(law, Fixed):
+        return delta_of(law.others)
+    window = law.window(1e-30)
+    cuts = np.unique(np.linspace(0, window.pmf.size, _GROUPS + 1).astype(int))
+    total = window.omitted * delta_of(0) if side == "upper" else 0.0
+    for start, stop in pairwise(cuts.tolist()):
+        at = window.start + (start if side == "upper" else stop - 1)
+        total += float(np.sum(window.pmf[start:stop])) * delta_of(at)
+    return total
+
+
+def _side(bound: str) -> Side:
+    return "lower" if check_choice("bound", bound, SIDES) == "lower" else "upper"
+
+
+def _check_randomizer(randomizer: Randomizer) -> None:
+    if not isinstance(randomizer, Randomizer):
+        raise ValueError(f"randomizer must be a Randomizer, such as GRR(1.0, 10), got {randomizer!r}.")

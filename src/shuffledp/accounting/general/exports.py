@@ -1,0 +1,333 @@
+r"""A privacy profile in the terms of others: loss distributions, Renyi divergence, trade-off functions, Gaussian DP.
+
+Everything here needs delta(eps) for eps >= 0 and nothing else, so that its cost does not grow with the number of
+users. The profile is taken for both directions; the one at negative eps is ``delta(-eps) = 1 - e^-eps (1 -
+delta(eps))``. As a function of e^eps a true profile is convex: at the points of a grid the largest convex function
+below an upper bound is an upper bound too, and so is the chord between two points. Whatever is computed here is
+therefore on the side on which the profile is.
+
+Sources: Doroshenko et al. 2022 ("Connect the dots"); Dong, Roth and Su 2022 (trade-off functions and mu-GDP); Zhu,
+Dong and Wang 2022 (profiles of dominating pairs). The formula of the Renyi divergence is derived by integration by
+parts.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from scipy.special import ndtr, ndtri
+
+from shuffledp.accounting.errors import Infeasible
+from shuffledp.accounting.general.profiles import log_gaussian_delta
+from shuffledp.numerics.checks import check_open_unit, check_positive
+from shuffledp.numerics.logs import log_sum
+from shuffledp.numerics.roots import root_below
+
+if TYPE_CHECKING:
+    from numpy.typing import ArrayLike, NDArray
+
+    from shuffledp.accounting.general.profiles import PrivacyProfile
+
+#: Largest number of points of a loss distribution on either side.
+_MOST_POINTS = 200_000
+#: Points at which a profile is asked when no step is given.
+_POINTS = 240
+#: Largest eps that is searched for the end of a profile.
+_MOST_EPS = 300.0
+#: Where the Renyi divergence ends: beyond it a delta is not told from 0.
+_VANISHED = 1e-280
+
+
+def profile_end(profile: PrivacyProfile, negligible: float) -> float:
+    """Return an eps, nats, at which the profile is at most `negligible`, or 300, found by doubling and halving."""
+    high = 1e-6
+    while high < _MOST_EPS and float(profile.delta(high)) > negligible:
+        high *= 2
+    low = high / 2
+    for _ in range(6):
+        middle = math.sqrt(low * high)
+        low, high = (low, middle) if float(profile.delta(middle)) <= negligible else (middle, high)
+    return min(high, _MOST_EPS)
+
+
+def convex_minorant(x: NDArray[np.float64], y: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Return the values at `x` of the largest convex function that is nowhere above `y`; both (m,), x increasing."""
+    hull: list[int] = []
+    for i in range(x.size):
+        while len(hull) > 1:
+            a, b = hull[-2], hull[-1]
+            if (y[b] - y[a]) * (x[i] - x[a]) < (y[i] - y[a]) * (x[b] - x[a]):
+                break
+            hull.pop()
+        hull.append(i)
+    return np.asarray(np.interp(x, x[hull], y[hull]), np.float64)
+
+
+def _profile_at(profile: PrivacyProfile, eps: NDArray[np.float64]) -> NDArray[np.float64]:
+    values = np.clip(np.asarray(profile.delta(eps), np.float64), 0.0, 1.0)
+    return convex_minorant(np.expm1(eps), np.minimum.accumulate(values))
+
+
+def to_pld(profile: PrivacyProfile, *, step: float = 1e-3, negligible: float = 1e-15) -> Any:
+    """Return the profile as a loss distribution of the library dp_accounting, which can compose it.
+
+    Parameters
+    ----------
+    profile : PrivacyProfile
+        For both directions.
+    step : float
+        Distance of losses, nats, > 0.
+    negligible : float
+        The losses end where delta is at most this; what is left counts as infinite loss. In (0, 1).
+
+    Returns
+    -------
+    dp_accounting.pld.privacy_loss_distribution.PrivacyLossDistribution
+        Pessimistic: never below the profile, and equal to it at multiples of `step`, so that it is an upper bound if
+        the profile is one. The number of losses depends on `step` and the range of eps only. Its accountants call the
+        neighboring relation what they are told; the profile's own one counts.
+
+    Raises
+    ------
+    Infeasible
+        If so small a step makes more than 200,000 losses.
+
+    Notes
+    -----
+    Algorithm 1 of Doroshenko et al. (2022), from the profile instead of a pair of laws. The same distribution bounds
+    both directions.
+
+    Examples
+    --------
+    >>> from shuffledp.accounting import ClonesProfile, OtherReports, to_pld
+    >>> from shuffledp.populations import Fixed
+    >>> loss = to_pld(ClonesProfile(OtherReports(Fixed(9_999)), 1.0))
+    >>> round(loss.get_epsilon_for_delta(1e-6), 4), round(loss.self_compose(16).get_epsilon_for_delta(1e-6), 4)
+    (0.053, 0.2339)
+    """
+    step = check_positive("step", step)
+    negligible = check_open_unit("negligible", negligible)
+    end = profile_end(profile, negligible)
+    points = math.ceil(end / step) + 1
+    if points > _MOST_POINTS:
+        raise Infeasible(f"step = {step!r} makes {points} losses up to {end:.3g}; choose a larger one.")
+    from dp_accounting.pld import pld_pmf, privacy_loss_distribution  # takes seconds, needed for this alone
+
+    above = np.arange(points + 1)
+    delta = _profile_at(profile, np.asarray(above * step, np.float64))
+    below = -np.expm1(-above * step) + np.exp(-above * step) * delta
+    losses = np.concatenate((-above[:0:-1], above))
+    deltas = np.minimum.accumulate(np.concatenate((below[:0:-1], delta)))
+    pmf = pld_pmf.create_pmf_pessimistic_connect_dots(step, losses, deltas)
+    return privacy_loss_distribution.PrivacyLossDistribution(pmf)
+
+
+def profile_grid(
+    profile: PrivacyProfile, negligible: float = 1e-15, points: int = _POINTS
+) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """Return eps from 0 to where delta is at most `negligible`, and a convex delta there: (points + 1,) each, closer
+    at 0."""
+    eps = profile_end(profile, negligible) * np.linspace(0.0, 1.0, points + 1) ** 1.5
+    return eps, _profile_at(profile, eps)
+
+
+def renyi_from_profile(profile: PrivacyProfile, orders: ArrayLike) -> NDArray[np.float64]:
+    """Return the Renyi divergence that a profile implies.
+
+    Parameters
+    ----------
+    profile : PrivacyProfile
+        For both directions; its delta at 300 has to be below 1e-280.
+    orders : (k,) array_like
+        Each above 1, finite.
+
+    Returns
+    -------
+    (k,) ndarray
+        Nats. An upper bound if the profile is one, by chords between 481 points up to where delta is 1e-280; below
+        that it is not counted.
+
+    Raises
+    ------
+    Infeasible
+        If delta does not vanish: then no order has a finite divergence.
+
+    Notes
+    -----
+    ``e^((order - 1) divergence) = 1 + order (order - 1) int_0^inf (e^((order - 1) eps) + e^(-order eps)) delta(eps) d
+    eps``: derived, by integrating by parts twice. Larger than the divergence of the pair where the profile is the
+    worse of two directions.
+    """
+    orders_ = np.asarray(orders, np.float64)
+    if orders_.ndim != 1 or orders_.size == 0 or not (np.all(orders_ > 1) and np.all(np.isfinite(orders_))):
+        raise ValueError(f"orders must be finite numbers above 1, got {orders!r}.")
+    eps, delta = profile_grid(profile, _VANISHED, 2 * _POINTS)
+    if delta[-1] > _VANISHED:
+        raise Infeasible(
+            f"delta is {delta[-1]:.3g} at eps = {eps[-1]:.3g}; no order has a finite divergence."
+        )
+    delta[-1] = 0.0
+    return np.array([_renyi(float(order), eps, delta) for order in orders_])
+
+
+def _renyi(order: float, eps: NDArray[np.float64], delta: NDArray[np.float64]) -> float:
+    """The integral with delta replaced by its chords in e^eps: exponentials in every cell."""
+    a, b = eps[:-1], eps[1:]
+    slope = (delta[1:] - delta[:-1]) / (np.exp(b) - np.exp(a))  # <= 0
+    constant = delta[:-1] - slope * np.exp(
+        a
+    )  # of e^0; delta = constant + slope e^eps, both terms large: combine
+    total = []
+    for power in (order - 1, -order):
+        first, second = _exponential(power, a, b), _exponential(power + 1, a, b)
+        total.append(constant * first + slope * second)
+    cells = np.maximum(total[0] + total[1], 0.0)
+    keep = cells > 0
+    if not np.any(keep):
+        return 0.0
+    log_excess = math.log(order * (order - 1)) + float(log_sum(np.log(cells[keep])[:, None])[0])
+    return float(np.logaddexp(0.0, log_excess)) / (order - 1)
+
+
+def _exponential(power: float, a: NDArray[np.float64], b: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Integrals of ``e^(power x)`` from a to b."""
+    if power == 0:
+        return b - a
+    return np.asarray(np.exp(power * a) * np.expm1(power * (b - a)) / power)
+
+
+def trade_off(profile: PrivacyProfile, false_positive_rates: ArrayLike) -> NDArray[np.float64]:
+    """Return the least false negative rate of a test that tells the two neighbors apart.
+
+    Parameters
+    ----------
+    profile : PrivacyProfile
+        For both directions.
+    false_positive_rates : scalar or (k,) array_like
+        Each in [0, 1].
+
+    Returns
+    -------
+    () or (k,) ndarray
+        In [0, 1], shape of the argument. A lower bound on the false negative rate of every attack if the profile is
+        an upper bound: the largest over 241 eps of what (eps, delta) implies.
+
+    Notes
+    -----
+    Proposition 6 of Dong, Roth and Su (2022): ``max(0, 1 - delta - e^eps fpr, e^-eps (1 - delta - fpr))``.
+    """
+    rates = np.asarray(false_positive_rates, np.float64)
+    if not (np.all(rates >= 0) and np.all(rates <= 1)):
+        raise ValueError(f"false_positive_rates must be in [0, 1], got {false_positive_rates!r}.")
+    eps, delta = profile_grid(profile)
+    at = rates[..., None]
+    steep = 1 - delta - np.exp(eps) * at
+    flat = np.exp(-eps) * (1 - delta - at)
+    return np.asarray(np.max(np.maximum(np.maximum(steep, flat), 0.0), axis=-1), np.float64)
+
+
+def true_positive_rate(profile: PrivacyProfile, false_positive_rate: float) -> float:
+    """Return the largest true positive rate of an attack with a given false positive rate.
+
+    Parameters
+    ----------
+    profile : PrivacyProfile
+        For both directions.
+    false_positive_rate : float
+        In [0, 1], for example 1e-3.
+
+    Returns
+    -------
+    float
+        In [0, 1]; an upper bound on what every attack reaches if the profile is one.
+
+    Notes
+    -----
+    One minus :func:`trade_off`; Dong, Roth and Su (2022).
+    """
+    return 1 - float(trade_off(profile, false_positive_rate))
+
+
+@dataclass(frozen=True)
+class GaussianFit:
+    """Gaussian differential privacy that a profile implies.
+
+    Parameters
+    ----------
+    mu : float
+        The mechanism is mu-GDP, as far as delta is above the `negligible` that was asked for.
+    regret : float
+        Largest difference between the trade-off function of the profile and that of mu, in [0, 1]: 0 if the profile
+        is Gaussian.
+    """
+
+    mu: float
+    regret: float
+
+
+def gaussian_fit(profile: PrivacyProfile, *, negligible: float = 1e-15) -> GaussianFit:
+    """Return the smallest mu for which Gaussian differential privacy implies nothing that the profile does not.
+
+    Parameters
+    ----------
+    profile : PrivacyProfile
+        For both directions.
+    negligible : float
+        In (0, 1): where the profile is below it, it is not looked at.
+
+    Returns
+    -------
+    GaussianFit
+        mu is an upper bound, by chords between 241 points; about 1e-3 too large.
+
+    Notes
+    -----
+    Dong, Roth and Su (2022), Corollary 1: mu-GDP is ``delta(eps) = Phi(mu/2 - eps/mu) - e^eps Phi(-mu/2 - eps/mu)``
+    at all eps.
+    """
+    negligible = check_open_unit("negligible", negligible)
+    eps, delta = profile_grid(profile, negligible)
+    keep = delta > negligible
+    mu = max(
+        (_gaussian_mu(float(e), float(d)) for e, d in zip(eps[keep], delta[keep], strict=True)), default=0.0
+    )
+    step = 1e-5
+    while 0 < mu < math.inf and not _above_chords(mu, eps, delta, keep[:-1]):
+        mu *= 1 + step
+        step *= 1.5
+    rates = np.concatenate((np.geomspace(1e-6, 0.5, 60), 1 - np.geomspace(0.5, 1e-6, 60)))
+    gaussian = ndtr(-ndtri(rates) - mu)
+    return GaussianFit(mu, float(np.max(trade_off(profile, rates) - gaussian)))
+
+
+def _above_chords(
+    mu: float, eps: NDArray[np.float64], delta: NDArray[np.float64], keep: NDArray[np.bool_]
+) -> bool:
+    """Whether Gaussian privacy implies every chord: its delta is convex in e^eps, so its tangents in between
+    suffice."""
+    a, b = eps[:-1][keep], eps[1:][keep]
+    c = 0.5 * (a + b)
+    slope = -ndtr(-mu / 2 - c / mu)
+    middle = ndtr(mu / 2 - c / mu) + np.exp(c) * slope
+    at_a = middle + slope * np.exp(c) * np.expm1(a - c)
+    at_b = middle + slope * np.exp(c) * np.expm1(b - c)
+    return bool(np.all(at_a >= delta[:-1][keep]) and np.all(at_b >= delta[1:][keep]))
+
+
+def _gaussian_mu(eps: float, delta: float) -> float:
+    """The mu whose delta at eps is a given one."""
+    if delta >= 1:
+        return math.inf
+    log_delta = math.log(delta)
+    return math.exp(
+        -root_below(
+            lambda minus_log_mu: log_delta - log_gaussian_delta(math.exp(-minus_log_mu), eps),
+            0.0,
+            -math.log(2 * math.sqrt(2 * eps) + 80.0),
+            60.0,
+            xtol=1e-9,
+        )
+    )

@@ -1,0 +1,102 @@
+"""Symmetric RAPPOR: the printed table of a deployment, and enumeration."""
+
+import itertools
+import math
+
+import numpy as np
+import pytest
+
+from shuffledp.accounting import (
+    FiniteRandomizer,
+    SymmetricRAPPOR,
+    blanket_epsilon,
+    blanket_randomizer_delta,
+    rappor_delta,
+)
+from shuffledp.accounting.general.blanket import population_epsilon
+from shuffledp.populations import Poisson
+
+
+def table(k, eps_bit):
+    p = 1 / (1 + math.exp(eps_bit))
+    vectors = list(itertools.product((0, 1), repeat=k))
+    return vectors, np.array(
+        [
+            [math.prod(1 - p if bit == (i == x) else p for i, bit in enumerate(v)) for v in vectors]
+            for x in range(k)
+        ]
+    )
+
+
+@pytest.mark.parametrize(
+    ("eps_bit", "printed", "third", "all_on_it"),
+    [(5.0, 0.317, 0.28474, 0.29741), (6.5, 0.906, 0.64525, 0.70016)],
+)
+def test_the_table_of_histograms_under_secure_aggregation(eps_bit, printed, third, all_on_it):
+    """n = 100,000, delta = 1e-9: the printed eps is safe for the data sets known, which do not bound all of them."""
+    low = blanket_epsilon(SymmetricRAPPOR(eps_bit, 10), 100_000, 1e-9, "lower")
+    assert f"{low:.5f}" == f"{all_on_it:.5f}"
+    assert third < low < printed
+    p = SymmetricRAPPOR(eps_bit).flip_probability
+    assert rappor_delta(100_000, p, third, calibration="optimistic") == pytest.approx(1e-9, rel=2e-3)
+    assert (
+        blanket_epsilon(SymmetricRAPPOR(eps_bit, 10), 100_000, 1e-9) > printed
+    )  # what is proven for all data sets
+
+
+def test_printed_standard_deviations_agree():
+    for eps_bit, printed in ((5.0, 26.1337), (6.5, 12.28), (7.0, 9.558)):
+        p = SymmetricRAPPOR(eps_bit).flip_probability
+        assert math.sqrt(100_000 * p * (1 - p)) / (1 - 2 * p) == pytest.approx(printed, rel=1e-4)
+
+
+@pytest.mark.parametrize(("k", "users", "eps"), [(2, 3, 0.4), (3, 3, 0.4), (3, 2, 1.0)])
+def test_bounds_enclose_all_data_sets_of_sums(k, users, eps):
+    randomizer = SymmetricRAPPOR(1.0, k)
+    vectors, rows = table(k, 1.0)
+
+    def sums(inputs):
+        law: dict[tuple[int, ...], float] = {}
+        for reports in itertools.product(range(len(vectors)), repeat=len(inputs)):
+            key = tuple(sum(vectors[r][i] for r in reports) for i in range(k))
+            law[key] = law.get(key, 0.0) + math.prod(rows[x, r] for x, r in zip(inputs, reports, strict=True))
+        return law
+
+    worst = 0.0
+    for others in itertools.combinations_with_replacement(range(k), users - 1):
+        for a, b in itertools.permutations(range(k), 2):
+            p, q = sums((a, *others)), sums((b, *others))
+            worst = max(worst, sum(max(p[s] - math.exp(eps) * q[s], 0.0) for s in p))
+    low, high = (blanket_randomizer_delta(randomizer, users, eps, side) for side in ("lower", "upper"))
+    assert low <= worst * (1 + 1e-6)
+    assert worst * (1 - 1e-6) <= high
+
+
+@pytest.mark.parametrize("k", [2, 3])
+def test_whole_vectors_are_their_table(k):
+    _, rows = table(k, 1.2)
+    for side in ("upper", "lower"):
+        own = blanket_randomizer_delta(SymmetricRAPPOR(1.2, k, "reports"), 20, 0.4, side)
+        assert own == pytest.approx(blanket_randomizer_delta(FiniteRandomizer(rows), 20, 0.4, side), rel=1e-5)
+
+
+def test_sums_reveal_less_than_vectors():
+    args = (1_000, 1e-6)
+    assert blanket_epsilon(SymmetricRAPPOR(2.0, 10), *args) < blanket_epsilon(
+        SymmetricRAPPOR(2.0, 10, "reports"), *args
+    )
+
+
+def test_one_user_has_the_local_guarantee():
+    p = 1 / (1 + math.exp(1.0))
+    expected = (1 - p) ** 2 - math.exp(0.5) * p**2
+    for side in ("upper", "lower"):
+        assert blanket_randomizer_delta(SymmetricRAPPOR(1.0), 1, 0.5, side) == pytest.approx(
+            expected, rel=1e-9
+        )
+
+
+def test_a_random_number_of_users_is_cut_into_groups():
+    randomizer = SymmetricRAPPOR(2.0, 10)
+    fixed = blanket_epsilon(randomizer, 1_001, 1e-6)
+    assert fixed < population_epsilon(randomizer, Poisson(1_000.0), 1e-6, "upper") < 1.2 * fixed

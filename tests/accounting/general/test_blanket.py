@@ -1,0 +1,296 @@
+"""The blanket accountant: enumeration of small cases, published numbers, and lower below upper everywhere."""
+
+import itertools
+import math
+from collections import Counter
+
+import numpy as np
+import pytest
+
+from shuffledp.accounting import (
+    GRR,
+    BinaryRandomizedResponse,
+    FiniteRandomizer,
+    GaussianRandomizer,
+    Infeasible,
+    LaplaceRandomizer,
+    SubsetSelection,
+    amplified_epsilon,
+    blanket_delta,
+    blanket_epsilon,
+    blanket_randomizer_delta,
+    grr_blanket_delta,
+    grr_blanket_epsilon,
+)
+from shuffledp.accounting.general.blanket import _delta, population_delta, population_epsilon
+from shuffledp.numerics.sums import Summands, expected_positive_part
+from shuffledp.populations import Binomial, Empirical, Fixed, Poisson
+
+
+def grr_table(k, eps_local):
+    e = math.exp(eps_local)
+    return (np.ones((k, k)) + (e - 1) * np.eye(k)) / (e + k - 1)
+
+
+def shuffled(table, inputs):
+    """Law of the multiset of reports."""
+    law = Counter()
+    for outputs in itertools.product(range(table.shape[1]), repeat=len(inputs)):
+        law[tuple(sorted(outputs))] += math.prod(table[x, y] for x, y in zip(inputs, outputs, strict=True))
+    return law
+
+
+def exact_delta(table, first, second, others, eps):
+    p, q = shuffled(table, (first, *others)), shuffled(table, (second, *others))
+    return sum(max(p[m] - math.exp(eps) * q[m], 0.0) for m in p)
+
+
+def all_deltas(table, users, eps):
+    k = table.shape[0]
+    rest = list(itertools.combinations_with_replacement(range(k), users - 1))
+    pairs = list(itertools.permutations(range(k), 2))
+    return {(*pair, *others): exact_delta(table, *pair, others, eps) for pair in pairs for others in rest}
+
+
+# -- against every data set ------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("k", "eps_local", "users", "eps"),
+    [(2, 1.0, 4, 0.3), (3, 1.0, 4, 0.3), (4, 2.0, 3, 0.5), (5, 1.0, 2, 0.8), (3, 3.0, 5, 1.0)],
+)
+def test_bounds_enclose_all_data_sets_of_randomized_response(k, eps_local, users, eps):
+    truth = max(all_deltas(grr_table(k, eps_local), users, eps).values())
+    low, high = (blanket_randomizer_delta(GRR(eps_local, k), users, eps, side) for side in ("lower", "upper"))
+    assert low <= truth * (1 + 1e-9)
+    assert truth * (1 - 1e-9) <= high
+    constant = max(
+        exact_delta(grr_table(k, eps_local), a, b, (c,) * (users - 1), eps)
+        for a, b in itertools.permutations(range(k), 2)
+        for c in range(k)
+    )
+    assert low == pytest.approx(constant, rel=1e-5)
+
+
+def test_randomized_response_over_five_values_is_exact_for_two_users():
+    """The reference of the reduction that forgets the residual: 0.029675, not 0.01092."""
+    assert f"{blanket_randomizer_delta(GRR(1.0, 5), 2, 0.8):.6f}" == "0.029675"
+    truth = max(all_deltas(grr_table(5, 1.0), 2, 0.8).values())
+    assert truth == pytest.approx(0.029675405, rel=1e-6)
+    assert f"{blanket_randomizer_delta(GRR(2.0, 4), 5, 0.5):.5f}" == "0.34071"
+
+
+def test_bounds_enclose_all_data_sets_of_random_tables():
+    rng = np.random.default_rng(5)
+    for users in (2, 3, 3):
+        table = rng.dirichlet(np.ones(4), size=3) * 0.8 + 0.05
+        for eps in (0.1, 0.5):
+            truth = max(all_deltas(table, users, eps).values())
+            randomizer = FiniteRandomizer(table)
+            assert blanket_randomizer_delta(randomizer, users, eps, "lower") <= truth * (1 + 1e-9)
+            assert blanket_randomizer_delta(randomizer, users, eps) >= truth * (1 - 1e-9)
+
+
+def test_outputs_that_only_some_inputs_give_count_as_shown():
+    """The third output shows the first input; so delta is at least its probability."""
+    table = np.array([[0.5, 0.4, 0.1], [0.4, 0.6, 0.0]])
+    for eps in (0.0, 0.7, 3.0):
+        truth = max(all_deltas(table, 3, eps).values())
+        low, high = (blanket_randomizer_delta(FiniteRandomizer(table), 3, eps, s) for s in ("lower", "upper"))
+        assert high >= 0.1 * (1 - 1e-9)
+        assert low <= truth * (1 + 1e-9) <= high * (1 + 2e-9)
+    assert FiniteRandomizer(table).eps_local == math.inf
+    with pytest.raises(Infeasible, match="at every eps"):
+        blanket_epsilon(FiniteRandomizer(table), 1000, 1e-3)
+    assert blanket_epsilon(FiniteRandomizer(table), 1000, 0.11) < 0.5
+
+
+def test_without_a_common_output_there_is_no_blanket():
+    with pytest.raises(Infeasible):
+        blanket_epsilon(FiniteRandomizer(np.eye(2)), 1000, 1e-3)
+
+
+# -- published and recorded numbers ----------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("users", "k", "eps_local", "printed"),
+    [
+        (1_000, 10, 1.0, "0.080161"),
+        (10_000, 10, 1.0, "0.0232533"),
+        (10_000, 10, 3.0, "0.189779"),
+        (70_187, 900, 2.0, "0.0031283"),
+        (70_187, 900, 4.0, "0.0310455"),
+        (70_187, 900, 7.0, "0.531272"),
+        (500_000, 50, 4.0, "0.035609"),
+    ],
+)
+def test_reference_values_of_randomized_response(users, k, eps_local, printed):
+    digits = len(printed.partition(".")[2])
+    for side in ("lower", "upper"):
+        found = blanket_epsilon(GRR(eps_local, k), users, 1e-6, side)
+        if side == "upper":
+            assert f"{found:.{digits}f}" == printed
+        assert found == pytest.approx(float(printed), rel=5e-4)
+
+
+@pytest.mark.parametrize(
+    ("eps_local", "users", "coarse"), [(1.0, 1000, 0.13037), (2.0, 1000, 0.32568), (2.0, 5000, 0.13721)]
+)
+def test_laplace_is_between_the_two_roundings_and_below_a_coarser_one(eps_local, users, coarse):
+    """The coarse numbers come from a grid of (E - 1) / 200, an upper bound too."""
+    eps = blanket_epsilon(LaplaceRandomizer(eps_local), users, 1e-6)
+    (cells,) = LaplaceRandomizer(eps_local).comparisons("upper", 1e-9)
+    values, masses = cells.law(eps, "lower")  # collapsed to means: below the blanket's value
+    below = expected_positive_part(Summands(values, masses, users), "lower") / users
+    assert 0.995e-6 < below <= 1e-6
+    assert coarse * (1 - 2e-3) < eps <= coarse
+    assert blanket_epsilon(LaplaceRandomizer(eps_local), users, 1e-6, "lower") < eps
+    assert eps < amplified_epsilon(Fixed(users - 1), eps_local, 1e-6)
+
+
+def test_binary_randomized_response_is_the_clones_pair_at_its_rate():
+    for users, eps_local, delta in [(100_000, 5.0, 1e-9), (1000, 1.0, 1e-6), (50, 0.1, 1e-3)]:
+        clones = amplified_epsilon(Fixed(users - 1), eps_local, delta, reduction="randomized_response")
+        found = blanket_epsilon(BinaryRandomizedResponse(eps_local), users, delta)
+        assert found == pytest.approx(clones, rel=1e-5)
+        assert found >= clones * (1 - 1e-9)
+    assert f"{blanket_epsilon(BinaryRandomizedResponse(5.0), 100_000, 1e-9):.4f}" == "0.2837"
+
+
+@pytest.mark.parametrize(
+    ("users", "k", "eps_local", "eps"),
+    [
+        (1, 5, 1.0, 0.3),
+        (30, 3, 0.01, 0.004),
+        (2_000, 900, 4.0, 0.3),
+        (2_000, 2, 3.0, 0.4),
+        (300, 4, 1.0, 0.9),
+    ],
+)
+def test_randomized_response_agrees_with_its_exact_sum(users, k, eps_local, eps):
+    """Two evaluations of one divergence: conditioned on the number of uniform reports, and by the contour."""
+    exact = grr_blanket_delta(eps, users, k, eps_local)
+    assert blanket_randomizer_delta(GRR(eps_local, k), users, eps) == pytest.approx(exact, rel=1e-5)
+    assert blanket_randomizer_delta(GRR(eps_local, k), users, eps) >= exact * (1 - 1e-9)
+
+
+def test_randomized_response_agrees_with_the_exact_epsilon():
+    exact = grr_blanket_epsilon(3_000, 20, 1e-8, 2.5)
+    assert blanket_epsilon(GRR(2.5, 20), 3_000, 1e-8) == pytest.approx(exact, rel=1e-6)
+
+
+# -- randomizers among themselves ------------------------------------------------------------------------------------
+
+
+def test_randomized_response_is_subset_selection_of_size_one_and_a_table():
+    args = (50, 0.2)
+    expected = blanket_randomizer_delta(GRR(1.5, 4), *args)
+    assert blanket_randomizer_delta(SubsetSelection(1.5, 4, 1), *args) == expected
+    assert blanket_randomizer_delta(FiniteRandomizer(grr_table(4, 1.5)), *args) == pytest.approx(
+        expected, rel=1e-8
+    )
+
+
+@pytest.mark.parametrize(("k", "d"), [(4, 2), (5, 3)])
+def test_subset_selection_is_its_table(k, d):
+    subsets = list(itertools.combinations(range(k), d))
+    weights = np.array([[math.e if x in s else 1.0 for s in subsets] for x in range(k)])
+    table = weights / weights.sum(axis=1, keepdims=True)
+    for side in ("upper", "lower"):
+        own = blanket_randomizer_delta(SubsetSelection(1.0, k, d), 30, 0.1, side)
+        assert own == pytest.approx(
+            blanket_randomizer_delta(FiniteRandomizer(table), 30, 0.1, side), rel=1e-5
+        )
+
+
+def test_gaussian_noise_counts_its_tails_once():
+    """One user: the Gaussian mechanism itself, within what is cut off and rounded."""
+    from scipy.special import ndtr
+
+    sigma, eps = 2.0, 0.6
+    truth = ndtr(0.5 / sigma - eps * sigma) - math.exp(eps) * ndtr(-0.5 / sigma - eps * sigma)
+    low, high = (
+        blanket_randomizer_delta(GaussianRandomizer(sigma), 1, eps, side) for side in ("lower", "upper")
+    )
+    assert low <= truth <= high
+    assert high / low < 1.01
+
+
+@pytest.mark.parametrize("sigma", [0.5, 1.0, 4.0])
+def test_gaussian_noise_is_amplified(sigma):
+    alone, among = (blanket_epsilon(GaussianRandomizer(sigma), users, 1e-6) for users in (1, 10_000))
+    low = blanket_epsilon(GaussianRandomizer(sigma), 10_000, 1e-6, "lower")
+    assert 0 < low < among < 0.2 * alone
+    assert GaussianRandomizer(sigma).standing.guarantee == "unproven"
+
+
+# -- random numbers of users -----------------------------------------------------------------------------------------
+
+
+def test_random_populations_are_means_over_fixed_ones():
+    randomizer, eps = GRR(2.0, 10), 0.2
+    for law in (Binomial(300, 0.2), Poisson(40.0)):
+        window = law.window(1e-25)
+        truth = sum(
+            w * blanket_randomizer_delta(randomizer, int(n) + 1, eps)
+            for w, n in zip(window.pmf, window.support, strict=True)
+            if w > 1e-14
+        )
+        assert population_delta(randomizer, law, eps, "upper") == pytest.approx(truth, rel=1e-4)
+
+
+def test_a_histogram_of_numbers_is_bounded_by_groups():
+    randomizer, law = GRR(2.0, 10), Binomial(300, 0.2)
+    window = law.window(1e-12)
+    histogram = Empirical(tuple(window.pmf / window.pmf.sum()), window.start)
+    exact = population_delta(randomizer, law, 0.2, "upper")
+    low, high = (population_delta(randomizer, histogram, 0.2, side) for side in ("lower", "upper"))
+    assert low < exact * (1 + 1e-6)
+    assert exact * (1 - 1e-6) < high < 1.3 * exact
+    assert population_epsilon(randomizer, law, exact, "upper") == pytest.approx(0.2, rel=1e-5)
+
+
+def test_nobody_else_is_no_population():
+    for law in (Fixed(0), Binomial(0, 0.5), Binomial(9, 0.0), Poisson(0.0)):
+        alone = (math.e - math.exp(0.5)) / (math.e + 4)
+        assert population_delta(GRR(1.0, 5), law, 0.5, "upper") == pytest.approx(alone, rel=1e-6)
+
+
+# -- the whole range ---------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("eps_local", [1e-3, 1.0, 6.0, 12.0])
+@pytest.mark.parametrize("users", [1, 30, 10**4, 10**9])
+def test_lower_is_below_upper_and_both_below_the_local_budget(eps_local, users):
+    for randomizer in (GRR(eps_local, 100), LaplaceRandomizer(eps_local)):
+        for delta in (1e-2, 1e-15):
+            low, high = (blanket_epsilon(randomizer, users, delta, side) for side in ("lower", "upper"))
+            assert 0 <= low <= high <= eps_local * (1 + 1e-15)
+            if high < 0.999 * eps_local and high > 1e-11:
+                assert _delta(randomizer, Fixed(users - 1), high, "upper", 1e-6) <= delta * (1 + 1e-4)
+
+
+def test_more_users_and_noise_help():
+    grid = [blanket_epsilon(GRR(3.0, 20), n, 1e-6) for n in (1, 10, 100, 1000, 10**4, 10**6)]
+    assert all(b < a for a, b in itertools.pairwise(grid))
+    grid = [blanket_epsilon(LaplaceRandomizer(e), 1000, 1e-6) for e in (0.01, 0.1, 1.0, 3.0)]
+    assert all(a < b for a, b in itertools.pairwise(grid))
+
+
+def test_the_older_function_of_that_name_is_another_one():
+    assert blanket_delta(0.5, 2_000, 50, 4.0) == pytest.approx(2.433e-7, rel=1e-3)
+
+
+@pytest.mark.parametrize(
+    ("args", "message"),
+    [
+        ((GRR(1.0, 5), 0, 1e-6), r"users must be an integer in \[1, 2\^53\], got 0"),
+        ((GRR(1.0, 5), 10, 0.0), r"delta must be in \(0, 1\), got 0.0"),
+        ((GRR(1.0, 5), 10, 1e-6, "middle"), "bound must be one of upper, lower; got 'middle'"),
+        ((1.0, 10, 1e-6), "randomizer must be a Randomizer"),
+    ],
+)
+def test_bad_arguments_are_named(args, message):
+    with pytest.raises(ValueError, match=message):
+        blanket_epsilon(*args)

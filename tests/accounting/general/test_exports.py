@@ -1,0 +1,192 @@
+"""Profiles in other terms: what the libraries and closed forms say about the same mechanisms."""
+
+import math
+
+import numpy as np
+import pytest
+from numpy.testing import assert_allclose
+from scipy.special import ndtr, ndtri
+
+from shuffledp.accounting import (
+    GRR,
+    BlanketProfile,
+    ClonesProfile,
+    CountPair,
+    Infeasible,
+    OtherReports,
+    WorstOf,
+    amplified_epsilon,
+    blanket_epsilon,
+    gaussian_fit,
+    log_gaussian_delta,
+    renyi_from_profile,
+    to_pld,
+    trade_off,
+    true_positive_rate,
+)
+from shuffledp.accounting.general.exports import convex_minorant
+from shuffledp.populations import Fixed, Poisson
+
+
+class Gaussian:
+    """The Gaussian mechanism."""
+
+    kind, neighbours, view, source = "exact", "add_remove", "analyzer", "Balle and Wang 2018"
+
+    def __init__(self, mu):
+        self.mu = mu
+
+    def delta(self, eps):
+        return np.vectorize(lambda e: math.exp(log_gaussian_delta(self.mu, float(e))))(eps)
+
+
+def clones(users, eps_local):
+    return ClonesProfile(OtherReports(Fixed(users - 1)), eps_local)
+
+
+def binary(eps_local):
+    p = np.log([1 / (1 + math.exp(-eps_local)), 1 / (1 + math.exp(eps_local))])
+    return CountPair(p, p[::-1])
+
+
+# -- loss distributions ----------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("users", "eps_local", "step", "once", "sixteen"),
+    [(10**4, 1.0, 1e-3, "0.053006", "0.23391"), (10**6, 4.0, 5e-4, "0.0493148", "0.21763")],
+)
+def test_reference_values_of_composition(users, eps_local, step, once, sixteen):
+    loss = clones(users, eps_local).to_pld(step=step)
+    assert f"{loss.get_epsilon_for_delta(1e-6):.{len(once) - 2}f}" == once
+    assert f"{loss.self_compose(16).get_epsilon_for_delta(1e-6):.5f}" == sixteen
+    direct = amplified_epsilon(Fixed(users - 1), eps_local, 1e-6)
+    assert direct <= loss.get_epsilon_for_delta(1e-6) < direct * (1 + 5e-4)
+
+
+def test_the_number_of_losses_does_not_grow_with_the_users():
+    sizes = []
+    for users in (10**5, 10**7, 10**9):
+        profile = clones(users, 1.0)
+        end = amplified_epsilon(Fixed(users - 1), 1.0, 1e-15)
+        pmf = to_pld(profile, step=end / 100)._pmf_remove
+        sizes.append(pmf.size)
+    assert max(sizes) <= 260
+
+
+def test_composition_of_the_library_agrees_with_the_gaussian_mechanism():
+    loss = to_pld(Gaussian(0.5), step=1e-3)
+    composed = loss.self_compose(9)
+    for eps in (0.3, 2.0):
+        exact = math.exp(log_gaussian_delta(1.5, eps))
+        assert exact * (1 - 1e-6) <= composed.get_delta_for_epsilon(eps) <= exact * (1 + 1e-3)
+
+
+def test_a_pair_is_its_losses():
+    """Binary randomized response: two losses, each direction; and composition is that of binomials."""
+    eps_local, rounds, eps = 0.5, 5, 0.7
+    loss = binary(eps_local).to_pld(step=0.05).self_compose(rounds)
+    p = 1 / (1 + math.exp(-eps_local))
+    truth = sum(
+        math.comb(rounds, j)
+        * max(p**j * (1 - p) ** (rounds - j) - math.exp(eps) * p ** (rounds - j) * (1 - p) ** j, 0)
+        for j in range(rounds + 1)
+    )
+    assert loss.get_delta_for_epsilon(eps) == pytest.approx(truth, rel=1e-9)
+
+
+def test_profiles_compose_with_each_other():
+    mixed = (
+        BlanketProfile(GRR(3.0, 50), Poisson(5_000.0))
+        .to_pld(step=5e-3)
+        .compose(to_pld(Gaussian(0.1), step=5e-3))
+    )
+    one = BlanketProfile(GRR(3.0, 50), Poisson(5_000.0)).to_pld(step=5e-3)
+    assert mixed.get_epsilon_for_delta(1e-6) > one.get_epsilon_for_delta(1e-6)
+    worst = WorstOf((clones(100, 1.0), clones(200, 1.0))).to_pld(step=1e-2)
+    assert worst.get_epsilon_for_delta(1e-3) == pytest.approx(
+        clones(100, 1.0).to_pld(step=1e-2).get_epsilon_for_delta(1e-3)
+    )
+
+
+def test_a_blanket_is_exported():
+    profile = BlanketProfile(GRR(4.0, 100), Fixed(9_999))
+    loss = profile.to_pld(step=2e-3)
+    direct = blanket_epsilon(profile.randomizer, 10_000, 1e-6)
+    assert direct * (1 - 1e-6) <= loss.get_epsilon_for_delta(1e-6) < direct * (1 + 1e-3)
+    assert profile.delta([0.0, direct])[1] == pytest.approx(1e-6, rel=1e-4)
+
+
+def test_too_fine_a_step_is_refused():
+    with pytest.raises(Infeasible, match="choose a larger one"):
+        to_pld(Gaussian(1.0), step=1e-6)
+    with pytest.raises(ValueError, match="step must be a positive finite number"):
+        to_pld(Gaussian(1.0), step=0.0)
+
+
+def test_the_convex_minorant_is_the_largest_one():
+    x = np.array([0.0, 1.0, 2.0, 3.0, 4.0])
+    assert_allclose(convex_minorant(x, np.array([4.0, 3.5, 1.0, 0.9, 0.0])), [4.0, 2.5, 1.0, 0.5, 0.0])
+    y = (4 - x) ** 2
+    assert_allclose(convex_minorant(x, y), y)
+
+
+# -- Renyi divergence, trade-off, Gaussian privacy ---------------------------------------------------------------------
+
+
+def test_renyi_divergence_of_known_mechanisms():
+    orders = np.array([1.5, 2.0, 8.5, 32.0])
+    found = renyi_from_profile(Gaussian(0.5), orders)
+    assert np.all(found >= orders / 8 * (1 - 1e-6))
+    assert_allclose(found, orders / 8, rtol=5e-3)
+    p = 1 / (1 + math.exp(-1.0))
+    for order in (2.0, 5.0):
+        truth = math.log(p**order * (1 - p) ** (1 - order) + (1 - p) ** order * p ** (1 - order)) / (
+            order - 1
+        )
+        assert renyi_from_profile(binary(1.0), [order])[0] == pytest.approx(truth, rel=2e-3)
+    with pytest.raises(ValueError, match="orders must be finite numbers above 1"):
+        renyi_from_profile(Gaussian(1.0), [1.0])
+
+
+def test_without_an_end_there_is_no_divergence():
+    shown = CountPair(np.log([0.1, 0.9]), np.array([-np.inf, 0.0]))
+    with pytest.raises(Infeasible, match="no order has a finite divergence"):
+        renyi_from_profile(shown, [2.0])
+
+
+def test_trade_off_of_the_gaussian_mechanism():
+    rates = np.array([1e-3, 1e-2, 0.1, 0.5, 0.9])
+    truth = ndtr(-ndtri(rates) - 1.0)
+    found = trade_off(Gaussian(1.0), rates)
+    assert np.all(found <= truth + 1e-12)
+    assert_allclose(found, truth, rtol=2e-3, atol=1e-4)
+    assert true_positive_rate(Gaussian(1.0), 1e-2) == pytest.approx(1 - truth[1], rel=1e-3)
+    assert trade_off(Gaussian(1.0), 0.5).shape == ()
+    with pytest.raises(ValueError, match=r"false_positive_rates must be in \[0, 1\]"):
+        trade_off(Gaussian(1.0), 1.5)
+
+
+def test_trade_off_of_a_pure_mechanism():
+    """Of binary randomized response: two lines."""
+    rates = np.array([0.05, 0.2, 0.6])
+    p = 1 / (1 + math.e)
+    truth = np.where(rates < p, 1 - math.e * rates, (1 - rates) / math.e)
+    assert_allclose(trade_off(binary(1.0), rates), truth, rtol=2e-2)
+    assert np.all(trade_off(binary(1.0), rates) <= truth + 1e-12)
+
+
+@pytest.mark.parametrize("mu", [0.02, 0.5, 3.0])
+def test_a_gaussian_mechanism_fits_itself(mu):
+    fit = gaussian_fit(Gaussian(mu))
+    assert mu * (1 - 1e-9) <= fit.mu <= mu * (1 + 3e-3)
+    assert 0 <= fit.regret < 2e-3
+
+
+def test_a_fit_implies_the_profile():
+    profile = clones(2_000, 2.0)
+    fit = gaussian_fit(profile)
+    for eps in np.linspace(0.01, 0.6, 37):
+        assert float(profile.delta(eps)) <= math.exp(log_gaussian_delta(fit.mu, eps)) * (1 + 1e-9) + 1e-15
+    assert fit.regret < 0.01
+    assert true_positive_rate(profile, 1e-3) <= 1 - ndtr(-ndtri(1e-3) - fit.mu) + 1e-9

@@ -1,0 +1,174 @@
+"""Random allocation: enumeration, recorded numbers, and other bounds that must not be smaller."""
+
+import itertools
+import math
+
+import numpy as np
+import pytest
+
+from shuffledp.accounting import (
+    allocation_delta,
+    allocation_epsilon,
+    log_gaussian_delta,
+    shuffle_gaussian_rdp,
+)
+
+
+def enumerated(steps, eps_local, eps, direction):
+    p = 1 / (1 + math.exp(-eps_local))
+    total = 0.0
+    for outputs in itertools.product((0, 1), repeat=steps):
+        absent = math.prod(1 - p if y else p for y in outputs)
+        present = sum(absent * (p / (1 - p) if y else (1 - p) / p) for y in outputs) / steps
+        gap = present - math.exp(eps) * absent if direction == "remove" else absent - math.exp(eps) * present
+        total += max(gap, 0.0)
+    return total
+
+
+@pytest.mark.parametrize("direction", ["remove", "add"])
+@pytest.mark.parametrize(
+    ("steps", "eps_local", "eps"),
+    [(1, 1.0, 0.4), (2, 1.0, 0.3), (6, 1.0, 0.3), (6, 3.0, 1.5), (6, 0.01, 0.002)],
+)
+def test_bounds_enclose_the_enumeration_of_pure_steps(steps, eps_local, eps, direction):
+    truth = enumerated(steps, eps_local, eps, direction)
+    low, high = (
+        allocation_delta(eps, steps, eps_local=eps_local, direction=direction, bound=side)
+        for side in ("lower", "upper")
+    )
+    assert truth * (1 - 1e-5) <= low <= truth * (1 + 1e-9)
+    assert truth * (1 - 1e-9) <= high <= truth * (1 + 1e-2)
+
+
+@pytest.mark.parametrize(
+    ("steps", "eps_local", "remove", "add"),
+    [
+        (100, 1.0, "0.36066", "0.48365"),
+        (1000, 1.0, "0.11613", "0.12661"),
+        (100, 4.0, "1.7268", "4.0000"),
+        (1000, 4.0, "0.73609", "1.69101"),
+    ],
+)
+def test_reference_values_of_pure_steps(steps, eps_local, remove, add):
+    for direction, printed in (("remove", remove), ("add", add)):
+        digits = len(printed.partition(".")[2])
+        found = allocation_epsilon(1e-6, steps, eps_local=eps_local, direction=direction)
+        assert f"{found:.{digits}f}" == printed
+    assert allocation_epsilon(1e-6, steps, eps_local=eps_local) == found
+
+
+@pytest.mark.parametrize(
+    ("sigma", "steps", "eps", "remove", "add", "digits"),
+    [
+        (1.0, 100, 0.5, 4.409e-5, 5.93e-7, 5e-3),
+        (2.0, 100, 0.2, 1.459e-6, 1.059e-6, 4e-3),
+        (1.0, 20, 0.5, 0.00794, 0.00394, 2e-3),
+    ],
+)
+def test_reference_values_of_gaussian_steps(sigma, steps, eps, remove, add, digits):
+    for direction, recorded in (("remove", remove), ("add", add)):
+        low, high = (
+            allocation_delta(eps, steps, sigma=sigma, direction=direction, bound=side)
+            for side in ("lower", "upper")
+        )
+        assert low < high < low * 1.01
+        assert recorded * (1 - digits) < high < recorded * (1 + digits)
+
+
+def test_gaussian_steps_agree_with_a_simulation():
+    """sigma 0.4, so that few outputs decide: a mean over 400,000 repeats within four standard errors."""
+    rng = np.random.default_rng(11)
+    sigma, steps, eps = 0.4, 50, 0.8
+    y = rng.normal(0, sigma, (100_000, steps))
+    absent = np.mean(np.exp((2 * y - 1) / (2 * sigma**2)), axis=1)
+    y[:, 0] += 1  # under P the ratio is what counts: 1 - e^eps / ratio, bounded
+    present = np.mean(np.exp((2 * y - 1) / (2 * sigma**2)), axis=1)
+    for direction, sample in (
+        ("remove", np.maximum(1 - math.exp(eps) / present, 0)),
+        ("add", np.maximum(1 - math.exp(eps) * absent, 0)),
+    ):
+        error = 4 * np.std(sample) / math.sqrt(sample.size)
+        low, high = (
+            allocation_delta(eps, steps, sigma=sigma, direction=direction, bound=side)
+            for side in ("lower", "upper")
+        )
+        assert low - error < np.mean(sample) < high + error
+        assert high / low < 1.01
+
+
+@pytest.mark.parametrize("sigma", [0.3, 0.8, 2.0])
+def test_moments_give_a_larger_delta(sigma):
+    """The Renyi divergence of shuffled Gaussian reports is that of the direction "remove", with n for t."""
+    steps, orders = 200, np.arange(2, 200)
+    rdp = shuffle_gaussian_rdp(orders, steps, sigma)
+    for eps in (0.2, 0.3, 0.4, 4.0):
+        by_moments = np.min((orders - 1) * (rdp - eps + np.log1p(-1 / orders)) - np.log(orders))
+        found = allocation_delta(eps, steps, sigma=sigma, direction="remove")
+        assert found <= math.exp(min(by_moments, 0.0))
+
+
+def test_one_step_is_the_mechanism_itself():
+    for direction in ("remove", "add"):
+        gaussian = math.exp(log_gaussian_delta(1 / 1.5, 0.3))
+        assert allocation_delta(0.3, 1, sigma=1.5, direction=direction) == pytest.approx(gaussian, rel=2e-3)
+        pure = (math.e - math.exp(0.3)) / (math.e + 1)
+        assert allocation_delta(0.3, 1, eps_local=1.0, direction=direction) == pytest.approx(pure, rel=1e-6)
+
+
+def test_poisson_sampling_at_rate_one_over_t_is_no_bound():
+    """Binary randomized response at rate 1/t in every step, composed exactly, has a smaller delta."""
+
+    def poisson(steps, eps_local, eps):
+        p = 1 / (1 + math.exp(-eps_local))
+        one = [p, 1 - p], [(1 - 1 / steps) * q + (1 / steps) * r for q, r in ((p, 1 - p), (1 - p, p))]
+        values = []
+        for a, b in (one, one[::-1]):
+            total = 0.0
+            for j in range(steps + 1):
+                pa, pb = (math.comb(steps, j) * row[1] ** j * row[0] ** (steps - j) for row in (a, b))
+                total += max(pa - math.exp(eps) * pb, 0.0)
+            values.append(total)
+        return max(values)
+
+    for steps, eps_local, eps, allocation, sampled in [
+        (10, 1.0, 0.3, 0.0518, 0.0395),
+        (50, 3.0, 1.0, 0.0762, 0.0249),
+    ]:
+        found = allocation_delta(eps, steps, eps_local=eps_local)
+        assert found == pytest.approx(allocation, abs=1e-4)
+        assert poisson(steps, eps_local, eps) == pytest.approx(sampled, abs=1e-4)
+
+
+def test_epsilon_inverts_delta():
+    for options in ({"sigma": 0.15}, {"sigma": 0.5}, {"sigma": 5.0}, {"eps_local": 2.0}):
+        for direction in ("remove", "add"):
+            low, high = (
+                allocation_epsilon(1e-6, 1000, direction=direction, bound=side, **options)
+                for side in ("lower", "upper")
+            )
+            assert 0 < low <= high < 1.01 * low
+            assert allocation_delta(high, 1000, direction=direction, **options) <= 1e-6 * (
+                1 + 1e-2
+            )  # what is cut off differs
+            assert allocation_delta(high * 1.01, 1000, direction=direction, **options) < 1e-6
+
+
+def test_more_steps_help():
+    grid = [allocation_epsilon(1e-6, t, sigma=1.0) for t in (1, 10, 100, 10_000, 10**6)]
+    assert all(b < a for a, b in itertools.pairwise(grid))
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({}, "Give eps_local or sigma, one of them"),
+        ({"eps_local": 1.0, "sigma": 1.0}, "Give eps_local or sigma, one of them"),
+        ({"sigma": 0.01}, r"sigma must be in \[0.1, 1e6\]"),
+        ({"eps_local": 301.0}, "eps_local must be at most 300"),
+        ({"sigma": 1.0, "direction": "swap"}, "direction must be one of remove, add, both; got 'swap'"),
+        ({"sigma": 1.0, "bound": "exact"}, "bound must be one of upper, lower; got 'exact'"),
+    ],
+)
+def test_bad_arguments_are_named(options, message):
+    with pytest.raises(ValueError, match=message):
+        allocation_delta(0.5, 10, **options)

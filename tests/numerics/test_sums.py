@@ -1,0 +1,128 @@
+"""Expected positive parts of sums: between two bounds that enumeration and mpmath find, whatever the size."""
+
+import itertools
+import math
+
+import mpmath
+import numpy as np
+import pytest
+
+from shuffledp.numerics.sums import Summands, expected_positive_part
+
+
+def enumerated(values, masses, copies):
+    values, masses = [0.0, *values], [1 - sum(masses), *masses]
+    total = 0.0
+    for places in itertools.product(range(len(values)), repeat=copies):
+        total += math.prod(masses[i] for i in places) * max(sum(values[i] for i in places), 0.0)
+    return total
+
+
+def two_point(value_up, value_down, up, copies, digits=60):
+    """Of a sum of values ``value_up`` (probability `up`) and ``value_down``, by mpmath."""
+    with mpmath.workdps(digits):
+        p, total = mpmath.mpf(up), mpmath.mpf(0)
+        for j in range(copies + 1):
+            value = j * mpmath.mpf(value_up) + (copies - j) * mpmath.mpf(value_down)
+            if value > 0:
+                total += mpmath.binomial(copies, j) * p**j * (1 - p) ** (copies - j) * value
+        return total
+
+
+def bounds(*args, **options):
+    summands = Summands(*(np.asarray(a, float) for a in args[:2]), *args[2:])
+    return [expected_positive_part(summands, side, **options) for side in ("lower", "upper")]
+
+
+@pytest.mark.parametrize(
+    ("values", "masses", "copies"),
+    [
+        ([1.7, -2.1], [0.3, 0.6], 1),
+        ([1.7, -2.1], [0.3, 0.7], 5),
+        ([2.0, -3.0, -0.3], [0.1, 0.1, 0.5], 6),
+        ([1e-3, -1.1e-3], [0.4, 0.4], 4),
+        ([3e4, -9e4, -5.0], [1e-5, 1e-5, 0.1], 4),
+        ([0.5, 0.0, -0.7], [0.3, 0.2, 0.3], 4),
+        ([1.0, -1.0], [0.5, 0.5], 6),  # sums that are exactly 0
+    ],
+)
+def test_bounds_enclose_what_enumeration_finds(values, masses, copies):
+    low, high = bounds(values, masses, copies)
+    truth = enumerated(values, masses, copies)
+    assert truth * (1 - 3e-4) <= low <= truth * (1 + 1e-13)
+    assert truth * (1 - 1e-13) <= high <= truth * (1 + 3e-4)  # sums that cancel count noise
+
+
+SMALL = [
+    (copies, down, up)
+    for copies in (1, 7, 60, 500)
+    for down, up in [(-1.313, 0.5), (-2.017, 0.3), (-9.03, 0.02), (-1.0523, 0.01)]
+    if two_point(1.0, down, up, copies) > 1e-280
+]
+
+
+@pytest.mark.parametrize(("copies", "down", "up"), SMALL)
+def test_small_results_keep_their_digits(copies, down, up):
+    truth = two_point(1.0, down, up, copies)
+    low, high = bounds([1.0, down], [up, 1 - up], copies)
+    assert truth * (1 - 1e-6) <= low <= truth * (1 + 1e-11)
+    assert truth * (1 - 1e-11) <= high <= truth * (1 + 1e-6)
+
+
+def test_many_copies_are_a_normal_law():
+    """A billion signs with a mean: E (sum)^+ = deviation (phi(z) - z Phi(-z))."""
+    copies, mean = 10**9, -3.0 / math.sqrt(1e9)
+    low, high = bounds([1.0 + mean, -1.0 + mean], [0.5, 0.5], copies, gap=1e-6)
+    z = 3.0
+    truth = math.sqrt(copies) * (
+        math.exp(-z * z / 2) / math.sqrt(2 * math.pi) - z * 0.5 * math.erfc(z / math.sqrt(2))
+    )
+    assert low <= high
+    assert high / low < 1 + 1e-5
+    assert abs(high / truth - 1) < 1e-5
+
+
+@pytest.mark.parametrize("mean", [0.3, 4.0, 50.0])
+def test_a_poisson_number_of_copies_is_the_mean_over_numbers(mean):
+    values, masses = [1.0, -1.5], [0.5, 0.5]
+    truth = sum(
+        math.exp(-mean + k * math.log(mean) - math.lgamma(k + 1)) * float(two_point(1.0, -1.5, 0.5, k, 30))
+        for k in range(1, 160)
+    )
+    low, high = bounds(values, masses, mean, True)
+    assert truth * (1 - 1e-6) <= low <= truth * (1 + 1e-10)
+    assert truth * (1 - 1e-10) <= high <= truth * (1 + 1e-3)
+
+
+def test_sums_that_are_exactly_zero_count_noise():
+    """-2 and 1: every third number of ups gives 0. Above the truth by less than a percent, below it as always."""
+    truth = two_point(1.0, -2.0, 0.3, 60)
+    low, high = bounds([1.0, -2.0], [0.3, 0.7], 60)
+    assert truth * (1 - 1e-6) <= low <= truth
+    assert truth * (1 + 1e-6) < high < truth * (1 + 1e-2)
+
+
+def test_nothing_positive_is_nothing():
+    assert bounds([-1.0, -0.0], [0.4, 0.5], 9) == [0.0, 0.0]
+    assert bounds([], [], 9) == [0.0, 0.0]
+
+
+def test_where_floats_end_the_upper_bound_is_still_above():
+    low, high = bounds([1.0, -1.0], [1e-6, 1 - 1e-6], 1000)
+    assert low == 0.0
+    assert 0 < high < 1e-290
+
+
+def test_below_the_floor_only_the_side_counts():
+    low, high = bounds([1.0, -1.0], [0.1, 0.9], 100)
+    assert low > 0
+    floored = bounds([1.0, -1.0], [0.1, 0.9], 100, floor=1e-3)
+    assert floored[0] == 0.0
+    assert high < floored[1] < 1e-3
+
+
+def test_a_wider_gap_gives_wider_bounds_on_the_right_sides():
+    values, masses, copies = [1.0, -1.1, -0.2], [0.2, 0.3, 0.4], 40
+    fine, coarse = bounds(values, masses, copies), bounds(values, masses, copies, gap=1e-3)
+    assert coarse[0] < fine[0] < fine[1] < coarse[1]
+    assert coarse[1] / coarse[0] < 1.01
