@@ -22,6 +22,7 @@ import re
 import traceback
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import cache, cached_property
 from pathlib import Path
 from typing import Any
 
@@ -38,7 +39,9 @@ BOTH = "both"
 #: The longest finding, in characters: it is a heading.
 LONGEST_FINDING = 160
 #: What every caption of a picture with both accountings says about how it is drawn.
-DRAWN_TWICE = "Gray dashed lines are as printed, colored solid lines are exact; the strip has the ratio of printed to exact."
+DRAWN_TWICE = (
+    "Gray dashed lines are printed, colored solid lines exact; the strip has the ratio of printed to exact."
+)
 _NUMBER = "number"
 _OTHER = "other number"
 _COLUMNS = ("accounting",)  # besides the variables of the grid, what tells the numbers of one method apart
@@ -345,6 +348,17 @@ class Numbers:
 
     def value(self, method: str, **at: Any) -> Values:
         """The numbers of a method, at all points or where variables have the given values."""
+        key = (method, *sorted(at.items()))
+        if key not in self._answered:
+            self._answered[key] = self._value(method, at)
+        return self._answered[key]
+
+    @cached_property
+    def _answered(self) -> dict[tuple[Any, ...], Values]:
+        """Captions ask the same again and again."""
+        return {}
+
+    def _value(self, method: str, at: Mapping[str, Any]) -> Values:
         asked = f"value({', '.join(filter(None, [repr(method), _arguments(at)]))})"
         rows = self._of(method, at)
         fixed = {v: known for v, known in {**self._common(), **at}.items() if v in rows and v != "method"}
@@ -419,12 +433,17 @@ class Numbers:
             if variable not in self._variables():
                 known = ", ".join(self._variables())
                 raise CaptionError(f"no variable {variable!r} in the drawing. Known: {known}.")
-        return self._here(self.rows[self.rows["method"] == method], at)
+        return self._here(self._by_method.get(method, self.rows[:0]), at)
+
+    @cached_property
+    def _by_method(self) -> dict[str, pd.DataFrame]:
+        return {str(method): rows for method, rows in self.rows.groupby("method", sort=False)}
 
     def _here(self, rows: pd.DataFrame, at: Mapping[str, Any]) -> pd.DataFrame:
         for variable, wanted in {**self._common(), **at}.items():
             if variable in rows:
-                rows = rows[(rows[variable] == wanted) | rows[variable].isna()]
+                column = rows[variable]
+                rows = rows[((column == wanted) | column.isna()).to_numpy()]
         return rows
 
 
@@ -510,7 +529,7 @@ def times(value: Values | float, digits: int = DIGITS) -> str:
 
 
 def exact_cuts(printed_over_exact: Values, what: str) -> str:
-    """What exact accounting does to a quantity: "cuts the error by 2.1 to 4.8 times", "raises ..", "leaves .." and so on."""
+    """What exact accounting does to a quantity, such as "cuts the error by 2.10 to 4.80 times"."""
     least, greatest = printed_over_exact.least, printed_over_exact.greatest
     change = max(abs(1 / least - 1), abs(1 / greatest - 1))
     if change < _HARDLY:
@@ -546,11 +565,8 @@ def render(path: Path, names: Mapping[str, Any]) -> str:
         If it uses an unknown name, asks for what is not drawn, or has no `finding`, with the template's file and line.
     """
     text = path.read_text(encoding="utf-8")
-    environment = jinja2.Environment(undefined=jinja2.StrictUndefined, trim_blocks=True, lstrip_blocks=True)
-    environment.filters |= {f.__name__: f for f in (number, integer, span, percent, times)}
-    environment.globals |= {"said": said, "exact_cuts": exact_cuts, "drawn_twice": DRAWN_TWICE}
     try:
-        prose = environment.from_string(text).render(**names).strip() + "\n"
+        prose = _compiled(text).render(**names).strip() + "\n"
     except jinja2.TemplateSyntaxError as error:
         raise CaptionError(f"{path}:{error.lineno}: {error.message}") from error
     except (jinja2.UndefinedError, CaptionError, TypeError, ValueError, ArithmeticError) as error:
@@ -560,6 +576,20 @@ def render(path: Path, names: Mapping[str, Any]) -> str:
     except CaptionError as error:
         raise CaptionError(f"{path}:{_line_of_finding(text)}: {error}") from error
     return prose
+
+
+@cache
+def _environment() -> jinja2.Environment:
+    environment = jinja2.Environment(undefined=jinja2.StrictUndefined, trim_blocks=True, lstrip_blocks=True)
+    environment.filters |= {f.__name__: f for f in (number, integer, span, percent, times)}
+    environment.globals |= {"said": said, "exact_cuts": exact_cuts, "drawn_twice": DRAWN_TWICE}
+    return environment
+
+
+@cache
+def _compiled(text: str) -> jinja2.Template:
+    """A template; several drawings share one."""
+    return _environment().from_string(text)
 
 
 def finding(prose: str) -> str:
