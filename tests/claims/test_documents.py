@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-import functools
 import importlib
+import re
 from pathlib import Path
 
 import pandas as pd
@@ -18,27 +18,105 @@ PAGE = ROOT / "docs" / "random_population.md"
 PAGES = {page.name: page.read_text(encoding="utf-8") for page in sorted((ROOT / "docs").glob("*.md"))}
 
 
-dummy_gaps = functools.cache(claims.dummy_gaps)  # slow, and needed twice
-variance_gaps = functools.cache(claims.variance_gaps)
-multi_gaps = functools.cache(claims.multi_gaps)
+def block_of(name: str) -> str:
+    """A table of a page with its marks."""
+    begin, end = f"<!-- begin {name} -->\n", f"<!-- end {name} -->\n"
+    text = next(page for page in PAGES.values() if begin in page)
+    return text[text.index(begin) : text.index(end) + len(end)]
 
 
 @pytest.mark.parametrize("name", sorted(documents.TABLES))
-def test_tables_of_the_page_are_up_to_date(name, monkeypatch):
-    monkeypatch.setattr(documents, "dummy_gaps", dummy_gaps)
-    monkeypatch.setattr(documents, "variance_gaps", variance_gaps)
-    monkeypatch.setattr(documents, "multi_gaps", multi_gaps)
-    begin, end = f"<!-- begin {name} -->\n", f"<!-- end {name} -->\n"
-    text = next(page for page in PAGES.values() if begin in page)
-    block = text[text.index(begin) : text.index(end) + len(end)]
+def test_tables_of_the_page_are_up_to_date(name):
+    block = block_of(name)
     assert documents.refreshed(block) == block
 
 
+@pytest.mark.parametrize("name", sorted(documents.FROM_RESULTS))
+def test_tables_of_a_run_at_the_papers_scale_are_up_to_date(name):
+    made = documents.from_results(name, ROOT / documents.REFERENCE)
+    if made is None:
+        pytest.skip("the tables of a run at the papers' own scale are not committed")
+    assert made in block_of(name)
+
+
+MARK = re.compile(r"<!-- value ([a-z ]+): ([a-z0-9 ]+) -->([^\n]*?)<!-- end -->")
+
+
+@pytest.mark.parametrize("group", sorted(documents.VALUES))
+def test_numbers_of_sentences_are_up_to_date_and_all_used(group):
+    marks = [mark for page in PAGES.values() for mark in MARK.findall(page) if mark[0] == group]
+    assert {name: text for _, name, text in marks} == documents.VALUES[group]()
+    for _, name, text in marks:
+        assert text == documents.value(group, name)
+
+
+def test_a_number_of_a_sentence_is_computed_anew():
+    text = "It takes <!-- value summation: bits best -->9.99<!-- end --> bits.\n"
+    bits = documents.value("summation", "bits best")
+    assert documents.refreshed(text) == text.replace("9.99", bits)
+
+
+SPLITS = list(documents.SPLITS)
+ERRORS = pd.DataFrame(
+    {
+        "split": SPLITS * 2,
+        "s": [4] * 6,
+        "n": [5000] * 6,
+        "accounting": ["printed"] * 3 + ["exact"] * 3,
+        "segmented_best": [0.5, 1.0, 0.25, 1.0, 0.75, 0.1],
+        "balls_into_bins": [1.0] * 6,
+        **{name: [2.0] * 6 for name in ("subset_shuffled", "subset_local", "separate", "separate_weighted")},
+        "separate_inverse_variance": [0.8, 0.8, 0.8, 1.0, 1.0, 1.0],
+    }
+)
+BEST = pd.DataFrame(
+    {"split": SPLITS, "s": 4, "n": 5000, "printed": [2.0, 3.0, 4.0], "exact": [0.5, 0.6, 0.7]}
+)
+
+
+def write_tables(folder: Path) -> None:
+    (folder / "segmented").mkdir(parents=True)
+    for data in ("msnbc", "uniform"):
+        left_out = ["s"] if data == "msnbc" else []
+        ERRORS.drop(columns=left_out).to_csv(folder / f"segmented/errors_{data}.csv", index=False)
+        for kind, factor in (("best_m", 1.0), ("flat_from", 0.9), ("flat_to", 1.1)):
+            table = BEST.drop(columns=left_out).assign(printed=factor * BEST["printed"])
+            table.to_csv(folder / f"segmented/{kind}_{data}.csv", index=False)
+
+
+def test_tables_are_made_of_the_tables_of_a_run(tmp_path):
+    write_tables(tmp_path / "figures")
+    gains = documents.from_results("segmented gains", tmp_path)
+    assert gains is not None
+    assert gains.splitlines()[2:] == [
+        f"| {data} | 5,000 | 50 %, 0 %, 75 % | 0 %, 25 %, 90 % | 38 %, 0 %, 69 % |"
+        for data in ("MSNBC", "4 of 128 items")
+    ]
+    best = documents.from_results("segmented best", tmp_path)
+    assert best is not None
+    assert best.splitlines()[2] == "| MSNBC | 5,000 | 2 | 1.8 to 2.2 | 0.5 | 0.5 to 0.5 |"
+    block = "<!-- begin segmented gains -->\nold\n<!-- end segmented gains -->\n"
+    assert documents.refreshed(block, tmp_path) == block.replace("old\n", gains)
+
+
+def test_without_these_tables_a_page_stays_as_it_is(tmp_path):
+    block = "<!-- begin segmented gains -->\nold\n<!-- end segmented gains -->\n"
+    assert documents.refreshed(block, tmp_path) == block
+
+
+def test_two_tables_of_one_name_are_refused(tmp_path):
+    for folder in ("one", "two"):
+        write_tables(tmp_path / folder)
+    with pytest.raises(ValueError, match=r"has several tables segmented/errors_msnbc\.csv: .*one.*two"):
+        documents.from_results("segmented gains", tmp_path)
+
+
 def test_the_pages_have_every_table_once():
-    for name in documents.TABLES:
+    every = [*documents.TABLES, *documents.FROM_RESULTS]
+    for name in every:
         assert sum(page.count(f"<!-- begin {name} -->") for page in PAGES.values()) == 1, name
         assert sum(page.count(f"<!-- end {name} -->") for page in PAGES.values()) == 1, name
-    assert sum(page.count("<!-- begin ") for page in PAGES.values()) == len(documents.TABLES)
+    assert sum(page.count("<!-- begin ") for page in PAGES.values()) == len(every)
 
 
 def test_every_paper_has_its_errata_on_a_page():
@@ -69,6 +147,17 @@ def test_the_page_lists_every_effect():
     [
         ("<!-- begin budgets -->\n", "no matching end"),
         ("<!-- begin nothing -->\n<!-- end nothing -->\n", "No table is named nothing"),
+        (
+            "<!-- value dump: nothing -->3<!-- end -->",
+            r"No number of 'dump' is named 'nothing'\. Known: entries",
+        ),
+        (
+            "<!-- value nothing: x -->3<!-- end -->",
+            r"No group of numbers is named 'nothing'\. Known: summation",
+        ),
+        ("<!-- value dump: entries -->3\n<!-- end -->", "no matching end"),
+        ("<!-- value dump -->3<!-- end dump -->", "no matching end"),
+        ("<!-- value dump -->3", "not of the form"),
     ],
 )
 def test_pages_with_wrong_marks_are_refused(text, message):

@@ -3,6 +3,8 @@
 import io
 import re
 import zlib
+from collections.abc import Iterator
+from dataclasses import replace
 from itertools import product
 from pathlib import Path
 from typing import Any
@@ -10,15 +12,22 @@ from typing import Any
 import pandas as pd
 import pytest
 import yaml
+from docutils import nodes
 from docutils.core import publish_doctree
 
 from shuffledp import claims
-from shuffledp.experiments.config import Settings
+from shuffledp.experiments.config import Paper, Settings
 from shuffledp.figures.captions import (
+    BOTH,
+    DRAWN_TWICE,
+    LONGEST_FINDING,
     CaptionError,
     ClaimRows,
     Numbers,
     Share,
+    Values,
+    exact_cuts,
+    finding,
     integer,
     number,
     percent,
@@ -112,6 +121,50 @@ def test_places_of_extremes(ask):
     assert (ask.value("a") - 3).magnitude == 2
 
 
+def test_one_number_in_two_spellings_is_said_once():
+    assert span(some_values(1.0, 1.0004)) == "1.00"
+    assert span(some_values(0.9996, 1.0)) == "1.00"
+    assert span(some_values(1.0, 1.0)) == "1"
+
+
+def some_values(*numbers: float) -> Values:
+    return Values(pd.DataFrame({"eps": range(len(numbers)), "number": numbers}), "made up")
+
+
+@pytest.mark.parametrize(
+    ("numbers", "said"),
+    [
+        ((2.1, 4.8), "cuts the error by 2.10 to 4.80 times"),
+        ((1.001, 4.8), "cuts the error by up to 4.80 times"),
+        ((0.25, 0.5), "raises the error by 2 to 4 times"),
+        ((0.25, 1.0), "raises the error by up to 4 times"),
+        ((0.5, 2.0), "changes the error by a factor of 0.500 to 2"),
+        ((0.998, 1.003), "leaves the error as it is"),
+        ((0.98, 1.03), "changes the error by at most 2.9 %"),
+    ],
+)
+def test_what_exact_accounting_does_is_put_into_words(numbers, said):
+    assert exact_cuts(some_values(*numbers), "the error") == said
+
+
+def test_in_a_picture_with_both_accountings_numbers_are_exact_unless_the_printed_ones_are_asked_for():
+    both = Numbers(ROWS, ["a", "b", "level", "sparse", "nowhere"], {"accounting": BOTH})
+    exact = Numbers(ROWS, ["a", "b", "level", "sparse", "nowhere"], {"accounting": "exact"})
+    assert both.value("a").rows.equals(exact.value("a").rows)
+    assert both.value("a").variables == ["eps", "k"]
+    assert both.choices("accounting") == ["exact"]
+    assert span(both.value("a", accounting="printed")) == "24"
+    assert span(both.printed_over("a")) == span(exact.printed_over("a")) == "12"
+    assert span(both.printed_over("a", eps=0.1)) == "12"
+
+
+def test_an_entry_of_a_table_with_one_row():
+    assert (str(Share(1, 1, "entries")), str(Share(0, 1, "entries"))) == (
+        "the only entry",
+        "not the only entry",
+    )
+
+
 def test_what_is_not_feasible_is_not_drawn(ask):
     assert ask.drawn("a")
     assert not ask.drawn("nowhere")
@@ -142,6 +195,7 @@ def test_what_cannot_be_answered_is_an_error(ask, question, message):
     [
         (1.0, "1"), (1.001, "1.00"), (5.2e-2, "0.0520"), (48841, "48,800"), (9416.7, "9,420"),
         (3.97e11, "3.97e+11"), (1e-6, "1.00e-06"), (0, "0"), (-1.26, "-1.26"),
+        (0.9996, "1.00"), (9.999, "10.0"), (99999, "100,000"),
     ],
 )  # fmt: skip
 def test_numbers_in_words(value, text):
@@ -198,6 +252,38 @@ def test_a_changed_table_changes_the_caption(tmp_path):
     ],
 )
 def test_a_template_that_asks_in_vain_is_named_with_the_line(tmp_path, text, message):
+    with pytest.raises(CaptionError, match=message):
+        rendered(tmp_path, text)
+
+
+@pytest.mark.parametrize(
+    ("prose", "plain"),
+    [
+        ("Errors of *all* methods.\n", "Errors of all methods."),
+        ("``printed`` is **not** less\nthan *x*.\n\nMore.\n", "printed is not less than x."),
+        ("1/eps* for eps* = 0.9, 2 * 3 * 4.\n", "1/eps* for eps* = 0.9, 2 * 3 * 4."),
+    ],
+)
+def test_the_finding_is_the_first_paragraph_as_plain_text(prose, plain):
+    assert finding(prose) == plain
+
+
+def test_a_caption_without_a_finding_is_refused():
+    with pytest.raises(CaptionError, match="the caption is empty"):
+        finding(" \n\n")
+    assert len(finding("x" * LONGEST_FINDING)) == LONGEST_FINDING
+    with pytest.raises(CaptionError, match=r"first paragraph has 161 characters; .* in at most 160: 'xxx"):
+        finding("x" * (LONGEST_FINDING + 1) + "\n\nMore.")
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("{% set a = 1 %}\n\n" + 200 * "x" + "\n\ny", r"one\.rst:3: the first paragraph has 200 characters"),
+        ("{# nothing #}\n{% if false %}x{% endif %}\n", r"one\.rst:2: the caption is empty"),
+    ],
+)
+def test_a_template_without_a_finding_is_named_with_the_line(tmp_path, text, message):
     with pytest.raises(CaptionError, match=message):
         rendered(tmp_path, text)
 
@@ -280,15 +366,40 @@ def text_of(drawing: Drawing, numbers: Numbers, scale: str) -> str:
 PAPERS = ["random_population", "dump", "summation", "shuffle_gaussian", "segmented"]
 
 
+def files(paper: Paper) -> Iterator[Drawing]:
+    """Every file of a paper's drawings, and of those by accounting the one with both accountings."""
+    found = {drawing.id: drawing for drawing in drawings_of(paper)}
+    for drawing in list(found.values()):
+        if drawing.entry.get("files") == "accounting":
+            both = replace(drawing, id=f"{drawing.name}_{BOTH}", where={**drawing.where, "accounting": BOTH})
+            found.setdefault(both.id, both)
+    yield from found.values()
+
+
+def assert_has_a_finding(prose: str) -> None:
+    """One sentence in a paragraph of its own, of which `finding` makes what a reader of the caption reads."""
+    document = publish_doctree(
+        prose, settings_overrides={"report_level": 1, "halt_level": 2}
+    )  # valid, or it raises
+    first = document.children[0]
+    assert isinstance(first, nodes.paragraph)
+    assert " ".join(first.astext().split()) == finding(prose)
+    assert re.fullmatch(r"[A-Z0-9p](?:(?!\. [A-Z]).)*[^.]\.", finding(prose)), finding(prose)
+    assert len(document.children) > 1
+
+
 @pytest.mark.parametrize("key", PAPERS)
 def test_every_caption_can_be_made_of_any_numbers_and_follows_them(settings, key):
     scale = "shortened" if key in settings.shortened else "paper"
-    for drawing in drawings_of(settings.papers[key]):
-        one, other = (text_of(drawing, fabricated(drawing, seed), scale) for seed in ("one", "other"))
-        publish_doctree(one, settings_overrides={"report_level": 1, "halt_level": 2})  # valid, or it raises
-        path = ROOT / "workflow/report" / key / drawing.entry["caption"]
-        asks = re.search(r"\b(?:value|ratio|lead|share_better)\(", path.read_text())
-        assert (one != other) == bool(asks), drawing.id
+    for drawing in files(settings.papers[key]):
+        texts = (
+            text_of(drawing, fabricated(drawing, seed), scale) for seed in ("one", "two", "three", "four")
+        )
+        one = next(texts)
+        assert_has_a_finding(one)
+        assert any(finding(other) != finding(one) for other in texts), drawing.id
+        both = drawing.where.get("accounting") == BOTH
+        assert " ".join(one.split()).count(DRAWN_TWICE) == both, drawing.id
 
 
 def test_captions_are_rendered_under_both_accountings_at_once(settings):
@@ -313,12 +424,12 @@ def test_the_job_says_at_which_scale_it_runs(settings):
 
 
 def drawings(settings: Settings, paper: str, caption: str) -> list[Drawing]:
-    return [d for d in drawings_of(settings.papers[paper]) if d.entry["caption"] == caption]
+    return [d for d in files(settings.papers[paper]) if d.entry["caption"] == caption]
 
 
 def test_public_coin_is_said_to_be_drawn_only_where_it_is(settings):
     for drawing in drawings(settings, "dump", "errors.rst"):
-        if drawing.where["accounting"] == "printed":
+        if drawing.where["accounting"] in ("printed", BOTH):
             coins = {"public_coin", "public_coin_beyond"}
             none = text_of(drawing, fabricated(drawing, "x", frozenset(coins)), "paper")
             assert "public-coin is not drawn" in none
@@ -338,9 +449,10 @@ def claim_text(paper: str, caption: str, rows: pd.DataFrame) -> str:
     return render(ROOT / "workflow/report" / paper / caption, names)
 
 
-#: Tables of claims whose captions have numbers, and a column on which they depend. Table 4 has the columns of Table 3.
+#: A column of every table of claims on which its caption depends. Table 4 has the columns of Table 3.
 ASKING = {
     ("random_population", "table2"): ("verdict", lambda v: "unsafe"),
+    ("dump", "table2"): ("mse", lambda v: 2 * float(v)),
     ("dump", "table3"): ("verdict", lambda v: "off"),
     ("dump", "table4"): ("delta of the paper's entry", lambda v: 1.0),
     ("summation", "figure_points"): ("verdict", lambda v: "agrees"),
@@ -348,22 +460,47 @@ ASKING = {
     ("summation", "designs"): ("certified delta", lambda v: 2 * v),
     ("shuffle_gaussian", "table1"): ("equal terms", lambda v: 3 * float(v)),
     ("shuffle_gaussian", "shuffling_cost"): ("ratio", lambda v: 2 * float(v)),
+    **{(paper, "errata"): ("effect", lambda v: "unsafe") for paper in PAPERS},
 }
-DESIGNS = pd.DataFrame({"certified delta": [9e-7, 9.9e-7], "analytic over this": [46.4, 1510.0]})
+#: In place of what takes long to compute.
+MADE_UP = {
+    "designs": pd.DataFrame(
+        {
+            "certified delta": [9e-7, 9.9e-7],
+            "analytic over this": [46.4, 1510.0],
+            "verdict": ["certified"] * 2,
+        }
+    ),
+    "errata": pd.DataFrame({"effect": ["unsafe", "cosmetic", "safe"]}),
+    "reading_notes": pd.DataFrame({"id": ["X-N1", "X-N2"]}),
+}
+
+
+def claim_rows(paper: str, name: str) -> pd.DataFrame:
+    found = MADE_UP.get(name)
+    return claims.table(paper, name.replace("table4", "table3")) if found is None else found
 
 
 @pytest.mark.parametrize(("paper", "name"), ASKING)
 def test_captions_of_claims_follow_their_tables(paper, name):
-    frame = DESIGNS if name == "designs" else claims.table(paper, name.replace("table4", "table3"))
+    frame = claim_rows(paper, name)
     column, change = ASKING[paper, name]
     one = claim_text(paper, f"{name}.rst", frame)
+    assert_has_a_finding(one)
     assert claim_text(paper, f"{name}.rst", frame.assign(**{column: frame[column].map(change)})) != one
 
 
-def test_the_other_tables_of_claims_have_no_questions(settings):
-    for key, paper in settings.papers.items():
-        for table in claim_tables(paper):
-            if (key, table.name) not in ASKING:
-                text = (ROOT / "workflow/report" / key / table.caption).read_text()
-                assert "{{" not in text
-                assert claim_text(key, table.caption, pd.DataFrame({"none": ["x"]})).strip() == text.strip()
+@pytest.mark.parametrize("rows", [1, 3])
+@pytest.mark.parametrize("name", ["errata", "reading_notes"])
+@pytest.mark.parametrize("paper", PAPERS)
+def test_captions_of_errata_and_notes_count_them(paper, name, rows):
+    for effect in ("unsafe", "cosmetic"):
+        frame = pd.DataFrame({"id": ["X"] * rows, "effect": [effect] * rows})
+        prose = claim_text(paper, f"{name}.rst", frame)
+        assert_has_a_finding(prose)
+        assert ("one" if rows == 1 else "3") in finding(prose)
+
+
+def test_every_table_of_claims_is_tried(settings):
+    every = {(key, table.name) for key, paper in settings.papers.items() for table in claim_tables(paper)}
+    assert every - {(key, "reading_notes") for key in PAPERS} == set(ASKING)

@@ -69,6 +69,23 @@ def _dummies_gain(law: Law, eps: float, accounting: str, adaptive: bool) -> floa
 
     Those equations are about the squared error, so a gain of theirs near 0 may be a small loss here.
     """
+    return 1 - dummies_error(law, eps, accounting, adaptive=adaptive)
+
+
+def dummies_error(law: Law, eps: float, accounting: str, *, adaptive: bool) -> float:
+    """Return the error with the number of dummies that minimizes (6) or (7), over the error without any.
+
+    Parameters
+    ----------
+    law : Law
+        Of the number of other users.
+    eps : float
+        Central budget (nats), at delta 1e-5.
+    accounting : str
+        "printed", "corrected" or "exact".
+    adaptive : bool
+        Which kind of dummies; equation (7) is used without its stray factor.
+    """
     plan = optimal_dummies(law, eps, DELTA, adaptive=adaptive, accounting=accounting, grid=_grid(law))
     window = law.window()
     n = window.support + 1.0
@@ -76,7 +93,7 @@ def _dummies_gain(law: Law, eps: float, accounting: str, adaptive: bool) -> floa
     with_dummies = float(window.pmf @ (np.sqrt(n + added) / n))
     without = float(window.pmf @ (1 / np.sqrt(n)))
     alone = local_budget(law, eps, DELTA, accounting=accounting)
-    return 1 - _error_ratio(plan.eps_local, alone) * with_dummies / without
+    return _error_ratio(plan.eps_local, alone) * with_dummies / without
 
 
 def _grid(law: Law) -> list[int]:

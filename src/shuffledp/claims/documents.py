@@ -1,14 +1,19 @@
-"""The computed tables of the documentation.
+"""The computed tables of the documentation, and the computed numbers in its sentences.
 
-A page holds each table between ``<!-- begin NAME -->`` and ``<!-- end NAME -->``;
+A page holds each table between ``<!-- begin NAME -->`` and ``<!-- end NAME -->``, and a number of a sentence between
+``<!-- value GROUP: NAME -->`` and ``<!-- end -->``, on one line and not at its start, where it would begin a block.
 ``python -m shuffledp.claims.documents PAGE`` computes them anew.
+
+Some tables (`FROM_RESULTS`) are read off tables of a run at the papers' own scale, which take long: those that are
+committed under ``reference/``, or in the folder that ``--results`` names. Where they are absent such a table of a page
+stays as it is.
 """
 
 from __future__ import annotations
 
+import argparse
 import math
 import re
-import sys
 from collections.abc import Callable, Sequence
 from functools import partial
 from pathlib import Path
@@ -16,21 +21,28 @@ from pathlib import Path
 import pandas as pd
 
 from shuffledp.claims import dump, shuffle_gaussian, summation
-from shuffledp.claims.comparisons import (
-    budget_gaps,
+from shuffledp.claims.comparisons import budget_gaps, gradient_gaps, safety_margins
+from shuffledp.claims.evaluation import markdown, markdown_table, notes_table
+from shuffledp.claims.multi_message import table_two
+from shuffledp.claims.review import review_table, summary_table
+from shuffledp.claims.values import (
+    VALUES,
+    checkin_budgets,
     checkin_gaps,
     dummy_gaps,
-    gradient_gaps,
-    safety_margins,
+    dump_gaps,
+    multi_gaps,
+    shuffling_cost,
     variance_gaps,
 )
-from shuffledp.claims.evaluation import markdown, markdown_table, notes_table
-from shuffledp.claims.multi_message import multi_gaps, table_two
-from shuffledp.claims.review import review_table, summary_table
+
+#: Where the tables of a run at the papers' own scale are committed.
+REFERENCE = Path("reference")
 
 _BLOCK = re.compile(
     r"(<!-- begin (?P<name>[a-z0-9_ ]+) -->\n)(?P<body>.*?)(<!-- end (?P=name) -->)", re.DOTALL
 )
+_VALUE = re.compile(r"(<!-- value (?P<group>[a-z_ ]+): (?P<name>[a-z0-9 ]+) -->)[^\n]*?(<!-- end -->)")
 
 
 def _percent(value: float) -> str:
@@ -90,7 +102,7 @@ def _dump_gaps() -> str:
     def messages(value: float) -> str:
         return "" if math.isnan(value) else f"{value:,.2f}" if value < 10 else f"{value:,.0f}"
 
-    return _formatted(dump.gaps(), [None, None, ratio, ratio, messages, messages])
+    return _formatted(dump_gaps(), [None, None, ratio, ratio, messages, messages])
 
 
 def _dump_savings() -> str:
@@ -103,7 +115,11 @@ def _shuffle_gaussian_table() -> str:
 
 
 def _shuffling_cost() -> str:
-    return _formatted(shuffle_gaussian.shuffling_cost(), [None] * 6)
+    return _formatted(shuffling_cost(), [None] * 6)
+
+
+def _checkin_budgets() -> str:
+    return _formatted(checkin_budgets(), [None, lambda eps: f"{eps:.2f}" if eps >= 0.1 else f"{eps:.2g}"])
 
 
 def _summation_accountings() -> str:
@@ -142,6 +158,7 @@ TABLES: dict[str, Callable[[], str]] = {
     "errata shuffle_gaussian": partial(markdown_table, "shuffle_gaussian"),
     "shuffle gaussian table one": _shuffle_gaussian_table,
     "shuffle gaussian cost": _shuffling_cost,
+    "shuffle gaussian checkin": _checkin_budgets,
     "summation accountings": _summation_accountings,
     "summation growth": _summation_growth,
     "errata summation": partial(markdown_table, "summation"),
@@ -165,24 +182,176 @@ TABLES: dict[str, Callable[[], str]] = {
 }
 
 
-def refreshed(text: str) -> str:
-    """Return a page with all its tables computed anew.
+#: Splits of the privacy levels, in the paper's order.
+SPLITS = ("25-50-25", "50-25-25", "25-25-50")
+#: The competitors of the segmented paper; those weighted by inverse variances are ours.
+_RIVALS = ("balls_into_bins", "subset_shuffled", "subset_local", "separate", "separate_weighted")
+_OWN_RIVAL = "separate_inverse_variance"
+
+
+def _segmented_rows(msnbc: pd.DataFrame, uniform: pd.DataFrame) -> dict[tuple[str, int], pd.DataFrame]:
+    """Rows of a pair of tables by data and number of users."""
+    named = pd.concat(
+        [msnbc.assign(data="MSNBC"), uniform.assign(data=uniform["s"].map(lambda s: f"{s} of 128 items"))]
+    )
+    found = {}
+    for _, rows in named.groupby(["data", "n"], sort=False):
+        found[str(rows["data"].to_numpy()[0]), int(rows["n"].to_numpy()[0])] = rows
+    return found
+
+
+def _segmented_gains(msnbc: pd.DataFrame, uniform: pd.DataFrame) -> str:
+    """By how much the error of SegMM at its best m is below that of the best competitor."""
+
+    def gains(rows: pd.DataFrame, accounting: str, rivals: Sequence[str]) -> str:
+        chosen = rows[rows["accounting"] == accounting].set_index("split").loc[list(SPLITS)]
+        best = chosen[list(rivals)].min(axis=1)
+        return ", ".join(f"{100 * max(1 - ratio, 0):.0f} %" for ratio in chosen["segmented_best"] / best)
+
+    header = ["data", "users", "printed S1, S2, S3", "exact S1, S2, S3", "printed, inverse variances too"]
+    body = [
+        [
+            data,
+            f"{n:,}",
+            gains(rows, "printed", _RIVALS),
+            gains(rows, "exact", _RIVALS),
+            gains(rows, "printed", (*_RIVALS, _OWN_RIVAL)),
+        ]
+        for (data, n), rows in _segmented_rows(msnbc, uniform).items()
+    ]
+    return markdown(header, body)
+
+
+def _segmented_best(*tables: pd.DataFrame) -> str:
+    """The best m for the split S1, and the range within 5 % of its error."""
+    best, low, high = (_segmented_rows(*pair) for pair in zip(tables[::2], tables[1::2], strict=True))
+
+    def of(found: dict[tuple[str, int], pd.DataFrame], key: tuple[str, int], accounting: str) -> str:
+        rows = found[key]
+        return f"{float(rows.loc[rows['split'] == SPLITS[0], accounting].to_numpy()[0]):.3g}"
+
+    header = ["data", "users", "best m, printed", "within 5 %", "best m, exact", "within 5 %"]
+    body = [
+        [
+            key[0],
+            f"{key[1]:,}",
+            *(
+                text
+                for a in ("printed", "exact")
+                for text in (of(best, key, a), f"{of(low, key, a)} to {of(high, key, a)}")
+            ),
+        ]
+        for key in best
+    ]
+    return markdown(header, body)
+
+
+#: Tables that are read off others, by name: paper, names of the tables, and what is made of them.
+FROM_RESULTS: dict[str, tuple[str, tuple[str, ...], Callable[..., str]]] = {
+    "segmented gains": ("segmented", ("errors_msnbc", "errors_uniform"), _segmented_gains),
+    "segmented best": (
+        "segmented",
+        tuple(
+            f"{kind}_{data}" for kind in ("best_m", "flat_from", "flat_to") for data in ("msnbc", "uniform")
+        ),
+        _segmented_best,
+    ),
+}
+
+
+def from_results(name: str, folder: Path) -> str | None:
+    """A table of `FROM_RESULTS`, made of the tables in a folder; None if one of these is not there.
+
+    Parameters
+    ----------
+    name : str
+        Name of the table.
+    folder : Path
+        Holds, at any depth, ``<paper>/<table>.csv``.
 
     Raises
     ------
     ValueError
-        If the page names a table that does not exist, or a mark has no counterpart.
+        If the folder has several tables of one paper and name.
     """
-    found = list(_BLOCK.finditer(text))
-    if text.count("<!-- begin ") != len(found) or text.count("<!-- end ") != len(found):
-        raise ValueError("A table's begin mark has no matching end mark, or the other way round.")
-    unknown = sorted({m["name"] for m in found} - set(TABLES))
+    paper, tables, make = FROM_RESULTS[name]
+    frames = []
+    for table in tables:
+        found = sorted(folder.rglob(f"{paper}/{table}.csv"))
+        if not found:
+            return None
+        if len(found) > 1:
+            raise ValueError(
+                f"{folder} has several tables {paper}/{table}.csv: {', '.join(map(str, found))}."
+            )
+        frames.append(pd.read_csv(found[0]))
+    return make(*frames)
+
+
+def refreshed(text: str, results: Path = REFERENCE) -> str:
+    """Return a page with all its tables and numbers computed anew.
+
+    Parameters
+    ----------
+    text : str
+        The page.
+    results : Path
+        Folder for `from_results`.
+
+    Raises
+    ------
+    ValueError
+        If the page names a table or number that does not exist, or a mark has no counterpart.
+    """
+    blocks, values = list(_BLOCK.finditer(text)), list(_VALUE.finditer(text))
+    if text.count("<!-- begin ") != len(blocks) or text.count("<!-- end ") != len(blocks) + len(values):
+        raise ValueError("A begin mark has no matching end mark, or the other way round.")
+    if text.count("<!-- value ") != len(values):
+        raise ValueError(
+            "A number's mark is not of the form <!-- value GROUP: NAME -->...<!-- end -->, on one line."
+        )
+    known = {*TABLES, *FROM_RESULTS}
+    unknown = sorted({m["name"] for m in blocks} - known)
     if unknown:
-        raise ValueError(f"No table is named {', '.join(unknown)}. Known: {', '.join(sorted(TABLES))}.")
-    return _BLOCK.sub(lambda m: f"{m[1]}{TABLES[m['name']]()}{m[4]}", text)
+        raise ValueError(f"No table is named {', '.join(unknown)}. Known: {', '.join(sorted(known))}.")
+    text = _VALUE.sub(lambda m: f"{m[1]}{value(m['group'], m['name'])}{m[4]}", text)
+    return _BLOCK.sub(lambda m: f"{m[1]}{_body(m['name'], m['body'], results)}{m[4]}", text)
+
+
+def value(group: str, name: str) -> str:
+    """A number of a sentence.
+
+    Raises
+    ------
+    ValueError
+        If there is none of that name.
+    """
+    if group not in VALUES:
+        raise ValueError(f"No group of numbers is named {group!r}. Known: {', '.join(VALUES)}.")
+    numbers = VALUES[group]()
+    if name not in numbers:
+        raise ValueError(f"No number of {group!r} is named {name!r}. Known: {', '.join(sorted(numbers))}.")
+    return numbers[name]
+
+
+def _body(name: str, now: str, results: Path) -> str:
+    if name in TABLES:
+        return TABLES[name]()
+    made = from_results(name, results)
+    return now if made is None else made
+
+
+def main() -> None:
+    """Compute the tables and numbers of pages anew."""
+    parser = argparse.ArgumentParser(description="Compute the tables and numbers of pages anew.")
+    parser.add_argument(
+        "--results", type=Path, default=REFERENCE, help="tables of a run at the papers' own scale"
+    )
+    parser.add_argument("pages", type=Path, nargs="+")
+    arguments = parser.parse_args()
+    for page in arguments.pages:
+        page.write_text(refreshed(page.read_text(encoding="utf-8"), arguments.results), encoding="utf-8")
 
 
 if __name__ == "__main__":
-    for name in sys.argv[1:]:
-        page = Path(name)
-        page.write_text(refreshed(page.read_text(encoding="utf-8")), encoding="utf-8")
+    main()

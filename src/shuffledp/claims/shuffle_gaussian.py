@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from operator import itemgetter
 from typing import TYPE_CHECKING
 
 import pandas as pd
@@ -12,11 +13,22 @@ from shuffledp.accounting.baselines.central_gaussian import (
     central_replacement_epsilon,
 )
 from shuffledp.accounting.baselines.gaussian_clones import gaussian_clones_epsilons
-from shuffledp.accounting.shuffle_gaussian.all_users import shuffle_gaussian_epsilons
-from shuffledp.accounting.shuffle_gaussian.subsampled import subsampled_shuffle_gaussian_epsilon
+from shuffledp.accounting.baselines.shuffled_checkin import checkin_baseline_epsilon, checkin_generic_epsilon
+from shuffledp.accounting.shuffle_gaussian.all_users import (
+    shuffle_gaussian_epsilon,
+    shuffle_gaussian_epsilons,
+)
+from shuffledp.accounting.shuffle_gaussian.checkin import checkin_shuffle_gaussian_epsilon
+from shuffledp.accounting.shuffle_gaussian.subsampled import (
+    subsampled_gaussian_epsilon,
+    subsampled_shuffle_gaussian_epsilon,
+)
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from shuffledp.accounting.baselines.central_gaussian import CentralMethod
+    from shuffledp.accounting.shuffle_gaussian.checkin import CheckinForm
     from shuffledp.accounting.shuffle_gaussian.subsampled import SubsampledForm
 
 USERS = 60_000
@@ -36,6 +48,12 @@ FIGURE_DELTA = 1e-5
 FIGURE_ROUNDS = 10_000
 REPORT_NOISE = 0.8633
 SUM_NOISE = math.sqrt(BATCH) * REPORT_NOISE
+
+#: Figure 1b: every user joins a round with this probability; noise per unit of distance.
+CHECKIN_RATE = 0.1
+CHECKIN_ROUNDS = 5_540
+CHECKIN_SIGMA = 5.0
+CHECKIN_ORDER = 256
 
 
 def table_one() -> pd.DataFrame:
@@ -120,6 +138,53 @@ def shuffling_cost() -> pd.DataFrame:
             for *words, shuffled, central in rows
         ],
         columns=["shuffled", "central", "terms", "shuffled eps", "central eps", "ratio"],
+    )
+
+
+def checkin_budgets(sigma: float = CHECKIN_SIGMA) -> pd.DataFrame:
+    """Return eps of Figure 1b after all of its rounds, by accountant.
+
+    Parameters
+    ----------
+    sigma : float
+        Noise per unit of distance, > 0.
+
+    Returns
+    -------
+    DataFrame
+        Columns ``accountant`` and ``eps`` (nats). Relation: replacement.
+    """
+    reports = round(USERS * CHECKIN_RATE)
+
+    def joined(form: CheckinForm) -> float:
+        return checkin_shuffle_gaussian_epsilon(
+            n=USERS,
+            rate=CHECKIN_RATE,
+            sigma=sigma,
+            rounds=CHECKIN_ROUNDS,
+            delta=FIGURE_DELTA,
+            form=form,
+            most_order=CHECKIN_ORDER,
+        )
+
+    def rebuilt(accountant: Callable[..., float]) -> float:
+        return accountant(n=USERS, rate=CHECKIN_RATE, sigma=sigma, rounds=CHECKIN_ROUNDS, delta=FIGURE_DELTA)
+
+    budgets = {
+        "Baseline": rebuilt(checkin_baseline_epsilon),
+        "Generic": rebuilt(checkin_generic_epsilon),
+        "subsampling alone, no shuffling": subsampled_gaussian_epsilon(
+            rate=CHECKIN_RATE, sigma=sigma, rounds=CHECKIN_ROUNDS, delta=FIGURE_DELTA
+        ),
+        "shuffling alone, no subsampling": shuffle_gaussian_epsilon(
+            n=reports, sigma=sigma, rounds=CHECKIN_ROUNDS, delta=FIGURE_DELTA
+        ),
+        "Gauss: equation (11) with Theorem 2, as printed": joined("printed"),
+        "convexity of the divergence": joined("convex"),
+        "the pair of Theorem 1": joined("pair"),
+    }
+    return pd.DataFrame(
+        sorted(budgets.items(), key=itemgetter(1), reverse=True), columns=["accountant", "eps"]
     )
 
 

@@ -8,16 +8,21 @@ how many of the points something holds. What cannot be answered is a `CaptionErr
 question.
 
 Numbers of a figure that has a file per value of a variable are those of this file; a question may name another value of
-that variable: ``value('grr', accounting='printed')`` beside a file of exact accounting.
+that variable: ``value('grr', accounting='printed')`` beside a file of exact accounting. A picture with both accountings
+(`BOTH`) shows the exact numbers unless a question names the printed ones.
+
+The first paragraph of a caption is its *finding*: one short sentence that says what there is to see (`finding`).
 """
 
 from __future__ import annotations
 
 import math
 import operator
+import re
 import traceback
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import cache, cached_property
 from pathlib import Path
 from typing import Any
 
@@ -29,10 +34,20 @@ from shuffledp.figures.plotter import long_form
 
 #: Significant digits of a number in a sentence.
 DIGITS = 3
+#: The accounting of a picture that shows printed and exact numbers; questions that name none are about the exact ones.
+BOTH = "both"
+#: The longest finding, in characters: it is a heading.
+LONGEST_FINDING = 160
+#: What every caption of a picture with both accountings says about how it is drawn.
+DRAWN_TWICE = (
+    "Gray dashed lines are printed, colored solid lines exact; the strip has the ratio of printed to exact."
+)
 _NUMBER = "number"
 _OTHER = "other number"
 _COLUMNS = ("accounting",)  # besides the variables of the grid, what tells the numbers of one method apart
 _SAME = 1e-9  # relative: closed forms of two methods agree to rounding only
+_HARDLY = 5e-3  # a factor so close to 1 reads as 1
+_LITTLE = 0.05  # and one so close reads better as a percentage
 
 
 class CaptionError(ValueError):
@@ -75,7 +90,8 @@ class Share:
 
     def __str__(self) -> str:
         if self.total == 1:
-            return f"{'the' if self.every else 'not the'} only {self.thing.removesuffix('s')}"
+            one = "entry" if self.thing == "entries" else self.thing.removesuffix("s")
+            return f"{'the' if self.every else 'not the'} only {one}"
         start = "all" if self.every else "none of" if self.none else f"{self.count:,} of"
         return f"{start} {self.total:,} {self.thing}"
 
@@ -292,7 +308,7 @@ class Numbers:
     methods : sequence of str
         All methods of the drawing, with numbers or without.
     here : mapping
-        What the rows of this file have in common; a question may ask beyond it.
+        What the rows of this file have in common; a question may ask beyond it. The accounting may be `BOTH`.
     """
 
     rows: pd.DataFrame
@@ -323,8 +339,8 @@ class Numbers:
 
     def questions(self) -> dict[str, Any]:
         """What a template may call, by name."""
-        own = ("methods", "drawn", "value", "ratio", "share_better", "lead", "least", "greatest", "choices")
-        return {name: getattr(self, name) for name in own}
+        own = ("methods", "drawn", "value", "ratio", "printed_over", "share_better", "lead")
+        return {name: getattr(self, name) for name in (*own, "least", "greatest", "choices")}
 
     def drawn(self, method: str, **at: Any) -> bool:
         """Whether a method has a number here at all: it may be infeasible everywhere."""
@@ -332,9 +348,20 @@ class Numbers:
 
     def value(self, method: str, **at: Any) -> Values:
         """The numbers of a method, at all points or where variables have the given values."""
+        key = (method, *sorted(at.items()))
+        if key not in self._answered:
+            self._answered[key] = self._value(method, at)
+        return self._answered[key]
+
+    @cached_property
+    def _answered(self) -> dict[tuple[Any, ...], Values]:
+        """Captions ask the same again and again."""
+        return {}
+
+    def _value(self, method: str, at: Mapping[str, Any]) -> Values:
         asked = f"value({', '.join(filter(None, [repr(method), _arguments(at)]))})"
         rows = self._of(method, at)
-        fixed = {v: known for v, known in {**self.here, **at}.items() if v in rows and v != "method"}
+        fixed = {v: known for v, known in {**self._common(), **at}.items() if v in rows and v != "method"}
         settled = [c for c in rows if c in self._variables() and self._settled(rows, str(c))]
         return _checked(rows.drop(columns=["method", *{*fixed, *settled}]), asked, fixed)
 
@@ -347,6 +374,10 @@ class Numbers:
     def ratio(self, method: str, other: str, **at: Any) -> Values:
         """A method's numbers over those of another, at the points where both have one."""
         return self.value(method, **at) / self.value(other, **at)
+
+    def printed_over(self, method: str, **at: Any) -> Values:
+        """A method's printed numbers over those asked for, such as the exact ones: above 1 where printing is dear."""
+        return self.value(method, **{**at, "accounting": "printed"}) / self.value(method, **at)
 
     def share_better(self, method: str, other: str, **at: Any) -> Share:
         """At how many of the points where both have a number that of the first is smaller, by more than rounding."""
@@ -387,6 +418,11 @@ class Numbers:
             )
         return sorted(self._here(self.rows, {})[variable].dropna().unique().tolist())
 
+    def _common(self) -> dict[str, Any]:
+        """What a question is about that does not name it."""
+        exact = {"accounting": "exact"} if self.here.get("accounting") == BOTH else {}
+        return {**self.here, **exact}
+
     def _variables(self) -> list[str]:
         return [str(c) for c in self.rows if c not in (_NUMBER, "method")]
 
@@ -397,12 +433,17 @@ class Numbers:
             if variable not in self._variables():
                 known = ", ".join(self._variables())
                 raise CaptionError(f"no variable {variable!r} in the drawing. Known: {known}.")
-        return self._here(self.rows[self.rows["method"] == method], at)
+        return self._here(self._by_method.get(method, self.rows[:0]), at)
+
+    @cached_property
+    def _by_method(self) -> dict[str, pd.DataFrame]:
+        return {str(method): rows for method, rows in self.rows.groupby("method", sort=False)}
 
     def _here(self, rows: pd.DataFrame, at: Mapping[str, Any]) -> pd.DataFrame:
-        for variable, wanted in {**self.here, **at}.items():
+        for variable, wanted in {**self._common(), **at}.items():
             if variable in rows:
-                rows = rows[(rows[variable] == wanted) | rows[variable].isna()]
+                column = rows[variable]
+                rows = rows[((column == wanted) | column.isna()).to_numpy()]
         return rows
 
 
@@ -451,8 +492,8 @@ def number(value: Values | float, digits: int = DIGITS) -> str:
     one = value.only if isinstance(value, Values) else float(value)
     if one == 0:
         return "0"
-    places = digits - 1 - math.floor(math.log10(abs(one)))
-    rounded = round(one, places)
+    rounded = float(f"{one:.{digits - 1}e}")
+    places = digits - 1 - math.floor(math.log10(abs(rounded)))  # of the rounded number: 0.9996 is 1.00
     if not 1e-4 <= abs(rounded) < 1e9:
         return f"{one:.{digits - 1}e}"
     whole = math.isclose(one, round(one), rel_tol=_SAME)
@@ -468,7 +509,11 @@ def integer(value: Values | float) -> str:
 def span(value: Values, digits: int = DIGITS) -> str:
     """From the smallest to the largest number: "1.2 to 55", or one number where both read the same."""
     low, high = number(value.least, digits), number(value.greatest, digits)
-    return low if low == high else f"{low} to {high}"
+    if float(low.replace(",", "")) == float(high.replace(",", "")):
+        return max(
+            low, high, key=len
+        )  # "1" and "1.00" are one number, of which the second says how well it is met
+    return f"{low} to {high}"
 
 
 def percent(value: Values | float, digits: int = 2) -> str:
@@ -481,6 +526,22 @@ def percent(value: Values | float, digits: int = 2) -> str:
 def times(value: Values | float, digits: int = DIGITS) -> str:
     """As `span` or `number`, of ratios: "1.2 to 55 times"."""
     return f"{span(value, digits) if isinstance(value, Values) else number(value, digits)} times"
+
+
+def exact_cuts(printed_over_exact: Values, what: str) -> str:
+    """What exact accounting does to a quantity, such as "cuts the error by 2.10 to 4.80 times"."""
+    least, greatest = printed_over_exact.least, printed_over_exact.greatest
+    change = max(abs(1 / least - 1), abs(1 / greatest - 1))
+    if change < _HARDLY:
+        return f"leaves {what} as it is"
+    if change < _LITTLE:
+        return f"changes {what} by at most {percent(change)}"
+    if least > 1 - _HARDLY:
+        return f"cuts {what} by {times(printed_over_exact) if least > 1 + _HARDLY else f'up to {times(greatest)}'}"
+    if greatest < 1 + _HARDLY:
+        raised = 1 / printed_over_exact
+        return f"raises {what} by {times(raised) if greatest < 1 - _HARDLY else f'up to {times(raised.greatest)}'}"
+    return f"changes {what} by a factor of {span(1 / printed_over_exact)}"
 
 
 def said(text: str) -> str:
@@ -501,18 +562,72 @@ def render(path: Path, names: Mapping[str, Any]) -> str:
     Raises
     ------
     CaptionError
-        If it uses an unknown name or asks for what is not drawn, with the template's file and line.
+        If it uses an unknown name, asks for what is not drawn, or has no `finding`, with the template's file and line.
     """
-    environment = jinja2.Environment(undefined=jinja2.StrictUndefined, trim_blocks=True, lstrip_blocks=True)
-    environment.filters |= {f.__name__: f for f in (number, integer, span, percent, times)}
-    environment.globals["said"] = said
+    text = path.read_text(encoding="utf-8")
     try:
-        template = environment.from_string(path.read_text(encoding="utf-8"))
-        return template.render(**names).strip() + "\n"
+        prose = _compiled(text).render(**names).strip() + "\n"
     except jinja2.TemplateSyntaxError as error:
         raise CaptionError(f"{path}:{error.lineno}: {error.message}") from error
     except (jinja2.UndefinedError, CaptionError, TypeError, ValueError, ArithmeticError) as error:
         raise CaptionError(f"{path}:{_line(error)}: {error}") from error
+    try:
+        finding(prose)
+    except CaptionError as error:
+        raise CaptionError(f"{path}:{_line_of_finding(text)}: {error}") from error
+    return prose
+
+
+@cache
+def _environment() -> jinja2.Environment:
+    environment = jinja2.Environment(undefined=jinja2.StrictUndefined, trim_blocks=True, lstrip_blocks=True)
+    environment.filters |= {f.__name__: f for f in (number, integer, span, percent, times)}
+    environment.globals |= {"said": said, "exact_cuts": exact_cuts, "drawn_twice": DRAWN_TWICE}
+    return environment
+
+
+@cache
+def _compiled(text: str) -> jinja2.Template:
+    """A template; several drawings share one."""
+    return _environment().from_string(text)
+
+
+def finding(prose: str) -> str:
+    """What a reader should see: the first paragraph of a rendered caption, as plain text on one line.
+
+    Parameters
+    ----------
+    prose : str
+        A caption as `render` returns it.
+
+    Raises
+    ------
+    CaptionError
+        If that paragraph is empty or longer than `LONGEST_FINDING` characters.
+    """
+    first = " ".join(prose.strip().partition("\n\n")[0].split())
+    plain = _INLINE.sub(lambda found: found["literal"] or found["text"], first)
+    if not plain:
+        raise CaptionError("the caption is empty; its first paragraph is to say what there is to see.")
+    if len(plain) > LONGEST_FINDING:
+        raise CaptionError(
+            f"the first paragraph has {len(plain)} characters; it is to say what there is to see "
+            f"in at most {LONGEST_FINDING}: {plain!r}."
+        )
+    return plain
+
+
+#: Literals, strong and emphasized text; an asterisk inside of a word, as in 1/eps*, is none of these.
+_INLINE = re.compile(
+    r"``(?P<literal>.+?)``|(?<![\w*])(?P<mark>\*\*?)(?=[^\s*])(?P<text>.*?[^\s*])(?P=mark)(?![\w*])"
+)
+
+
+def _line_of_finding(text: str) -> int:
+    """The template's first line that is more than statements and comments of Jinja."""
+    silent = re.sub(r"\{%.*?%\}|\{#.*?#\}", lambda found: "\n" * found[0].count("\n"), text, flags=re.DOTALL)
+    lines = (number for number, line in enumerate(silent.splitlines(), start=1) if line.strip())
+    return next(lines, 1)
 
 
 def _line(error: Exception) -> int | str:
