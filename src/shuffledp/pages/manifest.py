@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Literal
 
 import jsonschema
@@ -11,7 +11,7 @@ import jsonschema
 from shuffledp.storage import verified
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Callable, Mapping
     from pathlib import Path
 
 MANIFEST = "manifest.json"
@@ -30,10 +30,38 @@ def _object(required: Mapping[str, Any]) -> dict[str, Any]:
     return {"type": "object", "properties": dict(required), "required": list(required)}
 
 
+_SCALE = {"enum": ["linear", "log"]}
+_DASH = {"anyOf": [{"type": "string"}, {"type": "array"}]}
+_CURVE = _object(
+    {
+        "id": _TITLE,
+        "label": _TEXT,
+        "color": {"type": "string", "pattern": r"^#[0-9A-Fa-f]{6}\Z"},
+        "marker": _TEXT,
+        "dash": _DASH,
+    }
+)
+_CHART = _object(
+    {
+        "x": _TITLE,
+        "y": _TITLE,
+        "x_label": _TEXT,
+        "y_label": _TEXT,
+        "x_scale": _SCALE,
+        "y_scale": _SCALE,
+        "panels": {"anyOf": [{"type": "null"}, _TITLE]},
+        "panel_label": {"anyOf": [{"type": "null"}, _TEXT]},
+        "curves": {"type": "array", "items": _CURVE},
+    }
+)
 _ENTRY = _object(
     {
         "id": _ID,
-        "drawing": _TEXT,
+        "drawing": _ID,
+        "variant": _TEXT,
+        "by": _TEXT,
+        "finding": _TEXT,
+        "chart": {"anyOf": [{"type": "null"}, _CHART]},
         "kind": {"enum": ["figure", "table"]},
         "title": _TITLE,
         "alt": _TEXT,
@@ -91,10 +119,45 @@ class Run:
 
 
 @dataclass(frozen=True)
-class Entry:
-    """One figure or table; every path exists and matches its checksum."""
+class Curve:
+    """How one curve of a figure looks; marker and kind of line are written as Matplotlib writes them."""
 
     id: str
+    label: str
+    color: str
+    marker: str
+    dash: Any
+
+
+@dataclass(frozen=True)
+class Chart:
+    """What a figure shows of its CSV file: the columns on the axes and in the panels, and its curves in order."""
+
+    x: str
+    y: str
+    x_label: str
+    y_label: str
+    x_scale: Literal["linear", "log"]
+    y_scale: Literal["linear", "log"]
+    panels: str | None
+    panel_label: str | None
+    curves: tuple[Curve, ...]
+
+
+@dataclass(frozen=True)
+class Entry:
+    """One figure or table; every path exists and matches its checksum.
+
+    Entries with the same ``drawing`` show the same thing in several ways: ``variant`` is the value, of what ``by``
+    names, that distinguishes this one (empty if it is alone). ``finding`` is what one learns from it, in a sentence.
+    """
+
+    id: str
+    drawing: str
+    variant: str
+    by: str
+    finding: str
+    chart: Chart | None
     kind: Literal["figure", "table"]
     title: str
     alt: str
@@ -159,6 +222,11 @@ def read(folder: Path) -> DrawnPaper:
     )
 
 
+def without(paper: DrawnPaper, condition: Callable[[Entry], bool]) -> DrawnPaper:
+    """The paper without the entries that meet a condition."""
+    return replace(paper, entries=tuple(entry for entry in paper.entries if not condition(entry)))
+
+
 def _checked(path: Path) -> dict[str, Any]:
     try:
         content: dict[str, Any] = json.loads(path.read_text(encoding="utf-8"))
@@ -173,6 +241,11 @@ def _checked(path: Path) -> dict[str, Any]:
 def _entry(entry: Mapping[str, Any], folder: Path, checksums: Path) -> Entry:
     return Entry(
         id=entry["id"],
+        drawing=entry["drawing"],
+        variant=entry["variant"],
+        by=entry["by"],
+        finding=" ".join(entry["finding"].split()),
+        chart=None if entry["chart"] is None else _chart(entry["chart"]),
         kind=entry["kind"],
         title=entry["title"],
         alt=entry["alt"],
@@ -181,4 +254,13 @@ def _entry(entry: Mapping[str, Any], folder: Path, checksums: Path) -> Entry:
         settings=tuple((name, value) for name, value in entry["settings"]),
         note=entry["note"].strip(),
         infeasible=tuple(entry["infeasible"]),
+    )
+
+
+def _chart(chart: Mapping[str, Any]) -> Chart:
+    curves = tuple(
+        Curve(**{name: curve[name] for name in Curve.__dataclass_fields__}) for curve in chart["curves"]
+    )
+    return Chart(
+        **{name: chart[name] for name in Chart.__dataclass_fields__ if name != "curves"}, curves=curves
     )
