@@ -71,16 +71,18 @@ class Opened:
                     scrollTo({top: y, behavior: "instant"});
                     await new Promise(done => setTimeout(done, 20));
                 }
-                const waits = [...document.images].map(image => image.complete ? null
+                const seen = [...document.images].filter(image => image.checkVisibility());
+                const waits = seen.map(image => image.complete ? null
                     : new Promise(done => { image.onload = image.onerror = done; }));
                 await Promise.race([Promise.all(waits), new Promise(done => setTimeout(done, 10000))]);
             }"""
         )
 
     def broken_images(self) -> list[str]:
-        """Addresses of images that show nothing."""
+        """Addresses of images that show nothing, though they are in a place that can be seen."""
         found: list[str] = self.page.evaluate(
-            "[...document.images].filter(i => !i.complete || i.naturalWidth === 0).map(i => i.src)"
+            "[...document.images].filter(i => i.checkVisibility())"
+            ".filter(i => !i.complete || i.naturalWidth === 0).map(i => i.src)"
         )
         return found
 

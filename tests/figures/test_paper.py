@@ -13,7 +13,6 @@ import pytest
 from demo_paper import Drawn
 from docutils.core import publish_doctree
 
-from shuffledp import pages
 from shuffledp.experiments.results import Bundle
 from shuffledp.figures import palette, shown
 from shuffledp.figures import paper as paper_module
@@ -24,6 +23,7 @@ from shuffledp.figures.picture import Picture
 from shuffledp.figures.plotter import draw
 from shuffledp.figures.store import Store
 from shuffledp.pages import manifest
+from shuffledp.pages.cards import deck
 from shuffledp.storage import IntegrityError
 
 
@@ -394,7 +394,8 @@ def test_the_manifest_is_what_the_pages_read(project, files):
     assert paper.entries[0].infeasible == (
         "PICKY_ONE (printed) at eps = 0.5, rate = 0.5 and 0.1: not at one half",
     )
-    assert "not at one half" in pages.render(project.root / "results", ["demo"])
+    cards = deck(project.root / "results", "pages/demo.html", paper).cards
+    assert [card.anchor for card in cards] == ["fig1", "fig2", "errors"]
 
 
 def test_one_drawing_is_written_alone(project, unrendered):

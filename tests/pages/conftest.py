@@ -16,5 +16,5 @@ if TYPE_CHECKING:
 
 @pytest.fixture
 def papers(tmp_path: Path) -> dict[str, Folder]:
-    """Two papers in `tmp_path`: four figures, two tables."""
+    """Two papers in `tmp_path`, with errata and headlines."""
     return fabricate(tmp_path)

@@ -1,7 +1,8 @@
-"""Two made-up papers, drawn as the pipeline would."""
+"""Two made-up papers with their headlines, as the pipeline would leave them."""
 
 from __future__ import annotations
 
+import csv
 import io
 import json
 from dataclasses import dataclass
@@ -13,17 +14,67 @@ from matplotlib.figure import Figure
 from shuffledp.storage import publish
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
     from pathlib import Path
 
-CAPTION = """
+FINDING = "Exact accounting cuts the error at every budget."
+CAPTION = f"""
+{FINDING}
+
 Total variation error over the budget. **Fewer** dummies for more participants:
 :math:`k \\ge 14 \\ln(2/\\delta) / \\varepsilon^2`.
 
-.. math:: \\mathrm{E}\\,|\\hat f - f|^2 = \\frac{p(1-p)}{n(1-2p)^2}
+.. math:: \\mathrm{{E}}\\,|\\hat f - f|^2 = \\frac{{p(1-p)}}{{n(1-2p)^2}}
 
 - Points are means of 200 repeats.
 - See `the paper <https://doi.org/10.1000/182>`__.
 """
+RATES = ("0.05", "0.1", "0.2", "0.5")
+BUDGETS = (0.001, 0.01, 0.1, 0.5)
+CURVES = ("local", "amplified", "adaptive")
+CHART: dict[str, Any] = {
+    "x": "eps",
+    "y": "tve",
+    "x_label": "central privacy budget eps (nats)",
+    "y_label": "total variation error",
+    "x_scale": "log",
+    "y_scale": "log",
+    "panels": "rate",
+    "panel_label": "participation rate {:g}",
+    "curves": [
+        {"id": "local", "label": "LOCAL", "color": "#0072B2", "marker": "o", "dash": "-"},
+        {"id": "amplified", "label": "AMPLIFIED", "color": "#D55E00", "marker": "s", "dash": [0, [5, 2]]},
+        {"id": "adaptive", "label": "ADAPTIVE", "color": "#009E73", "marker": "^", "dash": "--"},
+    ],
+}
+ERRATA = {
+    "id": "RP-E16",
+    "place": "Table II",
+    "quote": "n at least this many users",
+    "effect": "unsafe",
+    "printed form": "sqrt(n log(1/delta))",
+    "corrected form": "sqrt(2 n log(1/delta))",
+    "explanation": "A factor is lost on the way, see RP-N2.",
+    "quantity": "delta at the printed bound",
+    "printed value": "5e-06",
+    "correct value": "0.000166995123",
+    "shown": "True",
+    "note": "",
+}
+NOTES = {
+    "id": "RP-N2",
+    "formerly": "",
+    "place": "Theorem 5",
+    "as read": "k counts all dummies",
+    "as used": "k counts the dummies of one value",
+    "why a note": "Nothing in the text decides.",
+    "consequence": "more noise",
+    "quantity": "error",
+    "value as read": "1.5",
+    "value as used": "3",
+    "shown": "True",
+    "note": "",
+}
 
 
 @cache
@@ -45,6 +96,45 @@ def picture(panels: int) -> dict[str, bytes]:
     return files
 
 
+def numbers() -> list[dict[str, Any]]:
+    """A level, a curve in closed form with its simulation, and one that lacks a point."""
+    rows: list[dict[str, Any]] = []
+    for rate in RATES:
+        rows.append(
+            {"curve": "local", "rate": rate, "eps": "", "kind": "expected", "tve": 5.0, "standard_error": ""}
+        )
+        for eps in BUDGETS:
+            common = {"rate": rate, "eps": eps}
+            value = float(rate) / eps
+            rows += [
+                {"curve": "amplified", **common, "kind": "expected", "tve": value, "standard_error": ""},
+                {"curve": "amplified", **common, "kind": "simulated", "tve": 1.1 * value}
+                | {"standard_error": 0.1 * value},
+            ]
+            if eps != 0.01:
+                rows.append(
+                    {
+                        "curve": "adaptive",
+                        **common,
+                        "kind": "computed",
+                        "tve": 2 * value,
+                        "standard_error": "",
+                    }
+                )
+    return [
+        {"method": row["curve"], "accounting": "exact", **row, "count": 200, "data_source": "mirror"}
+        for row in rows
+    ]
+
+
+def as_csv(rows: Sequence[dict[str, Any]]) -> bytes:
+    sink = io.StringIO()
+    writer = csv.DictWriter(sink, list(rows[0]), lineterminator="\n")
+    writer.writeheader()
+    writer.writerows(rows)
+    return sink.getvalue().encode()
+
+
 @dataclass
 class Folder:
     """A paper's folder, as a drawing job would leave it; change `manifest` or `files`, then `publish` again."""
@@ -60,8 +150,10 @@ class Folder:
     def figure(self, name: str, panels: int, **changes: Any) -> None:
         forms = picture(panels)
         self.files |= {f"{name}.{form}": data for form, data in forms.items()}
-        self.files[f"{name}.csv"] = b"rate,eps,method,mean\n0.05,0.001,local,1.5\n"
-        self._entry(name, "figure", {form: f"{name}.{form}" for form in (*forms, "csv")}, changes)
+        self.files[f"{name}.csv"] = as_csv(numbers())
+        self._entry(
+            name, "figure", {form: f"{name}.{form}" for form in (*forms, "csv")}, {"chart": CHART} | changes
+        )
 
     def table(self, name: str, content: str, **changes: Any) -> None:
         self.files |= {f"{name}.csv": content.encode(), f"{name}.md": b"| a |\n", f"{name}.tex": b"\\hline\n"}
@@ -69,25 +161,27 @@ class Folder:
 
     def _entry(self, name: str, kind: str, files: dict[str, str], changes: dict[str, Any]) -> None:
         self.files[f"{name}.rst"] = CAPTION.encode()
+        drawing, _, variant = name.partition("_") if kind == "figure" else (name, "", "")
         settings = [
-            ["data", "Adult, mirror of the official files"],
+            ["data", "adult, sex (source: mirror)"],
             ["participants", "binomial, 48841 trials, rate 0.05, 0.1, 0.2, 0.5"],
             ["eps", "0.001 to 0.5 (11 values)"],
             ["delta", "1e-05"],
             ["repeats", "200"],
-            ["accounting", "printed"],
+            ["accounting", variant or "printed"],
         ]
+        title = "Total variation error on Adult, binomial participation"
         self.manifest["entries"].append(
             {
                 "id": name,
-                "drawing": name.partition("_")[0],
-                "variant": name.partition("_")[2],
-                "by": "accounting" if "_" in name else "",
-                "finding": "The error falls as the budget grows.",
+                "drawing": drawing,
+                "variant": variant,
+                "by": "accounting" if variant else "",
+                "finding": FINDING,
                 "chart": None,
                 "kind": kind,
-                "title": "Total variation error on Adult, binomial participation",
-                "alt": "Error falls as the budget grows.",
+                "title": f"{title} (accounting: {variant})" if variant else title,
+                "alt": f"Error falls as the budget grows{f', {variant}' if variant else ''}.",
                 "caption": f"{name}.rst",
                 "files": files,
                 "settings": settings,
@@ -118,15 +212,41 @@ def folder(results: Path, key: str, title: str, **run: Any) -> Folder:
 PAPERS = ("random_population", "dump")
 
 
+def publish_headlines(results: Path, *rows: dict[str, Any]) -> None:
+    """The headline claims: of the first paper, or those given."""
+    headline = {
+        "paper": PAPERS[0],
+        "claim_id": "RP-01",
+        "where": "abstract",
+        "claim": "The bounds reduce the error by more than 60 %.",
+        "figure": "fig4",
+        "paper_value": "more than 60 %",
+        "printed": "48.1 %",
+        "exact": "71.9 %",
+        "verdict": "in part",
+        "why": "Holds with exact accounting only, see RP-E16.",
+        "scale": "paper",
+    }
+    changed = [headline | row for row in rows] or [headline]
+    path = results / "claims/headlines.csv"
+    publish(path.with_suffix(".sha256"), {path: as_csv(changed)})
+
+
 def fabricate(results: Path) -> dict[str, Folder]:
-    """Two papers in a results folder: four figures, two tables."""
+    """Two papers in a results folder: seven figures in four drawings, two tables, an erratum and a note."""
     first = folder(results, PAPERS[0], "Shuffle differential private data aggregation for random population")
     first.figure(
         "fig4_printed", 4, infeasible=["adaptive at rate 0.05, eps 0.001: too few users", "local: no"]
     )
-    first.figure("fig4_exact", 4, note="This is a summary of Adult that ships with the project.")
+    note = "This is a summary of Adult that ships with the project."
+    first.figure("fig4_exact", 4, note=note, finding="Exactly, dummies cost more than they bring.")
+    first.figure("fig4_both", 4, note=note)
+    first.figure("fig5_printed", 1, title="Error on two values (accounting: printed)")
+    first.figure("fig5_exact", 1, title="Error on two values (accounting: exact)")
     rows = "".join(f"0.{i:02d},local,{i / 7!r},{48841 + i}\n" for i in range(40))
     first.table("budgets", f"rate,method,eps_local,participants\n{rows}", title="Local budgets on Adult")
+    first.table("errata", as_csv([ERRATA]).decode(), title="Errata", finding="One erratum.")
+    first.table("reading_notes", as_csv([NOTES]).decode(), title="Reading notes", finding="One note.")
     second = folder(results, PAPERS[1], "DUMP: a dummy-point-based framework", scale="shortened", commit="")
     second.manifest["paper"]["doi"] = None
     second.figure("fig5", 1, title="Mean squared error over the central budget")
@@ -137,4 +257,5 @@ def fabricate(results: Path) -> dict[str, Folder]:
     )
     for each in (first, second):
         each.publish()
+    publish_headlines(results)
     return {PAPERS[0]: first, PAPERS[1]: second}

@@ -2,19 +2,19 @@ from __future__ import annotations
 
 import io
 import os
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
+from urllib.parse import unquote, urlsplit
 
 import numpy as np
 import pytest
-from fabricated import PAPERS
+from fabricated import CHART, FINDING, PAPERS
 from matplotlib.image import imread
 
-from browser import BROWSERS, DESKTOP, PHONE, find_browser, may_skip, open_page, requires_browser
+from browser import BROWSERS, DESKTOP, find_browser, may_skip, open_page, requires_browser
 from shuffledp import pages
 
 if TYPE_CHECKING:
-    from pathlib import Path
-
     from fabricated import Folder
 
 # Contrast of every piece of text with the background that it stands on, after WCAG 2.
@@ -33,10 +33,12 @@ CONTRAST = """() => {
         return [255, 255, 255];
     };
     const walker = document.createTreeWalker(document.body, NodeFilter.SHOW_TEXT);
+    const seen = element => element.checkVisibility() && !element.closest("script, style, option, .hidden");
     const found = [];
     while (walker.nextNode()) {
         if (!walker.currentNode.data.trim()) continue;
         const element = walker.currentNode.parentElement;
+        if (!seen(element)) continue;
         const a = light(rgb(getComputedStyle(element).color)), b = light(below(element));
         found.push([(Math.max(a, b) + 0.05) / (Math.min(a, b) + 0.05), walker.currentNode.data.trim()]);
     }
@@ -48,11 +50,17 @@ def in_browser(test: Any) -> Any:
     return pytest.mark.browser(requires_browser(test))
 
 
+NARROW = (390, 844)
+SIZES = pytest.mark.parametrize("viewport", [DESKTOP, NARROW])
+PAGES = ("index.html", f"pages/{PAPERS[0]}.html", f"pages/{PAPERS[1]}.html", "pages/errata.html")
+LIBRARY = "bokeh.min.js"
+
+
 @pytest.fixture
-def index(papers: dict[str, Folder], tmp_path: Path) -> Path:
-    path = tmp_path / "index.html"
-    path.write_text(pages.render(tmp_path, PAPERS), encoding="utf-8")
-    return path
+def site(papers: dict[str, Folder], tmp_path: Path) -> Path:
+    """Folder of the site."""
+    pages.publish(tmp_path, PAPERS)
+    return tmp_path
 
 
 def focused(page: Any, attribute: str) -> str | None:
@@ -60,73 +68,225 @@ def focused(page: Any, attribute: str) -> str | None:
     return value
 
 
+def shown_pictures(page: Any, card: str) -> list[str]:
+    """Pictures of a card that can be seen."""
+    found: list[str] = page.evaluate(
+        "id => [...document.querySelectorAll(`#${id} img`)].filter(i => i.checkVisibility())"
+        ".map(i => i.getAttribute('src').split('/').pop())",
+        card,
+    )
+    return found
+
+
 @in_browser
-@pytest.mark.parametrize("viewport", [DESKTOP, PHONE])
-def test_everything_shows_and_nothing_leaves_the_machine(index: Path, viewport: tuple[int, int]) -> None:
-    with open_page(index, viewport) as opened:
+@SIZES
+@pytest.mark.parametrize("name", PAGES)
+def test_everything_shows_and_nothing_leaves_the_machine(
+    site: Path, name: str, viewport: tuple[int, int]
+) -> None:
+    with open_page(site / name, viewport) as opened:
         opened.scroll_through()
-        assert opened.page.evaluate("document.images.length") == 8
+        assert not opened.scrolls_sideways()
+        for label in opened.page.locator(".tabs label").all():
+            label.click()
+            assert not opened.scrolls_sideways()
+        opened.scroll_through()
         assert opened.broken_images() == []
+        opened.page.evaluate("document.querySelectorAll('details').forEach(each => each.open = true)")
         assert not opened.scrolls_sideways()
         assert opened.errors == []
         assert opened.foreign_requests == []
-        assert sum(url.endswith(".png") for url in opened.requests) >= 4
-        opened.page.evaluate("document.querySelectorAll('details').forEach(each => each.open = true)")
-        assert not opened.scrolls_sideways()
-        opened.page.locator("article img").first.scroll_into_view_if_needed()
-        pixels = imread(io.BytesIO(opened.page.screenshot()))[:, :, :3]
-        assert (
-            len(np.unique((pixels.reshape(-1, 3) * 255).astype(int), axis=0)) > 50
-        )  # curves in several colours
-        saturated = pixels.max(axis=2) - pixels.min(axis=2) > 0.4
-        assert saturated.mean() > 0.001
+        assert not any(LIBRARY in url for url in opened.requests)  # nobody asked for a chart
+        if name == PAGES[1]:
+            opened.page.locator("article img:visible").first.scroll_into_view_if_needed()
+            pixels = imread(io.BytesIO(opened.page.screenshot()))[:, :, :3]
+            saturated = pixels.max(axis=2) - pixels.min(axis=2) > 0.4
+            assert saturated.mean() > 0.001  # curves in several colors
 
 
 @in_browser
-@pytest.mark.parametrize("viewport", [DESKTOP, PHONE])
-def test_the_keyboard_reaches_skip_link_contents_and_files(index: Path, viewport: tuple[int, int]) -> None:
-    with open_page(index, viewport) as opened:
+def test_the_first_page_is_short_and_light(site: Path) -> None:
+    with open_page(site / "index.html") as opened:
+        opened.scroll_through()
+        assert len(opened.page.inner_text("body").split()) <= 1500
+        loaded = {urlsplit(url).path for url in opened.requests if url.startswith("file:")}
+        assert sum(Path(unquote(path)).stat().st_size for path in loaded) <= 2_000_000
+        assert sum(path.endswith(".png") for path in loaded) == len(PAPERS)
+
+
+@in_browser
+@SIZES
+def test_the_switch_works_by_keyboard(site: Path, viewport: tuple[int, int]) -> None:
+    with open_page(site / PAGES[1], viewport) as opened:
+        page = opened.page
+        assert shown_pictures(page, "fig4") == ["fig4_both.png"]
+        assert page.locator("#fig4 h3").inner_text() == FINDING
+        page.locator("#fig4 .kicker a").focus()
+        page.keyboard.press("Tab")
+        assert focused(page, "id") == "fig4_both"
+        label = page.locator("label[for=fig4_both]")
+        assert label.evaluate("each => getComputedStyle(each).outlineStyle") == "solid"
+        page.keyboard.press("ArrowLeft")
+        assert shown_pictures(page, "fig4") == ["fig4_exact.png"]
+        assert page.locator("#fig4 h3").inner_text() == "Exactly, dummies cost more than they bring."
+        page.keyboard.press("ArrowLeft")
+        assert shown_pictures(page, "fig4") == ["fig4_printed.png"]
+        assert page.get_by_text("Gaps: 2 reasons").is_visible()
+        assert shown_pictures(page, "fig5") == ["fig5_exact.png"]  # the other figure stays
+
+
+@in_browser
+def test_the_switch_needs_no_script(site: Path) -> None:
+    with open_page(site / PAGES[1]) as opened:
+        context = opened.page.context.browser.new_context(java_script_enabled=False)
+        page = context.new_page()
+        page.goto((site / PAGES[1]).resolve().as_uri())
+        page.locator("label[for=fig4_printed]").click()
+        assert page.locator("#fig4 img[src$='fig4_printed.png']").is_visible()
+        assert not page.locator("#fig4 img[src$='fig4_both.png']").is_visible()
+        assert not page.locator("button.explore").first.is_visible()  # it could do nothing
+        context.close()
+
+
+@in_browser
+def test_a_link_to_a_variant_chooses_it(site: Path) -> None:
+    with open_page(site / PAGES[1]) as opened:
+        opened.page.evaluate("location.hash = 'fig4_printed'")
+        opened.page.wait_for_function("document.getElementById('fig4_printed').checked")
+        assert shown_pictures(opened.page, "fig4") == ["fig4_printed.png"]
+        opened.page.goto((site / PAGES[1]).resolve().as_uri() + "#fig5_printed")
+        opened.page.reload()
+        assert shown_pictures(opened.page, "fig5") == ["fig5_printed.png"]
+
+
+def chart(page: Any, card: str) -> Any:
+    """Opens the chart of a card, and waits until it is drawn."""
+    page.locator(f"#{card} button.explore").focus()
+    page.keyboard.press("Enter")
+    page.locator(f"#{card} .stage[data-entry]").wait_for()
+    return page.locator(f"#{card} .plot")
+
+
+def colored(page: Any, plot: Any, color: str) -> int:
+    """How many pixels of a chart have (about) a color."""
+    page.wait_for_function("Bokeh.documents.every(each => each.is_idle)")
+    pixels = imread(io.BytesIO(plot.screenshot()))[:, :, :3]
+    wanted = np.array([int(color[i : i + 2], 16) / 255 for i in (1, 3, 5)])
+    return int((np.abs(pixels - wanted).max(axis=2) < 0.1).sum())
+
+
+@in_browser
+@SIZES
+def test_a_chart_can_be_explored_and_methods_hidden_by_keyboard(
+    site: Path, viewport: tuple[int, int]
+) -> None:
+    orange = CHART["curves"][1]["color"]
+    with open_page(site / PAGES[1], viewport) as opened:
+        page = opened.page
+        plot = chart(page, "fig4")
+        assert sum(LIBRARY in url for url in opened.requests) == 1
+        assert shown_pictures(page, "fig4") == []
+        assert page.locator("#fig4 .panels label").all_inner_texts() == [
+            f"participation rate {rate:g}" for rate in (0.05, 0.1, 0.2, 0.5)
+        ]
+        buttons = page.locator("#fig4 .curves button")
+        assert buttons.all_inner_texts() == [curve["label"] for curve in CHART["curves"]]
+        plot.scroll_into_view_if_needed()
+        assert colored(page, plot, orange) > 100
+        buttons.nth(1).focus()
+        page.keyboard.press("Space")
+        assert buttons.nth(1).get_attribute("aria-pressed") == "false"
+        page.wait_for_timeout(200)
+        assert colored(page, plot, orange) == 0
+        page.locator("label[for=fig4_printed]").click()  # what is hidden stays hidden
+        page.locator("#fig4 .stage[data-entry=fig4_printed]").wait_for()
+        assert buttons.nth(1).get_attribute("aria-pressed") == "false"
+        buttons.nth(1).click()
+        page.wait_for_timeout(200)
+        assert colored(page, page.locator("#fig4 .plot"), orange) > 100
+        assert not opened.scrolls_sideways()
+        page.locator("#fig4 button.explore").click()
+        assert shown_pictures(page, "fig4") == ["fig4_printed.png"]
+        chart(page, "fig5")
+        assert sum(LIBRARY in url for url in opened.requests) == 1
+        assert opened.errors == []
+        assert opened.foreign_requests == []
+
+
+@in_browser
+@pytest.mark.parametrize("viewport", [DESKTOP, NARROW])
+def test_values_and_standard_errors_show_at_the_pointer_and_at_a_tap(
+    site: Path, viewport: tuple[int, int]
+) -> None:
+    with open_page(site / PAGES[1], viewport) as opened:
+        page = opened.page
+        plot = chart(page, "fig4")
+        plot.scroll_into_view_if_needed()
+        page.wait_for_timeout(300)
+        # Where the last simulated point of AMPLIFIED stands, as the chart itself says.
+        x, y = page.evaluate(
+            """() => {
+                const view = [...Bokeh.index].map(each => each[1] ?? each).find(each => each.frame);
+                return [view.frame.x_scale.compute(0.5), view.frame.y_scale.compute(0.11)];
+            }"""
+        )
+        box = plot.bounding_box()
+        page.mouse.move(box["x"] + x - 40, box["y"] + y - 40)
+        page.mouse.move(box["x"] + x, box["y"] + y)
+        page.get_by_text("standard error: 0.01").first.wait_for()
+        assert page.get_by_text("closed form: 0.1").first.is_visible()
+        page.mouse.click(box["x"] + x - 2, box["y"] + y)
+        told = page.locator("#fig4 p.values")
+        told.wait_for()
+        assert "AMPLIFIED" in told.inner_text()
+        assert "standard error: 0.01" in told.inner_text()
+
+
+@in_browser
+@SIZES
+def test_the_keyboard_reaches_skip_link_pages_contents_and_files(
+    site: Path, viewport: tuple[int, int]
+) -> None:
+    with open_page(site / PAGES[1], viewport) as opened:
         page = opened.page
         page.keyboard.press("Tab")
         assert focused(page, "class") == "skip"
         assert page.locator(".skip").bounding_box()["y"] >= 0  # it shows itself
-        page.keyboard.press("Tab")
-        assert focused(page, "href") == f"#{PAPERS[0]}"
-        assert page.evaluate("getComputedStyle(document.activeElement).outlineStyle") == "solid"
-        page.keyboard.press("Tab")
-        assert focused(page, "href") == f"#{PAPERS[0]}-fig4_printed"
-        page.keyboard.press("Enter")
-        page.wait_for_function("() => location.hash === '#random_population-fig4_printed'")
         seen = []
-        for _ in range(14):
+        for _ in range(40):
             page.keyboard.press("Tab")
             seen.append(focused(page, "href") or page.evaluate("document.activeElement.className"))
-        assert seen[:3] == [
-            "#random_population-fig4_printed",
-            "picture wide",
-            "figures/random_population/fig4_printed.svg",
+        assert page.evaluate("getComputedStyle(document.activeElement).outlineStyle") == "solid"
+        assert seen[:2] == ["../index.html", "../index.html"]
+        assert [each for each in seen if each.startswith("../pages/")][: len(PAGES) - 1] == [
+            f"../{name}" for name in PAGES[1:]
         ]
-        assert "figures/random_population/fig4_printed.pdf" in seen
-        assert "figures/random_population/fig4_printed.csv" in seen
+        assert page.locator(".contents ul").first.is_visible() == (viewport == DESKTOP)  # folded on a phone
+        for form in ("svg", "pdf", "csv"):
+            assert f"../figures/random_population/fig4_both.{form}" in seen
+        page.locator(".contents summary").focus()
+        if viewport != DESKTOP:
+            page.keyboard.press("Enter")
+        page.keyboard.press("Tab")
+        assert focused(page, "href") == "#fig4"
 
 
 @in_browser
-def test_the_skip_link_passes_the_contents(index: Path) -> None:
-    with open_page(index) as opened:
+@pytest.mark.parametrize("name", PAGES)
+def test_the_skip_link_leads_to_the_content(site: Path, name: str) -> None:
+    with open_page(site / name) as opened:
         opened.page.keyboard.press("Tab")
         opened.page.keyboard.press("Enter")
         assert focused(opened.page, "id") == "page-main"
-        opened.page.keyboard.press("Tab")
-        assert "doi.org" in (focused(opened.page, "href") or "")
 
 
 @in_browser
-def test_every_entry_of_the_contents_leads_to_its_place(index: Path) -> None:
-    with open_page(index) as opened:
+def test_every_entry_of_the_contents_leads_to_its_place(site: Path) -> None:
+    with open_page(site / PAGES[1]) as opened:
         page = opened.page
         opened.scroll_through()  # afterwards nothing moves any more
-        links = page.locator("nav a")
-        assert links.count() == 2 + 6
+        links = page.locator(".contents a")
+        assert links.count() == 3 + 1
         for i in range(links.count()):
             target = (links.nth(i).get_attribute("href") or "")[1:]
             links.nth(i).click()
@@ -138,36 +298,83 @@ def test_every_entry_of_the_contents_leads_to_its_place(index: Path) -> None:
 
 @in_browser
 @pytest.mark.parametrize("scheme", ["light", "dark"])
-def test_text_can_be_told_from_its_background(index: Path, scheme: Any) -> None:
-    with open_page(index, scheme=scheme) as opened:
+@pytest.mark.parametrize("name", PAGES)
+def test_text_can_be_told_from_its_background(site: Path, name: str, scheme: Any) -> None:
+    with open_page(site / name, scheme=scheme) as opened:
+        opened.page.evaluate("document.querySelectorAll('details').forEach(each => each.open = true)")
+        if name == PAGES[1]:
+            chart(opened.page, "fig4")
+            opened.page.locator("#fig4 .curves button").first.click()
         contrasts = opened.page.evaluate(CONTRAST)
-        assert len(contrasts) > 100
+        assert len(contrasts) > 50
         assert [(ratio, text) for ratio, text in contrasts if ratio < 4.5] == []
         background = opened.page.evaluate("getComputedStyle(document.body).backgroundColor")
         assert ("251" in background) == (scheme == "light")
-        picture = opened.page.locator(".picture").first
-        assert picture.evaluate("each => getComputedStyle(each).backgroundColor") == "rgb(255, 255, 255)"
+        for picture in opened.page.locator(".picture").all():
+            assert picture.evaluate("each => getComputedStyle(each).backgroundColor") == "rgb(255, 255, 255)"
 
 
 @in_browser
-def test_wide_tables_scroll_inside_their_box(index: Path) -> None:
-    with open_page(index, PHONE) as opened:
-        box = opened.page.locator("#dump-wide .scroll")
-        assert box.evaluate("each => each.scrollWidth > each.clientWidth")
+@SIZES
+def test_long_tables_scroll_inside_their_box_under_their_header(
+    site: Path, viewport: tuple[int, int]
+) -> None:
+    with open_page(site / PAGES[1], viewport) as opened:
+        box = opened.page.locator("#budgets .scroll")
+        assert box.bounding_box()["height"] < viewport[1]
+        assert box.evaluate("each => each.scrollHeight > each.clientHeight")
         box.focus()
+        opened.page.keyboard.press("PageDown")
+        opened.page.wait_for_function("() => document.querySelector('#budgets .scroll').scrollTop > 50")
+        head = opened.page.locator("#budgets thead th").first.bounding_box()["y"]
+        assert abs(head - box.bounding_box()["y"]) < 3
+    with open_page(site / PAGES[2], viewport) as opened:
+        assert opened.page.locator("#wide .scroll").evaluate("each => each.scrollWidth > each.clientWidth")
+        opened.page.locator("#wide .scroll").focus()
         opened.page.keyboard.press("ArrowRight")
-        opened.page.wait_for_function("() => document.querySelector('#dump-wide .scroll').scrollLeft > 0")
+        opened.page.wait_for_function("() => document.querySelector('#wide .scroll').scrollLeft > 0")
 
 
 @in_browser
-def test_the_page_may_be_moved_with_its_folder(index: Path, tmp_path: Path) -> None:
+@SIZES
+def test_errata_can_be_searched_and_sorted(site: Path, viewport: tuple[int, int]) -> None:
+    with open_page(site / PAGES[3], viewport) as opened:
+        page = opened.page
+        rows = page.locator(".errata tbody tr:visible")
+        assert page.locator(".count").inner_text() == "2 of 2"
+        page.get_by_label("Search").fill("lost on THE way")  # what is folded is found, too
+        assert rows.evaluate_all("all => all.map(each => each.id)") == ["RP-E16"]
+        assert page.locator(".count").inner_text() == "1 of 2"
+        page.get_by_role("button", name="Show all").click()
+        page.get_by_label("Kind").select_option("reading note")
+        assert rows.evaluate_all("all => all.map(each => each.id)") == ["RP-N2"]
+        page.get_by_role("button", name="Show all").click()
+        page.wait_for_function("document.querySelector('.count').textContent === '2 of 2'")
+        if viewport == DESKTOP:  # on a phone rows are cards without a header
+            head = page.get_by_role("button", name="Number as said")
+            head.focus()
+            page.keyboard.press("Enter")
+            assert rows.evaluate_all("all => all.map(each => each.id)") == ["RP-E16", "RP-N2"]
+            page.keyboard.press("Enter")
+            assert rows.evaluate_all("all => all.map(each => each.id)") == ["RP-N2", "RP-E16"]
+            assert page.locator("th[aria-sort]").get_attribute("aria-sort") == "descending"
+        page.goto((site / PAGES[3]).resolve().as_uri() + "#RP-N2")
+        page.reload()
+        assert page.locator("#RP-N2 details").get_attribute("open") is not None
+
+
+@in_browser
+def test_the_site_may_be_moved_with_its_folder(site: Path, tmp_path: Path) -> None:
     moved = tmp_path / "a folder" / "moved #1"
     moved.mkdir(parents=True)
-    (tmp_path / "figures").rename(moved / "figures")
-    index.rename(moved / "index.html")
+    for name in ("figures", "pages", "site", "index.html"):
+        (tmp_path / name).rename(moved / name)
     with open_page(moved / "index.html") as opened:
+        opened.page.locator("nav a", has_text="Random population").click()
         opened.scroll_through()
+        chart(opened.page, "fig4")
         assert opened.broken_images() == []
+        assert opened.errors == []
         assert opened.foreign_requests == []
 
 

@@ -12,6 +12,8 @@ import pytest
 
 from browser import open_page, requires_browser
 from pipeline_project import Project, kill
+from shuffledp.figures.names import in_natural_order
+from shuffledp.storage import damaged, listed
 
 pytestmark = pytest.mark.pipeline
 
@@ -30,7 +32,10 @@ def test_quick_run_on_shipped_summaries_makes_every_figure_table_and_page(
         for entry in json.loads(manifest.read_text())["entries"]:
             for name in entry["files"].values():
                 assert (manifest.parent / name).stat().st_size > 0
-    assert (results / "index.html").is_file()
+    assert damaged(results / "site.sha256") == []
+    assert {"index.html", "pages/errata.html"} <= {
+        path.relative_to(results).as_posix() for path in listed(results / "site.sha256")
+    }
     assert "Data adult: source summary" in output, "the run must say which data were used"
     assert not list(project.folder.rglob("*.tmp"))
 
@@ -66,11 +71,6 @@ def report(quick_run: tuple[Project, str]) -> Path:
     return project.folder / "results/quick/report.html"
 
 
-def shown(project: Project) -> list[dict[str, str]]:
-    manifests = sorted((project.folder / "results/quick/figures").glob("*/manifest.json"))
-    return [entry for m in manifests for entry in json.loads(m.read_text())["entries"]]
-
-
 def test_report_has_no_broken_caption(report: Path) -> None:
     text = report.read_text(encoding="utf-8")
     assert "Docutils System Messages" not in text
@@ -91,10 +91,13 @@ def test_report_lists_every_figure_and_stays_offline(report: Path, quick_run: tu
             page.reload()
             page.get_by_text("Results").first.click()
             page.get_by_text(manifest["paper"]["title"]).first.click()
-            for drawing in {entry["drawing"] for entry in manifest["entries"]}:
-                page.get_by_text(drawing, exact=True).first.wait_for()
+            shown = in_natural_order(entry["drawing"] for entry in manifest["entries"])
+            for name in shown.values():
+                page.get_by_text(name, exact=True).first.wait_for()
+            tops = [page.get_by_text(n, exact=True).first.bounding_box()["y"] for n in sorted(shown.values())]
+            assert tops == sorted(tops)
             first = manifest["entries"][0]
-            page.get_by_text(first["drawing"], exact=True).first.click()
+            page.get_by_text(shown[first["drawing"]], exact=True).first.click()
             page.get_by_text(first["title"].split(" (accounting")[0]).first.wait_for()
             page.locator("tbody a").first.click()  # the eye
             page.wait_for_function("[...document.images].some(i => i.complete && i.naturalWidth > 300)")
@@ -104,15 +107,22 @@ def test_report_lists_every_figure_and_stays_offline(report: Path, quick_run: tu
 
 @pytest.mark.browser
 @requires_browser
-def test_results_page_of_a_run_shows_all_pictures_and_stays_offline(quick_run: tuple[Project, str]) -> None:
+def test_site_of_a_run_shows_all_drawings_and_stays_offline(quick_run: tuple[Project, str]) -> None:
     project, _ = quick_run
-    with open_page(project.folder / "results/quick/index.html") as opened:
-        page = opened.page
+    results = project.folder / "results/quick"
+    with open_page(results / "index.html") as opened:
         opened.scroll_through()
-        assert page.query_selector_all("main img")
+        assert opened.page.query_selector_all("main img")
         assert not opened.broken_images()
-        body = page.inner_text("body")
-        for entry in shown(project):
-            assert entry["title"] in body
+        assert len(opened.page.inner_text("body").split()) <= 1500
         assert not opened.foreign_requests
         assert not opened.errors
+    for manifest in sorted(results.glob("figures/*/manifest.json")):
+        with open_page(results / f"pages/{manifest.parent.name}.html") as opened:
+            opened.scroll_through()
+            assert not opened.broken_images()
+            cards = set(opened.page.evaluate("[...document.querySelectorAll('.card')].map(each => each.id)"))
+            drawn = {entry["drawing"] for entry in json.loads(manifest.read_text())["entries"]}
+            assert drawn == cards | (drawn & {"errata", "reading_notes"})
+            assert not opened.foreign_requests
+            assert not opened.errors

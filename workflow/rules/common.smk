@@ -14,7 +14,9 @@ from shuffledp.experiments.config.errors import ConfigurationError
 from shuffledp.experiments.reach import entries
 from shuffledp.experiments.training import OWN_FILES, TrainingFiles
 from shuffledp.figures import drawings
+from shuffledp.figures.names import in_natural_order
 from shuffledp.figures.selection import load_settings
+from shuffledp.pages.files import outputs as site_files
 
 # Relative, so that a moved folder is still up to date.
 ROOT = Path(os.path.relpath(workflow.basedir))
@@ -194,15 +196,17 @@ def bundles_for(files):
 def report_entry(paper, name, shown, labels):
     """A file in the report with its caption, by paper and figure.
 
-    A label with two values becomes a switch in the report, which needs a result for every combination of switches.
+    A label with two values becomes a switch in the report, which needs a result for every combination of switches. The
+    report sorts by letters, not as people count.
     """
+    names = in_natural_order([*paper.figures, *paper.tables, *paper.claims])
     folder = drawings.figure_folder(Path(RESULTS), paper.key)
     caption = os.path.abspath(folder / f"{Path(shown).stem}.report.rst")
     entry = report(
         str(folder / shown),
         caption=caption,
         category=paper.title,
-        subcategory=name,
+        subcategory=names[name],
         labels=labels,
     )
     return entry
@@ -285,6 +289,10 @@ def results_of(paper):
         for b in bundles
         for path in (b.cells, b.values, b.provenance, b.checksum)
     ]
+
+
+# Every file of the site that shows all of this.
+SITE = [f"{RESULTS}/{name}" for name in site_files(list(SETTINGS.papers))]
 
 
 CAPTIONS = ROOT / "workflow/report"

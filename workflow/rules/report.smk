@@ -1,18 +1,19 @@
-# The page with every figure and table.
+# The site with every figure and table.
 
 
 rule pages:
-    """One page that shows everything, readable offline."""
+    """A small site that shows everything, readable offline: first page, a page per paper, errata."""
     input:
         [drawn_files(paper) for paper in SETTINGS.papers.values()],
         HEADLINES,
     output:
-        f"{RESULTS}/index.html",
+        SITE,
     log:
         f"{LOGS}/{RESULTS}/pages.log",
     benchmark:
         f"{LOGS}/{RESULTS}/pages.benchmark.tsv"
     params:
+        results=RESULTS,
         papers=list(SETTINGS.papers),
         code=code_of("pages.py"),
     script:

@@ -1,4 +1,4 @@
-"""Write the page that shows every figure and table."""
+"""Write the site that shows every figure and table."""
 
 from collections.abc import Sequence
 from pathlib import Path
@@ -6,22 +6,26 @@ from typing import TYPE_CHECKING
 
 from shuffledp import pages
 from shuffledp.jobs import job as guarded
-from shuffledp.storage import write_atomically
 
 if TYPE_CHECKING:
     from snakemake.script import snakemake
 
 
-def main(results: Path, papers: Sequence[str], output: Path) -> None:
-    """Write the page of these papers; it must lie in the results folder, because its links are relative."""
-    if output.parent.resolve() != results.resolve():
+def main(results: Path, papers: Sequence[str], outputs: Sequence[Path]) -> None:
+    """Write the site of these papers into the folder of the results; the rule must list exactly its files."""
+    expected = {results / name for name in pages.outputs(papers)}
+    if expected != set(outputs):
+        wrong = sorted(map(str, expected ^ set(outputs)))
         raise ValueError(
-            f"The page {output} must lie in {results}, the folder of its figures: correct the rule."
+            f"The rule lists other files than the site has: {', '.join(wrong)}. Correct the rule."
         )
-    write_atomically(output, pages.render(results, papers).encode())
+    pages.publish(results, papers)
 
 
 if __name__ == "__main__":
     with guarded(snakemake.log[0]):
-        page = Path(snakemake.output[0])
-        main(page.parent, snakemake.params.papers, page)
+        main(
+            Path(snakemake.params.results),
+            snakemake.params.papers,
+            [Path(path) for path in snakemake.output],
+        )

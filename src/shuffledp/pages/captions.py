@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import re
 from typing import Any
 from urllib.parse import urlsplit
 
@@ -12,6 +13,8 @@ from docutils.utils import SystemMessage
 from docutils.writers import html5_polyglot
 from markupsafe import Markup
 
+# Of reStructuredText: what other lines refer to, so that a caption with it cannot be taken apart.
+_REFERRED_TO = re.compile(r"^\.\. [\[|_]|^__ ", re.MULTILINE)
 SCHEMES = frozenset({"", "http", "https", "mailto"})
 
 SETTINGS: dict[str, Any] = {
@@ -45,6 +48,29 @@ class _Writer(html5_polyglot.Writer):  # type: ignore[misc, unused-ignore]
             if urlsplit(target).scheme.lower() not in SCHEMES:
                 raise CaptionError(f"it links to {target!r}; only http, https and mailto are allowed")
         super().translate()
+
+
+def paragraphs(text: str) -> tuple[str, ...]:
+    """The parts of a caption that mean the same wherever they stand: paragraphs, lists and formulas.
+
+    What is indented belongs to what stands before it. A caption with footnotes or link targets stays whole.
+    """
+    if _REFERRED_TO.search(text):
+        return (text.strip(),)
+    parts: list[str] = []
+    for block in re.split(r"\n[ \t]*\n", text.strip("\n")):
+        if parts and (not block.strip() or block[:1].isspace() or _continues(parts[-1], block)):
+            parts[-1] = f"{parts[-1]}\n\n{block}"
+        else:
+            parts.append(block)
+    return tuple(part.rstrip() for part in parts if part.strip())
+
+
+def _continues(before: str, block: str) -> bool:
+    """Whether a list goes on, or what follows ``::`` or a heading belongs to it."""
+    item = re.compile(r"(?:[-*+]|\w+[.)]|#\.) ")
+    listed = bool(item.match(before)) and bool(item.match(block))
+    return listed or before.endswith("::")
 
 
 def to_html(text: str, *, source: str, prefix: str) -> Markup:

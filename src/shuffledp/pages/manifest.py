@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Literal
 
 import jsonschema
@@ -11,7 +11,7 @@ import jsonschema
 from shuffledp.storage import verified
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Callable, Mapping
     from pathlib import Path
 
 MANIFEST = "manifest.json"
@@ -119,12 +119,37 @@ class Run:
 
 
 @dataclass(frozen=True)
+class Curve:
+    """How one curve of a figure looks; marker and kind of line are written as Matplotlib writes them."""
+
+    id: str
+    label: str
+    color: str
+    marker: str
+    dash: Any
+
+
+@dataclass(frozen=True)
+class Chart:
+    """What a figure shows of its CSV file: the columns on the axes and in the panels, and its curves in order."""
+
+    x: str
+    y: str
+    x_label: str
+    y_label: str
+    x_scale: Literal["linear", "log"]
+    y_scale: Literal["linear", "log"]
+    panels: str | None
+    panel_label: str | None
+    curves: tuple[Curve, ...]
+
+
+@dataclass(frozen=True)
 class Entry:
     """One figure or table; every path exists and matches its checksum.
 
     Entries with the same ``drawing`` show the same thing in several ways: ``variant`` is the value, of what ``by``
     names, that distinguishes this one (empty if it is alone). ``finding`` is what one learns from it, in a sentence.
-    ``chart`` says how a figure's numbers are drawn.
     """
 
     id: str
@@ -132,7 +157,7 @@ class Entry:
     variant: str
     by: str
     finding: str
-    chart: Mapping[str, Any] | None
+    chart: Chart | None
     kind: Literal["figure", "table"]
     title: str
     alt: str
@@ -197,6 +222,11 @@ def read(folder: Path) -> DrawnPaper:
     )
 
 
+def without(paper: DrawnPaper, condition: Callable[[Entry], bool]) -> DrawnPaper:
+    """The paper without the entries that meet a condition."""
+    return replace(paper, entries=tuple(entry for entry in paper.entries if not condition(entry)))
+
+
 def _checked(path: Path) -> dict[str, Any]:
     try:
         content: dict[str, Any] = json.loads(path.read_text(encoding="utf-8"))
@@ -214,8 +244,8 @@ def _entry(entry: Mapping[str, Any], folder: Path, checksums: Path) -> Entry:
         drawing=entry["drawing"],
         variant=entry["variant"],
         by=entry["by"],
-        finding=entry["finding"],
-        chart=entry["chart"],
+        finding=" ".join(entry["finding"].split()),
+        chart=None if entry["chart"] is None else _chart(entry["chart"]),
         kind=entry["kind"],
         title=entry["title"],
         alt=entry["alt"],
@@ -224,4 +254,13 @@ def _entry(entry: Mapping[str, Any], folder: Path, checksums: Path) -> Entry:
         settings=tuple((name, value) for name, value in entry["settings"]),
         note=entry["note"].strip(),
         infeasible=tuple(entry["infeasible"]),
+    )
+
+
+def _chart(chart: Mapping[str, Any]) -> Chart:
+    curves = tuple(
+        Curve(**{name: curve[name] for name in Curve.__dataclass_fields__}) for curve in chart["curves"]
+    )
+    return Chart(
+        **{name: chart[name] for name in Chart.__dataclass_fields__ if name != "curves"}, curves=curves
     )

@@ -1,0 +1,39 @@
+"""Names of drawings that sort as people count: fig2 before fig10."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+_COUNTED = re.compile(r"(?P<kind>[a-z_]*?)(?P<number>\d+)(?P<rest>.*)")
+
+
+def in_natural_order(names: Iterable[str]) -> dict[str, str]:
+    """Each name with its first number filled up with zeros, as far as names of the same kind need it.
+
+    What sorts by letters alone, as the report of the workflow does, then has them in the order of their numbers.
+
+    Parameters
+    ----------
+    names : iterable of str
+        Such as ``fig2``, ``fig3a``, ``fig10`` and ``table2``, whose number needs no zeros beside them.
+
+    Returns
+    -------
+    dict of str to str
+        ``fig02``, ``fig03a``, ``fig10`` and ``table2`` by these names.
+    """
+    counted = {name: _COUNTED.fullmatch(name) for name in names}
+    widths: dict[str, int] = {}
+    for found in counted.values():
+        if found:
+            widths[found["kind"]] = max(widths.get(found["kind"], 0), len(found["number"]))
+    return {
+        name: f"{found['kind']}{found['number'].zfill(widths[found['kind']])}{found['rest']}"
+        if found
+        else name
+        for name, found in counted.items()
+    }

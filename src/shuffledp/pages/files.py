@@ -1,0 +1,59 @@
+"""Which files the site consists of, known before there is any result: the workflow lists them."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+INDEX = "index.html"
+ERRATA = "pages/errata.html"
+CHECKSUM = "site.sha256"
+FOLDERS = ("pages", "site")
+"""Folders that hold nothing but the site: what is in them and not listed is from an earlier site."""
+
+STYLE = "site/style.css"
+SCRIPT = "site/site.js"
+EXPLORE = "site/explore.js"
+LIBRARY = ("site/bokeh.min.js", "site/bokeh-api.min.js")
+"""The library that draws charts to explore; loaded by a page when somebody asks for such a chart, not before."""
+
+
+def paper_page(paper: str) -> str:
+    """The page of a paper."""
+    return f"pages/{paper}.html"
+
+
+def chart_data(paper: str) -> str:
+    """The numbers of all charts of a paper, as a script, because a page on disk may not read other files."""
+    return f"site/charts/{paper}.js"
+
+
+def outputs(papers: Sequence[str]) -> tuple[str, ...]:
+    """Every file of the site, relative to the folder of the results, the checksum list last.
+
+    Parameters
+    ----------
+    papers : sequence of str
+        Keys of the papers.
+
+    Raises
+    ------
+    ValueError
+        If a paper is named twice, or like a page that is none of a paper.
+    """
+    names = [
+        INDEX,
+        *(paper_page(paper) for paper in papers),
+        ERRATA,
+        *(chart_data(paper) for paper in papers),
+        STYLE,
+        SCRIPT,
+        EXPLORE,
+        *LIBRARY,
+        CHECKSUM,
+    ]
+    if twice := sorted({name for name in names if names.count(name) > 1}):
+        raise ValueError(f"Each page has one place, but these are named twice: {', '.join(twice)}.")
+    return tuple(names)

@@ -1,0 +1,129 @@
+// What the pages do beyond HTML and CSS. They can be read without it.
+"use strict";
+
+// A link to a figure in one way of showing it (#fig3_exact) chooses that way.
+const choose = () => {
+  const named = location.hash.length > 1 && document.getElementById(decodeURIComponent(location.hash.slice(1)));
+  if (!named) return;
+  if (named.matches(".tabs input")) {
+    named.checked = true;
+    named.dispatchEvent(new Event("change", { bubbles: true }));
+    named.closest(".card").scrollIntoView();
+  }
+  if (named.closest(".errata")) named.querySelector("details").open = true;
+};
+addEventListener("hashchange", choose);
+choose();
+
+// -- charts to explore: the library and the numbers are loaded when somebody asks for them ----------------------------
+
+const loaded = new Map();
+const load = (address) => {
+  if (!loaded.has(address)) {
+    loaded.set(
+      address,
+      new Promise((done, failed) => {
+        const script = document.createElement("script");
+        script.src = address;
+        script.onload = done;
+        script.onerror = () => failed(new Error(`${address} could not be loaded.`));
+        document.head.append(script);
+      }),
+    );
+  }
+  return loaded.get(address);
+};
+
+const shownEntry = (card, button) => {
+  const entries = button.dataset.entries.split(" ");
+  const inputs = [...card.querySelectorAll(".tabs input")];
+  return entries[Math.max(0, inputs.findIndex((input) => input.checked))];
+};
+
+const page = document.querySelector("main").dataset;
+for (const button of document.querySelectorAll("button.explore")) {
+  const card = button.closest(".card");
+  const words = button.textContent;
+  let stage = null;
+  const draw = async () => {
+    const entry = shownEntry(card, button);
+    for (const address of page.scripts.split(" ")) await load(address);
+    const chart = window.shuffledpCharts[page.paper][entry];
+    await window.shuffledpExplore(stage, chart, card.querySelector("h3").textContent);
+    stage.dataset.entry = entry;
+  };
+  const show = async () => {
+    stage = document.createElement("div");
+    stage.className = "stage";
+    stage.textContent = "Loading…";
+    card.querySelector(".bar").after(stage);
+    card.classList.add("exploring");
+    button.setAttribute("aria-pressed", "true");
+    button.textContent = "Back to the picture";
+    try {
+      await draw();
+    } catch (error) {
+      stage.textContent = `The chart cannot be shown: ${error.message}`;
+    }
+  };
+  const hide = () => {
+    stage.remove();
+    stage = null;
+    card.classList.remove("exploring");
+    button.setAttribute("aria-pressed", "false");
+    button.textContent = words;
+  };
+  button.addEventListener("click", () => (stage ? hide() : show()));
+  card.addEventListener("change", (event) => {
+    if (stage && event.target.matches(".tabs input")) draw();
+  });
+  button.hidden = false;
+}
+
+// -- errata: sort and filter -----------------------------------------------------------------------------------------
+
+const table = document.querySelector("table.errata");
+if (table) {
+  const body = table.tBodies[0];
+  const rows = [...body.rows];
+  const words = new Map(rows.map((row) => [row, row.textContent.toLowerCase()]));
+  const form = document.querySelector("form.filter");
+
+  const filter = () => {
+    const wanted = new FormData(form);
+    const text = wanted.get("text").trim().toLowerCase();
+    let count = 0;
+    for (const row of rows) {
+      const fits = ["paper", "kind", "effect"].every((name) => !wanted.get(name) || row.dataset[name] === wanted.get(name));
+      row.hidden = !(fits && words.get(row).includes(text));
+      count += !row.hidden;
+    }
+    form.querySelector(".count").textContent = `${count} of ${rows.length}`;
+  };
+  form.addEventListener("input", filter);
+  form.addEventListener("reset", () => setTimeout(filter));
+  form.addEventListener("submit", (event) => event.preventDefault());
+  form.hidden = false;
+  filter();
+
+  const key = (row, column) => {
+    const cell = row.cells[column];
+    const text = cell.dataset.sort ?? cell.querySelector("data")?.value ?? cell.firstElementChild?.textContent ?? cell.textContent;
+    return text.trim();
+  };
+  const order = new Intl.Collator("en", { numeric: true });
+  const compare = (a, b) => (a !== "" && b !== "" && !isNaN(a) && !isNaN(b) ? a - b : order.compare(a, b));
+  for (const head of table.tHead.rows[0].cells) {
+    const button = document.createElement("button");
+    button.type = "button";
+    button.append(...head.childNodes);
+    head.append(button);
+    button.addEventListener("click", () => {
+      const down = head.ariaSort === "ascending";
+      for (const other of table.tHead.rows[0].cells) other.ariaSort = null;
+      head.ariaSort = down ? "descending" : "ascending";
+      const sorted = rows.toSorted((a, b) => compare(key(a, head.cellIndex), key(b, head.cellIndex)) * (down ? -1 : 1));
+      body.append(...sorted);
+    });
+  }
+}

@@ -1,0 +1,100 @@
+"""Tables of the site, from CSV files."""
+
+from __future__ import annotations
+
+import csv
+from dataclasses import dataclass
+from decimal import Decimal, InvalidOperation
+from typing import TYPE_CHECKING
+
+from shuffledp.pages.manifest import ManifestError
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+DIGITS = 6  # significant digits of a number on a page
+
+
+@dataclass(frozen=True)
+class Cell:
+    """A cell: its text on the page, and the number in full where the page shows fewer digits."""
+
+    text: str
+    full: str = ""
+
+
+@dataclass(frozen=True)
+class Table:
+    """A table as a page shows it."""
+
+    header: tuple[str, ...]
+    numeric: tuple[bool, ...]
+    rows: tuple[tuple[Cell, ...], ...]
+    shortened: bool
+
+
+def text_of(path: Path, problem: type[ValueError] = ManifestError) -> str:
+    """The content of a text file.
+
+    Raises
+    ------
+    ValueError
+        Of the given kind, if it is not UTF-8.
+    """
+    try:
+        return path.read_bytes().decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        raise problem(f"{path} is not UTF-8 text: {error}.") from None
+
+
+def lines(path: Path) -> tuple[list[str], list[list[str]]]:
+    """Header and rows of a CSV file.
+
+    Raises
+    ------
+    ManifestError
+        If there is no header, or a row has another number of cells.
+    """
+    found = [row for row in csv.reader(text_of(path).splitlines(keepends=True)) if row]
+    if not found:
+        raise ManifestError(f"{path} is empty, expected a header and rows.")
+    header, *rows = found
+    for number, row in enumerate(rows, start=1):
+        if len(row) != len(header):
+            raise ManifestError(
+                f"{path}, row {number} has {len(row)} cells, expected {len(header)} as in the header."
+            )
+    return header, rows
+
+
+def table(path: Path) -> Table:
+    """A CSV file as a table; raises as `lines`."""
+    header, rows = lines(path)
+    columns = [[row[i] for row in rows if row[i].strip()] for i in range(len(header))]
+    cells = tuple(tuple(cell(text) for text in row) for row in rows)
+    return Table(
+        header=tuple(header),
+        numeric=tuple(
+            bool(column) and all(number(text) is not None for text in column) for column in columns
+        ),
+        rows=cells,
+        shortened=any(each.full for row in cells for each in row),
+    )
+
+
+def number(text: str) -> Decimal | None:
+    """The number that a text is, if it is one."""
+    try:
+        return Decimal(text.strip())
+    except InvalidOperation:
+        return None
+
+
+def cell(text: str) -> Cell:
+    """Integers stay as they are; other numbers get at most `DIGITS` significant digits."""
+    value = number(text)
+    if value is None or not value.is_finite() or not set(text) & set(".eE"):
+        return Cell(text)
+    if len(value.as_tuple().digits) <= DIGITS:
+        return Cell(text)
+    return Cell(f"{float(value):.{DIGITS}g}", full=text.strip())
