@@ -2,7 +2,8 @@
 
     python notebooks/execute.py results/notebooks notebooks/tour.ipynb ...
 
-Each runs from top to bottom in an empty folder, with the packages of this environment; one that fails leaves nothing behind.
+Each runs from top to bottom in an empty folder, with the packages of this environment; one that fails leaves nothing
+behind.
 """
 
 from __future__ import annotations
@@ -45,6 +46,7 @@ def execute(notebook: nbformat.NotebookNode, folder: Path) -> None:
         kernel_name="python3",
         timeout=SECONDS_PER_CELL,
         resources={"metadata": {"path": str(folder)}},
+        extra_arguments=["--IPKernelApp.log_level=40"],  # no word about TCP on this machine itself
     ).execute()
 
 

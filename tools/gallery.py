@@ -4,8 +4,8 @@
     python tools/gallery.py check     say whether it is: ``make release-check``
 
 Each picture stands in ``docs/gallery/<paper>/`` and has an entry in ``docs/gallery/<paper>.json``: its caption, and the
-sha256 of the table that it shows, of the picture that it was made from, and of itself. Only figures at the papers' own scale
-are taken, and only what has changed is written.
+sha256 of the table that it shows, of the picture that it was made from, and of itself. Only figures at the papers' own
+scale are taken, and only what has changed is written.
 """
 
 from __future__ import annotations
@@ -40,6 +40,7 @@ class Picture:
 
     id: str
     drawing: str
+    reproduces: str
     title: str
     alt: str
     caption: str
@@ -112,7 +113,9 @@ def small(png: bytes) -> bytes:
     """Return a picture with few colors, at its own size."""
     sink = io.BytesIO()
     with Image.open(io.BytesIO(png)) as picture:
-        few = picture.convert("RGB").quantize(COLORS, method=Image.Quantize.MEDIANCUT, dither=Image.Dither.NONE)
+        few = picture.convert("RGB").quantize(
+            COLORS, method=Image.Quantize.MEDIANCUT, dither=Image.Dither.NONE
+        )
     few.save(sink, "PNG", optimize=True)
     return sink.getvalue()
 
@@ -130,7 +133,16 @@ def _picture(candidate: Candidate, file: str) -> Picture:
     table, source = candidate.digests()
     caption = entry.caption.read_text(encoding="utf-8").strip()
     return Picture(
-        entry.id, candidate.drawing, entry.title, entry.alt, caption, entry.note, table, source, file
+        id=entry.id,
+        drawing=candidate.drawing,
+        reproduces=dict(entry.settings).get("reproduces", ""),
+        title=entry.title,
+        alt=entry.alt,
+        caption=caption,
+        note=entry.note,
+        table=table,
+        source=source,
+        file=file,
     )
 
 

@@ -14,6 +14,7 @@ from formulas import with_mathml
 from gallery_pages import overview, paper_page
 from latex2mathml.converter import convert
 from links import Site, relinked
+from math_font import math_font
 from mkdocs.structure.files import File
 from notebook_pages import NotebookPage, notebook_page
 from reference import group_page, groups, list_of_names, protocols_by_trust
@@ -61,7 +62,11 @@ def site() -> Site:
     }
     made = {f"docs/gallery/{key}.md": f"gallery/{key}.md" for key in papers()}
     shown = {source: page for page, source in SHOWN.items()}
-    drawn = {f"notebooks/{name}": f"notebooks/{name}" for page in notebook_pages().values() for name in page.pictures}
+    drawn = {
+        f"notebooks/{name}": f"notebooks/{name}"
+        for page in notebook_pages().values()
+        for name in page.pictures
+    }
     return Site({**own, **made, **shown, **drawn, **STANDS_FOR}, lambda path: (ROOT / path).exists())
 
 
@@ -92,6 +97,7 @@ def on_files(files: Files, config: MkDocsConfig) -> Files:
             contents[page] = (ROOT / source).read_text(encoding="utf-8")
     contents |= {group.page: group_page(group) for group in groups()}
     contents |= {f"gallery/{key}.md": paper_page(key, title, GALLERY) for key, title in papers().items()}
+    contents["assets/formulas.ttf"] = math_font()
     for name, content in contents.items():
         files.append(File.generated(config, name, content=content))
     return files

@@ -1,28 +1,15 @@
-"""Docstrings as Markdown: roles and formulas of reStructuredText, which the library's docstrings use sparingly."""
+"""An extension of the reader of docstrings: they become Markdown, which the pages are written in."""
 
 from __future__ import annotations
 
-import re
-import textwrap
+import sys
+from pathlib import Path
 from typing import Any
 
 from griffe import Extension, Module, Object
 
-_ROLE = re.compile(r":(?:py:)?(?:class|func|meth|mod|data|attr|exc):`~?(?P<name>[^`]+)`")
-_FORMULA = re.compile(r"^(?P<indent> *)\.\. math::(?P<latex>.*(?:\n(?P=indent) +\S.*)*)", re.MULTILINE)
-_INLINE = re.compile(r":math:`(?P<latex>[^`]+)`")
-
-
-def as_markdown(text: str) -> str:
-    """Return a docstring with roles as code and formulas between dollar signs."""
-
-    def block(match: re.Match[str]) -> str:
-        latex = " ".join(textwrap.dedent(match["latex"]).split())
-        return f"{match['indent']}$$\n{match['indent']}{latex}\n{match['indent']}$$"
-
-    text = _FORMULA.sub(block, text)
-    text = _INLINE.sub(lambda match: f"${match['latex']}$", text)
-    return _ROLE.sub(lambda match: f"`{match['name'].lstrip('~').rpartition('.')[2]}`", text)
+sys.path.append(str(Path(__file__).parent))  # loaded by its path alone
+from markup import as_markdown
 
 
 class MarkdownDocstrings(Extension):

@@ -1,7 +1,7 @@
 """Code of the pages, run: what a page shows as the output of its code comes from running it.
 
-A block that begins with ```` ```python run ```` is executed, the blocks of a page one after the other in one namespace; what it
-prints is shown below it. A test runs the same blocks, with warnings as errors.
+A block that begins with ```` ```python run ```` is executed, the blocks of a page one after the other in one namespace;
+what it prints is shown below it. A test runs the same blocks, with warnings as errors.
 """
 
 from __future__ import annotations
@@ -40,6 +40,6 @@ def with_output(text: str, page: str) -> str:
             exec(code, names)
         shown = f"```python\n{match['code']}```"
         output = printed.getvalue().rstrip("\n")
-        return f"{shown}\n\n```text title=\"prints\"\n{output}\n```" if output else shown
+        return f'{shown}\n\n```text title="prints"\n{output}\n```' if output else shown
 
     return RUN.sub(one, text)

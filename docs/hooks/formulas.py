@@ -24,7 +24,7 @@ def with_mathml(page: str, translate: Callable[..., str]) -> str:
     Parameters
     ----------
     page : str
-        HTML with formulas in ``<span class="arithmatex">\\(..\\)</span>`` and ``<div class="arithmatex">\\[..\\]</div>``.
+        HTML with formulas in ``<span class="arithmatex">\\(..\\)</span>``, or in a ``div`` with square brackets.
     translate : callable
         ``latex2mathml.converter.convert``: takes LaTeX and ``display``, returns MathML.
 
@@ -41,8 +41,12 @@ def with_mathml(page: str, translate: Callable[..., str]) -> str:
             mathml = translate(latex, display="block" if block else "inline")
         except Exception as error:
             raise FormulaError(f"cannot translate the formula {latex!r}: {error!r}") from error
+        # A tilde between two symbols is a relation, with space around it; the converter takes it for a name.
+        mathml = mathml.replace("<mi>&#x0007E;</mi>", "<mo>&#x0223C;</mo>")
         # The converter shows a command that it does not know as its name; nobody should read that.
-        if unknown := re.search(r"\\[A-Za-z]+", re.sub(r"<annotation.*?</annotation>", "", mathml, flags=re.S)):
+        if unknown := re.search(
+            r"\\[A-Za-z]+", re.sub(r"<annotation.*?</annotation>", "", mathml, flags=re.S)
+        ):
             raise FormulaError(f"the formula {latex!r} uses {unknown[0]}, which is not known.")
         return f'<div class="formula">{mathml}</div>' if block else mathml
 

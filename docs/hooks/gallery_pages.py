@@ -50,8 +50,9 @@ def paper_page(key: str, title: str, gallery: Path) -> str:
 def _drawing(paper: str, name: str, figures: Iterable[Mapping[str, Any]], gallery: Path) -> str:
     group = list(figures)
     title = group[0]["title"].partition(" (accounting:")[0]
+    where = f"Reproduces {group[0]['reproduces']}.\n\n" if group[0]["reproduces"] else ""
     shown = "\n".join(_figure(paper, figure, gallery, several=len(group) > 1) for figure in group)
-    return f"## {title} {{ #{name} }}\n\n{shown}"
+    return f"## {title} {{ #{name} }}\n\n{where}{shown}"
 
 
 def _figure(paper: str, figure: Mapping[str, Any], gallery: Path, *, several: bool) -> str:
@@ -62,20 +63,24 @@ def _figure(paper: str, figure: Mapping[str, Any], gallery: Path, *, several: bo
     variant = figure["id"].removeprefix(figure["drawing"]).strip("_")
     heading = f"### {variant} {{ #{figure['id']} }}\n\n" if several and variant else ""
     note = f"<p><strong>{html.escape(figure['note'])}</strong></p>" if figure["note"] else ""
-    more = _flat(to_html(rest, source=f"{figure['id']} (rest of its caption)", prefix=f"{figure['id']}-")) if rest else ""
-    first = _flat(to_html(finding, source=f"{figure['id']} (its finding)", prefix=f"{figure['id']}-finding-"))
+    first = _html(finding, f"{paper}.{figure['id']}, finding")
+    more = _html(rest, f"{paper}.{figure['id']}, caption") if rest else ""
     details = (
         f"<details><summary>Caption and digests</summary>{more}"
         f"<p class='digests'>sha256 of the table: <code>{figure['table']}</code><br>"
         f"sha256 of the picture: <code>{figure['file']}</code></p></details>"
     )
-    picture = f'<img src="{paper}/{figure["id"]}.png" alt="{html.escape(figure["alt"])}" loading="lazy">'
+    address = f"{paper}/{figure['id']}.png"
+    picture = (
+        f'<a href="{address}"><img src="{address}" alt="{html.escape(figure["alt"])}" loading="lazy"></a>'
+    )
     return f'{heading}<figure class="drawn">{picture}<figcaption>{first}{note}</figcaption></figure>\n\n{details}\n'
 
 
-def _flat(markup: str) -> str:
-    """HTML on one line, so that Markdown takes it as one piece."""
-    return " ".join(str(markup).split())
+def _html(text: str, name: str) -> str:
+    """A piece of a caption as HTML on one line, so that Markdown takes it as one piece."""
+    prefix = "".join(c if c.isalnum() else "-" for c in name) + "-"
+    return " ".join(str(to_html(text, source=name, prefix=prefix)).split())
 
 
 def overview(titles: Mapping[str, str], gallery: Path) -> str:

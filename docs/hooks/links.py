@@ -1,7 +1,8 @@
 """Links between files of the repository, as links between pages of the site.
 
-In the repository a page links to files: ``../CONTRIBUTING.md``, ``../notebooks/tour.ipynb``. Some of them have a page on
-the site, under another address; what has none is shown as a name, because the site has to be whole without the repository.
+In the repository a page links to files: ``../CONTRIBUTING.md``, ``../notebooks/tour.ipynb``. Some of them have a page
+on the site, under another address; what has none is shown as a name, because the site has to be whole without the
+repository.
 """
 
 from __future__ import annotations

@@ -44,7 +44,9 @@ def notebook_page(written: Path, executed: Path) -> NotebookPage:
     if [_source(cell) for cell in cells] != [_source(cell) for cell in _cells(written)]:
         raise NotebookError(f"{executed} is a run of other cells than {written} has: run `make notebooks`.")
     page = NotebookPage()
-    page.text = "\n\n".join(part for cell in cells for part in _parts(cell, written.stem, page.pictures)) + "\n"
+    page.text = (
+        "\n\n".join(part for cell in cells for part in _parts(cell, written.stem, page.pictures)) + "\n"
+    )
     return page
 
 
@@ -85,4 +87,6 @@ def _table(html: str) -> str:
     """A table of pandas without its own style, in one piece for Markdown."""
     bare = re.sub(r"<style.*?</style>\s*", "", html, flags=re.DOTALL)
     bare = re.sub(r' (border|style|class)="[^"]*"', "", bare)
-    return '<div class="output">\n' + "\n".join(line for line in bare.splitlines() if line.strip()) + "\n</div>"
+    return (
+        '<div class="output">\n' + "\n".join(line for line in bare.splitlines() if line.strip()) + "\n</div>"
+    )

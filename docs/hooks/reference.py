@@ -1,7 +1,8 @@
 """The API reference: a page per group of public names, made from the doors of the packages.
 
-Which names there are is read where a user gets them from: ``__all__`` of `shuffledp.accounting`, `shuffledp.populations`,
-`shuffledp.protocols` and `shuffledp.protocols.conformance`, and what `shuffledp.tasks` defines without a leading underscore.
+Which names there are is read where a user gets them from: ``__all__`` of `shuffledp.accounting`,
+`shuffledp.populations`, `shuffledp.protocols` and `shuffledp.protocols.conformance`, and what `shuffledp.tasks` defines
+without a leading underscore.
 """
 
 from __future__ import annotations
@@ -12,6 +13,8 @@ import inspect
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+
+from markup import as_markdown
 
 from shuffledp.doors import homes
 from shuffledp.protocols.registry import available, get
@@ -146,7 +149,7 @@ def _first_line(door: object, name: str) -> str:
     value = getattr(door, name)
     documented = inspect.isclass(value) or inspect.isroutine(value)
     text = inspect.getdoc(value) if documented else None
-    line = (text or "").partition("\n\n")[0].replace("\n", " ").replace("|", r"\|")
+    line = as_markdown(text or "").partition("\n\n")[0].replace("\n", " ").replace("|", r"\|")
     return line or f"a constant: `{value!r}`".replace("|", r"\|")
 
 
@@ -155,7 +158,9 @@ def protocols_by_trust() -> str:
     found = [(kind, name, get(kind, name)) for kind in TASK_KINDS for name in available(kind)]
     rows = [
         f"| `{p.trust}` | {kind} | `{name}` | {p.label} | {', '.join(p.accountings)} | {p.source} |"
-        for kind, name, p in sorted(found, key=lambda item: (item[2].trust, TASK_KINDS.index(item[0]), item[1]))
+        for kind, name, p in sorted(
+            found, key=lambda item: (item[2].trust, TASK_KINDS.index(item[0]), item[1])
+        )
     ]
     head = "| trust | task | name | label | accountings | source |\n| --- | --- | --- | --- | --- | --- |\n"
     return head + "\n".join(rows) + "\n"
