@@ -109,9 +109,39 @@ SCALES ?= quick papers fresh
 time-table: .venv/.installed-run  ## Measure where the pipeline's time goes (SCALES=quick: minutes), for docs/benchmarks.md
 	@$(SINGLE) $(BIN)/python benchmarks/pipeline.py $(SCALES)
 
+# ---- documentation -----------------------------------------------------------------------------------------
+NOTEBOOKS := $(patsubst notebooks/%,results/notebooks/%,$(wildcard notebooks/*.ipynb))
+
+# With what they show, outside of the repository: a notebook is run again when it or the library has changed.
+results/notebooks/%.ipynb: notebooks/%.ipynb notebooks/execute.py $(shell find src -name '*.py') | .venv/.installed-notebooks
+	@$(SINGLE) $(BIN)/python notebooks/execute.py results/notebooks $<
+
+.PHONY: notebooks
+notebooks: .venv/.installed-notebooks $(NOTEBOOKS)  ## Run all notebooks; with their outputs in results/notebooks/
+
 .PHONY: docs
-docs: .venv/.installed-docs  ## Build the documentation into results/docs/
-	@$(BIN)/mkdocs build --strict
+docs: .venv/.installed-docs $(NOTEBOOKS)  ## Build the documentation into results/docs/
+	@$(SINGLE) NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict --quiet
+	@echo "Done. Open results/docs/index.html"
+
+.PHONY: docs-check
+docs-check: .venv/.installed-test docs  ## Check the built documentation: links, requests, formulas, search
+	@$(SINGLE) $(BIN)/python -m pytest docs/checks
+
+.PHONY: gallery
+gallery: .venv/.installed-run  ## Bring docs/gallery/ up to date with the papers' figures in results/ (after make all)
+	@$(BIN)/python tools/gallery.py make
+
+.PHONY: gallery-check
+gallery-check: .venv/.installed-run  ## Say whether docs/gallery/ is current
+	@$(BIN)/python tools/gallery.py check
+
+# What the repository keeps of a run at the papers' scale, and is compared with one before a release.
+RELEASE_CHECKS := docs-check gallery-check
+.PHONY: release-check
+release-check: all  ## Before a release: run what is out of date, then say whether all that is kept of a run is current
+	@failed=; for check in $(RELEASE_CHECKS); do $(MAKE) $$check || failed="$$failed $$check"; done; \
+	  if [ -n "$$failed" ]; then echo "Not ready for a release:$$failed"; exit 1; fi
 
 .PHONY: calibrations
 calibrations: .venv/.installed-run  ## Audit 2,000 random calibrations against enumeration (results/audit/)

@@ -16,10 +16,15 @@ ROOT = Path(__file__).resolve().parents[1]
 PAGES = [ROOT / name for name in ("README.md", "CONTRIBUTING.md", "CHANGELOG.md")]
 EVERY_PAGE = [
     *PAGES,
-    *sorted((ROOT / "docs").glob("*.md")),
+    *sorted((ROOT / "docs").rglob("*.md")),
     ROOT / "results/README.md",
     ROOT / "data/README.md",
 ]
+
+
+def page_name(page: Path) -> str:
+    return page.relative_to(ROOT).with_suffix("").as_posix().replace("/", "-")
+
 
 # What a run, an installation or the reader makes, and what stands for something else.
 MADE = re.compile(
@@ -64,14 +69,14 @@ def test_paths_exist(page):
     assert sorted(path for path in paths(text_of(page)) if not (ROOT / path).exists()) == []
 
 
-@pytest.mark.parametrize("page", EVERY_PAGE, ids=lambda page: f"{page.parent.name}-{page.stem}")
+@pytest.mark.parametrize("page", EVERY_PAGE, ids=page_name)
 def test_links_lead_somewhere(page):
     links = {link.partition("#")[0] for link in re.findall(r"\]\(([^)\s]+)\)", text_of(page))}
     own = {link for link in links if link and "://" not in link}
     assert sorted(link for link in own if not (page.parent / link).exists()) == []
 
 
-@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.stem)
+@pytest.mark.parametrize("page", EVERY_PAGE, ids=page_name)
 def test_make_targets_and_commands_exist(page):
     text = text_of(page)
     assert made(text) <= targets()
@@ -103,7 +108,7 @@ def resolves(name: str) -> bool:
     return False
 
 
-@pytest.mark.parametrize("page", EVERY_PAGE, ids=lambda page: f"{page.parent.name}-{page.stem}")
+@pytest.mark.parametrize("page", EVERY_PAGE, ids=page_name)
 def test_dotted_names_resolve(page):
     named = set(re.findall(r"(?<![\w/])shuffledp(?:\.\w+)+", text_of(page)))
     assert sorted(name for name in named if not resolves(name)) == []
@@ -136,7 +141,7 @@ def british(text: str) -> list[str]:
     return [found[0] for found in BRITISH.finditer(re.sub(r"```.*?```|`[^`\n]*`", "", text, flags=re.DOTALL))]
 
 
-@pytest.mark.parametrize("page", EVERY_PAGE, ids=lambda page: f"{page.parent.name}-{page.stem}")
+@pytest.mark.parametrize("page", EVERY_PAGE, ids=page_name)
 def test_pages_are_spelled_as_the_field_writes(page):
     assert british(text_of(page)) == []
 

@@ -82,10 +82,18 @@ def test_shared_packages_have_one_version_in_all_locks():
 # -- what is imported is declared, and the other way round ------------------------------------------------------
 
 # Packages that are imported under another name than they are installed by.
-INSTALLED_AS = {"sklearn": "scikit-learn", "xdist": "pytest-xdist", "yaml": "pyyaml"}
+INSTALLED_AS = {
+    "PIL": "pillow",
+    "griffe": "griffelib",
+    "sklearn": "scikit-learn",
+    "xdist": "pytest-xdist",
+    "yaml": "pyyaml",
+}
 # Declared for what they do when called or found, nobody imports them.
 CALLED = {
     "test": r"ipykernel|mypy|ruff|snakefmt|(pandas|scipy)-stubs|types-.*",
+    "docs": r"mkdocs-material|mkdocstrings\[python\]|mkdocstrings|pymdown-extensions",
+    "notebooks": "ipykernel|jupyterlab",
     "benchmarks": "statsmodels|xxhash",  # the first is missing in what pure-ldp declares; it needs the second below 4
 }
 
@@ -133,10 +141,22 @@ def test_what_the_pipeline_imports_is_declared_and_nothing_else():
     assert declared("learning") - declared() == {"jax"}
 
 
-@pytest.mark.parametrize(("extra", "folder"), [("test", "tests"), ("benchmarks", "benchmarks")])
-def test_what_tests_and_benchmarks_import_is_declared_and_nothing_else(extra, folder):
-    neighbors = {path.stem.replace("_", "-") for path in (ROOT / folder).rglob("*.py")}
-    used = third_parties(source(folder)) - neighbors - {"jax"}
+@pytest.mark.parametrize(
+    ("extra", "folder"),
+    [("test", "tests"), ("benchmarks", "benchmarks"), ("docs", "docs/hooks"), ("notebooks", "notebooks")],
+)
+def test_what_other_folders_import_is_declared_and_nothing_else(extra, folder):
+    neighbors = {path.stem.replace("_", "-"): path for path in (ROOT / folder).rglob("*.py")}
+    used = third_parties(source(folder)) - set(neighbors) - {"jax"}
+    if folder == "tests":  # they import what they test in these folders by its name, and need what that needs
+        tested = {
+            path.stem.replace("_", "-"): path
+            for own in ("docs/hooks", "notebooks")
+            for path in (ROOT / own).glob("*.py")
+        }
+        reached = [ast.parse(tested[name].read_text(encoding="utf-8")) for name in used & set(tested)]
+        assert len(reached) > 5
+        used = (used | third_parties(reached)) - set(tested)
     own = declared(extra) - declared()
     assert used <= own | declared()
     assert {name for name in own - used if not re.fullmatch(CALLED[extra], name)} == set()

@@ -9,35 +9,20 @@ from pathlib import Path
 
 import nbformat
 import pytest
-from jupyter_client.kernelspec import KernelSpecManager
-from jupyter_client.manager import AsyncKernelManager
-from nbclient import NotebookClient
+from execute import execute, main
 from nbclient.exceptions import CellExecutionError
-from traitlets import default
 
 from shuffledp.experiments import results, runner
 
 ROOT = Path(__file__).resolve().parents[2]
 NOTEBOOKS = sorted((ROOT / "notebooks").glob("*.ipynb"))
 NAMES = {"accounting_by_hand", "compare_your_baseline", "tour"}
-SECONDS_PER_CELL = 120  # about ten times what the slowest cell takes alone
 
 every_notebook = pytest.mark.parametrize("path", NOTEBOOKS, ids=lambda path: path.stem)
 
 
 def read(path: Path) -> nbformat.NotebookNode:
     return nbformat.read(path, as_version=4)
-
-
-class ThisEnvironment(AsyncKernelManager):
-    """Knows one kernel only: ipykernel's own, run by the interpreter that runs the tests.
-
-    Without folders to search, a kernel called python3 that somebody registered elsewhere cannot step in.
-    """
-
-    @default("kernel_spec_manager")
-    def _only_the_native_kernel(self) -> KernelSpecManager:
-        return KernelSpecManager(kernel_dirs=[], ensure_native_kernel=True)
 
 
 @pytest.fixture
@@ -51,17 +36,10 @@ def alone(monkeypatch, tmp_path):
     return folder
 
 
-def execute(notebook: nbformat.NotebookNode, folder: Path) -> None:
+def succeeds(notebook: nbformat.NotebookNode, folder: Path) -> None:
     """Run all cells in a folder; a cell that fails fails the test."""
-    client = NotebookClient(
-        notebook,
-        kernel_manager_class=ThisEnvironment,
-        kernel_name="python3",
-        timeout=SECONDS_PER_CELL,
-        resources={"metadata": {"path": str(folder)}},
-    )
     try:
-        client.execute()
+        execute(notebook, folder)
     except CellExecutionError as error:
         pytest.fail(str(error))
 
@@ -71,7 +49,7 @@ def test_runs(path, alone):
     notebook = read(path)
     probe = nbformat.v4.new_code_cell("import sys; print(sys.executable)", id="probe")
     notebook.cells.insert(0, probe)
-    execute(notebook, alone)
+    succeeds(notebook, alone)
     assert probe.outputs[0].text.strip() == sys.executable
     complaints = [
         output.text
@@ -109,9 +87,33 @@ def test_tour_reads_the_results_of_a_finished_run(alone):
         results.write(bundle, done.cells, done.values, {"job": job})
     notebook = read(ROOT / "notebooks/tour.ipynb")
     notebook.cells = [cell for cell in notebook.cells if cell.id in ("imports", "results")]
-    execute(notebook, alone)
+    succeeds(notebook, alone)
     printed = "".join(o.text for cell in notebook.cells for o in cell.outputs if o.output_type == "stream")
     assert printed.startswith("random_population, experiment adult: 16 cells, 64 values, of amplified, local")
+
+
+def small_notebook(path: Path, *sources: str) -> Path:
+    nbformat.write(nbformat.v4.new_notebook(cells=[nbformat.v4.new_code_cell(s) for s in sources]), path)
+    return path
+
+
+def test_make_notebooks_keeps_what_a_notebook_shows_and_leaves_the_notebook_alone(alone, tmp_path):
+    first = small_notebook(tmp_path / "first.ipynb", "import os; print(os.listdir())", "6 * 7")
+    before = first.read_bytes()
+    main(tmp_path / "out", [first])
+    done = read(tmp_path / "out/first.ipynb")
+    assert [cell.outputs[0].get("text", cell.outputs[0].get("data")) for cell in done.cells] == [
+        "[]\n",
+        {"text/plain": "42"},
+    ]
+    assert first.read_bytes() == before
+
+
+def test_a_notebook_that_fails_leaves_nothing_behind(alone, tmp_path):
+    broken = small_notebook(tmp_path / "broken.ipynb", "1 / 0")
+    with pytest.raises(CellExecutionError, match="ZeroDivisionError"):
+        main(tmp_path / "out", [broken])
+    assert list((tmp_path / "out").iterdir()) == []
 
 
 @every_notebook

@@ -1,0 +1,133 @@
+"""What mkdocs calls while it builds the site: pages that are made, links, formulas and code that is run."""
+
+from __future__ import annotations
+
+import logging
+import tempfile
+from contextlib import chdir
+from functools import cache
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from examples import with_output
+from formulas import with_mathml
+from gallery_pages import overview, paper_page
+from latex2mathml.converter import convert
+from links import Site, relinked
+from math_font import math_font
+from mkdocs.structure.files import File
+from notebook_pages import NotebookPage, notebook_page
+from reference import group_page, groups, list_of_names, protocols_by_trust
+
+from shuffledp.experiments.config.files import read_yaml
+
+if TYPE_CHECKING:
+    from mkdocs.config.defaults import MkDocsConfig
+    from mkdocs.structure.files import Files
+    from mkdocs.structure.pages import Page
+
+log = logging.getLogger("mkdocs.shuffledp")  # a warning here ends a strict build
+
+ROOT = Path(__file__).resolve().parents[2]
+GALLERY = ROOT / "docs/gallery"
+EXECUTED = ROOT / "results/notebooks"
+
+#: Pages of the site that show a file from elsewhere in the repository.
+SHOWN = {
+    "contributing.md": "CONTRIBUTING.md",
+    "changelog.md": "CHANGELOG.md",
+    "results.md": "results/README.md",
+    **{f"notebooks/{p.stem}.md": f"notebooks/{p.name}" for p in sorted((ROOT / "notebooks").glob("*.ipynb"))},
+}
+#: Files of the repository that another page of the site stands for.
+STANDS_FOR = {
+    "README.md": "index.md",
+    "src/shuffledp/accounting/__init__.py": "api/index.md",
+    "src/shuffledp/accounting/general/__init__.py": "api/accounting_general.md",
+    "src/shuffledp/populations/__init__.py": "api/populations.md",
+    "src/shuffledp/protocols/__init__.py": "api/protocols.md",
+    "src/shuffledp/protocols/base.py": "api/protocols.md",
+    "src/shuffledp/protocols/conformance/__init__.py": "api/conformance.md",
+    "src/shuffledp/tasks.py": "api/tasks.md",
+}
+
+
+@cache
+def site() -> Site:
+    """What the site shows of the repository, pictures of notebooks included."""
+    own = {
+        p.relative_to(ROOT).as_posix(): p.relative_to(ROOT / "docs").as_posix()
+        for p in (ROOT / "docs").rglob("*")
+        if p.is_file() and p.suffix != ".py"
+    }
+    made = {f"docs/gallery/{key}.md": f"gallery/{key}.md" for key in papers()}
+    shown = {source: page for page, source in SHOWN.items()}
+    drawn = {
+        f"notebooks/{name}": f"notebooks/{name}"
+        for page in notebook_pages().values()
+        for name in page.pictures
+    }
+    return Site({**own, **made, **shown, **drawn, **STANDS_FOR}, lambda path: (ROOT / path).exists())
+
+
+@cache
+def notebook_pages() -> dict[str, NotebookPage]:
+    """Pages of the notebooks by their addresses."""
+    return {
+        page: notebook_page(ROOT / source, EXECUTED / Path(source).name)
+        for page, source in SHOWN.items()
+        if source.endswith(".ipynb")
+    }
+
+
+@cache
+def papers() -> dict[str, str]:
+    """Titles of the papers by key, in the order of the configuration."""
+    keys = read_yaml(ROOT / "config/config.yaml")["papers"]
+    return {key: read_yaml(ROOT / f"config/experiments/{key}.yaml")["paper"]["title"] for key in keys}
+
+
+def on_files(files: Files, config: MkDocsConfig) -> Files:
+    """Add the pages that are made."""
+    contents: dict[str, str | bytes] = {page: made.text for page, made in notebook_pages().items()}
+    for made in notebook_pages().values():
+        contents |= {f"notebooks/{name}": data for name, data in made.pictures.items()}
+    for page, source in SHOWN.items():
+        if page not in contents:
+            contents[page] = (ROOT / source).read_text(encoding="utf-8")
+    contents |= {group.page: group_page(group) for group in groups()}
+    contents |= {f"gallery/{key}.md": paper_page(key, title, GALLERY) for key, title in papers().items()}
+    contents["assets/formulas.ttf"] = math_font()
+    for name, content in contents.items():
+        files.append(File.generated(config, name, content=content))
+    return files
+
+
+def on_page_markdown(markdown: str, page: Page, config: MkDocsConfig, files: Files) -> str:
+    """Point links at pages of the site, run the code, and fill in what is made."""
+    uri = page.file.src_uri
+    if page.file.generated_by and uri not in SHOWN:
+        return markdown  # made for the site
+    markdown, dead = relinked(markdown, SHOWN.get(uri, f"docs/{uri}"), uri, site())
+    for target in dead:
+        log.warning("%s links to %s, which the repository does not have", uri, target)
+    with tempfile.TemporaryDirectory() as empty, chdir(empty):
+        markdown = with_output(markdown, uri)
+    for mark, made in MADE_PARTS.get(uri, {}).items():
+        if mark not in markdown:
+            log.warning("%s has no mark %s", uri, mark)
+        markdown = markdown.replace(mark, made())
+    return markdown
+
+
+#: What pages hold between their own words, by the mark that stands for it.
+MADE_PARTS = {
+    "gallery/index.md": {"<!-- list of papers -->": lambda: overview(papers(), GALLERY)},
+    "api/index.md": {"<!-- list of names -->": lambda: list_of_names(groups())},
+    "trust.md": {"<!-- protocols by trust -->": protocols_by_trust},
+}
+
+
+def on_page_content(html: str, page: Page, config: MkDocsConfig, files: Files) -> str:
+    """Translate the formulas."""
+    return with_mathml(html, convert)

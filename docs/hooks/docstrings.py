@@ -1,0 +1,27 @@
+"""An extension of the reader of docstrings: they become Markdown, which the pages are written in."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from typing import Any
+
+from griffe import Extension, Module, Object
+
+sys.path.append(str(Path(__file__).parent))  # loaded by its path alone
+from markup import as_markdown
+
+
+class MarkdownDocstrings(Extension):
+    """Rewrites every docstring of the package once it is loaded."""
+
+    def on_package(self, *, pkg: Module, **kwargs: Any) -> None:
+        """Rewrite the docstrings of a package and of all that it contains."""
+        self._rewrite(pkg)
+
+    def _rewrite(self, found: Object) -> None:
+        if found.docstring is not None:
+            found.docstring.value = as_markdown(found.docstring.value)
+        for member in found.members.values():
+            if not member.is_alias:
+                self._rewrite(member)

@@ -1,0 +1,93 @@
+"""Pages of the gallery, made from ``docs/gallery/<paper>.json`` and the pictures beside it (see tools/gallery.py)."""
+
+from __future__ import annotations
+
+import hashlib
+import html
+import json
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+from typing import Any
+
+from shuffledp.pages.captions import to_html
+
+NONE_YET = (
+    "No pictures of this paper are kept in the repository yet. `make all` draws them into `results/`, and "
+    "`make gallery` then brings them here."
+)
+
+
+class GalleryError(RuntimeError):
+    """A picture is not the one that the index describes."""
+
+
+def paper_page(key: str, title: str, gallery: Path) -> str:
+    """Return the Markdown of a paper's page.
+
+    Parameters
+    ----------
+    key, title : str
+        The paper, as the configuration names it.
+    gallery : Path
+        ``docs/gallery``.
+
+    Raises
+    ------
+    GalleryError
+        If a picture is missing, or is not the one that its index names.
+    """
+    index = gallery / f"{key}.json"
+    head = f"# {title}\n\nWhat the paper leaves open, and what came out: [{key}](../{key}.md).\n\n"
+    if not index.exists():
+        return head + NONE_YET + "\n"
+    figures = json.loads(index.read_text(encoding="utf-8"))["figures"]
+    groups: dict[str, list[Mapping[str, Any]]] = {}
+    for figure in figures:
+        groups.setdefault(figure["drawing"], []).append(figure)
+    return head + "\n".join(_drawing(key, name, group, gallery) for name, group in groups.items())
+
+
+def _drawing(paper: str, name: str, figures: Iterable[Mapping[str, Any]], gallery: Path) -> str:
+    group = list(figures)
+    title = group[0]["title"].partition(" (accounting:")[0]
+    where = f"Reproduces {group[0]['reproduces']}.\n\n" if group[0]["reproduces"] else ""
+    shown = "\n".join(_figure(paper, figure, gallery, several=len(group) > 1) for figure in group)
+    return f"## {title} {{ #{name} }}\n\n{where}{shown}"
+
+
+def _figure(paper: str, figure: Mapping[str, Any], gallery: Path, *, several: bool) -> str:
+    path = gallery / paper / f"{figure['id']}.png"
+    if not path.exists() or hashlib.sha256(path.read_bytes()).hexdigest() != figure["file"]:
+        raise GalleryError(f"{path} is not the picture that {paper}.json describes: run `make gallery`.")
+    finding, _, rest = figure["caption"].partition("\n\n")
+    variant = figure["id"].removeprefix(figure["drawing"]).strip("_")
+    heading = f"### {variant} {{ #{figure['id']} }}\n\n" if several and variant else ""
+    note = f"<p><strong>{html.escape(figure['note'])}</strong></p>" if figure["note"] else ""
+    first = _html(finding, f"{paper}.{figure['id']}, finding")
+    more = _html(rest, f"{paper}.{figure['id']}, caption") if rest else ""
+    details = (
+        f"<details><summary>Caption and digests</summary>{more}"
+        f"<p class='digests'>sha256 of the table: <code>{figure['table']}</code><br>"
+        f"sha256 of the picture: <code>{figure['file']}</code></p></details>"
+    )
+    address = f"{paper}/{figure['id']}.png"
+    picture = (
+        f'<a href="{address}"><img src="{address}" alt="{html.escape(figure["alt"])}" loading="lazy"></a>'
+    )
+    return f'{heading}<figure class="drawn">{picture}<figcaption>{first}{note}</figcaption></figure>\n\n{details}\n'
+
+
+def _html(text: str, name: str) -> str:
+    """A piece of a caption as HTML on one line, so that Markdown takes it as one piece."""
+    prefix = "".join(c if c.isalnum() else "-" for c in name) + "-"
+    return " ".join(str(to_html(text, source=name, prefix=prefix)).split())
+
+
+def overview(titles: Mapping[str, str], gallery: Path) -> str:
+    """Return the Markdown of the list of papers: one line each, with how many pictures there are."""
+    rows = []
+    for key, title in titles.items():
+        index = gallery / f"{key}.json"
+        number = len(json.loads(index.read_text(encoding="utf-8"))["figures"]) if index.exists() else 0
+        rows.append(f"| [{title}]({key}.md) | {number} |")
+    return "| paper | pictures |\n| --- | ---: |\n" + "\n".join(rows) + "\n"

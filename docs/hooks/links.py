@@ -1,0 +1,82 @@
+"""Links between files of the repository, as links between pages of the site.
+
+In the repository a page links to files: ``../CONTRIBUTING.md``, ``../notebooks/tour.ipynb``. Some of them have a page
+on the site, under another address; what has none is shown as a name, because the site has to be whole without the
+repository.
+"""
+
+from __future__ import annotations
+
+import posixpath
+import re
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+
+# Label (which may hold brackets of its own) and target; a target never has blanks.
+_LINK = re.compile(r"(?P<picture>!?)\[(?P<label>(?:[^\[\]]|\[[^\[\]]*\])*)\]\((?P<target>[^()\s]+)\)")
+_FENCED = re.compile(r"^(?P<mark>```+|~~~+).*?^(?P=mark)[ \t]*$", re.MULTILINE | re.DOTALL)
+_ELSEWHERE = re.compile(r"^([a-z][a-z0-9+.-]*:|#|//)", re.IGNORECASE)
+
+
+@dataclass(frozen=True)
+class Site:
+    """What the site knows of the repository.
+
+    Attributes
+    ----------
+    pages : mapping of str to str
+        Files of the repository that the site shows, by path from the top, with the address of the page or picture.
+    exists : callable
+        Whether the repository has a file or folder, by path from the top.
+    """
+
+    pages: Mapping[str, str]
+    exists: Callable[[str], bool]
+
+
+def relinked(text: str, source: str, page: str, site: Site) -> tuple[str, list[str]]:
+    """Point the links of a text at pages of the site.
+
+    Parameters
+    ----------
+    text : str
+        Markdown. Blocks of code are left alone.
+    source : str
+        The file that the text stands in, by path from the top of the repository: links are relative to it.
+    page : str
+        The address of the page that shows it.
+    site : Site
+        What the site shows.
+
+    Returns
+    -------
+    str, list of str
+        The text, and the targets that lead nowhere, which are left as they are.
+    """
+    dead: list[str] = []
+
+    def one(match: re.Match[str]) -> str:
+        target = match["target"]
+        if _ELSEWHERE.match(target):
+            return match[0]
+        path, mark, fragment = target.partition("#")
+        file = posixpath.normpath(posixpath.join(posixpath.dirname(source), path))
+        if file in site.pages:
+            address = posixpath.relpath(site.pages[file], posixpath.dirname(page) or ".")
+            return f"{match['picture']}[{match['label']}]({address}{mark}{fragment})"
+        if match["picture"] or not site.exists(file):
+            dead.append(target)
+            return match[0]
+        return _named(match["label"], file)
+
+    outside = re.split(f"({_FENCED.pattern})", text, flags=_FENCED.flags)
+    # re.split also returns the mark of each block: pieces come in threes, text, block, mark.
+    return "".join(
+        piece if i % 3 == 1 else _LINK.sub(one, piece) for i, piece in enumerate(outside) if i % 3 < 2
+    ), dead
+
+
+def _named(label: str, file: str) -> str:
+    """A file that has no page, by its name."""
+    plain = label.replace("`", "")
+    return f"`{plain}`" if posixpath.basename(file) in plain else f"{label} (`{file}`)"

@@ -1,0 +1,166 @@
+"""The API reference: a page per group of public names, made from the doors of the packages.
+
+Which names there are is read where a user gets them from: ``__all__`` of `shuffledp.accounting`,
+`shuffledp.populations`, `shuffledp.protocols` and `shuffledp.protocols.conformance`, and what `shuffledp.tasks` defines
+without a leading underscore.
+"""
+
+from __future__ import annotations
+
+import ast
+import importlib
+import inspect
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from markup import as_markdown
+
+from shuffledp.doors import homes
+from shuffledp.protocols.registry import available, get
+from shuffledp.tasks import TASK_KINDS
+
+ROOT = Path(__file__).resolve().parents[2]
+
+#: Packages of accounting and what utility offers through its door, in the order of their pages.
+GROUPS = {
+    "general": "what holds for any shuffle protocol",
+    "random_population": "random populations",
+    "dump": "DUMP",
+    "segmented": "segmented privacy",
+    "summation": "summation with correlated noise",
+    "shuffle_gaussian": "the shuffle Gaussian mechanism",
+    "baselines": "what the papers compare with",
+    "utility": "errors and messages in closed form",
+}
+
+
+@dataclass(frozen=True)
+class Group:
+    """Public names that share a page.
+
+    Attributes
+    ----------
+    page : str
+        The address of the page.
+    title : str
+        Its heading.
+    door : str
+        The package or module that a user imports the names from.
+    about : str
+        The first paragraph of what the names belong to.
+    names : tuple of str
+        In the order of the page.
+    """
+
+    page: str
+    title: str
+    door: str
+    about: str
+    names: tuple[str, ...]
+
+
+def groups() -> list[Group]:
+    """Every public name, by page."""
+    return [
+        *_accounting(),
+        _whole("api/populations.md", "Populations", "shuffledp.populations"),
+        _whole("api/tasks.md", "Tasks, budgets and users", "shuffledp.tasks"),
+        _whole("api/protocols.md", "Protocols: interface and registry", "shuffledp.protocols"),
+        _whole("api/conformance.md", "Checks for protocols of your own", "shuffledp.protocols.conformance"),
+    ]
+
+
+def public_names(module: str) -> tuple[str, ...]:
+    """What a user may import: ``__all__``, or everything that the module defines without a leading underscore."""
+    offered = getattr(importlib.import_module(module), "__all__", None)
+    return tuple(_defined(module) if offered is None else offered)
+
+
+def _defined(module: str) -> Iterable[str]:
+    tree = ast.parse(inspect.getsource(importlib.import_module(module)))
+    for node in tree.body:
+        if isinstance(node, ast.ClassDef | ast.FunctionDef):
+            names = [node.name]
+        elif isinstance(node, ast.Assign):
+            names = [t.id for t in node.targets if isinstance(t, ast.Name)]
+        elif isinstance(node, ast.AnnAssign) and isinstance(node.target, ast.Name):
+            names = [node.target.id]
+        else:
+            names = []
+        yield from (name for name in names if not name.startswith("_"))
+
+
+def _accounting() -> list[Group]:
+    door = "shuffledp.accounting"
+    places = {name: _group_of(home) for name, (home, _) in homes(door).items()}
+    if missing := set(public_names(door)) ^ set(places):
+        raise LookupError(f"{door}: its list of names and its imports differ: {sorted(missing)}")
+    return [
+        Group(
+            page=f"api/accounting_{key}.md",
+            title=f"Accounting: {title}",
+            door=door,
+            about=_about("shuffledp.utility" if key == "utility" else f"{door}.{key}"),
+            names=tuple(sorted((n for n, place in places.items() if place == key), key=str.lower)),
+        )
+        for key, title in GROUPS.items()
+    ]
+
+
+def _group_of(home: str) -> str:
+    """The page of a name by the module that defines it; what stands in no package holds for any protocol."""
+    parts = home.split(".")
+    if parts[1] == "utility":
+        return "utility"
+    return parts[2] if parts[2] in GROUPS else "general"
+
+
+def _whole(page: str, title: str, module: str) -> Group:
+    return Group(page, title, module, _about(module), public_names(module))
+
+
+def _about(module: str) -> str:
+    return inspect.getdoc(importlib.import_module(module)) or ""
+
+
+def group_page(group: Group) -> str:
+    """Return the Markdown of a page; mkdocstrings fills it."""
+    entries = "\n\n".join(f"::: {group.door}.{name}" for name in group.names)
+    intro = group.about.partition("\n\n")[0]
+    return f"# {group.title}\n\n{intro}\n\nImport from `{group.door}`.\n\n{entries}\n"
+
+
+def list_of_names(pages: Sequence[Group]) -> str:
+    """Return the Markdown of the list of all public names: one line each, with what it is."""
+    return "\n".join(_section(group) for group in pages)
+
+
+def _section(group: Group) -> str:
+    page = group.page.removeprefix("api/")
+    door = importlib.import_module(group.door)
+    rows = "\n".join(
+        f"| [`{name}`]({page}#{group.door}.{name}) | {_first_line(door, name)} |" for name in group.names
+    )
+    return f"## [{group.title}]({page})\n\n| name | what it is |\n| --- | --- |\n{rows}\n"
+
+
+def _first_line(door: object, name: str) -> str:
+    value = getattr(door, name)
+    documented = inspect.isclass(value) or inspect.isroutine(value)
+    text = inspect.getdoc(value) if documented else None
+    line = as_markdown(text or "").partition("\n\n")[0].replace("\n", " ").replace("|", r"\|")
+    return line or f"a constant: `{value!r}`".replace("|", r"\|")
+
+
+def protocols_by_trust() -> str:
+    """Return a table of all built-in protocols: trust, task, name, label, accountings and source."""
+    found = [(kind, name, get(kind, name)) for kind in TASK_KINDS for name in available(kind)]
+    rows = [
+        f"| `{p.trust}` | {kind} | `{name}` | {p.label} | {', '.join(p.accountings)} | {p.source} |"
+        for kind, name, p in sorted(
+            found, key=lambda item: (item[2].trust, TASK_KINDS.index(item[0]), item[1])
+        )
+    ]
+    head = "| trust | task | name | label | accountings | source |\n| --- | --- | --- | --- | --- | --- |\n"
+    return head + "\n".join(rows) + "\n"

@@ -1,0 +1,186 @@
+"""The gallery holds what a run drew; only what has changed is written, and what is not current is found."""
+
+from __future__ import annotations
+
+import importlib.util
+import io
+import json
+import sys
+from pathlib import Path
+from types import ModuleType
+
+import pytest
+from fabricated import folder
+from PIL import Image
+
+ROOT = Path(__file__).resolve().parents[1]
+
+
+@pytest.fixture(scope="module")
+def tool() -> ModuleType:
+    spec = importlib.util.spec_from_file_location("gallery_tool", ROOT / "tools/gallery.py")
+    module = importlib.util.module_from_spec(spec)
+    sys.modules["gallery_tool"] = module  # dataclasses look their module up
+    spec.loader.exec_module(module)
+    return module
+
+
+@pytest.fixture
+def paper(tmp_path):
+    """Two figures, one of them in two accountings, and a table."""
+    made = folder(tmp_path / "results", "dump", "DUMP")
+    made.figure("fig4_printed", 2)
+    made.figure("fig4_exact", 2)
+    made.figure("fig5", 1)
+    made.table("budgets", "a\n1\n")
+    made.publish()
+    return made
+
+
+@pytest.fixture
+def places(tmp_path):
+    return tmp_path / "results", tmp_path / "gallery"
+
+
+def written(gallery: Path) -> dict[str, tuple[int, bytes]]:
+    """Inode and content of every file: a file that is written again has another inode."""
+    return {
+        str(p.relative_to(gallery)): (p.stat().st_ino, p.read_bytes())
+        for p in sorted(gallery.rglob("*"))
+        if p.is_file()
+    }
+
+
+def test_figures_are_taken_and_tables_are_not(tool, paper, places):
+    results, gallery = places
+    lines = tool.update(results, gallery)
+    assert lines == ["dump.fig4_printed: added", "dump.fig4_exact: added", "dump.fig5: added"]
+    index = json.loads((gallery / "dump.json").read_text())
+    assert [f["id"] for f in index["figures"]] == ["fig4_printed", "fig4_exact", "fig5"]
+    assert {f["drawing"] for f in index["figures"]} == {"fig4", "fig5"}
+    assert index["figures"][0]["caption"].startswith("Total variation error")
+    assert tool.damaged(gallery) == []
+    assert tool.outdated(results, gallery) == []
+    assert tool.update(results, gallery) == []
+
+
+def test_a_picture_is_small_and_shows_the_same(tool, paper):
+    source = paper.files["fig4_exact.png"]
+    few = tool.small(source)
+    assert len(few) < 0.7 * len(source)
+    before, after = (Image.open(io.BytesIO(p)).convert("RGB") for p in (source, few))
+    assert before.size == after.size
+    pixels = zip(before.get_flattened_data(), after.get_flattened_data(), strict=True)
+    far = sum(max(abs(a - b) for a, b in zip(one, other, strict=True)) > 40 for one, other in pixels)
+    assert far < 0.001 * before.width * before.height
+
+
+def test_only_what_has_changed_is_written(tool, paper, places):
+    results, gallery = places
+    tool.update(results, gallery)
+    before = written(gallery)
+    paper.files["fig5.csv"] += b"0.05,0.002,local,1.25\n"
+    paper.publish()
+    assert tool.outdated(results, gallery) == ["dump.fig5: the numbers have changed"]
+    assert tool.update(results, gallery) == ["dump.fig5: refreshed"]
+    after = written(gallery)
+    assert {name for name in after if after[name] != before[name]} == {"dump/fig5.png", "dump.json"}
+    assert tool.outdated(results, gallery) == []
+
+
+def test_another_look_and_another_caption_are_noticed(tool, paper, places):
+    results, gallery = places
+    tool.update(results, gallery)
+    paper.files["fig5.png"] = paper.files["fig4_exact.png"]
+    paper.files["fig4_exact.rst"] = b"Another finding.\n"
+    paper.publish()
+    assert tool.outdated(results, gallery) == [
+        "dump.fig4_exact: the caption has changed",
+        "dump.fig5: the picture is drawn differently",
+    ]
+    assert tool.update(results, gallery) == ["dump.fig5: refreshed"]
+    assert tool.outdated(results, gallery) == []
+
+
+def test_figures_that_come_and_go(tool, paper, places):
+    results, gallery = places
+    tool.update(results, gallery)
+    paper.manifest["entries"] = [e for e in paper.manifest["entries"] if e["id"] != "fig5"]
+    paper.figure("fig6", 1)
+    paper.publish()
+    assert tool.outdated(results, gallery) == [
+        "dump.fig6: is not in the gallery",
+        "dump.fig5: no figure has this name any more",
+    ]
+    assert tool.update(results, gallery) == [
+        "dump.fig6: added",
+        "dump.fig5: removed, no figure has this name",
+    ]
+    assert not (gallery / "dump/fig5.png").exists()
+
+
+def test_a_figure_with_nothing_in_it_does_not_replace_one_that_shows_something(tool, paper, places):
+    results, gallery = places
+    tool.update(results, gallery)
+    paper.files["fig5.csv"] = b"rate,eps,method,mean\n"
+    next(e for e in paper.manifest["entries"] if e["id"] == "fig5")["note"] = "Training is left out."
+    paper.publish()
+    before = written(gallery)
+    lines = tool.update(results, gallery)
+    assert lines == ["dump.fig5: nothing was drawn (Training is left out.); the picture that is there stays"]
+    assert written(gallery).keys() == before.keys()
+    assert written(gallery)["dump/fig5.png"] == before["dump/fig5.png"]
+    assert tool.outdated(results, gallery) == ["dump.fig5: cannot be compared: Training is left out."]
+
+
+def test_a_small_scale_is_refused(tool, tmp_path, places):
+    results, gallery = places
+    small = folder(results, "dump", "DUMP", scale="shortened")
+    small.figure("fig5", 1)
+    small.publish()
+    with pytest.raises(tool.GalleryError, match="small scale"):
+        tool.update(results, gallery)
+    assert not gallery.exists()
+
+
+@pytest.mark.parametrize("command", ["make", "check"])
+def test_without_results_it_says_what_to_do(tool, tmp_path, capsys, command):
+    assert tool.main([command, "--results", str(tmp_path), "--gallery", str(tmp_path / "gallery")]) == 2
+    assert "run `make all` first" in capsys.readouterr().err
+
+
+def test_the_command_line_says_whether_the_gallery_is_current(tool, paper, places, capsys):
+    where = ["--results", str(places[0]), "--gallery", str(places[1])]
+    assert tool.main(["check", *where]) == 1
+    assert "dump.fig5: is not in the gallery" in capsys.readouterr().err
+    assert tool.main(["make", *where]) == 0
+    assert tool.main(["check", *where]) == 0
+
+
+def test_damage_is_found(tool, paper, places):
+    results, gallery = places
+    tool.update(results, gallery)
+    (gallery / "dump/fig5.png").write_bytes(b"something else")
+    (gallery / "dump/fig4_exact.png").unlink()
+    (gallery / "dump/stray.png").write_bytes(b"")
+    assert tool.damaged(gallery) == [
+        "dump/fig4_exact.png is missing",
+        "dump/fig5.png is not the file that its index names",
+        "dump/stray.png is in no index",
+    ]
+    assert tool.update(results, gallery) == [
+        "dump.fig4_exact: refreshed",
+        "dump.fig5: refreshed",
+        "dump.stray: removed, no figure has this name",
+    ]
+
+
+def test_too_many_bytes_are_found(tool, paper, places, monkeypatch):
+    tool.update(*places)
+    monkeypatch.setattr(tool, "MOST_BYTES", 1_000)
+    assert [line for line in tool.damaged(places[1]) if "more than 1,000" in line]
+
+
+def test_the_gallery_of_the_repository_is_whole(tool):
+    """Whether it is that of the results says ``make release-check``, because it needs results at the papers' scale."""
+    assert tool.damaged(ROOT / "docs/gallery") == []

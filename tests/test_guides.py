@@ -1,0 +1,123 @@
+"""The code of the documentation's pages runs as it stands, and their files make what they say."""
+
+from __future__ import annotations
+
+import re
+import socket
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+from examples import RUN, with_output
+
+from pipeline_project import copy_of_project
+from shuffledp.datasets.preparation import prepare
+from shuffledp.protocols import conformance, get
+
+ROOT = Path(__file__).resolve().parents[1]
+PAGES = sorted((ROOT / "docs").rglob("*.md"))
+WITH_CODE = [page for page in PAGES if RUN.search(page.read_text(encoding="utf-8"))]
+#: Pages with code that does not run by itself, and why; tests below run it.
+ELSEWHERE = {"baselines.md": "methods of a class", "data.md": "needs prepared data"}
+
+
+def name_of(page: Path) -> str:
+    return page.relative_to(ROOT / "docs").as_posix()
+
+
+@pytest.mark.parametrize("page", WITH_CODE, ids=name_of)
+def test_code_runs(page, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    shown = with_output(page.read_text(encoding="utf-8"), name_of(page))
+    assert "```python run" not in shown
+    assert '```text title="prints"' in shown
+
+
+def test_no_code_is_left_out():
+    plain = {name_of(page) for page in PAGES if re.search(r"^```python$", page.read_text("utf-8"), re.M)}
+    assert plain == set(ELSEWHERE)
+    assert {"quickstart.md", "choosing.md", "guides/experiment.md"} <= {name_of(page) for page in WITH_CODE}
+
+
+def test_the_library_is_shown_in_ten_lines():
+    first = RUN.search((ROOT / "docs/quickstart.md").read_text(encoding="utf-8"))
+    assert len([line for line in first["code"].splitlines() if line.strip()]) <= 12  # imports included
+
+
+# -- a baseline of one's own --------------------------------------------------------------------------------------
+
+
+def test_the_methods_that_baselines_adds_belong_to_the_class_of_the_readme(tmp_path):
+    readme = (ROOT / "README.md").read_text(encoding="utf-8")
+    code = readme[readme.index("## Add your own baseline") :].split("```python\n")[1].split("```")[0]
+    page = (ROOT / "docs/baselines.md").read_text(encoding="utf-8")
+    methods = re.findall(r"^```python\n(.*?)^```$", page, re.M | re.S)
+    assert [re.search(r"def (\w+)", method)[1] for method in methods] == [
+        "sample_aggregate",
+        "expected_variance",
+    ]
+    indented = [
+        method if method.startswith("    ") else re.sub(r"(?m)^(?=.)", "    ", method) for method in methods
+    ]
+    (tmp_path / "half_budget.py").write_text(code + "\n" + "\n".join(indented))
+    found = get("frequency", f"{tmp_path}/half_budget.py:HalfBudget")
+    assert {"sample_aggregate", "expected_variance"} <= set(vars(found))
+    conformance.check_protocol(found, conformance.default_cases(found))
+
+
+# -- data ---------------------------------------------------------------------------------------------------------
+
+
+def test_the_code_of_the_data_page_gives_what_its_comments_say(tmp_path, monkeypatch):
+    def refused(*_: object, **__: object) -> None:
+        raise OSError("the test has no network")
+
+    monkeypatch.setattr(socket.socket, "connect", refused)
+    monkeypatch.setattr(socket, "getaddrinfo", refused)
+    monkeypatch.chdir(tmp_path)
+    raw, prepared = Path("data/raw"), Path("data/prepared")
+    for name in ("adult", "ipums", "msnbc"):  # from the summaries, which have these counts exactly
+        prepare(name, raw_dir=raw, output_dir=prepared, progress=False, say=lambda _: None)
+    code = re.search(r"^```python\n(.*?)^```$", (ROOT / "docs/data.md").read_text("utf-8"), re.M | re.S)[1]
+    names: dict[str, object] = {}
+    lines = code.splitlines()
+    exec("\n".join(line for line in lines if line.startswith("from ")), names)
+    women_and_men, birthplaces, sizes = (eval(line, names) for line in lines if line.startswith("load("))
+    assert women_and_men.tolist() == [16192, 32650]
+    assert birthplaces.shape == (900,)
+    assert sizes.shape == (17,)
+    assert np.all(sizes > 0)
+
+
+# -- an experiment of one's own -----------------------------------------------------------------------------------
+
+
+def saved_files(text: str) -> dict[str, str]:
+    """Files that a page asks to be saved, by path."""
+    return dict(re.findall(r"Save this\s+as `([^`]+)`:\n\n```\w+\n(.*?)^```$", text, re.M | re.S))
+
+
+@pytest.mark.pipeline
+def test_the_experiment_of_the_guide_runs_as_written(tmp_path):
+    text = (ROOT / "docs/guides/experiment.md").read_text(encoding="utf-8")
+    files = saved_files(text)
+    assert len(files) == 4
+    project = copy_of_project(tmp_path)
+    for path, content in files.items():
+        (tmp_path / path).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / path).write_text(content)
+    commands = re.search(r"## 4. Run\n\n```sh\n(.*?)^```", text, re.M | re.S)[1].splitlines()
+    assert [command.split()[0] for command in commands] == ["shuffledp", "snakemake"]
+    check = [str(Path(sys.executable).with_name("shuffledp")), *commands[0].split()[1:]]
+    done = subprocess.run(
+        check, cwd=tmp_path, env=project.environment(), capture_output=True, text=True, check=False
+    )
+    assert "growth: 3 methods" in done.stdout, done.stderr
+    assert commands[1].split()[1:3] == ["--cores", "all"]
+    output = project.succeeds(*commands[1].split()[3:])
+    assert project.jobs_of(output) == {"local", "amplified", "random_checkin"}
+    assert (tmp_path / "results/my_study/index.html").exists()
+    caption = (tmp_path / "results/my_study/figures/my_study/error_exact.rst").read_text()
+    assert re.search(r"LOCAL has \S+ to \S+ times the error\s+of AMPLIFIED", caption)

@@ -1,0 +1,309 @@
+"""What the documentation is built with: links, formulas, code that is run, notebooks, the gallery and the reference.
+
+The built site itself is checked by ``make docs-check``, because it needs packages that tests do not.
+"""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+import json
+import re
+from pathlib import Path
+
+import pytest
+import yaml
+from examples import with_output
+from formulas import FormulaError, with_mathml
+from gallery_pages import NONE_YET, GalleryError, overview, paper_page
+from links import Site, relinked
+from markup import as_markdown
+from notebook_pages import NotebookError, notebook_page
+from reference import GROUPS, group_page, groups, list_of_names, protocols_by_trust, public_names
+
+from shuffledp.protocols.registry import available
+from shuffledp.tasks import TASK_KINDS
+
+ROOT = Path(__file__).resolve().parents[1]
+
+# -- links --------------------------------------------------------------------------------------------------------
+
+SITE = Site(
+    {
+        "docs/data.md": "data.md",
+        "docs/theory/index.md": "theory/index.md",
+        "docs/images/a.png": "images/a.png",
+        "CHANGELOG.md": "changelog.md",
+        "notebooks/tour.ipynb": "notebooks/tour.md",
+    },
+    lambda path: path in {"config/config.yaml", "src/shuffledp", "docs/images/raw.svg"},
+)
+
+
+@pytest.mark.parametrize(
+    ("text", "source", "page", "shown"),
+    [
+        ("[x](data.md#a)", "docs/index.md", "index.md", "[x](data.md#a)"),
+        ("[x](../data.md)", "docs/theory/index.md", "theory/index.md", "[x](../data.md)"),
+        ("[x](../CHANGELOG.md)", "docs/index.md", "index.md", "[x](changelog.md)"),
+        ("[x](../../CHANGELOG.md#u)", "docs/theory/index.md", "theory/index.md", "[x](../changelog.md#u)"),
+        ("[x](docs/data.md)", "CHANGELOG.md", "changelog.md", "[x](data.md)"),
+        ("![x](images/a.png)", "docs/index.md", "index.md", "![x](images/a.png)"),
+        ("[x](tour.ipynb)", "notebooks/tour.ipynb", "notebooks/tour.md", "[x](tour.md)"),
+        ("[the settings](../config/config.yaml)", "docs/a.md", "a.md", "the settings (`config/config.yaml`)"),
+        ("[`config.yaml`](../config/config.yaml)", "docs/a.md", "a.md", "`config.yaml`"),
+        ("[x](https://e.org/a.md), [y](#here)", "docs/a.md", "a.md", "[x](https://e.org/a.md), [y](#here)"),
+        (
+            "```\n[x](nowhere.md)\n```\n[y](data.md)",
+            "docs/a.md",
+            "a.md",
+            "```\n[x](nowhere.md)\n```\n[y](data.md)",
+        ),
+    ],
+)
+def test_links_lead_to_pages_and_what_has_none_is_named(text, source, page, shown):
+    assert relinked(text, source, page, SITE) == (shown, [])
+
+
+@pytest.mark.parametrize(
+    "text", ["[x](nowhere.md)", "[a [b] c](nowhere.md)", "![x](nowhere.md)", "![x](images/raw.svg)"]
+)
+def test_links_that_lead_nowhere_are_found(text):
+    shown, dead = relinked(text, "docs/a.md", "a.md", SITE)
+    assert shown == text
+    assert dead == [re.search(r"\((.*)\)", text)[1]]
+
+
+# -- formulas -----------------------------------------------------------------------------------------------------
+
+
+def known(latex: str, display: str) -> str:
+    """Stand for the converter: shows commands that it does not know, as that does."""
+    return f"<math display='{display}'><mi>{latex}</mi></math>"
+
+
+def test_marked_formulas_are_translated_and_nothing_else():
+    page = '<p>a <span class="arithmatex">\\(x &lt; y\\)</span></p>'
+    page += '<div class="arithmatex">\\[z\\]</div><code>\\(q\\)</code>'
+    assert with_mathml(page, known) == (
+        "<p>a <math display='inline'><mi>x < y</mi></math></p>"
+        "<div class=\"formula\"><math display='block'><mi>z</mi></math></div><code>\\(q\\)</code>"
+    )
+
+
+def test_a_formula_with_an_unknown_command_stops_the_build():
+    with pytest.raises(FormulaError, match=r"\\nonsense, which is not known"):
+        with_mathml('<span class="arithmatex">\\(\\nonsense\\)</span>', known)
+
+
+def test_a_formula_that_cannot_be_read_stops_the_build():
+    def broken(latex: str, display: str) -> str:
+        raise IndexError("no closing brace")
+
+    with pytest.raises(FormulaError, match=r"cannot translate the formula 'x_'.*no closing brace"):
+        with_mathml('<span class="arithmatex">\\(x_\\)</span>', broken)
+
+
+# -- code ---------------------------------------------------------------------------------------------------------
+
+
+def test_code_is_run_in_one_namespace_and_shown_with_what_it_prints():
+    text = "A\n\n```python run\nx = 2\n```\n\n```python run\nprint(x + 1)\n```\n\n```python\nnever()\n```\n"
+    assert with_output(text, "p") == (
+        'A\n\n```python\nx = 2\n```\n\n```python\nprint(x + 1)\n```\n\n```text title="prints"\n3\n```\n\n'
+        "```python\nnever()\n```\n"
+    )
+
+
+def test_code_that_fails_stops_the_build_and_names_page_and_line():
+    with pytest.raises(ZeroDivisionError) as raised:
+        with_output("A\n\n```python run\nx = 1\ny = 1 / 0\n```\n", "guide.md")
+    last = raised.traceback[-1]
+    assert (str(last.path).rpartition("/")[2], last.lineno + 1) == ("guide.md", 5)
+
+
+# -- notebooks ----------------------------------------------------------------------------------------------------
+
+
+def stored(path: Path, code: str, outputs: list[object]) -> Path:
+    cells = [
+        {"cell_type": "markdown", "id": "title", "source": ["# A title\n", "text"]},
+        {"cell_type": "code", "id": "figure", "source": [code], "outputs": outputs},
+    ]
+    path.write_text(json.dumps({"cells": cells}))
+    return path
+
+
+def test_a_notebook_becomes_a_page(tmp_path):
+    written = stored(tmp_path / "tour.ipynb", "show()", [])
+    outputs = [
+        {"output_type": "stream", "name": "stdout", "text": ["one\n", "two\n"]},
+        {
+            "output_type": "display_data",
+            "data": {"image/png": base64.b64encode(b"PNG").decode(), "text/plain": "Figure"},
+        },
+        {
+            "output_type": "display_data",
+            "data": {
+                "text/html": [
+                    "<div>\n<style scoped>x</style>\n",
+                    '<table border="1">\n\n<tr></tr></table></div>',
+                ]
+            },
+        },
+        {"output_type": "execute_result", "data": {"text/plain": ["42"]}},
+    ]
+    page = notebook_page(written, stored(tmp_path / "executed.ipynb", "show()", outputs))
+    assert page.pictures == {"tour-figure-1.png": b"PNG"}
+    assert page.text == (
+        "# A title\ntext\n\n```python\nshow()\n```\n\n```text\none\ntwo\n```\n\n"
+        "![Figure of the cell figure](tour-figure-1.png)\n\n"
+        '<div class="output">\n<div>\n<table>\n<tr></tr></table></div>\n</div>\n\n```text\n42\n```\n'
+    )
+
+
+def test_a_notebook_has_to_be_run_as_it_stands(tmp_path):
+    written = stored(tmp_path / "tour.ipynb", "show()", [])
+    with pytest.raises(NotebookError, match="does not exist: run `make notebooks`"):
+        notebook_page(written, tmp_path / "none.ipynb")
+    with pytest.raises(NotebookError, match="a run of other cells"):
+        notebook_page(written, stored(tmp_path / "executed.ipynb", "show(1)", []))
+
+
+# -- gallery ------------------------------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def gallery(tmp_path):
+    (tmp_path / "dump").mkdir()
+    (tmp_path / "dump/fig4_exact.png").write_bytes(b"picture")
+    figure = {
+        "id": "fig4_exact",
+        "drawing": "fig4",
+        "reproduces": "the paper's Fig. 4",
+        "title": "Error (accounting: exact)",
+        "alt": "error < 1",
+        "caption": "What one *sees*.\n\nThe rest.",
+        "note": "",
+        "table": "1" * 64,
+        "source": "2" * 64,
+        "file": hashlib.sha256(b"picture").hexdigest(),
+    }
+    (tmp_path / "dump.json").write_text(json.dumps({"paper": {}, "figures": [figure]}))
+    return tmp_path
+
+
+def test_a_picture_stands_with_its_finding_its_caption_and_its_digests(gallery):
+    page = paper_page("dump", "DUMP", gallery)
+    assert page.startswith("# DUMP\n")
+    assert "## Error { #fig4 }\n\nReproduces the paper's Fig. 4." in page
+    assert '<img src="dump/fig4_exact.png" alt="error &lt; 1" loading="lazy">' in page
+    assert "<figcaption><p>What one <em>sees</em>.</p></figcaption>" in page
+    assert "<p>The rest.</p>" in page
+    assert "1" * 64 in page
+    assert overview({"dump": "DUMP", "other": "Other"}, gallery).splitlines()[2:] == [
+        "| [DUMP](dump.md) | 1 |",
+        "| [Other](other.md) | 0 |",
+    ]
+
+
+def test_without_pictures_the_page_says_so(tmp_path):
+    assert NONE_YET in paper_page("dump", "DUMP", tmp_path)
+
+
+@pytest.mark.parametrize("content", [b"another picture", None])
+def test_a_picture_that_is_not_the_one_described_stops_the_build(gallery, content):
+    path = gallery / "dump/fig4_exact.png"
+    path.unlink() if content is None else path.write_bytes(content)
+    with pytest.raises(GalleryError, match="run `make gallery`"):
+        paper_page("dump", "DUMP", gallery)
+
+
+# -- reference ----------------------------------------------------------------------------------------------------
+
+DOORS = ["accounting", "populations", "protocols", "protocols.conformance", "tasks"]
+
+
+@pytest.mark.parametrize("door", [f"shuffledp.{name}" for name in DOORS])
+def test_every_public_name_has_one_place(door):
+    listed = [name for group in groups() if group.door == door for name in group.names]
+    assert len(listed) == len(set(listed))
+    assert set(listed) == set(public_names(door))
+    assert len(listed) > 5
+
+
+def test_tasks_offers_what_it_defines_and_not_what_it_imports():
+    names = public_names("shuffledp.tasks")
+    assert {"Budget", "Frequency", "METRICS", "expected_metric"} <= set(names)
+    assert not {"np", "dataclass", "Mapping", "_flat"} & set(names)
+
+
+def test_names_of_accounting_are_grouped_by_package():
+    by_page = {group.page: group.names for group in groups()}
+    assert [page for page in by_page if "accounting" in page] == [
+        f"api/accounting_{key}.md" for key in GROUPS
+    ]
+    assert "clone_delta" in by_page["api/accounting_random_population.md"]
+    assert "ClonesProfile" in by_page["api/accounting_general.md"]
+    assert "Infeasible" in by_page["api/accounting_general.md"]
+    assert "solh_mse" in by_page["api/accounting_utility.md"]
+
+
+def test_pages_ask_for_every_name_and_the_list_has_a_line_for_each():
+    everything = list_of_names(groups())
+    for group in groups():
+        assert re.findall(r"^::: (\S+)$", group_page(group), re.M) == [
+            f"{group.door}.{n}" for n in group.names
+        ]
+        for name in group.names:
+            assert re.search(
+                rf"^\| \[`{name}`\]\(\S+#{re.escape(group.door)}\.{name}\) \| \S.* \|$", everything, re.M
+            )
+
+
+def test_every_protocol_stands_under_its_trust():
+    rows = protocols_by_trust().splitlines()[2:]
+    assert len(rows) == sum(len(available(kind)) for kind in TASK_KINDS)
+    trusts = [row.split("|")[1].strip() for row in rows]
+    assert trusts == sorted(trusts, key=lambda trust: trust.strip("`"))
+    page = (ROOT / "docs/trust.md").read_text(encoding="utf-8")
+    assert all(f"| {trust} |" in page for trust in set(trusts))
+
+
+@pytest.mark.parametrize(
+    ("docstring", "markdown"),
+    [
+        ("See :func:`~shuffledp.a.b` and :class:`C`.", "See `b` and `C`."),
+        (
+            "Is\n\n    .. math:: a\n              = b\n\n    with more",
+            "Is\n\n    $$\n    a = b\n    $$\n\n    with more",
+        ),
+        ("Order :math:`k \\ge 2`", "Order $k \\ge 2$"),
+    ],
+)
+def test_docstrings_become_markdown(docstring, markdown):
+    assert as_markdown(docstring) == markdown
+
+
+# -- navigation ---------------------------------------------------------------------------------------------------
+
+
+def listed(nav: object) -> list[str]:
+    """Pages of a navigation, at any depth."""
+    if isinstance(nav, str):
+        return [nav]
+    parts = nav.values() if isinstance(nav, dict) else nav
+    return [page for part in parts for page in listed(part)]
+
+
+def test_every_page_is_in_the_navigation_and_loads_nothing_from_elsewhere():
+    config = yaml.safe_load((ROOT / "mkdocs.yml").read_text(encoding="utf-8"))
+    pages = listed(config["nav"])
+    own = {p.relative_to(ROOT / "docs").as_posix() for p in (ROOT / "docs").rglob("*.md")}
+    assert len(pages) == len(set(pages))
+    assert own <= set(pages)
+    assert {group.page for group in groups()} <= set(pages)
+    assert {f"notebooks/{p.stem}.md" for p in (ROOT / "notebooks").glob("*.ipynb")} <= set(pages)
+    assert config["theme"]["font"] is False
+    assert config["extra"]["polyfills"] == ["assets/iframe-worker.js"]
+    assert not re.search(r"https?://", (ROOT / "mkdocs.yml").read_text(encoding="utf-8"))

@@ -1,0 +1,282 @@
+"""The gallery of the documentation: small pictures of the papers' figures, kept in the repository.
+
+    python tools/gallery.py make      bring docs/gallery/ up to date with results/: ``make gallery``
+    python tools/gallery.py check     say whether it is: ``make release-check``
+
+Each picture stands in ``docs/gallery/<paper>/`` and has an entry in ``docs/gallery/<paper>.json``: its caption, and the
+sha256 of the table that it shows, of the picture that it was made from, and of itself. Only figures at the papers' own
+scale are taken, and only what has changed is written.
+"""
+
+from __future__ import annotations
+
+import argparse
+import hashlib
+import io
+import json
+import sys
+from collections.abc import Iterator, Mapping
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any
+
+from PIL import Image
+
+from shuffledp.pages.manifest import MANIFEST, Entry, read
+from shuffledp.storage import IntegrityError, sha256_of, write_atomically
+
+ROOT = Path(__file__).resolve().parent.parent
+COLORS = 64  # lines, markers and their smoothed edges; measured on all figures, more cannot be told apart
+MOST_BYTES = 6_000_000
+
+
+class GalleryError(RuntimeError):
+    """The results are not what a gallery can be made from."""
+
+
+@dataclass(frozen=True)
+class Picture:
+    """An entry of the gallery; digests are sha256 in hexadecimal digits."""
+
+    id: str
+    drawing: str
+    reproduces: str
+    title: str
+    alt: str
+    caption: str
+    note: str
+    table: str
+    source: str
+    file: str
+
+
+@dataclass(frozen=True)
+class Candidate:
+    """A figure of a run: its entry in the manifest, the drawing it belongs to, and whether anything was drawn."""
+
+    entry: Entry
+    drawing: str
+
+    @property
+    def empty(self) -> bool:
+        """Whether its table has a header and no rows: there is nothing to see."""
+        return len(self.entry.files["csv"].read_text(encoding="utf-8").splitlines()) < 2
+
+    def digests(self) -> tuple[str, str]:
+        """Of the table and of the picture."""
+        return sha256_of(self.entry.files["csv"]), sha256_of(self.entry.files["png"])
+
+
+@dataclass(frozen=True)
+class DrawnFigures:
+    """What a run drew for a paper."""
+
+    paper: Mapping[str, Any]
+    figures: tuple[Candidate, ...]
+
+
+def figures_of(folder: Path) -> DrawnFigures:
+    """Read the figures of a paper, in the order of its page.
+
+    Raises
+    ------
+    IntegrityError, ManifestError
+        If a file is missing or damaged.
+    GalleryError
+        If they were not drawn at the papers' scale.
+    """
+    drawn = read(folder)
+    if drawn.run.scale != "paper":
+        raise GalleryError(f"{folder} was drawn at a small scale; the gallery shows what `make all` draws.")
+    manifest = json.loads((folder / MANIFEST).read_text(encoding="utf-8"))
+    drawings = {entry["id"]: entry["drawing"] for entry in manifest["entries"]}
+    figures = tuple(Candidate(e, drawings[e.id]) for e in drawn.entries if e.kind == "figure")
+    paper = {key: manifest["paper"][key] for key in ("key", "title", "citation", "doi")}
+    return DrawnFigures(paper, figures)
+
+
+def papers_in(results: Path) -> list[Path]:
+    """Folders of figures, by paper.
+
+    Raises
+    ------
+    GalleryError
+        If there are none.
+    """
+    found = sorted(path.parent for path in (results / "figures").glob(f"*/{MANIFEST}"))
+    if not found:
+        raise GalleryError(f"{results} has no figures: run `make all` first.")
+    return found
+
+
+def small(png: bytes) -> bytes:
+    """Return a picture with few colors, at its own size."""
+    sink = io.BytesIO()
+    with Image.open(io.BytesIO(png)) as picture:
+        few = picture.convert("RGB").quantize(
+            COLORS, method=Image.Quantize.MEDIANCUT, dither=Image.Dither.NONE
+        )
+    few.save(sink, "PNG", optimize=True)
+    return sink.getvalue()
+
+
+def index_of(gallery: Path, paper: str) -> dict[str, Picture]:
+    """Read the entries of a paper by id; none if it has no index yet."""
+    path = gallery / f"{paper}.json"
+    if not path.exists():
+        return {}
+    return {e["id"]: Picture(**e) for e in json.loads(path.read_text(encoding="utf-8"))["figures"]}
+
+
+def _picture(candidate: Candidate, file: str) -> Picture:
+    entry = candidate.entry
+    table, source = candidate.digests()
+    caption = entry.caption.read_text(encoding="utf-8").strip()
+    return Picture(
+        id=entry.id,
+        drawing=candidate.drawing,
+        reproduces=dict(entry.settings).get("reproduces", ""),
+        title=entry.title,
+        alt=entry.alt,
+        caption=caption,
+        note=entry.note,
+        table=table,
+        source=source,
+        file=file,
+    )
+
+
+def _update_paper(drawn: DrawnFigures, gallery: Path) -> Iterator[str]:
+    key = drawn.paper["key"]
+    old, new = index_of(gallery, key), {}
+    for figure in drawn.figures:
+        name, before = figure.entry.id, old.get(figure.entry.id)
+        if figure.empty:
+            yield f"{key}.{name}: nothing was drawn ({figure.entry.note or 'its table is empty'}); " + (
+                "left out" if before is None else "the picture that is there stays"
+            )
+            if before is not None:
+                new[name] = before
+            continue
+        path = gallery / key / f"{name}.png"
+        kept = before is not None and path.exists() and sha256_of(path) == before.file
+        if before is not None and kept and (before.table, before.source) == figure.digests():
+            new[name] = _picture(figure, before.file)  # a caption may have changed
+            continue
+        content = small(figure.entry.files["png"].read_bytes())
+        write_atomically(path, content)
+        new[name] = _picture(figure, hashlib.sha256(content).hexdigest())
+        yield f"{key}.{name}: " + ("added" if before is None else "refreshed")
+    index = {"paper": dict(drawn.paper), "figures": [asdict(picture) for picture in new.values()]}
+    content = (json.dumps(index, indent=1, ensure_ascii=False) + "\n").encode()
+    if new or old:
+        write_atomically(gallery / f"{key}.json", content)
+    for path in sorted((gallery / key).glob("*.png")):
+        if path.stem not in new:
+            path.unlink()
+            yield f"{key}.{path.stem}: removed, no figure has this name"
+
+
+def update(results: Path, gallery: Path) -> list[str]:
+    """Bring the gallery up to date with the results.
+
+    Parameters
+    ----------
+    results : Path
+        Of a run at the papers' scale.
+    gallery : Path
+        ``docs/gallery``.
+
+    Returns
+    -------
+    list of str
+        What was done, a line each; nothing where all pictures are those of the results.
+
+    Raises
+    ------
+    GalleryError, IntegrityError, ManifestError
+        If the results are missing, damaged or of another scale.
+    """
+    said = []
+    for folder in papers_in(results):
+        said += list(_update_paper(figures_of(folder), gallery))
+    return said
+
+
+def damaged(gallery: Path) -> list[str]:
+    """Say what is wrong with the gallery itself: files that are missing, changed or not listed."""
+    wrong, listed, total = [], set(), 0
+    for index in sorted(gallery.glob("*.json")):
+        for picture in index_of(gallery, index.stem).values():
+            path = gallery / index.stem / f"{picture.id}.png"
+            listed.add(path)
+            if not path.exists():
+                wrong.append(f"{path.relative_to(gallery)} is missing")
+            elif sha256_of(path) != picture.file:
+                wrong.append(f"{path.relative_to(gallery)} is not the file that its index names")
+    for path in sorted(gallery.glob("*/*.png")):
+        total += path.stat().st_size
+        if path not in listed:
+            wrong.append(f"{path.relative_to(gallery)} is in no index")
+    if total > MOST_BYTES:
+        wrong.append(f"the pictures have {total:,} bytes, more than {MOST_BYTES:,}")
+    return wrong
+
+
+def outdated(results: Path, gallery: Path) -> list[str]:
+    """Say how the gallery differs from the results, a line for each figure that does.
+
+    Raises
+    ------
+    GalleryError, IntegrityError, ManifestError
+        As `update`.
+    """
+    wrong = []
+    for folder in papers_in(results):
+        listed, figures = index_of(gallery, folder.name), figures_of(folder).figures
+        for figure in figures:
+            name, before = f"{folder.name}.{figure.entry.id}", listed.pop(figure.entry.id, None)
+            if figure.empty:
+                if before is not None:
+                    wrong.append(f"{name}: cannot be compared: {figure.entry.note or 'its table is empty'}")
+                continue
+            if before is None:
+                wrong.append(f"{name}: is not in the gallery")
+                continue
+            table, source = figure.digests()
+            caption = figure.entry.caption.read_text(encoding="utf-8").strip()
+            if before.table != table:
+                wrong.append(f"{name}: the numbers have changed")
+            elif before.source != source:
+                wrong.append(f"{name}: the picture is drawn differently")
+            elif before.caption != caption:
+                wrong.append(f"{name}: the caption has changed")
+        wrong += [f"{folder.name}.{name}: no figure has this name any more" for name in listed]
+    return wrong
+
+
+def main(arguments: list[str] | None = None) -> int:
+    """Run the command line; 0 if all is well."""
+    parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
+    parser.add_argument("command", choices=["make", "check"])
+    parser.add_argument("--results", type=Path, default=ROOT / "results")
+    parser.add_argument("--gallery", type=Path, default=ROOT / "docs/gallery")
+    given = parser.parse_args(arguments)
+    try:
+        if given.command == "make":
+            lines = update(given.results, given.gallery)
+            print("\n".join(lines) or "The gallery is that of the results.")
+            return 0
+        lines = damaged(given.gallery) + outdated(given.results, given.gallery)
+    except (GalleryError, IntegrityError, ValueError) as error:
+        print(f"Gallery: {error}", file=sys.stderr)
+        return 2
+    if lines:
+        print("\n".join(["The gallery is not current; `make gallery` makes it so:", *lines]), file=sys.stderr)
+        return 1
+    print("The gallery is that of the results.")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
