@@ -18,6 +18,7 @@ ELSEWHERE = {
     "notebooks": "notebooks/",
     "pipeline": "Snakefile and workflow/",
     "accounting/test_docstrings.py": "docstrings of shuffledp.accounting",
+    "test_config_schema.py": "tools/config_schema.py",
     "test_documents.py": "README.md, CONTRIBUTING.md, CHANGELOG.md and docs/",
     "test_environment.py": "Makefile, locks and environment.yml",
     "test_layers.py": "imports, by docs/architecture.md",
