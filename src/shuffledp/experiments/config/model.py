@@ -21,6 +21,7 @@ from pydantic import (
     StrictInt,
     StrictStr,
     Tag,
+    WithJsonSchema,
     model_validator,
 )
 from pydantic_core import PydanticCustomError
@@ -83,7 +84,7 @@ def _among(known: Sequence[str]) -> BeforeValidator:
             raise _mistake(one_of(value, list(known)))
         return value
 
-    return BeforeValidator(check)
+    return BeforeValidator(check, json_schema_input_type=Literal[tuple(known)])
 
 
 def _grid_value(value: Any) -> Any:
@@ -105,10 +106,15 @@ Quantity = Annotated[StrictStr, Field(pattern=r"^(parameters\.)?[a-z0-9_]+$")]
 Caption = Annotated[StrictStr, Field(pattern=r"^[a-z0-9_]+\.rst$")]
 DrawingName = Annotated[StrictStr, Field(pattern=r"^[a-z0-9_]+\.[a-z0-9_]+$")]
 T = TypeVar("T")
-Distinct = Annotated[list[T], Field(min_length=1), AfterValidator(_distinct)]
+Distinct = Annotated[
+    list[T], Field(min_length=1, json_schema_extra={"uniqueItems": True}), AfterValidator(_distinct)
+]
 Some = Annotated[dict[Id, T], Field(min_length=1)]
 Accounting = Literal["printed", "simplified", "corrected", "exact"]
-Grid = dict[Id, Distinct[Annotated[Any, AfterValidator(_grid_value)]]]
+GridValue = Annotated[
+    Any, AfterValidator(_grid_value), WithJsonSchema({"type": ["number", "string", "boolean"]})
+]
+Grid = dict[Id, Distinct[GridValue]]
 
 
 def _number_or_list(value: Any) -> str:
@@ -562,7 +568,10 @@ class RunFile(Concept):
     results: Text
     data: DataPolicy
     formats: Annotated[
-        list[Literal["png", "pdf", "svg"]], AfterValidator(_distinct), AfterValidator(_with_png)
+        list[Literal["png", "pdf", "svg"]],
+        Field(json_schema_extra={"uniqueItems": True, "contains": {"const": "png"}}),
+        AfterValidator(_distinct),
+        AfterValidator(_with_png),
     ]
     baselines: Text
     overrides: dict[str, dict[str, Any]]

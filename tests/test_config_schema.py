@@ -1,0 +1,159 @@
+"""config/schema/*.json are current, accept the files of the project, and refuse nothing that the grammar accepts."""
+
+import copy
+import importlib.util
+import json
+from collections import defaultdict
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+import yaml
+from jsonschema import Draft202012Validator
+
+from shuffledp.experiments.config.errors import ConfigurationError, first_error
+from shuffledp.experiments.config.experiments import check_paper
+from shuffledp.experiments.config.model import BaselineFile, RunFile
+
+ROOT = Path(__file__).resolve().parent.parent
+PAPERS = sorted((ROOT / "config/experiments").glob("*.yaml"))
+ODD = (None, -1, 0, 2.5, "odd", True, [], {}, [1, 1], {"odd": 1}, "$odd")
+BASELINE = {
+    "task": "frequency",
+    "methods": {"mine": {"protocol": "mine.py:Mine", "accounting": ["exact"], "options": {"a": 1}}},
+    "figures": ["random_population.fig4"],
+}
+
+
+def tool() -> Any:
+    spec = importlib.util.spec_from_file_location("config_schema", ROOT / "tools/config_schema.py")
+    assert spec is not None and spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+def validator(name: str) -> Draft202012Validator:
+    schema = json.loads((ROOT / f"config/schema/{name}.json").read_text())
+    Draft202012Validator.check_schema(schema)
+    return Draft202012Validator(schema)
+
+
+def read(path: Path) -> Any:
+    return yaml.safe_load(path.read_text())
+
+
+def problems(name: str, content: Any) -> list[str]:
+    return [f"{list(e.absolute_path)}: {e.message}" for e in validator(name).iter_errors(content)]
+
+
+def test_the_schemas_are_what_their_tool_writes():
+    assert {path.name: path.read_text() for path in (ROOT / "config/schema").iterdir()} == tool().texts()
+
+
+def test_the_files_of_the_project_are_accepted():
+    for path in PAPERS:
+        assert problems("experiments", read(path)) == [], path.name
+    assert problems("config", read(ROOT / "config/config.yaml")) == []
+    assert problems("configfile", read(ROOT / "config/quick.yaml")) == []
+    assert problems("baselines", BASELINE) == []
+
+
+def test_every_paper_and_every_kind_of_file_has_a_schema_that_its_first_line_names():
+    for file, name in (("config.yaml", "config"), ("quick.yaml", "configfile")):
+        first = (ROOT / "config" / file).read_text().splitlines()[0]
+        assert first == f"# yaml-language-server: $schema=schema/{name}.json"
+
+
+@pytest.mark.parametrize(
+    ("place", "value"),
+    [
+        (("experiments", "domains", "populaton"), {"users": 10}),
+        (("experiments", "domains", "population", "user"), 10),
+        (("experiments", "domains", "population"), {"law": "binomal", "trials": 3, "rate": 0.5}),
+        (("experiments", "domains", "population"), {"law": "binomial", "trials": 3, "mean": 0.5}),
+        (("experiments", "domains", "task", "kind"), "frequencies"),
+        (("experiments", "domains", "task", "domain_size"), 1),
+        (("experiments", "domains", "data"), {"name": "ipums", "column": "no_such_column"}),
+        (("experiments", "domains", "budget", "delta"), 1.5),
+        (("experiments", "domains", "budget", "delta"), None),
+        (("experiments", "domains", "accounting"), ["exactly"]),
+        (("experiments", "domains", "repeats"), "many"),
+        (("experiments", "domains", "grid", "eps"), 0.5),
+        (("experiments", "domains", "grid", "eps"), [0.5, 0.5]),
+        (("experiments", "domains", "methods", "pure_dump", "protcol"), "pure_dump"),
+        (("experiments", "domains", "methods", "Pure"), {}),
+        (("figures", "fig2", "x_scale"), "ln"),
+        (("figures", "fig2", "caption"), "fig3.txt"),
+        (("paper", "doi"), "doi:1"),
+    ],
+)
+def test_a_planted_mistake_is_refused_where_it_stands(place, value):
+    content = read(ROOT / "config/experiments/dump.yaml")
+    assert problems("experiments", planted(content, place, value)) != []
+
+
+def test_mistakes_in_the_other_files_are_refused():
+    config = read(ROOT / "config/config.yaml")
+    for change in ({"seeds": 1}, {"formats": ["pdf"]}, {"overrides": {"dump.domains": {"repeat": 1}}}):
+        assert problems("config", {**config, **change}) != []
+        assert problems("configfile", change) != []
+    assert problems("config", {}) != [] and problems("configfile", {}) == []
+    assert problems("configfile", {"overrides": {"shuffle_gaussian.training.sgd": {"grid": {}}}}) != []
+    assert problems("baselines", {**BASELINE, "task": "frequencies"}) != []
+    assert problems("baselines", {**BASELINE, "figures": "some"}) != []
+
+
+def planted(content: Any, place: tuple[Any, ...], value: Any) -> Any:
+    changed = copy.deepcopy(content)
+    part = changed
+    for key in place[:-1]:
+        part = part[key]
+    part[place[-1]] = value
+    return changed
+
+
+def places(content: Any, here: tuple[Any, ...] = ()) -> Iterator[tuple[Any, ...]]:
+    for key, value in content.items() if isinstance(content, dict) else enumerate(content):
+        yield (*here, key)
+        if isinstance(value, dict | list):
+            yield from places(value, (*here, key))
+    if isinstance(content, dict):
+        yield (*here, "odd")
+
+
+def grammar_refuses(key: str, content: Any) -> bool:
+    try:
+        check_paper(key, content, {}, defaultdict(dict))
+    except ConfigurationError:
+        return True
+    return False
+
+
+def test_nothing_is_refused_that_the_grammar_accepts():
+    # Places and values at random, and always all of a small file; the converse cannot hold: values of grids.
+    rng = np.random.default_rng(1)
+    caught = 0
+    for path in PAPERS:
+        content = read(path)
+        if "training" in content:  # grids take rounds from there before the grammar sees them
+            continue
+        check = validator("experiments")
+        everywhere = list(places(content))
+        for at in rng.choice(len(everywhere), 25, replace=False):
+            changed = planted(content, everywhere[at], ODD[rng.integers(len(ODD))])
+            if not check.is_valid(changed):
+                caught += 1
+                assert grammar_refuses(path.stem, changed), everywhere[at]
+    assert caught > 25
+    for name, grammar, content in (
+        ("config", RunFile, read(ROOT / "config/config.yaml")),
+        ("baselines", BaselineFile, BASELINE),
+    ):
+        for place in places(content):
+            for odd in ODD:
+                changed = planted(content, place, odd)
+                if problems(name, changed):
+                    assert first_error(changed, grammar) is not None or place[0] == "overrides", (place, odd)

@@ -1,0 +1,181 @@
+"""Write config/schema/*.json, JSON schemas for editors, from the grammar of the configuration; a test compares.
+
+They refuse what is wrong in a file by itself: unknown and missing keys, wrong types, numbers out of range. What depends
+on the values of a grid or on other files is checked by `shuffledp check` only, which is what counts.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Any, get_args
+
+from pydantic import TypeAdapter
+
+from shuffledp.experiments.config import model
+
+ROOT = Path(__file__).resolve().parent.parent
+FOLDER = ROOT / "config/schema"
+#: What the schemas are of: by name, the class and a description for editors.
+FILES = {
+    "experiments": (
+        model.PaperFile,
+        "config/experiments/<paper>.yaml: the experiments and drawings of a paper",
+    ),
+    "baselines": (model.BaselineFile, "config/baselines/<any name>.yaml: methods of your own"),
+    "config": (model.RunFile, "config/config.yaml: what a run computes"),
+    "configfile": (model.RunFile, "A file for --configfile, which is laid over config/config.yaml"),
+}
+#: Unions of concepts, and the key that says which of them a mapping is.
+UNIONS = {"law": model.Population, "name": model.Data}
+VARIABLE = {"$ref": "#/$defs/GridVariable"}
+#: Parts of a file that are not resolved: what a grid lists are its values.
+_UNRESOLVED = ("grid",)
+
+
+def schema(name: str) -> dict[str, Any]:
+    """The schema of one kind of file."""
+    grammar, description = FILES[name]
+    raw = TypeAdapter(grammar).json_schema()
+    definitions: dict[str, Any] = raw.pop("$defs", {})
+    definitions["GridVariable"] = {
+        "type": "string",
+        "pattern": r"^\$[a-z0-9_]+$",
+        "description": "A variable of the grid.",
+    }
+    for tag, concept, key in _tags():
+        if concept in definitions:
+            definitions[concept]["properties"][key] = {"const": tag}
+    inside = set(_below(definitions, "Experiment" if name == "experiments" else "Method"))
+    definitions = {
+        key: _with_variables(value, key == "Experiment") if key in inside else value
+        for key, value in definitions.items()
+    }
+    if name == "experiments":
+        _grids(definitions)
+    if name == "configfile":
+        raw.pop("required")
+    if "overrides" in raw["properties"]:
+        raw["properties"]["overrides"] = _overrides(definitions)
+    whole = {
+        "$schema": "https://json-schema.org/draft/2020-12/schema",
+        **raw,
+        "title": name,
+        "description": description,
+        "$defs": dict(sorted(definitions.items())),
+    }
+    return _tidy(whole)
+
+
+def _tags() -> Iterator[tuple[str, str, str]]:
+    """The value of the deciding key, the name of the concept, and that key, for every branch with such a key."""
+    for key, union in UNIONS.items():
+        for branch in get_args(get_args(union)[0]):
+            concept, tag = get_args(branch)
+            if key in concept.model_fields:
+                yield tag.tag, concept.__name__, key
+
+
+def _below(definitions: Mapping[str, Any], start: str) -> Iterator[str]:
+    """The definition and all that it leads to."""
+    waiting, seen = [start], set()
+    while waiting:
+        name = waiting.pop()
+        if name in seen or name not in definitions:
+            continue
+        seen.add(name)
+        yield name
+        waiting += [ref.rpartition("/")[2] for ref in _references(definitions[name])]
+
+
+def _references(part: Any) -> Iterator[str]:
+    if isinstance(part, Mapping):
+        if "$ref" in part:
+            yield part["$ref"]
+        part = list(part.values())
+    if isinstance(part, list):
+        for one in part:
+            yield from _references(one)
+
+
+def _with_variables(part: Any, whole: bool = False) -> Any:
+    """The same schema, in which a variable of the grid may stand for every single value."""
+    if not isinstance(part, Mapping):
+        return part
+    if part.get("type") in ("number", "integer", "string", "boolean") or "enum" in part or "const" in part:
+        about = {key: part[key] for key in ("title", "description", "default") if key in part}
+        return {**about, "anyOf": [{k: v for k, v in part.items() if k not in about}, VARIABLE]}
+    changed = dict(part)
+    for key in ("properties", "patternProperties"):
+        if key in part:
+            changed[key] = {
+                k: v if whole and k in _UNRESOLVED else _with_variables(v) for k, v in part[key].items()
+            }
+    for key in ("items", "additionalProperties"):
+        if key in part:
+            changed[key] = _with_variables(part[key])
+    for key in ("anyOf", "oneOf"):
+        if key in part:
+            changed[key] = [_with_variables(one) for one in part[key]]
+    return changed
+
+
+def _grids(definitions: dict[str, Any]) -> None:
+    """A grid may take the rounds at which a training run is evaluated."""
+    (values,) = definitions["Experiment"]["properties"]["grid"]["patternProperties"].items()
+    rounds = {
+        "type": "object",
+        "properties": {"evaluated": {"type": "string", "description": "A run of the section `training`."}},
+        "required": ["evaluated"],
+        "additionalProperties": False,
+    }
+    definitions["Experiment"]["properties"]["grid"]["patternProperties"] = {
+        values[0]: {"anyOf": [values[1], rounds]}
+    }
+
+
+def _overrides(definitions: dict[str, Any]) -> dict[str, Any]:
+    """Experiments and training runs at another scale, by ``paper.experiment`` and ``paper.training.run``."""
+    for concept in (model.ExperimentOverride, model.TrainingOverride):
+        own = concept.model_json_schema()
+        definitions.update(own.pop("$defs", {}))
+        definitions[concept.__name__] = own
+    name = "[a-z0-9_]+"
+    return {
+        "type": "object",
+        "patternProperties": {
+            rf"^{name}\.{name}$": {"$ref": "#/$defs/ExperimentOverride"},
+            rf"^{name}\.training\.{name}$": {"$ref": "#/$defs/TrainingOverride"},
+        },
+        "additionalProperties": False,
+    }
+
+
+def _tidy(part: Any) -> Any:
+    """Without titles that repeat keys and defaults that would be mistakes; unknown names are refused everywhere."""
+    if isinstance(part, list):
+        return [_tidy(one) for one in part]
+    if not isinstance(part, Mapping):
+        return part
+    tidy = {key: _tidy(value) for key, value in part.items()}
+    if isinstance(tidy.get("title"), str):
+        del tidy["title"]
+    if "default" in tidy and tidy["default"] is None:
+        del tidy["default"]
+    if "oneOf" in tidy:  # of two branches that fit both, either will do
+        tidy["anyOf"] = tidy.pop("oneOf")
+    if "patternProperties" in tidy:
+        tidy["additionalProperties"] = False
+    return tidy
+
+
+def texts() -> dict[str, str]:
+    """The files by name."""
+    return {f"{name}.json": json.dumps(schema(name), indent=1, sort_keys=False) + "\n" for name in FILES}
+
+
+if __name__ == "__main__":
+    FOLDER.mkdir(exist_ok=True)
+    for file, text in texts().items():
+        (FOLDER / file).write_text(text, encoding="utf-8")
