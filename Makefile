@@ -121,7 +121,8 @@ notebooks: .venv/.installed-notebooks $(NOTEBOOKS)  ## Run all notebooks; with t
 
 .PHONY: docs
 docs: .venv/.installed-docs $(NOTEBOOKS)  ## Build the documentation into results/docs/
-	@$(SINGLE) NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict --quiet
+	@# Not --quiet: it hides warnings from --strict too.
+	@$(SINGLE) NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict
 	@echo "Done. Open results/docs/index.html"
 
 .PHONY: docs-check

@@ -307,3 +307,12 @@ def test_every_page_is_in_the_navigation_and_loads_nothing_from_elsewhere():
     assert config["theme"]["font"] is False
     assert config["extra"]["polyfills"] == ["assets/iframe-worker.js"]
     assert not re.search(r"https?://", (ROOT / "mkdocs.yml").read_text(encoding="utf-8"))
+
+
+def test_the_build_fails_on_warnings():
+    """With ``--quiet`` mkdocs does not count them, and ``--strict`` lets dead links pass."""
+    makefile = (ROOT / "Makefile").read_text(encoding="utf-8")
+    builds = re.findall(r"^.*mkdocs build(.*)$", makefile, re.M)
+    assert [build.split() for build in builds] == [["--strict"]]
+    checked = yaml.safe_load((ROOT / "mkdocs.yml").read_text(encoding="utf-8"))["validation"]["links"]
+    assert checked == dict.fromkeys(["not_found", "anchors", "absolute_links", "unrecognized_links"], "warn")
