@@ -1,7 +1,7 @@
 """Measure the site of a run in the system's Chromium: ``python benchmarks/site.py [results]``.
 
-Per page and width of the window: visible words, height, where the first figure begins, what is loaded once everything was
-scrolled past, and the time until the page's load event. Times depend on the machine; nothing depends on them.
+Per page and width of the window: visible words, height, where the first figure begins, what is loaded once everything
+was scrolled past, and the time until the page's load event. Times depend on the machine; nothing depends on them.
 """
 
 import sys

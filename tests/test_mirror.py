@@ -34,6 +34,7 @@ ELSEWHERE = {
 
 #: Modules without a file of their own in a folder without test_package.py, by the files that test them.
 IN_ANOTHER_FILE = {
+    "figures/variants.py": "figures/test_paper.py",
     "accounting/general/comparisons.py": "accounting/general/test_randomizers.py",
     "accounting/general/dummy_blanket.py": "accounting/dump/test_dummies.py",
     "accounting/general/labeled_counts.py": "accounting/general/test_variation_ratio.py",

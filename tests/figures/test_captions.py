@@ -3,8 +3,6 @@
 import io
 import re
 import zlib
-from collections.abc import Iterator
-from dataclasses import replace
 from itertools import product
 from pathlib import Path
 from typing import Any
@@ -16,9 +14,8 @@ from docutils import nodes
 from docutils.core import publish_doctree
 
 from shuffledp import claims
-from shuffledp.experiments.config import Paper, Settings
+from shuffledp.experiments.config import Settings
 from shuffledp.figures.captions import (
-    BOTH,
     DRAWN_TWICE,
     LONGEST_FINDING,
     CaptionError,
@@ -35,9 +32,9 @@ from shuffledp.figures.captions import (
     span,
     times,
 )
-from shuffledp.figures.drawings import BOTH, Drawing, claim_tables, drawings_of, paper_job
-from shuffledp.figures.paper import strictest
+from shuffledp.figures.drawings import Drawing, claim_tables, drawings_of, paper_job
 from shuffledp.figures.selection import load_settings
+from shuffledp.figures.variants import BOTH
 
 ROOT = Path(__file__).resolve().parents[2]
 TEMPLATES = sorted((ROOT / "workflow/report").rglob("*.rst"))
@@ -352,8 +349,7 @@ def fabricated(drawing: Drawing, seed: str, left_out: frozenset[str] = frozenset
             if all(row.get(v, value) == value for v, value in common.items()):
                 share = zlib.crc32(f"{seed} {row}".encode()) / 2**32
                 rows.append({**row, "number": 100 * (0.1 + share)})
-    made_up = Numbers(pd.DataFrame(rows), list(drawing.entry["methods"]), drawing.where)
-    return strictest(made_up) if drawing.variant == BOTH else made_up
+    return Numbers(pd.DataFrame(rows), list(drawing.entry["methods"]), drawing.where)
 
 
 def text_of(drawing: Drawing, numbers: Numbers, scale: str) -> str:
@@ -366,14 +362,18 @@ def text_of(drawing: Drawing, numbers: Numbers, scale: str) -> str:
 PAPERS = ["random_population", "dump", "summation", "shuffle_gaussian", "segmented"]
 
 
-def files(paper: Paper) -> Iterator[Drawing]:
-    """Every file of a paper's drawings, and of those by accounting the one with both accountings."""
-    found = {drawing.id: drawing for drawing in drawings_of(paper)}
-    for drawing in list(found.values()):
-        if drawing.entry.get("files") == "accounting":
-            both = replace(drawing, id=f"{drawing.name}_{BOTH}", where={**drawing.where, "accounting": BOTH})
-            found.setdefault(both.id, both)
-    yield from found.values()
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("One *short* sentence,\nin two lines.\n\nThe rest.\n", "One short sentence, in two lines."),
+        ("Uses ``a * b`` and **all**, see `there <https://x.org>`_.", "Uses a * b and all, see there."),
+        (":math:`x` and 2 * 3 * 4 = 24, a*b*c", "x and 2 * 3 * 4 = 24, a*b*c"),
+        (r"An \*asterisk\* and n_1", "An *asterisk* and n_1"),
+        ("Alone.", "Alone."),
+    ],
+)
+def test_a_finding_is_the_first_paragraph_as_plain_text(text, said):
+    assert finding(text) == said
 
 
 def assert_has_a_finding(prose: str) -> None:
@@ -391,7 +391,7 @@ def assert_has_a_finding(prose: str) -> None:
 @pytest.mark.parametrize("key", PAPERS)
 def test_every_caption_can_be_made_of_any_numbers_and_follows_them(settings, key):
     scale = "shortened" if key in settings.shortened else "paper"
-    for drawing in files(settings.papers[key]):
+    for drawing in drawings_of(settings.papers[key]):
         texts = (
             text_of(drawing, fabricated(drawing, seed), scale) for seed in ("one", "two", "three", "four")
         )
@@ -407,16 +407,6 @@ def test_captions_are_rendered_under_both_accountings_at_once(settings):
     assert {"fig3", "fig4", "fig5", "fig12", "fig6b", "tokens", "flexible_error"} <= found
 
 
-def test_where_both_are_drawn_a_question_is_about_the_strictest(ask):
-    found = strictest(Numbers(ROWS, ask.methods, {"accounting": BOTH}))
-    assert span(found.value("a")) == span(ask.value("a"))
-    assert span(found.value("a", accounting="printed")) == "24"
-    only_printed = table(("a", "exact", 1, 1, 2.0), ("p", "printed", 1, 1, 5.0))
-    found = strictest(Numbers(only_printed, ["a", "p"], {"accounting": BOTH}))
-    assert (span(found.value("p")), span(found.value("a"))) == ("5", "2")
-    assert found.drawn("p")
-
-
 def test_the_job_says_at_which_scale_it_runs(settings):
     for paper in settings.papers.values():
         job = paper_job(paper, settings, ROOT / "workflow/report")
@@ -424,7 +414,7 @@ def test_the_job_says_at_which_scale_it_runs(settings):
 
 
 def drawings(settings: Settings, paper: str, caption: str) -> list[Drawing]:
-    return [d for d in files(settings.papers[paper]) if d.entry["caption"] == caption]
+    return [d for d in drawings_of(settings.papers[paper]) if d.entry["caption"] == caption]
 
 
 def test_public_coin_is_said_to_be_drawn_only_where_it_is(settings):

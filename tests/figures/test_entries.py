@@ -4,24 +4,6 @@ import io
 import json
 
 import pandas as pd
-import pytest
-
-from shuffledp.figures.entries import finding, plain
-
-
-@pytest.mark.parametrize(
-    ("text", "said"),
-    [
-        ("One *short* sentence,\nin two lines.\n\nThe rest.\n", "One short sentence, in two lines."),
-        ("Uses ``a * b`` and **all**, see `there <https://x.org>`_.", "Uses a * b and all, see there."),
-        (":math:`x` and 2 * 3 * 4 = 24, a*b*c", "x and 2 * 3 * 4 = 24, a*b*c"),
-        (r"An \*asterisk\* and n_1", "An *asterisk* and n_1"),
-        ("Alone.", "Alone."),
-    ],
-)
-def test_a_finding_is_the_first_paragraph_as_plain_text(text, said):
-    assert finding(text) == said
-    assert finding(said) == said or "*" in plain(text)
 
 
 def entries(files):

@@ -31,11 +31,10 @@ import numpy as np
 import pandas as pd
 
 from shuffledp.figures.plotter import long_form
+from shuffledp.figures.variants import BOTH
 
 #: Significant digits of a number in a sentence.
 DIGITS = 3
-#: The accounting of a picture that shows printed and exact numbers; questions that name none are about the exact ones.
-BOTH = "both"
 #: The longest finding, in characters: it is a heading.
 LONGEST_FINDING = 160
 #: What every caption of a picture with both accountings says about how it is drawn.
@@ -606,7 +605,7 @@ def finding(prose: str) -> str:
         If that paragraph is empty or longer than `LONGEST_FINDING` characters.
     """
     first = " ".join(prose.strip().partition("\n\n")[0].split())
-    plain = _INLINE.sub(lambda found: found["literal"] or found["text"], first)
+    plain = _plain(first)
     if not plain:
         raise CaptionError("the caption is empty; its first paragraph is to say what there is to see.")
     if len(plain) > LONGEST_FINDING:
@@ -617,10 +616,14 @@ def finding(prose: str) -> str:
     return plain
 
 
-#: Literals, strong and emphasized text; an asterisk inside of a word, as in 1/eps*, is none of these.
-_INLINE = re.compile(
-    r"``(?P<literal>.+?)``|(?<![\w*])(?P<mark>\*\*?)(?=[^\s*])(?P<text>.*?[^\s*])(?P=mark)(?![\w*])"
-)
+def _plain(text: str) -> str:
+    """Text without the inline markup of reStructuredText; an asterisk inside of a word, as in 1/eps*, is none."""
+    text = re.sub(r"``(.+?)``", r"\1", text)
+    text = re.sub(r":[\w-]+:`([^`]+)`", r"\1", text)
+    text = re.sub(r"`([^`<]+?)(?:\s*<[^`>]*>)?`_{0,2}", r"\1", text)
+    text = re.sub(r"(?<![\w*\\])\*\*(\S(?:.*?\S)?)\*\*(?![\w*])", r"\1", text)
+    text = re.sub(r"(?<![\w*\\])\*(\S(?:.*?\S)?)\*(?![\w*])", r"\1", text)
+    return re.sub(r"\\(.)", r"\1", text)
 
 
 def _line_of_finding(text: str) -> int:

@@ -16,11 +16,8 @@ from typing import Any, Literal
 from shuffledp.experiments.config import Experiment, Paper, Settings
 from shuffledp.experiments.config.model import Budget, Task, describe_data, describe_population, described
 from shuffledp.figures.palette import assigned
+from shuffledp.figures.variants import BOTH, PAIR
 
-BOTH = "both"
-"""The file of a figure with a file per accounting that shows printed and exact numbers together."""
-PAIR = ("printed", "exact")
-"""The accountings of that file."""
 TABLE_FORMATS = ("csv", "md", "tex")
 CAPTION_FORMATS = ("rst", "report.rst")
 Job = dict[str, Any]

@@ -2,28 +2,11 @@
 
 from __future__ import annotations
 
-import re
 from typing import Any
 
 from shuffledp.figures import legend
 from shuffledp.figures.palette import Look
 from shuffledp.figures.picture import Picture
-
-
-def finding(prose: str) -> str:
-    """The first paragraph of a caption as plain text on one line."""
-    first = prose.strip().split("\n\n", 1)[0]
-    return plain(" ".join(first.split()))
-
-
-def plain(text: str) -> str:
-    """Text without the inline markup of reStructuredText."""
-    text = re.sub(r"``(.+?)``", r"\1", text)
-    text = re.sub(r":[\w-]+:`([^`]+)`", r"\1", text)
-    text = re.sub(r"`([^`<]+?)(?:\s*<[^`>]*>)?`_{0,2}", r"\1", text)
-    text = re.sub(r"(?<![\w*\\])\*\*(\S(?:.*?\S)?)\*\*(?![\w*])", r"\1", text)
-    text = re.sub(r"(?<![\w*\\])\*(\S(?:.*?\S)?)\*(?![\w*])", r"\1", text)
-    return re.sub(r"\\(.)", r"\1", text)
 
 
 def chart(what: Picture) -> dict[str, Any] | None:

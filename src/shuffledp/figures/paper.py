@@ -10,7 +10,7 @@ import logging
 import platform
 import re
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -18,15 +18,14 @@ import pandas as pd
 
 import shuffledp
 from shuffledp.experiments.results import TRAINED_METRICS, Bundle, Results, read
-from shuffledp.figures.captions import ClaimRows, Numbers, render
+from shuffledp.figures.captions import ClaimRows, Numbers, finding, render
 from shuffledp.figures.curves import repeats_behind_bars
 from shuffledp.figures.entries import chart as chart_of
-from shuffledp.figures.entries import finding
 from shuffledp.figures.gaps import gaps
 from shuffledp.figures.guarantees import guarantee_facts
 from shuffledp.figures.picture import Picture
 from shuffledp.figures.plotter import draw
-from shuffledp.figures.shown import BOTH, across_files, matching, names, numbers_of, orders, picture
+from shuffledp.figures.shown import across_files, matching, names, numbers_of, orders, picture
 from shuffledp.figures.store import Drawn, Store, digest_of, folder_of, forget_others, keep, kept
 from shuffledp.figures.style import figure_style, rendered
 from shuffledp.figures.tables import as_table, in_three_forms
@@ -299,20 +298,7 @@ def _numbers(job: Job, known: _Read) -> Numbers:
     entry, common = job["entry"], across_files(job)
     cells, summary = matching(known.cells, common), matching(known.summary, common)
     quantity = entry["value"] if job["kind"] == "table" else entry["x" if "along" in entry else "y"]
-    found = Numbers.of(cells, summary, quantity, entry["methods"], list(job["grid"]), job["where"])
-    return strictest(found) if job["variant"] == BOTH else found
-
-
-def strictest(numbers: Numbers) -> Numbers:
-    """Of a file with printed and exact numbers, where questions that name no accounting are about the exact ones.
-
-    A method that has no exact numbers answers with the printed ones.
-    """
-    rows = numbers.rows
-    without = set(rows["method"]) - set(rows.loc[rows["accounting"] == "exact", "method"])
-    printed = rows[rows["method"].isin(without) & (rows["accounting"] == "printed")]
-    every = pd.concat([rows, printed.assign(accounting="exact")], ignore_index=True)
-    return replace(numbers, rows=every, here={**numbers.here, "accounting": "exact"})
+    return Numbers.of(cells, summary, quantity, entry["methods"], list(job["grid"]), job["where"])
 
 
 def _prose(job: Job, facts: Mapping[str, str], questions: Mapping[str, Any]) -> str:

@@ -13,13 +13,10 @@ from shuffledp.figures.guarantees import doubts
 from shuffledp.figures.palette import DARK, Look
 from shuffledp.figures.picture import Part, Picture
 from shuffledp.figures.plotter import long_form
+from shuffledp.figures.variants import BOTH, PAIR
 from shuffledp.storage import verified
 
 Job = Mapping[str, Any]
-BOTH, PAIR = (
-    "both",
-    ("printed", "exact"),
-)  # as `shuffledp.figures.drawings` has them, which reads the configuration
 
 
 def matching(frame: pd.DataFrame, where: Mapping[str, Any]) -> pd.DataFrame:
