@@ -63,6 +63,7 @@ IN_ANOTHER_FILE = {
     "utility/sets.py": "accounting/segmented/test_plans.py",
     "claims/tables.py": "test_code_digest.py",
     "claims/review.py": "claims/test_documents.py",
+    "claims/values.py": "claims/test_documents.py",
     "claims/witness.py": "claims/witnesses/test_random_population.py",
     "claims/witnesses/dump.py": "claims/test_dump.py",
     "claims/witnesses/random_population_clones.py": "claims/witnesses/test_random_population.py",

@@ -43,9 +43,12 @@ SETTINGS: dict[Any, Any] = {
 
 @contextmanager
 def figure_style() -> Iterator[None]:
-    """Matplotlib settings for the time of drawing, without touching the caller's."""
+    """Matplotlib and seaborn settings for the time of drawing, without touching the caller's."""
+    import seaborn  # takes a second: not for those who only ask for colors
+
     with mpl.rc_context():
         mpl.rcdefaults()
+        mpl.rcParams.update(seaborn.axes_style("ticks"))
         mpl.rcParams.update(SETTINGS)
         yield
 
