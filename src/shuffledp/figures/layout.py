@@ -184,4 +184,6 @@ def laid_out(
             places.append(Place(Box(x, lower + strip, wide, tall), under, column == 0, last))
         top = lower - between
     width = margin + inner + 0.14
-    return Layout(width, height, tuple(places), margin - left - _BESIDE_TICKS, margin + inner / 2, below - _TICK_LABELS)
+    return Layout(
+        width, height, tuple(places), margin - left - _BESIDE_TICKS, margin + inner / 2, below - _TICK_LABELS
+    )
