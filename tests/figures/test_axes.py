@@ -27,6 +27,7 @@ def test_one_curve_far_above_the_others_does_not_squash_them():
     assert vertical([*OTHERS, far, strand("far too", 0.1, 0.9)], "log").high > 1.16
     assert vertical([*OTHERS[1:], far], "log").high > 1.16
     assert vertical([*OTHERS, strand("near", 1e-4, 2e-4)], "log").high > 2e-4
+    assert vertical([*OTHERS, strand("grows", 1e-6, 1e-2, 1.0)], "log").high > 1.0  # it does not lie apart
     even = vertical([strand(f"e{i}", 10.0**i, 2 * 10.0**i) for i in range(4)], "log")
     assert even.low < 1 < 2000 < even.high
     both = vertical([*OTHERS, strand("far", 1e9, 1e10), strand("low", 1e-15, 1e-13)], "log")

@@ -55,8 +55,9 @@ class Axis:
 def vertical(every: Iterable[Strand], scale: Literal["linear", "log"], others: Sequence[float] = ()) -> Axis:
     """The axis on which some curves are drawn.
 
-    Where one of n >= 4 curves would have more than a third of the axis for itself at one end, and more than
-    1.5 / (n - 1) of it, the axis stops where the others stop. That happens at one end only, where more is won.
+    Where one of n >= 4 curves lies apart from the others, wholly beyond them in a panel, and would have more than a
+    third of the axis for itself at one end, and more than 1.5 / (n - 1) of it, the axis stops where the others stop.
+    That happens at one end only, where more is won.
 
     Parameters
     ----------
@@ -66,7 +67,7 @@ def vertical(every: Iterable[Strand], scale: Literal["linear", "log"], others: S
     others : sequence of float
         Numbers besides the curves.
     """
-    unit = Axis(scale, 1.0, 10.0)
+    every, unit = list(every), Axis(scale, 1.0, 10.0)
     ends = _ends(every, unit)
     free = unit.units(np.array(others, float))
     free = free[np.isfinite(free)]
@@ -77,8 +78,10 @@ def vertical(every: Iterable[Strand], scale: Literal["linear", "log"], others: S
         lows, highs = sorted(e[0] for e in ends.values()), sorted(e[1] for e in ends.values())
         second_low, second_high = min([lows[1], *free]), max([highs[-2], *free])
         most = max(MOST_FOR_ONE, UNEVEN / (len(ends) - 1)) * (high - low)
-        above = high - second_high > max(most, second_low - low)
-        below = not above and second_low - low > most
+        above = high - second_high > max(most, second_low - low) and _beyond(
+            every, unit, second_high, above=True
+        )
+        below = not above and second_low - low > most and _beyond(every, unit, second_low, above=False)
         low, high = second_low if below else low, second_high if above else high
     below = below or _has_zero(every, scale)
     if high <= low:
@@ -104,6 +107,12 @@ def _ends(every: Iterable[Strand], unit: Axis) -> dict[str, tuple[float, float]]
             low, high = ends.get(strand.curve, (math.inf, -math.inf))
             ends[strand.curve] = min(low, places.min()), max(high, places.max())
     return ends
+
+
+def _beyond(every: Iterable[Strand], unit: Axis, end: float, *, above: bool) -> bool:
+    """Whether all numbers of a curve in some panel lie beyond a place."""
+    places = [unit.units(strand.y) for strand in every]
+    return any(((own > end) if above else (own < end)).all() for own in places if np.isfinite(own).all())
 
 
 def _has_zero(every: Iterable[Strand], scale: str) -> bool:
