@@ -90,7 +90,7 @@ IN_ANOTHER_FILE = {
     "experiments/parts.py": "experiments/config/test_package.py",
     "experiments/reach.py": "test_code_digest.py",
     **dict.fromkeys(
-        [f"figures/{name}.py" for name in ["drawings", "plotter", "selection", "store", "style", "tables"]],
+        [f"figures/{name}.py" for name in ["drawings", "plotter", "selection", "store", "style"]],
         "figures/test_paper.py",
     ),
     "learning/curve.py": "learning/test_training.py",

@@ -136,7 +136,7 @@ def _drawing(job: Job, results: Results) -> Drawn:
     if job["kind"] == "figure":
         files = _figure(job, cells, summary, note)
     else:
-        texts = as_table(job["entry"], cells, summary, _orders(job))
+        texts = as_table(job["entry"], cells, summary, _orders(job), _names(job, cells))
         files = {f"{job['id']}.{end}": text.encode() for end, text in texts.items()}
     prose = _prose(job, facts, _numbers(job, results).questions())
     commits = sorted({str(p["commit"]) for p in results.provenance.values()})
