@@ -7,7 +7,7 @@ import re
 import pandas as pd
 import pytest
 
-from shuffledp.figures.tables import LINES, as_table, in_three_forms, latex
+from shuffledp.figures.tables import LINES, as_table, in_three_forms, latex, stated
 
 NAMES = {"mix_dump": "mixDUMP, 50 % & more", "pure_dump": "pureDUMP"}
 CELLS = pd.DataFrame(
@@ -109,3 +109,8 @@ def test_texts_of_claims_are_in_all_three_forms():
     forms = in_three_forms(frame)
     assert rows_of(forms["csv"])[1] == ["A-1", "some words, " * 40]
     assert "| A-1 " in forms["md"] and "longtable" in forms["tex"]
+
+
+def test_a_finished_table_states_its_delta():
+    assert stated(pd.DataFrame({"delta": ["1e-06", "1e-09", "1e-06"]})) == {"delta": "1e-06, 1e-09"}
+    assert stated(pd.DataFrame({"eps": ["1"]})) == {}

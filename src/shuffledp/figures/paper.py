@@ -22,7 +22,7 @@ from shuffledp.figures.guarantees import doubts, guarantee_facts
 from shuffledp.figures.plotter import Picture, draw, long_form
 from shuffledp.figures.store import Drawn, Store, digest_of, folder_of, forget_others, keep, kept
 from shuffledp.figures.style import figure_style, rendered
-from shuffledp.figures.tables import as_table, in_three_forms
+from shuffledp.figures.tables import as_table, in_three_forms, stated
 from shuffledp.storage import listed, publish, verified, write_atomically
 
 log = logging.getLogger(__name__)
@@ -149,6 +149,7 @@ def _claims(job: Job) -> Drawn:
     frame = pd.read_csv(verified(table, table.with_suffix(".sha256")), dtype=str, keep_default_na=False)
     facts = {
         **job["facts"],
+        **stated(frame),
         "rows": str(len(frame)),
         "numbers": "computed in this run by shuffledp.claims",
     }

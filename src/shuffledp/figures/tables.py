@@ -73,6 +73,11 @@ def in_three_forms(frame: pd.DataFrame) -> dict[str, str]:
     return {"csv": csv, **_texts(list(frame.columns), frame.to_numpy().tolist())}
 
 
+def stated(frame: pd.DataFrame) -> dict[str, str]:
+    """What a finished table says of delta in a column of that name, for its caption; nothing without such a column."""
+    return {"delta": ", ".join(dict.fromkeys(frame["delta"]))} if "delta" in frame else {}
+
+
 def _texts(headers: Sequence[str], body: Sequence[Sequence[str]]) -> dict[str, str]:
     markdown = tabulate(body, headers, tablefmt="github", disable_numparse=True) + "\n"
     return {"md": markdown, "tex": latex(headers, body)}
