@@ -102,7 +102,7 @@ IN_ANOTHER_FILE = {
             f"figures/{name}.py"
             for name in [
                 *("drawings", "legend", "panels", "picture", "plotter"),
-                *("selection", "shown", "store", "style", "tables"),
+                *("selection", "shown", "store", "style"),
             ]
         ],
         "figures/test_paper.py",

@@ -76,7 +76,7 @@ def _gradients() -> str:
 def _table_two() -> str:
     number = "{:.1f}".format
     return _formatted(
-        table_two(),
+        table_two().drop(columns="delta"),  # the page says it
         [None, number, number, lambda n: "" if math.isnan(n) else f"{n:.0f}", "{:.1e}".format, None],
     )
 

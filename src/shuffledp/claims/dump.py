@@ -57,8 +57,8 @@ def flexible_table(entries: tuple[tuple[int, ...], ...], eps_local: float) -> pd
     Returns
     -------
     DataFrame
-        One row per cell with the columns ``eps`` (nats), ``k``, ``rate``; ``paper``, the printed entry; ``formula``,
-        the theorem's value before rounding; ``ours``, that rounded up; ``corrected`` and ``exact``, the smallest
+        One row per cell with the columns ``eps`` (nats), ``delta``, ``k``, ``rate``; ``paper``, the printed entry;
+        ``formula``, the theorem's value before rounding; ``ours``, that rounded up; ``corrected`` and ``exact``, the smallest
         number by a rigorous closed form and by the exact divergence; ``delta of the paper's entry``, exact; and
         ``verdict``: ``agrees``, or what is different.
     """
@@ -74,6 +74,7 @@ def flexible_table(entries: tuple[tuple[int, ...], ...], eps_local: float) -> pd
         rows.append(
             {
                 "eps": eps,
+                "delta": DELTA,
                 "k": k,
                 "rate": rate,
                 "paper": paper,
@@ -162,8 +163,8 @@ def table_two() -> pd.DataFrame:
     Returns
     -------
     DataFrame
-        One row per setting, protocol and accounting with the columns ``setting``, ``protocol``, ``accounting``;
-        ``messages`` and ``messages formula`` (per user, own report included), ``bits`` and ``bits formula`` (per
+        One row per setting, protocol and accounting with the columns ``setting``, ``protocol``, ``accounting``,
+        ``delta``; ``messages`` and ``messages formula`` (per user, own report included), ``bits`` and ``bits formula`` (per
         message), ``mse`` and ``mse formula`` (of a frequency, averaged over the values), and ``condition`` of the
         published theorem.
         Where it fails, or nothing suffices, the numbers are missing and ``condition`` says why.
@@ -181,6 +182,7 @@ def table_two() -> pd.DataFrame:
                 "setting": name,
                 "protocol": protocol,
                 "accounting": accounting,
+                "delta": DELTA,
                 "messages": numbers.messages,
                 "messages formula": messages,
                 "bits": numbers.bits,

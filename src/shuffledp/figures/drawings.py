@@ -90,7 +90,7 @@ class Drawing:
             "grid": _plain(self._grid()),
             "accountings": experiment.accountings(methods),
             "repeats": experiment.repeats,
-            "facts": _stated(experiment, self.where),
+            "facts": _stated(experiment, self.where, methods),
             "assumed": dict(experiment.assumed),
             "training": self._training(),
             "caption": str(captions / experiment.paper / self.entry["caption"]),
@@ -287,7 +287,7 @@ def output_files(results: Path, paper: Paper, formats: Sequence[str]) -> list[Pa
 # -- what the configuration states for a caption -----------------------------------------------------------------
 
 
-def _stated(experiment: Experiment, where: Mapping[str, Any]) -> dict[str, str]:
+def _stated(experiment: Experiment, where: Mapping[str, Any], methods: Sequence[str]) -> dict[str, str]:
     """What a caption says about source, data, participants, eps, delta and target before there are results."""
     parts = experiment.parts
     grid = {**experiment.grid, **{k: [v] for k, v in where.items() if k in experiment.grid}}
@@ -299,6 +299,9 @@ def _stated(experiment: Experiment, where: Mapping[str, Any]) -> dict[str, str]:
         facts["participants N"] = describe_population(parts["population"], say)
     if parts.get("budget"):
         facts |= Budget.describe(parts["budget"], say)
+    arguments = [experiment.methods[m].arguments for m in methods]  # functions have no budget
+    if deltas := [say(given["delta"]) for given in arguments if "delta" in given]:
+        facts.setdefault("delta", ", ".join(dict.fromkeys(deltas)))
     if parts.get("task"):
         facts["error against"] = Task.describe(parts["task"])
     return facts

@@ -28,7 +28,7 @@ from shuffledp.figures.plotter import draw
 from shuffledp.figures.shown import across_files, matching, names, numbers_of, orders, picture
 from shuffledp.figures.store import Drawn, Store, digest_of, folder_of, forget_others, keep, kept
 from shuffledp.figures.style import figure_style, rendered
-from shuffledp.figures.tables import as_table, in_three_forms
+from shuffledp.figures.tables import as_table, in_three_forms, stated
 from shuffledp.storage import listed, publish, verified, write_atomically
 
 log = logging.getLogger(__name__)
@@ -166,7 +166,8 @@ def _drawing(job: Job, known: _Read) -> Drawn:
         chart = chart_of(what)
         files = _rendered(job, what)
     else:
-        texts = as_table(job["entry"], cells, matching(known.summary, job["where"]), orders(job))
+        summary = matching(known.summary, job["where"])
+        texts = as_table(job["entry"], cells, summary, orders(job), names(job, cells))
         files = {f"{job['id']}.{end}": text.encode() for end, text in texts.items()}
     prose = _prose(job, facts, _numbers(job, known).questions())
     commits = sorted({str(p["commit"]) for p in known.results.provenance.values()})
@@ -187,6 +188,7 @@ def _claims(job: Job) -> Drawn:
     frame = pd.read_csv(verified(table, table.with_suffix(".sha256")), dtype=str, keep_default_na=False)
     facts = {
         **job["facts"],
+        **stated(frame),
         "rows": str(len(frame)),
         "numbers": "computed in this run by shuffledp.claims",
     }

@@ -8,9 +8,11 @@ import pytest
 
 from shuffledp.accounting.errors import Infeasible
 from shuffledp.accounting.segmented.plan_search import segmented_plan
+from shuffledp.claims.tables import table
 from shuffledp.experiments.config.files import merged, read_yaml
 from shuffledp.experiments.grid import resolve
 from shuffledp.experiments.parts import budget_from, population_from, task_from
+from shuffledp.figures.drawings import drawings_of
 from shuffledp.figures.selection import load_settings
 from shuffledp.protocols.frequency.public_coin import PublicCoin
 
@@ -86,3 +88,21 @@ def test_public_coin_is_feasible_within_its_proof_in_the_figures_that_the_page_s
         assert figure not in ("fig5", "fig6")
     else:
         assert figure in ("fig5", "fig6")
+
+
+@pytest.mark.parametrize("key", sorted(papers()))
+def test_every_caption_states_delta(key):
+    paper = papers()[key]
+    lacking = {
+        drawing.id
+        for drawing in drawings_of(paper)
+        if "delta" not in drawing.job("results", ["png"], ROOT / "workflow/report", "paper")["facts"]
+    }
+    assert not lacking
+
+
+@pytest.mark.parametrize(
+    "key, name", [("random_population", "table2"), *[("dump", f"table{number}") for number in (2, 3, 4)]]
+)
+def test_a_checked_table_states_delta(key, name):
+    assert "delta" in table(key, name)

@@ -119,6 +119,10 @@ BROKEN = {
     "bad number format": (PAPER, "value: eps_local", "value: eps_local\n    format: '.4q'", "config/experiments/demo.yaml: tables.budgets.format:", "'.4q' is not a format"),
     "table over an unknown axis": (PAPER, "rows: [rate, eps]", "rows: [rate, epsilon]", "config/experiments/demo.yaml: tables.budgets:", "'epsilon' is not a grid variable"),
     "table with two numbers in a cell": (PAPER, "rows: [rate, eps]", "rows: [eps]", "config/experiments/demo.yaml: tables.budgets:", "'rate' has 2 values"),
+    "heading of no axis": (PAPER, "value: eps_local", "value: eps_local\n    headings: {ratte: r}", "config/experiments/demo.yaml: tables.budgets:", "headings: 'ratte' is neither a row nor a column. Did you mean 'rate'?"),
+    "heading of rows with a place for a value": (PAPER, "value: eps_local", "value: eps_local\n    headings: {rate: 'rate {}'}", "config/experiments/demo.yaml: tables.budgets:", "headings.rate: the heading of a column has {} for its value"),
+    "heading of a column without its value": (PAPER, "value: eps_local", "value: eps_local\n    headings: {method: m}", "config/experiments/demo.yaml: tables.budgets:", "headings.method: the heading of a column has {}"),
+    "heading that is no format": (PAPER, "value: eps_local", "value: eps_local\n    headings: {method: '{'}", "config/experiments/demo.yaml: tables.budgets:", "'{' is not a format"),
     "figure and table of one name": (PAPER, "  budgets:", "  fig2:", "config/experiments/demo.yaml: tables.fig2:", "a figure or table has this name already."),
     "caption with a path": (PAPER, "caption: fig1.rst", "caption: ../fig1.rst", "config/experiments/demo.yaml: figures.fig1.caption:", "does not have the form"),
     # files

@@ -7,7 +7,7 @@ every grid is checked. The classes check and describe; jobs keep the plain data 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from typing import Annotated, Any, Literal, TypeVar
+from typing import Annotated, Any, Literal, Self, TypeVar
 
 from pydantic import (
     AfterValidator,
@@ -486,6 +486,27 @@ class Table(Drawn):
     columns: Distinct[StrictStr]
     value: Quantity
     format: StrictStr = ".4g"
+    headings: dict[Id, Text] = absent()
+
+    @model_validator(mode="after")
+    def _headings_of_axes(self) -> Self:
+        axes = [*self.rows, *self.columns]
+        for axis, text in (self.headings or {}).items():
+            if axis not in axes:
+                raise _mistake(
+                    f"headings: {axis!r} is neither a row nor a column.{suggestion(axis, axes)} "
+                    f"Known: {', '.join(axes)}."
+                )
+            try:
+                filled = text.format("\n")
+            except (ValueError, LookupError, AttributeError) as error:
+                raise _mistake(f"headings: {text!r} is not a format: {error}") from None
+            if ("\n" in filled) != (axis in self.columns):
+                raise _mistake(
+                    f"headings.{axis}: the heading of a column has {{}} for its value, that of rows has not, "
+                    f"got {text!r}."
+                )
+        return self
 
 
 class ClaimTable(Concept):
