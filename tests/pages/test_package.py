@@ -107,6 +107,8 @@ def test_everything_shows_and_nothing_leaves_the_machine(
 @in_browser
 def test_the_first_page_is_short_and_light(site: Path) -> None:
     with open_page(site / "index.html") as opened:
+        loading = opened.page.evaluate("performance.getEntriesByType('navigation')[0].loadEventEnd")
+        print(f"load event after {loading:.0f} ms")  # depends on the machine: shown with pytest -s
         opened.scroll_through()
         assert len(opened.page.inner_text("body").split()) <= 1500
         loaded = {urlsplit(url).path for url in opened.requests if url.startswith("file:")}
