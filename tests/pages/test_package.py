@@ -161,6 +161,15 @@ def test_a_link_to_a_variant_chooses_it(site: Path) -> None:
         assert shown_pictures(opened.page, "fig5") == ["fig5_printed.png"]
 
 
+@in_browser
+def test_a_link_to_a_folded_note_unfolds_it(site: Path) -> None:
+    with open_page(site / PAGES[1]) as opened:
+        note = opened.page.locator("#page-shared-1")
+        assert not note.is_visible()
+        opened.page.locator("#fig4 a[href='#page-shared-1']:visible").click()
+        note.wait_for()
+
+
 def chart(page: Any, card: str) -> Any:
     """Opens the chart of a card, and waits until it is drawn."""
     page.locator(f"#{card} button.explore").focus()
