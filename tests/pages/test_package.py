@@ -107,6 +107,8 @@ def test_everything_shows_and_nothing_leaves_the_machine(
 @in_browser
 def test_the_first_page_is_short_and_light(site: Path) -> None:
     with open_page(site / "index.html") as opened:
+        loading = opened.page.evaluate("performance.getEntriesByType('navigation')[0].loadEventEnd")
+        print(f"load event after {loading:.0f} ms")  # depends on the machine: shown with pytest -s
         opened.scroll_through()
         assert len(opened.page.inner_text("body").split()) <= 1500
         loaded = {urlsplit(url).path for url in opened.requests if url.startswith("file:")}
@@ -157,6 +159,15 @@ def test_a_link_to_a_variant_chooses_it(site: Path) -> None:
         opened.page.goto((site / PAGES[1]).resolve().as_uri() + "#fig5_printed")
         opened.page.reload()
         assert shown_pictures(opened.page, "fig5") == ["fig5_printed.png"]
+
+
+@in_browser
+def test_a_link_to_a_folded_note_unfolds_it(site: Path) -> None:
+    with open_page(site / PAGES[1]) as opened:
+        note = opened.page.locator("#page-shared-1")
+        assert not note.is_visible()
+        opened.page.locator("#fig4 a[href='#page-shared-1']:visible").click()
+        note.wait_for()
 
 
 def chart(page: Any, card: str) -> Any:

@@ -128,6 +128,19 @@ def test_what_cards_have_in_common_is_said_once(site: Site) -> None:
         assert text.count(f'<a href="#{anchor}">') >= 2  # of the contents, and of what is said once
 
 
+def test_a_paragraph_of_one_variant_of_several_cards_is_said_once(
+    papers: dict[str, Folder], tmp_path: Path
+) -> None:
+    shared = "Gray lines are printed, colored ones exact."
+    for name in ("fig4_both", "fig5_exact", "budgets"):
+        papers[PAPERS[0]].files[f"{name}.rst"] += f"\n{shared}\n".encode()
+    papers[PAPERS[0]].publish()
+    text = html(pages.render(tmp_path, PAPERS), PAPERS[0])
+    assert text.count(shared) == 1
+    (number,) = re.findall(r'id="page-shared-(\d+)">(?:(?!</div>).)*Gray lines', text, re.DOTALL)
+    assert text.count(f'<a href="#page-shared-{number}">') == 3
+
+
 def test_a_setting_that_differs_says_for_which_variant(papers: dict[str, Folder], tmp_path: Path) -> None:
     for entry, reduction in zip(of(papers, PAPERS[0], "fig5_printed", "fig5_exact"), "ab", strict=True):
         entry["settings"].append(["reduction", reduction])

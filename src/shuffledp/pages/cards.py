@@ -55,7 +55,7 @@ class Picture:
 
 @dataclass(frozen=True)
 class Variant:
-    """One entry of a card."""
+    """One entry of a card; ``notes`` are the numbers, from 0, of the page's common paragraphs that belong to it."""
 
     entry: Entry
     label: str
@@ -64,6 +64,7 @@ class Variant:
     picture: Picture | None
     table: Table | None
     explorable: bool
+    notes: tuple[int, ...]
 
 
 @dataclass(frozen=True)
@@ -78,8 +79,8 @@ class Setting:
 class Card:
     """A figure or table in all its variants.
 
-    ``caption`` is what holds for every variant; ``notes`` are the numbers, from 0, of the page's common paragraphs that
-    belong to it, ``data_notes`` of the page's notes on data.
+    ``caption`` is what holds for every variant; ``data_notes`` are the numbers, from 0, of the page's notes on
+    data that belong to it.
     """
 
     anchor: str
@@ -91,7 +92,6 @@ class Card:
     caption: Markup
     settings: tuple[Setting, ...]
     guarantees: tuple[Setting, ...]
-    notes: tuple[int, ...]
     data_notes: tuple[int, ...]
 
     @property
@@ -160,7 +160,7 @@ def deck(results: Path, page: str, paper: DrawnPaper, explorable: Iterable[str] 
     in_all = {
         name: [p for p in parts[0] if all(p in other for other in parts)] for name, parts in texts.items()
     }
-    common = _often(in_all.values())
+    common = _often([part for parts in variants for part in parts] for variants in texts.values())
     data_notes = list(dict.fromkeys(entry.note for entry in paper.entries if entry.note))
     settings = _settings_in_common(sorted_groups.values())
     numbers, shown = set(explorable), _Files(results, page)
@@ -174,7 +174,7 @@ def deck(results: Path, page: str, paper: DrawnPaper, explorable: Iterable[str] 
         tuple(
             Common(
                 to_html(text, source=f"captions of {paper.key}", prefix=f"page-note-{i}-"),
-                tuple(card.anchor for card in cards if i in card.notes),
+                tuple(card.anchor for card in cards if any(i in each.notes for each in card.variants)),
             )
             for i, text in enumerate(common)
         ),
@@ -232,12 +232,15 @@ def _card(
             entry=entry,
             label=entry.variant or entry.id,
             caption=_html(
-                "\n\n".join(part for part in parts if part not in in_all), entry, f"{entry.id}-caption-"
+                "\n\n".join(part for part in parts if part not in {*in_all, *common}),
+                entry,
+                f"{entry.id}-caption-",
             ),
             links=files.links(entry),
             picture=files.picture(entry) if entry.kind == "figure" else None,
             table=table(entry.files["csv"]) if entry.kind == "table" else None,
             explorable=entry.id in explorable,
+            notes=tuple(i for i, text in enumerate(common) if text in parts),
         )
         for entry, parts in zip(entries, texts, strict=True)
     )
@@ -252,7 +255,6 @@ def _card(
         caption=_html(shared, entries[0], f"{name}-shared-"),
         settings=tuple(each for each in settings if each.name not in GUARANTEES),
         guarantees=tuple(each for each in settings if each.name in GUARANTEES),
-        notes=tuple(i for i, text in enumerate(common) if text in in_all),
         data_notes=tuple(
             i for i, note in enumerate(data_notes) if any(entry.note == note for entry in entries)
         ),

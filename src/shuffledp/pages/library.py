@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from importlib.util import find_spec
 from pathlib import Path
+
+import bokeh
 
 from shuffledp.pages.files import LIBRARY
 
@@ -16,8 +17,5 @@ def scripts() -> dict[str, bytes]:
     FileNotFoundError
         If the installed package has no such script.
     """
-    spec = find_spec("bokeh")  # found, not imported
-    if spec is None or spec.origin is None:
-        raise FileNotFoundError("The package bokeh is not installed: install this project's dependencies.")
-    folder = Path(spec.origin).parent / "server/static/js"
+    folder = Path(bokeh.__file__).parent / "server/static/js"
     return {name: (folder / Path(name).name).read_bytes() for name in LIBRARY}

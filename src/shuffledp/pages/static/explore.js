@@ -232,7 +232,7 @@
       });
       legend.append(button);
     });
-    stage.append(legend, plot, values);
+    stage.append(plot, values, legend);
     await draw();
   };
 }
