@@ -119,9 +119,7 @@ def clone_delta(
     """
     eps_local = check_positive("eps_local", eps_local)
     eps_central = check_nonnegative("eps_central", eps_central)
-    dummies = check_count("dummies", dummies)
-    check_choice("reduction", reduction, REDUCTIONS)
-    reports = OtherReports(population, dummies, adaptive, reduction)
+    reports = _reports(population, dummies, adaptive, reduction)
     if isinstance(population, Law):
         return exact_delta(reports, eps_local, eps_central)
     return worst_delta(_moments(population), reports, eps_local, eps_central)
@@ -181,12 +179,14 @@ def amplified_epsilon(
     """
     eps_local = check_positive("eps_local", eps_local)
     delta = check_open_unit("delta", delta)
-    dummies = check_count("dummies", dummies)
     check_choice("accounting", accounting, ACCOUNTINGS)
+    reports = _reports(population, dummies, adaptive, reduction)
+    return _amplified_epsilon(reports, eps_local, delta, accounting)
+
+
+def _reports(population: Population, dummies: int, adaptive: bool, reduction: str) -> OtherReports:
     check_choice("reduction", reduction, REDUCTIONS)
-    return _amplified_epsilon(
-        OtherReports(population, dummies, adaptive, reduction), eps_local, delta, accounting
-    )
+    return OtherReports(population, check_count("dummies", dummies), adaptive, reduction)
 
 
 @remember(_REMEMBERED)
@@ -247,12 +247,9 @@ def local_budget(
     """
     eps_central = check_positive("eps_central", eps_central)
     delta = check_open_unit("delta", delta)
-    dummies = check_count("dummies", dummies)
     check_choice("accounting", accounting, ACCOUNTINGS)
-    check_choice("reduction", reduction, REDUCTIONS)
-    return _remembered_budget(
-        OtherReports(population, dummies, adaptive, reduction), eps_central, delta, accounting
-    )
+    reports = _reports(population, dummies, adaptive, reduction)
+    return _remembered_budget(reports, eps_central, delta, accounting)
 
 
 def _local_budget(

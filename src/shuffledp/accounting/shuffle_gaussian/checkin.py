@@ -15,6 +15,7 @@ What to know before use, besides caveats (a) to (d) of :mod:`shuffledp.accountin
 from __future__ import annotations
 
 import math
+from functools import partial
 from typing import TYPE_CHECKING, Literal, get_args
 
 import numpy as np
@@ -22,11 +23,14 @@ import numpy as np
 from shuffledp.accounting.general.rdp import (
     check_orders,
     check_sigma,
-    epsilons_after,
     rdp_from_log_excess,
 )
 from shuffledp.accounting.shuffle_gaussian.participants import first_blocks, log_masses, outside, split_blocks
-from shuffledp.accounting.shuffle_gaussian.subsampled import check_rate, curve_order, log_subsampled_excess
+from shuffledp.accounting.shuffle_gaussian.subsampled import (
+    check_rate,
+    epsilon_of_curve,
+    log_subsampled_excess,
+)
 from shuffledp.numerics.checks import check_choice, check_count, check_unit
 from shuffledp.numerics.logs import log_sum
 from shuffledp.numerics.remember import remember
@@ -85,10 +89,7 @@ def checkin_shuffle_gaussian_rdp(
     >>> [f"{r:.4g}" for r in checkin_shuffle_gaussian_rdp([2, 8, 32], n=10_000, rate=0.1, sigma=5.0)]
     ['4.081e-06', '1.633e-05', '6.59e-05']
     """
-    orders = check_orders(orders)
-    n = check_count("n", n, 1)
-    rate = check_rate(rate)
-    sigma = check_sigma(sigma)
+    orders, n, rate, sigma = _checked(orders, n, rate, sigma)
     check_choice("form", form, CHECKIN_FORMS)
     return rdp_from_log_excess(orders, _log_checkin_excess(orders, n, rate, sigma, form))
 
@@ -124,10 +125,7 @@ def checkin_shuffle_gaussian_rdp_theorem3(
 
     An upper bound on that sum, and on the divergence only if the sum is one.
     """
-    orders = check_orders(orders)
-    n = check_count("n", n, 1)
-    rate = check_rate(rate)
-    sigma = check_sigma(sigma)
+    orders, n, rate, sigma = _checked(orders, n, rate, sigma)
     split = check_unit("split", split)
     sizes = np.array([1, _size_after(n, rate, split)])
     log_excess = log_subsampled_excess(orders, sizes, np.full(2, rate), sigma, "printed")
@@ -158,10 +156,7 @@ def best_checkin_shuffle_gaussian_rdp_theorem3(
     Equation (13) of arXiv 2206.09569; side as for :func:`checkin_shuffle_gaussian_rdp_theorem3`, an upper bound on the
     printed sum. A finer grid could only make it smaller.
     """
-    orders = check_orders(orders)
-    n = check_count("n", n, 1)
-    rate = check_rate(rate)
-    sigma = check_sigma(sigma)
+    orders, n, rate, sigma = _checked(orders, n, rate, sigma)
     alone = log_subsampled_excess(orders, np.ones(1, np.int64), np.array([rate]), sigma, "printed")
 
     def evaluate(splits: NDArray[np.float64]) -> NDArray[np.float64]:
@@ -215,10 +210,8 @@ def checkin_shuffle_gaussian_epsilon(
     -----
     Equation (11), Lemmas 1 and 2 of arXiv 2206.09569. An upper bound where the divergences are, by the conversion.
     """
-    last = curve_order(most_order, max(1, round(n * rate)), sigma, delta)
-    orders = np.arange(2, last + 1)
-    rdp = _remembered_checkin(n, rate, sigma, form, last)
-    return float(epsilons_after(orders, rdp, [rounds], delta, warn=most_order is None)[0])
+    curve = partial(_remembered_checkin, n, rate, sigma, form)
+    return epsilon_of_curve(curve, max(1, round(n * rate)), sigma, rounds, delta, most_order)
 
 
 def checkin_theorem3_epsilon(
@@ -249,10 +242,8 @@ def checkin_theorem3_epsilon(
     -----
     Theorem 3, Lemmas 1 and 2 of arXiv 2206.09569. An upper bound on what the printed sum gives; see caveat (e).
     """
-    last = curve_order(most_order, max(1, round(n * rate)), sigma, delta)
-    orders = np.arange(2, last + 1)
-    rdp = _remembered_theorem3(n, rate, sigma, split, last)
-    return float(epsilons_after(orders, rdp, [rounds], delta, warn=most_order is None)[0])
+    curve = partial(_remembered_theorem3, n, rate, sigma, split)
+    return epsilon_of_curve(curve, max(1, round(n * rate)), sigma, rounds, delta, most_order)
 
 
 def _log_checkin_excess(
@@ -275,6 +266,12 @@ def _log_checkin_excess(
         kept[-1] = parts[:, ~split]
         first, last = split_blocks(first[split], last[split])
     return log_sum(np.concatenate(kept, axis=1).T)
+
+
+def _checked(
+    orders: ArrayLike, n: int, rate: float, sigma: float
+) -> tuple[NDArray[np.int64], int, float, float]:
+    return check_orders(orders), check_count("n", n, 1), check_rate(rate), check_sigma(sigma)
 
 
 def _form_of_sum(form: str) -> str:

@@ -23,6 +23,7 @@ apply; (e) and (g), about users who take part by their own coins, stand in
 from __future__ import annotations
 
 import math
+from functools import partial
 from typing import TYPE_CHECKING, Literal, get_args
 
 import numpy as np
@@ -44,6 +45,8 @@ from shuffledp.numerics.logs import log_binomials, log_sum
 from shuffledp.numerics.remember import remember
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from numpy.typing import ArrayLike, NDArray
 
 SubsampledForm = Literal["printed", "convex", "pair"]
@@ -167,10 +170,8 @@ def subsampled_shuffle_gaussian_epsilon(
     -----
     Theorem 2, Lemmas 1 and 2 of arXiv 2206.09569. An upper bound where the divergences are, by the conversion.
     """
-    last = curve_order(most_order, m, sigma, delta)
-    orders = np.arange(2, last + 1)
-    rdp = _remembered_subsampled(n, m, sigma, form, last)
-    return float(epsilons_after(orders, rdp, [rounds], delta, warn=most_order is None)[0])
+    curve = partial(_remembered_subsampled, n, m, sigma, form)
+    return epsilon_of_curve(curve, m, sigma, rounds, delta, most_order)
 
 
 def subsampled_gaussian_epsilon(
@@ -196,10 +197,11 @@ def subsampled_gaussian_epsilon(
     -----
     Theorem 2 of arXiv 2206.09569 with Corollary 1. An upper bound for all neighbors, proven.
     """
-    last = curve_order(most_order, 1, sigma, delta)
-    orders = np.arange(2, last + 1)
-    rdp = subsampled_rdp(gaussian_rdp(orders, sigma), check_rate(rate))
-    return float(epsilons_after(orders, rdp, [rounds], delta, warn=most_order is None)[0])
+    rate = check_rate(rate)
+    return epsilon_of_curve(
+        lambda last: subsampled_rdp(gaussian_rdp(np.arange(2, last + 1), sigma), rate),
+        *(1, sigma, rounds, delta, most_order),
+    )
 
 
 def log_subsampled_excess(
@@ -250,10 +252,23 @@ def _binomial_sums(orders: NDArray[np.int64], terms: NDArray[np.float64]) -> NDA
     return np.where(np.isnan(result), -math.inf, result)
 
 
-def curve_order(most_order: int | None, n: int, sigma: float, delta: float) -> int:
-    """Return the largest order of a curve: the one asked for, or enough of them for one round, at most 512."""
-    last = checked_most_order(most_order, n, sigma, delta)
-    return last if most_order is not None else min(last, _MOST_CURVE_ORDER)
+def epsilon_of_curve(
+    curve: Callable[[int], NDArray[np.float64]],
+    reports: int,
+    sigma: float,
+    rounds: int,
+    delta: float,
+    most_order: int | None,
+) -> float:
+    """Return eps (nats) after some rounds, each with a curve of divergences at the orders 2 to the given one.
+
+    Without `most_order` the largest order is enough for one round of so many reports, at most 512.
+    """
+    last = checked_most_order(most_order, reports, sigma, delta)
+    if most_order is None:
+        last = min(last, _MOST_CURVE_ORDER)
+    orders = np.arange(2, last + 1)
+    return float(epsilons_after(orders, curve(last), [rounds], delta, warn=most_order is None)[0])
 
 
 def _check_subset(m: int, n: int) -> int:

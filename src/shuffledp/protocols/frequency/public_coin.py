@@ -21,14 +21,13 @@ from shuffledp.accounting.standing import UPPER, Standing
 from shuffledp.numerics.checks import check_count
 from shuffledp.numerics.windows import Window, binomial_window
 from shuffledp.populations import Population
+from shuffledp.protocols._coins import coin_blocks
 from shuffledp.protocols._requests import fixed_users, positive_delta
 from shuffledp.protocols.base import Cost, Messages, ProtocolBase
 from shuffledp.protocols.frequency._hashing import MOST_CELLS, hash_values
 from shuffledp.protocols.frequency._randomized_response import domain_size_of, held_counts
 from shuffledp.tasks import Budget, Floats, Ints, Participants, Public, Task, Users
 
-#: Coins that are flipped at once.
-_COINS = 2**22
 #: Mass outside of the law of the noise in closed forms.
 _TAIL = 1e-25
 
@@ -144,12 +143,8 @@ class PublicCoin(ProtocolBase):
         """The cells of each user's value, and every cell with probability gamma; time grows with n^2."""
         own = self.cells()[:, np.asarray(users.values, np.int64)]
         total = self.rows * self.columns
-        step = max(1, _COINS // total)
-        noise = [own.ravel()]
-        for begin in range(0, len(users), step):
-            coins = rng.random((min(step, len(users) - begin), total))
-            noise.append(np.nonzero(coins < self.rate)[1])
-        return Messages(np.concatenate(noise))
+        noise = [np.nonzero(coins < self.rate)[1] for _, coins in coin_blocks(len(users), total, rng)]
+        return Messages(np.concatenate([own.ravel(), *noise]))
 
     def aggregate(self, messages: Messages) -> NDArray[Any]:
         """(tau, k): marks of the cell of each value in each row; a shared cell appears several times."""

@@ -17,13 +17,12 @@ from shuffledp.accounting.general.profiles import PrivacyProfile
 from shuffledp.accounting.standing import EXACT, UPPER, Standing
 from shuffledp.numerics.windows import binomial_window
 from shuffledp.populations import Population
+from shuffledp.protocols._coins import coin_blocks
 from shuffledp.protocols._requests import fixed_users, positive_delta
 from shuffledp.protocols.base import Cost, Messages, ProtocolBase
 from shuffledp.protocols.frequency._randomized_response import domain_size_of, held_counts
 from shuffledp.tasks import Budget, Floats, Participants, Public, Task, Users
 
-#: Coins that are flipped at once.
-_COINS = 2**22
 #: Mass outside of the law of the noise in closed forms.
 _TAIL = 1e-25
 
@@ -108,9 +107,7 @@ class Truncation(ProtocolBase):
         """Each user's value, and for every value one more message with probability p."""
         values = np.asarray(users.values, np.int64)
         added = np.zeros(self.domain_size, np.int64)
-        step = max(1, _COINS // self.domain_size)
-        for begin in range(0, len(values), step):
-            coins = rng.random((min(step, len(values) - begin), self.domain_size))
+        for _, coins in coin_blocks(len(values), self.domain_size, rng):
             added += np.count_nonzero(coins >= self.miss_rate, axis=0)
         return Messages(np.concatenate((values, np.repeat(np.arange(self.domain_size), added))))
 

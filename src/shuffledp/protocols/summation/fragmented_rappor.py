@@ -16,14 +16,13 @@ from shuffledp.accounting.general.profiles import Kind, PrivacyProfile, View
 from shuffledp.accounting.standing import Standing
 from shuffledp.numerics.checks import check_choice
 from shuffledp.populations import Population
+from shuffledp.protocols._coins import coin_blocks
 from shuffledp.protocols._requests import fixed_users, positive_delta
 from shuffledp.protocols.base import Cost, Messages, ProtocolBase
 from shuffledp.protocols.summation._sums import Numbers, numbers_of
 from shuffledp.tasks import Budget, Floats, Ints, Participants, Public, Task, Users
 from shuffledp.utility.sums import RAPPOR_ESTIMATORS, rappor_mse
 
-#: Coins that are tossed at once.
-_COINS = 2**22
 #: Calibrations of each accounting, the default first.
 _CALIBRATIONS: Mapping[str, tuple[str, ...]] = MappingProxyType(
     {"printed": ("optimistic",), "exact": ("sound", "worst_case")}
@@ -169,11 +168,9 @@ class FragmentedRappor(ProtocolBase):
         """The values, counted from the smallest with a bit, whose bits are one."""
         _, number = self.numbers.inputs(users)
         sent = []
-        step = max(1, _COINS // self.bits)
-        for begin in range(0, len(number), step):
-            part = number[begin : begin + step]
-            ones = rng.random((len(part), self.bits)) < self.flip_probability
-            ones ^= np.arange(self.first, self.numbers.max_value + 1) == part[:, None]
+        for block, coins in coin_blocks(len(number), self.bits, rng):
+            ones = coins < self.flip_probability
+            ones ^= np.arange(self.first, self.numbers.max_value + 1) == number[block, None]
             sent.append(np.nonzero(ones)[1])
         return Messages(np.concatenate(sent) if sent else np.zeros(0, np.int64))
 

@@ -1,0 +1,20 @@
+"""Coins of every user for every value at once, in blocks that fit into memory."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import numpy as np
+
+from shuffledp.tasks import Floats
+
+#: Coins that are flipped at once.
+_COINS = 2**22
+
+
+def coin_blocks(users: int, width: int, rng: np.random.Generator) -> Iterator[tuple[slice, Floats]]:
+    """The users of each block, and a uniform number in [0, 1) per user and value, (users of the block, width)."""
+    step = max(1, _COINS // width)
+    for begin in range(0, users, step):
+        end = min(begin + step, users)
+        yield slice(begin, end), rng.random((end - begin, width))
