@@ -276,8 +276,13 @@ def test_architecture_page_places_every_layer_in_the_order_of_imports():
 
 
 PAPERS = {"random_population", "dump", "segmented", "summation", "shuffle_gaussian"}
-#: Within accounting: what holds for any protocol, then a package per paper, then what the papers compare with.
-ACCOUNTING_MAY_USE = {"general": set(), "baselines": {"general", *PAPERS}} | {p: {"general"} for p in PAPERS}
+#: Within accounting: what holds for any protocol, then a package per paper, what the papers compare with, questions.
+ACCOUNTING_MAY_USE = {
+    "general": set(),
+    **{p: {"general"} for p in PAPERS},
+    "baselines": {"general", *PAPERS},
+    "questions": {"general", "baselines", *PAPERS},
+}
 
 
 def test_packages_of_accounting_point_down_too():

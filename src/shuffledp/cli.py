@@ -1,10 +1,11 @@
-"""The ``shuffledp`` command: look around, fetch data, export and repair results.
+"""The ``shuffledp`` command: look around, account, fetch data, export and repair results.
 
 Every command imports what it needs itself: ``shuffledp --help`` need not wait for numpy.
 """
 
 from __future__ import annotations
 
+import json
 import os
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -114,6 +115,71 @@ def data(names: tuple[str, ...], official: bool) -> None:
             )
         except (SourceError, ParseError, ValueError) as error:
             raise click.ClickException(str(error)) from None
+
+
+@main.command()
+@click.option("--eps-local", type=float, help="Local budget for replacing one input, nats.")
+@click.option("--eps", type=float, help="Central eps, nats.")
+@click.option("--users", type=int, help="All users, user 1 included.")
+@click.option("--delta", type=float, required=True, help="Of all rounds together.")
+@click.option(
+    "--randomizer", default="any", show_default=True, help="any, grr, binary, laplace, subset or rappor."
+)
+@click.option("--domain-size", type=int, help="Number of values (grr, subset, rappor).")
+@click.option("--subset-size", type=int, help="Size of a report (subset).")
+@click.option(
+    "--population",
+    help="Number of the other users, for --users: fixed:N, binomial:TRIALS:RATE, poisson:MEAN, moments:MEAN:VARIANCE. "
+    "Where the number is asked for: poisson, or binomial:RATE.",
+)
+@click.option(
+    "--colluding", type=float, default=0.0, help="Fraction of users who tell the analyzer their reports."
+)
+@click.option("--rounds", type=int, default=1, show_default=True, help="How often the same users answer.")
+@click.option("--json", "as_json", is_flag=True, help="Print the whole answer as JSON.")
+def account(
+    eps_local: float | None,
+    eps: float | None,
+    users: int | None,
+    delta: float,
+    randomizer: str,
+    domain_size: int | None,
+    subset_size: int | None,
+    population: str | None,
+    colluding: float,
+    rounds: int,
+    as_json: bool,
+) -> None:
+    """Say how private a shuffled batch of reports is.
+
+    Of --eps-local, --eps and --users (or --population) give two; the third is the answer.
+    """
+    from shuffledp.accounting.questions.deployments import amplification, budget, smallest_batch
+    from shuffledp.accounting.questions.wording import arrivals_named, population_named, sentences
+
+    sizes: dict[str, Any] = {"domain_size": domain_size, "subset_size": subset_size}
+    common: dict[str, Any] = {"randomizer": randomizer, **sizes, "colluding": colluding, "rounds": rounds}
+    try:
+        if eps_local is not None and eps is not None:
+            if users is not None:
+                raise ValueError("Give two of --eps-local, --eps and --users; the third is the answer.")
+            answer = smallest_batch(eps_local, eps, delta, **arrivals_named(population), **common)
+        elif eps_local is None and eps is None:
+            raise ValueError("Give two of --eps-local, --eps and --users; the third is the answer.")
+        else:
+            if users is None and population is None:
+                raise ValueError("Give two of --eps-local, --eps and --users; the third is the answer.")
+            others = None if population is None else population_named(population)
+            if eps is None:
+                answer = amplification(eps_local, users, delta, population=others, **common)
+            else:
+                answer = budget(eps, users, delta, population=others, **common)
+    except ValueError as error:  # Infeasible is one
+        raise click.ClickException(" ".join(str(error).split())) from None
+    if as_json:
+        click.echo(json.dumps(answer.as_dict(), indent=2))
+    else:
+        click.echo("\n".join(sentences(answer)))
 
 
 @main.command()

@@ -108,6 +108,7 @@ if TYPE_CHECKING:
         rdp_to_epsilon,
     )
     from shuffledp.accounting.general.variation_ratio import variation_ratio_delta, variation_ratio_epsilon
+    from shuffledp.accounting.questions.deployments import Answer, amplification, budget, smallest_batch
     from shuffledp.accounting.random_population.amplification import (
         ACCOUNTINGS,
         amplified_epsilon,
@@ -217,6 +218,7 @@ __all__ = [
     "ACCOUNTINGS",
     "DUMP_ACCOUNTINGS",
     "GRR",
+    "Answer",
     "BinaryRandomizedResponse",
     "BlanketProfile",
     "ClonesProfile",
@@ -249,6 +251,7 @@ __all__ = [
     "all_counts_delta",
     "allocation_delta",
     "allocation_epsilon",
+    "amplification",
     "amplified_epsilon",
     "analytic_design",
     "approximate_clones_delta",
@@ -265,6 +268,7 @@ __all__ = [
     "blanket_randomizer_delta",
     "blanket_slots",
     "blankets_for_full_reporting",
+    "budget",
     "central_gaussian_epsilon",
     "central_laplace_mse",
     "central_replacement_epsilon",
@@ -372,6 +376,7 @@ __all__ = [
     "shuffle_gaussian_rdp",
     "shuffled_gaussian_profile",
     "shuffled_subset_exponential",
+    "smallest_batch",
     "solh_mse",
     "solh_report",
     "sparse_vector_levels",

@@ -47,6 +47,22 @@ _ROUNDING = 1e-15
 _MOST = 700.0
 #: Below this Chernoff's bound is all that is found.
 _LEAST_LOG = -680.0
+#: Larger exponents overflow.
+_MOST_LOG_THETA = math.log(600.0)
+
+
+def log1p(z: NDArray[np.complex128]) -> NDArray[np.complex128]:
+    """Return ``log(1 + z)``, exact for tiny z, where the one of numpy loses the real part of complex numbers."""
+    return np.asarray(
+        0.5 * np.log1p(2 * z.real + z.real**2 + z.imag**2) + 1j * np.arctan2(z.imag, 1 + z.real),
+        np.complex128,
+    )
+
+
+def expm1(z: NDArray[np.complex128]) -> NDArray[np.complex128]:
+    """Return ``e^z - 1``, exact for tiny z, where the one of numpy loses the real part of complex numbers."""
+    real = np.expm1(z.real) * np.cos(z.imag) - 2 * np.sin(0.5 * z.imag) ** 2
+    return np.asarray(real + 1j * np.exp(z.real) * np.sin(z.imag), np.complex128)
 
 
 @dataclass(frozen=True, eq=False)
@@ -70,27 +86,106 @@ class Summands:
     copies: float
     poisson: bool = False
 
-    @property
-    def log_all_zero(self) -> float:
-        """The log of the probability that no summand differs from 0."""
-        informative = float(np.sum(self.masses))
-        if self.poisson:
-            return -self.copies * informative
-        return self.copies * math.log1p(-informative) if informative < 1 else -math.inf
+
+class _Law:
+    """Sums with at least one positive summand; the others have no positive part, and noise would count them.
+
+    Let Q(s) be the sum of ``mass e^(s value)`` over positive values, and N(s) that over the others: the transform is
+    ``(N + Q)^copies - N^copies``, or ``e^(copies (N - 1)) (e^(copies Q) - 1)`` for a Poisson number.
+    """
+
+    def __init__(self, summands: Summands, unit: float) -> None:
+        positive = summands.values > 0
+        self.copies, self.poisson = summands.copies, summands.poisson
+        self.up, self.up_masses = summands.values[positive] / unit, summands.masses[positive]
+        # No number of summands makes up for one of -1e60 units, whose square is still a float.
+        self.down = np.maximum(summands.values[~positive] / unit, -1e60)
+        self.down_masses = summands.masses[~positive]
+        self.rest = max(1 - float(np.sum(summands.masses)), 0.0)
+        if self.rest < _ROUNDING:
+            self.rest = 0.0
+        self.size = self.up.size + self.down.size
+
+    def parts(self, theta: float) -> tuple[float, float, float]:
+        """Return N, its log, and Q, at a real point; ``inf`` where Q overflows."""
+        with np.errstate(under="ignore", over="ignore"):
+            positive = float(self.up_masses @ np.exp(theta * self.up))
+            alone = float(self.down_masses @ np.exp(theta * self.down)) + self.rest
+            less = float(self.down_masses @ np.expm1(theta * self.down)) - float(np.sum(self.up_masses))
+        if alone > 0.5:  # close to 1, where its distance from 1 is the exact one
+            return alone, math.log1p(less), positive
+        return alone, math.log(alone) if alone > 0 else -math.inf, positive
 
     def log_moment(self, theta: float) -> float:
-        """Return the log of ``E e^(theta sum)``; ``inf`` where it overflows."""
-        reach = theta * float(np.max(self.values))
-        if reach > _MOST:
-            if self.poisson:
-                return math.inf
-            with np.errstate(under="ignore"):
-                total = float(self.masses @ np.exp(theta * self.values - reach))
-                total += max(1 - float(np.sum(self.masses)), 0.0) * math.exp(-reach)
-            return self.copies * (reach + math.log(total))
+        """Return the log of the transform at a real point."""
+        alone, log_alone, positive = self.parts(theta)
+        if math.isinf(positive):
+            return math.inf
+        if self.poisson:
+            return self.copies * (alone - 1) + _log_expm1(self.copies * positive)
+        if alone == 0:
+            return self.copies * math.log(positive)
+        return self.copies * log_alone + _log_expm1(self.copies * math.log1p(positive / alone))
+
+    def mean(self, theta: float) -> float:
+        """Return the derivative of `log_moment`."""
+        alone, _, positive = self.parts(theta)
         with np.errstate(under="ignore"):
-            excess = float(self.masses @ np.expm1(theta * self.values))
-        return self.copies * (excess if self.poisson else math.log1p(max(excess, -1 + 1e-300)))
+            rise = float((self.up_masses * self.up) @ np.exp(theta * self.up))
+            fall = float((self.down_masses * self.down) @ np.exp(theta * self.down))
+        if self.poisson:
+            return self.copies * (fall + rise / -math.expm1(-self.copies * positive))
+        if alone == 0:
+            return self.copies * rise / positive
+        slope = fall / alone
+        at_least_one = -math.expm1(-self.copies * math.log1p(positive / alone))
+        return self.copies * ((rise - positive * slope) / ((alone + positive) * at_least_one) + slope)
+
+    def variance(self, theta: float) -> float:
+        """Return about the second derivative of `log_moment`."""
+        alone, _, positive = self.parts(theta)
+        with np.errstate(under="ignore"):
+            square = float((self.up_masses * self.up**2) @ np.exp(theta * self.up))
+            square += float((self.down_masses * self.down**2) @ np.exp(theta * self.down))
+        return self.copies * square / (1.0 if self.poisson else alone + positive)
+
+    def relative(self, theta: float, step: float, points: int) -> NDArray[np.complex128]:
+        """Return the transform at ``theta + i step k``, k = 0, .., points - 1, over that at theta."""
+        positive = _transform(self.up, self.up_masses, theta, step, points)
+        alone = _transform(self.down, self.down_masses, theta, step, points) + self.rest
+        scale = self.log_moment(theta)
+        with np.errstate(under="ignore", divide="ignore", invalid="ignore", over="ignore"):
+            if self.poisson:
+                none = np.exp(self.copies * (alone - 1) - scale)
+                few = self.copies * positive
+                many = np.exp(self.copies * (alone - 1 + positive) - scale)
+            else:
+                none = np.exp(self.copies * np.log(alone) - scale)
+                few = self.copies * log1p(positive / alone)
+                many = np.exp(self.copies * np.log(alone + positive) - scale)
+            return np.where(np.abs(few) < 0.5, none * expm1(few), many - none)
+
+
+def _log_expm1(x: float) -> float:
+    if x > 40:
+        return x
+    return math.log(math.expm1(x)) if x > 0 else -math.inf
+
+
+def _transform(
+    values: NDArray[np.float64], masses: NDArray[np.float64], theta: float, step: float, points: int
+) -> NDArray[np.complex128]:
+    """Return the sums of ``mass e^(s value)`` at ``s = theta + i step k``.
+
+    The k are cut into rows: ``e^(i step (a + b J) v)`` is a product, so that the sums over v are a product of matrices.
+    """
+    with np.errstate(under="ignore"):
+        weights = masses * np.exp(theta * values)
+    width = math.ceil(math.sqrt(points))
+    rows = math.ceil(points / width)
+    fine = np.exp(1j * step * np.outer(np.arange(width), values))
+    coarse = np.exp(1j * step * width * np.outer(values, np.arange(rows))) * weights[:, None]
+    return np.asarray((fine @ coarse).T.ravel()[:points])
 
 
 def expected_positive_part(
@@ -120,109 +215,63 @@ def expected_positive_part(
     if values.size == 0 or not np.max(values) > 0:
         return 0.0
     unit = float(np.max(values))
-    # No number of summands makes up for one of -1e60 units, whose square is still a float.
-    law = Summands(np.maximum(values / unit, -1e60), masses, summands.copies, summands.poisson)
+    law = _Law(Summands(values, masses, summands.copies, summands.poisson), unit)
     return float(unit * _contour(law, side, gap, floor / unit))
 
 
-def _saddle(law: Summands) -> float:
+def _saddle(law: _Law) -> float:
     """Minimum of ``log E e^(theta S) - 2 log theta``, which is convex in theta."""
 
     def slope(log_theta: float) -> float:
         theta = math.exp(log_theta)
-        return theta * _mean(law, theta) - 2
+        return theta * law.mean(theta) - 2
 
     low = math.log(1 / law.copies) - 1  # the largest value is 1: below this the slope is negative
     high = low + 1
-    while slope(high) < 0:
-        high += 1 if high < 4 else 0.25
-    return math.exp(float(brentq(slope, max(low, high - 1), high, xtol=1e-3)))
+    while slope(high) < 0 and high < _MOST_LOG_THETA:
+        low, high = high, high + (1 if high < 4 else 0.1)
+    if slope(high) < 0:
+        return math.exp(high)
+    return math.exp(float(brentq(slope, low, high, xtol=1e-3)))
 
 
-def _mean(law: Summands, theta: float) -> float:
-    """Mean of the sum under weights ``e^(theta sum)``, up to a factor that is 1 unless it is Poisson."""
-    shift = min(theta, 600.0)
-    with np.errstate(under="ignore"):
-        weights = law.masses * np.exp(theta * law.values - shift)
-        total = float(np.sum(weights)) + max(1 - float(np.sum(law.masses)), 0.0) * math.exp(-shift)
-    mean = float(weights @ law.values)
-    if law.poisson:
-        return law.copies * mean * math.exp(shift)
-    return law.copies * mean / total
-
-
-def _period(law: Summands, theta: float, log_moment: float) -> tuple[float, float]:
-    """Shortest L whose shifts are negligible, and a bound on what they add in units of ``E e^(theta S) / theta``."""
+def _period(law: _Law, theta: float, log_moment: float) -> float:
+    """Shortest L whose shifts are negligible: they add 4 e^-31 at most in units of ``E e^(theta S) / theta``."""
     # Shifts to the right: e^(-theta j L) E (S + j L)^+; E S^+ <= E e^(theta S) / (e theta).
     right = (_LOG_NEGLIGIBLE - log_moment) / theta
     right += math.log(max(theta * right, 1.0)) / theta
     # Shifts to the left, for any larger exponent: e^(theta j L) E (S - j L)^+ <= e^((theta - other) j L) E e^(other
     # S).
-    spread = 1 / math.sqrt(max(_variance(law, theta), 1e-300))
+    spread = 1 / math.sqrt(max(law.variance(theta), 1e-300))
     left = math.inf
-    for step in spread * 2.0 ** np.arange(-4.0, 6.0):
-        rise = law.log_moment(theta + step) - log_moment
-        left = min(left, (rise + _LOG_NEGLIGIBLE) / step)
-    return max(right, left, 1 / theta), 4 * math.exp(-_LOG_NEGLIGIBLE)
+    for step in np.concatenate((spread * 2.0 ** np.arange(-4.0, 6.0), theta * 2.0 ** np.arange(-4.0, 6.0))):
+        rise = law.log_moment(theta + float(step)) - log_moment
+        left = min(left, (rise + _LOG_NEGLIGIBLE) / float(step))
+    return max(right, left, 1 / theta)
 
 
-def _variance(law: Summands, theta: float) -> float:
-    shift = min(theta, 600.0)
-    with np.errstate(under="ignore"):
-        weights = law.masses * np.exp(theta * law.values - shift)
-    if law.poisson:
-        return law.copies * float(weights @ law.values**2) * math.exp(shift)
-    total = float(np.sum(weights)) + max(1 - float(np.sum(law.masses)), 0.0) * math.exp(-shift)
-    mean = float(weights @ law.values) / total
-    return law.copies * (float(weights @ law.values**2) / total - mean**2)
-
-
-def _contour(law: Summands, side: Side, gap: float, floor: float) -> float:
+def _contour(law: _Law, side: Side, gap: float, floor: float) -> float:
     theta = _saddle(law)
     log_moment = law.log_moment(theta)
     chernoff = math.exp(max(log_moment, _LEAST_LOG)) / (math.e * theta)
     if log_moment <= _LEAST_LOG or chernoff < floor:
         return chernoff if side == "upper" else 0.0
-    period, shifts = _period(law, theta, log_moment)
+    period = _period(law, theta, log_moment)
     step = 2 * math.pi / period
     per_point = _END * period * theta / (2 * math.pi)  # points, times theta tau
-    smooth = max(math.sqrt(gap), per_point * law.values.size / _PRODUCTS)
+    smooth = max(math.sqrt(gap), per_point * law.size / _PRODUCTS)
     tau = smooth / theta
     points = math.ceil(_END / (tau * step)) + 1
-    log_power = _log_powers(law, theta, step, points)
-    all_zero = math.exp(law.log_all_zero - log_moment)  # known, and noise would count half of it
     s = theta + 1j * step * np.arange(points)
     kernel = 1 / s**2 - (tau**2 if side == "lower" else 0.0)
     with np.errstate(under="ignore"):
-        terms = (np.exp(log_power) - all_zero) * np.exp(0.5 * tau**2 * s**2) * kernel
+        terms = law.relative(theta, step, points) * np.exp(0.5 * tau**2 * s**2) * kernel
     total = step / math.pi * (float(np.sum(terms.real)) - 0.5 * float(terms[0].real))
     # behind the last point u: at most the integral of e^((theta^2 - u^2) tau^2 / 2) (1 / u^2 + tau^2) / pi
     end = step * (points - 1)
     behind = math.exp(0.5 * tau**2 * (theta**2 - end**2)) * (1 / end**2 + tau**2) / (math.pi * tau**2 * end)
     rounding = _ROUNDING * (law.copies + points) + 1e-12
-    behind_and_shifts = behind if side == "upper" else -(behind + shifts / theta)
-    total = total * (1 + math.copysign(rounding, behind_and_shifts)) + behind_and_shifts
-    return max(total, 0.0) * math.exp(log_moment)
-
-
-def _log_powers(law: Summands, theta: float, step: float, points: int) -> NDArray[np.complex128]:
-    """Return the logs of ``E e^(s S) / E e^(theta S)`` at ``s = theta + i step k``, k = 0, .., points - 1.
-
-    The k are cut into rows: ``e^(i step (a + b J) v)`` is a product, so that the means over v are a product of
-    matrices.
-    """
-    shift = min(theta, 600.0)
-    with np.errstate(under="ignore"):
-        weights = law.masses * np.exp(theta * law.values - shift)
-    rest = max(1 - float(np.sum(law.masses)), 0.0) * math.exp(-shift)
-    total = float(np.sum(weights)) + rest
-    width = math.ceil(math.sqrt(points))
-    rows = math.ceil(points / width)
-    fine = np.exp(1j * step * np.outer(np.arange(width), law.values))
-    coarse = np.exp(1j * step * width * np.outer(law.values, np.arange(rows))) * (weights / total)[:, None]
-    ratio = (fine @ coarse).T.ravel()[:points] + rest / total
-    if law.poisson:
-        scale = law.copies * total * math.exp(shift)
-        return np.asarray(scale * (ratio - 1))
-    with np.errstate(divide="ignore"):
-        return np.asarray(law.copies * np.log(ratio))
+    if side == "lower":
+        shifts = 4 * math.exp(-_LOG_NEGLIGIBLE) / theta
+        return max(total * (1 - rounding) - behind - shifts, 0.0) * math.exp(log_moment)
+    return (total * (1 + rounding) + behind) * math.exp(log_moment)

@@ -271,6 +271,16 @@ def test_lower_is_below_upper_and_both_below_the_local_budget(eps_local, users):
                 assert _delta(randomizer, Fixed(users - 1), high, "upper", 1e-6) <= delta * (1 + 1e-4)
 
 
+@pytest.mark.parametrize("eps_local", [20.0, 40.0, 80.0, 150.0, 300.0])
+def test_budgets_that_nothing_hides_are_told_from_rounding(eps_local):
+    """A blanket of mass e^-eps_local: that all reports are outside of it has a probability that floats round to 1."""
+    for randomizer in (GRR(eps_local, 100), LaplaceRandomizer(eps_local)):
+        low, high = (blanket_randomizer_delta(randomizer, 1_000, 1.0, side) for side in ("lower", "upper"))
+        assert 0.9 < low <= high <= 1
+    alone = blanket_randomizer_delta(GRR(eps_local, 100), 1, 1.0, "lower")
+    assert alone == pytest.approx(-math.expm1(1 - eps_local) / (1 + 99 * math.exp(-eps_local)), rel=1e-6)
+
+
 def test_more_users_and_noise_help():
     grid = [blanket_epsilon(GRR(3.0, 20), n, 1e-6) for n in (1, 10, 100, 1000, 10**4, 10**6)]
     assert all(b < a for a, b in itertools.pairwise(grid))

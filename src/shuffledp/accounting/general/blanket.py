@@ -50,7 +50,7 @@ if TYPE_CHECKING:
 SIDES: tuple[str, ...] = ("upper", "lower")
 
 #: Relative gap of delta in results, and while a root is approached.
-_FINE, _COARSE = 3e-6, 1e-3
+_FINE, _COARSE = 1e-5, 1e-3
 #: Relative tolerance of eps, below what the gap of delta leaves.
 _XTOL = 1e-7
 #: The least eps, nats, that is searched.

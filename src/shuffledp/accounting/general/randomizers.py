@@ -395,8 +395,8 @@ class LaplaceRandomizer:
 
     def _against(self, blanket: tuple[float, ...]) -> Cells:
         # Edges by the quantiles of e^(-eps_local y) on [0, 1/2], reflected: that is about best for cells of G.
-        half = -np.log1p(np.linspace(0, 1, _CELLS + 1) * math.expm1(-self.eps_local / 2)) / self.eps_local
-        half[-1] = 0.5
+        shares = np.linspace(0, 1, _CELLS + 1)[:-1]
+        half = np.append(-np.log1p(shares * math.expm1(-self.eps_local / 2)) / self.eps_local, 0.5)
         edges = np.concatenate((half, 1 - half[-2::-1]))
         inner = _cells(edges, self._mass, self._log_density, (0.0, 1.0), blanket, 0.0)
         # Below 0 and above 1 both ratios are constant: cells without width.
