@@ -46,7 +46,7 @@ experiments:
     budget: {eps: $eps, delta: 1.0e-5}
     grid:
       rate: [0.5, 0.1]
-      eps: [0.25, 0.5, 1, 10]
+      eps: [0.25, 0.5, 1, 9.5]
     accounting: [printed, exact]
     repeats: 20
     methods:
