@@ -58,8 +58,8 @@ def flexible_table(entries: tuple[tuple[int, ...], ...], eps_local: float) -> pd
     -------
     DataFrame
         One row per cell with the columns ``eps`` (nats), ``delta``, ``k``, ``rate``; ``paper``, the printed entry;
-        ``formula``, the theorem's value before rounding; ``ours``, that rounded up; ``corrected`` and ``exact``, the smallest
-        number by a rigorous closed form and by the exact divergence; ``delta of the paper's entry``, exact; and
+        ``formula``, the theorem's value before rounding; ``ours``, that rounded up; ``corrected`` and ``exact``, the
+        smallest number by a rigorous closed form and by the exact divergence; ``delta of the paper's entry``, exact; and
         ``verdict``: ``agrees``, or what is different.
     """
     rows = []
@@ -164,8 +164,8 @@ def table_two() -> pd.DataFrame:
     -------
     DataFrame
         One row per setting, protocol and accounting with the columns ``setting``, ``protocol``, ``accounting``,
-        ``delta``; ``messages`` and ``messages formula`` (per user, own report included), ``bits`` and ``bits formula`` (per
-        message), ``mse`` and ``mse formula`` (of a frequency, averaged over the values), and ``condition`` of the
+        ``delta``; ``messages`` and ``messages formula`` (per user, own report included), ``bits`` and ``bits formula``
+        (per message), ``mse`` and ``mse formula`` (of a frequency, averaged over the values), and ``condition`` of the
         published theorem.
         Where it fails, or nothing suffices, the numbers are missing and ``condition`` says why.
     """
