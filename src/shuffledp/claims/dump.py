@@ -58,9 +58,9 @@ def flexible_table(entries: tuple[tuple[int, ...], ...], eps_local: float) -> pd
     -------
     DataFrame
         One row per cell with the columns ``eps`` (nats), ``delta``, ``k``, ``rate``; ``paper``, the printed entry;
-        ``formula``, the theorem's value before rounding; ``ours``, that rounded up; ``corrected`` and ``exact``, the
-        smallest number by a rigorous closed form and by the exact divergence; ``delta of the paper's entry``, exact;
-        and ``verdict``: ``agrees``, or what is different.
+        ``formula``, the theorem's value before rounding; ``ours``, that rounded up; ``corrected`` and
+        ``exact``, the smallest number by a rigorous closed form and by the exact divergence; ``delta of the
+        paper's entry``, exact; and ``verdict``: ``agrees``, or what is different.
     """
     rows = []
     for (row, eps), (column, (k, rate)) in product(enumerate(EPS), enumerate(COLUMNS)):

@@ -152,12 +152,12 @@ def table_two() -> pd.DataFrame:
     Returns
     -------
     DataFrame
-        One row per law of N - 1 with the columns ``law``; ``delta``; ``printed bound``, ``corrected bound`` and
-        ``exact quantile`` (participants, user 1 included, reached except with probability ``DELTA / 2``; the quantile
+        One row per law of N - 1 with the columns ``law``; ``delta``; ``printed bound``, ``corrected bound`` and ``exact
+        quantile`` (participants, user 1 included, reached except with probability ``DELTA / 2``; the quantile
         is under the worst law if two moments are given, and not a number if only a tail is); ``tail at printed
         bound`` (probability that fewer take part, or the largest that the definition allows); ``verdict``:
-        ``unsafe`` if that is above
-        ``DELTA / 2``, ``right`` if printed and corrected bound agree, otherwise ``safe``.
+        ``unsafe`` if that is above ``DELTA / 2``, ``right`` if printed and corrected bound agree, otherwise
+        ``safe``.
     """
     share = DELTA / 2
     rows = []
