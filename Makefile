@@ -99,6 +99,10 @@ SCALES ?= quick papers fresh
 time-table: .venv/.installed-run  ## Measure where the pipeline's time goes (SCALES=quick: minutes), for docs/benchmarks.md
 	@$(SINGLE) $(BIN)/python benchmarks/pipeline.py $(SCALES)
 
+.PHONY: structure
+structure: .venv/.installed-run  ## Count modules and lines, measure imports, for docs/benchmarks.md
+	@$(SINGLE) $(BIN)/python benchmarks/structure.py
+
 .PHONY: docs
 docs: .venv/.installed-docs  ## Build the documentation into results/docs/
 	@$(BIN)/mkdocs build --strict
