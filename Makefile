@@ -118,6 +118,9 @@ results/notebooks/%.ipynb: notebooks/%.ipynb notebooks/execute.py $(shell find s
 
 .PHONY: notebooks
 notebooks: .venv/.installed-notebooks $(NOTEBOOKS)  ## Run all notebooks; with their outputs in results/notebooks/
+.PHONY: structure
+structure: .venv/.installed-run  ## Count modules and lines, measure imports, for docs/benchmarks.md
+	@$(SINGLE) $(BIN)/python benchmarks/structure.py
 
 .PHONY: docs
 docs: .venv/.installed-docs $(NOTEBOOKS)  ## Build the documentation into results/docs/

@@ -27,6 +27,7 @@ ELSEWHERE = {
     "test_environment.py": "Makefile, locks and environment.yml",
     "test_layers.py": "imports, by docs/architecture.md",
     "test_mirror.py": "the tests",
+    "test_structure.py": "benchmarks/structure.py",
     "test_time_table.py": "benchmarks/pipeline.py",
     "test_typed_numbers.py": "README.md and docs/",
     "test_other_pythons.py": "tools/other_pythons.py",

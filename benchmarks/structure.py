@@ -1,0 +1,145 @@
+"""How the source is cut, and what importing it costs: ``python benchmarks/structure.py [--modules]``.
+
+One row per package: modules, lines, the longest module, and the CPU seconds of a fresh process that imports all of its
+modules, with everything below them. The table goes into docs/benchmarks.md; ``--modules`` prints every module instead.
+"""
+
+import argparse
+import ast
+import os
+import platform
+import re
+import subprocess
+import sys
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parents[1]
+SOURCE = ROOT / "src"
+PAGE = ROOT / "docs/benchmarks.md"
+BLOCK = re.compile(r"(<!-- measured structure -->\n).*?(<!-- measured structure ends -->)", re.DOTALL)
+STARTS = 5
+MOST_LINES = 450
+#: Modules that are longer, and why they are not cut.
+LONG = {
+    "shuffledp/experiments/config/model.py": "the grammar of the configuration: every key is looked up in one place",
+    "shuffledp/figures/captions.py": "all that a caption may ask",
+    "shuffledp/audit/views.py": "the views of all tasks beside each other, as they are compared",
+    "shuffledp/code_digest.py": "one algorithm: names, imports and what is reached from them",
+    "shuffledp/accounting/baselines/sets.py": "one line over, most of it descriptions of parameters",
+}
+#: From the bottom up, as docs/architecture.md has them.
+LAYERS = (
+    *("numerics", "populations", "tasks", "utility", "accounting.general", "accounting", "protocols"),
+    *("audit", "datasets", "learning", "experiments", "figures", "claims", "pages", "cli"),
+)
+IMPORT = "import importlib, sys\nfor name in sys.argv[1:]: importlib.import_module(name)"
+
+
+@dataclass(frozen=True)
+class Module:
+    """A module of the source: its file below src/, its lines, and those that are code."""
+
+    file: str
+    lines: int
+    code: int
+
+    @property
+    def name(self) -> str:
+        """As it is imported."""
+        return self.file.removesuffix(".py").removesuffix("/__init__").replace("/", ".")
+
+
+def module(path: Path, source: Path = SOURCE) -> Module:
+    text = path.read_text(encoding="utf-8")
+    return Module(path.relative_to(source).as_posix(), len(text.splitlines()), len(code_lines(text)))
+
+
+def code_lines(text: str) -> set[int]:
+    """Numbers of the lines with code: no blank ones, no comments, no docstrings."""
+    tree = ast.parse(text)
+    lines = text.splitlines()
+    code = {i for i, line in enumerate(lines, 1) if line.strip() and not line.strip().startswith("#")}
+    for node in ast.walk(tree):
+        if not isinstance(node, ast.Expr) or not isinstance(node.value, ast.Constant):
+            continue
+        if isinstance(node.value.value, str):
+            code -= set(range(node.lineno, (node.end_lineno or node.lineno) + 1))
+    return code
+
+
+def modules(layer: str, source: Path = SOURCE) -> list[Module]:
+    """The modules of a package, or the one of that name."""
+    place = source / "shuffledp" / layer.replace(".", "/")
+    paths = sorted(place.rglob("*.py")) if place.is_dir() else [place.with_suffix(".py")]
+    return [module(path, source) for path in paths]
+
+
+def unexplained(found: Sequence[Module]) -> list[Module]:
+    """Modules that are longer than allowed, with no reason given."""
+    return [one for one in found if one.lines > MOST_LINES and one.file not in LONG]
+
+
+def import_seconds(names: Sequence[str]) -> float:
+    """CPU seconds of a fresh process that imports these modules: the least of several."""
+    return min(_started([sys.executable, "-c", IMPORT, *names]) for _ in range(STARTS))
+
+
+def _started(command: Sequence[str]) -> float:
+    process = subprocess.Popen(command, cwd=ROOT)
+    _, status, usage = os.wait4(process.pid, 0)
+    process.returncode = os.waitstatus_to_exitcode(status)
+    if process.returncode:
+        raise RuntimeError(f"This process failed: {command}")
+    return usage.ru_utime + usage.ru_stime
+
+
+def table() -> Iterator[str]:
+    """The table in Markdown."""
+    yield "| package | modules | lines | of code | longest module | import, CPU |"
+    yield "|---|---:|---:|---:|---|---:|"
+    yield f"| an empty process | | | | | {import_seconds([]):.2f} s |"
+    for layer in LAYERS:
+        found = modules(layer)
+        longest = max(found, key=lambda one: one.lines)
+        seconds = import_seconds([one.name for one in found])
+        short = longest.file.removeprefix("shuffledp/")
+        numbers = f"{len(found)} | {sum(m.lines for m in found):,} | {sum(m.code for m in found):,}"
+        yield f"| `{layer}` | {numbers} | `{short}` ({longest.lines}) | {seconds:.2f} s |"
+    yield ""
+    yield f"Longer than {MOST_LINES} lines:"
+    yield ""
+    every = [module(path) for path in sorted(SOURCE.rglob("*.py"))]
+    for one in sorted(every, key=lambda one: -one.lines):
+        if one.lines > MOST_LINES:
+            yield f"- `{one.file}`, {one.lines} lines, {one.code} of code: {LONG.get(one.file, 'no reason given')}."
+    yield ""
+    yield f"Python {platform.python_version()}."
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--modules", action="store_true", help="print every module, and change nothing")
+    every = [module(path) for path in sorted(SOURCE.rglob("*.py"))]
+    if parser.parse_args().modules:
+        for one in every:
+            print(f"{one.lines:5} {one.code:5}  {one.file}")
+    else:
+        text = "\n".join(table())
+        print(text)
+        page, count = BLOCK.subn(
+            lambda found: f"{found[1]}\n{text}\n\n{found[2]}", PAGE.read_text(encoding="utf-8")
+        )
+        if count != 1:
+            raise SystemExit(f"{PAGE} must have one block 'measured structure', has {count}.")
+        PAGE.write_text(page, encoding="utf-8")
+    for one in unexplained(every):
+        print(
+            f"{one.file} has {one.lines} lines, more than {MOST_LINES}, and no reason in {Path(__file__).name}."
+        )
+    return 1 if unexplained(every) else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,59 @@
+"""The table of packages, their lines and imports."""
+
+import importlib.util
+import sys
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parents[1]
+
+
+@pytest.fixture(scope="module")
+def structure():
+    spec = importlib.util.spec_from_file_location("structure_of_source", ROOT / "benchmarks/structure.py")
+    module = importlib.util.module_from_spec(spec)
+    sys.modules[spec.name] = module
+    spec.loader.exec_module(module)
+    yield module
+    del sys.modules[spec.name]
+
+
+def test_code_is_what_is_neither_blank_nor_comment_nor_docstring(structure):
+    text = '"""A module.\n\nOf two functions.\n"""\n\nX = """text,\nno docstring"""\n\n# a comment\n'
+    text += 'def f(x):\n    """One."""\n    return x  # more\n'
+    assert structure.code_lines(text) == {6, 7, 10, 12}
+
+
+def test_modules_are_counted_by_package(structure, tmp_path):
+    package = tmp_path / "shuffledp/a"
+    (package / "b").mkdir(parents=True)
+    for file in ("__init__.py", "b/__init__.py", "b/c.py"):
+        (package / file).write_text("X = 1\n")
+    (tmp_path / "shuffledp/alone.py").write_text("X = 1\n" * 451)
+    assert [one.name for one in structure.modules("a", tmp_path)] == [
+        "shuffledp.a",
+        "shuffledp.a.b",
+        "shuffledp.a.b.c",
+    ]
+    (alone,) = structure.modules("alone", tmp_path)
+    assert (alone.lines, alone.code) == (451, 451)
+    assert structure.unexplained([alone]) == [alone]
+
+
+def test_every_package_has_a_row_and_every_exception_a_module(structure):
+    packages = {path.parent.name for path in (ROOT / "src/shuffledp").glob("*/__init__.py")}
+    assert packages <= set(structure.LAYERS)
+    assert all(structure.modules(layer) for layer in structure.LAYERS)
+    assert all((structure.SOURCE / file).is_file() for file in structure.LONG)
+
+
+def test_an_import_is_measured_in_a_fresh_process(structure, monkeypatch):
+    monkeypatch.setattr(structure, "STARTS", 1)
+    assert 0 < structure.import_seconds(["shuffledp.numerics.checks"]) < 30
+    with pytest.raises(RuntimeError, match="no_such_module"):
+        structure.import_seconds(["no_such_module"])
+
+
+def test_the_page_has_a_place_for_the_table(structure):
+    assert len(structure.BLOCK.findall(structure.PAGE.read_text(encoding="utf-8"))) == 1
