@@ -1,3 +1,4 @@
+import json
 import subprocess
 import sys
 from pathlib import Path
@@ -234,3 +235,63 @@ heavy = {"numpy", "pandas", "pyarrow", "pydantic", "scipy", "yaml", "matplotlib"
 assert not heavy, heavy
 """
     subprocess.run([sys.executable, "-c", script], check=True)
+
+
+# -- account -----------------------------------------------------------------------------------------------------------
+
+
+def account(*words):
+    return CliRunner().invoke(main, ["account", *" ".join(words).split()])
+
+
+@pytest.mark.parametrize(
+    ("words", "first"),
+    [
+        ("--eps-local 4 --users 1000000 --delta 1e-6", "eps = 0.0493"),
+        ("--eps 1 --users 100000 --delta 1e-8 --randomizer grr --domain-size 100", "eps_local = 7.45"),
+        ("--eps-local 4 --eps 0.5 --delta 1e-6", "users = 13,813"),
+        ("--eps-local 4 --eps 0.5 --delta 1e-6 --population poisson", "users = 13,817"),
+        ("--eps-local 4 --population binomial:29999:0.3 --delta 1e-6", "eps = 0.63879"),
+        ("--eps-local 4 --users 1000000 --delta 1e-6 --rounds 16", "eps = 0.2176"),
+        ("--eps-local 4 --users 10000 --delta 1e-6 --colluding 0.1", "eps = 0.638679"),
+    ],
+)
+def test_account_answers_what_is_left_open(words, first):
+    found = account(words)
+    assert found.exit_code == 0, found.output
+    assert found.output.startswith(first)
+
+
+def test_account_gives_everything_as_json():
+    found = account("--eps-local 3 --users 10000 --delta 1e-6 --randomizer grr --domain-size 10 --json")
+    answer = json.loads(found.output)
+    assert {"eps", "eps_lower", "eps_local", "users", "delta", "reduction", "guarantee", "neighbours"} <= set(
+        answer
+    )
+    assert (answer["reduction"], answer["guarantee"], answer["neighbours"]) == (
+        "blanket",
+        "upper",
+        "replace_one",
+    )
+    assert 0 < answer["eps_lower"] <= answer["eps"] == pytest.approx(0.189779, rel=1e-5)
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        ("--eps-local 4 --delta 1e-6", "Give two of --eps-local, --eps and --users"),
+        ("--users 9 --delta 1e-6", "Give two of --eps-local, --eps and --users"),
+        ("--eps-local 4 --eps 1 --users 9 --delta 1e-6", "Give two of --eps-local, --eps and --users"),
+        ("--eps-local 4 --users 9 --delta 2", "delta must be in (0, 1), got 2.0."),
+        ("--eps-local 4 --users 9 --delta 1e-6 --randomizer olh", "randomizer must be one of any, grr"),
+        ("--eps-local 4 --users 9 --delta 1e-6 --population poisson:9", "Give users or a population"),
+        ("--eps-local 4 --population poisson --delta 1e-6", "population must be poisson:MEAN"),
+        ("--eps-local 100 --eps 1e-6 --delta 1e-6", "More than 2^53 users would be needed"),
+    ],
+)
+def test_account_says_mistakes_in_one_line(words, message):
+    found = account(words)
+    assert found.exit_code == 1
+    assert found.output.startswith("Error: ")
+    assert message in found.output
+    assert found.output.count("\n") == 1

@@ -38,7 +38,7 @@ from shuffledp.accounting.general.blanket import (
 from shuffledp.accounting.general.clones import ClonesProfile, OtherReports
 from shuffledp.accounting.general.exports import profile_end, to_pld
 from shuffledp.accounting.general.profiles import PrivacyProfile
-from shuffledp.accounting.general.randomizers import BinaryRandomizedResponse, Randomizer
+from shuffledp.accounting.general.randomizers import GRR, Randomizer
 from shuffledp.accounting.questions.families import Family
 from shuffledp.accounting.random_population.amplification import amplified_epsilon, clone_delta, local_budget
 from shuffledp.accounting.standing import UPPER, Standing
@@ -78,8 +78,8 @@ class Answer:
     eps : float
         Central eps that is proven, nats, for all rounds together.
     eps_lower : float or None
-        No smaller eps holds: of data sets in which all others hold the same; for ``any randomizer`` those of binary
-        randomized response. For several rounds that of a single one. None where nothing is known.
+        No smaller eps holds: of data sets in which all others hold the same; for any randomizer, those of randomized
+        response over three values. For several rounds that of a single one. None where nothing is known.
     eps_local : float
         Local budget, nats; ``inf`` for Gaussian noise.
     users : float
@@ -101,7 +101,7 @@ class Answer:
     colluding : float
         Fraction of the users who tell the analyzer their reports.
     considered : tuple of (str, float)
-        What every reduction gives for the question: eps, the local budget, or users.
+        What every reduction gives for the question: eps, the local budget, or users; without those that say nothing.
     """
 
     question: Question
@@ -206,7 +206,7 @@ def amplification(
     (0.0493, 'clones', 'upper')
     >>> better = amplification(4.0, 1_000_000, 1e-6, randomizer="grr", domain_size=100)
     >>> round(better.eps, 4), better.reduction
-    (0.0184, 'blanket')
+    (0.0198, 'blanket')
     """
     if delta is None:
         raise ValueError("delta is missing; it must be in (0, 1).")
@@ -257,7 +257,7 @@ def budget(
     --------
     >>> from shuffledp.accounting import budget
     >>> round(budget(1.0, 100_000, 1e-8, randomizer="grr", domain_size=100).eps_local, 3)
-    7.829
+    7.453
     """
     eps = check_positive("eps", eps)
     if delta is None:
@@ -324,7 +324,7 @@ def smallest_batch(
     --------
     >>> from shuffledp.accounting import smallest_batch
     >>> int(smallest_batch(4.0, 0.5, 1e-6).users)
-    14029
+    13813
     """
     if eps is None or delta is None:
         raise ValueError("eps and delta are both needed.")
@@ -592,7 +592,9 @@ def _answer(
         randomizer=setting.family.label if setting.randomizer is None else repr(setting.randomizer),
         rounds=setting.rounds,
         colluding=float(colluding),
-        considered=tuple((names.get(name, name), float(value)) for name, value in considered.items()),
+        considered=tuple(
+            (names.get(name, name), float(value)) for name, value in considered.items() if math.isfinite(value)
+        ),
     )
 
 
@@ -600,5 +602,5 @@ def _lower(setting: _Setting, eps_local: float, honest: Population) -> float | N
     """An eps below which there is a counterexample; one round is part of several."""
     if not isinstance(honest, Law):
         return None
-    randomizer = setting.at(eps_local) or BinaryRandomizedResponse(eps_local)
+    randomizer = setting.at(eps_local) or GRR(eps_local, 3)  # the worst one known
     return population_epsilon(randomizer, honest, setting.delta, "lower")
