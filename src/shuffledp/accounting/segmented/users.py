@@ -24,6 +24,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from functools import cached_property
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -261,17 +262,24 @@ class _Losses:
         """Largest total loss among those that are not lost."""
         return pairs * float(np.max(self.held) + np.max(self.exchanged))
 
+    @cached_property
+    def _laws(self) -> tuple[tuple[NDArray[np.float64], NDArray[np.float64]], ...]:
+        """Losses and logs of their probabilities: every tilt asks for these."""
+        return (self.held, np.log(self.held_pmf)), (self.exchanged, np.log(self.exchanged_pmf))
+
     def cumulants(self, theta: float) -> tuple[float, float, float]:
         """Log of the mean of ``e^(theta L)`` for one pair of items, and its first two derivatives."""
-        total = np.zeros(3)
-        for loss, pmf in ((self.held, self.held_pmf), (self.exchanged, self.exchanged_pmf)):
-            exponent = np.log(pmf) + theta * loss
-            top = float(np.max(exponent))
+        log_mean = first = second = 0.0
+        for loss, log_pmf in self._laws:
+            exponent = log_pmf + theta * loss
+            top = float(exponent.max())
             weight = np.exp(exponent - top)
-            mass = float(np.sum(weight))
+            mass = float(weight.sum())
             mean = float(weight @ loss) / mass
-            total += (math.log(mass) + top, mean, float(weight @ (loss - mean) ** 2) / mass)
-        return float(total[0]), float(total[1]), float(total[2])
+            log_mean += math.log(mass) + top
+            first += mean
+            second += float(weight @ (loss - mean) ** 2) / mass
+        return log_mean, first, second
 
 
 def _losses(mean: float, rate: float, eps: float, tail: float) -> _Losses:
@@ -299,9 +307,9 @@ def _losses(mean: float, rate: float, eps: float, tail: float) -> _Losses:
 
 def _tilt(losses: _Losses, eps: float, pairs: int) -> float:
     """Return theta >= 0 at which the tilted mean loss is eps; 0 if the loss is that large anyway."""
-    if pairs * losses.cumulants(0.0)[1] >= eps:
-        return 0.0
     _, mean, variance = losses.cumulants(0.0)
+    if pairs * mean >= eps:
+        return 0.0
     guess = (eps / pairs - mean) / variance
     return root_below(
         lambda t: losses.cumulants(t)[1] - eps / pairs,
@@ -352,10 +360,10 @@ def _on_grid(
 ) -> tuple[NDArray[np.float64], float]:
     """Return the transform of a tilted law on the grid, wrapped around, and the log of what it was divided by."""
     index = np.floor(loss / step)
-    up = np.expm1(np.minimum(index * step - loss, 0.0)) / math.expm1(-step)
+    up = np.minimum(np.expm1(np.minimum(index * step - loss, 0.0)) / math.expm1(-step), 1.0)
     index = np.concatenate((index, index + 1))
     with np.errstate(divide="ignore"):
-        exponent = np.log(np.concatenate((pmf * (1 - np.minimum(up, 1.0)), pmf * np.minimum(up, 1.0))))
+        exponent = np.log(np.concatenate((pmf * (1 - up), pmf * up)))
     exponent += theta * step * index
     top = float(np.max(exponent))
     weight = np.exp(exponent - top)
