@@ -593,7 +593,9 @@ def _answer(
         rounds=setting.rounds,
         colluding=float(colluding),
         considered=tuple(
-            (names.get(name, name), float(value)) for name, value in considered.items() if math.isfinite(value)
+            (names.get(name, name), float(value))
+            for name, value in considered.items()
+            if math.isfinite(value)
         ),
     )
 
