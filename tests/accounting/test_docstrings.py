@@ -31,8 +31,14 @@ SIDE = re.compile(
 
 #: Called first by who is new here; they show how, and the tests run what they show.
 SHOWN = (
+    "allocation_delta",
+    "allocation_epsilon",
+    "amplification",
     "amplified_epsilon",
     "blanket_delta",
+    "blanket_epsilon",
+    "blanket_randomizer_delta",
+    "budget",
     "checkin_epsilon",
     "checkin_shuffle_gaussian_rdp",
     "clone_delta",
@@ -54,7 +60,9 @@ SHOWN = (
     "share_count",
     "shuffle_gaussian_epsilon",
     "shuffle_gaussian_rdp",
+    "smallest_batch",
     "subsampled_shuffle_gaussian_rdp",
+    "to_pld",
     "variation_ratio_delta",
 )
 

@@ -44,7 +44,7 @@ def test_all_rules_give_a_label_for_plain_arguments():
         "slots": 50, "n": 100, "m": 10, "n1": 80, "eps": 0.3, "shape": 2.0, "domain_size": 4, "dummies": 9, "rate": 0.3,
         "uniform_messages": 9, "rows": 3, "reporting_rate": 0.5, "blankets": 1.0, "set_size": 2, "p": 3.0, "beta": 0.5,
         "q": 3.0, "candidates": 9, "flip_probability": 0.1, "shift": 1, "sigma": 3.0, "rounds": 2, "target_delta": 1e-2,
-        "noise_multiplier": 2.0, "tau": 3.0, "precision": 1,
+        "noise_multiplier": 2.0, "tau": 3.0, "precision": 1, "steps": 9,
     }  # fmt: skip
     for name, named in NAMED_FUNCTIONS.items():
         parameters = inspect.signature(named.function).parameters.values()
@@ -112,6 +112,13 @@ def test_labels_depend_on_what_is_evaluated():
     assert label("variation_ratio_delta", beta=0.3, sound=False, **pair) == "violated"
     assert label("variation_ratio_delta", beta=0.5, sound=False, **pair) == "upper"
     assert label("variation_ratio_delta", beta=0.3, sound=True, **pair) == "upper"
+
+
+def test_allocation_is_about_adding_a_user_and_lower_bounds_promise_nothing():
+    standing = NAMED_FUNCTIONS["allocation_delta"].standing({"eps": 0.1, "steps": 9, "sigma": 2.0})
+    assert standing.guarantee == "upper"
+    assert "adding or removing" in standing.note
+    assert label("allocation_epsilon", delta=1e-3, steps=9, sigma=2.0, bound="lower") == "violated"
 
 
 def test_integer_noise_taken_for_continuous_is_approximate():

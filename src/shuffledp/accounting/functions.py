@@ -47,6 +47,7 @@ BELOW_THE_MEAN = Standing(
     "unproven", "the tail is stated below the mean only, and Theorem 4d counts on more users than that"
 )
 CONTINUOUS_NOISE = Standing("approximate", "the noise on integers is taken as if it were on a continuum")
+FROM_BELOW = Standing("violated", "a lower bound: the delta that the pair has is larger")
 ONE_RECORD_MORE = Standing("upper", "for adding or removing one record, not for replacing it")
 
 
@@ -161,6 +162,11 @@ def _variation_ratio(arguments: Arguments) -> Standing:
     return FORGOTTEN_RESIDUAL
 
 
+def _allocation(arguments: Arguments) -> Standing:
+    """Adding or removing one user; a bound from below is no guarantee."""
+    return ONE_RECORD_MORE if arguments["bound"] == "upper" else FROM_BELOW
+
+
 def _rappor(arguments: Arguments) -> Standing:
     return RAPPOR_STANDINGS[arguments["calibration"]]
 
@@ -189,6 +195,8 @@ NAMED_FUNCTIONS: Mapping[str, NamedFunction] = _entries(
     ("blanket_local_budget", "eps_local", _always(UPPER)),
     ("grr_blanket_delta", "delta", _always(UPPER)),
     ("grr_blanket_epsilon", "eps", _always(UPPER)),
+    ("allocation_delta", "delta", _allocation),
+    ("allocation_epsilon", "eps", _allocation),
     ("flexible_dummy_delta", "delta", _without_noise),
     ("pure_shuffler_epsilon", "eps", _numerical),
     ("mix_shuffler_epsilon", "eps", _numerical),

@@ -150,6 +150,23 @@ def test_what_lies_outside_of_the_edges_is_lost():
     assert blanket_randomizer_delta(own, 1000, 0.3) > 0.5 * math.exp(-1)
 
 
+def test_outside_of_the_edges_is_part_of_a_lower_bound():
+    """Edges that leave out where the other input is likelier: counted as nothing that would be no lower bound."""
+    wide, narrow = (
+        DensityRandomizer(
+            *laplace_density(2.0), inputs=(0.0, 1.0), edges=tuple(np.linspace(-9, last, 800)), eps_local=2.0
+        )
+        for last in (10.0, 0.6)
+    )
+    for users, eps in ((20, 0.5), (1000, 0.2)):
+        low, all_of_it = (blanket_randomizer_delta(r, users, eps, "lower") for r in (narrow, wide))
+        assert 0 < low <= all_of_it * (1 + 1e-6)
+    (held_middle, *_) = GaussianRandomizer(1.0).comparisons("lower", 0.05)
+    values, masses = held_middle.law(0.3, "lower")
+    assert float(masses @ values) == pytest.approx(1 - math.exp(0.3), abs=1e-12)
+    assert float(np.sum(masses)) == pytest.approx(1.0, abs=1e-12)
+
+
 def test_a_density_that_ends_has_no_blanket():
     def log_density(x, y):
         with np.errstate(divide="ignore"):

@@ -53,6 +53,8 @@ SIDES: tuple[str, ...] = ("upper", "lower")
 _FINE, _COARSE = 1e-5, 1e-3
 #: Relative tolerance of eps, below what the gap of delta leaves.
 _XTOL = 1e-7
+#: Distance, in logs, within which the fine root is looked for.
+_NEAR = 2e-3
 #: The least eps, nats, that is searched.
 _LEAST = 1e-12
 #: Beyond this e^eps overflows in the products of likelihood ratios.
@@ -252,30 +254,45 @@ def search_epsilon(
     """
     low, high = math.log(min(_LEAST, most / 2)), math.log(most)
     fine, coarse = excess(_FINE), excess(_COARSE)
-    sign = -1.0 if side == "upper" else 1.0  # of log eps; `root_below` wants the safe side below
-    ends = (-high, -low) if side == "upper" else (low, high)
-
-    def turned(function: Callable[[float], float]) -> Callable[[float], float]:
-        # increasing; not positive where the answer is safe: delta <= target (upper), delta >= target (lower)
-        return (lambda x: function(sign * x)) if side == "upper" else (lambda x: -function(x))
-
     if coarse(low) <= 0:
         return math.exp(low) if side == "upper" else 0.0
     near = high + math.log1p(-_XTOL)
-    if coarse(near) > 0 and not sometimes_shown:  # hardly any amplification
+    if sometimes_shown:
+        near = high
+        if coarse(high) > 0:
+            if side == "lower":
+                return math.exp(high)
+            raise Infeasible(
+                f"delta exceeds {delta!r} at every eps up to {most:g}: some outputs show the report."
+            )
+    elif coarse(near) > 0:  # hardly any amplification
         return math.exp(high if side == "upper" else near)
-    if sometimes_shown and coarse(high) > 0:
-        if side == "lower":
-            return math.exp(high)
-        raise Infeasible(
-            f"delta exceeds {delta!r} at every eps up to {most:g}: some outputs show the report."
-        )
+
+    # The logit of eps / most: the log of eps, as a rule; and where delta vanishes with most - eps, the log of that.
+    def log_eps(logit: float) -> float:
+        return logit if sometimes_shown else high - (math.log1p(math.exp(-logit)) if logit > -700 else -logit)
+
+    def logit(log_eps: float) -> float:
+        return log_eps if sometimes_shown else log_eps - high - math.log(-math.expm1(log_eps - high))
+
+    sign = -1.0 if side == "upper" else 1.0  # `root_below` wants the safe side below
+
+    def turned(function: Callable[[float], float]) -> Callable[[float], float]:
+        # increasing; not positive where the answer is safe: delta <= target (upper), delta >= target (lower)
+        return lambda x: -sign * function(log_eps(sign * x))
+
+    ends = (logit(low), logit(near)) if side == "lower" else (-logit(near), -logit(low))
     guess, slope = _limit(mu, delta)
-    start = root_below(turned(coarse), sign * min(max(guess, low), high), *ends, xtol=1e-4, slope=slope)
-    step = 1e-3
-    rise = turned(coarse)(start) - turned(coarse)(max(start - step, ends[0]))
-    steep = rise / step if math.isfinite(rise) and rise > 0 else None
-    return math.exp(sign * root_below(turned(fine), start, *ends, xtol=_XTOL, slope=steep))
+    first = sign * logit(min(max(guess, low), near))
+    start = root_below(turned(coarse), first, *ends, xtol=1e-4, slope=slope)
+    # The coarse root is close: a short bracket, unless it is not.
+    bracket = (max(start - _NEAR, ends[0]), min(start + _NEAR, ends[1]))
+    values = tuple(turned(fine)(x) for x in bracket)
+    if not (values[0] <= 0 < values[1] and math.isfinite(values[0] + values[1])):
+        return math.exp(log_eps(sign * root_below(turned(fine), start, *ends, xtol=_XTOL)))
+    steep = (values[1] - values[0]) / (bracket[1] - bracket[0])
+    first = bracket[0] - values[0] / steep
+    return math.exp(log_eps(sign * root_below(turned(fine), first, *bracket, xtol=_XTOL, slope=steep)))
 
 
 def _limit(mu: float, delta: float) -> tuple[float, float]:
@@ -324,22 +341,17 @@ def _comparisons(randomizer: Randomizer, side: Side, cut: float) -> tuple[Compar
 def _reduced(
     randomizer: Randomizer, law: Law, eps: float, side: Side, gap: float, cut: float, floor: float = 0.0
 ) -> float:
-    if side == "lower" and gap < _COARSE:  # one of them is enough, the best one
-        best = _best(randomizer, law, float(f"{eps:.2g}"), cut)
-        return compared_delta(_comparisons(randomizer, side, cut)[best], law, eps, side, gap, floor)
-    return max(compared_delta(c, law, eps, side, gap, floor) for c in _comparisons(randomizer, side, cut))
-
-
-@remember(256)
-def _best(randomizer: Randomizer, law: Law, eps: float, cut: float) -> int:
-    """The place of the comparison with the largest lower bound, near an eps."""
-    return int(
-        np.argmax(
-            [
-                compared_delta(c, law, eps, "lower", _COARSE, 1e-100)
-                for c in _comparisons(randomizer, "lower", cut)
-            ]
-        )
+    comparisons = _comparisons(randomizer, side, cut)
+    if len(comparisons) == 1 or gap >= _COARSE:
+        return max(compared_delta(c, law, eps, side, gap, floor) for c in comparisons)
+    # A glance at all of them, on the same side, and a close look at the largest, or what may be it.
+    glances = [compared_delta(c, law, eps, side, _COARSE, floor) for c in comparisons]
+    if side == "lower":  # any of them is one
+        return compared_delta(comparisons[int(np.argmax(glances))], law, eps, side, gap, floor)
+    enough = 0.98 * max(glances)
+    return max(
+        compared_delta(c, law, eps, side, gap, floor) if glance >= enough else glance
+        for c, glance in zip(comparisons, glances, strict=True)
     )
 
 

@@ -362,6 +362,17 @@ def _cells(
     return Cells(log_density(pair[0], edges) - at, log_density(pair[1], edges) - at, own, other, least, lost)
 
 
+def _with_rest(cells: Cells, own: float, other: float, blanket: float) -> Cells:
+    """Cells for a lower bound: all outputs outside of the edges are one more cell, which counts with its mean."""
+    return Cells(
+        np.append(cells.log_own, cells.log_own[-1]),
+        np.append(cells.log_other, cells.log_other[-1]),
+        np.append(cells.own, own),
+        np.append(cells.other, other),
+        np.append(cells.blanket, blanket),
+    )
+
+
 @dataclass(frozen=True)
 class LaplaceRandomizer:
     """A number in [0, 1] plus Laplace noise of scale ``1 / eps_local``.
@@ -478,7 +489,13 @@ class GaussianRandomizer:
         half[0], half[-1] = min(reach, 0.49), 0.5
         edges = np.concatenate((half, 1 - half[-2::-1]))
         lost = float(ndtr(edges[0] / self.sigma))  # above the last edge R(0) - e^eps R(1) is negative
-        return _cells(edges, self._mass, self._log_density, (0.0, 1.0), blanket, lost)
+        cells = _cells(edges, self._mass, self._log_density, (0.0, 1.0), blanket, lost)
+        if len(blanket) > 1:
+            return cells
+        return _with_rest(cells, *(self._outside(x, edges) for x in (0.0, 1.0, blanket[0])))
+
+    def _outside(self, x: float, edges: NDArray[np.float64]) -> float:
+        return float(ndtr((edges[0] - x) / self.sigma) + ndtr((x - edges[-1]) / self.sigma))
 
     def _log_density(self, x: float, y: NDArray[np.float64]) -> NDArray[np.float64]:
         return -0.5 * ((y - x) / self.sigma) ** 2
@@ -539,11 +556,19 @@ class DensityRandomizer:
     def comparisons(self, side: Side, tail: float) -> tuple[Comparison, ...]:
         """Return all ordered pairs of inputs, against the least density or against every input."""
         edges = self._edges()
-        blankets = [self.inputs] if side == "upper" else [(x,) for x in self.inputs]
+        pairs = permutations(self.inputs, 2)
+        if side == "upper":
+            return tuple(
+                _cells(edges, self._mass, self._log, pair, self.inputs, self._lost(pair[0], edges))
+                for pair in pairs
+            )
+        lost = {x: self._lost(x, edges) for x in self.inputs}
         return tuple(
-            _cells(edges, self._mass, self._log, pair, blanket, self._lost(pair[0], edges))
-            for pair in permutations(self.inputs, 2)
-            for blanket in blankets
+            _with_rest(
+                _cells(edges, self._mass, self._log, pair, (held,), 0.0), *(lost[x] for x in (*pair, held))
+            )
+            for pair in pairs
+            for held in self.inputs
         )
 
     def _log(self, x: float, y: NDArray[np.float64]) -> NDArray[np.float64]:
