@@ -11,12 +11,18 @@ ROOT = Path(__file__).resolve().parents[1]
 #: Pages whose digits are facts of something else, with what keeps them right.
 OTHERS = {
     "data.md": "sizes and dates of published data sets; tests count what ships and what is prepared",
+    "accountant.md": "commands with their settings, formulas and citations; what a command answers is not repeated",
+    "architecture.md": "rules of the code, of which the limits of figures are a part",
+    "glossary.md": "definitions",
+    "installation.md": "versions and rough sizes of software",
+    "reference.md": "limits and exit codes of `shuffledp verify`; a test compares its table with the code",
     "benchmarks.md": "tables that `make benchmarks` and `make time-table` measure, and the settings of their rows",
 }
 PAGES = [ROOT / "README.md", *sorted(p for p in (ROOT / "docs").glob("*.md") if p.name not in OTHERS)]
 
 #: What is generated, code and addresses: none of it is prose.
 NO_PROSE = [
+    r"^ *[0-9]+\. (?=\S)",  # of a list
     r"<!-- begin (?P<block>[a-z0-9_ ]+) -->.*?<!-- end (?P=block) -->",
     r"<!-- value [a-z0-9_ :]+ -->.*?<!-- end -->",
     r"^```.*?^```",
