@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import fabricated
 import pytest
 
 from shuffledp.claims.evidence import Evidence, Untestable

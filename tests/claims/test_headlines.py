@@ -6,7 +6,6 @@ import importlib.util
 from pathlib import Path
 from typing import Any
 
-import fabricated
 import pytest
 
 from shuffledp.claims.headlines import COLUMNS, HEADLINES, job, table
