@@ -20,8 +20,10 @@ def evidence(tmp_path):
             else point["k"] / point["eps"] / (1 + (accounting == "exact"))
         )
 
-    fabricated.write(tmp_path, "one.errors.ours", GRID, closed_form, messages=lambda a, p: 1 + p["k"])
-    fabricated.write(tmp_path, "one.errors.printed_only", GRID, lambda a, p: 1.0, accountings=["printed"])
+    made_up_results.write(tmp_path, "one.errors.ours", GRID, closed_form, messages=lambda a, p: 1 + p["k"])
+    made_up_results.write(
+        tmp_path, "one.errors.printed_only", GRID, lambda a, p: 1.0, accountings=["printed"]
+    )
     return Evidence(tmp_path, "one", {"errors": ["ours", "printed_only"]})
 
 
@@ -50,7 +52,7 @@ def test_what_is_missing_is_said(evidence, experiment, method, accounting, said)
 
 
 def test_a_cell_without_closed_form_decides_nothing(tmp_path):
-    fabricated.write(tmp_path, "one.errors.ours", GRID, lambda a, p: float("nan"))
+    made_up_results.write(tmp_path, "one.errors.ours", GRID, lambda a, p: float("nan"))
     with pytest.raises(Untestable, match="no closed form"):
         Evidence(tmp_path, "one", {"errors": ["ours"]}).closed_forms("errors", "ours", "printed")
 

@@ -54,8 +54,8 @@ def reductions(folder: Path, kept: Any) -> dict[str, str]:
     """LOCAL has error 1; AMPLIFIED has ``kept(accounting, panel, eps)``."""
     for experiment, panel in (("adult", "rate"), ("poisson_even", "others"), ("poisson_skewed", "others")):
         grid = {panel: [1, 2], "eps": EPS}
-        fabricated.write(folder, f"random_population.{experiment}.local", grid, lambda a, p: 1.0)
-        fabricated.write(
+        made_up_results.write(folder, f"random_population.{experiment}.local", grid, lambda a, p: 1.0)
+        made_up_results.write(
             folder,
             f"random_population.{experiment}.amplified",
             grid,
@@ -91,7 +91,7 @@ def errors(folder: Path, ours: Any, rival: Any) -> dict[str, str]:
     for experiment, methods in READ["dump"].items():
         for method in methods:
             which = ours if method == "pure_dump" else rival if method == "solh" else lambda a, p: 5.0
-            fabricated.write(folder, f"dump.{experiment}.{method}", {"eps": EPS}, which)
+            made_up_results.write(folder, f"dump.{experiment}.{method}", {"eps": EPS}, which)
     return verdict(folder, "dump")
 
 
@@ -127,7 +127,7 @@ def test_infeasible_rivals_are_no_rivals(tmp_path):
 )
 def test_a_single_message_is_fewer_than_one_extra_among_a_million_users(tmp_path, messages, outcome):
     grid = {"n": [10_000_000, 10_000, 1_000_000]}
-    fabricated.write(
+    made_up_results.write(
         tmp_path,
         "summation.users.correlated_sum",
         grid,
@@ -140,7 +140,7 @@ def test_a_single_message_is_fewer_than_one_extra_among_a_million_users(tmp_path
 
 
 def test_without_a_million_users_it_is_untestable(tmp_path):
-    fabricated.write(
+    made_up_results.write(
         tmp_path, "summation.users.correlated_sum", {"n": [10]}, lambda a, p: 1.0, messages=lambda a, p: 2.0
     )
     found = verdict(tmp_path, "summation")
@@ -161,14 +161,14 @@ def test_without_a_million_users_it_is_untestable(tmp_path):
 def test_composition_is_judged_from_two_rounds_on(tmp_path, clones, outcome, measured):
     for experiment, (ours, theirs) in READ["shuffle_gaussian"].items():
         grid = {"rounds": [1, 2, 3, 7, 100]}
-        fabricated.write(
+        made_up_results.write(
             tmp_path,
             f"shuffle_gaussian.{experiment}.{ours}",
             grid,
             lambda a, p: 0.99,
             accountings=["printed"],
         )
-        fabricated.write(
+        made_up_results.write(
             tmp_path,
             f"shuffle_gaussian.{experiment}.{theirs}",
             grid,
@@ -188,10 +188,10 @@ def gains(folder: Path, ours: Any, *, shuffled: tuple[str, ...] = ("printed",)) 
     for experiment, methods in READ["segmented"].items():
         grid: dict[str, Any] = {"n": [5, 50], "split": ["25-50-25", "50-25-25"]}
         for method in methods:
-            which = fabricated.ACCOUNTINGS if method != "subset_shuffled" else shuffled
+            which = made_up_results.ACCOUNTINGS if method != "subset_shuffled" else shuffled
             own = {**grid, "m": [0.1, 2.0, 10.0]} if method == "segmented" else grid
             value = ours if method == "segmented" else lambda a, p: 1.0
-            fabricated.write(folder, f"segmented.{experiment}.{method}", own, value, accountings=which)
+            made_up_results.write(folder, f"segmented.{experiment}.{method}", own, value, accountings=which)
     return verdict(folder, "segmented")
 
 
