@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import made_up_results
 import pytest
 
 from shuffledp.claims.evidence import Evidence, Untestable

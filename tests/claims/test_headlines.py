@@ -6,6 +6,7 @@ import importlib.util
 from pathlib import Path
 from typing import Any
 
+import made_up_results
 import pytest
 
 from shuffledp.claims.headlines import COLUMNS, HEADLINES, job, table
