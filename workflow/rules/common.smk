@@ -161,7 +161,7 @@ def code_of_method(wildcards):
 
 
 def results_folder(wildcards):
-    """Where a method with training finds its curve."""
+    """Where a method with training finds its curve, and the site its pictures."""
     return RESULTS
 
 

@@ -13,7 +13,7 @@ rule pages:
     benchmark:
         f"{LOGS}/{RESULTS}/pages.benchmark.tsv"
     params:
-        results=RESULTS,
+        results=results_folder,
         papers=list(SETTINGS.papers),
         code=code_of("pages.py"),
     script:
