@@ -78,6 +78,29 @@ def test_a_panel_below_the_threshold_makes_it_hold_in_part_and_most_of_them_fail
     assert reductions(tmp_path / "all", lambda a, panel, eps: 0.5)["verdict"] == "fails"
 
 
+def test_the_rate_that_the_text_does_not_list_decides_nothing(tmp_path):
+    for method, value in (("local", 1.0), ("amplified", 0.2)):
+        for experiment, panel, values in (
+            ("adult", "rate", [0.01, 0.05]),
+            ("poisson_even", "others", [1, 2]),
+        ):
+            made_up_results.write(
+                tmp_path,
+                f"random_population.{experiment}.{method}",
+                {panel: values, "eps": EPS},
+                lambda a, p, value=value: 1.0 if p.get("rate") == 0.01 else value,
+            )
+        made_up_results.write(
+            tmp_path,
+            f"random_population.poisson_skewed.{method}",
+            {"others": [1], "eps": EPS},
+            lambda a, p, v=value: v,
+        )
+    found = verdict(tmp_path, "random_population")
+    assert (found["verdict"], found["printed"]) == ("holds", "80.0 % to 80.0 %")
+    assert "in 4 of 4 panels" in found["why"]
+
+
 def test_an_accounting_that_disagrees_makes_a_claim_hold_in_part(tmp_path):
     found = reductions(tmp_path, lambda a, panel, eps: 0.2 if a == "printed" else 0.9)
     assert found["verdict"] == "in part"

@@ -34,6 +34,8 @@ def _span(values: Sequence[float] | pd.Series[float], unit: str = "") -> str:
 
 STATED_REDUCTION = 0.6
 PANELS = {"adult": "rate", "poisson_even": "others", "poisson_skewed": "others"}
+RATE_APART = 0.01
+"""In the captions, but not in the list of the text, to which the claim belongs; the figures show it."""
 
 
 def reduction(evidence: Evidence, accounting: str) -> Verdict:
@@ -41,7 +43,7 @@ def reduction(evidence: Evidence, accounting: str) -> Verdict:
     means: list[float] = []
     for experiment, panel in PANELS.items():
         ours, local = (evidence.closed_forms(experiment, m, accounting) for m in ("amplified", "local"))
-        means += list((1 - ours / local).groupby(level=panel).mean())
+        means += list((1 - ours / local).groupby(level=panel).mean().drop(RATE_APART, errors="ignore"))
     above = sum(mean > STATED_REDUCTION for mean in means)
     return Verdict(
         f"{percent(min(means))} to {percent(max(means))}",
