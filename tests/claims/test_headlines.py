@@ -9,7 +9,7 @@ from typing import Any
 import made_up_results
 import pytest
 
-from shuffledp.claims.headlines import COLUMNS, HEADLINES, job, table
+from shuffledp.claims.headlines import COLUMNS, HEADLINES, job, percent, table
 from shuffledp.experiments.config.files import read_yaml
 from shuffledp.figures.drawings import drawings_of
 from shuffledp.figures.selection import load_settings
@@ -49,6 +49,10 @@ def test_every_paper_has_one_headline(papers):
 
 
 # -- random population ------------------------------------------------------------------------------------------------
+
+
+def test_a_percentage_that_rounds_to_zero_has_no_sign():
+    assert [percent(v) for v in (-1e-5, 1e-5, -0.012, 0.4874)] == ["0.0 %", "0.0 %", "-1.2 %", "48.7 %"]
 
 
 def reductions(folder: Path, kept: Any) -> dict[str, str]:

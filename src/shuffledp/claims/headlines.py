@@ -21,8 +21,8 @@ Row = dict[str, str]
 
 
 def percent(value: float) -> str:
-    """A fraction as a percentage with one decimal."""
-    return f"{100 * value:.1f} %"
+    """A fraction as a percentage with one decimal; what rounds to zero has no sign."""
+    return f"{100 * value:z.1f} %"
 
 
 def _span(values: Sequence[float] | pd.Series[float], unit: str = "") -> str:
