@@ -32,7 +32,7 @@ LONG = {
 #: From the bottom up, as docs/architecture.md has them.
 LAYERS = (
     *("numerics", "populations", "tasks", "utility", "accounting.general", "accounting", "protocols"),
-    *("audit", "datasets", "learning", "experiments", "figures", "claims", "pages", "cli"),
+    *("audit", "datasets", "learning", "experiments", "figures", "reference", "claims", "pages", "cli"),
 )
 IMPORT = "import importlib, sys\nfor name in sys.argv[1:]: importlib.import_module(name)"
 

@@ -58,7 +58,7 @@ def test_figures_are_taken_and_tables_are_not(tool, paper, places):
     index = json.loads((gallery / "dump.json").read_text())
     assert [f["id"] for f in index["figures"]] == ["fig4_printed", "fig4_exact", "fig5"]
     assert {f["drawing"] for f in index["figures"]} == {"fig4", "fig5"}
-    assert index["figures"][0]["caption"].startswith("Total variation error")
+    assert index["figures"][0]["caption"].startswith("Exact accounting cuts the error")
     assert tool.damaged(gallery) == []
     assert tool.outdated(results, gallery) == []
     assert tool.update(results, gallery) == []

@@ -131,7 +131,7 @@ def test_the_table_of_accountings_rounds_to_whole_messages():
     )
 
 
-def test_quick_designs_need_as_many_more_messages_as_the_page_says():
+def test_quick_designs_need_a_few_more_messages():
     ratios = [
         quick_design(d, 1.0, 1e-6, 0.9).messages / summation.best_design(d).design.messages
         for d in (1, 2, 5, 15, 20)
@@ -139,7 +139,6 @@ def test_quick_designs_need_as_many_more_messages_as_the_page_says():
     assert 1 < min(ratios) < 1.01 and 1.155 < max(ratios) < 1.165
     halving = quick_design(15, 1.0, 1e-6, 0.9, atoms="halving").messages
     assert round(halving / summation.best_design(15, atoms="halving").design.messages, 2) == 1.23
-    assert "up to 16 % more messages (23 % with the paper's atoms)" in PAGE
 
 
 def test_growth_and_communication_of_the_page():

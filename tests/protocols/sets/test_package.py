@@ -104,7 +104,7 @@ def test_best_numbers_of_blanket_messages(setting, numbers):
 def test_gains_in_the_documentation(setting):
     """Over the best competitor of the paper, by the paper's accounting."""
     d, s, n = setting
-    data = "MSNBC" if d == 17 else f"{s} of {d}"
+    data = "MSNBC" if d == 17 else f"{s} of {d} items"
     row = next(line for line in PAGE.read_text().splitlines() if line.startswith(f"| {data} | {n:,} |"))
     stated = [int(text.strip(" %")) for text in row.split("|")[3].split(",")]
     for split, percent in zip(SPLITS, stated, strict=True):
