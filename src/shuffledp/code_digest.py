@@ -22,7 +22,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import cache, lru_cache
 from hashlib import sha256
 from pathlib import Path
 from typing import Any, Final
@@ -243,6 +243,12 @@ class Reach:
     digest: str
 
 
+@cache
+def _resolved(path: Path) -> Path:
+    """The path without links, which are asked for once: jobs share most of their files."""
+    return path.resolve()
+
+
 class Code:
     """Follows imports from file to file.
 
@@ -267,6 +273,7 @@ class Code:
         self._modules: dict[str, Path | None] = {}
         self._steps: dict[Path, tuple[frozenset[Path], frozenset[str]]] = {}
         self._names: dict[Path, tuple[str, str]] = {}
+        self._homes: dict[tuple[str, str], tuple[frozenset[Path], frozenset[str]]] = {}
         self._known: dict[tuple[Entry, ...], Reach] = {}
 
     def reach(self, *entries: Entry) -> Reach:
@@ -385,7 +392,7 @@ class Code:
             edges |= links
         if not own:
             files |= {file.parent / text for text in source.texts if self._is_file(file.parent, text)}
-        return frozenset(path.resolve() for path in files), frozenset(edges)
+        return frozenset(_resolved(path) for path in files), frozenset(edges)
 
     def _absolute(self, item: Imported, file: Path, own: str) -> str:
         if not item.level:
@@ -394,11 +401,16 @@ class Code:
         above = here[: len(here) - item.level + (file.name == "__init__.py")]
         return ".".join([*above, *([item.module] if item.module else [])])
 
-    def _imported(self, module: str, name: str = "") -> tuple[set[Path], set[str]]:
+    def _imported(self, module: str, name: str = "") -> tuple[frozenset[Path], frozenset[str]]:
         """Files behind ``from module import name`` or ``import module``: the module, its packages, the name's home."""
+        if (module, name) not in self._homes:
+            self._homes[module, name] = self._looked_for(module, name)
+        return self._homes[module, name]
+
+    def _looked_for(self, module: str, name: str) -> tuple[frozenset[Path], frozenset[str]]:
         file = self._module_file(module)
         if file is None:
-            return set(), set()
+            return frozenset(), frozenset()
         parts = module.split(".")
         files = {f for n in range(1, len(parts) + 1) if (f := self._module_file(".".join(parts[:n])))}
         source = self._source(file)
@@ -417,16 +429,16 @@ class Code:
             found, links = self._imported(f"{module}.{name}")
             files |= found
             edges |= links
-        return files, edges
+        return frozenset(files), frozenset(edges)
 
-    def _attribute(self, dotted: str) -> tuple[set[Path], set[str]]:
+    def _attribute(self, dotted: str) -> tuple[frozenset[Path], frozenset[str]]:
         """Files behind ``shuffledp.accounting.clone_delta``: of the longest module in it and the name that follows."""
         parts = dotted.split(".")
         for length in range(len(parts), 0, -1):
             if self._module_file(".".join(parts[:length])):
                 rest = parts[length : length + 1]
                 return self._imported(".".join(parts[:length]), rest[0] if rest else "")
-        return set(), set()
+        return frozenset(), frozenset()
 
     def _beside(self, module: str, name: str, file: Path) -> set[Path]:
         """Files of a module beside a file outside the package, or at the root, with the packages it lies in."""

@@ -7,7 +7,6 @@ leaf, written down here from the files alone.
 import json
 import re
 from collections.abc import Callable, Collection, Iterator, Mapping
-from copy import deepcopy
 from dataclasses import dataclass
 from itertools import chain, islice
 from pathlib import Path
@@ -67,11 +66,10 @@ def leaves(value: Any, place: Place = ()) -> Iterator[tuple[Place, Any]]:
 
 
 def replaced(value: Any, place: Place, new: Any) -> Any:
-    copy = deepcopy(value)
-    inner = copy
-    for part in place[:-1]:
-        inner = inner[part]
-    inner[place[-1]] = new
+    """The value with another one at a place; what lies beside the way there is shared."""
+    part, *rest = place
+    copy = value.copy()
+    copy[part] = replaced(value[part], tuple(rest), new) if rest else new
     return copy
 
 

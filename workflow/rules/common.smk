@@ -178,15 +178,16 @@ FIGURE_CODE = code_of("draw_paper.py")
 def bundles_for(files):
     """Results that some drawings read."""
     wanted = dict.fromkeys(
-        Bundle.of(Path(RESULTS), file.experiment.paper, file.experiment.id, method)
+        (file.experiment.paper, file.experiment.id, method)
         for file in files
         for method in file.entry["methods"]
     )
+    bundles = [Bundle.of(Path(RESULTS), *setup) for setup in wanted]
     points = drawings.points_files(Path(RESULTS), files)
     return [
         *(
             str(p)
-            for b in wanted
+            for b in bundles
             for p in (b.cells, b.values, b.provenance, b.checksum)
         ),
         *map(str, points),

@@ -15,6 +15,7 @@ import sys
 from collections.abc import Mapping
 from dataclasses import fields
 from difflib import get_close_matches
+from functools import cache
 from hashlib import sha256
 from pathlib import Path
 from types import ModuleType
@@ -41,6 +42,11 @@ def available(task_kind: str) -> tuple[str, ...]:
     """
     if task_kind not in TASK_KINDS:
         raise ValueError(f"No task kind named {task_kind!r}. Known: {', '.join(TASK_KINDS)}.")
+    return _built_in(task_kind)
+
+
+@cache
+def _built_in(task_kind: str) -> tuple[str, ...]:
     return tuple(sorted(p.stem for p in (HERE / task_kind).glob("[a-z]*.py")))
 
 

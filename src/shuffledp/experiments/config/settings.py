@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import Any, Literal
 
 from shuffledp.experiments.grid import variables
@@ -77,8 +78,15 @@ class Experiment:
 
     def variables(self, method: Method) -> set[str]:
         """The grid variables that a method refers to, itself or through what all protocols share."""
-        own = variables([method.options, method.arguments])
-        return own | variables(self.shared(method)) if method.protocol else own
+        if method.id not in self._variables:
+            own = variables([method.options, method.arguments])
+            self._variables[method.id] = own | variables(self.shared(method)) if method.protocol else own
+        return set(self._variables[method.id])
+
+    @cached_property
+    def _variables(self) -> dict[str, set[str]]:
+        """What `variables` has found, by method: drawings and jobs ask again and again."""
+        return {}
 
     def round_of(self, method: Method) -> str | None:
         """The grid variable that runs over the evaluated rounds of a method's training run."""
