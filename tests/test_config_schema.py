@@ -1,7 +1,6 @@
 """config/schema/*.json are current, accept the files of the project, and refuse nothing that the grammar accepts."""
 
 import copy
-import importlib.util
 import json
 from collections import defaultdict
 from collections.abc import Iterator
@@ -13,6 +12,7 @@ import pytest
 import yaml
 from jsonschema import Draft202012Validator
 
+from scripts_by_file import script
 from shuffledp.experiments.config.errors import ConfigurationError, first_error
 from shuffledp.experiments.config.experiments import check_paper
 from shuffledp.experiments.config.model import BaselineFile, RunFile
@@ -25,14 +25,6 @@ BASELINE = {
     "methods": {"mine": {"protocol": "mine.py:Mine", "accounting": ["exact"], "options": {"a": 1}}},
     "figures": ["random_population.fig4"],
 }
-
-
-def tool() -> Any:
-    spec = importlib.util.spec_from_file_location("config_schema", ROOT / "tools/config_schema.py")
-    assert spec is not None and spec.loader is not None
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return module
 
 
 def validator(name: str) -> Draft202012Validator:
@@ -50,7 +42,9 @@ def problems(name: str, content: Any) -> list[str]:
 
 
 def test_the_schemas_are_what_their_tool_writes():
-    assert {path.name: path.read_text() for path in (ROOT / "config/schema").iterdir()} == tool().texts()
+    assert {path.name: path.read_text() for path in (ROOT / "config/schema").iterdir()} == script(
+        "tools/config_schema.py"
+    ).texts()
 
 
 def test_the_files_of_the_project_are_accepted():

@@ -1,6 +1,5 @@
 # ruff: noqa: E501  (one case per line)
 import ast
-import importlib.util
 import re
 import subprocess
 import sys
@@ -12,6 +11,8 @@ from types import SimpleNamespace
 import pytest
 import yaml
 from snakemake.parser import parse
+
+from scripts_by_file import script
 
 ROOT = Path(__file__).resolve().parent.parent
 RULES = [ROOT / "Snakefile", *sorted((ROOT / "workflow/rules").glob("*.smk"))]
@@ -36,9 +37,7 @@ def project() -> dict:
 
 
 def test_environment_yml_is_what_its_tool_writes():
-    spec = importlib.util.spec_from_file_location("environment_yml", ROOT / "tools/environment_yml.py")
-    tool = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(tool)
+    tool = script("tools/environment_yml.py")
     assert (ROOT / "environment.yml").read_text() == tool.content()
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import importlib.util
 import re
 import sys
 import tomllib
@@ -10,16 +9,15 @@ from pathlib import Path
 
 import pytest
 
+import scripts_by_file
+
 ROOT = Path(__file__).resolve().parents[1]
 HERE = f"{sys.version_info[0]}.{sys.version_info[1]}"
 
 
 @pytest.fixture(scope="module")
 def script():
-    spec = importlib.util.spec_from_file_location("other_pythons", ROOT / "tools/other_pythons.py")
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return module
+    return scripts_by_file.script("tools/other_pythons.py")
 
 
 def test_an_interpreter_is_found_on_the_path_or_under_pyenv(script, tmp_path):

@@ -1,22 +1,17 @@
 """The table of packages, their lines and imports."""
 
-import importlib.util
-import sys
 from pathlib import Path
 
 import pytest
+
+from scripts_by_file import script
 
 ROOT = Path(__file__).resolve().parents[1]
 
 
 @pytest.fixture(scope="module")
 def structure():
-    spec = importlib.util.spec_from_file_location("structure_of_source", ROOT / "benchmarks/structure.py")
-    module = importlib.util.module_from_spec(spec)
-    sys.modules[spec.name] = module
-    spec.loader.exec_module(module)
-    yield module
-    del sys.modules[spec.name]
+    return script("benchmarks/structure.py")
 
 
 def test_code_is_what_is_neither_blank_nor_comment_nor_docstring(structure):

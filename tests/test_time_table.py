@@ -1,6 +1,5 @@
 """The table of where the pipeline's time goes adds up."""
 
-import importlib.util
 import json
 import os
 import subprocess
@@ -11,17 +10,14 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
+from scripts_by_file import script
+
 ROOT = Path(__file__).resolve().parents[1]
 
 
 @pytest.fixture(scope="module")
 def pipeline():
-    spec = importlib.util.spec_from_file_location("pipeline_times", ROOT / "benchmarks/pipeline.py")
-    module = importlib.util.module_from_spec(spec)
-    sys.modules[spec.name] = module
-    spec.loader.exec_module(module)
-    yield module
-    del sys.modules[spec.name]
+    return script("benchmarks/pipeline.py")
 
 
 def test_processes_are_added_up_by_kind(pipeline, tmp_path):
