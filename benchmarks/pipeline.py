@@ -33,8 +33,9 @@ STARTS = 5
 KINDS = {
     "run_method.py": "methods",
     "claim_table.py": "tables of claims",
+    "headlines.py": "headlines",
     "draw_paper.py": "drawing",
-    "pages.py": "the page",
+    "pages.py": "the site",
     "prepare_dataset.py": "data sets",
 }
 # Every Python process of the run says what it used when it ends, by the name of its script.
