@@ -25,7 +25,7 @@ from shuffledp.reference import files
 from shuffledp.reference.comparison import DIFFERENT, REFUSED, SAME, Comparison, compare
 from shuffledp.reference.eligible import objections
 from shuffledp.reference.report import FIRST, report
-from shuffledp.reference.snapshot import COLUMNS, DIGEST, KEY, Made, of_results, text
+from shuffledp.reference.snapshot import COLUMNS, DIGEST, KEY, PARAMETERS, Made, of_results, text
 from shuffledp.reference.tolerances import OF_CELLS, OF_CURVES
 from shuffledp.storage import IntegrityError, publish
 
@@ -245,7 +245,8 @@ PLANTED: dict[str, tuple[Any, Any]] = {  # by column: within the tolerance of an
 
 
 def test_every_column_has_a_planted_difference():
-    assert {*PLANTED, "mean", "standard_error", "count"} == set(OF_CELLS) == set(COLUMNS) - {*KEY, DIGEST}
+    compared_columns = set(COLUMNS) - {*KEY, PARAMETERS, DIGEST}
+    assert {*PLANTED, "mean", "standard_error", "count"} == set(OF_CELLS) == compared_columns
 
 
 def elsewhere(run: Run) -> Run:
@@ -295,7 +296,8 @@ def test_on_the_machine_of_the_reference_the_last_bit_counts(kept):
     assert compared(kept, elsewhere(run)).exit_code == SAME
 
 
-def test_calibrated_parameters_count_as_numbers(kept):
+def test_calibrated_parameters_are_kept_and_count_as_numbers(kept):
+    assert files.read(kept).jobs[ERRORS].rows[0]["parameters"] == "a=1"
     run = a_run()
     run["jobs"][ERRORS]["cells"][0]["parameters"] = '{"a":2}'
     assert differences(compared(kept, run)) == {(FIRST_CELL, DIGEST)}

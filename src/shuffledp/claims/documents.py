@@ -4,8 +4,8 @@ A page holds each table between ``<!-- begin NAME -->`` and ``<!-- end NAME -->`
 ``<!-- value GROUP: NAME -->`` and ``<!-- end -->``, on one line and not at its start, where it would begin a block.
 ``python -m shuffledp.claims.documents PAGE`` computes them anew.
 
-Some tables (`FROM_RESULTS`) are read off tables of a run at the papers' own scale, which take long: those that are
-committed under ``reference/``, or in the folder that ``--results`` names. Where they are absent such a table of a page
+Some tables (`FROM_RESULTS`) are read off those of a run at the papers' own scale, which takes long: what is committed
+under ``reference/``, or lies in the folder that ``--reference`` names. Where that is absent such a table of a page
 stays as it is.
 """
 
@@ -189,23 +189,38 @@ _RIVALS = ("balls_into_bins", "subset_shuffled", "subset_local", "separate", "se
 _OWN_RIVAL = "separate_inverse_variance"
 
 
+def _read(path: Path) -> pd.DataFrame:
+    """A table of the reference with a column per grid variable, and ``parameters.NAME`` for what was calibrated."""
+    table = pd.read_csv(path)
+    for packed, prefix in (("point", ""), ("parameters", "parameters.")):
+        parts = [
+            {f"{prefix}{name}": value for name, _, value in (item.partition("=") for item in text.split())}
+            for text in table[packed].fillna("")
+        ]
+        table = table.drop(columns=packed).join(pd.DataFrame(parts, index=table.index))
+    return table
+
+
 def _segmented_rows(msnbc: pd.DataFrame, uniform: pd.DataFrame) -> dict[tuple[str, int], pd.DataFrame]:
-    """Rows of a pair of tables by data and number of users."""
+    """Rows of both experiments by data and number of users, in the order of the grids."""
     named = pd.concat(
         [msnbc.assign(data="MSNBC"), uniform.assign(data=uniform["s"].map(lambda s: f"{s} of 128 items"))]
-    )
-    found = {}
-    for _, rows in named.groupby(["data", "n"], sort=False):
-        found[str(rows["data"].to_numpy()[0]), int(rows["n"].to_numpy()[0])] = rows
-    return found
+    ).assign(n=lambda table: table["n"].astype(int))
+    keys = sorted({(str(data), int(n)) for data, n in zip(named["data"], named["n"], strict=True)})
+    return {
+        (data, n): named[(named["data"] == data) & (named["n"] == n)]
+        for data, n in sorted(keys, key=lambda key: key[0] != "MSNBC")
+    }
 
 
 def _segmented_gains(msnbc: pd.DataFrame, uniform: pd.DataFrame) -> str:
-    """By how much the error of SegMM at its best m is below that of the best competitor."""
+    """By how much the expected error of SegMM at its best m is below that of the best competitor."""
 
     def gains(rows: pd.DataFrame, accounting: str, rivals: Sequence[str]) -> str:
-        chosen = rows[rows["accounting"] == accounting].set_index("split").loc[list(SPLITS)]
-        best = chosen[list(rivals)].min(axis=1)
+        asked = rows[(rows["accounting"] == accounting) & rows["method"].isin(["segmented_best", *rivals])]
+        errors = asked.pivot(index="split", columns="method", values="expected")
+        chosen = errors.loc[list(SPLITS)]
+        best = chosen.reindex(columns=list(rivals)).min(axis=1)  # not every rival has every accounting
         return ", ".join(f"{100 * max(1 - ratio, 0):.0f} %" for ratio in chosen["segmented_best"] / best)
 
     header = ["data", "users", "printed S1, S2, S3", "exact S1, S2, S3", "printed, inverse variances too"]
@@ -222,80 +237,61 @@ def _segmented_gains(msnbc: pd.DataFrame, uniform: pd.DataFrame) -> str:
     return markdown(header, body)
 
 
-def _segmented_best(*tables: pd.DataFrame) -> str:
+def _segmented_best(msnbc: pd.DataFrame, uniform: pd.DataFrame) -> str:
     """The best m for the split S1, and the range within 5 % of its error."""
-    best, low, high = (_segmented_rows(*pair) for pair in zip(tables[::2], tables[1::2], strict=True))
 
-    def of(found: dict[tuple[str, int], pd.DataFrame], key: tuple[str, int], accounting: str) -> str:
-        rows = found[key]
-        return f"{float(rows.loc[rows['split'] == SPLITS[0], accounting].to_numpy()[0]):.3g}"
+    def of(rows: pd.DataFrame, accounting: str) -> list[str]:
+        chosen = rows[
+            (rows["method"] == "segmented_best")
+            & (rows["accounting"] == accounting)
+            & (rows["split"] == SPLITS[0])
+        ]
+        best, low, high = (
+            f"{float(chosen[f'parameters.{name}'].item()):.3g}"
+            for name in ("blankets", "flat_low", "flat_high")
+        )
+        return [best, f"{low} to {high}"]
 
     header = ["data", "users", "best m, printed", "within 5 %", "best m, exact", "within 5 %"]
     body = [
-        [
-            key[0],
-            f"{key[1]:,}",
-            *(
-                text
-                for a in ("printed", "exact")
-                for text in (of(best, key, a), f"{of(low, key, a)} to {of(high, key, a)}")
-            ),
-        ]
-        for key in best
+        [data, f"{n:,}", *of(rows, "printed"), *of(rows, "exact")]
+        for (data, n), rows in _segmented_rows(msnbc, uniform).items()
     ]
     return markdown(header, body)
 
 
-#: Tables that are read off others, by name: paper, names of the tables, and what is made of them.
+#: Tables that are read off the reference, by name: paper, experiments, and what is made of their tables.
 FROM_RESULTS: dict[str, tuple[str, tuple[str, ...], Callable[..., str]]] = {
-    "segmented gains": ("segmented", ("errors_msnbc", "errors_uniform"), _segmented_gains),
-    "segmented best": (
-        "segmented",
-        tuple(
-            f"{kind}_{data}" for kind in ("best_m", "flat_from", "flat_to") for data in ("msnbc", "uniform")
-        ),
-        _segmented_best,
-    ),
+    "segmented gains": ("segmented", ("msnbc", "uniform"), _segmented_gains),
+    "segmented best": ("segmented", ("msnbc", "uniform"), _segmented_best),
 }
 
 
 def from_results(name: str, folder: Path) -> str | None:
-    """A table of `FROM_RESULTS`, made of the tables in a folder; None if one of these is not there.
+    """A table of `FROM_RESULTS`, made of the reference in a folder; None if one of its tables is not there.
 
     Parameters
     ----------
     name : str
         Name of the table.
     folder : Path
-        Holds, at any depth, ``<paper>/<table>.csv``.
-
-    Raises
-    ------
-    ValueError
-        If the folder has several tables of one paper and name.
+        Holds ``<paper>/<experiment>.csv`` (see docs/reference.md).
     """
-    paper, tables, make = FROM_RESULTS[name]
-    frames = []
-    for table in tables:
-        found = sorted(folder.rglob(f"{paper}/{table}.csv"))
-        if not found:
-            return None
-        if len(found) > 1:
-            raise ValueError(
-                f"{folder} has several tables {paper}/{table}.csv: {', '.join(map(str, found))}."
-            )
-        frames.append(pd.read_csv(found[0]))
-    return make(*frames)
+    paper, experiments, make = FROM_RESULTS[name]
+    paths = [folder / paper / f"{experiment}.csv" for experiment in experiments]
+    if not all(path.is_file() for path in paths):
+        return None
+    return make(*map(_read, paths))
 
 
-def refreshed(text: str, results: Path = REFERENCE) -> str:
+def refreshed(text: str, reference: Path = REFERENCE) -> str:
     """Return a page with all its tables and numbers computed anew.
 
     Parameters
     ----------
     text : str
         The page.
-    results : Path
+    reference : Path
         Folder for `from_results`.
 
     Raises
@@ -315,7 +311,7 @@ def refreshed(text: str, results: Path = REFERENCE) -> str:
     if unknown:
         raise ValueError(f"No table is named {', '.join(unknown)}. Known: {', '.join(sorted(known))}.")
     text = _VALUE.sub(lambda m: f"{m[1]}{value(m['group'], m['name'])}{m[4]}", text)
-    return _BLOCK.sub(lambda m: f"{m[1]}{_body(m['name'], m['body'], results)}{m[4]}", text)
+    return _BLOCK.sub(lambda m: f"{m[1]}{_body(m['name'], m['body'], reference)}{m[4]}", text)
 
 
 def value(group: str, name: str) -> str:
@@ -334,10 +330,10 @@ def value(group: str, name: str) -> str:
     return numbers[name]
 
 
-def _body(name: str, now: str, results: Path) -> str:
+def _body(name: str, now: str, reference: Path) -> str:
     if name in TABLES:
         return TABLES[name]()
-    made = from_results(name, results)
+    made = from_results(name, reference)
     return now if made is None else made
 
 
@@ -345,12 +341,12 @@ def main() -> None:
     """Compute the tables and numbers of pages anew."""
     parser = argparse.ArgumentParser(description="Compute the tables and numbers of pages anew.")
     parser.add_argument(
-        "--results", type=Path, default=REFERENCE, help="tables of a run at the papers' own scale"
+        "--reference", type=Path, default=REFERENCE, help="tables of a run at the papers' own scale"
     )
     parser.add_argument("pages", type=Path, nargs="+")
     arguments = parser.parse_args()
     for page in arguments.pages:
-        page.write_text(refreshed(page.read_text(encoding="utf-8"), arguments.results), encoding="utf-8")
+        page.write_text(refreshed(page.read_text(encoding="utf-8"), arguments.reference), encoding="utf-8")
 
 
 if __name__ == "__main__":

@@ -33,9 +33,11 @@ TEXTS = ("status", "reason", "guarantee", "reduction")
 CLAIMED = ("eps", "delta", "eps_local")
 COST = ("messages_per_user", "extra_messages", "bits_per_user", "shuffler_messages")
 MEASURED = ("expected", "mean", "standard_error", "count")
+PARAMETERS = "parameters"
+"""What was calibrated, for readers; the digest covers it, and no tolerance is stated for flat optima."""
 DIGEST = "digest"
 """Of all numbers of a row at full precision, so that equal bytes can be told from equal digits."""
-COLUMNS = (*KEY, *TEXTS, *CLAIMED, *COST, *MEASURED, DIGEST)
+COLUMNS = (*KEY, *TEXTS, *CLAIMED, *COST, *MEASURED, PARAMETERS, DIGEST)
 CURVE = ("round", "accuracy", "loss", "participants")
 UNKNOWN = ""
 """A machine that the provenance does not name."""
@@ -218,6 +220,7 @@ def _rows(cells: pd.DataFrame, values: pd.DataFrame, metrics: Sequence[str]) -> 
                 "mean": text(drawn.mean()) if len(drawn) else "",
                 "standard_error": text(_standard_error(drawn)),
                 "count": text(len(drawn)) if len(drawn) else "",
+                PARAMETERS: point(json.loads(text(cell["parameters"]) or "{}")),
                 DIGEST: _digest(numbers, cell["parameters"], [*exact, *drawn]),
             }
 
