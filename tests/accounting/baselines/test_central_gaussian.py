@@ -17,6 +17,7 @@ from scipy.optimize import brentq
 from scipy.stats import binom, norm
 
 from shuffledp.accounting import central_gaussian_epsilon, central_replacement_epsilon
+from shuffledp.accounting.baselines.central_gaussian import CENTRAL_METHODS
 from shuffledp.accounting.baselines.gaussian_clones import gaussian_local_epsilon
 from shuffledp.accounting.general.profiles import log_gaussian_delta
 
@@ -115,6 +116,18 @@ def test_more_noise_never_costs_more_up_to_noise_without_bound(m):
         for noise in (1e-200, 1e-100, 1.0, 100.0, 1e4, 2e4, 2.1e4, 1e6, 1e8, 1e9, 1e12, 1e200)
     ]
     assert eps[0] == math.inf and eps == sorted(eps, reverse=True) and eps[-1] == 0
+
+
+@pytest.mark.parametrize("method", CENTRAL_METHODS)
+def test_the_budget_of_adding_or_removing_does_not_vanish_under_noise_without_bound(method, caplog):
+    """Divergences of negative rounding errors used to be reported as eps = 0, with a warning each."""
+    budgets = [
+        central_gaussian_epsilon(rate=0.01, noise_multiplier=noise, rounds=1000, delta=1e-6, method=method)
+        for noise in (1e3, 1e4, 1e6, 1e9, 1e200)
+    ]
+    assert budgets == sorted(budgets, reverse=True)
+    assert budgets[-1] > 0
+    assert not caplog.records
 
 
 @pytest.mark.parametrize("noise", [0.5, 5.0, 500.0])

@@ -36,8 +36,8 @@ _ORDERS = [*_ORDERS_TO_63, 128, 256, 512]
 _REPLACEMENT_ORDERS = (*range(2, 65), *range(72, 257, 8))
 #: Over the clipping norm C: a vector of norm at most C in place of another moves a sum by up to 2 C.
 _REPLACEMENT_SENSITIVITY = 2.0
-#: Noise over the sensitivity up to which the divergence of a sampled mechanism is evaluated; beyond,
-#: 1 - exp(-1/noise^2) loses its digits, at 1e8 all of them. More noise is post-processing, so that the
+#: Noise over the sensitivity up to which the divergence of a sampled mechanism is evaluated; beyond, differences such
+#: as 1 - exp(-1/noise^2) lose their digits: divergences become negative at 1e6, or are not defined at 1e8. More noise is post-processing, so that the
 #: divergence here bounds the one there.
 _MOST_NOISE = 1e4
 
@@ -67,7 +67,7 @@ def central_gaussian_epsilon(
     -------
     float
         Nats, >= 0. An upper bound: ``rdp`` by the conversion from Renyi orders, ``pld`` by the grid of the privacy
-        loss alone, whose step is 1e-4 nats.
+        loss alone, whose step is 1e-4 nats. Noise of more than 10,000 clipping norms counts as 10,000.
 
     See Also
     --------
@@ -83,7 +83,7 @@ def central_gaussian_epsilon(
     rounds = check_count("rounds", rounds, 1)
     delta = check_open_unit("delta", delta)
     check_choice("method", method, CENTRAL_METHODS)
-    return _remembered(rate, noise_multiplier, rounds, delta, method)
+    return _remembered(rate, min(noise_multiplier, _MOST_NOISE), rounds, delta, method)
 
 
 def central_replacement_epsilon(
