@@ -37,8 +37,8 @@ _REPLACEMENT_ORDERS = (*range(2, 65), *range(72, 257, 8))
 #: Over the clipping norm C: a vector of norm at most C in place of another moves a sum by up to 2 C.
 _REPLACEMENT_SENSITIVITY = 2.0
 #: Noise over the sensitivity up to which the divergence of a sampled mechanism is evaluated; beyond, differences such
-#: as 1 - exp(-1/noise^2) lose their digits: divergences become negative at 1e6, or are not defined at 1e8. More noise is post-processing, so that the
-#: divergence here bounds the one there.
+#: as 1 - exp(-1/noise^2) lose their digits: divergences become negative at 1e6, or are not defined at 1e8. More noise
+#: is post-processing, so that the divergence here bounds the one there.
 _MOST_NOISE = 1e4
 
 
