@@ -12,7 +12,7 @@ BIN := .venv/bin
 # One thread per process: the pipeline runs one process per core, and results must not depend on threading.
 SINGLE := OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 MKL_NUM_THREADS=1
 SNAKEMAKE := $(SINGLE) $(BIN)/snakemake --cores $(CORES)
-LOCKS := run test learning notebooks cluster benchmarks docs dev
+LOCKS := run library test learning notebooks cluster benchmarks docs dev
 
 .PHONY: help
 help:  ## Show this list
@@ -109,6 +109,13 @@ SCALES ?= quick papers fresh
 time-table: .venv/.installed-run  ## Measure where the pipeline's time goes (SCALES=quick: minutes), for docs/benchmarks.md
 	@$(SINGLE) $(BIN)/python benchmarks/pipeline.py $(SCALES)
 
+# ---- the library alone -------------------------------------------------------------------------------------
+# uv has the build backend in it: nothing is downloaded.
+.PHONY: wheel
+wheel: .tools/uv-$(UV_VERSION)  ## Build the wheel and the source distribution into dist/
+	@rm -rf dist && $(UV) build --quiet --out-dir dist
+	@echo "Done:" dist/*
+
 # ---- documentation -----------------------------------------------------------------------------------------
 NOTEBOOKS := $(patsubst notebooks/%,results/notebooks/%,$(wildcard notebooks/*.ipynb))
 
@@ -171,4 +178,4 @@ clean-data:  ## Remove downloads and prepared data
 
 .PHONY: clean-all
 clean-all: clean clean-data  ## Remove everything that is not in the repository
-	@rm -rf .venv .venv-3.* .tools .pytest_cache .mypy_cache .ruff_cache
+	@rm -rf .venv .venv-3.* .tools dist .pytest_cache .mypy_cache .ruff_cache

@@ -13,6 +13,7 @@ import yaml
 from snakemake.parser import parse
 
 from scripts_by_file import script
+from shuffledp.extras import EXTRA_OF, MissingExtra, needed
 
 ROOT = Path(__file__).resolve().parent.parent
 RULES = [ROOT / "Snakefile", *sorted((ROOT / "workflow/rules").glob("*.smk"))]
@@ -43,20 +44,39 @@ def test_environment_yml_is_what_its_tool_writes():
 
 def test_environment_yml_pins_what_the_run_lock_pins():
     pip = yaml.safe_load((ROOT / "environment.yml").read_text())["dependencies"][-1]["pip"]
-    assert len(pip) == len(project()["dependencies"])
+    assert len(pip) == len(declared("pipeline"))
     locked = pins(ROOT / "locks/run.txt")
     for line in pip:
         name, version = re.sub(r"\[.*\]", "", line).split("==")
         assert version in locked[name]
 
 
-@pytest.mark.parametrize("extra", ["run", *project()["optional-dependencies"]])
+#: Locks that are not named as the one extra that they hold.
+LOCK_OF = {"pipeline": "run", "central": "run", "opendp": "test"}
+
+
+@pytest.mark.parametrize("extra", project()["optional-dependencies"])
 def test_every_direct_dependency_is_locked_with_hashes(extra):
-    wanted = requirements(project()["dependencies"])
-    if extra != "run":
-        wanted += requirements(project()["optional-dependencies"][extra])
-    locked = {name.replace("_", "-") for name in pins(ROOT / f"locks/{extra}.txt")}
-    assert {name.replace("_", "-") for name in wanted} - locked == set()
+    locked = {name.replace("_", "-") for name in pins(ROOT / f"locks/{LOCK_OF.get(extra, extra)}.txt")}
+    assert declared(extra) - locked == set()
+
+
+def test_every_lock_but_that_of_the_library_has_what_the_pipeline_needs():
+    tool = script("tools/lock.py")
+    names = {lock.stem for lock in LOCKS}
+    assert names == {"library", "run", *(set(project()["optional-dependencies"]) - set(LOCK_OF))}
+    assert tool.extras("library") == ()
+    assert (
+        declared()
+        <= {name.replace("_", "-") for name in pins(ROOT / "locks/library.txt")}
+        <= {*declared(), "colorama"}
+    )
+    assert {name: tool.extras(name) for name in names - {"library", "run"}} == {
+        name: ("pipeline", name) for name in names - {"library", "run"}
+    }
+    locks = re.search(r"^LOCKS := (.*)$", (ROOT / "Makefile").read_text(), re.M)[1].split()
+    assert set(locks) == names
+    assert locks[0] == "run"  # the others are resolved with its versions
 
 
 @pytest.mark.parametrize("lock", LOCKS, ids=lambda p: p.stem)
@@ -136,8 +156,56 @@ def test_what_the_pipeline_imports_is_declared_and_nothing_else():
     used = third_parties(source("src", "workflow", "tools")) | third_parties(
         ast.parse(translated(path)) for path in RULES
     )
-    assert used - {"jax"} == declared()
+    assert used - {"jax", "opendp"} == declared("pipeline")
     assert declared("learning") - declared() == {"jax"}
+    assert declared("opendp") - declared() == {"opendp"}
+    assert declared("central") - declared() == {"dp-accounting"}
+    assert declared("central") <= declared("pipeline")
+
+
+#: What stands in the wheel and works without an extra; all else is the pipeline's.
+LIBRARY = ("accounting", "audit", "numerics", "populations", "protocols", "utility")
+LIBRARY_FILES = ("cli.py", "code_digest.py", "doors.py", "extras.py", "tasks.py")
+
+
+def top_level(tree: ast.Module) -> ast.Module:
+    """A module with what it imports when it is imported itself."""
+    return ast.Module([node for node in tree.body if isinstance(node, ast.Import | ast.ImportFrom)], [])
+
+
+def test_the_library_alone_imports_what_it_requires_and_what_an_extra_of_its_own_brings():
+    folders = list(source(*(f"src/shuffledp/{name}" for name in LIBRARY)))
+    files = [ast.parse((ROOT / "src/shuffledp" / name).read_text(encoding="utf-8")) for name in LIBRARY_FILES]
+    assert third_parties(folders) - {"dp-accounting", "opendp"} == {"numpy", "scipy"}
+    assert third_parties(map(top_level, [*folders, *files])) == declared() == {"click", "numpy", "scipy"}
+
+
+def test_the_extra_of_every_package_is_the_one_that_declares_it():
+    extras = {INSTALLED_AS.get(name, name).replace("_", "-"): extra for name, extra in EXTRA_OF.items()}
+    ours = dict.fromkeys(declared("pipeline") - declared("central"), "pipeline")
+    ours |= {"dp-accounting": "central", "jax": "learning", "opendp": "opendp"}
+    assert extras == ours
+
+
+@pytest.mark.parametrize(("package", "extra"), [("pandas.core", "pipeline"), ("dp_accounting", "central")])
+def test_a_missing_package_names_its_extra(package, extra):
+    with (
+        pytest.raises(MissingExtra, match=re.escape(f"pip install 'shuffledp[{extra}]'")) as caught,
+        needed(),
+    ):
+        raise ModuleNotFoundError("No module", name=package)
+    assert caught.value.extra == extra
+    assert isinstance(caught.value, ImportError)
+    with pytest.raises(MissingExtra), needed(), needed():
+        raise ModuleNotFoundError("No module", name=package)
+
+
+def test_other_errors_of_imports_pass_as_they_are():
+    with pytest.raises(ModuleNotFoundError, match="No module named 'nobody_has_this'") as caught, needed():
+        __import__("nobody_has_this")
+    assert not isinstance(caught.value, MissingExtra)
+    with pytest.raises(ImportError, match="cannot import name"), needed():
+        from shuffledp.extras import nothing_of_this_name  # noqa: F401
 
 
 @pytest.mark.parametrize(
@@ -156,8 +224,8 @@ def test_what_other_folders_import_is_declared_and_nothing_else(extra, folder):
         reached = [ast.parse(tested[name].read_text(encoding="utf-8")) for name in used & set(tested)]
         assert len(reached) > 5
         used = (used | third_parties(reached)) - set(tested)
-    own = declared(extra) - declared()
-    assert used <= own | declared()
+    own = declared(extra) - declared("pipeline")
+    assert used <= own | declared("pipeline")
     assert {name for name in own - used if not re.fullmatch(CALLED[extra], name)} == set()
 
 

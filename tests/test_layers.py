@@ -19,7 +19,8 @@ PAGE = (ROOT / "docs/architecture.md").read_text(encoding="utf-8")
 ALLOWED: dict[str, set[str] | None] = {
     "numerics": set(),
     "storage": set(),
-    "doors": set(),
+    "extras": set(),
+    "doors": {"extras"},
     "columns": set(),
     "code_digest": {"doors"},
     "yamlfile": set(),
@@ -29,7 +30,7 @@ ALLOWED: dict[str, set[str] | None] = {
     "populations": {"numerics"},
     "tasks": {"numerics"},
     "utility": {"numerics", "populations"},
-    "accounting": {"doors", "numerics", "populations", "tasks", "utility"},
+    "accounting": {"doors", "extras", "numerics", "populations", "tasks", "utility"},
     "protocols": {"accounting", "numerics", "populations", "tasks", "utility"},
     "audit": {"accounting", "numerics", "populations", "protocols", "tasks"},
     "learning": {"numerics", "storage"},

@@ -30,6 +30,7 @@ ELSEWHERE = {
     "test_structure.py": "benchmarks/structure.py",
     "test_time_table.py": "benchmarks/pipeline.py",
     "test_typed_numbers.py": "README.md and docs/",
+    "test_wheel.py": "the wheel",
     "test_other_pythons.py": "tools/other_pythons.py",
 }
 
@@ -112,6 +113,7 @@ IN_ANOTHER_FILE = {
     "learning/installed.py": "learning/test_model.py",
     "numerics/magnitudes.py": "accounting/general/test_profiles.py",
     "numerics/remember.py": "accounting/random_population/test_dummies.py",
+    "extras.py": "test_environment.py",
     "utility/dump.py": "accounting/dump/test_flexible.py",
     "utility/hadamard.py": "accounting/baselines/test_package.py",
     "utility/hashing.py": "accounting/baselines/test_package.py",

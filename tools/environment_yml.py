@@ -29,15 +29,16 @@ def pinned() -> dict[str, str]:
 
 
 def content() -> str:
-    """Direct dependencies with their locked versions."""
-    wanted = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]["dependencies"]
+    """What the library and the pipeline need directly, with the locked versions."""
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
     pins = pinned()
-    lines = []
-    for requirement in wanted:
+    found = {}
+    for requirement in project["dependencies"] + project["optional-dependencies"]["pipeline"]:
         match = re.match(r"([A-Za-z0-9._-]+)(\[[a-z,]+\])?", requirement)
         assert match is not None
         name = match[1].lower()
-        lines.append(f"      - {name}{match[2] or ''}=={pins[name]}")
+        found[name] = f"      - {name}{match[2] or ''}=={pins[name]}"
+    lines = [found[name] for name in sorted(found)]
     return HEAD + "\n".join(lines) + "\n"
 
 

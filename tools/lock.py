@@ -1,7 +1,8 @@
 """Resolve the lock files: ``make lock``.
 
-The locks hold versions and hashes for every platform and no index address. Extras are resolved on top of
-``run``, so that a package has the same version in every lock.
+The locks hold versions and hashes for every platform and no index address. ``run`` has the library and what the
+pipeline needs, ``library`` the library alone, each of the others an extra on top of ``run``. All are resolved with the
+versions of ``run``, so that a package has the same one in every lock.
 """
 
 import os
@@ -21,20 +22,25 @@ def pins(lock: Path) -> str:
     return "\n".join(line for line in text.splitlines() if re.match(r"^[a-z0-9]", line)) + "\n"
 
 
+def extras(name: str) -> tuple[str, ...]:
+    """Which extras a lock holds, besides what the library needs."""
+    return {"library": (), "run": ("pipeline",)}.get(name, ("pipeline", name))
+
+
 def compile_lock(name: str) -> None:
     """Write locks/<name>.txt."""
     base, target = ROOT / "locks/run.txt", ROOT / f"locks/{name}.txt"
     command = [sys.executable, "-m", "uv", "pip", "compile", "--quiet", "--universal", "--generate-hashes"]
     command += ["--python-version", "3.11", "--no-emit-index-url", "--custom-compile-command", "make lock"]
+    command += ["--no-annotate", *(f"--extra={extra}" for extra in extras(name))]
     with tempfile.NamedTemporaryFile("w", suffix=".txt") as constraints:
         if name != "run":
             constraints.write(pins(base))
             constraints.flush()
-            command += ["--extra", name, "--constraint", constraints.name, "--no-annotate"]
-        else:
-            command += ["--no-annotate"]
+            command += ["--constraint", constraints.name]
         subprocess.run([*command, "pyproject.toml", "-o", str(target)], check=True, cwd=ROOT, env=TOOLS)
 
 
-for lock_name in sys.argv[1:]:
-    compile_lock(lock_name)
+if __name__ == "__main__":
+    for lock_name in sys.argv[1:]:
+        compile_lock(lock_name)

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from shuffledp import __version__
+from shuffledp.extras import MissingExtra, needed
 
 if TYPE_CHECKING:
     from shuffledp.experiments.config import Settings
@@ -20,7 +21,18 @@ if TYPE_CHECKING:
 # Commands import what they need themselves: --help and a mistyped word answer at once.
 
 
-@click.group(context_settings={"help_option_names": ["-h", "--help"]})
+class _Commands(click.Group):
+    """Commands of which some need an extra; without it they end in one line that names it."""
+
+    def invoke(self, ctx: click.Context) -> Any:
+        try:
+            with needed():
+                return super().invoke(ctx)
+        except MissingExtra as error:
+            raise click.ClickException(str(error)) from None
+
+
+@click.group(cls=_Commands, context_settings={"help_option_names": ["-h", "--help"]})
 @click.version_option(__version__)
 def main() -> None:
     """Reproducible experiments for the shuffle model of differential privacy."""

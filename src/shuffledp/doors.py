@@ -14,6 +14,8 @@ from importlib import import_module
 from pathlib import Path
 from typing import Any
 
+from shuffledp.extras import needed
+
 
 def is_type_checking(node: ast.AST) -> bool:
     """Whether a node is ``if TYPE_CHECKING:``, whose body Python does not run."""
@@ -52,9 +54,12 @@ def behind(package: str, name: str) -> Any:
     ------
     KeyError
         If the door offers no such name.
+    MissingExtra
+        If that module needs a package that an extra brings.
     """
     home, original = homes(package)[name]
-    return getattr(import_module(home), original)
+    with needed():
+        return getattr(import_module(home), original)
 
 
 def door(package: str) -> tuple[Callable[[str], Any], Callable[[], list[str]]]:

@@ -27,7 +27,8 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
 
 import numpy as np
-from scipy.optimize import brentq
+
+from shuffledp.numerics.roots import root_below
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -232,7 +233,8 @@ def _saddle(law: _Law) -> float:
         low, high = high, high + (1 if high < 4 else 0.1)
     if slope(high) < 0:
         return math.exp(high)
-    return math.exp(float(brentq(slope, low, high, xtol=1e-3)))
+    # Any point near it will do. (scipy.optimize takes as long to import as all the rest of the accounting.)
+    return math.exp(root_below(slope, 0.5 * (low + high), low, high, xtol=1e-5))
 
 
 def _period(law: _Law, theta: float, log_moment: float) -> float:

@@ -23,6 +23,7 @@ from typing import Literal, get_args
 
 import numpy as np
 
+from shuffledp.extras import needed
 from shuffledp.numerics.checks import check_choice, check_count, check_open_unit, check_positive
 from shuffledp.numerics.remember import remember
 
@@ -69,6 +70,11 @@ def central_gaussian_epsilon(
         Nats, >= 0. An upper bound: ``rdp`` by the conversion from Renyi orders, ``pld`` by the grid of the privacy
         loss alone, whose step is 1e-4 nats. Noise of more than 10,000 clipping norms counts as 10,000.
 
+    Raises
+    ------
+    MissingExtra
+        If dp-accounting is not installed; the extra ``central`` brings it.
+
     See Also
     --------
     central_replacement_epsilon : Replacement of a record, the relation of the shuffle Gaussian bounds.
@@ -114,6 +120,11 @@ def central_replacement_epsilon(
         no sampling exceeds. That one is exact, ``2 order / noise_multiplier^2`` in each round, and for m = n eps is at
         most 13 % above the exact one while that is between 0.05 and 50. Infinite where this divergence overflows.
 
+    Raises
+    ------
+    MissingExtra
+        If dp-accounting is not installed; the extra ``central`` brings it.
+
     Notes
     -----
     Wang, Balle and Kasiviswanathan (2019), Theorem 27, for the Gaussian mechanism, as evaluated by dp_accounting. A
@@ -137,7 +148,8 @@ def central_replacement_epsilon(
     noise_multiplier = check_positive("noise_multiplier", noise_multiplier)
     rounds = check_count("rounds", rounds, 1)
     delta = check_open_unit("delta", delta)
-    from dp_accounting import rdp
+    with needed():
+        from dp_accounting import rdp
 
     noise = noise_multiplier / _REPLACEMENT_SENSITIVITY
     once = np.array([order / 2 / noise / noise for order in _REPLACEMENT_ORDERS])
@@ -151,8 +163,9 @@ def central_replacement_epsilon(
 @remember(1024)
 def _remembered(rate: float, noise_multiplier: float, rounds: int, delta: float, method: str) -> float:
     """Relation: add or remove one. Sensitivity: C, over which the noise is already."""
-    import dp_accounting
-    from dp_accounting import pld, rdp
+    with needed():
+        import dp_accounting
+        from dp_accounting import pld, rdp
 
     relation = dp_accounting.NeighboringRelation.ADD_OR_REMOVE_ONE
     event = dp_accounting.SelfComposedDpEvent(
@@ -170,8 +183,9 @@ def _remembered(rate: float, noise_multiplier: float, rounds: int, delta: float,
 @remember(64)
 def _sampled_replacement_rdp(n: int, m: int, noise_over_sensitivity: float) -> tuple[float, ...]:
     """One round, at each order. Relation: replace one. Sensitivity: 2 C, over which the noise must be."""
-    import dp_accounting
-    from dp_accounting import rdp
+    with needed():
+        import dp_accounting
+        from dp_accounting import rdp
 
     relation = dp_accounting.NeighboringRelation.REPLACE_ONE
     accountant = rdp.RdpAccountant(_REPLACEMENT_ORDERS, relation)

@@ -22,6 +22,7 @@ from scipy.special import ndtr, ndtri
 
 from shuffledp.accounting.errors import Infeasible
 from shuffledp.accounting.general.profiles import log_gaussian_delta
+from shuffledp.extras import needed
 from shuffledp.numerics.checks import check_open_unit, check_positive
 from shuffledp.numerics.logs import log_sum
 from shuffledp.numerics.roots import root_below
@@ -94,6 +95,8 @@ def to_pld(profile: PrivacyProfile, *, step: float = 1e-3, negligible: float = 1
     ------
     Infeasible
         If so small a step makes more than 200,000 losses.
+    MissingExtra
+        If dp-accounting is not installed; the extra ``central`` brings it.
 
     Notes
     -----
@@ -114,7 +117,11 @@ def to_pld(profile: PrivacyProfile, *, step: float = 1e-3, negligible: float = 1
     points = math.ceil(end / step) + 1
     if points > _MOST_POINTS:
         raise Infeasible(f"step = {step!r} makes {points} losses up to {end:.3g}; choose a larger one.")
-    from dp_accounting.pld import pld_pmf, privacy_loss_distribution  # takes seconds, needed for this alone
+    with needed():
+        from dp_accounting.pld import (
+            pld_pmf,
+            privacy_loss_distribution,
+        )  # takes seconds, needed for this alone
 
     above = np.arange(points + 1)
     delta = _profile_at(profile, np.asarray(above * step, np.float64))

@@ -1,0 +1,59 @@
+"""Packages that do not come with the library, and the extra that brings each of them.
+
+The library itself needs numpy and scipy, its command click. Whoever needs more imports it where it is used, inside
+``needed``, so that a missing package ends in one line that says what to install.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from types import MappingProxyType
+
+_PIPELINE = (
+    *("PIL", "bokeh", "docutils", "filelock", "jinja2", "jsonschema", "markupsafe", "matplotlib", "pandas"),
+    *("pyarrow", "pydantic", "pydantic_core", "requests", "seaborn", "sklearn", "snakemake", "tabulate"),
+    *("tenacity", "tqdm", "ucimlrepo", "urllib3", "yaml"),
+)
+#: The extra of pyproject.toml by the name under which a package is imported; a test compares.
+EXTRA_OF: Mapping[str, str] = MappingProxyType(
+    {
+        "dp_accounting": "central",
+        "jax": "learning",
+        "opendp": "opendp",
+        **dict.fromkeys(_PIPELINE, "pipeline"),
+    }
+)
+
+
+class MissingExtra(ModuleNotFoundError):  # noqa: N818  (names what is wrong, as Infeasible does)
+    """A package is missing that an extra of this one brings.
+
+    Parameters
+    ----------
+    package : str
+        As it is imported.
+    extra : str
+        As in ``pip install 'shuffledp[extra]'``.
+    """
+
+    def __init__(self, package: str, extra: str) -> None:
+        super().__init__(
+            f"This needs the package {package}, which is not installed: pip install 'shuffledp[{extra}]'",
+            name=package,
+        )
+        self.extra = extra
+
+
+@contextmanager
+def needed() -> Iterator[None]:
+    """Raise MissingExtra where a package of an extra is missing; other errors pass as they are."""
+    try:
+        yield
+    except MissingExtra:
+        raise
+    except ModuleNotFoundError as error:
+        package = (error.name or "").partition(".")[0]
+        if package not in EXTRA_OF:
+            raise
+        raise MissingExtra(package, EXTRA_OF[package]) from error

@@ -1,0 +1,188 @@
+"""The wheel, built and installed into a fresh environment with numpy, scipy and click: the library and its command."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import subprocess
+import sys
+import zipfile
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parents[1]
+BASE = {"click", "numpy", "scipy"}
+#: Public functions that hand numbers to dp-accounting: their examples need the extra.
+CENTRAL = {"accounting.central_replacement_epsilon", "accounting.to_pld"}
+ACCOUNT = ("account", "--eps-local", "4", "--users", "1000000", "--delta", "1e-6")
+#: Of the variables of this process, what programs and packages need; no path of the checkout's packages.
+ENVIRONMENT = {
+    name: value for name, value in os.environ.items() if not name.startswith(("PYTHON", "VIRTUAL_ENV"))
+}
+
+
+def uv(*arguments: str) -> subprocess.CompletedProcess[str]:
+    """Run the project's own uv, which has the build backend in it."""
+    return subprocess.run(
+        [sys.executable, "-m", "uv", *arguments],
+        cwd=ROOT,
+        env={**ENVIRONMENT, "PYTHONPATH": str(ROOT / ".tools"), "UV_PYTHON_DOWNLOADS": "never"},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+
+
+def done(*arguments: str) -> None:
+    process = uv(*arguments)
+    assert process.returncode == 0, process.stderr
+
+
+@dataclass(frozen=True)
+class Environment:
+    """An environment of its own, in a folder of its own."""
+
+    folder: Path
+
+    @property
+    def python(self) -> str:
+        return str(self.folder / "bin/python")
+
+    def run(self, program: str, *arguments: str) -> subprocess.CompletedProcess[str]:
+        return subprocess.run(
+            [str(self.folder / "bin" / program), *arguments],
+            cwd=self.folder,
+            env=ENVIRONMENT,
+            capture_output=True,
+            text=True,
+            check=False,
+        )
+
+
+@pytest.fixture(scope="module")
+def wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The wheel, built from the source distribution, as `make wheel` does."""
+    folder = tmp_path_factory.mktemp("dist")
+    done("build", "--quiet", "--out-dir", str(folder), str(ROOT))
+    assert len(list(folder.glob("*.tar.gz"))) == 1
+    (found,) = folder.glob("*.whl")
+    return found
+
+
+@pytest.fixture(scope="module")
+def alone(wheel: Path, tmp_path_factory: pytest.TempPathFactory) -> Environment:
+    """An environment with the wheel and what it requires, in the locked versions."""
+    environment = Environment(tmp_path_factory.mktemp("alone") / "venv")
+    done("venv", "--quiet", "--python", sys.executable, str(environment.folder))
+    install = ["pip", "install", "--quiet", "--python", environment.python]
+    locked = [*install, "--require-hashes", "--requirement", "locks/library.txt"]
+    # The cache has them where this environment was made. Elsewhere they are downloaded; without a network this fails.
+    if uv(*locked, "--offline").returncode != 0:
+        done(*locked)
+    done(*install, "--offline", str(wheel))  # finds all that it requires, or fails
+    return environment
+
+
+@pytest.fixture(scope="module")
+def report(alone: Environment) -> dict:
+    found = alone.run("python", "-I", "-W", "error", str(ROOT / "tests/alone_in_its_environment.py"))
+    assert found.returncode == 0, found.stderr
+    return json.loads(found.stdout)
+
+
+def test_the_wheel_has_every_file_of_the_package(wheel):
+    names = {name for name in zipfile.ZipFile(wheel).namelist() if not name.endswith("/")}
+    packed = {name for name in names if name.startswith("shuffledp/")}
+    source = {
+        path.relative_to(ROOT / "src").as_posix() for path in (ROOT / "src").rglob("*") if path.is_file()
+    }
+    assert packed == {name for name in source if "__pycache__" not in name and ".egg-info" not in name}
+    assert {name.partition("/")[0] for name in names - packed} == {
+        f"{'-'.join(wheel.name.split('-')[:2])}.dist-info"
+    }
+    assert "shuffledp/accounting/summation/designs.json" in packed
+
+
+def test_it_requires_three_packages_and_names_its_extras(wheel):
+    (name,) = (n for n in zipfile.ZipFile(wheel).namelist() if n.endswith(".dist-info/METADATA"))
+    metadata = zipfile.ZipFile(wheel).read(name).decode()
+    required = re.findall(r"^Requires-Dist: ([A-Za-z0-9._-]+)[^;\n]*$", metadata, re.M)
+    assert set(required) == BASE
+    assert {"central", "learning", "opendp", "pipeline"} <= set(
+        re.findall(r"^Provides-Extra: (\S+)$", metadata, re.M)
+    )
+
+
+def test_nothing_else_is_installed_and_the_checkout_is_not_used(alone, report):
+    platform_only = {"colorama"}
+    assert set(report["installed"]) - platform_only == {*BASE, "shuffledp"}
+    assert report["place"].startswith(str(alone.folder))
+
+
+@pytest.mark.parametrize("when", ["by the accounting", "by protocols", "by their use", "by every module"])
+def test_nothing_but_numpy_and_scipy_is_loaded(report, when):
+    assert set(report[when]) == {"numpy", "scipy", "shuffledp"} | ({"click"} & set(report[when]))
+    assert report["modules"] > 150
+
+
+def test_the_examples_of_public_names_run(report):
+    assert {name for name, error in report["examples"].items() if error} == CENTRAL
+    assert len(report["examples"]) > 50
+
+
+def test_a_noise_design_of_the_wheel_calibrates_a_protocol(report):
+    assert report["design"]["designs"] >= 10
+    assert 1 < report["design"]["bits"] < 100
+
+
+def test_the_conformance_checks_run(report):
+    assert report["cases"] > 5
+
+
+@pytest.mark.parametrize(
+    ("call", "extra"),
+    [
+        *((name, "central") for name in ("to_pld", "rounds", "gaussian", "replacement")),
+        ("datasets", "pipeline"),
+    ],
+)
+def test_what_needs_more_names_the_extra(report, call, extra):
+    assert report["needs more"][call].startswith("MissingExtra: ")
+    assert report["needs more"][call].endswith(f"pip install 'shuffledp[{extra}]'")
+
+
+def test_the_accountant_answers(alone):
+    said = alone.run("shuffledp", *ACCOUNT)
+    assert (said.returncode, said.stderr) == (0, "")
+    assert said.stdout.startswith(
+        "eps = 0.0493071: 1,000,000 users with a local budget of 4, delta = 1e-06.\n"
+    )
+    plain = json.loads(alone.run("shuffledp", *ACCOUNT, "--json").stdout)
+    assert plain["reduction"] == "clones"
+    assert plain["eps"] == pytest.approx(0.0493071, abs=1e-7)
+
+
+def test_protocols_are_listed(alone):
+    said = alone.run("shuffledp", "protocols")
+    assert (said.returncode, said.stderr) == (0, "")
+    assert len(said.stdout.splitlines()) > 30
+
+
+@pytest.mark.parametrize(
+    ("arguments", "extra"),
+    [
+        *(((name,), "pipeline") for name in ("check", "data", "reference", "repair", "verify")),
+        (("export", "tables"), "pipeline"),
+        ((*ACCOUNT, "--rounds", "16"), "central"),
+    ],
+    ids=lambda value: value if isinstance(value, str) else value[0],
+)
+def test_a_command_that_needs_more_says_so_in_one_line(alone, arguments, extra):
+    said = alone.run("shuffledp", *arguments)
+    assert (said.returncode, said.stdout) == (1, "")
+    (line,) = said.stderr.splitlines()
+    assert line.startswith("Error: This needs the package ")
+    assert line.endswith(f"pip install 'shuffledp[{extra}]'")
