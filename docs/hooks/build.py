@@ -82,9 +82,10 @@ def notebook_pages() -> dict[str, NotebookPage]:
 
 @cache
 def papers() -> dict[str, str]:
-    """Titles of the papers by key, in the order of the configuration."""
+    """Titles of the papers and studies by key, in the order of the configuration."""
     keys = read_yaml(ROOT / "config/config.yaml")["papers"]
-    return {key: read_yaml(ROOT / f"config/experiments/{key}.yaml")["paper"]["title"] for key in keys}
+    files = {key: read_yaml(ROOT / f"config/experiments/{key}.yaml") for key in keys}
+    return {key: (file.get("paper") or file["study"])["title"] for key, file in files.items()}
 
 
 def on_files(files: Files, config: MkDocsConfig) -> Files:

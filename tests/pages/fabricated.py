@@ -197,6 +197,7 @@ def folder(results: Path, key: str, title: str, **run: Any) -> Folder:
         "key": key,
         "title": title,
         "citation": "Authors. Venue 2023",
+        "kind": "paper",
         "doi": "10.1109/TPDS.2023.3247541",
     }
     run = {

@@ -28,7 +28,7 @@ from shuffledp.tasks import METRICS, TASK_KINDS
 
 Place = tuple[str | int, ...]
 Papers = Mapping[str, Any]
-PAPERS = ("random_population", "dump", "summation", "shuffle_gaussian", "segmented")
+PAPERS = ("random_population", "dump", "summation", "shuffle_gaussian", "segmented", "deployments")
 QUICK = read_yaml(ROOT / "config/quick.yaml")
 ACCOUNTINGS = ("printed", "simplified", "corrected", "exact")
 AXES = ("x", "along", "panels", "curves", "files")
@@ -300,7 +300,7 @@ def of_training(key: str, paper: Any, run: str, setting: str) -> Reach:
 def of_paper(key: str, before: Any, after: Any, place: Place) -> Reach:
     """Roles within a paper's file."""
     part = place[0]
-    if part == "paper":
+    if part in ("paper", "study"):
         claims = frozenset(f"{key}.{claim}" for claim in after.get("claims", {}))
         return Reach(drawings=claims if place[1] == "citation" else frozenset(), manifests=frozenset({key}))
     if part == "experiments":
@@ -442,8 +442,8 @@ def of_run(papers: Papers, before: Mapping[str, Any], place: Place) -> set[str]:
     if place[0] == "seed":  # functions draw no numbers
         simulated = everything(papers, lambda e, m: "function" not in m or "training" in m)
         return everything_behind(Reach(simulated, trainings, manifests=every), papers)
-    if place[0] == "papers":
-        return {"headlines", "pages"}
+    if place[0] == "papers":  # a study has no headline claim
+        return {"pages"} if "study" in papers[before["papers"][place[1]]] else {"headlines", "pages"}
     if place[0] == "results":
         claims = frozenset(
             f"{key}.{claim}" for key, paper in papers.items() for claim in paper.get("claims", {})

@@ -108,6 +108,14 @@ if TYPE_CHECKING:
         rdp_to_epsilon,
     )
     from shuffledp.accounting.general.variation_ratio import variation_ratio_delta, variation_ratio_epsilon
+    from shuffledp.accounting.questions.deployed import (
+        Deployment,
+        deployed_answer,
+        deployed_epsilon,
+        deployed_printed,
+        deployed_users,
+        deployments,
+    )
     from shuffledp.accounting.questions.deployments import Answer, amplification, budget, smallest_batch
     from shuffledp.accounting.random_population.amplification import (
         ACCOUNTINGS,
@@ -225,6 +233,7 @@ __all__ = [
     "CountPair",
     "CounterNoise",
     "DensityRandomizer",
+    "Deployment",
     "DiscreteGaussianPlan",
     "DummyPlan",
     "FiniteRandomizer",
@@ -291,6 +300,11 @@ __all__ = [
     "correlated_noise_delta",
     "counter_delta",
     "default_entries",
+    "deployed_answer",
+    "deployed_epsilon",
+    "deployed_printed",
+    "deployed_users",
+    "deployments",
     "discrete_gaussian_gap",
     "discrete_laplace_variance",
     "dominating_vector",

@@ -48,6 +48,7 @@ BELOW_THE_MEAN = Standing(
 )
 CONTINUOUS_NOISE = Standing("approximate", "the noise on integers is taken as if it were on a continuum")
 FROM_BELOW = Standing("violated", "a lower bound: the delta that the pair has is larger")
+AS_PRINTED = Standing("unproven", "as its source prints it, without a proof there")
 ONE_RECORD_MORE = Standing("upper", "for adding or removing one record, not for replacing it")
 
 
@@ -167,6 +168,11 @@ def _allocation(arguments: Arguments) -> Standing:
     return ONE_RECORD_MORE if arguments["bound"] == "upper" else FROM_BELOW
 
 
+def _deployed(arguments: Arguments) -> Standing:
+    """Whatever the others hold; a bound from below is no guarantee."""
+    return UPPER if arguments["bound"] == "upper" else FROM_BELOW
+
+
 def _rappor(arguments: Arguments) -> Standing:
     return RAPPOR_STANDINGS[arguments["calibration"]]
 
@@ -211,6 +217,9 @@ NAMED_FUNCTIONS: Mapping[str, NamedFunction] = _entries(
     # sums
     ("rappor_delta", "delta", _rappor),
     ("negative_binomial_shift_delta", "delta", _always(EXACT)),
+    # systems in use
+    ("deployed_epsilon", "eps", _deployed),
+    ("deployed_printed", "eps", _always(AS_PRINTED)),
     # Gaussian reports
     ("shuffle_gaussian_epsilon", "eps", _always(ONE_PAIR)),
     ("subsampled_shuffle_gaussian_epsilon", "eps", _always(ONE_PAIR)),

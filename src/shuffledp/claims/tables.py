@@ -27,6 +27,7 @@ TABLES: Mapping[str, Mapping[str, tuple[str, str]]] = {
         "table1": ("shuffle_gaussian", "table_one"),
         "shuffling_cost": ("shuffle_gaussian", "shuffling_cost"),
     },
+    "deployments": {"systems": ("deployments", "systems"), "sources": ("deployments", "sources")},
 }
 _HERE = "shuffledp.claims"
 _EVALUATION = f"{_HERE}.evaluation"

@@ -194,7 +194,13 @@ def paper_job(paper: Paper, settings: Settings, captions: Path) -> Job:
     own = [drawing.job(results, settings.formats, captions, scale) for drawing in drawings_of(paper)]
     claims = [table.job(results, captions, scale) for table in claim_tables(paper)]
     return {
-        "paper": {"key": paper.key, "title": paper.title, "citation": paper.citation, "doi": paper.doi},
+        "paper": {
+            "key": paper.key,
+            "kind": paper.kind,
+            "title": paper.title,
+            "citation": paper.citation,
+            "doi": paper.doi,
+        },
         "run": {"seed": settings.seed, "scale": scale},
         "results": results,
         "drawings": [*own, *claims],

@@ -86,6 +86,7 @@ _ENTRY = _object(
 _PAPER = _object(
     {
         "key": {"type": "string", "pattern": r"^[a-z0-9_]+\Z"},
+        "kind": {"enum": ["paper", "study"]},
         "title": _TITLE,
         "citation": _TEXT,
         "doi": {"anyOf": [{"type": "null"}, {"type": "string", "pattern": r"^10\.[0-9.]+/\S+\Z"}]},
@@ -170,9 +171,10 @@ class Entry:
 
 @dataclass(frozen=True)
 class DrawnPaper:
-    """A paper and everything that was drawn for it."""
+    """A paper, or a study of our own, and everything that was drawn for it."""
 
     key: str
+    kind: Literal["paper", "study"]
     title: str
     citation: str
     doi: str | None
@@ -214,6 +216,7 @@ def read(folder: Path) -> DrawnPaper:
         raise ManifestError(f"{path}: entries need different ids, but these occur twice: {', '.join(twice)}.")
     return DrawnPaper(
         key=paper["key"],
+        kind=paper["kind"],
         title=paper["title"],
         citation=paper["citation"],
         doi=paper["doi"],

@@ -113,6 +113,16 @@ class Results:
     folder: Path
     papers: tuple[Shown, ...]
 
+    @property
+    def replicated(self) -> tuple[Shown, ...]:
+        """The papers."""
+        return tuple(shown for shown in self.papers if shown.paper.kind == "paper")
+
+    @property
+    def studies(self) -> tuple[Shown, ...]:
+        """Experiments of our own, which replicate no paper."""
+        return tuple(shown for shown in self.papers if shown.paper.kind == "study")
+
     @cached_property
     def remark_ids(self) -> frozenset[str]:
         """Ids of all errata and reading notes."""

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 from shuffledp.experiments.config.baselines import check_baseline_figures, read_baselines
 from shuffledp.experiments.config.errors import ConfigurationError, check, dotted, first_error, suggestion
@@ -201,7 +201,8 @@ def _paper(
                 raise ConfigurationError(
                     f"{place_of(key)}: {part}.{name}: a figure or table has this name already."
                 )
-    about = raw["paper"]
+    kind: Literal["paper", "study"] = "study" if "study" in raw else "paper"
+    about = raw[kind]
     return Paper(
         key,
         about["title"],
@@ -213,6 +214,7 @@ def _paper(
         claims,
         training,
         raw.get("looks") or {},
+        kind,
     )
 
 

@@ -527,16 +527,30 @@ class About(Concept):
     doi: Annotated[StrictStr, Field(pattern=r"^10\.[0-9.]+/\S+$")] = absent()
 
 
-class PaperFile(Concept):
-    """A file in config/experiments/."""
+class Study(Concept):
+    """What experiments of our own are about, which replicate no paper."""
 
-    paper: About
+    title: Text
+    citation: Text
+
+
+class PaperFile(Concept):
+    """A file in config/experiments/: of a paper, or of a study of our own."""
+
+    paper: About = absent()
+    study: Study = absent()
     experiments: Some[Experiment]
     looks: dict[Id, CountOrZero] = absent()
     training: dict[Id, TrainingRun] = absent()
     figures: dict[Id, Figure] = absent()
     tables: dict[Id, Table] = absent()
     claims: dict[Id, ClaimTable] = absent()
+
+    @model_validator(mode="after")
+    def _of_one_kind(self) -> Self:
+        if (self.paper is None) == (self.study is None):
+            raise _mistake("needs either the key 'paper' or the key 'study', and not both.")
+        return self
 
 
 def _all_or_names(value: Any) -> str:

@@ -131,7 +131,8 @@ class Paper:
     claims.
 
     What figures and tables select is checked by `shuffledp.figures.selection`, which completes their ``methods``.
-    ``looks`` are methods that look the same in every figure, and which look it is (`shuffledp.figures.palette`).
+    ``looks`` are methods that look the same in every figure, and which look it is (`shuffledp.figures.palette`). A
+    study has the same parts; its experiments are our own and replicate nothing.
     """
 
     key: str
@@ -144,6 +145,7 @@ class Paper:
     claims: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
     training: Mapping[str, TrainingRun] = field(default_factory=dict)
     looks: Mapping[str, int] = field(default_factory=dict)
+    kind: Literal["paper", "study"] = "paper"
 
 
 @dataclass(frozen=True)
