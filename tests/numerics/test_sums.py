@@ -102,6 +102,41 @@ def test_sums_that_are_exactly_zero_count_noise():
     assert truth * (1 + 1e-6) < high < truth * (1 + 1e-2)
 
 
+@pytest.mark.parametrize("down", [3527.14, 3530.06, 3585.0])
+def test_values_that_no_others_make_up_for_are_told_from_nothing(down):
+    """Their transform is the least float or 0, and the ratio of the two overflows."""
+    up, other = 0.96466316, 0.0003
+    values, masses = [1.0, -55.598 * down, -down], [up, 1 - up - other, other]
+    low, high = bounds(values, masses, 10)
+    truth = 10 * up**10
+    assert truth * (1 - 1e-6) <= low <= truth <= high <= truth * (1 + 1e-6)
+
+
+def test_most_of_the_contour_of_many_copies_is_skipped():
+    """Two of a hundred million signs' laws, one with a lattice: skipping moves the bounds by less than rounding."""
+    from shuffledp.numerics import sums
+
+    values, masses = np.array([1.0, -1.0001, -0.3]), np.array([0.3, 0.31, 0.2])
+    law = sums._Law(Summands(values, masses, 10**8), 1.0)
+    kept, relative = law.relative(1e-3, 1e-4, 20_000)
+    assert kept[0] == 0
+    assert 0 < kept.size < 2_000
+    assert np.max(np.abs(relative)) <= abs(relative[0]) * (1 + 1e-6)
+    with mpmath.workdps(30):
+        for k in (0, 3, 5_000, 19_999):
+            s = mpmath.mpc(1e-3, k * 1e-4)
+            whole, real = (
+                (
+                    mpmath.fsum(m * mpmath.exp(z * v) for v, m in zip(values, masses, strict=True))
+                    + mpmath.mpf("0.19")
+                )
+                for z in (s, s.real)
+            )
+            size = float(abs(whole / real)) ** 1e8
+            found = np.abs(relative[kept == k])
+            assert found == pytest.approx([size], rel=1e-3) if found.size else size < 1e-16
+
+
 def test_nothing_positive_is_nothing():
     assert bounds([-1.0, -0.0], [0.4, 0.5], 9) == [0.0, 0.0]
     assert bounds([], [], 9) == [0.0, 0.0]

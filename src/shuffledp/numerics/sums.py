@@ -40,10 +40,14 @@ _GAP = 1e-7
 _PRODUCTS = 4e6
 #: What shifts and the end of the contour may add, relative: logarithms.
 _LOG_NEGLIGIBLE = 31.0
+#: Points of the contour with less than e^-40 of the transform's size on the real line are bounded, not evaluated.
+_LOG_SKIPPED = 40.0
 #: The contour ends so many 1 / tau away from the real line.
 _END = 8.0
 #: Rounding of M, per copy and in units of its size.
 _ROUNDING = 1e-15
+#: One number drowns another that is so many times smaller; the ratio of the two may overflow.
+_DROWNS = 1e20
 #: Exponents above this overflow.
 _MOST = 700.0
 #: Below this Chernoff's bound is all that is found.
@@ -124,7 +128,7 @@ class _Law:
             return math.inf
         if self.poisson:
             return self.copies * (alone - 1) + _log_expm1(self.copies * positive)
-        if alone == 0:
+        if positive >= _DROWNS * alone:
             return self.copies * math.log(positive)
         return self.copies * log_alone + _log_expm1(self.copies * math.log1p(positive / alone))
 
@@ -136,7 +140,7 @@ class _Law:
             fall = float((self.down_masses * self.down) @ np.exp(theta * self.down))
         if self.poisson:
             return self.copies * (fall + rise / -math.expm1(-self.copies * positive))
-        if alone == 0:
+        if positive >= _DROWNS * alone:
             return self.copies * rise / positive
         slope = fall / alone
         at_least_one = -math.expm1(-self.copies * math.log1p(positive / alone))
@@ -150,21 +154,43 @@ class _Law:
             square += float((self.down_masses * self.down**2) @ np.exp(theta * self.down))
         return self.copies * square / (1.0 if self.poisson else alone + positive)
 
-    def relative(self, theta: float, step: float, points: int) -> NDArray[np.complex128]:
-        """Return the transform at ``theta + i step k``, k = 0, .., points - 1, over that at theta."""
+    def relative(
+        self, theta: float, step: float, points: int
+    ) -> tuple[NDArray[np.int64], NDArray[np.complex128]]:
+        """Return k and the transform at ``theta + i step k`` over that at theta, for 0 <= k < points.
+
+        Where it is below ``2 e^-40`` it is left out: of many copies that is most of the contour, and telling it takes
+        no logarithm.
+        """
         positive = _transform(self.up, self.up_masses, theta, step, points)
         alone = _transform(self.down, self.down_masses, theta, step, points) + self.rest
         scale = self.log_moment(theta)
+        least = (scale - _LOG_SKIPPED) / self.copies
+        both = alone + positive
+        if self.poisson:
+            kept = np.flatnonzero((alone.real - 1 >= least) | (both.real - 1 >= least))
+        else:
+            square = math.exp(min(2 * least, _MOST))
+            kept = np.flatnonzero((_square(alone) >= square) | (_square(both) >= square))
+        alone, positive, both = alone[kept], positive[kept], both[kept]
         with np.errstate(under="ignore", divide="ignore", invalid="ignore", over="ignore"):
             if self.poisson:
                 none = np.exp(self.copies * (alone - 1) - scale)
                 few = self.copies * positive
-                many = np.exp(self.copies * (alone - 1 + positive) - scale)
             else:
                 none = np.exp(self.copies * np.log(alone) - scale)
                 few = self.copies * log1p(positive / alone)
-                many = np.exp(self.copies * np.log(alone + positive) - scale)
-            return np.where(np.abs(few) < 0.5, none * expm1(few), many - none)
+            close = np.abs(few) < 0.5
+            apart = ~close
+            logs = both[apart] - 1 if self.poisson else np.log(both[apart])
+            values = np.empty_like(none)
+            values[close] = none[close] * expm1(few[close])
+            values[apart] = np.exp(self.copies * logs - scale) - none[apart]
+        return kept, values
+
+
+def _square(z: NDArray[np.complex128]) -> NDArray[np.float64]:
+    return np.asarray(z.real**2 + z.imag**2)
 
 
 def _log_expm1(x: float) -> float:
@@ -264,16 +290,21 @@ def _contour(law: _Law, side: Side, gap: float, floor: float) -> float:
     smooth = max(math.sqrt(gap), per_point * law.size / _PRODUCTS)
     tau = smooth / theta
     points = math.ceil(_END / (tau * step)) + 1
-    s = theta + 1j * step * np.arange(points)
+    kept, values = law.relative(theta, step, points)
+    s = theta + 1j * step * kept
     kernel = 1 / s**2 - (tau**2 if side == "lower" else 0.0)
     with np.errstate(under="ignore"):
-        terms = law.relative(theta, step, points) * np.exp(0.5 * tau**2 * s**2) * kernel
-    total = step / math.pi * (float(np.sum(terms.real)) - 0.5 * float(terms[0].real))
+        terms = values * np.exp(0.5 * tau**2 * s**2) * kernel
+    first = float(terms[0].real) if kept.size and kept[0] == 0 else 0.0
+    total = step / math.pi * (float(np.sum(terms.real)) - 0.5 * first)
+    # The kernel is at most 1 / theta^2 + tau^2 in size, the normal factor at most e^(smooth^2 / 2).
+    skipped = 2 * math.exp(0.5 * smooth**2 - _LOG_SKIPPED) * (points - kept.size) * (1 / theta**2 + tau**2)
+    skipped *= step / math.pi
     # behind the last point u: at most the integral of e^((theta^2 - u^2) tau^2 / 2) (1 / u^2 + tau^2) / pi
     end = step * (points - 1)
     behind = math.exp(0.5 * tau**2 * (theta**2 - end**2)) * (1 / end**2 + tau**2) / (math.pi * tau**2 * end)
     rounding = _ROUNDING * (law.copies + points) + 1e-12
     if side == "lower":
         shifts = 4 * math.exp(-_LOG_NEGLIGIBLE) / theta
-        return max(total * (1 - rounding) - behind - shifts, 0.0) * math.exp(log_moment)
-    return (total * (1 + rounding) + behind) * math.exp(log_moment)
+        return max(total * (1 - rounding) - behind - skipped - shifts, 0.0) * math.exp(log_moment)
+    return (total * (1 + rounding) + behind + skipped) * math.exp(log_moment)

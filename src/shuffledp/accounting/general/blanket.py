@@ -29,6 +29,7 @@ from typing import TYPE_CHECKING, ClassVar, Literal, Protocol, runtime_checkable
 import numpy as np
 
 from shuffledp.accounting.errors import Infeasible
+from shuffledp.accounting.general.comparisons import Cells
 from shuffledp.accounting.general.profiles import Exported, log_gaussian_delta
 from shuffledp.accounting.general.randomizers import Randomizer
 from shuffledp.numerics.checks import check_choice, check_count, check_nonnegative, check_open_unit
@@ -51,9 +52,15 @@ SIDES: tuple[str, ...] = ("upper", "lower")
 
 #: Relative gap of delta in results, and while a root is approached.
 _FINE, _COARSE = 1e-5, 1e-3
+#: The same at the ends of the range, where only the sign counts.
+_ROUGH = 0.05
+#: Cells of a density are about 1e-3 wide: a tenth of that is enough.
+_CELLS_GAP = 1e-4
+#: Part of eps that the gap of delta may cost.
+_LOSS = 1e-6
 #: Relative tolerance of eps, below what the gap of delta leaves.
 _XTOL = 1e-7
-#: Distance, in logs, within which the fine root is looked for.
+#: Distance, in logs, over which slopes are measured.
 _NEAR = 2e-3
 #: The least eps, nats, that is searched.
 _LEAST = 1e-12
@@ -200,20 +207,57 @@ def population_epsilon(randomizer: Randomizer, law: Law, delta: float, side: Sid
 
 @remember(_REMEMBERED)
 def _epsilon(randomizer: Randomizer, law: Law, delta: float, side: Side) -> float:
-    most = min(randomizer.eps_local, _MOST_EPS)
+    cut = _CUT * delta if math.isinf(randomizer.eps_local) else _FIRST_CUT
+    if side == "lower" and _own(randomizer) is None:
+        return _largest_root(randomizer, _comparisons(randomizer, side, cut), law, delta)
 
+    def delta_of(eps: float, gap: float) -> float:
+        return _delta(randomizer, law, eps, side, gap, delta)
+
+    return _root(randomizer, law, delta, side, delta_of)
+
+
+def _root(
+    randomizer: Randomizer, law: Law, delta: float, side: Side, delta_of: Callable[[float, float], float]
+) -> float:
     def excess(gap: float) -> Callable[[float], float]:
-        def at(log_eps: float) -> float:
-            eps = math.exp(log_eps)
-            value = _delta(randomizer, law, eps, side, gap, delta)
-            return log_ratio(value, delta)
+        return lambda log_eps: log_ratio(delta_of(math.exp(log_eps), gap), delta)
 
-        return at
-
+    most = min(randomizer.eps_local, _MOST_EPS)
     sometimes_shown = math.isinf(randomizer.eps_local)
-    return search_epsilon(
-        excess, most, _distance(randomizer, law), delta, side, sometimes_shown=sometimes_shown
-    )
+    mu = _distance(randomizer, law)
+    return search_epsilon(excess, most, mu, delta, side, sometimes_shown=sometimes_shown)
+
+
+def _largest_root(
+    randomizer: Randomizer, comparisons: tuple[Comparison, ...], law: Law, delta: float
+) -> float:
+    """The largest eps of several lower bounds: one of them is followed to its root; another that is larger there has
+    a larger root."""
+    floor = _FLOOR * delta
+    best = 0.0
+    at = min(math.exp(_limit(_distance(randomizer, law), delta)[0]), 0.5 * randomizer.eps_local, _MOST_EPS)
+    near = randomizer.eps_local * (1 - _XTOL)
+    if near < _MOST_EPS and any(
+        compared_delta(c, law, near, "lower", _ROUGH, floor) > delta for c in comparisons
+    ):
+        return near  # no amplification
+    left = list(comparisons)
+    while left:
+        glances = [compared_delta(c, law, at, "lower", _COARSE, floor) for c in left]
+        chosen = int(np.argmax(glances))
+        if best > 0 and glances[chosen] <= delta * (1 + _FINE):
+            break
+        followed = left.pop(chosen)
+
+        def delta_of(eps: float, gap: float, followed: Comparison = followed) -> float:
+            if eps >= randomizer.eps_local:
+                return 0.0
+            return compared_delta(followed, law, eps, "lower", gap, floor)
+
+        best = max(best, _root(randomizer, law, delta, "lower", delta_of))
+        at = max(best, _LEAST)
+    return best
 
 
 def search_epsilon(
@@ -253,19 +297,19 @@ def search_epsilon(
         If an upper bound exceeds `delta` at every eps.
     """
     low, high = math.log(min(_LEAST, most / 2)), math.log(most)
-    fine, coarse = excess(_FINE), excess(_COARSE)
-    if coarse(low) <= 0:
+    coarse, rough = excess(_COARSE), excess(_ROUGH)
+    if rough(low) <= 0:
         return math.exp(low) if side == "upper" else 0.0
     near = high + math.log1p(-_XTOL)
     if sometimes_shown:
         near = high
-        if coarse(high) > 0:
+        if rough(high) > 0:
             if side == "lower":
                 return math.exp(high)
             raise Infeasible(
                 f"delta exceeds {delta!r} at every eps up to {most:g}: some outputs show the report."
             )
-    elif coarse(near) > 0:  # hardly any amplification
+    elif rough(near) > 0:  # hardly any amplification
         return math.exp(high if side == "upper" else near)
 
     # The logit of eps / most: the log of eps, as a rule; and where delta vanishes with most - eps, the log of that.
@@ -285,14 +329,16 @@ def search_epsilon(
     guess, slope = _limit(mu, delta)
     first = sign * logit(min(max(guess, low), near))
     start = root_below(turned(coarse), first, *ends, xtol=1e-4, slope=slope)
-    # The coarse root is close: a short bracket, unless it is not.
-    bracket = (max(start - _NEAR, ends[0]), min(start + _NEAR, ends[1]))
-    values = tuple(turned(fine)(x) for x in bracket)
-    if not (values[0] <= 0 < values[1] and math.isfinite(values[0] + values[1])):
-        return math.exp(log_eps(sign * root_below(turned(fine), start, *ends, xtol=_XTOL)))
-    steep = (values[1] - values[0]) / (bracket[1] - bracket[0])
-    first = bracket[0] - values[0] / steep
-    return math.exp(log_eps(sign * root_below(turned(fine), first, *bracket, xtol=_XTOL, slope=steep)))
+    # The coarse root is close, and its slope is that of the fine function.
+    behind = start - _NEAR
+    if behind > ends[0]:
+        rise = turned(coarse)(start) - turned(coarse)(behind)
+        slope = rise / _NEAR if math.isfinite(rise) else 0.0
+    # What eps loses to the gap of delta is that over the slope, by the logit less where there is hardly any
+    # amplification.
+    left = 1.0 if sometimes_shown else max(-math.expm1(log_eps(sign * start) - high), 1e-3)
+    fine = turned(excess(min(max(_FINE, _LOSS * slope / left), 10 * _FINE)))
+    return math.exp(log_eps(sign * root_below(fine, start, *ends, xtol=_XTOL, slope=slope)))
 
 
 def _limit(mu: float, delta: float) -> tuple[float, float]:
@@ -316,10 +362,9 @@ def _delta(
 ) -> float:
     if eps >= randomizer.eps_local:
         return 0.0
-    if isinstance(randomizer, OwnDelta):
-        own = randomizer.own_delta
-        if own(0, eps, side) is not None:
-            return min(_averaged(lambda others: own(others, eps, side) or 0.0, law, side), 1.0)
+    own = _own(randomizer)
+    if own is not None:
+        return min(_averaged(lambda others: own(others, eps, side) or 0.0, law, side), 1.0)
     if target is not None:
         cut = _CUT * target if math.isinf(randomizer.eps_local) else _FIRST_CUT
         return _reduced(randomizer, law, eps, side, gap, cut, _FLOOR * target)
@@ -331,6 +376,13 @@ def _delta(
         if cut <= _CUT * value or cut <= 1e-150:
             return value
         cut = max(min(_CUT * value, 1e-4 * cut), 1e-150)
+
+
+def _own(randomizer: Randomizer) -> Callable[[int, float, Side], float | None] | None:
+    """What the analyzer sees in place of reports, if it does."""
+    if isinstance(randomizer, OwnDelta) and randomizer.own_delta(0, 0.0, "upper") is not None:
+        return randomizer.own_delta
+    return None
 
 
 @remember(64)
@@ -380,6 +432,9 @@ def compared_delta(
     """
     values, masses = comparison.law(eps, side)
     uncovered = comparison.uncovered(eps, side)
+
+    if isinstance(comparison, Cells):
+        gap = max(gap, _CELLS_GAP)
 
     def per_user(scale: float, masses: NDArray[np.float64], copies: float, poisson: bool = False) -> float:
         summands = Summands(values, masses, copies, poisson)

@@ -269,7 +269,9 @@ def exact_epsilon(reports: OtherReports, eps_local: float, delta: float) -> floa
     """
     rate = reports.rate(eps_local)
     window = reports.clones(rate, negligible(delta))
-    if _mixed(window, eps_local, 0.0) <= delta:
+    least = 1e-12 * eps_local
+    shown = smallest_delta(reports, eps_local, least) > delta  # cheap, and the rule
+    if not shown and _mixed(window, eps_local, 0.0) <= delta:
         return 0.0
 
     def excess(minus_log_eps: float) -> float:  # increasing, as delta falls with eps
@@ -277,9 +279,9 @@ def exact_epsilon(reports: OtherReports, eps_local: float, delta: float) -> floa
 
     mu = _gaussian_mu(reports.expected * rate, eps_local)
     log_delta = math.log(delta)
-    low, high = math.log(1e-12 * eps_local), math.log(eps_local)
-    if excess(-low) <= 0:
-        return 1e-12 * eps_local
+    low, high = math.log(least), math.log(eps_local)
+    if not shown and excess(-low) <= 0:
+        return least
 
     def limit(minus_log_eps: float) -> float:
         return log_gaussian_delta(mu, math.exp(-minus_log_eps)) - log_delta
