@@ -35,6 +35,32 @@ def test_table_has_one_row_per_erratum_and_the_promised_columns():
     assert notes["shown"].all()
 
 
+@pytest.mark.parametrize("name", ["errata", "reading_notes"])
+def test_a_published_table_is_checked_on_the_witnesses_that_it_shows(name, monkeypatch):
+    calls: list[str] = []
+
+    def counted(key: str, compute: claims.witness.WitnessFunction) -> claims.witness.WitnessFunction:
+        return lambda: calls.append(key) or compute()
+
+    monkeypatch.setattr(
+        witnesses, "WITNESSES", {key: counted(key, f) for key, f in witnesses.WITNESSES.items()}
+    )
+    table = claims.table(PAPER, name)
+    entries = ERRATA if name == "errata" else NOTES
+    assert list(table["id"]) == [e.id for e in entries]
+    assert sorted(calls) == sorted(e.witness for e in entries)
+    assert table.equals((claims.evaluate if name == "errata" else claims.evaluate_notes)(PAPER))
+
+
+@pytest.mark.parametrize("name", ["errata", "reading_notes"])
+def test_no_table_is_published_with_a_witness_that_fails(name, monkeypatch):
+    first = ERRATA[0] if name == "errata" else NOTES[0]
+    broken = dataclasses.replace(first.compute(), shows=False)
+    monkeypatch.setitem(witnesses.WITNESSES, first.witness, lambda: broken)
+    with pytest.raises(claims.ErratumError, match=rf"{first.id} .*condition fails"):
+        claims.table(PAPER, name)
+
+
 def test_a_condition_that_fails_is_caught(monkeypatch):
     broken = dataclasses.replace(by_id("RP-N5").compute(), shows=False)
     monkeypatch.setitem(witnesses.WITNESSES, "two_sided_hoeffding", lambda: broken)

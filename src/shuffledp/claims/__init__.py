@@ -35,6 +35,8 @@ if TYPE_CHECKING:
     from shuffledp.claims.evaluation import (
         check,
         check_notes,
+        checked_errata,
+        checked_notes,
         evaluate,
         evaluate_notes,
         markdown_table,
@@ -61,6 +63,8 @@ __all__ = [
     "budget_gaps",
     "check",
     "check_notes",
+    "checked_errata",
+    "checked_notes",
     "checkin_gaps",
     "dummy_gaps",
     "errata",

@@ -46,7 +46,15 @@ NOTE_COLUMNS = (
 )
 
 
-def _computed(entry: Erratum | ReadingNote) -> Witness:
+#: Entries beside what their witnesses gave, once: a witness is computed anew at every call.
+_Found = list[tuple[Erratum | ReadingNote, Witness]]
+
+
+def _computed(entries: Iterable[Erratum | ReadingNote]) -> _Found:
+    return [(entry, _witness(entry)) for entry in entries]
+
+
+def _witness(entry: Erratum | ReadingNote) -> Witness:
     witness = entry.compute()
     if not (math.isfinite(witness.printed) and math.isfinite(witness.correct)):
         raise ErratumError(
@@ -75,11 +83,7 @@ def evaluate(paper: str) -> pd.DataFrame:
         If the errata are not valid or a value is not finite. A witness that does not show its erratum is a
         row with ``shown`` False; see :func:`check`.
     """
-    stated = [
-        (e, (e.id, e.place, " [...] ".join(e.quote), e.effect, e.printed, e.corrected, e.explanation))
-        for e in errata(paper)
-    ]
-    return _table(COLUMNS, stated)
+    return _table(COLUMNS, _computed(errata(paper)))
 
 
 def evaluate_notes(paper: str) -> pd.DataFrame:
@@ -101,23 +105,59 @@ def evaluate_notes(paper: str) -> pd.DataFrame:
         If the notes are not valid or a value is not finite. A witness that does not show its note is a row with
         ``shown`` False; see :func:`check`.
     """
-    stated = [
-        (n, (n.id, n.formerly, n.place, n.read, n.used, n.why, n.consequence)) for n in reading_notes(paper)
-    ]
-    return _table(NOTE_COLUMNS, stated)
+    return _table(NOTE_COLUMNS, _computed(reading_notes(paper)))
 
 
-def _table(
-    columns: Sequence[str], stated: Iterable[tuple[Erratum | ReadingNote, tuple[str, ...]]]
-) -> pd.DataFrame:
+def _table(columns: Sequence[str], found: _Found) -> pd.DataFrame:
     """A row per entry: what it states, then what its witness found."""
     rows: list[dict[str, Any]] = []
-    for entry, texts in stated:
-        witness = _computed(entry)
-        shown = entry.shown_by(witness)
-        found = (witness.quantity, witness.printed, witness.correct, shown, witness.note)
-        rows.append(dict(zip(columns, (*texts, *found), strict=True)))
+    for entry, witness in found:
+        said = (witness.quantity, witness.printed, witness.correct, entry.shown_by(witness), witness.note)
+        rows.append(dict(zip(columns, (*_stated(entry), *said), strict=True)))
     return pd.DataFrame(rows, columns=list(columns))
+
+
+def _stated(entry: Erratum | ReadingNote) -> tuple[str, ...]:
+    if isinstance(entry, Erratum):
+        quote = " [...] ".join(entry.quote)
+        return (
+            entry.id,
+            entry.place,
+            quote,
+            entry.effect,
+            entry.printed,
+            entry.corrected,
+            entry.explanation,
+        )
+    return entry.id, entry.formerly, entry.place, entry.read, entry.used, entry.why, entry.consequence
+
+
+def checked_errata(paper: str) -> pd.DataFrame:
+    """Return the table of :func:`evaluate` after the check of :func:`check`, on the same witnesses.
+
+    Raises
+    ------
+    ErratumError
+        As :func:`check`.
+    """
+    return _checked(paper, COLUMNS, errata(paper))
+
+
+def checked_notes(paper: str) -> pd.DataFrame:
+    """Return the table of :func:`evaluate_notes` after the check of :func:`check_notes`, on the same witnesses.
+
+    Raises
+    ------
+    ErratumError
+        As :func:`check_notes`.
+    """
+    return _checked(paper, NOTE_COLUMNS, reading_notes(paper))
+
+
+def _checked(paper: str, columns: Sequence[str], entries: Iterable[Erratum | ReadingNote]) -> pd.DataFrame:
+    found = _computed(entries)
+    _demand_shown(paper, found)
+    return _table(columns, found)
 
 
 def check(paper: str) -> None:
@@ -128,7 +168,7 @@ def check(paper: str) -> None:
     ErratumError
         Naming every erratum that is not shown, with its values; or if the errata are not valid.
     """
-    _check(paper, [(erratum, "printed", erratum.printed_is) for erratum in errata(paper)])
+    _demand_shown(paper, _computed(errata(paper)))
 
 
 def check_notes(paper: str) -> None:
@@ -139,19 +179,22 @@ def check_notes(paper: str) -> None:
     ErratumError
         Naming every note that is not shown, with its values; or if the notes are not valid.
     """
-    _check(paper, [(entry, "read", entry.read_is) for entry in reading_notes(paper)])
+    _demand_shown(paper, _computed(reading_notes(paper)))
 
 
-def _check(paper: str, entries: Sequence[tuple[Erratum | ReadingNote, str, str]]) -> None:
+def _demand_shown(paper: str, found: _Found) -> None:
     failed = []
-    for entry, form, side in entries:
-        witness = _computed(entry)
-        if not entry.shown_by(witness):
-            failed.append(
-                f"{entry.id} ({entry.witness}): {form} {witness.printed:.6g}, "
-                f"{'correct' if form == 'printed' else 'used'} {witness.correct:.6g}, expected the first {side} the "
-                f"second; condition {'holds' if witness.shows else 'fails'}"
-            )
+    for entry, witness in found:
+        if entry.shown_by(witness):
+            continue
+        if isinstance(entry, Erratum):
+            form, other, side = "printed", "correct", entry.printed_is
+        else:
+            form, other, side = "read", "used", entry.read_is
+        failed.append(
+            f"{entry.id} ({entry.witness}): {form} {witness.printed:.6g}, {other} {witness.correct:.6g}, "
+            f"expected the first {side} the second; condition {'holds' if witness.shows else 'fails'}"
+        )
     if failed:
         raise ErratumError(f"{paper}: not shown: " + "; ".join(failed) + ".")
 

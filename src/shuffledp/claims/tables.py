@@ -31,8 +31,8 @@ TABLES: Mapping[str, Mapping[str, tuple[str, str]]] = {
 }
 _HERE = "shuffledp.claims"
 _EVALUATION = f"{_HERE}.evaluation"
-#: Tables of what the papers say and of how they were read: the check that every witness passes, and the table.
-_EVALUATIONS = {"errata": ("check", "evaluate"), "reading_notes": ("check_notes", "evaluate_notes")}
+#: Tables of what the papers say and of how they were read, whose witnesses have passed the check.
+_EVALUATIONS = {"errata": "checked_errata", "reading_notes": "checked_notes"}
 
 
 def table(paper: str, name: str) -> pd.DataFrame:
@@ -52,10 +52,7 @@ def table(paper: str, name: str) -> pd.DataFrame:
     """
     evaluation = _EVALUATIONS.get(name)
     if evaluation is not None:
-        module = import_module(_EVALUATION)
-        check, evaluate = (getattr(module, function) for function in evaluation)
-        check(paper)
-        found: pd.DataFrame = evaluate(paper)
+        found: pd.DataFrame = getattr(import_module(_EVALUATION), evaluation)(paper)
         return found
     home, function = _known(paper, name)
     checked: pd.DataFrame = getattr(import_module(home), function)()
