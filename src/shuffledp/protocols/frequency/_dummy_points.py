@@ -2,7 +2,7 @@
 
 A participant sends its value, after generalized randomized response (GRR) with budget ``eps_local``, together with
 dummies, uniform over the k values. ``eps_local = inf`` sends the value as it is. The dummies are either a fixed total
-that is dealt out evenly, or each user sends a number of them with some probability. The number of users is fixed.
+that is dealt out evenly among a planned number of users, or each user sends a number of them with some probability.
 """
 
 from __future__ import annotations
@@ -27,8 +27,9 @@ from shuffledp.accounting.general.profiles import Kind, PrivacyProfile, View
 from shuffledp.accounting.standing import UPPER, Standing
 from shuffledp.numerics.checks import check_choice
 from shuffledp.populations import Population
+from shuffledp.protocols._random_users import PlannedUsers
 from shuffledp.protocols._requests import fixed_users, positive_delta
-from shuffledp.protocols.base import Cost, Messages, ProtocolBase, Trust
+from shuffledp.protocols.base import Cost, Messages, Trust
 from shuffledp.protocols.frequency._randomized_response import GeneralizedResponse, held_counts
 from shuffledp.tasks import Budget, Floats, Ints, Participants, Public, Users
 
@@ -82,7 +83,7 @@ class BlanketProfile:
 
 
 @dataclass(frozen=True)
-class DummyPoints(ProtocolBase):
+class DummyPoints(PlannedUsers):
     """Reports and dummies; a subclass says how many dummies.
 
     Parameters
@@ -188,9 +189,10 @@ class FixedDummies(DummyPoints):
         """The own report, and an even part of the dummies."""
         return self._cost(self.dummies_in_all / self.n_users)
 
-    def privacy_profile(self) -> PrivacyProfile:
+    def profile_for(self, users: int) -> PrivacyProfile:
         """The exact divergence of two values."""
-        return BlanketProfile(self.n_users, self.domain_size, self.eps_local, self.dummies_in_all)
+        dummies = int(self.dummies_of(np.array([users]))[0])
+        return BlanketProfile(users, self.domain_size, self.eps_local, dummies)
 
     def parameters(self) -> dict[str, float]:
         """Local budget, where there is one, and dummies: in total and per user."""
@@ -252,9 +254,9 @@ class FlexibleDummies(DummyPoints):
         """The own report, and the expected number of dummies."""
         return self._cost(self.rate * self.per_sender)
 
-    def privacy_profile(self) -> PrivacyProfile:
+    def profile_for(self, users: int) -> PrivacyProfile:
         """The divergence of two values, averaged over the number of senders, which the analyzer learns."""
-        return BlanketProfile(self.n_users, self.domain_size, self.eps_local, self.per_sender, self.rate)
+        return BlanketProfile(users, self.domain_size, self.eps_local, self.per_sender, self.rate)
 
     def parameters(self) -> dict[str, float]:
         """Local budget, where there is one, and dummies: expected in total, per user, per sender, and the rate."""

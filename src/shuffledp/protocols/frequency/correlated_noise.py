@@ -18,8 +18,9 @@ from shuffledp.accounting.baselines.correlated_counts import (
 from shuffledp.accounting.general.profiles import PrivacyProfile
 from shuffledp.accounting.standing import UPPER, Standing
 from shuffledp.populations import Population
+from shuffledp.protocols._random_users import PlannedUsers, any_population
 from shuffledp.protocols._requests import fixed_users, positive_delta
-from shuffledp.protocols.base import Cost, Messages, ProtocolBase
+from shuffledp.protocols.base import Cost, Messages
 from shuffledp.protocols.frequency._randomized_response import domain_size_of, held_counts
 from shuffledp.tasks import Budget, Floats, Participants, Public, Task, Users
 
@@ -28,7 +29,7 @@ _DRAWS = 2**20
 
 
 @dataclass(frozen=True)
-class CorrelatedNoise(ProtocolBase):
+class CorrelatedNoise(PlannedUsers):
     """Histogram of counters with correlated noise; a message names a value and a sign.
 
     Parameters
@@ -62,8 +63,10 @@ class CorrelatedNoise(ProtocolBase):
     accountings = CORRELATED_ACCOUNTINGS
     guarantees: ClassVar[Mapping[str, Standing]] = {"printed": UPPER, "exact": UPPER}
     reduction = "own"
+    noise_shares = True
 
     @classmethod
+    @any_population
     def calibrate(
         cls,
         budget: Budget,
@@ -80,7 +83,7 @@ class CorrelatedNoise(ProtocolBase):
         ----------
         budget : Budget
             One eps, delta > 0, replacement neighbours.
-        population : Fixed
+        population : Population
             Number of other users.
         task : Frequency
         accounting : {"printed", "exact"}
@@ -94,7 +97,7 @@ class CorrelatedNoise(ProtocolBase):
         ValueError
             If the request does not fit this protocol.
         Infeasible
-            If the number of users is random or delta is 0; exact: if the noise is too wide to account for.
+            If delta is 0; exact: if the noise is too wide to account for.
         """
         cls.check_request(budget, task, accounting)
         n, k, delta = fixed_users(population), domain_size_of(task), positive_delta(budget)
@@ -167,6 +170,6 @@ class CorrelatedNoise(ProtocolBase):
         variance = self.noise.variance * (n / self.n_users) / n**2
         return np.asarray(np.broadcast_to(variance, held.shape).copy())
 
-    def privacy_profile(self) -> PrivacyProfile:
-        """The two counters that change."""
-        return CountersProfile(self.noise)
+    def profile_for(self, users: int) -> PrivacyProfile | None:
+        """The two counters that change; nothing is claimed for less than all of the noise."""
+        return CountersProfile(self.noise) if users >= self.n_users else None

@@ -8,6 +8,7 @@ from shuffledp.accounting.dump.flexible import RANDOM_SENDERS
 from shuffledp.accounting.standing import UPPER, Standing
 from shuffledp.numerics.checks import check_positive
 from shuffledp.populations import Population
+from shuffledp.protocols._random_users import any_population
 from shuffledp.protocols.frequency._dummy_points import FlexibleDummies, flexible_plan
 from shuffledp.protocols.frequency._randomized_response import domain_size_of
 from shuffledp.tasks import Budget, Task
@@ -29,6 +30,7 @@ class FlexibleMixDump(FlexibleDummies):
     }
 
     @classmethod
+    @any_population
     def calibrate(
         cls,
         budget: Budget,
@@ -46,7 +48,7 @@ class FlexibleMixDump(FlexibleDummies):
         ----------
         budget : Budget
             One eps, delta > 0, replacement neighbours.
-        population : Fixed
+        population : Population
             Number of other users.
         task : Frequency
             Of any number of values.
@@ -66,7 +68,7 @@ class FlexibleMixDump(FlexibleDummies):
         ValueError
             If the request does not fit this protocol.
         Infeasible
-            If the number of users is random, delta is 0, too few users send, or the theorem does not hold here.
+            If delta is 0, too few users send, or the theorem does not hold here.
         """
         cls.check_request(budget, task, accounting)
         k = domain_size_of(task)

@@ -8,6 +8,7 @@ from typing import ClassVar, Self
 from shuffledp.accounting.dump.flexible import RANDOM_SENDERS
 from shuffledp.accounting.standing import EXACT, UPPER, Standing
 from shuffledp.populations import Population
+from shuffledp.protocols._random_users import any_population
 from shuffledp.protocols.frequency._dummy_points import FlexibleDummies, flexible_plan
 from shuffledp.protocols.frequency._randomized_response import domain_size_of
 from shuffledp.tasks import Budget, Task
@@ -29,6 +30,7 @@ class FlexiblePureDump(FlexibleDummies):
     }
 
     @classmethod
+    @any_population
     def calibrate(
         cls,
         budget: Budget,
@@ -45,7 +47,7 @@ class FlexiblePureDump(FlexibleDummies):
         ----------
         budget : Budget
             One eps, delta > 0, replacement neighbours.
-        population : Fixed
+        population : Population
             Number of other users.
         task : Frequency
             Of any number of values.
@@ -63,7 +65,7 @@ class FlexiblePureDump(FlexibleDummies):
         ValueError
             If the request does not fit this protocol.
         Infeasible
-            If the number of users is random, delta is 0, too few users send, or the theorem does not hold here.
+            If delta is 0, too few users send, or the theorem does not hold here.
         """
         cls.check_request(budget, task, accounting)
         k = domain_size_of(task)

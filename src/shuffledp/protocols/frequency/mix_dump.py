@@ -8,6 +8,7 @@ from shuffledp.accounting.dump.dummies import mix_dummy_count
 from shuffledp.accounting.standing import UPPER, Standing
 from shuffledp.numerics.checks import check_positive
 from shuffledp.populations import Population
+from shuffledp.protocols._random_users import any_population
 from shuffledp.protocols._requests import fixed_users, positive_delta
 from shuffledp.protocols.frequency._dummy_points import FixedDummies
 from shuffledp.protocols.frequency._randomized_response import domain_size_of
@@ -26,6 +27,7 @@ class MixDump(FixedDummies):
     guarantees: ClassVar[Mapping[str, Standing]] = {"printed": UPPER, "exact": UPPER}
 
     @classmethod
+    @any_population
     def calibrate(
         cls,
         budget: Budget,
@@ -41,7 +43,7 @@ class MixDump(FixedDummies):
         ----------
         budget : Budget
             One eps, delta > 0 unless ``eps_local <= eps``, replacement neighbours.
-        population : Fixed
+        population : Population
             Number of other users.
         task : Frequency
             Of any number of values.
@@ -55,7 +57,7 @@ class MixDump(FixedDummies):
         ValueError
             If the request does not fit this protocol.
         Infeasible
-            If the number of users is random, delta is 0, or the theorem does not hold here.
+            If delta is 0, or the theorem does not hold here.
         """
         cls.check_request(budget, task, accounting)
         n, k = fixed_users(population), domain_size_of(task)

@@ -16,8 +16,9 @@ from shuffledp.accounting.baselines.private_coin import (
 from shuffledp.accounting.general.profiles import PrivacyProfile
 from shuffledp.accounting.standing import UPPER, Standing
 from shuffledp.populations import Population
+from shuffledp.protocols._random_users import PlannedUsers, any_population
 from shuffledp.protocols._requests import fixed_users, positive_delta
-from shuffledp.protocols.base import Cost, Messages, ProtocolBase
+from shuffledp.protocols.base import Cost, Messages
 from shuffledp.protocols.frequency._binary_subspaces import (
     all_subspaces,
     kernel_bases,
@@ -37,7 +38,7 @@ _FEW_SUBSPACES = 200
 
 
 @dataclass(frozen=True)
-class PrivateCoin(ProtocolBase):
+class PrivateCoin(PlannedUsers):
     """Multi-message Hadamard response; value v stands for the vector v + 1 of ``bits`` bits.
 
     A codeword holds the vectors that are orthogonal to the value's; a tuple counts for every value to whose vector all
@@ -70,6 +71,7 @@ class PrivateCoin(ProtocolBase):
     reduction = "blanket"
 
     @classmethod
+    @any_population
     def calibrate(
         cls,
         budget: Budget,
@@ -86,7 +88,7 @@ class PrivateCoin(ProtocolBase):
         ----------
         budget : Budget
             One eps, delta > 0, replacement neighbours.
-        population : Fixed
+        population : Population
             Number of other users.
         task : Frequency
         accounting : {"printed", "exact"}
@@ -100,7 +102,7 @@ class PrivateCoin(ProtocolBase):
         ValueError
             If the request does not fit this protocol.
         Infeasible
-            If the number of users is random, delta is 0, or the printed theorem does not apply.
+            If delta is 0, or the printed theorem does not apply.
         """
         cls.check_request(budget, task, accounting)
         n, k, delta = fixed_users(population), domain_size_of(task), positive_delta(budget)
@@ -221,9 +223,9 @@ class PrivateCoin(ProtocolBase):
         held = np.asarray(held_counts(participants, self.domain_size), float)
         return np.asarray((n * (self.tuples + 1) - held) * self.chance / (1 - self.chance) / n**2)
 
-    def privacy_profile(self) -> PrivacyProfile:
+    def profile_for(self, users: int) -> PrivacyProfile:
         """The own tuple among all uniform ones."""
-        return TuplesProfile(self.tuples * self.n_users, self.entries)
+        return TuplesProfile(self.tuples * users, self.entries)
 
 
 def _parts(count: int, width: int) -> Iterator[slice]:

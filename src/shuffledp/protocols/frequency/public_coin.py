@@ -22,8 +22,9 @@ from shuffledp.numerics.checks import check_count
 from shuffledp.numerics.windows import Window, binomial_window
 from shuffledp.populations import Population
 from shuffledp.protocols._coins import coin_blocks
+from shuffledp.protocols._random_users import PlannedUsers, any_population
 from shuffledp.protocols._requests import fixed_users, positive_delta
-from shuffledp.protocols.base import Cost, Messages, ProtocolBase
+from shuffledp.protocols.base import Cost, Messages
 from shuffledp.protocols.frequency._hashing import MOST_CELLS, hash_values
 from shuffledp.protocols.frequency._randomized_response import domain_size_of, held_counts
 from shuffledp.tasks import Budget, Floats, Ints, Participants, Public, Task, Users
@@ -33,7 +34,7 @@ _TAIL = 1e-25
 
 
 @dataclass(frozen=True)
-class PublicCoin(ProtocolBase):
+class PublicCoin(PlannedUsers):
     """Rows of ``2 n`` cells; a user marks the cell of its value in every row, and every cell with probability gamma.
 
     Parameters
@@ -70,6 +71,7 @@ class PublicCoin(ProtocolBase):
     biased = True
 
     @classmethod
+    @any_population
     def calibrate(
         cls,
         budget: Budget,
@@ -87,7 +89,7 @@ class PublicCoin(ProtocolBase):
         ----------
         budget : Budget
             One eps, delta > 0, replacement neighbours.
-        population : Fixed
+        population : Population
             Number of other users.
         task : Frequency
         accounting : {"printed", "exact"}
@@ -103,7 +105,7 @@ class PublicCoin(ProtocolBase):
         ValueError
             If the request does not fit this protocol.
         Infeasible
-            If the number of users is random or too small, delta is 0, or the printed lemma does not apply.
+            If the number of users is too small, delta is 0, or the printed lemma does not apply.
         """
         cls.check_request(budget, task, accounting)
         n, k, delta = fixed_users(population), domain_size_of(task), positive_delta(budget)
@@ -211,6 +213,6 @@ class PublicCoin(ProtocolBase):
         least = -np.diff(np.prod(tails, axis=0))
         return float(least @ np.maximum(v[:-1] - self.rate * n, -held) ** 2)
 
-    def privacy_profile(self) -> PrivacyProfile | None:
+    def profile_for(self, users: int) -> PrivacyProfile | None:
         """The two cells that change in every row."""
-        return RowsProfile(self.n_users, self.rate, self.rows)
+        return RowsProfile(users, self.rate, self.rows)

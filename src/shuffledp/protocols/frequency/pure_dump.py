@@ -8,6 +8,7 @@ from typing import ClassVar, Self
 from shuffledp.accounting.dump.dummies import dummy_count
 from shuffledp.accounting.standing import EXACT, UPPER, Standing
 from shuffledp.populations import Population
+from shuffledp.protocols._random_users import any_population
 from shuffledp.protocols._requests import fixed_users, positive_delta
 from shuffledp.protocols.frequency._dummy_points import FixedDummies
 from shuffledp.protocols.frequency._randomized_response import domain_size_of
@@ -26,6 +27,7 @@ class PureDump(FixedDummies):
     guarantees: ClassVar[Mapping[str, Standing]] = {"printed": UPPER, "exact": EXACT}
 
     @classmethod
+    @any_population
     def calibrate(
         cls, budget: Budget, population: Population, task: Task, *, accounting: str = "exact"
     ) -> Self:
@@ -35,7 +37,7 @@ class PureDump(FixedDummies):
         ----------
         budget : Budget
             One eps, delta > 0, replacement neighbours.
-        population : Fixed
+        population : Population
             Number of other users.
         task : Frequency
             Of any number of values.
@@ -47,7 +49,7 @@ class PureDump(FixedDummies):
         ValueError
             If the request does not fit this protocol.
         Infeasible
-            If the number of users is random, delta is 0, or the theorem does not hold here.
+            If delta is 0, or the theorem does not hold here.
         """
         cls.check_request(budget, task, accounting)
         n, k, delta = fixed_users(population), domain_size_of(task), positive_delta(budget)

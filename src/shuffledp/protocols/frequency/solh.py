@@ -12,8 +12,9 @@ from shuffledp.accounting.baselines.solh import SOLH_ACCOUNTINGS, SolhProfile, s
 from shuffledp.accounting.general.profiles import PrivacyProfile
 from shuffledp.accounting.standing import UPPER, Standing
 from shuffledp.populations import Population
+from shuffledp.protocols._random_users import PlannedUsers, any_population
 from shuffledp.protocols._requests import fixed_users, positive_delta
-from shuffledp.protocols.base import Cost, Messages, ProtocolBase
+from shuffledp.protocols.base import Cost, Messages
 from shuffledp.protocols.frequency._hashing import SEED_BITS, draw_seeds, hash_values
 from shuffledp.protocols.frequency._randomized_response import (
     GeneralizedResponse,
@@ -27,7 +28,7 @@ _PAIRS = 2**16
 
 
 @dataclass(frozen=True)
-class Solh(ProtocolBase):
+class Solh(PlannedUsers):
     """Shuffled optimal local hashing.
 
     Parameters
@@ -57,6 +58,7 @@ class Solh(ProtocolBase):
     reduction = "blanket"
 
     @classmethod
+    @any_population
     def calibrate(
         cls,
         budget: Budget,
@@ -72,7 +74,7 @@ class Solh(ProtocolBase):
         ----------
         budget : Budget
             One eps, delta > 0, replacement neighbours.
-        population : Fixed
+        population : Population
             Number of other users.
         task : Frequency
         accounting : {"printed", "exact"}
@@ -84,7 +86,7 @@ class Solh(ProtocolBase):
         ValueError
             If the request does not fit this protocol.
         Infeasible
-            If the number of users is random, delta is 0, or the printed theorem does not apply.
+            If delta is 0, or the printed theorem does not apply.
         """
         cls.check_request(budget, task, accounting)
         n, k, delta = fixed_users(population), domain_size_of(task), positive_delta(budget)
@@ -151,6 +153,6 @@ class Solh(ProtocolBase):
         """How much likelier a report agrees with the own value than with another one."""
         return self.response.gap * (1 - 1 / self.cells)
 
-    def privacy_profile(self) -> PrivacyProfile:
+    def profile_for(self, users: int) -> PrivacyProfile:
         """The report among the uniform reports of the others."""
-        return SolhProfile(self.n_users, self.cells, self.eps_local)
+        return SolhProfile(users, self.cells, self.eps_local)

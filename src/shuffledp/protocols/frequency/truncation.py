@@ -18,8 +18,9 @@ from shuffledp.accounting.standing import EXACT, UPPER, Standing
 from shuffledp.numerics.windows import binomial_window
 from shuffledp.populations import Population
 from shuffledp.protocols._coins import coin_blocks
+from shuffledp.protocols._random_users import PlannedUsers, any_population
 from shuffledp.protocols._requests import fixed_users, positive_delta
-from shuffledp.protocols.base import Cost, Messages, ProtocolBase
+from shuffledp.protocols.base import Cost, Messages
 from shuffledp.protocols.frequency._randomized_response import domain_size_of, held_counts
 from shuffledp.tasks import Budget, Floats, Participants, Public, Task, Users
 
@@ -28,7 +29,7 @@ _TAIL = 1e-25
 
 
 @dataclass(frozen=True)
-class Truncation(ProtocolBase):
+class Truncation(PlannedUsers):
     """Counts with binomial noise; with truncation, what is not above the number of users becomes 0.
 
     Parameters
@@ -59,6 +60,7 @@ class Truncation(ProtocolBase):
     biased = True
 
     @classmethod
+    @any_population
     def calibrate(
         cls,
         budget: Budget,
@@ -74,7 +76,7 @@ class Truncation(ProtocolBase):
         ----------
         budget : Budget
             One eps, delta > 0, replacement neighbours.
-        population : Fixed
+        population : Population
             Number of other users.
         task : Frequency
         accounting : {"printed", "exact"}
@@ -86,7 +88,7 @@ class Truncation(ProtocolBase):
         ValueError
             If the request does not fit this protocol.
         Infeasible
-            If the number of users is random or too small, delta is 0, or the printed theorem does not apply.
+            If the number of users is too small, delta is 0, or the printed theorem does not apply.
         """
         cls.check_request(budget, task, accounting)
         n, k, delta = fixed_users(population), domain_size_of(task), positive_delta(budget)
@@ -153,6 +155,6 @@ class Truncation(ProtocolBase):
         place = np.clip(held - missing.start, 0, missing.pmf.size)  # how many W of the window are below x
         return np.asarray((kept[place] + cut[place] * held.astype(float) ** 2) / n**2)
 
-    def privacy_profile(self) -> PrivacyProfile:
+    def profile_for(self, users: int) -> PrivacyProfile:
         """The two counts that change."""
-        return TwoBinsProfile(self.n_users, self.miss_rate)
+        return TwoBinsProfile(users, self.miss_rate)

@@ -6,17 +6,24 @@ from abc import abstractmethod
 from collections.abc import Mapping, Sequence
 from typing import ClassVar, Self
 
+from shuffledp.accounting.general.profiles import PrivacyProfile
 from shuffledp.accounting.segmented.plans import SegmentedPlan
 from shuffledp.accounting.segmented.profile import SegmentedProfile, full_reporting_standing
 from shuffledp.accounting.standing import UPPER, Standing
 from shuffledp.populations import Population
-from shuffledp.protocols._requests import fixed_users, positive_delta
+from shuffledp.protocols._random_users import (
+    RandomUsers,
+    announced,
+    any_population,
+    users_until_announced,
+)
+from shuffledp.protocols._requests import positive_delta
 from shuffledp.protocols.base import Cost, Trust
 from shuffledp.protocols.sets._set_protocol import SetProtocol, check_levels, sets_task
 from shuffledp.tasks import Budget, Sets, Task, TaskKind
 
 
-class FullReporting(SetProtocol):
+class FullReporting(SetProtocol, RandomUsers):
     """All items as they are, among blanket messages from everybody, in one group of users or in several.
 
     A protocol of this kind is a dataclass with this field among its own, and writes ``planned``, ``groups`` and
@@ -53,6 +60,7 @@ class FullReporting(SetProtocol):
         """Expected number of blanket messages per user, averaged over users."""
 
     @classmethod
+    @any_population
     def calibrate(
         cls,
         budget: Budget,
@@ -68,8 +76,8 @@ class FullReporting(SetProtocol):
         ----------
         budget : Budget
             One eps, or, if ``multi_level``, one per privacy level of the task; delta > 0, replacement neighbours.
-        population : Fixed
-            Number of other users.
+        population : Population
+            Number of other users; with privacy levels it is announced, and parameters follow it.
         task : Sets
         accounting : {"printed", "corrected", "exact"}
             As for the segmented protocol.
@@ -81,15 +89,15 @@ class FullReporting(SetProtocol):
         ValueError
             If the request does not fit this protocol.
         Infeasible
-            If the number of users is random, delta is 0, too many messages would be needed, or the calibration does not
+            If delta is 0, too many messages would be needed, or the calibration does not
             exist under this accounting.
         """
         cls.check_request(budget, task, accounting)
         sets = sets_task(task)
         if cls.multi_level:
             check_levels(cls.name, budget, sets)
-        n, delta = fixed_users(population), positive_delta(budget)
-        return cls.planned(budget, n, delta, sets, accounting, calibration)
+        n, delta = users_until_announced(population), positive_delta(budget)
+        return announced(cls.planned(budget, n, delta, sets, accounting, calibration), population)
 
     @property
     def standing(self) -> Standing:
@@ -101,6 +109,6 @@ class FullReporting(SetProtocol):
         own = float(self.set_size)
         return Cost(own + self.blankets_per_user, float((self.alphabet_size - 1).bit_length()), own)
 
-    def privacy_profile(self) -> SegmentedProfile:
+    def privacy_profile(self) -> PrivacyProfile | None:
         """The divergence that the accounting evaluates, for the most private group; a proven bound."""
         return SegmentedProfile(self.groups[0], 0)

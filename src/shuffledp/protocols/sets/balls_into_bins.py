@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
 
 from shuffledp.accounting.baselines.sets import mm_plan
+from shuffledp.accounting.general.profiles import PrivacyProfile
 from shuffledp.accounting.segmented.plans import SegmentedPlan
+from shuffledp.accounting.segmented.profile import SegmentedProfile
+from shuffledp.protocols._random_users import PlannedUsers
 from shuffledp.protocols.base import Messages
 from shuffledp.protocols.sets._full_reporting import FullReporting
 from shuffledp.protocols.sets._set_protocol import (
@@ -23,7 +26,7 @@ from shuffledp.tasks import Budget, Floats, Participants, Public, Sets, Users
 
 
 @dataclass(frozen=True)
-class BallsIntoBins(FullReporting):
+class BallsIntoBins(FullReporting, PlannedUsers):
     """One budget for all users; privacy levels are ignored.
 
     Parameters
@@ -89,6 +92,24 @@ class BallsIntoBins(FullReporting):
             (blanket_variance(self.plan, n) / n**2)[:, None], (len(n), self.domain_size)
         )
         return self.real(per_item).copy()
+
+    @property
+    def planned_users(self) -> int:
+        """All users of the plan."""
+        return self.plan.n
+
+    @property
+    def averages(self) -> bool:
+        """Published calibrations are formulas for one number of users."""
+        return super().averages and self.calibration == "variation_ratio"
+
+    def profile_for(self, users: int) -> PrivacyProfile:
+        """The divergence that the accounting evaluates; a proven bound."""
+        return SegmentedProfile(replace(self.plan, level_sizes=(users,)), 0)
+
+    def privacy_profile(self) -> PrivacyProfile | None:
+        """That of the planned users, or the mean over the law of their number."""
+        return PlannedUsers.privacy_profile(self)
 
     def parameters(self) -> dict[str, float]:
         """Blanket messages per user, and of one item in all."""

@@ -17,7 +17,8 @@ from shuffledp.accounting.segmented.profile import SegmentedProfile
 from shuffledp.accounting.standing import UPPER, Standing, weakest
 from shuffledp.numerics.checks import check_choice
 from shuffledp.populations import Population
-from shuffledp.protocols._requests import fixed_users, positive_delta
+from shuffledp.protocols._random_users import RandomUsers, announced, users_until_announced
+from shuffledp.protocols._requests import positive_delta
 from shuffledp.protocols.base import Cost, Messages, ProtocolBase
 from shuffledp.protocols.sets._first_round import FirstRound, announced_privately
 from shuffledp.protocols.sets._set_protocol import (
@@ -44,7 +45,7 @@ _STREAM = 20240719
 
 
 @dataclass(frozen=True)
-class Segmented(SetProtocol):
+class Segmented(SetProtocol, RandomUsers):
     """Users of level k report each item with probability lambda_k and send m blanket messages in expectation.
 
     Two rounds: the privacy levels are announced, the server chooses m and the probabilities, then the data are sent.
@@ -106,8 +107,8 @@ class Segmented(SetProtocol):
         ----------
         budget : Budget
             One eps per privacy level of the task, delta > 0, replacement neighbours: of both rounds together.
-        population : Fixed
-            Number of other users.
+        population : Population
+            Number of other users; it is announced, and parameters follow it.
         task : Sets
         accounting : {"printed", "corrected", "exact"}
             See `shuffledp.accounting.segmented.plans`. Blankets are binomial for ``printed``, otherwise Poisson.
@@ -124,14 +125,14 @@ class Segmented(SetProtocol):
         ValueError
             If the request does not fit this protocol.
         Infeasible
-            If the number of users is random, delta is 0, nothing is left for the data round, or the search needs too
+            If delta is 0, nothing is left for the data round, or the search needs too
             many messages.
         """
         cls.check_request(budget, task, accounting)
         check_choice("objective", objective, OBJECTIVES)
         sets = sets_task(task)
         check_levels(cls.name, budget, sets)
-        n, delta = fixed_users(population), positive_delta(budget)
+        n, delta = users_until_announced(population), positive_delta(budget)
         first = None if first_round is None else FirstRound.of(first_round)
         announcing = None if first is None else first.calibrated(budget, population, accounting)
         data = Budget(budget.levels, delta) if first is None else first.left(budget)
@@ -146,7 +147,10 @@ class Segmented(SetProtocol):
             accounting=accounting,
             spread=spread,
         )
-        return cls(*shape_of(sets), plan, blankets, objective, first, announcing, calibrated_under=accounting)
+        found = cls(
+            *shape_of(sets), plan, blankets, objective, first, announcing, calibrated_under=accounting
+        )
+        return announced(found, population)
 
     @property
     def standing(self) -> Standing:

@@ -12,6 +12,7 @@ from shuffledp.accounting.doubts import FORGOTTEN_RESIDUAL
 from shuffledp.accounting.general.profiles import PrivacyProfile
 from shuffledp.accounting.standing import UPPER, Standing
 from shuffledp.populations import Population
+from shuffledp.protocols._random_users import PlannedUsers, any_population
 from shuffledp.protocols._requests import fixed_users, positive_delta
 from shuffledp.protocols.sets._set_protocol import sets_task
 from shuffledp.protocols.sets._subset import SubsetReports
@@ -19,7 +20,7 @@ from shuffledp.tasks import Budget, Task
 
 
 @dataclass(frozen=True)
-class SubsetShuffled(SubsetReports):
+class SubsetShuffled(SubsetReports, PlannedUsers):
     """One shuffled message per user carries the whole set; privacy levels are ignored.
 
     Parameters
@@ -38,10 +39,12 @@ class SubsetShuffled(SubsetReports):
     source = "Wang et al. 2018 (PrivSet); Wang et al. 2024 (arXiv 2407.19639), Theorem 1"
     trust = "shuffler"
     reduction = "variation ratio"
+    mixed_under = ("corrected",)
     accountings = ("printed", "corrected")
     guarantees: ClassVar[Mapping[str, Standing]] = {"printed": FORGOTTEN_RESIDUAL, "corrected": UPPER}
 
     @classmethod
+    @any_population
     def calibrate(
         cls, budget: Budget, population: Population, task: Task, *, accounting: str = "corrected"
     ) -> Self:
@@ -51,7 +54,7 @@ class SubsetShuffled(SubsetReports):
         ----------
         budget : Budget
             One eps, delta > 0, replacement neighbours.
-        population : Fixed
+        population : Population
             Number of other users.
         task : Sets
             Sets smaller than the domain.
@@ -63,7 +66,7 @@ class SubsetShuffled(SubsetReports):
         ValueError
             If the request does not fit this protocol.
         Infeasible
-            If the number of users is random or delta is 0.
+            If delta is 0.
         """
         cls.check_request(budget, task, accounting)
         sets = sets_task(task)
@@ -78,7 +81,7 @@ class SubsetShuffled(SubsetReports):
         proven = self.sound or self.n_users == 1 or not has_residual(self.mechanism)
         return UPPER if proven else FORGOTTEN_RESIDUAL
 
-    def privacy_profile(self) -> PrivacyProfile | None:
+    def profile_for(self, users: int) -> PrivacyProfile | None:
         """What the sound accounting evaluates; None for the theorem as printed, which is no proven bound."""
-        profile = SubsetExponentialProfile(self.mechanism, self.n_users, self.sound)
+        profile = SubsetExponentialProfile(self.mechanism, users, self.sound)
         return profile if profile.kind == "upper" else None

@@ -21,7 +21,8 @@ from shuffledp.accounting.summation.noise_design import NoiseDesign
 from shuffledp.accounting.summation.shipped_designs import quick_design, shipped_design
 from shuffledp.numerics.checks import check_choice, check_open_unit, check_positive
 from shuffledp.numerics.remember import remember
-from shuffledp.protocols.base import Cost, Messages, ProtocolBase
+from shuffledp.protocols._random_users import PlannedUsers
+from shuffledp.protocols.base import Cost, Messages
 from shuffledp.protocols.summation._sums import Numbers, over_users
 from shuffledp.tasks import Floats, Ints, Participants, Public, Users
 
@@ -123,7 +124,7 @@ class DesignProfile:
 
 
 @dataclass(frozen=True)
-class CorrelatedNoiseSum(ProtocolBase):
+class CorrelatedNoiseSum(PlannedUsers):
     """Sums of rounded numbers; messages are integers, for several sums with a coordinate.
 
     A user sends the own number, rounded at random to a multiple of ``1 / D`` of the largest unless D is the largest,
@@ -150,6 +151,7 @@ class CorrelatedNoiseSum(ProtocolBase):
     guarantees: ClassVar[Mapping[str, Standing]] = {"printed": UPPER, "corrected": UPPER, "exact": UPPER}
     reduction = "own"
     trust = "shuffler"
+    noise_shares = True
 
     @property
     def levels(self) -> int:
@@ -275,8 +277,10 @@ class CorrelatedNoiseSum(ProtocolBase):
         noise = self.design.mse * over_users(participants, self.n_users, self.numbers)
         return np.asarray((rounding + noise) * self._worth**2)
 
-    def privacy_profile(self) -> PrivacyProfile:
-        """The exact accountant's upper bound, whatever way the design was chosen."""
+    def profile_for(self, users: int) -> PrivacyProfile | None:
+        """The exact accountant's upper bound, whatever way the design was chosen; None for less noise than planned."""
+        if users < self.n_users:
+            return None
         return DesignProfile(self.design, 1 if self.numbers.coordinates == 1 else 2)
 
     def parameters(self) -> dict[str, float]:

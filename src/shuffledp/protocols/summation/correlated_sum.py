@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from typing import Self
 
 from shuffledp.populations import Population
+from shuffledp.protocols._random_users import any_population
 from shuffledp.protocols._requests import fixed_users, positive_delta
 from shuffledp.protocols.summation._correlated import CorrelatedNoiseSum, check_alphabet, chosen_design
 from shuffledp.protocols.summation._sums import numbers_of
@@ -21,6 +22,7 @@ class CorrelatedSum(CorrelatedNoiseSum):
     source = "Ghazi, Kumar, Manurangsi, Pagh and Sinha 2021 (ICML), Algorithms 1 and 2"
 
     @classmethod
+    @any_population
     def calibrate(
         cls,
         budget: Budget,
@@ -40,7 +42,7 @@ class CorrelatedSum(CorrelatedNoiseSum):
         ----------
         budget : Budget
             One eps, delta > 0, replacement neighbours.
-        population : Fixed
+        population : Population
             Number of other users.
         task : Summation
             One sum of numbers that are not negative.
@@ -61,7 +63,7 @@ class CorrelatedSum(CorrelatedNoiseSum):
         ValueError
             If the request does not fit this protocol.
         Infeasible
-            If the number of users is random, delta is 0, numbers may be negative, or no design is known.
+            If delta is 0, numbers may be negative, or no design is known.
         """
         cls.check_request(budget, task, accounting)
         n, numbers, delta = fixed_users(population), numbers_of(task), positive_delta(budget)

@@ -17,8 +17,9 @@ from shuffledp.accounting.standing import Standing
 from shuffledp.numerics.checks import check_choice
 from shuffledp.populations import Population
 from shuffledp.protocols._coins import coin_blocks
+from shuffledp.protocols._random_users import PlannedUsers, any_population
 from shuffledp.protocols._requests import fixed_users, positive_delta
-from shuffledp.protocols.base import Cost, Messages, ProtocolBase
+from shuffledp.protocols.base import Cost, Messages
 from shuffledp.protocols.summation._sums import Numbers, numbers_of
 from shuffledp.tasks import Budget, Floats, Ints, Participants, Public, Task, Users
 from shuffledp.utility.sums import RAPPOR_ESTIMATORS, rappor_mse
@@ -59,7 +60,7 @@ class SoundRapporProfile:
 
 
 @dataclass(frozen=True)
-class FragmentedRappor(ProtocolBase):
+class FragmentedRappor(PlannedUsers):
     """A message is a value whose bit is set after every bit was flipped with probability p.
 
     Parameters
@@ -96,6 +97,7 @@ class FragmentedRappor(ProtocolBase):
         return RAPPOR_STANDINGS[self.calibration]
 
     @classmethod
+    @any_population
     def calibrate(
         cls,
         budget: Budget,
@@ -112,7 +114,7 @@ class FragmentedRappor(ProtocolBase):
         ----------
         budget : Budget
             One eps, delta > 0, replacement neighbours.
-        population : Fixed
+        population : Population
             Number of other users, at least 1.
         task : Summation
             One sum of numbers that are not negative.
@@ -131,7 +133,7 @@ class FragmentedRappor(ProtocolBase):
         ValueError
             If the request does not fit this protocol.
         Infeasible
-            If the number of users is random, there is one user only, delta is 0, or numbers may be negative.
+            If there is one user only, delta is 0, or numbers may be negative.
         """
         cls.check_request(budget, task, accounting)
         n, numbers, delta = fixed_users(population), numbers_of(task), positive_delta(budget)
@@ -142,6 +144,11 @@ class FragmentedRappor(ProtocolBase):
             raise Infeasible("Bits hide among those of other users, but there are none.")
         p = rappor_flip_probability(n, budget.largest_eps, delta, calibration=chosen)
         return cls(n, numbers, p, estimator, chosen)
+
+    @property
+    def averages(self) -> bool:
+        """For the calibration that holds for every data set of the others."""
+        return self.calibration == "sound"
 
     @property
     def first(self) -> int:
@@ -200,11 +207,11 @@ class FragmentedRappor(ProtocolBase):
         one = p * (1 - p) / (1 - 2 * p) ** 2 * float(self.weights @ self.weights)
         return np.asarray(n * one * self.numbers.step**2)
 
-    def privacy_profile(self) -> PrivacyProfile | None:
+    def profile_for(self, users: int) -> PrivacyProfile | None:
         """A bound for every data set of the others; None for the calibrations that are not made to meet one."""
-        if self.calibration != "sound":
+        if self.calibration != "sound" or users < 2:
             return None
-        return SoundRapporProfile(self.n_users, self.flip_probability)
+        return SoundRapporProfile(users, self.flip_probability)
 
     def parameters(self) -> dict[str, float]:
         """Flip probability, and error of a sum."""

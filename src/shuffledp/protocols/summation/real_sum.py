@@ -7,6 +7,7 @@ from typing import Self
 from shuffledp.accounting.errors import Infeasible
 from shuffledp.numerics.checks import check_count
 from shuffledp.populations import Population
+from shuffledp.protocols._random_users import any_population
 from shuffledp.protocols._requests import fixed_users, positive_delta
 from shuffledp.protocols.summation._correlated import CorrelatedNoiseSum, check_alphabet, chosen_design
 from shuffledp.protocols.summation._sums import numbers_of
@@ -24,6 +25,7 @@ class RealSum(CorrelatedNoiseSum):
     source = "Ghazi, Kumar, Manurangsi, Pagh and Sinha 2021 (ICML), Theorem 1"
 
     @classmethod
+    @any_population
     def calibrate(
         cls,
         budget: Budget,
@@ -43,7 +45,7 @@ class RealSum(CorrelatedNoiseSum):
         ----------
         budget : Budget
             One eps, delta > 0, replacement neighbours.
-        population : Fixed
+        population : Population
             Number of other users.
         task : Summation
             One sum of real numbers that are not negative.
@@ -60,7 +62,7 @@ class RealSum(CorrelatedNoiseSum):
         ValueError
             If the request does not fit this protocol.
         Infeasible
-            If the number of users is random, delta is 0, the numbers are integers or may be negative, or no design is
+            If delta is 0, the numbers are integers or may be negative, or no design is
             known for so many levels.
         """
         cls.check_request(budget, task, accounting)

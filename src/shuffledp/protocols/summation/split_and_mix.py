@@ -2,8 +2,8 @@
 
 import math
 from collections.abc import Mapping
-from dataclasses import dataclass
-from typing import Any, ClassVar, Self
+from dataclasses import dataclass, field
+from typing import Any, ClassVar, Self, cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,12 +16,14 @@ from shuffledp.accounting.baselines.split_and_mix import (
 )
 from shuffledp.accounting.errors import Infeasible
 from shuffledp.accounting.general.profiles import PrivacyProfile
+from shuffledp.accounting.random_population.secure_sum import most_users
 from shuffledp.accounting.standing import UPPER, Standing
 from shuffledp.numerics.checks import check_choice, check_open_unit
-from shuffledp.populations import Population
+from shuffledp.populations import Fixed, Population
 from shuffledp.protocols._additive_shares import LARGEST_GROUP, split, sum_modulo
-from shuffledp.protocols._requests import fixed_users, positive_delta
-from shuffledp.protocols.base import Cost, Messages, ProtocolBase
+from shuffledp.protocols._random_users import PlannedUsers, planned_for
+from shuffledp.protocols._requests import positive_delta
+from shuffledp.protocols.base import Cost, Messages
 from shuffledp.protocols.summation._sums import LaplaceProfile, Numbers, numbers_of, over_users
 from shuffledp.tasks import Budget, Floats, Ints, Participants, Public, Task, Users
 from shuffledp.utility.sums import central_laplace_mse, ikos_group_order
@@ -34,7 +36,7 @@ _NEGLIGIBLE = 1e-6
 
 
 @dataclass(frozen=True)
-class SplitAndMix(ProtocolBase):
+class SplitAndMix(PlannedUsers):
     """Every user adds a share of discrete Laplace noise and splits the result into uniform shares modulo q.
 
     Parameters
@@ -51,6 +53,8 @@ class SplitAndMix(ProtocolBase):
         q.
     form : {"figure", "average", "worst_case", "collision"}
         Where m comes from.
+    most_users : int
+        Users that q has room for, if their number is random; 0 for `n_users`.
     """
 
     n_users: int
@@ -59,6 +63,7 @@ class SplitAndMix(ProtocolBase):
     shares: int
     group_order: int
     form: str
+    most_users: int = field(default=0, kw_only=True)
 
     name = "split_and_mix"
     task_kind = "summation"
@@ -68,6 +73,7 @@ class SplitAndMix(ProtocolBase):
     accountings = ("printed",)
     guarantees: ClassVar[Mapping[str, Standing]] = {"printed": UPPER}
     reduction = "secure sum"
+    noise_shares = True
 
     @classmethod
     def calibrate(
@@ -87,8 +93,8 @@ class SplitAndMix(ProtocolBase):
         ----------
         budget : Budget
             One eps, delta > 0, replacement neighbours.
-        population : Fixed
-            Number of other users.
+        population : Population
+            Number of other users; where it is random, with an upper tail, for which the group is made.
         task : Summation
             One sum of numbers that are not negative.
         accounting : {"printed"}
@@ -106,24 +112,34 @@ class SplitAndMix(ProtocolBase):
         ValueError
             If the request does not fit this protocol.
         Infeasible
-            If the number of users is random or too small for the formula, delta is 0, numbers may be negative, or the
+            If too few users are certain for the formula, delta is 0, numbers may be negative, or the
             group is too large for 64-bit integers.
         """
         cls.check_request(budget, task, accounting)
-        n, numbers, delta = fixed_users(population), numbers_of(task), positive_delta(budget)
+        numbers, eps = numbers_of(task), budget.largest_eps
         check_choice(f"{cls.name}: form", form, IKOS_FORMS)
         check_choice(f"{cls.name}: group", group, GROUPS)
-        eps, failure = budget.largest_eps, check_open_unit(f"{cls.name}: failure", failure)
-        least = 3 if form == "collision" else _LEAST_USERS
-        if n < least:
-            raise Infeasible(f"The number of shares is known from {least} users on, got {n}.")
-        order = n * numbers.max_value
-        if group == "wide":
-            order = ikos_group_order(n, numbers.max_value, eps, failure)
-        if order >= LARGEST_GROUP:
-            raise Infeasible(f"A group of order {order} does not fit into 64-bit integers.")
-        shares = ikos_shares(n, numbers.max_value, eps, delta, form=form, group_order=order)
-        return cls(n, numbers, eps, shares, order, form, calibrated_under=accounting)
+        failure = check_open_unit(f"{cls.name}: failure", failure)
+        positive_delta(budget)
+        fixed = isinstance(population, Fixed)
+        most = most_users(population)
+
+        def planned(users: int, delta: float) -> SplitAndMix:
+            least = 3 if form == "collision" else _LEAST_USERS
+            if users < least:
+                raise Infeasible(f"The number of shares is known from {least} users on, got {users}.")
+            order = most * numbers.max_value
+            if group == "wide":
+                order = ikos_group_order(most, numbers.max_value, eps, failure)
+            if order >= LARGEST_GROUP:
+                raise Infeasible(f"A group of order {order} does not fit into 64-bit integers.")
+            shares = ikos_shares(users, numbers.max_value, eps, delta, form=form, group_order=order)
+            room = 0 if fixed else most
+            return cls(users, numbers, eps, shares, order, form, most_users=room, calibrated_under=accounting)
+
+        if fixed:
+            return cast(Self, planned(most, budget.delta))
+        return cast(Self, planned_for(planned, budget, population))
 
     @property
     def standing(self) -> Standing:
@@ -172,7 +188,8 @@ class SplitAndMix(ProtocolBase):
     @property
     def biased(self) -> bool:
         """Whether the noise may carry some sum across the ends of the group, but with negligible probability."""
-        room = (self.group_order - 1 - self.n_users * self.numbers.max_value) // 2
+        users = max(self.n_users, self.most_users)
+        room = (self.group_order - 1 - users * self.numbers.max_value) // 2
         rate = self.eps / self.numbers.max_value
         return 2 * math.exp(-rate * (room + 1)) > _NEGLIGIBLE
 
@@ -224,8 +241,13 @@ class SplitAndMix(ProtocolBase):
         square = variance - 2 * q * cross + float(q) ** 2 * (square_j + 2 * turns * mean_j + turns**2)
         return mean * self.numbers.step, square * self.numbers.step**2
 
-    def privacy_profile(self) -> PrivacyProfile | None:
-        """Noise in the sum, and the security of the shares; None if that is not proven for all inputs."""
+    def profile_for(self, users: int) -> PrivacyProfile | None:
+        """Noise in the sum, and the security of the shares.
+
+        None if that is not proven for all inputs, and for less than all of the noise.
+        """
+        if users < self.n_users:
+            return None
         if self.form == "collision":
             distance = ikos_distance(self.n_users, self.group_order, self.shares)
         elif self.form == "worst_case":
