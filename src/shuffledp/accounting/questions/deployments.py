@@ -35,7 +35,8 @@ from shuffledp.accounting.general.blanket import (
     population_delta,
     population_epsilon,
 )
-from shuffledp.accounting.general.clones import ClonesProfile, OtherReports
+from shuffledp.accounting.general.clone_pair import ClonePair
+from shuffledp.accounting.general.clones import ClonesProfile, OtherReports, clone_rate
 from shuffledp.accounting.general.exports import profile_end, to_pld
 from shuffledp.accounting.general.profiles import PrivacyProfile
 from shuffledp.accounting.general.randomizers import GRR, Randomizer
@@ -53,6 +54,8 @@ ARRIVALS: tuple[str, ...] = ("fixed", "poisson", "binomial")
 
 #: Names of reductions to clones in answers.
 _CLONES = {"clones": "clones", "randomized_response": "stronger_clones"}
+#: From so many clones on, those that are shown for comparison are not summed over their number.
+_MANY_CLONES = 1e6
 #: Losses up to the end of a profile, when rounds are composed.
 _LOSSES = 128
 _MOST_EPS_LOCAL = 100.0
@@ -445,6 +448,10 @@ def _epsilon(setting: _Setting, eps_local: float, honest: Population, name: str)
     if setting.rounds > 1:
         return _composed(setting, eps_local, honest, name)
     if name != "blanket":
+        many = _many_clones(setting, eps_local, honest, name)
+        if many is not None:
+            pair = ClonePair(eps_local, _clone_reduction(name))
+            return population_epsilon(pair, many, setting.delta, "upper")
         accounting = "exact" if isinstance(honest, (Law, MomentBounded)) else "corrected"
         return amplified_epsilon(
             honest, eps_local, setting.delta, accounting=accounting, reduction=_clone_reduction(name)
@@ -458,6 +465,16 @@ def _epsilon(setting: _Setting, eps_local: float, honest: Population, name: str)
         if math.isinf(found.eps_local):
             raise
         return found.eps_local
+
+
+def _many_clones(setting: _Setting, eps_local: float, honest: Population, name: str) -> Law | None:
+    """The law of the others where clones cannot win and are many: then a cheap bound, 1e-5 wide, is enough to show."""
+    better = setting.reductions.index("blanket") if "blanket" in setting.reductions else 0
+    own = isinstance(setting.at(eps_local), OwnDelta)  # is no blanket
+    if own or setting.rounds > 1 or not isinstance(honest, Law) or setting.reductions.index(name) >= better:
+        return None
+    many = honest.mean * clone_rate(eps_local, _clone_reduction(name)) > _MANY_CLONES
+    return honest if many else None
 
 
 def _composed(setting: _Setting, eps_local: float, honest: Population, name: str) -> float:
@@ -487,6 +504,10 @@ def _log_excess(setting: _Setting, eps_local: float, eps: float, honest: Populat
     if eps >= eps_local:
         return -math.inf
     if name != "blanket":
+        many = _many_clones(setting, eps_local, honest, name)
+        if many is not None:
+            pair = ClonePair(eps_local, _clone_reduction(name))
+            return log_ratio(population_delta(pair, many, eps, "upper"), setting.delta)
         value = clone_delta(honest, eps_local, eps, reduction=_clone_reduction(name))
         return log_ratio(value, setting.delta)
     found = setting.at(eps_local)
