@@ -108,6 +108,7 @@ if TYPE_CHECKING:
         rdp_to_epsilon,
     )
     from shuffledp.accounting.general.variation_ratio import variation_ratio_delta, variation_ratio_epsilon
+    from shuffledp.accounting.questions.curves import Curves, curves
     from shuffledp.accounting.questions.deployments import Answer, amplification, budget, smallest_batch
     from shuffledp.accounting.random_population.amplification import (
         ACCOUNTINGS,
@@ -224,6 +225,7 @@ __all__ = [
     "ClonesProfile",
     "CountPair",
     "CounterNoise",
+    "Curves",
     "DensityRandomizer",
     "DiscreteGaussianPlan",
     "DummyPlan",
@@ -290,6 +292,7 @@ __all__ = [
     "correlated_noise",
     "correlated_noise_delta",
     "counter_delta",
+    "curves",
     "default_entries",
     "discrete_gaussian_gap",
     "discrete_laplace_variance",

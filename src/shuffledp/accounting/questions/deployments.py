@@ -59,6 +59,8 @@ _MANY_CLONES = 1e6
 #: Losses up to the end of a profile, when rounds are composed.
 _LOSSES = 128
 _MOST_EPS_LOCAL = 100.0
+#: Of more rounds the loss distribution does not fit into memory.
+MOST_ROUNDS = 10**6
 #: Relative tolerance of budgets; and of them where rounds are composed.
 _XTOL, _XTOL_ROUNDS = 1e-7, 1e-4
 _SHUFFLED = (
@@ -186,7 +188,7 @@ def amplification(
     colluding : float
         In [0, 1): this fraction of the users tells the analyzer its reports.
     rounds : int
-        How often the same users answer with fresh noise, >= 1.
+        How often the same users answer with fresh noise, in [1, 10^6].
 
     Returns
     -------
@@ -363,7 +365,7 @@ def _setting(
     delta: float,
     rounds: int,
 ) -> _Setting:
-    delta, rounds = check_open_unit("delta", delta), check_count("rounds", rounds, 1)
+    delta, rounds = check_open_unit("delta", delta), checked_rounds(rounds)
     if isinstance(randomizer, str):
         return _Setting(Family(randomizer, domain_size, subset_size), None, delta, rounds)
     if not isinstance(randomizer, Randomizer):
@@ -373,6 +375,14 @@ def _setting(
             "A randomizer that is given as it is has its sizes; leave out domain_size and subset_size."
         )
     return _Setting(Family("any"), randomizer, delta, rounds)
+
+
+def checked_rounds(rounds: int) -> int:
+    """Return `rounds` if it is an integer in [1, 10^6], else raise ValueError."""
+    number = check_count("rounds", rounds, 1)
+    if number > MOST_ROUNDS:
+        raise ValueError(f"rounds must be an integer in [1, 10^6], got {rounds!r}.")
+    return number
 
 
 def _eps_local(eps_local: float | None, setting: _Setting) -> float:
@@ -481,20 +491,55 @@ def _composed(setting: _Setting, eps_local: float, honest: Population, name: str
     if not isinstance(honest, Law):
         name_ = type(honest).__name__
         raise Infeasible(f"Rounds are composed from a law of the number of users; {name_} is a bound.")
-    found = setting.at(eps_local)
-    if name != "blanket":
-        profile: PrivacyProfile = ClonesProfile(
-            OtherReports(honest, reduction=_clone_reduction(name)), eps_local
-        )
-    elif found is None:
+    profile = _profile(setting, eps_local, honest, name)
+    if profile is None:
         return math.inf
-    else:
-        profile = BlanketProfile(found, honest)
     negligible = 1e-4 * setting.delta / setting.rounds
     step = profile_end(profile, negligible) / _LOSSES
     loss = to_pld(profile, step=step, negligible=negligible)
     eps = float(loss.self_compose(setting.rounds).get_epsilon_for_delta(setting.delta))
     return min(eps, setting.rounds * eps_local)
+
+
+def _profile(setting: _Setting, eps_local: float, honest: Law, name: str) -> PrivacyProfile | None:
+    """The privacy profile of one round by one reduction, if it has one."""
+    if name != "blanket":
+        return ClonesProfile(OtherReports(honest, reduction=_clone_reduction(name)), eps_local)
+    found = setting.at(eps_local)
+    return None if found is None else BlanketProfile(found, honest)
+
+
+def batch_profile(
+    eps_local: float | None,
+    users: int | None,
+    *,
+    randomizer: str | Randomizer,
+    domain_size: int | None,
+    subset_size: int | None,
+    population: Population | None,
+    colluding: float,
+) -> tuple[PrivacyProfile, str]:
+    """Return the privacy profile of one round of a shuffled batch, and the reduction that it is from.
+
+    Parameters are those of :func:`amplification`. The blanket where there is one, as clones never have a smaller delta
+    (:mod:`shuffledp.accounting.general.clone_pair`), and what the analyzer sees where these are sums.
+
+    Raises
+    ------
+    Infeasible
+        For a population that is no law.
+    """
+    setting = _setting(randomizer, domain_size, subset_size, 0.5, 1)  # at any delta
+    eps_local = _eps_local(eps_local, setting)
+    _, honest = _people(users, population, colluding)
+    if not isinstance(honest, Law):
+        name = type(honest).__name__
+        raise Infeasible(f"A profile needs a law of the number of users; {name} is a bound.")
+    best = setting.reductions[-1]
+    profile = _profile(setting, eps_local, honest, best)
+    if profile is None:  # pragma: no cover
+        raise AssertionError(best)
+    return profile, "own" if isinstance(setting.at(eps_local), OwnDelta) else best
 
 
 def _log_excess(setting: _Setting, eps_local: float, eps: float, honest: Population, name: str) -> float:
