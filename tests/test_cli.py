@@ -276,6 +276,19 @@ def test_account_gives_everything_as_json():
     assert 0 < answer["eps_lower"] <= answer["eps"] == pytest.approx(0.189779, rel=1e-5)
 
 
+def test_account_adds_curves():
+    words = "--eps-local 2 --users 1000 --delta 1e-6 --curves"
+    answer = json.loads(account(words + " --json").output)
+    found = answer["curves"]
+    assert {"eps", "delta", "orders", "renyi", "mu", "true_positive_rates"} <= set(found)
+    assert found["delta"][0] > 1e-6 > found["delta"][-1]
+    text = account(words).output
+    assert f"mu = {found['mu']:.6g}" in text
+    assert text.startswith("eps = ")
+    batch = account("--eps-local 2 --eps 0.5 --delta 1e-6 --curves")
+    assert "Renyi divergence:" in batch.output
+
+
 @pytest.mark.parametrize(
     ("words", "message"),
     [
@@ -287,6 +300,29 @@ def test_account_gives_everything_as_json():
         ("--eps-local 4 --users 9 --delta 1e-6 --population poisson:9", "Give users or a population"),
         ("--eps-local 4 --population poisson --delta 1e-6", "population must be poisson:MEAN"),
         ("--eps-local 100 --eps 1e-6 --delta 1e-6", "More than 2^53 users would be needed"),
+        ("--eps-local 4 --users 0 --delta 1e-6", "users must be an integer in [1, 2^53], got 0."),
+        ("--eps-local 4 --users 9 --delta nan", "delta must be in (0, 1), got nan."),
+        ("--eps-local 1e400 --users 9 --delta 1e-6", "eps_local must be a positive finite number, got inf."),
+        ("--eps nan --users 9 --delta 1e-6", "eps must be a positive finite number, got nan."),
+        (
+            "--eps-local 4 --users 9 --delta 1e-6 --randomizer grr --domain-size 1",
+            "domain_size must be an integer in [2, 2^53], got 1.",
+        ),
+        ("--eps-local 4 --users 9 --delta 1e-6 --colluding 1", "colluding must be in [0, 1), got 1.0."),
+        ("--eps-local 4 --users 9 --delta 1e-6 --rounds 0", "rounds must be an integer in [1, 2^53], got 0."),
+        (
+            "--eps-local 4 --users 9 --delta 1e-6 --rounds 100000000000",
+            "rounds must be an integer in [1, 10^6], got 100000000000.",
+        ),
+        ("--eps-local 4 --population nonsense --delta 1e-6", "population must be one of fixed:N"),
+        (
+            "--eps-local 4 --population poisson:1e400 --delta 1e-6",
+            "mean must be a finite number >= 0, got inf.",
+        ),
+        (
+            "--eps-local 4 --eps 1 --population poisson --delta 1e-6 --curves",
+            "Curves need a number of users; give its law with --eps-local alone.",
+        ),
     ],
 )
 def test_account_says_mistakes_in_one_line(words, message):

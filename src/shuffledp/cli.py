@@ -16,6 +16,7 @@ from shuffledp import __version__
 from shuffledp.extras import MissingExtra, needed
 
 if TYPE_CHECKING:
+    from shuffledp.accounting.questions.curves import Curves
     from shuffledp.experiments.config import Settings
 
 # Commands import what they need themselves: --help and a mistyped word answer at once.
@@ -149,6 +150,12 @@ def data(names: tuple[str, ...], official: bool) -> None:
 )
 @click.option("--rounds", type=int, default=1, show_default=True, help="How often the same users answer.")
 @click.option("--json", "as_json", is_flag=True, help="Print the whole answer as JSON.")
+@click.option(
+    "--curves",
+    "with_curves",
+    is_flag=True,
+    help="Add delta(eps), Renyi divergence, mu of Gaussian privacy, and what attacks reach.",
+)
 def account(
     eps_local: float | None,
     eps: float | None,
@@ -161,6 +168,7 @@ def account(
     colluding: float,
     rounds: int,
     as_json: bool,
+    with_curves: bool,
 ) -> None:
     """Say how private a shuffled batch of reports is.
 
@@ -169,6 +177,7 @@ def account(
     from shuffledp.accounting.questions.deployments import amplification, budget, smallest_batch
     from shuffledp.accounting.questions.wording import arrivals_named, population_named, sentences
 
+    more: Curves | None = None
     sizes: dict[str, Any] = {"domain_size": domain_size, "subset_size": subset_size}
     common: dict[str, Any] = {"randomizer": randomizer, **sizes, "colluding": colluding, "rounds": rounds}
     try:
@@ -186,12 +195,22 @@ def account(
                 answer = amplification(eps_local, users, delta, population=others, **common)
             else:
                 answer = budget(eps, users, delta, population=others, **common)
+        if with_curves:
+            from shuffledp.accounting.questions.curves import curves, lines
+
+            if users is None and population is None:
+                users = int(answer.users)  # the smallest batch, of a fixed number of users
+            elif eps_local is not None and eps is not None:
+                raise ValueError("Curves need a number of users; give its law with --eps-local alone.")
+            others = None if population is None else population_named(population)
+            more = curves(answer.eps_local, users, population=others, **common)
     except ValueError as error:  # Infeasible is one
         raise click.ClickException(" ".join(str(error).split())) from None
     if as_json:
-        click.echo(json.dumps(answer.as_dict(), indent=2))
+        extra = {} if more is None else {"curves": more.as_dict()}
+        click.echo(json.dumps(answer.as_dict() | extra, indent=2))
     else:
-        click.echo("\n".join(sentences(answer)))
+        click.echo("\n".join(sentences(answer) + ([] if more is None else lines(more))))
 
 
 @main.command()

@@ -108,6 +108,7 @@ if TYPE_CHECKING:
         rdp_to_epsilon,
     )
     from shuffledp.accounting.general.variation_ratio import variation_ratio_delta, variation_ratio_epsilon
+    from shuffledp.accounting.questions.curves import Curves, curves
     from shuffledp.accounting.questions.deployed import (
         Deployment,
         deployed_answer,
@@ -232,6 +233,7 @@ __all__ = [
     "ClonesProfile",
     "CountPair",
     "CounterNoise",
+    "Curves",
     "DensityRandomizer",
     "Deployment",
     "DiscreteGaussianPlan",
@@ -299,6 +301,7 @@ __all__ = [
     "correlated_noise",
     "correlated_noise_delta",
     "counter_delta",
+    "curves",
     "default_entries",
     "deployed_answer",
     "deployed_epsilon",

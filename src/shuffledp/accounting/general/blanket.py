@@ -344,6 +344,8 @@ def search_epsilon(
 def _limit(mu: float, delta: float) -> tuple[float, float]:
     """Log of eps in the limit of many users, and how fast the log of delta falls with it."""
 
+    mu = max(mu, 1e-100)  # the square of a smaller one is none
+
     def excess(minus_log_eps: float) -> float:
         return log_gaussian_delta(mu, math.exp(-minus_log_eps)) - math.log(delta)
 

@@ -35,7 +35,8 @@ from shuffledp.accounting.general.blanket import (
     population_delta,
     population_epsilon,
 )
-from shuffledp.accounting.general.clones import ClonesProfile, OtherReports
+from shuffledp.accounting.general.clone_pair import ClonePair
+from shuffledp.accounting.general.clones import ClonesProfile, OtherReports, clone_rate
 from shuffledp.accounting.general.exports import profile_end, to_pld
 from shuffledp.accounting.general.profiles import PrivacyProfile
 from shuffledp.accounting.general.randomizers import GRR, Randomizer
@@ -53,9 +54,13 @@ ARRIVALS: tuple[str, ...] = ("fixed", "poisson", "binomial")
 
 #: Names of reductions to clones in answers.
 _CLONES = {"clones": "clones", "randomized_response": "stronger_clones"}
+#: From so many clones on, those that are shown for comparison are not summed over their number.
+_MANY_CLONES = 1e6
 #: Losses up to the end of a profile, when rounds are composed.
 _LOSSES = 128
 _MOST_EPS_LOCAL = 100.0
+#: Of more rounds the loss distribution does not fit into memory.
+MOST_ROUNDS = 10**6
 #: Relative tolerance of budgets; and of them where rounds are composed.
 _XTOL, _XTOL_ROUNDS = 1e-7, 1e-4
 _SHUFFLED = (
@@ -183,7 +188,7 @@ def amplification(
     colluding : float
         In [0, 1): this fraction of the users tells the analyzer its reports.
     rounds : int
-        How often the same users answer with fresh noise, >= 1.
+        How often the same users answer with fresh noise, in [1, 10^6].
 
     Returns
     -------
@@ -360,7 +365,7 @@ def _setting(
     delta: float,
     rounds: int,
 ) -> _Setting:
-    delta, rounds = check_open_unit("delta", delta), check_count("rounds", rounds, 1)
+    delta, rounds = check_open_unit("delta", delta), checked_rounds(rounds)
     if isinstance(randomizer, str):
         return _Setting(Family(randomizer, domain_size, subset_size), None, delta, rounds)
     if not isinstance(randomizer, Randomizer):
@@ -370,6 +375,14 @@ def _setting(
             "A randomizer that is given as it is has its sizes; leave out domain_size and subset_size."
         )
     return _Setting(Family("any"), randomizer, delta, rounds)
+
+
+def checked_rounds(rounds: int) -> int:
+    """Return `rounds` if it is an integer in [1, 10^6], else raise ValueError."""
+    number = check_count("rounds", rounds, 1)
+    if number > MOST_ROUNDS:
+        raise ValueError(f"rounds must be an integer in [1, 10^6], got {rounds!r}.")
+    return number
 
 
 def _eps_local(eps_local: float | None, setting: _Setting) -> float:
@@ -445,6 +458,10 @@ def _epsilon(setting: _Setting, eps_local: float, honest: Population, name: str)
     if setting.rounds > 1:
         return _composed(setting, eps_local, honest, name)
     if name != "blanket":
+        many = _many_clones(setting, eps_local, honest, name)
+        if many is not None:
+            pair = ClonePair(eps_local, _clone_reduction(name))
+            return population_epsilon(pair, many, setting.delta, "upper")
         accounting = "exact" if isinstance(honest, (Law, MomentBounded)) else "corrected"
         return amplified_epsilon(
             honest, eps_local, setting.delta, accounting=accounting, reduction=_clone_reduction(name)
@@ -460,24 +477,69 @@ def _epsilon(setting: _Setting, eps_local: float, honest: Population, name: str)
         return found.eps_local
 
 
+def _many_clones(setting: _Setting, eps_local: float, honest: Population, name: str) -> Law | None:
+    """The law of the others where clones cannot win and are many: then a cheap bound, 1e-5 wide, is enough to show."""
+    better = setting.reductions.index("blanket") if "blanket" in setting.reductions else 0
+    own = isinstance(setting.at(eps_local), OwnDelta)  # is no blanket
+    if own or setting.rounds > 1 or not isinstance(honest, Law) or setting.reductions.index(name) >= better:
+        return None
+    many = honest.mean * clone_rate(eps_local, _clone_reduction(name)) > _MANY_CLONES
+    return honest if many else None
+
+
 def _composed(setting: _Setting, eps_local: float, honest: Population, name: str) -> float:
     if not isinstance(honest, Law):
         name_ = type(honest).__name__
         raise Infeasible(f"Rounds are composed from a law of the number of users; {name_} is a bound.")
-    found = setting.at(eps_local)
-    if name != "blanket":
-        profile: PrivacyProfile = ClonesProfile(
-            OtherReports(honest, reduction=_clone_reduction(name)), eps_local
-        )
-    elif found is None:
+    profile = _profile(setting, eps_local, honest, name)
+    if profile is None:
         return math.inf
-    else:
-        profile = BlanketProfile(found, honest)
     negligible = 1e-4 * setting.delta / setting.rounds
     step = profile_end(profile, negligible) / _LOSSES
     loss = to_pld(profile, step=step, negligible=negligible)
     eps = float(loss.self_compose(setting.rounds).get_epsilon_for_delta(setting.delta))
     return min(eps, setting.rounds * eps_local)
+
+
+def _profile(setting: _Setting, eps_local: float, honest: Law, name: str) -> PrivacyProfile | None:
+    """The privacy profile of one round by one reduction, if it has one."""
+    if name != "blanket":
+        return ClonesProfile(OtherReports(honest, reduction=_clone_reduction(name)), eps_local)
+    found = setting.at(eps_local)
+    return None if found is None else BlanketProfile(found, honest)
+
+
+def batch_profile(
+    eps_local: float | None,
+    users: int | None,
+    *,
+    randomizer: str | Randomizer,
+    domain_size: int | None,
+    subset_size: int | None,
+    population: Population | None,
+    colluding: float,
+) -> tuple[PrivacyProfile, str]:
+    """Return the privacy profile of one round of a shuffled batch, and the reduction that it is from.
+
+    Parameters are those of :func:`amplification`. The blanket where there is one, as clones never have a smaller delta
+    (:mod:`shuffledp.accounting.general.clone_pair`), and what the analyzer sees where these are sums.
+
+    Raises
+    ------
+    Infeasible
+        For a population that is no law.
+    """
+    setting = _setting(randomizer, domain_size, subset_size, 0.5, 1)  # at any delta
+    eps_local = _eps_local(eps_local, setting)
+    _, honest = _people(users, population, colluding)
+    if not isinstance(honest, Law):
+        name = type(honest).__name__
+        raise Infeasible(f"A profile needs a law of the number of users; {name} is a bound.")
+    best = setting.reductions[-1]
+    profile = _profile(setting, eps_local, honest, best)
+    if profile is None:  # pragma: no cover
+        raise AssertionError(best)
+    return profile, "own" if isinstance(setting.at(eps_local), OwnDelta) else best
 
 
 def _log_excess(setting: _Setting, eps_local: float, eps: float, honest: Population, name: str) -> float:
@@ -487,6 +549,10 @@ def _log_excess(setting: _Setting, eps_local: float, eps: float, honest: Populat
     if eps >= eps_local:
         return -math.inf
     if name != "blanket":
+        many = _many_clones(setting, eps_local, honest, name)
+        if many is not None:
+            pair = ClonePair(eps_local, _clone_reduction(name))
+            return log_ratio(population_delta(pair, many, eps, "upper"), setting.delta)
         value = clone_delta(honest, eps_local, eps, reduction=_clone_reduction(name))
         return log_ratio(value, setting.delta)
     found = setting.at(eps_local)
