@@ -30,6 +30,11 @@ SETTINGS: dict[Any, Any] = {
     "axes.edgecolor": "#262626",
     "axes.spines.top": False,
     "axes.spines.right": False,
+    "axes.labelcolor": "#262626",
+    "text.color": "#262626",
+    "lines.solid_capstyle": "round",
+    "patch.edgecolor": "w",
+    "patch.force_edgecolor": True,
     "grid.color": "#e2e2e2",
     "grid.linewidth": 0.6,
     "xtick.color": "#262626",
@@ -43,12 +48,9 @@ SETTINGS: dict[Any, Any] = {
 
 @contextmanager
 def figure_style() -> Iterator[None]:
-    """Matplotlib and seaborn settings for the time of drawing, without touching the caller's."""
-    import seaborn  # takes a second: not for those who only ask for colors
-
+    """Settings of Matplotlib for the time of drawing, without touching the caller's."""
     with mpl.rc_context():
         mpl.rcdefaults()
-        mpl.rcParams.update(seaborn.axes_style("ticks"))
         mpl.rcParams.update(SETTINGS)
         yield
 
