@@ -9,6 +9,7 @@ own ``Raises`` says only what goes beyond that.
 from typing import TYPE_CHECKING
 
 from shuffledp.doors import door
+from shuffledp.numerics.numpy_parts import load_later
 
 if TYPE_CHECKING:
     from shuffledp.accounting.baselines.central_gaussian import (
@@ -222,6 +223,8 @@ if TYPE_CHECKING:
     )
 else:
     __getattr__, __dir__ = door(__name__)
+
+load_later()  # here, because SciPy comes after it
 
 __all__ = [
     "ACCOUNTINGS",

@@ -288,6 +288,15 @@ def _at(rows: pd.DataFrame, point: Mapping[str, Any], asked: str) -> pd.DataFram
     return rows.drop(columns=list(point))
 
 
+def _where(rows: pd.DataFrame, at: Mapping[str, Any]) -> pd.DataFrame:
+    """Rows that have these values, or do not depend on the variable."""
+    for variable, wanted in at.items():
+        if variable in rows:
+            column = rows[variable]
+            rows = rows[((column == wanted) | column.isna()).to_numpy()]
+    return rows
+
+
 def _arguments(names: Mapping[str, Any]) -> str:
     return ", ".join(f"{name}={value!r}" for name, value in names.items())
 
@@ -415,7 +424,7 @@ class Numbers:
             raise CaptionError(
                 f"no variable {variable!r} in the drawing. Known: {', '.join(self._variables())}."
             )
-        return sorted(self._here(self.rows, {})[variable].dropna().unique().tolist())
+        return sorted(_where(self.rows, self._common())[variable].dropna().unique().tolist())
 
     def _common(self) -> dict[str, Any]:
         """What a question is about that does not name it."""
@@ -432,18 +441,19 @@ class Numbers:
             if variable not in self._variables():
                 known = ", ".join(self._variables())
                 raise CaptionError(f"no variable {variable!r} in the drawing. Known: {known}.")
-        return self._here(self._by_method.get(method, self.rows[:0]), at)
+        nothing, common = self.rows[:0], self._common()
+        if common.keys() & at.keys():
+            return _where(self._by_method.get(method, nothing), {**common, **at})
+        return _where(self._shown.get(method, nothing), at)
+
+    @cached_property
+    def _shown(self) -> dict[str, pd.DataFrame]:
+        """What every question is about that does not name it, by method: most captions ask for nothing else."""
+        return {method: _where(rows, self._common()) for method, rows in self._by_method.items()}
 
     @cached_property
     def _by_method(self) -> dict[str, pd.DataFrame]:
         return {str(method): rows for method, rows in self.rows.groupby("method", sort=False)}
-
-    def _here(self, rows: pd.DataFrame, at: Mapping[str, Any]) -> pd.DataFrame:
-        for variable, wanted in {**self._common(), **at}.items():
-            if variable in rows:
-                column = rows[variable]
-                rows = rows[((column == wanted) | column.isna()).to_numpy()]
-        return rows
 
 
 @dataclass(frozen=True)

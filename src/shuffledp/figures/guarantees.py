@@ -5,12 +5,15 @@ The labels are those of `shuffledp.accounting.standing`; results carry one per c
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
 
 import pandas as pd
 
 from shuffledp.experiments.results import GUARANTEE_LABELS, IN_DOUBT
 
+_Part = tuple[str, str]
+"""A method and an accounting."""
 _IN_WORDS = {"violated": "violated in a known setting, shown here or not"}
 """Labels that a caption does not use by themselves."""
 TRUST = {
@@ -74,42 +77,66 @@ def guarantee_facts(cells: pd.DataFrame, names: Mapping[str, str], order: Sequen
     dict
         ``guarantee``, ``why in doubt`` and ``trust``, as far as there is something to say.
     """
-    known = cells[cells["guarantee"].notna()]
-    labels = {_IN_WORDS.get(label, label): known[known["guarantee"] == label] for label in GUARANTEE_LABELS}
-    doubtful = known[known["guarantee"].isin(IN_DOUBT) & known["guarantee_note"].fillna("").ne("")]
-    reasons = {str(note): rows for note, rows in doubtful.groupby("guarantee_note", sort=False)}
-    trusted = cells[cells["trust"].notna()]
-    believed = {text: trusted[trusted["trust"] == word] for word, text in TRUST.items()}
+    parts = list(zip(cells["method"], cells["accounting"], strict=True))
+    labels = _parts_by(cells["guarantee"], parts)
+    trusted = _parts_by(cells["trust"], parts)
+    notes = [
+        note if label in IN_DOUBT else None
+        for label, note in zip(cells["guarantee"], cells["guarantee_note"], strict=True)
+    ]
+    known = sum(labels.values(), Counter())
     facts = {
-        "guarantee": _grouped(labels, known, names, order),
-        "why in doubt": " | ".join(
-            f"{_named(rows, known, names, order)}: {note}" for note, rows in reasons.items()
+        "guarantee": _grouped(
+            {_IN_WORDS.get(label, label): labels[label] for label in GUARANTEE_LABELS if label in labels},
+            known,
+            names,
+            order,
         ),
-        "users trust": _grouped(believed, trusted, names, order),
+        "why in doubt": " | ".join(
+            f"{_named(some, known, names, order)}: {note}" for note, some in _parts_by(notes, parts).items()
+        ),
+        "users trust": _grouped(
+            {text: trusted[word] for word, text in TRUST.items() if word in trusted},
+            sum(trusted.values(), Counter()),
+            names,
+            order,
+        ),
     }
     return {key: text for key, text in facts.items() if text}
 
 
+def _parts_by(words: Iterable[object], parts: Iterable[_Part]) -> dict[str, Counter[_Part]]:
+    """How many cells of each method and accounting have each word, in the order of the cells."""
+    found: dict[str, Counter[_Part]] = {}
+    for word, part in zip(words, parts, strict=True):
+        if isinstance(word, str) and word:
+            found.setdefault(word, Counter())[part] += 1
+    return found
+
+
 def _grouped(
-    groups: Mapping[str, pd.DataFrame], every: pd.DataFrame, names: Mapping[str, str], order: Sequence[str]
+    groups: Mapping[str, Counter[_Part]],
+    every: Counter[_Part],
+    names: Mapping[str, str],
+    order: Sequence[str],
 ) -> str:
-    """What the rows of each group have in common, and whose they are unless there is one group."""
-    some = {text: rows for text, rows in groups.items() if not rows.empty}
-    if len(some) == 1:
-        return next(iter(some))
-    return " | ".join(f"{text}: {_named(rows, every, names, order)}" for text, rows in some.items())
+    """What the cells of each group have in common, and whose they are unless there is one group."""
+    if len(groups) == 1:
+        return next(iter(groups))
+    return " | ".join(f"{text}: {_named(some, every, names, order)}" for text, some in groups.items())
 
 
-def _named(rows: pd.DataFrame, every: pd.DataFrame, names: Mapping[str, str], order: Sequence[str]) -> str:
-    """The methods of some rows, and which part of each method if not all of its rows are among them."""
+def _named(
+    some: Counter[_Part], every: Counter[_Part], names: Mapping[str, str], order: Sequence[str]
+) -> str:
+    """The methods of some cells, and which part of each method if not all of its cells are among them."""
     texts = []
     for method, name in names.items():
-        some, whole = (
-            frame.loc[frame["method"] == method, "accounting"].value_counts() for frame in (rows, every)
-        )
-        if some.empty:
+        chosen = [accounting for of, accounting in some if of == method]
+        if not chosen:
             continue
-        parts = [", ".join(a for a in order if a in some.index)] if len(some) < len(whole) else []
-        parts += ["in part"] if any(some[a] < whole[a] for a in some.index) else []
+        whole = [accounting for of, accounting in every if of == method]
+        parts = [", ".join(a for a in order if a in chosen)] if len(chosen) < len(whole) else []
+        parts += ["in part"] if any(some[method, a] < every[method, a] for a in chosen) else []
         texts.append(f"{name} ({', '.join(parts)})" if parts else name)
     return "; ".join(texts)  # names may have commas

@@ -10,6 +10,8 @@ import pytest
 from numpy.testing import assert_allclose
 from scipy.stats import nbinom
 
+from shuffledp.accounting.errors import Infeasible
+from shuffledp.accounting.summation import shift_noise
 from shuffledp.accounting.summation.closed_designs import analytic_design, best_modular_design, modular_design
 from shuffledp.accounting.summation.design_search import family_design
 from shuffledp.accounting.summation.joint_noise import (
@@ -45,6 +47,41 @@ def test_shift_delta_equals_the_sum_of_its_terms(r, p, k, eps):
     law, moved = nbinom.pmf(y, r, 1 - p), nbinom.pmf(y - k, r, 1 - p)
     both = [np.maximum(u - math.exp(eps) * v, 0).sum() for u, v in ((law, moved), (moved, law))]
     assert_allclose(negative_binomial_shift_delta(r, p, k, eps), max(both), rtol=1e-8, atol=1e-15)
+
+
+@pytest.mark.parametrize("level", [-3.0, -0.2, 1e-4, 0.05, 1.0, 6.0])
+@pytest.mark.parametrize("p", [0.01, 0.5, 0.99, 0.9999])
+@pytest.mark.parametrize("shape", [1.0, 1.001, 3.0, 40.0, 150.0])
+@pytest.mark.parametrize("shift", [1, 2, 9, 50])
+def test_the_crossing_of_the_likelihood_ratio_is_that_of_a_plain_search(shape, p, shift, level):
+    base = shift * math.log(p)
+    if level <= base:  # the ratio never falls so far
+        return
+    y = shift
+    step = 1 << 40
+    if base + shift_noise._log_rising(y, shape, shift) <= level:
+        assert shift_noise._last_above(shape, base, shift, level) == shift - 1
+        return
+    while step:
+        if base + shift_noise._log_rising(y + step, shape, shift) > level:
+            y += step
+        step //= 2
+    assert shift_noise._last_above(shape, base, shift, level) == y
+
+
+def test_a_likelihood_ratio_that_never_falls_is_infeasible():
+    with pytest.raises(Infeasible, match=r"beyond 2\^60"):
+        shift_noise._last_above(150.0, math.log1p(-1e-16), 1, 1e-18)
+
+
+@pytest.mark.parametrize(("size", "step"), [(1, 0.4), (4, 0.2), (4, 0.1), (9, 0.05)])
+def test_the_best_split_is_that_of_all(size, step):
+    places = range(1, math.ceil(1 / step))
+    every = [modular_design(size, 1.0, 1e-6, 0.9, split=i / math.ceil(1 / step)) for i in places]
+    best = min(range(len(every)), key=lambda i: every[i].messages)
+    found, split = best_modular_design(size, 1.0, 1e-6, 0.9, step=step)
+    assert found == every[best]
+    assert split == (best + 1) / math.ceil(1 / step)
 
 
 def test_shift_delta_of_the_theorem_is_tiny_by_high_precision():

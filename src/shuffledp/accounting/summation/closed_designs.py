@@ -7,6 +7,8 @@ Source: Ghazi et al. 2021 (ICML), Theorems 2 and 8. Conventions as in
 from __future__ import annotations
 
 import math
+from bisect import bisect_left
+from functools import cache
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -216,18 +218,12 @@ def best_modular_design(
     step = check_open_unit("step", step)
     count = math.ceil(1 / step)
 
+    @cache
     def messages(place: int) -> float:
         return modular_design(max_value, eps, delta, eps_star, split=place / count).messages
 
-    low, high = 1, count - 1
-    while high - low > 2:  # unimodal in the split
-        third = (high - low) // 3
-        left, right = low + max(third, 1), high - max(third, 1)
-        if left >= right:
-            right = left + 1
-        if messages(left) <= messages(right):
-            high = right if right < high else high - 1
-        else:
-            low = left if left > low else low + 1
-    best = min(range(low, high + 1), key=messages)
+    # The number of messages has one minimum: where it no longer falls.
+    best = 1 + bisect_left(
+        range(1, count - 1), True, key=lambda place: messages(place) <= messages(place + 1)
+    )
     return modular_design(max_value, eps, delta, eps_star, split=best / count), best / count

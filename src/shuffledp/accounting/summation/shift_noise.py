@@ -19,6 +19,8 @@ from shuffledp.numerics.roots import root_below
 
 #: Shapes among which the search for the smallest mean chooses.
 _SHAPES = (1.0, 150.0)
+#: Where the search for the place of a likelihood ratio ends.
+_FARTHEST = 2**60
 _REMEMBERED = 4096
 
 
@@ -106,11 +108,21 @@ def _last_above(shape: float, base: float, shift: int, level: float) -> int:
 
     if ratio(shift) <= level:
         return shift - 1
-    low, high = shift, 2 * shift + 1
+    # Were all terms like the one in the middle, the ratio would cross here; it does within a few places.
+    growth = math.expm1(min((level - base) / shift, 700.0))
+    crossing = (shape - 1) / max(growth, 1e-300) + (shift - 1) / 2
+    low, high = shift, int(min(max(crossing, shift), _FARTHEST)) + 1
+    width = 1
     while ratio(high) > level:
-        low, high = high, 2 * high
-        if high > 2**60:
+        low, high, width = high, high + width, 2 * width
+        if high > _FARTHEST:
             raise Infeasible(f"The likelihood ratio stays above e^{level!r} beyond 2^60.")
+    width = 1
+    while high - width > low:
+        if ratio(high - width) > level:
+            low = high - width
+            break
+        high, width = high - width, 2 * width
     while high - low > 1:
         middle = (low + high) // 2
         if ratio(middle) > level:
