@@ -19,6 +19,7 @@ from shuffledp.audit.laws import (
     binomial_counts,
     mixed,
     multinomial_counts,
+    pair_part,
     plus,
     point,
 )
@@ -107,16 +108,21 @@ def _tracked(k: int, messages: int) -> int:
 
 
 def fixed_dummies(protocol: FixedDummies, eps: float) -> View:
-    """A report of each user, and a fixed total of uniform dummies; all values are alike."""
-    k, total = protocol.domain_size, protocol.dummies_in_all
-    axes = _tracked(k, total + protocol.n_users)
+    """A report of each user, and as many uniform dummies as its place says; all values are alike."""
+    k, most = protocol.domain_size, max(protocol.dummies_in_all, protocol.n_users)
+    axes = _tracked(k, most + protocol.n_users)
     inputs = range(k if axes == k - 1 else 3)
+
+    def noise(n: int) -> Block:
+        total = int(protocol.dummies_of(np.array([n]))[0])
+        return multinomial_counts(total, [1 / k] * axes) if total else point(axes)
+
     return SumView(
         inputs=tuple(inputs),
         eps=eps,
         note="" if axes == k - 1 or protocol.eps_local == math.inf else "two values told apart",
         most=MANY if protocol.eps_local == math.inf else {2: 22, 3: 9}.get(k, 6),
-        noise=lambda n: multinomial_counts(total, [1 / k] * axes) if total else point(axes),
+        noise=noise,
         own=tuple(response(v, k, protocol.eps_local, axes) for v in inputs),
         kinds=plain,
         pairs=((0, 1),),
@@ -124,10 +130,11 @@ def fixed_dummies(protocol: FixedDummies, eps: float) -> View:
     )
 
 
-def flexible_dummies(protocol: FlexibleDummies, eps: float) -> View:
+def flexible_dummies(protocol: FlexibleDummies, eps: float, number: int | None = None) -> View:
     """Every user sends its dummies with some probability; the number of messages tells how many did."""
-    k, each, users = protocol.domain_size, protocol.per_sender, protocol.n_users
-    axes = _tracked(k, each * users + users)
+    k, each = protocol.domain_size, protocol.per_sender
+    users = protocol.n_users if number is None else number
+    axes = _tracked(k, (each + 1) * protocol.n_users)
     inputs = range(k if axes == k - 1 else 3)
 
     def noise(n: int) -> tuple[Block, ...]:
@@ -157,6 +164,7 @@ def flexible_dummies(protocol: FlexibleDummies, eps: float) -> View:
         kinds=plain,
         shifts=protocol.eps_local == math.inf,
         pairs=((0, 1),),
+        by_number=None if number is not None else lambda n: flexible_dummies(protocol, eps, n),
     )
     if each == 0:  # whether a user sent none of its none is not seen
         return SumView(
@@ -186,27 +194,35 @@ def truncation(protocol: Truncation, eps: float) -> View:
     )
 
 
-def correlated_noise(protocol: CorrelatedNoise, eps: float) -> View:
-    """A +1 of the own value; of every value +1 and -1 noise; n users' shares of the noise make up all of it."""
+def correlated_noise(protocol: CorrelatedNoise, eps: float, number: int | None = None) -> View:
+    """A +1 of the own value; of every value +1 and -1 noise; planned users' shares of the noise make up all of it."""
     k, users = protocol.domain_size, protocol.n_users
+    part = 1.0 if number is None else number / users
     common = ((protocol.shape, -math.expm1(-protocol.decay)),)
-    pair = PairNoise(math.exp(-protocol.eps_geometric), common, max(users, 1))
+    ratio = math.exp(-protocol.eps_geometric)
+    pair = PairNoise(ratio, common, max(users, 1))
+    whole = part == 1
 
     def counts(payload: NDArray[Any]) -> list[tuple[int, ...]]:
         kinds = np.bincount(plain(payload), minlength=2 * k).tolist()
-        return [pair.tallied(kinds[2 * v], kinds[2 * v + 1]) for v in range(k)]
+        pairs = [(kinds[2 * v], kinds[2 * v + 1]) for v in range(k)]
+        return [pair.tallied(*two) for two in pairs] if whole else list(pairs)
+
+    def noise(n: int) -> tuple[Block, ...]:
+        return (point(2) if whole else pair_part(ratio, common, part),) * k
 
     return ProductView(
         inputs=tuple(range(k)),
         eps=eps,
         most=MANY,
-        noise=lambda n: (point(2),) * k,
+        noise=noise,
         own=tuple(tuple({(int(i == v), 0): 1.0} for i in range(k)) for v in range(k)),
-        banded=dict.fromkeys(range(k), pair),
+        banded=dict.fromkeys(range(k), pair) if whole else {},
         counts=counts,
         kinds=plain,
         pairs=((0, 1),),
         shifts=True,
+        by_number=None if number is not None else lambda n: correlated_noise(protocol, eps, n),
     )
 
 

@@ -189,6 +189,30 @@ def multinomial_counts(total: int, chances: Sequence[float]) -> Block:
     return Block(np.asarray(mass, float), start)
 
 
+def pair_part(ratio: float, common: Sequence[tuple[float, float]], part: float) -> Block:
+    """Law of two counts with a part of the noise of `PairNoise`: all its summands have so much of their shape.
+
+    Parameters
+    ----------
+    ratio : float
+        a of the geometric laws, which become negative binomial ones of shape `part`.
+    common : sequence of (float, float)
+        Shape and probability of stopping of each summand of what both counts have.
+    part : float
+        Above 0.
+    """
+    alone = negative_binomial_counts(part, 1 - ratio)
+    both = negative_binomials([(shape * part, stop) for shape, stop in common]).mass
+    width = alone.mass.size
+    if (width + both.size) ** 2 > MOST_CELLS or both.size * width**2 > 100 * MOST_CELLS:
+        raise TooLarge(f"{width} and {both.size} noise messages of a kind")
+    table = independent(alone, alone).mass
+    total = np.zeros((width + both.size - 1,) * 2)
+    for c, chance in enumerate(both.tolist()):
+        total[c : c + width, c : c + width] += chance * table
+    return Block(total, (0, 0))
+
+
 @dataclass(frozen=True, eq=False)
 class PairNoise:
     """Noise of two counts: a geometric one each, and the same number of both, a sum of negative binomial counts.

@@ -17,7 +17,8 @@ from shuffledp.audit.laws import Block, TooLarge, pooled
 from shuffledp.audit.views import Held, View
 from shuffledp.populations import Law
 from shuffledp.protocols.base import ProtocolBase
-from shuffledp.tasks import Public
+from shuffledp.protocols.sets._set_protocol import even_sizes
+from shuffledp.tasks import Public, Sets
 
 #: A test at this level rejects a right law once in ten thousand times.
 LEVEL = 5e-5
@@ -71,6 +72,7 @@ def checked(setting: Setting, rng: np.random.Generator, runs: int) -> Agreement 
         numbers = [3] if view.alone else [n for n, _ in view.numbers(setting.population)]
         if not numbers or (n := numbers[len(numbers) // 2]) > _MOST_USERS:
             return None
+        protocol, view = _announced(protocol, setting, n), view.among(n)
         case = next(iter(view.cases(n)))
         held = (case.first, *case.others[len(case.others) // 2])
         view.blocks(held)
@@ -79,6 +81,12 @@ def checked(setting: Setting, rng: np.random.Generator, runs: int) -> Agreement 
     public = Public(np.array([n]), _levels(view, held))
     once = protocol.shuffle(protocol.encode(view.users(held), rng), public, rng)
     return agreement(protocol, view, held, rng, runs) if len(once) <= _MOST_MESSAGES else None
+
+
+def _announced(protocol: ProtocolBase, setting: Setting, n: int) -> ProtocolBase:
+    """The protocol once the number of users is announced, levels of nearly equal sizes."""
+    levels = setting.task.levels if isinstance(setting.task, Sets) else 1
+    return protocol.refine(Public(np.array([n]), np.array([even_sizes(n, levels)], float)))
 
 
 def agreement(

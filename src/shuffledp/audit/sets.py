@@ -4,24 +4,28 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
 from itertools import combinations, combinations_with_replacement, islice, product
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 from shuffledp.accounting.segmented.plans import SegmentedPlan
-from shuffledp.audit.frequency import MANY
 from shuffledp.audit.laws import MOST_CELLS, Block, Own, multinomial_counts, point, poisson_counts
 from shuffledp.audit.views import Case, Held, ProductView, SumView, View
 from shuffledp.protocols.base import ProtocolBase
 from shuffledp.protocols.sets._separate import SeparateLevels
+from shuffledp.protocols.sets._set_protocol import even_sizes
 from shuffledp.protocols.sets._subset import SubsetReports
 from shuffledp.protocols.sets.balls_into_bins import BallsIntoBins
 from shuffledp.protocols.sets.segmented import Segmented
+from shuffledp.tasks import Public
 
 #: What the others hold, in full up to so many possibilities, and an even selection of them beyond.
 _MOST_OTHERS = 60
+#: Users up to which every number is enumerated, if more than planned take part.
+_MOST_USERS = 6
 #: Work for the laws of blanket messages of all items, in cells; beyond it only two items are counted.
 _CELLS = 150_000
 
@@ -152,7 +156,7 @@ def _set_view(
         inputs=tuple(inputs),
         eps=eps[0],
         note="; ".join(left_out),
-        most=MANY,
+        most=max(plans[0].n, _MOST_USERS),
         with_levels=True,
         listed=lambda n: level_cases(len(sets), sizes, eps, pairs, shifts=whole),
         noise=noise,
@@ -165,21 +169,41 @@ def _set_view(
 
 def balls_into_bins(protocol: BallsIntoBins, eps: float, levels: Sequence[float]) -> View:
     """All items as they are."""
-    return _set_view([protocol.plan], [1.0], [protocol.plan.n], [eps], labeled=False)
+
+    def among(n: int) -> View:
+        return _set_view([replace(protocol.plan, level_sizes=(n,))], [1.0], [n], [eps], labeled=False)
+
+    return replace(among(protocol.plan.n), by_number=among)
 
 
 def segmented(protocol: Segmented, eps: float, levels: Sequence[float]) -> View | str:
     """Items with the rate of the level; the sizes of the levels are known."""
     if protocol.announcing is not None:
         return "the first round is a protocol of its own, and the data round depends on what it shows"
-    plan = protocol.plan
-    return _set_view([plan], plan.rates, plan.level_sizes, levels, labeled=False)
+
+    def among(n: int) -> View:
+        plan = _announced(protocol, n, len(levels)).plan
+        return _set_view([plan], plan.rates, plan.level_sizes, levels, labeled=False)
+
+    return replace(among(protocol.plan.n), by_number=among)
 
 
 def separate(protocol: SeparateLevels, eps: float, levels: Sequence[float]) -> View:
     """A balls-into-bins protocol per level, with messages that tell the level."""
-    ones = [1.0] * len(levels)
-    return _set_view(protocol.plan.groups, ones, protocol.level_sizes, levels, labeled=True)
+
+    def among(n: int) -> View:
+        told = _announced(protocol, n, len(levels))
+        return _set_view(told.plan.groups, [1.0] * len(levels), told.level_sizes, levels, labeled=True)
+
+    return replace(among(protocol.plan.n), by_number=among)
+
+
+S = TypeVar("S", bound=ProtocolBase)
+
+
+def _announced(protocol: S, n: int, levels: int) -> S:
+    """The parameters for n users whose levels are of nearly equal sizes, which is announced."""
+    return protocol.refine(Public(np.array([n]), np.array([even_sizes(n, levels)], float)))
 
 
 def subsets(protocol: SubsetReports, eps: float, levels: Sequence[float]) -> View:

@@ -17,7 +17,7 @@ from shuffledp.tasks import TASK_KINDS, Budget, Frequency, Sets, Summation, Task
 
 Draw = Callable[[np.random.Generator, Task], Any]
 
-#: What fixed-population protocols are asked for in other populations: now and then, to see that they refuse.
+#: What a protocol refuses is asked for now and then, to see that it does.
 _ODD = 0.04
 
 
@@ -85,44 +85,13 @@ OWN_OPTIONS: Mapping[tuple[TaskKind, str, str], Draw] = {
     ("summation", "fragmented_rappor", "calibration"): _sometimes(_one_of("worst_case")),
 }
 
-#: Protocols whose guarantee counts on a fixed number of users.
-_FIXED = frozenset(
-    {
-        ("frequency", name)
-        for name in [
-            "correlated_noise",
-            "flexible_mix_dump",
-            "flexible_pure_dump",
-            "grr_blanket",
-            "mix_dump",
-            "private_coin",
-            "public_coin",
-            "pure_dump",
-            "solh",
-            "truncation",
-        ]
-    }
-    | {
-        ("summation", n)
-        for n in ["correlated_sum", "fragmented_rappor", "real_sum", "sparse_sum", "split_and_mix"]
-    }
-    | {
-        ("sets", n)
-        for n in [
-            "balls_into_bins",
-            "segmented",
-            "separate",
-            "separate_inverse_variance",
-            "separate_weighted",
-            "subset_shuffled",
-        ]
-    }
-)
-
-
 #: Protocols where a handful of users cannot cover each other; what the others hold does not matter, so that any
 #: number of them is enumerated.
 _MANY = ("truncation", "public_coin")
+
+
+#: Other users up to which laws are drawn that have some probability for many different numbers.
+_MOST_WIDE = 60
 
 
 def protocols() -> list[type[ProtocolBase]]:
@@ -223,10 +192,8 @@ def _population(
     crowd = protocol.name in _MANY
     few = rng.random() < 0.4 and not crowd
     others = int(rng.integers(1, 6)) if few else int(_log_between(20 if crowd else 2, most + 1)(rng, task))
-    if (protocol.task_kind, protocol.name) in _FIXED and rng.random() > _ODD:
-        if protocol.name == "split_and_mix":
-            return Fixed(int(rng.integers(1, 6) if options["form"] == "collision" else rng.integers(17, 23)))
-        return Fixed(others - int(few))
+    if protocol.name == "split_and_mix" and rng.random() < 0.5:
+        return Fixed(int(rng.integers(1, 6) if options["form"] == "collision" else rng.integers(17, 23)))
     binomial = Binomial(others, float(rng.uniform(0.2, 1.0)))
     if protocol.name == "random_checkin" and rng.random() > _ODD:
         return Binomial(others, float(rng.uniform(0.5, 1.0)))
@@ -237,6 +204,8 @@ def _population(
         Poisson(others / 3),
         Empirical(tuple(weights.tolist()), max(0, others - len(weights))),
     )
+    if others > _MOST_WIDE:  # a law of few numbers: each is enumerated
+        laws = (laws[0], laws[3])
     return laws[int(rng.integers(len(laws)))]
 
 

@@ -21,6 +21,7 @@ from shuffledp.audit.laws import (
     TooLarge,
     added,
     negative_binomials,
+    pair_part,
     point,
 )
 from shuffledp.audit.views import Held, ModularView, ProductView, SumView, View
@@ -90,7 +91,7 @@ def central_laplace(protocol: CentralLaplace, eps: float) -> View:
 # -- correlated noise ----------------------------------------------------------------------------------------------
 
 
-def correlated_sum(protocol: CorrelatedNoiseSum, eps: float) -> View:
+def correlated_sum(protocol: CorrelatedNoiseSum, eps: float, number: int | None = None) -> View:
     """Numbers among noises that each are a few messages whose numbers add up to 0.
 
     Every noise but {+1, -1} is named by a message that it holds once, and that no noise holds whose name comes later
@@ -131,9 +132,15 @@ def correlated_sum(protocol: CorrelatedNoiseSum, eps: float) -> View:
     band = max(1, most * protocol.n_users)
     pair = PairNoise(design.central_ratio, tuple(drawn.get(1, ())), band)
 
+    part = 1.0 if number is None else number / protocol.n_users  # of the noise, from so many users
+    whole = part == 1
+
     def noise(n: int) -> tuple[Block, ...]:
-        of_letters = [negative_binomials(drawn.get(j, ())) for j in letters]
-        return (*of_letters, point(2)) * copies
+        of_letters = [
+            negative_binomials([(shape * part, stop) for shape, stop in drawn.get(j, ())]) for j in letters
+        ]
+        ones = point(2) if whole else pair_part(design.central_ratio, drawn.get(1, ()), part)
+        return (*of_letters, ones) * copies
 
     def own(coordinate: int, move: list[tuple[int, ...]]) -> tuple[Own, ...]:
         return tuple({m: 1.0} for c in range(copies) for m in (move if c == coordinate else still))
@@ -144,7 +151,7 @@ def correlated_sum(protocol: CorrelatedNoiseSum, eps: float) -> View:
         for c in range(copies):
             kinds, times = np.unique(number[where == c], return_counts=True)
             *draws, ones = peeled(dict(zip(kinds.tolist(), times.tolist(), strict=True)))
-            found += [*draws, pair.tallied(*ones)]
+            found += [*draws, pair.tallied(*ones) if whole else ones]
         return found
 
     parts = len(letters) + 1
@@ -155,11 +162,12 @@ def correlated_sum(protocol: CorrelatedNoiseSum, eps: float) -> View:
         most=MANY,
         noise=noise,
         own=tuple(own(c, move) for (c, _), move in zip(held, moves, strict=True)),
-        banded={c * parts + parts - 1: pair for c in range(copies)},
+        banded={c * parts + parts - 1: pair for c in range(copies)} if whole else {},
         counts=counts,
         kinds=lambda payload: _rows(numbers, payload)[1] + levels,
         pairs=_pairs(held),
         shifts=True,
+        by_number=None if number is not None else lambda n: correlated_sum(protocol, eps, n),
     )
 
 

@@ -18,6 +18,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from shuffledp.accounting.errors import Infeasible
 from shuffledp.audit.laws import (
     Block,
     Own,
@@ -85,6 +86,8 @@ class View(ABC):
         Pairs of inputs to compare, in both directions; all if left out. The others follow by symmetry.
     shifts : bool
         Inputs only move the counts, by numbers that are not random, so that what the others hold does not matter.
+    by_number : callable, optional
+        The view of so many users, where it is another one; the same for all numbers if left out.
     """
 
     inputs: tuple[Any, ...]
@@ -96,6 +99,7 @@ class View(ABC):
     listed: Callable[[int], Iterator[Case]] | None = None
     pairs: tuple[tuple[int, int], ...] | None = None
     shifts: bool = False
+    by_number: Callable[[int], View] | None = None
 
     @abstractmethod
     def blocks(self, held: Held) -> tuple[Block, ...]:
@@ -138,6 +142,10 @@ class View(ABC):
         window = law.window()
         chances = zip((window.support + 1).tolist(), window.pmf.tolist(), strict=True)
         return [(n, w) for n, w in chances if n <= self.most and w > 0]
+
+    def among(self, n: int) -> View:
+        """What is seen when n users take part."""
+        return self if self.by_number is None else self.by_number(n)
 
     def of_participants(self) -> View:
         """What is seen of users who take part for certain; the same view unless user 1's own coin protects."""
@@ -199,12 +207,16 @@ def true_delta(view: View, law: Law) -> list[tuple[float, Found]]:
     total: dict[tuple[float, int, int], float] = {}
     worst: dict[tuple[float, int, int], Held] = {}
     for n, weight in numbers:
-        for case in view.cases(n):
+        try:
+            among = view.among(n)
+        except Infeasible:  # a round that is called off once the number of users is announced: nothing is sent
+            continue
+        for case in among.cases(n):
             key = (case.eps, case.first, case.second)
             best = -1.0
             where: Held = ()
             for others in case.others:
-                delta = view.divergence(case, others)
+                delta = among.divergence(case, others)
                 if delta > best:
                     best, where = delta, others
             total[key] = total.get(key, 0.0) + weight * max(best, 0.0)
