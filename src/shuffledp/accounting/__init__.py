@@ -11,6 +11,13 @@ from typing import TYPE_CHECKING
 from shuffledp.doors import door
 
 if TYPE_CHECKING:
+    from shuffledp.accounting.baselines.allocation_methods import (
+        ALLOCATION_METHODS,
+        AllocationProfile,
+        allocation_bounds,
+        allocation_method_epsilon,
+        allocation_noise,
+    )
     from shuffledp.accounting.baselines.central_gaussian import (
         central_gaussian_epsilon,
         central_replacement_epsilon,
@@ -217,8 +224,10 @@ else:
 
 __all__ = [
     "ACCOUNTINGS",
+    "ALLOCATION_METHODS",
     "DUMP_ACCOUNTINGS",
     "GRR",
+    "AllocationProfile",
     "Answer",
     "BinaryRandomizedResponse",
     "BlanketProfile",
@@ -251,8 +260,11 @@ __all__ = [
     "SymmetricRAPPOR",
     "WorstOf",
     "all_counts_delta",
+    "allocation_bounds",
     "allocation_delta",
     "allocation_epsilon",
+    "allocation_method_epsilon",
+    "allocation_noise",
     "amplification",
     "amplified_epsilon",
     "analytic_design",
