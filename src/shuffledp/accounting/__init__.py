@@ -12,6 +12,13 @@ from shuffledp.doors import door
 from shuffledp.numerics.numpy_parts import load_later
 
 if TYPE_CHECKING:
+    from shuffledp.accounting.baselines.allocation_methods import (
+        ALLOCATION_METHODS,
+        AllocationProfile,
+        allocation_bounds,
+        allocation_method_epsilon,
+        allocation_noise,
+    )
     from shuffledp.accounting.baselines.central_gaussian import (
         central_gaussian_epsilon,
         central_replacement_epsilon,
@@ -228,8 +235,10 @@ load_later()  # here, because SciPy comes after it
 
 __all__ = [
     "ACCOUNTINGS",
+    "ALLOCATION_METHODS",
     "DUMP_ACCOUNTINGS",
     "GRR",
+    "AllocationProfile",
     "Answer",
     "BinaryRandomizedResponse",
     "BlanketProfile",
@@ -263,8 +272,11 @@ __all__ = [
     "SymmetricRAPPOR",
     "WorstOf",
     "all_counts_delta",
+    "allocation_bounds",
     "allocation_delta",
     "allocation_epsilon",
+    "allocation_method_epsilon",
+    "allocation_noise",
     "amplification",
     "amplified_epsilon",
     "analytic_design",

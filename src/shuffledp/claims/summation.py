@@ -146,7 +146,7 @@ def _ikos(n: int, size: int) -> _Point:
 
 
 def _rappor_bits(n: int, size: int) -> _Point:
-    p = rappor_flip_probability(n, EPS, DELTA)
+    p = rappor_flip_probability(n, EPS, DELTA, calibration="optimistic")
     bits = rappor_messages(size, p) * _bits(size)
     worse = rappor_flip_probability(n, EPS, DELTA, calibration="worst_case")
     return _Point(
@@ -160,7 +160,7 @@ def _rappor_bits(n: int, size: int) -> _Point:
 
 
 def _rappor_error(n: int, size: int) -> _Point:
-    p = rappor_flip_probability(n, EPS, DELTA)
+    p = rappor_flip_probability(n, EPS, DELTA, calibration="optimistic")
     centred, plain = (
         math.sqrt(rappor_mse(n, size, p, estimator=estimator)) for estimator in ("centred", "plain")
     )

@@ -82,7 +82,7 @@ def summation_values() -> Mapping[str, str]:
         for e in (0.2, 2.0)
     }
     more = {e: sound / optimistic for e, (sound, optimistic) in flips_at.items()}
-    few = rappor_flip_probability(10_000, eps, delta)
+    few = rappor_flip_probability(10_000, eps, delta, calibration="optimistic")
     most = sizes[-1]
     designs = {
         "best": summation.best_design(most).design,

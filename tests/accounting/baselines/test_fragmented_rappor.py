@@ -33,13 +33,17 @@ from shuffledp.utility.sums import (
     ],
 )
 def test_flip_probabilities_of_the_figure(n, p, noise, worst):
-    found = rappor_flip_probability(n, 1.0, 1e-6)
+    found = rappor_flip_probability(n, 1.0, 1e-6, calibration="optimistic")
     assert_allclose(found, p, rtol=1.3e-5)
     assert_allclose(rappor_count_variance(n, found), noise, atol=6e-4)
-    assert rappor_delta(n, found, 1.0) <= 1e-6 < rappor_delta(n, found * (1 - 1e-6), 1.0)
+
+    def delta_of(p):
+        return rappor_delta(n, p, 1.0, calibration="optimistic")
+
+    assert delta_of(found) <= 1e-6 < delta_of(found * (1 - 1e-6))
     other = rappor_flip_probability(n, 1.0, 1e-6, calibration="worst_case")
     assert_allclose(rappor_count_variance(n, other), worst or 50.04, atol=0.006)
-    ratio = rappor_delta(n, found, 1.0, calibration="worst_case") / rappor_delta(n, found, 1.0)
+    ratio = rappor_delta(n, found, 1.0, calibration="worst_case") / delta_of(found)
     assert_allclose(ratio, 4.72, atol=0.02)
     if n == 10**4:
         assert_allclose(other, 4.930e-3, rtol=1e-4)

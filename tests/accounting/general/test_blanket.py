@@ -281,6 +281,12 @@ def test_budgets_that_nothing_hides_are_told_from_rounding(eps_local):
     assert alone == pytest.approx(-math.expm1(1 - eps_local) / (1 + 99 * math.exp(-eps_local)), rel=1e-6)
 
 
+def test_the_best_data_set_is_not_lost_to_an_overflow():
+    """Ten reports over three values: of one of the data sets the root is where a transform is the least float."""
+    low, high = (blanket_epsilon(GRR(4.0, 3), 10, 1e-2, side) for side in ("lower", "upper"))
+    assert low == pytest.approx(high, rel=1e-6)
+
+
 def test_more_users_and_noise_help():
     grid = [blanket_epsilon(GRR(3.0, 20), n, 1e-6) for n in (1, 10, 100, 1000, 10**4, 10**6)]
     assert all(b < a for a, b in itertools.pairwise(grid))

@@ -38,7 +38,7 @@ _REMEMBERED = 1024
 _MOST_EPS = 700.0
 
 
-def rappor_flip_probability(n: int, eps: float, delta: float, *, calibration: str = "optimistic") -> float:
+def rappor_flip_probability(n: int, eps: float, delta: float, *, calibration: str = "sound") -> float:
     """Return the smallest flip probability of fragmented RAPPOR for a budget and what is known of the other users.
 
     Parameters
@@ -104,7 +104,7 @@ def _flip_probability(n: int, eps: float, delta: float, calibration: str) -> flo
     return 1 / (1 + math.exp(logit))
 
 
-def rappor_delta(n: int, flip_probability: float, eps: float, *, calibration: str = "optimistic") -> float:
+def rappor_delta(n: int, flip_probability: float, eps: float, *, calibration: str = "sound") -> float:
     """Return the delta of fragmented RAPPOR for given other users, or a bound for all of them.
 
     Parameters

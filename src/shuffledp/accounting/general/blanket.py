@@ -51,7 +51,7 @@ if TYPE_CHECKING:
 SIDES: tuple[str, ...] = ("upper", "lower")
 
 #: Relative gap of delta in results, and while a root is approached.
-_FINE, _COARSE = 1e-5, 1e-3
+FINE, COARSE = 1e-5, 1e-3
 #: The same at the ends of the range, where only the sign counts.
 _ROUGH = 0.05
 #: Cells of a density are about 1e-3 wide: a tenth of that is enough.
@@ -197,12 +197,20 @@ class BlanketProfile(Exported):
 
 def population_delta(randomizer: Randomizer, law: Law, eps: float, side: Side) -> float:
     """Return delta as :func:`blanket_randomizer_delta`, for any law of the number of other users."""
-    return _delta(randomizer, law, min(eps, _MOST_EPS), side, _FINE)
+    return _delta(randomizer, law, min(eps, _MOST_EPS), side, FINE)
 
 
 def population_epsilon(randomizer: Randomizer, law: Law, delta: float, side: Side) -> float:
     """Return eps as :func:`blanket_epsilon`, for any law of the number of other users."""
     return _epsilon(randomizer, law, delta, side)
+
+
+def population_excess(randomizer: Randomizer, law: Law, eps: float, delta: float, gap: float) -> float:
+    """Return the log of an upper bound on delta over its target, ``gap`` relative above the reduction's value.
+
+    Far below the target only its sign is right.
+    """
+    return log_ratio(_delta(randomizer, law, min(eps, _MOST_EPS), "upper", gap, delta), delta)
 
 
 @remember(_REMEMBERED)
@@ -244,9 +252,9 @@ def _largest_root(
         return near  # no amplification
     left = list(comparisons)
     while left:
-        glances = [compared_delta(c, law, at, "lower", _COARSE, floor) for c in left]
+        glances = [compared_delta(c, law, at, "lower", COARSE, floor) for c in left]
         chosen = int(np.argmax(glances))
-        if best > 0 and glances[chosen] <= delta * (1 + _FINE):
+        if best > 0 and glances[chosen] <= delta * (1 + FINE):
             break
         followed = left.pop(chosen)
 
@@ -297,7 +305,7 @@ def search_epsilon(
         If an upper bound exceeds `delta` at every eps.
     """
     low, high = math.log(min(_LEAST, most / 2)), math.log(most)
-    coarse, rough = excess(_COARSE), excess(_ROUGH)
+    coarse, rough = excess(COARSE), excess(_ROUGH)
     if rough(low) <= 0:
         return math.exp(low) if side == "upper" else 0.0
     near = high + math.log1p(-_XTOL)
@@ -337,7 +345,7 @@ def search_epsilon(
     # What eps loses to the gap of delta is that over the slope, by the logit less where there is hardly any
     # amplification.
     left = 1.0 if sometimes_shown else max(-math.expm1(log_eps(sign * start) - high), 1e-3)
-    fine = turned(excess(min(max(_FINE, _LOSS * slope / left), 10 * _FINE)))
+    fine = turned(excess(min(max(FINE, _LOSS * slope / left), 10 * FINE)))
     return math.exp(log_eps(sign * root_below(fine, start, *ends, xtol=_XTOL, slope=slope)))
 
 
@@ -396,10 +404,10 @@ def _reduced(
     randomizer: Randomizer, law: Law, eps: float, side: Side, gap: float, cut: float, floor: float = 0.0
 ) -> float:
     comparisons = _comparisons(randomizer, side, cut)
-    if len(comparisons) == 1 or gap >= _COARSE:
+    if len(comparisons) == 1 or gap >= COARSE:
         return max(compared_delta(c, law, eps, side, gap, floor) for c in comparisons)
     # A glance at all of them, on the same side, and a close look at the largest, or what may be it.
-    glances = [compared_delta(c, law, eps, side, _COARSE, floor) for c in comparisons]
+    glances = [compared_delta(c, law, eps, side, COARSE, floor) for c in comparisons]
     if side == "lower":  # any of them is one
         return compared_delta(comparisons[int(np.argmax(glances))], law, eps, side, gap, floor)
     enough = 0.98 * max(glances)
@@ -410,7 +418,7 @@ def _reduced(
 
 
 def compared_delta(
-    comparison: Comparison, law: Law, eps: float, side: Side, gap: float = _FINE, floor: float = 0.0
+    comparison: Comparison, law: Law, eps: float, side: Side, gap: float = FINE, floor: float = 0.0
 ) -> float:
     """Return the delta that one comparison gives.
 

@@ -52,7 +52,7 @@ Direction = Literal["remove", "add", "both"]
 DIRECTIONS: tuple[str, ...] = ("remove", "add", "both")
 
 _CELLS = 300
-_MOST_EPS = 350.0
+MOST_EPS = 350.0
 #: Mass that is cut off relative to delta, the first cut, and the least one.
 _CUT, _FIRST_CUT, _LEAST_CUT = 1e-4, 1e-9, 1e-150
 
@@ -101,10 +101,10 @@ def allocation_delta(
     >>> f"{allocation_delta(0.5, 100, sigma=1.0, direction='remove'):.2e}"
     '4.42e-05'
     """
-    eps = min(check_nonnegative("eps", eps), _MOST_EPS)
+    eps = min(check_nonnegative("eps", eps), MOST_EPS)
     steps = check_count("steps", steps, 1)
-    step = _step(eps_local, sigma)
-    sides = _directions(direction)
+    step = checked_step(eps_local, sigma)
+    sides = directions(direction)
     side = _side(bound)
     return max(_delta(step, steps, eps, way, side) for way in sides)
 
@@ -144,15 +144,17 @@ def allocation_epsilon(
     """
     delta = check_open_unit("delta", delta)
     steps = check_count("steps", steps, 1)
-    step = _step(eps_local, sigma)
+    step = checked_step(eps_local, sigma)
     side = _side(bound)
-    return max(_epsilon(step, steps, delta, way, side) for way in _directions(direction))
+    return max(_epsilon(step, steps, delta, way, side) for way in directions(direction))
 
 
-_Step = tuple[str, float]
+#: ``pure`` with eps_local, or ``gaussian`` with sigma.
+Step = tuple[str, float]
 
 
-def _step(eps_local: float | None, sigma: float | None) -> _Step:
+def checked_step(eps_local: float | None, sigma: float | None) -> Step:
+    """Return the kind of a step and its parameter, if there is one of them and in its range; else raise ValueError."""
     if (eps_local is None) == (sigma is None):
         raise ValueError(
             f"Give eps_local or sigma, one of them; got eps_local={eps_local!r}, sigma={sigma!r}."
@@ -168,7 +170,8 @@ def _step(eps_local: float | None, sigma: float | None) -> _Step:
     return "gaussian", number
 
 
-def _directions(direction: str) -> tuple[str, ...]:
+def directions(direction: str) -> tuple[str, ...]:
+    """Return the directions that a name stands for."""
     check_choice("direction", direction, DIRECTIONS)
     return ("remove", "add") if direction == "both" else (direction,)
 
@@ -178,7 +181,7 @@ def _side(bound: str) -> Side:
 
 
 @remember(256)
-def _epsilon(step: _Step, steps: int, delta: float, way: str, side: Side) -> float:
+def _epsilon(step: Step, steps: int, delta: float, way: str, side: Side) -> float:
     kind, size = step
     mu = size if kind == "gaussian" else 1 / (2 * math.sinh(min(size, 50.0) / 2))
 
@@ -189,13 +192,13 @@ def _epsilon(step: _Step, steps: int, delta: float, way: str, side: Side) -> flo
 
         return at
 
-    most = size if kind == "pure" else _MOST_EPS
+    most = size if kind == "pure" else MOST_EPS
     limit = 1 / (max(mu, 1e-3) * math.sqrt(steps))
     return search_epsilon(excess, most, min(limit, 30.0), delta, side, sometimes_shown=kind == "gaussian")
 
 
 def _delta(
-    step: _Step,
+    step: Step,
     steps: int,
     eps: float,
     way: str,

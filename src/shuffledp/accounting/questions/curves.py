@@ -163,6 +163,7 @@ def curves(
     Returns
     -------
     Curves
+        Eps and divergences in nats.
 
     Raises
     ------

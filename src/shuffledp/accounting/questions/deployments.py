@@ -30,10 +30,12 @@ from typing import Any, Literal
 
 from shuffledp.accounting.errors import Infeasible
 from shuffledp.accounting.general.blanket import (
+    COARSE,
+    FINE,
     BlanketProfile,
     OwnDelta,
-    population_delta,
     population_epsilon,
+    population_excess,
 )
 from shuffledp.accounting.general.clone_pair import ClonePair
 from shuffledp.accounting.general.clones import ClonesProfile, OtherReports, clone_rate
@@ -274,10 +276,14 @@ def budget(
     found = {name: _budget(setting, eps, honest, name) for name in setting.reductions}
     best = max(found, key=lambda name: found[name])
     eps_local = found[best]
-    answers = {best: min(_epsilon(setting, eps_local, honest, best), eps_local)}
-    while answers[best] > eps:  # two roundings of one number
-        eps_local *= 1 - 2 * (_XTOL if rounds == 1 else _XTOL_ROUNDS)
-        answers = {best: _epsilon(setting, eps_local, honest, best)}
+    reached = _epsilon(setting, eps_local, honest, best)
+    for step in (2, 8):  # two roundings of one number
+        if reached > eps:
+            eps_local *= 1 - step * (_XTOL if rounds == 1 else _XTOL_ROUNDS)
+            reached = _epsilon(setting, eps_local, honest, best)
+    answers = {
+        best: min(reached, eps, rounds * eps_local)
+    }  # delta at the target itself was found to be enough
     return _answer("budget", setting, eps_local, everyone, honest, colluding, answers, found)
 
 
@@ -349,7 +355,8 @@ def smallest_batch(
         raise Infeasible(f"More than 2^53 users would be needed for eps = {eps:g}.")
     best = min(feasible, key=lambda name: feasible[name])
     everyone, honest = people(int(feasible[best]))
-    answers = {best: _epsilon(setting, eps_local, honest, best)}
+    # Delta at the target itself was found to be enough; eps at delta is that but for rounding.
+    answers = {best: min(_epsilon(setting, eps_local, honest, best), eps)}
     considered = {name: people(int(number))[0] for name, number in feasible.items()}
     return _answer("batch", setting, eps_local, everyone, honest, colluding, answers, considered)
 
@@ -542,8 +549,11 @@ def batch_profile(
     return profile, "own" if isinstance(setting.at(eps_local), OwnDelta) else best
 
 
-def _log_excess(setting: _Setting, eps_local: float, eps: float, honest: Population, name: str) -> float:
-    """At most 0 where (eps, delta) holds; increasing in eps_local and falling with users."""
+def _log_excess(
+    setting: _Setting, eps_local: float, eps: float, honest: Population, name: str, gap: float = FINE
+) -> float:
+    """At most 0 where (eps, delta) holds; increasing in eps_local and falling with users. `gap` is that of a blanket's
+    delta."""
     if setting.rounds > 1 or not isinstance(honest, (Law, MomentBounded)):
         return log_ratio(_epsilon(setting, eps_local, honest, name), eps)
     if eps >= eps_local:
@@ -552,13 +562,13 @@ def _log_excess(setting: _Setting, eps_local: float, eps: float, honest: Populat
         many = _many_clones(setting, eps_local, honest, name)
         if many is not None:
             pair = ClonePair(eps_local, _clone_reduction(name))
-            return log_ratio(population_delta(pair, many, eps, "upper"), setting.delta)
+            return population_excess(pair, many, eps, setting.delta, gap)
         value = clone_delta(honest, eps_local, eps, reduction=_clone_reduction(name))
         return log_ratio(value, setting.delta)
     found = setting.at(eps_local)
     if found is None or not isinstance(honest, Law):
         return math.inf
-    return log_ratio(population_delta(found, honest, eps, "upper"), setting.delta)
+    return population_excess(found, honest, eps, setting.delta, gap)
 
 
 def _budget(setting: _Setting, eps: float, honest: Population, name: str) -> float:
@@ -569,14 +579,20 @@ def _budget(setting: _Setting, eps: float, honest: Population, name: str) -> flo
         )
         return min(found, _MOST_EPS_LOCAL)
 
-    def excess(log_eps_local: float) -> float:
-        return _log_excess(setting, math.exp(log_eps_local), eps, honest, name)
+    def excess(gap: float) -> Callable[[float], float]:
+        return lambda log_eps_local: _log_excess(setting, math.exp(log_eps_local), eps, honest, name, gap)
 
     low, high = math.log(eps / setting.rounds), math.log(_MOST_EPS_LOCAL)
-    if low >= high or excess(high) <= 0:
+    coarse, fine = excess(COARSE), excess(FINE)
+    if low >= high or fine(high) <= 0:
         return _MOST_EPS_LOCAL
     guess = math.log(min(max(eps / setting.rounds, 1 + 0.4 * math.log1p(honest.mean * eps * eps)), 50.0))
-    return math.exp(root_below(excess, guess, low, high, xtol=_XTOL if setting.rounds == 1 else _XTOL_ROUNDS))
+    if setting.rounds > 1:
+        return math.exp(root_below(fine, guess, low, high, xtol=_XTOL_ROUNDS))
+    near = root_below(coarse, guess, low, high, xtol=1e-4)
+    rise = coarse(near) - coarse(near - 1e-3) if near - 1e-3 > low else math.nan
+    slope = 1e3 * rise if math.isfinite(rise) else None
+    return math.exp(root_below(fine, near, low, high, xtol=_XTOL, slope=slope))
 
 
 def _batch(

@@ -1,0 +1,393 @@
+r"""Published bounds for random allocation beside its own pair, and more than one step per user.
+
+The methods, by name; each for the directions "remove" and "add" alone (Feldman and Shenfeld, arXiv 2502.08202):
+
+``pair``
+    :func:`shuffledp.accounting.general.random_allocation.allocation_delta`: nothing is lost but rounding.
+``decomposition``
+    By steps that are sampled with probability 1/t, ``lambda = 1 - (1 - 1/t)^t``: ``delta_remove(eps) <=
+    delta_P(ln(1 + lambda (e^eps - 1))) / lambda``, and ``delta_add(eps) <= delta_P(-ln(1 - lambda (1 - e^-eps))) /
+    lambda'`` with ``lambda' = lambda / (lambda + e^eps (1 - lambda))``.
+``poisson``
+    If one step is (eps_step, delta_step)-private, by steps that are sampled with a larger probability: with ``gamma =
+    cosh(eps_step) sqrt(2 (1/t) ln(1/delta'))`` and ``eta = 1 / (t (1 - gamma))``: ``delta(eps) <= delta_P(t, eta; eps)
+    + t delta_step + delta'``. It needs ``gamma < 1 - 1/t``. Of delta 0.99 go to ``t delta_step`` (0 for pure steps)
+    and 0.005 to delta'.
+``renyi``
+    Gaussian steps: in the direction "remove" the Renyi divergence of integer orders, which is that of t shuffled
+    Gaussian reports; in the direction "add" ``eps_Gauss(sigma sqrt(t); delta) + (1 - 1/t) / (2 sigma^2)``.
+
+The sampled steps are composed exactly for pure steps, whose pair is that of randomized response, and by the loss
+distributions of dp_accounting for Gaussian ones.
+
+A user who takes part in k_s of t steps is bounded by k_s independent users of ``floor(t / k_s)`` steps each, composed.
+
+Conventions: eps in nats; one user is added or removed. All results are upper bounds.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, ClassVar
+
+import numpy as np
+from scipy.special import gammaln
+
+from shuffledp.accounting.errors import Infeasible
+from shuffledp.accounting.general.exports import profile_end, to_pld
+from shuffledp.accounting.general.profiles import Exported, hockey_stick, log_gaussian_delta
+from shuffledp.accounting.general.random_allocation import (
+    MOST_EPS,
+    allocation_delta,
+    allocation_epsilon,
+    checked_step,
+    directions,
+)
+from shuffledp.accounting.general.rdp import best_epsilon
+from shuffledp.accounting.shuffle_gaussian.all_users import shuffle_gaussian_rdp
+from shuffledp.numerics.checks import (
+    check_choice,
+    check_count,
+    check_nonnegative,
+    check_open_unit,
+    check_positive,
+)
+from shuffledp.numerics.magnitudes import log_ratio
+from shuffledp.numerics.remember import remember
+from shuffledp.numerics.roots import root_below
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from numpy.typing import ArrayLike, NDArray
+
+    from shuffledp.accounting.general.profiles import Kind, View
+    from shuffledp.accounting.general.random_allocation import Step
+
+ALLOCATION_METHODS: tuple[str, ...] = ("pair", "decomposition", "poisson", "renyi")
+
+#: Parts of delta for the mechanism and for the number of steps that sampling misses.
+_FOR_STEPS, _FOR_COUNT = 0.99, 0.005
+_XTOL = 1e-7
+_LEAST, _SCANNED = 1e-9, 80
+#: Losses of one user up to the end of its profile, where several steps are composed.
+_LOSSES = 128
+_ORDERS = 256
+
+
+def allocation_bounds(
+    delta: float,
+    steps: int,
+    *,
+    eps_local: float | None = None,
+    sigma: float | None = None,
+    direction: str = "both",
+) -> dict[str, float]:
+    """Return eps of random allocation by every method that says something.
+
+    Parameters
+    ----------
+    delta : float
+        In (0, 1).
+    steps, eps_local, sigma, direction
+        As in :func:`shuffledp.accounting.allocation_epsilon`.
+
+    Returns
+    -------
+    dict of str to float
+        Name of the method -> eps, nats; ``combined`` is the least in each direction, and the larger of the two. Upper
+        bounds. A method that says nothing is left out.
+
+    Notes
+    -----
+    Feldman and Shenfeld (arXiv 2502.08202); the methods are in the module's description. Adding or removing one user.
+
+    Examples
+    --------
+    >>> from shuffledp.accounting import allocation_bounds
+    >>> found = allocation_bounds(1e-6, 1000, eps_local=1.0)
+    >>> {method: round(eps, 3) for method, eps in found.items()}
+    {'pair': 0.127, 'decomposition': 0.201, 'poisson': 0.182, 'combined': 0.127}
+    """
+    delta = check_open_unit("delta", delta)
+    steps = check_count("steps", steps, 1)
+    step = checked_step(eps_local, sigma)
+    found = {
+        way: {method: _epsilon(method, step, steps, delta, way) for method in ALLOCATION_METHODS}
+        for way in directions(direction)
+    }
+    bounds = {method: max(by[method] for by in found.values()) for method in ALLOCATION_METHODS}
+    bounds["combined"] = max(min(by.values()) for by in found.values())
+    return {method: eps for method, eps in bounds.items() if math.isfinite(eps)}
+
+
+def allocation_method_epsilon(
+    method: str,
+    delta: float,
+    steps: int,
+    *,
+    eps_local: float | None = None,
+    sigma: float | None = None,
+    direction: str = "both",
+) -> float:
+    """Return eps of random allocation by one method.
+
+    Parameters
+    ----------
+    method : {"pair", "decomposition", "poisson", "renyi"}
+        See the module's description.
+    delta, steps, eps_local, sigma, direction
+        As in :func:`allocation_bounds`.
+
+    Returns
+    -------
+    float
+        Nats, an upper bound.
+
+    Raises
+    ------
+    Infeasible
+        If the method says nothing here.
+
+    Notes
+    -----
+    Feldman and Shenfeld (arXiv 2502.08202). Adding or removing one user.
+    """
+    check_choice("method", method, ALLOCATION_METHODS)
+    delta = check_open_unit("delta", delta)
+    steps = check_count("steps", steps, 1)
+    step = checked_step(eps_local, sigma)
+    eps = max(_epsilon(method, step, steps, delta, way) for way in directions(direction))
+    if math.isinf(eps):
+        raise Infeasible(f"The method {method} says nothing about {steps} steps at delta = {delta:g}.")
+    return eps
+
+
+@dataclass(frozen=True)
+class AllocationProfile(Exported):
+    """Privacy profile of a user who takes part in some of t steps, chosen uniformly.
+
+    Parameters
+    ----------
+    steps : int
+        t, >= 1.
+    eps_local, sigma : float, optional
+        As in :func:`shuffledp.accounting.allocation_delta`.
+    participations : int
+        k_s, in [1, t]. More than one: as many users of ``floor(t / k_s)`` steps each, composed.
+
+    Notes
+    -----
+    Feldman and Shenfeld (arXiv 2502.08202); the worse of adding and removing one user. An upper bound.
+    """
+
+    steps: int
+    eps_local: float | None = None
+    sigma: float | None = None
+    participations: int = 1
+    kind: ClassVar[Kind] = "upper"
+    neighbours: ClassVar[str] = "add_remove"
+    view: ClassVar[View] = "analyzer"
+    source: ClassVar[str] = "Feldman and Shenfeld, arXiv 2502.08202; evaluation derived"
+
+    def __post_init__(self) -> None:
+        steps = check_count("steps", self.steps, 1)
+        checked_step(self.eps_local, self.sigma)
+        participations = check_count("participations", self.participations, 1)
+        if participations > steps:
+            raise ValueError(f"participations must be in [1, {steps}], got {self.participations!r}.")
+        object.__setattr__(self, "steps", steps)
+        object.__setattr__(self, "participations", participations)
+
+    def delta(self, eps: ArrayLike) -> NDArray[np.float64]:
+        """Return delta for each eps (nats, >= 0), shape of `eps`."""
+        eps_ = np.asarray(eps, np.float64)
+        check_nonnegative("eps", float(np.min(eps_)))
+        if self.participations > 1:
+            losses = _losses(self, 1e-15)
+            values = [float(losses.get_delta_for_epsilon(float(e))) for e in eps_.flat]
+        else:
+            values = [self._single(float(e)) for e in eps_.flat]
+        return np.array(values).reshape(eps_.shape)
+
+    def epsilon(self, delta: float) -> float:
+        """Return the least eps, nats, rounded up, with which (eps, delta) is proven here."""
+        delta = check_open_unit("delta", delta)
+        if self.participations == 1:
+            return allocation_epsilon(delta, self.steps, eps_local=self.eps_local, sigma=self.sigma)
+        eps = float(_losses(self, 1e-4 * delta).get_epsilon_for_delta(delta))
+        pure = math.inf if self.eps_local is None else self.participations * self.eps_local
+        return min(eps, pure)
+
+    def _single(self, eps: float) -> float:
+        return allocation_delta(eps, self.steps, eps_local=self.eps_local, sigma=self.sigma)
+
+
+@remember(16)
+def _losses(profile: AllocationProfile, negligible: float) -> Any:
+    count = profile.participations
+    single = AllocationProfile(profile.steps // count, profile.eps_local, profile.sigma)
+    end = profile_end(single, negligible / count)
+    return to_pld(single, step=end / _LOSSES, negligible=negligible / count).self_compose(count)
+
+
+def allocation_noise(eps: float, delta: float, steps: int, *, participations: int = 1) -> float:
+    """Return the least noise of Gaussian steps with which random allocation is (eps, delta)-private.
+
+    Parameters
+    ----------
+    eps : float
+        Nats, > 0.
+    delta : float
+        In (0, 1).
+    steps, participations : int
+        As in :class:`AllocationProfile`.
+
+    Returns
+    -------
+    float
+        Standard deviation per unit of sensitivity, in [0.1, 1e6], rounded up by at most 1e-4 relative: an upper bound
+        on what is needed.
+
+    Raises
+    ------
+    Infeasible
+        If more than 1e6 would be needed.
+
+    Notes
+    -----
+    The inverse of :meth:`AllocationProfile.epsilon`; Feldman and Shenfeld (arXiv 2502.08202). Adding or removing one
+    user.
+    """
+    eps = check_positive("eps", eps)
+
+    def excess(minus_log_sigma: float) -> float:
+        sigma = min(max(math.exp(-minus_log_sigma), 0.1), 1e6)
+        try:
+            found = AllocationProfile(steps, sigma=sigma, participations=participations).epsilon(delta)
+        except Infeasible:  # at no eps that is searched
+            return math.inf
+        return log_ratio(found, eps)
+
+    low, high = -math.log(1e6), -math.log(0.1)
+    if excess(high) <= 0:
+        return 0.1
+    if excess(low) > 0:
+        raise Infeasible(f"A standard deviation above 1e6 would be needed for eps = {eps:g}.")
+    guess = math.log(eps * math.sqrt(steps / participations) / (5 * participations))
+    return math.exp(-root_below(excess, min(max(guess, -3.0), 1.0), low, high, xtol=1e-4))
+
+
+# -- one method, one direction
+# -----------------------------------------------------------------------------------------
+
+
+def _epsilon(method: str, step: Step, steps: int, delta: float, way: str) -> float:
+    """``inf`` where the method says nothing."""
+    kind, size = step
+    if method == "pair":
+        eps_local, sigma = (size, None) if kind == "pure" else (None, size)
+        return allocation_epsilon(delta, steps, eps_local=eps_local, sigma=sigma, direction=way)
+    if method == "renyi":
+        return math.inf if kind == "pure" else _renyi(size, steps, delta, way)
+    delta_of = _decomposition(step, steps, way) if method == "decomposition" else _poisson(step, steps, delta)
+    if delta_of is None:
+        return math.inf
+    most = size if kind == "pure" else MOST_EPS
+    return _least_eps(delta_of, delta, most, pure=kind == "pure")
+
+
+def _least_eps(delta_of: Callable[[float], float], delta: float, most: float, *, pure: bool) -> float:
+    """The least eps at which delta is enough: the first one, as some bounds rise again for large eps."""
+
+    def excess(minus_log_eps: float) -> float:
+        return log_ratio(delta_of(math.exp(-minus_log_eps)), delta)
+
+    grid = np.linspace(math.log(_LEAST), math.log(most), _SCANNED)
+    enough = next((i for i, log_eps in enumerate(grid) if excess(-float(log_eps)) <= 0), None)
+    if enough is None:
+        return most if pure else math.inf  # a step alone is private with its own budget
+    if enough == 0:
+        return _LEAST
+    low, high = -float(grid[enough]), -float(grid[enough - 1])
+    return math.exp(-root_below(excess, 0.5 * (low + high), low, high, xtol=_XTOL))
+
+
+def _renyi(sigma: float, steps: int, delta: float, way: str) -> float:
+    if way == "add":
+        alone = _least_eps(
+            lambda eps: math.exp(log_gaussian_delta(1 / (sigma * math.sqrt(steps)), eps)),
+            delta,
+            MOST_EPS,
+            pure=False,
+        )
+        return alone + (1 - 1 / steps) / (2 * sigma**2)
+    orders = np.arange(2, _ORDERS + 1)
+    return best_epsilon(orders, shuffle_gaussian_rdp(orders, steps, sigma), delta)[0]
+
+
+def _decomposition(step: Step, steps: int, way: str) -> Callable[[float], float]:
+    part = -math.expm1(steps * math.log1p(-1 / steps)) if steps > 1 else 1.0
+    sampled = _sampled(step, steps, 1 / steps)
+
+    def remove(eps: float) -> float:
+        return sampled("remove", math.log1p(part * math.expm1(eps))) / part
+
+    def add(eps: float) -> float:
+        share = part / (part + math.exp(eps) * (1 - part))
+        return sampled("add", -math.log1p(part * math.expm1(-eps))) / share
+
+    return remove if way == "remove" else add
+
+
+def _poisson(step: Step, steps: int, delta: float) -> Callable[[float], float] | None:
+    kind, size = step
+    for_steps = 0.0 if kind == "pure" else _FOR_STEPS * delta
+    eps_step = size
+    if kind == "gaussian":
+        lost = for_steps / steps
+        eps_step = _least_eps(
+            lambda eps: math.exp(log_gaussian_delta(1 / size, eps)), lost, MOST_EPS, pure=False
+        )
+    if eps_step > 100:
+        return None
+    gamma = math.cosh(eps_step) * math.sqrt(2 / steps * -math.log(_FOR_COUNT * delta))
+    if gamma >= 1 - 1 / steps:
+        return None
+    sampled = _sampled(step, steps, 1 / (steps * (1 - gamma)))
+    return lambda eps: max(sampled("remove", eps), sampled("add", eps)) + for_steps + _FOR_COUNT * delta
+
+
+@remember(32)
+def _sampled(step: Step, steps: int, rate: float) -> Callable[[str, float], float]:
+    """Delta of steps each of which a user takes part in with probability `rate`."""
+    kind, size = step
+    if kind == "pure":
+        absent = 1 / (1 + math.exp(size))
+        mixed = absent + rate * math.tanh(size / 2)
+        log_mixed, log_absent = _log_binomial(steps, mixed), _log_binomial(steps, absent)
+
+        def of_counts(way: str, eps: float) -> float:
+            first, second = (log_mixed, log_absent) if way == "remove" else (log_absent, log_mixed)
+            return min(float(hockey_stick(first, second, eps)), 1.0)
+
+        return of_counts
+    from dp_accounting.pld import privacy_loss_distribution  # takes seconds, needed for this alone
+
+    losses = privacy_loss_distribution.from_gaussian_mechanism(
+        size, sampling_prob=rate, value_discretization_interval=_interval(size)
+    ).self_compose(steps)
+    # Both directions are public only as the worse of them.
+    by_way = {"remove": losses._pmf_remove, "add": losses._pmf_add}
+    return lambda way, eps: min(float(by_way[way].get_delta_for_epsilon(eps)), 1.0)
+
+
+def _interval(sigma: float) -> float:
+    return 1e-4 if sigma >= 0.5 else 1e-3
+
+
+def _log_binomial(trials: int, rate: float) -> NDArray[np.float64]:
+    j = np.arange(trials + 1)
+    log_choose = gammaln(trials + 1) - gammaln(j + 1) - gammaln(trials - j + 1)
+    return np.asarray(log_choose + j * math.log(rate) + (trials - j) * math.log1p(-rate), np.float64)
