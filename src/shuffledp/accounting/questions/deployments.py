@@ -36,7 +36,7 @@ from shuffledp.accounting.general.blanket import (
     population_epsilon,
 )
 from shuffledp.accounting.general.clones import ClonesProfile, OtherReports
-from shuffledp.accounting.general.exports import profile_end, to_pld
+from shuffledp.accounting.general.composition import composed_epsilon
 from shuffledp.accounting.general.profiles import PrivacyProfile
 from shuffledp.accounting.general.randomizers import GRR, Randomizer
 from shuffledp.accounting.questions.families import Family
@@ -53,8 +53,6 @@ ARRIVALS: tuple[str, ...] = ("fixed", "poisson", "binomial")
 
 #: Names of reductions to clones in answers.
 _CLONES = {"clones": "clones", "randomized_response": "stronger_clones"}
-#: Losses up to the end of a profile, when rounds are composed.
-_LOSSES = 128
 _MOST_EPS_LOCAL = 100.0
 #: Relative tolerance of budgets; and of them where rounds are composed.
 _XTOL, _XTOL_ROUNDS = 1e-7, 1e-4
@@ -473,10 +471,7 @@ def _composed(setting: _Setting, eps_local: float, honest: Population, name: str
         return math.inf
     else:
         profile = BlanketProfile(found, honest)
-    negligible = 1e-4 * setting.delta / setting.rounds
-    step = profile_end(profile, negligible) / _LOSSES
-    loss = to_pld(profile, step=step, negligible=negligible)
-    eps = float(loss.self_compose(setting.rounds).get_epsilon_for_delta(setting.delta))
+    eps = composed_epsilon([profile], setting.delta, rounds=[setting.rounds])
     return min(eps, setting.rounds * eps_local)
 
 
