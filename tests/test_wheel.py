@@ -16,7 +16,7 @@ import pytest
 ROOT = Path(__file__).resolve().parents[1]
 BASE = {"click", "numpy", "scipy"}
 #: Public functions that hand numbers to dp-accounting: their examples need the extra.
-CENTRAL = {"accounting.central_replacement_epsilon", "accounting.to_pld"}
+CENTRAL = {f"accounting.{name}" for name in ("central_replacement_epsilon", "composed_epsilon", "to_pld")}
 ACCOUNT = ("account", "--eps-local", "4", "--users", "1000000", "--delta", "1e-6")
 #: Of the variables of this process, what programs and packages need; no path of the checkout's packages.
 ENVIRONMENT = {
@@ -145,7 +145,8 @@ def test_the_conformance_checks_run(report):
 @pytest.mark.parametrize(
     ("call", "extra"),
     [
-        *((name, "central") for name in ("to_pld", "rounds", "gaussian", "replacement")),
+        *((name, "central") for name in ("to_pld", "rounds", "composed", "gaussian", "replacement")),
+        ("to_opendp", "opendp"),
         ("datasets", "pipeline"),
     ],
 )

@@ -42,6 +42,7 @@ SHOWN = (
     "checkin_epsilon",
     "checkin_shuffle_gaussian_rdp",
     "clone_delta",
+    "composed_epsilon",
     "dummy_count",
     "dummy_delta",
     "dummy_epsilon",

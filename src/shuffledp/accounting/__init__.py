@@ -77,6 +77,7 @@ if TYPE_CHECKING:
         blanket_randomizer_delta,
     )
     from shuffledp.accounting.general.clones import ClonesProfile, OtherReports, clone_rate
+    from shuffledp.accounting.general.composition import composed_epsilon
     from shuffledp.accounting.general.exports import (
         GaussianFit,
         gaussian_fit,
@@ -90,8 +91,10 @@ if TYPE_CHECKING:
         grr_blanket_delta,
         grr_blanket_epsilon,
     )
+    from shuffledp.accounting.general.opendp_export import to_opendp
     from shuffledp.accounting.general.profiles import (
         CountPair,
+        GaussianProfile,
         PrivacyProfile,
         WorstOf,
         hockey_stick,
@@ -115,6 +118,7 @@ if TYPE_CHECKING:
         gaussian_rdp,
         rdp_to_epsilon,
     )
+    from shuffledp.accounting.general.renyi_curve import RenyiCurve, to_renyi
     from shuffledp.accounting.general.variation_ratio import variation_ratio_delta, variation_ratio_epsilon
     from shuffledp.accounting.questions.curves import Curves, curves
     from shuffledp.accounting.questions.deployed import (
@@ -252,6 +256,7 @@ __all__ = [
     "DummyPlan",
     "FiniteRandomizer",
     "GaussianFit",
+    "GaussianProfile",
     "GaussianRandomizer",
     "HashedReport",
     "Infeasible",
@@ -262,6 +267,7 @@ __all__ = [
     "PolyaPlan",
     "PrivacyProfile",
     "Randomizer",
+    "RenyiCurve",
     "SegmentedPlan",
     "SegmentedProfile",
     "SeparatePlan",
@@ -313,6 +319,7 @@ __all__ = [
     "clones_apply",
     "closed_form_clones_epsilon",
     "compose_rdp",
+    "composed_epsilon",
     "correlated_noise",
     "correlated_noise_delta",
     "counter_delta",
@@ -416,7 +423,9 @@ __all__ = [
     "subsampled_rdp",
     "subsampled_shuffle_gaussian_epsilon",
     "subsampled_shuffle_gaussian_rdp",
+    "to_opendp",
     "to_pld",
+    "to_renyi",
     "trade_off",
     "true_positive_rate",
     "truncation_miss_rate",

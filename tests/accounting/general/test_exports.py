@@ -18,6 +18,7 @@ from shuffledp.accounting import (
     amplified_epsilon,
     blanket_epsilon,
     gaussian_fit,
+    hockey_stick,
     log_gaussian_delta,
     renyi_from_profile,
     to_pld,
@@ -95,6 +96,16 @@ def test_a_pair_is_its_losses():
     assert loss.get_delta_for_epsilon(eps) == pytest.approx(truth, rel=1e-9)
 
 
+def test_a_pair_whose_directions_differ_is_bounded_in_both():
+    """Neither direction alone; each of three rounds counts as the worse of the two."""
+    p, q = np.array([0.7, 0.2, 0.1]), np.array([0.6, 0.15, 0.25])
+    loss = CountPair(np.log(p), np.log(q)).to_pld(step=1e-2).self_compose(3)
+    many = [np.log(np.einsum("i,j,k->ijk", law, law, law).ravel()) for law in (p, q)]
+    for eps in (0.0, 0.3, 1.0, 2.0):
+        for first, second in (many, many[::-1]):
+            assert hockey_stick(first, second, eps) <= loss.get_delta_for_epsilon(eps) + 1e-12
+
+
 def test_profiles_compose_with_each_other():
     mixed = (
         BlanketProfile(GRR(3.0, 50), Poisson(5_000.0))
@@ -147,6 +158,26 @@ def test_renyi_divergence_of_known_mechanisms():
         assert renyi_from_profile(binary(1.0), [order])[0] == pytest.approx(truth, rel=2e-3)
     with pytest.raises(ValueError, match="orders must be finite numbers above 1"):
         renyi_from_profile(Gaussian(1.0), [1.0])
+
+
+@pytest.mark.parametrize("mu", [0.01, 0.5, 3.0])
+def test_renyi_divergence_of_large_orders_is_never_below_that_of_the_mechanism(mu):
+    """In plain numbers the integrand overflows; what was lost of it made the divergence too small."""
+    orders = 1 + np.geomspace(0.01, 100.0, 60) / mu
+    found, truth = renyi_from_profile(Gaussian(mu), orders), orders * mu**2 / 2
+    assert np.all(found >= truth)
+    known = orders * mu < 28
+    assert_allclose(found[known], truth[known], rtol=5e-3)
+    assert np.all(np.isinf(found[orders * mu > 36]))  # delta is below every float there
+
+
+def test_renyi_divergence_of_a_batch_grows_with_the_order():
+    orders = 1 + np.geomspace(0.01, 1e5, 40)
+    found = renyi_from_profile(clones(10**4, 1.0), orders)
+    assert np.all(found[1:] >= found[:-1])
+    assert np.isfinite(found[orders < 100]).all()
+    p = 1 / (1 + math.exp(-1.0))
+    assert renyi_from_profile(binary(1.0), [1e5])[0] == pytest.approx(1 + math.log(p) / (1e5 - 1), rel=2e-2)
 
 
 def test_without_an_end_there_is_no_divergence():

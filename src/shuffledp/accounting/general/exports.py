@@ -40,6 +40,12 @@ _POINTS = 240
 _MOST_EPS = 300.0
 #: Where the Renyi divergence ends: beyond it a delta is not told from 0.
 _VANISHED = 1e-280
+#: Share of the last cell in an integral of which the rest is not negligible.
+_LOG_SHARE = math.log(1e-6)
+#: Of Gauss and Legendre, on [0, 1].
+_NODES, _WEIGHTS = (
+    0.5 * (x + shift) for x, shift in zip(np.polynomial.legendre.leggauss(10), (1.0, 0.0), strict=True)
+)
 
 
 def profile_end(profile: PrivacyProfile, negligible: float) -> float:
@@ -155,7 +161,7 @@ def renyi_from_profile(profile: PrivacyProfile, orders: ArrayLike) -> NDArray[np
     -------
     (k,) ndarray
         Nats. An upper bound if the profile is one, by chords between 481 points up to where delta is 1e-280; below
-        that it is not counted.
+        that it is not counted, and orders at which that could matter have ``inf``.
 
     Raises
     ------
@@ -176,34 +182,48 @@ def renyi_from_profile(profile: PrivacyProfile, orders: ArrayLike) -> NDArray[np
         raise Infeasible(
             f"delta is {delta[-1]:.3g} at eps = {eps[-1]:.3g}; no order has a finite divergence."
         )
+    goes_on = bool(delta[-1] > 0)
     delta[-1] = 0.0
-    return np.array([_renyi(float(order), eps, delta) for order in orders_])
+    return np.array([_renyi(float(order), eps, delta, goes_on) for order in orders_])
 
 
-def _renyi(order: float, eps: NDArray[np.float64], delta: NDArray[np.float64]) -> float:
-    """The integral with delta replaced by its chords in e^eps: exponentials in every cell."""
+def _renyi(order: float, eps: NDArray[np.float64], delta: NDArray[np.float64], goes_on: bool) -> float:
+    """The integral with delta replaced by its chords in e^eps, in logs: of large orders it overflows.
+
+    On a cell from a to b of width w the chord is ``(d_a (e^w - e^t) + d_b (e^t - 1)) / (e^w - 1)`` at a + t, and both
+    weights lead to two integrals of positive functions. Where delta `goes_on` behind the last cell and that one has a
+    share of the integral, there is more of it behind.
+    """
     a, b = eps[:-1], eps[1:]
-    slope = (delta[1:] - delta[:-1]) / (np.exp(b) - np.exp(a))  # <= 0
-    constant = delta[:-1] - slope * np.exp(
-        a
-    )  # of e^0; delta = constant + slope e^eps, both terms large: combine
-    total = []
-    for power in (order - 1, -order):
-        first, second = _exponential(power, a, b), _exponential(power + 1, a, b)
-        total.append(constant * first + slope * second)
-    cells = np.maximum(total[0] + total[1], 0.0)
-    keep = cells > 0
-    if not np.any(keep):
+    width = b - a
+    log_falling, log_between = _chord_integrals(order - 1, width)
+    with np.errstate(divide="ignore"):  # delta may be 0
+        log_a, log_b = np.log(delta[:-1]), np.log(delta[1:])
+    up = (order - 1) * b + np.logaddexp(log_a + log_falling, log_b + log_between)
+    down = -order * a + np.logaddexp(log_a + log_between, log_b - width + log_falling)
+    cells = np.logaddexp(up, down) - np.log(-np.expm1(-width))
+    if np.max(cells) == -math.inf:
         return 0.0
-    log_excess = math.log(order * (order - 1)) + float(log_sum(np.log(cells[keep])[:, None])[0])
-    return float(np.logaddexp(0.0, log_excess)) / (order - 1)
+    total = float(log_sum(cells[:, None])[0])
+    if goes_on and cells[-1] - total > _LOG_SHARE:
+        return math.inf
+    return float(np.logaddexp(0.0, math.log(order * (order - 1)) + total)) / (order - 1)
 
 
-def _exponential(power: float, a: NDArray[np.float64], b: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Integrals of ``e^(power x)`` from a to b."""
-    if power == 0:
-        return b - a
-    return np.asarray(np.exp(power * a) * np.expm1(power * (b - a)) / power)
+def _chord_integrals(
+    power: float, width: NDArray[np.float64]
+) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """Logs of the integrals from 0 to width of ``e^(-power s)`` times ``1 - e^-s``, and times ``e^-s - e^-width``."""
+    many = power * width > 1  # there the closed forms do not cancel
+    first, last = -np.expm1(-power * width) / power, -np.expm1(-(power + 1) * width) / (power + 1)
+    s = width[:, None] * _NODES
+    weight = _WEIGHTS * np.exp(-power * np.where(many[:, None], 0.0, s))
+    short = width * np.sum(weight * -np.expm1(-s), axis=1)
+    long = width * np.sum(weight * np.exp(-s) * -np.expm1(s - width[:, None]), axis=1)
+    return (
+        np.log(np.where(many, first - last, short)),
+        np.log(np.where(many, last - np.exp(-width) * first, long)),
+    )
 
 
 def trade_off(profile: PrivacyProfile, false_positive_rates: ArrayLike) -> NDArray[np.float64]:

@@ -9,14 +9,17 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, Literal, Protocol
+from typing import TYPE_CHECKING, Any, ClassVar, Literal, Protocol
 
 import numpy as np
 from scipy.special import log_ndtr
 
 from shuffledp.doors import behind
+from shuffledp.numerics.checks import check_choice, check_nonnegative, check_positive
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from numpy.typing import ArrayLike, NDArray
 
 Kind = Literal["exact", "upper", "lower", "approximate"]
@@ -47,12 +50,23 @@ class PrivacyProfile(Protocol):
 
 
 class Exported:
-    """What profiles have in common: a way out to other libraries."""
+    """What profiles have in common: ways out to other libraries."""
+
+    # Through the door, by name: no job that only needs a profile is rerun when its way out changes.
 
     def to_pld(self: PrivacyProfile, *, step: float = 1e-3, negligible: float = 1e-15) -> Any:
         """Return the profile as a loss distribution; see :func:`shuffledp.accounting.general.exports.to_pld`."""
-        # Through the door, by name: no job that only needs a profile is rerun when its way out changes.
         return behind("shuffledp.accounting", "to_pld")(self, step=step, negligible=negligible)
+
+    def to_opendp(
+        self: PrivacyProfile, function: Callable[[Any], Any] | None = None, *, domain: Any = None
+    ) -> Any:
+        """Return a measurement; see :func:`shuffledp.accounting.general.opendp_export.to_opendp`."""
+        return behind("shuffledp.accounting", "to_opendp")(self, function, domain=domain)
+
+    def to_renyi(self: PrivacyProfile, orders: ArrayLike | None = None) -> Any:
+        """Return the Renyi divergences; see :func:`shuffledp.accounting.general.renyi_curve.to_renyi`."""
+        return behind("shuffledp.accounting", "to_renyi")(self, orders)
 
 
 def hockey_stick(log_p: ArrayLike, log_q: ArrayLike, eps: ArrayLike) -> NDArray[np.float64]:
@@ -222,3 +236,49 @@ def log_gaussian_delta(mu: float, eps: float) -> float:
     first = float(log_ndtr(mu / 2 - eps / mu))
     gap = eps + float(log_ndtr(-mu / 2 - eps / mu)) - first
     return first + math.log(-math.expm1(gap)) if gap < 0 else -math.inf
+
+
+@dataclass(frozen=True)
+class GaussianProfile(Exported):
+    """Privacy profile of a query that a trusted server answers with Gaussian noise: mu-Gaussian privacy.
+
+    Parameters
+    ----------
+    mu : float
+        Sensitivity of the query over the standard deviation of its noise, > 0. The sensitivity is that under
+        `neighbours`: a sum of vectors of norm at most C moves by up to 2 C when one of them is replaced.
+    neighbours : str
+        Neighboring relation, ``replace_one`` or ``add_remove``.
+
+    Raises
+    ------
+    ValueError
+        If there is no such relation.
+
+    Notes
+    -----
+    Exact up to rounding. Balle and Wang (2018), Theorem 8; both directions agree.
+
+    Examples
+    --------
+    >>> from shuffledp.accounting import GaussianProfile
+    >>> GaussianProfile(0.5).delta([0.0, 1.0]).round(5).tolist()
+    [0.19741, 0.00683]
+    """
+
+    mu: float
+    neighbours: str = "replace_one"
+    kind: ClassVar[Kind] = "exact"
+    view: ClassVar[View] = "analyzer"
+    source: ClassVar[str] = "Balle and Wang 2018, Theorem 8"
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "mu", check_positive("mu", self.mu))
+        check_choice("neighbours", self.neighbours, ("replace_one", "add_remove"))
+
+    def delta(self, eps: ArrayLike) -> NDArray[np.float64]:
+        """Return delta for each eps (nats, >= 0), shape of `eps`."""
+        eps_ = np.asarray(eps, np.float64)
+        check_nonnegative("eps", float(np.min(eps_)))
+        values = [math.exp(log_gaussian_delta(self.mu, float(e))) for e in eps_.flat]
+        return np.array(values).reshape(eps_.shape)

@@ -39,7 +39,7 @@ from shuffledp.accounting.general.blanket import (
 )
 from shuffledp.accounting.general.clone_pair import ClonePair
 from shuffledp.accounting.general.clones import ClonesProfile, OtherReports, clone_rate
-from shuffledp.accounting.general.exports import profile_end, to_pld
+from shuffledp.accounting.general.composition import composed_epsilon
 from shuffledp.accounting.general.profiles import PrivacyProfile
 from shuffledp.accounting.general.randomizers import GRR, Randomizer
 from shuffledp.accounting.questions.families import Family
@@ -58,8 +58,6 @@ ARRIVALS: tuple[str, ...] = ("fixed", "poisson", "binomial")
 _CLONES = {"clones": "clones", "randomized_response": "stronger_clones"}
 #: From so many clones on, those that are shown for comparison are not summed over their number.
 _MANY_CLONES = 1e6
-#: Losses up to the end of a profile, when rounds are composed.
-_LOSSES = 128
 _MOST_EPS_LOCAL = 100.0
 #: Of more rounds the loss distribution does not fit into memory.
 MOST_ROUNDS = 10**6
@@ -501,10 +499,7 @@ def _composed(setting: _Setting, eps_local: float, honest: Population, name: str
     profile = _profile(setting, eps_local, honest, name)
     if profile is None:
         return math.inf
-    negligible = 1e-4 * setting.delta / setting.rounds
-    step = profile_end(profile, negligible) / _LOSSES
-    loss = to_pld(profile, step=step, negligible=negligible)
-    eps = float(loss.self_compose(setting.rounds).get_epsilon_for_delta(setting.delta))
+    eps = composed_epsilon([profile], setting.delta, rounds=[setting.rounds])
     return min(eps, setting.rounds * eps_local)
 
 

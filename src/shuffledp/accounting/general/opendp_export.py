@@ -1,0 +1,130 @@
+"""A privacy profile as a measurement of the library OpenDP, of which it is an optional extra."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
+
+from shuffledp.extras import needed
+from shuffledp.numerics.checks import check_count
+
+if TYPE_CHECKING:
+    from shuffledp.accounting.general.profiles import PrivacyProfile
+
+
+def group_delta(profile: PrivacyProfile, eps: float, users: int) -> float:
+    """Return a delta for data sets that differ in the inputs of several users.
+
+    Parameters
+    ----------
+    profile : PrivacyProfile
+        For one user.
+    eps : float
+        Nats, >= 0.
+    users : int
+        How many differ, >= 0.
+
+    Returns
+    -------
+    float
+        In [0, 1]; for one user that of the profile, for none 0. An upper bound if the profile is one. A delta of 0
+        counts as 1e-300 before it is multiplied.
+
+    Notes
+    -----
+    Group privacy: with e = eps / users, ``delta(e) (1 + e^e + .. + e^((users - 1) e))``. Dwork and Roth (2014), by
+    induction over the users.
+    """
+    if users == 0:
+        return 0.0
+    each = eps / users
+    delta = float(profile.delta(each))
+    if users == 1:
+        return delta
+    delta = max(delta, 1e-300)  # what is 0 may have been smaller than a float, and is multiplied
+    log_times = math.log(users)
+    if each > 0:
+        log_times = eps - each + math.log(math.expm1(-eps) / math.expm1(-each))
+    return math.exp(min(log_times + math.log(delta), 0.0))
+
+
+def _not_given(_: Any) -> Any:
+    raise ValueError("This measurement is for accounting: to_opendp was not given a function that releases.")
+
+
+def to_opendp(
+    profile: PrivacyProfile, function: Callable[[Any], Any] | None = None, *, domain: Any = None
+) -> Any:
+    """Return the profile as a measurement of the library OpenDP.
+
+    Parameters
+    ----------
+    profile : PrivacyProfile
+        Its kind must be ``exact`` or ``upper``: a measurement is a claim.
+    function : callable, optional
+        What the measurement releases about a data set. That it has this profile is for you to vouch for. Without it
+        the measurement is for accounting alone, and refuses data.
+    domain : opendp.mod.Domain, optional
+        Of the data sets; if not given, every Python object.
+
+    Returns
+    -------
+    opendp.mod.Measurement
+        With the output measure ``smoothed_max_divergence``: ``map(users)`` is the profile for data sets that differ
+        in the inputs of so many users, an upper bound if the profile is one. Its input metric is
+        ``change_one_distance`` for the relation ``replace_one``, ``symmetric_distance`` for ``add_remove``.
+        ``make_fix_delta`` makes it (eps, delta), in nats, and OpenDP composes that by adding both; :func:`to_pld`
+        composes better.
+
+    Raises
+    ------
+    ValueError
+        If the profile is no upper bound, or for another neighboring relation.
+    MissingExtra
+        If OpenDP is not installed; the extra ``opendp`` brings it.
+    opendp.mod.OpenDPException
+        If its features ``contrib`` and ``honest-but-curious`` are not enabled, by which you accept that the claim
+        comes from outside of OpenDP.
+
+    Notes
+    -----
+    The profile at one user; :func:`group_delta` at several: group privacy, Dwork and Roth (2014). OpenDP asks for the
+    delta of many eps to find the eps of a delta, so that this costs some sixty values of the profile.
+
+    Examples
+    --------
+    With OpenDP 0.16, and its features enabled by ``dp.enable_features("contrib", "honest-but-curious")``::
+
+        profile = ClonesProfile(OtherReports(Fixed(9_999)), 1.0)
+        profile.to_opendp().map(1).epsilon(delta=1e-6)  # 0.0530
+    """
+    if profile.kind not in ("exact", "upper"):
+        raise ValueError(
+            f"A measurement needs a profile that is exact or an upper bound, got {profile.kind!r}."
+        )
+    metrics = {"replace_one": "change_one_distance", "add_remove": "symmetric_distance"}
+    if profile.neighbours not in metrics:
+        raise ValueError(f"neighbours must be one of {', '.join(metrics)}; got {profile.neighbours!r}.")
+    with needed():
+        import opendp.domains
+        import opendp.measurements
+        import opendp.measures
+        import opendp.metrics
+
+    def loss(users: int) -> Any:
+        number = check_count("users", users)
+
+        def curve(eps: float) -> float:
+            return group_delta(profile, eps, number)
+
+        # The pointer that it holds: OpenDP 0.16 does not take the object itself from a Python function.
+        return opendp.measures.new_privacy_profile(curve).curve
+
+    return opendp.measurements.make_user_measurement(
+        domain if domain is not None else opendp.domains.user_domain("data set", lambda _: True),
+        getattr(opendp.metrics, metrics[profile.neighbours])(),
+        opendp.measures.smoothed_max_divergence(),
+        function or _not_given,
+        loss,
+    )

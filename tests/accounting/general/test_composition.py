@@ -1,0 +1,140 @@
+"""Composition of shuffled batches and central queries: what dp_accounting and brute force say about the same."""
+
+import itertools
+import math
+
+import numpy as np
+import pytest
+from dp_accounting.pld import privacy_loss_distribution
+
+from shuffledp.accounting import (
+    GRR,
+    BlanketProfile,
+    ClonesProfile,
+    CountPair,
+    GaussianProfile,
+    Infeasible,
+    OtherReports,
+    amplification,
+    blanket_epsilon,
+    composed_epsilon,
+    hockey_stick,
+    log_gaussian_delta,
+)
+from shuffledp.accounting.general import composition
+from shuffledp.numerics.roots import root_below
+from shuffledp.populations import Fixed
+
+
+def clones(users, eps_local):
+    return ClonesProfile(OtherReports(Fixed(users - 1)), eps_local)
+
+
+def gaussian_epsilon(mu, delta):
+    return -root_below(lambda x: log_gaussian_delta(mu, -x) - math.log(delta), 0.0, -100.0, 0.0, xtol=1e-10)
+
+
+@pytest.mark.parametrize(("users", "eps_local", "sixteen"), [(10**4, 1.0, 0.23391), (10**6, 4.0, 0.21763)])
+def test_reference_values(users, eps_local, sixteen):
+    found = composed_epsilon([clones(users, eps_local)], 1e-6, rounds=[16])
+    assert found == pytest.approx(sixteen, rel=5e-4)
+    assert found == pytest.approx(composed_epsilon([clones(users, eps_local)] * 16, 1e-6), rel=1e-9)
+
+
+def test_gaussian_queries_compose_to_one():
+    for mus, delta in (([0.3, 0.4], 1e-6), ([1.0, 0.02], 1e-9), ([2.0], 1e-4)):
+        exact = gaussian_epsilon(math.hypot(*mus), delta)
+        found = composed_epsilon([GaussianProfile(mu) for mu in mus], delta)
+        assert exact * (1 - 1e-9) <= found < exact * (1 + 2e-3)
+    nine = composed_epsilon([GaussianProfile(0.5)], 1e-10, rounds=[9])
+    assert gaussian_epsilon(1.5, 1e-10) <= nine < gaussian_epsilon(1.5, 1e-10) * (1 + 2e-3)
+
+
+def test_rounds_and_a_query_of_the_other_library():
+    """As whoever knows dp_accounting does it by hand, on a finer grid."""
+    batch, sigma, delta = clones(10**4, 1.0), 10.0, 1e-6
+    step = 2e-4
+    query = privacy_loss_distribution.from_gaussian_mechanism(sigma, value_discretization_interval=step)
+    by_hand = batch.to_pld(step=step).self_compose(16).compose(query).get_epsilon_for_delta(delta)
+    found = composed_epsilon([batch, GaussianProfile(1 / sigma)], delta, rounds=[16, 1])
+    assert found == pytest.approx(by_hand, rel=2e-3)
+    assert composed_epsilon([batch, query], delta, rounds=[16, 1], step=step) == pytest.approx(
+        by_hand, rel=1e-4
+    )
+    assert found > composed_epsilon([batch], delta, rounds=[16])
+
+
+def exact_composition(pairs, eps):
+    """Delta of the product of pairs, by all tuples of outcomes, the worse direction."""
+    log_p = [sum(t) for t in itertools.product(*(pair.log_p for pair in pairs))]
+    log_q = [sum(t) for t in itertools.product(*(pair.log_q for pair in pairs))]
+    return max(float(hockey_stick(log_p, log_q, eps)), float(hockey_stick(log_q, log_p, eps)))
+
+
+def test_pairs_whose_directions_differ_are_bounded_in_both():
+    """Different rounds, each with another worse direction: never below brute force, and near it."""
+    one = CountPair(np.log([0.70, 0.20, 0.10]), np.log([0.60, 0.15, 0.25]))
+    two = CountPair(np.log([0.05, 0.55, 0.40]), np.log([0.20, 0.45, 0.35]))
+    delta = 0.02
+    for pairs in ([one, one], [one, two], [one, two, two]):
+        found = composed_epsilon(pairs, delta)
+        assert exact_composition(pairs, found) <= delta
+        loose = 1.6 if len(pairs) == 3 else 1.4  # a profile has the worse direction only
+        exact = root_below(lambda x, p=pairs: delta - exact_composition(p, x), 0.5, 0.0, 9.0, xtol=1e-9)
+        assert exact <= found + 1e-9 < loose * exact
+
+
+def test_different_batches_lie_between_their_own_rounds():
+    small, large = clones(10**3, 1.0), clones(10**5, 1.0)
+    both = composed_epsilon([small, large], 1e-6)
+    assert composed_epsilon([small], 1e-6) < both < composed_epsilon([small], 1e-6, rounds=[2])
+    blanket = BlanketProfile(GRR(2.0, 10), Fixed(999))
+    assert composed_epsilon([blanket, large], 1e-6, step=0.02) > blanket_epsilon(
+        blanket.randomizer, 1_000, 1e-6
+    )
+
+
+def test_profiles_of_very_different_size_share_a_grid():
+    found = composed_epsilon([GaussianProfile(1e-5), GaussianProfile(3.0)], 1e-6)
+    exact = gaussian_epsilon(3.0, 1e-6)
+    assert exact <= found < exact * (1 + 2e-3)
+
+
+def test_the_accountant_composes_its_rounds_with_it():
+    answer = amplification(1.0, 10_000, 1e-6, rounds=16)
+    assert answer.eps == composed_epsilon([clones(10_000, 1.0)], 1e-6, rounds=[16])
+
+
+@pytest.mark.parametrize(
+    ("mechanisms", "options", "message"),
+    [
+        ([], {}, "At least one mechanism, and rounds for each: got 0 and 0"),
+        ([GaussianProfile(1.0)], {"rounds": [1, 2]}, "got 1 and 2 of them"),
+        ([GaussianProfile(1.0)], {"rounds": [0]}, "rounds must be an integer in"),
+        ([GaussianProfile(1.0), GaussianProfile(1.0, "add_remove")], {}, "got add_remove and replace_one"),
+        ([0.5], {}, "A mechanism is a privacy profile or a loss distribution, got 0.5"),
+        ([privacy_loss_distribution.identity(1e-3)], {}, "step must be given"),
+        ([GaussianProfile(1.0)], {"step": 0.0}, "step must be a positive finite number, got 0.0"),
+        (
+            [GaussianProfile(1.0), privacy_loss_distribution.from_gaussian_mechanism(5.0)],
+            {"step": 1e-2},
+            "Discretization intervals are different",
+        ),
+    ],
+)
+def test_what_cannot_be_composed_is_refused(mechanisms, options, message):
+    with pytest.raises(ValueError, match=message):
+        composed_epsilon(mechanisms, 1e-6, **options)
+
+
+def test_too_fine_a_step_is_infeasible_and_delta_has_a_range():
+    with pytest.raises(Infeasible, match="choose a larger one"):
+        composed_epsilon([GaussianProfile(1.0)], 1e-6, step=1e-7)
+    with pytest.raises(ValueError, match=r"delta must be in \(0, 1\), got 1"):
+        composed_epsilon([GaussianProfile(1.0)], 1)
+
+
+def test_what_never_vanishes_has_no_finite_epsilon():
+    shown = CountPair(np.log([0.1, 0.9]), np.array([-np.inf, 0.0]))
+    assert composed_epsilon([shown], 1e-3, step=0.01) == math.inf
+    assert composition._step([GaussianProfile(1.0)], 1e-9) > 0

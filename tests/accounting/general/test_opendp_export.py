@@ -1,0 +1,124 @@
+"""The measurement that OpenDP gets says what the profile says."""
+
+import math
+
+import numpy as np
+import opendp.prelude as dp
+import pytest
+
+from shuffledp.accounting import (
+    ClonesProfile,
+    CountPair,
+    GaussianProfile,
+    OtherReports,
+    WorstOf,
+    amplified_epsilon,
+    clone_delta,
+    hockey_stick,
+    to_opendp,
+)
+from shuffledp.accounting.general.opendp_export import group_delta
+from shuffledp.populations import Fixed
+
+OTHERS = Fixed(9_999)
+PROFILE = ClonesProfile(OtherReports(OTHERS), 1.0)
+
+
+@pytest.fixture(autouse=True)
+def enabled():
+    dp.enable_features("contrib", "honest-but-curious")
+    yield
+    dp.disable_features("contrib", "honest-but-curious")
+
+
+def test_a_measurement_has_the_deltas_of_the_profile():
+    curve = PROFILE.to_opendp().map(1)
+    for eps in (0.0, 0.01, 0.053, 0.2):
+        assert curve.delta(eps) == pytest.approx(clone_delta(OTHERS, 1.0, eps), rel=1e-9)
+    for delta in (1e-4, 1e-6, 1e-9):
+        assert curve.epsilon(delta) == pytest.approx(amplified_epsilon(OTHERS, 1.0, delta), rel=1e-6)
+    assert curve.delta(1.5) == 0.0
+
+
+def test_its_metric_is_the_relation_of_the_profile():
+    assert to_opendp(PROFILE).input_metric == dp.change_one_distance()
+    assert to_opendp(GaussianProfile(1.0, "add_remove")).input_metric == dp.symmetric_distance()
+    assert to_opendp(PROFILE).output_measure == dp.smoothed_max_divergence()
+
+
+def test_it_releases_what_it_is_given_and_composes():
+    measurement = PROFILE.to_opendp(sum, domain=dp.vector_domain(dp.atom_domain(T=int)))
+    assert measurement([1, 2, 4]) == 7
+    fixed = dp.c.make_fix_delta(measurement, 1e-6)
+    eps, delta = dp.c.make_composition([fixed, fixed]).map(1)
+    assert eps == pytest.approx(2 * amplified_epsilon(OTHERS, 1.0, 1e-6), rel=1e-6)
+    assert delta == pytest.approx(2e-6)
+
+
+def test_without_a_function_it_is_for_accounting():
+    with pytest.raises(dp.OpenDPException, match="This measurement is for accounting"):
+        PROFILE.to_opendp()([1, 2])
+
+
+def test_no_user_or_several():
+    measurement = PROFILE.to_opendp()
+    assert measurement.map(0).delta(0.0) == 0.0
+    assert measurement.map(2).epsilon(1e-6) > 1.9 * measurement.map(1).epsilon(1e-6)
+
+
+def test_a_delta_that_never_vanishes_has_no_epsilon():
+    shown = CountPair(np.log([0.1, 0.9]), np.array([-np.inf, 0.0]))
+    curve = shown.to_opendp().map(1)
+    assert curve.delta(0.0) == pytest.approx(0.1)
+    assert curve.epsilon(1e-3) == math.inf
+
+
+def test_groups_are_bounded_by_brute_force():
+    """k users of n answer differently: binary randomized response, the number of ones."""
+    users, eps_local = 6, 0.8
+    keep = 1 / (1 + math.exp(-eps_local))
+
+    def counts(ones: int):
+        law = np.array([1.0])
+        for i in range(users):
+            p = keep if i < ones else 1 - keep
+            law = np.convolve(law, [1 - p, p])
+        return np.log(law)
+
+    worst = WorstOf(tuple(CountPair(counts(m), counts(m + 1)) for m in range(users)))
+    for k in (1, 2, 3):
+        for eps in (0.0, 0.1, 0.5, 1.0):
+            truth = max(
+                max(
+                    float(hockey_stick(counts(m), counts(m + k), eps)),
+                    float(hockey_stick(counts(m + k), counts(m), eps)),
+                )
+                for m in range(users - k + 1)
+            )
+            assert truth <= group_delta(worst, eps, k) * (1 + 1e-12)
+    assert group_delta(worst, 0.3, 1) == pytest.approx(float(worst.delta(0.3)))
+    assert group_delta(GaussianProfile(0.1), 0.0, 2) == pytest.approx(
+        2 * float(GaussianProfile(0.1).delta(0.0))
+    )
+
+
+def test_large_groups_and_budgets_stay_within_floats():
+    assert group_delta(GaussianProfile(50.0), 1e4, 3) == 1.0
+    assert 0 < group_delta(GaussianProfile(1.0), 30.0, 3) < 1e-3
+    assert group_delta(PROFILE, 0.5, 10**6) == 1.0
+
+
+def test_a_bound_on_the_wrong_side_is_refused():
+    lower = CountPair(np.log([0.5, 0.5]), np.log([0.5, 0.5]), kind="lower")
+    with pytest.raises(ValueError, match="exact or an upper bound, got 'lower'"):
+        to_opendp(lower)
+    other = CountPair(np.log([0.5, 0.5]), np.log([0.5, 0.5]), neighbours="swap")
+    with pytest.raises(ValueError, match="neighbours must be one of replace_one, add_remove; got 'swap'"):
+        to_opendp(other)
+
+
+def test_it_asks_for_opendps_own_consent():
+    dp.disable_features("honest-but-curious")
+    with pytest.raises(dp.OpenDPException, match="honest-but-curious"):
+        to_opendp(PROFILE)
+    dp.enable_features("honest-but-curious")

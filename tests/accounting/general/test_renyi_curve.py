@@ -1,0 +1,86 @@
+"""Renyi curves add up, and are those of dp_accounting."""
+
+import dp_accounting
+import numpy as np
+import pytest
+from dp_accounting import rdp
+from numpy.testing import assert_allclose
+
+from shuffledp.accounting import (
+    ClonesProfile,
+    GaussianProfile,
+    LastOrderWarning,
+    OtherReports,
+    RenyiCurve,
+    composed_epsilon,
+    renyi_from_profile,
+    to_renyi,
+)
+from shuffledp.populations import Fixed
+
+BATCH = ClonesProfile(OtherReports(Fixed(9_999)), 1.0)
+
+
+def test_a_curve_is_the_divergence_of_the_profile():
+    orders = np.array([1.5, 8.0, 64.0])
+    curve = BATCH.to_renyi(orders)
+    assert_allclose(curve.divergences, renyi_from_profile(BATCH, orders), rtol=0)
+    assert curve.neighbours == "replace_one"
+    assert_allclose((3 * curve + curve).divergences, 4 * curve.divergences)
+    assert_allclose((curve * 2).divergences, (2 * curve).divergences)
+
+
+def test_its_epsilon_is_above_that_of_loss_distributions_and_near_it():
+    query = GaussianProfile(0.1)
+    exact = composed_epsilon([BATCH, query], 1e-6, rounds=[16, 1])
+    assert exact < (16 * BATCH.to_renyi() + query.to_renyi()).epsilon(1e-6) < 1.1 * exact
+
+
+@pytest.mark.parametrize(
+    "profile",
+    [ClonesProfile(OtherReports(Fixed(999)), 2.0), GaussianProfile(1e-4), GaussianProfile(5.0)],
+    ids=["clones", "small", "large"],
+)
+def test_the_orders_reach_far_enough(profile):
+    """No warning that the last order is the best one; and the bound is one."""
+    exact = composed_epsilon([profile], 1e-8)
+    assert exact < to_renyi(profile).epsilon(1e-8) < 1.15 * exact
+
+
+def test_curves_of_the_other_library_are_added():
+    accountant = rdp.RdpAccountant(neighboring_relation=dp_accounting.NeighboringRelation.REPLACE_ONE)
+    accountant.compose(dp_accounting.GaussianDpEvent(20.0), 3)
+    theirs = RenyiCurve(accountant.orders, accountant.rdp)
+    ours = 3 * GaussianProfile(1 / 20.0).to_renyi(accountant.orders)
+    assert_allclose(ours.divergences[:-1], theirs.divergences[:-1], rtol=5e-3)
+    assert np.all(ours.divergences >= theirs.divergences)
+    assert np.isinf(ours.divergences[-1])  # of order 1024: losses at which delta is far below the least float
+    total = 16 * BATCH.to_renyi(accountant.orders) + theirs
+    converted = rdp.compute_epsilon(total.orders, total.divergences, 1e-6)[0]
+    assert total.epsilon(1e-6) == pytest.approx(converted, rel=1e-6)
+
+
+def test_a_short_list_of_orders_is_noticed():
+    with pytest.warns(LastOrderWarning):
+        to_renyi(BATCH, [2.0, 3.0]).epsilon(1e-6)
+
+
+@pytest.mark.parametrize(
+    ("make", "message"),
+    [
+        (lambda: RenyiCurve([2.0], [0.1, 0.2]), "the same shape"),
+        (lambda: RenyiCurve([1.0], [0.1]), "orders must be finite numbers above 1"),
+        (lambda: RenyiCurve([2.0], [-0.1]), "divergences must be >= 0"),
+        (lambda: RenyiCurve([2.0], [0.1]) + RenyiCurve([3.0], [0.1]), "at the same orders only"),
+        (
+            lambda: RenyiCurve([2.0], [0.1]) + RenyiCurve([2.0], [0.1], "add_remove"),
+            "one neighboring relation",
+        ),
+        (lambda: 0 * RenyiCurve([2.0], [0.1]), "rounds must be an integer in"),
+    ],
+)
+def test_what_is_no_curve_is_refused(make, message):
+    with pytest.raises(ValueError, match=message):
+        make()
+    with pytest.raises(TypeError):
+        RenyiCurve([2.0], [0.1]) + 1.0
