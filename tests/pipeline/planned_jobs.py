@@ -5,8 +5,8 @@ workflow/rules/common.smk is run as it stands; what the other rule files say in 
 """
 
 import json
+import pickle
 from collections.abc import Collection, Iterable, Iterator, Mapping
-from copy import deepcopy
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
@@ -17,7 +17,7 @@ import pytest
 
 from shuffledp import code_digest, datasets
 from shuffledp.experiments.bundle import Bundle
-from shuffledp.experiments.config import baselines, experiments, loading
+from shuffledp.experiments.config import baselines, errors, experiments, loading
 from shuffledp.experiments.config.files import paper_files, read_yaml
 from shuffledp.experiments.training import TrainingFiles
 from shuffledp.figures import drawings
@@ -60,16 +60,23 @@ class Workflow:
         self.config = _apart(read_yaml(root / "config/config.yaml"))
         self._code = _compiled(root / "workflow/rules/common.smk")
         by_file = {path.resolve(): key for key, path in paper_files(root).items()}
-        read_once = cache(read_yaml)
+        key_of = cache(lambda path: by_file.get(path.resolve()))
+        read_once = cache(lambda path: pickle.dumps(read_yaml(path)))
 
         def reading(path: Path) -> Any:
-            key = by_file.get(path.resolve())
-            return deepcopy(read_once(path) if key is None else self.papers[key])
+            """A copy of its own, because overrides are written into it."""
+            key = key_of(path)
+            return pickle.loads(read_once(path) if key is None else pickle.dumps(self.papers[key]))
 
         for module in (loading, baselines):
             patch.setattr(module, "read_yaml", reading)
+        patch.setattr(loading, "_paper", _remembered(loading._paper))
         patch.setattr(loading, "experiment_from", _remembered(loading.experiment_from))
         patch.setattr(experiments, "_check_resolved", _remembered(experiments._check_resolved))
+        grammar_followed = _remembered(errors.first_error)
+        for module in (errors, experiments, loading):
+            patch.setattr(module, "first_error", grammar_followed)
+        patch.setattr(Bundle, "of", staticmethod(cache(Bundle.of)))
         patch.setattr(code_digest, "Code", EntriesAlone)
 
     def jobs(self, config: Mapping[str, Any], papers: Mapping[str, Any] | None = None) -> Jobs:

@@ -1,5 +1,6 @@
 """Every protocol passes every check, and every check can fail."""
 
+from collections import Counter, defaultdict
 from dataclasses import replace
 from functools import cache
 from pathlib import Path
@@ -9,7 +10,7 @@ import pytest
 
 from shuffledp.populations import Binomial
 from shuffledp.protocols import available, conformance, get
-from shuffledp.protocols.conformance.running import calibrated
+from shuffledp.protocols.conformance.running import calibrated, sending, simulated
 from shuffledp.tasks import TASK_KINDS
 
 PLUGINS = Path(__file__).parents[1] / "plugins"
@@ -23,15 +24,50 @@ PROTOCOLS += [
 IDS = ["-".join([kind, name, *(key for key, _ in options)]) for kind, name, options in PROTOCOLS]
 
 
+#: Checks that simulate hundreds or thousands of repeats, with the cases that they run. The law of what is sent depends
+#: on the calibrated numbers, not on the accounting that they come from.
+OF_LAWS = {
+    conformance.check_one_law: sending,
+    conformance.check_unbiased: simulated,
+    conformance.check_variance: simulated,
+}
+
+
 @cache
 def cases_of(kind, name, options):
     return conformance.default_cases(get(kind, name, root=PLUGINS), dict(options))
 
 
+def with_accountings_in_turn(protocol, cases, chosen):
+    """Of what would be run: every setting under one accounting, in turn, and every accounting in one setting at least."""
+    alike, possible = defaultdict(list), defaultdict(list)
+    for case, _, _ in chosen(protocol, cases):
+        alike[replace(case, accounting="")].append(case)
+        possible[case.accounting].append(case)
+    run = Counter()
+    for group in alike.values():
+        case = min(group, key=lambda one: (run[one.accounting], len(possible[one.accounting])))
+        run[case.accounting] += 1
+        yield case
+    yield from (some[0] for accounting, some in possible.items() if not run[accounting])
+
+
 @pytest.mark.parametrize("check", conformance.CHECKS, ids=lambda check: check.__name__)
 @pytest.mark.parametrize(("kind", "name", "options"), PROTOCOLS, ids=IDS)
 def test_protocol_conforms(kind, name, options, check):
-    check(get(kind, name, root=PLUGINS), cases_of(kind, name, options))
+    protocol, cases = get(kind, name, root=PLUGINS), cases_of(kind, name, options)
+    if check in OF_LAWS:
+        cases = tuple(with_accountings_in_turn(protocol, cases, OF_LAWS[check]))
+    check(protocol, cases)
+
+
+@pytest.mark.parametrize(("kind", "name", "options"), PROTOCOLS, ids=IDS)
+def test_every_setting_and_every_accounting_that_can_be_is_simulated(kind, name, options):
+    protocol, cases = get(kind, name, root=PLUGINS), cases_of(kind, name, options)
+    every = [case for case, _, _ in simulated(protocol, cases)]
+    chosen = list(with_accountings_in_turn(protocol, cases, simulated))
+    for part in (lambda case: replace(case, accounting=""), lambda case: case.accounting):
+        assert set(map(part, chosen)) == set(map(part, every))
 
 
 def test_random_checkin_conforms_when_the_own_coin_counts():
