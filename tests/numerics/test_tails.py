@@ -1,10 +1,9 @@
 import mpmath as mp
 import numpy as np
-from numpy.testing import assert_allclose
+import pytest
+from numpy.testing import assert_allclose, assert_array_equal
 
-from shuffledp.numerics import (
-    binomial_upper_tail,
-)
+from shuffledp.numerics import binomial_upper_tail, tails
 
 
 def exact_binomial(n, p, x):
@@ -18,3 +17,13 @@ def test_binomial_upper_tail_matches_sums_and_handles_the_ends():
     assert_allclose(binomial_upper_tail(x, 11, 0.3), want, rtol=1e-13, atol=0)
     assert binomial_upper_tail(1, 0, 0.5) == 0.0
     assert binomial_upper_tail(0, 0, 0.5) == 1.0
+
+
+@pytest.mark.parametrize("rate", [1e-6, 0.01, 0.3, 0.5, 0.999])
+def test_many_binomial_probabilities_are_those_of_one_to_the_last_digit(rate):
+    rng = np.random.default_rng(5)
+    trials = rng.integers(1, 10 ** rng.integers(1, 8, 500))
+    x = np.concatenate((rng.binomial(trials, rate), rng.integers(0, trials + 1), trials, 0 * trials))
+    trials = np.tile(trials, 4)
+    one = [tails.log_binomial_pmf(int(a), int(n), rate) for a, n in zip(x, trials, strict=True)]
+    assert_array_equal(tails.log_binomial_pmfs(x.astype(float), trials.astype(float), rate), one)

@@ -51,6 +51,44 @@ def log_binomial_pmf(x: int, trials: int, rate: float) -> float:
     return correction - distance + 0.5 * math.log(trials / (2 * math.pi * x * rest))
 
 
+def log_binomial_pmfs(
+    x: NDArray[np.float64], trials: NDArray[np.float64], rate: float
+) -> NDArray[np.float64]:
+    """Return :func:`log_binomial_pmf` elementwise, to the last digit, for integers as floats, (R,) and (R,)."""
+    edge = (x == 0) | (x == trials)
+    x_, n = np.where(edge, 1.0, x), np.where(edge, 2.0, trials)
+    rest = n - x_
+    correction = _stirling_errors(n) - _stirling_errors(x_) - _stirling_errors(rest)
+    distance = _deviances(x_, n * rate) + _deviances(rest, n * (1 - rate))
+    value = correction - distance + 0.5 * _logs(n / (2 * math.pi * x_ * rest))
+    ends = trials * np.where(x == 0, math.log1p(-rate), math.log(rate))
+    return np.where(edge, ends, value)
+
+
+def _deviances(x: NDArray[np.float64], mean: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Return `_deviance` elementwise, x > 0."""
+    t = (x - mean) / mean
+    adding = np.abs(t) <= 0.1
+    far = ~adding
+    t[far] = 0.0  # their powers would overflow
+    power, total = t * t, np.zeros_like(t)
+    for i in range(2, 40):
+        term = power / (i * (i - 1))
+        total[adding] += term[adding]
+        adding &= np.abs(term) > 1e-18 * np.abs(total)
+        if not adding.any():
+            break
+        power *= -t
+    value = mean * total
+    value[far] = x[far] * _logs(x[far] / mean[far]) + mean[far] - x[far]
+    return value
+
+
+def _logs(x: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Return the logs of numbers as `math.log` rounds them; NumPy's may differ in the last digit."""
+    return np.array([math.log(value) for value in x.tolist()])
+
+
 def log_poisson_pmf(x: int, mean: float) -> float:
     """Return the natural log of Pr[Poisson(mean) = x] for x >= 0 and mean > 0 (saddle-point form)."""
     if x == 0:

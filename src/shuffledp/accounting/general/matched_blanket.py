@@ -29,7 +29,7 @@ import numpy as np
 
 from shuffledp.accounting.errors import Infeasible
 from shuffledp.numerics.checks import check_count, check_nonnegative, check_open_unit, check_positive
-from shuffledp.numerics.tails import log_binomial_pmf
+from shuffledp.numerics.tails import log_binomial_pmfs
 from shuffledp.numerics.windows import Window, binomial_window
 
 if TYPE_CHECKING:
@@ -260,6 +260,6 @@ def _pmf_rows(numbers: NDArray[np.int64], first: int, last: int, rate: float) ->
     log_pmf = np.zeros((numbers.size, x.size + 1))
     np.cumsum(steps, axis=1, out=log_pmf[:, 1:])
     modes = np.clip(np.floor(numbers * rate).astype(np.int64), first, np.minimum(last, numbers))
-    anchors = [log_binomial_pmf(int(m), int(n), rate) for m, n in zip(modes, numbers, strict=True)]
+    anchors = log_binomial_pmfs(modes.astype(np.float64), numbers.astype(np.float64), rate)
     at_mode = np.take_along_axis(log_pmf, (modes - first)[:, None], 1)
-    return np.asarray(np.exp(log_pmf - at_mode + np.array(anchors)[:, None]), np.float64)
+    return np.asarray(np.exp(log_pmf - at_mode + anchors[:, None]), np.float64)
