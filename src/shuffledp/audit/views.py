@@ -209,7 +209,9 @@ def true_delta(view: View, law: Law) -> list[tuple[float, Found]]:
     for n, weight in numbers:
         try:
             among = view.among(n)
-        except Infeasible:  # a round that is called off once the number of users is announced: nothing is sent
+        except (
+            Infeasible
+        ):  # a round that is called off once the number of users is announced: nothing is sent
             continue
         for case in among.cases(n):
             key = (case.eps, case.first, case.second)
