@@ -10,7 +10,7 @@ from numpy.testing import assert_allclose
 from scipy.stats import binom, chi2, multinomial
 
 from shuffledp.accounting import Infeasible, dummy_count, hockey_stick
-from shuffledp.populations import Binomial, Fixed, MomentBounded, Poisson
+from shuffledp.populations import Fixed
 from shuffledp.protocols import get
 from shuffledp.protocols.frequency._dummy_points import BlanketProfile
 from shuffledp.tasks import Budget, Frequency, Participants, Public, Users
@@ -327,13 +327,6 @@ def test_profiles_take_arrays_of_any_shape():
 
 
 # -- refusals and corners -----------------------------------------------------------------------------------------
-
-
-@pytest.mark.parametrize("name", NAMES)
-@pytest.mark.parametrize("population", [Binomial(100, 0.5), Poisson(100.0), MomentBounded(100.0, 5.0)])
-def test_a_random_number_of_users_is_refused(name, population):
-    with pytest.raises(Infeasible, match=f"fixed number of users, and {type(population).__name__}"):
-        get("frequency", name).calibrate(Budget(0.5, 1e-3), population, Frequency(3), accounting="exact")
 
 
 @pytest.mark.parametrize("name", NAMES)

@@ -179,7 +179,7 @@ def mixed_delta(
             middle = start + _halfway(others[start:stop], numbers.mass[start:stop])
             pieces[start], pieces[middle] = middle, stop
     if numbers.omitted > 0:
-        upper += numbers.omitted  # a delta is at most 1
+        upper += numbers.omitted * delta_of(0)
     return min(upper, 1.0)
 
 

@@ -1,0 +1,162 @@
+"""Guarantees for a random number of users: stochastically smallest laws, certified means, and tail bounds."""
+
+import itertools
+import math
+
+import numpy as np
+import pytest
+
+from shuffledp.accounting.general.grr_blanket import grr_blanket_delta
+from shuffledp.accounting.general.random_users import (
+    LeastNumbers,
+    best_split,
+    least_numbers,
+    mixed_delta,
+)
+from shuffledp.populations import (
+    Binomial,
+    Empirical,
+    Fixed,
+    MomentBounded,
+    Poisson,
+    SubExponential,
+    SubGaussian,
+)
+
+BOUNDS = [SubGaussian(90.0, 10.0), SubExponential(90.0, 2.0, 0.3), MomentBounded(90.0, 25.0)]
+
+
+# -- the smallest law ------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("law", [Fixed(3), Binomial(40, 0.3), Poisson(9.0), Empirical((0.2, 0.0, 0.8), 4)])
+def test_a_law_is_its_own_smallest(law):
+    least = least_numbers(law, 1e-6)
+    assert math.fsum([*least.mass, least.omitted]) == pytest.approx(1, abs=1e-12)
+    assert float(least.mass @ least.others) == pytest.approx(law.mean, rel=1e-12)
+    below = float(least.mass[least.others < 4].sum())
+    assert least.shortfall(4) == pytest.approx(below, abs=1e-25)
+
+
+@pytest.mark.parametrize("bound", BOUNDS)
+def test_the_smallest_law_of_a_bound_has_the_tail_that_the_bound_allows(bound):
+    least = least_numbers(bound, 1e-6)
+    assert np.all(np.diff(least.others) > 0)
+    assert least.others[0] == 0
+    assert math.fsum(least.mass) == pytest.approx(1, rel=1e-12)
+    for failure in (1e-5, 1e-3, 0.03, 0.4):
+        # The bound allows at least `failure` below the number that it gives; so does the law just above it.
+        assert least.shortfall(math.floor(bound.lower_bound(failure)) + 2) >= failure
+
+
+def test_laws_within_a_bound_dominate_its_smallest_law():
+    bound, law = MomentBounded(90.0, 25.0), Binomial(125, 0.72)  # mean 90, variance 25.2: a little more
+    least = least_numbers(MomentBounded(90.0, law.variance), 1e-6)
+    window = law.window()
+    for x in range(40, 100):
+        true = float(window.pmf[window.support < x].sum())
+        assert least.shortfall(x) >= true - 1e-15
+    assert least_numbers(bound, 1e-6).others.size > 10
+
+
+# -- means -----------------------------------------------------------------------------------------------------------
+
+
+def _grr(others):
+    return grr_blanket_delta(0.5, others + 1, 3, 2.0)
+
+
+@pytest.mark.parametrize("population", [Binomial(60, 0.4), Poisson(30.0), Fixed(11), *BOUNDS])
+@pytest.mark.parametrize("gap", [0.2, 0.01])
+def test_the_mean_is_bounded_from_above_and_closely(population, gap):
+    least = least_numbers(population, 1e-6)
+    exact = math.fsum(m * _grr(int(n)) for n, m in zip(least.others, least.mass, strict=True))
+    found = mixed_delta(_grr, least, gap=gap)
+    assert exact * (1 - 1e-12) <= found <= exact * (1 + gap) + least.omitted
+
+
+def test_few_values_are_enough_for_many_numbers():
+    asked = []
+
+    def delta_of(others):
+        asked.append(others)
+        return math.exp(-others / 1e5)
+
+    least = least_numbers(Poisson(1e6), 1e-6)
+    found = mixed_delta(delta_of, least)
+    exact = math.exp(1e6 * math.expm1(-1e-5))
+    assert exact <= found <= 1.05 * exact
+    assert len(asked) <= 100 < least.others.size
+
+
+def test_a_mean_that_is_too_large_is_not_refined():
+    asked = []
+    least = least_numbers(Binomial(2000, 0.5), 1e-6)
+
+    def delta_of(others):
+        asked.append(others)
+        return 1 / (1 + others)
+
+    assert mixed_delta(delta_of, least, gap=1e-3, enough=1e-6) > 1e-6
+    few = len(asked)
+    mixed_delta(delta_of, least, gap=1e-3)
+    assert few < len(asked) - few
+
+
+def test_what_is_left_out_counts_as_nobody_else():
+    least = LeastNumbers(np.array([5, 6]), np.array([0.3, 0.6]), 0.1)
+    assert mixed_delta(lambda others: 0.5 * (others == 0), least) == pytest.approx(0.05)
+    assert least.shortfall(6) == pytest.approx(0.4)
+
+
+# -- tail bounds -----------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("population", [Binomial(29_999, 0.3), Poisson(50.0), *BOUNDS])
+@pytest.mark.parametrize("delta", [1e-9, 1e-3, 0.2])
+@pytest.mark.parametrize("noise_shares", [False, True])
+def test_a_split_adds_up_to_delta_and_is_the_best(population, delta, noise_shares):
+    least = least_numbers(population, delta)
+    split = best_split(least, delta, noise_shares=noise_shares)
+    assert split.failure + (1 - split.failure) * split.delta <= delta * (1 + 1e-12)
+    assert least.shortfall(split.users - 1) <= split.failure * (1 + 1e-12) or split.users == 1
+    for other in least.others[:: max(1, least.others.size // 50)].tolist():
+        failure = least.shortfall(other)
+        if failure < (0.5 * delta if noise_shares else delta):
+            left = (delta - failure) / (1 - failure)
+            worth = 1 + other if noise_shares else (1 + other) / math.log(2 / left)
+            best = split.users if noise_shares else split.users / math.log(2 / split.delta)
+            assert worth <= best * (1 + 1e-12)
+
+
+# -- more users only help --------------------------------------------------------------------------------------------
+
+
+def _view(inputs, keep):
+    """Law of the number of ones among shuffled bits that are each turned over with probability 1 - keep."""
+    law = np.ones(1)
+    for bit in inputs:
+        one = keep if bit else 1 - keep
+        law = np.convolve(law, [1 - one, one])
+    return law
+
+
+def test_enumerated_delta_falls_with_the_number_of_users_and_its_mean_is_the_delta_of_a_random_number():
+    eps, keep = 0.4, 0.8
+    pmf = {0: 0.1, 1: 0.3, 2: 0.4, 3: 0.2}
+    by_number, first, second = {}, [], []
+    for others, chance in pmf.items():
+        worst = []
+        for held in itertools.product((0, 1), repeat=others):
+            p, q = _view((0, *held), keep), _view((1, *held), keep)
+            worst.append((float(np.maximum(p - math.exp(eps) * q, 0).sum()), p, q))
+        delta, p, q = max(worst, key=lambda found: found[0])
+        by_number[others] = delta
+        first.append(chance * p)
+        second.append(chance * q)
+    values = list(by_number.values())
+    assert values == sorted(values, reverse=True)
+    # The analyzer sees how many reports there are: one outcome per number of users and ones.
+    joint = np.maximum(np.concatenate(first) - math.exp(eps) * np.concatenate(second), 0).sum()
+    least = LeastNumbers(np.array(list(pmf)), np.array(list(pmf.values())))
+    assert mixed_delta(by_number.__getitem__, least, gap=1e-9) == pytest.approx(float(joint), rel=1e-12)

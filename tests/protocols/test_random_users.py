@@ -1,0 +1,212 @@
+"""Protocols for a fixed number of users, asked for a random one."""
+
+from dataclasses import fields, replace
+from itertools import pairwise
+
+import numpy as np
+import pytest
+
+from shuffledp.accounting import Infeasible
+from shuffledp.audit.auditor import Setting, compared
+from shuffledp.populations import (
+    Binomial,
+    Empirical,
+    Fixed,
+    MomentBounded,
+    Poisson,
+    SubExponential,
+    SubGaussian,
+)
+from shuffledp.protocols import get
+from shuffledp.protocols._random_users import ANNOUNCED, MIXED, MIXED_BOUND, PlannedUsers, RandomUsers
+from shuffledp.protocols.registry import available
+from shuffledp.tasks import TASK_KINDS, Budget, Frequency, Participants, Public, Sets, Summation
+
+TASKS = {"frequency": Frequency(5), "summation": Summation(2), "sets": Sets(6, 2)}
+OWN_TASKS = {"real_sum": Summation(2, real=True), "sparse_sum": Summation(2, coordinates=2)}
+OWN_OPTIONS = {"real_sum": {"levels": 2}, "public_coin": {"beyond_proof": True}}
+PROTOCOLS = [
+    (kind, name)
+    for kind in TASK_KINDS
+    for name in available(kind)
+    if issubclass(get(kind, name), RandomUsers)
+]
+BUDGET = Budget(1.0, 1e-4)
+LAWS = [Binomial(3999, 0.5), Poisson(2000.0)]
+BOUNDS = [SubGaussian(2000.0, 30.0), SubExponential(2000.0, 1.0, 0.1)]
+
+
+def calibrated(kind, name, population, *, accounting=None, budget=BUDGET, task=None):
+    found = get(kind, name)
+    how = accounting or ("exact" if "exact" in found.accountings else found.accountings[-1])
+    task = task or OWN_TASKS.get(name, TASKS.get(kind))
+    return found.calibrate(budget, population, task, accounting=how, **OWN_OPTIONS.get(name, {}))
+
+
+def test_every_protocol_that_was_written_for_a_fixed_number_is_one_of_them():
+    assert len(PROTOCOLS) == 21
+
+
+@pytest.mark.parametrize(("kind", "name"), PROTOCOLS)
+def test_laws_and_bounds_are_accepted_and_the_label_says_how_they_are_treated(kind, name):
+    fixed = calibrated(kind, name, Fixed(2000))
+    assert fixed.population is None
+    assert not fixed.treatment
+    for population in LAWS + (BOUNDS if name != "split_and_mix" else []):
+        protocol = calibrated(kind, name, population)
+        assert protocol.population == population
+        assert protocol.treatment in protocol.guarantee_note
+        assert protocol.guarantee == ("upper" if fixed.guarantee == "exact" else fixed.guarantee)
+        if not isinstance(protocol, PlannedUsers):
+            assert protocol.treatment == ANNOUNCED
+            continue
+        assert 1700 < protocol.planned_users <= 2001
+        if protocol.averages:
+            assert protocol.treatment == (MIXED if population in LAWS else MIXED_BOUND)
+        else:
+            assert protocol.treatment.startswith(
+                f"at least {protocol.planned_users} users take part except with"
+            )
+        profile = protocol.privacy_profile()
+        assert profile is not None
+        assert profile.kind == "upper"
+        assert float(profile.delta(BUDGET.largest_eps)) <= BUDGET.delta * (1 + 1e-9)
+
+
+def test_a_group_is_made_for_the_most_users_and_needs_an_upper_tail():
+    protocol = calibrated("summation", "split_and_mix", Binomial(3999, 0.5))
+    assert protocol.n_users < 2001 < protocol.most_users
+    assert not protocol.biased
+    assert protocol.group_order > 2 * protocol.most_users
+    with pytest.raises(Infeasible, match="from above"):
+        calibrated("summation", "split_and_mix", SubGaussian(2000.0, 30.0))
+
+
+@pytest.mark.parametrize(("kind", "name"), PROTOCOLS)
+@pytest.mark.parametrize("others", [700, 2000])
+def test_a_law_without_spread_is_a_fixed_number(kind, name, others):
+    fixed, law = (calibrated(kind, name, p) for p in (Fixed(others), Empirical((1.0,), others)))
+    other = {"most_users": 0} if name == "split_and_mix" else {}
+    assert replace(law, population=None, treatment="", **other) == fixed
+
+
+@pytest.mark.parametrize(("kind", "name"), PROTOCOLS)
+def test_a_fixed_number_is_planned_for_as_it_is(kind, name):
+    protocol = calibrated(kind, name, Fixed(2000))
+    if not isinstance(protocol, PlannedUsers):
+        return
+    assert protocol.planned_users == 2001
+    own, planned = protocol.privacy_profile(), protocol.profile_for(2001)
+    assert float(own.delta(1.0)) == float(planned.delta(1.0)) <= BUDGET.delta
+
+
+@pytest.mark.parametrize(("kind", "name"), PROTOCOLS)
+def test_delta_does_not_grow_with_the_number_of_users(kind, name):
+    protocol = calibrated(kind, name, Fixed(2000))
+    if not isinstance(protocol, PlannedUsers):
+        return
+    numbers = (2001, 2030, 2500) if protocol.noise_shares else (2, 300, 1500, 1990, 2001, 2030, 2500)
+    profiles = [protocol.profile_for(n) for n in numbers]
+    deltas = [1.0 if p is None else float(p.delta(1.0)) for p in profiles]
+    assert all(b <= a * (1 + 1e-9) for a, b in pairwise(deltas)), deltas
+    if protocol.noise_shares:
+        assert protocol.profile_for(2000) is None
+
+
+@pytest.mark.parametrize("accounting", ["printed", "exact"])
+def test_the_mixture_costs_little_and_the_split_more(accounting):
+    law, budget, task = Binomial(29_999, 0.3), Budget(0.9, 1e-6), Frequency(10)
+    fixed, random = (
+        calibrated("frequency", "mix_dump", p, accounting=accounting, budget=budget, task=task)
+        for p in (Fixed(9000), law)
+    )
+    per_user = [p.dummies_in_all / p.n_users for p in (fixed, random)]
+    assert per_user[0] <= per_user[1]
+    assert (random.n_users > 8950) == (accounting == "exact")
+
+
+def test_the_local_budget_of_the_blanket_beats_the_clones():
+    law, budget = Binomial(29_999, 0.3), Budget(1.0, 1e-6)
+    blanket, clones = (
+        calibrated("frequency", name, law, budget=budget, task=Frequency(100))
+        for name in ("grr_blanket", "amplified")
+    )
+    held = np.full((1, 100), 90)
+    errors = [float(p.expected_mse(Participants.from_counts(held))[0]) for p in (blanket, clones)]
+    assert blanket.eps_local > clones.eps_local
+    assert errors[0] < errors[1] / 1.5
+
+
+@pytest.mark.parametrize(
+    ("kind", "name"),
+    [(k, n) for k, n in PROTOCOLS if n not in ("public_coin", "split_and_mix", "real_sum", "truncation")],
+)
+@pytest.mark.parametrize("law", [Empirical((0.3, 0.0, 0.3, 0.4), 1), Binomial(5, 0.8)])
+def test_enumeration_of_a_handful_of_users_confirms_the_mean(kind, name, law):
+    task = {"frequency": Frequency(2), "sets": Sets(3, 1)}.get(kind, OWN_TASKS.get(name, Summation(1)))
+    if name == "sparse_sum":
+        task = Summation(1, coordinates=2)
+    found = get(kind, name)
+    how = "exact" if "exact" in found.accountings else found.accountings[-1]
+    setting = Setting(found, how, task, law, Budget(1.0, 0.1))
+    try:
+        protocol = setting.calibrated()
+    except Infeasible as reason:
+        pytest.skip(str(reason))
+    row = compared(setting, protocol)
+    assert row.status == "holds", row
+    if name in ("pure_dump", "flexible_pure_dump"):  # their profile is exact for every number of users
+        profile = float(protocol.privacy_profile().delta(1.0))
+        assert row.found <= profile * (1 + 1e-9)
+        assert profile <= row.found * 1.05
+
+
+@pytest.mark.parametrize("name", ["grr_blanket", "pure_dump", "truncation", "correlated_noise", "solh"])
+def test_simulations_under_the_law_are_unbiased_and_have_the_stated_variance(name):
+    law, rng = Binomial(3999, 0.5), np.random.default_rng(5)
+    options = {"truncate": False} if name == "truncation" else {}
+    protocol = get("frequency", name).calibrate(BUDGET, law, Frequency(4), accounting="exact", **options)
+    n = 1 + law.sample(rng, 4000)
+    held = rng.multinomial(n, [0.5, 0.3, 0.2, 0.0])
+    who = Participants.from_counts(held)
+    error = protocol.simulate(who, rng) - who.truth
+    variance = protocol.expected_variance(who)
+    z = error.mean(axis=0) / np.sqrt(variance.mean(axis=0) / len(n))
+    assert np.all(np.abs(z) < 5), z
+    ratio = (error**2).mean(axis=0) / variance.mean(axis=0)
+    assert np.all(np.abs(ratio - 1) < 0.2), ratio
+
+
+@pytest.mark.parametrize("name", ["segmented", "separate_weighted"])
+def test_announced_numbers_have_parameters_of_their_own(name):
+    task, budget = Sets(5, 2, 2), Budget((1.0, 1.5), 1e-3)
+    protocol = get("sets", name).calibrate(budget, Binomial(199, 0.5), task, accounting="exact")
+    for sizes in ((20, 30), (70, 60)):
+        told = protocol.refine(Public(np.array([sum(sizes)]), np.array([sizes], float)))
+        fixed = get("sets", name).calibrate(budget, Fixed(sum(sizes) - 1), task, accounting="exact")
+        again = fixed.refine(Public(np.array([sum(sizes)]), np.array([sizes], float)))
+        assert told.plan == again.plan
+        assert told.population == Binomial(199, 0.5)
+
+
+def test_moments_that_allow_nobody_leave_little_but_the_local_budget():
+    protocol = calibrated("frequency", "grr_blanket", MomentBounded(2000.0, 900.0))
+    assert protocol.eps_local == pytest.approx(1.0, rel=1e-3)
+    assert protocol.treatment == "at least 1 users take part"
+
+
+def test_no_delta_leaves_what_holds_without_others():
+    protocol = get("frequency", "mix_dump").calibrate(
+        Budget(1.0, 0.0), Poisson(50.0), Frequency(3), accounting="exact", eps_local=0.9
+    )
+    assert protocol.dummies_in_all == 0
+    assert float(protocol.privacy_profile().delta(1.0)) == 0
+    with pytest.raises(Infeasible, match="delta > 0"):
+        calibrated("frequency", "pure_dump", Poisson(50.0), budget=Budget(1.0, 0.0))
+
+
+def test_fields_are_keywords_so_that_positional_calls_still_work():
+    for kind, name in PROTOCOLS:
+        own = {f.name: f for f in fields(get(kind, name))}
+        assert own["population"].kw_only
+        assert own["treatment"].kw_only
