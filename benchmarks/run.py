@@ -5,6 +5,7 @@ Times depend on the machine; the ratios compare both ways in the same run.
 
 from itertools import chain
 
+import accountant
 import dump
 import multi_message
 import peers
@@ -25,6 +26,7 @@ def main() -> None:
         multi_message,
         dump,
         peers,
+        accountant,
         shuffle_gaussian,
         segmented,
         summation,

@@ -172,3 +172,13 @@ def test_more_steps_help():
 def test_bad_arguments_are_named(options, message):
     with pytest.raises(ValueError, match=message):
         allocation_delta(0.5, 10, **options)
+
+
+@pytest.mark.parametrize(
+    ("sigma", "steps", "above", "below"),
+    [(1.0, 100, 0.8744979, 0.8436712), (2.0, 1000, 0.06054779, 0.05823163)],
+)
+def test_eps_is_within_the_range_of_another_library(sigma, steps, above, below):
+    """pld-accounting 2.0, `gaussian_allocation_epsilon_range(delta=1e-6, ...)` at its own settings."""
+    assert below < allocation_epsilon(1e-6, steps, sigma=sigma, bound="lower")
+    assert allocation_epsilon(1e-6, steps, sigma=sigma) < above
