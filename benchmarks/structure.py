@@ -35,6 +35,21 @@ LAYERS = (
     *("audit", "datasets", "learning", "experiments", "figures", "reference", "claims", "pages", "cli"),
 )
 IMPORT = "import importlib, sys\nfor name in sys.argv[1:]: importlib.import_module(name)"
+#: The third start below is to take at most so long on a quiet machine: what is slow is imported where it is needed.
+MOST_START = 0.35
+#: numpy loads it where it is installed; the library alone does without.
+ALONE = "import sys\nsys.modules['charset_normalizer'] = None\n"
+#: What somebody waits for who uses the library alone: names that are loaded when they are first used.
+STARTS_OF_THE_LIBRARY = {
+    "`import numpy, scipy.special`": "import numpy, scipy.special",
+    "`import shuffledp.accounting, shuffledp.protocols`": "import shuffledp.accounting, shuffledp.protocols",
+    "the same, and `amplification`, `budget`, `smallest_batch`, `ClonesProfile`, `BlanketProfile`, `get` (at most "
+    f"{MOST_START} s)": (
+        "import shuffledp.accounting as a, shuffledp.protocols as p\n"
+        "a.amplification, a.budget, a.smallest_batch, a.ClonesProfile, a.BlanketProfile, p.get"
+    ),
+    "all names of both": "from shuffledp.accounting import *\nfrom shuffledp.protocols import *",
+}
 
 
 @dataclass(frozen=True)
@@ -83,7 +98,12 @@ def unexplained(found: Sequence[Module]) -> list[Module]:
 
 def import_seconds(names: Sequence[str]) -> float:
     """CPU seconds of a fresh process that imports these modules: the least of several."""
-    return min(_started([sys.executable, "-c", IMPORT, *names]) for _ in range(STARTS))
+    return cpu_seconds(IMPORT, *names)
+
+
+def cpu_seconds(program: str, *arguments: str, starts: int | None = None) -> float:
+    """CPU seconds of a fresh process that runs a program: the least of several."""
+    return min(_started([sys.executable, "-c", program, *arguments]) for _ in range(starts or STARTS))
 
 
 def _started(command: Sequence[str]) -> float:
@@ -107,6 +127,11 @@ def table() -> Iterator[str]:
         short = longest.file.removeprefix("shuffledp/")
         numbers = f"{len(found)} | {sum(m.lines for m in found):,} | {sum(m.code for m in found):,}"
         yield f"| `{layer}` | {numbers} | `{short}` ({longest.lines}) | {seconds:.2f} s |"
+    yield ""
+    yield "| start of the library | CPU |"
+    yield "|---|---:|"
+    for what, program in STARTS_OF_THE_LIBRARY.items():
+        yield f"| {what} | {cpu_seconds(ALONE + program, starts=4 * STARTS):.2f} s |"
     yield ""
     yield f"Longer than {MOST_LINES} lines:"
     yield ""

@@ -1,5 +1,7 @@
 """The table of packages, their lines and imports."""
 
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -48,6 +50,17 @@ def test_an_import_is_measured_in_a_fresh_process(structure, monkeypatch):
     assert 0 < structure.import_seconds(["shuffledp.numerics.checks"]) < 30
     with pytest.raises(RuntimeError, match="no_such_module"):
         structure.import_seconds(["no_such_module"])
+
+
+def test_the_start_of_the_library_runs_and_loads_none_of_the_slow_modules_of_scipy(structure):
+    """What takes long to import is imported where it is needed; how long the rest takes is in docs/benchmarks.md."""
+    slow = "{'scipy.' + name for name in ('optimize', 'stats', 'signal', 'sparse', 'linalg', 'integrate')}"
+    for program in structure.STARTS_OF_THE_LIBRARY.values():
+        check = (
+            f"{program}\nimport sys\nprint(sorted({slow} & set(sys.modules)), 'dp_accounting' in sys.modules)"
+        )
+        done = subprocess.run([sys.executable, "-c", check], capture_output=True, text=True, check=True)
+        assert done.stdout == "[] False\n"
 
 
 def test_the_page_has_a_place_for_the_table(structure):
