@@ -12,6 +12,7 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parents[1]
 PARTS = ("Snakefile", "workflow", "config", "profiles", "data/summaries")
 SNAKEMAKE = Path(sys.executable).with_name("snakemake")
+METHOD_DONE = re.compile(r"^[a-z0-9_]+\.[a-z0-9_]+\.([a-z0-9_]+): \d+ cells in", flags=re.M)
 
 
 TINY = """
@@ -93,7 +94,35 @@ class Project:
 
     def jobs_of(self, output: str) -> set[str]:
         """Methods whose jobs ran, by the line that each prints when it is done."""
-        return set(re.findall(r"^[a-z0-9_]+\.[a-z0-9_]+\.([a-z0-9_]+): \d+ cells in", output, flags=re.M))
+        return set(METHOD_DONE.findall(output))
+
+
+@dataclass(frozen=True)
+class QuickRun:
+    """A finished quick run, for all tests that only look at it.
+
+    ``output`` is what it printed, ``refused`` a second run that was started in its folder while it was at work.
+    """
+
+    project: Project
+    output: str
+    refused: subprocess.CompletedProcess[str]
+
+    @property
+    def results(self) -> Path:
+        return self.project.folder / "results/quick"
+
+
+def read_until(process: subprocess.Popen[str], pattern: str | re.Pattern[str], times: int = 1) -> str:
+    """What a run prints up to the line in which a pattern is found for this many times."""
+    lines: list[str] = []
+    assert process.stdout is not None
+    while times > 0:
+        line = process.stdout.readline()
+        assert line, f"the run ended too early:\n{''.join(lines)[-6000:]}"
+        lines.append(line)
+        times -= bool(re.search(pattern, line))
+    return "".join(lines)
 
 
 def kill(process: subprocess.Popen[str]) -> None:

@@ -1,7 +1,7 @@
 """What the workflow would schedule, from the functions that make its rules' params and inputs, without Snakemake.
 
 workflow/rules/common.smk is run as it stands; what the other rule files say in their directives is repeated here in
-`planned`. A dry run of the real workflow is compared with it in test_reruns.py.
+`planned`. A dry run of the real workflow is compared with it in test_pipeline.py.
 """
 
 import json
@@ -189,6 +189,14 @@ def _files(bundle: Bundle) -> list[Path]:
 
 def _job(params: Any, inputs: Iterable[Any], outputs: Iterable[Any] = ()) -> Job:
     return Job(json.dumps(params), frozenset(map(str, inputs)), frozenset(map(str, outputs)))
+
+
+def replaced(value: Any, place: tuple[str | int, ...], new: Any) -> Any:
+    """The value with another one at a place; what lies beside the way there is shared."""
+    part, *rest = place
+    copy = value.copy()
+    copy[part] = replaced(value[part], tuple(rest), new) if rest else new
+    return copy
 
 
 def scheduled(before: Jobs, after: Jobs) -> set[str]:

@@ -6,70 +6,21 @@ from pathlib import Path
 
 import pandas as pd
 import pytest
+import yaml
+from planned_jobs import Workflow, by_rule, replaced, scheduled
 
-from pipeline_project import Project
+from pipeline_project import ROOT, Project
+from shuffledp.experiments.config.files import merged, read_yaml
 
 pytestmark = pytest.mark.pipeline
 
 TINY = ("--configfile", "config/tiny.yaml")
 
-BASELINE = '''
-from dataclasses import dataclass
 
-import numpy as np
-
-from shuffledp.protocols import Cost, Messages, ProtocolBase
-
-
-@dataclass(frozen=True)
-class CoinFlip(ProtocolBase):
-    """Answers one half for every value, whatever the users hold."""
-
-    name = "coin_flip"
-    task_kind = "frequency"
-    label = "Coin flip"
-    source = "test"
-    trust = "local"
-    accountings = ("printed", "exact")
-    biased = True
-
-    @classmethod
-    def calibrate(cls, budget, population, task, *, accounting="printed"):
-        return cls()
-
-    def encode(self, users, rng):
-        return Messages(rng.integers(0, 2, len(users)))
-
-    def estimate(self, aggregate, public):
-        return np.full((len(public.n_users), 2), 0.5)
-
-    def cost(self):
-        return Cost(1.0, 1.0)
-'''
-
-
-def add_baseline(project: Project, text: str = BASELINE) -> None:
-    (project.folder / "mine").mkdir(exist_ok=True)
-    (project.folder / "mine/coin.py").write_text(text)
-    (project.folder / "config/baselines").mkdir(exist_ok=True)
-    (project.folder / "config/baselines/mine.yaml").write_text(
-        "task: frequency\nmethods:\n  coin_flip: {protocol: 'mine/coin.py:CoinFlip'}\nfigures: all\n"
-    )
-
-
-def test_second_run_started_at_once_is_refused_with_a_clear_line(project: Project) -> None:
-    # Long enough that the second run is ready to begin before the first one ends.
-    first = project.start("--configfile", "config/quick.yaml", "--config", "papers=[random_population]")
-    assert first.stdout is not None
-    for line in first.stdout:
-        if "Execute" in line:  # the first run holds the lock
-            break
-    second = project.run(*TINY)
-    rest, _ = first.communicate(timeout=600)
-    assert first.returncode == 0, rest[-3000:]
-    assert second.returncode != 0
-    assert "Another run is at work in this folder" in second.stdout
-    assert "Traceback" not in second.stdout
+def jobs_listed(output: str) -> dict[str, int]:
+    """How many jobs of each rule Snakemake says it runs, or would run."""
+    listed = dict(re.findall(r"^([a-z_]+) +(\d+)$", output, flags=re.M))
+    return {rule: int(count) for rule, count in listed.items() if rule not in ("all", "total")}
 
 
 def site(project: Project) -> dict[str, bytes]:
@@ -79,31 +30,57 @@ def site(project: Project) -> dict[str, bytes]:
     return {path.relative_to(results).as_posix(): path.read_bytes() for path in paths}
 
 
-@pytest.mark.parametrize(
-    ("old", "new"),
-    [
+def test_what_a_picture_or_page_shows_is_a_reason_to_draw_and_to_compute_nothing(tiny_run: Project) -> None:
+    """All at once; `test_a_dry_run_schedules_what_the_plan_says` takes them one by one."""
+    paper = tiny_run.folder / "config/experiments/tiny.yaml"
+    text = paper.read_text()
+    before = site(tiny_run)
+    for old, new in (
         ("local: {}", "local: {label: Nothing shuffled}"),
         ("A tiny paper", "A small paper"),
         ("nobody", "somebody"),
-    ],
-    ids=["label", "title", "citation"],
-)
-def test_what_a_picture_or_page_shows_is_a_reason_to_draw_and_to_compute_nothing(
-    tiny_run: Project, old: str, new: str
-) -> None:
-    paper = tiny_run.folder / "config/experiments/tiny.yaml"
-    paper.write_text(paper.read_text().replace(old, new, 1))
-    planned = tiny_run.succeeds(*TINY, "--dry-run")
-    assert re.search(r"^draw_tiny +1$", planned, flags=re.M), planned[-2000:]
-    assert re.search(r"^pages +1$", planned, flags=re.M), planned[-2000:]
-    assert not re.search(r"^method ", planned, flags=re.M), planned[-2000:]
-    page = site(tiny_run)
+    ):
+        assert old in text
+        text = text.replace(old, new, 1)
+    paper.write_text(text)
     done = tiny_run.succeeds(*TINY)
-    assert ("tiny.fig1_exact" in done) == (old == "local: {}"), (
-        "the title and the citation are on the page alone"
-    )
-    assert site(tiny_run) != page
+    assert tiny_run.jobs_of(done) == set()
+    assert jobs_listed(done) == {"draw_tiny": 1, "pages": 1}
+    assert "tiny.fig1_exact" in done
+    after = site(tiny_run)
+    page = after["pages/tiny.html"].decode()
+    assert "A small paper" in page and "somebody" in page and "A tiny paper" not in page
+    changed = {name for name in before if before[name] != after[name]}
+    assert any(name.startswith("site/charts/") for name in changed), "the label is in the charts"
     assert "Nothing to be done" in tiny_run.succeeds(*TINY)
+
+
+@pytest.fixture
+def workflow(tiny_run: Project, monkeypatch: pytest.MonkeyPatch) -> Workflow:
+    return Workflow(monkeypatch, tiny_run.folder)
+
+
+def test_a_dry_run_schedules_what_the_plan_says(tiny_run: Project, workflow: Workflow) -> None:
+    """Leaves of each kind, in the real workflow: those that Snakemake lists are those of `planned_jobs`."""
+    config = merged(workflow.config, read_yaml(tiny_run.folder / "config/tiny.yaml"))
+    paper = workflow.papers["tiny"]
+    before = workflow.jobs(config)
+    for place, new, methods in (
+        (("experiments", "adult", "grid", "eps", 1), 0.4, 2),
+        (("experiments", "adult", "methods", "local", "label"), "other", 0),
+        (("experiments", "adult", "methods", "local", "accounting"), ["exact"], 1),
+        (("tables", "budgets", "format"), ".3f", 0),
+        (("paper", "title"), "A small paper", 0),
+        (("paper", "citation"), "somebody", 0),
+    ):
+        changed = replaced(paper, place, new)
+        (tiny_run.folder / "config/experiments/tiny.yaml").write_text(
+            yaml.safe_dump(changed, sort_keys=False)
+        )
+        planned = by_rule(scheduled(before, workflow.jobs(config, {**workflow.papers, "tiny": changed})))
+        assert planned.get("method", 0) == methods
+        output = tiny_run.succeeds(*TINY, "--dry-run")
+        assert jobs_listed(output) == planned, f"{place}: {output[-2000:]}"
 
 
 def test_damaged_result_is_named_and_repaired(tiny_run: Project) -> None:
@@ -123,48 +100,43 @@ def test_damaged_result_is_named_and_repaired(tiny_run: Project) -> None:
     assert tiny_run.tables() == before
 
 
-def test_adding_a_baseline_runs_its_job_only_and_draws_it(tiny_run: Project) -> None:
+def test_adding_the_baseline_of_the_readme_runs_its_job_only_and_draws_it(tiny_run: Project) -> None:
+    """As the README has it; and editing a plug-in reruns it and nothing else."""
     before = tiny_run.tables()
-    add_baseline(tiny_run)
+    readme = (ROOT / "README.md").read_text(encoding="utf-8")
+    section = readme[readme.index("## Add your own baseline") :]
+    code = section.split("```python\n")[1].split("```")[0]
+    (tiny_run.folder / "mine").mkdir()
+    (tiny_run.folder / "mine/half_budget.py").write_text(code)
+    (tiny_run.folder / "config/baselines").mkdir(exist_ok=True)
+    (tiny_run.folder / "config/baselines/mine.yaml").write_text(section.split("```yaml\n")[1].split("```")[0])
     output = tiny_run.succeeds(*TINY)
-    assert tiny_run.jobs_of(output) == {"coin_flip"}, output[-3000:]
+    assert tiny_run.jobs_of(output) == {"half_budget"}, output[-3000:]
     assert {"tiny.fig1_printed", "tiny.fig1_exact", "tiny.budgets"} <= set(output.splitlines())
     after = tiny_run.tables()
     assert {k: v for k, v in after.items() if k in before} == before
-    drawn = pd.read_csv(tiny_run.folder / "results/quick/figures/tiny/fig1_printed.csv")
-    assert set(drawn.loc[drawn["method"] == "coin_flip", "kind"]) == {"simulated"}
-    add_baseline(tiny_run, BASELINE.replace("0.5)", "0.25)"))
-    assert tiny_run.jobs_of(tiny_run.succeeds(*TINY)) == {"coin_flip"}, (
-        "editing a plug-in reruns it and nothing else"
-    )
-
-
-def test_baseline_of_the_readme_runs_as_written(project: Project) -> None:
-    readme = (Path(__file__).parents[2] / "README.md").read_text(encoding="utf-8")
-    section = readme[readme.index("## Add your own baseline") :]
-    code = section.split("```python\n")[1].split("```")[0]
-    config = section.split("```yaml\n")[1].split("```")[0]
-    (project.folder / "mine").mkdir()
-    (project.folder / "mine/half_budget.py").write_text(code)
-    (project.folder / "config/baselines").mkdir(exist_ok=True)
-    (project.folder / "config/baselines/mine.yaml").write_text(config)
-    assert project.jobs_of(project.succeeds(*TINY)) == {"local", "amplified", "half_budget"}
-    drawn = pd.read_csv(project.folder / "results/quick/figures/tiny/fig1_exact.csv")
+    drawn = pd.read_csv(tiny_run.folder / "results/quick/figures/tiny/fig1_exact.csv")
+    assert set(drawn.loc[drawn["method"] == "half_budget", "kind"]) == {"simulated"}
     means = drawn[drawn["kind"] == "simulated"].pivot_table(index="eps", columns="method", values="tve")
     assert (means["half_budget"] > means["local"]).all()
 
+    assert "largest_eps / 2" in code
+    (tiny_run.folder / "mine/half_budget.py").write_text(code.replace("largest_eps / 2", "largest_eps / 3"))
+    assert tiny_run.jobs_of(tiny_run.succeeds("runs", *TINY)) == {"half_budget"}
+    assert {k for k, v in tiny_run.tables().items() if after[k] != v} == {
+        k for k in after if "/half_budget." in k
+    }
 
-def test_results_do_not_depend_on_the_number_of_cores(finished_tiny_run: Project, project: Project) -> None:
-    project.succeeds(*TINY, "--cores", "1")
-    assert project.tables() == finished_tiny_run.tables()
-    assert project.tables()
 
-
-def test_single_figure_target_draws_that_figure_alone(project: Project) -> None:
-    project.succeeds("tiny_fig1", *TINY)
+def test_a_single_figure_on_one_core_is_drawn_alone_from_the_same_results(
+    finished_tiny_run: Project, project: Project
+) -> None:
+    project.succeeds("tiny_fig1", *TINY, "--cores", "1")
     drawn = {p.name for p in (project.folder / "results/quick/figures/tiny").iterdir()}
     assert {"fig1_printed.pdf", "fig1_exact.png"} <= drawn
     assert not any(name.startswith("budgets") for name in drawn)
+    assert project.tables() == finished_tiny_run.tables()
+    assert project.tables()
 
 
 def test_official_data_only_fails_with_advice_when_there_is_no_network(project: Project) -> None:
@@ -174,18 +146,11 @@ def test_official_data_only_fails_with_advice_when_there_is_no_network(project: 
     assert "SHUFFLEDP_MIRROR" in done.stdout
 
 
-@pytest.mark.parametrize(
-    ("override", "message"),
-    [
-        ("seed=-1", "config: seed: must be at least 0, got -1."),
-        ("papers=[nobody]", "config: papers: no paper 'nobody'."),
-        ("typo=1", "config: unknown key 'typo'."),
-    ],
-)
-def test_wrong_configuration_stops_before_any_job(project: Project, override: str, message: str) -> None:
-    done = project.run("--config", override)
+def test_wrong_configuration_stops_before_any_job(project: Project) -> None:
+    """Which mistakes there are, and what is said of each, is in tests/experiments/config."""
+    done = project.run("--config", "seed=-1")
     assert done.returncode != 0
-    assert f"Configuration error: {message}" in done.stdout
+    assert "Configuration error: config: seed: must be at least 0, got -1." in done.stdout
     assert "Traceback" not in done.stdout
     assert not (project.folder / "results").exists()
 

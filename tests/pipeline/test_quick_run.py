@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 from browser import open_page, requires_browser
-from pipeline_project import Project, kill
+from pipeline_project import METHOD_DONE, Project, QuickRun, kill, read_until
 from shuffledp.figures.names import in_natural_order
 from shuffledp.storage import damaged, listed
 
@@ -21,11 +21,8 @@ QUICK = ("--configfile", "config/quick.yaml")
 ONE_PAPER = (*QUICK, "--config", "papers=[random_population]")
 
 
-def test_quick_run_on_shipped_summaries_makes_every_figure_table_and_page(
-    quick_run: tuple[Project, str],
-) -> None:
-    project, output = quick_run
-    results = project.folder / "results/quick"
+def test_quick_run_on_shipped_summaries_makes_every_figure_table_and_page(quick_run: QuickRun) -> None:
+    results = quick_run.results
     manifests = sorted(results.glob("figures/*/manifest.json"))
     assert manifests
     for manifest in manifests:
@@ -36,39 +33,42 @@ def test_quick_run_on_shipped_summaries_makes_every_figure_table_and_page(
     assert {"index.html", "pages/errata.html"} <= {
         path.relative_to(results).as_posix() for path in listed(results / "site.sha256")
     }
-    assert "Data adult: source summary" in output, "the run must say which data were used"
-    assert not list(project.folder.rglob("*.tmp"))
+    assert "Data adult: source summary" in quick_run.output, "the run must say which data were used"
+    assert not list(quick_run.project.folder.rglob("*.tmp"))
 
 
-def test_second_run_has_nothing_to_do(quick_run: tuple[Project, str]) -> None:
-    project, _ = quick_run
-    assert "Nothing to be done" in project.succeeds(*QUICK)
+def test_second_run_started_at_once_is_refused_with_a_clear_line(quick_run: QuickRun) -> None:
+    assert quick_run.refused.returncode != 0
+    assert "Another run is at work in this folder" in quick_run.refused.stdout
+    assert "Traceback" not in quick_run.refused.stdout
+
+
+def test_second_run_has_nothing_to_do(quick_run: QuickRun) -> None:
+    assert "Nothing to be done" in quick_run.project.succeeds(*QUICK)
 
 
 def test_three_kills_and_a_restart_give_the_tables_of_an_undisturbed_run(
-    quick_run: tuple[Project, str], project: Project
+    quick_run: QuickRun, project: Project
 ) -> None:
-    undisturbed, _ = quick_run
-    for pause in np.random.default_rng(20231101).uniform(0.2, 7.0, size=3):
-        process = project.start(*ONE_PAPER)
-        assert process.stdout is not None
-        for line in process.stdout:
-            if "Execute" in line:  # jobs begin
-                break
+    # The results alone, without figures and pages: they are what is compared.
+    wanted = ("runs", *ONE_PAPER)
+    for methods, pause in enumerate(np.random.default_rng(20231101).uniform(0.2, 2.0, size=3)):
+        process = project.start(*wanted)
+        read_until(process, "Execute")  # jobs begin
+        read_until(process, METHOD_DONE, 3 * methods)
         time.sleep(pause)
         assert process.poll() is None, "the run ended before it could be killed"
         kill(process)
-    project.succeeds(*ONE_PAPER)
-    alone, together = project.tables(), undisturbed.tables()
+    project.succeeds(*wanted)
+    alone, together = project.tables(), quick_run.project.tables()
     assert alone and alone.items() <= together.items()  # the other papers change nothing either
     assert {name for name in together if "/random_population/" in name} == set(alone)
 
 
 @pytest.fixture(scope="session")
-def report(quick_run: tuple[Project, str]) -> Path:
-    project, _ = quick_run
-    project.succeeds("--configfile", "config/quick.yaml", "--report", "results/quick/report.html")
-    return project.folder / "results/quick/report.html"
+def report(quick_run: QuickRun) -> Path:
+    quick_run.project.succeeds(*QUICK, "--report", "results/quick/report.html")
+    return quick_run.results / "report.html"
 
 
 def test_report_has_no_broken_caption(report: Path) -> None:
@@ -79,12 +79,8 @@ def test_report_has_no_broken_caption(report: Path) -> None:
 
 @pytest.mark.browser
 @requires_browser
-def test_report_lists_every_figure_and_stays_offline(report: Path, quick_run: tuple[Project, str]) -> None:
-    project, _ = quick_run
-    manifests = [
-        json.loads(m.read_text())
-        for m in sorted((project.folder / "results/quick/figures").glob("*/manifest.json"))
-    ]
+def test_report_lists_every_figure_and_stays_offline(report: Path, quick_run: QuickRun) -> None:
+    manifests = [json.loads(m.read_text()) for m in sorted(quick_run.results.glob("figures/*/manifest.json"))]
     with open_page(report) as opened:
         page = opened.page
         for manifest in manifests:
@@ -107,9 +103,8 @@ def test_report_lists_every_figure_and_stays_offline(report: Path, quick_run: tu
 
 @pytest.mark.browser
 @requires_browser
-def test_site_of_a_run_shows_all_drawings_and_stays_offline(quick_run: tuple[Project, str]) -> None:
-    project, _ = quick_run
-    results = project.folder / "results/quick"
+def test_site_of_a_run_shows_all_drawings_and_stays_offline(quick_run: QuickRun) -> None:
+    results = quick_run.results
     with open_page(results / "index.html") as opened:
         opened.scroll_through()
         assert opened.page.query_selector_all("main img")

@@ -15,10 +15,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-import yaml
-from planned_jobs import ROOT, Jobs, Workflow, by_rule, scheduled
+from planned_jobs import ROOT, Jobs, Workflow, replaced, scheduled
 
-from pipeline_project import Project
 from shuffledp.claims.headlines import HEADLINES
 from shuffledp.experiments import training
 from shuffledp.experiments.bundle import CELL_NUMBERS
@@ -67,14 +65,6 @@ def leaves(value: Any, place: Place = ()) -> Iterator[tuple[Place, Any]]:
             yield from leaves(inner, (*place, index))
     else:
         yield place, value
-
-
-def replaced(value: Any, place: Place, new: Any) -> Any:
-    """The value with another one at a place; what lies beside the way there is shared."""
-    part, *rest = place
-    copy = value.copy()
-    copy[part] = replaced(value[part], tuple(rest), new) if rest else new
-    return copy
 
 
 def variants(whole: Any, place: Place, value: Any, words: Collection[Any]) -> Iterator[Any]:
@@ -532,32 +522,3 @@ def test_adding_a_baseline_runs_its_own_jobs_and_draws_what_it_enters(
     expected = {f"method {experiment}.mine" for experiment in computed} | {f"drawing {d}" for d in drawn}
     expected |= {f"draw {d.partition('.')[0]}" for d in drawn} | {"pages"}
     assert scheduled(before, after) == expected
-
-
-# -- the real workflow -----------------------------------------------------------------------------------------------
-
-TINY = ("--configfile", "config/tiny.yaml")
-
-
-@pytest.mark.pipeline
-def test_a_dry_run_schedules_what_the_plan_says(project: Project, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Leaves of each kind, in the real workflow: those that Snakemake lists are those of `planned_jobs`."""
-    project.succeeds(*TINY)
-    workflow = Workflow(monkeypatch, project.folder)
-    config = merged(workflow.config, read_yaml(project.folder / "config/tiny.yaml"))
-    paper = workflow.papers["tiny"]
-    before = workflow.jobs(config)
-    for place, new, methods in (
-        (("experiments", "adult", "grid", "eps", 1), 0.4, 2),
-        (("experiments", "adult", "methods", "local", "label"), "other", 0),
-        (("experiments", "adult", "methods", "local", "accounting"), ["exact"], 1),
-        (("tables", "budgets", "format"), ".3f", 0),
-    ):
-        changed = replaced(paper, place, new)
-        (project.folder / "config/experiments/tiny.yaml").write_text(yaml.safe_dump(changed, sort_keys=False))
-        planned = by_rule(scheduled(before, workflow.jobs(config, {**workflow.papers, "tiny": changed})))
-        assert planned.get("method", 0) == methods
-        output = project.succeeds(*TINY, "--dry-run")
-        listed = dict(re.findall(r"^([a-z_]+) +(\d+)$", output, flags=re.M))
-        real = {rule: int(count) for rule, count in listed.items() if rule not in ("all", "total")}
-        assert real == planned, f"{place}: {output[-2000:]}"

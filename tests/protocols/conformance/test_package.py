@@ -39,7 +39,7 @@ def cases_of(kind, name, options):
 
 
 def with_accountings_in_turn(protocol, cases, chosen):
-    """Of what would be run: every setting under one accounting, in turn, and every accounting in one setting at least."""
+    """Of what would be run: every setting once, accountings in turn, and every accounting at least once."""
     alike, possible = defaultdict(list), defaultdict(list)
     for case, _, _ in chosen(protocol, cases):
         alike[replace(case, accounting="")].append(case)
