@@ -29,7 +29,7 @@ ALLOWED: dict[str, set[str] | None] = {
     "populations": {"numerics"},
     "tasks": {"numerics"},
     "utility": {"numerics", "populations"},
-    "accounting": {"doors", "numerics", "populations", "tasks", "utility"},
+    "accounting": {"doors", "numerics", "populations", "tasks", "utility", "yamlfile"},
     "protocols": {"accounting", "numerics", "populations", "tasks", "utility"},
     "audit": {"accounting", "numerics", "populations", "protocols", "tasks"},
     "learning": {"numerics", "storage"},

@@ -74,6 +74,7 @@ def deployments() -> Mapping[str, Deployment]:
     Returns
     -------
     mapping of str to Deployment
+        Exact copies of what the texts state; each names its source.
     """
     text = resources.files("shuffledp.accounting.questions") / PACKAGE_DATA[0]
     with resources.as_file(text) as path:
@@ -103,6 +104,10 @@ def deployed_answer(deployment: str, *, users: int | None = None, colluding: flo
     ------
     ValueError
         If there is no such system, or a setting of it was not found.
+
+    Notes
+    -----
+    That of :func:`shuffledp.accounting.amplification`, where the sources are; replacement neighbors.
     """
     known, randomizer = _computable(deployment)
     return amplification(
@@ -132,7 +137,7 @@ def deployed_epsilon(
     Returns
     -------
     float
-        Nats, > 0.
+        Nats, > 0; an upper or a lower bound, as asked for.
 
     Raises
     ------
@@ -167,7 +172,8 @@ def deployed_printed(deployment: str) -> float:
     Returns
     -------
     float
-        Nats; a statement of the source that :func:`deployments` names, for its own number of users and its delta.
+        Nats; a statement of the source that :func:`deployments` names, for its own number of users and its delta. It
+        errs on either side.
 
     Raises
     ------
@@ -202,6 +208,10 @@ def deployed_users(deployment: str, *, colluding: float = 0.0) -> int:
     ------
     ValueError
         As :func:`deployed_answer`.
+
+    Notes
+    -----
+    That of :func:`shuffledp.accounting.smallest_batch`, where the sources are; replacement neighbors.
     """
     known, randomizer = _computable(deployment)
     return int(
