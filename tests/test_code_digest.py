@@ -209,8 +209,9 @@ def test_an_entry_that_does_not_exist_is_an_error(tmp_path):
 
 
 def settings():
-    config = merged(read_yaml(ROOT / "config/config.yaml"), read_yaml(ROOT / "config/quick.yaml"))
-    return load_settings(merged(config, {"learning": "skip"}), ROOT)
+    whole = read_yaml(ROOT / "config/config.yaml")
+    config = merged(whole, read_yaml(ROOT / "config/quick.yaml"))
+    return load_settings(merged(config, {"learning": "skip", "papers": whole["papers"]}), ROOT)
 
 
 def method_jobs():

@@ -28,7 +28,15 @@ from shuffledp.tasks import METRICS, TASK_KINDS
 
 Place = tuple[str | int, ...]
 Papers = Mapping[str, Any]
-PAPERS = ("random_population", "dump", "summation", "shuffle_gaussian", "segmented", "deployments")
+PAPERS = (
+    "random_population",
+    "dump",
+    "summation",
+    "shuffle_gaussian",
+    "segmented",
+    "deployments",
+    "allocation",
+)
 QUICK = read_yaml(ROOT / "config/quick.yaml")
 ACCOUNTINGS = ("printed", "simplified", "corrected", "exact")
 AXES = ("x", "along", "panels", "curves", "files")
@@ -103,7 +111,7 @@ def _others(value: Any, words: Collection[str]) -> Iterator[Any]:
     elif isinstance(value, int):
         yield from (v for v in (value + 1, value - 1, 2 * value, value // 2) if v != value)
     elif isinstance(value, float):
-        yield from (0.9 * value, 1.1 * value, value / 2, 2 * value)
+        yield from (v for v in (0.9 * value, 1.1 * value, value / 2, 2 * value, value + 0.005) if v != value)
     else:
         texts = (f"{value} changed", f"{value}_1", f"other_{value}")
         # A grid variable: numbers of most kinds that may stand there.

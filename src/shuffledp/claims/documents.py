@@ -20,7 +20,7 @@ from pathlib import Path
 
 import pandas as pd
 
-from shuffledp.claims import dump, shuffle_gaussian, summation
+from shuffledp.claims import deployments, dump, shuffle_gaussian, summation
 from shuffledp.claims.comparisons import budget_gaps, gradient_gaps, safety_margins
 from shuffledp.claims.evaluation import markdown, markdown_table, notes_table
 from shuffledp.claims.multi_message import table_two
@@ -150,6 +150,38 @@ def _summation_growth() -> str:
     )
 
 
+def _deployed_systems() -> str:
+    small, number = "{:g}".format, "{:.5f}".format
+    table = deployments.systems().drop(columns=["system", "randomizer"])
+    table = table[["key", *(name for name in table if name != "key")]].rename(columns={"key": "setting"})
+    return _formatted(
+        table,
+        [
+            None,
+            small,
+            "{:,.0f}".format,
+            "{:.0e}".format,
+            small,
+            number,
+            number,
+            "{:,.0f}".format,
+            number,
+            number,
+            None,
+        ],
+    )
+
+
+def _deployed_sources() -> str:
+    table = deployments.sources()
+    wanted = ["system", "mechanism", "printed eps", "printed delta", "what was read", "not found", "status"]
+    links = [
+        f"{read} ([source]({source}), {place})"
+        for read, source, place in zip(table["what was read"], table["source"], table["place"], strict=True)
+    ]
+    return _formatted(table.assign(**{"what was read": links})[wanted], [None] * len(wanted))
+
+
 #: What can stand between the marks, by name.
 TABLES: dict[str, Callable[[], str]] = {
     "errata random_population": partial(markdown_table, "random_population"),
@@ -161,6 +193,8 @@ TABLES: dict[str, Callable[[], str]] = {
     "shuffle gaussian checkin": _checkin_budgets,
     "summation accountings": _summation_accountings,
     "summation growth": _summation_growth,
+    "deployed systems": _deployed_systems,
+    "deployed sources": _deployed_sources,
     "errata summation": partial(markdown_table, "summation"),
     "notes random_population": partial(notes_table, "random_population"),
     "notes dump": partial(notes_table, "dump"),

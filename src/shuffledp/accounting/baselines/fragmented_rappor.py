@@ -24,6 +24,8 @@ from shuffledp.numerics.roots import root_below
 from shuffledp.numerics.windows import binomial_window
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from numpy.typing import NDArray
 
 RapporCalibration = Literal["sound", "worst_case", "optimistic"]
@@ -150,10 +152,20 @@ def rappor_delta(n: int, flip_probability: float, eps: float, *, calibration: st
 
 
 def _settled_delta(n: int, p: float, eps: float, calibration: str) -> float:
-    """Return delta with windows so wide that what they omit is negligible beside it."""
+    return settled(lambda omitted: _rappor_delta(n, p, eps, calibration, omitted))
+
+
+def settled(delta_without: Callable[[float], float]) -> float:
+    """Return delta with windows so wide that what they omit is negligible beside it.
+
+    Parameters
+    ----------
+    delta_without : callable
+        Delta by the mass that windows leave out.
+    """
     tail = _FIRST_TAIL
     while True:
-        value = _rappor_delta(n, p, eps, calibration, tail)
+        value = delta_without(tail)
         if tail <= max(_OMITTED * value, _FLOOR):
             return value
         tail = max(tail * 1e-40, _FLOOR)

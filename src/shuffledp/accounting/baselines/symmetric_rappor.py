@@ -6,7 +6,8 @@ import math
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
 
-from shuffledp.accounting.baselines.fragmented_rappor import rappor_delta
+from shuffledp.accounting.baselines.fragmented_rappor import rappor_delta, settled
+from shuffledp.accounting.baselines.summed_bits import summed_bits_delta
 from shuffledp.accounting.general.randomizers import MOST_EPS_LOCAL, outputs_of
 from shuffledp.accounting.standing import UPPER, Standing
 from shuffledp.numerics.checks import check_choice, check_count, check_positive
@@ -33,8 +34,9 @@ class SymmetricRAPPOR:
     Notes
     -----
     Erlingsson, Pihur and Korolova (2014) with one permanent response; "DP in the Prio system" drafts call eps_bit the
-    local budget, which it is for adding or removing one bit. For sums the upper bound is that of
-    :mod:`shuffledp.accounting.baselines.told_bits`.
+    local budget, which it is for adding or removing one bit. For sums the upper bound is the smaller one of
+    :mod:`shuffledp.accounting.baselines.summed_bits` and :mod:`shuffledp.accounting.baselines.told_bits`; both hold for
+    every data set of the others.
     """
 
     eps_bit: float
@@ -90,14 +92,14 @@ class SymmetricRAPPOR:
             return None
         if others == 0:  # the only report is what the analyzer sees
             return two_bits_delta(self.eps_bit, eps)
-        kinds = (
-            ("sound",)
-            if side == "upper"
-            else ("worst_case", *(("optimistic",) if self.domain_size > 2 else ()))
-        )
+        if side == "upper":
+            return min(
+                rappor_delta(others + 1, self.flip_probability, eps, calibration="sound"),
+                settled(lambda omitted: summed_bits_delta(others, self.flip_probability, eps, omitted)),
+            )
+        kinds = ("worst_case", *(("optimistic",) if self.domain_size > 2 else ()))
         value = max(rappor_delta(others + 1, self.flip_probability, eps, calibration=kind) for kind in kinds)
-        # Exact values are too large by up to 1e-7, relative.
-        return value if side == "upper" else value * (1 - 2e-7)
+        return value * (1 - 2e-7)  # exact values are too large by up to 1e-7, relative
 
     def comparisons(self, side: Side, tail: float) -> tuple[Comparison, ...]:
         """Return one pair of inputs; by their two bits and, against the blanket, whether all bits are ones.

@@ -1,13 +1,15 @@
 """Systems whose reports are shuffled or summed, as public texts describe them, accounted for anew.
 
-What the texts state is data (``deployed.yaml``): settings, the central eps that is printed, where it stands and what of
-it was read. A system of which a setting was not found is listed and not computed.
+What the texts state is data (``deployed.json``, with the fields of `Deployment`): settings, the central eps that is
+printed, where it stands and what of it was read. Only what was read stands there: a setting that the text does not state
+is left out. A system of which a setting was not found is listed and not computed.
 
 Conventions: eps in nats; one user's input is replaced; `users` counts everyone, those who collude included.
 """
 
 from __future__ import annotations
 
+import json
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cache
@@ -15,14 +17,13 @@ from importlib import resources
 from types import MappingProxyType
 from typing import Literal
 
-from shuffledp import yamlfile
 from shuffledp.accounting.baselines.symmetric_rappor import SymmetricRAPPOR
 from shuffledp.accounting.questions.deployments import Answer, amplification, smallest_batch
 from shuffledp.numerics.checks import check_choice
 
 Status = Literal["verified", "incomplete"]
 
-PACKAGE_DATA = ("deployed.yaml",)
+PACKAGE_DATA = ("deployed.json",)
 #: Bounds on the central eps that a configuration may ask for.
 BOUNDS = ("upper", "lower")
 
@@ -74,10 +75,10 @@ def deployments() -> Mapping[str, Deployment]:
     Returns
     -------
     mapping of str to Deployment
+        Exact copies of what the texts state; each names its source.
     """
-    text = resources.files("shuffledp.accounting.questions") / PACKAGE_DATA[0]
-    with resources.as_file(text) as path:
-        content = yamlfile.read(path)
+    path = resources.files("shuffledp.accounting.questions").joinpath(*PACKAGE_DATA)
+    content = json.loads(path.read_text(encoding="utf-8"))
     return MappingProxyType({key: Deployment(**value) for key, value in content.items()})
 
 
@@ -103,6 +104,10 @@ def deployed_answer(deployment: str, *, users: int | None = None, colluding: flo
     ------
     ValueError
         If there is no such system, or a setting of it was not found.
+
+    Notes
+    -----
+    That of :func:`shuffledp.accounting.amplification`, where the sources are; replacement neighbors.
     """
     known, randomizer = _computable(deployment)
     return amplification(
@@ -132,7 +137,7 @@ def deployed_epsilon(
     Returns
     -------
     float
-        Nats, > 0.
+        Nats, > 0; an upper or a lower bound, as asked for.
 
     Raises
     ------
@@ -167,7 +172,8 @@ def deployed_printed(deployment: str) -> float:
     Returns
     -------
     float
-        Nats; a statement of the source that :func:`deployments` names, for its own number of users and its delta.
+        Nats; a statement of the source that :func:`deployments` names, for its own number of users and its delta. It
+        errs on either side.
 
     Raises
     ------
@@ -202,6 +208,10 @@ def deployed_users(deployment: str, *, colluding: float = 0.0) -> int:
     ------
     ValueError
         As :func:`deployed_answer`.
+
+    Notes
+    -----
+    That of :func:`shuffledp.accounting.smallest_batch`, where the sources are; replacement neighbors.
     """
     known, randomizer = _computable(deployment)
     return int(
