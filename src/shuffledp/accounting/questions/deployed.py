@@ -1,8 +1,8 @@
 """Systems whose reports are shuffled or summed, as public texts describe them, accounted for anew.
 
 What the texts state is data (``deployed.json``, with the fields of `Deployment`): settings, the central eps that is
-printed, where it stands and what of it was read. Only what was read stands there: a setting that the text does not state
-is left out. A system of which a setting was not found is listed and not computed.
+printed, where it stands and what of it was read. Only what was read stands there: a setting that the text does not
+state is left out. A system of which a setting was not found is listed and not computed.
 
 Conventions: eps in nats; one user's input is replaced; `users` counts everyone, those who collude included.
 """
