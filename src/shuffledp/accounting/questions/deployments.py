@@ -39,6 +39,7 @@ from shuffledp.accounting.general.clones import ClonesProfile, OtherReports
 from shuffledp.accounting.general.exports import profile_end, to_pld
 from shuffledp.accounting.general.profiles import PrivacyProfile
 from shuffledp.accounting.general.randomizers import GRR, Randomizer
+from shuffledp.accounting.questions.bounds import bounded_delta, bounded_epsilon
 from shuffledp.accounting.questions.families import Family
 from shuffledp.accounting.random_population.amplification import amplified_epsilon, clone_delta, local_budget
 from shuffledp.accounting.standing import UPPER, Standing
@@ -58,6 +59,7 @@ _LOSSES = 128
 _MOST_EPS_LOCAL = 100.0
 #: Relative tolerance of budgets; and of them where rounds are composed.
 _XTOL, _XTOL_ROUNDS = 1e-7, 1e-4
+_LEAST_NUMBERS = "delta is averaged over the smallest number of users that the population allows"
 _SHUFFLED = (
     "The analyzer sees the reports in random order and nothing else; the shuffler does not collude with it. "
     "It may know the inputs of all other users."
@@ -271,7 +273,7 @@ def budget(
     eps_local = found[best]
     answers = {best: min(_epsilon(setting, eps_local, honest, best), eps_local)}
     while answers[best] > eps:  # two roundings of one number
-        eps_local *= 1 - 2 * (_XTOL if rounds == 1 else _XTOL_ROUNDS)
+        eps_local *= 1 - 2 * (_XTOL if rounds == 1 and not _is_bound(honest, best) else _XTOL_ROUNDS)
         answers = {best: _epsilon(setting, eps_local, honest, best)}
     return _answer("budget", setting, eps_local, everyone, honest, colluding, answers, found)
 
@@ -440,16 +442,29 @@ def _clone_reduction(name: str) -> str:
     return "randomized_response" if name == "stronger_clones" else "clones"
 
 
+def _is_bound(honest: Population, name: str) -> bool:
+    """Whether delta is averaged over the smallest number of users that a bound allows; clones know moments as well."""
+    return not isinstance(honest, Law) and (name == "blanket" or not isinstance(honest, MomentBounded))
+
+
+def _report(found: Randomizer | None, name: str) -> Randomizer | str:
+    if name != "blanket":
+        return _clone_reduction(name)
+    assert found is not None, "the blanket of any randomizer is not asked for"
+    return found
+
+
 def _epsilon(setting: _Setting, eps_local: float, honest: Population, name: str) -> float:
     """Central eps by one reduction, ``inf`` if it says nothing."""
     if setting.rounds > 1:
         return _composed(setting, eps_local, honest, name)
-    if name != "blanket":
-        accounting = "exact" if isinstance(honest, (Law, MomentBounded)) else "corrected"
-        return amplified_epsilon(
-            honest, eps_local, setting.delta, accounting=accounting, reduction=_clone_reduction(name)
-        )
     found = setting.at(eps_local)
+    if _is_bound(honest, name):
+        return bounded_epsilon(_report(found, name), honest, eps_local, setting.delta)
+    if name != "blanket":
+        return amplified_epsilon(
+            honest, eps_local, setting.delta, accounting="exact", reduction=_clone_reduction(name)
+        )
     if found is None or not isinstance(honest, Law):
         return math.inf
     try:
@@ -482,10 +497,13 @@ def _composed(setting: _Setting, eps_local: float, honest: Population, name: str
 
 def _log_excess(setting: _Setting, eps_local: float, eps: float, honest: Population, name: str) -> float:
     """At most 0 where (eps, delta) holds; increasing in eps_local and falling with users."""
-    if setting.rounds > 1 or not isinstance(honest, (Law, MomentBounded)):
+    if setting.rounds > 1:
         return log_ratio(_epsilon(setting, eps_local, honest, name), eps)
     if eps >= eps_local:
         return -math.inf
+    if _is_bound(honest, name):
+        report = _report(setting.at(eps_local), name)
+        return log_ratio(bounded_delta(report, honest, eps_local, eps, setting.delta), setting.delta)
     if name != "blanket":
         value = clone_delta(honest, eps_local, eps, reduction=_clone_reduction(name))
         return log_ratio(value, setting.delta)
@@ -496,11 +514,8 @@ def _log_excess(setting: _Setting, eps_local: float, eps: float, honest: Populat
 
 
 def _budget(setting: _Setting, eps: float, honest: Population, name: str) -> float:
-    if setting.rounds == 1 and name != "blanket":
-        accounting = "exact" if isinstance(honest, (Law, MomentBounded)) else "corrected"
-        found = local_budget(
-            honest, eps, setting.delta, accounting=accounting, reduction=_clone_reduction(name)
-        )
+    if setting.rounds == 1 and name != "blanket" and not _is_bound(honest, name):
+        found = local_budget(honest, eps, setting.delta, accounting="exact", reduction=_clone_reduction(name))
         return min(found, _MOST_EPS_LOCAL)
 
     def excess(log_eps_local: float) -> float:
@@ -570,6 +585,9 @@ def _answer(
     randomizer = setting.at(eps_local)
     summed = isinstance(randomizer, OwnDelta) and randomizer.own_delta(0, 0.0, "upper") is not None
     standing = randomizer.standing if best == "blanket" and randomizer is not None else UPPER
+    if _is_bound(honest, best):
+        note = "; ".join(filter(None, (standing.note, _LEAST_NUMBERS)))
+        standing = Standing(standing.guarantee, note)
     if eps >= local:
         best, eps, standing = "local", local, Standing("upper")
     if best == "blanket" and summed:
