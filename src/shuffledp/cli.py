@@ -142,8 +142,8 @@ def data(names: tuple[str, ...], official: bool) -> None:
 @click.option("--subset-size", type=int, help="Size of a report (subset).")
 @click.option(
     "--population",
-    help="Number of the other users, for --users: fixed:N, binomial:TRIALS:RATE, poisson:MEAN, moments:MEAN:VARIANCE. "
-    "Where the number is asked for: poisson, or binomial:RATE.",
+    help="Number of the other users, for --users: fixed:N, binomial:TRIALS:RATE, poisson:MEAN, moments:MEAN:VARIANCE, "
+    "subgaussian:MEAN:SCALE, subexponential:MEAN:A:B. Where the number is asked for: poisson, or binomial:RATE.",
 )
 @click.option(
     "--colluding", type=float, default=0.0, help="Fraction of users who tell the analyzer their reports."

@@ -38,6 +38,8 @@ from shuffledp.tasks import Users
 Held = tuple[int, ...]
 """Inputs of all users as places in `View.inputs`, user 1 first."""
 
+#: Numbers of users that are less likely are not looked at.
+_NEGLIGIBLE = 1e-14
 #: Laws of the counts of all users together that are worked out for one number of users, in cells.
 _WORK = 40_000_000
 
@@ -141,7 +143,7 @@ class View(ABC):
             return [(1, 1.0)]
         window = law.window()
         chances = zip((window.support + 1).tolist(), window.pmf.tolist(), strict=True)
-        return [(n, w) for n, w in chances if n <= self.most and w > 0]
+        return [(n, w) for n, w in chances if n <= self.most and w > _NEGLIGIBLE]
 
     def among(self, n: int) -> View:
         """What is seen when n users take part."""

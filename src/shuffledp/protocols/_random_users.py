@@ -33,13 +33,13 @@ from shuffledp.protocols.base import ProtocolBase
 from shuffledp.tasks import Budget
 
 #: Relative tolerance of the planned number; below this number delta is adjusted as well, as a user more matters.
-_TOLERANCE, _FEW = 5e-4, 100
+_TOLERANCE, _FEW = 5e-4, 30
 #: A number of users is far below another one from this factor on.
 _FAR = 4
 #: A mean so little below its target, in logs, is good enough.
 _CLOSE = 0.01
 #: Tolerance of the log of the adjusted delta, and how far it is adjusted.
-_XTOL, _LEAST_PART, _MOST_DELTA = 0.05, 1e-6, 0.999
+_XTOL, _LEAST_PART, _MOST_DELTA = 0.1, 1e-6, 0.999
 #: Deltas down to which a profile for a random number of users is told from 0.
 _LEAST_DELTA = 1e-290
 _SOURCE = "mean over the number of users"
@@ -224,8 +224,10 @@ def _mixed(
         return value
 
     users = _largest(lambda n: excess(n, delta), sure, usual)
-    if users < _FEW or not fitting:
+    if users < _FEW and fitting:
         _adjusted(excess, users, delta)
+    if not fitting:  # smaller numbers are refused
+        _adjusted(excess, users + 1, delta)
     if not fitting:
         raise (
             refused[0]
@@ -277,11 +279,6 @@ def _largest(excess: Callable[[int], float], sure: int, usual: int) -> int:
 
 
 def _adjusted(excess: Callable[[int, float], float], users: int, delta: float) -> None:
-    """Try other deltas for a few planned users, and for one more: a user more or less is a coarse step."""
-    for n in (users, users + 1):
-        low, high = math.log(_LEAST_PART * delta), math.log(_MOST_DELTA)
-
-        def at(log_part: float, n: int = n) -> float:
-            return excess(n, math.exp(log_part))
-
-        root_below(at, math.log(delta), low, high, xtol=_XTOL)
+    """Try other deltas for a few planned users: a user more or less is a coarse step."""
+    low, high = math.log(_LEAST_PART * delta), math.log(_MOST_DELTA)
+    root_below(lambda part: excess(users, math.exp(part)), math.log(delta), low, high, xtol=_XTOL)

@@ -4,7 +4,7 @@ import pytest
 
 from shuffledp.accounting import GaussianRandomizer, amplification, budget, smallest_batch
 from shuffledp.accounting.questions.wording import arrivals_named, population_named, sentences
-from shuffledp.populations import Binomial, Fixed, MomentBounded, Poisson
+from shuffledp.populations import Binomial, Fixed, MomentBounded, Poisson, SubExponential, SubGaussian
 
 
 def test_populations_are_named_by_words():
@@ -12,6 +12,8 @@ def test_populations_are_named_by_words():
     assert population_named("binomial:29999:0.3") == Binomial(29999, 0.3)
     assert population_named("poisson:1e4") == Poisson(1e4)
     assert population_named("moments:100:25") == MomentBounded(100, 25)
+    assert population_named("subgaussian:100:5") == SubGaussian(100, 5)
+    assert population_named("subexponential:100:2:0.5") == SubExponential(100, 2, 0.5)
     assert arrivals_named(None) == arrivals_named("fixed") == {}
     assert arrivals_named("poisson") == {"arrivals": "poisson"}
     assert arrivals_named("binomial:0.3") == {"arrivals": "binomial", "rate": 0.3}

@@ -195,9 +195,14 @@ class BlanketProfile(Exported):
         return np.array(values).reshape(eps_.shape)
 
 
-def population_delta(randomizer: Randomizer, law: Law, eps: float, side: Side) -> float:
-    """Return delta as :func:`blanket_randomizer_delta`, for any law of the number of other users."""
-    return _delta(randomizer, law, min(eps, _MOST_EPS), side, FINE)
+def population_delta(
+    randomizer: Randomizer, law: Law, eps: float, side: Side, target: float | None = None
+) -> float:
+    """Return delta as :func:`blanket_randomizer_delta`, for any law of the number of other users.
+
+    With a `target` less closely, and on the same side: about 1e-3 relative, and not told from 0 far below the target.
+    """
+    return _delta(randomizer, law, min(eps, _MOST_EPS), side, FINE if target is None else COARSE, target)
 
 
 def population_epsilon(randomizer: Randomizer, law: Law, delta: float, side: Side) -> float:

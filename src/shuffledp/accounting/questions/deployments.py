@@ -42,6 +42,7 @@ from shuffledp.accounting.general.clones import ClonesProfile, OtherReports, clo
 from shuffledp.accounting.general.composition import composed_epsilon
 from shuffledp.accounting.general.profiles import PrivacyProfile
 from shuffledp.accounting.general.randomizers import GRR, Randomizer
+from shuffledp.accounting.questions.bounds import bounded_delta, bounded_epsilon
 from shuffledp.accounting.questions.families import Family
 from shuffledp.accounting.random_population.amplification import amplified_epsilon, clone_delta, local_budget
 from shuffledp.accounting.standing import UPPER, Standing
@@ -63,6 +64,7 @@ _MOST_EPS_LOCAL = 100.0
 MOST_ROUNDS = 10**6
 #: Relative tolerance of budgets; and of them where rounds are composed.
 _XTOL, _XTOL_ROUNDS = 1e-7, 1e-4
+_LEAST_NUMBERS = "delta is averaged over the smallest number of users that the population allows"
 _SHUFFLED = (
     "The analyzer sees the reports in random order and nothing else; the shuffler does not collude with it. "
     "It may know the inputs of all other users."
@@ -274,14 +276,14 @@ def budget(
     found = {name: _budget(setting, eps, honest, name) for name in setting.reductions}
     best = max(found, key=lambda name: found[name])
     eps_local = found[best]
+    tolerance = _XTOL if rounds == 1 and not _is_bound(honest, best) else _XTOL_ROUNDS
     reached = _epsilon(setting, eps_local, honest, best)
     for step in (2, 8):  # two roundings of one number
         if reached > eps:
-            eps_local *= 1 - step * (_XTOL if rounds == 1 else _XTOL_ROUNDS)
+            eps_local *= 1 - step * tolerance
             reached = _epsilon(setting, eps_local, honest, best)
-    answers = {
-        best: min(reached, eps, rounds * eps_local)
-    }  # delta at the target itself was found to be enough
+    # Delta at the target itself was found to be enough.
+    answers = {best: min(reached, eps, rounds * eps_local)}
     return _answer("budget", setting, eps_local, everyone, honest, colluding, answers, found)
 
 
@@ -458,20 +460,33 @@ def _clone_reduction(name: str) -> str:
     return "randomized_response" if name == "stronger_clones" else "clones"
 
 
+def _is_bound(honest: Population, name: str) -> bool:
+    """Whether delta is averaged over the smallest number of users that a bound allows; clones know moments as well."""
+    return not isinstance(honest, Law) and (name == "blanket" or not isinstance(honest, MomentBounded))
+
+
+def _report(found: Randomizer | None, name: str) -> Randomizer | str:
+    if name != "blanket":
+        return _clone_reduction(name)
+    assert found is not None, "the blanket of any randomizer is not asked for"
+    return found
+
+
 def _epsilon(setting: _Setting, eps_local: float, honest: Population, name: str) -> float:
     """Central eps by one reduction, ``inf`` if it says nothing."""
     if setting.rounds > 1:
         return _composed(setting, eps_local, honest, name)
+    found = setting.at(eps_local)
+    if _is_bound(honest, name):
+        return bounded_epsilon(_report(found, name), honest, eps_local, setting.delta)
     if name != "blanket":
         many = _many_clones(setting, eps_local, honest, name)
         if many is not None:
             pair = ClonePair(eps_local, _clone_reduction(name))
             return population_epsilon(pair, many, setting.delta, "upper")
-        accounting = "exact" if isinstance(honest, (Law, MomentBounded)) else "corrected"
         return amplified_epsilon(
-            honest, eps_local, setting.delta, accounting=accounting, reduction=_clone_reduction(name)
+            honest, eps_local, setting.delta, accounting="exact", reduction=_clone_reduction(name)
         )
-    found = setting.at(eps_local)
     if found is None or not isinstance(honest, Law):
         return math.inf
     try:
@@ -549,10 +564,13 @@ def _log_excess(
 ) -> float:
     """At most 0 where (eps, delta) holds; increasing in eps_local and falling with users. `gap` is that of a blanket's
     delta."""
-    if setting.rounds > 1 or not isinstance(honest, (Law, MomentBounded)):
+    if setting.rounds > 1:
         return log_ratio(_epsilon(setting, eps_local, honest, name), eps)
     if eps >= eps_local:
         return -math.inf
+    if _is_bound(honest, name):
+        report = _report(setting.at(eps_local), name)
+        return log_ratio(bounded_delta(report, honest, eps_local, eps, setting.delta), setting.delta)
     if name != "blanket":
         many = _many_clones(setting, eps_local, honest, name)
         if many is not None:
@@ -567,11 +585,8 @@ def _log_excess(
 
 
 def _budget(setting: _Setting, eps: float, honest: Population, name: str) -> float:
-    if setting.rounds == 1 and name != "blanket":
-        accounting = "exact" if isinstance(honest, (Law, MomentBounded)) else "corrected"
-        found = local_budget(
-            honest, eps, setting.delta, accounting=accounting, reduction=_clone_reduction(name)
-        )
+    if setting.rounds == 1 and name != "blanket" and not _is_bound(honest, name):
+        found = local_budget(honest, eps, setting.delta, accounting="exact", reduction=_clone_reduction(name))
         return min(found, _MOST_EPS_LOCAL)
 
     def excess(gap: float) -> Callable[[float], float]:
@@ -647,6 +662,9 @@ def _answer(
     randomizer = setting.at(eps_local)
     summed = isinstance(randomizer, OwnDelta) and randomizer.own_delta(0, 0.0, "upper") is not None
     standing = randomizer.standing if best == "blanket" and randomizer is not None else UPPER
+    if _is_bound(honest, best):
+        note = "; ".join(filter(None, (standing.note, _LEAST_NUMBERS)))
+        standing = Standing(standing.guarantee, note)
     if eps >= local:
         best, eps, standing = "local", local, Standing("upper")
     if best == "blanket" and summed:

@@ -8,7 +8,15 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING, Any
 
-from shuffledp.populations import Binomial, Fixed, MomentBounded, Poisson, Population
+from shuffledp.populations import (
+    Binomial,
+    Fixed,
+    MomentBounded,
+    Poisson,
+    Population,
+    SubExponential,
+    SubGaussian,
+)
 
 if TYPE_CHECKING:
     from shuffledp.accounting.questions.deployments import Answer
@@ -18,12 +26,16 @@ _FORMS = {
     "binomial": ("binomial:TRIALS:RATE", (int, float)),
     "poisson": ("poisson:MEAN", (float,)),
     "moments": ("moments:MEAN:VARIANCE", (float, float)),
+    "subgaussian": ("subgaussian:MEAN:SCALE", (float, float)),
+    "subexponential": ("subexponential:MEAN:A:B", (float, float, float)),
 }
 _MAKERS: dict[str, type[Population]] = {
     "fixed": Fixed,
     "binomial": Binomial,
     "poisson": Poisson,
     "moments": MomentBounded,
+    "subgaussian": SubGaussian,
+    "subexponential": SubExponential,
 }
 
 
