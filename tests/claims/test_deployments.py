@@ -19,9 +19,9 @@ def test_a_printed_eps_is_judged_by_both_bounds(printed, lower, upper, verdict):
 def test_a_row_has_the_bounds_of_its_system():
     rows = table("deployments", "systems")
     known = deployments()
-    assert list(rows["key"]) == [key for key, one in known.items() if one.status == "verified"]
+    assert list(rows["setting"]) == [key for key, one in known.items() if one.status == "verified"]
     for row in rows.to_dict("records"):
-        key = row["key"]
+        key = row["setting"]
         assert (row["eps0"], row["users"], row["delta"]) == (
             known[key].eps0,
             known[key].users,

@@ -260,6 +260,14 @@ def test_what_a_drawing_reproduces(project, source, said):
     assert drawing.job("results", ["png"], project.root, "paper")["facts"]["reproduces"] == said
 
 
+def test_a_drawing_of_a_study_reproduces_nothing(project):
+    experiment = replace(project.paper.experiments["coins"], source="settings in use", study=True)
+    drawing = replace(drawings_of(project.paper)[0], experiment=experiment)
+    facts = drawing.job("results", ["png"], project.root, "paper")["facts"]
+    assert facts["about"] == "settings in use"
+    assert "reproduces" not in facts
+
+
 def test_a_caption_has_the_numbers_of_its_file(project, files, unrendered):
     text = project.root / "workflow/report/demo/text.rst"
     before = text.read_text()

@@ -522,3 +522,26 @@ def _script() -> Any:
     module = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(module)
     return module
+
+
+def test_a_study_stands_below_the_papers_and_claims_nothing(
+    papers: dict[str, Folder], tmp_path: Path
+) -> None:
+    """The second paper, as a study: no row among the claims, a figure of its own, a page like the others."""
+    second = papers[PAPERS[1]]
+    second.manifest["paper"]["kind"] = "study"
+    second.publish()
+    index = html(pages.render(tmp_path, PAPERS), "index")
+    claims, _, below = index.partition("Beyond the papers")
+    assert "No headline claim is recorded" not in index
+    assert f'id="{PAPERS[1]}"' not in claims
+    assert f'href="pages/{PAPERS[1]}.html#' in below
+    assert "1 paper on the shuffle model" in index and "1 study beyond them" in index
+
+
+def test_studies_alone_need_no_table_of_claims(papers: dict[str, Folder], tmp_path: Path) -> None:
+    for folder in papers.values():
+        folder.manifest["paper"]["kind"] = "study"
+        folder.publish()
+    index = html(pages.render(tmp_path, PAPERS), "index")
+    assert "The headline claims" not in index and "2 studies on the shuffle model" in index

@@ -29,10 +29,10 @@ def systems() -> pd.DataFrame:
     Returns
     -------
     DataFrame
-        A row per system and setting: ``system``, ``randomizer``, ``eps0`` (as printed, of a bit), ``users``, ``delta``,
-        ``printed eps``; ``exact eps from`` and ``to``, between which the eps lies that holds for every data set;
-        ``users needed`` for the printed eps; ``eps`` with a part of the users colluding, an upper bound; ``verdict`` on
-        the printed eps and ``key``.
+        A row per setting: ``setting``, its key; ``eps0`` (as printed, of a bit), ``users``, ``delta``, ``printed eps``;
+        ``exact eps from`` and ``to``, between which the eps lies that holds for every data set; ``users needed`` for
+        the printed eps; ``eps`` with a part of the users colluding, an upper bound; ``verdict`` on the printed eps;
+        ``system`` and ``randomizer``.
     """
     found = {key: one for key, one in deployments().items() if one.status == "verified"}
     return pd.DataFrame([_row(key, one) for key, one in found.items()])
@@ -43,8 +43,7 @@ def _row(key: str, known: Deployment) -> dict[str, str | float]:
     lower = answer.eps if answer.eps_lower is None else answer.eps_lower
     printed = float(known.eps or 0.0)
     return {
-        "system": known.system,
-        "randomizer": _MECHANISMS[known.randomizer],
+        "setting": key,
         "eps0": float(known.eps0 or 0.0),
         "users": int(known.users or 0),
         "delta": float(known.delta or 0.0),
@@ -59,7 +58,8 @@ def _row(key: str, known: Deployment) -> dict[str, str | float]:
             for share in COLLUDING
         },
         "verdict": verdict(printed, lower, answer.eps),
-        "key": key,
+        "system": known.system,
+        "randomizer": _MECHANISMS[known.randomizer],
     }
 
 

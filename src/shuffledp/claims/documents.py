@@ -153,7 +153,6 @@ def _summation_growth() -> str:
 def _deployed_systems() -> str:
     small, number = "{:g}".format, "{:.5f}".format
     table = deployments.systems().drop(columns=["system", "randomizer"])
-    table = table[["key", *(name for name in table if name != "key")]].rename(columns={"key": "setting"})
     return _formatted(
         table,
         [

@@ -298,7 +298,7 @@ def _stated(experiment: Experiment, where: Mapping[str, Any], methods: Sequence[
     parts = experiment.parts
     grid = {**experiment.grid, **{k: [v] for k, v in where.items() if k in experiment.grid}}
     say = partial(described, grid=grid)
-    facts = _origin(experiment.source)
+    facts = {"about": experiment.source} if experiment.study else _origin(experiment.source)
     if parts.get("data"):
         facts["data"] = describe_data(parts["data"])
     if parts.get("population"):

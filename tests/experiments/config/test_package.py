@@ -160,7 +160,12 @@ def test_a_broken_configuration_is_one_line_that_names_place_and_value(project, 
     [
         (b"", "expected a mapping, got None."),
         (b"[1, 2]", "expected a mapping, got [1, 2]."),
-        (b"experiments: [a]", "lacks the key 'paper'."),
+        (b"experiments: [a]", "needs either the key 'paper' or the key 'study', and not both."),
+        (
+            b"paper: {title: a, citation: b}\nstudy: {title: a, citation: b}\nexperiments: {}",
+            "needs either the key 'paper' or the key 'study', and not both.",
+        ),
+        (b"study: {title: a, citation: b, doi: 10.1/a}\nexperiments: {}", "study: unknown key 'doi'."),
         (b"paper: {title: a, citation: b}\nexperiments: {}", "experiments: must not be empty."),
         (b"paper: {title: a, citation: b}\nexperiments: {x: 3}", "experiments.x: expected a mapping, got 3."),
         (b"title: \xff\xfe", "cannot be read as YAML"),

@@ -33,7 +33,7 @@ from itertools import pairwise
 from typing import TYPE_CHECKING
 
 import numpy as np
-from scipy.signal import fftconvolve
+from scipy.fft import irfft, next_fast_len, rfft
 
 from shuffledp.numerics.remember import remember
 from shuffledp.numerics.windows import binomial_window
@@ -166,13 +166,21 @@ def _divergences(
     if up.size * down.size <= (_DIRECT if omitted >= _FEW_DIGITS else _DIRECT_AT_MOST):
         law = np.convolve(up, down)
     else:
-        law = np.maximum(fftconvolve(up, down), 0.0)
+        law = _convolved(up, down)
         added += _ROUNDING
     law = law[law > _TINY]
     joined, apart = np.concatenate(([0.0], law)), np.concatenate((law, [0.0]))
     first, second = (1 - p) * joined + p * apart, p * joined + (1 - p) * apart
     start = np.searchsorted(first / second, t, side="right")
     return _from_top(first)[start] - t * _from_top(second)[start] + added * (1 + t)
+
+
+def _convolved(first: NDArray[np.float64], second: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Return the convolution of two laws by the Fourier transform; rounding is absolute, not relative."""
+    size = first.size + second.size - 1
+    length = next_fast_len(size, real=True)
+    law = irfft(rfft(first, length) * rfft(second, length), length)[:size]
+    return np.maximum(np.asarray(law, dtype=np.float64), 0.0)
 
 
 def _convex(t: NDArray[np.float64], value: NDArray[np.float64]) -> NDArray[np.int64]:

@@ -189,7 +189,11 @@ def _paper(
     raw, rounds = _with_rounds(key, raw, training)
     check_paper(key, raw, overrides, rounds)
     experiments = {
-        name: replace(experiment_from(key, name, value, baselines, root, rounds[name]), left_out=without)
+        name: replace(
+            experiment_from(key, name, value, baselines, root, rounds[name]),
+            left_out=without,
+            study="study" in raw,
+        )
         for name, value in raw["experiments"].items()
     }
     _check_training(key, training, experiments, root, without)

@@ -546,11 +546,12 @@ class PaperFile(Concept):
     tables: dict[Id, Table] = absent()
     claims: dict[Id, ClaimTable] = absent()
 
-    @model_validator(mode="after")
-    def _of_one_kind(self) -> Self:
-        if (self.paper is None) == (self.study is None):
+    @model_validator(mode="before")
+    @classmethod
+    def _of_one_kind(cls, value: Any) -> Any:
+        if isinstance(value, Mapping) and ("paper" in value) == ("study" in value):
             raise _mistake("needs either the key 'paper' or the key 'study', and not both.")
-        return self
+        return value
 
 
 def _all_or_names(value: Any) -> str:

@@ -44,7 +44,8 @@ class Experiment:
     """A grid of cells and the methods that are computed on it.
 
     ``rounds`` are the grid variables whose values are the evaluated rounds of a training run, with that run;
-    ``left_out`` says why there is no training, if so.
+    ``left_out`` says why there is no training, if so; ``study`` whether it is one of our own, of which no paper is the
+    source.
     """
 
     paper: str
@@ -58,6 +59,7 @@ class Experiment:
     assumed: Mapping[str, str]
     rounds: Mapping[str, TrainingRun] = field(default_factory=dict)
     left_out: str = ""
+    study: bool = False
 
     @property
     def dataset(self) -> str | None:
