@@ -16,8 +16,10 @@ import pandas as pd
 from shuffledp.accounting.baselines.fragmented_rappor import rappor_flip_probability
 from shuffledp.accounting.baselines.split_and_mix import ikos_shares
 from shuffledp.accounting.summation.closed_designs import analytic_design, best_modular_design
-from shuffledp.accounting.summation.joint_noise import correlated_noise_delta
+from shuffledp.accounting.summation.joint_noise import loss_grid, pair_deltas
+from shuffledp.accounting.summation.loss_cells import LossGrid
 from shuffledp.accounting.summation.noise_design import NoiseDesign
+from shuffledp.accounting.summation.pair_table import pair_table
 from shuffledp.accounting.summation.shipped_designs import ShippedDesign, shipped_design, shipped_designs
 from shuffledp.numerics.remember import remember
 from shuffledp.utility.sums import rappor_messages, rappor_mse
@@ -204,7 +206,7 @@ def designs() -> pd.DataFrame:
         analytic = analytic_design(
             design.max_value, design.eps, design.delta, 1 - design.eps_star / design.eps
         )
-        delta = correlated_noise_delta(design, design.eps)
+        delta = _certified(design)
         rows.append(
             {
                 "Delta": design.max_value,
@@ -221,6 +223,15 @@ def designs() -> pd.DataFrame:
             }
         )
     return pd.DataFrame(rows)
+
+
+def _certified(design: NoiseDesign) -> float:
+    """An upper bound on delta; at once on the longer grid that the losses of several noises need."""
+    table = pair_table(design.max_value, design.atoms, design.hubs)
+    grid = loss_grid(design, design.eps, "upper")
+    if table.parts:
+        grid = LossGrid(grid.step, 2 * grid.size, grid.stride)
+    return float(max(pair_deltas(design, design.eps, table, grid=grid)))
 
 
 def accountings() -> pd.DataFrame:

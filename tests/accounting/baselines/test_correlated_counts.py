@@ -7,8 +7,10 @@ import mpmath
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose
+from scipy.signal import lfilter
 from scipy.stats import nbinom
 
+from shuffledp.accounting.baselines import correlated_counts
 from shuffledp.accounting.baselines.correlated_counts import (
     CORRELATED_ACCOUNTINGS,
     CounterNoise,
@@ -175,3 +177,12 @@ def test_the_moments_of_the_noise():
 def test_noise_outside_its_range_is_rejected(noise):
     with pytest.raises(ValueError, match="must be"):
         counter_delta(0.5, noise)
+
+
+@pytest.mark.parametrize("size", [1, 2, 7, 8, 9, 100])
+@pytest.mark.parametrize("ratio", [0.0, 0.3, 0.999])
+def test_the_sum_with_a_geometric_variable_is_that_of_a_filter_across_blocks(size, ratio, monkeypatch):
+    monkeypatch.setattr(correlated_counts, "_BLOCK", 8)
+    law = np.random.default_rng(3).random(size)
+    found = correlated_counts._with_geometric(law, ratio)
+    assert_allclose(found, lfilter([1.0], [1.0, -ratio], law), rtol=1e-15, atol=0)

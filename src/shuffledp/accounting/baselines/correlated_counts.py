@@ -34,6 +34,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from itertools import accumulate
 from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
@@ -61,6 +62,8 @@ _RATIO_TOL = 1e-3
 _MOST_TERMS = 2**25
 _MOST_CALIBRATED = 2**21
 _FIRST_TERMS = 1024
+#: Terms that are turned into numbers of Python at once.
+_BLOCK = 2**16
 #: Largest power of e that is formed.
 _MOST_EXPONENT = 700.0
 #: The smallest p that is tried, 1/2000, as ``-ln p``. Z3 with shape r and a smaller p hides no better than with this
@@ -159,8 +162,6 @@ def counter_delta(eps: float, noise: CounterNoise) -> float:
 
 def _counter_delta(eps: float, noise: CounterNoise, most_terms: int) -> float:
     """Return delta by the sum of the module's description, up to its first term that is not positive."""
-    from scipy.signal import lfilter  # slow to import, and seldom needed
-
     stop = -math.expm1(-noise.eps_geometric)  # 1 - q
     if noise.shape == 0:
         return stop
@@ -170,7 +171,7 @@ def _counter_delta(eps: float, noise: CounterNoise, most_terms: int) -> float:
     terms: float = max(_FIRST_TERMS, 1.05 * turn)
     while terms <= most_terms:
         log_scale, law = _pair_law(noise, int(terms))
-        k = np.asarray(lfilter([1.0], [1.0, -math.exp(-2 * noise.eps_geometric)], law))
+        k = _with_geometric(law, math.exp(-2 * noise.eps_geometric))
         up = k.copy()
         up[1:] -= math.exp(beyond) * k[:-1]
         if up[-1] <= 0:
@@ -178,6 +179,17 @@ def _counter_delta(eps: float, noise: CounterNoise, most_terms: int) -> float:
             return min(math.exp(log_scale + math.log(total) + math.log(stop)), 1.0) if total > 0 else 0.0
         terms *= 1.5
     raise Infeasible(f"The noise is too wide: its privacy is a sum of more than {most_terms} terms.")
+
+
+def _with_geometric(law: NDArray[np.float64], ratio: float) -> NDArray[np.float64]:
+    """Return ``k[j] = law[j] + ratio k[j - 1]``. SciPy's filter does it too, but to import it takes longer."""
+    sums, last = np.empty_like(law), 0.0
+    for begin in range(0, law.size, _BLOCK):
+        part = law[begin : begin + _BLOCK].tolist()
+        part[0] += ratio * last
+        part = list(accumulate(part, lambda before, own: own + ratio * before))
+        sums[begin : begin + _BLOCK], last = part, part[-1]
+    return sums
 
 
 def _pair_law(noise: CounterNoise, terms: int) -> tuple[float, NDArray[np.float64]]:

@@ -10,9 +10,7 @@ import math
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.integrate import quad_vec
 from scipy.special import gammaln
-from scipy.stats import nbinom
 
 from shuffledp.accounting.baselines.correlated_counts import correlated_noise
 from shuffledp.accounting.baselines.public_coin import public_coin_rate, public_coin_rows, rows_delta
@@ -249,6 +247,9 @@ def truncation_error() -> Witness:
 
 def real_shape_sampled() -> Witness:
     """DUMP-10: one user's share of the noise, drawn in two steps."""
+    from scipy.integrate import quad_vec  # slow to import, and only needed here
+    from scipy.stats import nbinom
+
     n, _ = SETTINGS["Ratings"]
     noise = correlated_noise(1.0, DELTA, accounting="printed")
     shape, p = noise.shape / n, math.exp(-noise.decay)

@@ -9,7 +9,6 @@ from __future__ import annotations
 import math
 
 import numpy as np
-from scipy.optimize import minimize_scalar
 from scipy.special import ndtr
 
 from shuffledp.accounting.general.clones import OtherReports, unamplified_delta
@@ -56,6 +55,8 @@ def mean_counts_user_1() -> Witness:
 
 def growth_condition() -> Witness:
     """RP-E7: Omega starts to grow with the participation rate later than stated."""
+    from scipy.optimize import minimize_scalar  # slow to import, and only needed here
+
     users, eps_local = 10_001, 0.5
     e, log4, log2 = math.exp(eps_local), math.log(4 / DELTA), math.log(2 / DELTA)
 
