@@ -6,6 +6,8 @@ import shutil
 import signal
 import subprocess
 import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -58,9 +60,13 @@ class Project:
     def command(self, *arguments: str) -> list[str]:
         return [str(SNAKEMAKE), "--cores", "2", *arguments]
 
-    def start(self, *arguments: str) -> subprocess.Popen[str]:
-        """A run in a process group of its own, so that it can be killed like a crashed terminal would."""
-        return subprocess.Popen(
+    @contextmanager
+    def running(self, *arguments: str) -> Iterator[subprocess.Popen[str]]:
+        """A run in a process group of its own, so that it can be killed like a crashed terminal would.
+
+        What is left of it at the end, of a test that has failed for example, is killed.
+        """
+        process = subprocess.Popen(
             self.command(*arguments),
             cwd=self.folder,
             env=self.environment(),
@@ -69,6 +75,12 @@ class Project:
             text=True,
             start_new_session=True,
         )
+        with process:
+            try:
+                yield process
+            finally:
+                if process.returncode is None:
+                    os.killpg(process.pid, signal.SIGKILL)
 
     def run(self, *arguments: str) -> subprocess.CompletedProcess[str]:
         return subprocess.run(

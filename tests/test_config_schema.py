@@ -4,6 +4,7 @@ import copy
 import json
 from collections import defaultdict
 from collections.abc import Iterator
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -27,6 +28,7 @@ BASELINE = {
 }
 
 
+@cache
 def validator(name: str) -> Draft202012Validator:
     schema = json.loads((ROOT / f"config/schema/{name}.json").read_text())
     Draft202012Validator.check_schema(schema)

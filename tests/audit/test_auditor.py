@@ -2,6 +2,7 @@
 
 import ast
 from dataclasses import replace
+from functools import cache
 from pathlib import Path
 
 import numpy as np
@@ -32,9 +33,15 @@ def drawn(protocol, number):
     return random_setting(protocol, np.random.default_rng([20, place, number]))
 
 
+@cache
+def sample(protocol):
+    """Outcomes of the first settings of a protocol."""
+    return [audited(drawn(protocol, number)) for number in range(SAMPLE)]
+
+
 @pytest.mark.parametrize("protocol", PROTOCOLS, ids=IDS)
 def test_no_sound_claim_is_exceeded(protocol):
-    rows = [audited(drawn(protocol, number)) for number in range(SAMPLE)]
+    rows = sample(protocol)
     findings = [
         f"{row.status} {row.found} ({row.label}): {row.note}\n{row.setting}"
         for row in rows
@@ -59,9 +66,8 @@ def test_messages_follow_the_law_that_is_audited(protocol):
 @pytest.mark.parametrize("protocol", PROTOCOLS, ids=IDS)
 def test_no_profile_is_below_the_truth(protocol):
     """The privacy profile, where there is one, bounds the delta at other eps than the claimed one too."""
-    for number in range(SAMPLE):
-        setting = drawn(protocol, number)
-        row = audited(setting)
+    for row in sample(protocol):
+        setting = row.setting
         if row.status not in (HOLDS, AS_LABELED, EXCEEDS) or len(setting.budget.levels) > 1:
             continue
         calibrated = setting.calibrated()

@@ -4,7 +4,6 @@ import dataclasses
 import math
 import re
 from itertools import pairwise
-from pathlib import Path
 
 import numpy as np
 import pytest
@@ -13,8 +12,6 @@ from shuffledp import claims
 from shuffledp.accounting.summation.shipped_designs import quick_design
 from shuffledp.claims import documents, summation
 
-ROOT = Path(__file__).parents[2]
-PAGE = (ROOT / "docs" / "summation.md").read_text(encoding="utf-8")
 ERRATA = {entry.id: entry for entry in (*claims.errata("summation"), *claims.reading_notes("summation"))}
 
 
@@ -116,11 +113,6 @@ def test_a_missing_design_is_said_to_be_missing():
 
 
 # -- the page -------------------------------------------------------------------------------------------------------
-
-
-def test_errata_of_the_page_are_up_to_date():
-    assert documents.refreshed(PAGE) == PAGE
-    assert documents.refreshed(PAGE.replace("| SUM-N4 |", "| SUM-N0 |")) == PAGE
 
 
 def test_the_table_of_accountings_rounds_to_whole_messages():

@@ -3,6 +3,7 @@
 import io
 import re
 import zlib
+from functools import cache
 from itertools import product
 from pathlib import Path
 from typing import Any
@@ -466,6 +467,7 @@ MADE_UP = {
 }
 
 
+@cache
 def claim_rows(paper: str, name: str) -> pd.DataFrame:
     found = MADE_UP.get(name)
     return claims.table(paper, name.replace("table4", "table3")) if found is None else found
@@ -478,6 +480,13 @@ def test_captions_of_claims_follow_their_tables(paper, name):
     one = claim_text(paper, f"{name}.rst", frame)
     assert_has_a_finding(one)
     assert claim_text(paper, f"{name}.rst", frame.assign(**{column: frame[column].map(change)})) != one
+
+
+@pytest.mark.parametrize(
+    "paper, name", [("random_population", "table2"), ("dump", "table2"), ("dump", "table3")]
+)
+def test_a_checked_table_states_delta(paper, name):
+    assert "delta" in claim_rows(paper, name)
 
 
 @pytest.mark.parametrize("rows", [1, 3])

@@ -29,10 +29,10 @@ def tiny_run(finished_tiny_run: Project, tmp_path: Path) -> Project:
 @pytest.fixture(scope="session")
 def quick_run(tmp_path_factory: pytest.TempPathFactory) -> QuickRun:
     project = copy_of_project(tmp_path_factory.mktemp("quick"))
-    first = project.start("--configfile", "config/quick.yaml")
-    begun = read_until(first, "Execute")  # from now on it holds the lock
-    refused = project.run("--configfile", "config/tiny.yaml")
-    assert first.poll() is None, "the first run ended before the second one could be refused"
-    rest, _ = first.communicate(timeout=900)
+    with project.running("--configfile", "config/quick.yaml") as first:
+        begun = read_until(first, "Execute")  # from now on it holds the lock
+        refused = project.run("--configfile", "config/tiny.yaml")
+        assert first.poll() is None, "the first run ended before the second one could be refused"
+        rest, _ = first.communicate(timeout=900)
     assert first.returncode == 0, rest[-6000:]
     return QuickRun(project, begun + rest, refused)

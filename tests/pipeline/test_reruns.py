@@ -360,7 +360,7 @@ ALONE = {
     r"^(figures|tables)\.\w+\.(x|y|value|along|panels|curves|files) =": "no other tells the numbers apart",
     r"^(figures|tables)\.\w+\.(rows|columns|where)\.": "no other tells the numbers apart",
 }
-MOST_ALONE = 1 / 6
+MOST_ALONE = 1 / 5
 MOST_ATTEMPTS = 10
 
 

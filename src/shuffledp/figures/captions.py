@@ -20,7 +20,7 @@ import math
 import operator
 import re
 import traceback
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cache, cached_property
 from pathlib import Path
@@ -249,7 +249,7 @@ class Values:
         if not isinstance(other, Values):
             return self._mapped(lambda number: by(number, other), f"{self.asked} {sign} {other:g}")
         both = self._paired(other)
-        rows = both.drop(columns=_OTHER).assign(**{_NUMBER: by(both[_NUMBER], both[_OTHER])})
+        rows = _without(both, {_OTHER}).assign(**{_NUMBER: by(both[_NUMBER], both[_OTHER])})
         settings = {k: v for k, v in self.settings.items() if k in other.settings and other.settings[k] == v}
         return _checked(rows, f"{self.asked} {sign} {other.asked}", settings, self.thing)
 
@@ -273,7 +273,7 @@ class Values:
 def _checked(rows: pd.DataFrame, asked: str, settings: Mapping[str, Any], thing: str = "points") -> Values:
     if rows.empty:
         raise CaptionError(f"{asked}: the drawing has no such numbers.")
-    if not rows[_NUMBER].map(math.isfinite).all():
+    if not np.isfinite(rows[_NUMBER].to_numpy(float)).all():
         raise CaptionError(f"{asked}: not finite at every point.")
     return Values(rows.reset_index(drop=True), asked, settings, thing)
 
@@ -285,7 +285,12 @@ def _at(rows: pd.DataFrame, point: Mapping[str, Any], asked: str) -> pd.DataFram
             known = ", ".join(str(c) for c in rows if c != _NUMBER) or "none"
             raise CaptionError(f"{asked}: no variable {variable!r}. Known: {known}.")
         rows = rows[(rows[variable] == value) | rows[variable].isna()]
-    return rows.drop(columns=list(point))
+    return _without(rows, point)
+
+
+def _without(rows: pd.DataFrame, names: Collection[Any]) -> pd.DataFrame:
+    """Rows without some columns; `DataFrame.drop` takes twice as long."""
+    return rows[[column for column in rows if column not in names]]
 
 
 def _where(rows: pd.DataFrame, at: Mapping[str, Any]) -> pd.DataFrame:
@@ -371,7 +376,7 @@ class Numbers:
         rows = self._of(method, at)
         fixed = {v: known for v, known in {**self._common(), **at}.items() if v in rows and v != "method"}
         settled = [c for c in rows if c in self._variables() and self._settled(rows, str(c))]
-        return _checked(rows.drop(columns=["method", *{*fixed, *settled}]), asked, fixed)
+        return _checked(_without(rows, {"method", *fixed, *settled}), asked, fixed)
 
     def _settled(self, rows: pd.DataFrame, variable: str) -> bool:
         """Whether a method does not depend on a variable, or is drawn under one accounting only."""

