@@ -13,6 +13,7 @@ from shuffledp.accounting import (
     clone_delta,
     population_lower_bound,
 )
+from shuffledp.accounting.questions import bounds
 from shuffledp.accounting.questions.bounds import bounded_delta, bounded_epsilon
 from shuffledp.populations import Fixed, MomentBounded, SubExponential, SubGaussian
 
@@ -55,11 +56,15 @@ def test_no_spread_is_a_fixed_number():
     assert found == pytest.approx(clone_delta(Fixed(500), 1.0, 0.2), rel=1e-3)
 
 
+def test_a_report_that_shows_itself_has_no_eps(monkeypatch):
+    monkeypatch.setattr(bounds, "population_delta", lambda *given: 1.0)
+    assert math.isinf(bounded_epsilon(GaussianRandomizer(1.0), TAILS[0], math.inf, DELTA))
+
+
 def test_ends():
     assert bounded_delta("clones", TAILS[0], 1.0, 1.0, DELTA) == 0
     alone = MomentBounded(3.0, 1e6)
     assert bounded_epsilon("clones", alone, 1.0, DELTA) == pytest.approx(1.0, rel=1e-4)
-    assert math.isinf(bounded_epsilon(GaussianRandomizer(0.02), alone, math.inf, DELTA))
 
 
 @pytest.mark.parametrize("population", TAILS)
