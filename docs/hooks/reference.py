@@ -24,6 +24,7 @@ ROOT = Path(__file__).resolve().parents[2]
 
 #: Packages of accounting and what utility offers through its door, in the order of their pages.
 GROUPS = {
+    "questions": "the questions of a deployment",
     "general": "what holds for any shuffle protocol",
     "random_population": "random populations",
     "dump": "DUMP",
