@@ -82,6 +82,11 @@ if TYPE_CHECKING:
         grr_blanket_delta,
         grr_blanket_epsilon,
     )
+    from shuffledp.accounting.general.noise_randomizers import (
+        DensityRandomizer,
+        GaussianRandomizer,
+        LaplaceRandomizer,
+    )
     from shuffledp.accounting.general.profiles import (
         CountPair,
         PrivacyProfile,
@@ -93,10 +98,7 @@ if TYPE_CHECKING:
     from shuffledp.accounting.general.randomizers import (
         GRR,
         BinaryRandomizedResponse,
-        DensityRandomizer,
         FiniteRandomizer,
-        GaussianRandomizer,
-        LaplaceRandomizer,
         Randomizer,
         SubsetSelection,
     )
