@@ -12,8 +12,9 @@ from random_population import Row
 from summation import processor_seconds
 
 from shuffledp.accounting.general.blanket import blanket_epsilon, blanket_randomizer_delta
+from shuffledp.accounting.general.noise_randomizers import LaplaceRandomizer
 from shuffledp.accounting.general.random_allocation import allocation_epsilon
-from shuffledp.accounting.general.randomizers import GRR, LaplaceRandomizer
+from shuffledp.accounting.general.randomizers import GRR
 from shuffledp.accounting.questions.deployments import amplification, budget, smallest_batch
 
 

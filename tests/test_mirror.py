@@ -38,6 +38,10 @@ ELSEWHERE = {
 IN_ANOTHER_FILE = {
     "figures/variants.py": "figures/test_paper.py",
     "accounting/general/comparisons.py": "accounting/general/test_randomizers.py",
+    **dict.fromkeys(
+        [f"accounting/questions/{name}.py" for name in ["answers", "batches", "reductions"]],
+        "accounting/questions/test_deployments.py",
+    ),
     "accounting/general/dummy_blanket.py": "accounting/dump/test_dummies.py",
     "accounting/general/labeled_counts.py": "accounting/general/test_variation_ratio.py",
     "accounting/random_population/closed_forms.py": "accounting/random_population/test_amplification.py",

@@ -91,6 +91,11 @@ if TYPE_CHECKING:
         grr_blanket_delta,
         grr_blanket_epsilon,
     )
+    from shuffledp.accounting.general.noise_randomizers import (
+        DensityRandomizer,
+        GaussianRandomizer,
+        LaplaceRandomizer,
+    )
     from shuffledp.accounting.general.opendp_export import to_opendp
     from shuffledp.accounting.general.profiles import (
         CountPair,
@@ -104,10 +109,7 @@ if TYPE_CHECKING:
     from shuffledp.accounting.general.randomizers import (
         GRR,
         BinaryRandomizedResponse,
-        DensityRandomizer,
         FiniteRandomizer,
-        GaussianRandomizer,
-        LaplaceRandomizer,
         Randomizer,
         SubsetSelection,
     )
@@ -120,6 +122,7 @@ if TYPE_CHECKING:
     )
     from shuffledp.accounting.general.renyi_curve import RenyiCurve, to_renyi
     from shuffledp.accounting.general.variation_ratio import variation_ratio_delta, variation_ratio_epsilon
+    from shuffledp.accounting.questions.answers import Answer
     from shuffledp.accounting.questions.curves import Curves, curves
     from shuffledp.accounting.questions.deployed import (
         Deployment,
@@ -129,7 +132,7 @@ if TYPE_CHECKING:
         deployed_users,
         deployments,
     )
-    from shuffledp.accounting.questions.deployments import Answer, amplification, budget, smallest_batch
+    from shuffledp.accounting.questions.deployments import amplification, budget, smallest_batch
     from shuffledp.accounting.random_population.amplification import (
         ACCOUNTINGS,
         amplified_epsilon,

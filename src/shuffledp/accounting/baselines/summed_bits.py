@@ -20,9 +20,10 @@ A bound for all of them, in three steps:
 3. S is log-concave, so that P / Q increases and D_t is a difference of two tails.
 
 The blocks are smallest at the two ends, where the curves are largest: a curve near an end exceeds the one further in by
-more than the told bits cost. What the data set loses in which all others hold one of the two values is a lower bound, so
-that it is the worst one up to the gap: at most 2.3e-4 in eps where eps is below 1 or so (1,000 users at 1 nat per
-bit, 10,000 at 3, 100,000 at 5 to 7), 1.3e-3 with 20,000 users at 7. Replacement neighbors. Derived for this project.
+more than the told bits cost. What the data set loses in which all others hold one of the two values is a lower bound:
+it is the worst one up to the gap, which is at most 2.3e-4 in eps where eps is below 1 or so (1,000 users at 1 nat per
+bit, 10,000 at 3, 100,000 at 5 to 7), and 1.3e-3 with 20,000 users at 7. Replacement neighbors. Derived for this
+project.
 """
 
 from __future__ import annotations

@@ -23,7 +23,8 @@ from shuffledp.accounting.general.exports import (
     true_positive_rate,
 )
 from shuffledp.accounting.general.profiles import Exported
-from shuffledp.accounting.questions.deployments import batch_profile, checked_rounds
+from shuffledp.accounting.questions.batches import checked_rounds
+from shuffledp.accounting.questions.reductions import batch_profile
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -18,7 +18,8 @@ from types import MappingProxyType
 from typing import Literal
 
 from shuffledp.accounting.baselines.symmetric_rappor import SymmetricRAPPOR
-from shuffledp.accounting.questions.deployments import Answer, amplification, smallest_batch
+from shuffledp.accounting.questions.answers import Answer
+from shuffledp.accounting.questions.deployments import amplification, smallest_batch
 from shuffledp.numerics.checks import check_choice
 
 Status = Literal["verified", "incomplete"]

@@ -13,10 +13,10 @@ from types import MappingProxyType
 from typing import Literal
 
 from shuffledp.accounting.baselines.symmetric_rappor import SymmetricRAPPOR
+from shuffledp.accounting.general.noise_randomizers import LaplaceRandomizer
 from shuffledp.accounting.general.randomizers import (
     GRR,
     BinaryRandomizedResponse,
-    LaplaceRandomizer,
     Randomizer,
     SubsetSelection,
 )

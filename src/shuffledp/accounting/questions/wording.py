@@ -19,7 +19,7 @@ from shuffledp.populations import (
 )
 
 if TYPE_CHECKING:
-    from shuffledp.accounting.questions.deployments import Answer
+    from shuffledp.accounting.questions.answers import Answer
 
 _FORMS = {
     "fixed": ("fixed:N", (int,)),

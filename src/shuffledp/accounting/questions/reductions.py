@@ -1,0 +1,156 @@
+"""What one reduction says about a batch: central eps, a profile, whether a target is met."""
+
+from __future__ import annotations
+
+import math
+
+from shuffledp.accounting.errors import Infeasible
+from shuffledp.accounting.general.blanket import (
+    FINE,
+    BlanketProfile,
+    OwnDelta,
+    population_epsilon,
+    population_excess,
+)
+from shuffledp.accounting.general.clone_pair import ClonePair
+from shuffledp.accounting.general.clones import ClonesProfile, OtherReports, clone_rate
+from shuffledp.accounting.general.composition import composed_epsilon
+from shuffledp.accounting.general.profiles import PrivacyProfile
+from shuffledp.accounting.general.randomizers import Randomizer
+from shuffledp.accounting.questions.batches import Setting, eps_local_of, people_of, setting_of
+from shuffledp.accounting.questions.bounds import bounded_delta, bounded_epsilon
+from shuffledp.accounting.random_population.amplification import amplified_epsilon, clone_delta
+from shuffledp.numerics.magnitudes import log_ratio
+from shuffledp.populations import Law, MomentBounded, Population
+
+#: From so many clones on, those that are shown for comparison are not summed over their number.
+_MANY_CLONES = 1e6
+
+
+def clone_reduction(name: str) -> str:
+    """Name of a reduction to clones in :mod:`shuffledp.accounting.general.clones`."""
+    return "randomized_response" if name == "stronger_clones" else "clones"
+
+
+def is_bound(honest: Population, name: str) -> bool:
+    """Whether delta is averaged over the smallest number of users that a bound allows; clones know moments as well."""
+    return not isinstance(honest, Law) and (name == "blanket" or not isinstance(honest, MomentBounded))
+
+
+def _report(found: Randomizer | None, name: str) -> Randomizer | str:
+    if name != "blanket":
+        return clone_reduction(name)
+    assert found is not None, "the blanket of any randomizer is not asked for"
+    return found
+
+
+def central_epsilon(setting: Setting, eps_local: float, honest: Population, name: str) -> float:
+    """Central eps by one reduction, ``inf`` if it says nothing."""
+    if setting.rounds > 1:
+        return _composed(setting, eps_local, honest, name)
+    found = setting.at(eps_local)
+    if is_bound(honest, name):
+        return bounded_epsilon(_report(found, name), honest, eps_local, setting.delta)
+    if name != "blanket":
+        many = _many_clones(setting, eps_local, honest, name)
+        if many is not None:
+            pair = ClonePair(eps_local, clone_reduction(name))
+            return population_epsilon(pair, many, setting.delta, "upper")
+        return amplified_epsilon(
+            honest, eps_local, setting.delta, accounting="exact", reduction=clone_reduction(name)
+        )
+    if found is None or not isinstance(honest, Law):
+        return math.inf
+    try:
+        return population_epsilon(found, honest, setting.delta, "upper")
+    except Infeasible:
+        if math.isinf(found.eps_local):
+            raise
+        return found.eps_local
+
+
+def _many_clones(setting: Setting, eps_local: float, honest: Population, name: str) -> Law | None:
+    """The law of the others where clones cannot win and are many: then a cheap bound, 1e-5 wide, is enough to show."""
+    better = setting.reductions.index("blanket") if "blanket" in setting.reductions else 0
+    own = isinstance(setting.at(eps_local), OwnDelta)  # is no blanket
+    if own or setting.rounds > 1 or not isinstance(honest, Law) or setting.reductions.index(name) >= better:
+        return None
+    many = honest.mean * clone_rate(eps_local, clone_reduction(name)) > _MANY_CLONES
+    return honest if many else None
+
+
+def _composed(setting: Setting, eps_local: float, honest: Population, name: str) -> float:
+    if not isinstance(honest, Law):
+        name_ = type(honest).__name__
+        raise Infeasible(f"Rounds are composed from a law of the number of users; {name_} is a bound.")
+    profile = profile_of(setting, eps_local, honest, name)
+    if profile is None:
+        return math.inf
+    eps = composed_epsilon([profile], setting.delta, rounds=[setting.rounds])
+    return min(eps, setting.rounds * eps_local)
+
+
+def profile_of(setting: Setting, eps_local: float, honest: Law, name: str) -> PrivacyProfile | None:
+    """The privacy profile of one round by one reduction, if it has one."""
+    if name != "blanket":
+        return ClonesProfile(OtherReports(honest, reduction=clone_reduction(name)), eps_local)
+    found = setting.at(eps_local)
+    return None if found is None else BlanketProfile(found, honest)
+
+
+def log_excess(
+    setting: Setting, eps_local: float, eps: float, honest: Population, name: str, gap: float = FINE
+) -> float:
+    """At most 0 where (eps, delta) holds; increasing in eps_local and falling with users. `gap` is that of a blanket's
+    delta."""
+    if setting.rounds > 1:
+        return log_ratio(central_epsilon(setting, eps_local, honest, name), eps)
+    if eps >= eps_local:
+        return -math.inf
+    if is_bound(honest, name):
+        report = _report(setting.at(eps_local), name)
+        return log_ratio(bounded_delta(report, honest, eps_local, eps, setting.delta), setting.delta)
+    if name != "blanket":
+        many = _many_clones(setting, eps_local, honest, name)
+        if many is not None:
+            pair = ClonePair(eps_local, clone_reduction(name))
+            return population_excess(pair, many, eps, setting.delta, gap)
+        value = clone_delta(honest, eps_local, eps, reduction=clone_reduction(name))
+        return log_ratio(value, setting.delta)
+    found = setting.at(eps_local)
+    if found is None or not isinstance(honest, Law):
+        return math.inf
+    return population_excess(found, honest, eps, setting.delta, gap)
+
+
+def batch_profile(
+    eps_local: float | None,
+    users: int | None,
+    *,
+    randomizer: str | Randomizer,
+    domain_size: int | None,
+    subset_size: int | None,
+    population: Population | None,
+    colluding: float,
+) -> tuple[PrivacyProfile, str]:
+    """Return the privacy profile of one round of a shuffled batch, and the reduction that it is from.
+
+    Parameters are those of :func:`amplification`. The blanket where there is one, as clones never have a smaller delta
+    (:mod:`shuffledp.accounting.general.clone_pair`), and what the analyzer sees where these are sums.
+
+    Raises
+    ------
+    Infeasible
+        For a population that is no law.
+    """
+    setting = setting_of(randomizer, domain_size, subset_size, 0.5, 1)  # at any delta
+    eps_local = eps_local_of(eps_local, setting)
+    _, honest = people_of(users, population, colluding)
+    if not isinstance(honest, Law):
+        name = type(honest).__name__
+        raise Infeasible(f"A profile needs a law of the number of users; {name} is a bound.")
+    best = setting.reductions[-1]
+    profile = profile_of(setting, eps_local, honest, best)
+    if profile is None:  # pragma: no cover
+        raise AssertionError(best)
+    return profile, "own" if isinstance(setting.at(eps_local), OwnDelta) else best

@@ -1,0 +1,125 @@
+"""Randomizers with densities: the proof about Laplace noise holds, and what is outside of the edges counts."""
+
+import math
+
+import numpy as np
+import pytest
+
+from shuffledp.accounting import (
+    DensityRandomizer,
+    GaussianRandomizer,
+    Infeasible,
+    LaplaceRandomizer,
+    blanket_randomizer_delta,
+)
+from shuffledp.accounting.general.comparisons import Cells
+
+
+def test_the_upper_law_is_above_the_lower_one_in_the_convex_order():
+    """E (G - t)^+ for all t: that is what makes the two sides sides."""
+    for randomizer in (LaplaceRandomizer(2.0), LaplaceRandomizer(0.01), GaussianRandomizer(1.0)):
+        (cells,) = randomizer.comparisons("upper", 1e-9)
+        (up, up_mass), (low, low_mass) = (cells.law(0.005, side) for side in ("upper", "lower"))
+        for t in np.quantile(up, np.linspace(0, 1, 41)):
+            assert up_mass @ np.maximum(up - t, 0) >= low_mass @ np.maximum(low - t, 0) * (1 - 1e-12) - 1e-15
+
+
+def test_zero_and_one_are_the_worst_inputs_under_laplace_noise():
+    """The lemma of the module, on a fine grid: the integral of (R(a) - e R(b) - t W)^+ is largest for 0 and 1."""
+    rng = np.random.default_rng(3)
+    for eps_local in (0.8, 2.0, 6.0):
+        y = np.linspace(-0.0, 1.0, 8001)
+        weight = np.full(y.size, y[1] - y[0])
+        weight[[0, -1]] /= 2
+
+        def density(x, y=y, eps_local=eps_local):
+            return 0.5 * eps_local * np.exp(-eps_local * np.abs(y - x))
+
+        def integral(a, b, e, t, y=y, eps_local=eps_local, weight=weight):
+            parts = [density(x) for x in (a, b, 0.0, 1.0)]
+            inner = np.maximum(parts[0] - e * parts[1] - t * np.minimum(parts[2], parts[3]), 0) @ weight
+            ends = 0.0
+            for end in (0.0, 1.0):  # what lies below 0 and above 1, in constant ratios
+                at = [0.5 * math.exp(-eps_local * abs(end - x)) for x in (a, b, 0.0, 1.0)]
+                ends += max(at[0] - e * at[1] - t * min(at[2:]), 0.0)
+            return inner + ends
+
+        for _ in range(400):
+            a, b = rng.random(2)
+            e, t = math.exp(rng.exponential()), rng.normal() * math.exp(eps_local) / 2
+            assert integral(a, b, e, t) <= integral(0.0, 1.0, e, t) * (1 + 1e-6) + 1e-6
+
+
+def test_cells_without_width_have_one_value():
+    (cells,) = LaplaceRandomizer(1.0).comparisons("upper", 1e-9)
+    assert isinstance(cells, Cells)
+    values, masses = cells.law(0.3, "upper")
+    top = math.e - math.exp(0.3)
+    assert values.max() == pytest.approx(top)
+    assert masses[np.argmax(values)] >= 0.5 * math.exp(-1)
+
+
+def laplace_density(eps_local):
+    def log_density(x, y):
+        return -eps_local * np.abs(y - x)
+
+    def mass(x, low, high):
+        def cdf(y):
+            return np.where(
+                y < x,
+                0.5 * np.exp(eps_local * (np.minimum(y, x) - x)),
+                1 - 0.5 * np.exp(-eps_local * np.abs(y - x)),
+            )
+
+        return cdf(high) - cdf(low)
+
+    return log_density, mass
+
+
+def test_densities_of_ones_own_agree_with_laplace_noise():
+    """Edges that leave out 1/2, where the least density changes its input: found by itself."""
+    edges = (-20.0, *np.linspace(0, 1, 400), 21.0)
+    own = DensityRandomizer(*laplace_density(2.0), inputs=(0.0, 1.0), edges=edges, eps_local=2.0)
+    for side in ("upper", "lower"):
+        built_in = blanket_randomizer_delta(LaplaceRandomizer(2.0), 1000, 0.3, side)
+        if side == "upper":
+            assert blanket_randomizer_delta(own, 1000, 0.3, side) == pytest.approx(built_in, rel=5e-3)
+        else:  # 1/2 is not among its inputs
+            assert blanket_randomizer_delta(own, 1000, 0.3, side) <= built_in * (1 + 1e-3)
+
+
+def test_what_lies_outside_of_the_edges_is_lost():
+    own = DensityRandomizer(
+        *laplace_density(2.0), inputs=(0.0, 1.0), edges=tuple(np.linspace(-0.5, 1.5, 500)), eps_local=2.0
+    )
+    assert blanket_randomizer_delta(own, 1000, 0.3) > 0.5 * math.exp(-1)
+
+
+def test_outside_of_the_edges_is_part_of_a_lower_bound():
+    """Edges that leave out where the other input is likelier: counted as nothing that would be no lower bound."""
+    wide, narrow = (
+        DensityRandomizer(
+            *laplace_density(2.0), inputs=(0.0, 1.0), edges=tuple(np.linspace(-9, last, 800)), eps_local=2.0
+        )
+        for last in (10.0, 0.6)
+    )
+    for users, eps in ((20, 0.5), (1000, 0.2)):
+        low, all_of_it = (blanket_randomizer_delta(r, users, eps, "lower") for r in (narrow, wide))
+        assert 0 < low <= all_of_it * (1 + 1e-6)
+    (held_middle, *_) = GaussianRandomizer(1.0).comparisons("lower", 0.05)
+    values, masses = held_middle.law(0.3, "lower")
+    assert float(masses @ values) == pytest.approx(1 - math.exp(0.3), abs=1e-12)
+    assert float(np.sum(masses)) == pytest.approx(1.0, abs=1e-12)
+
+
+def test_a_density_that_ends_has_no_blanket():
+    def log_density(x, y):
+        with np.errstate(divide="ignore"):
+            return np.log((y >= x).astype(float))
+
+    def mass(x, low, high):
+        return np.clip(high, x, None) - np.clip(low, x, None)
+
+    randomizer = DensityRandomizer(log_density, mass, inputs=(0.0, 1.0), edges=(0.0, 0.5, 1.0))
+    with pytest.raises(Infeasible, match="no blanket"):
+        blanket_randomizer_delta(randomizer, 10, 0.1)
