@@ -9,7 +9,6 @@ own ``Raises`` says only what goes beyond that.
 from typing import TYPE_CHECKING
 
 from shuffledp.doors import door
-from shuffledp.numerics.numpy_parts import load_later
 
 if TYPE_CHECKING:
     from shuffledp.accounting.baselines.allocation_methods import (
@@ -238,7 +237,6 @@ if TYPE_CHECKING:
 else:
     __getattr__, __dir__ = door(__name__)
 
-load_later()  # here, because SciPy comes after it
 
 __all__ = [
     "ACCOUNTINGS",

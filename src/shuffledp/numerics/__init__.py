@@ -7,7 +7,6 @@ to its callers (:mod:`shuffledp.numerics.checks`).
 from typing import TYPE_CHECKING
 
 from shuffledp.doors import door
-from shuffledp.numerics.numpy_parts import load_later
 
 if TYPE_CHECKING:
     from shuffledp.numerics.roots import root_below
@@ -22,8 +21,6 @@ if TYPE_CHECKING:
     from shuffledp.numerics.windows import Window, binomial_window, convolve, poisson_window, thin
 else:
     __getattr__, __dir__ = door(__name__)
-
-load_later()  # here, because SciPy comes after it
 
 __all__ = [
     "Window",
