@@ -148,7 +148,7 @@ gallery-check: .venv/.installed-run  ## Say whether docs/gallery/ is current
 	@$(BIN)/python tools/gallery.py check
 
 # What the repository keeps of a run at the papers' scale, and is compared with one before a release.
-RELEASE_CHECKS := docs-check gallery-check
+RELEASE_CHECKS := verify docs-check gallery-check
 .PHONY: release-check
 release-check: all  ## Before a release: run what is out of date, then say whether all that is kept of a run is current
 	@failed=; for check in $(RELEASE_CHECKS); do $(MAKE) $$check || failed="$$failed $$check"; done; \
