@@ -14,6 +14,8 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parents[1]
 PARTS = ("Snakefile", "workflow", "config", "profiles", "data/summaries")
 SNAKEMAKE = Path(sys.executable).with_name("snakemake")
+#: Seconds after which a run is taken to hang, on a machine with much else to do as well.
+HANGING = 3600
 METHOD_DONE = re.compile(r"^[a-z0-9_]+\.[a-z0-9_]+\.([a-z0-9_]+): \d+ cells in", flags=re.M)
 
 
@@ -90,7 +92,7 @@ class Project:
             stdout=subprocess.PIPE,
             stderr=subprocess.STDOUT,
             text=True,
-            timeout=900,
+            timeout=HANGING,
             check=False,
         )
 

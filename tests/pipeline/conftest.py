@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from pipeline_project import Project, QuickRun, copy_of_project, read_until
+from pipeline_project import HANGING, Project, QuickRun, copy_of_project, read_until
 
 
 @pytest.fixture
@@ -33,6 +33,6 @@ def quick_run(tmp_path_factory: pytest.TempPathFactory) -> QuickRun:
         begun = read_until(first, "Execute")  # from now on it holds the lock
         refused = project.run("--configfile", "config/tiny.yaml")
         assert first.poll() is None, "the first run ended before the second one could be refused"
-        rest, _ = first.communicate(timeout=900)
+        rest, _ = first.communicate(timeout=HANGING)
     assert first.returncode == 0, rest[-6000:]
     return QuickRun(project, begun + rest, refused)
