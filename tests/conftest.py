@@ -16,13 +16,19 @@ BY_PROTOCOL = {"protocols/conformance/test_package.py"}
 FIRST = (
     "pipeline/test_quick_run.py",
     "pipeline/",
+    "test_code_digest.py",
+    "figures/test_captions.py",
+    "figures/test_paper.py",
+    "accounting/baselines/test_central_gaussian.py",
+    "audit/test_auditor.py",
+    "test_doors.py",
+    "notebooks/",
     "protocols/conformance/test_package.py",
-    "claims/test_summation.py",
 )
 
 
 def group_of(file: str, name: str) -> str:
-    """Tests of a group run one after another in one process ."""
+    """Tests of a group run one after another in one process."""
     if file in BY_PROTOCOL and (found := re.search(r"\[(.+)-check_", name)):
         return f"{file} {found[1]}"
     return file
