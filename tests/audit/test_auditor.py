@@ -13,7 +13,7 @@ from shuffledp.audit import FINDINGS, Setting, audited, true_delta, view_of
 from shuffledp.audit.auditor import AS_LABELED, EXCEEDS, FAILED, HOLDS, INFEASIBLE, NOT_ENUMERATED
 from shuffledp.audit.messages import LEVEL, checked
 from shuffledp.audit.settings import option_names, protocols, random_setting
-from shuffledp.populations import Binomial, Fixed
+from shuffledp.populations import Fixed
 from shuffledp.protocols import Messages, get
 from shuffledp.protocols.frequency.amplified import Amplified
 from shuffledp.protocols.frequency.non_adaptive import NonAdaptive
@@ -234,7 +234,7 @@ def test_an_error_is_a_finding_and_a_refusal_is_not():
     broken = audited(of(Breaks))
     assert broken.status == FAILED
     assert "planted" in broken.note
-    refused = audited(Setting(PureDump, "exact", BITS, Binomial(5, 0.5), BUDGET))
+    refused = audited(Setting(PureDump, "exact", BITS, CROWD, Budget(1.0, 0.0)))
     assert refused.status == INFEASIBLE
     assert FAILED in FINDINGS
     assert EXCEEDS in FINDINGS

@@ -394,7 +394,8 @@ def test_every_caption_can_be_made_of_any_numbers_and_follows_them(settings, key
     scale = "shortened" if key in settings.shortened else "paper"
     for drawing in drawings_of(settings.papers[key]):
         texts = (
-            text_of(drawing, fabricated(drawing, seed), scale) for seed in ("one", "two", "three", "four")
+            text_of(drawing, fabricated(drawing, seed), scale)  # some findings count few points
+            for seed in ("one", "two", "three", "four", "five", "six", "seven", "eight")
         )
         one = next(texts)
         assert_has_a_finding(one)
@@ -451,6 +452,8 @@ ASKING = {
     ("summation", "designs"): ("certified delta", lambda v: 2 * v),
     ("shuffle_gaussian", "table1"): ("equal terms", lambda v: 3 * float(v)),
     ("shuffle_gaussian", "shuffling_cost"): ("ratio", lambda v: 2 * float(v)),
+    ("deployments", "systems"): ("verdict", lambda v: "unsafe"),
+    ("deployments", "sources"): ("status", lambda v: "incomplete"),
     **{(paper, "errata"): ("effect", lambda v: "unsafe") for paper in PAPERS},
 }
 #: In place of what takes long to compute.

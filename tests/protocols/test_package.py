@@ -519,7 +519,8 @@ def test_the_profile_keeps_the_delta_of_its_calibration(kind, name):
             continue
         checked += 1
         delta = float(pair.delta(case.budget.levels[0]))
-        assert 0 <= delta <= case.budget.delta * (1 + 1e-9), f"{case}: {delta!r}"
+        # 1e-8: a rate is found to 1e-9, and several levels add up.
+        assert 0 <= delta <= case.budget.delta * (1 + 1e-8), f"{case}: {delta!r}"
         if checked == ENOUGH[kind]:
             break
     assert feasible, "no budget was feasible: nothing was checked"

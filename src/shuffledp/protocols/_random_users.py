@@ -101,6 +101,11 @@ class PlannedUsers(RandomUsers):
         return int(getattr(self, "n_users"))  # noqa: B009  (a field of the protocol)
 
     @property
+    def usual_users(self) -> int:
+        """Users that take part as a rule: all of a fixed number, or the mean."""
+        return self.planned_users if self.population is None else users_until_announced(self.population)
+
+    @property
     def averages(self) -> bool:
         """Whether ``profile_for`` is what the calibration evaluates, so that it may be averaged."""
         return self.calibrated_under in self.mixed_under and not self.noise_shares

@@ -12,7 +12,7 @@ from scipy.stats import chi2
 
 from shuffledp.accounting import Infeasible, SubsetExponential
 from shuffledp.experiments.sources.sets import level_sizes
-from shuffledp.populations import Binomial, Fixed
+from shuffledp.populations import Fixed
 from shuffledp.protocols import available, get
 from shuffledp.protocols.conformance import SameSets
 from shuffledp.protocols.sets._subset import drawn_subsets
@@ -319,8 +319,6 @@ def test_levels_must_be_known_and_as_many_as_the_budget_has(name):
     found, budget, task = get("sets", name), Budget((1.0, 2.0), 1e-3), Sets(5, 2, 2)
     with pytest.raises(ValueError, match="one eps per privacy level"):
         found.calibrate(Budget((1.0, 2.0, 3.0), 1e-3), Fixed(59), task)
-    with pytest.raises(Infeasible, match="Binomial"):
-        found.calibrate(budget, Binomial(100, 0.5), task)
     protocol = found.calibrate(budget, Fixed(59), task)
     with pytest.raises(ValueError, match="not announced"):
         protocol.refine(Public(np.array([60])))

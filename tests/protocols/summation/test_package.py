@@ -15,7 +15,7 @@ from shuffledp.accounting import (
     correlated_noise_delta,
     rappor_delta,
 )
-from shuffledp.populations import Binomial, Fixed
+from shuffledp.populations import Fixed
 from shuffledp.protocols import available, get
 from shuffledp.protocols.conformance import SameNumbers, check_protocol, default_cases
 from shuffledp.protocols.summation._sums import LaplaceProfile, Numbers
@@ -516,7 +516,6 @@ def test_what_cannot_be_met_is_refused_with_a_reason(name):
     protocol = get("summation", name)
     accounting = protocol.accountings[0]
     for budget, law, task, reason in (
-        (Budget(1, 1e-6), Binomial(99, 0.5), Summation(3), "Binomial"),
         (Budget(1, 0), Fixed(99), Summation(3), "delta"),
         (Budget(1, 1e-6), Fixed(99), Summation(3, signed=True), "negative"),
         (Budget(1, 1e-6), Fixed(99), Summation(3, coordinates=2), "one sum"),

@@ -13,7 +13,8 @@ central_gaussian_epsilon       add or remove one    C            ``noise_multipl
 central_replacement_epsilon    replace one          2 C          ``noise_multiplier / 2``
 =============================  ===================  ===========  ========================
 
-No other module hands a number to dp_accounting. The library is imported when it is first needed: that takes seconds.
+Besides, only random allocation hands its noise to dp_accounting (`allocation_methods`). The library is imported when it
+is first needed: that takes seconds.
 """
 
 from __future__ import annotations

@@ -71,8 +71,16 @@ class SegmentedProfile:
         setting = (plan.n, plan.blankets, plan.domain_size)
         if plan.accounting == "exact":
             return user_level_delta(eps, rate, *setting, plan.set_size)
-        item = segmented_delta(eps / plan.set_size, rate, *setting, blanket_law=plan.blanket_law)
-        return min(plan.set_size * math.exp(min(eps, 700.0)) * item, 1.0)
+        # Beyond the budget delta is at most what it is there; the bound by composition grows again.
+        return min(
+            1.0,
+            *(
+                plan.set_size
+                * math.exp(min(at, 700.0))
+                * segmented_delta(at / plan.set_size, rate, *setting, blanket_law=plan.blanket_law)
+                for at in {eps, min(eps, plan.eps[self.level])}
+            ),
+        )
 
 
 #: What stands behind a published calibration that the divergence does not confirm.

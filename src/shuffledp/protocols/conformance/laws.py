@@ -7,6 +7,7 @@ from collections.abc import Iterable
 
 import numpy as np
 
+from shuffledp.populations import Fixed
 from shuffledp.protocols.base import ProtocolBase
 from shuffledp.protocols.conformance.cases import Case, Protocol
 from shuffledp.protocols.conformance.running import (
@@ -68,7 +69,7 @@ def check_cost(protocol_class: Protocol, cases: Iterable[Case]) -> None:
     A protocol that writes its own ``shuffle`` is not asked for dummies here, as it may add them anywhere.
     """
     for case, protocol, where in sending(protocol_class, cases):
-        cost, users, rng = protocol.cost(), case.users(), generator(2)
+        cost, users, rng = protocol.cost(), _as_many_as_expected(case), generator(2)
         runs = [protocol.encode(users, rng) for _ in range(30)]
         per_user = np.array([len(sent) / len(users) for sent in runs])
         mean, error = mean_and_error(per_user)
@@ -86,6 +87,17 @@ def check_cost(protocol_class: Protocol, cases: Iterable[Case]) -> None:
             added, spread = _mean_dummies(protocol, case, rng)
             stated = cost.shuffler_messages
             assert_close(f"{where}: dummies, added and stated", added, stated, spread, scale=1e3)
+
+
+def _as_many_as_expected(case: Case) -> Users:
+    """The users of a case, repeated or cut to the number that takes part as a rule, for which cost is stated."""
+    users = case.users()
+    if isinstance(case.population, Fixed):
+        return users
+    n = 1 + math.floor(case.population.mean)
+    values = np.asarray(users.values)
+    levels = None if users.levels is None else np.resize(users.levels, n)
+    return Users(np.resize(values, (n, *values.shape[1:])), levels)
 
 
 def _somebody_holds_0(case: Case, users: Users) -> bool:

@@ -186,8 +186,12 @@ class FixedDummies(DummyPoints):
         )
 
     def cost(self) -> Cost:
-        """The own report, and an even part of the dummies."""
-        return self._cost(self.dummies_in_all / self.n_users)
+        """The own report, and the mean number of dummies per user when as many take part as are expected."""
+        return self._cost(self._usual_dummies / self.usual_users)
+
+    @property
+    def _usual_dummies(self) -> int:
+        return int(self.dummies_of(np.array([self.usual_users]))[0])
 
     def profile_for(self, users: int) -> PrivacyProfile:
         """The exact divergence of two values."""
@@ -198,8 +202,8 @@ class FixedDummies(DummyPoints):
         """Local budget, where there is one, and dummies: in total and per user."""
         return {
             **self._budget_parameters(),
-            "dummies": float(self.dummies_in_all),
-            "dummies_per_user": self.dummies_in_all / self.n_users,
+            "dummies": float(self._usual_dummies),
+            "dummies_per_user": self._usual_dummies / self.usual_users,
         }
 
 
@@ -262,7 +266,7 @@ class FlexibleDummies(DummyPoints):
         """Local budget, where there is one, and dummies: expected in total, per user, per sender, and the rate."""
         return {
             **self._budget_parameters(),
-            "dummies": float(self._expected_dummies(np.array([self.n_users]))[0]),
+            "dummies": float(self._expected_dummies(np.array([self.usual_users]))[0]),
             "dummies_per_user": self.rate * self.per_sender,
             "dummies_per_sender": float(self.per_sender),
             "rate": self.rate,

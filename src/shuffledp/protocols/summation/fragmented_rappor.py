@@ -216,7 +216,7 @@ class FragmentedRappor(PlannedUsers):
     def parameters(self) -> dict[str, float]:
         """Flip probability, and error of a sum."""
         mse = rappor_mse(
-            self.n_users, self.numbers.max_value, self.flip_probability, estimator=self.estimator
+            self.usual_users, self.numbers.max_value, self.flip_probability, estimator=self.estimator
         )
         return {
             "flip_probability": self.flip_probability,
