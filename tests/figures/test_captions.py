@@ -505,4 +505,5 @@ def test_captions_of_errata_and_notes_count_them(paper, name, rows):
 
 def test_every_table_of_claims_is_tried(settings):
     every = {(key, table.name) for key, paper in settings.papers.items() for table in claim_tables(paper)}
-    assert every - {(key, "reading_notes") for key in PAPERS} == set(ASKING)
+    asked = {(key, name) for key, name in ASKING if key in settings.papers}  # the quick scale has no studies
+    assert every - {(key, "reading_notes") for key in PAPERS} == asked
