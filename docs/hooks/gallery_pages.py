@@ -37,7 +37,9 @@ def paper_page(key: str, title: str, gallery: Path) -> str:
         If a picture is missing, or is not the one that its index names.
     """
     index = gallery / f"{key}.json"
-    head = f"# {title}\n\nWhat the paper leaves open, and what came out: [{key}](../{key}.md).\n\n"
+    # A study without a page of its own stands on that of the accountant.
+    page = key if (gallery.parent / f"{key}.md").is_file() else "accountant"
+    head = f"# {title}\n\nWhat it is about, what is left open, and what came out: [{page}](../{page}.md).\n\n"
     if not index.exists():
         return head + NONE_YET + "\n"
     figures = json.loads(index.read_text(encoding="utf-8"))["figures"]
