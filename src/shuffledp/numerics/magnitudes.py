@@ -6,7 +6,7 @@ import math
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    pass
+    from collections.abc import Callable
 
 
 #: Mass that a window may omit, relative to delta. Omitted mass is counted as lost privacy, so this is also
@@ -26,3 +26,35 @@ def negligible(delta: float) -> float:
 def log_ratio(value: float, reference: float) -> float:
     """Return the natural log of ``value / reference``, -inf for 0."""
     return math.log(value) - math.log(reference) if value > 0 else -math.inf
+
+
+def settled(
+    value_without: Callable[[float], float],
+    *,
+    first: float = 1e-30,
+    step: float = 1e-30,
+    floor: float = _FLOOR,
+    omitted: float = 1e-13,
+) -> float:
+    """Return a value from windows so wide that what they leave out is negligible beside it.
+
+    Parameters
+    ----------
+    value_without : callable
+        The value, > 0, by the mass that windows may leave out.
+    first, step, floor : float
+        The mass of the first attempt, the factor from one to the next, and the least that is tried.
+    omitted : float
+        What is negligible, relative to the value.
+
+    Returns
+    -------
+    float
+        The value of the first attempt that leaves out no more than that, or of the last one.
+    """
+    tail = first
+    while True:
+        value = value_without(tail)
+        if tail <= max(omitted * value, floor):
+            return value
+        tail = max(tail * step, floor)

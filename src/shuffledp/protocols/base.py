@@ -86,6 +86,17 @@ class Cost:
         return self.messages_per_user * self.bits_per_message
 
 
+def message_bits(kinds: int) -> float:
+    """Return the payload of one of so many different messages: whole bits, at least one.
+
+    Parameters
+    ----------
+    kinds : int
+        At least 1. A message that says nothing but that it was sent still takes a bit.
+    """
+    return float(max((kinds - 1).bit_length(), 1))
+
+
 @dataclass(frozen=True)
 class ProtocolBase(ABC):
     """Base of every protocol, built-in or plug-in.

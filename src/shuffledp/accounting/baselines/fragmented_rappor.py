@@ -12,6 +12,7 @@ import numpy as np
 
 from shuffledp.accounting.baselines.told_bits import told_bits_delta
 from shuffledp.accounting.errors import Infeasible
+from shuffledp.accounting.general.count_pairs import MovingCount, pair_delta, worst_pair_delta
 from shuffledp.numerics.checks import (
     check_choice,
     check_count,
@@ -19,6 +20,7 @@ from shuffledp.numerics.checks import (
     check_open_unit,
     check_positive,
 )
+from shuffledp.numerics.magnitudes import settled
 from shuffledp.numerics.remember import remember
 from shuffledp.numerics.roots import root_below
 from shuffledp.numerics.windows import binomial_window
@@ -26,18 +28,10 @@ from shuffledp.numerics.windows import binomial_window
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from numpy.typing import NDArray
-
 RapporCalibration = Literal["sound", "worst_case", "optimistic"]
 RAPPOR_CALIBRATIONS: tuple[str, ...] = get_args(RapporCalibration)
 
-#: Mass that laws may leave out, relative to delta; the first attempt; and the least that floats can hold.
-_OMITTED = 1e-8
-_FIRST_TAIL = 1e-20
-_FLOOR = 1e-300
 _REMEMBERED = 1024
-#: Beyond this e^eps overflows; the divergence no longer changes.
-_MOST_EPS = 700.0
 
 
 def rappor_flip_probability(n: int, eps: float, delta: float, *, calibration: str = "sound") -> float:
@@ -152,23 +146,18 @@ def rappor_delta(n: int, flip_probability: float, eps: float, *, calibration: st
 
 
 def _settled_delta(n: int, p: float, eps: float, calibration: str) -> float:
-    return settled(lambda omitted: _rappor_delta(n, p, eps, calibration, omitted))
+    return settled_sum(lambda omitted: _rappor_delta(n, p, eps, calibration, omitted))
 
 
-def settled(delta_without: Callable[[float], float]) -> float:
-    """Return delta with windows so wide that what they omit is negligible beside it.
+def settled_sum(delta_without: Callable[[float], float]) -> float:
+    """Return delta with windows so wide that what they omit adds 1e-8 of it at most; 1e-300 is left out at least.
 
     Parameters
     ----------
     delta_without : callable
         Delta by the mass that windows leave out.
     """
-    tail = _FIRST_TAIL
-    while True:
-        value = delta_without(tail)
-        if tail <= max(_OMITTED * value, _FLOOR):
-            return value
-        tail = max(tail * 1e-40, _FLOOR)
+    return settled(delta_without, first=1e-20, step=1e-40, floor=1e-300, omitted=1e-8)
 
 
 def _rappor_delta(n: int, p: float, eps: float, calibration: str, omitted: float) -> float:
@@ -176,29 +165,15 @@ def _rappor_delta(n: int, p: float, eps: float, calibration: str, omitted: float
         raise Infeasible(f"The law of {n * p:.3g} expected flips does not fit into memory.")
     if calibration == "sound":
         return told_bits_delta(n - 1, p, eps, omitted)
-    eps = min(eps, _MOST_EPS)
     # The law that a user joins has a mass outside of the window that is larger by up to (1 - p) / p.
     window = binomial_window(n, p, omitted * p)
     law, u = window.pmf, window.support.astype(np.float64)
     odds = (1 - p) / p
     ratio = u * (odds / n) + (n - u) / (odds * n)  # D / B, increasing
-    moved = law * ratio
-    factor = math.exp(eps)
-    missed = 4 * window.omitted * (1 + odds)
-    above, moved_above = _from_top(law), _from_top(moved)
-    if calibration == "optimistic":
-        # sum over u, v of B B (ratio(u) - e^eps ratio(v))+
-        start = np.searchsorted(ratio, factor * ratio, side="right")
-        value = float(np.sum(law * moved_above[start] - factor * moved * above[start]))
-        return min(value + missed, 1.0)
-    start = np.searchsorted(ratio, factor / ratio, side="right")
-    together = float(np.sum(moved * moved_above[start] - factor * law * above[start]))
-    below, moved_below = np.concatenate(([0.0], np.cumsum(law))), np.concatenate(([0.0], np.cumsum(moved)))
-    stop = np.searchsorted(ratio, 1 / (factor * ratio), side="left")
-    apart = float(np.sum(law * below[stop] - factor * moved * moved_below[stop]))
-    return min(max(together, apart) + missed, 1.0)
-
-
-def _from_top(values: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Return the sums of all values from each place on, and a 0 behind them."""
-    return np.concatenate((np.cumsum(values[::-1])[::-1], [0.0]))
+    missed = 2 * window.omitted * (1 + odds)
+    joined, left = MovingCount(law * ratio, law, missed), MovingCount(law, law * ratio, missed)
+    return (
+        pair_delta(joined, joined, eps)
+        if calibration == "optimistic"
+        else worst_pair_delta(joined, left, eps)
+    )

@@ -37,7 +37,7 @@ from shuffledp.numerics.checks import (
     check_open_unit,
     check_positive,
 )
-from shuffledp.numerics.magnitudes import log_ratio, negligible
+from shuffledp.numerics.magnitudes import log_ratio, negligible, settled
 from shuffledp.numerics.remember import remember
 from shuffledp.numerics.roots import root_below
 from shuffledp.numerics.windows import Window, binomial_window
@@ -61,9 +61,6 @@ _XTOL = 1e-10
 _FINENESS = 200
 #: Grid points that fit into memory.
 _MOST_POINTS = 2**24
-_OMITTED = 1e-13
-_FIRST_TAIL = 1e-30
-_FLOOR = 1e-320
 _MOST_EPS = 700.0
 
 
@@ -133,12 +130,7 @@ def rows_delta(eps: float, n: int, rate: float, rows: int) -> float:
     n = check_count("n", n, 1)
     rate = check_open_unit("rate", rate)
     rows = check_count("rows", rows, 1)
-    tail = _FIRST_TAIL
-    while True:
-        value = _composed(eps, n, rate, rows, tail)
-        if tail <= max(_OMITTED * value, _FLOOR):
-            return value
-        tail = max(tail * 1e-30, _FLOOR)
+    return settled(lambda tail: _composed(eps, n, rate, rows, tail))
 
 
 def _composed(eps: float, n: int, rate: float, rows: int, tail: float, fineness: int = _FINENESS) -> float:

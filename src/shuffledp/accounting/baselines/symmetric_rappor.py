@@ -6,7 +6,7 @@ import math
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
 
-from shuffledp.accounting.baselines.fragmented_rappor import rappor_delta, settled
+from shuffledp.accounting.baselines.fragmented_rappor import rappor_delta, settled_sum
 from shuffledp.accounting.baselines.summed_bits import summed_bits_delta
 from shuffledp.accounting.general.randomizers import MOST_EPS_LOCAL, outputs_of
 from shuffledp.accounting.standing import UPPER, Standing
@@ -95,7 +95,7 @@ class SymmetricRAPPOR:
         if side == "upper":
             return min(
                 rappor_delta(others + 1, self.flip_probability, eps, calibration="sound"),
-                settled(lambda omitted: summed_bits_delta(others, self.flip_probability, eps, omitted)),
+                settled_sum(lambda omitted: summed_bits_delta(others, self.flip_probability, eps, omitted)),
             )
         kinds = ("worst_case", *(("optimistic",) if self.domain_size > 2 else ()))
         value = max(rappor_delta(others + 1, self.flip_probability, eps, calibration=kind) for kind in kinds)

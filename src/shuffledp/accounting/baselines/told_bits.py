@@ -25,6 +25,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from shuffledp.accounting.general.count_pairs import MovingCount, pair_delta
 from shuffledp.numerics.remember import remember
 from shuffledp.numerics.tails import log_half_pmf
 from shuffledp.numerics.windows import binomial_window
@@ -37,8 +38,6 @@ if TYPE_CHECKING:
 _STEPS = 2**13
 #: Cells of the table over (N, a); beyond it numbers of coins are put into blocks.
 _CELLS = 400_000
-#: Beyond this e^eps overflows; the divergence no longer changes.
-_MOST_EPS = 700.0
 
 
 @dataclass(frozen=True, eq=False)
@@ -78,12 +77,8 @@ def told_bits_delta(others: int, flip_probability: float, eps: float, omitted: f
     one = (
         1 + signs.z
     ) - 2 * flip_probability * signs.z  # 1 + kappa z, exact where p is tiny and z is -1 or 1
-    zero = one[::-1]
-    factor = math.exp(min(eps, _MOST_EPS))
-    start = np.searchsorted(one / zero, factor * (zero / one), side="right")
-    held, not_held = signs.mass * one, signs.mass * zero
-    value = float(np.sum(held * _from_top(held)[start] - factor * not_held * _from_top(not_held)[start]))
-    return min(max(value, 0.0) + 2 * signs.omitted, 1.0)
+    count = MovingCount(signs.mass * one, signs.mass * one[::-1], signs.omitted)
+    return pair_delta(count, count, eps)
 
 
 @remember(16)
@@ -114,8 +109,3 @@ def _signs(others: int, flip_probability: float, omitted: float) -> _Signs:
     z = np.concatenate((-grid[:0:-1], grid))
     both = np.concatenate((half[:0:-1], [2 * half[0]], half[1:]))
     return _Signs(z, both, window.omitted + 2 * omitted)
-
-
-def _from_top(values: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Return the sums of all values from each place on, and a 0 behind them."""
-    return np.concatenate((np.cumsum(values[::-1])[::-1], [0.0]))

@@ -23,6 +23,7 @@ from typing import TYPE_CHECKING, ClassVar
 import numpy as np
 
 from shuffledp.accounting.errors import Infeasible
+from shuffledp.accounting.general.count_pairs import added_message, pair_delta
 from shuffledp.numerics.checks import (
     check_choice,
     check_count,
@@ -30,7 +31,7 @@ from shuffledp.numerics.checks import (
     check_open_unit,
     check_positive,
 )
-from shuffledp.numerics.magnitudes import log_ratio, negligible
+from shuffledp.numerics.magnitudes import log_ratio, negligible, settled
 from shuffledp.numerics.remember import remember
 from shuffledp.numerics.roots import root_below
 from shuffledp.numerics.windows import binomial_window
@@ -44,11 +45,6 @@ TRUNCATION_ACCOUNTINGS = ("printed", "exact")
 
 _REMEMBERED = 4096
 _XTOL = 1e-11
-#: Mass that windows may leave out, relative to the answer; the first attempt; and the least that floats can hold.
-_OMITTED = 1e-13
-_FIRST_TAIL = 1e-30
-_FLOOR = 1e-320
-_MOST_EPS = 700.0
 
 
 def two_bins_delta(eps: float, n: int, rate: float) -> float:
@@ -75,29 +71,12 @@ def two_bins_delta(eps: float, n: int, rate: float) -> float:
     eps = check_nonnegative("eps", eps)
     n = check_count("n", n, 1)
     rate = check_open_unit("rate", rate)
-    tail = _FIRST_TAIL
-    while True:
-        value = _two_bins(eps, n, rate, tail)
-        if tail <= max(_OMITTED * value, _FLOOR):
-            return value
-        tail = max(tail * 1e-30, _FLOOR)
+    return settled(lambda tail: _two_bins(eps, n, rate, tail))
 
 
 def _two_bins(eps: float, n: int, rate: float, tail: float) -> float:
-    noise = binomial_window(n, rate, tail)
-    pmf = noise.pmf
-    upper_tail = np.append(np.cumsum(pmf[::-1])[::-1], 0.0)  # Pr[X >= start + i], within the window
-    v = noise.support.astype(np.float64)
-    growth = math.exp(min(eps, _MOST_EPS))
-    # Smallest u with g(u) > e^eps g(v). Rounding matters only where the ratio is e^eps itself, which adds nothing.
-    least = np.floor((n + 1) * growth * v / (n + 1 - v + growth * v)) + 1
-    at = np.clip(least - noise.start, 0, pmf.size + 1).astype(np.int64)
-    shifted = upper_tail[np.maximum(at - 1, 0).clip(max=pmf.size)]  # Pr[1 + X >= u]
-    plain = upper_tail[at.clip(max=pmf.size)]
-    before = pmf * v * (1 - rate) / ((n + 1 - v) * rate)  # Pr[Y = v - 1]
-    return min(
-        float(np.sum(np.maximum(pmf * shifted - growth * before * plain, 0.0))) + 2 * noise.omitted, 1.0
-    )
+    count = added_message(binomial_window(n, rate, tail))
+    return pair_delta(count, count, eps)
 
 
 def truncation_miss_rate(n: int, eps: float, delta: float, *, accounting: str = "exact") -> float:

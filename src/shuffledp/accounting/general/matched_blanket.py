@@ -29,6 +29,7 @@ import numpy as np
 
 from shuffledp.accounting.errors import Infeasible
 from shuffledp.numerics.checks import check_count, check_nonnegative, check_open_unit, check_positive
+from shuffledp.numerics.magnitudes import settled
 from shuffledp.numerics.tails import log_binomial_pmfs
 from shuffledp.numerics.windows import Window, binomial_window
 
@@ -39,10 +40,6 @@ if TYPE_CHECKING:
 _MOST_TERMS = 1e7
 #: Cells of the table over (m, a) that are treated at once.
 _CELLS = 500_000
-#: Mass that windows may leave out, relative to the answer; the first attempt; and the least that floats can hold.
-_OMITTED = 1e-13
-_FIRST_TAIL = 1e-30
-_FLOOR = 1e-320
 #: Beyond this e^eps overflows; the divergence no longer changes.
 _MOST_EPS = 700.0
 #: Numbers of messages per standard deviation that are told apart in a mixture.
@@ -136,13 +133,12 @@ def blanketed_delta(eps: float, others: int, match_rate: float, eps_local: float
     eps_local = check_positive("eps_local", eps_local)
     rate = matched_rate(match_rate, eps_local)
     block = block_length(others, rate)
-    tail = _FIRST_TAIL
-    while True:
+
+    def delta(tail: float) -> float:
         messages = binomial_window(others, rate, tail)
-        value = mixed_matched_delta(messages, match_rate, eps, eps_local, tail, block=block)
-        if tail <= max(_OMITTED * value, _FLOOR):
-            return value
-        tail = max(tail * 1e-30, _FLOOR)
+        return mixed_matched_delta(messages, match_rate, eps, eps_local, tail, block=block)
+
+    return settled(delta)
 
 
 def block_length(others: int, rate: float, blocks: float = BLOCKS) -> int:
@@ -152,12 +148,7 @@ def block_length(others: int, rate: float, blocks: float = BLOCKS) -> int:
 
 def _tightened(messages: Window, match_rate: float, eps: float, eps_local: float) -> float:
     """Return delta with windows so wide that what they omit is negligible beside it."""
-    tail = _FIRST_TAIL
-    while True:
-        value = mixed_matched_delta(messages, match_rate, eps, eps_local, tail)
-        if tail <= max(_OMITTED * value, _FLOOR):
-            return value
-        tail = max(tail * 1e-30, _FLOOR)
+    return settled(lambda tail: mixed_matched_delta(messages, match_rate, eps, eps_local, tail))
 
 
 def mixed_matched_delta(
