@@ -11,6 +11,7 @@ from shuffledp.accounting import Infeasible
 from shuffledp.populations import Binomial, Fixed, MomentBounded
 from shuffledp.protocols import Cost, Messages, ProtocolBase, available, get
 from shuffledp.protocols._random_users import PlannedUsers
+from shuffledp.protocols.base import message_bits
 from shuffledp.tasks import Budget, Frequency, Participants, Public, Users
 
 BUDGET = Budget(1.0, 1e-3)
@@ -164,3 +165,8 @@ def test_values_and_counts_of_another_domain_are_refused():
         local.simulate([1, 2, 3], rng)
     with pytest.raises(ValueError, match=r"Expected counts of shape"):
         local.expected_mse([1, 2, 3])
+
+
+@pytest.mark.parametrize(("kinds", "bits"), [(1, 1), (2, 1), (3, 2), (64, 6), (100, 7), (2**40 + 1, 41)])
+def test_payload_is_in_whole_bits(kinds: int, bits: int) -> None:
+    assert message_bits(kinds) == bits

@@ -229,7 +229,7 @@ def test_the_tally_of_filled_slots_does_not_point_at_reports():
 def test_messages_and_fillers_are_counted():
     protocol = calibrated("random_checkin", 0.5, Binomial(40, 0.25), task=Frequency(3))
     cost, rng = protocol.cost(), np.random.default_rng(3)
-    assert cost.bits_per_message == math.log2(10 * 3)
+    assert cost.bits_per_message == 5  # one of 30
     empty = []
     for others in Binomial(40, 0.25).sample(rng, 2000):
         who = Users(np.zeros(1 + others, np.int64))

@@ -19,7 +19,7 @@ from shuffledp.numerics.checks import check_choice
 from shuffledp.populations import Binomial, Fixed, Population
 from shuffledp.protocols._requests import positive_delta
 from shuffledp.protocols._schedules import OneReport
-from shuffledp.protocols.base import Cost, Messages, Trust
+from shuffledp.protocols.base import Cost, Messages, Trust, message_bits
 from shuffledp.tasks import Budget, Ints, Public, Task, Users
 
 Threat = Literal["conditional", "own_coin"]
@@ -57,9 +57,9 @@ class CheckinSchedule(OneReport):
     guarantees: ClassVar[Mapping[str, Standing]] = {"printed": UPPER, "exact": UPPER}
     streamable = False  # a slot keeps one report of all chunks
 
-    def message_bits(self) -> float:
+    def slot_bits(self) -> float:
         """Size of a message in bits: one of m slots, and a report."""
-        return math.log2(self.slots) + self.report_bits()
+        return message_bits(self.slots) + self.report_bits()
 
     @classmethod
     def calibrate(
@@ -146,7 +146,7 @@ class CheckinSchedule(OneReport):
         missed = 1 - 1 / self.slots
         # User 1 misses a given slot, and so does every other user who takes part.
         empty = missed * (1 - self.population.rate / self.slots) ** self.population.trials
-        return Cost(1.0, self.message_bits(), shuffler_messages=self.slots * empty)
+        return Cost(1.0, self.slot_bits(), shuffler_messages=self.slots * empty)
 
     def privacy_profile(self) -> PrivacyProfile | None:
         """Clones among the other m - 1 slots: user 1's report is in one slot or was dropped. None for own_coin."""

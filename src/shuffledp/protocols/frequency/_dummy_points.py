@@ -29,7 +29,7 @@ from shuffledp.numerics.checks import check_choice
 from shuffledp.populations import Population
 from shuffledp.protocols._random_users import PlannedUsers
 from shuffledp.protocols._requests import fixed_users, positive_delta
-from shuffledp.protocols.base import Cost, Messages, Trust
+from shuffledp.protocols.base import Cost, Messages, Trust, message_bits
 from shuffledp.protocols.frequency._randomized_response import GeneralizedResponse, held_counts
 from shuffledp.tasks import Budget, Floats, Ints, Participants, Public, Users
 
@@ -142,7 +142,7 @@ class DummyPoints(PlannedUsers):
 
     def _cost(self, dummies_per_user: float) -> Cost:
         """One message holds one of k values, in whole bits."""
-        return Cost(1.0 + dummies_per_user, float((self.domain_size - 1).bit_length()))
+        return Cost(1.0 + dummies_per_user, message_bits(self.domain_size))
 
     def _budget_parameters(self) -> dict[str, float]:
         return {} if self.eps_local == math.inf else {"eps_local": self.eps_local}

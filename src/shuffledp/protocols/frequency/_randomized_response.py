@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 
 from shuffledp.populations import Law
 from shuffledp.protocols._schedules import OneReport, SingleReport
+from shuffledp.protocols.base import message_bits
 from shuffledp.tasks import Floats, Frequency, Ints, Participants, Public, Task
 
 
@@ -134,7 +135,7 @@ class ValueReports(OneReport):
 
     def report_bits(self) -> float:
         """One of k values."""
-        return math.log2(self.domain_size)
+        return message_bits(self.domain_size)
 
 
 @dataclass(frozen=True)

@@ -32,7 +32,7 @@ from shuffledp.numerics.samplers import (
 from shuffledp.populations import Law, Population
 from shuffledp.protocols._additive_shares import LARGEST_GROUP, split, sum_modulo
 from shuffledp.protocols._requests import law_of
-from shuffledp.protocols.base import Cost, Messages, ProtocolBase, Trust
+from shuffledp.protocols.base import Cost, Messages, ProtocolBase, Trust, message_bits
 from shuffledp.protocols.frequency._randomized_response import domain_size_of, held_counts
 from shuffledp.protocols.frequency._share_profiles import (
     SMOOTH,
@@ -244,8 +244,8 @@ class SecretShares(ProtocolBase):
         return np.column_stack((variance, variance))
 
     def cost(self) -> Cost:
-        """M messages of log2(q) bits per user."""
-        return Cost(float(self.shares), math.log2(self.group_order))
+        """M messages per user, residues modulo q."""
+        return Cost(float(self.shares), message_bits(self.group_order))
 
     def parameters(self) -> dict[str, float]:
         """Precision, shares, group order and security of the secure sum."""

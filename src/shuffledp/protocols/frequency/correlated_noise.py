@@ -20,7 +20,7 @@ from shuffledp.accounting.standing import UPPER, Standing
 from shuffledp.populations import Population
 from shuffledp.protocols._random_users import PlannedUsers, any_population
 from shuffledp.protocols._requests import fixed_users, positive_delta
-from shuffledp.protocols.base import Cost, Messages
+from shuffledp.protocols.base import Cost, Messages, message_bits
 from shuffledp.protocols.frequency._randomized_response import domain_size_of, held_counts
 from shuffledp.tasks import Budget, Floats, Participants, Public, Task, Users
 
@@ -127,7 +127,7 @@ class CorrelatedNoise(PlannedUsers):
     def cost(self) -> Cost:
         """The own value, and the user's share of the noise of all counters."""
         extra = self.domain_size * self.noise.messages / self.n_users
-        return Cost(1 + extra, math.ceil(math.log2(self.domain_size)) + 1)
+        return Cost(1 + extra, message_bits(2 * self.domain_size))
 
     def encode(self, users: Users, rng: np.random.Generator) -> Messages:
         """``2 v`` for a +1 and ``2 v + 1`` for a -1 of the value v: the own one, and noise for every value."""

@@ -1,6 +1,5 @@
 """Public-coin protocol: a count-min sketch in which every cell gets binomial noise."""
 
-import math
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, ClassVar, Self
@@ -24,7 +23,7 @@ from shuffledp.populations import Population
 from shuffledp.protocols._coins import coin_blocks
 from shuffledp.protocols._random_users import PlannedUsers, any_population
 from shuffledp.protocols._requests import fixed_users, positive_delta
-from shuffledp.protocols.base import Cost, Messages
+from shuffledp.protocols.base import Cost, Messages, message_bits
 from shuffledp.protocols.frequency._hashing import MOST_CELLS, hash_values
 from shuffledp.protocols.frequency._randomized_response import domain_size_of, held_counts
 from shuffledp.tasks import Budget, Floats, Ints, Participants, Public, Task, Users
@@ -138,7 +137,7 @@ class PublicCoin(PlannedUsers):
 
     def cost(self) -> Cost:
         """One own message per row, and noise in every cell."""
-        bits = math.ceil(math.log2(self.rows)) + math.ceil(math.log2(self.columns))
+        bits = message_bits(self.rows * self.columns)
         return Cost(self.rows * (1 + self.columns * self.rate), bits, own_messages=float(self.rows))
 
     def encode(self, users: Users, rng: np.random.Generator) -> Messages:

@@ -1,6 +1,5 @@
 """RandomCheckin: every participant picks one of m slots, and each slot keeps one report."""
 
-import math
 from dataclasses import dataclass
 from typing import Any
 
@@ -10,7 +9,7 @@ from numpy.typing import NDArray
 from shuffledp.populations import Binomial
 from shuffledp.protocols._checkin import CheckinSchedule, Threat
 from shuffledp.protocols._occupancy import inverse_filled
-from shuffledp.protocols.base import Messages
+from shuffledp.protocols.base import Messages, message_bits
 from shuffledp.protocols.frequency._randomized_response import ValueReports, held_counts
 from shuffledp.tasks import Floats, Participants, Public
 
@@ -32,9 +31,9 @@ class RandomCheckin(CheckinSchedule, ValueReports):
     name = "random_checkin"
     task_kind = "frequency"
 
-    def message_bits(self) -> float:
+    def slot_bits(self) -> float:
         """One of m slots and one of k values."""
-        return math.log2(self.slots * self.domain_size)
+        return message_bits(self.slots * self.domain_size)
 
     def aggregate(self, messages: Messages) -> NDArray[Any]:
         """(k + 1,): reports per value, then the number of filled slots."""

@@ -1,6 +1,5 @@
 """SOLH: every user reports the randomized hash of its value, and the hash function."""
 
-import math
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, ClassVar, Self
@@ -14,7 +13,7 @@ from shuffledp.accounting.standing import UPPER, Standing
 from shuffledp.populations import Population
 from shuffledp.protocols._random_users import PlannedUsers, any_population
 from shuffledp.protocols._requests import fixed_users, positive_delta
-from shuffledp.protocols.base import Cost, Messages
+from shuffledp.protocols.base import Cost, Messages, message_bits
 from shuffledp.protocols.frequency._hashing import SEED_BITS, draw_seeds, hash_values
 from shuffledp.protocols.frequency._randomized_response import (
     GeneralizedResponse,
@@ -100,7 +99,7 @@ class Solh(PlannedUsers):
 
     def cost(self) -> Cost:
         """One message: a seed and a cell."""
-        return Cost(1.0, SEED_BITS + math.ceil(math.log2(self.cells)))
+        return Cost(1.0, SEED_BITS + message_bits(self.cells))
 
     def encode(self, users: Users, rng: np.random.Generator) -> Messages:
         """(n, 2): each user's seed, and its hashed value after randomized response."""

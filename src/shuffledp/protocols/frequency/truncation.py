@@ -1,6 +1,5 @@
 """Truncation-based histogram: every user adds a coin flip to every count, and small counts become 0."""
 
-import math
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, ClassVar, Self
@@ -20,7 +19,7 @@ from shuffledp.populations import Population
 from shuffledp.protocols._coins import coin_blocks
 from shuffledp.protocols._random_users import PlannedUsers, any_population
 from shuffledp.protocols._requests import fixed_users, positive_delta
-from shuffledp.protocols.base import Cost, Messages
+from shuffledp.protocols.base import Cost, Messages, message_bits
 from shuffledp.protocols.frequency._randomized_response import domain_size_of, held_counts
 from shuffledp.tasks import Budget, Floats, Participants, Public, Task, Users
 
@@ -103,7 +102,7 @@ class Truncation(PlannedUsers):
     def cost(self) -> Cost:
         """The own value, and ``k p`` ones of coins."""
         extra = self.domain_size * (1 - self.miss_rate)
-        return Cost(1 + extra, math.ceil(math.log2(self.domain_size)))
+        return Cost(1 + extra, message_bits(self.domain_size))
 
     def encode(self, users: Users, rng: np.random.Generator) -> Messages:
         """Each user's value, and for every value one more message with probability p."""

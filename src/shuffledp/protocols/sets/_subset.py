@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from shuffledp.accounting.baselines.sets import SubsetExponential
-from shuffledp.protocols.base import Cost, Messages
+from shuffledp.protocols.base import Cost, Messages, message_bits
 from shuffledp.protocols.sets._set_protocol import SetProtocol, holders
 from shuffledp.tasks import Floats, Ints, Participants, Public, Users
 
@@ -74,7 +74,7 @@ class SubsetReports(SetProtocol):
     def cost(self) -> Cost:
         """One message per user that tells one subset from the others."""
         subsets = math.comb(self.domain_size, self.mechanism.subset_size)
-        return Cost(1.0, float((subsets - 1).bit_length()))
+        return Cost(1.0, message_bits(subsets))
 
     def parameters(self) -> dict[str, float]:
         """Local budget and items per message."""

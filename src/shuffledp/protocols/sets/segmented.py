@@ -19,7 +19,7 @@ from shuffledp.numerics.checks import check_choice
 from shuffledp.populations import Population
 from shuffledp.protocols._random_users import RandomUsers, announced, users_until_announced
 from shuffledp.protocols._requests import positive_delta
-from shuffledp.protocols.base import Cost, Messages, ProtocolBase
+from shuffledp.protocols.base import Cost, Messages, ProtocolBase, message_bits
 from shuffledp.protocols.sets._first_round import FirstRound, announced_privately
 from shuffledp.protocols.sets._set_protocol import (
     SetProtocol,
@@ -266,7 +266,7 @@ class Segmented(SetProtocol, RandomUsers):
     def cost(self) -> Cost:
         """Reported items and blanket messages of the data round, one item per message."""
         own = self.set_size * self.plan.reports / self.plan.n
-        return Cost(own + self.plan.blankets, float((self.domain_size - 1).bit_length()), own)
+        return Cost(own + self.plan.blankets, message_bits(self.domain_size), own)
 
     def level_profile(self, level: int) -> SegmentedProfile:
         """Profile of the data round for a user of a level, as the accounting sees it."""

@@ -22,7 +22,7 @@ from shuffledp.accounting.summation.shipped_designs import quick_design, shipped
 from shuffledp.numerics.checks import check_choice, check_open_unit, check_positive
 from shuffledp.numerics.remember import remember
 from shuffledp.protocols._random_users import PlannedUsers
-from shuffledp.protocols.base import Cost, Messages
+from shuffledp.protocols.base import Cost, Messages, message_bits
 from shuffledp.protocols.summation._sums import Numbers, over_users
 from shuffledp.tasks import Floats, Ints, Participants, Public, Users
 
@@ -181,7 +181,7 @@ class CorrelatedNoiseSum(PlannedUsers):
         symbols = 2 ** math.ceil(math.log2(2 * self.levels))
         if self.alphabet == "used":
             symbols = self.design.symbols
-        return Cost(1 + extra, math.ceil(math.log2(copies)) + math.ceil(math.log2(symbols)))
+        return Cost(1 + extra, message_bits(copies * symbols))
 
     def encode(self, users: Users, rng: np.random.Generator) -> Messages:
         """The rounded numbers above 0, and everybody's share of every noise; time grows with users times sums."""

@@ -13,7 +13,7 @@ from shuffledp.accounting.standing import EXACT, Standing
 from shuffledp.numerics.samplers import two_sided_geometric
 from shuffledp.populations import Population
 from shuffledp.protocols._requests import law_of
-from shuffledp.protocols.base import Cost, Messages, ProtocolBase
+from shuffledp.protocols.base import Cost, Messages, ProtocolBase, message_bits
 from shuffledp.protocols.summation._sums import LaplaceProfile, Numbers, numbers_of
 from shuffledp.tasks import Budget, Floats, Participants, Public, Task, Users
 from shuffledp.utility.sums import central_laplace_mse
@@ -77,8 +77,7 @@ class CentralLaplace(ProtocolBase):
     def cost(self) -> Cost:
         """One number per user; the curator adds a noise per sum."""
         n = self.numbers
-        bits = math.ceil(math.log2(n.coordinates)) + math.ceil(math.log2(n.max_value))
-        return Cost(1.0, bits, shuffler_messages=float(n.coordinates))
+        return Cost(1.0, message_bits(n.coordinates * n.max_value), shuffler_messages=float(n.coordinates))
 
     def encode(self, users: Users, rng: np.random.Generator) -> Messages:
         """The numbers above 0."""

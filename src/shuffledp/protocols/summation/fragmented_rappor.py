@@ -19,7 +19,7 @@ from shuffledp.populations import Population
 from shuffledp.protocols._coins import coin_blocks
 from shuffledp.protocols._random_users import PlannedUsers, any_population
 from shuffledp.protocols._requests import fixed_users, positive_delta
-from shuffledp.protocols.base import Cost, Messages
+from shuffledp.protocols.base import Cost, Messages, message_bits
 from shuffledp.protocols.summation._sums import Numbers, numbers_of
 from shuffledp.tasks import Budget, Floats, Ints, Participants, Public, Task, Users
 from shuffledp.utility.sums import RAPPOR_ESTIMATORS, rappor_mse
@@ -169,7 +169,7 @@ class FragmentedRappor(PlannedUsers):
     def cost(self) -> Cost:
         """Expected one-bits of a user whose own value has a bit."""
         p = self.flip_probability
-        return Cost(1 - p + (self.bits - 1) * p, math.ceil(math.log2(self.bits)), own_messages=1 - p)
+        return Cost(1 - p + (self.bits - 1) * p, message_bits(self.bits), own_messages=1 - p)
 
     def encode(self, users: Users, rng: np.random.Generator) -> Messages:
         """The values, counted from the smallest with a bit, whose bits are one."""

@@ -23,7 +23,7 @@ from shuffledp.populations import Fixed, Population
 from shuffledp.protocols._additive_shares import LARGEST_GROUP, split, sum_modulo
 from shuffledp.protocols._random_users import PlannedUsers, planned_for
 from shuffledp.protocols._requests import positive_delta
-from shuffledp.protocols.base import Cost, Messages
+from shuffledp.protocols.base import Cost, Messages, message_bits
 from shuffledp.protocols.summation._sums import LaplaceProfile, Numbers, numbers_of, over_users
 from shuffledp.tasks import Budget, Floats, Ints, Participants, Public, Task, Users
 from shuffledp.utility.sums import central_laplace_mse, ikos_group_order
@@ -158,7 +158,7 @@ class SplitAndMix(PlannedUsers):
 
     def cost(self) -> Cost:
         """m shares; none of them alone says anything."""
-        return Cost(float(self.shares), math.ceil(math.log2(self.group_order)))
+        return Cost(float(self.shares), message_bits(self.group_order))
 
     def encode(self, users: Users, rng: np.random.Generator) -> Messages:
         """Shares of the noisy number."""
