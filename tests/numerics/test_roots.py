@@ -40,3 +40,15 @@ def test_flat_negative_part_and_infinite_ends():
 def test_lower_end_is_returned_when_nothing_above_it_qualifies():
     assert root_below(lambda x: 1.0, 0.7, 0.5, 2.0, xtol=1e-12) == pytest.approx(0.5, abs=1e-12)
     assert root_below(lambda x: 1.0, 0.7, 0.5, 2.0, xtol=1e-12) >= 0.5
+
+
+def test_plateaus_are_left_by_halving_the_bracket():
+    calls = []
+
+    def plateau(x):
+        calls.append(x)
+        return 26 * math.tanh(x - 5) if x > 5 else x - 5 - (5 - x) ** 8
+
+    root = root_below(plateau, 0.0, -6.0, 40.0, xtol=1e-4)
+    assert 5 - 1e-4 <= root <= 5
+    assert len(calls) <= 24  # following the secant there it took 44

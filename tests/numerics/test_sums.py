@@ -7,7 +7,7 @@ import mpmath
 import numpy as np
 import pytest
 
-from shuffledp.numerics.sums import Summands, expected_positive_part
+from shuffledp.numerics.sums import Summands, _product, expected_positive_part
 
 
 def enumerated(values, masses, copies):
@@ -161,3 +161,11 @@ def test_a_wider_gap_gives_wider_bounds_on_the_right_sides():
     fine, coarse = bounds(values, masses, copies), bounds(values, masses, copies, gap=1e-3)
     assert coarse[0] < fine[0] < fine[1] < coarse[1]
     assert coarse[1] / coarse[0] < 1.01
+
+
+@pytest.mark.parametrize("shape", [(3, 5, 4), (90, 40, 700), (400, 3, 300)])
+def test_products_in_parts(shape):
+    rng = np.random.default_rng(3)
+    left = rng.normal(size=shape[:2]) + 1j * rng.normal(size=shape[:2])
+    right = rng.normal(size=shape[1:]) + 1j * rng.normal(size=shape[1:])
+    assert np.allclose(_product(left, right), np.einsum("ij,jk->ik", left, right), rtol=1e-12, atol=1e-12)

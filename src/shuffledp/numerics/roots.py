@@ -5,6 +5,8 @@ from collections.abc import Callable
 
 #: Beyond this many evaluations the secant is not converging and every step halves the bracket instead.
 _PATIENCE = 25
+#: The bracket is halved after so many values in a row that hardly differ: the function is flat there.
+_FLAT = 2
 
 
 def _between(lower: float, upper: float) -> float:
@@ -16,6 +18,11 @@ def _between(lower: float, upper: float) -> float:
     if math.isinf(lower):
         return upper - max(1.0, abs(upper))
     return 0.5 * (lower + upper)
+
+
+def _hardly_differs(y: float, before: float) -> bool:
+    """Whether a value is on the same side as the one before, and at least half as large."""
+    return (y > 0) == (before > 0) and 0.5 * abs(before) < abs(y) <= abs(before) < math.inf
 
 
 def root_below(
@@ -54,6 +61,7 @@ def root_below(
     low, high = lower, upper
     x = guess if low < guess < high else _between(low, high)
     previous: tuple[float, float] | None = None
+    flat = 0
     for evaluations in range(1, 400):
         y = function(x)
         if y <= 0:
@@ -62,6 +70,7 @@ def root_below(
             high = x
         if high - low <= xtol:
             return low
+        flat = flat + 1 if previous is not None and _hardly_differs(y, previous[1]) else 0
         # Two points closer than this only show rounding noise: keep the slope found before.
         if previous is not None and abs(x - previous[0]) > 100 * xtol:
             rise = y - previous[1]
@@ -76,7 +85,7 @@ def root_below(
                 proposal, slope = x + 0.9 * xtol, None
             else:
                 proposal = x - step - 0.5 * xtol  # half a tolerance short, to land on the safe side
-        if evaluations > _PATIENCE or not low < proposal < high:
+        if evaluations > _PATIENCE or flat >= _FLAT or not low < proposal < high:
             proposal = _between(low, high)
         if not low < proposal < high:  # the bracket has shrunk to neighboring floats
             return low

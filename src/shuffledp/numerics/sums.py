@@ -48,6 +48,8 @@ _END = 8.0
 _ROUNDING = 1e-15
 #: One number drowns another that is so many times smaller; the ratio of the two may overflow.
 _DROWNS = 1e20
+#: Products of matrices with so many terms are computed by a single thread.
+_ONE_THREAD = 2**16
 #: Exponents above this overflow.
 _MOST = 700.0
 #: Below this Chernoff's bound is all that is found.
@@ -212,7 +214,20 @@ def _transform(
     rows = math.ceil(points / width)
     fine = np.exp(1j * step * np.outer(np.arange(width), values))
     coarse = np.exp(1j * step * width * np.outer(values, np.arange(rows))) * weights[:, None]
-    return np.asarray((fine @ coarse).T.ravel()[:points])
+    return np.asarray(_product(fine, coarse).T.ravel()[:points])
+
+
+def _product(left: NDArray[np.complex128], right: NDArray[np.complex128]) -> NDArray[np.complex128]:
+    """Return a product of matrices in parts that are too small for several threads, which would mostly wait."""
+    rows, inner = left.shape
+    columns = max(1, min(right.shape[1], _ONE_THREAD // (8 * rows)))
+    step = max(1, _ONE_THREAD // (rows * columns))
+    total = np.zeros((rows, right.shape[1]), np.complex128)
+    for first in range(0, right.shape[1], columns):
+        some = slice(first, first + columns)
+        for begin in range(0, inner, step):
+            total[:, some] += left[:, begin : begin + step] @ right[begin : begin + step, some]
+    return total
 
 
 def expected_positive_part(
