@@ -104,6 +104,10 @@ format: .venv/.installed-test  ## Format the code
 benchmarks: .venv/.installed-benchmarks .venv/.installed-learning  ## Measure speed as ratios within one run
 	@$(SINGLE) $(BIN)/python benchmarks/run.py
 
+.PHONY: accountant-check
+accountant-check: .venv/.installed-test  ## Compare the accountant's answers with sums in 50-digit arithmetic
+	@$(SINGLE) $(BIN)/python tools/accountant_check.py --page
+
 SCALES ?= quick papers fresh
 .PHONY: time-table
 time-table: .venv/.installed-run  ## Measure where the pipeline's time goes (SCALES=quick: minutes), for docs/benchmarks.md

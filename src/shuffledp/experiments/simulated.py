@@ -153,7 +153,7 @@ def _expected(
         if protocol.biased and metric in ABSOLUTE_METRICS and absolute is None:
             continue  # not normal around the truth: no closed form
         if absolute is None or metric not in ABSOLUTE_METRICS:
-            errors = expected_metric(metric, variance + support.sampling_variance)
+            errors = expected_metric(metric, variance + support.sampling_variance, support.participants.truth)
         elif truth == "participants":
             errors = absolute.reshape(len(absolute), -1).sum(axis=1)
         else:

@@ -12,6 +12,7 @@ from shuffledp.datasets import Dataset
 from shuffledp.experiments import participants as drawing
 from shuffledp.experiments import sources
 from shuffledp.experiments.config.model import Data, Task
+from shuffledp.tasks import Frequency, Summation
 
 SCHEMAS = [TypeAdapter(part).json_schema() for part in (Task, Data)]
 ABOUT = SimpleNamespace(source="stand_in", note="A toy.")
@@ -24,6 +25,8 @@ LABELS = np.arange(80) % 10
 UNIFORM = {"name": "uniform"}
 RECORDS = {"name": "uniform", "records": 500}
 COIN = {"name": "categorical", "weights": [0.5, 0.5]}
+ZIPF = {"name": "zipf", "exponent": 1.0}
+HEAVY = {"name": "heavy", "share": 0.1}
 SEX = {"name": "adult", "column": "sex"}
 HOURS = {"name": "adult", "column": "hours_per_week"}
 FIRST = {"name": "msnbc", "column": "first_and_size"}
@@ -57,6 +60,8 @@ DIFFERENT = [
     ("records", (VALUES, UNIFORM, USERS), (VALUES, RECORDS, USERS)),
     ("records", (VALUES, RECORDS, USERS), (VALUES, {**RECORDS, "records": 501}, USERS)),
     ("weights", (VALUES, COIN, USERS), (VALUES, {**COIN, "weights": [0.25, 0.75]}, USERS)),
+    ("exponent", (VALUES, ZIPF, USERS), (VALUES, {**ZIPF, "exponent": 1.5}, USERS)),
+    ("share", (VALUES, HEAVY, USERS), (VALUES, {**HEAVY, "share": 0.2}, USERS)),
     ("column", (VALUES, SEX, USERS), ({**VALUES, "domain_size": 100}, HOURS, USERS)),
     (
         "column",
@@ -171,3 +176,39 @@ def test_every_setting_is_varied():
     varied = {row[0] for row in DIFFERENT + SAME}
     assert settings - varied == set(NEVER_VARIED)
     assert varied - settings == {"population"}
+
+
+@pytest.mark.parametrize(
+    ("data", "held"),
+    [
+        ({**ZIPF, "records": 11}, [6, 3, 2]),
+        ({**HEAVY, "share": 0.5, "records": 11}, [5, 3, 3]),
+        ({"name": "uniform", "records": 11}, [4, 4, 3]),
+    ],
+)
+def test_fixed_records_are_the_nearest_whole_numbers(data: dict[str, object], held: list[int]) -> None:
+    task = sources_task(3)
+    source = sources.source_from(data, task, Path("nowhere"))
+    everybody = source.draw(11, np.random.default_rng(1))
+    assert list(everybody) == held
+    some = source.draw(5, np.random.default_rng(1))
+    assert some.sum() == 5 and np.all(some <= held)
+
+
+def test_shares_of_synthetic_laws() -> None:
+    def expected(data: dict[str, object]) -> list[float]:
+        source = sources.source_from(data, sources_task(3), Path("nowhere"))
+        return list(source.expected(np.array([100]), "participants")[0].truth[0])
+
+    assert expected(ZIPF) == pytest.approx([6 / 11, 3 / 11, 2 / 11], rel=1e-15)
+    assert expected(HEAVY) == pytest.approx([0.1, 0.45, 0.45], rel=1e-15)
+
+
+@pytest.mark.parametrize("data", [ZIPF, HEAVY])
+def test_laws_of_values_hold_no_numbers_to_be_summed(data: dict[str, object]) -> None:
+    with pytest.raises(ValueError, match="does not hold what a summation task needs"):
+        sources.check_data(data, Summation(max_value=4))
+
+
+def sources_task(k: int) -> Frequency:
+    return Frequency(domain_size=k)

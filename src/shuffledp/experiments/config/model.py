@@ -294,6 +294,22 @@ class Uniform(Concept):
     split: StrictStr = absent()
 
 
+class Zipf(Concept):
+    """Synthetic records by Zipf's law: the frequency of a value falls with its rank to the power of `exponent`."""
+
+    name: str
+    exponent: Positive
+    records: Count = absent()
+
+
+class Heavy(Concept):
+    """Synthetic records of which one value has a given share; all others are equally likely."""
+
+    name: str
+    share: Annotated[Number, Field(gt=0, lt=1)]
+    records: Count = absent()
+
+
 class Categorical(Concept):
     """Synthetic records with the given weights."""
 
@@ -353,6 +369,8 @@ Data = Annotated[
     | Annotated[Movielens, Tag("movielens")]
     | Annotated[Mnist, Tag("mnist")]
     | Annotated[Categorical, Tag("categorical")]
+    | Annotated[Zipf, Tag("zipf")]
+    | Annotated[Heavy, Tag("heavy")]
     | Annotated[Uniform, Tag("uniform")],
     Discriminator(name),
 ]
@@ -360,6 +378,10 @@ Data = Annotated[
 
 def describe_data(config: Mapping[str, Any]) -> str:
     """Data as captions say them."""
+    if config["name"] == "zipf":
+        return f"Zipf's law, exponent {config['exponent']:g}"
+    if config["name"] == "heavy":
+        return f"one value held by {100 * config['share']:g} %, the others evenly"
     return f"{config['name']}, {config['column']}" if "column" in config else str(config["name"])
 
 

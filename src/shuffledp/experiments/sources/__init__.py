@@ -47,7 +47,7 @@ COLUMNS: Mapping[str, tuple[str, ...]] = {
 
 def _fits(config: Mapping[str, Any], task: Task) -> bool:
     """Whether users of these data hold what the task is about."""
-    column, synthetic = config.get("column"), config["name"] in SYNTHETIC
+    column = config.get("column")
     if task.kind == "vectors":
         return column in VECTOR_COLUMNS
     if task.kind == "sets":
@@ -55,7 +55,7 @@ def _fits(config: Mapping[str, Any], task: Task) -> bool:
     if "split" in config:
         return False
     if task.kind == "summation":
-        return synthetic or column in (*NUMBER_COLUMNS, *SPARSE_COLUMNS)
+        return config["name"] in ("uniform", "categorical") or column in (*NUMBER_COLUMNS, *SPARSE_COLUMNS)
     return column not in (*VECTOR_COLUMNS, *SET_COLUMNS, *SPARSE_COLUMNS)
 
 
@@ -84,9 +84,10 @@ def source_from(config: Mapping[str, Any], task: Task, prepared: Path) -> Source
     Parameters
     ----------
     config : mapping
-        ``name`` of a data set with ``column`` and ``draw``; or ``categorical`` with ``weights``; or
-        ``uniform``, with ``records`` for a fixed set of that many records, spread as evenly as possible. Sets have
-        a ``split`` of the users over the privacy levels, and MSNBC's a ``padding``.
+        ``name`` of a data set with ``column`` and ``draw``; or ``categorical`` with ``weights``; or ``uniform``,
+        ``zipf`` with an ``exponent``, or ``heavy`` with the ``share`` of one value, all three with ``records`` for a
+        fixed set of that many records instead of draws. Sets have a ``split`` of the users over the privacy levels, and
+        MSNBC's a ``padding``.
     task : Task
         Gives the domain size, or dimension and clipping norm.
     prepared : Path

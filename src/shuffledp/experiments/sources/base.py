@@ -14,7 +14,7 @@ from shuffledp.tasks import Floats, Ints, Participants, Public, Task
 
 Held = NDArray[Any]
 """What the participants of one repeat hold."""
-SYNTHETIC = ("uniform", "categorical")
+SYNTHETIC = ("uniform", "categorical", "zipf", "heavy")
 """Data that are made up, not a data set."""
 SET_COLUMNS = ("sets",)
 """Columns that hold a set per user."""

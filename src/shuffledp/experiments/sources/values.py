@@ -75,18 +75,33 @@ def check(config: Mapping[str, Any], task: Frequency) -> None:
 def source(config: Mapping[str, Any], task: Frequency, dataset: Dataset | None) -> Values:
     """Values of a configuration: a column of a data set, or synthetic ones."""
     if dataset is None:
-        if config["name"] == "uniform":
-            return _uniform(config, task.domain_size)
-        return Values(config, "synthetic", "", np.asarray(config["weights"], float), None)
+        shares = _shares(config, task.domain_size)
+        if "records" not in config:
+            return Values(config, "synthetic", "", shares, None)
+        holders = _rounded(shares, config["records"])
+        return Values(config, "synthetic", "", holders / config["records"], holders)
     about, holders = dataset.provenance, dataset.histogram(config["column"], task.domain_size)
     without = config.get("draw", "without_replacement") == "without_replacement"
     return Values(config, about.source, about.note, holders / holders.sum(), holders if without else None)
 
 
-def _uniform(config: Mapping[str, Any], k: int) -> Values:
-    """Uniform values: drawn for each participant, or a fixed data set that is as even as possible."""
-    if "records" not in config:
-        return Values(config, "synthetic", "", np.full(k, 1 / k), None)
-    records = config["records"]
-    holders = records // k + (np.arange(k) < records % k).astype(np.int64)
-    return Values(config, "synthetic", "", holders / records, holders)
+def _shares(config: Mapping[str, Any], k: int) -> Floats:
+    """Probability of every value of synthetic data, (k,); the first value is the most frequent one."""
+    if config["name"] == "uniform":
+        return np.full(k, 1 / k)
+    if config["name"] == "zipf":
+        weights = np.arange(1, k + 1, dtype=np.float64) ** -float(config["exponent"])
+        return np.asarray(weights / weights.sum())
+    if config["name"] == "heavy":
+        share = float(config["share"])
+        return np.concatenate(([share], np.full(k - 1, (1 - share) / (k - 1))))
+    return np.asarray(config["weights"], np.float64)
+
+
+def _rounded(shares: Floats, records: int) -> Ints:
+    """Whole numbers of records nearest to the shares, (k,): those with the largest remainders get one more."""
+    exact = shares * records
+    holders = np.floor(exact * (1 + 1e-12) + 1e-9).astype(np.int64)
+    more = np.argsort(holders - exact, kind="stable")[: records - int(holders.sum())]
+    holders[more] += 1
+    return np.asarray(holders)

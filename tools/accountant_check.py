@@ -1,0 +1,170 @@
+"""Answers of the accountant against sums over all outcomes in 50-digit arithmetic, on a grid; six CPU minutes.
+
+Every answer's eps is put back: at the proven one the divergence of the reduction has to be at most delta, and right
+below it more; at the lower one a data set has to have it, and right above it not. The laws are written down here
+from the definitions of the randomizers, and nothing of the accounting is used.
+
+    python tools/accountant_check.py            # the grid; exits with 1 if an answer is on the wrong side
+    python tools/accountant_check.py --page     # writes what was found into docs/accountant.md as well
+"""
+
+from __future__ import annotations
+
+import argparse
+import re
+import sys
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+import mpmath
+
+from shuffledp.accounting.questions.deployments import amplification
+
+DIGITS = 50
+#: How far an answer may be from the root, relative; the documentation states it.
+SLACK = 5e-5
+PAGE = Path(__file__).resolve().parents[1] / "docs" / "accountant.md"
+BLOCK = re.compile(r"(<!-- fifty digits -->\n).*?(\n<!-- fifty digits end -->)", re.S)
+
+EPS_LOCAL = (0.01, 0.5, 2.0, 5.0, 12.0)
+USERS = (1, 2, 7, 30)
+DELTA = (1e-2, 1e-4, 1e-6, 1e-12, 1e-15)
+Number = mpmath.mpf
+Rows = list[tuple[Number, Number, Number]]
+"""Outputs: their probability under one input, under the other, and in a report of another user."""
+
+
+@dataclass(frozen=True)
+class Case:
+    """A randomizer as the accountant is asked about it, and its laws at a local budget."""
+
+    name: str
+    asked: dict[str, object]
+
+    def upper(self, eps_local: float) -> Rows:
+        """Both inputs against what every report contains."""
+        e = mpmath.exp(mpmath.mpf(eps_local))
+        if self.name == "any":  # a clone of either input in a share e^-eps_local of the reports
+            p = 1 / (2 * e)
+            return [(e / (e + 1), 1 / (e + 1), p), (1 / (e + 1), e / (e + 1), p)]
+        k = self.values
+        total = e + k - 1
+        return [
+            (e / total, 1 / total, 1 / total),
+            (1 / total, e / total, 1 / total),
+            (*((k - 2) / total,) * 3,),
+        ]
+
+    def lower(self, eps_local: float) -> list[Rows]:
+        """Both inputs against reports of others who all hold one value."""
+        e = mpmath.exp(mpmath.mpf(eps_local))
+        k = 3 if self.name == "any" else self.values
+        total = e + k - 1
+        own, other = (e / total, 1 / total), (1 / total, e / total)
+        rest = (k - 2) / total
+        found = [
+            [(*own, own[0]), (*other, other[0]), (rest, rest, rest)],
+            [(*own, own[1]), (*other, other[1]), (rest, rest, rest)],
+        ]
+        if k > 2:
+            more = (k - 3) / total
+            third = (1 / total, 1 / total, e / total)
+            found.append([(*own, 1 / total), (*other, 1 / total), third, (more, more, more)])
+        return found
+
+    @property
+    def values(self) -> int:
+        """How many values the randomizer is over."""
+        return 2 if self.name == "binary" else int(str(self.asked["domain_size"]))
+
+
+CASES = (
+    Case("any", {"randomizer": "any"}),
+    Case("binary", {"randomizer": "binary"}),
+    Case("grr", {"randomizer": "grr", "domain_size": 3}),
+    Case("grr", {"randomizer": "grr", "domain_size": 100}),
+)
+
+
+def divergence(rows: Rows, users: int, eps: Number) -> Number:
+    """Hockey stick of one report among the others': the mean of the positive part of a sum, term by term."""
+    factor = mpmath.exp(eps)
+    rows = [row for row in rows if row[2] > 0]
+    gains = [(own - factor * other) / blanket for own, other, blanket in rows]
+    masses = [blanket for _, _, blanket in rows]
+    rest = 1 - sum(masses)
+    gains.append(mpmath.mpf(0))
+    masses.append(rest if rest > mpmath.mpf(10) ** (10 - DIGITS) else mpmath.mpf(0))
+    total = mpmath.mpf(0)
+    for counts, mass in _multinomial(masses, users):
+        value = mpmath.fsum(c * g for c, g in zip(counts, gains, strict=True) if c)
+        if value > 0:
+            total += mass * value
+    return total / users
+
+
+def _multinomial(masses: list[Number], copies: int) -> Iterator[tuple[tuple[int, ...], Number]]:
+    if len(masses) == 1:
+        yield (copies,), masses[0] ** copies
+        return
+    for count in range(copies + 1 if masses[0] > 0 else 1):
+        here = mpmath.binomial(copies, count) * masses[0] ** count
+        for rest, mass in _multinomial(masses[1:], copies - count):
+            yield (count, *rest), here * mass
+
+
+def checked(case: Case, eps_local: float, users: int, delta: float) -> list[str]:
+    """What is wrong with an answer; nothing as a rule."""
+    answer = amplification(eps_local, users, delta, **case.asked)
+    eps, wrong = mpmath.mpf(answer.eps), []
+    rows = case.upper(eps_local)
+    if divergence(rows, users, eps) > delta * (1 + mpmath.mpf(10) ** -12) and eps < eps_local:
+        wrong.append(f"eps = {answer.eps!r} is too small")
+    if divergence(rows, users, eps * (1 - SLACK)) <= delta and answer.eps > 1.01e-9:
+        wrong.append(f"eps = {answer.eps!r} is larger than needed")
+    if answer.eps_lower is None:
+        return [*wrong, "no lower bound"]
+    low = mpmath.mpf(answer.eps_lower)
+    sets = case.lower(eps_local)
+    if low > 0 and max(divergence(s, users, low) for s in sets) < delta * (1 - mpmath.mpf(10) ** -12):
+        wrong.append(f"eps_lower = {answer.eps_lower!r} is lost by none of the data sets")
+    above = low * (1 + SLACK)
+    if above < eps_local and low > 1e-9 and max(divergence(s, users, above) for s in sets) > delta:
+        wrong.append(f"eps_lower = {answer.eps_lower!r} is smaller than needed")
+    return wrong
+
+
+def main() -> int:
+    """Go through the grid; 1 if anything is wrong."""
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("--page", action="store_true", help="write what was found into docs/accountant.md")
+    page = parser.parse_args().page
+    count, failed = 0, 0
+    with mpmath.workdps(DIGITS):
+        for case in CASES:
+            for users in USERS:
+                for eps_local in EPS_LOCAL:
+                    for delta in DELTA:
+                        count += 1
+                        for text in checked(case, eps_local, users, delta):
+                            failed += 1
+                            print(f"{case.asked} {eps_local=} {users=} {delta=}: {text}")
+            print(f"{case.asked}: done", file=sys.stderr)
+    text = (
+        f"{count} answers, {failed} on the wrong side or further than {SLACK:g} relative from where the sums in "
+        f"{DIGITS}-digit arithmetic change sides."
+    )
+    print(text)
+    if page:
+        written, blocks = BLOCK.subn(lambda m: f"{m[1]}{text}{m[2]}", PAGE.read_text(encoding="utf-8"))
+        if blocks != 1:
+            raise SystemExit(f"{PAGE} has no block for this.")
+        PAGE.write_text(written, encoding="utf-8")
+    return int(failed > 0)
+
+
+if __name__ == "__main__":
+    sys.exit(main())
