@@ -104,6 +104,7 @@ class Drawing:
         used = set().union(*(experiment.variables(experiment.methods[m]) for m in entry["methods"]))
         axes = {str(entry[axis]) for axis in ("x", "along", "panels", "curves", "files") if axis in entry}
         used |= {*axes, *entry.get("rows", ()), *entry.get("columns", ()), *self.where}
+        used |= {name for column in entry.get("entries", ()) for name in column.get("where", {})}
         return {name: values for name, values in experiment.grid.items() if name in used}
 
     def _alt(self) -> str:

@@ -17,18 +17,20 @@ from typing import Any
 import pandas as pd
 
 import shuffledp
+from shuffledp.experiments.bundle import CELL_TEXTS
 from shuffledp.experiments.results import TRAINED_METRICS, Bundle, Results, read
 from shuffledp.figures.captions import ClaimRows, Numbers, finding, render
 from shuffledp.figures.curves import repeats_behind_bars
 from shuffledp.figures.entries import chart as chart_of
 from shuffledp.figures.gaps import gaps
 from shuffledp.figures.guarantees import guarantee_facts
+from shuffledp.figures.leaderboard import leaderboard
 from shuffledp.figures.picture import Picture
 from shuffledp.figures.plotter import draw
 from shuffledp.figures.shown import across_files, matching, names, numbers_of, orders, picture
 from shuffledp.figures.store import Drawn, Store, digest_of, folder_of, forget_others, keep, kept
 from shuffledp.figures.style import figure_style, rendered
-from shuffledp.figures.tables import as_table, in_three_forms, stated
+from shuffledp.figures.tables import as_leaderboard, as_table, in_three_forms, stated
 from shuffledp.storage import listed, publish, verified, write_atomically
 
 log = logging.getLogger(__name__)
@@ -167,7 +169,11 @@ def _drawing(job: Job, known: _Read) -> Drawn:
         files = _rendered(job, what)
     else:
         summary = matching(known.summary, job["where"])
-        texts = as_table(job["entry"], cells, summary, orders(job), names(job, cells))
+        shown = names(job, cells)
+        if "entries" in job["entry"]:
+            texts = as_leaderboard(job["entry"], *leaderboard(job["entry"], cells, summary, shown))
+        else:
+            texts = as_table(job["entry"], cells, summary, orders(job), shown)
         files = {f"{job['id']}.{end}": text.encode() for end, text in texts.items()}
     prose = _prose(job, facts, _numbers(job, known).questions())
     commits = sorted({str(p["commit"]) for p in known.results.provenance.values()})
@@ -270,12 +276,20 @@ def _highest_accuracy(job: Job, summary: pd.DataFrame) -> str | None:
     return "; ".join(found) or None
 
 
+def _tabled(entry: Mapping[str, Any]) -> str:
+    """The quantity of a table that sentences are about; of a leaderboard the number that orders it."""
+    if "value" in entry:
+        return str(entry["value"])
+    ordering = [e["value"] for h in entry["order"] for e in entry["entries"] if e["heading"] == h]
+    return next(str(value) for value in ordering if value not in CELL_TEXTS)
+
+
 def _about_the_data(job: Job, results: Results) -> list[Mapping[str, Any]]:
     """What provenance says of the data behind the numbers that are shown.
 
     Training data are not behind a method's eps, only behind its accuracy.
     """
-    quantity = job["entry"]["value"] if job["kind"] == "table" else job["entry"]["y"]
+    quantity = _tabled(job["entry"]) if job["kind"] == "table" else job["entry"]["y"]
     trained = {m for run in job["training"] for m in run["methods"]}
     left_out = frozenset() if quantity in TRAINED_METRICS else trained
     return [about["data"] for method, about in results.provenance.items() if method not in left_out]
@@ -299,7 +313,7 @@ def _numbers(job: Job, known: _Read) -> Numbers:
     """
     entry, common = job["entry"], across_files(job)
     cells, summary = matching(known.cells, common), matching(known.summary, common)
-    quantity = entry["value"] if job["kind"] == "table" else entry["x" if "along" in entry else "y"]
+    quantity = _tabled(entry) if job["kind"] == "table" else entry["x" if "along" in entry else "y"]
     return Numbers.of(cells, summary, quantity, entry["methods"], list(job["grid"]), job["where"])
 
 

@@ -7,6 +7,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+from shuffledp.experiments.bundle import CELL_TEXTS
 from shuffledp.experiments.config import ConfigurationError, Experiment, Paper, Settings, load_experiments
 from shuffledp.experiments.config.errors import suggestion
 from shuffledp.experiments.config.files import place_of
@@ -85,8 +86,16 @@ def _entry(paper: Paper, part: str, name: str, raw: Mapping[str, Any]) -> dict[s
         or f"{paper.key}.{name}" in (method.joins or ())
     )
     entry = {**raw, "methods": own + [m for m in joining if m not in own]}
-    _check_axes(entry, experiment, place)
-    _check_quantity(entry, experiment, place)
+    if "entries" in entry:
+        for index, column in enumerate(entry["entries"]):
+            # A leaderboard is a column by method for each of its entries.
+            where = {**entry.get("where", {}), **column.get("where", {})}
+            one = {"methods": entry["methods"], "rows": ["method"], "value": column["value"], "where": where}
+            _check_axes(one, experiment, f"{place}.entries.{index}")
+            _check_quantity(one, experiment, f"{place}.entries.{index}", CELL_TEXTS)
+    else:
+        _check_axes(entry, experiment, place)
+        _check_quantity(entry, experiment, place)
     _check_formats(entry, place)
     _check_points(entry, paper, place)
     return entry
@@ -94,7 +103,10 @@ def _entry(paper: Paper, part: str, name: str, raw: Mapping[str, Any]) -> dict[s
 
 def _tells_methods_apart(raw: Mapping[str, Any]) -> bool:
     """Whether several methods have room: in every figure, and in a table that has them as rows or columns."""
-    return "rows" not in raw or "method" in [*raw["rows"], *raw["columns"]]
+    return "rows" not in raw or "method" in [
+        *raw["rows"],
+        *raw["columns"],
+    ]  # leaderboards have a row per method
 
 
 def _check_axes(entry: Mapping[str, Any], experiment: Experiment, place: str) -> None:
@@ -135,11 +147,19 @@ def _check_axes(entry: Mapping[str, Any], experiment: Experiment, place: str) ->
             )
 
 
-def _check_quantity(entry: Mapping[str, Any], experiment: Experiment, place: str) -> None:
+def _check_quantity(
+    entry: Mapping[str, Any], experiment: Experiment, place: str, texts: tuple[str, ...] = ()
+) -> None:
     key = "y" if "y" in entry else "value"
     methods = [experiment.methods[m] for m in entry["methods"]]
     trained = TRAINED_METRICS if any(m.training for m in methods) else ()
-    known = [*experiment.metrics, *(m.returns for m in methods if m.function), *trained, *CELL_NUMBERS]
+    known = [
+        *experiment.metrics,
+        *(m.returns for m in methods if m.function),
+        *trained,
+        *CELL_NUMBERS,
+        *texts,
+    ]
     if entry[key] not in known and not entry[key].startswith(PARAMETER_PREFIX):
         raise ConfigurationError(
             f"{place}.{key}: no quantity {entry[key]!r} in experiment {experiment.id!r}."

@@ -67,6 +67,30 @@ def as_table(
     }
 
 
+def as_leaderboard(entry: Mapping[str, Any], rows: pd.DataFrame, numbers: Sequence[str]) -> dict[str, str]:
+    """The three forms of a leaderboard.
+
+    Parameters
+    ----------
+    entry : mapping
+        With the ``format`` of the numbers.
+    rows : DataFrame
+        A row per method.
+    numbers : sequence of str
+        Columns that hold numbers, or a text in place of one.
+    """
+
+    def written(form: str) -> pd.DataFrame:
+        texts = {h: [v if isinstance(v, str) else _formatted(v, form) for v in rows[h]] for h in numbers}
+        return rows.assign(**texts)
+
+    shown = written(entry.get("format", ".4g"))
+    return {
+        "csv": written(".10g").to_csv(index=False, lineterminator="\n"),
+        **_texts(list(shown.columns), shown.to_numpy().tolist()),
+    }
+
+
 def in_three_forms(frame: pd.DataFrame) -> dict[str, str]:
     """A finished table of texts as CSV, Markdown and LaTeX."""
     csv = frame.to_csv(index=False, lineterminator="\n")

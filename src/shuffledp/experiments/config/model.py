@@ -501,18 +501,54 @@ class Figure(Drawn):
     points: Points = absent()
 
 
-class Table(Drawn):
-    """One number of each cell, spread over rows and columns."""
+class Entry(Concept):
+    """A column of a leaderboard: a quantity under a selection of its own."""
 
-    rows: Distinct[StrictStr]
-    columns: Distinct[StrictStr]
+    heading: Text
     value: Quantity
+    where: dict[str, Any] = absent()
+    unit: Literal["counts"] = absent()
+
+
+class Table(Drawn):
+    """One number of each cell, spread over rows and columns; or a row per method, several quantities each."""
+
+    rows: Distinct[StrictStr] = absent()
+    columns: Distinct[StrictStr] = absent()
+    value: Quantity = absent()
+    entries: Annotated[list[Entry], Field(min_length=1)] = absent()
+    order: Distinct[Text] = absent()
     format: StrictStr = ".4g"
     headings: dict[Id, Text] = absent()
 
     @model_validator(mode="after")
+    def _one_form(self) -> Self:
+        spread = {name: getattr(self, name) for name in ("rows", "columns", "value")}
+        listed = {name: getattr(self, name) for name in ("entries", "order")}
+        for wanted, others in ((spread, listed), (listed, spread)):
+            if all(part is not None for part in wanted.values()):
+                extra = [name for name, part in others.items() if part is not None]
+                if extra:
+                    raise _mistake(f"{extra[0]} does not go with {', '.join(wanted)}.")
+                return self
+        raise _mistake(
+            "a table has rows, columns and value; or entries and their order, with a row per method."
+        )
+
+    @model_validator(mode="after")
+    def _order_of_entries(self) -> Self:
+        headings = [entry.heading for entry in self.entries or ()]
+        for heading in self.order or ():
+            if heading not in headings:
+                raise _mistake(
+                    f"order: no entry with the heading {heading!r}.{suggestion(heading, headings)} "
+                    f"Known: {', '.join(headings)}."
+                )
+        return self
+
+    @model_validator(mode="after")
     def _headings_of_axes(self) -> Self:
-        axes = [*self.rows, *self.columns]
+        axes = [*(self.rows or ()), *(self.columns or ())]
         for axis, text in (self.headings or {}).items():
             if axis not in axes:
                 raise _mistake(
@@ -523,7 +559,7 @@ class Table(Drawn):
                 filled = text.format("\n")
             except (ValueError, LookupError, AttributeError) as error:
                 raise _mistake(f"headings: {text!r} is not a format: {error}") from None
-            if ("\n" in filled) != (axis in self.columns):
+            if ("\n" in filled) != (axis in (self.columns or ())):
                 raise _mistake(
                     f"headings.{axis}: the heading of a column has {{}} for its value, that of rows has not, "
                     f"got {text!r}."

@@ -1,0 +1,85 @@
+"""Leaderboards: each column has its own selection, the best comes first among those one trusts alike."""
+
+import pandas as pd
+import pytest
+
+from shuffledp.figures.leaderboard import ABSENT, INFEASIBLE, WHY, leaderboard
+from shuffledp.figures.tables import as_leaderboard
+
+NAMES = {"a": "first", "b": "second", "c": "curator's", "d": "third"}
+
+
+def _cells() -> pd.DataFrame:
+    rows = [
+        # method, accounting, trust, status, reason
+        ("a", "exact", "shuffler", "ok", ""),
+        ("a", "printed", "shuffler", "infeasible", "the theorem needs more users"),
+        ("b", "exact", "shuffler", "ok", ""),
+        ("b", "printed", "shuffler", "ok", ""),
+        ("c", "exact", "central", "ok", ""),
+        ("d", "exact", "shuffler", "infeasible", "too few users"),
+    ]
+    frame = pd.DataFrame(rows, columns=["method", "accounting", "trust", "status", "reason"])
+    return frame.assign(
+        cell=[f"cell{i}" for i in range(len(rows))],
+        users_expected=100.0,
+        messages_per_user=[2.0, None, 1.0, 1.5, 1.0, None],
+        parameters="{}",
+    )
+
+
+def _summary() -> pd.DataFrame:
+    numbers = {"cell0": 0.5, "cell2": 0.25, "cell3": 0.75, "cell4": 0.0625}
+    cells = _cells().set_index("cell")
+    return pd.DataFrame(
+        [
+            {
+                "cell": cell, "metric": "mse", "kind": kind, "mean": mean + shift,
+                "method": cells.loc[cell, "method"], "accounting": cells.loc[cell, "accounting"],
+            }
+            for cell, mean in numbers.items()
+            for kind, shift in (("simulated", 0.01), ("expected", 0.0))
+        ]
+    )  # fmt: skip
+
+
+ENTRY = {
+    "methods": list(NAMES),
+    "entries": [
+        {"heading": "trust", "value": "trust", "where": {"accounting": "exact"}},
+        {"heading": "exact", "value": "mse", "where": {"accounting": "exact"}, "unit": "counts"},
+        {"heading": "printed", "value": "mse", "where": {"accounting": "printed"}},
+        {"heading": "messages", "value": "messages_per_user", "where": {"accounting": "exact"}},
+    ],
+    "order": ["trust", "exact"],
+    "format": ".3g",
+}
+
+
+def test_best_first_within_each_trust_and_infeasible_ones_last() -> None:
+    rows, numbers = leaderboard(ENTRY, _cells(), _summary(), NAMES)
+    assert list(rows["method"]) == ["second", "first", "third", "curator's"]
+    assert numbers == ["exact", "printed", "messages"]
+    assert list(rows["trust"]) == ["shuffler permutes"] * 3 + ["curator"]
+    assert list(rows["exact"]) == [2500.0, 5000.0, INFEASIBLE, 625.0]  # closed forms, of counts
+    assert list(rows["printed"]) == [0.75, INFEASIBLE, ABSENT, ABSENT]
+    assert list(rows[WHY]) == ["", "", "too few users", ""]
+
+
+def test_three_forms_of_the_same_rows() -> None:
+    forms = as_leaderboard(ENTRY, *leaderboard(ENTRY, _cells(), _summary(), NAMES))
+    assert forms["csv"].splitlines()[1] == "second,shuffler permutes,2500,0.75,1,"
+    assert "| second" in forms["md"] and "2.5e+03" in forms["md"]
+    assert "second & shuffler permutes & 2.5e+03" in " ".join(forms["tex"].split())
+
+
+def test_without_infeasible_rows_no_reasons() -> None:
+    some = {**ENTRY, "methods": ["b", "c"], "entries": [ENTRY["entries"][i] for i in (0, 1, 3)]}
+    rows, _ = leaderboard(some, _cells(), _summary(), NAMES)
+    assert WHY not in rows and list(rows["method"]) == ["second", "curator's"]
+
+
+def test_a_selection_that_leaves_several_numbers_is_refused() -> None:
+    loose = {**ENTRY, "entries": [{"heading": "exact", "value": "mse"}], "order": ["exact"], "methods": ["b"]}
+    with pytest.raises(ValueError, match="name more under where"):
+        leaderboard(loose, _cells(), _summary(), NAMES)
