@@ -44,6 +44,9 @@ LABELS = {
     ("frequency", "public_coin"): BOUNDS,
     ("frequency", "pure_dump"): {"printed": "upper", "exact": "exact"},
     ("frequency", "random_checkin"): CHECKIN,
+    ("frequency", "s1geo"): {"printed": "exact", "exact": "exact"},
+    ("frequency", "sageo"): {"printed": "upper", "exact": "exact"},
+    ("frequency", "sbin"): {"printed": "upper", "exact": "exact"},
     ("frequency", "solh"): BOUNDS,
     ("frequency", "truncation"): {"printed": "upper", "exact": "exact"},
     ("sets", "balls_into_bins"): THREE,
@@ -68,6 +71,8 @@ LABELS = {
 OTHERWISE = {("summation", "fragmented_rappor")}
 TASKS = {"frequency": Frequency(2), "summation": Summation(3), "sets": Sets(7, 2), "vectors": Vectors(3, 5.0)}
 OWN_TASKS = {"real_sum": Summation(4, real=True), "sparse_sum": Summation(2, coordinates=2)}
+#: With two values, all others are on the two counts that change, and their sampling hides the victim a little.
+OWN_TASKS |= {"s1geo": Frequency(3)}
 #: So that not all items are sent, and that designs are found at once.
 OPTIONS = {"segmented": {"blankets": 1.0}, "real_sum": {"levels": 2}}
 #: Many users, so that the theorems hold.

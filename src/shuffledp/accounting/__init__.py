@@ -35,6 +35,8 @@ if TYPE_CHECKING:
     )
     from shuffledp.accounting.baselines.private_coin import default_entries, private_coin_tuples
     from shuffledp.accounting.baselines.public_coin import public_coin_rate, public_coin_rows, rows_delta
+    from shuffledp.accounting.baselines.sageo import GeometricDummies, s1geo_dummies, sageo_dummies
+    from shuffledp.accounting.baselines.sbin import BinomialDummies, fair_coins, sbin_dummies
     from shuffledp.accounting.baselines.sets import (
         SeparatePlan,
         SubsetExponential,
@@ -246,6 +248,7 @@ __all__ = [
     "AllocationProfile",
     "Answer",
     "BinaryRandomizedResponse",
+    "BinomialDummies",
     "BlanketProfile",
     "ClonesProfile",
     "CountPair",
@@ -259,6 +262,7 @@ __all__ = [
     "GaussianFit",
     "GaussianProfile",
     "GaussianRandomizer",
+    "GeometricDummies",
     "HashedReport",
     "Infeasible",
     "LaplaceRandomizer",
@@ -341,6 +345,7 @@ __all__ = [
     "enough_orders",
     "error_factor",
     "expected_polya_delta",
+    "fair_coins",
     "family_design",
     "flexible_dummies",
     "flexible_dummies_needed",
@@ -403,6 +408,9 @@ __all__ = [
     "reporting_rate",
     "rounded_sum_mse",
     "rows_delta",
+    "s1geo_dummies",
+    "sageo_dummies",
+    "sbin_dummies",
     "search_design",
     "security_bits",
     "segmented_delta",

@@ -81,6 +81,10 @@ OPTIONS: Mapping[str, Draw] = {
 """How an option is drawn, ``eps_star`` as a part of eps; `OWN_OPTIONS` has those of one protocol."""
 
 OWN_OPTIONS: Mapping[tuple[TaskKind, str, str], Draw] = {
+    ("frequency", "sageo", "beta"): _sometimes(
+        _between(0.87, 1.0)
+    ),  # at least 1 - e^(-eps / 2) up to eps = 4
+    ("frequency", "sbin", "beta"): _sometimes(_between(0.05, 1.0)),
     ("summation", "fragmented_rappor", "estimator"): _one_of("plain", "centred"),
     ("summation", "fragmented_rappor", "calibration"): _sometimes(_one_of("worst_case")),
 }
