@@ -30,7 +30,9 @@ THREE = {"printed": "upper", "corrected": "upper", "exact": "upper"}
 LABELS = {
     ("frequency", "adaptive"): CLONES,
     ("frequency", "amplified"): CLONES,
+    ("frequency", "balls_into_bins"): {"printed": "upper", "exact": "exact"},
     ("frequency", "correlated_noise"): BOUNDS,
+    ("frequency", "designated_coins"): {"exact": "exact"},
     ("frequency", "flexible_mix_dump"): {"printed": "violated", "corrected": "upper", "exact": "upper"},
     ("frequency", "flexible_pure_dump"): {"printed": "violated", "corrected": "upper", "exact": "exact"},
     ("frequency", "grr_blanket"): BOUNDS,
@@ -47,6 +49,7 @@ LABELS = {
     ("frequency", "s1geo"): {"printed": "exact", "exact": "exact"},
     ("frequency", "sageo"): {"printed": "upper", "exact": "exact"},
     ("frequency", "sbin"): {"printed": "upper", "exact": "exact"},
+    ("frequency", "silent_users"): {"exact": "exact"},
     ("frequency", "solh"): BOUNDS,
     ("frequency", "truncation"): {"printed": "upper", "exact": "exact"},
     ("sets", "balls_into_bins"): THREE,
@@ -72,7 +75,7 @@ OTHERWISE = {("summation", "fragmented_rappor")}
 TASKS = {"frequency": Frequency(2), "summation": Summation(3), "sets": Sets(7, 2), "vectors": Vectors(3, 5.0)}
 OWN_TASKS = {"real_sum": Summation(4, real=True), "sparse_sum": Summation(2, coordinates=2)}
 #: With two values, all others are on the two counts that change, and their sampling hides the victim a little.
-OWN_TASKS |= {"s1geo": Frequency(3)}
+OWN_TASKS |= {"s1geo": Frequency(3), "silent_users": Frequency(3)}
 #: So that not all items are sent, and that designs are found at once.
 OPTIONS = {"segmented": {"blankets": 1.0}, "real_sum": {"levels": 2}}
 #: Many users, so that the theorems hold.

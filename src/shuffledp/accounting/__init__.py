@@ -18,6 +18,7 @@ if TYPE_CHECKING:
         allocation_method_epsilon,
         allocation_noise,
     )
+    from shuffledp.accounting.baselines.bin_dummies import bin_dummy_rate
     from shuffledp.accounting.baselines.central_gaussian import (
         central_gaussian_epsilon,
         central_replacement_epsilon,
@@ -53,6 +54,7 @@ if TYPE_CHECKING:
         profile_rdp,
         shuffled_gaussian_profile,
     )
+    from shuffledp.accounting.baselines.silent_users import poisson_dummies, silent_report
     from shuffledp.accounting.baselines.solh import HashedReport, solh_report
     from shuffledp.accounting.baselines.split_and_mix import ikos_distance, ikos_shares
     from shuffledp.accounting.baselines.symmetric_rappor import SymmetricRAPPOR
@@ -299,6 +301,7 @@ __all__ = [
     "best_epsilon",
     "best_modular_design",
     "best_polya_shape",
+    "bin_dummy_rate",
     "blanket_delta",
     "blanket_epsilon",
     "blanket_local_budget",
@@ -384,6 +387,7 @@ __all__ = [
     "noise_norm",
     "optimal_composition",
     "optimal_dummies",
+    "poisson_dummies",
     "polya_mean_absolute",
     "population_lower_bound",
     "population_shortfall",
@@ -424,6 +428,7 @@ __all__ = [
     "shuffle_gaussian_rdp",
     "shuffled_gaussian_profile",
     "shuffled_subset_exponential",
+    "silent_report",
     "smallest_batch",
     "solh_mse",
     "solh_report",

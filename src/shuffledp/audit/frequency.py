@@ -23,6 +23,7 @@ from shuffledp.audit.laws import (
     pair_part,
     plus,
     point,
+    poisson_counts,
 )
 from shuffledp.audit.views import ModularView, ProductView, SlotsView, SumView, View
 from shuffledp.protocols.base import ProtocolBase
@@ -32,11 +33,14 @@ from shuffledp.protocols.frequency._hashing import hash_values
 from shuffledp.protocols.frequency._noisy_counts import NoisyCounts
 from shuffledp.protocols.frequency._randomized_response import RandomizedResponse
 from shuffledp.protocols.frequency._secret_shares import GaussianShares, PolyaShares, SecretShares
+from shuffledp.protocols.frequency.balls_into_bins import BallsIntoBins
 from shuffledp.protocols.frequency.correlated_noise import CorrelatedNoise
+from shuffledp.protocols.frequency.designated_coins import DesignatedCoins
 from shuffledp.protocols.frequency.private_coin import PrivateCoin
 from shuffledp.protocols.frequency.public_coin import PublicCoin
 from shuffledp.protocols.frequency.random_checkin import RandomCheckin
 from shuffledp.protocols.frequency.sbin import SBin
+from shuffledp.protocols.frequency.silent_users import SilentUsers
 from shuffledp.protocols.frequency.solh import Solh
 from shuffledp.protocols.frequency.truncation import Truncation
 
@@ -220,6 +224,12 @@ def _noise_of_a_value(protocol: NoisyCounts, n: int) -> Block:
     """Noise messages of one value when n users take part."""
     if isinstance(protocol, SBin):
         return binomial_counts(protocol.coins, 0.5)
+    if isinstance(protocol, BallsIntoBins):
+        return binomial_counts(n, protocol.rate)
+    if isinstance(protocol, DesignatedCoins):
+        return binomial_counts(min(n, protocol.designated), 0.5)
+    if isinstance(protocol, SilentUsers):
+        return poisson_counts(protocol.dummy_mean * n / protocol.n_users)
     if isinstance(protocol, GeometricShuffle):
         return _geometric_noise(protocol.half_eps, protocol.share, protocol.turn)
     raise TypeError(f"unknown noise of {protocol.name}")

@@ -76,6 +76,9 @@ OPTIONS: Mapping[str, Draw] = {
     "alphabet": _one_of("paper", "used"),
     "form": _one_of("figure", "average", "worst_case", "collision", "collision"),
     "group": _one_of("wide", "figure"),
+    "search": _one_of(False, True),
+    "colluding": lambda rng, task: int(rng.integers(0, 3)),
+    "report_rate": _sometimes(_between(0.05, 1.0), 0.7),
     "failure": _log_between(1e-9, 0.1),
 }
 """How an option is drawn, ``eps_star`` as a part of eps; `OWN_OPTIONS` has those of one protocol."""

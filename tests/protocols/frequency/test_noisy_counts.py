@@ -1,4 +1,4 @@
-"""Values with noise on every count: the trusted shuffler's dummies."""
+"""Values with noise on every count, from a trusted shuffler or from the users."""
 
 import numpy as np
 import pytest
@@ -7,7 +7,7 @@ from scipy.stats import chisquare
 from shuffledp.accounting import Infeasible
 from shuffledp.populations import Fixed, Poisson
 from shuffledp.protocols import get
-from shuffledp.tasks import Budget, Frequency, Participants
+from shuffledp.tasks import Budget, Frequency, Participants, Users
 
 N, K = 70_187, 900
 COUNTS = np.full(K, N // K) + (np.arange(K) < N % K)
@@ -78,3 +78,63 @@ def test_the_shuffler_does_not_mind_how_many_take_part():
     who = Participants.from_counts(counts)
     variance = law.expected_variance(who) * who.public.n_users[:, None] ** 2
     assert np.allclose(variance, law.noise.variance)
+
+
+# -- dummies of the users ------------------------------------------------------------------------------------------
+
+
+def test_first_table_of_the_comparison():
+    """n = 10^5, k = 100, eps = 1, delta = 1e-8: count errors and messages per user."""
+    n, k = 10**5, 100
+    held = np.full(k, n // k)
+    setting = {"delta": 1e-8, "n": n, "k": k}
+    for name, options, error, messages in (
+        ("designated_coins", {}, "53.75", "1.1075"),
+        ("balls_into_bins", {}, "62.07", "1.0621"),
+        ("balls_into_bins", {"accounting": "printed", "search": True}, "76.53", "1.0766"),
+        ("balls_into_bins", {"accounting": "printed"}, "607.9", "1.6116"),
+        ("sageo", {}, "7.835", "1"),
+        ("s1geo", {}, "1548", "1"),
+        ("silent_users", {"report_rate": 1.0}, "62.11", "1.0621"),
+    ):
+        protocol = calibrated(name, **setting, **options)
+        assert f"{protocol.expected_mse(held) * n**2:.4g}" == error, name
+        assert f"{protocol.cost().messages_per_user:.5g}" == messages, name
+
+
+def test_the_search_says_where_it_finds_too_few():
+    for n, label in ((5_000, "violated"), (10**5, "upper")):
+        protocol = calibrated("balls_into_bins", 0.2, 1e-8, n, 3, accounting="printed", search=True)
+        assert protocol.guarantee == label
+        assert bool(protocol.guarantee_note) == (label == "violated")
+        assert (protocol.privacy_profile().delta(0.2) > 1e-8) == (label == "violated")
+
+
+def test_users_who_may_collude_are_replaced_by_others():
+    alone, more = (calibrated("designated_coins", n=2_000, k=3, colluding=t) for t in (0, 10))
+    assert more.designated == alone.designated + 10
+    assert (alone.guarantee, more.guarantee) == ("exact", "upper")
+    assert more.privacy_profile().delta(1.0) == alone.privacy_profile().delta(1.0)
+    with pytest.raises(Infeasible, match="148 users have to be designated, there are 147"):
+        calibrated("designated_coins", n=147, k=3)
+    with pytest.raises(ValueError, match="colluding"):
+        calibrated("designated_coins", n=2_000, k=3, colluding=-1)
+
+
+def test_only_the_first_users_of_the_list_add_coins():
+    protocol = calibrated("designated_coins", n=2_000, k=3)
+    rng = np.random.default_rng(4)
+    first, rest = (protocol.encode(Users(np.zeros(1_000, int), offset=at), rng) for at in (0, 1_000))
+    assert len(rest) == 1_000 < len(first)
+    assert len(protocol.encode(Users(np.zeros(10, int), offset=147), rng)) <= 13
+
+
+def test_frequent_values_pay_for_the_silence():
+    protocol = calibrated("silent_users", n=10_000, k=5_000)
+    assert protocol.rate < 0.5
+    held = np.zeros((1, 5_000), int)
+    held[0, 0], held[0, 1] = 1_000, 9_000
+    variance = protocol.expected_variance(Participants.from_counts(held))[0] * 10_000**2
+    silence = (1 - protocol.rate) / protocol.rate
+    assert variance[0] - variance[-1] == pytest.approx(1_000 * silence)
+    assert variance[-1] == pytest.approx(protocol.dummy_mean / protocol.rate**2)
