@@ -31,7 +31,7 @@ LABELS = {
     ("frequency", "adaptive"): CLONES,
     ("frequency", "amplified"): CLONES,
     ("frequency", "balls_into_bins"): {"printed": "upper", "exact": "exact"},
-    ("frequency", "correlated_noise"): BOUNDS,
+    ("frequency", "correlated_noise"): {"printed": "upper", "exact": "exact"},
     ("frequency", "designated_coins"): {"exact": "exact"},
     ("frequency", "flexible_mix_dump"): {"printed": "violated", "corrected": "upper", "exact": "upper"},
     ("frequency", "flexible_pure_dump"): {"printed": "violated", "corrected": "upper", "exact": "exact"},
@@ -157,7 +157,10 @@ def test_options_that_matter():
     withdrawn = calibrated("frequency", "correlated_noise", "printed", constants="conference")
     assert withdrawn.guarantee == "unproven"
     exact = calibrated("frequency", "correlated_noise", "exact", constants="conference")
-    assert exact.guarantee == "upper"  # which does not use them
+    assert exact.guarantee == "exact"  # which does not use them
+    alone = calibrated("frequency", "correlated_noise", "exact", together=False)
+    assert alone.guarantee == "upper"
+    assert alone.noise.pairs > 1.8 * exact.noise.pairs
     poisson = get("frequency", "multi_union").calibrate(
         Budget(0.5, 1e-4), Poisson(500.0), Frequency(2), accounting="printed"
     )

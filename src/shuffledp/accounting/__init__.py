@@ -24,6 +24,7 @@ if TYPE_CHECKING:
         central_replacement_epsilon,
     )
     from shuffledp.accounting.baselines.correlated_counts import CounterNoise, correlated_noise, counter_delta
+    from shuffledp.accounting.baselines.correlated_pair import correlated_pair_noise
     from shuffledp.accounting.baselines.fragmented_rappor import rappor_delta, rappor_flip_probability
     from shuffledp.accounting.baselines.gaussian_clones import (
         approximate_clones_delta,
@@ -330,6 +331,7 @@ __all__ = [
     "composed_epsilon",
     "correlated_noise",
     "correlated_noise_delta",
+    "correlated_pair_noise",
     "counter_delta",
     "curves",
     "default_entries",
