@@ -18,11 +18,13 @@ if TYPE_CHECKING:
         allocation_method_epsilon,
         allocation_noise,
     )
+    from shuffledp.accounting.baselines.bin_dummies import bin_dummy_rate
     from shuffledp.accounting.baselines.central_gaussian import (
         central_gaussian_epsilon,
         central_replacement_epsilon,
     )
     from shuffledp.accounting.baselines.correlated_counts import CounterNoise, correlated_noise, counter_delta
+    from shuffledp.accounting.baselines.correlated_pair import correlated_pair_noise
     from shuffledp.accounting.baselines.fragmented_rappor import rappor_delta, rappor_flip_probability
     from shuffledp.accounting.baselines.gaussian_clones import (
         approximate_clones_delta,
@@ -35,6 +37,8 @@ if TYPE_CHECKING:
     )
     from shuffledp.accounting.baselines.private_coin import default_entries, private_coin_tuples
     from shuffledp.accounting.baselines.public_coin import public_coin_rate, public_coin_rows, rows_delta
+    from shuffledp.accounting.baselines.sageo import GeometricDummies, s1geo_dummies, sageo_dummies
+    from shuffledp.accounting.baselines.sbin import BinomialDummies, fair_coins, sbin_dummies
     from shuffledp.accounting.baselines.sets import (
         SeparatePlan,
         SubsetExponential,
@@ -51,6 +55,7 @@ if TYPE_CHECKING:
         profile_rdp,
         shuffled_gaussian_profile,
     )
+    from shuffledp.accounting.baselines.silent_users import poisson_dummies, silent_report
     from shuffledp.accounting.baselines.solh import HashedReport, solh_report
     from shuffledp.accounting.baselines.split_and_mix import ikos_distance, ikos_shares
     from shuffledp.accounting.baselines.symmetric_rappor import SymmetricRAPPOR
@@ -246,6 +251,7 @@ __all__ = [
     "AllocationProfile",
     "Answer",
     "BinaryRandomizedResponse",
+    "BinomialDummies",
     "BlanketProfile",
     "ClonesProfile",
     "CountPair",
@@ -259,6 +265,7 @@ __all__ = [
     "GaussianFit",
     "GaussianProfile",
     "GaussianRandomizer",
+    "GeometricDummies",
     "HashedReport",
     "Infeasible",
     "LaplaceRandomizer",
@@ -295,6 +302,7 @@ __all__ = [
     "best_epsilon",
     "best_modular_design",
     "best_polya_shape",
+    "bin_dummy_rate",
     "blanket_delta",
     "blanket_epsilon",
     "blanket_local_budget",
@@ -323,6 +331,7 @@ __all__ = [
     "composed_epsilon",
     "correlated_noise",
     "correlated_noise_delta",
+    "correlated_pair_noise",
     "counter_delta",
     "curves",
     "default_entries",
@@ -341,6 +350,7 @@ __all__ = [
     "enough_orders",
     "error_factor",
     "expected_polya_delta",
+    "fair_coins",
     "family_design",
     "flexible_dummies",
     "flexible_dummies_needed",
@@ -379,6 +389,7 @@ __all__ = [
     "noise_norm",
     "optimal_composition",
     "optimal_dummies",
+    "poisson_dummies",
     "polya_mean_absolute",
     "population_lower_bound",
     "population_shortfall",
@@ -403,6 +414,9 @@ __all__ = [
     "reporting_rate",
     "rounded_sum_mse",
     "rows_delta",
+    "s1geo_dummies",
+    "sageo_dummies",
+    "sbin_dummies",
     "search_design",
     "security_bits",
     "segmented_delta",
@@ -416,6 +430,7 @@ __all__ = [
     "shuffle_gaussian_rdp",
     "shuffled_gaussian_profile",
     "shuffled_subset_exponential",
+    "silent_report",
     "smallest_batch",
     "solh_mse",
     "solh_report",

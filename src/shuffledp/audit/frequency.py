@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from shuffledp.audit.laws import (
     MOST_CELLS,
+    TAIL,
     Block,
     Own,
     PairNoise,
@@ -22,17 +23,24 @@ from shuffledp.audit.laws import (
     pair_part,
     plus,
     point,
+    poisson_counts,
 )
 from shuffledp.audit.views import ModularView, ProductView, SlotsView, SumView, View
 from shuffledp.protocols.base import ProtocolBase
 from shuffledp.protocols.frequency._dummy_points import FixedDummies, FlexibleDummies
+from shuffledp.protocols.frequency._geometric_shuffle import GeometricShuffle
 from shuffledp.protocols.frequency._hashing import hash_values
+from shuffledp.protocols.frequency._noisy_counts import NoisyCounts
 from shuffledp.protocols.frequency._randomized_response import RandomizedResponse
 from shuffledp.protocols.frequency._secret_shares import GaussianShares, PolyaShares, SecretShares
+from shuffledp.protocols.frequency.balls_into_bins import BallsIntoBins
 from shuffledp.protocols.frequency.correlated_noise import CorrelatedNoise
+from shuffledp.protocols.frequency.designated_coins import DesignatedCoins
 from shuffledp.protocols.frequency.private_coin import PrivateCoin
 from shuffledp.protocols.frequency.public_coin import PublicCoin
 from shuffledp.protocols.frequency.random_checkin import RandomCheckin
+from shuffledp.protocols.frequency.sbin import SBin
+from shuffledp.protocols.frequency.silent_users import SilentUsers
 from shuffledp.protocols.frequency.solh import Solh
 from shuffledp.protocols.frequency.truncation import Truncation
 
@@ -192,6 +200,48 @@ def truncation(protocol: Truncation, eps: float) -> View:
         kinds=plain,
         shifts=True,
     )
+
+
+def noisy_counts(protocol: NoisyCounts, eps: float) -> View:
+    """The own value, with some probability, and noise on the count of every value."""
+    k, keep = protocol.domain_size, protocol.keep
+    own: Own = {(1,): 1.0} if keep == 1 else {(1,): keep, (0,): 1 - keep}
+    nothing: Own = {(0,): 1.0}
+    return ProductView(
+        inputs=tuple(range(k)),
+        eps=eps,
+        most=MANY if keep == 1 else {2: 16, 3: 8}.get(k, 5),
+        noise=lambda n: (_noise_of_a_value(protocol, n),) * k,
+        own=tuple(tuple(own if i == v else nothing for i in range(k)) for v in range(k)),
+        counts=lambda payload: [(int(c),) for c in np.bincount(plain(payload), minlength=k)],
+        kinds=plain,
+        pairs=((0, 1),),
+        shifts=keep == 1,
+    )
+
+
+def _noise_of_a_value(protocol: NoisyCounts, n: int) -> Block:
+    """Noise messages of one value when n users take part."""
+    if isinstance(protocol, SBin):
+        return binomial_counts(protocol.coins, 0.5)
+    if isinstance(protocol, BallsIntoBins):
+        return binomial_counts(n, protocol.rate)
+    if isinstance(protocol, DesignatedCoins):
+        return binomial_counts(min(n, protocol.designated), 0.5)
+    if isinstance(protocol, SilentUsers):
+        return poisson_counts(protocol.dummy_mean * n / protocol.n_users)
+    if isinstance(protocol, GeometricShuffle):
+        return _geometric_noise(protocol.half_eps, protocol.share, protocol.turn)
+    raise TypeError(f"unknown noise of {protocol.name}")
+
+
+def _geometric_noise(half: float, share: float, turn: int) -> Block:
+    """``left^(turn - z)`` below the mode and ``right^(z - turn)`` from there on, made to sum to 1."""
+    left, right = max((math.exp(-half) - 1 + share) / share, 0.0), share / (math.exp(half) - 1 + share)
+    down = left ** np.arange(turn, 0, -1, dtype=float)
+    up = right ** np.arange(math.ceil(math.log(TAIL) / math.log(right)) + 1, dtype=float)
+    total = float(down.sum()) + 1 / (1 - right)
+    return Block(np.concatenate((down, up)) / total, (0,))
 
 
 def correlated_noise(protocol: CorrelatedNoise, eps: float, number: int | None = None) -> View:
@@ -388,6 +438,7 @@ VIEWS: tuple[tuple[type[ProtocolBase], Callable[..., View]], ...] = (
     (FixedDummies, fixed_dummies),
     (FlexibleDummies, flexible_dummies),
     (Truncation, truncation),
+    (NoisyCounts, noisy_counts),
     (CorrelatedNoise, correlated_noise),
     (Solh, solh),
     (PrivateCoin, private_coin),

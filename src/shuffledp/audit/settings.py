@@ -76,11 +76,19 @@ OPTIONS: Mapping[str, Draw] = {
     "alphabet": _one_of("paper", "used"),
     "form": _one_of("figure", "average", "worst_case", "collision", "collision"),
     "group": _one_of("wide", "figure"),
+    "together": _one_of(True, True, False),
+    "search": _one_of(False, True),
+    "colluding": lambda rng, task: int(rng.integers(0, 3)),
+    "report_rate": _sometimes(_between(0.05, 1.0), 0.7),
     "failure": _log_between(1e-9, 0.1),
 }
 """How an option is drawn, ``eps_star`` as a part of eps; `OWN_OPTIONS` has those of one protocol."""
 
 OWN_OPTIONS: Mapping[tuple[TaskKind, str, str], Draw] = {
+    ("frequency", "sageo", "beta"): _sometimes(
+        _between(0.87, 1.0)
+    ),  # at least 1 - e^(-eps / 2) up to eps = 4
+    ("frequency", "sbin", "beta"): _sometimes(_between(0.05, 1.0)),
     ("summation", "fragmented_rappor", "estimator"): _one_of("plain", "centred"),
     ("summation", "fragmented_rappor", "calibration"): _sometimes(_one_of("worst_case")),
 }

@@ -184,5 +184,5 @@ def test_noise_outside_its_range_is_rejected(noise):
 def test_the_sum_with_a_geometric_variable_is_that_of_a_filter_across_blocks(size, ratio, monkeypatch):
     monkeypatch.setattr(correlated_counts, "_BLOCK", 8)
     law = np.random.default_rng(3).random(size)
-    found = correlated_counts._with_geometric(law, ratio)
+    found = correlated_counts.with_geometric(law, ratio)
     assert_allclose(found, lfilter([1.0], [1.0, -ratio], law), rtol=1e-15, atol=0)

@@ -297,11 +297,16 @@ def test_delta_zero_is_refused(name, accounting):
         found.calibrate(Budget(1.0, 0.0), Fixed(10**6), Frequency(50), accounting=accounting)
 
 
-@pytest.mark.parametrize("delta, share", [(0.3, 0.1), (0.1174, 0.75), (0.3, 0.75)])
-def test_correlated_noise_of_few_pairs_or_none_conforms(delta, share):
-    case = Case(Budget(0.5, delta), Fixed(29), Frequency(3), "exact", (20, 0, 10), (("share", share),))
+@pytest.mark.parametrize(
+    "delta, share, together",
+    [(0.3, 0.1, False), (0.1174, 0.75, False), (0.06, 0.75, True), (0.3, 0.75, True)],
+)
+def test_correlated_noise_of_few_pairs_or_none_conforms(delta, share, together):
+    options = (("share", share), ("together", together))
+    case = Case(Budget(0.5, delta), Fixed(29), Frequency(3), "exact", (20, 0, 10), options)
     protocol = case.calibrate(CorrelatedNoise)
-    assert (protocol.shape == 0) == (delta / 2 >= -math.expm1(-protocol.eps_geometric))
+    part = delta if together else delta / 2
+    assert (protocol.shape == 0) == (part >= -math.expm1(-protocol.eps_geometric))
     assert protocol.parameters()["shape"] == protocol.shape
     check_protocol(CorrelatedNoise, [case])
 

@@ -170,8 +170,8 @@ def _counter_delta(eps: float, noise: CounterNoise, most_terms: int) -> float:
     turn = max(noise.shape - 1, 0.0) / math.expm1(min(noise.decay + beyond, _MOST_EXPONENT))
     terms: float = max(_FIRST_TERMS, 1.05 * turn)
     while terms <= most_terms:
-        log_scale, law = _pair_law(noise, int(terms))
-        k = _with_geometric(law, math.exp(-2 * noise.eps_geometric))
+        log_scale, law = pair_law(noise, int(terms))
+        k = with_geometric(law, math.exp(-2 * noise.eps_geometric))
         up = k.copy()
         up[1:] -= math.exp(beyond) * k[:-1]
         if up[-1] <= 0:
@@ -181,7 +181,7 @@ def _counter_delta(eps: float, noise: CounterNoise, most_terms: int) -> float:
     raise Infeasible(f"The noise is too wide: its privacy is a sum of more than {most_terms} terms.")
 
 
-def _with_geometric(law: NDArray[np.float64], ratio: float) -> NDArray[np.float64]:
+def with_geometric(law: NDArray[np.float64], ratio: float) -> NDArray[np.float64]:
     """Return ``k[j] = law[j] + ratio k[j - 1]``. SciPy's filter does it too, but to import it takes longer."""
     sums, last = np.empty_like(law), 0.0
     for begin in range(0, law.size, _BLOCK):
@@ -192,7 +192,7 @@ def _with_geometric(law: NDArray[np.float64], ratio: float) -> NDArray[np.float6
     return sums
 
 
-def _pair_law(noise: CounterNoise, terms: int) -> tuple[float, NDArray[np.float64]]:
+def pair_law(noise: CounterNoise, terms: int) -> tuple[float, NDArray[np.float64]]:
     """Return the log of a scale, and Pr[Z3 = 0..terms-1] over that scale; for a shape > 0."""
     z = np.arange(2, terms, dtype=np.float64)
     steps = np.log1p((noise.shape - 1) / z) - noise.decay  # log of Pr[z] / Pr[z - 1]

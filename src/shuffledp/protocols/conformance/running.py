@@ -47,9 +47,15 @@ def feasible(protocol_class: Protocol, cases: Iterable[Case]) -> Iterator[tuple[
 def sending(protocol_class: Protocol, cases: Iterable[Case]) -> Iterator[tuple[Case, ProtocolBase, str]]:
     """The feasible cases that send few enough messages to be run one by one; at least the one with the fewest."""
     possible = list(feasible(protocol_class, cases))
-    sent = [protocol.cost().messages_per_user * len(case.users()) for case, protocol, _ in possible]
+    sent = [_messages(protocol, case) for case, protocol, _ in possible]
     limit = max(MOST_MESSAGES, min(sent))
     yield from (found for found, messages in zip(possible, sent, strict=True) if messages <= limit)
+
+
+def _messages(protocol: ProtocolBase, case: Case) -> float:
+    """Expected messages of one repeat, those of the shuffler included."""
+    cost = protocol.cost()
+    return cost.messages_per_user * len(case.users()) + cost.shuffler_messages
 
 
 def simulated(protocol_class: Protocol, cases: Iterable[Case]) -> Iterator[tuple[Case, ProtocolBase, str]]:

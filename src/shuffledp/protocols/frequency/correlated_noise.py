@@ -10,13 +10,16 @@ from numpy.typing import NDArray
 
 from shuffledp.accounting.baselines.correlated_counts import (
     CORRELATED_ACCOUNTINGS,
+    CORRELATED_CONSTANTS,
     WITHDRAWN_CONSTANTS,
     CounterNoise,
     CountersProfile,
     correlated_noise,
 )
+from shuffledp.accounting.baselines.correlated_pair import CounterPairProfile, correlated_pair_noise
 from shuffledp.accounting.general.profiles import PrivacyProfile
-from shuffledp.accounting.standing import UPPER, Standing
+from shuffledp.accounting.standing import EXACT, UPPER, Standing
+from shuffledp.numerics.checks import check_choice
 from shuffledp.populations import Population
 from shuffledp.protocols._random_users import PlannedUsers, any_population
 from shuffledp.protocols._requests import fixed_users, positive_delta
@@ -46,6 +49,8 @@ class CorrelatedNoise(PlannedUsers):
         ``-ln p`` of the noise that cancels.
     constants : {"corrected", "conference"}
         Of the printed accounting.
+    together : bool
+        Whether both counters that change were accounted for together, or each with half of the budget.
     """
 
     n_users: int
@@ -54,6 +59,7 @@ class CorrelatedNoise(PlannedUsers):
     shape: float
     decay: float
     constants: str = "corrected"
+    together: bool = True
 
     name = "correlated_noise"
     task_kind = "frequency"
@@ -61,7 +67,7 @@ class CorrelatedNoise(PlannedUsers):
     source = "Ghazi, Kumar, Manurangsi and Pagh, arXiv 2106.04247; as a baseline in arXiv 2009.13738"
     trust = "shuffler"
     accountings = CORRELATED_ACCOUNTINGS
-    guarantees: ClassVar[Mapping[str, Standing]] = {"printed": UPPER, "exact": UPPER}
+    guarantees: ClassVar[Mapping[str, Standing]] = {"printed": UPPER, "exact": EXACT}
     reduction = "own"
     noise_shares = True
 
@@ -76,8 +82,12 @@ class CorrelatedNoise(PlannedUsers):
         accounting: str = "exact",
         share: float = 0.1,
         constants: str = "corrected",
+        together: bool = True,
     ) -> Self:
-        """The noise of every counter, see :func:`shuffledp.accounting.baselines.correlated_counts.correlated_noise`.
+        """The noise of every counter.
+
+        See :func:`shuffledp.accounting.baselines.correlated_pair.correlated_pair_noise` for ``exact``, and
+        :func:`shuffledp.accounting.baselines.correlated_counts.correlated_noise` for ``printed`` and one counter.
 
         Parameters
         ----------
@@ -91,6 +101,9 @@ class CorrelatedNoise(PlannedUsers):
             g, in (0, 1), the part of eps that pays for the noise that cancels.
         constants : {"corrected", "conference"}
             Of the printed accounting.
+        together : bool
+            Exact: both counters that change together. Otherwise each gets (eps/2, delta/2), as printed, which takes
+            about twice as many messages for the same error.
 
         Raises
         ------
@@ -101,18 +114,24 @@ class CorrelatedNoise(PlannedUsers):
         """
         cls.check_request(budget, task, accounting)
         n, k, delta = fixed_users(population), domain_size_of(task), positive_delta(budget)
-        noise = correlated_noise(
-            budget.largest_eps, delta, accounting=accounting, share=share, constants=constants
+        check_choice("constants", constants, CORRELATED_CONSTANTS)
+        eps, both = budget.largest_eps, accounting == "exact" and bool(together)
+        noise = (
+            correlated_pair_noise(eps, delta, share=share)
+            if both
+            else correlated_noise(eps, delta, accounting=accounting, share=share, constants=constants)
         )
         used = constants if accounting == "printed" else "corrected"
         return cls(
-            n, k, noise.eps_geometric, noise.shape, noise.decay, constants=used, calibrated_under=accounting
+            n, k, noise.eps_geometric, noise.shape, noise.decay, used, both, calibrated_under=accounting
         )
 
     @property
     def standing(self) -> Standing:
-        """That of the accounting, unless the constants are those that were withdrawn."""
-        return WITHDRAWN_CONSTANTS if self.constants == "conference" else super().standing
+        """That of the accounting, an upper bound for one counter at a time; unless the constants were withdrawn."""
+        if self.constants == "conference":
+            return WITHDRAWN_CONSTANTS
+        return super().standing if self.together else UPPER
 
     @property
     def noise(self) -> CounterNoise:
@@ -172,4 +191,10 @@ class CorrelatedNoise(PlannedUsers):
 
     def profile_for(self, users: int) -> PrivacyProfile | None:
         """The two counters that change; nothing is claimed for less than all of the noise."""
-        return CountersProfile(self.noise) if users >= self.n_users else None
+        if users < self.n_users:
+            return None
+        return CounterPairProfile(self.noise) if self.together else CountersProfile(self.noise)
+
+    def parameters(self) -> dict[str, float]:
+        """Users, values and the noise of a counter."""
+        return {name: value for name, value in super().parameters().items() if name != "together"}

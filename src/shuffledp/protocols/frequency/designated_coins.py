@@ -1,0 +1,122 @@
+"""Designated coins: some named users add a fair coin to every count."""
+
+from dataclasses import dataclass
+from typing import Any, ClassVar, Self
+
+import numpy as np
+from numpy.typing import NDArray
+
+from shuffledp.accounting.baselines.sageo import AugmentedProfile
+from shuffledp.accounting.baselines.sbin import BinomialDummies, fair_coins
+from shuffledp.accounting.errors import Infeasible
+from shuffledp.accounting.general.profiles import PrivacyProfile
+from shuffledp.accounting.standing import EXACT, UPPER, Standing
+from shuffledp.numerics.checks import check_count
+from shuffledp.populations import Population
+from shuffledp.protocols._random_users import PlannedUsers, any_population
+from shuffledp.protocols._requests import fixed_users, positive_delta
+from shuffledp.protocols.base import Cost, Trust
+from shuffledp.protocols.frequency._noisy_counts import NoisyCounts
+from shuffledp.protocols.frequency._randomized_response import domain_size_of
+from shuffledp.tasks import Budget, Floats, Ints, Task, Users
+
+
+@dataclass(frozen=True)
+class DesignatedCoins(NoisyCounts, PlannedUsers):
+    """The own value of everybody; the first users of the list add of every value a dummy with probability 1/2.
+
+    A message is a value; the shuffler only permutes. Privacy rests on the designated users: those of them that collude
+    with the analyzer hide nobody. Binomial noise of rate 1/2 has the least variance of its family, with more dummies.
+
+    Parameters
+    ----------
+    n_users : int
+        Users that the protocol is calibrated for, user 1 included.
+    designated : int
+        Users who add coins.
+    colluding : int
+        How many of these may collude with the analyzer.
+    """
+
+    n_users: int
+    designated: int
+    colluding: int = 0
+
+    name = "designated_coins"
+    task_kind = "frequency"
+    label = "designated coins"
+    source = "this project; the upper end of the family of balls into bins"
+    trust: ClassVar[Trust] = "shuffler"
+    accountings = ("exact",)
+    guarantees = {"exact": EXACT}  # noqa: RUF012
+
+    @classmethod
+    @any_population
+    def calibrate(
+        cls,
+        budget: Budget,
+        population: Population,
+        task: Task,
+        *,
+        accounting: str = "exact",
+        colluding: int = 0,
+    ) -> Self:
+        """The number of designated users, see :func:`shuffledp.accounting.baselines.sbin.fair_coins`.
+
+        Parameters
+        ----------
+        budget : Budget
+            One eps, delta > 0, replacement neighbours.
+        population : Population
+            Number of other users.
+        task : Frequency
+        accounting : {"exact"}
+        colluding : int
+            Designated users who may collude with the analyzer: so many more are designated.
+
+        Raises
+        ------
+        ValueError
+            If the request does not fit this protocol.
+        Infeasible
+            If delta is 0, or there are not as many users as have to be designated.
+        """
+        cls.check_request(budget, task, accounting)
+        n, k, delta = fixed_users(population), domain_size_of(task), positive_delta(budget)
+        colluding = check_count("colluding", colluding)
+        needed = fair_coins(budget.largest_eps, delta) + colluding
+        if needed > n:
+            raise Infeasible(f"{needed} users have to be designated, there are {n}.")
+        return cls(k, n, needed, colluding, calibrated_under=accounting)
+
+    @property
+    def standing(self) -> Standing:
+        """Exact, unless coins of users who may collude are not counted."""
+        return UPPER if self.colluding else super().standing
+
+    def _coins(self, users: NDArray[Any]) -> Ints:
+        return np.minimum(np.asarray(users, np.int64), self.designated)
+
+    def noise_moments(self, users: NDArray[Any]) -> tuple[Floats, Floats]:
+        """``M / 2`` and ``M / 4`` for M designated users, or all if there are fewer."""
+        coins = self._coins(users)
+        return coins / 2, coins / 4
+
+    def draw_noise(self, users: NDArray[Any], rng: np.random.Generator) -> Ints:
+        """Binomial, (R, k)."""
+        return rng.binomial(self._coins(users)[:, None], 0.5, (len(users), self.domain_size))
+
+    def noise_of(self, users: Users, rng: np.random.Generator) -> Ints:
+        """The coins of those among these users who are designated by their place in the list."""
+        there = min(max(self.designated - users.offset, 0), len(users))
+        return rng.binomial(there, 0.5, self.domain_size)
+
+    def cost(self) -> Cost:
+        """The own value, and ``k M / (2 n)`` dummies on average; a designated user sends ``k / 2`` of them."""
+        usual = self.usual_users
+        return self.cost_of(self.domain_size * min(self.designated, usual) / 2 / usual)
+
+    def profile_for(self, users: int) -> PrivacyProfile:
+        """The two counts that change, with the coins of those who do not collude."""
+        coins = max(min(users, self.designated) - self.colluding, 0)
+        return AugmentedProfile(BinomialDummies(1.0, coins), "upper" if self.colluding else "exact")

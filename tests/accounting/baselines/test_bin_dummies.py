@@ -1,0 +1,66 @@
+"""Dummies by coins of all users: the table of the specification, and where the authors' search finds too few."""
+
+import math
+
+import pytest
+from scipy.stats import binom
+
+from shuffledp.accounting.baselines.bin_dummies import bin_dummy_rate, search_delta
+from shuffledp.accounting.baselines.truncation import two_bins_delta
+from shuffledp.accounting.errors import Infeasible
+from shuffledp.accounting.general.count_pairs import added_message, single_delta
+from shuffledp.numerics.windows import binomial_window
+
+
+@pytest.mark.parametrize(
+    ("n", "eps", "delta", "exact", "searched", "single"),
+    [
+        (10**4, 0.2, 1e-6, "787.32", "1030.9", 425.30),
+        (10**5, 1.0, 1e-6, "42.664", "55.499", 34.068),
+        (10**5, 0.2, 1e-10, "1572.9", "2007.4", 883.21),
+        (10**5, 0.5, 1e-10, "274.66", "341.41", 181.48),
+        (10**6, 2.0, 1e-12, "40.743", "45.192", 38.561),
+    ],
+)
+def test_means_are_those_of_the_specification(n, eps, delta, exact, searched, single):
+    assert f"{n * bin_dummy_rate(n, eps, delta):.5g}" == exact
+    found = bin_dummy_rate(n, eps, delta, accounting="printed", search=True)
+    assert f"{n * found:.5g}" == searched
+    one_count = added_message(binomial_window(n, single / n, 1e-28))
+    assert single_delta(one_count, eps) == pytest.approx(delta, rel=3e-4)
+
+
+@pytest.mark.parametrize(
+    ("n", "eps", "mean", "true"),
+    [(5_000, 0.2, 1_213, 1.0e-7), (1_000, 0.5, 213, 8.4e-8), (3_000, 0.2, 1_046, 1.6e-6)],
+)
+def test_the_search_finds_too_few_where_the_rate_is_not_small(n, eps, mean, true):
+    rate = bin_dummy_rate(n, eps, 1e-8, accounting="printed", search=True)
+    assert round(n * rate) == mean
+    assert two_bins_delta(eps, n, rate) == pytest.approx(true, rel=0.03)
+
+
+def test_the_closed_form_is_as_printed():
+    assert bin_dummy_rate(10**5, 0.5, 1e-6, accounting="printed") == pytest.approx(
+        32 * math.log(2e6) / 0.25 / 10**5, rel=1e-15
+    )
+
+
+def test_what_is_searched_for_is_the_sum_of_its_definition():
+    n, rate, eps = 40, 0.3, 0.4
+    wanted = sum(
+        binom.pmf(b, n, rate) * binom.sf(math.ceil(math.exp(eps) * b - 1) - 1, n, rate) for b in range(n + 1)
+    )
+    assert search_delta(eps, n, rate) == pytest.approx(wanted, rel=1e-12)
+
+
+def test_fair_coins_of_all_are_the_most_there_is():
+    assert bin_dummy_rate(148, 1.0, 1e-6) <= 0.5
+    with pytest.raises(Infeasible, match="fair coins"):
+        bin_dummy_rate(147, 1.0, 1e-6)
+    with pytest.raises(Infeasible, match="fair coin"):
+        bin_dummy_rate(5, 0.1, 0.2, accounting="printed", search=True)
+    with pytest.raises(Infeasible, match="more than the 100 users"):
+        bin_dummy_rate(100, 1.0, 1e-6, accounting="printed")
+    with pytest.raises(ValueError, match="accounting"):
+        bin_dummy_rate(100, 1.0, 1e-6, accounting="loose")

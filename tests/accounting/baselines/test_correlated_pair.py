@@ -1,0 +1,91 @@
+"""Both counters of correlated noise together: the full table of messages, and the numbers of the specification."""
+
+import math
+
+import numpy as np
+import pytest
+from scipy.stats import nbinom
+
+from shuffledp.accounting.baselines.correlated_counts import CounterNoise, CountersProfile, correlated_noise
+from shuffledp.accounting.baselines.correlated_pair import (
+    CounterPairProfile,
+    correlated_pair_noise,
+    counter_pair,
+)
+from shuffledp.accounting.errors import Infeasible
+
+
+def by_messages(eps, noise, size):
+    """The hockey stick of the four message counts of two counters, from the laws of their noises."""
+    q, z = math.exp(-noise.eps_geometric), np.arange(size)
+    alone = (1 - q) * q**z
+    pairs = nbinom.pmf(z, noise.shape, -math.expm1(-noise.decay)) if noise.shape else (z == 0).astype(float)
+    absent = np.zeros((size + 1, size))
+    for common in range(size):
+        absent[common:-1, common:] += pairs[common] * np.outer(alone[: size - common], alone[: size - common])
+    held = np.zeros_like(absent)
+    held[1:] = absent[:-1]
+    p, q = np.outer(held.ravel(), absent.ravel()), np.outer(absent.ravel(), held.ravel())
+    return np.maximum(p - math.exp(eps) * q, 0).sum(), np.maximum(q - math.exp(eps) * p, 0).sum()
+
+
+@pytest.mark.parametrize(
+    "noise",
+    [CounterNoise(1.2, 2.5, 1.1), CounterNoise(2.0, 0.7, 0.9), CounterNoise(1.0, 0.0, 1.0)],
+)
+@pytest.mark.parametrize("eps", [0.3, 2.0, 3.1])
+def test_delta_is_that_of_all_messages_of_both_counters(eps, noise):
+    first, second = by_messages(eps, noise, 32)
+    got = float(CounterPairProfile(noise).delta(eps))
+    assert first == pytest.approx(second, rel=1e-6, abs=1e-12)
+    assert got == pytest.approx(first, rel=1e-6, abs=1e-12)
+
+
+@pytest.mark.parametrize("noise", [CounterNoise(0.45, 24.0, 0.05), CounterNoise(0.02, 0.4, 0.3)])
+def test_laws_sum_to_one_up_to_what_is_left_out(noise):
+    for tail in (1e-3, 1e-10, 1e-30):
+        count = counter_pair(noise, tail)
+        for law in (count.held, count.absent):
+            assert -1e-12 <= 1 - law.sum() <= count.omitted + 1e-12
+        assert count.omitted <= tail
+
+
+@pytest.mark.parametrize(
+    ("eps", "delta", "pairs", "one_counter"),
+    [(1.0, 1e-8, 452, 953), (1.0, 1e-6, 276, 593), (2.0, 1e-6, 153, 325)],
+)
+def test_pairs_are_those_of_the_specification(eps, delta, pairs, one_counter):
+    together, alone = correlated_pair_noise(eps, delta), correlated_noise(eps, delta)
+    assert together.pairs == pytest.approx(pairs, rel=5e-3)
+    assert alone.pairs == pytest.approx(one_counter, rel=5e-3)
+    assert together.variance == alone.variance
+    assert float(CounterPairProfile(together).delta(eps)) == pytest.approx(delta, rel=1e-8)
+    assert CounterPairProfile(alone).delta(eps) < delta < CountersProfile(together).delta(eps)
+
+
+@pytest.mark.parametrize(
+    ("eps", "delta", "share"), [(1.0, 1e-6, 0.1), (8.0, 1e-6, 0.5), (0.5, 0.1, 0.3), (2000.0, 1e-6, 0.1)]
+)
+def test_every_budget_keeps_its_target_and_no_other_shape_needs_much_fewer(eps, delta, share):
+    noise = correlated_pair_noise(eps, delta, share=share)
+    target = min(eps, 300.0)
+    assert CounterPairProfile(noise).delta(target) <= delta * (1 + 1e-9)
+    for factor in (0.3, 0.7, 1.5, 4.0):
+        shape = noise.shape * factor
+        pairs = 0.98 * noise.pairs  # as many with another shape
+        other = CounterNoise(noise.eps_geometric, shape, math.log1p(shape / pairs))
+        assert CounterPairProfile(other).delta(target) > delta
+
+
+def test_no_pairs_are_needed_where_delta_alone_hides_a_user():
+    least = -math.expm1(-0.45)
+    assert correlated_pair_noise(1.0, least * (1 + 1e-9)).shape == 0
+    assert correlated_pair_noise(1.0, least * (1 - 1e-3)).shape > 0
+    assert CounterPairProfile(CounterNoise(0.45, 0.0, 1.0)).delta(1.0) == pytest.approx(least, rel=1e-10)
+
+
+def test_noise_that_is_too_wide_is_refused_with_a_reason():
+    with pytest.raises(Infeasible, match=r"too wide: with 1e-05 of eps = 0\.01"):
+        correlated_pair_noise(0.01, 1e-9, share=1e-5)
+    with pytest.raises(ValueError, match="share"):
+        correlated_pair_noise(1.0, 1e-9, share=1.0)

@@ -1,0 +1,147 @@
+"""Geometric dummies of a trusted shuffler: their law, its delta, and the table of the specification."""
+
+import math
+
+import numpy as np
+import pytest
+
+from shuffledp.accounting.baselines.sageo import GeometricDummies, least_share, s1geo_dummies, sageo_dummies
+from shuffledp.utility.counts import sampled_count_variance
+
+LAWS = [
+    GeometricDummies(0.5, 1.0, 9),
+    GeometricDummies(0.5, 0.7, 4),
+    GeometricDummies(0.5, 0.5, 0),
+    GeometricDummies(0.5, least_share(1.0), 0),
+    GeometricDummies(1.5, 0.9, 2),
+    GeometricDummies(5e-4, 1.0, 3),
+]
+
+
+def pmf(noise, size=4000):
+    """The definition, over 0, 1, .., made to sum to 1."""
+    z = np.arange(size)
+    below = noise.left ** np.maximum(noise.turn - z, 0.0)
+    law = np.where(z < noise.turn, below, noise.right ** np.maximum(z - noise.turn, 0.0))
+    endless = law[: noise.turn].sum() + 1 / (1 - noise.right)
+    return law / endless
+
+
+def double_sum(noise, eps, size=400):
+    law = pmf(noise, size)
+    held = (1 - noise.share) * law + noise.share * np.append(0.0, law[:-1])
+    return np.maximum(np.outer(held, law) - math.exp(eps) * np.outer(law, held), 0).sum()
+
+
+@pytest.mark.parametrize("noise", LAWS, ids=str)
+def test_moments_are_those_of_the_law(noise):
+    size = 4000 if noise.half_eps > 0.01 else 80_000
+    law, z = pmf(noise, size), np.arange(size)
+    assert law.sum() == pytest.approx(1, abs=1e-12)
+    assert noise.mean == pytest.approx(law @ z, rel=1e-11)
+    assert noise.variance == pytest.approx(law @ (z - noise.mean) ** 2, rel=1e-9)
+
+
+@pytest.mark.parametrize("noise", LAWS[:-1], ids=str)
+@pytest.mark.parametrize("part", [0.0, 0.5, 0.99, 1.0, 1.3])
+def test_delta_is_the_sum_over_both_counts(noise, part):
+    eps = part * 2 * noise.half_eps
+    assert noise.delta(eps) == pytest.approx(double_sum(noise, eps), rel=1e-10, abs=1e-15)
+
+
+@pytest.mark.parametrize(
+    ("n", "k", "eps", "accounting", "turn", "error", "forwarded"),
+    [
+        (70_187, 900, 0.2, "printed", 116, "4.0551e-08", "2.4875"),
+        (70_187, 900, 0.2, "exact", 109, "4.054e-08", "2.3977"),
+        (70_187, 900, 1.0, "printed", 27, "1.5905e-09", "1.3462"),
+        (70_187, 900, 1.0, "exact", 25, "1.5903e-09", "1.3206"),
+        (500_000, 50, 0.2, "printed", 116, "7.9906e-10", "1.0116"),
+        (500_000, 50, 0.2, "exact", 109, "7.9884e-10", "1.0109"),
+        (500_000, 50, 1.0, "printed", 27, "3.134e-11", "1.0027"),
+        (500_000, 50, 1.0, "exact", 25, "3.1337e-11", "1.0025"),
+    ],
+)
+def test_laws_errors_and_messages_are_those_of_the_specification(
+    n, k, eps, accounting, turn, error, forwarded
+):
+    found = sageo_dummies(n, k, eps, 1e-6, accounting=accounting)
+    assert (found.share, found.turn) == (1.0, turn)
+    assert f"{sampled_count_variance(found.variance, 1.0, n / k) / n**2:.5g}" == error
+    assert f"{1 + k * found.mean / n:.5g}" == forwarded
+
+
+@pytest.mark.parametrize(
+    ("n", "k", "eps", "error", "forwarded"),
+    [
+        (70_187, 900, 0.2, "1.8916e-07", "0.10677"),
+        (70_187, 900, 1.0, "2.5681e-08", "0.40125"),
+        (500_000, 50, 0.2, "3.8109e-07", "0.095253"),
+        (500_000, 50, 1.0, "6.1685e-08", "0.39353"),
+    ],
+)
+def test_one_sided_noise_is_that_of_the_specification(n, k, eps, error, forwarded):
+    found = s1geo_dummies(eps)
+    assert f"{sampled_count_variance(found.variance, found.share, n / k) / n**2:.5g}" == error
+    assert f"{found.share + k * found.mean / n:.5g}" == forwarded
+
+
+@pytest.mark.parametrize("eps", [1e-3, 0.2, 1.0, 7.0, 300.0])
+def test_one_sided_noise_is_pure_and_tight(eps):
+    noise = s1geo_dummies(eps)
+    assert noise.delta(eps) == 0 == noise.delta(2 * eps)
+    assert noise.delta(eps * (1 - 1e-3)) > 0
+
+
+@pytest.mark.parametrize("beta", [None, 1.0, 0.9, 0.5, least_share(1.0)])
+@pytest.mark.parametrize("delta", [1e-12, 1e-6, 0.01, 0.3, 0.9])
+def test_the_mode_is_the_least_that_suffices(delta, beta):
+    found = sageo_dummies(1_000, 3_000, 1.0, delta, beta=beta)
+    assert found.delta(1.0) <= delta
+    if found.turn:
+        assert GeometricDummies(0.5, found.share, found.turn - 1).delta(1.0) > delta
+
+
+def test_the_printed_mode_gives_one_count_half_of_the_budget():
+    """Of the two directions only one leaks, so that twice the delta of one count is given away."""
+    for eps, delta, beta in ((0.2, 1e-6, 1.0), (1.0, 1e-6, 0.8), (3.0, 1e-3, 1.0)):
+        found = sageo_dummies(1_000, 10, eps, delta, accounting="printed", beta=beta)
+
+        def one_count(turn, beta=beta, eps=eps):
+            nothing = pmf(GeometricDummies(eps / 2, beta, turn))[0]
+            return nothing * (1 - math.exp(eps / 2) * (1 - beta))
+
+        assert one_count(found.turn) <= delta / 2 < one_count(found.turn - 1)
+        assert found.delta(eps) < delta
+
+
+def test_the_authors_bound_on_the_error_picks_the_wrong_share_for_many_values():
+    n, k = 1_000, 100_000
+    printed, exact = (sageo_dummies(n, k, 1.0, 1e-6, accounting=a) for a in ("printed", "exact"))
+    pure = s1geo_dummies(1.0)
+    errors = [
+        float(sampled_count_variance(one.variance, one.share, n / k)) * k / n**2
+        for one in (printed, exact, pure)
+    ]
+    assert round(printed.share, 3) == 0.669
+    assert [round(error, 4) for error in errors] == [0.7345, 0.6309, 0.6309]
+
+
+@pytest.mark.parametrize("n", [900, 1_100])
+def test_the_two_protocols_cross_where_there_are_as_many_values_as_users(n):
+    two_sided, one_sided = sageo_dummies(n, 1_000, 1.0, 1e-9, beta=1.0), s1geo_dummies(1.0)
+    errors = [float(sampled_count_variance(x.variance, x.share, n / 1_000)) for x in (two_sided, one_sided)]
+    assert (errors[0] < errors[1]) == (n > 1_000)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        ({"beta": 0.39}, "beta must be in"),
+        ({"beta": 1.1}, "beta must be in"),
+        ({"accounting": "loose"}, "accounting"),
+    ],
+)
+def test_bad_input_is_refused(arguments, message):
+    with pytest.raises(ValueError, match=message):
+        sageo_dummies(10, 2, 1.0, 1e-3, **arguments)

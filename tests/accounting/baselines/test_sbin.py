@@ -1,0 +1,90 @@
+"""Fair coins of a trusted shuffler: the table of the specification, sums over outcomes, and the closed form."""
+
+import math
+
+import numpy as np
+import pytest
+from scipy.stats import binom
+
+from shuffledp.accounting.baselines.sbin import BinomialDummies, fair_coins, sbin_dummies
+from shuffledp.accounting.baselines.truncation import two_bins_delta
+from shuffledp.utility.counts import sampled_count_variance
+
+
+def double_sum(coins, share, eps):
+    """The hockey stick over both counts."""
+    law = np.append(binom.pmf(np.arange(coins + 1), coins, 0.5), 0.0)
+    held = (1 - share) * law + share * np.append(0.0, law[:-1])
+    return np.maximum(np.outer(held, law) - math.exp(eps) * np.outer(law, held), 0).sum()
+
+
+@pytest.mark.parametrize(
+    ("coins", "share", "eps"), [(0, 0.4, 0.3), (7, 1.0, 0.8), (12, 0.6, 0.4), (40, 0.9, 2.0)]
+)
+def test_delta_is_the_sum_over_both_counts(coins, share, eps):
+    assert BinomialDummies(share, coins).delta(eps) == pytest.approx(double_sum(coins, share, eps), rel=1e-12)
+
+
+@pytest.mark.parametrize(
+    ("n", "k", "eps", "accounting", "coins", "error", "forwarded"),
+    [
+        (70_187, 900, 0.2, "printed", 12_220, "6.2015e-07", "79.348"),
+        (70_187, 900, 0.2, "exact", 2_889, "1.4661e-07", "19.523"),
+        (70_187, 900, 1.0, "printed", 513, "2.6034e-08", "4.2891"),
+        (70_187, 900, 1.0, "exact", 148, "7.5108e-09", "1.9489"),
+        (500_000, 50, 0.2, "printed", 12_220, "1.222e-08", "1.611"),
+        (500_000, 50, 1.0, "exact", 148, "1.48e-10", "1.0074"),
+    ],
+)
+def test_coins_errors_and_messages_are_those_of_the_specification(
+    n, k, eps, accounting, coins, error, forwarded
+):
+    found = sbin_dummies(n, k, eps, 1e-6, accounting=accounting)
+    assert (found.share, found.coins) == (1.0, coins)
+    assert f"{sampled_count_variance(found.variance, 1.0, n / k) / n**2:.5g}" == error
+    assert f"{1 + k * found.mean / n:.5g}" == forwarded
+    assert found.delta(eps) <= 1e-6
+    assert accounting == "printed" or BinomialDummies(1.0, coins - 1).delta(eps) > 1e-6
+
+
+def test_with_as_many_values_as_users_some_messages_are_dropped():
+    found = sbin_dummies(1_000, 1_000, 1.0, 1e-6)
+    assert (found.share, found.coins) == (0.94, 130)
+    every = [sbin_dummies(1_000, 1_000, 1.0, 1e-6, beta=h / 100) for h in range(50, 101, 5)]
+    errors = [float(sampled_count_variance(one.variance, one.share, 1.0)) for one in (found, *every)]
+    assert min(errors) == errors[0]
+
+
+def test_many_more_values_than_users_leave_a_small_share():
+    found = sbin_dummies(1_000, 10**6, 1.0, 1e-6)
+    assert found.delta(1.0) <= 1e-6
+    error = sampled_count_variance(found.variance, found.share, 1e-3)
+    for beta in (0.02, 0.1, 0.3, 0.6, 1.0):
+        other = sbin_dummies(1_000, 10**6, 1.0, 1e-6, beta=beta)
+        assert error <= 1.01 * sampled_count_variance(other.variance, beta, 1e-3)
+
+
+def test_fair_coins_are_the_two_bins_at_one_half():
+    assert (fair_coins(1.0, 1e-6), fair_coins(0.2, 1e-6), fair_coins(1.0, 1e-8)) == (148, 2_889, 215)
+    assert two_bins_delta(1.0, 148, 0.5) == pytest.approx(BinomialDummies(1.0, 148).delta(1.0), rel=1e-12)
+
+
+@pytest.mark.parametrize(("eps", "delta", "beta"), [(4.0, 0.3, 0.1), (0.5, 0.1, 0.05), (2000.0, 1e-6, 1.0)])
+def test_the_closed_form_holds_at_its_corners(eps, delta, beta):
+    """As few as no coins, where keeping so few messages is enough."""
+    printed = sbin_dummies(10, 2, eps, delta, accounting="printed", beta=beta)
+    assert printed.delta(eps) <= delta
+    assert sbin_dummies(10, 2, eps, delta, beta=beta).coins <= printed.coins
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        ({"beta": 0.0}, "beta must be"),
+        ({"beta": 1.5}, "beta must be in"),
+        ({"accounting": "loose"}, "accounting"),
+    ],
+)
+def test_bad_input_is_refused(arguments, message):
+    with pytest.raises(ValueError, match=message):
+        sbin_dummies(10, 2, 1.0, 1e-3, **arguments)

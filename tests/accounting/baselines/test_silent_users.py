@@ -1,0 +1,75 @@
+"""Silent users: sums over both counts, the numbers of the specification, and the search for the best rate."""
+
+import math
+
+import numpy as np
+import pytest
+from scipy.stats import poisson
+
+from shuffledp.accounting.baselines.silent_users import SilentReport, poisson_dummies, silent_report
+from shuffledp.accounting.general.count_pairs import settled_count_delta
+
+
+@pytest.mark.parametrize(("dummies", "rate", "eps"), [(2.0, 0.4, 0.3), (5.0, 1.0, 0.7), (0.0, 0.3, 0.5)])
+def test_delta_is_the_sum_over_both_counts(dummies, rate, eps):
+    law = poisson.pmf(np.arange(60), dummies)
+    held = (1 - rate) * law + rate * np.append(0.0, law[:-1])
+    wanted = np.maximum(np.outer(held, law) - math.exp(eps) * np.outer(law, held), 0).sum()
+    got = settled_count_delta(SilentReport(rate, dummies).count_at, eps)
+    assert got == pytest.approx(wanted, rel=1e-11)
+
+
+def test_numbers_are_those_of_the_specification():
+    poissons = [poisson_dummies(eps, 1e-6) for eps in (0.2, 0.5, 1.0, 2.0)]
+    assert np.allclose(poissons, [726.69, 136.10, 42.655, 18.087], rtol=3e-5)
+    for eps, rates, means, variances in (
+        (1.0, (1, 0.7, 0.5, 0.25, 0.15), (42.65, 19.07, 8.530, 1.677, 0.607), (42.7, 38.9, 34.1, 26.8, 27.0)),
+        (
+            2.0,
+            (1, 0.7, 0.5, 0.25, 0.15),
+            (18.09, 4.69, 1.249, 0.2535, 0.1067),
+            (18.1, 9.57, 4.99, 4.06, 4.74),
+        ),
+        (0.2, (1, 0.25), (726.7, 44.6), (726.7, 713)),
+    ):
+        for rate, mean, variance in zip(rates, means, variances, strict=True):
+            found = silent_report(10, 2, eps, 1e-6, rate=rate)
+            assert found.dummies == pytest.approx(mean, rel=8e-4)
+            assert found.variance(0) == pytest.approx(variance, rel=2e-3)
+
+
+@pytest.mark.parametrize(
+    ("n", "k", "eps", "delta"), [(10**4, 5000, 1.0, 1e-6), (10**6, 1000, 1.0, 1e-6), (30, 3, 3.0, 0.2)]
+)
+def test_no_rate_on_a_grid_is_better_than_the_one_that_is_found(n, k, eps, delta):
+    best = silent_report(n, k, eps, delta)
+    assert settled_count_delta(best.count_at, eps) <= delta * (1 + 1e-10)
+    every = [
+        silent_report(n, k, eps, delta, rate=rate).variance(n / k) for rate in np.geomspace(delta / 2, 1, 40)
+    ]
+    assert best.variance(n / k) <= min(every) * (1 + 1e-5)
+
+
+def test_the_best_rate_is_found_on_either_side_of_a_hump():
+    """Where values are rare the error has several minima: about 9 at p = 0.15, and 1000 n / k at p = delta."""
+    rates, best = np.geomspace(1e-3, 1, 30), []
+    for k in (10**5, 10**6):
+        errors = [silent_report(1_000, k, 1.0, 1e-3, rate=rate).variance(1_000 / k) for rate in rates]
+        best.append(silent_report(1_000, k, 1.0, 1e-3))
+        assert best[-1].variance(1_000 / k) <= min(errors) * (1 + 1e-9)
+        assert max(errors[:15]) > 1.2 * errors[0] and max(errors[:15]) > 1.2 * min(errors[15:])
+    assert [one.dummies > 0 for one in best] == [True, False]
+
+
+def test_so_rare_reports_need_no_dummies():
+    assert (
+        silent_report(10, 3, 1.0, 0.1, rate=0.1).dummies
+        == 0
+        < silent_report(10, 3, 1.0, 0.1, rate=0.101).dummies
+    )
+
+
+@pytest.mark.parametrize("rate", [0.0, 1.1, -1.0])
+def test_bad_input_is_refused(rate):
+    with pytest.raises(ValueError, match="rate must be"):
+        silent_report(10, 3, 1.0, 0.1, rate=rate)
