@@ -239,7 +239,7 @@ def mixed_matched_delta(
         )
     lowest_block = messages.start // block
     numbers = block * np.arange(lowest_block, (messages.stop - 1) // block + 1) + 1  # M, the report included
-    weights = np.bincount(messages.support // block - lowest_block, messages.pmf)
+    weights = np.asarray(np.bincount(messages.support // block - lowest_block, messages.pmf), np.float64)
     if both_rate is not None:
         total, omitted = _overlapping(weights, numbers, match_rate, both_rate, eps, eps_local, tail)
         certain = 1 - matched_rate(match_rate, eps_local)
