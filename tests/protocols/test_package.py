@@ -31,6 +31,7 @@ LABELS = {
     ("frequency", "adaptive"): CLONES,
     ("frequency", "amplified"): CLONES,
     ("frequency", "correlated_noise"): BOUNDS,
+    ("frequency", "fake_users"): {"printed": "unproven", "exact": "upper"},
     ("frequency", "flexible_mix_dump"): {"printed": "violated", "corrected": "upper", "exact": "upper"},
     ("frequency", "flexible_pure_dump"): {"printed": "violated", "corrected": "upper", "exact": "exact"},
     ("frequency", "grr_blanket"): BOUNDS,

@@ -29,6 +29,7 @@ from shuffledp.protocols.frequency._dummy_points import FixedDummies, FlexibleDu
 from shuffledp.protocols.frequency._hashing import hash_values
 from shuffledp.protocols.frequency._randomized_response import RandomizedResponse
 from shuffledp.protocols.frequency._secret_shares import GaussianShares, PolyaShares, SecretShares
+from shuffledp.protocols.frequency._unary_bits import UnaryBits, WholeRows
 from shuffledp.protocols.frequency.correlated_noise import CorrelatedNoise
 from shuffledp.protocols.frequency.private_coin import PrivateCoin
 from shuffledp.protocols.frequency.public_coin import PublicCoin
@@ -270,6 +271,38 @@ def _pair_kinds(counts_for: NDArray[np.bool_]) -> NDArray[np.int64]:
     return np.asarray(np.array([[3, 1], [0, 2]])[first, second], np.int64)
 
 
+def row_law(protocol: UnaryBits, value: int) -> Own:
+    """Bits of the first two values in a row: set for the first only, the second only, both."""
+    one, two = (protocol.own_rate if v == value else protocol.other_rate for v in (0, 1))
+    return {
+        unit(0, 3): one * (1 - two),
+        unit(1, 3): (1 - one) * two,
+        unit(2, 3): one * two,
+        (0, 0, 0): (1 - one) * (1 - two),
+    }
+
+
+def whole_rows(protocol: WholeRows, eps: float) -> View:
+    """Rows of bits, of which those of two values matter; rows without a value are noise."""
+    inputs = range(min(protocol.domain_size, 3))
+    empty = row_law(protocol, -1)
+    fakes = protocol.rows_per_user - 1
+
+    def noise(n: int) -> Block:
+        return multinomial_counts(fakes * n, [empty[unit(i, 3)] for i in range(3)]) if fakes else point(3)
+
+    return SumView(
+        inputs=tuple(inputs),
+        eps=eps,
+        note="" if protocol.domain_size == 2 else "two values told apart",
+        most=12 if fakes == 0 else max(2, 24 // fakes),
+        noise=noise,
+        own=tuple(row_law(protocol, v) for v in inputs),
+        kinds=lambda payload: _pair_kinds(np.asarray(payload[:, :2], bool)),
+        pairs=((0, 1),),
+    )
+
+
 def private_coin(protocol: PrivateCoin, eps: float) -> View:
     """Tuples matter by whether all their entries are orthogonal to the vectors of the two values compared."""
     bits, entries = protocol.bits, protocol.entries
@@ -390,6 +423,7 @@ VIEWS: tuple[tuple[type[ProtocolBase], Callable[..., View]], ...] = (
     (Truncation, truncation),
     (CorrelatedNoise, correlated_noise),
     (Solh, solh),
+    (WholeRows, whole_rows),
     (PrivateCoin, private_coin),
     (PublicCoin, public_coin),
     (SecretShares, secret_shares),

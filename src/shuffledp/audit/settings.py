@@ -76,6 +76,8 @@ OPTIONS: Mapping[str, Draw] = {
     "alphabet": _one_of("paper", "used"),
     "form": _one_of("figure", "average", "worst_case", "collision", "collision"),
     "group": _one_of("wide", "figure"),
+    "kappa": lambda rng, task: int(rng.integers(1, 4)),
+    "other_rows": _one_of("dropped", "blanket"),
     "failure": _log_between(1e-9, 0.1),
 }
 """How an option is drawn, ``eps_star`` as a part of eps; `OWN_OPTIONS` has those of one protocol."""
@@ -89,6 +91,9 @@ OWN_OPTIONS: Mapping[tuple[TaskKind, str, str], Draw] = {
 #: number of them is enumerated.
 _MANY = ("truncation", "public_coin")
 
+
+#: Protocols whose messages count for two values at once, so that fewer users are enumerated.
+_PAIRED = ("fake_users", "private_coin", "solh")
 
 #: Other users up to which laws are drawn that have some probability for many different numbers.
 _MOST_WIDE = 60
@@ -180,7 +185,7 @@ def _most_others(protocol: type[ProtocolBase], task: Task) -> int:
         return 300_000
     if protocol.name in ("central_laplace", "correlated_sum", "real_sum", "sparse_sum", "balls_into_bins"):
         return 40
-    if isinstance(task, Frequency) and protocol.name not in ("private_coin", "solh"):
+    if isinstance(task, Frequency) and protocol.name not in _PAIRED:
         return {2: 20, 3: 8}.get(task.domain_size, 5)
     return 8 if task.kind == "vectors" else 5
 
