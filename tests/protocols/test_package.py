@@ -47,6 +47,7 @@ LABELS = {
     ("frequency", "random_checkin"): CHECKIN,
     ("frequency", "solh"): BOUNDS,
     ("frequency", "truncation"): {"printed": "upper", "exact": "exact"},
+    ("frequency", "unary_rows"): {"exact": "upper"},
     ("sets", "balls_into_bins"): THREE,
     ("sets", "segmented"): {"printed": "violated", "corrected": "upper", "exact": "upper"},
     ("sets", "separate"): THREE,

@@ -77,12 +77,14 @@ OPTIONS: Mapping[str, Draw] = {
     "form": _one_of("figure", "average", "worst_case", "collision", "collision"),
     "group": _one_of("wide", "figure"),
     "kappa": lambda rng, task: int(rng.integers(1, 4)),
+    "bound": _one_of("blanket", "clones"),
     "other_rows": _one_of("dropped", "blanket"),
     "failure": _log_between(1e-9, 0.1),
 }
 """How an option is drawn, ``eps_star`` as a part of eps; `OWN_OPTIONS` has those of one protocol."""
 
 OWN_OPTIONS: Mapping[tuple[TaskKind, str, str], Draw] = {
+    ("frequency", "unary_rows", "form"): _one_of("best", "symmetric", "optimised"),
     ("summation", "fragmented_rappor", "estimator"): _one_of("plain", "centred"),
     ("summation", "fragmented_rappor", "calibration"): _sometimes(_one_of("worst_case")),
 }
@@ -93,7 +95,7 @@ _MANY = ("truncation", "public_coin")
 
 
 #: Protocols whose messages count for two values at once, so that fewer users are enumerated.
-_PAIRED = ("fake_users", "private_coin", "solh")
+_PAIRED = ("fake_users", "private_coin", "solh", "unary_rows")
 
 #: Other users up to which laws are drawn that have some probability for many different numbers.
 _MOST_WIDE = 60
