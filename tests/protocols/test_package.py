@@ -35,6 +35,7 @@ LABELS = {
     ("frequency", "flexible_mix_dump"): {"printed": "violated", "corrected": "upper", "exact": "upper"},
     ("frequency", "flexible_pure_dump"): {"printed": "violated", "corrected": "upper", "exact": "exact"},
     ("frequency", "grr_blanket"): BOUNDS,
+    ("frequency", "hashed_balls_into_bins"): {"exact": "upper"},
     ("frequency", "local"): {"printed": "exact", "exact": "exact"},
     ("frequency", "mix_dump"): BOUNDS,
     ("frequency", "multi_exact"): {"exact": "upper"},

@@ -31,6 +31,7 @@ from shuffledp.protocols.frequency._randomized_response import RandomizedRespons
 from shuffledp.protocols.frequency._secret_shares import GaussianShares, PolyaShares, SecretShares
 from shuffledp.protocols.frequency._unary_bits import UnaryBits, WholeRows
 from shuffledp.protocols.frequency.correlated_noise import CorrelatedNoise
+from shuffledp.protocols.frequency.hashed_balls_into_bins import HashedBallsIntoBins
 from shuffledp.protocols.frequency.private_coin import PrivateCoin
 from shuffledp.protocols.frequency.public_coin import PublicCoin
 from shuffledp.protocols.frequency.random_checkin import RandomCheckin
@@ -303,6 +304,40 @@ def whole_rows(protocol: WholeRows, eps: float) -> View:
     )
 
 
+def hashed_balls_into_bins(protocol: HashedBallsIntoBins, eps: float) -> View:
+    """A hash function and a bin; a message matters by whether the two values compared are hashed to its bin."""
+    q, b = protocol.family.prime, protocol.family.bins
+    if q * q > MOST_CELLS:
+        raise TooLarge(f"{q * (q - 1)} hash functions")
+    u, v = (part.ravel() for part in np.meshgrid(np.arange(1, q), np.arange(q)))
+    bins = [(u * value + v) % q % b for value in range(min(protocol.domain_size, 3))]
+
+    def counted(payload: NDArray[Any]) -> NDArray[np.int64]:
+        first, second, own = payload[:, 1] % b, (payload[:, 0] + payload[:, 1]) % q % b, payload[:, 2]
+        return _pair_kinds(np.column_stack([first == own, second == own]))
+
+    def law(own: NDArray[np.int64]) -> dict[tuple[int, ...], float]:
+        kinds = _pair_kinds(np.column_stack([bins[0] == own, bins[1] == own]))
+        return {unit(i, 3): float(np.mean(kinds == i)) for i in range(4) if np.any(kinds == i)}
+
+    every = [law(np.full(len(u), w)) for w in range(b)]
+    uniform = [sum(one.get(unit(i, 3), 0.0) for one in every) / b for i in range(3)]
+
+    def noise(n: int) -> Block:
+        return multinomial_counts(int(protocol.dummies_of(np.array([n]))[0]), uniform)
+
+    return SumView(
+        inputs=tuple(range(len(bins))),
+        eps=eps,
+        note="" if protocol.domain_size == 2 else "two values told apart",
+        most=8,
+        noise=noise,
+        own=tuple(law(own) for own in bins),
+        kinds=counted,
+        pairs=((0, 1),),
+    )
+
+
 def private_coin(protocol: PrivateCoin, eps: float) -> View:
     """Tuples matter by whether all their entries are orthogonal to the vectors of the two values compared."""
     bits, entries = protocol.bits, protocol.entries
@@ -424,6 +459,7 @@ VIEWS: tuple[tuple[type[ProtocolBase], Callable[..., View]], ...] = (
     (CorrelatedNoise, correlated_noise),
     (Solh, solh),
     (WholeRows, whole_rows),
+    (HashedBallsIntoBins, hashed_balls_into_bins),
     (PrivateCoin, private_coin),
     (PublicCoin, public_coin),
     (SecretShares, secret_shares),

@@ -77,6 +77,7 @@ OPTIONS: Mapping[str, Draw] = {
     "form": _one_of("figure", "average", "worst_case", "collision", "collision"),
     "group": _one_of("wide", "figure"),
     "kappa": lambda rng, task: int(rng.integers(1, 4)),
+    "bins": _one_of("logarithmic", "cubed", "economical", 2, 3, 5),
     "bound": _one_of("blanket", "clones"),
     "other_rows": _one_of("dropped", "blanket"),
     "failure": _log_between(1e-9, 0.1),
@@ -95,7 +96,7 @@ _MANY = ("truncation", "public_coin")
 
 
 #: Protocols whose messages count for two values at once, so that fewer users are enumerated.
-_PAIRED = ("fake_users", "private_coin", "solh", "unary_rows")
+_PAIRED = ("fake_users", "hashed_balls_into_bins", "private_coin", "solh", "unary_rows")
 
 #: Other users up to which laws are drawn that have some probability for many different numbers.
 _MOST_WIDE = 60

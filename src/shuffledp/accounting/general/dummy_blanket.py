@@ -122,15 +122,17 @@ def _divergences(
     first = j[0]
     place = (j - first).astype(np.int64)
     rows = first + np.arange(int(place.max()) + 1)[:, None]
-    point, tail = _half(rows, c.astype(np.float64))
+    point, tail = half_masses(rows, c.astype(np.float64))
     columns = np.arange(c.size)
     rho = kappa * (m[:, None] + 1.0) / (c + 1.0)
     value = (1 - rho) * point[place, columns] - (math.expm1(eps_) + 2 * rho) * tail[place, columns]
     return np.asarray(np.maximum(value, 0.0), np.float64)
 
 
-def _half(j: NDArray[np.float64], c: NDArray[np.float64]) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """Return Pr[Bin(c, 1/2) = j] and Pr[Bin(c, 1/2) > j], both (rows, w); 0 for j > c."""
+def half_masses(
+    j: NDArray[np.float64], c: NDArray[np.float64]
+) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """Return Pr[Bin(c, 1/2) = j] and Pr[Bin(c, 1/2) > j], both (rows, w), for j (rows, w) and c (w,); 0 for j > c."""
     inside = j <= c
     x = np.where(inside, j, 0.0)
     n = np.broadcast_to(c, x.shape)
@@ -215,7 +217,7 @@ def _average(
     j = np.floor(shift[0] + path)
     moving = np.floor(shift[-1] + path) > j
     still = ~moving
-    point, tail = _half(j[still][None, :], c[still].astype(np.float64))
+    point, tail = half_masses(j[still][None, :], c[still].astype(np.float64))
     middle = float(m[m.size // 2])
     slope = -kappa / (c[still] + 1.0) * (point[0] + 2 * tail[0])
     value = point[0] - math.expm1(eps_) * tail[0] + (middle + 1.0) * slope

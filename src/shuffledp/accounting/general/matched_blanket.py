@@ -49,9 +49,10 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from shuffledp.accounting.errors import Infeasible
+from shuffledp.accounting.general.dummy_blanket import half_masses
 from shuffledp.numerics.checks import check_count, check_nonnegative, check_open_unit, check_positive
 from shuffledp.numerics.magnitudes import settled
-from shuffledp.numerics.tails import binomial_upper_tail, log_binomial_pmfs, log_half_pmf
+from shuffledp.numerics.tails import log_binomial_pmfs
 from shuffledp.numerics.windows import Window, binomial_window
 
 if TYPE_CHECKING:
@@ -61,6 +62,8 @@ if TYPE_CHECKING:
 _MOST_TERMS = 1e7
 #: Cells of the table over (m, a) that are treated at once.
 _CELLS = 500_000
+#: The same of the table over (C, T), which needs more arrays at once.
+_WIDE_CELLS = 100_000
 #: Beyond this e^eps overflows; the divergence no longer changes.
 _MOST_EPS = 700.0
 #: Numbers of messages per standard deviation that are told apart in a mixture.
@@ -289,7 +292,7 @@ def _overlapping(
         fewest = binomial_window(number - both.stop, one_rate, tail)  # with most that match both
         highest = binomial_window(number - 1 - both.start, one_rate, tail)
         t = np.arange(fewest.start, highest.stop)
-        step = max(1, _CELLS // t.size)
+        step = max(1, _WIDE_CELLS // t.size)
         for begin in range(0, both.pmf.size, step):
             c = both.support[begin : begin + step]
             rest = number - 1 - c
@@ -309,13 +312,13 @@ def _bracket(
     # Rounding may put j on the wrong side of an integer; that is where the outcome at stake adds nothing. Only j = t is
     # decided by rho instead: it counts for rho < 1.
     j = np.minimum(np.floor((t + 1.0) / (1 + math.exp(-eps)) + shift / (1 + math.exp(eps))), t)
-    trials = np.broadcast_to(t.astype(np.float64), j.shape)
+    # For given t, j takes few values.
+    first = j[0]
+    place = (j - first).astype(np.int64)
+    point, beyond = half_masses(first + np.arange(int(place.max()) + 1)[:, None], t.astype(np.float64))
+    columns = np.arange(t.size)
     rho = shift / (t + 1.0)
-    value = (1 - rho) * np.exp(log_half_pmf(j, trials))
-    inside = value > 0
-    value[inside] -= (math.expm1(eps) + 2 * rho[inside]) * binomial_upper_tail(
-        j[inside] + 1, trials[inside], 0.5
-    )
+    value = (1 - rho) * point[place, columns] - (math.expm1(eps) + 2 * rho) * beyond[place, columns]
     return np.asarray(np.maximum(value, 0.0), np.float64)
 
 
