@@ -27,7 +27,9 @@ from shuffledp.tasks import Budget, Floats, Ints, Participants, Public, Task, Us
 
 #: Pairs of a message and a value of its bin that are treated at once.
 _PAIRS = 2**20
-#: Such pairs up to which all messages of a repeat are drawn.
+#: Numbers of users, up to the planned one, that profiles for a random number of users tell apart.
+_PARTS = 16
+#: Pairs up to which all messages of a repeat are drawn.
 _FEW_PAIRS = 1024
 
 
@@ -195,8 +197,9 @@ class HashedBallsIntoBins(PlannedUsers):
         return np.asarray(noise / (n * (1 - stray)) ** 2)
 
     def _profile_for_others(self, users: int) -> PrivacyProfile | None:
-        """What holds for the planned number: a number of dummies each would take too long."""
-        return self.profile_for(self.planned_users) if users >= self.planned_users else None
+        """A profile for one of a few numbers that are not larger: a sum for every number would take too long."""
+        part = min(users * _PARTS // self.planned_users, _PARTS)
+        return self.profile_for(part * self.planned_users // _PARTS) if part else None
 
     def profile_for(self, users: int) -> PrivacyProfile:
         """The own message among uniform ones."""
