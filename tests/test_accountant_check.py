@@ -5,8 +5,8 @@ from dataclasses import replace
 
 import mpmath
 import pytest
-from scripts_by_file import script
 
+from scripts_by_file import script
 from shuffledp.accounting import amplification
 
 

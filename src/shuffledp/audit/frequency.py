@@ -33,9 +33,11 @@ from shuffledp.protocols.frequency._hashing import hash_values
 from shuffledp.protocols.frequency._noisy_counts import NoisyCounts
 from shuffledp.protocols.frequency._randomized_response import RandomizedResponse
 from shuffledp.protocols.frequency._secret_shares import GaussianShares, PolyaShares, SecretShares
+from shuffledp.protocols.frequency._unary_bits import UnaryBits, WholeRows
 from shuffledp.protocols.frequency.balls_into_bins import BallsIntoBins
 from shuffledp.protocols.frequency.correlated_noise import CorrelatedNoise
 from shuffledp.protocols.frequency.designated_coins import DesignatedCoins
+from shuffledp.protocols.frequency.hashed_balls_into_bins import HashedBallsIntoBins
 from shuffledp.protocols.frequency.private_coin import PrivateCoin
 from shuffledp.protocols.frequency.public_coin import PublicCoin
 from shuffledp.protocols.frequency.random_checkin import RandomCheckin
@@ -320,6 +322,72 @@ def _pair_kinds(counts_for: NDArray[np.bool_]) -> NDArray[np.int64]:
     return np.asarray(np.array([[3, 1], [0, 2]])[first, second], np.int64)
 
 
+def row_law(protocol: UnaryBits, value: int) -> Own:
+    """Bits of the first two values in a row: set for the first only, the second only, both."""
+    one, two = (protocol.own_rate if v == value else protocol.other_rate for v in (0, 1))
+    return {
+        unit(0, 3): one * (1 - two),
+        unit(1, 3): (1 - one) * two,
+        unit(2, 3): one * two,
+        (0, 0, 0): (1 - one) * (1 - two),
+    }
+
+
+def whole_rows(protocol: WholeRows, eps: float) -> View:
+    """Rows of bits, of which those of two values matter; rows without a value are noise."""
+    inputs = range(min(protocol.domain_size, 3))
+    empty = row_law(protocol, -1)
+    fakes = protocol.rows_per_user - 1
+
+    def noise(n: int) -> Block:
+        return multinomial_counts(fakes * n, [empty[unit(i, 3)] for i in range(3)]) if fakes else point(3)
+
+    return SumView(
+        inputs=tuple(inputs),
+        eps=eps,
+        note="" if protocol.domain_size == 2 else "two values told apart",
+        most=12 if fakes == 0 else max(2, 24 // fakes),
+        noise=noise,
+        own=tuple(row_law(protocol, v) for v in inputs),
+        kinds=lambda payload: _pair_kinds(np.asarray(payload[:, :2], bool)),
+        pairs=((0, 1),),
+    )
+
+
+def hashed_balls_into_bins(protocol: HashedBallsIntoBins, eps: float) -> View:
+    """A hash function and a bin; a message matters by whether the two values compared are hashed to its bin."""
+    q, b = protocol.family.prime, protocol.family.bins
+    if q * q > MOST_CELLS:
+        raise TooLarge(f"{q * (q - 1)} hash functions")
+    u, v = (part.ravel() for part in np.meshgrid(np.arange(1, q), np.arange(q)))
+    bins = [(u * value + v) % q % b for value in range(min(protocol.domain_size, 3))]
+
+    def counted(payload: NDArray[Any]) -> NDArray[np.int64]:
+        first, second, own = payload[:, 1] % b, (payload[:, 0] + payload[:, 1]) % q % b, payload[:, 2]
+        return _pair_kinds(np.column_stack([first == own, second == own]))
+
+    def law(own: NDArray[np.int64]) -> dict[tuple[int, ...], float]:
+        kinds = _pair_kinds(np.column_stack([bins[0] == own, bins[1] == own]))
+        return {unit(i, 3): float(np.mean(kinds == i)) for i in range(4) if np.any(kinds == i)}
+
+    every = [law(np.full(len(u), w)) for w in range(b)]
+    uniform = [sum(one.get(unit(i, 3), 0.0) for one in every) / b for i in range(3)]
+
+    def noise(n: int) -> Block:
+        return multinomial_counts(int(protocol.dummies_of(np.array([n]))[0]), uniform)
+
+    return SumView(
+        inputs=tuple(range(len(bins))),
+        eps=eps,
+        note="" if protocol.domain_size == 2 else "two values told apart",
+        most=8,
+        noise=noise,
+        own=tuple(law(own) for own in bins),
+        kinds=counted,
+        pairs=((0, 1),),
+    )
+
+
 def private_coin(protocol: PrivateCoin, eps: float) -> View:
     """Tuples matter by whether all their entries are orthogonal to the vectors of the two values compared."""
     bits, entries = protocol.bits, protocol.entries
@@ -441,6 +509,8 @@ VIEWS: tuple[tuple[type[ProtocolBase], Callable[..., View]], ...] = (
     (NoisyCounts, noisy_counts),
     (CorrelatedNoise, correlated_noise),
     (Solh, solh),
+    (WholeRows, whole_rows),
+    (HashedBallsIntoBins, hashed_balls_into_bins),
     (PrivateCoin, private_coin),
     (PublicCoin, public_coin),
     (SecretShares, secret_shares),

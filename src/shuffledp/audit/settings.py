@@ -80,6 +80,10 @@ OPTIONS: Mapping[str, Draw] = {
     "search": _one_of(False, True),
     "colluding": lambda rng, task: int(rng.integers(0, 3)),
     "report_rate": _sometimes(_between(0.05, 1.0), 0.7),
+    "kappa": lambda rng, task: int(rng.integers(1, 4)),
+    "bins": _one_of("logarithmic", "cubed", "economical", 2, 3, 5),
+    "bound": _one_of("blanket", "clones"),
+    "other_rows": _one_of("dropped", "blanket"),
     "failure": _log_between(1e-9, 0.1),
 }
 """How an option is drawn, ``eps_star`` as a part of eps; `OWN_OPTIONS` has those of one protocol."""
@@ -89,6 +93,7 @@ OWN_OPTIONS: Mapping[tuple[TaskKind, str, str], Draw] = {
         _between(0.87, 1.0)
     ),  # at least 1 - e^(-eps / 2) up to eps = 4
     ("frequency", "sbin", "beta"): _sometimes(_between(0.05, 1.0)),
+    ("frequency", "unary_rows", "form"): _one_of("best", "symmetric", "optimised"),
     ("summation", "fragmented_rappor", "estimator"): _one_of("plain", "centred"),
     ("summation", "fragmented_rappor", "calibration"): _sometimes(_one_of("worst_case")),
 }
@@ -97,6 +102,9 @@ OWN_OPTIONS: Mapping[tuple[TaskKind, str, str], Draw] = {
 #: number of them is enumerated.
 _MANY = ("truncation", "public_coin")
 
+
+#: Protocols whose messages count for two values at once, so that fewer users are enumerated.
+_PAIRED = ("fake_users", "hashed_balls_into_bins", "private_coin", "solh", "unary_rows")
 
 #: Other users up to which laws are drawn that have some probability for many different numbers.
 _MOST_WIDE = 60
@@ -188,7 +196,7 @@ def _most_others(protocol: type[ProtocolBase], task: Task) -> int:
         return 300_000
     if protocol.name in ("central_laplace", "correlated_sum", "real_sum", "sparse_sum", "balls_into_bins"):
         return 40
-    if isinstance(task, Frequency) and protocol.name not in ("private_coin", "solh"):
+    if isinstance(task, Frequency) and protocol.name not in _PAIRED:
         return {2: 20, 3: 8}.get(task.domain_size, 5)
     return 8 if task.kind == "vectors" else 5
 

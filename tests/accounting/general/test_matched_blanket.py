@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from numpy.testing import assert_allclose
 
-from shuffledp.accounting import CountPair, Infeasible
+from shuffledp.accounting import CountPair, Infeasible, blanket_delta
 from shuffledp.accounting.general.matched_blanket import (
     blanketed_delta,
     block_length,
@@ -174,3 +174,77 @@ def test_arguments_outside_their_range_are_rejected(ask):
 def test_too_many_messages_are_refused():
     with pytest.raises(Infeasible, match="too many"):
         matched_delta(0.1, 2**52, 0.5)
+
+
+# -- overlapping matches -------------------------------------------------------------------------------------------
+
+
+def matching_law(value, rate, both, eps_local):
+    """A report's matches of x and x': uniform messages, those that match the own value e^eps_local times as likely."""
+    base = {(1, 0): rate - both, (0, 1): rate - both, (1, 1): both, (0, 0): 1 - 2 * rate + both}
+    if value is None:
+        return base
+    if math.isinf(eps_local):
+        return {m: p / rate for m, p in base.items() if m[value]}
+    total = 1 + rate * (math.exp(eps_local) - 1)
+    return {m: p * (math.exp(eps_local) if m[value] else 1) / total for m, p in base.items()}
+
+
+@pytest.mark.parametrize(
+    ("rate", "both"), [(0.3, 0.0), (0.5, 0.0), (0.3, 0.05), (0.4, 0.3), (0.7, 0.4), (0.3, 0.09)]
+)
+@pytest.mark.parametrize("eps_local", [0.9, 3.0, math.inf])
+@pytest.mark.parametrize("messages", [0, 1, 4])
+def test_any_overlap_equals_the_enumeration(rate, both, eps_local, messages):
+    uniform_law = matching_law(None, rate, both, eps_local)
+    pair = pair_of(
+        [
+            shuffled([matching_law(value, rate, both, eps_local), *[uniform_law] * messages])
+            for value in (0, 1)
+        ]
+    )
+    for eps in EPS:
+        got = matched_delta(eps, messages, rate, eps_local, both_rate=both)
+        assert_allclose(got, pair.delta(eps), rtol=1e-10, atol=1e-15)
+
+
+@pytest.mark.parametrize(("eps", "eps_local"), [(0.3, 2.0), (1.0, 6.0), (0.6, math.inf)])
+def test_the_general_sum_equals_that_of_independent_matches(eps, eps_local):
+    law = Window(700, np.array([0.25, 0.75]))
+    fast = mixed_matched_delta(law, 0.05, eps, eps_local, 1e-40)
+    assert_allclose(
+        mixed_matched_delta(law, 0.05, eps, eps_local, 1e-40, both_rate=0.05**2), fast, rtol=1e-10
+    )
+
+
+@pytest.mark.parametrize("eps_local", [5.0, math.inf])
+def test_disjoint_matches_are_values_of_a_domain(eps_local):
+    for values, messages in [(2, 60), (25, 900)]:
+        want = blanket_delta(0.8, messages, values, eps_local)
+        assert_allclose(matched_delta(0.8, messages, 1 / values, eps_local, both_rate=0.0), want, rtol=1e-9)
+
+
+def test_less_overlap_reveals_more_and_equal_matches_nothing():
+    rate = 0.1
+    for eps_local in (3.0, math.inf):
+        by_overlap = [
+            matched_delta(0.7, 60, rate, eps_local, both_rate=s) for s in (0, 0.004, rate**2, 0.03, 0.09, 0.1)
+        ]
+        assert by_overlap[2] == matched_delta(0.7, 60, rate, eps_local)
+        assert np.all(np.diff(by_overlap) < 0)
+        assert by_overlap[-1] == 0
+
+
+@pytest.mark.parametrize("both", [-0.01, 0.31, math.nan])
+def test_impossible_overlaps_are_refused(both):
+    with pytest.raises(ValueError, match="both_rate must be"):
+        matched_delta(1.0, 5, 0.3, both_rate=both)
+    with pytest.raises(ValueError, match=r"in \[0.4, match_rate"):
+        blanketed_delta(0.5, 5, 0.7, 1.0, both_rate=0.3)
+
+
+def test_the_blanket_of_overlapping_reports_is_the_mean_over_their_number():
+    rate, both, eps, eps_local = 0.2, 0.03, 0.4, 2.0
+    law = binomial_window(40, matched_rate(rate, eps_local), 1e-30)
+    want = law.pmf @ [matched_delta(eps, int(m), rate, eps_local, both_rate=both) for m in law.support]
+    assert_allclose(blanketed_delta(eps, 40, rate, eps_local, both_rate=both), want, rtol=1e-9)

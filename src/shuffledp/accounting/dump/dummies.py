@@ -380,7 +380,7 @@ def _exact_count(domain_size: int, eps: float, delta: float) -> int:
         return log_ratio(mixed_dummy_delta(pair_window(dummies, domain_size, tail), eps), delta)
 
     guess, slope = _gaussian_guess(domain_size, eps, delta)
-    return _smallest(excess, guess, slope)
+    return smallest_count(excess, guess, slope)
 
 
 @remember(_REMEMBERED)
@@ -398,7 +398,7 @@ def _exact_mix_count(n: int, domain_size: int, eps: float, delta: float, eps_loc
     if excess(0) <= 0:
         return 0
     guess, slope = _gaussian_guess(domain_size, eps, delta)
-    return _smallest(excess, guess - (n - 1) * rate, slope)
+    return smallest_count(excess, guess - (n - 1) * rate, slope)
 
 
 def _gaussian_mu(messages: float, domain_size: int) -> float:
@@ -418,7 +418,7 @@ def _gaussian_guess(domain_size: int, eps: float, delta: float) -> tuple[float, 
     return math.exp(-root), -(limit(root + 1e-4) - limit(root - 1e-4)) / 2e-4 * math.exp(root)
 
 
-def _smallest(excess: Callable[[int], float], guess: float, slope: float) -> int:
+def smallest_count(excess: Callable[[int], float], guess: float, slope: float) -> int:
     """Return the smallest integer >= 1 where a non-increasing function is at most 0; at 0 it is positive.
 
     Secant steps from the guess, rounded up; when they do not close the bracket, it is halved.

@@ -14,9 +14,11 @@ be the number of the m messages that are 1 or 2, ``T ~ Bin(m, 2 / k)``. Summing 
 
 with ``X_c ~ Bin(c, 1/2)``, ``rho = kappa (m + 1) / (c + 1)``, ``kappa = (e^eps - 1) / (E - 1)`` and
 ``j = floor((kappa (m + 1) + e^eps (c + 1)) / (1 + e^eps))``. For ``eps_local = inf``, rho = 0, the summand is the
-divergence of the clones reduction with c clones and infinite local budget. Exchanging the two inputs exchanges a
-and b, so both directions agree, and all pairs of inputs do too. Replacement neighbors; the inputs of all other
-users are known to the adversary. Derived for this project; the paper on dummies (arXiv 2009.13738) has bounds only.
+divergence of the clones reduction with c clones and infinite local budget. This is the disjoint case of
+:mod:`shuffledp.accounting.general.matched_blanket`, a match rate of 1/k, in a form that is fast where m is random.
+Exchanging the two inputs exchanges a
+and b, so both directions agree, and all pairs of inputs do too. Replacement neighbors; the inputs of all other users
+are known to the adversary. Derived for this project; the paper on dummies (arXiv 2009.13738) has bounds only.
 """
 
 from __future__ import annotations
@@ -120,15 +122,17 @@ def _divergences(
     first = j[0]
     place = (j - first).astype(np.int64)
     rows = first + np.arange(int(place.max()) + 1)[:, None]
-    point, tail = _half(rows, c.astype(np.float64))
+    point, tail = half_masses(rows, c.astype(np.float64))
     columns = np.arange(c.size)
     rho = kappa * (m[:, None] + 1.0) / (c + 1.0)
     value = (1 - rho) * point[place, columns] - (math.expm1(eps_) + 2 * rho) * tail[place, columns]
     return np.asarray(np.maximum(value, 0.0), np.float64)
 
 
-def _half(j: NDArray[np.float64], c: NDArray[np.float64]) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """Return Pr[Bin(c, 1/2) = j] and Pr[Bin(c, 1/2) > j], both (rows, w); 0 for j > c."""
+def half_masses(
+    j: NDArray[np.float64], c: NDArray[np.float64]
+) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """Return Pr[Bin(c, 1/2) = j] and Pr[Bin(c, 1/2) > j], both (rows, w), for j (rows, w) and c (w,); 0 for j > c."""
     inside = j <= c
     x = np.where(inside, j, 0.0)
     n = np.broadcast_to(c, x.shape)
@@ -213,7 +217,7 @@ def _average(
     j = np.floor(shift[0] + path)
     moving = np.floor(shift[-1] + path) > j
     still = ~moving
-    point, tail = _half(j[still][None, :], c[still].astype(np.float64))
+    point, tail = half_masses(j[still][None, :], c[still].astype(np.float64))
     middle = float(m[m.size // 2])
     slope = -kappa / (c[still] + 1.0) * (point[0] + 2 * tail[0])
     value = point[0] - math.expm1(eps_) * tail[0] + (middle + 1.0) * slope

@@ -1,23 +1,44 @@
-r"""Exact privacy of one report among uniform messages that match each value independently.
+r"""Exact privacy of one report among uniform messages that match values.
 
 A message may *match* a value: a local-hashing report (H, y) matches x if ``H(x) = y``, a Hadamard tuple matches x if
-all its entries lie in the codeword of x. A message drawn uniformly matches x with probability r, and x' with
-probability r, independently. The user's report is uniform with probability lambda, else uniform among the messages
-that match its value, ``lambda = 1 / (1 + r (E - 1))``, ``E = e^eps_local``; ``eps_local = inf`` gives lambda = 0.
+all its entries lie in the codeword of x, a row of bits if its bit of x is set, a subset if it holds x. A message drawn
+uniformly matches x with probability r, x' with probability r, and both with probability s. The user's report is uniform
+with probability lambda, else uniform among the messages that match its value, ``lambda = 1 / (1 + r (E - 1))``,
+``E = e^eps_local``; ``eps_local = inf`` gives lambda = 0.
 
-* Local hashing over d' cells, reports through randomized response over the cells: ``r = 1/d'``.
-* Tuples of tau Hadamard codewords: ``r = 2^-tau``, ``eps_local = inf``.
+* Local hashing over d' cells, reports through randomized response over the cells: ``r = 1/d'``, ``s = r^2``.
+* Tuples of tau Hadamard codewords: ``r = 2^-tau``, ``s = r^2``, ``eps_local = inf``.
+* Rows of bits that are set with probability q: ``r = q``, ``s = q^2``.
+* Subsets of d of k values: ``r = d/k``, ``s = r (d - 1)/(k - 1)``.
+* Values (d = 1) match disjointly, ``r = 1/k``, ``s = 0``: generalized randomized response, and dummies.
 
 Under the law in which all M = m + 1 messages are uniform, the density of the view for input x is
 ``lambda + (1 - lambda) a / (r M)``, a being the number of messages that match x, and the same with b for x'. If (A, B,
-C) counts the messages that match x only, x' only and both, it is multinomial with rates ``r (1 - r)``, ``r (1 - r)``,
-``r^2``; hence a = A + C and b = B + C are independent Bin(M, r), and
+C) counts the messages that match x only, x' only and both, it is multinomial with rates ``r - s``, ``r - s``, ``s``;
+with a = A + C and b = B + C,
 
 .. math:: \delta = \frac{1 - \lambda}{r M} \, E\bigl[ (a - e^\epsilon b - \kappa M)^+ \bigr],
           \quad \kappa = \frac{e^\epsilon - 1}{E - 1}.
 
-Exchanging the inputs exchanges a and b, so both directions agree. Replacement neighbors; the inputs of all other
-users are known to the adversary, and which of their messages are uniform. Derived for this project.
+Exchanging the inputs exchanges a and b, so both directions agree. **Independent** matches, ``s = r^2``: a and b are
+independent Bin(M, r), and the sum takes tails of one for every value of the other. **In general** let C count the other
+m messages that match both, and T those that match exactly one: ``C ~ Bin(m, s)`` and
+``T ~ Bin(m - C, 2 (r - s)/(1 - s))``. With ``X ~ Bin(T, 1/2)``, ``S = (e^eps - 1) C + kappa M``,
+``rho = S / (T + 1)`` and ``j = floor((e^eps (T + 1) + S) / (1 + e^eps))``
+
+.. math:: \delta = (1 - \lambda) (1 - s / r) \, E\bigl[ (1 - \rho) \Pr[X = j]
+          - (e^\epsilon - 1 + 2 \rho) \Pr[X > j] \bigr]^+ .
+
+For s = 0 and an integer 1/r this is the formula of :mod:`shuffledp.accounting.general.dummy_blanket`, which sums it
+faster for a random m.
+
+**Overlap.** The smaller s, the larger delta: moving equal probabilities from "both" and "none" to "x only" and "x'
+only" replaces steps ``1 - e^eps`` and 0 of ``a - e^eps b`` by steps 1 and ``-e^eps``, a spread that keeps the mean, and
+delta is the mean of a convex function of the sum. So disjoint matches reveal most, independent ones less, and equal
+ones (s = r) nothing.
+
+Replacement neighbors; the inputs of all other users are known to the adversary, and which of their messages are
+uniform. Derived for this project.
 """
 
 from __future__ import annotations
@@ -28,6 +49,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from shuffledp.accounting.errors import Infeasible
+from shuffledp.accounting.general.dummy_blanket import half_masses
 from shuffledp.numerics.checks import check_count, check_nonnegative, check_open_unit, check_positive
 from shuffledp.numerics.magnitudes import settled
 from shuffledp.numerics.tails import log_binomial_pmfs
@@ -40,6 +62,8 @@ if TYPE_CHECKING:
 _MOST_TERMS = 1e7
 #: Cells of the table over (m, a) that are treated at once.
 _CELLS = 500_000
+#: The same of the table over (C, T), which needs more arrays at once.
+_WIDE_CELLS = 100_000
 #: Beyond this e^eps overflows; the divergence no longer changes.
 _MOST_EPS = 700.0
 #: Numbers of messages per standard deviation that are told apart in a mixture.
@@ -60,7 +84,14 @@ def matched_rate(match_rate: float, eps_local: float) -> float:
     return decay / (match_rate + (1 - match_rate) * decay)
 
 
-def matched_delta(eps: float, uniform_messages: int, match_rate: float, eps_local: float = math.inf) -> float:
+def matched_delta(
+    eps: float,
+    uniform_messages: int,
+    match_rate: float,
+    eps_local: float = math.inf,
+    *,
+    both_rate: float | None = None,
+) -> float:
     """Return the exact delta of one report among uniform messages.
 
     Parameters
@@ -73,6 +104,9 @@ def matched_delta(eps: float, uniform_messages: int, match_rate: float, eps_loca
         r, in (0, 1).
     eps_local : float
         Budget of the report, nats, > 0; ``inf`` for a report that always matches its value.
+    both_rate : float, optional
+        s, the probability that a uniform message matches both values, in [max(0, 2 r - 1), r]: 0 if no message matches
+        both. Independent matches, ``r^2``, if left out.
 
     Returns
     -------
@@ -94,10 +128,14 @@ def matched_delta(eps: float, uniform_messages: int, match_rate: float, eps_loca
     match_rate = check_open_unit("match_rate", match_rate)
     if eps_local != math.inf:
         eps_local = check_positive("eps_local", eps_local)
-    return _tightened(Window(messages, np.ones(1)), match_rate, eps, eps_local)
+    both = _checked_both(match_rate, both_rate)
+    one = Window(messages, np.ones(1))
+    return settled(lambda tail: mixed_matched_delta(one, match_rate, eps, eps_local, tail, both_rate=both))
 
 
-def blanketed_delta(eps: float, others: int, match_rate: float, eps_local: float) -> float:
+def blanketed_delta(
+    eps: float, others: int, match_rate: float, eps_local: float, *, both_rate: float | None = None
+) -> float:
     """Return delta of one of ``others + 1`` shuffled reports, all with the same local budget.
 
     Parameters
@@ -110,6 +148,8 @@ def blanketed_delta(eps: float, others: int, match_rate: float, eps_local: float
         r, in (0, 1).
     eps_local : float
         Nats, > 0, finite.
+    both_rate : float, optional
+        As in :func:`matched_delta`.
 
     Returns
     -------
@@ -131,12 +171,13 @@ def blanketed_delta(eps: float, others: int, match_rate: float, eps_local: float
     others = check_count("others", others)
     match_rate = check_open_unit("match_rate", match_rate)
     eps_local = check_positive("eps_local", eps_local)
+    both = _checked_both(match_rate, both_rate)
     rate = matched_rate(match_rate, eps_local)
     block = block_length(others, rate)
 
     def delta(tail: float) -> float:
         messages = binomial_window(others, rate, tail)
-        return mixed_matched_delta(messages, match_rate, eps, eps_local, tail, block=block)
+        return mixed_matched_delta(messages, match_rate, eps, eps_local, tail, block=block, both_rate=both)
 
     return settled(delta)
 
@@ -146,9 +187,15 @@ def block_length(others: int, rate: float, blocks: float = BLOCKS) -> int:
     return max(1, math.floor(math.sqrt(others * rate * (1 - rate)) / blocks))
 
 
-def _tightened(messages: Window, match_rate: float, eps: float, eps_local: float) -> float:
-    """Return delta with windows so wide that what they omit is negligible beside it."""
-    return settled(lambda tail: mixed_matched_delta(messages, match_rate, eps, eps_local, tail))
+def _checked_both(match_rate: float, both_rate: float | None) -> float | None:
+    """Return the rate of matching both values; None, which is summed faster, for independent matches."""
+    if both_rate is None:
+        return None
+    least = max(0.0, 2 * match_rate - 1)
+    both = check_nonnegative("both_rate", both_rate)
+    if not least <= both <= match_rate:
+        raise ValueError(f"both_rate must be in [{least:g}, match_rate = {match_rate:g}], got {both_rate!r}.")
+    return None if both == match_rate**2 else both
 
 
 def mixed_matched_delta(
@@ -159,6 +206,7 @@ def mixed_matched_delta(
     tail: float,
     *,
     block: int = 1,
+    both_rate: float | None = None,
 ) -> float:
     """Return delta of one report among a random number of uniform messages that the adversary learns.
 
@@ -175,13 +223,16 @@ def mixed_matched_delta(
         privacy.
     block : int
         m is rounded down to a multiple of this; since uniform messages only help, that raises delta.
+    both_rate : float, optional
+        As in :func:`matched_delta`.
 
     Returns
     -------
     float
         In [0, 1]; 0 for ``eps >= eps_local``.
     """
-    worst = _lone(match_rate, eps, eps_local)
+    share = 1 - match_rate if both_rate is None else 1 - both_rate / match_rate
+    worst = _lone(match_rate, share, eps, eps_local)
     if worst == 0:
         return 0.0
     spread = 2 * math.sqrt(-2 * messages.stop * match_rate * math.log(tail))
@@ -191,7 +242,11 @@ def mixed_matched_delta(
         )
     lowest_block = messages.start // block
     numbers = block * np.arange(lowest_block, (messages.stop - 1) // block + 1) + 1  # M, the report included
-    weights = np.bincount(messages.support // block - lowest_block, messages.pmf)
+    weights = np.asarray(np.bincount(messages.support // block - lowest_block, messages.pmf), np.float64)
+    if both_rate is not None:
+        total, omitted = _overlapping(weights, numbers, match_rate, both_rate, eps, eps_local, tail)
+        certain = 1 - matched_rate(match_rate, eps_local)
+        return min(certain * share * total + (messages.omitted + omitted) * worst, worst)
     # A report adds 0 or 1 to the matches of the others; so the window of m matches, one wider, holds what it should.
     lowest = binomial_window(int(numbers[0]) - 1, match_rate, tail)
     highest = binomial_window(int(numbers[-1]) - 1, match_rate, tail)
@@ -212,12 +267,59 @@ def _kappa(eps: float, eps_local: float) -> float:
     return math.exp(eps - eps_local) * math.expm1(-eps) / math.expm1(-eps_local)
 
 
-def _lone(match_rate: float, eps: float, eps_local: float) -> float:
-    """Return delta of a report among nothing."""
+def _lone(match_rate: float, share: float, eps: float, eps_local: float) -> float:
+    """Return delta of a report among nothing; a message that matches x matches x' not with probability `share`."""
     if eps >= eps_local:
         return 0.0
     certain = 1 - matched_rate(match_rate, eps_local)
-    return certain * (1 - match_rate) * (1 - _kappa(min(eps, _MOST_EPS), eps_local))
+    return certain * share * (1 - _kappa(min(eps, _MOST_EPS), eps_local))
+
+
+def _overlapping(
+    weights: NDArray[np.float64],
+    numbers: NDArray[np.int64],
+    match_rate: float,
+    both_rate: float,
+    eps: float,
+    eps_local: float,
+    tail: float,
+) -> tuple[float, float]:
+    """Return the mean of the bracket of the general formula over M, (R,), and the mass that is left out of any."""
+    one_rate = min(2 * (match_rate - both_rate) / (1 - both_rate), 1.0)
+    total, most = 0.0, 0.0
+    for weight, number in zip(weights.tolist(), numbers.tolist(), strict=True):
+        both = binomial_window(number - 1, both_rate, tail)
+        fewest = binomial_window(number - both.stop, one_rate, tail)  # with most that match both
+        highest = binomial_window(number - 1 - both.start, one_rate, tail)
+        t = np.arange(fewest.start, highest.stop)
+        step = max(1, _WIDE_CELLS // t.size)
+        for begin in range(0, both.pmf.size, step):
+            c = both.support[begin : begin + step]
+            rest = number - 1 - c
+            pmf = _pmf_rows(rest, int(t[0]), int(t[-1]), one_rate) if one_rate < 1 else rest[:, None] == t
+            bracket = _bracket(c[:, None], t, number, eps, eps_local)
+            total += weight * float(both.pmf[begin : begin + step] @ np.sum(pmf * bracket, axis=1))
+        most = max(most, both.omitted + 2 * max(fewest.omitted, highest.omitted))
+    return total, most
+
+
+def _bracket(
+    c: NDArray[np.int64], t: NDArray[np.int64], number: int, eps: float, eps_local: float
+) -> NDArray[np.float64]:
+    """Return the bracket of the general formula, (c, t): c messages match both values, and t exactly one."""
+    eps = min(eps, _MOST_EPS)
+    shift = math.expm1(eps) * c + _kappa(eps, eps_local) * number
+    # Rounding may put j on the wrong side of an integer; that is where the outcome at stake adds nothing. Only j = t is
+    # decided by rho instead: it counts for rho < 1.
+    j = np.minimum(np.floor((t + 1.0) / (1 + math.exp(-eps)) + shift / (1 + math.exp(eps))), t)
+    # For given t, j takes few values.
+    first = j[0]
+    place = (j - first).astype(np.int64)
+    point, beyond = half_masses(first + np.arange(int(place.max()) + 1)[:, None], t.astype(np.float64))
+    columns = np.arange(t.size)
+    rho = shift / (t + 1.0)
+    value = (1 - rho) * point[place, columns] - (math.expm1(eps) + 2 * rho) * beyond[place, columns]
+    return np.asarray(np.maximum(value, 0.0), np.float64)
 
 
 def _excess(

@@ -162,9 +162,7 @@ class FixedDummies(DummyPoints):
 
     def dummies_of(self, users: NDArray[Any], first: int = 0) -> Ints:
         """Dummies that the next `users` users after the first `first` send together, (R,)."""
-        each, more = divmod(self.dummies_in_all, self.n_users)
-        n = np.asarray(users, np.int64)
-        return np.asarray(each * n + np.clip(more - first, 0, n), np.int64)
+        return dealt_out(self.dummies_in_all, self.n_users, users, first)
 
     def dummies_sent(self, users: Users, rng: np.random.Generator) -> int:
         """As the places of these users in the list of all say."""
@@ -274,6 +272,16 @@ class FlexibleDummies(DummyPoints):
 
     def _expected_dummies(self, users: NDArray[Any]) -> Floats:
         return np.asarray(self.rate * self.per_sender * np.asarray(users, float))
+
+
+def dealt_out(total: int, planned: int, users: NDArray[Any], first: int = 0) -> Ints:
+    """Messages of a fixed total that the next `users` users after the first `first` send together, (R,).
+
+    The total is that of the planned users; everybody sends as many, and the first users one more.
+    """
+    each, more = divmod(total, planned)
+    n = np.asarray(users, np.int64)
+    return np.asarray(each * n + np.clip(more - first, 0, n), np.int64)
 
 
 def flexible_plan(

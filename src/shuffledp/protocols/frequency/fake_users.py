@@ -1,0 +1,112 @@
+"""Fake users: one-hot rows of users among rows of zeros, all of them with flipped bits."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import ClassVar, Self
+
+from shuffledp.accounting.baselines.fake_users import (
+    FAKE_USERS_ACCOUNTINGS,
+    FAKE_USERS_STANDINGS,
+    OTHER_ROWS,
+    FakeUsersProfile,
+    fake_users_flip_probability,
+)
+from shuffledp.accounting.general.profiles import PrivacyProfile
+from shuffledp.accounting.standing import Standing
+from shuffledp.numerics.checks import check_choice, check_count
+from shuffledp.populations import Population
+from shuffledp.protocols._random_users import any_population
+from shuffledp.protocols._requests import fixed_users, positive_delta
+from shuffledp.protocols.base import Cost
+from shuffledp.protocols.frequency._randomized_response import domain_size_of
+from shuffledp.protocols.frequency._unary_bits import WholeRows
+from shuffledp.tasks import Budget, Task
+
+
+@dataclass(frozen=True)
+class FakeUsers(WholeRows):
+    """A message is a row of bits, one per value; every user sends its own row and kappa rows of zeros.
+
+    The shuffler permutes rows. Users rely on the rows of zeros of all users.
+
+    Parameters
+    ----------
+    kappa : int
+        Fake users per user, at least 1.
+    other_rows : {"dropped", "blanket"}
+        What the accounting takes other users' own rows for.
+    """
+
+    kappa: int
+    other_rows: str
+
+    name = "fake_users"
+    task_kind = "frequency"
+    label = "fake users"
+    source = "Cheu and Zhilyaev 2021, arXiv 2104.02739"
+    trust = "shuffler"
+    accountings = FAKE_USERS_ACCOUNTINGS
+    guarantees: ClassVar[Mapping[str, Standing]] = FAKE_USERS_STANDINGS
+    reduction = "blanket"
+
+    @classmethod
+    @any_population
+    def calibrate(
+        cls,
+        budget: Budget,
+        population: Population,
+        task: Task,
+        *,
+        accounting: str = "exact",
+        kappa: int = 10,
+        other_rows: str = "dropped",
+    ) -> Self:
+        """The smallest flip probability.
+
+        See :func:`shuffledp.accounting.baselines.fake_users.fake_users_flip_probability`.
+
+        Parameters
+        ----------
+        budget : Budget
+            One eps, delta > 0, replacement neighbours.
+        population : Population
+            Number of other users.
+        task : Frequency
+        accounting : {"printed", "exact"}
+        kappa : int
+            Fake users per user, at least 1. The more, the closer the error is to that of dummies of single values.
+        other_rows : {"dropped", "blanket"}
+            Under ``exact``: whether own rows of others count as nothing, or as rows of zeros now and then.
+
+        Raises
+        ------
+        ValueError
+            If the request does not fit this protocol.
+        Infeasible
+            If delta is 0, or kappa is too small for the printed theorem.
+        """
+        cls.check_request(budget, task, accounting)
+        n, k, delta = fixed_users(population), domain_size_of(task), positive_delta(budget)
+        kappa = check_count(f"{cls.name}: kappa", kappa, 1)
+        check_choice(f"{cls.name}: other_rows", other_rows, OTHER_ROWS)
+        q = fake_users_flip_probability(
+            n, kappa, budget.largest_eps, delta, accounting=accounting, other_rows=other_rows
+        )
+        return cls(n, k, 1 - q, q, kappa, other_rows, calibrated_under=accounting)
+
+    @property
+    def rows_per_user(self) -> int:
+        """The own row and those of the fake users."""
+        return 1 + self.kappa
+
+    def cost(self) -> Cost:
+        """``1 + kappa`` rows of a bit per value."""
+        return Cost(float(self.rows_per_user), float(self.domain_size))
+
+    def profile_for(self, users: int) -> PrivacyProfile:
+        """The own row among the fake users."""
+        return FakeUsersProfile(users, self.kappa * users, self.other_rate, self.other_rows)
+
+    def parameters(self) -> dict[str, float]:
+        """Flip probability, and fake users per user."""
+        return {"flip_probability": self.other_rate, "fake_users": float(self.kappa)}

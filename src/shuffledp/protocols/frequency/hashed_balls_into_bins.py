@@ -1,0 +1,228 @@
+"""Hashed balls into bins: hashed values in bins, hidden among uniform messages of all users."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, ClassVar, Self
+
+import numpy as np
+from numpy.typing import NDArray
+
+from shuffledp.accounting.baselines.hashed_balls import (
+    BIN_RULES,
+    HashedBallsProfile,
+    HashFamily,
+    bin_count,
+    dummies_in_bins,
+)
+from shuffledp.accounting.general.profiles import PrivacyProfile
+from shuffledp.accounting.standing import UPPER, Standing
+from shuffledp.numerics.checks import check_choice, check_count
+from shuffledp.populations import Population
+from shuffledp.protocols._random_users import PlannedUsers, any_population
+from shuffledp.protocols._requests import fixed_users, positive_delta
+from shuffledp.protocols.base import Cost, Messages, message_bits
+from shuffledp.protocols.frequency._dummy_points import dealt_out
+from shuffledp.protocols.frequency._randomized_response import domain_size_of, held_counts
+from shuffledp.tasks import Budget, Floats, Ints, Participants, Public, Task, Users
+
+#: Pairs of a message and a value of its bin that are treated at once.
+_PAIRS = 2**20
+#: Numbers of users, up to the planned one, that profiles for a random number of users tell apart.
+_PARTS = 16
+#: Pairs up to which all messages of a repeat are drawn.
+_FEW_PAIRS = 1024
+
+
+@dataclass(frozen=True)
+class HashedBallsIntoBins(PlannedUsers):
+    """A message is (u, v, w): a hash function ``x -> ((u x + v) mod q) mod b`` and a bin.
+
+    Every user sends a random function with the bin of its value, and an even part of the uniform messages. The shuffler
+    permutes. Users rely on the uniform messages of all users.
+
+    Parameters
+    ----------
+    n_users : int
+        Users that the protocol is calibrated for, user 1 included.
+    family : HashFamily
+        Values, bins and prime.
+    dummies_in_all : int
+        Uniform messages of `n_users` users; others than these send what their place in the list says.
+    """
+
+    n_users: int
+    family: HashFamily
+    dummies_in_all: int
+
+    name = "hashed_balls_into_bins"
+    task_kind = "frequency"
+    label = "hashed balls into bins"
+    source = "Luo, Wang and Yi 2022"
+    trust = "shuffler"
+    accountings = ("exact",)
+    guarantees: ClassVar[Mapping[str, Standing]] = {"exact": UPPER}
+    reduction = "blanket"
+    mixed_under = ()  # a mean over many numbers of dummies takes too long
+
+    @classmethod
+    @any_population
+    def calibrate(
+        cls,
+        budget: Budget,
+        population: Population,
+        task: Task,
+        *,
+        accounting: str = "exact",
+        bins: int | str = "logarithmic",
+    ) -> Self:
+        """The smallest total number of uniform messages.
+
+        See :func:`shuffledp.accounting.baselines.hashed_balls.dummies_in_bins`.
+
+        Parameters
+        ----------
+        budget : Budget
+            One eps, delta > 0, replacement neighbours.
+        population : Population
+            Number of other users.
+        task : Frequency
+            Of at most 2^31 values.
+        accounting : {"exact"}
+        bins : int or {"logarithmic", "cubed", "economical"}
+            b, at least 2, or a rule, see :func:`shuffledp.accounting.baselines.hashed_balls.bin_count`.
+
+        Raises
+        ------
+        ValueError
+            If the request does not fit this protocol.
+        Infeasible
+            If delta is 0, or more messages would be needed than can be summed over.
+        """
+        cls.check_request(budget, task, accounting)
+        n, k, delta = fixed_users(population), domain_size_of(task), positive_delta(budget)
+        eps = budget.largest_eps
+        if isinstance(bins, str):
+            bins = bin_count(check_choice(f"{cls.name}: bins", bins, BIN_RULES), n, k, eps, delta)
+        family = HashFamily(k, check_count(f"{cls.name}: bins", bins, 2))
+        return cls(n, family, dummies_in_bins(family, eps, delta), calibrated_under=accounting)
+
+    @property
+    def domain_size(self) -> int:
+        """Values are 0..domain_size-1."""
+        return self.family.domain_size
+
+    def dummies_of(self, users: NDArray[Any], first: int = 0) -> Ints:
+        """Uniform messages that the next `users` users after the first `first` send together, (R,)."""
+        return dealt_out(self.dummies_in_all, self.n_users, users, first)
+
+    def cost(self) -> Cost:
+        """The own message, and the mean number of uniform ones when as many take part as are expected."""
+        dummies = int(self.dummies_of(np.array([self.usual_users]))[0])
+        bits = 2 * message_bits(self.family.prime) + message_bits(self.family.bins)
+        return Cost(1 + dummies / self.usual_users, bits)
+
+    def encode(self, users: Users, rng: np.random.Generator) -> Messages:
+        """(n + dummies, 3): a function and the bin of the own value for each user, and uniform messages."""
+        values = np.asarray(users.values, np.int64)
+        if values.size and not (values.min() >= 0 and values.max() < self.domain_size):
+            raise ValueError(
+                f"Values must lie in 0..{self.domain_size - 1}, got {values.min()}..{values.max()}."
+            )
+        dummies = int(self.dummies_of(np.array([len(users)]), users.offset)[0])
+        return Messages(self._drawn(values, dummies, rng))
+
+    def _drawn(self, values: Ints, dummies: int, rng: np.random.Generator) -> Ints:
+        """A function and the bin of each value, and uniform messages, (n + dummies, 3)."""
+        q, b = self.family.prime, self.family.bins
+        payload = np.empty((len(values) + dummies, 3), np.int64)
+        payload[:, 0] = rng.integers(1, q, len(payload))
+        payload[:, 1] = rng.integers(0, q, len(payload))
+        own = payload[: len(values)]
+        own[:, 2] = (own[:, 0] * values + own[:, 1]) % q % b
+        payload[len(values) :, 2] = rng.integers(0, b, dummies)
+        return payload
+
+    def aggregate(self, messages: Messages) -> NDArray[Any]:
+        """(k,): for each value, how many messages hash it to their bin; time grows with the values of a bin, q / b."""
+        payload = np.asarray(messages.payload, np.int64)
+        return np.asarray(self._counted(payload, np.zeros(len(payload), np.int64), 1)[0])
+
+    def _counted(self, payload: Ints, repeat: Ints, repeats: int) -> Ints:
+        """Messages that count for each value, (repeats, k), from (m, 3) messages and the repeats that they are of."""
+        q, b, k = self.family.prime, self.family.bins, self.domain_size
+        u, v, w = payload.T
+        counts = np.zeros(repeats * k, np.int64)
+        residues = np.arange(0, q, b)
+        step = max(1, _PAIRS // len(residues))
+        for begin in range(0, len(u), step):
+            part = slice(begin, begin + step)
+            hashed = w[part, None] + residues  # all that fall into the bin, before they are undone
+            found = (hashed - v[part, None]) % q * _inverses(u[part], q)[:, None] % q
+            places = (repeat[part, None] * k + found)[(hashed < q) & (found < k)]
+            counts += np.bincount(places, minlength=repeats * k)
+        return counts.reshape(repeats, k)
+
+    def sample_aggregate(self, participants: Participants, rng: np.random.Generator) -> NDArray[Any]:
+        """Messages that count for each value, (R, k), at a cost that does not grow with the number of users.
+
+        The law of every single count is exact. The joint law is where a repeat has so few messages that all of them are
+        drawn; elsewhere counts are drawn independently, though two values are both in the bin of a uniform message with
+        probability p_c / b instead of 1 / b^2. That concerns no error of a value, nor their mean.
+        """
+        held = held_counts(participants, self.domain_size).astype(np.int64)
+        n, dummies = participants.public.n_users, self.dummies_of(participants.public.n_users)
+        pairs = (n + dummies) * -(-self.family.prime // self.family.bins)
+        if pairs.size and int(pairs.max()) <= _FEW_PAIRS:
+            repeats, values = np.arange(len(held)), np.tile(np.arange(self.domain_size), len(held))
+            owners = np.repeat(np.repeat(repeats, self.domain_size), held.ravel())
+            payload = self._drawn(np.repeat(values, held.ravel()), int(dummies.sum()), rng)
+            return self._counted(payload, np.concatenate((owners, np.repeat(repeats, dummies))), len(held))
+        strays = rng.binomial(n[:, None] - held, self.family.collision_rate)
+        return np.asarray(held + strays + rng.binomial(dummies[:, None], 1 / self.family.bins, held.shape))
+
+    def estimate(self, aggregate: NDArray[Any], public: Public) -> Floats:
+        """Unbiased relative frequencies, (R, k)."""
+        n = np.asarray(public.n_users, float)[:, None]
+        stray = self.family.collision_rate
+        dummies = self.dummies_of(public.n_users)[:, None] / self.family.bins
+        return np.asarray((np.asarray(aggregate, float) - dummies - n * stray) / (n * (1 - stray)))
+
+    def expected_variance(self, participants: Participants) -> Floats:
+        """Variance of each frequency given the participants' values, (R, k)."""
+        n = np.asarray(participants.public.n_users, float)[:, None]
+        held = np.asarray(held_counts(participants, self.domain_size), float)
+        stray, share = self.family.collision_rate, 1 / self.family.bins
+        dummies = self.dummies_of(participants.public.n_users)[:, None]
+        noise = (n - held) * stray * (1 - stray) + dummies * share * (1 - share)
+        return np.asarray(noise / (n * (1 - stray)) ** 2)
+
+    def _profile_for_others(self, users: int) -> PrivacyProfile | None:
+        """A profile for one of a few numbers that are not larger: a sum for every number would take too long."""
+        part = min(users * _PARTS // self.planned_users, _PARTS)
+        return self.profile_for(part * self.planned_users // _PARTS) if part else None
+
+    def profile_for(self, users: int) -> PrivacyProfile:
+        """The own message among uniform ones."""
+        return HashedBallsProfile(self.family, int(self.dummies_of(np.array([users]))[0]))
+
+    def parameters(self) -> dict[str, float]:
+        """Bins, prime, collisions and uniform messages: in total and per user."""
+        dummies = float(self.dummies_of(np.array([self.usual_users]))[0])
+        return {
+            "bins": float(self.family.bins),
+            "prime": float(self.family.prime),
+            "collision_rate": self.family.collision_rate,
+            "dummies": dummies,
+            "dummies_per_user": dummies / self.usual_users,
+        }
+
+
+def _inverses(u: Ints, prime: int) -> Ints:
+    """Inverses of residues 1..q-1 modulo a prime q, by Fermat's theorem."""
+    result, power, exponent = np.ones_like(u), u % prime, prime - 2
+    while exponent:
+        if exponent & 1:
+            result = result * power % prime
+        power = power * power % prime
+        exponent >>= 1
+    return result

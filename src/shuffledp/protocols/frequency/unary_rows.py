@@ -1,0 +1,102 @@
+"""Unary encoding: every user sends one row with a randomized bit per value."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import ClassVar, Self
+
+from shuffledp.accounting.baselines.unary_rows import (
+    ROW_BOUNDS,
+    ROW_FORMS,
+    RowRates,
+    RowsProfile,
+    row_rates,
+)
+from shuffledp.accounting.general.profiles import PrivacyProfile
+from shuffledp.accounting.standing import UPPER, Standing
+from shuffledp.numerics.checks import check_choice
+from shuffledp.populations import Population
+from shuffledp.protocols._random_users import any_population
+from shuffledp.protocols._requests import fixed_users, positive_delta
+from shuffledp.protocols.base import Cost
+from shuffledp.protocols.frequency._randomized_response import domain_size_of
+from shuffledp.protocols.frequency._unary_bits import WholeRows
+from shuffledp.tasks import Budget, Task
+
+
+@dataclass(frozen=True)
+class UnaryRows(WholeRows):
+    """A message is a row of bits, one per value; every user sends one.
+
+    The shuffler permutes rows. Users rely on the rows of all others, which look like rows without a value now and then.
+    """
+
+    name = "unary_rows"
+    task_kind = "frequency"
+    label = "unary rows"
+    source = "Wang, Blocki, Li and Jha 2017 (SUE, OUE); Erlingsson, Pihur and Korolova 2014"
+    trust = "shuffler"
+    accountings = ("exact",)
+    guarantees: ClassVar[Mapping[str, Standing]] = {"exact": UPPER}
+    reduction = "blanket"
+
+    @classmethod
+    @any_population
+    def calibrate(
+        cls,
+        budget: Budget,
+        population: Population,
+        task: Task,
+        *,
+        accounting: str = "exact",
+        form: str = "best",
+        bound: str = "blanket",
+    ) -> Self:
+        """The rates of the bits, see :func:`shuffledp.accounting.baselines.unary_rows.row_rates`.
+
+        Parameters
+        ----------
+        budget : Budget
+            One eps, delta > 0, replacement neighbours.
+        population : Population
+            Number of other users.
+        task : Frequency
+        accounting : {"exact"}
+        form : {"best", "symmetric", "optimised"}
+            Rates of least error, symmetric ones (SUE), or an own bit that is a fair coin (OUE).
+        bound : {"blanket", "clones"}
+            What the local budget is made from: the rows' own blanket, or for comparison the clones reduction.
+
+        Raises
+        ------
+        ValueError
+            If the request does not fit this protocol.
+        Infeasible
+            If delta is 0.
+        """
+        cls.check_request(budget, task, accounting)
+        n, k, delta = fixed_users(population), domain_size_of(task), positive_delta(budget)
+        check_choice(f"{cls.name}: form", form, ROW_FORMS)
+        check_choice(f"{cls.name}: bound", bound, ROW_BOUNDS)
+        rates = row_rates(n, k, budget.largest_eps, delta, form=form, bound=bound)
+        return cls(n, k, rates.own_rate, rates.other_rate, calibrated_under=accounting)
+
+    @property
+    def rates(self) -> RowRates:
+        """Of the bits."""
+        return RowRates(self.own_rate, self.other_rate)
+
+    def cost(self) -> Cost:
+        """One row of a bit per value."""
+        return Cost(1.0, float(self.domain_size))
+
+    def profile_for(self, users: int) -> PrivacyProfile:
+        """The row among the rows of others that look like rows without a value."""
+        return RowsProfile(users, self.rates)
+
+    def parameters(self) -> dict[str, float]:
+        """Rates of the bits, and the local budget."""
+        return {
+            "own_rate": self.own_rate,
+            "other_rate": self.other_rate,
+            "eps_local": self.rates.eps_local,
+        }

@@ -1,0 +1,100 @@
+"""Fake users: numbers of the specification, the divergence by enumeration, and what linked rows cost."""
+
+from __future__ import annotations
+
+import itertools
+import math
+from collections import Counter
+
+import numpy as np
+import pytest
+from numpy.testing import assert_allclose
+
+from shuffledp.accounting import Infeasible, hockey_stick
+from shuffledp.accounting.baselines.fake_users import (
+    FakeUsersProfile,
+    fake_users_delta,
+    fake_users_flip_probability,
+)
+
+
+def row_law(value: int | None, k: int, q: float) -> dict[tuple[int, ...], float]:
+    """Rows of k bits, that of the value set, each flipped with probability q."""
+    return {
+        bits: math.prod(1 - q if bit == (v == value) else q for v, bit in enumerate(bits))
+        for bits in itertools.product((0, 1), repeat=k)
+    }
+
+
+def shuffled(laws: list[dict[tuple[int, ...], float]]) -> Counter[tuple[tuple[int, ...], ...]]:
+    """Law of the unordered rows."""
+    view: Counter[tuple[tuple[int, ...], ...]] = Counter({(): 1.0})
+    for law in laws:
+        grown: Counter[tuple[tuple[int, ...], ...]] = Counter()
+        for seen, mass in view.items():
+            for row, chance in law.items():
+                grown[tuple(sorted((*seen, row)))] += mass * chance
+        view = grown
+    return view
+
+
+def true_delta(eps: float, k: int, q: float, fakes: int, others: tuple[int, ...]) -> float:
+    """Divergence of all rows when user 1 holds 0 or 1."""
+    rest = [row_law(None, k, q)] * fakes + [row_law(v, k, q) for v in others]
+    views = [shuffled([row_law(v, k, q), *rest]) for v in (0, 1)]
+    rows = sorted(views[0])
+    logs = [np.log([view[r] for r in rows]) for view in views]
+    return float(hockey_stick(logs[0], logs[1], eps))
+
+
+@pytest.mark.parametrize(("fakes", "eps"), [(0, 0.2), (2, 0.5), (3, 1.0)])
+def test_a_row_among_fake_users_is_enumerated(fakes: int, eps: float) -> None:
+    want = true_delta(eps, 3, 0.2, fakes, ())
+    assert_allclose(fake_users_delta(eps, 3, fakes, 0.2), want, rtol=1e-12)
+
+
+def test_other_rows_are_bounded_and_linked_bits_cost() -> None:
+    true = true_delta(0.5, 3, 0.25, 2, (2, 2))
+    told, dropped = (fake_users_delta(0.5, 3, 2, 0.25, other_rows=rows) for rows in ("blanket", "dropped"))
+    assert [round(x, 4) for x in (true, told, dropped)] == [0.1721, 0.2037, 0.2407]
+    worst = max(true_delta(0.5, 3, 0.25, 2, held) for held in itertools.product(range(3), repeat=2))
+    assert worst <= told
+
+
+@pytest.mark.parametrize(
+    ("n", "eps", "kappa", "accounting", "q"),
+    [
+        (10**4, 0.2, 5, "printed", "0.28092"),
+        (10**4, 0.2, 1, "exact", "0.059879"),
+        (10**4, 0.2, 10, "exact", "0.0071121"),
+        (10**5, 1.0, 1, "printed", "0.0047205"),
+        (10**5, 1.0, 1, "exact", "0.00042598"),
+        (10**5, 1.0, 10, "exact", "0.000042649"),
+        (10**6, 2.0, 1, "exact", "0.000018086"),
+    ],
+)
+def test_flip_probabilities_of_the_specification(
+    n: int, eps: float, kappa: int, accounting: str, q: str
+) -> None:
+    got = fake_users_flip_probability(n, kappa, eps, 1e-6, accounting=accounting)
+    digits = len(q.lstrip("0.")) - 1
+    assert got == pytest.approx(float(q), rel=10**-digits)
+
+
+def test_the_smallest_probability_is_found_and_printed_needs_enough_fake_users() -> None:
+    for rows in ("dropped", "blanket"):
+        q = fake_users_flip_probability(500, 2, 0.7, 1e-5, other_rows=rows)
+        assert fake_users_delta(0.7, 500, 1000, q, other_rows=rows) <= 1e-5
+        assert fake_users_delta(0.7, 500, 1000, q * (1 - 1e-8), other_rows=rows) > 1e-5
+    assert fake_users_flip_probability(10**4, 5, 0.2, 1e-6, accounting="printed") < 0.5
+    with pytest.raises(Infeasible, match="needs more than"):
+        fake_users_flip_probability(10**4, 4, 0.2, 1e-6, accounting="printed")
+    with pytest.raises(ValueError, match="flip_probability"):
+        fake_users_delta(0.5, 3, 2, 0.5)
+
+
+def test_the_profile_falls_and_keeps_its_shape() -> None:
+    found = FakeUsersProfile(50, 100, 0.1, "blanket").delta(np.array([[0.1, 0.4], [0.9, 30.0]]))
+    assert found.shape == (2, 2)
+    assert np.all(np.diff(found.ravel()) < 0)
+    assert found[1, 1] == 0

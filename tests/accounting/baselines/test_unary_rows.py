@@ -1,0 +1,112 @@
+"""Rows of bits: the blanket by enumeration, the identity with local hashing, and the best rates."""
+
+from __future__ import annotations
+
+import itertools
+from collections import Counter
+
+import numpy as np
+import pytest
+from numpy.testing import assert_allclose
+
+from shuffledp.accounting import hockey_stick, local_budget
+from shuffledp.accounting.baselines.solh import SolhProfile, solh_report
+from shuffledp.accounting.baselines.unary_rows import RowRates, RowsProfile, row_rates
+from shuffledp.populations import Fixed
+from shuffledp.utility.hashing import solh_mse, unary_mse
+
+
+def row_law(value: int, k: int, p: float, q: float) -> dict[tuple[int, ...], float]:
+    rates = [p if v == value else q for v in range(k)]
+    return {
+        bits: float(np.prod([r if bit else 1 - r for r, bit in zip(rates, bits, strict=True)]))
+        for bits in itertools.product((0, 1), repeat=k)
+    }
+
+
+def shuffled(laws: list[dict[tuple[int, ...], float]]) -> Counter[tuple[tuple[int, ...], ...]]:
+    """Law of the unordered rows of three users."""
+    view: Counter[tuple[tuple[int, ...], ...]] = Counter()
+    for sent in itertools.product(*(law.items() for law in laws)):
+        view[tuple(sorted(row for row, _ in sent))] += float(np.prod([chance for _, chance in sent]))
+    return view
+
+
+@pytest.mark.parametrize(("eps", "true", "bound"), [(0.2, 0.22532, 0.25069), (0.6, 0.12220, 0.16141)])
+def test_three_rows_are_enumerated(eps: float, true: float, bound: float) -> None:
+    laws = [row_law(v, 3, 0.6, 0.25) for v in range(3)]
+    worst = 0.0
+    for others in itertools.combinations_with_replacement(range(3), 2):
+        views = [shuffled([laws[v], *(laws[o] for o in others)]) for v in (0, 1)]
+        logs = [np.log([view[row] for row in sorted(views[0])]) for view in views]
+        worst = max(worst, float(hockey_stick(logs[0], logs[1], eps)))
+    assert round(worst, 5) == true
+    assert round(float(RowsProfile(3, RowRates(0.6, 0.25)).delta(eps)), 5) == bound
+
+
+@pytest.mark.parametrize("cells", [2, 40, 700])
+def test_rows_are_local_hashing_with_cells_of_any_number(cells: int) -> None:
+    n, k, eps, delta = 20_000, 60, 0.8, 1e-6
+    report = solh_report(n, k, eps, delta, cells=cells)
+    decay = np.exp(-report.eps_local)
+    rates = RowRates(1 / (1 + (cells - 1) * decay), 1 / cells)
+    assert rates.eps_local == pytest.approx(report.eps_local, rel=1e-12)
+    assert unary_mse(n, k, rates.own_rate, rates.other_rate) == pytest.approx(
+        solh_mse(n, k, cells, report.eps_local), rel=1e-11
+    )
+    assert_allclose(
+        RowsProfile(n, rates).delta(0.5), SolhProfile(n, cells, report.eps_local).delta(0.5), rtol=1e-9
+    )
+
+
+def test_free_rates_are_no_worse_than_the_best_number_of_cells() -> None:
+    for n, k, eps in [(10**5, 100, 1.0), (5_000, 20, 0.5)]:
+        report, rates = solh_report(n, k, eps, 1e-8), row_rates(n, k, eps, 1e-8)
+        best = unary_mse(n, k, rates.own_rate, rates.other_rate)
+        assert 0.99 < best / solh_mse(n, k, report.cells, report.eps_local) < 1.001
+
+
+@pytest.mark.parametrize(
+    ("n", "k", "eps", "form", "q"),
+    [
+        (10**5, 50, 1.0, "symmetric", 0.019867),
+        (10**5, 50, 1.0, "optimised", 1.7053e-4),
+        (10**5, 50, 1.0, "best", 2.492e-3),
+        (10**4, 50, 0.2, "symmetric", 0.17532),
+        (10**4, 50, 0.2, "optimised", 0.031674),
+    ],
+)
+def test_rates_of_the_specification(n: int, k: int, eps: float, form: str, q: float) -> None:
+    """Which puts numbers of rows into wider blocks, so that its bound at its rates is up to 3 % below delta."""
+    rates = row_rates(n, k, eps, 1e-6, form=form)
+    assert 0.998 * q < rates.other_rate < q
+    if form == "best":
+        assert rates.own_rate == pytest.approx(0.8737, abs=1e-4)
+    at_most, above = (
+        float(RowsProfile(n, found).delta(eps))
+        for found in (rates, RowRates(rates.own_rate, rates.other_rate * (1 - 2e-3)))
+    )
+    assert at_most <= 1e-6 * (1 + 1e-12) or n * rates.other_rate < 100
+    assert at_most <= 1.002e-6 < above
+
+
+@pytest.mark.parametrize(
+    ("n", "k", "eps", "delta"), [(10**4, 5000, 1.0, 1e-6), (40, 5, 1.0, 1e-2), (1, 4, 0.5, 1e-3)]
+)
+def test_no_other_rate_is_much_better(n: int, k: int, eps: float, delta: float) -> None:
+    rates = row_rates(n, k, eps, delta)
+    best = unary_mse(n, k, rates.own_rate, rates.other_rate)
+    for form in ("symmetric", "optimised"):
+        other = row_rates(n, k, eps, delta, form=form)
+        assert best < unary_mse(n, k, other.own_rate, other.other_rate) * 1.001
+
+
+def test_clones_give_the_local_budget_of_any_randomizer() -> None:
+    budget = local_budget(Fixed(999), 0.5, 1e-6, accounting="exact")
+    for form in ("best", "symmetric", "optimised"):
+        assert row_rates(1000, 9, 0.5, 1e-6, form=form, bound="clones").eps_local == pytest.approx(budget)
+    symmetric = row_rates(1000, 9, 0.5, 1e-6, form="symmetric", bound="clones")
+    assert symmetric.own_rate + symmetric.other_rate == pytest.approx(1, rel=1e-15)
+    assert row_rates(1000, 9, 0.5, 1e-6, form="optimised", bound="clones").own_rate == 0.5
+    with pytest.raises(ValueError, match="form"):
+        row_rates(1000, 9, 0.5, 1e-6, form="odd")

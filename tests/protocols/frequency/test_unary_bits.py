@@ -1,0 +1,78 @@
+"""Rows of bits: errors of the specification, and what is sent."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from shuffledp.populations import Fixed
+from shuffledp.protocols import get
+from shuffledp.tasks import Budget, Frequency, Users
+
+
+def calibrated(name, n, k, eps, accounting="exact", delta=1e-6, **options):
+    return get("frequency", name).calibrate(
+        Budget(eps, delta), Fixed(n - 1), Frequency(k), accounting=accounting, **options
+    )
+
+
+@pytest.mark.parametrize(
+    ("n", "eps", "kappa", "mse"),
+    [
+        (10**4, 0.2, 1, 1.4531e-5),
+        (10**4, 0.2, 10, 7.9934e-6),
+        (10**5, 1.0, 1, 8.5306e-9),
+        (10**5, 1.0, 10, 4.6920e-9),
+        (10**6, 2.0, 1, 3.6173e-11),
+    ],
+)
+def test_errors_of_fake_users(n, eps, kappa, mse):
+    found = calibrated("fake_users", n, 50, eps, kappa=kappa)
+    # The same for all data.
+    for counts in (np.full(50, n // 50), np.append(n, np.zeros(49, int))):
+        assert found.expected_mse(counts) == pytest.approx(mse, rel=3e-5)
+    assert (found.cost().messages_per_user, found.cost().bits_per_message) == (1 + kappa, 50)
+
+
+def test_fake_users_send_rows_without_a_value():
+    found = calibrated("fake_users", 40, 3, 8.0, delta=0.3, kappa=2)
+    rows = found.encode(Users(np.array([2] * 40)), np.random.default_rng(1)).payload
+    assert rows.shape == (120, 3)
+    ones = rows.sum(axis=0)
+    assert ones[2] > 30 > 2 * max(ones[:2])
+    with pytest.raises(ValueError, match=r"Values must lie in 0\.\.2"):
+        found.encode(Users(np.array([3])), np.random.default_rng(1))
+    with pytest.raises(ValueError, match="kappa"):
+        calibrated("fake_users", 40, 3, 1.0, kappa=0)
+
+
+@pytest.mark.parametrize(
+    ("k", "delta", "form", "mse"),
+    [
+        (50, 1e-6, "best", 6.117e-8),
+        (500, 1e-6, "best", 2.145e-8),
+        (5000, 1e-6, "best", 8.086e-9),
+        (100, 1e-8, "best", 5.427e-8),
+        (100, 1e-8, "optimised", 1.100e-7),
+        (100, 1e-8, "symmetric", 2.558e-7),
+    ],
+)
+def test_errors_of_unary_rows(k, delta, form, mse):
+    """The specification puts numbers of rows into wider blocks: its errors are larger by up to 0.3 %."""
+    found = calibrated("unary_rows", 10**5, k, 1.0, delta=delta, form=form)
+    assert 0.997 * mse < found.expected_mse(np.full(k, 10**5 // k)) < mse
+    assert (found.cost().messages_per_user, found.cost().bits_per_message) == (1, k)
+
+
+def test_clones_need_more_noise_than_the_blanket_of_rows():
+    errors = {
+        (form, bound): calibrated("unary_rows", 10**4, 50, 0.5, form=form, bound=bound).expected_mse(
+            np.full(50, 200)
+        )
+        for form in ("best", "symmetric", "optimised")
+        for bound in ("blanket", "clones")
+    }
+    for form in ("best", "symmetric", "optimised"):
+        assert errors[form, "blanket"] < errors[form, "clones"] / 1.5
+    for bound in ("blanket", "clones"):
+        assert errors["best", bound] <= min(errors["symmetric", bound], errors["optimised", bound])
