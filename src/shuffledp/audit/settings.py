@@ -51,6 +51,7 @@ OPTIONS: Mapping[str, Draw] = {
     "eps_local": _log_between(0.2, 8.0),
     "rate": _sometimes(_between(0.05, 1.0), 0.7),
     "estimator": _one_of(*("expected", "observed")),
+    "bits": _sometimes(lambda rng, task: int(rng.integers(1, 4))),
     "cells": _sometimes(lambda rng, task: int(rng.integers(2, 6))),
     "truncate": _one_of(True, False),
     "share": _between(0.05, 0.6),

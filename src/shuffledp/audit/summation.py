@@ -10,9 +10,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 from scipy.special import gammaln
+from scipy.stats import binom
 
 from shuffledp.accounting.summation.noise_atoms import atom_messages
-from shuffledp.audit.frequency import MANY, plain, polya_modulo
+from shuffledp.audit.frequency import MANY, plain, polya_modulo, response
 from shuffledp.audit.laws import (
     MOST_CELLS,
     Block,
@@ -27,10 +28,12 @@ from shuffledp.audit.laws import (
 from shuffledp.audit.views import Held, ModularView, ProductView, SumView, View
 from shuffledp.protocols.base import ProtocolBase
 from shuffledp.protocols.summation._correlated import CorrelatedNoiseSum
+from shuffledp.protocols.summation._levels import LevelReports
 from shuffledp.protocols.summation._sums import Numbers
 from shuffledp.protocols.summation.central_laplace import CentralLaplace
 from shuffledp.protocols.summation.fragmented_rappor import FragmentedRappor
 from shuffledp.protocols.summation.split_and_mix import SplitAndMix
+from shuffledp.protocols.summation.unary_bits import UnaryBits
 
 #: Cells of the law of all shares up to which the shares themselves are enumerated, not only their sum.
 _SHARES = 300_000
@@ -193,6 +196,55 @@ def fragmented_rappor(protocol: FragmentedRappor, eps: float) -> View:
     )
 
 
+# -- levels --------------------------------------------------------------------------------------------------------
+
+
+def _levels(number: int, most: int, steps: int) -> list[tuple[int, float]]:
+    """Levels to which a number is rounded, with their probabilities."""
+    below, part = divmod(number * steps, most)
+    return [(below, 1 - part / most), *([(below + 1, part / most)] if part else [])]
+
+
+def level_reports(protocol: LevelReports, eps: float) -> View:
+    """One of g + 1 levels from every user, after generalized randomized response."""
+    steps, most = protocol.levels, protocol.numbers.max_value
+
+    def own(number: int) -> Own:
+        law: dict[tuple[int, ...], float] = {}
+        for level, chance in _levels(number, most, steps):
+            for place, mass in response(level, steps + 1, protocol.eps_local, steps).items():
+                law[place] = law.get(place, 0.0) + chance * mass
+        return law
+
+    return SumView(
+        inputs=tuple(range(most + 1)),
+        eps=eps,
+        most={2: 22, 3: 9}.get(max(steps, most) + 1, 6),
+        own=tuple(own(number) for number in range(most + 1)),
+        kinds=plain,
+    )
+
+
+def unary_bits(protocol: UnaryBits, eps: float) -> View:
+    """The number of ones among the bits of all users."""
+    bits, half, most = protocol.bits, protocol.uniform_rate / 2, protocol.numbers.max_value
+
+    def own(number: int) -> Own:
+        law = np.zeros(bits + 1)
+        for level, chance in _levels(number, most, bits):
+            ones = binom.pmf(np.arange(level + 1), level, 1 - half)
+            law += chance * np.convolve(ones, binom.pmf(np.arange(bits - level + 1), bits - level, half))
+        return {(c,): float(mass) for c, mass in enumerate(law)}
+
+    return SumView(
+        inputs=tuple(range(most + 1)),
+        eps=eps,
+        most=12,
+        own=tuple(own(number) for number in range(most + 1)),
+        kinds=lambda payload: 1 - plain(payload),
+    )
+
+
 # -- shares --------------------------------------------------------------------------------------------------------
 
 
@@ -261,5 +313,7 @@ VIEWS: tuple[tuple[type[ProtocolBase], Callable[..., View]], ...] = (
     (CentralLaplace, central_laplace),
     (CorrelatedNoiseSum, correlated_sum),
     (FragmentedRappor, fragmented_rappor),
+    (LevelReports, level_reports),
     (SplitAndMix, split_and_mix),
+    (UnaryBits, unary_bits),
 )

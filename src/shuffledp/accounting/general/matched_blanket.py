@@ -225,7 +225,7 @@ def _excess(
 ) -> NDArray[np.float64]:
     """Return the formula of the module for every M, (R,), with a and b in first..last."""
     eps = min(eps, _MOST_EPS)
-    pmf = _pmf_rows(numbers, first, last, rate)
+    pmf = pmf_rows(numbers, first, last, rate)
     # Sums from the far end: all terms are positive, nothing cancels.
     tail = np.cumsum(pmf[:, ::-1], axis=1)[:, ::-1]  # Pr[a >= j]
     above = np.zeros_like(tail)  # E[(a - j)^+]
@@ -243,7 +243,7 @@ def _excess(
     return np.asarray(certain / (rate * numbers) * value, np.float64)
 
 
-def _pmf_rows(numbers: NDArray[np.int64], first: int, last: int, rate: float) -> NDArray[np.float64]:
+def pmf_rows(numbers: NDArray[np.int64], first: int, last: int, rate: float) -> NDArray[np.float64]:
     """Return Pr[Bin(M, rate) = x] for every M and x = first..last, (R, w)."""
     x = np.arange(first, last, dtype=np.float64)
     with np.errstate(divide="ignore"):
