@@ -91,6 +91,12 @@ OWN_OPTIONS: Mapping[tuple[TaskKind, str, str], Draw] = {
 _MANY = ("truncation", "public_coin")
 
 
+#: Protocols of sums whose inputs only move the counts, so that what the others hold does not matter.
+_SHIFTS = (
+    *("central_laplace", "central_gaussian", "skellam"),
+    *("correlated_sum", "real_sum", "sparse_sum", "balls_into_bins"),
+)
+
 #: Other users up to which laws are drawn that have some probability for many different numbers.
 _MOST_WIDE = 60
 
@@ -159,7 +165,9 @@ def _task(protocol: type[ProtocolBase], rng: np.random.Generator) -> Task:
         bits = protocol.name.startswith("multi_") and rng.random() > _ODD
         return Frequency(2 if bits else int(rng.integers(2, 5)))
     if kind == "summation":
-        several = protocol.name == "sparse_sum" or (protocol.name == "central_laplace" and rng.random() < 0.5)
+        several = protocol.name == "sparse_sum" or (
+            protocol.name in ("central_laplace", "central_gaussian") and rng.random() < 0.5
+        )
         return Summation(
             int(rng.integers(1, 4)),
             signed=bool(rng.random() < _ODD),
@@ -179,7 +187,7 @@ def _most_others(protocol: type[ProtocolBase], task: Task) -> int:
     """Other users up to which settings are drawn: as many as are enumerated in about a second."""
     if protocol.name in _MANY:
         return 300_000
-    if protocol.name in ("central_laplace", "correlated_sum", "real_sum", "sparse_sum", "balls_into_bins"):
+    if protocol.name in _SHIFTS:
         return 40
     if isinstance(task, Frequency) and protocol.name not in ("private_coin", "solh"):
         return {2: 20, 3: 8}.get(task.domain_size, 5)

@@ -13,13 +13,19 @@ from scipy.special import gammaln
 from scipy.stats import binom
 
 from shuffledp.accounting.summation.noise_atoms import atom_messages
-from shuffledp.audit.frequency import MANY, plain, polya_modulo, response
+from shuffledp.audit.frequency import (
+    MANY,
+    gaussian_counts,
+    laplace_counts,
+    plain,
+    polya_modulo,
+    response,
+    skellam_counts,
+)
 from shuffledp.audit.laws import (
-    MOST_CELLS,
     Block,
     Own,
     PairNoise,
-    TooLarge,
     added,
     negative_binomials,
     pair_part,
@@ -28,10 +34,13 @@ from shuffledp.audit.laws import (
 from shuffledp.audit.views import Held, ModularView, ProductView, SumView, View
 from shuffledp.protocols.base import ProtocolBase
 from shuffledp.protocols.summation._correlated import CorrelatedNoiseSum
+from shuffledp.protocols.summation._curator import CuratorNoise
 from shuffledp.protocols.summation._levels import LevelReports
 from shuffledp.protocols.summation._sums import Numbers
+from shuffledp.protocols.summation.central_gaussian import CentralGaussian
 from shuffledp.protocols.summation.central_laplace import CentralLaplace
 from shuffledp.protocols.summation.fragmented_rappor import FragmentedRappor
+from shuffledp.protocols.summation.skellam import Skellam
 from shuffledp.protocols.summation.split_and_mix import SplitAndMix
 from shuffledp.protocols.summation.unary_bits import UnaryBits
 
@@ -63,16 +72,18 @@ def _rows(numbers: Numbers, payload: NDArray[Any]) -> tuple[NDArray[np.int64], N
 # -- one noise from a curator --------------------------------------------------------------------------------------
 
 
-def central_laplace(protocol: CentralLaplace, eps: float) -> View:
+def curator_noise(protocol: CuratorNoise, eps: float) -> View:
     """The noisy sums, as the curator is trusted."""
     numbers = protocol.numbers
     held = _held(numbers)
-    ratio = math.exp(-protocol.eps / (numbers.max_value * min(numbers.coordinates, 2)))
-    reach = math.ceil(-38 / math.log(ratio))
-    if (2 * reach + 1) > MOST_CELLS:
-        raise TooLarge(f"noise up to {reach}")
-    y = np.arange(-reach, reach + 1)
-    noise = Block((1 - ratio) / (1 + ratio) * ratio ** np.abs(y).astype(float), (-reach,))
+    if isinstance(protocol, CentralLaplace):
+        several = 2 if protocol.relation == "replace_one" else 1
+        ratio = math.exp(-protocol.eps / (numbers.max_value * min(numbers.coordinates, several)))
+        noise = laplace_counts(ratio)
+    elif isinstance(protocol, CentralGaussian):
+        noise = gaussian_counts(protocol.sigma)
+    else:
+        raise TypeError(f"unknown noise of {protocol.name}")
 
     def counts(payload: NDArray[Any]) -> list[tuple[int, ...]]:
         where, number = _rows(numbers, payload)
@@ -87,6 +98,21 @@ def central_laplace(protocol: CentralLaplace, eps: float) -> View:
         counts=counts,
         kinds=lambda payload: np.sign(_rows(numbers, payload)[1]) + 1,
         pairs=_pairs(held),
+        shifts=True,
+    )
+
+
+def skellam(protocol: Skellam, eps: float) -> View:
+    """The noisy sum, as nothing else is revealed."""
+    most = protocol.numbers.max_value
+    return ProductView(
+        inputs=tuple(range(most + 1)),
+        eps=eps,
+        most=MANY,
+        noise=lambda n: (skellam_counts(protocol.variance * n / protocol.n_users),),
+        own=tuple(({(m,): 1.0},) for m in range(most + 1)),
+        counts=lambda payload: [(int(payload.sum()),)],
+        kinds=lambda payload: np.sign(plain(payload)) + 1,
         shifts=True,
     )
 
@@ -310,10 +336,11 @@ def split_and_mix(protocol: SplitAndMix, eps: float) -> View:
 
 
 VIEWS: tuple[tuple[type[ProtocolBase], Callable[..., View]], ...] = (
-    (CentralLaplace, central_laplace),
+    (CuratorNoise, curator_noise),
     (CorrelatedNoiseSum, correlated_sum),
     (FragmentedRappor, fragmented_rappor),
     (LevelReports, level_reports),
+    (Skellam, skellam),
     (SplitAndMix, split_and_mix),
     (UnaryBits, unary_bits),
 )

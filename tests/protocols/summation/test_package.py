@@ -46,11 +46,13 @@ def rmse(protocol, task):
 def test_all_protocols_are_there():
     assert available("summation") == (
         "bit_sum",
+        "central_gaussian",
         "central_laplace",
         "correlated_sum",
         "fragmented_rappor",
         "real_sum",
         "single_message_sum",
+        "skellam",
         "sparse_sum",
         "split_and_mix",
         "unary_bits",
@@ -688,3 +690,37 @@ def test_levels_and_bits_refuse_what_they_cannot_do():
         calibrated("unary_bits", 100, 3, bits=0)
     with pytest.raises(Infeasible, match="negative"):
         calibrated("unary_bits", 100, Summation(3, signed=True))
+
+
+# -- reference lines --------------------------------------------------------------------------------------------------
+
+
+def test_lines_of_a_curator_and_of_a_secure_sum_for_bits_and_for_real_numbers():
+    for name, bit, real in (
+        ("central_laplace", 1.841, 2.0),
+        ("central_gaussian", 26.09, 26.01),
+        ("skellam", 20.77, 26.01),
+    ):
+        for task, variance in ((Summation(1), bit), (REALS, real)):
+            assert rmse(calibrated(name, 10**5, task, 1.0, 1e-8), task) ** 2 == pytest.approx(
+                variance, rel=3e-4
+            )
+    assert calibrated("skellam", 10**5, REALS, 1.0, 1e-8).cost().bits_per_user == 25
+
+
+@pytest.mark.parametrize("name", ["central_laplace", "central_gaussian", "skellam"])
+def test_a_user_more_or_less_moves_one_sum(name):
+    found = get("summation", name)
+    several = Summation(2, coordinates=1 if name == "skellam" else 3)
+    replaced, added = (
+        found.calibrate(Budget(1.0, 1e-3, relation), Fixed(99), several)
+        for relation in ("replace_one", "add_remove")
+    )
+    held = SameNumbers(several, (30, 30, 40) if name == "skellam" else (10, 10, 10, 20, 10, 10, 10, 10, 10))(
+        1
+    )
+    more, less = (float(np.ravel(p.expected_variance(held))[0]) for p in (replaced, added))
+    assert more == less if name == "skellam" else more > 1.5 * less
+    profile = added.privacy_profile()
+    assert profile.neighbours == "add_remove"
+    assert float(profile.delta(1.0)) <= 1e-3 * (1 + 1e-9)
