@@ -71,6 +71,7 @@ LABELS = {
     ("vectors", "central_gaussian"): {"exact": "exact"},
     ("vectors", "local"): {"printed": "exact", "exact": "exact"},
     ("vectors", "non_adaptive"): CLONES,
+    ("vectors", "privunit"): {"exact": "upper"},
     ("vectors", "random_checkin"): CHECKIN,
 }
 #: Says it by a label of its own rather than by a table.

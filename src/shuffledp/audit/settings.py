@@ -52,6 +52,7 @@ OPTIONS: Mapping[str, Draw] = {
     "rate": _sometimes(_between(0.05, 1.0), 0.7),
     "estimator": _one_of(*("expected", "observed")),
     "bits": _sometimes(lambda rng, task: int(rng.integers(1, 4))),
+    "cap_mass": _sometimes(_between(0.05, 0.5), 0.7),
     "cells": _sometimes(lambda rng, task: int(rng.integers(2, 6))),
     "truncate": _one_of(True, False),
     "share": _between(0.05, 0.6),

@@ -22,6 +22,7 @@ from shuffledp.audit.views import Held, SlotsView, SumView, View
 from shuffledp.protocols.base import ProtocolBase
 from shuffledp.protocols.vectors._laplace import LaplaceNoise
 from shuffledp.protocols.vectors.central_gaussian import CentralGaussian
+from shuffledp.protocols.vectors.privunit import PrivUnit
 from shuffledp.protocols.vectors.random_checkin import RandomCheckin
 from shuffledp.tasks import Vectors
 
@@ -99,6 +100,28 @@ def random_checkin(protocol: RandomCheckin, eps: float) -> View:
     )
 
 
+# -- caps of the sphere --------------------------------------------------------------------------------------------
+
+
+def privunit(protocol: PrivUnit, eps: float) -> View:
+    """Reports by the two caps of the first unit vector and its opposite, on which all densities are constant."""
+    c, p = protocol.cap_mass, protocol.in_cap
+    inputs = _inputs(protocol.task)
+    edges = protocol.height * np.array([-1.0, 1.0])
+    other = (1 - p) * c / (1 - c)  # in the cap of the opposite direction
+
+    def own(below: float, above: float) -> Own:
+        return {unit(0, 2): below, unit(1, 2): 1 - below - above, unit(2, 2): above}
+
+    return SumView(
+        inputs=inputs,
+        eps=eps,
+        most=_SOME,
+        own=(own(p, other), own(c, c), own(other, p)),
+        kinds=lambda payload: _range(payload, edges),
+    )
+
+
 # -- one noise from a curator --------------------------------------------------------------------------------------
 
 
@@ -152,5 +175,6 @@ def central_gaussian(protocol: CentralGaussian, eps: float) -> View:
 VIEWS: tuple[tuple[type[ProtocolBase], Callable[..., View]], ...] = (
     (LaplaceNoise, laplace),
     (RandomCheckin, random_checkin),
+    (PrivUnit, privunit),
     (CentralGaussian, central_gaussian),
 )
