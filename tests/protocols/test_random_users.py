@@ -20,11 +20,16 @@ from shuffledp.populations import (
 from shuffledp.protocols import get
 from shuffledp.protocols._random_users import ANNOUNCED, MIXED, MIXED_BOUND, PlannedUsers, RandomUsers
 from shuffledp.protocols.registry import available
-from shuffledp.tasks import TASK_KINDS, Budget, Frequency, Participants, Public, Sets, Summation
+from shuffledp.tasks import TASK_KINDS, Budget, Frequency, Participants, Public, Sets, Summation, Vectors
 
 TASKS = {"frequency": Frequency(5), "summation": Summation(2), "sets": Sets(6, 2)}
 OWN_TASKS = {"real_sum": Summation(2, real=True), "sparse_sum": Summation(2, coordinates=2)}
-OWN_OPTIONS = {"real_sum": {"levels": 2}, "public_coin": {"beyond_proof": True}}
+OWN_TASKS["privunit"] = Vectors(2, 1.0)
+OWN_OPTIONS = {
+    "real_sum": {"levels": 2},
+    "public_coin": {"beyond_proof": True},
+    "privunit": {"cap_mass": 0.1},
+}
 PROTOCOLS = [
     (kind, name)
     for kind in TASK_KINDS
@@ -47,7 +52,7 @@ def calibrated(kind, name, population, *, accounting=None, budget=BUDGET, task=N
 
 
 def test_every_protocol_that_was_written_for_a_fixed_number_is_one_of_them():
-    assert len(PROTOCOLS) == 24
+    assert len(PROTOCOLS) == 33
 
 
 @pytest.mark.parametrize(("kind", "name"), PROTOCOLS)

@@ -27,6 +27,7 @@ from shuffledp.audit.laws import (
 )
 from shuffledp.audit.views import ModularView, ProductView, SlotsView, SumView, View
 from shuffledp.protocols.base import ProtocolBase
+from shuffledp.protocols.frequency._curator_noise import CuratorNoise
 from shuffledp.protocols.frequency._dummy_points import FixedDummies, FlexibleDummies
 from shuffledp.protocols.frequency._geometric_shuffle import GeometricShuffle
 from shuffledp.protocols.frequency._hashing import hash_values
@@ -35,6 +36,8 @@ from shuffledp.protocols.frequency._randomized_response import RandomizedRespons
 from shuffledp.protocols.frequency._secret_shares import GaussianShares, PolyaShares, SecretShares
 from shuffledp.protocols.frequency._unary_bits import UnaryBits, WholeRows
 from shuffledp.protocols.frequency.balls_into_bins import BallsIntoBins
+from shuffledp.protocols.frequency.central_gaussian import CentralGaussian
+from shuffledp.protocols.frequency.central_laplace import CentralLaplace
 from shuffledp.protocols.frequency.correlated_noise import CorrelatedNoise
 from shuffledp.protocols.frequency.designated_coins import DesignatedCoins
 from shuffledp.protocols.frequency.hashed_balls_into_bins import HashedBallsIntoBins
@@ -43,6 +46,7 @@ from shuffledp.protocols.frequency.public_coin import PublicCoin
 from shuffledp.protocols.frequency.random_checkin import RandomCheckin
 from shuffledp.protocols.frequency.sbin import SBin
 from shuffledp.protocols.frequency.silent_users import SilentUsers
+from shuffledp.protocols.frequency.skellam import Skellam
 from shuffledp.protocols.frequency.solh import Solh
 from shuffledp.protocols.frequency.truncation import Truncation
 
@@ -500,6 +504,77 @@ def secret_shares(protocol: SecretShares, eps: float) -> View:
     )
 
 
+# -- noise of a curator or of a secure sum ---------------------------------------------------------------------------
+
+
+def laplace_counts(ratio: float) -> Block:
+    """Law of discrete Laplace noise, probabilities proportional to ``ratio^|y|``."""
+    reach = math.ceil(-38 / math.log(ratio))
+    if 2 * reach + 1 > MOST_CELLS:
+        raise TooLarge(f"noise up to {reach}")
+    y = np.abs(np.arange(-reach, reach + 1)).astype(float)
+    return Block((1 - ratio) / (1 + ratio) * ratio**y, (-reach,))
+
+
+def gaussian_counts(sigma: float) -> Block:
+    """Law of discrete Gaussian noise."""
+    reach = math.ceil(9 * sigma)
+    if 2 * reach + 1 > MOST_CELLS:
+        raise TooLarge(f"noise up to {reach}")
+    weights = np.exp(-np.square(np.arange(-reach, reach + 1) / sigma) / 2)
+    # Normalized by what lies outside too, which is far below rounding.
+    return Block(weights / weights.sum(), (-reach,))
+
+
+def skellam_counts(variance: float) -> Block:
+    """Law of the difference of two Poisson counts."""
+    one = poisson_counts(variance / 2)
+    least, most = one.start[0], one.start[0] + one.mass.size - 1
+    return Block(np.convolve(one.mass, one.mass[::-1]), (least - most,))
+
+
+def curator_noise(protocol: CuratorNoise, eps: float) -> View:
+    """Noisy counts, as the curator is trusted; all values are alike."""
+    k = protocol.domain_size
+    if isinstance(protocol, CentralLaplace):
+        noise = laplace_counts(math.exp(-protocol.eps / (2 if protocol.relation == "replace_one" else 1)))
+    elif isinstance(protocol, CentralGaussian):
+        noise = gaussian_counts(protocol.sigma)
+    else:
+        raise TypeError(f"unknown noise of {protocol.name}")
+
+    def counts(payload: NDArray[Any]) -> list[tuple[int, ...]]:
+        return [(int(payload[payload[:, 0] == j, 1].sum()),) for j in range(k)]
+
+    return ProductView(
+        inputs=tuple(range(k)),
+        eps=eps,
+        most=MANY,
+        noise=lambda n: (noise,) * k,
+        own=tuple(tuple({(int(v == j),): 1.0} for j in range(k)) for v in range(k)),
+        counts=counts,
+        kinds=lambda payload: np.sign(payload[:, 1]) + 1,
+        pairs=((0, 1),),
+        shifts=True,
+    )
+
+
+def skellam(protocol: Skellam, eps: float) -> View:
+    """Noisy counts, as only sums are revealed; all values are alike."""
+    k = protocol.domain_size
+    return ProductView(
+        inputs=tuple(range(k)),
+        eps=eps,
+        most=MANY,
+        noise=lambda n: (skellam_counts(protocol.variance * n / protocol.n_users),) * k,
+        own=tuple(tuple({(int(v == j),): 1.0} for j in range(k)) for v in range(k)),
+        counts=lambda payload: [(int(c),) for c in payload.sum(axis=0)],
+        kinds=lambda payload: np.minimum(np.abs(payload).sum(axis=1), 2),
+        pairs=((0, 1),),
+        shifts=True,
+    )
+
+
 VIEWS: tuple[tuple[type[ProtocolBase], Callable[..., View]], ...] = (
     (RandomizedResponse, randomized_response),
     (RandomCheckin, random_checkin),
@@ -514,4 +589,6 @@ VIEWS: tuple[tuple[type[ProtocolBase], Callable[..., View]], ...] = (
     (PrivateCoin, private_coin),
     (PublicCoin, public_coin),
     (SecretShares, secret_shares),
+    (CuratorNoise, curator_noise),
+    (Skellam, skellam),
 )

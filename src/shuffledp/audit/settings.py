@@ -51,6 +51,8 @@ OPTIONS: Mapping[str, Draw] = {
     "eps_local": _log_between(0.2, 8.0),
     "rate": _sometimes(_between(0.05, 1.0), 0.7),
     "estimator": _one_of(*("expected", "observed")),
+    "bits": _sometimes(lambda rng, task: int(rng.integers(1, 4))),
+    "cap_mass": _sometimes(_between(0.05, 0.5), 0.7),
     "cells": _sometimes(lambda rng, task: int(rng.integers(2, 6))),
     "truncate": _one_of(True, False),
     "share": _between(0.05, 0.6),
@@ -105,6 +107,11 @@ _MANY = ("truncation", "public_coin")
 
 #: Protocols whose messages count for two values at once, so that fewer users are enumerated.
 _PAIRED = ("fake_users", "hashed_balls_into_bins", "private_coin", "solh", "unary_rows")
+#: Protocols of sums whose inputs only move the counts, so that what the others hold does not matter.
+_SHIFTS = (
+    *("central_laplace", "central_gaussian", "skellam"),
+    *("correlated_sum", "real_sum", "sparse_sum", "balls_into_bins"),
+)
 
 #: Other users up to which laws are drawn that have some probability for many different numbers.
 _MOST_WIDE = 60
@@ -174,7 +181,9 @@ def _task(protocol: type[ProtocolBase], rng: np.random.Generator) -> Task:
         bits = protocol.name.startswith("multi_") and rng.random() > _ODD
         return Frequency(2 if bits else int(rng.integers(2, 5)))
     if kind == "summation":
-        several = protocol.name == "sparse_sum" or (protocol.name == "central_laplace" and rng.random() < 0.5)
+        several = protocol.name == "sparse_sum" or (
+            protocol.name in ("central_laplace", "central_gaussian") and rng.random() < 0.5
+        )
         return Summation(
             int(rng.integers(1, 4)),
             signed=bool(rng.random() < _ODD),
@@ -194,7 +203,7 @@ def _most_others(protocol: type[ProtocolBase], task: Task) -> int:
     """Other users up to which settings are drawn: as many as are enumerated in about a second."""
     if protocol.name in _MANY:
         return 300_000
-    if protocol.name in ("central_laplace", "correlated_sum", "real_sum", "sparse_sum", "balls_into_bins"):
+    if protocol.name in _SHIFTS:
         return 40
     if isinstance(task, Frequency) and protocol.name not in _PAIRED:
         return {2: 20, 3: 8}.get(task.domain_size, 5)

@@ -10,15 +10,22 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 from scipy.special import gammaln
+from scipy.stats import binom
 
 from shuffledp.accounting.summation.noise_atoms import atom_messages
-from shuffledp.audit.frequency import MANY, plain, polya_modulo
+from shuffledp.audit.frequency import (
+    MANY,
+    gaussian_counts,
+    laplace_counts,
+    plain,
+    polya_modulo,
+    response,
+    skellam_counts,
+)
 from shuffledp.audit.laws import (
-    MOST_CELLS,
     Block,
     Own,
     PairNoise,
-    TooLarge,
     added,
     negative_binomials,
     pair_part,
@@ -27,10 +34,15 @@ from shuffledp.audit.laws import (
 from shuffledp.audit.views import Held, ModularView, ProductView, SumView, View
 from shuffledp.protocols.base import ProtocolBase
 from shuffledp.protocols.summation._correlated import CorrelatedNoiseSum
+from shuffledp.protocols.summation._curator import CuratorNoise
+from shuffledp.protocols.summation._levels import LevelReports
 from shuffledp.protocols.summation._sums import Numbers
+from shuffledp.protocols.summation.central_gaussian import CentralGaussian
 from shuffledp.protocols.summation.central_laplace import CentralLaplace
 from shuffledp.protocols.summation.fragmented_rappor import FragmentedRappor
+from shuffledp.protocols.summation.skellam import Skellam
 from shuffledp.protocols.summation.split_and_mix import SplitAndMix
+from shuffledp.protocols.summation.unary_bits import UnaryBits
 
 #: Cells of the law of all shares up to which the shares themselves are enumerated, not only their sum.
 _SHARES = 300_000
@@ -60,16 +72,18 @@ def _rows(numbers: Numbers, payload: NDArray[Any]) -> tuple[NDArray[np.int64], N
 # -- one noise from a curator --------------------------------------------------------------------------------------
 
 
-def central_laplace(protocol: CentralLaplace, eps: float) -> View:
+def curator_noise(protocol: CuratorNoise, eps: float) -> View:
     """The noisy sums, as the curator is trusted."""
     numbers = protocol.numbers
     held = _held(numbers)
-    ratio = math.exp(-protocol.eps / (numbers.max_value * min(numbers.coordinates, 2)))
-    reach = math.ceil(-38 / math.log(ratio))
-    if (2 * reach + 1) > MOST_CELLS:
-        raise TooLarge(f"noise up to {reach}")
-    y = np.arange(-reach, reach + 1)
-    noise = Block((1 - ratio) / (1 + ratio) * ratio ** np.abs(y).astype(float), (-reach,))
+    if isinstance(protocol, CentralLaplace):
+        several = 2 if protocol.relation == "replace_one" else 1
+        ratio = math.exp(-protocol.eps / (numbers.max_value * min(numbers.coordinates, several)))
+        noise = laplace_counts(ratio)
+    elif isinstance(protocol, CentralGaussian):
+        noise = gaussian_counts(protocol.sigma)
+    else:
+        raise TypeError(f"unknown noise of {protocol.name}")
 
     def counts(payload: NDArray[Any]) -> list[tuple[int, ...]]:
         where, number = _rows(numbers, payload)
@@ -84,6 +98,21 @@ def central_laplace(protocol: CentralLaplace, eps: float) -> View:
         counts=counts,
         kinds=lambda payload: np.sign(_rows(numbers, payload)[1]) + 1,
         pairs=_pairs(held),
+        shifts=True,
+    )
+
+
+def skellam(protocol: Skellam, eps: float) -> View:
+    """The noisy sum, as nothing else is revealed."""
+    most = protocol.numbers.max_value
+    return ProductView(
+        inputs=tuple(range(most + 1)),
+        eps=eps,
+        most=MANY,
+        noise=lambda n: (skellam_counts(protocol.variance * n / protocol.n_users),),
+        own=tuple(({(m,): 1.0},) for m in range(most + 1)),
+        counts=lambda payload: [(int(payload.sum()),)],
+        kinds=lambda payload: np.sign(plain(payload)) + 1,
         shifts=True,
     )
 
@@ -193,6 +222,55 @@ def fragmented_rappor(protocol: FragmentedRappor, eps: float) -> View:
     )
 
 
+# -- levels --------------------------------------------------------------------------------------------------------
+
+
+def _levels(number: int, most: int, steps: int) -> list[tuple[int, float]]:
+    """Levels to which a number is rounded, with their probabilities."""
+    below, part = divmod(number * steps, most)
+    return [(below, 1 - part / most), *([(below + 1, part / most)] if part else [])]
+
+
+def level_reports(protocol: LevelReports, eps: float) -> View:
+    """One of g + 1 levels from every user, after generalized randomized response."""
+    steps, most = protocol.levels, protocol.numbers.max_value
+
+    def own(number: int) -> Own:
+        law: dict[tuple[int, ...], float] = {}
+        for level, chance in _levels(number, most, steps):
+            for place, mass in response(level, steps + 1, protocol.eps_local, steps).items():
+                law[place] = law.get(place, 0.0) + chance * mass
+        return law
+
+    return SumView(
+        inputs=tuple(range(most + 1)),
+        eps=eps,
+        most={2: 22, 3: 9}.get(max(steps, most) + 1, 6),
+        own=tuple(own(number) for number in range(most + 1)),
+        kinds=plain,
+    )
+
+
+def unary_bits(protocol: UnaryBits, eps: float) -> View:
+    """The number of ones among the bits of all users."""
+    bits, half, most = protocol.bits, protocol.uniform_rate / 2, protocol.numbers.max_value
+
+    def own(number: int) -> Own:
+        law = np.zeros(bits + 1)
+        for level, chance in _levels(number, most, bits):
+            ones = binom.pmf(np.arange(level + 1), level, 1 - half)
+            law += chance * np.convolve(ones, binom.pmf(np.arange(bits - level + 1), bits - level, half))
+        return {(c,): float(mass) for c, mass in enumerate(law)}
+
+    return SumView(
+        inputs=tuple(range(most + 1)),
+        eps=eps,
+        most=12,
+        own=tuple(own(number) for number in range(most + 1)),
+        kinds=lambda payload: 1 - plain(payload),
+    )
+
+
 # -- shares --------------------------------------------------------------------------------------------------------
 
 
@@ -258,8 +336,11 @@ def split_and_mix(protocol: SplitAndMix, eps: float) -> View:
 
 
 VIEWS: tuple[tuple[type[ProtocolBase], Callable[..., View]], ...] = (
-    (CentralLaplace, central_laplace),
+    (CuratorNoise, curator_noise),
     (CorrelatedNoiseSum, correlated_sum),
     (FragmentedRappor, fragmented_rappor),
+    (LevelReports, level_reports),
+    (Skellam, skellam),
     (SplitAndMix, split_and_mix),
+    (UnaryBits, unary_bits),
 )

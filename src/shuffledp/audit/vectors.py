@@ -8,17 +8,21 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from itertools import pairwise
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.special import ndtr
 
-from shuffledp.audit.frequency import unit
-from shuffledp.audit.laws import Block, Own, plus, point
-from shuffledp.audit.views import SlotsView, SumView, View
+from shuffledp.audit.frequency import MANY, unit
+from shuffledp.audit.laws import Block, Own, Place, plus, point
+from shuffledp.audit.views import Held, SlotsView, SumView, View
 from shuffledp.protocols.base import ProtocolBase
 from shuffledp.protocols.vectors._laplace import LaplaceNoise
+from shuffledp.protocols.vectors.central_gaussian import CentralGaussian
+from shuffledp.protocols.vectors.privunit import PrivUnit
 from shuffledp.protocols.vectors.random_checkin import RandomCheckin
 from shuffledp.tasks import Vectors
 
@@ -96,7 +100,81 @@ def random_checkin(protocol: RandomCheckin, eps: float) -> View:
     )
 
 
+# -- caps of the sphere --------------------------------------------------------------------------------------------
+
+
+def privunit(protocol: PrivUnit, eps: float) -> View:
+    """Reports by the two caps of the first unit vector and its opposite, on which all densities are constant."""
+    c, p = protocol.cap_mass, protocol.in_cap
+    inputs = _inputs(protocol.task)
+    edges = protocol.height * np.array([-1.0, 1.0])
+    other = (1 - p) * c / (1 - c)  # in the cap of the opposite direction
+
+    def own(below: float, above: float) -> Own:
+        return {unit(0, 2): below, unit(1, 2): 1 - below - above, unit(2, 2): above}
+
+    return SumView(
+        inputs=inputs,
+        eps=eps,
+        most=_SOME,
+        own=(own(p, other), own(c, c), own(other, p)),
+        kinds=lambda payload: _range(payload, edges),
+    )
+
+
+# -- one noise from a curator --------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, eq=False)
+class NoisySumView(View):
+    """The first coordinate of the sum of all vectors and Gaussian noise, in cells of equal width.
+
+    Parameters
+    ----------
+    sigma : float
+        Of the noise.
+    """
+
+    sigma: float = 1.0
+
+    @property
+    def edges(self) -> NDArray[np.float64]:
+        """Between the cells; the outer two have no end."""
+        return self.sigma * np.linspace(-12, 12, 4001)
+
+    def blocks(self, held: Held) -> tuple[Block, ...]:
+        """Law of the cell."""
+        mean = sum(self.inputs[h][0] for h in held)
+        z = (self.edges - mean) / self.sigma
+        # Differences of the smaller tails.
+        mass = np.where(z[1:] < 0, np.diff(ndtr(z)), -np.diff(ndtr(-z)))
+        return (Block(np.concatenate(([ndtr(z[0])], mass, [ndtr(-z[-1])])), (0,)),)
+
+    def tally(self, payload: NDArray[Any]) -> list[Place]:
+        """The cell of the sum."""
+        return [(int(np.searchsorted(self.edges, payload[:, 0].sum())),)]
+
+    def letters(self, payload: NDArray[Any]) -> NDArray[np.int64]:
+        """Whether the first coordinate is above 0."""
+        return np.asarray(payload[:, 0] > 0, np.int64)
+
+
+def central_gaussian(protocol: CentralGaussian, eps: float) -> View:
+    """The noisy sum of multiples of the first unit vector."""
+    below, nothing, above = _inputs(protocol.task)
+    return NoisySumView(
+        inputs=(nothing, below, above),
+        eps=eps,
+        note="sums grouped into cells",
+        most=MANY,
+        shifts=True,
+        sigma=protocol.sigma,
+    )
+
+
 VIEWS: tuple[tuple[type[ProtocolBase], Callable[..., View]], ...] = (
     (LaplaceNoise, laplace),
     (RandomCheckin, random_checkin),
+    (PrivUnit, privunit),
+    (CentralGaussian, central_gaussian),
 )

@@ -1,4 +1,4 @@
-"""Samplers of integer noise: two-sided geometric, discrete Gaussian, negative binomial differences.
+"""Samplers of integer noise: two-sided geometric, discrete Gaussian, negative binomial and Poisson differences.
 
 All of them draw integers by rejection or as differences of integers; no continuous variable is rounded, which would
 change the variance by 1/12 and the privacy of the tails. They are exact up to the 53 bits of a uniform float64.
@@ -135,6 +135,26 @@ def polya_difference(shape: ArrayLike, scale: float, rng: np.random.Generator, s
     stop = -math.expm1(-1 / float(_positive("polya_difference: scale", scale, (), LARGEST_SCALE)))
     drawn = rng.negative_binomial(shapes, stop) - rng.negative_binomial(shapes, stop)
     return np.asarray(drawn, np.int64)
+
+
+def skellam(variance: ArrayLike, rng: np.random.Generator, size: Size = None) -> Ints:
+    """Draw differences of two independent Poisson variables with mean ``variance / 2`` each.
+
+    Parameters
+    ----------
+    variance : array_like
+        Positive, at most 1e9; one value per draw, or one for all.
+    rng : numpy.random.Generator
+    size : int or tuple of int, optional
+        Shape of the result; `variance` must broadcast to it. The shape of `variance` when left out.
+
+    Returns
+    -------
+    ndarray of int64
+        Sums are such differences again, and variances add up.
+    """
+    half = _positive("skellam: variance", variance, size, LARGEST_SCALE) / 2
+    return np.asarray(rng.poisson(half) - rng.poisson(half), np.int64)
 
 
 def _positive(name: str, value: ArrayLike, size: Size, most: float = math.inf) -> NDArray[np.float64]:

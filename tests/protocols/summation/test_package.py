@@ -20,6 +20,7 @@ from shuffledp.protocols import available, get
 from shuffledp.protocols.conformance import SameNumbers, check_protocol, default_cases
 from shuffledp.protocols.summation._sums import LaplaceProfile, Numbers
 from shuffledp.tasks import Budget, Participants, Public, Summation, Users
+from shuffledp.utility.level_sums import level_sum_variance, unary_bits_variance
 
 USERS = (10**4, 10**5, 10**6, 10**7)
 SIZES = (2, 3, 5, 10, 15)
@@ -44,12 +45,17 @@ def rmse(protocol, task):
 
 def test_all_protocols_are_there():
     assert available("summation") == (
+        "bit_sum",
+        "central_gaussian",
         "central_laplace",
         "correlated_sum",
         "fragmented_rappor",
         "real_sum",
+        "single_message_sum",
+        "skellam",
         "sparse_sum",
         "split_and_mix",
+        "unary_bits",
     )
 
 
@@ -613,3 +619,108 @@ def test_the_messages_of_the_design_at_10_have_the_law_of_the_fast_path():
     counts = np.stack([protocol.simulate_messages(users, who.public, rng) for _ in range(2000)])
     errors = protocol.estimate(counts, Public(np.full(2000, 40))) - who.truth[0]
     assert laplace_chisquare(errors, protocol.design.central_ratio) > 1e-5
+
+
+# -- randomized levels and bits, against the reference numbers of their specification --------------------------------
+
+MIDPOINTS = 2 * np.arange(200) + 1  # of 200 parts of [0, 1], as multiples of 1 / 400
+REALS = Summation(200, real=True)
+
+
+def of_the_sum(n, each):
+    return n * float(np.mean(each))
+
+
+@pytest.mark.parametrize(
+    ("n", "eps", "delta", "options", "rate", "error"),
+    [
+        (10**4, 1.0, 1e-6, {"levels": 8}, 0.035498, 97.44),
+        (10**4, 1.0, 1e-6, {"levels": 4, "accounting": "printed"}, None, 367.5),
+        (10**5, 0.2, 1e-6, {"levels": 6}, 0.046257, 1454.6),
+        (10**5, 0.2, 1e-6, {"accounting": "printed"}, None, 8891),
+        (10**6, 2.0, 1e-6, {}, None, 225.5),
+        (10**5, 1.0, 1e-8, {}, None, 250.3),
+        (10**5, 1.0, 1e-8, {"levels": 8, "accounting": "printed"}, None, 736.1),
+        (10**5, 1.0, 1e-8, {"levels": 1}, None, 16729),
+    ],
+)
+def test_errors_of_one_message_per_user(n, eps, delta, options, rate, error):
+    found = calibrated("single_message_sum", n, REALS, eps, delta, **{"accounting": "exact", **options})
+    each = level_sum_variance(MIDPOINTS, 400, found.levels, found.uniform_rate)
+    assert of_the_sum(n, each) == pytest.approx(error, rel=3e-4)
+    if rate is not None:
+        assert found.uniform_rate == pytest.approx(rate, rel=2e-5)
+
+
+def test_no_other_number_of_levels_has_less_error():
+    n, eps = 10**4, 1.0
+
+    def error(**options):
+        found = calibrated("single_message_sum", n, REALS, eps, accounting="exact", **options)
+        each = level_sum_variance(np.arange(201), 200, found.levels, found.uniform_rate)
+        return of_the_sum(n, each), found.levels
+
+    chosen, levels = error()
+    assert chosen <= 1.005 * min(error(levels=g)[0] for g in range(levels - 3, levels + 4))
+    assert calibrated("single_message_sum", n, 3, eps, accounting="exact").levels == 3  # nothing is rounded
+
+
+def test_errors_of_bit_sums():
+    for accounting, error in (("exact", 62.05), ("printed", 646.1)):
+        found = calibrated("bit_sum", 10**5, 1, 1.0, 1e-8, accounting=accounting)
+        assert rmse(found, 1) ** 2 == pytest.approx(error, rel=1e-4)
+        assert ("third parties" in found.guarantee_note) == (accounting == "printed")
+    assert found.guarantee == "unproven"
+
+
+@pytest.mark.parametrize(("bits", "error"), [(4, 1094), (64, 54.61)])
+def test_errors_of_unary_bits(bits, error):
+    found = calibrated("unary_bits", 10**5, REALS, 1.0, 1e-8, bits=bits)
+    each = unary_bits_variance(MIDPOINTS, 400, bits, found.uniform_rate)
+    # The specification has coarser blocks of coins.
+    assert error * (1 - 1e-3) < of_the_sum(10**5, each) < error * (1 + 5e-4)
+
+
+def test_levels_and_bits_refuse_what_they_cannot_do():
+    with pytest.raises(Infeasible, match="eps <= 1"):
+        calibrated("single_message_sum", 100, 3, 2.0, accounting="printed")
+    with pytest.raises(ValueError, match="levels must be"):
+        calibrated("single_message_sum", 100, 3, levels=0)
+    with pytest.raises(ValueError, match="bits must be"):
+        calibrated("unary_bits", 100, 3, bits=0)
+    with pytest.raises(Infeasible, match="negative"):
+        calibrated("unary_bits", 100, Summation(3, signed=True))
+
+
+# -- reference lines --------------------------------------------------------------------------------------------------
+
+
+def test_lines_of_a_curator_and_of_a_secure_sum_for_bits_and_for_real_numbers():
+    for name, bit, real in (
+        ("central_laplace", 1.841, 2.0),
+        ("central_gaussian", 26.09, 26.01),
+        ("skellam", 20.77, 26.01),
+    ):
+        for task, variance in ((Summation(1), bit), (REALS, real)):
+            assert rmse(calibrated(name, 10**5, task, 1.0, 1e-8), task) ** 2 == pytest.approx(
+                variance, rel=3e-4
+            )
+    assert calibrated("skellam", 10**5, REALS, 1.0, 1e-8).cost().bits_per_user == 25
+
+
+@pytest.mark.parametrize("name", ["central_laplace", "central_gaussian", "skellam"])
+def test_a_user_more_or_less_moves_one_sum(name):
+    found = get("summation", name)
+    several = Summation(2, coordinates=1 if name == "skellam" else 3)
+    replaced, added = (
+        found.calibrate(Budget(1.0, 1e-3, relation), Fixed(99), several)
+        for relation in ("replace_one", "add_remove")
+    )
+    held = SameNumbers(several, (30, 30, 40) if name == "skellam" else (10, 10, 10, 20, 10, 10, 10, 10, 10))(
+        1
+    )
+    more, less = (float(np.ravel(p.expected_variance(held))[0]) for p in (replaced, added))
+    assert more == less if name == "skellam" else more > 1.5 * less
+    profile = added.privacy_profile()
+    assert profile.neighbours == "add_remove"
+    assert float(profile.delta(1.0)) <= 1e-3 * (1 + 1e-9)

@@ -16,6 +16,7 @@ from shuffledp.protocols.vectors import VectorParticipants
 from shuffledp.protocols.vectors._laplace import LaplaceResponse, clipped
 from shuffledp.protocols.vectors._participants import spread_of, sums_of_some
 from shuffledp.tasks import Budget, Participants, Public, Users, Vectors, expected_metric
+from shuffledp.utility.unit_vectors import unit_vector_error
 
 GRADIENT = Vectors(7850, 5.0)
 SMALL = Vectors(3, 5.0)
@@ -91,7 +92,7 @@ def test_vectors_of_another_dimension_or_norm_are_refused():
     protocol = calibrated("amplified", 0.5, task=SMALL)
     with pytest.raises(ValueError, match=r"sums of shape \(2, 3\)"):
         protocol.sample_aggregate(numbers_of([5, 6], Vectors(2, 5.0)), np.random.default_rng(0))
-    for name in available("vectors"):
+    for name in (*SINGLE, "random_checkin"):
         with pytest.raises(Infeasible, match="l1 norm, not in the l2 norm"):
             calibrated(name, 0.5, task=Vectors(3, 5.0, "l2"))
 
@@ -100,8 +101,8 @@ def test_vectors_of_another_dimension_or_norm_are_refused():
 
 
 def test_the_same_five_methods_with_the_same_names_and_labels():
-    assert set(available("vectors")) == {*SINGLE, "random_checkin"}
-    for name in available("vectors"):
+    assert set(available("vectors")) == {*SINGLE, "random_checkin", "central_gaussian", "privunit"}
+    for name in (*SINGLE, "random_checkin"):
         vector, frequency = get("vectors", name), get("frequency", name)
         for attribute in ("label", "source", "trust", "accountings", "reduction", "guarantee", "streamable"):
             assert getattr(vector, attribute) == getattr(frequency, attribute), (name, attribute)
@@ -290,3 +291,85 @@ def test_populations_are_refused_as_for_frequencies():
     for population in (Fixed(10), Poisson(10)):
         with pytest.raises(Infeasible, match="coin"):
             make(Budget(1.0, 1e-3), population, SMALL)
+
+
+# -- caps of the sphere ----------------------------------------------------------------------------------------------
+
+
+def unit_reports(d=4, n=10**4, clip=2.0, **options):
+    task = Vectors(d, clip, "l2")
+    return get("vectors", "privunit").calibrate(Budget(1.0, 1e-6), Fixed(n - 1), task, **options)
+
+
+@pytest.mark.parametrize(("d", "cap_mass"), [(2, 0.3), (4, 0.1), (1000, 0.01)])
+def test_reports_are_uniform_in_caps_of_their_mass(d, cap_mass):
+    protocol = unit_reports(d, cap_mass=cap_mass)
+    draws = 20_000 if d < 10 else 1000
+    direction = np.random.default_rng(1).standard_normal(d)
+    direction /= np.linalg.norm(direction)
+    sent = protocol.encode(Users(np.tile(5 * direction, (draws, 1))), np.random.default_rng(2)).payload
+    assert_allclose(np.linalg.norm(sent, axis=1), 1.0, rtol=1e-9)
+    inner = sent @ direction
+    inside = inner >= protocol.height
+    p = protocol.in_cap
+    assert abs(inside.mean() - p) < 5 * math.sqrt(p * (1 - p) / draws)
+    assert abs(inner.mean() - protocol.mean) < 5 * inner.std() / math.sqrt(draws)
+    # Uniform vectors, by rejection from the whole sphere.
+    other = np.random.default_rng(3).standard_normal((20 * draws if d < 10 else 10_000, d))
+    other = other @ direction / np.linalg.norm(other, axis=1)
+    assert ks_2samp(inner[~inside], other[other < protocol.height]).pvalue > 1e-4
+    assert ks_2samp(inner[inside], other[other >= protocol.height]).pvalue > 1e-4
+
+
+def test_short_vectors_keep_their_mean_and_cost_what_is_stated():
+    protocol = unit_reports(3, cap_mass=0.2)
+    task = protocol.task
+    raw = np.array([[2.0, 0, 0], [0.5, 0.5, 0.0], [0.0, 0.0, 0.0], [9.0, 9.0, -9.0]])
+    held = conformance.SameVectors(task, tuple(map(tuple, raw.tolist())))
+    who = held(1)
+    exact = clipped(raw, task)
+    rng = np.random.default_rng(4)
+    estimates = np.array(
+        [
+            protocol.estimate(protocol.encode(Users(raw), rng).payload.sum(axis=0)[None], who.public)[0]
+            for _ in range(4000)
+        ]
+    )
+    spread = estimates.std(axis=0) / math.sqrt(len(estimates))
+    assert np.all(np.abs(estimates.mean(axis=0) - exact.mean(axis=0)) < 5 * spread)
+    stated = protocol.expected_variance(who)[0]
+    assert_allclose(estimates.var(axis=0), stated, rtol=0.12)
+    norms = np.sum(exact**2, axis=1)
+    assert stated.sum() == pytest.approx(np.sum(4 / protocol.mean**2 - norms) / 16, rel=1e-12)
+
+
+def test_unit_vectors_have_the_error_of_the_closed_form():
+    protocol = unit_reports(10, clip=1.0)
+    raw = np.random.default_rng(5).standard_normal((7, 10))
+    raw *= 3 / np.linalg.norm(raw, axis=1, keepdims=True)  # clipped to unit norm
+    who = conformance.SameVectors(protocol.task, tuple(map(tuple, raw.tolist())))(1)
+    want = unit_vector_error(7, 10, protocol.cap_mass, protocol.in_cap)
+    assert protocol.expected_variance(who).sum() == pytest.approx(want, rel=1e-12)
+    assert protocol.expected_mse(who)[0] == pytest.approx(want / 10, rel=1e-12)
+    unknown = replace(who, users=None)
+    assert protocol.expected_variance(unknown) is None
+
+
+def test_a_line_has_no_caps():
+    with pytest.raises(Infeasible, match="two dimensions"):
+        unit_reports(1)
+    with pytest.raises(ValueError, match="cap_mass"):
+        unit_reports(cap_mass=0.7)
+
+
+def test_the_central_line_of_vectors():
+    task = Vectors(10, 1.0, "l2")
+    replaced, added = (
+        get("vectors", "central_gaussian").calibrate(Budget(1.0, 1e-8, relation), Fixed(99_999), task)
+        for relation in ("replace_one", "add_remove")
+    )
+    who = Participants(Public(np.array([10**5])), np.zeros((1, 10)), np.zeros((1, 10)))
+    assert replaced.expected_variance(who).sum() == pytest.approx(1.04e-7, rel=0.005)
+    assert replaced.sigma == pytest.approx(2 * added.sigma, rel=1e-12)
+    assert added.privacy_profile().neighbours == "add_remove"
+    assert float(added.privacy_profile().delta(1.0)) == pytest.approx(1e-8, rel=1e-6)

@@ -45,13 +45,13 @@ _CELLS = 500_000
 _MOST_LOG = 200.0
 
 
-def blanket_rate(domain_size: int, eps_local: float) -> float:
+def blanket_rate(domain_size: float, eps_local: float) -> float:
     """Return lambda, the probability that GRR over `domain_size` values answers uniformly.
 
     Parameters
     ----------
-    domain_size : int
-        At least 2.
+    domain_size : float
+        At least 2; any real number, the inverse of the mass that an input favors.
     eps_local : float
         Nats, > 0; ``inf`` gives 0.
     """
@@ -59,7 +59,7 @@ def blanket_rate(domain_size: int, eps_local: float) -> float:
     return domain_size * decay / (1 + (domain_size - 1) * decay)
 
 
-def lone_delta(eps: float, domain_size: int, eps_local: float) -> float:
+def lone_delta(eps: float, domain_size: float, eps_local: float) -> float:
     """Return delta of one GRR report alone, ``(E - e^eps) / (E + k - 1)``, or 0 for ``eps >= eps_local``.
 
     No number of uniform messages makes it larger.
@@ -69,7 +69,7 @@ def lone_delta(eps: float, domain_size: int, eps_local: float) -> float:
     return -math.expm1(eps - eps_local) / (1 + (domain_size - 1) * math.exp(-eps_local))
 
 
-def pair_window(messages: int, domain_size: int, tail: float) -> Window:
+def pair_window(messages: int, domain_size: float, tail: float) -> Window:
     """Return the law of T, how many of the uniform messages are one of two given values.
 
     Raises
@@ -142,7 +142,7 @@ def half_masses(
 
 
 def mixed_blanket_delta(
-    messages: Window, domain_size: int, eps: float, eps_local: float, tail: float
+    messages: Window, domain_size: float, eps: float, eps_local: float, tail: float
 ) -> float:
     """Return delta of one GRR report among a random number of uniform messages that the adversary learns.
 
@@ -150,8 +150,9 @@ def mixed_blanket_delta(
     ----------
     messages : Window
         Law of the number m of uniform messages.
-    domain_size : int
-        At least 2.
+    domain_size : float
+        At least 2. A number that is not an integer stands for reports that favor a part of mass ``1 / domain_size``,
+        as those of :mod:`shuffledp.accounting.baselines.privunit` do.
     eps, eps_local : float
         Nats; eps >= 0, eps_local > 0, finite.
     tail : float
@@ -177,7 +178,7 @@ def mixed_blanket_delta(
     return min((1 - blanket_rate(domain_size, eps_local)) * total + omitted * worst, worst)
 
 
-def _total(messages: Window, c: NDArray[np.int64], domain_size: int, eps: float, eps_local: float) -> float:
+def _total(messages: Window, c: NDArray[np.int64], domain_size: float, eps: float, eps_local: float) -> float:
     """Return the mean of the bracket over m and the given consecutive c, in pieces that fit into memory."""
     total, step = 0.0, max(1, _CELLS // c.size)
     for begin in range(0, messages.pmf.size, step):
@@ -191,7 +192,7 @@ def _average(
     m: NDArray[np.int64],
     weight: NDArray[np.float64],
     c: NDArray[np.int64],
-    domain_size: int,
+    domain_size: float,
     eps: float,
     eps_local: float,
 ) -> float:

@@ -17,6 +17,8 @@ Conventions: eps in nats; replacement neighbors; the adversary is the analyzer, 
 from __future__ import annotations
 
 import math
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 
@@ -34,6 +36,11 @@ from shuffledp.numerics.magnitudes import log_ratio
 from shuffledp.numerics.remember import remember
 from shuffledp.numerics.roots import root_below
 from shuffledp.numerics.windows import Window, binomial_window
+
+if TYPE_CHECKING:
+    from numpy.typing import ArrayLike, NDArray
+
+    from shuffledp.accounting.general.profiles import Kind, View
 
 GRR_ACCOUNTINGS = ("printed", "exact")
 
@@ -85,7 +92,22 @@ def grr_blanket_delta(eps: float, n: int, domain_size: int, eps_local: float, *,
     n = check_count("n", n, 1)
     domain_size = check_count("domain_size", domain_size, 2)
     eps_local = check_positive("eps_local", eps_local)
-    dummies = check_count("dummies", dummies)
+    return favored_blanket_delta(eps, n, domain_size, eps_local, check_count("dummies", dummies))
+
+
+def favored_blanket_delta(
+    eps: float, n: int, domain_size: float, eps_local: float, dummies: int = 0
+) -> float:
+    """Return the same for reports that favor a part of mass ``1 / domain_size`` of all outputs.
+
+    Parameters
+    ----------
+    eps, n, eps_local, dummies
+        As in :func:`grr_blanket_delta`, not checked.
+    domain_size : float
+        Any number >= 2. A report is uniform with probability ``blanket_rate(domain_size, eps_local)``, else uniform in
+        the part that belongs to its input; the parts of the two inputs are disjoint, which is the worst case.
+    """
     worst = lone_delta(eps, domain_size, eps_local)
     if worst == 0:
         return 0.0
@@ -189,7 +211,7 @@ def blanket_local_budget(
     delta = check_open_unit("delta", delta)
     check_choice("accounting", accounting, GRR_ACCOUNTINGS)
     if accounting == "exact":
-        return _exact_local_budget(n, domain_size, eps, delta)
+        return favored_local_budget(n, domain_size, eps, delta)
     if eps > 1:
         raise Infeasible(f"The theorem holds for eps <= 1, got {eps!r}.")
     _check_delta(delta)
@@ -197,7 +219,7 @@ def blanket_local_budget(
     return max(eps, math.log(odds)) if odds > 1 else eps
 
 
-def uniform_reports(n: int, domain_size: int, eps_local: float, dummies: int, tail: float) -> Window:
+def uniform_reports(n: int, domain_size: float, eps_local: float, dummies: int, tail: float) -> Window:
     """Return the law of the number of uniform messages besides a user's report: blanket of the others, and dummies.
 
     Parameters
@@ -212,7 +234,7 @@ def uniform_reports(n: int, domain_size: int, eps_local: float, dummies: int, ta
 
 
 def pieced_blanket_delta(
-    messages: Window, domain_size: int, eps: float, eps_local: float, tail: float
+    messages: Window, domain_size: float, eps: float, eps_local: float, tail: float
 ) -> float:
     """Return delta for a law of the number of uniform messages, summed over consecutive pieces of it."""
     cuts = range(0, messages.pmf.size, _ROWS)
@@ -222,6 +244,37 @@ def pieced_blanket_delta(
         piece = Window(messages.start + cut, messages.pmf[cut : cut + _ROWS])
         total += mixed_blanket_delta(piece, domain_size, eps, eps_local, max(tail / len(cuts), _FLOOR))
     return min(total, worst)
+
+
+@dataclass(frozen=True)
+class FavoredReportsProfile:
+    """Privacy profile of n shuffled reports as in :func:`favored_blanket_delta`.
+
+    Parameters
+    ----------
+    n_users : int
+        All users.
+    domain_size : float
+        At least 2.
+    eps_local : float
+        Nats, > 0.
+    """
+
+    n_users: int
+    domain_size: float
+    eps_local: float
+    kind: ClassVar[Kind] = "upper"
+    neighbours: ClassVar[str] = "replace_one"
+    view: ClassVar[View] = "analyzer"
+    source: ClassVar[str] = "hockey stick of a report among the uniform reports of the others, which are told"
+
+    def delta(self, eps: ArrayLike) -> NDArray[np.float64]:
+        """Return delta for each eps (nats, >= 0), shape of `eps`; both directions and all pairs agree."""
+        eps_ = np.asarray(eps, np.float64)
+        found = [
+            favored_blanket_delta(float(e), self.n_users, self.domain_size, self.eps_local) for e in eps_.flat
+        ]
+        return np.array(found).reshape(eps_.shape)
 
 
 def _check_delta(delta: float) -> None:
@@ -256,8 +309,11 @@ def _exact_epsilon(n: int, domain_size: int, delta: float, eps_local: float) -> 
 
 
 @remember(_REMEMBERED)
-def _exact_local_budget(n: int, domain_size: int, eps: float, delta: float) -> float:
-    """Find the root by the typical number of uniform reports first: the average over all numbers costs far more."""
+def favored_local_budget(n: int, domain_size: float, eps: float, delta: float) -> float:
+    """Return the largest local budget for reports as in :func:`favored_blanket_delta`; arguments are not checked.
+
+    The root for the typical number of uniform reports comes first: the average over all numbers costs far more.
+    """
     tail = max(_OMITTED * delta, _FLOOR)
     xtol = _XTOL * max(eps, 1.0)
 

@@ -296,7 +296,7 @@ def _overlapping(
         for begin in range(0, both.pmf.size, step):
             c = both.support[begin : begin + step]
             rest = number - 1 - c
-            pmf = _pmf_rows(rest, int(t[0]), int(t[-1]), one_rate) if one_rate < 1 else rest[:, None] == t
+            pmf = pmf_rows(rest, int(t[0]), int(t[-1]), one_rate) if one_rate < 1 else rest[:, None] == t
             bracket = _bracket(c[:, None], t, number, eps, eps_local)
             total += weight * float(both.pmf[begin : begin + step] @ np.sum(pmf * bracket, axis=1))
         most = max(most, both.omitted + 2 * max(fewest.omitted, highest.omitted))
@@ -327,7 +327,7 @@ def _excess(
 ) -> NDArray[np.float64]:
     """Return the formula of the module for every M, (R,), with a and b in first..last."""
     eps = min(eps, _MOST_EPS)
-    pmf = _pmf_rows(numbers, first, last, rate)
+    pmf = pmf_rows(numbers, first, last, rate)
     # Sums from the far end: all terms are positive, nothing cancels.
     tail = np.cumsum(pmf[:, ::-1], axis=1)[:, ::-1]  # Pr[a >= j]
     above = np.zeros_like(tail)  # E[(a - j)^+]
@@ -345,7 +345,7 @@ def _excess(
     return np.asarray(certain / (rate * numbers) * value, np.float64)
 
 
-def _pmf_rows(numbers: NDArray[np.int64], first: int, last: int, rate: float) -> NDArray[np.float64]:
+def pmf_rows(numbers: NDArray[np.int64], first: int, last: int, rate: float) -> NDArray[np.float64]:
     """Return Pr[Bin(M, rate) = x] for every M and x = first..last, (R, w)."""
     x = np.arange(first, last, dtype=np.float64)
     with np.errstate(divide="ignore"):

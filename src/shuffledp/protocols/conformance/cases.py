@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import partial
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 
@@ -166,7 +166,7 @@ def default_cases(
     """Small settings that between them reach the corners of a protocol.
 
     Three laws of the population, a tiny, a usual and a large budget, a lone participant, and every accounting that the
-    class names. Frequencies: domains of 2 and 5 values, one of them held by nobody. Vectors: dimensions of 1 and 3,
+    class names. Frequencies: domains of 2 and 5 values, one of them held by nobody. Vectors: dimensions of 1 to 3,
     some vectors longer than the clip. Sums: of integers and real numbers, one or several at once, with and without
     users who hold 0. Sets: domains of 2 to 7 items, one of them held by nobody, up to three privacy levels, with and
     without padding.
@@ -222,8 +222,8 @@ def _frequency_cases(users: int, accounting: str, extra: Options) -> Iterator[Ca
 
 
 def _vector_cases(users: int, accounting: str, extra: Options) -> Iterator[Case]:
-    def case(budget: Budget, law: Law, dimension: int, n: int) -> Case:
-        task = Vectors(dimension, 5.0)
+    def case(budget: Budget, law: Law, dimension: int, n: int, norm: Literal["l1", "l2"] = "l1") -> Case:
+        task = Vectors(dimension, 5.0, norm)
         held = SameVectors(task, tuple(map(tuple, generator(7).normal(1.0, 3.0, (n, dimension)).tolist())))
         return Case(budget, law, task, accounting, options=extra, participating=held)
 
@@ -231,6 +231,7 @@ def _vector_cases(users: int, accounting: str, extra: Options) -> Iterator[Case]
         yield case(budget, law, 3, users)
     yield case(BUDGETS[2], Binomial(4 * users - 4, 0.25), 1, users)
     yield case(Budget(1.0, 1e-3), Fixed(0), 1, 1)
+    yield case(Budget(1.0, 1e-3), Fixed(0), 2, 1, "l2")
     yield case(Budget(1.0, 1e-3), Binomial(12, 0.25), 1, 2)
 
 

@@ -135,13 +135,15 @@ class LaplaceProfile:
         Sums that change at once, 1 or 2, each with noise of its own.
     distance : float
         Total variation distance of the view from one that shows the noisy sums alone, in [0, 1].
+    neighbours : {"replace_one", "add_remove"}
+        The relation under which so many sums move so far.
     """
 
     rate: float
     shift: int
     touched: int = 1
     distance: float = 0.0
-    neighbours: ClassVar[str] = "replace_one"
+    neighbours: str = "replace_one"
     view: ClassVar[View] = "analyzer"
     source: ClassVar[str] = "hockey stick of a discrete Laplace law and itself shifted"
 

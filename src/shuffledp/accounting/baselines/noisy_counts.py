@@ -1,0 +1,262 @@
+r"""Counts with integer noise of a trusted curator or of a secure sum: discrete Laplace, discrete Gaussian, Skellam.
+
+These are the lines that protocols of the shuffle model are compared with. A change of one user's input moves one
+count, or two at once, by at most `shift`; noise is independent. With one count delta is the hockey stick of the noise
+and itself shifted; with two it is that of :mod:`shuffledp.accounting.general.count_pairs`, one count going up and one
+down.
+
+Whose message moves what: a histogram under replacement has two counts that move by 1; a histogram under add or remove
+has one; a sum of integers 0..D has one that moves by D under either.
+
+Skellam noise of variance mu is the difference of two Poisson variables with mean mu / 2 each. Its shares are Skellam
+again, ``mu / n`` for each of n users, however small that is. A *discrete Gaussian* has no such shares: with
+``sigma^2 / n`` per user and many users almost every share is 0, ``Pr[share is not 0] = 2 exp(-n / (2 sigma^2))``, so
+that the sum carries no noise at all; inputs have to be scaled up first, until ``sigma^2 / n`` is about 1/4.
+
+For discrete Laplace noise the loss of ``rate * shift`` per count has a large probability, so that a delta > 0 buys
+nothing: rate is eps over what all counts together move by.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, ClassVar, Literal, get_args
+
+import numpy as np
+from scipy.special import ive
+
+from shuffledp.accounting.errors import Infeasible
+from shuffledp.accounting.general.count_pairs import MovingCount, pair_delta, single_delta
+from shuffledp.accounting.general.profiles import log_gaussian_delta
+from shuffledp.numerics.checks import (
+    check_choice,
+    check_count,
+    check_nonnegative,
+    check_open_unit,
+    check_positive,
+)
+from shuffledp.numerics.magnitudes import log_ratio, settled
+from shuffledp.numerics.remember import remember
+from shuffledp.numerics.roots import root_below
+from shuffledp.numerics.windows import Window
+
+if TYPE_CHECKING:
+    from numpy.typing import ArrayLike, NDArray
+
+    from shuffledp.accounting.general.profiles import Kind, View
+
+CountNoise = Literal["gaussian", "skellam"]
+COUNT_NOISES: tuple[str, ...] = get_args(CountNoise)
+
+#: Terms that a window may have.
+_MOST_TERMS = 2e6
+#: Tolerance of the log of the scale.
+_XTOL = 1e-9
+
+
+def discrete_gaussian_window(sigma: float, tail: float) -> Window:
+    """Return the law of discrete Gaussian noise on a window missing at most `tail` on either side.
+
+    It is sub-Gaussian with sigma (Canonne, Kamath and Steinke 2020), which bounds the tails.
+    """
+    reach = math.ceil(sigma * math.sqrt(-2 * math.log(tail)))
+    _check_reach(reach)
+    half = np.exp(-np.square(np.arange(1, reach + 1) / sigma) / 2)
+    pmf = np.concatenate((half[::-1], [1.0], half)) / (1 + 2 * half.sum())
+    return Window(-reach, pmf, 2 * tail)
+
+
+def skellam_window(variance: float, tail: float) -> Window:
+    """Return the law of Skellam noise on a window missing at most `tail` on either side.
+
+    By Bernstein's inequality, as it is a sum of Poisson many signs.
+    """
+    log_inverse = -math.log(tail)
+    reach = math.ceil(log_inverse / 3 + math.sqrt(log_inverse**2 / 9 + 2 * variance * log_inverse))
+    _check_reach(reach)
+    half = np.asarray(ive(np.arange(reach + 1.0), variance), np.float64)  # e^-variance I_y(variance)
+    return Window(-reach, np.concatenate((half[:0:-1], half)), 2 * tail)
+
+
+def _check_reach(reach: int) -> None:
+    if 2 * reach > _MOST_TERMS:
+        raise Infeasible(f"Noise up to {reach} steps is too wide for an exact sum: take fewer levels.")
+
+
+def shifted_count(noise: Window, shift: int) -> MovingCount:
+    """Return the laws of noise, and of noise plus `shift`."""
+    nothing = np.zeros(shift)
+    return MovingCount(
+        np.concatenate((nothing, noise.pmf)), np.concatenate((noise.pmf, nothing)), noise.omitted
+    )
+
+
+def noisy_count_delta(
+    eps: float, noise: CountNoise, variance: float, *, shift: int = 1, counts: int = 2
+) -> float:
+    """Return delta of one count, or two, that move by `shift` under independent noise.
+
+    Parameters
+    ----------
+    eps : float
+        Nats, >= 0.
+    noise : {"gaussian", "skellam"}
+        Discrete Gaussian or Skellam.
+    variance : float
+        Positive: sigma^2 of the discrete Gaussian, which its variance is but for tiny sigma; mu of Skellam.
+    shift : int
+        Largest change of a count, >= 1.
+    counts : int
+        Counts that move at once, 1 or 2.
+
+    Returns
+    -------
+    float
+        In [0, 1]; exact, too large by at most 1e-12 relative, except below 1e-300, where floats end.
+
+    Raises
+    ------
+    Infeasible
+        If the noise is too wide to be summed.
+
+    Notes
+    -----
+    The definition. The neighboring relation is what `counts` says: see the module's description.
+    """
+    eps = check_nonnegative("eps", eps)
+    variance = check_positive("variance", variance)
+    shift = check_count("shift", shift, 1)
+    check_choice("noise", noise, COUNT_NOISES)
+    if check_count("counts", counts, 1) > 2:
+        raise ValueError(f"counts must be 1 or 2, got {counts!r}.")
+    return settled(lambda tail: _delta(eps, noise, variance, shift, counts, tail))
+
+
+def _delta(eps: float, noise: str, variance: float, shift: int, counts: int, tail: float) -> float:
+    law = (
+        discrete_gaussian_window(math.sqrt(variance), tail)
+        if noise == "gaussian"
+        else skellam_window(variance, tail)
+    )
+    count = shifted_count(law, shift)
+    return pair_delta(count, count, eps) if counts == 2 else single_delta(count, eps)
+
+
+@remember(1024)
+def noisy_count_variance(
+    eps: float, delta: float, noise: CountNoise, *, shift: int = 1, counts: int = 2
+) -> float:
+    """Return the smallest variance with which one count, or two, that move by `shift` are (eps, delta)-private.
+
+    Parameters
+    ----------
+    eps : float
+        Nats, > 0.
+    delta : float
+        In (0, 1).
+    noise, shift, counts
+        As in :func:`noisy_count_delta`.
+
+    Returns
+    -------
+    float
+        Exact: rounded up by at most 2e-9 relative. It is sigma^2 of a discrete Gaussian.
+
+    Raises
+    ------
+    Infeasible
+        If the noise is too wide to be summed.
+
+    Notes
+    -----
+    Derived for this project from the definition. Canonne, Kamath and Steinke (2020) and Agarwal, Kairouz and Liu (2021)
+    for the two kinds of noise.
+
+    Examples
+    --------
+    >>> from shuffledp.accounting.baselines.noisy_counts import noisy_count_variance
+    >>> round(noisy_count_variance(1.0, 1e-6, "gaussian"), 3), round(noisy_count_variance(1.0, 1e-6, "skellam"), 3)
+    (35.72, 33.721)
+    """
+    eps = check_positive("eps", eps)
+    delta = check_open_unit("delta", delta)
+    noisy_count_delta(eps, noise, 1.0, shift=1, counts=counts)  # refuses what is none
+    shift = check_count("shift", shift, 1)
+    tail = max(1e-13 * delta, 1e-300)
+
+    def excess(minus_log_scale: float) -> float:  # grows with less noise
+        variance = math.exp(-2 * minus_log_scale)
+        return log_ratio(_delta(eps, noise, variance, shift, counts, tail), delta)
+
+    sigma = shift * math.sqrt(counts) / gaussian_ratio(eps, delta)
+    guess = -math.log(sigma)
+    return math.exp(
+        -2 * root_below(excess, guess, -math.inf, math.inf, xtol=_XTOL, slope=_slope(excess, guess))
+    )
+
+
+def _slope(excess: Callable[[float], float], guess: float) -> float | None:
+    rise = excess(guess + 1e-3) - excess(guess)
+    return rise / 1e-3 if math.isfinite(rise) and rise > 0 else None
+
+
+@remember(1024)
+def gaussian_ratio(eps: float, delta: float) -> float:
+    """Return the largest mu, sensitivity over standard deviation, with which Gaussian noise is (eps, delta)-private.
+
+    Parameters
+    ----------
+    eps : float
+        Nats, > 0.
+    delta : float
+        In (0, 1).
+
+    Returns
+    -------
+    float
+        Positive; rounded down by at most 1e-10 relative.
+
+    Notes
+    -----
+    Balle and Wang (2018), Theorem 8, the analytic Gaussian mechanism.
+    """
+    eps = check_positive("eps", eps)
+    delta = check_open_unit("delta", delta)
+
+    def excess(log_mu: float) -> float:
+        return log_gaussian_delta(math.exp(log_mu), eps) - math.log(delta)
+
+    return math.exp(root_below(excess, 0.0, -40.0, 40.0, xtol=1e-10))
+
+
+@dataclass(frozen=True)
+class NoisyCountsProfile:
+    """Privacy profile of one count, or two, that move under noise.
+
+    Parameters
+    ----------
+    noise, variance, shift, counts
+        As in :func:`noisy_count_delta`.
+    neighbours : {"replace_one", "add_remove"}
+        The relation under which so many counts move so far.
+    """
+
+    noise: CountNoise
+    variance: float
+    shift: int
+    counts: int
+    neighbours: str = "replace_one"
+    kind: ClassVar[Kind] = "exact"
+    view: ClassVar[View] = "analyzer"
+    source: ClassVar[str] = "hockey stick of noisy counts and themselves shifted"
+
+    def delta(self, eps: ArrayLike) -> NDArray[np.float64]:
+        """Return delta for each eps (nats, >= 0), shape of `eps`; the worse of both directions."""
+        eps_ = np.asarray(eps, np.float64)
+        found = [
+            noisy_count_delta(float(e), self.noise, self.variance, shift=self.shift, counts=self.counts)
+            for e in eps_.flat
+        ]
+        return np.array(found).reshape(eps_.shape)

@@ -1,0 +1,87 @@
+"""Histograms with integer noise of a curator or of a secure sum: reference lines, no protocols of the shuffle model.
+
+A user moves two counts under replacement and one if it is added or removed. Noise of the counts is independent.
+"""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from shuffledp.protocols.base import Cost, Messages, ProtocolBase, message_bits
+from shuffledp.protocols.frequency._randomized_response import held_counts
+from shuffledp.tasks import Floats, Ints, Neighbours, Participants, Public, Users
+
+
+def moving_counts(relation: Neighbours) -> int:
+    """How many counts of a histogram one user moves."""
+    return 2 if relation == "replace_one" else 1
+
+
+def checked_values(users: Users, domain_size: int) -> Ints:
+    """The values of the users, (n,).
+
+    Raises
+    ------
+    ValueError
+        If one of them is not in 0..domain_size-1.
+    """
+    values = np.asarray(users.values, np.int64)
+    if values.size and not 0 <= values.min() <= values.max() < domain_size:
+        raise ValueError(f"Values must lie in 0..{domain_size - 1}, got {values.min()}..{values.max()}.")
+    return values
+
+
+class CuratorNoise(ProtocolBase):
+    """Users send their values; a trusted curator adds one noise to each count.
+
+    Messages are rows (value, number): ``(x, 1)`` from users and ``(j, noise)`` from the curator.
+    """
+
+    domain_size: int
+
+    @abstractmethod
+    def noise(self, rng: np.random.Generator, shape: tuple[int, ...]) -> Ints:
+        """Independent draws of the noise."""
+
+    @property
+    @abstractmethod
+    def noise_variance(self) -> float:
+        """Variance of the noise of a count."""
+
+    def cost(self) -> Cost:
+        """One value per user; the curator adds a noise per count."""
+        return Cost(1.0, message_bits(self.domain_size), shuffler_messages=float(self.domain_size))
+
+    def encode(self, users: Users, rng: np.random.Generator) -> Messages:
+        """The values as they are."""
+        values = checked_values(users, self.domain_size)
+        return Messages(np.column_stack((values, np.ones_like(values))))
+
+    def dummies(self, public: Public, rng: np.random.Generator) -> Messages:
+        """The curator's noise, one number per count."""
+        return Messages(np.column_stack((np.arange(self.domain_size), self.noise(rng, (self.domain_size,)))))
+
+    def aggregate(self, messages: Messages) -> NDArray[Any]:
+        """Noisy counts, (k,)."""
+        rows = np.asarray(messages.payload, np.int64)
+        total = np.zeros(self.domain_size, np.int64)
+        np.add.at(total, rows[:, 0], rows[:, 1])
+        return total
+
+    def sample_aggregate(self, participants: Participants, rng: np.random.Generator) -> NDArray[Any]:
+        """Exact law of the noisy counts, (R, k)."""
+        held = held_counts(participants, self.domain_size).astype(np.int64)
+        return np.asarray(held + self.noise(rng, held.shape))
+
+    def estimate(self, aggregate: NDArray[Any], public: Public) -> Floats:
+        """Noisy relative frequencies, (R, k)."""
+        return np.asarray(np.asarray(aggregate, float) / public.n_users[:, None])
+
+    def expected_variance(self, participants: Participants) -> Floats:
+        """Variance of each frequency, (R, k): that of the noise, whatever the data."""
+        n = np.asarray(participants.public.n_users, float)[:, None]
+        return np.repeat(self.noise_variance / n**2, self.domain_size, axis=1)

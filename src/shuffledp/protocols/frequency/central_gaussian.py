@@ -1,0 +1,96 @@
+"""Discrete Gaussian noise from a trusted curator: a reference line of a histogram."""
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import ClassVar, Self
+
+import numpy as np
+
+from shuffledp.accounting.baselines.noisy_counts import NoisyCountsProfile, noisy_count_variance
+from shuffledp.accounting.general.profiles import PrivacyProfile
+from shuffledp.accounting.standing import EXACT, Standing
+from shuffledp.numerics.samplers import discrete_gaussian, discrete_gaussian_variance
+from shuffledp.populations import Population
+from shuffledp.protocols._requests import law_of, positive_delta
+from shuffledp.protocols.frequency._curator_noise import CuratorNoise, moving_counts
+from shuffledp.protocols.frequency._randomized_response import domain_size_of
+from shuffledp.tasks import Budget, Ints, Neighbours, Task
+
+
+@dataclass(frozen=True)
+class CentralGaussian(CuratorNoise):
+    """Users send their values; the curator, who alone is trusted, adds discrete Gaussian noise to each count.
+
+    The Gaussian is not the floor of what a curator can reach: discrete Laplace noise has less variance here.
+
+    Parameters
+    ----------
+    domain_size : int
+        Values are 0..domain_size-1.
+    sigma : float
+        Of the noise.
+    relation : {"replace_one", "add_remove"}
+        Neighboring relation of the guarantee.
+    """
+
+    domain_size: int
+    sigma: float
+    relation: Neighbours = "replace_one"
+
+    name = "central_gaussian"
+    task_kind = "frequency"
+    label = "central discrete Gaussian"
+    source = "Canonne, Kamath and Steinke 2020; the pair of counts is derived for this project"
+    trust = "central"
+    accountings = ("exact",)
+    reduction = "own"
+    neighbours = ("replace_one", "add_remove")
+    guarantees: ClassVar[Mapping[str, Standing]] = {"exact": EXACT}
+
+    @classmethod
+    def calibrate(
+        cls, budget: Budget, population: Population, task: Task, *, accounting: str = "exact"
+    ) -> Self:
+        """The smallest sigma for two counts that move by one, or for one.
+
+        Parameters
+        ----------
+        budget : Budget
+            One eps, delta > 0, either relation.
+        population : Law
+        task : Frequency
+        accounting : {"exact"}
+
+        Raises
+        ------
+        ValueError
+            If the request does not fit this protocol.
+        Infeasible
+            If delta is 0, or the population is no law.
+        """
+        cls.check_request(budget, task, accounting)
+        law_of(population)
+        variance = noisy_count_variance(
+            budget.largest_eps, positive_delta(budget), "gaussian", counts=moving_counts(budget.neighbours)
+        )
+        return cls(domain_size_of(task), math.sqrt(variance), budget.neighbours, calibrated_under=accounting)
+
+    def noise(self, rng: np.random.Generator, shape: tuple[int, ...]) -> Ints:
+        """Discrete Gaussian variables."""
+        return discrete_gaussian(self.sigma, rng, shape)
+
+    @property
+    def noise_variance(self) -> float:
+        """``sigma^2``, but for tiny sigma."""
+        return discrete_gaussian_variance(self.sigma)
+
+    def privacy_profile(self) -> PrivacyProfile:
+        """The noise of the counts that move."""
+        return NoisyCountsProfile(
+            "gaussian", self.sigma**2, 1, moving_counts(self.relation), neighbours=self.relation
+        )
+
+    def parameters(self) -> dict[str, float]:
+        """sigma, and variance of a count."""
+        return {"sigma": self.sigma, "noise_variance": self.noise_variance}

@@ -1,0 +1,94 @@
+"""Discrete Laplace noise from a trusted curator: the reference line of a histogram."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import ClassVar, Self
+
+import numpy as np
+
+from shuffledp.accounting.general.profiles import PrivacyProfile
+from shuffledp.accounting.standing import EXACT, Standing
+from shuffledp.numerics.samplers import two_sided_geometric
+from shuffledp.populations import Population
+from shuffledp.protocols._requests import law_of
+from shuffledp.protocols.frequency._curator_noise import CuratorNoise, moving_counts
+from shuffledp.protocols.frequency._randomized_response import domain_size_of
+from shuffledp.protocols.summation._sums import LaplaceProfile
+from shuffledp.tasks import Budget, Ints, Neighbours, Task
+from shuffledp.utility.sums import discrete_laplace_variance
+
+
+@dataclass(frozen=True)
+class CentralLaplace(CuratorNoise):
+    """Users send their values; the curator, who alone is trusted, adds discrete Laplace noise to each count.
+
+    Parameters
+    ----------
+    domain_size : int
+        Values are 0..domain_size-1.
+    eps : float
+        Nats.
+    relation : {"replace_one", "add_remove"}
+        Neighboring relation of the guarantee.
+    """
+
+    domain_size: int
+    eps: float
+    relation: Neighbours = "replace_one"
+
+    name = "central_laplace"
+    task_kind = "frequency"
+    label = "central discrete Laplace"
+    source = "Ghosh, Roughgarden and Sundararajan 2012"
+    trust = "central"
+    accountings = ("exact",)
+    reduction = "own"
+    neighbours = ("replace_one", "add_remove")
+    guarantees: ClassVar[Mapping[str, Standing]] = {"exact": EXACT}
+
+    @classmethod
+    def calibrate(
+        cls, budget: Budget, population: Population, task: Task, *, accounting: str = "exact"
+    ) -> Self:
+        """Noise for two counts that move by one, or for one.
+
+        Parameters
+        ----------
+        budget : Budget
+            One eps; delta is not needed and buys nothing. Either relation.
+        population : Law
+        task : Frequency
+        accounting : {"exact"}
+
+        Raises
+        ------
+        ValueError
+            If the request does not fit this protocol.
+        Infeasible
+            If the population is no law.
+        """
+        cls.check_request(budget, task, accounting)
+        law_of(population)
+        return cls(domain_size_of(task), budget.largest_eps, budget.neighbours, calibrated_under=accounting)
+
+    @property
+    def rate(self) -> float:
+        """Loss per count, nats."""
+        return self.eps / moving_counts(self.relation)
+
+    def noise(self, rng: np.random.Generator, shape: tuple[int, ...]) -> Ints:
+        """Two-sided geometric variables."""
+        return two_sided_geometric(1 / self.rate, rng, shape)
+
+    @property
+    def noise_variance(self) -> float:
+        """``1 / (2 sinh(rate / 2)^2)``."""
+        return discrete_laplace_variance(self.rate)
+
+    def privacy_profile(self) -> PrivacyProfile:
+        """The noise of the counts that move."""
+        return LaplaceProfile(self.rate, 1, moving_counts(self.relation), neighbours=self.relation)
+
+    def parameters(self) -> dict[str, float]:
+        """Budget, and variance of a count."""
+        return {"eps": self.eps, "noise_variance": self.noise_variance}

@@ -1,0 +1,133 @@
+"""Skellam noise in a secure sum: a reference line of a histogram."""
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, ClassVar, Self
+
+import numpy as np
+from numpy.typing import NDArray
+
+from shuffledp.accounting.baselines.noisy_counts import NoisyCountsProfile, noisy_count_variance
+from shuffledp.accounting.general.profiles import PrivacyProfile
+from shuffledp.accounting.standing import EXACT, Standing
+from shuffledp.numerics.samplers import skellam
+from shuffledp.populations import Population
+from shuffledp.protocols._random_users import PlannedUsers, any_population
+from shuffledp.protocols._requests import fixed_users, positive_delta
+from shuffledp.protocols.base import Cost, Messages
+from shuffledp.protocols.frequency._curator_noise import checked_values, moving_counts
+from shuffledp.protocols.frequency._randomized_response import domain_size_of, held_counts
+from shuffledp.tasks import Budget, Floats, Neighbours, Participants, Public, Task, Users
+
+
+@dataclass(frozen=True)
+class Skellam(PlannedUsers):
+    """Users add Skellam noise of variance ``mu / n`` to each count of their one-hot row; a secure sum adds up all rows.
+
+    A message is a row of k integers, which nobody sees: only the sums are revealed. All users are relied on for their
+    share of the noise. The shares are Skellam again for any number of users; shares of a discrete Gaussian would be 0
+    for nearly everybody, see :mod:`shuffledp.accounting.baselines.noisy_counts`.
+
+    Parameters
+    ----------
+    n_users : int
+        Users that the noise is made for, user 1 included.
+    domain_size : int
+        Values are 0..domain_size-1.
+    variance : float
+        mu, of the noise of a count when as many take part.
+    relation : {"replace_one", "add_remove"}
+        Neighboring relation of the guarantee.
+    """
+
+    n_users: int
+    domain_size: int
+    variance: float
+    relation: Neighbours = "replace_one"
+
+    name = "skellam"
+    task_kind = "frequency"
+    label = "Skellam, secure aggregation"
+    source = "Agarwal, Kairouz and Liu 2021; the pair of counts is derived for this project"
+    trust = "secure_sum"
+    accountings = ("exact",)
+    reduction = "own"
+    neighbours = ("replace_one", "add_remove")
+    guarantees: ClassVar[Mapping[str, Standing]] = {"exact": EXACT}
+
+    @classmethod
+    @any_population
+    def calibrate(
+        cls, budget: Budget, population: Population, task: Task, *, accounting: str = "exact"
+    ) -> Self:
+        """The smallest variance for two counts that move by one, or for one.
+
+        Parameters
+        ----------
+        budget : Budget
+            One eps, delta > 0, either relation. Under add or remove a user who leaves sends a row without its value,
+            but with its share of the noise: otherwise the noise would change with the input.
+        population : Population
+            Number of other users.
+        task : Frequency
+        accounting : {"exact"}
+
+        Raises
+        ------
+        ValueError
+            If the request does not fit this protocol.
+        Infeasible
+            If delta is 0.
+        """
+        cls.check_request(budget, task, accounting)
+        n, k, delta = fixed_users(population), domain_size_of(task), positive_delta(budget)
+        variance = noisy_count_variance(
+            budget.largest_eps, delta, "skellam", counts=moving_counts(budget.neighbours)
+        )
+        return cls(n, k, variance, budget.neighbours, calibrated_under=accounting)
+
+    def cost(self) -> Cost:
+        """A row of k integers modulo a number that the sum reaches with a probability far below delta.
+
+        Payload alone: keys that users agree on are not counted.
+        """
+        deviation = math.sqrt(self.variance * self.usual_users / self.n_users)
+        return Cost(1.0, float(self.domain_size * math.ceil(math.log2(self.usual_users + 20 * deviation))))
+
+    def encode(self, users: Users, rng: np.random.Generator) -> Messages:
+        """One-hot rows and shares of the noise, (n, k)."""
+        values = checked_values(users, self.domain_size)
+        rows = skellam(self.variance / self.n_users, rng, (len(values), self.domain_size))
+        rows[np.arange(len(values)), values] += 1
+        return Messages(rows)
+
+    def aggregate(self, messages: Messages) -> NDArray[Any]:
+        """Sums of all rows, (k,)."""
+        return np.asarray(messages.payload.sum(axis=0))
+
+    def sample_aggregate(self, participants: Participants, rng: np.random.Generator) -> NDArray[Any]:
+        """Exact law of the noisy counts, (R, k), at a cost that does not depend on the number of users."""
+        held = held_counts(participants, self.domain_size).astype(np.int64)
+        return np.asarray(held + skellam(self._noise(participants.public)[:, None], rng, held.shape))
+
+    def estimate(self, aggregate: NDArray[Any], public: Public) -> Floats:
+        """Noisy relative frequencies, (R, k)."""
+        return np.asarray(np.asarray(aggregate, float) / public.n_users[:, None])
+
+    def expected_variance(self, participants: Participants) -> Floats:
+        """Variance of each frequency, (R, k): that of the noise, whatever the data."""
+        n = np.asarray(participants.public.n_users, float)
+        return np.repeat((self._noise(participants.public) / n**2)[:, None], self.domain_size, axis=1)
+
+    def profile_for(self, users: int) -> PrivacyProfile:
+        """The noise of the counts that move, from as many users."""
+        noise = self.variance * users / self.n_users
+        return NoisyCountsProfile("skellam", noise, 1, moving_counts(self.relation), neighbours=self.relation)
+
+    def parameters(self) -> dict[str, float]:
+        """Variance of a count when as many take part as are planned for."""
+        return {"noise_variance": self.variance}
+
+    def _noise(self, public: Public) -> Floats:
+        return np.asarray(self.variance * np.asarray(public.n_users, float) / self.n_users)

@@ -1,0 +1,71 @@
+"""Sums with integer noise from a trusted curator: what such reference lines share."""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from shuffledp.protocols.base import Cost, Messages, ProtocolBase, message_bits
+from shuffledp.protocols.summation._sums import Numbers
+from shuffledp.tasks import Floats, Ints, Neighbours, Participants, Public, Users
+
+
+def touched_sums(numbers: Numbers, relation: Neighbours) -> int:
+    """How many sums one user moves."""
+    return min(numbers.coordinates, 2 if relation == "replace_one" else 1)
+
+
+class CuratorNoise(ProtocolBase):
+    """Users send their numbers, and nothing if they hold 0; the curator adds one noise to each sum."""
+
+    numbers: Numbers
+
+    @abstractmethod
+    def noise(self, rng: np.random.Generator, shape: tuple[int, ...]) -> Ints:
+        """Independent draws of the noise, in steps."""
+
+    @property
+    @abstractmethod
+    def noise_variance(self) -> float:
+        """Variance of the noise of a sum, in steps."""
+
+    def cost(self) -> Cost:
+        """One number per user; the curator adds a noise per sum."""
+        n = self.numbers
+        return Cost(1.0, message_bits(n.coordinates * n.max_value), shuffler_messages=float(n.coordinates))
+
+    def encode(self, users: Users, rng: np.random.Generator) -> Messages:
+        """The numbers above 0."""
+        where, number = self.numbers.inputs(users)
+        return Messages(self.numbers.rows(where[number > 0], number[number > 0]))
+
+    def dummies(self, public: Public, rng: np.random.Generator) -> Messages:
+        """The curator's noise, one number per sum."""
+        copies = self.numbers.coordinates
+        return Messages(self.numbers.rows(np.arange(copies), self.noise(rng, (copies,))))
+
+    def aggregate(self, messages: Messages) -> NDArray[Any]:
+        """Sums in steps, (1,) or (coordinates,)."""
+        where, number = self.numbers.read(messages.payload)
+        total = np.zeros(self.numbers.coordinates, np.int64)
+        np.add.at(total, where, number)
+        return total
+
+    def sample_aggregate(self, participants: Participants, rng: np.random.Generator) -> NDArray[Any]:
+        """Exact law of the noisy sums, (R, coordinates)."""
+        total = self.numbers.total(self.numbers.held(participants).astype(np.int64))
+        total = total.reshape(-1, self.numbers.coordinates)
+        return np.asarray(total + self.noise(rng, total.shape))
+
+    def estimate(self, aggregate: NDArray[Any], public: Public) -> Floats:
+        """The noisy sums, (R, *estimate_shape)."""
+        total = np.asarray(aggregate, float) * self.numbers.step
+        return total.reshape(len(total), *self.numbers.estimate_shape)
+
+    def expected_variance(self, participants: Participants) -> Floats:
+        """Variance of the noise, (R, *estimate_shape)."""
+        held = self.numbers.held(participants)
+        return np.full(held.shape[:-1], self.noise_variance * self.numbers.step**2)

@@ -1,0 +1,76 @@
+"""Single-message sum: a number rounded to few levels, then generalized randomized response under the blanket."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import ClassVar, Self
+
+from shuffledp.accounting.general.grr_blanket import blanket_local_budget
+from shuffledp.accounting.standing import UPPER, Standing
+from shuffledp.numerics.checks import check_count
+from shuffledp.populations import Population
+from shuffledp.protocols._random_users import any_population
+from shuffledp.protocols._requests import fixed_users, positive_delta
+from shuffledp.protocols.summation._levels import LevelReports, best_levels
+from shuffledp.protocols.summation._sums import numbers_of
+from shuffledp.tasks import Budget, Task
+
+
+@dataclass(frozen=True)
+class SingleMessageSum(LevelReports):
+    """A message is one of g + 1 levels; the shuffler permutes, and all other users are relied on for the blanket."""
+
+    name = "single_message_sum"
+    task_kind = "summation"
+    label = "single message, levels"
+    source = "Balle, Bell, Gascon and Nissim 2019, with Theorem 3.1"
+    accountings = ("printed", "exact")
+    guarantees: ClassVar[Mapping[str, Standing]] = {"printed": UPPER, "exact": UPPER}
+
+    @classmethod
+    @any_population
+    def calibrate(
+        cls,
+        budget: Budget,
+        population: Population,
+        task: Task,
+        *,
+        accounting: str = "exact",
+        levels: int | None = None,
+    ) -> Self:
+        """Levels, and the largest local budget for them.
+
+        Parameters
+        ----------
+        budget : Budget
+            One eps, delta > 0, replacement neighbours.
+        population : Population
+            Number of other users.
+        task : Summation
+            One sum of numbers that are not negative.
+        accounting : {"printed", "exact"}
+            The theorem for generalized randomized response over the levels, for eps <= 1, or the hockey stick, averaged
+            over the number of uniform levels.
+        levels : int, optional
+            g >= 1. Default: the g with the least error, under this accounting, for users who are spread evenly over
+            all numbers; how the paper chooses it is not known.
+
+        Raises
+        ------
+        ValueError
+            If the request does not fit this protocol.
+        Infeasible
+            If delta is 0, numbers may be negative, there are several sums, or the theorem does not hold here.
+        """
+        cls.check_request(budget, task, accounting)
+        n, numbers, delta = fixed_users(population), numbers_of(task), positive_delta(budget)
+        eps = budget.largest_eps
+
+        def budget_of(g: int) -> float:
+            return blanket_local_budget(n, g + 1, eps, delta, accounting=accounting)
+
+        if levels is None:
+            chosen, eps_local = best_levels(numbers, n, eps, delta, budget_of)
+        else:
+            chosen = check_count("levels", levels, 1)
+            eps_local = budget_of(chosen)
+        return cls(n, numbers, chosen, eps_local, calibrated_under=accounting)

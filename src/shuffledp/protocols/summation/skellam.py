@@ -1,0 +1,125 @@
+"""Skellam noise in a secure sum: a reference line of a sum."""
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, ClassVar, Self
+
+import numpy as np
+from numpy.typing import NDArray
+
+from shuffledp.accounting.baselines.noisy_counts import NoisyCountsProfile, noisy_count_variance
+from shuffledp.accounting.general.profiles import PrivacyProfile
+from shuffledp.accounting.standing import EXACT, Standing
+from shuffledp.numerics.samplers import skellam
+from shuffledp.populations import Population
+from shuffledp.protocols._random_users import PlannedUsers, any_population
+from shuffledp.protocols._requests import fixed_users, positive_delta
+from shuffledp.protocols.base import Cost, Messages
+from shuffledp.protocols.summation._sums import Numbers, numbers_of, over_users
+from shuffledp.tasks import Budget, Floats, Neighbours, Participants, Public, Task, Users
+
+
+@dataclass(frozen=True)
+class Skellam(PlannedUsers):
+    """Users add Skellam noise of variance ``mu / n`` to their numbers; a secure sum adds them up.
+
+    A message is an integer, which nobody sees: only the sum is revealed. All users are relied on for their share of
+    the noise.
+
+    Parameters
+    ----------
+    n_users : int
+        Users that the noise is made for, user 1 included.
+    numbers : Numbers
+        What users hold.
+    variance : float
+        mu, of the noise of the sum when as many take part, in steps.
+    relation : {"replace_one", "add_remove"}
+        Neighboring relation of the guarantee.
+    """
+
+    n_users: int
+    numbers: Numbers
+    variance: float
+    relation: Neighbours = "replace_one"
+
+    name = "skellam"
+    task_kind = "summation"
+    label = "Skellam, secure aggregation"
+    source = "Agarwal, Kairouz and Liu 2021; the pair of sums is derived for this project"
+    trust = "secure_sum"
+    accountings = ("exact",)
+    reduction = "own"
+    neighbours = ("replace_one", "add_remove")
+    guarantees: ClassVar[Mapping[str, Standing]] = {"exact": EXACT}
+
+    @classmethod
+    @any_population
+    def calibrate(
+        cls, budget: Budget, population: Population, task: Task, *, accounting: str = "exact"
+    ) -> Self:
+        """The smallest variance for a change of the sum by the largest number.
+
+        Parameters
+        ----------
+        budget : Budget
+            One eps, delta > 0, either relation. Under add or remove a user who leaves sends its share of the noise.
+        population : Population
+            Number of other users.
+        task : Summation
+            One sum of numbers that are not negative.
+        accounting : {"exact"}
+
+        Raises
+        ------
+        ValueError
+            If the request does not fit this protocol.
+        Infeasible
+            If delta is 0, numbers may be negative, there are several sums, or too many levels to sum over.
+        """
+        cls.check_request(budget, task, accounting)
+        n, numbers, delta = fixed_users(population), numbers_of(task), positive_delta(budget)
+        variance = noisy_count_variance(
+            budget.largest_eps, delta, "skellam", shift=numbers.max_value, counts=1
+        )
+        return cls(n, numbers, variance, budget.neighbours, calibrated_under=accounting)
+
+    def cost(self) -> Cost:
+        """An integer modulo a number that the sum reaches with a probability far below delta; payload alone."""
+        users = self.usual_users
+        deviation = math.sqrt(self.variance * users / self.n_users)
+        return Cost(1.0, float(math.ceil(math.log2(users * self.numbers.max_value + 20 * deviation))))
+
+    def encode(self, users: Users, rng: np.random.Generator) -> Messages:
+        """Numbers and shares of the noise, (n,)."""
+        _, number = self.numbers.inputs(users)
+        return Messages(number + skellam(self.variance / self.n_users, rng, number.shape))
+
+    def aggregate(self, messages: Messages) -> NDArray[Any]:
+        """The sum in steps, (1,)."""
+        return np.array([messages.payload.sum()])
+
+    def sample_aggregate(self, participants: Participants, rng: np.random.Generator) -> NDArray[Any]:
+        """Exact law of the noisy sum, (R, 1), at a cost that does not depend on the number of users."""
+        total = self.numbers.total(self.numbers.held(participants).astype(np.int64))
+        noise = self.variance * over_users(participants, self.n_users, self.numbers)
+        return np.asarray(total + skellam(noise, rng, total.shape))[:, None]
+
+    def estimate(self, aggregate: NDArray[Any], public: Public) -> Floats:
+        """The noisy sums, (R,)."""
+        return np.asarray(np.asarray(aggregate, float)[:, 0] * self.numbers.step)
+
+    def expected_variance(self, participants: Participants) -> Floats:
+        """Variance of the noise, (R,)."""
+        noise = self.variance * over_users(participants, self.n_users, self.numbers)
+        return np.asarray(noise * self.numbers.step**2)
+
+    def profile_for(self, users: int) -> PrivacyProfile:
+        """The noise from as many users."""
+        noise = self.variance * users / self.n_users
+        return NoisyCountsProfile("skellam", noise, self.numbers.max_value, 1, neighbours=self.relation)
+
+    def parameters(self) -> dict[str, float]:
+        """Error of the sum when as many take part as are planned for."""
+        return {"noise_rmse": math.sqrt(self.variance) * self.numbers.step}

@@ -1,0 +1,117 @@
+"""Gaussian noise from a trusted curator: the reference line of a mean of vectors."""
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, ClassVar, Self
+
+import numpy as np
+from numpy.typing import NDArray
+
+from shuffledp.accounting.baselines.noisy_counts import gaussian_ratio
+from shuffledp.accounting.general.profiles import GaussianProfile, PrivacyProfile
+from shuffledp.accounting.standing import EXACT, Standing
+from shuffledp.populations import Population
+from shuffledp.protocols._requests import law_of, positive_delta
+from shuffledp.protocols.base import Cost, Messages, ProtocolBase
+from shuffledp.protocols.vectors._laplace import BITS_PER_COORDINATE, clipped, sums_held
+from shuffledp.tasks import Budget, Floats, Neighbours, Participants, Public, Task, Users, Vectors
+
+
+@dataclass(frozen=True)
+class CentralGaussian(ProtocolBase):
+    """Users send their vectors, clipped; the curator, who alone is trusted, adds Gaussian noise to the sum.
+
+    The noise is continuous, so that its privacy is that of real numbers and not of floating-point ones.
+
+    Parameters
+    ----------
+    task : Vectors
+        Dimension and clipping.
+    sigma : float
+        Of the noise of each coordinate of the sum.
+    relation : {"replace_one", "add_remove"}
+        Neighboring relation of the guarantee: the sum moves by up to 2 clips, or one.
+    """
+
+    task: Vectors
+    sigma: float
+    relation: Neighbours = "replace_one"
+
+    name = "central_gaussian"
+    task_kind = "vectors"
+    label = "central Gaussian"
+    source = "Balle and Wang 2018, Theorem 8"
+    trust = "central"
+    accountings = ("exact",)
+    reduction = "own"
+    neighbours = ("replace_one", "add_remove")
+    guarantees: ClassVar[Mapping[str, Standing]] = {"exact": EXACT}
+
+    @classmethod
+    def calibrate(
+        cls, budget: Budget, population: Population, task: Task, *, accounting: str = "exact"
+    ) -> Self:
+        """The smallest sigma.
+
+        Parameters
+        ----------
+        budget : Budget
+            One eps, delta > 0, either relation.
+        population : Law
+        task : Vectors
+            Clipped in the l2 norm; or in the l1 norm, which the l2 norm does not exceed.
+        accounting : {"exact"}
+
+        Raises
+        ------
+        ValueError
+            If the request does not fit this protocol.
+        Infeasible
+            If delta is 0, or the population is no law.
+        """
+        cls.check_request(budget, task, accounting)
+        law_of(population)
+        assert isinstance(task, Vectors)  # check_request has seen to it
+        ratio = gaussian_ratio(budget.largest_eps, positive_delta(budget))
+        change = (2 if budget.neighbours == "replace_one" else 1) * task.clip
+        return cls(task, change / ratio, budget.neighbours, calibrated_under=accounting)
+
+    def cost(self) -> Cost:
+        """One double precision number per coordinate; the curator adds one vector of noise."""
+        return Cost(1.0, float(BITS_PER_COORDINATE * self.task.dimension), shuffler_messages=1.0)
+
+    def encode(self, users: Users, rng: np.random.Generator) -> Messages:
+        """The clipped vectors, (n, dimension)."""
+        return Messages(clipped(users.values, self.task))
+
+    def dummies(self, public: Public, rng: np.random.Generator) -> Messages:
+        """The curator's noise, (1, dimension)."""
+        return Messages(self.sigma * rng.standard_normal((1, self.task.dimension)))
+
+    def aggregate(self, messages: Messages) -> NDArray[Any]:
+        """Noisy sum, (dimension,)."""
+        return np.asarray(messages.payload.sum(axis=0))
+
+    def sample_aggregate(self, participants: Participants, rng: np.random.Generator) -> NDArray[Any]:
+        """Exact law of the noisy sums, (R, dimension)."""
+        held = sums_held(participants, self.task)
+        return np.asarray(held + self.sigma * rng.standard_normal(held.shape))
+
+    def estimate(self, aggregate: NDArray[Any], public: Public) -> Floats:
+        """Noisy means, (R, dimension)."""
+        return np.asarray(np.asarray(aggregate, float) / public.n_users[:, None])
+
+    def expected_variance(self, participants: Participants) -> Floats:
+        """Variance of each coordinate, (R, dimension): that of the noise, whatever the data."""
+        n = np.asarray(participants.public.n_users, float)
+        return np.repeat((self.sigma / n[:, None]) ** 2, self.task.dimension, axis=1)
+
+    def privacy_profile(self) -> PrivacyProfile:
+        """Of the noise and the largest change."""
+        change = (2 if self.relation == "replace_one" else 1) * self.task.clip
+        return GaussianProfile(change / self.sigma, self.relation)
+
+    def parameters(self) -> dict[str, float]:
+        """sigma, and the root mean square of the norm of the noise."""
+        return {"sigma": self.sigma, "noise_norm": self.sigma * math.sqrt(self.task.dimension)}

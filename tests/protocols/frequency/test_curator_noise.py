@@ -1,0 +1,65 @@
+"""Reference lines of a histogram: variances, both neighboring relations, messages of a secure sum."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from scipy.stats import skellam as skellam_law
+
+from shuffledp.populations import Fixed
+from shuffledp.protocols import get
+from shuffledp.tasks import Budget, Frequency, Participants, Public, Users
+
+N, K = 10**5, 100
+
+
+def calibrated(name, relation="replace_one", n=N, k=K, eps=1.0, delta=1e-8):
+    return get("frequency", name).calibrate(Budget(eps, delta, relation), Fixed(n - 1), Frequency(k))
+
+
+@pytest.mark.parametrize(
+    ("name", "trust", "replaced", "added", "bits"),
+    [
+        ("central_laplace", "central", 7.835, 1.841, 7),
+        ("central_gaussian", "central", 51.96, 26.09, 7),
+        ("skellam", "secure_sum", 49.08, 20.77, 1700),
+    ],
+)
+def test_lines_of_the_first_table(name, trust, replaced, added, bits):
+    """Variance per count at 100,000 users, 100 values, eps = 1 and delta = 1e-8."""
+    held = np.full(K, N // K)
+    for relation, variance in (("replace_one", replaced), ("add_remove", added)):
+        protocol = calibrated(name, relation)
+        assert protocol.expected_mse(held) * N**2 == pytest.approx(variance, rel=3e-4)
+        profile = protocol.privacy_profile()
+        assert profile.neighbours == relation
+        assert float(profile.delta(1.0)) <= 1e-8 * (1 + 1e-9)
+    assert protocol.trust == trust
+    assert protocol.cost().bits_per_user == bits
+
+
+def test_both_relations_are_drawn_by_one_mechanism():
+    """Under add or remove the same noise is worth more."""
+    for name in ("central_laplace", "central_gaussian", "skellam"):
+        more, less = (calibrated(name, relation) for relation in ("replace_one", "add_remove"))
+        assert more.parameters()["noise_variance"] > 1.5 * less.parameters()["noise_variance"]
+
+
+def test_shares_add_up_to_the_noise_of_the_secure_sum():
+    protocol = calibrated("skellam", n=40, k=2, delta=1e-3)
+    users, public, rng = Users(np.zeros(40, np.int64)), Public(np.array([40])), np.random.default_rng(3)
+    seen = np.array([protocol.simulate_messages(users, public, rng) for _ in range(4000)])
+    half = protocol.variance / 2
+    for counts, held in ((seen[:, 0], 40), (seen[:, 1], 0)):
+        law = skellam_law(half, half, loc=held)
+        edges = law.ppf([0.1, 0.3, 0.5, 0.7, 0.9])
+        for edge in edges:
+            p = law.cdf(edge)
+            assert abs(np.mean(counts <= edge) - p) < 5 * np.sqrt(p * (1 - p) / 4000)
+    fewer = Participants.from_counts(np.array([10, 10]))
+    assert protocol.expected_mse(fewer)[0] == pytest.approx(protocol.variance / 2 / 20**2)
+
+
+def test_values_outside_of_the_domain_are_refused():
+    with pytest.raises(ValueError, match=r"0\.\.99"):
+        calibrated("central_laplace").encode(Users(np.array([100])), np.random.default_rng(0))
