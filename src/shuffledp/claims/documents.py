@@ -195,6 +195,8 @@ TABLES: dict[str, Callable[[], str]] = {
     "deployed systems": _deployed_systems,
     "deployed sources": _deployed_sources,
     "errata summation": partial(markdown_table, "summation"),
+    "errata comparison": partial(markdown_table, "comparison"),
+    "notes comparison": partial(notes_table, "comparison"),
     "notes random_population": partial(notes_table, "random_population"),
     "notes dump": partial(notes_table, "dump"),
     "notes segmented": partial(notes_table, "segmented"),

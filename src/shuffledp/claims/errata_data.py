@@ -2,7 +2,8 @@
 
 An *erratum* quotes words that stand in the paper and are not right in their context. What rests on a formula that the
 text at hand has lost, on a figure, on a supplement or on a statement that holds as it stands is a *reading note*: it
-says what was read or reconstructed and what follows, and accuses nobody. A finding that was given up stays in the
+says what was read or reconstructed and what follows, and accuses nobody. An erratum about released code quotes that
+code instead and names its version. A finding that was given up stays in the
 file as *withdrawn*, so that the fate of every number ever used can be told (:mod:`shuffledp.claims.review`).
 
 To add an erratum or a note, add an entry to the paper's YAML file and a function to ``witnesses/<paper>.py`` and its
@@ -76,6 +77,7 @@ _SCHEMA: dict[str, Any] = {
                     "effect": {"enum": sorted(EFFECTS)},
                     "explanation": _TEXT,
                     "narrowed": _TEXT,
+                    "code": _TEXT,
                     "witness": _NAME,
                     "printed_is": {"enum": ["above", "below"]},
                 },
@@ -155,6 +157,8 @@ class Erratum:
         That function.
     narrowed : str
         What an earlier version of the entry said and the paper's words do not carry; empty if nothing was taken back.
+    code : str
+        Repository and commit, if the entry is about released code: then that is what it quotes, and not a paper.
     """
 
     id: str
@@ -168,6 +172,7 @@ class Erratum:
     printed_is: str
     compute: WitnessFunction
     narrowed: str = ""
+    code: str = ""
 
     @property
     def number(self) -> tuple[int, ...]:

@@ -31,7 +31,7 @@ def missing_quotes(errata: Iterable[Erratum], text: str) -> list[tuple[str, str]
     Parameters
     ----------
     errata : iterable of Erratum
-        Of one paper.
+        Of one paper; those about released code quote that, and are passed over.
     text : str
         The paper, as extracted.
 
@@ -41,4 +41,10 @@ def missing_quotes(errata: Iterable[Erratum], text: str) -> list[tuple[str, str]
         The id of an erratum and the passage; empty if all passages stand in the text.
     """
     paper = normalized(text)
-    return [(e.id, passage) for e in errata for passage in e.quote if normalized(passage) not in paper]
+    return [
+        (e.id, passage)
+        for e in errata
+        if not e.code
+        for passage in e.quote
+        if normalized(passage) not in paper
+    ]
