@@ -2,7 +2,7 @@ import math
 
 import pytest
 
-from shuffledp.numerics import root_below
+from shuffledp.numerics import root_below, walk_to_minimum
 
 
 @pytest.mark.parametrize("guess", [-30.0, 0.0, 1.9, 2.1, 40.0])
@@ -40,3 +40,27 @@ def test_flat_negative_part_and_infinite_ends():
 def test_lower_end_is_returned_when_nothing_above_it_qualifies():
     assert root_below(lambda x: 1.0, 0.7, 0.5, 2.0, xtol=1e-12) == pytest.approx(0.5, abs=1e-12)
     assert root_below(lambda x: 1.0, 0.7, 0.5, 2.0, xtol=1e-12) >= 0.5
+
+
+@pytest.mark.parametrize("start", [-3.0, 0.2, 4.0])
+def test_a_flat_minimum_is_found_with_few_evaluations(start):
+    found = {}
+
+    def function(x):
+        found.setdefault(x, 1 + (x - 1.13) ** 2 if x < 5 else math.inf)
+        return found[x]
+
+    walk_to_minimum(function, start, -4.0, 6.0, step=0.5, gain=1e-3)
+    assert min(found, key=found.get) == pytest.approx(1.13)
+    assert len(found) <= 14
+
+
+def test_a_walk_ends_at_its_ends():
+    found = {}
+
+    def function(x):
+        found[x] = math.exp(x)
+        return found[x]
+
+    walk_to_minimum(function, 1.0, 0.0, 2.0, step=0.5, gain=1e-3)
+    assert min(found) == -0.5

@@ -77,6 +77,7 @@ OPTIONS: Mapping[str, Draw] = {
     "form": _one_of("figure", "average", "worst_case", "collision", "collision"),
     "group": _one_of("wide", "figure"),
     "together": _one_of(True, True, False),
+    "shape": _sometimes(_log_between(3.0, 100.0)),
     "search": _one_of(False, True),
     "colluding": lambda rng, task: int(rng.integers(0, 3)),
     "report_rate": _sometimes(_between(0.05, 1.0), 0.7),
