@@ -96,7 +96,9 @@ OWN_OPTIONS: Mapping[tuple[TaskKind, str, str], Draw] = {
 
 #: Protocols where a handful of users cannot cover each other; what the others hold does not matter, so that any
 #: number of them is enumerated.
-_MANY = ("truncation", "public_coin")
+_MANY = tuple(
+    ("frequency", name) for name in ("truncation", "public_coin", "balls_into_bins", "designated_coins")
+)
 
 
 #: Other users up to which laws are drawn that have some probability for many different numbers.
@@ -185,7 +187,7 @@ def _task(protocol: type[ProtocolBase], rng: np.random.Generator) -> Task:
 
 def _most_others(protocol: type[ProtocolBase], task: Task) -> int:
     """Other users up to which settings are drawn: as many as are enumerated in about a second."""
-    if protocol.name in _MANY:
+    if (protocol.task_kind, protocol.name) in _MANY:
         return 300_000
     if protocol.name in ("central_laplace", "correlated_sum", "real_sum", "sparse_sum", "balls_into_bins"):
         return 40
@@ -198,7 +200,7 @@ def _population(
     protocol: type[ProtocolBase], task: Task, options: Mapping[str, Any], rng: np.random.Generator
 ) -> Law:
     most = _most_others(protocol, task)
-    crowd = protocol.name in _MANY
+    crowd = (protocol.task_kind, protocol.name) in _MANY
     few = rng.random() < 0.4 and not crowd
     others = int(rng.integers(1, 6)) if few else int(_log_between(20 if crowd else 2, most + 1)(rng, task))
     if protocol.name == "split_and_mix" and rng.random() < 0.5:
