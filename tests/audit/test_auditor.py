@@ -107,6 +107,12 @@ def test_the_audit_uses_parameters_of_the_accounting_and_none_of_its_bounds():
         (("sets", "balls_into_bins", "exact", Sets(3, 1), Fixed(4), {}), 0.999),
         (("frequency", "pure_dump", "exact", Frequency(3), Fixed(4), {}), 0.9),
         (("frequency", "private_coin", "exact", Frequency(2), Fixed(2), {"entries": 2}), 0.8),
+        (("frequency", "balls_into_bins", "exact", Frequency(2), Fixed(300), {}), 0.999),
+        (("frequency", "correlated_noise", "exact", Frequency(2), Fixed(2), {}), 0.999),
+        (("frequency", "one_sided_noise", "exact", Frequency(2), Fixed(2), {}), 0.999),
+        (("frequency", "silent_users", "exact", Frequency(3), Fixed(2), {"report_rate": 0.6}), 0.999),
+        (("frequency", "sbin", "exact", Frequency(3), Fixed(2), {"beta": 0.7}), 0.8),
+        (("frequency", "sageo", "exact", Frequency(3), Fixed(2), {"beta": 0.9}), 0.5),
         (("frequency", "grr_blanket", "exact", Frequency(2), Fixed(12), {}), 0.05),
     ],
 )

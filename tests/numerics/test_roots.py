@@ -2,7 +2,7 @@ import math
 
 import pytest
 
-from shuffledp.numerics import root_below
+from shuffledp.numerics import root_below, walk_to_minimum
 
 
 @pytest.mark.parametrize("guess", [-30.0, 0.0, 1.9, 2.1, 40.0])
@@ -52,3 +52,27 @@ def test_plateaus_are_left_by_halving_the_bracket():
     root = root_below(plateau, 0.0, -6.0, 40.0, xtol=1e-4)
     assert 5 - 1e-4 <= root <= 5
     assert len(calls) <= 24  # following the secant there it took 44
+
+
+@pytest.mark.parametrize("start", [-3.0, 0.2, 4.0])
+def test_a_flat_minimum_is_found_with_few_evaluations(start):
+    found = {}
+
+    def function(x):
+        found.setdefault(x, 1 + (x - 1.13) ** 2 if x < 5 else math.inf)
+        return found[x]
+
+    walk_to_minimum(function, start, -4.0, 6.0, step=0.5, gain=1e-3)
+    assert min(found, key=found.get) == pytest.approx(1.13)
+    assert len(found) <= 14
+
+
+def test_a_walk_ends_at_its_ends():
+    found = {}
+
+    def function(x):
+        found[x] = math.exp(x)
+        return found[x]
+
+    walk_to_minimum(function, 1.0, 0.0, 2.0, step=0.5, gain=1e-3)
+    assert min(found) == -0.5

@@ -9,6 +9,7 @@ from shuffledp.numerics import (
     Window,
     binomial_window,
     convolve,
+    negative_binomial_window,
     poisson_window,
     thin,
 )
@@ -33,6 +34,22 @@ def test_binomial_window_is_accurate_and_its_omitted_mass_is_a_bound(n, p, tail)
     if tail == 1e-6 and window.omitted > 0:
         assert 1 - math.fsum(window.pmf) <= window.omitted
         assert 0 <= window.start < n * p < window.stop <= n + 1
+
+
+@pytest.mark.parametrize("tail", [1e-6, 1e-30])
+@pytest.mark.parametrize(("shape", "decay"), [(0.3, 0.2), (1.0, 1e-3), (25.0, 0.05), (1e6, 10.0), (4.0, 8.0)])
+def test_negative_binomial_window_is_accurate_and_its_omitted_mass_is_a_bound(shape, decay, tail):
+    window = negative_binomial_window(shape, decay, tail, 2**20)
+    with mp.workdps(40):
+        r, p = mp.mpf(shape), mp.exp(-mp.mpf(decay))
+        for x in {window.start, window.start + window.pmf.size // 2, window.stop - 1}:
+            want = mp.exp(
+                mp.loggamma(x + r) - mp.loggamma(r) - mp.loggamma(x + 1) + r * mp.log1p(-p) + x * mp.log(p)
+            )
+            assert window.pmf[x - window.start] == pytest.approx(float(want), rel=1e-9)
+    assert 1 - math.fsum(window.pmf) <= window.omitted + 1e-11
+    assert window.omitted <= 2 * tail
+    assert negative_binomial_window(shape, decay, tail, 8) is None
 
 
 @pytest.mark.parametrize("mean", [0.0, 0.3, 20.0, 1e5])

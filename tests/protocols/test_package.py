@@ -46,6 +46,7 @@ LABELS = {
     ("frequency", "multi_expected"): BOUNDS,
     ("frequency", "multi_union"): {"printed": "violated", "corrected": "upper", "exact": "upper"},
     ("frequency", "non_adaptive"): CLONES,
+    ("frequency", "one_sided_noise"): {"exact": "exact"},
     ("frequency", "private_coin"): BOUNDS,
     ("frequency", "public_coin"): BOUNDS,
     ("frequency", "pure_dump"): {"printed": "upper", "exact": "exact"},

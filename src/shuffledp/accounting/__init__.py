@@ -35,6 +35,7 @@ if TYPE_CHECKING:
         gaussian_local_epsilon,
         optimal_composition,
     )
+    from shuffledp.accounting.baselines.one_sided_noise import one_sided_noise
     from shuffledp.accounting.baselines.private_coin import default_entries, private_coin_tuples
     from shuffledp.accounting.baselines.public_coin import public_coin_rate, public_coin_rows, rows_delta
     from shuffledp.accounting.baselines.sageo import GeometricDummies, s1geo_dummies, sageo_dummies
@@ -387,6 +388,7 @@ __all__ = [
     "negative_binomial_delta",
     "negative_binomial_shift_delta",
     "noise_norm",
+    "one_sided_noise",
     "optimal_composition",
     "optimal_dummies",
     "poisson_dummies",

@@ -20,6 +20,7 @@ from shuffledp.audit.laws import (
     binomial_counts,
     mixed,
     multinomial_counts,
+    negative_binomial_counts,
     pair_part,
     plus,
     point,
@@ -41,6 +42,7 @@ from shuffledp.protocols.frequency.central_laplace import CentralLaplace
 from shuffledp.protocols.frequency.correlated_noise import CorrelatedNoise
 from shuffledp.protocols.frequency.designated_coins import DesignatedCoins
 from shuffledp.protocols.frequency.hashed_balls_into_bins import HashedBallsIntoBins
+from shuffledp.protocols.frequency.one_sided_noise import OneSidedCounts
 from shuffledp.protocols.frequency.private_coin import PrivateCoin
 from shuffledp.protocols.frequency.public_coin import PublicCoin
 from shuffledp.protocols.frequency.random_checkin import RandomCheckin
@@ -236,6 +238,8 @@ def _noise_of_a_value(protocol: NoisyCounts, n: int) -> Block:
         return binomial_counts(min(n, protocol.designated), 0.5)
     if isinstance(protocol, SilentUsers):
         return poisson_counts(protocol.dummy_mean * n / protocol.n_users)
+    if isinstance(protocol, OneSidedCounts):
+        return negative_binomial_counts(protocol.shape * n / protocol.n_users, -math.expm1(-protocol.decay))
     if isinstance(protocol, GeometricShuffle):
         return _geometric_noise(protocol.half_eps, protocol.share, protocol.turn)
     raise TypeError(f"unknown noise of {protocol.name}")

@@ -79,6 +79,7 @@ OPTIONS: Mapping[str, Draw] = {
     "form": _one_of("figure", "average", "worst_case", "collision", "collision"),
     "group": _one_of("wide", "figure"),
     "together": _one_of(True, True, False),
+    "shape": _sometimes(_log_between(3.0, 100.0)),
     "search": _one_of(False, True),
     "colluding": lambda rng, task: int(rng.integers(0, 3)),
     "report_rate": _sometimes(_between(0.05, 1.0), 0.7),
@@ -102,7 +103,9 @@ OWN_OPTIONS: Mapping[tuple[TaskKind, str, str], Draw] = {
 
 #: Protocols where a handful of users cannot cover each other; what the others hold does not matter, so that any
 #: number of them is enumerated.
-_MANY = ("truncation", "public_coin")
+_MANY = tuple(
+    ("frequency", name) for name in ("truncation", "public_coin", "balls_into_bins", "designated_coins")
+)
 
 
 #: Protocols whose messages count for two values at once, so that fewer users are enumerated.
@@ -201,7 +204,7 @@ def _task(protocol: type[ProtocolBase], rng: np.random.Generator) -> Task:
 
 def _most_others(protocol: type[ProtocolBase], task: Task) -> int:
     """Other users up to which settings are drawn: as many as are enumerated in about a second."""
-    if protocol.name in _MANY:
+    if (protocol.task_kind, protocol.name) in _MANY:
         return 300_000
     if protocol.name in _SHIFTS:
         return 40
@@ -214,7 +217,7 @@ def _population(
     protocol: type[ProtocolBase], task: Task, options: Mapping[str, Any], rng: np.random.Generator
 ) -> Law:
     most = _most_others(protocol, task)
-    crowd = protocol.name in _MANY
+    crowd = (protocol.task_kind, protocol.name) in _MANY
     few = rng.random() < 0.4 and not crowd
     others = int(rng.integers(1, 6)) if few else int(_log_between(20 if crowd else 2, most + 1)(rng, task))
     if protocol.name == "split_and_mix" and rng.random() < 0.5:

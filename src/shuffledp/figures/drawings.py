@@ -301,7 +301,7 @@ def _stated(experiment: Experiment, where: Mapping[str, Any], methods: Sequence[
     say = partial(described, grid=grid)
     facts = {"about": experiment.source} if experiment.study else _origin(experiment.source)
     if parts.get("data"):
-        facts["data"] = describe_data(parts["data"])
+        facts["data"] = describe_data(parts["data"], say)
     if parts.get("population"):
         facts["participants N"] = describe_population(parts["population"], say)
     if parts.get("budget"):

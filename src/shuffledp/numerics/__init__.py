@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from shuffledp.doors import door
 
 if TYPE_CHECKING:
-    from shuffledp.numerics.roots import root_below
+    from shuffledp.numerics.roots import root_below, walk_to_minimum
     from shuffledp.numerics.samplers import (
         discrete_gaussian,
         discrete_gaussian_pmf,
@@ -18,7 +18,14 @@ if TYPE_CHECKING:
         two_sided_geometric,
     )
     from shuffledp.numerics.tails import binomial_upper_tail, log_binomial_pmf, log_poisson_pmf
-    from shuffledp.numerics.windows import Window, binomial_window, convolve, poisson_window, thin
+    from shuffledp.numerics.windows import (
+        Window,
+        binomial_window,
+        convolve,
+        negative_binomial_window,
+        poisson_window,
+        thin,
+    )
 else:
     __getattr__, __dir__ = door(__name__)
 
@@ -32,9 +39,11 @@ __all__ = [
     "discrete_gaussian_variance",
     "log_binomial_pmf",
     "log_poisson_pmf",
+    "negative_binomial_window",
     "poisson_window",
     "polya_difference",
     "root_below",
     "thin",
     "two_sided_geometric",
+    "walk_to_minimum",
 ]

@@ -1,4 +1,4 @@
-"""Root finding for increasing functions that are expensive, steep, or infinite on part of the range."""
+"""Root finding for increasing functions that are expensive, steep, or infinite on part of the range; flat minima."""
 
 import math
 from collections.abc import Callable
@@ -91,3 +91,32 @@ def root_below(
             return low
         x = proposal
     raise RuntimeError(f"No convergence between {low} and {high}.")  # pragma: no cover
+
+
+def walk_to_minimum(
+    function: Callable[[float], float], start: float, low: float, high: float, *, step: float, gain: float
+) -> None:
+    """Evaluate a function about a flat minimum, with few evaluations; who calls it keeps what it returned.
+
+    It walks in steps while that pays, and then to the lowest point of a parabola through the last three.
+
+    Parameters
+    ----------
+    function : callable
+        Positive, or ``inf`` on part of the range; remembers its values, as points are asked for repeatedly.
+    start : float
+        In ``[low, high]``.
+    low, high : float
+        Ends of the walk; the neighbors of an end are evaluated too.
+    step : float
+        > 0.
+    gain : float
+        The least relative decrease that is worth another step.
+    """
+    middle = start
+    for move in (step, -step):
+        while low <= middle + move <= high and function(middle + move) < function(middle) * (1 - gain):
+            middle += move
+    a, b, c = function(middle - step), function(middle), function(middle + step)
+    if b <= min(a, c) and max(a, c) < math.inf and a + c > 2 * b:
+        function(middle + step * (a - c) / (2 * (a - 2 * b + c)))

@@ -116,6 +116,36 @@ def poisson_window(mean: float, tail: float) -> Window:
     return Window(first, pmf, tail * ((first > 0) + 1))
 
 
+def negative_binomial_window(shape: float, decay: float, tail: float, most: int) -> Window | None:
+    """Return the law of a negative binomial variable on a window missing at most `tail` on either side.
+
+    Parameters
+    ----------
+    shape, decay : float
+        r > 0 and ``-ln p`` > 0: ``Pr[z] = C(z + r - 1, z) (1 - p)^r p^z``.
+    tail : float
+        In (0, 1).
+    most : int
+        The longest window before its lower end is cut off; None if that is not enough.
+    """
+    mean = shape / math.expm1(min(decay, 700.0))
+    variance, reach = mean / -math.expm1(-decay), -math.log(tail)
+    size = 64 + mean + math.sqrt(2 * variance * reach) + reach / decay
+    start = shape * math.log(-math.expm1(-decay))
+    while size <= most:
+        z = np.arange(1, int(size), dtype=np.float64)
+        steps = np.log1p((shape - 1) / z) - decay  # log of Pr[z] / Pr[z - 1]
+        pmf = np.exp(np.concatenate(([start], start + np.cumsum(steps))))
+        # From here on the law falls at least as fast as a geometric one.
+        log_fall = max(math.log1p((shape - 1) / int(size)), 0.0) - decay
+        beyond = float(pmf[-1]) / math.expm1(-log_fall) if log_fall < 0 else math.inf
+        if beyond <= tail:
+            first = int(np.searchsorted(np.cumsum(pmf), tail))
+            return Window(first, pmf[first:], beyond + tail * (first > 0))
+        size *= 1.5
+    return None
+
+
 def convolve(left: Window, right: Window) -> Window:
     """Return the law of the sum of two independent variables.
 

@@ -138,3 +138,11 @@ def test_frequent_values_pay_for_the_silence():
     silence = (1 - protocol.rate) / protocol.rate
     assert variance[0] - variance[-1] == pytest.approx(1_000 * silence)
     assert variance[-1] == pytest.approx(protocol.dummy_mean / protocol.rate**2)
+
+
+def test_one_sided_noise_of_the_comparison():
+    protocol = calibrated("one_sided_noise", delta=1e-8, n=10**5, k=100, shape=50.0)
+    assert f"{protocol.expected_mse(np.full(100, 1_000)) * 1e10:.4g}" == "110.1"
+    assert f"{protocol.cost().messages_per_user:.5g}" == "1.0533"
+    fewest = calibrated("one_sided_noise", delta=1e-8, n=10**5, k=100)
+    assert fewest.cost().messages_per_user <= protocol.cost().messages_per_user

@@ -29,7 +29,7 @@ from shuffledp.accounting.general.count_pairs import MovingCount, pair_delta, se
 from shuffledp.numerics.checks import check_open_unit, check_positive
 from shuffledp.numerics.magnitudes import log_ratio, negligible
 from shuffledp.numerics.remember import remember
-from shuffledp.numerics.roots import root_below
+from shuffledp.numerics.roots import root_below, walk_to_minimum
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray
@@ -160,12 +160,7 @@ def _best_noise(eps: float, delta: float, share: float) -> CounterNoise:
     middle = min(max(math.log(1.3 * math.log(2 / delta)), low), high)
     while pairs(middle) == math.inf and middle < high:
         middle += _STEP
-    for step in (_STEP, -_STEP):
-        while low <= middle + step <= high and pairs(middle + step) < pairs(middle) * (1 - _GAIN):
-            middle += step
-    a, b, c = pairs(middle - _STEP), pairs(middle), pairs(middle + _STEP)
-    if max(a, c) < math.inf and a + c > 2 * b:
-        pairs(middle + _STEP * (a - c) / (2 * (a - 2 * b + c)))
+    walk_to_minimum(pairs, middle, low, high, step=_STEP, gain=_GAIN)
     sufficient = [noise for noise in found.values() if noise]
     if not sufficient:
         raise Infeasible(

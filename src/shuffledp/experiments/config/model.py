@@ -376,12 +376,12 @@ Data = Annotated[
 ]
 
 
-def describe_data(config: Mapping[str, Any]) -> str:
+def describe_data(config: Mapping[str, Any], say: Say) -> str:
     """Data as captions say them."""
     if config["name"] == "zipf":
-        return f"Zipf's law, exponent {config['exponent']:g}"
+        return f"Zipf's law, exponent {say(config['exponent'])}"
     if config["name"] == "heavy":
-        return f"one value held by {100 * config['share']:g} %, the others evenly"
+        return f"one value held by a share {say(config['share'])} of the users, the others evenly"
     return f"{config['name']}, {config['column']}" if "column" in config else str(config["name"])
 
 

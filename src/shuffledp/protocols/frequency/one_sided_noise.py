@@ -1,0 +1,111 @@
+"""One-sided noise: dummies of all users that add up to negative binomial noise, without anything that cancels them."""
+
+from dataclasses import dataclass
+from typing import Any, ClassVar, Self
+
+import numpy as np
+from numpy.typing import NDArray
+
+from shuffledp.accounting.baselines.one_sided_noise import OneSidedNoise, one_sided_noise
+from shuffledp.accounting.general.count_pairs import CountsProfile
+from shuffledp.accounting.general.profiles import PrivacyProfile
+from shuffledp.accounting.standing import EXACT
+from shuffledp.populations import Population
+from shuffledp.protocols._random_users import PlannedUsers, any_population
+from shuffledp.protocols._requests import fixed_users, positive_delta
+from shuffledp.protocols.base import Cost, Trust
+from shuffledp.protocols.frequency._noisy_counts import NoisyCounts
+from shuffledp.protocols.frequency._randomized_response import domain_size_of
+from shuffledp.tasks import Budget, Floats, Ints, Task
+
+
+@dataclass(frozen=True)
+class OneSidedCounts(NoisyCounts, PlannedUsers):
+    """The own value, and of every value a negative binomial number of dummies; a message is a value.
+
+    All users must add their dummies; the shuffler only permutes. Compared with Poisson dummies there are fewer
+    messages and more variance.
+
+    Parameters
+    ----------
+    n_users : int
+        Users that the protocol is calibrated for, user 1 included; each sends its share of the noise.
+    shape : float
+        r, of `n_users` users together.
+    decay : float
+        ``-ln p``.
+    """
+
+    n_users: int
+    shape: float
+    decay: float
+
+    name = "one_sided_noise"
+    task_kind = "frequency"
+    label = "one-sided noise"
+    source = "this project; what correlated noise is without its correlation"
+    trust: ClassVar[Trust] = "shuffler"
+    accountings = ("exact",)
+    guarantees = {"exact": EXACT}  # noqa: RUF012
+
+    @classmethod
+    @any_population
+    def calibrate(
+        cls,
+        budget: Budget,
+        population: Population,
+        task: Task,
+        *,
+        accounting: str = "exact",
+        shape: float | None = None,
+    ) -> Self:
+        """The noise, see :func:`shuffledp.accounting.baselines.one_sided_noise.one_sided_noise`.
+
+        Parameters
+        ----------
+        budget : Budget
+            One eps, delta > 0, replacement neighbours.
+        population : Population
+            Number of other users.
+        task : Frequency
+        accounting : {"exact"}
+        shape : float, optional
+            r > 0; the one with the fewest messages if left out.
+
+        Raises
+        ------
+        ValueError
+            If the request does not fit this protocol.
+        Infeasible
+            If delta is 0, or the noise is too wide to account for.
+        """
+        cls.check_request(budget, task, accounting)
+        n, k, delta = fixed_users(population), domain_size_of(task), positive_delta(budget)
+        found = one_sided_noise(budget.largest_eps, delta, shape=shape)
+        return cls(k, n, found.shape, found.decay, calibrated_under=accounting)
+
+    @property
+    def noise(self) -> OneSidedNoise:
+        """The noise of a count when all planned users take part."""
+        return OneSidedNoise(self.shape, self.decay)
+
+    def noise_moments(self, users: NDArray[Any]) -> tuple[Floats, Floats]:
+        """Those of a negative binomial law, in proportion to the users."""
+        part = np.asarray(users, float) / self.n_users
+        return part * self.noise.mean, part * self.noise.variance
+
+    def draw_noise(self, users: NDArray[Any], rng: np.random.Generator) -> Ints:
+        """Negative binomial, (R, k): laws of real shape add up."""
+        shapes = self.shape * np.asarray(users, float)[:, None] / self.n_users
+        return rng.negative_binomial(shapes, -np.expm1(-self.decay), (len(users), self.domain_size))
+
+    def cost(self) -> Cost:
+        """The own value, and a share of the dummies of all values."""
+        return self.cost_of(self.domain_size * self.noise.mean / self.n_users)
+
+    def profile_for(self, users: int) -> PrivacyProfile:
+        """The two counts that change, with the dummies of so many users."""
+        noise = OneSidedNoise(self.shape * users / self.n_users, self.decay)
+        return CountsProfile(
+            noise.count_at, "the two counts that change, each with negative binomial dummies"
+        )

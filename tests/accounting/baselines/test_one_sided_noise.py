@@ -1,0 +1,65 @@
+"""One-sided negative binomial noise: sums over both counts and the table of the specification."""
+
+import math
+
+import numpy as np
+import pytest
+from scipy.stats import nbinom
+
+from shuffledp.accounting.baselines.one_sided_noise import OneSidedNoise, one_sided_noise
+from shuffledp.accounting.baselines.silent_users import poisson_dummies
+from shuffledp.accounting.errors import Infeasible
+from shuffledp.accounting.general.count_pairs import settled_count_delta
+
+
+def double_sum(noise, eps, size):
+    law = nbinom.pmf(np.arange(size), noise.shape, -math.expm1(-noise.decay))
+    held = np.append(0.0, law[:-1])
+    return np.maximum(np.outer(held, law) - math.exp(eps) * np.outer(law, held), 0).sum()
+
+
+@pytest.mark.parametrize(
+    ("noise", "eps"),
+    [(OneSidedNoise(3.0, 0.4), 0.5), (OneSidedNoise(0.6, 0.3), 1.0), (OneSidedNoise(40.0, 2.0), 0.2)],
+)
+def test_delta_is_the_sum_over_both_counts(noise, eps):
+    assert settled_count_delta(noise.count_at, eps) == pytest.approx(double_sum(noise, eps, 250), rel=1e-9)
+
+
+def test_means_and_variances_are_those_of_the_specification():
+    for shape, mean, variance in (
+        (5, "261", "13928"),
+        (10, "90.1", "901"),
+        (20, "60.6", "244"),
+        (50, "53.3", "110"),
+        (100, "54.1", "83.4"),
+        (300, "57.6", "68.7"),
+    ):
+        noise = one_sided_noise(1.0, 1e-8, shape=shape)
+        assert f"{noise.mean:.3g}" == mean
+        assert f"{noise.variance:.{len(variance.replace('.', ''))}g}" == variance
+    best = one_sided_noise(1.0, 1e-8)
+    assert best.mean <= 53.31
+    assert best.variance > poisson_dummies(1.0, 1e-8) > best.mean
+
+
+@pytest.mark.parametrize("eps", [0.2, 1.0, 8.0])
+def test_no_other_shape_needs_fewer_dummies(eps):
+    best = one_sided_noise(eps, 1e-6)
+    assert settled_count_delta(best.count_at, eps) == pytest.approx(1e-6, rel=1e-8)
+    for factor in (0.3, 0.8, 1.25, 3.0, 20.0):
+        assert one_sided_noise(eps, 1e-6, shape=factor * best.shape).mean >= best.mean * (1 - 2e-3)
+
+
+def test_for_small_eps_most_dummies_are_saved_at_more_variance():
+    best, poisson = one_sided_noise(0.2, 1e-6), poisson_dummies(0.2, 1e-6)
+    assert double_sum(best, 0.2, 900) == pytest.approx(1e-6, rel=1e-4)
+    assert best.mean < poisson / 4
+    assert best.variance > 2.5 * poisson
+
+
+def test_noise_that_is_too_wide_is_refused():
+    with pytest.raises(Infeasible, match="too wide"):
+        one_sided_noise(1.0, 1e-6, shape=0.05)
+    with pytest.raises(ValueError, match="shape"):
+        one_sided_noise(1.0, 1e-6, shape=0.0)
