@@ -47,6 +47,7 @@ LABELS = {
     ("frequency", "pure_dump"): {"printed": "upper", "exact": "exact"},
     ("frequency", "random_checkin"): CHECKIN,
     ("frequency", "solh"): BOUNDS,
+    ("frequency", "symmetric_rappor"): {"exact": "upper"},
     ("frequency", "truncation"): {"printed": "upper", "exact": "exact"},
     ("frequency", "unary_rows"): {"exact": "upper"},
     ("sets", "balls_into_bins"): THREE,
@@ -68,7 +69,7 @@ LABELS = {
     ("vectors", "random_checkin"): CHECKIN,
 }
 #: Says it by a label of its own rather than by a table.
-OTHERWISE = {("summation", "fragmented_rappor")}
+OTHERWISE = {("frequency", "fragmented_rappor"), ("summation", "fragmented_rappor")}
 TASKS = {"frequency": Frequency(2), "summation": Summation(3), "sets": Sets(7, 2), "vectors": Vectors(3, 5.0)}
 OWN_TASKS = {"real_sum": Summation(4, real=True), "sparse_sum": Summation(2, coordinates=2)}
 #: So that not all items are sent, and that designs are found at once.

@@ -29,7 +29,7 @@ from shuffledp.protocols.frequency._dummy_points import FixedDummies, FlexibleDu
 from shuffledp.protocols.frequency._hashing import hash_values
 from shuffledp.protocols.frequency._randomized_response import RandomizedResponse
 from shuffledp.protocols.frequency._secret_shares import GaussianShares, PolyaShares, SecretShares
-from shuffledp.protocols.frequency._unary_bits import UnaryBits, WholeRows
+from shuffledp.protocols.frequency._unary_bits import FlippedBits, UnaryBits, WholeRows
 from shuffledp.protocols.frequency.correlated_noise import CorrelatedNoise
 from shuffledp.protocols.frequency.hashed_balls_into_bins import HashedBallsIntoBins
 from shuffledp.protocols.frequency.private_coin import PrivateCoin
@@ -304,6 +304,31 @@ def whole_rows(protocol: WholeRows, eps: float) -> View:
     )
 
 
+def flipped_bits(protocol: FlippedBits, eps: float) -> View:
+    """A bit per value, each flipped with probability p; only the counts of one-bits are seen."""
+    p, k = protocol.flip_probability, protocol.domain_size
+    summed = protocol.trust == "secure_sum"
+
+    def own(value: int) -> tuple[Own, ...]:
+        return tuple(
+            {(1,): 1 - p if bit == value else p, (0,): p if bit == value else 1 - p} for bit in range(k)
+        )
+
+    def counts(payload: NDArray[Any]) -> list[tuple[int, ...]]:
+        ones = payload.sum(axis=0) if summed else np.bincount(plain(payload), minlength=k)
+        return [(int(c),) for c in ones]
+
+    return ProductView(
+        inputs=tuple(range(k)),
+        eps=eps,
+        noise=lambda n: (point(1),) * k,
+        own=tuple(own(v) for v in range(k)),
+        counts=counts,
+        kinds=(lambda payload: np.zeros(len(payload), np.int64)) if summed else plain,
+        pairs=((0, 1),),
+    )
+
+
 def hashed_balls_into_bins(protocol: HashedBallsIntoBins, eps: float) -> View:
     """A hash function and a bin; a message matters by whether the two values compared are hashed to its bin."""
     q, b = protocol.family.prime, protocol.family.bins
@@ -459,6 +484,7 @@ VIEWS: tuple[tuple[type[ProtocolBase], Callable[..., View]], ...] = (
     (CorrelatedNoise, correlated_noise),
     (Solh, solh),
     (WholeRows, whole_rows),
+    (FlippedBits, flipped_bits),
     (HashedBallsIntoBins, hashed_balls_into_bins),
     (PrivateCoin, private_coin),
     (PublicCoin, public_coin),

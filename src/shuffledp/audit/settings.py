@@ -85,6 +85,7 @@ OPTIONS: Mapping[str, Draw] = {
 """How an option is drawn, ``eps_star`` as a part of eps; `OWN_OPTIONS` has those of one protocol."""
 
 OWN_OPTIONS: Mapping[tuple[TaskKind, str, str], Draw] = {
+    ("frequency", "fragmented_rappor", "calibration"): _sometimes(_one_of("sound", "worst_case")),
     ("frequency", "unary_rows", "form"): _one_of("best", "symmetric", "optimised"),
     ("summation", "fragmented_rappor", "estimator"): _one_of("plain", "centred"),
     ("summation", "fragmented_rappor", "calibration"): _sometimes(_one_of("worst_case")),
@@ -95,8 +96,11 @@ OWN_OPTIONS: Mapping[tuple[TaskKind, str, str], Draw] = {
 _MANY = ("truncation", "public_coin")
 
 
-#: Protocols whose messages count for two values at once, so that fewer users are enumerated.
-_PAIRED = ("fake_users", "hashed_balls_into_bins", "private_coin", "solh", "unary_rows")
+#: Protocols whose messages count for several values, or whose bits depend on what others hold: fewer users.
+_PAIRED = (
+    *("fake_users", "fragmented_rappor", "hashed_balls_into_bins", "private_coin"),
+    *("solh", "subset_selection", "symmetric_rappor", "unary_rows"),
+)
 
 #: Other users up to which laws are drawn that have some probability for many different numbers.
 _MOST_WIDE = 60
