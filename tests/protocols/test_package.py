@@ -47,6 +47,7 @@ LABELS = {
     ("frequency", "pure_dump"): {"printed": "upper", "exact": "exact"},
     ("frequency", "random_checkin"): CHECKIN,
     ("frequency", "solh"): BOUNDS,
+    ("frequency", "subset_selection"): {"exact": "upper"},
     ("frequency", "symmetric_rappor"): {"exact": "upper"},
     ("frequency", "truncation"): {"printed": "upper", "exact": "exact"},
     ("frequency", "unary_rows"): {"exact": "upper"},

@@ -36,6 +36,7 @@ from shuffledp.protocols.frequency.private_coin import PrivateCoin
 from shuffledp.protocols.frequency.public_coin import PublicCoin
 from shuffledp.protocols.frequency.random_checkin import RandomCheckin
 from shuffledp.protocols.frequency.solh import Solh
+from shuffledp.protocols.frequency.subset_selection import SubsetSelection
 from shuffledp.protocols.frequency.truncation import Truncation
 
 #: Cells of a law with all kinds of messages; beyond it two values are told apart and the others are lumped together.
@@ -329,6 +330,33 @@ def flipped_bits(protocol: FlippedBits, eps: float) -> View:
     )
 
 
+def subset_selection(protocol: SubsetSelection, eps: float) -> View:
+    """Subsets, of which it matters whether they hold each of the two values compared."""
+    report, k = protocol.report, protocol.domain_size
+    if math.comb(k, report.size) > MOST_CELLS:
+        raise TooLarge("too many subsets")
+    subsets = list(combinations(range(k), report.size))
+
+    def law(value: int) -> Own:
+        weights = [1.0 if value in subset else math.exp(-report.eps_local) for subset in subsets]
+        found: dict[tuple[int, ...], float] = {}
+        for subset, weight in zip(subsets, weights, strict=True):
+            kind = int(_pair_kinds(np.array([[0 in subset, 1 in subset]]))[0])
+            found[unit(kind, 3)] = found.get(unit(kind, 3), 0.0) + weight / sum(weights)
+        return found
+
+    inputs = range(min(k, 3))
+    return SumView(
+        inputs=tuple(inputs),
+        eps=eps,
+        note="" if k == 2 else "two values told apart",
+        most=12,
+        own=tuple(law(v) for v in inputs),
+        kinds=lambda payload: _pair_kinds(np.column_stack([np.any(payload == v, axis=1) for v in (0, 1)])),
+        pairs=((0, 1),),
+    )
+
+
 def hashed_balls_into_bins(protocol: HashedBallsIntoBins, eps: float) -> View:
     """A hash function and a bin; a message matters by whether the two values compared are hashed to its bin."""
     q, b = protocol.family.prime, protocol.family.bins
@@ -485,6 +513,7 @@ VIEWS: tuple[tuple[type[ProtocolBase], Callable[..., View]], ...] = (
     (Solh, solh),
     (WholeRows, whole_rows),
     (FlippedBits, flipped_bits),
+    (SubsetSelection, subset_selection),
     (HashedBallsIntoBins, hashed_balls_into_bins),
     (PrivateCoin, private_coin),
     (PublicCoin, public_coin),
