@@ -86,6 +86,9 @@ OPTIONS: Mapping[str, Draw] = {
 
 OWN_OPTIONS: Mapping[tuple[TaskKind, str, str], Draw] = {
     ("frequency", "fragmented_rappor", "calibration"): _sometimes(_one_of("sound", "worst_case")),
+    ("frequency", "mix_dump", "eps_local"): lambda rng, task: (
+        "best" if rng.random() < 0.3 else _log_between(0.2, 8.0)(rng, task)
+    ),
     ("frequency", "subset_selection", "size"): _sometimes(
         lambda rng, task: int(rng.integers(1, getattr(task, "domain_size", 2)))
     ),
