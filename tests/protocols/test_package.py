@@ -57,6 +57,8 @@ LABELS = {
     ("frequency", "silent_users"): {"exact": "exact"},
     ("frequency", "skellam"): {"exact": "exact"},
     ("frequency", "solh"): BOUNDS,
+    ("frequency", "subset_selection"): {"exact": "upper"},
+    ("frequency", "symmetric_rappor"): {"exact": "upper"},
     ("frequency", "truncation"): {"printed": "upper", "exact": "exact"},
     ("frequency", "unary_rows"): {"exact": "upper"},
     ("sets", "balls_into_bins"): THREE,
@@ -85,7 +87,7 @@ LABELS = {
     ("vectors", "random_checkin"): CHECKIN,
 }
 #: Says it by a label of its own rather than by a table.
-OTHERWISE = {("summation", "fragmented_rappor")}
+OTHERWISE = {("frequency", "fragmented_rappor"), ("summation", "fragmented_rappor")}
 TASKS = {"frequency": Frequency(2), "summation": Summation(3), "sets": Sets(7, 2), "vectors": Vectors(3, 5.0)}
 OWN_TASKS = {"real_sum": Summation(4, real=True), "sparse_sum": Summation(2, coordinates=2)}
 #: With two values, all others are on the two counts that change, and their sampling hides the victim a little.

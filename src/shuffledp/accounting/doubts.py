@@ -36,6 +36,7 @@ FORGOTTEN_RESIDUAL = Standing(
 RAPPOR_STANDINGS: Mapping[str, Standing] = MappingProxyType(
     {
         "sound": UPPER,
+        "proven": UPPER,
         "worst_case": Standing(
             "unproven",
             "the other users are assumed to hold one of the two values, which is not proven to be the worst",

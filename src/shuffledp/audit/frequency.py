@@ -35,7 +35,7 @@ from shuffledp.protocols.frequency._hashing import hash_values
 from shuffledp.protocols.frequency._noisy_counts import NoisyCounts
 from shuffledp.protocols.frequency._randomized_response import RandomizedResponse
 from shuffledp.protocols.frequency._secret_shares import GaussianShares, PolyaShares, SecretShares
-from shuffledp.protocols.frequency._unary_bits import UnaryBits, WholeRows
+from shuffledp.protocols.frequency._unary_bits import FlippedBits, UnaryBits, WholeRows
 from shuffledp.protocols.frequency.balls_into_bins import BallsIntoBins
 from shuffledp.protocols.frequency.central_gaussian import CentralGaussian
 from shuffledp.protocols.frequency.central_laplace import CentralLaplace
@@ -50,6 +50,7 @@ from shuffledp.protocols.frequency.sbin import SBin
 from shuffledp.protocols.frequency.silent_users import SilentUsers
 from shuffledp.protocols.frequency.skellam import Skellam
 from shuffledp.protocols.frequency.solh import Solh
+from shuffledp.protocols.frequency.subset_selection import SubsetSelection
 from shuffledp.protocols.frequency.truncation import Truncation
 
 #: Cells of a law with all kinds of messages; beyond it two values are told apart and the others are lumped together.
@@ -362,6 +363,58 @@ def whole_rows(protocol: WholeRows, eps: float) -> View:
     )
 
 
+def flipped_bits(protocol: FlippedBits, eps: float) -> View:
+    """A bit per value, each flipped with probability p; only the counts of one-bits are seen."""
+    p, k = protocol.flip_probability, protocol.domain_size
+    summed = protocol.trust == "secure_sum"
+
+    def own(value: int) -> tuple[Own, ...]:
+        return tuple(
+            {(1,): 1 - p if bit == value else p, (0,): p if bit == value else 1 - p} for bit in range(k)
+        )
+
+    def counts(payload: NDArray[Any]) -> list[tuple[int, ...]]:
+        ones = payload.sum(axis=0) if summed else np.bincount(plain(payload), minlength=k)
+        return [(int(c),) for c in ones]
+
+    return ProductView(
+        inputs=tuple(range(k)),
+        eps=eps,
+        noise=lambda n: (point(1),) * k,
+        own=tuple(own(v) for v in range(k)),
+        counts=counts,
+        kinds=(lambda payload: np.zeros(len(payload), np.int64)) if summed else plain,
+        pairs=((0, 1),),
+    )
+
+
+def subset_selection(protocol: SubsetSelection, eps: float) -> View:
+    """Subsets, of which it matters whether they hold each of the two values compared."""
+    report, k = protocol.report, protocol.domain_size
+    if math.comb(k, report.size) > MOST_CELLS:
+        raise TooLarge("too many subsets")
+    subsets = list(combinations(range(k), report.size))
+
+    def law(value: int) -> Own:
+        weights = [1.0 if value in subset else math.exp(-report.eps_local) for subset in subsets]
+        found: dict[tuple[int, ...], float] = {}
+        for subset, weight in zip(subsets, weights, strict=True):
+            kind = int(_pair_kinds(np.array([[0 in subset, 1 in subset]]))[0])
+            found[unit(kind, 3)] = found.get(unit(kind, 3), 0.0) + weight / sum(weights)
+        return found
+
+    inputs = range(min(k, 3))
+    return SumView(
+        inputs=tuple(inputs),
+        eps=eps,
+        note="" if k == 2 else "two values told apart",
+        most=12,
+        own=tuple(law(v) for v in inputs),
+        kinds=lambda payload: _pair_kinds(np.column_stack([np.any(payload == v, axis=1) for v in (0, 1)])),
+        pairs=((0, 1),),
+    )
+
+
 def hashed_balls_into_bins(protocol: HashedBallsIntoBins, eps: float) -> View:
     """A hash function and a bin; a message matters by whether the two values compared are hashed to its bin."""
     q, b = protocol.family.prime, protocol.family.bins
@@ -589,6 +642,8 @@ VIEWS: tuple[tuple[type[ProtocolBase], Callable[..., View]], ...] = (
     (CorrelatedNoise, correlated_noise),
     (Solh, solh),
     (WholeRows, whole_rows),
+    (FlippedBits, flipped_bits),
+    (SubsetSelection, subset_selection),
     (HashedBallsIntoBins, hashed_balls_into_bins),
     (PrivateCoin, private_coin),
     (PublicCoin, public_coin),

@@ -96,6 +96,13 @@ OWN_OPTIONS: Mapping[tuple[TaskKind, str, str], Draw] = {
         _between(0.87, 1.0)
     ),  # at least 1 - e^(-eps / 2) up to eps = 4
     ("frequency", "sbin", "beta"): _sometimes(_between(0.05, 1.0)),
+    ("frequency", "fragmented_rappor", "calibration"): _sometimes(_one_of("sound", "worst_case")),
+    ("frequency", "mix_dump", "eps_local"): lambda rng, task: (
+        "best" if rng.random() < 0.3 else _log_between(0.2, 8.0)(rng, task)
+    ),
+    ("frequency", "subset_selection", "size"): _sometimes(
+        lambda rng, task: int(rng.integers(1, getattr(task, "domain_size", 2)))
+    ),
     ("frequency", "unary_rows", "form"): _one_of("best", "symmetric", "optimised"),
     ("summation", "fragmented_rappor", "estimator"): _one_of("plain", "centred"),
     ("summation", "fragmented_rappor", "calibration"): _sometimes(_one_of("worst_case")),
@@ -108,8 +115,11 @@ _MANY = tuple(
 )
 
 
-#: Protocols whose messages count for two values at once, so that fewer users are enumerated.
-_PAIRED = ("fake_users", "hashed_balls_into_bins", "private_coin", "solh", "unary_rows")
+#: Protocols whose messages count for several values, or whose bits depend on what others hold: fewer users.
+_PAIRED = (
+    *("fake_users", "fragmented_rappor", "hashed_balls_into_bins", "private_coin"),
+    *("solh", "subset_selection", "symmetric_rappor", "unary_rows"),
+)
 #: Protocols of sums whose inputs only move the counts, so that what the others hold does not matter.
 _SHIFTS = (
     *("central_laplace", "central_gaussian", "skellam"),

@@ -34,6 +34,8 @@ from shuffledp.tasks import Budget
 
 #: Relative tolerance of the planned number; below this number delta is adjusted as well, as a user more matters.
 _TOLERANCE, _FEW = 5e-4, 30
+#: Numbers of users up to the planned one that a coarse profile tells apart.
+_PARTS = 16
 #: A number of users is far below another one from this factor on.
 _FAR = 4
 #: A mean so little below its target, in logs, is good enough.
@@ -126,6 +128,21 @@ class PlannedUsers(RandomUsers):
             return self.profile_for(users)
         # More shares than planned are the planned noise and independent noise on top.
         return self.profile_for(self.planned_users) if users >= self.planned_users else None
+
+
+@dataclass(frozen=True)
+class FewNumbers(PlannedUsers):
+    """A protocol whose delta takes too long to be averaged over every number of users.
+
+    The planned number is reached but for a probability that is taken out of delta; a profile rounds the number of users
+    down to one of a few.
+    """
+
+    mixed_under: ClassVar[tuple[str, ...]] = ()
+
+    def _profile_for_others(self, users: int) -> PrivacyProfile | None:
+        part = min(users * _PARTS // self.planned_users, _PARTS)
+        return self.profile_for(part * self.planned_users // _PARTS) if part else None
 
 
 def _numbers(population: Population) -> LeastNumbers:

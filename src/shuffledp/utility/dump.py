@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import math
 
-from shuffledp.numerics.checks import check_count, check_positive
+from shuffledp.numerics.checks import check_count, check_nonnegative, check_positive
 
 
 def printed_dump_mse(n: int, domain_size: int, dummies: float, *, eps_local: float = math.inf) -> float:
@@ -89,3 +89,29 @@ def _with_response(n: int, domain_size: int, pure: float, eps_local: float) -> f
     decay, gain = math.exp(-eps_local), -math.expm1(-eps_local)
     response = decay * (1 + (domain_size - 2) * decay) / (n * gain**2)
     return response + pure * ((1 + (domain_size - 1) * decay) / gain) ** 2
+
+
+def dump_mse(n: int, domain_size: int, dummies: float, *, eps_local: float = math.inf) -> float:
+    """Return the mean squared error of a frequency under pureDUMP or mixDUMP, averaged over the values.
+
+    Parameters
+    ----------
+    n, domain_size, dummies, eps_local
+        As in :func:`printed_dump_mse`.
+
+    Returns
+    -------
+    float
+        Exact, the same for all data.
+
+    Notes
+    -----
+    The variance of generalized randomized response and of the dummies of one value, Bin(S, 1/k); the printed error has
+    an approximation of the former. Derived for this project.
+    """
+    n, k, eps_local = _checked(n, domain_size, eps_local)
+    dummies = check_nonnegative("dummies", dummies)
+    decay, gain = math.exp(-eps_local), -math.expm1(-eps_local)
+    response = (k - 1) / k * decay * (2 + (k - 2) * decay) / (n * gain**2)
+    share = dummies / k * (1 - 1 / k) / n**2
+    return response + share * ((1 + (k - 1) * decay) / gain) ** 2

@@ -147,7 +147,7 @@ def test_worst_histogram_is_enumerated_as_described():
         (
             lambda: rappor_flip_probability(10, 1.0, 1e-6, calibration="hopeful"),
             ValueError,
-            "calibration must be one of sound, worst_case, optimistic",
+            "calibration must be one of sound, proven, worst_case, optimistic",
         ),
         (lambda: rappor_delta(10, 0.5, 1.0), ValueError, "flip_probability must be in"),
         (lambda: rappor_count_variance(10, 0.7), ValueError, "flip_probability must be in"),

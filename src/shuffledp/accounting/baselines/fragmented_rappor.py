@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Literal, get_args
 
 import numpy as np
 
+from shuffledp.accounting.baselines.summed_bits import summed_bits_delta, two_bits_delta
 from shuffledp.accounting.baselines.told_bits import told_bits_delta
 from shuffledp.accounting.errors import Infeasible
 from shuffledp.accounting.general.count_pairs import MovingCount, pair_delta, worst_pair_delta
@@ -28,7 +29,7 @@ from shuffledp.numerics.windows import binomial_window
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-RapporCalibration = Literal["sound", "worst_case", "optimistic"]
+RapporCalibration = Literal["sound", "proven", "worst_case", "optimistic"]
 RAPPOR_CALIBRATIONS: tuple[str, ...] = get_args(RapporCalibration)
 
 _REMEMBERED = 1024
@@ -45,11 +46,11 @@ def rappor_flip_probability(n: int, eps: float, delta: float, *, calibration: st
         Nats, > 0.
     delta : float
         In (0, 1).
-    calibration : {"optimistic", "sound", "worst_case"}
-        What the other users hold when one user moves from one value to another. ``sound``: anything; a bound, proven
-        for every data set. ``worst_case``: one of the two values, which needs most noise of all data sets known where
-        there are many users; for a handful of users others are worse. ``optimistic``, as published: a third value;
-        other data sets violate the budget.
+    calibration : {"optimistic", "sound", "proven", "worst_case"}
+        What the other users hold when one user moves from one value to another. ``sound`` and ``proven``: anything; two
+        bounds, either proven for every data set, of which ``proven`` needs far less noise. ``worst_case``: one of the
+        two values, which needs most noise of all data sets known where there are many users; for a handful of users
+        others are worse. ``optimistic``, as published: a third value; other data sets violate the budget.
 
     Returns
     -------
@@ -94,10 +95,27 @@ def _flip_probability(n: int, eps: float, delta: float, calibration: str) -> flo
     flips = 2 * (math.sqrt(2 * math.log(1 / delta)) / eps) ** 2 + 1 / delta**0.1
     flips *= 2 if calibration == "sound" else 1
     guess = math.log(max(n / flips - 1, 1.5))
-    logit = root_below(excess, guess, 1e-12, 60.0, xtol=1e-10)
+    slope = None
+    if (
+        calibration == "proven"
+    ):  # hardly more noise than for the worst data set known, of which delta is cheap
+        guess, slope = _worst_known(n, eps, delta, guess)
+    logit = root_below(excess, guess, 1e-12, 60.0, xtol=1e-10, slope=slope)
     if excess(logit) > 0:  # the end of the bracket, which the search does not look at
         raise Infeasible(f"No flip probability below 1/2 reaches eps = {eps}, delta = {delta} with n = {n}.")
     return 1 / (1 + math.exp(logit))
+
+
+def _worst_known(n: int, eps: float, delta: float, guess: float) -> tuple[float, float | None]:
+    """Log odds of the flip probability for ``worst_case``, or a guess if there is none, and the slope of log delta."""
+    try:
+        p = _flip_probability(n, eps, delta, "worst_case")
+    except Infeasible:
+        return guess, None
+    logit = math.log1p(-p) - math.log(p)
+    step = 1e-3 * logit
+    near = _settled_delta(n, 1 / (1 + math.exp(logit - step)), eps, "worst_case")
+    return logit, math.log(delta / near) / step if 0 < near < delta else None
 
 
 def rappor_delta(n: int, flip_probability: float, eps: float, *, calibration: str = "sound") -> float:
@@ -111,15 +129,15 @@ def rappor_delta(n: int, flip_probability: float, eps: float, *, calibration: st
         p in (0, 1/2).
     eps : float
         Nats, >= 0.
-    calibration : {"optimistic", "sound", "worst_case"}
+    calibration : {"optimistic", "sound", "proven", "worst_case"}
         As in :func:`rappor_flip_probability`.
 
     Returns
     -------
     float
         In [0, 1]; exact for the others that `calibration` names, too large by at most 1e-7 relative, and 1e-299. For
-        ``sound`` an upper bound on delta for every data set of the others, a further 1e-3 relative above its formula at
-        most.
+        ``sound`` and ``proven`` an upper bound on delta for every data set of the others; ``sound`` is a further 1e-3
+        relative above its formula at most.
 
     Raises
     ------
@@ -132,7 +150,9 @@ def rappor_delta(n: int, flip_probability: float, eps: float, *, calibration: st
     goes from B to D, and ``D(u) / B(u)`` is linear in u. ``optimistic`` is ``D x B`` against ``B x D``. If all others
     hold one of the two values, the zeros of its bit go from B to D and so do the ones of the other: ``worst_case`` is
     ``B x B`` against ``D x D``, the worse direction. ``sound`` tells the adversary which bits of the others are
-    uniform, see :mod:`shuffledp.accounting.baselines.told_bits`.
+    uniform, see :mod:`shuffledp.accounting.baselines.told_bits`. ``proven`` is the bound of
+    :mod:`shuffledp.accounting.baselines.summed_bits` for two sums, and shuffled one-bits show no more than their
+    number; or that of the user's bits alone, if that is smaller.
 
     Derived for this project, for the fragmented RAPPOR of Erlingsson et al. 2020. Replacement of one input.
     """
@@ -146,7 +166,38 @@ def rappor_delta(n: int, flip_probability: float, eps: float, *, calibration: st
 
 
 def _settled_delta(n: int, p: float, eps: float, calibration: str) -> float:
+    if calibration == "proven":
+        return proven_bits_delta(n, p, eps)
     return settled_sum(lambda omitted: _rappor_delta(n, p, eps, calibration, omitted))
+
+
+def proven_bits_delta(n: int, flip_probability: float, eps: float) -> float:
+    """Return the best bound on delta of sums of randomized bits that is proven for every data set of the others.
+
+    Parameters
+    ----------
+    n : int
+        Users, >= 1.
+    flip_probability : float
+        p in (0, 1/2).
+    eps : float
+        Nats, >= 0.
+
+    Returns
+    -------
+    float
+        In [0, 1]; exact for a user alone.
+
+    Notes
+    -----
+    The smaller one of :mod:`shuffledp.accounting.baselines.summed_bits` and of what the user's own bits reveal to
+    somebody who sees them. The bound of :mod:`shuffledp.accounting.baselines.told_bits` is larger wherever both were
+    compared. Replacement neighbors.
+    """
+    alone = two_bits_delta(math.log1p(-flip_probability) - math.log(flip_probability), eps)
+    if n == 1 or alone == 0:
+        return alone
+    return min(alone, settled_sum(lambda omitted: summed_bits_delta(n - 1, flip_probability, eps, omitted)))
 
 
 def settled_sum(delta_without: Callable[[float], float]) -> float:

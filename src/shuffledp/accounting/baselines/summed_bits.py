@@ -99,6 +99,13 @@ def summed_bits_delta(others: int, flip_probability: float, eps: float, omitted:
     return min(max(worst_curve(others, flip_probability, omitted).squared(eps), 0.0), 1.0)
 
 
+def two_bits_delta(eps_bit: float, eps: float) -> float:
+    """Return delta of one vector alone, of which two bits change: 0 from ``2 eps_bit`` on."""
+    p = 1 / (1 + math.exp(eps_bit))
+    gap = eps - 2 * eps_bit
+    return (1 - p) ** 2 * -math.expm1(gap) if gap < 0 else 0.0
+
+
 @remember(16)
 def worst_curve(others: int, flip_probability: float, omitted: float) -> Curve:
     """Return a curve above those of one sum, whatever the others hold; arguments as of `summed_bits_delta`."""

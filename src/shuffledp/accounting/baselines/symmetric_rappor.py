@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
 
 from shuffledp.accounting.baselines.fragmented_rappor import rappor_delta, settled_sum
-from shuffledp.accounting.baselines.summed_bits import summed_bits_delta
+from shuffledp.accounting.baselines.summed_bits import summed_bits_delta, two_bits_delta
 from shuffledp.accounting.general.randomizers import MOST_EPS_LOCAL, outputs_of
 from shuffledp.accounting.standing import UPPER, Standing
 from shuffledp.numerics.checks import check_choice, check_count, check_positive
@@ -143,10 +143,3 @@ class SymmetricRAPPOR:
                 gap = 2 * (other - mine) * b
                 rows.append((0.0, gap, mass) if which == 0 else (gap, 0.0, mass))
         return outputs_of(rows)
-
-
-def two_bits_delta(eps_bit: float, eps: float) -> float:
-    """Return delta of one vector alone, of which two bits change: 0 from ``2 eps_bit`` on."""
-    p = 1 / (1 + math.exp(eps_bit))
-    gap = eps - 2 * eps_bit
-    return (1 - p) ** 2 * -math.expm1(gap) if gap < 0 else 0.0

@@ -6,14 +6,18 @@ may be sent besides. How rows travel, as one message or bit by bit, does not mat
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
+from shuffledp.accounting.baselines.fragmented_rappor import proven_bits_delta
+from shuffledp.accounting.general.profiles import Kind, View
+from shuffledp.numerics.remember import remember
 from shuffledp.protocols._coins import coin_blocks
-from shuffledp.protocols._random_users import PlannedUsers
+from shuffledp.protocols._random_users import FewNumbers, PlannedUsers
 from shuffledp.protocols.base import Messages
 from shuffledp.protocols.frequency._randomized_response import held_counts
 from shuffledp.tasks import Floats, Participants, Public, Users
@@ -94,3 +98,49 @@ class WholeRows(UnaryBits):
     def aggregate(self, messages: Messages) -> NDArray[Any]:
         """(k,): set bits of each value."""
         return np.asarray(np.count_nonzero(messages.payload, axis=0))
+
+
+_remembered = remember(1024)(
+    proven_bits_delta
+)  # profiles for many numbers of users ask for the same few again
+
+
+@dataclass(frozen=True)
+class ProvenBitsProfile:
+    """Bound on the profile of counts of randomized bits, whatever the other users hold.
+
+    Parameters
+    ----------
+    n_users : int
+        Users, user 1 included, >= 1.
+    flip_probability : float
+        p, in (0, 1/2).
+    """
+
+    n_users: int
+    flip_probability: float
+    kind: ClassVar[Kind] = "upper"
+    neighbours: ClassVar[str] = "replace_one"
+    view: ClassVar[View] = "analyzer"
+    source: ClassVar[str] = "two sums of randomized bits, bounded for every data set of the others"
+
+    def delta(self, eps: ArrayLike) -> Floats:
+        """Return delta for each eps (nats, >= 0), shape of `eps`; both directions agree."""
+        eps_ = np.asarray(eps, np.float64)
+        flat = [_remembered(self.n_users, self.flip_probability, float(e)) for e in eps_.ravel()]
+        return np.array(flat).reshape(eps_.shape)
+
+
+@dataclass(frozen=True)
+class FlippedBits(UnaryBits, FewNumbers):
+    """Rows of which every bit is flipped with the same probability."""
+
+    @property
+    def flip_probability(self) -> float:
+        """p, in (0, 1/2)."""
+        return self.other_rate
+
+    def parameters(self) -> dict[str, float]:
+        """Flip probability, and the budget of a bit."""
+        p = self.flip_probability
+        return {"flip_probability": p, "eps_bit": math.log1p(-p) - math.log(p)}

@@ -18,7 +18,7 @@ from shuffledp.accounting.general.profiles import PrivacyProfile
 from shuffledp.accounting.standing import UPPER, Standing
 from shuffledp.numerics.checks import check_choice, check_count
 from shuffledp.populations import Population
-from shuffledp.protocols._random_users import PlannedUsers, any_population
+from shuffledp.protocols._random_users import FewNumbers, any_population
 from shuffledp.protocols._requests import fixed_users, positive_delta
 from shuffledp.protocols.base import Cost, Messages, message_bits
 from shuffledp.protocols.frequency._dummy_points import dealt_out
@@ -27,14 +27,12 @@ from shuffledp.tasks import Budget, Floats, Ints, Participants, Public, Task, Us
 
 #: Pairs of a message and a value of its bin that are treated at once.
 _PAIRS = 2**20
-#: Numbers of users, up to the planned one, that profiles for a random number of users tell apart.
-_PARTS = 16
 #: Pairs up to which all messages of a repeat are drawn.
-_FEW_PAIRS = 1024
+_FEW_PAIRS = 256
 
 
 @dataclass(frozen=True)
-class HashedBallsIntoBins(PlannedUsers):
+class HashedBallsIntoBins(FewNumbers):
     """A message is (u, v, w): a hash function ``x -> ((u x + v) mod q) mod b`` and a bin.
 
     Every user sends a random function with the bin of its value, and an even part of the uniform messages. The shuffler
@@ -62,7 +60,6 @@ class HashedBallsIntoBins(PlannedUsers):
     accountings = ("exact",)
     guarantees: ClassVar[Mapping[str, Standing]] = {"exact": UPPER}
     reduction = "blanket"
-    mixed_under = ()  # a mean over many numbers of dummies takes too long
 
     @classmethod
     @any_population
@@ -195,11 +192,6 @@ class HashedBallsIntoBins(PlannedUsers):
         dummies = self.dummies_of(participants.public.n_users)[:, None]
         noise = (n - held) * stray * (1 - stray) + dummies * share * (1 - share)
         return np.asarray(noise / (n * (1 - stray)) ** 2)
-
-    def _profile_for_others(self, users: int) -> PrivacyProfile | None:
-        """A profile for one of a few numbers that are not larger: a sum for every number would take too long."""
-        part = min(users * _PARTS // self.planned_users, _PARTS)
-        return self.profile_for(part * self.planned_users // _PARTS) if part else None
 
     def profile_for(self, users: int) -> PrivacyProfile:
         """The own message among uniform ones."""

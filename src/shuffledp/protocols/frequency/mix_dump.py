@@ -4,9 +4,10 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import ClassVar, Self
 
+from shuffledp.accounting.dump.best_mix import best_mix_plan
 from shuffledp.accounting.dump.dummies import mix_dummy_count
 from shuffledp.accounting.standing import UPPER, Standing
-from shuffledp.numerics.checks import check_positive
+from shuffledp.numerics.checks import check_choice, check_positive
 from shuffledp.populations import Population
 from shuffledp.protocols._random_users import any_population
 from shuffledp.protocols._requests import fixed_users, positive_delta
@@ -35,7 +36,7 @@ class MixDump(FixedDummies):
         task: Task,
         *,
         accounting: str = "exact",
-        eps_local: float = 8.0,
+        eps_local: float | str = 8.0,
     ) -> Self:
         """The smallest total number of dummies besides the reports that are uniform anyway.
 
@@ -49,8 +50,9 @@ class MixDump(FixedDummies):
             Of any number of values.
         accounting : {"printed", "exact"}
             Theorem 5.6, for eps <= 1, or the hockey stick, averaged over the number of uniform reports.
-        eps_local : float
-            Budget of a report, nats. No dummies are needed where it is at most eps.
+        eps_local : float or "best"
+            Budget of a report, nats. No dummies are needed where it is at most eps. ``best`` is the one of least error,
+            see :func:`shuffledp.accounting.dump.best_mix.best_mix_plan`; the paper has 8.
 
         Raises
         ------
@@ -61,6 +63,10 @@ class MixDump(FixedDummies):
         """
         cls.check_request(budget, task, accounting)
         n, k = fixed_users(population), domain_size_of(task)
+        if isinstance(eps_local, str):
+            check_choice(f"{cls.name}: eps_local", eps_local, ("best",))
+            plan = best_mix_plan(n, k, budget.largest_eps, positive_delta(budget), accounting=accounting)
+            return cls(n, k, plan.eps_local, plan.dummies, calibrated_under=accounting)
         eps_local = check_positive(f"{cls.name}: eps_local", eps_local)
         if eps_local <= budget.largest_eps:
             return cls(n, k, eps_local, 0, calibrated_under=accounting)

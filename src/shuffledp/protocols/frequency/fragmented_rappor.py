@@ -1,0 +1,121 @@
+"""Fragmented RAPPOR: one randomized bit per value, each one-bit a message of its own."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from types import MappingProxyType
+from typing import Self
+
+import numpy as np
+
+from shuffledp.accounting.baselines.fragmented_rappor import rappor_flip_probability
+from shuffledp.accounting.doubts import RAPPOR_STANDINGS
+from shuffledp.accounting.errors import Infeasible
+from shuffledp.accounting.general.profiles import PrivacyProfile
+from shuffledp.accounting.standing import Standing
+from shuffledp.numerics.checks import check_choice
+from shuffledp.populations import Population
+from shuffledp.protocols._random_users import any_population
+from shuffledp.protocols._requests import fixed_users, positive_delta
+from shuffledp.protocols.base import Cost, Messages, message_bits
+from shuffledp.protocols.frequency._randomized_response import domain_size_of
+from shuffledp.protocols.frequency._unary_bits import FlippedBits, ProvenBitsProfile
+from shuffledp.tasks import Budget, Task, Users
+
+#: Calibrations of each accounting, the default first.
+_CALIBRATIONS: Mapping[str, tuple[str, ...]] = MappingProxyType(
+    {"printed": ("optimistic",), "exact": ("proven", "sound", "worst_case")}
+)
+
+
+@dataclass(frozen=True)
+class FragmentedRappor(FlippedBits):
+    """A message is a value whose bit is set after every bit was flipped with probability p.
+
+    The shuffler permutes the messages of all users. Users rely on the bits of all others. The task of sums has a
+    protocol of the same name and messages.
+
+    Parameters
+    ----------
+    calibration : {"proven", "sound", "worst_case", "optimistic"}
+        What p was made for, see `calibrate`.
+    """
+
+    calibration: str
+
+    name = "fragmented_rappor"
+    task_kind = "frequency"
+    label = "fragmented RAPPOR"
+    source = "Erlingsson et al. 2020; printed: calibrated as in Ghazi et al. 2021, arXiv 2106.04247"
+    trust = "shuffler"
+    accountings = ("printed", "exact")
+    reduction = "own"
+
+    @property
+    def standing(self) -> Standing:
+        """``upper`` if p suits every data set of the others, ``unproven`` or ``violated`` if it was made for one."""
+        return RAPPOR_STANDINGS[self.calibration]
+
+    @classmethod
+    @any_population
+    def calibrate(
+        cls,
+        budget: Budget,
+        population: Population,
+        task: Task,
+        *,
+        accounting: str = "exact",
+        calibration: str | None = None,
+    ) -> Self:
+        """The smallest flip probability for all data sets of the other users, or for one of them.
+
+        Parameters
+        ----------
+        budget : Budget
+            One eps, delta > 0, replacement neighbours.
+        population : Population
+            Number of other users, at least 1.
+        task : Frequency
+        accounting : {"printed", "exact"}
+            ``printed`` assumes other users who are not the worst (corrected, see reading note SUM-N4): the budget is
+            violated for other data sets. ``exact`` holds for all of them.
+        calibration : {"optimistic", "proven", "sound", "worst_case"}, optional
+            What the other users hold, see :func:`shuffledp.accounting.rappor_flip_probability`. ``printed`` has
+            ``optimistic`` alone: a third value. ``exact`` has ``proven``, the default, and ``sound``, bounds for all
+            data sets, and ``worst_case``: one of the two values, which is not proven to be the worst.
+
+        Raises
+        ------
+        ValueError
+            If the request does not fit this protocol.
+        Infeasible
+            If there is one user only, or delta is 0.
+        """
+        cls.check_request(budget, task, accounting)
+        n, k, delta = fixed_users(population), domain_size_of(task), positive_delta(budget)
+        known = _CALIBRATIONS[accounting]
+        chosen = check_choice(f"{cls.name}: calibration under {accounting}", calibration or known[0], known)
+        if n < 2:
+            raise Infeasible("Bits hide among those of other users, but there are none.")
+        p = rappor_flip_probability(n, budget.largest_eps, delta, calibration=chosen)
+        return cls(n, k, 1 - p, p, chosen, calibrated_under=accounting)
+
+    @property
+    def alphabet_size(self) -> int:
+        """One kind of message per value."""
+        return self.domain_size
+
+    def cost(self) -> Cost:
+        """Expected one-bits."""
+        p = self.flip_probability
+        own = 1 - p
+        return Cost(own + (self.domain_size - 1) * p, message_bits(self.domain_size), own_messages=own)
+
+    def encode(self, users: Users, rng: np.random.Generator) -> Messages:
+        """The values whose bits are set, of all users."""
+        return Messages(np.nonzero(self.rows(users, rng))[1])
+
+    def profile_for(self, users: int) -> PrivacyProfile | None:
+        """A bound for every data set of the others; None for calibrations that assume one."""
+        if self.calibration not in ("proven", "sound") or users < 2:
+            return None
+        return ProvenBitsProfile(users, self.flip_probability)
