@@ -36,6 +36,7 @@ PAPERS = (
     "segmented",
     "deployments",
     "allocation",
+    "comparison",
 )
 QUICK = read_yaml(ROOT / "config/quick.yaml")
 ACCOUNTINGS = ("printed", "simplified", "corrected", "exact")

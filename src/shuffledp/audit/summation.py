@@ -265,7 +265,7 @@ def unary_bits(protocol: UnaryBits, eps: float) -> View:
     return SumView(
         inputs=tuple(range(most + 1)),
         eps=eps,
-        most=12,
+        most=6,
         own=tuple(own(number) for number in range(most + 1)),
         kinds=lambda payload: 1 - plain(payload),
     )
