@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from shuffledp.protocols.base import ProtocolBase
 from shuffledp.protocols.conformance.cases import Case, Protocol
-from shuffledp.protocols.conformance.running import feasible, sending
+from shuffledp.protocols.conformance.running import feasible, sending, with_new_corners
 from shuffledp.protocols.conformance.statistics import assert_close, generator
 from shuffledp.protocols.registry import interface_faults
 from shuffledp.tasks import Budget, Frequency, Participants, Sets, Summation, Task, Vectors
@@ -34,8 +34,7 @@ def check_value_object(protocol_class: Protocol, cases: Iterable[Case]) -> None:
     Calibrating takes longer than all else that is checked. It is repeated until every accounting, every law of the
     population and every budget has been, which takes fewer cases than there are combinations of them.
     """
-    repeated: set[object] = set()
-    for case, protocol, where in feasible(protocol_class, cases):
+    for case, protocol, where, new in with_new_corners(protocol_class, cases):
         assert isinstance(protocol, protocol_class), f"{where}: calibrate returns {type(protocol).__name__}"
         assert is_dataclass(protocol), f"{where}: not a dataclass"
         for field in fields(protocol):
@@ -48,9 +47,7 @@ def check_value_object(protocol_class: Protocol, cases: Iterable[Case]) -> None:
             hash(protocol)
         except TypeError as error:
             raise AssertionError(f"{where}: not hashable, {error}") from error
-        parts = {case.accounting, type(case.population), case.budget}
-        if not parts <= repeated:
-            repeated |= parts
+        if new:
             again = case.calibrate(protocol_class).refine(case.participants(1).public)
             assert protocol == again, f"{where}: calibrating twice gives {protocol} and {again}"
             assert hash(protocol) == hash(again), f"{where}: equal protocols have different hashes"
