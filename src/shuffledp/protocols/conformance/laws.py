@@ -14,6 +14,7 @@ from shuffledp.protocols.base import ProtocolBase
 from shuffledp.protocols.conformance.cases import Case, Protocol
 from shuffledp.protocols.conformance.running import (
     FAST_REPEATS,
+    estimates,
     has_fast_law,
     message_level,
     repeats_of,
@@ -165,15 +166,13 @@ def check_one_law(protocol_class: Protocol, cases: Iterable[Case]) -> None:
 
 def check_unbiased(protocol_class: Protocol, cases: Iterable[Case]) -> None:
     """Mean estimates are the participants' truth within five standard errors, unless ``biased``."""
-    repeats = repeats_of(protocol_class)
     for case, protocol, where in simulated(protocol_class, cases):
         if protocol.biased:
             continue
-        who = case.participants(repeats)
-        estimate = protocol.simulate(who, generator(5)).reshape(repeats, -1)
+        estimate, truth = estimates(protocol_class, case), case.participants(1).truth[0]
         assert np.all(np.isfinite(estimate)), f"{where}: some estimates are not finite"
         mean, error = mean_and_error(estimate)
-        assert_close(f"{where}: mean estimate", mean, who.truth[0].reshape(-1), error, scale=1.0)
+        assert_close(f"{where}: mean estimate", mean, truth.reshape(-1), error, scale=1.0)
 
 
 def check_variance(protocol_class: Protocol, cases: Iterable[Case]) -> None:
@@ -193,8 +192,7 @@ def check_variance(protocol_class: Protocol, cases: Iterable[Case]) -> None:
             f"{where}: expected_variance has shape {variance.shape}, expected {want}"
         )
         assert np.all(np.isfinite(variance) & (variance >= 0)), f"{where}: expected_variance is {variance[0]}"
-        estimate = protocol.simulate(who, generator(6)).reshape(repeats, -1)
-        got, error = variance_and_error(estimate)
+        got, error = variance_and_error(estimates(protocol_class, case))
         assert_close(f"{where}: variance, simulated and expected", got, variance[0].reshape(-1), error)
         if case.participating is not None:
             continue

@@ -94,3 +94,14 @@ def has_fast_law(protocol_class: Protocol) -> bool:
 def repeats_of(protocol_class: Protocol) -> int:
     """Repeats in which a protocol is simulated."""
     return FAST_REPEATS if has_fast_law(protocol_class) else MESSAGE_REPEATS
+
+
+@lru_cache(maxsize=64)  # those of a protocol, whose checks run one after the other
+def estimates(protocol_class: Protocol, case: Case) -> NDArray[np.float64]:
+    """Simulated estimates of a feasible case, (R, d) and read-only: one sample for its mean and its variance."""
+    protocol, repeats = calibrated(protocol_class, case), repeats_of(protocol_class)
+    assert protocol is not None, f"{protocol_class.__name__}, {case}: infeasible"
+    protocol = protocol.refine(case.participants(1).public)
+    found = protocol.simulate(case.participants(repeats), generator(5)).reshape(repeats, -1)
+    found.setflags(write=False)
+    return found
