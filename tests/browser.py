@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import os
 import shutil
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -119,28 +119,65 @@ def open_page(
     RuntimeError
         If no browser is installed.
     """
-    from playwright.sync_api import sync_playwright
-
     browser_path = find_browser()
     if browser_path is None:
         raise RuntimeError(f"No browser found: install one of {', '.join(BROWSERS)}.")
-    with sync_playwright() as playwright:
-        browser = playwright.chromium.launch(executable_path=browser_path, args=list(ARGUMENTS))
-        try:
-            page = browser.new_page(
-                viewport={"width": viewport[0], "height": viewport[1]},
-                color_scheme=scheme,
-                reduced_motion="reduce",
-            )
-            page.set_default_timeout(20_000)
-            opened = Opened(page)
-            page.on("request", lambda request: opened.requests.append(request.url))
-            page.on(
-                "console",
-                lambda message: opened.errors.append(message.text) if message.type == "error" else None,
-            )
-            page.on("pageerror", lambda error: opened.errors.append(str(error)))
-            page.goto(path.resolve().as_uri(), wait_until="load")
-            yield opened
-        finally:
-            browser.close()
+    with ExitStack() as own:
+        page = _browser(browser_path, own).new_page(
+            viewport={"width": viewport[0], "height": viewport[1]},
+            color_scheme=scheme,
+            reduced_motion="reduce",
+        )
+        own.callback(page.close)  # and its context: the next page begins without anything of this one
+        page.set_default_timeout(20_000)
+        opened = Opened(page)
+        page.on("request", lambda request: opened.requests.append(request.url))
+        page.on(
+            "console",
+            lambda message: opened.errors.append(message.text) if message.type == "error" else None,
+        )
+        page.on("pageerror", lambda error: opened.errors.append(str(error)))
+        page.goto(path.resolve().as_uri(), wait_until="load")
+        yield opened
+
+
+@dataclass
+class _Shared:
+    """The browser of a module as soon as a test has asked for it, and what ends with it."""
+
+    stack: ExitStack
+    browser: Any = None
+
+
+_SHARED: list[_Shared] = []
+
+
+@pytest.fixture(scope="module", autouse=True)
+def one_browser() -> Iterator[None]:
+    """One browser process for all pages that a module opens, each with a profile of its own.
+
+    Import it into the module. It ends with that, because no other event loop can run in a process beside it.
+    """
+    with ExitStack() as stack:
+        _SHARED.append(_Shared(stack))
+        yield
+        _SHARED.pop()
+
+
+def _browser(path: str, own: ExitStack) -> Any:
+    """The module's browser, or one that ends with a stack."""
+    if not _SHARED:
+        return _launched(path, own)
+    shared = _SHARED[-1]
+    if shared.browser is None:
+        shared.browser = _launched(path, shared.stack)
+    return shared.browser
+
+
+def _launched(path: str, until: ExitStack) -> Any:
+    from playwright.sync_api import sync_playwright
+
+    playwright = until.enter_context(sync_playwright())
+    browser = playwright.chromium.launch(executable_path=path, args=list(ARGUMENTS))
+    until.callback(browser.close)
+    return browser

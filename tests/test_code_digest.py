@@ -294,6 +294,9 @@ def test_every_kind_of_job_is_looked_at():
     assert any(name.startswith("claims") for name in STARTS)
 
 
+METHODS = {name: start for name, start in STARTS.items() if start[0].name == "run_method.py"}
+
+
 def test_a_digest_covers_every_module_that_the_job_loads(loaded):
     code = Code(ROOT)
     for name, start in STARTS.items():
@@ -301,20 +304,29 @@ def test_a_digest_covers_every_module_that_the_job_loads(loaded):
         assert not missed, f"{name}: {sorted(missed)}"
 
 
-def test_an_edit_of_any_module_reruns_the_methods_that_load_it_and_no_others(loaded):
-    """Every module in turn; what a method imports while it runs is in no closure but its own."""
-    methods = {name: start for name, start in STARTS.items() if start[0].name == "run_method.py"}
-    before = {name: Code(ROOT).digest(*start) for name, start in methods.items()}
+def test_a_method_reaches_the_modules_that_it_loads_and_no_others(loaded):
+    """What a method imports while it runs is in no closure but its own."""
+    code = Code(ROOT)
+    for name, start in METHODS.items():
+        assert code.reach(*start).modules == loaded[name][0], name
+
+
+def test_an_edit_of_any_module_changes_the_digest_of_a_method_that_loads_it_and_of_no_other(loaded):
+    """Every module in turn, with one method of each kind: what all of them load is compared above."""
+    before = {name: Code(ROOT).digest(*start) for name, start in METHODS.items()}
     for changed in SOURCES:
+        module = as_module(changed).removesuffix(".__init__")
 
         def read(path: Path, changed: Path = changed) -> bytes:
             content = path.read_bytes()
             return content + b"\n_changed = 1\n" if path == changed else content
 
         code = Code(ROOT, read=read)
-        rerun = {name for name, start in methods.items() if code.digest(*start) != before[name]}
-        module = as_module(changed).removesuffix(".__init__")
-        assert rerun == {name for name in methods if module in loaded[name][0]}, module
+        for loads in (True, False):
+            name = next((name for name in METHODS if (module in loaded[name][0]) is loads), None)
+            if name is not None:
+                rerun = code.digest(*METHODS[name]) != before[name]
+                assert rerun is loads, f"{name} after an edit of {module}"
 
 
 def test_an_edit_of_the_accounting_of_solh_reruns_solh_only():

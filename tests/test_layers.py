@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import re
 from collections.abc import Iterator
+from functools import cache
 from graphlib import TopologicalSorter
 from pathlib import Path
 
@@ -66,21 +67,31 @@ PLANS_FIGURES = {"figures.drawings", "figures.selection"}
 # -- reading the source ----------------------------------------------------------------------------------------
 
 
-def modules() -> dict[str, ast.Module]:
+def paths() -> dict[str, Path]:
     """Every module below the package by its dotted name there: ``accounting.errors``, ``accounting``, ``tasks``."""
     found = {}
     for path in sorted(PACKAGE.rglob("*.py")):
         parts = list(path.relative_to(PACKAGE).with_suffix("").parts)
         if parts[-1] == "__init__":
             parts.pop()
-        found[".".join(parts)] = ast.parse(path.read_text(encoding="utf-8"), filename=path.name)
+        found[".".join(parts)] = path
     return found
 
 
-MODULES = modules()
+PATHS = paths()
+
+
+@cache
+def modules() -> dict[str, ast.Module]:
+    """Every module, parsed: by the first test that asks, not by every process that collects the tests."""
+    return {
+        name: ast.parse(path.read_text(encoding="utf-8"), filename=path.name) for name, path in PATHS.items()
+    }
+
+
 PACKAGES = {".".join(p.parent.relative_to(PACKAGE).parts) for p in PACKAGE.rglob("__init__.py")}
 DOORS = {p.parent.name for p in PACKAGE.glob("*/__init__.py") if "shuffledp.doors" in p.read_text("utf-8")}
-LAYERS = sorted({name.partition(".")[0] for name in MODULES} - {""})
+LAYERS = sorted({name.partition(".")[0] for name in PATHS} - {""})
 
 
 def layer_of(module: str) -> str:
@@ -88,7 +99,7 @@ def layer_of(module: str) -> str:
 
 
 def of_layer(layer: str) -> dict[str, ast.Module]:
-    return {name: tree for name, tree in MODULES.items() if layer_of(name) == layer}
+    return {name: tree for name, tree in modules().items() if layer_of(name) == layer}
 
 
 def imported(tree: ast.AST, module: str = "", *, package: bool = False) -> Iterator[tuple[int, str]]:
@@ -177,7 +188,7 @@ def test_imports_point_down(layer):
 
 
 def test_package_itself_imports_no_layer():
-    assert not list(imported(MODULES[""], package=True))
+    assert not list(imported(modules()[""], package=True))
 
 
 def through_a_door(tree: ast.AST) -> Iterator[tuple[int, str]]:
@@ -189,7 +200,7 @@ def through_a_door(tree: ast.AST) -> Iterator[tuple[int, str]]:
         elif isinstance(node, ast.ImportFrom) and not node.level:
             names = [f"{node.module}.{alias.name}" for alias in node.names]
         for name in (n.removeprefix("shuffledp.") for n in names if n.startswith("shuffledp.")):
-            if name in DOORS or (name.rpartition(".")[0] in DOORS and name not in MODULES):
+            if name in DOORS or (name.rpartition(".")[0] in DOORS and name not in PATHS):
                 yield getattr(node, "lineno", 0), name
 
 
@@ -197,7 +208,7 @@ def test_the_library_never_imports_through_a_public_door():
     assert {"accounting", "protocols", "datasets", "numerics"} <= DOORS
     wrong = [
         f"{module}, line {line}: {name}"
-        for module, tree in MODULES.items()
+        for module, tree in modules().items()
         for line, name in through_a_door(tree)
     ]
     assert not wrong, "import from the module that defines it:\n" + "\n".join(wrong)
@@ -238,7 +249,7 @@ def test_accounting_never_draws_random_numbers():
 def test_only_the_command_line_prints():
     wrong = [
         f"{module}, line {line}: {what}"
-        for module, tree in MODULES.items()
+        for module, tree in modules().items()
         if layer_of(module) not in MAY_PRINT
         for line, what in prints(tree)
     ]
@@ -272,7 +283,7 @@ def test_architecture_page_places_every_layer_in_the_order_of_imports():
     missing = {layer for layer in LAYERS if not re.search(rf"\b{layer}\b", rule)}
     alone = {"jobs", "provenance"}  # import nothing and are imported by the workflow's scripts only
     assert missing <= alone, f"the page does not say where {sorted(missing - alone)} stand"
-    users = {m for m, tree in MODULES.items() for _, name in imported(tree, m) if layer_of(name) in alone}
+    users = {m for m, tree in modules().items() for _, name in imported(tree, m) if layer_of(name) in alone}
     assert not users, f"{sorted(users)} import what the page does not place"
 
 

@@ -15,6 +15,7 @@ from urllib.parse import unquote, urlsplit
 import pytest
 from math_font import NAME, math_font
 
+from browser import one_browser as one_browser
 from browser import open_page, requires_browser
 from reference import groups
 

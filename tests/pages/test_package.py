@@ -12,6 +12,7 @@ from fabricated import CHART, FINDING, PAPERS
 from matplotlib.image import imread
 
 from browser import BROWSERS, DESKTOP, find_browser, may_skip, open_page, requires_browser
+from browser import one_browser as one_browser
 from shuffledp import pages
 
 if TYPE_CHECKING:

@@ -61,26 +61,35 @@ def workflow(tiny_run: Project, monkeypatch: pytest.MonkeyPatch) -> Workflow:
 
 
 def test_a_dry_run_schedules_what_the_plan_says(tiny_run: Project, workflow: Workflow) -> None:
-    """Leaves of each kind, in the real workflow: those that Snakemake lists are those of `planned_jobs`."""
+    """Leaves of each kind, in the real workflow: those that Snakemake lists are those of `planned_jobs`.
+
+    What is only shown is changed at once, as each of it has its turn in test_reruns.py.
+    """
     config = merged(workflow.config, read_yaml(tiny_run.folder / "config/tiny.yaml"))
     paper = workflow.papers["tiny"]
     before = workflow.jobs(config)
-    for place, new, methods in (
-        (("experiments", "adult", "grid", "eps", 1), 0.4, 2),
-        (("experiments", "adult", "methods", "local", "label"), "other", 0),
-        (("experiments", "adult", "methods", "local", "accounting"), ["exact"], 1),
-        (("tables", "budgets", "format"), ".3f", 0),
-        (("paper", "title"), "A small paper", 0),
-        (("paper", "citation"), "somebody", 0),
+    adult = ("experiments", "adult")
+    only_shown = {
+        (*adult, "methods", "local", "label"): "other",
+        ("tables", "budgets", "format"): ".3f",
+        ("paper", "title"): "A small paper",
+        ("paper", "citation"): "somebody",
+    }
+    for changes, methods in (
+        ({(*adult, "grid", "eps", 1): 0.4}, 2),
+        ({(*adult, "methods", "local", "accounting"): ["exact"]}, 1),
+        (only_shown, 0),
     ):
-        changed = replaced(paper, place, new)
+        changed = paper
+        for place, new in changes.items():
+            changed = replaced(changed, place, new)
         (tiny_run.folder / "config/experiments/tiny.yaml").write_text(
             yaml.safe_dump(changed, sort_keys=False)
         )
         planned = by_rule(scheduled(before, workflow.jobs(config, {**workflow.papers, "tiny": changed})))
         assert planned.get("method", 0) == methods
         output = tiny_run.succeeds(*TINY, "--dry-run")
-        assert jobs_listed(output) == planned, f"{place}: {output[-2000:]}"
+        assert jobs_listed(output) == planned, f"{changes}: {output[-2000:]}"
 
 
 def test_damaged_result_is_named_and_repaired(tiny_run: Project) -> None:

@@ -13,7 +13,7 @@ from shuffledp.accounting import (
     blanket_randomizer_delta,
     rappor_delta,
 )
-from shuffledp.accounting.general.blanket import population_epsilon
+from shuffledp.accounting.general.blanket import population_excess
 from shuffledp.populations import Poisson
 
 
@@ -95,6 +95,8 @@ def test_one_user_has_the_local_guarantee():
 
 
 def test_a_random_number_of_users_is_cut_into_groups():
-    randomizer = SymmetricRAPPOR(2.0, 10)
-    fixed = blanket_epsilon(randomizer, 1_001, 1e-6)
-    assert fixed < population_epsilon(randomizer, Poisson(1_000.0), 1e-6, "upper") < 1.2 * fixed
+    """eps lies between that of as many users and 1.2 times that: delta passes its target in between."""
+    randomizer, law, delta = SymmetricRAPPOR(2.0, 10), Poisson(1_000.0), 1e-6
+    fixed = blanket_epsilon(randomizer, 1_001, delta)
+    excess = [population_excess(randomizer, law, factor * fixed, delta, 1e-2) for factor in (1.0, 1.2)]
+    assert excess[0] > 0 > excess[1]

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from functools import cache
+
 import pytest
 from numpy.testing import assert_allclose
 
@@ -9,7 +11,12 @@ from shuffledp import claims
 
 ERRATA = claims.errata("segmented")
 ALL = [*ERRATA, *claims.reading_notes("segmented")]
-WITNESSES = {erratum.id: erratum.compute() for erratum in ALL}
+
+
+@cache
+def witness_of(key):
+    """Computed once, and not by every process that collects the tests."""
+    return next(erratum for erratum in ALL if erratum.id == key).compute()
 
 
 def test_errata_are_complete_and_in_order():
@@ -20,7 +27,7 @@ def test_errata_are_complete_and_in_order():
 
 @pytest.mark.parametrize("erratum", ALL, ids=lambda e: e.id)
 def test_witness_shows_its_erratum(erratum):
-    witness = WITNESSES[erratum.id]
+    witness = witness_of(erratum.id)
     assert erratum.shown_by(witness), witness
     assert witness.quantity and witness.note
 
@@ -37,7 +44,7 @@ def test_witness_shows_its_erratum(erratum):
     ],
 )
 def test_witness_values_are_the_known_ones(key, printed, correct, rtol):
-    witness = WITNESSES[key]
+    witness = witness_of(key)
     assert_allclose([witness.printed, witness.correct], [printed, correct], rtol=rtol)
 
 
@@ -51,5 +58,5 @@ def test_witness_values_are_the_known_ones(key, printed, correct, rtol):
     ],
 )
 def test_notes_hold_the_known_numbers(key, words):
-    note = WITNESSES[key].note
+    note = witness_of(key).note
     assert all(word in note for word in words), note

@@ -271,7 +271,7 @@ def _set_cases(multi_level: bool, users: int, accounting: str, extra: Options) -
     fixed = Fixed(10 * part - 1)
     yield case((1.0, 1.5), 1e-3, fixed, Sets(5, 2, 2), five, part // 2, 2 * part - part // 2)
     yield case((0.8, 1.0, 1.2), 1e-2, fixed, Sets(7, 3, 3, 2), seven, part, part // 2, part - part // 2)
-    yield case((6.0,), 1e-2, Binomial(4 * (10 * part - 1), 0.25), Sets(5, 2), five, 2 * part)
+    yield case((3.0,), 1e-2, Binomial(4 * (10 * part - 1), 0.25), Sets(5, 2), five, 2 * part)
     yield case((1.0,), 1e-3, Poisson(10.0 * part - 1), Sets(2, 1), ((0,), (1,), (1,), (1,), (1,)), 2 * part)
     yield case((1.0,), 1e-4, fixed, Sets(2, 1), ((0,), (1,), (1,), (1,), (1,)), 2 * part)
     yield case((1.0,), 1e-3, Fixed(0), Sets(3, 1), ((1,),), 1)

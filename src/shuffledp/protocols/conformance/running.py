@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable, Iterator
 from functools import lru_cache
 from typing import Any
@@ -18,6 +19,10 @@ MESSAGE_REPEATS = 600
 """Repeats of the message level."""
 MOST_MESSAGES = 20_000
 """Messages of one repeat up to which the message level is run; with more, only the case with the fewest is."""
+MOST_DRAWN = 3_000_000
+"""Messages of all repeats together, beyond which the message level is run less often."""
+LEAST_REPEATS = 100
+"""Repeats of the message level, however many messages one of them sends."""
 FAST_REPEATS = 10_000
 """Repeats of `sample_aggregate` where a protocol has a fast law."""
 
@@ -63,9 +68,25 @@ def simulated(protocol_class: Protocol, cases: Iterable[Case]) -> Iterator[tuple
     return (feasible if has_fast_law(protocol_class) else sending)(protocol_class, cases)
 
 
-def message_level(protocol: ProtocolBase, case: Case, repeats: int) -> NDArray[Any]:
-    """Aggregates of the message level, (R, A)."""
+def with_new_corners(
+    protocol_class: Protocol, cases: Iterable[Case]
+) -> Iterator[tuple[Case, ProtocolBase, str, bool]]:
+    """As `feasible`, and whether a case has an accounting, a kind of law or a budget that none before it had.
+
+    For what takes long: together such cases reach every one of these, with fewer cases than combinations.
+    """
+    seen: set[object] = set()
+    for case, protocol, where in feasible(protocol_class, cases):
+        parts = {case.accounting, type(case.population), case.budget}
+        yield case, protocol, where, not parts <= seen
+        seen |= parts
+
+
+def message_level(protocol: ProtocolBase, case: Case) -> NDArray[Any]:
+    """Aggregates of the message level, (R, A): `MESSAGE_REPEATS`, or fewer where more than `MOST_DRAWN` are sent."""
     users, public, rng = case.users(), case.participants(1).public, generator(1)
+    affordable = math.floor(MOST_DRAWN / max(protocol.cost().messages_per_user * len(users), 1))
+    repeats = max(min(MESSAGE_REPEATS, affordable), LEAST_REPEATS)
     rows = [protocol.simulate_messages(users, public, rng) for _ in range(repeats)]
     assert len({np.shape(row) for row in rows}) == 1, "the aggregate changes its shape from run to run"
     return np.stack(rows).reshape(repeats, -1).astype(float)
@@ -79,3 +100,14 @@ def has_fast_law(protocol_class: Protocol) -> bool:
 def repeats_of(protocol_class: Protocol) -> int:
     """Repeats in which a protocol is simulated."""
     return FAST_REPEATS if has_fast_law(protocol_class) else MESSAGE_REPEATS
+
+
+@lru_cache(maxsize=64)  # those of a protocol, whose checks run one after the other
+def estimates(protocol_class: Protocol, case: Case) -> NDArray[np.float64]:
+    """Simulated estimates of a feasible case, (R, d) and read-only: one sample for its mean and its variance."""
+    protocol, repeats = calibrated(protocol_class, case), repeats_of(protocol_class)
+    assert protocol is not None, f"{protocol_class.__name__}, {case}: infeasible"
+    protocol = protocol.refine(case.participants(1).public)
+    found = protocol.simulate(case.participants(repeats), generator(5)).reshape(repeats, -1)
+    found.setflags(write=False)
+    return found
