@@ -103,7 +103,7 @@ OWN_OPTIONS: Mapping[tuple[TaskKind, str, str], Draw] = {
     ("frequency", "subset_selection", "size"): _sometimes(
         lambda rng, task: int(rng.integers(1, getattr(task, "domain_size", 2)))
     ),
-    ("frequency", "unary_rows", "form"): _one_of("best", "symmetric", "optimised"),
+    ("frequency", "unary_rows", "form"): _one_of("best", "symmetric", "optimized"),
     ("summation", "fragmented_rappor", "estimator"): _one_of("plain", "centred"),
     ("summation", "fragmented_rappor", "calibration"): _sometimes(_one_of("worst_case")),
 }

@@ -70,10 +70,10 @@ def test_free_rates_are_no_worse_than_the_best_number_of_cells() -> None:
     ("n", "k", "eps", "form", "q"),
     [
         (10**5, 50, 1.0, "symmetric", 0.019867),
-        (10**5, 50, 1.0, "optimised", 1.7053e-4),
+        (10**5, 50, 1.0, "optimized", 1.7053e-4),
         (10**5, 50, 1.0, "best", 2.492e-3),
         (10**4, 50, 0.2, "symmetric", 0.17532),
-        (10**4, 50, 0.2, "optimised", 0.031674),
+        (10**4, 50, 0.2, "optimized", 0.031674),
     ],
 )
 def test_rates_of_the_specification(n: int, k: int, eps: float, form: str, q: float) -> None:
@@ -96,17 +96,17 @@ def test_rates_of_the_specification(n: int, k: int, eps: float, form: str, q: fl
 def test_no_other_rate_is_much_better(n: int, k: int, eps: float, delta: float) -> None:
     rates = row_rates(n, k, eps, delta)
     best = unary_mse(n, k, rates.own_rate, rates.other_rate)
-    for form in ("symmetric", "optimised"):
+    for form in ("symmetric", "optimized"):
         other = row_rates(n, k, eps, delta, form=form)
         assert best < unary_mse(n, k, other.own_rate, other.other_rate) * 1.001
 
 
 def test_clones_give_the_local_budget_of_any_randomizer() -> None:
     budget = local_budget(Fixed(999), 0.5, 1e-6, accounting="exact")
-    for form in ("best", "symmetric", "optimised"):
+    for form in ("best", "symmetric", "optimized"):
         assert row_rates(1000, 9, 0.5, 1e-6, form=form, bound="clones").eps_local == pytest.approx(budget)
     symmetric = row_rates(1000, 9, 0.5, 1e-6, form="symmetric", bound="clones")
     assert symmetric.own_rate + symmetric.other_rate == pytest.approx(1, rel=1e-15)
-    assert row_rates(1000, 9, 0.5, 1e-6, form="optimised", bound="clones").own_rate == 0.5
+    assert row_rates(1000, 9, 0.5, 1e-6, form="optimized", bound="clones").own_rate == 0.5
     with pytest.raises(ValueError, match="form"):
         row_rates(1000, 9, 0.5, 1e-6, form="odd")

@@ -53,7 +53,7 @@ def test_fake_users_send_rows_without_a_value():
         (500, 1e-6, "best", 2.145e-8),
         (5000, 1e-6, "best", 8.086e-9),
         (100, 1e-8, "best", 5.427e-8),
-        (100, 1e-8, "optimised", 1.100e-7),
+        (100, 1e-8, "optimized", 1.100e-7),
         (100, 1e-8, "symmetric", 2.558e-7),
     ],
 )
@@ -69,13 +69,13 @@ def test_clones_need_more_noise_than_the_blanket_of_rows():
         (form, bound): calibrated("unary_rows", 10**4, 50, 0.5, form=form, bound=bound).expected_mse(
             np.full(50, 200)
         )
-        for form in ("best", "symmetric", "optimised")
+        for form in ("best", "symmetric", "optimized")
         for bound in ("blanket", "clones")
     }
-    for form in ("best", "symmetric", "optimised"):
+    for form in ("best", "symmetric", "optimized"):
         assert errors[form, "blanket"] < errors[form, "clones"] / 1.5
     for bound in ("blanket", "clones"):
-        assert errors["best", bound] <= min(errors["symmetric", bound], errors["optimised", bound])
+        assert errors["best", bound] <= min(errors["symmetric", bound], errors["optimized", bound])
 
 
 def test_fragmented_rappor_in_the_first_table_of_the_specification():

@@ -7,7 +7,7 @@ is one message. With the local budget ``eps_local = ln(p (1 - q) / (q (1 - p)))`
     p as the error is least.
 ``symmetric``
     ``p = 1 - q = e^(eps_local / 2) / (1 + e^(eps_local / 2))``: SUE, or RAPPOR with one permanent response.
-``optimised``
+``optimized``
     p = 1/2: OUE, with the least error for a given local budget and many values, which is not what shuffling asks for.
 
 Any row is at least ``(1 - p) / (1 - q)`` times as likely under every input as a row of zeros whose bits are flipped
@@ -50,7 +50,7 @@ if TYPE_CHECKING:
 
     from shuffledp.accounting.general.profiles import Kind, View
 
-ROW_FORMS = ("best", "symmetric", "optimised")
+ROW_FORMS = ("best", "symmetric", "optimized")
 ROW_BOUNDS = ("blanket", "clones")
 """What the local budget is made from: the rows' own blanket, or what holds for any local randomizer."""
 
@@ -111,7 +111,7 @@ def row_rates(
         Nats, > 0.
     delta : float
         In (0, 1).
-    form : {"best", "symmetric", "optimised"}
+    form : {"best", "symmetric", "optimized"}
         See the module's description. ``best`` is that for uniform data, whose error is the mean over all items of any.
     bound : {"blanket", "clones"}
         Whether the local budget is the largest that the blanket of rows allows, or that of the clones reduction, which

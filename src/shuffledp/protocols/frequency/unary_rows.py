@@ -61,7 +61,7 @@ class UnaryRows(WholeRows):
             Number of other users.
         task : Frequency
         accounting : {"exact"}
-        form : {"best", "symmetric", "optimised"}
+        form : {"best", "symmetric", "optimized"}
             Rates of least error, symmetric ones (SUE), or an own bit that is a fair coin (OUE).
         bound : {"blanket", "clones"}
             What the local budget is made from: the rows' own blanket, or for comparison the clones reduction.
