@@ -79,10 +79,16 @@ repair: .venv/.installed-run  ## Remove every result that does not match its che
 	@$(BIN)/shuffledp repair
 
 # ---- checks ------------------------------------------------------------------------------------------------
+PYTEST = $(SINGLE) $(BIN)/python -m pytest -n $(if $(filter all,$(CORES)),auto,$(CORES)) --dist loadscope --no-loadscope-reorder
+
 .PHONY: test
-test: .venv/.installed-test .venv/.installed-learning  ## All tests, linters and type checks
+test: .venv/.installed-test .venv/.installed-learning  ## All tests but those of a whole run, linters and type checks
 	@$(MAKE) lint
-	@$(SINGLE) $(BIN)/python -m pytest -n $(if $(filter all,$(CORES)),auto,$(CORES)) --dist loadscope --no-loadscope-reorder
+	@$(PYTEST) -m "not whole_run"
+
+.PHONY: test-whole-run
+test-whole-run: .venv/.installed-test  ## Run all five papers at small scale, and look at what comes out
+	@$(PYTEST) -m whole_run
 
 .PHONY: test-pythons
 test-pythons: .venv/.installed-test .tools/uv-$(UV_VERSION)  ## The unit tests on Python 3.12 and 3.13 as well

@@ -16,7 +16,7 @@ from pipeline_project import METHOD_DONE, Project, QuickRun, kill, read_until
 from shuffledp.figures.names import in_natural_order
 from shuffledp.storage import damaged, listed
 
-pytestmark = pytest.mark.pipeline
+pytestmark = [pytest.mark.pipeline, pytest.mark.whole_run]
 
 QUICK = ("--configfile", "config/quick.yaml")
 ONE_PAPER = (*QUICK, "--config", "papers=[random_population]")
