@@ -83,3 +83,16 @@ def test_a_selection_that_leaves_several_numbers_is_refused() -> None:
     loose = {**ENTRY, "entries": [{"heading": "exact", "value": "mse"}], "order": ["exact"], "methods": ["b"]}
     with pytest.raises(ValueError, match="name more under where"):
         leaderboard(loose, _cells(), _summary(), NAMES)
+
+
+def test_of_several_accountings_the_first_that_a_method_has() -> None:
+    either = {"accounting": ["printed", "exact"]}
+    entries = [
+        {"heading": "error", "value": "mse", "where": either},
+        {"heading": "accounting", "value": "accounting", "where": either},
+    ]
+    some = {**ENTRY, "entries": entries, "order": ["error"]}
+    rows, _ = leaderboard(some, _cells(), _summary(), NAMES)
+    assert list(rows["method"]) == ["curator's", "second", "first", "third"]
+    assert list(rows["accounting"]) == ["exact", "printed", "printed", "exact"]
+    assert list(rows["error"]) == [0.0625, 0.75, INFEASIBLE, INFEASIBLE]

@@ -41,7 +41,7 @@ VALUES = pa.schema(
     [("cell", _TEXT), ("metric", _TEXT), ("kind", _TEXT), ("repeat", pa.int32()), ("value", _NUMBER)]
 )
 CELL_NUMBERS = tuple(f.name for f in CELLS if f.type == _NUMBER)
-CELL_TEXTS = ("label", "protocol", "trust", "reduction", "guarantee")
+CELL_TEXTS = ("label", "protocol", "accounting", "trust", "reduction", "guarantee")
 """Columns of the cells that say in words what a method is."""
 PARAMETER_PREFIX = "parameters."
 """``parameters.dummies`` stands for an entry of the column ``parameters``."""

@@ -38,8 +38,8 @@ def leaderboard(
     ----------
     entry : mapping
         ``methods``; ``entries``, each with a ``heading``, a ``value`` (a metric, a number or a text of the cells), a
-        ``where`` that selects one cell of a method, and ``unit: counts`` for squared errors of counts; ``order``,
-        headings.
+        ``where`` that selects one cell of a method (of several accountings the first that the method has), and
+        ``unit: counts`` for squared errors of counts; ``order``, headings.
     cells, summary : DataFrame
         Results of the table's experiment.
     names : mapping
@@ -60,7 +60,7 @@ def leaderboard(
     first = next(
         e for e in entry["entries"] if e["heading"] in entry["order"] and e["value"] not in CELL_TEXTS
     )
-    reasons = _by_method(matching(cells, first.get("where", {})), "reason")
+    reasons = _by_method(_selected(cells, first.get("where", {})), "reason")
     rows = pd.DataFrame({"method": [names[m] for m in entry["methods"]], **columns})
     if (rows[list(columns)] == INFEASIBLE).any(axis=None):
         rows[WHY] = [reasons.get(m) or "" for m in entry["methods"]]
@@ -88,12 +88,12 @@ def _column(
     entry: Mapping[str, Any], cells: pd.DataFrame, summary: pd.DataFrame, methods: Sequence[str]
 ) -> list[Any]:
     where, quantity = entry.get("where", {}), str(entry["value"])
-    selected = matching(cells, where)
+    selected = _selected(cells, where)
     if quantity in CELL_TEXTS:
         texts = _by_method(selected, quantity)
         return [_text(quantity, texts.get(m)) for m in methods]
     status = _by_method(selected, "status")
-    rows = long_form(selected, matching(summary, where), quantity)
+    rows = long_form(selected, summary[summary["cell"].isin(selected["cell"])], quantity)
     first = rows.sort_values("kind", kind="stable").groupby("cell", sort=False).head(1)
     numbers = _by_method(first, "mean")
     users = _by_method(selected, "users_expected")
@@ -106,6 +106,17 @@ def _column(
         else float(numbers[m]) * times[m]
         for m in methods
     ]
+
+
+def _selected(cells: pd.DataFrame, where: Mapping[str, Any]) -> pd.DataFrame:
+    """Cells that agree with all conditions; of several accountings, for each method, those of the first it has."""
+    wanted = where.get("accounting")
+    if not isinstance(wanted, list):
+        return matching(cells, where)
+    some = matching(cells, {name: value for name, value in where.items() if name != "accounting"})
+    some = some[some["accounting"].isin(wanted)]
+    place = some["accounting"].map(wanted.index)
+    return some[place == place.groupby(some["method"]).transform("min")]
 
 
 def _by_method(rows: pd.DataFrame, column: str) -> dict[str, Any]:

@@ -90,9 +90,12 @@ def _entry(paper: Paper, part: str, name: str, raw: Mapping[str, Any]) -> dict[s
         for index, column in enumerate(entry["entries"]):
             # A leaderboard is a column by method for each of its entries.
             where = {**entry.get("where", {}), **column.get("where", {})}
-            one = {"methods": entry["methods"], "rows": ["method"], "value": column["value"], "where": where}
-            _check_axes(one, experiment, f"{place}.entries.{index}")
-            _check_quantity(one, experiment, f"{place}.entries.{index}", CELL_TEXTS)
+            accountings = where.get("accounting", [None])
+            for accounting in accountings if isinstance(accountings, list) else [accountings]:
+                one = {"methods": entry["methods"], "rows": ["method"], "value": column["value"]}
+                one["where"] = where if accounting is None else {**where, "accounting": accounting}
+                _check_axes(one, experiment, f"{place}.entries.{index}")
+                _check_quantity(one, experiment, f"{place}.entries.{index}", CELL_TEXTS)
     else:
         _check_axes(entry, experiment, place)
         _check_quantity(entry, experiment, place)
