@@ -110,6 +110,10 @@ format: .venv/.installed-test  ## Format the code
 benchmarks: .venv/.installed-benchmarks .venv/.installed-learning  ## Measure speed as ratios within one run
 	@$(SINGLE) $(BIN)/python benchmarks/run.py
 
+.PHONY: simulations
+simulations: .venv/.installed-run  ## Compare simulated errors of all protocols with their closed forms
+	@$(SINGLE) $(BIN)/python tools/simulations.py
+
 .PHONY: accountant-check
 accountant-check: .venv/.installed-test  ## Compare the accountant's answers with sums in 50-digit arithmetic
 	@$(SINGLE) $(BIN)/python tools/accountant_check.py --page
