@@ -1,8 +1,8 @@
 """Simulated errors against closed forms, for all protocols of histograms and sums on a grid; some CPU minutes.
 
 A cell is a protocol at a setting: its mean squared error over many repeats of the fast law, minus the expected one,
-over the standard error of the mean. Over all cells these z-scores have mean 0 and standard deviation 1 if every closed form
-is right.
+over the standard error of the mean. Over all cells these z-scores have mean 0 and standard deviation 1 if every closed
+form is right.
 
     python tools/simulations.py                 # prints a line per protocol; exits with 1 if something is off
     python tools/simulations.py --repeats 2000 --seed 3

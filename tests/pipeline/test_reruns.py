@@ -19,7 +19,7 @@ from planned_jobs import ROOT, Jobs, Workflow, replaced, scheduled
 
 from shuffledp.claims.headlines import HEADLINES
 from shuffledp.experiments import training
-from shuffledp.experiments.bundle import CELL_NUMBERS
+from shuffledp.experiments.bundle import CELL_NUMBERS, CELL_TEXTS
 from shuffledp.experiments.config.files import merged, read_yaml
 from shuffledp.experiments.sources import COLUMNS
 from shuffledp.learning.plan import DECAYS, KINDS
@@ -137,6 +137,7 @@ def choices(paper: Any) -> list[list[str]]:
     groups = [
         [*ACCOUNTINGS],
         [*METRICS, *CELL_NUMBERS],
+        [*CELL_TEXTS],
         ["25-50-25", "50-25-25", "25-25-50", "20-60-20"],
         *([*available(kind)] for kind in TASK_KINDS),
         *map(list, COLUMNS.values()),
@@ -214,6 +215,7 @@ def names_axis(entry: Any, variable: str) -> bool:
         *(entry.get(axis) for axis in AXES),
         *(*entry.get("rows", ()), *entry.get("columns", ())),
         *entry.get("where", {}),
+        *(axis for column in entry.get("entries", ()) for axis in column.get("where", {})),
     ]
 
 
@@ -360,6 +362,7 @@ ALONE = {
     r"^(figures|tables)\.\w+\.experiment =": "axes and methods go with it",
     r"^(figures|tables)\.\w+\.(x|y|value|along|panels|curves|files) =": "no other tells the numbers apart",
     r"^(figures|tables)\.\w+\.(rows|columns|where)\.": "no other tells the numbers apart",
+    r"^tables\.\w+\.entries\.\d+\.heading =": "the order names it",
 }
 MOST_ALONE = 1 / 5
 MOST_ATTEMPTS = 10
@@ -407,10 +410,18 @@ def test_every_leaf_of_a_papers_file_reruns_what_it_can_change(workflow: Workflo
     def words(place: Place, value: Any) -> list[Any]:
         if place[0] == "looks":
             return [UNUSED_LOOK]
+        if place[0] == "tables" and "order" in place:
+            return [entry["heading"] for entry in paper["tables"][place[1]]["entries"]]
         if "where" not in place:
             return words_for(value, groups)
         experiment = paper["experiments"][paper[str(place[0])][place[1]]["experiment"]]
-        return list(experiment["grid"].get(place[-1], ()))
+        variable = place[place.index("where") + 1]
+        known = (
+            experiment.get("accounting", ())
+            if variable == "accounting"
+            else experiment["grid"].get(variable, ())
+        )
+        return list(known)
 
     check_every_leaf(
         paper,

@@ -538,6 +538,9 @@ class Table(Drawn):
     @model_validator(mode="after")
     def _order_of_entries(self) -> Self:
         headings = [entry.heading for entry in self.entries or ()]
+        for heading in headings:
+            if headings.count(heading) > 1:
+                raise _mistake(f"entries: two have the heading {heading!r}.")
         for heading in self.order or ():
             if heading not in headings:
                 raise _mistake(
