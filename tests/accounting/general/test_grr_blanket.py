@@ -3,6 +3,7 @@
 import itertools
 import math
 
+import mpmath
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose
@@ -14,6 +15,8 @@ from shuffledp.accounting.general.grr_blanket import (
     blanket_local_budget,
     grr_blanket_delta,
     grr_blanket_epsilon,
+    pieced_blanket_delta,
+    pieced_blanket_delta,
     uniform_reports,
 )
 
@@ -191,3 +194,45 @@ def test_what_the_theorem_does_not_cover_is_refused_with_a_reason(ask):
 def test_arguments_outside_their_range_are_rejected(ask):
     with pytest.raises(ValueError, match="must be"):
         ask()
+
+
+def in_forty_digits(n, values, eps_local, eps):
+    """The average over all numbers of uniform reports, term by term."""
+    with mpmath.workdps(40):
+        e_local, e = mpmath.exp(mpmath.mpf(eps_local)), mpmath.exp(mpmath.mpf(eps))
+        rate = values / (e_local + values - 1)
+        kappa, share = (e - 1) / (e_local - 1), mpmath.mpf(2) / values
+        total = mpmath.mpf(0)
+        for m in range(n):
+            uniform = mpmath.binomial(n - 1, m) * rate**m * (1 - rate) ** (n - 1 - m)
+            for c in range(m + 1):
+                some = uniform * mpmath.binomial(m, c) * share**c * (1 - share) ** (m - c)
+                for x in range(c + 1):
+                    lost = max((x + 1) - e * (c - x) - kappa * (m + 1), 0) / (x + 1)
+                    total += some * mpmath.binomial(c, x) * mpmath.mpf(2) ** -c * lost
+        return (1 - rate) * total
+
+
+@pytest.mark.parametrize(
+    ("n", "values", "eps_local", "eps"),
+    [
+        (6, 466, 30.0001, 30.0),
+        (30, 10, 12.01, 12.0),
+        (12, 466, 8.01, 8.0),
+        (9, 4, 3.0, 2.0),
+        (9, 3, 1.2, 0.7),
+    ],
+)
+def test_few_uniform_reports_among_many_and_large_eps(n, values, eps_local, eps):
+    """Rounding must not put thresholds beyond the counts, nor numbers where nothing is lost pay for others."""
+    exact = in_forty_digits(n, values, eps_local, eps)
+    assert grr_blanket_delta(eps, n, values, eps_local) == pytest.approx(float(exact), rel=1e-11)
+    pieces = uniform_reports(n, values, eps_local, 0, 1e-30)
+    assert pieced_blanket_delta(pieces, values, eps, eps_local, 1e-30) == pytest.approx(
+        float(exact), rel=1e-11
+    )
+
+
+def test_no_budget_beyond_eps_where_hardly_anybody_hides_a_report():
+    budget = blanket_local_budget(100_000, 466, 30.0, 1e-9, accounting="exact")
+    assert 30.0 <= budget <= 30.0 + 1e-8  # it was 30.0016, with a delta of 0.0016
