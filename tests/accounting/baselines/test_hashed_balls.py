@@ -16,7 +16,9 @@ from shuffledp.accounting.baselines.hashed_balls import (
     bin_count,
     dummies_in_bins,
     prime_above,
+    told_overlap,
 )
+from shuffledp.accounting.general.matched_blanket import matched_delta
 
 
 def hashed(u: int, v: int, x: int, family: HashFamily) -> int:
@@ -96,3 +98,11 @@ def test_economical_bins_cost_about_two_messages() -> None:
 def test_impossible_families_are_refused(wrong: tuple[int, int]) -> None:
     with pytest.raises(ValueError, match=r"domain_size|bins"):
         HashFamily(*wrong)
+
+
+def test_large_tables_give_way_to_the_worst_overlap() -> None:
+    family = HashFamily(50, 21)
+    assert told_overlap(family, 10**4) == family.collision_rate / 21
+    assert told_overlap(family, 10**8) == 0.0
+    exact, worst = (matched_delta(0.5, 2000, 1 / 21, both_rate=b) for b in (told_overlap(family, 2000), 0.0))
+    assert exact < worst < 1.2 * exact

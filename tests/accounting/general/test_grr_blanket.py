@@ -16,7 +16,6 @@ from shuffledp.accounting.general.grr_blanket import (
     grr_blanket_delta,
     grr_blanket_epsilon,
     pieced_blanket_delta,
-    pieced_blanket_delta,
     uniform_reports,
 )
 

@@ -39,6 +39,9 @@ BIN_RULES = ("logarithmic", "cubed", "economical")
 #: Values and bins up to which products of residues fit into 64 bits.
 MOST_BINS = 2**31
 
+#: Cells of the table over matches of both values and of one that are summed; their number over the product of both
+#: standard deviations.
+_MOST_CELLS, _WINDOWS = 5e6, 550
 _REMEMBERED = 1024
 
 
@@ -164,13 +167,33 @@ def dummies_in_bins(family: HashFamily, eps: float, delta: float) -> int:
     return _dummies_in_bins(family, eps, delta)
 
 
+def told_overlap(family: HashFamily, dummies: int) -> float:
+    """Return the rate at which a dummy matches two values that is accounted for.
+
+    Parameters
+    ----------
+    family : HashFamily
+    dummies : int
+        In total, >= 0.
+
+    Returns
+    -------
+    float
+        The true one, ``collision_rate / bins``; 0 where the table over matches of both and of one is too large to be
+        summed for every candidate. Less overlap is worse, so that this is an upper bound as well.
+    """
+    both = family.collision_rate / family.bins
+    cells = _WINDOWS * dummies * math.sqrt(2 * both / family.bins)
+    return both if cells <= _MOST_CELLS else 0.0
+
+
 @remember(_REMEMBERED)
 def _dummies_in_bins(family: HashFamily, eps: float, delta: float) -> int:
     tail, rate = negligible(delta), 1 / family.bins
-    both = family.collision_rate * rate
 
     def excess(dummies: int) -> float:
         messages = Window(dummies, np.ones(1))
+        both = told_overlap(family, dummies)
         value = mixed_matched_delta(messages, rate, eps, math.inf, tail, both_rate=both)
         return log_ratio(value, delta)
 
@@ -211,5 +234,4 @@ class HashedBallsProfile:
 
 @remember(_REMEMBERED)
 def _profiled(family: HashFamily, dummies: int, eps: float) -> float:
-    rate = 1 / family.bins
-    return matched_delta(eps, dummies, rate, both_rate=family.collision_rate * rate)
+    return matched_delta(eps, dummies, 1 / family.bins, both_rate=told_overlap(family, dummies))
