@@ -215,8 +215,8 @@ def _average(
 
     eps_ = min(eps, 709.0)
     kappa, shift, path = _thresholds(m, c, eps_, eps_local)
-    # As in `_divergences`: at most c, beyond which rounding may put it where eps is large. There rho decides about b = 0,
-    # and the bracket is linear in m only as long as rho is below 1.
+    # As in `_divergences`: at most c, beyond which rounding may put it where eps is large. There rho decides about
+    # b = 0, and the bracket is linear in m only as long as rho is below 1.
     j = np.minimum(np.floor(shift[0] + path), c)
     moving = np.minimum(np.floor(shift[-1] + path), c) > j
     moving |= (j == c) & (kappa * (m[-1] + 1.0) > c + 1.0)
