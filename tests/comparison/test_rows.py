@@ -71,10 +71,10 @@ def test_reasons_are_grouped_and_failures_marked():
 def test_extreme_numbers_and_long_names_fit():
     wide = row(
         "folder/of/mine/with_a_long_name.py:Protocol",
-        mse=1.2345e-123,
+        mse=1.2345e-12,
         bits=1.2345e12,
-        half_width=1.234e-123,
-        heavy_variance=1.234e-123,
+        half_width=1.234e-12,
+        heavy_variance=1.234e-12,
         floor_ratio=12345678.9,
         eps_local=math.inf,
         eps_spent=0.012345,

@@ -131,10 +131,10 @@ def _check(
         raise ValueError("Give --domain-size for frequencies or --max-value for a sum, not both.")
     if task == "frequency" and max_value is not None:
         raise ValueError("--max-value belongs to --task summation.")
-    if task == "summation" and max_value is None:
-        raise ValueError("--task summation needs --max-value.")
     if task == "summation" and domain_size is not None:
         raise ValueError("--domain-size belongs to --task frequency.")
+    if task == "summation" and max_value is None:
+        raise ValueError("--task summation needs --max-value.")
     if data is None and domain_size is None and max_value is None:
         raise ValueError("Give --domain-size for frequencies, --max-value for a sum, or --csv and --column.")
     if levels is not None and (data is None or max_value is None):

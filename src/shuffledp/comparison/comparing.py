@@ -194,7 +194,7 @@ def _measured(
     mse = _expected(calibrated, who, weights)
     result = replace(
         row,
-        eps_local=usual.parameters().get("eps_local"),
+        eps_local=usual.parameters().get("eps_local", getattr(usual, "eps_local", None)),
         messages_per_user=float(cost.messages_per_user),
         bits_per_user=float(cost.bits_per_user),
         shuffler_messages=float(cost.shuffler_messages),

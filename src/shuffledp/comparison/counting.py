@@ -135,6 +135,10 @@ def count_column(
         raise ValueError("Give domain_size for frequencies or max_value for a sum, not both.")
     if levels is not None and max_value is None:
         raise ValueError("levels are those of a sum: give max_value too.")
+    if domain_size is not None:
+        check_count("domain_size", domain_size, 2)
+    if max_value is not None:
+        _size_of(max_value, levels)
     if not file.is_file():
         raise ValueError(f"There is no file {file}.")
     faults = _Faults()
@@ -155,11 +159,10 @@ def count_column(
         first = f" {faults.named[0]}." if faults.named else ""
         raise ValueError(f"{file}, column {column!r} has no row that can be counted.{first}")
     if max_value is not None:
-        return _levels(texts, check_positive("max_value", max_value), levels, faults)
+        return _levels(texts, max_value, _size_of(max_value, levels), faults)
     if domain_size is not None:
-        size = check_count("domain_size", domain_size, 2)
-        table = _table(((int(t), c) for t, c in texts.items()), size)
-        return Counted(table, tuple(range(size)), bad_rows=faults.count, faults=tuple(faults.named))
+        table = _table(((int(t), c) for t, c in texts.items()), domain_size)
+        return Counted(table, tuple(range(domain_size)), bad_rows=faults.count, faults=tuple(faults.named))
     if len(texts) < 2:
         raise ValueError(
             f"{file}, column {column!r} has a single value, {next(iter(texts))!r}: a domain has two."
@@ -191,10 +194,15 @@ def _fault(text: str, domain_size: int | None, max_value: float | None) -> str:
     return ""
 
 
-def _levels(texts: Counter[str], most: float, levels: int | None, faults: _Faults) -> Counted:
+def _size_of(max_value: float, levels: int | None) -> int:
+    """The largest level."""
+    most = check_positive("max_value", max_value)
     if levels is None and most != round(most):
         raise ValueError(f"max_value must be an integer where no number of levels is given, got {most!r}.")
-    size = check_count("levels", round(most) if levels is None else levels, 1)
+    return check_count("levels", round(most) if levels is None else levels, 1)
+
+
+def _levels(texts: Counter[str], most: float, size: int, faults: _Faults) -> Counted:
     numbers = [(float(text), count) for text, count in texts.items()]
     clipped = sum(count for number, count in numbers if not 0 <= number <= most)
     placed = ((round(min(max(number, 0.0), most) / most * size), count) for number, count in numbers)

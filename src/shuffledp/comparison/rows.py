@@ -182,6 +182,18 @@ def _large(value: float | None) -> str:
     return f"{value:.0f}" if 1e4 <= value < 1e7 else _number(value, 4 if value < 1e4 else 2)
 
 
+def _eps(value: float | None) -> str:
+    """Six places."""
+    return _number(value, 4 if value is None or value >= 0.1 else 3 if value >= 0.01 else 2)
+
+
+def _slack(value: float | None) -> str:
+    """Five places; a claim that is exceeded has less than none."""
+    if value is None:
+        return "–"
+    return f"{value:.0e}" if 0 < abs(value) < 1e-3 else f"{value:.4f}"[:5].rstrip("0").rstrip(".")
+
+
 #: Heading, width (negative: to the left), text.
 Column = tuple[str, int, Callable[[Compared], str]]
 
@@ -190,9 +202,9 @@ def _columns(rows: Sequence[Compared]) -> list[Column]:
     sums = any(row.task == "summation" for row in rows)
     simulated = any(row.simulated_mse is not None for row in rows)
     frequent: Column = ("frequent", 8, lambda r: _number(r.heavy_variance))
-    slack: Column = ("slack", 5, lambda r: _number(r.slack, 2))
+    slack: Column = ("slack", 5, lambda r: _slack(r.slack))
     return [
-        ("local", 6, lambda r: _number(r.eps_local, 4)),
+        ("local", 6, lambda r: _eps(r.eps_local)),
         ("error", 8, lambda r: _number(r.mse)),
         ("±95 %", 8, lambda r: _number(r.half_width)),
         *([("simulated", 14, _simulation)] if simulated else []),
@@ -200,7 +212,7 @@ def _columns(rows: Sequence[Compared]) -> list[Column]:
         ("/floor", 7, lambda r: _large(None if r.floor_ratio is None else float(f"{r.floor_ratio:.3g}"))),
         ("messages", 8, lambda r: _large(r.messages_per_user)),
         ("bits", 7, lambda r: _large(r.bits_per_user)),
-        ("spent", 6, lambda r: _number(r.eps_spent, 4)),
+        ("spent", 6, lambda r: _eps(r.eps_spent)),
         *([] if simulated else [slack]),
         ("reduction", -13, lambda r: r.reduction),
         ("guarantee", -11, lambda r: r.guarantee or "–"),
