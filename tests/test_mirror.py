@@ -54,6 +54,8 @@ IN_ANOTHER_FILE = {
         ],
         "audit/test_auditor.py",
     ),
+    "comparison/drawing.py": "comparison/test_rows.py",
+    "comparison/setting.py": "comparison/test_comparing.py",
     "accounting/dump/flexible_profile.py": "accounting/dump/test_flexible.py",
     "accounting/segmented/item_calibration.py": "accounting/segmented/test_items.py",
     "accounting/segmented/plan_search.py": "accounting/segmented/test_plans.py",

@@ -86,8 +86,11 @@ def compare(
     """
     from shuffledp.accounting.questions.wording import population_named
     from shuffledp.comparison.comparing import compare as compared
+    from shuffledp.comparison.drawing import checked
 
     try:
+        if plot is not None:
+            checked(plot)  # before anything takes long
         _check(task, domain_size, max_value, levels, data, column)
         counted = None if data is None else _counted(data, str(column), domain_size, max_value, levels)
         for remark in [] if counted is None else counted.remarks():

@@ -52,6 +52,13 @@ def grouped(rows: Sequence[Compared]) -> tuple[Group, ...]:
     )
 
 
+def checked(path: Path) -> Path:
+    """Return the path of a picture if it names a known format, else raise ValueError."""
+    if path.suffix not in SUFFIXES:
+        raise ValueError(f"A picture ends in one of {', '.join(SUFFIXES)}, got {str(path)!r}.")
+    return path
+
+
 def draw(rows: Sequence[Compared], path: str | Path) -> None:
     """Write the picture.
 
@@ -68,9 +75,7 @@ def draw(rows: Sequence[Compared], path: str | Path) -> None:
     MissingExtra
         If the extra ``pipeline`` is not installed.
     """
-    file = Path(path)
-    if file.suffix not in SUFFIXES:
-        raise ValueError(f"A picture ends in one of {', '.join(SUFFIXES)}, got {str(path)!r}.")
+    file = checked(Path(path))
     groups = grouped(rows)
     with needed():
         if file.suffix == ".html":
