@@ -20,6 +20,7 @@ ELSEWHERE = {
     "accounting/test_docstrings.py": "docstrings of shuffledp.accounting",
     "experiments/config/test_experiments_of_papers.py": "config/experiments/",
     "test_accountant_check.py": "tools/accountant_check.py",
+    "test_comparison_rule.py": "tools/comparison_rule.py",
     "test_config_schema.py": "tools/config_schema.py",
     "test_documents.py": "README.md, CONTRIBUTING.md, CHANGELOG.md and docs/",
     "test_gallery.py": "tools/gallery.py",

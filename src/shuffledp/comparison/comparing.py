@@ -27,8 +27,10 @@ from shuffledp.tasks import Budget, Floats, Neighbours, Participants, Task, mean
 ACCOUNTINGS = ("exact", "corrected", "simplified", "printed")
 #: The spent eps is found to this relative precision, and never below the smallest.
 PRECISION = 1e-3
-#: Logarithm of the ratio to delta that counts as none, and of the ratio to the budget at which the search ends.
-ROUNDING, LOWEST = 1e-6, 20.0
+#: Logarithms of ratios to delta: what counts as none, and what is far.
+ROUNDING, FAR = 1e-6, -20.0
+#: Logarithm of the ratio to the budget at which the search ends.
+LOWEST = 20.0
 #: Two-sided quantile of 95 % of a normal variable.
 TWO_SIDED = 1.959963984540054
 #: Repeats that take the place of a missing closed form, and users of all repeats that may be simulated one by one.
@@ -201,6 +203,7 @@ def _measured(
         reduction=usual.reduction,
         guarantee=usual.guarantee,
         guarantee_note=usual.guarantee_note,
+        biased=bool(usual.biased),
     )
     if mse is None or repeats:
         mean, error = _simulated(calibrated, where, repeats or REPEATS, seed)
@@ -294,16 +297,20 @@ def spent_eps(profile: PrivacyProfile | None, budget: Budget) -> float | None:
     low = -math.log(budget.largest_eps)
     high = low + LOWEST
     try:
-        if excess(low) <= ROUNDING:
-            if excess(low + PRECISION) > 0:  # nearly all of the budget, the usual case
-                return budget.largest_eps
+        below = excess(low + PRECISION)
+        if below <= 0:
             low += PRECISION
+            # Far below delta a profile may take seconds: begin where it is cheap.
+            guess = low + (1.0 if below < FAR else 0.05)
+        elif excess(low) <= ROUNDING:  # nearly all of the budget, the usual case
+            return budget.largest_eps
         else:  # calibrated with a bound that does not hold
             while excess(low) > 0:
                 low, high = low - math.log(2), low
                 if low < -LOWEST:
                     return None
-        return math.exp(-root_below(excess, low + PRECISION, low, high, xtol=PRECISION))
+            guess = (low + high) / 2
+        return math.exp(-root_below(excess, guess, low, high, xtol=PRECISION))
     except Infeasible:
         return None
 

@@ -46,6 +46,8 @@ class Compared:
         What was evaluated.
     guarantee, guarantee_note : str
         What stands behind the claim, and the open statement or witness, see `shuffledp.accounting.standing`.
+    biased : bool
+        Whether estimates are: a small error may then come from what is subtracted or cut off, and hold for few data.
     eps_local : float
         Local budget, nats; infinite where values are sent as they are.
     mse : float
@@ -77,6 +79,7 @@ class Compared:
     reduction: str
     guarantee: str | None = None
     guarantee_note: str = ""
+    biased: bool = False
     eps_local: float | None = None
     mse: float | None = None
     mse_from: str | None = None
@@ -249,7 +252,7 @@ def table(rows: Sequence[Compared]) -> str:
 
 
 def _marked(row: Compared) -> str:
-    return row.protocol + ("" if row.accounting == "exact" else "*")
+    return row.protocol + ("" if row.accounting == "exact" else "*") + ("°" if row.biased else "")
 
 
 def _line(first: str, cells: Sequence[tuple[str, int]], width: int) -> str:
@@ -275,6 +278,10 @@ def _notes(rows: Sequence[Compared]) -> list[str]:
     other = sorted({row.accounting for row in rows} - {"exact"})
     if other:
         text.append(f"*: not the exact accounting but {', '.join(other)}.")
+    if any(row.biased for row in rows):
+        text.append(
+            "°: biased, so that the error may be small for these shares only, and an interval is not centered."
+        )
     if any(row.mse_from == "simulated" for row in rows):
         names = ", ".join(row.protocol for row in rows if row.mse_from == "simulated")
         text.append(f"Simulated, for want of a closed form: {names}.")
