@@ -31,6 +31,8 @@ PRECISION = 1e-3
 ROUNDING, FAR = 1e-6, -20.0
 #: Logarithm of the ratio to the budget at which the search ends.
 LOWEST = 20.0
+#: Stands for a delta of 0 where a first step is guessed.
+SMALLEST = 1e-30
 #: Two-sided quantile of 95 % of a normal variable.
 TWO_SIDED = 1.959963984540054
 #: Repeats that take the place of a missing closed form, and users of all repeats that may be simulated one by one.
@@ -296,12 +298,15 @@ def spent_eps(profile: PrivacyProfile | None, budget: Budget) -> float | None:
     excess = partial(_excess, profile, budget.delta)
     low = -math.log(budget.largest_eps)
     high = low + LOWEST
+    slope = 2 * math.log(1 / max(budget.delta, SMALLEST))
     try:
         below = excess(low + PRECISION)
         if below <= 0:
             low += PRECISION
-            # Far below delta a profile may take seconds: begin where it is cheap.
-            guess = low + (1.0 if below < FAR else 0.05)
+            # Evaluations may take seconds. Far below delta they do: begin where they are cheap. Nearby the loss is
+            # about normal, with this derivative.
+            step = 1.0 if below < FAR else -below / slope
+            guess = low + max(step, PRECISION)
         elif excess(low) <= ROUNDING:  # nearly all of the budget, the usual case
             return budget.largest_eps
         else:  # calibrated with a bound that does not hold
@@ -310,7 +315,7 @@ def spent_eps(profile: PrivacyProfile | None, budget: Budget) -> float | None:
                 if low < -LOWEST:
                     return None
             guess = (low + high) / 2
-        return math.exp(-root_below(excess, guess, low, high, xtol=PRECISION))
+        return math.exp(-root_below(excess, guess, low, high, xtol=PRECISION, slope=slope))
     except Infeasible:
         return None
 
