@@ -17,7 +17,6 @@ def rule():
 @pytest.mark.parametrize(
     ("users", "domain_size", "eps", "expected"),
     [
-        (10_000, 50, 1.0, ["grr_blanket", "designated_coins", "correlated_noise", "correlated_noise"]),
         (100_000, 2, 1.0, ["grr_blanket", "correlated_noise", "correlated_noise", "correlated_noise"]),
         (100_000, 500, 1.0, ["grr_blanket", "designated_coins", "correlated_noise", "correlated_noise"]),
     ],

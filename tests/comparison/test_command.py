@@ -104,7 +104,7 @@ def test_own_data(tmp_path):
     assert fine == pytest.approx(coarse, rel=0.1)  # in units of the data, whatever the levels
 
 
-@pytest.mark.parametrize("name", ["a.png", "a.svg", "a.html"])
+@pytest.mark.parametrize("name", ["a.png", "a.html"])
 def test_pictures(tmp_path, name):
     done = call("--users", "5000", "--domain-size", "4", *FEW, *SETTING, "--plot", str(tmp_path / name))
     assert done.exit_code == 0, done.output

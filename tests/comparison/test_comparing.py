@@ -161,7 +161,7 @@ def test_simulation_agrees_with_the_expectation():
         seed=3,
         **SETTING,
     )
-    for row in rows:  # false alarm of each: 4 standard errors of a mean of 400, about 1e-4
+    for row in rows:  # false alarm of each: 4 standard errors of a mean of 200, about 1e-4
         assert abs(row.simulated_mse - row.mse) < 4 * row.simulated_standard_error
         assert row.mse_from == "expected"
 
