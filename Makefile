@@ -118,6 +118,10 @@ simulations: .venv/.installed-run  ## Compare simulated errors of all protocols 
 accountant-check: .venv/.installed-test  ## Compare the accountant's answers with sums in 50-digit arithmetic
 	@$(SINGLE) $(BIN)/python tools/accountant_check.py --page
 
+.PHONY: comparison-rule
+comparison-rule: .venv/.installed-test  ## Check a rule of thumb against `shuffledp compare` in 36 settings
+	@$(SINGLE) $(BIN)/python tools/comparison_rule.py
+
 SCALES ?= quick papers fresh
 .PHONY: time-table
 time-table: .venv/.installed-run  ## Measure where the pipeline's time goes (SCALES=quick: minutes), for docs/benchmarks.md

@@ -33,7 +33,18 @@ LONG = {
 #: From the bottom up, as docs/architecture.md has them.
 LAYERS = (
     *("numerics", "populations", "tasks", "utility", "accounting.general", "accounting", "protocols"),
-    *("audit", "datasets", "learning", "experiments", "figures", "reference", "claims", "pages", "cli"),
+    *(
+        "audit",
+        "datasets",
+        "learning",
+        "experiments",
+        "figures",
+        "reference",
+        "claims",
+        "pages",
+        "comparison",
+        "cli",
+    ),
 )
 IMPORT = "import importlib, sys\nfor name in sys.argv[1:]: importlib.import_module(name)"
 #: The third start below is to take at most so long on a quiet machine: what is slow is imported where it is needed.

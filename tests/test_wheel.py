@@ -166,6 +166,13 @@ def test_the_accountant_answers(alone):
     assert plain["eps"] == pytest.approx(0.0493071, abs=1e-7)
 
 
+def test_protocols_are_compared(alone):
+    setting = ("--users", "30000", "--domain-size", "20", "--eps", "1", "--delta", "1e-8")
+    said = alone.run("shuffledp", "compare", *setting, "--protocols", "grr_blanket,pure_dump", "--json")
+    assert said.returncode == 0
+    assert [row["status"] for row in json.loads(said.stdout)] == ["ok", "ok"]
+
+
 def test_protocols_are_listed(alone):
     said = alone.run("shuffledp", "protocols")
     assert (said.returncode, said.stderr) == (0, "")
@@ -177,6 +184,13 @@ def test_protocols_are_listed(alone):
     [
         *(((name,), "pipeline") for name in ("check", "data", "reference", "repair", "verify")),
         (("export", "tables"), "pipeline"),
+        (
+            (
+                *("compare", "--users", "900", "--domain-size", "4", "--eps", "1", "--delta", "1e-6"),
+                *("--protocols", "local", "--plot", "a.png"),
+            ),
+            "pipeline",
+        ),
         ((*ACCOUNT, "--rounds", "16"), "central"),
     ],
     ids=lambda value: value if isinstance(value, str) else value[0],

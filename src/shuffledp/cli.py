@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from shuffledp import __version__
+from shuffledp.comparison.command import compare
 from shuffledp.extras import MissingExtra, needed
 
 if TYPE_CHECKING:
@@ -37,6 +38,9 @@ class _Commands(click.Group):
 @click.version_option(__version__)
 def main() -> None:
     """Reproducible experiments for the shuffle model of differential privacy."""
+
+
+main.add_command(compare)
 
 
 def _config(configfile: str | None) -> dict[str, Any]:

@@ -1,0 +1,207 @@
+"""``shuffledp compare``: the options, and what is written where.
+
+Imports what it needs itself, as every command does: ``shuffledp --help`` need not wait for numpy.
+"""
+
+from __future__ import annotations
+
+import json
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+if TYPE_CHECKING:
+    from shuffledp.comparison.counting import Counted
+    from shuffledp.comparison.rows import Compared
+
+#: Seconds without a word.
+PATIENCE = 1.0
+
+_file = click.Path(dir_okay=False, path_type=Path)
+
+
+@click.command()
+@click.option("--users", type=int, help="All users, user 1 included.")
+@click.option(
+    "--population",
+    help="Number of the other users, for --users: fixed:N, binomial:TRIALS:RATE, poisson:MEAN, moments:MEAN:VARIANCE, "
+    "subgaussian:MEAN:SCALE, subexponential:MEAN:A:B.",
+)
+@click.option("--eps", type=float, required=True, help="Central eps, nats.")
+@click.option("--delta", type=float, required=True)
+@click.option("--task", type=click.Choice(["frequency", "summation"]), help="What is estimated.")
+@click.option("--domain-size", type=int, help="Number of values (frequency): 0..N-1.")
+@click.option("--max-value", type=float, help="Largest number (summation): 0..N; data are clipped to it.")
+@click.option("--levels", type=int, help="Round numbers of --csv to so many steps (summation).")
+@click.option("--csv", "data", type=_file, help="Data, a user per row: CSV with a header, or .parquet.")
+@click.option("--column", help="Column of --csv.")
+@click.option(
+    "--neighbors", type=click.Choice(["replace_one", "add_remove"]), default="replace_one", show_default=True
+)
+@click.option(
+    "--protocols", multiple=True, help="Names or file.py:Class, by commas; 'all' for all built-ins."
+)
+@click.option("--accounting", help="exact, corrected, simplified or printed; by default the best of each.")
+@click.option(
+    "--trust", multiple=True, help="shuffler, shuffler_adds, secure_sum, central, local, by commas."
+)
+@click.option("--max-bits", type=float, help="That a user sends.")
+@click.option("--max-messages", type=float, help="That a user sends.")
+@click.option(
+    "--simulate", type=int, default=0, metavar="R", help="Simulate R repeats beside the expectation."
+)
+@click.option("--seed", type=int, default=0, show_default=True, help="Of the simulation.")
+@click.option("--json", "as_json", is_flag=True, help="Print a list of objects, one per protocol.")
+@click.option("--csv-out", type=_file, help="Write all columns to a CSV file.")
+@click.option("--plot", type=_file, help="Draw error against bits: .png, .svg, .pdf or .html.")
+def compare(
+    users: int | None,
+    population: str | None,
+    eps: float,
+    delta: float,
+    task: str | None,
+    domain_size: int | None,
+    max_value: float | None,
+    levels: int | None,
+    data: Path | None,
+    column: str | None,
+    neighbors: str,
+    protocols: tuple[str, ...],
+    accounting: str | None,
+    trust: tuple[str, ...],
+    max_bits: float | None,
+    max_messages: float | None,
+    simulate: int,
+    seed: int,
+    as_json: bool,
+    csv_out: Path | None,
+    plot: Path | None,
+) -> None:
+    """Compare all protocols for your setting: errors, bits, privacy, trust.
+
+    For example: shuffledp compare --users 30000 --domain-size 20 --eps 1 --delta 1e-8
+    """
+    from shuffledp.accounting.questions.wording import population_named
+    from shuffledp.comparison.comparing import compare as compared
+    from shuffledp.comparison.drawing import checked
+
+    try:
+        if plot is not None:
+            checked(plot)  # before anything takes long
+        _check(task, domain_size, max_value, levels, data, column)
+        counted = None if data is None else _counted(data, str(column), domain_size, max_value, levels)
+        for remark in [] if counted is None else counted.remarks():
+            click.echo(f"Warning: {remark}", err=True)
+        rows = compared(
+            users,
+            eps=eps,
+            delta=delta,
+            population=None if population is None else population_named(population),
+            task=_task(counted, domain_size, max_value),
+            counts=None if counted is None else counted.counts,
+            neighbours=neighbors,  # type: ignore[arg-type]  # one of the choices
+            protocols=_words(protocols),
+            accounting=accounting,
+            trust=_words(trust),
+            max_bits=max_bits,
+            max_messages=max_messages,
+            simulate=simulate,
+            seed=seed,
+            progress=_progress(),
+        )
+        if counted is not None and counted.step != 1:
+            rows = tuple(row.scaled(counted.step) for row in rows)
+        _write(rows, csv_out, plot)
+    except (ValueError, OSError) as error:
+        raise click.ClickException(" ".join(str(error).split())) from None
+    _show(rows, as_json=as_json)
+
+
+def _check(
+    task: str | None,
+    domain_size: int | None,
+    max_value: float | None,
+    levels: int | None,
+    data: Path | None,
+    column: str | None,
+) -> None:
+    if (data is None) != (column is None):
+        raise ValueError("Give --csv and --column together.")
+    if domain_size is not None and max_value is not None:
+        raise ValueError("Give --domain-size for frequencies or --max-value for a sum, not both.")
+    if task == "frequency" and max_value is not None:
+        raise ValueError("--max-value belongs to --task summation.")
+    if task == "summation" and domain_size is not None:
+        raise ValueError("--domain-size belongs to --task frequency.")
+    if task == "summation" and max_value is None:
+        raise ValueError("--task summation needs --max-value.")
+    if data is None and domain_size is None and max_value is None:
+        raise ValueError("Give --domain-size for frequencies, --max-value for a sum, or --csv and --column.")
+    if levels is not None and (data is None or max_value is None):
+        raise ValueError("--levels rounds numbers of --csv to steps up to --max-value: give both.")
+    if data is None and max_value is not None and max_value != round(max_value):
+        raise ValueError(f"--max-value must be an integer where there are no data, got {max_value:g}.")
+
+
+def _counted(
+    data: Path, column: str, domain_size: int | None, max_value: float | None, levels: int | None
+) -> Counted:
+    from shuffledp.comparison.counting import count_column
+
+    def say(rows: int) -> None:
+        click.echo(f"{data}: {rows:,} rows read", err=True)
+
+    return count_column(
+        data, column, domain_size=domain_size, max_value=max_value, levels=levels, progress=say
+    )
+
+
+def _task(counted: Counted | None, domain_size: int | None, max_value: float | None) -> Any:
+    from shuffledp.tasks import Frequency, Summation
+
+    if max_value is None:
+        return Frequency(domain_size if counted is None and domain_size else len(counted.counts))  # type: ignore[union-attr]
+    return Summation(int(max_value) if counted is None else len(counted.counts) - 1)
+
+
+def _words(given: tuple[str, ...]) -> list[str] | None:
+    words = [word.strip() for one in given for word in one.split(",") if word.strip()]
+    if given and not words:
+        raise ValueError("A list of names must name at least one.")
+    return words or None
+
+
+def _progress() -> Callable[[int, int, str], None]:
+    """Says which protocol is at work, once the whole takes longer than `PATIENCE`; at most once in so long."""
+    last = time.monotonic()
+
+    def say(place: int, of: int, name: str) -> None:
+        nonlocal last
+        if time.monotonic() - last > PATIENCE:
+            last = time.monotonic()
+            click.echo(f"{place} of {of} protocols done, next: {name}", err=True)
+
+    return say
+
+
+def _write(rows: tuple[Compared, ...], csv_out: Path | None, plot: Path | None) -> None:
+    from shuffledp.comparison.rows import as_csv
+
+    if csv_out is not None:
+        csv_out.write_text(as_csv(rows), encoding="utf-8", newline="")
+    if plot is not None:
+        from shuffledp.comparison.drawing import draw
+
+        draw(rows, plot)
+
+
+def _show(rows: tuple[Compared, ...], *, as_json: bool) -> None:
+    from shuffledp.comparison.rows import table
+
+    if as_json:
+        click.echo(json.dumps([row.as_dict() for row in rows], indent=2, allow_nan=False))
+    else:
+        click.echo(table(rows))

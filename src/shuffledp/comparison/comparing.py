@@ -1,0 +1,328 @@
+"""Calibrate every protocol of a task for one setting and say what each would be worth."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from functools import partial
+from pathlib import Path
+from typing import Any, get_args
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from shuffledp.accounting.errors import Infeasible
+from shuffledp.accounting.general.profiles import PrivacyProfile
+from shuffledp.comparison.rows import Compared, in_order
+from shuffledp.comparison.setting import Setting, setting_of
+from shuffledp.numerics.checks import check_choice, check_count, check_positive
+from shuffledp.numerics.roots import root_below
+from shuffledp.populations import Law, Population
+from shuffledp.protocols.base import Cost, ProtocolBase, Trust
+from shuffledp.protocols.registry import available, get
+from shuffledp.tasks import Budget, Floats, Neighbours, Participants, Task, mean_squared_error
+
+#: From the sharpest to the one that a paper printed.
+ACCOUNTINGS = ("exact", "corrected", "simplified", "printed")
+#: The spent eps is found to this relative precision, and never below the smallest.
+PRECISION = 1e-3
+#: Logarithms of ratios to delta: what counts as none, and what is far.
+ROUNDING, FAR = 1e-6, -20.0
+#: Logarithm of the ratio to the budget at which the search ends.
+LOWEST = 20.0
+#: Stands for a delta of 0 where a first step is guessed.
+SMALLEST = 1e-30
+#: Two-sided quantile of 95 % of a normal variable.
+TWO_SIDED = 1.959963984540054
+#: Repeats that take the place of a missing closed form, and users of all repeats that may be simulated one by one.
+REPEATS, MOST_MESSAGES = 20, 2_000_000
+
+Progress = Callable[[int, int, str], None]
+
+
+def compare(
+    users: int | None = None,
+    *,
+    eps: float,
+    delta: float,
+    population: Population | None = None,
+    task: Task | None = None,
+    domain_size: int | None = None,
+    max_value: int | None = None,
+    counts: ArrayLike | None = None,
+    neighbours: Neighbours = "replace_one",
+    protocols: Sequence[str] | None = None,
+    accounting: str | None = None,
+    trust: Sequence[str] | None = None,
+    max_bits: float | None = None,
+    max_messages: float | None = None,
+    simulate: int = 0,
+    seed: int = 0,
+    root: Path | None = None,
+    progress: Progress | None = None,
+) -> tuple[Compared, ...]:
+    """Compare all protocols of a task for the same users, budget and data.
+
+    Parameters
+    ----------
+    users : int, optional
+        All users, user 1 included, at least 2. Give this, a population or counts.
+    eps, delta : float
+        Central budget: eps in nats, positive; delta in [0, 1).
+    population : Population, optional
+        The users *other* than user 1. Errors are expectations over its law; of a bound, errors at its mean.
+    task : Frequency or Summation, optional
+        What is estimated; or ``domain_size`` for frequencies of so many values, at least 2, or ``max_value``
+        for the sum of integers 0..max_value.
+    counts : (V,) array_like of int, optional
+        Users per value. They fix the shares of the values, and the number of users where neither users nor
+        a population is given. Without them all values are equally frequent.
+    neighbours : {"replace_one", "add_remove"}
+        Neighboring relation of the budget.
+    protocols : sequence of str, optional
+        Names of built-ins, ``path/to/file.py:Class`` for those of your own, ``all`` for all built-ins of the task,
+        which is the default.
+    accounting : {"exact", "corrected", "simplified", "printed"}, optional
+        Protocols without it are left out. By default each has its best: the first of these that it offers.
+    trust : sequence of str, optional
+        Trust models to be compared; all by default.
+    max_bits, max_messages : float, optional
+        What a user sends at most.
+    simulate : int
+        Repeats of a simulation beside the expectation; 0 for none. A protocol without a closed form is simulated
+        in any case.
+    seed : int
+        Of the simulation.
+    root : Path, optional
+        Folder that paths of plug-ins start from; the working directory when left out.
+    progress : callable, optional
+        Called before each protocol with its place, how many there are, and its name.
+
+    Returns
+    -------
+    tuple of Compared
+        A row per protocol, grouped by trust, by expected error within each; what is infeasible or failed comes last.
+
+    Raises
+    ------
+    ValueError
+        If an argument is missing or out of range, or a protocol is unknown.
+
+    Examples
+    --------
+    >>> import shuffledp
+    >>> rows = shuffledp.compare(30_000, domain_size=20, eps=1, delta=1e-8, protocols=["grr_blanket", "local"])
+    >>> [(row.protocol, row.trust, row.status, row.mse < 1e-5) for row in rows]
+    [('grr_blanket', 'shuffler', 'ok', True), ('local', 'local', 'ok', False)]
+    """
+    where = setting_of(
+        users, population, task, domain_size, max_value, counts, Budget(eps, delta, neighbours)
+    )
+    if accounting is not None:
+        check_choice("accounting", accounting, ACCOUNTINGS)
+    for one in trust or ():
+        check_choice("trust", one, get_args(Trust))
+    limits = {
+        "bits": None if max_bits is None else check_positive("max_bits", max_bits),
+        "messages": None if max_messages is None else check_positive("max_messages", max_messages),
+    }
+    repeats = check_count("simulate", simulate)
+    if repeats and not isinstance(where.population, Law):
+        raise ValueError(f"{where.population!r} only bounds the number of users; a simulation needs a law.")
+    names = {name: get(where.task.kind, name, root=root) for name in _named(where.task.kind, protocols)}
+    wanted = {name: one for name, one in names.items() if trust is None or one.trust in trust}
+    floor = _floor(where)
+    rows = []
+    for place, (name, protocol) in enumerate(wanted.items()):
+        if progress is not None:
+            progress(place, len(wanted), name)
+        rows.append(_row(name, protocol, where, accounting, limits, repeats, seed, floor))
+    return in_order(rows)
+
+
+def _named(kind: str, protocols: Sequence[str] | None) -> list[str]:
+    names: list[str] = []
+    for name in ("all",) if protocols is None else protocols:
+        names += available(kind) if name == "all" else [name]
+    if not names:
+        raise ValueError("protocols must name at least one protocol, got none.")
+    return list(dict.fromkeys(names))
+
+
+def _row(
+    name: str,
+    protocol: type[ProtocolBase],
+    where: Setting,
+    accounting: str | None,
+    limits: dict[str, float | None],
+    repeats: int,
+    seed: int,
+    floor: float | None,
+) -> Compared:
+    chosen = next((a for a in ACCOUNTINGS if a in protocol.accountings), protocol.accountings[0])
+    row = Compared(
+        protocol=name,
+        label=protocol.label,
+        task=where.task.kind,
+        trust=protocol.trust,
+        status="ok",
+        reason="",
+        accounting=accounting or chosen,
+        reduction=protocol.reduction,
+    )
+    try:
+        if accounting is not None and accounting not in protocol.accountings:
+            raise Infeasible(f"Has no {accounting} accounting.")
+        return _measured(row, protocol, where, limits, repeats, seed, floor)
+    except Infeasible as error:
+        return replace(row, status="infeasible", reason=error.reason)
+    except Exception as error:  # whatever a plug-in raises is a row of the answer
+        return replace(row, status="failed", reason=f"{type(error).__name__}: {error}")
+
+
+def _measured(
+    row: Compared,
+    protocol: type[ProtocolBase],
+    where: Setting,
+    limits: dict[str, float | None],
+    repeats: int,
+    seed: int,
+    floor: float | None,
+) -> Compared:
+    calibrated = protocol.calibrate(where.budget, where.population, where.task, accounting=row.accounting)
+    who, weights = where.typical(where.shares)
+    usual = calibrated.refine(who.public.of_repeat(0))
+    cost = usual.cost()
+    _check_limits(cost, limits)
+    mse = _expected(calibrated, who, weights)
+    result = replace(
+        row,
+        eps_local=usual.parameters().get("eps_local", getattr(usual, "eps_local", None)),
+        messages_per_user=float(cost.messages_per_user),
+        bits_per_user=float(cost.bits_per_user),
+        shuffler_messages=float(cost.shuffler_messages),
+        reduction=usual.reduction,
+        guarantee=usual.guarantee,
+        guarantee_note=usual.guarantee_note,
+        biased=bool(usual.biased),
+    )
+    if mse is None or repeats:
+        mean, error = _simulated(calibrated, where, repeats or REPEATS, seed)
+        if mse is None and mean is None:
+            raise Infeasible(
+                "Its error has no closed form, and without a law of the aggregate a simulation would send more than "
+                f"{MOST_MESSAGES} messages."
+            )
+        result = replace(result, simulated_mse=mean, simulated_standard_error=error)
+    error_from = "expected" if mse is not None else "simulated"
+    mse = result.simulated_mse if mse is None else mse
+    spent = spent_eps(usual.privacy_profile(), where.budget)
+    return replace(
+        result,
+        mse=mse,
+        mse_from=error_from,
+        heavy_variance=_heavy(calibrated, where),
+        half_width=None if mse is None else TWO_SIDED * math.sqrt(mse),
+        floor_ratio=None if mse is None or floor is None else mse / floor,
+        eps_spent=spent,
+        slack=None if spent is None else where.budget.largest_eps - spent,
+    )
+
+
+def _check_limits(cost: Cost, limits: dict[str, float | None]) -> None:
+    for what, number in (("bits", cost.bits_per_user), ("messages", cost.messages_per_user)):
+        most = limits[what]
+        if most is not None and number > most:
+            raise Infeasible(f"More than {most:g} {what} per user.")
+
+
+def _expected(protocol: ProtocolBase, who: Participants, weights: Floats) -> float | None:
+    """Mean squared error, averaged over values and over the number of participants; None without a closed form."""
+    squared = protocol.expectation("squared_error", who)
+    if squared is None:
+        return None
+    return float(weights @ np.asarray(squared, float).reshape(len(weights), -1).mean(axis=1))
+
+
+def _heavy(protocol: ProtocolBase, where: Setting) -> float | None:
+    """Variance of the frequency of a value that a tenth of the users hold; None for sums or without a closed form."""
+    shares = where.heavy_shares
+    if shares is None:
+        return None
+    who, weights = where.typical(shares)
+    squared = protocol.expectation("squared_error", who)
+    return None if squared is None else float(weights @ np.asarray(squared, float)[:, 0])
+
+
+def _simulated(
+    protocol: ProtocolBase, where: Setting, repeats: int, seed: int
+) -> tuple[float | None, float | None]:
+    """Mean squared error of a simulation and its standard error, None for one repeat; None where it is too long."""
+    rng = np.random.default_rng(seed)
+    who = where.drawn(repeats, rng)
+    by_messages = type(protocol).sample_aggregate is ProtocolBase.sample_aggregate
+    messages = float(np.sum(who.public.n_users)) * protocol.cost().messages_per_user
+    if by_messages and messages > MOST_MESSAGES:
+        return None, None
+    errors = mean_squared_error(protocol.simulate(who, rng), who.truth)
+    return float(errors.mean()), float(errors.std(ddof=1) / math.sqrt(repeats)) if repeats > 1 else None
+
+
+def _floor(where: Setting) -> float | None:
+    """Error of a trusted curator's discrete Laplace noise; None where it cannot meet the budget."""
+    curator = get(where.task.kind, "central_laplace")
+    try:
+        calibrated = curator.calibrate(where.budget, where.population, where.task, accounting="exact")
+    except Infeasible:
+        return None
+    return _expected(calibrated, *where.typical(where.shares))
+
+
+def spent_eps(profile: PrivacyProfile | None, budget: Budget) -> float | None:
+    """The smallest eps at which a profile is at most delta, found from above.
+
+    Parameters
+    ----------
+    profile : PrivacyProfile or None
+    budget : Budget
+
+    Returns
+    -------
+    float or None
+        Nats; at most `PRECISION`, relatively, above the smallest. Beyond the budget where the profile is.
+        None without a profile, or where it cannot be evaluated.
+    """
+    if profile is None:
+        return None
+    excess = partial(_excess, profile, budget.delta)
+    low = -math.log(budget.largest_eps)
+    high = low + LOWEST
+    slope = 2 * math.log(1 / max(budget.delta, SMALLEST))
+    try:
+        below = excess(low + PRECISION)
+        if below <= 0:
+            low += PRECISION
+            # Evaluations may take seconds. Far below delta they do: begin where they are cheap. Nearby the loss is
+            # about normal, with this derivative.
+            step = 1.0 if below < FAR else -below / slope
+            guess = low + max(step, PRECISION)
+        elif excess(low) <= ROUNDING:  # nearly all of the budget, the usual case
+            return budget.largest_eps
+        else:  # calibrated with a bound that does not hold
+            while excess(low) > 0:
+                low, high = low - math.log(2), low
+                if low < -LOWEST:
+                    return None
+            guess = (low + high) / 2
+        return math.exp(-root_below(excess, guess, low, high, xtol=PRECISION, slope=slope))
+    except Infeasible:
+        return None
+
+
+def _excess(profile: PrivacyProfile, delta: float, minus_log_eps: float) -> float:
+    """Logarithm of delta at an eps, less that of the budget: increasing as eps falls."""
+    found: Any = float(np.max(profile.delta(math.exp(-minus_log_eps))))
+    if found <= delta:
+        return 0.0 if found == delta else math.log(found / delta) if found > 0 else -math.inf
+    return math.log(found / delta) if delta > 0 else math.inf

@@ -1,0 +1,170 @@
+"""Error against bits per user, a marker per trust model, the Pareto front of each joined by a line."""
+
+from __future__ import annotations
+
+import math
+import textwrap
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from shuffledp.comparison.rows import TRUST, Compared, front
+from shuffledp.extras import needed
+from shuffledp.protocols.base import Trust
+
+#: Marker of Matplotlib, that of Bokeh, and color (Okabe and Ito).
+LOOKS: dict[Trust, tuple[str, str, str]] = {
+    "shuffler": ("o", "circle", "#0072B2"),
+    "shuffler_adds": ("s", "square", "#E69F00"),
+    "secure_sum": ("^", "triangle", "#009E73"),
+    "central": ("*", "star", "#000000"),
+    "local": ("X", "x", "#CC79A7"),
+}
+SUFFIXES = (".html", ".pdf", ".png", ".svg")
+TITLE = "Expected error against communication"
+
+
+@dataclass(frozen=True)
+class Group:
+    """Rows of one trust model, from few bits to many, and those of them on its Pareto front."""
+
+    trust: Trust
+    rows: tuple[Compared, ...]
+    best: tuple[Compared, ...]
+
+
+def grouped(rows: Sequence[Compared]) -> tuple[Group, ...]:
+    """What is drawn: rows with an error, by trust.
+
+    Raises
+    ------
+    ValueError
+        If there is none.
+    """
+    drawn = [r for r in rows if r.status == "ok" and r.mse and r.bits_per_user]
+    if not drawn:
+        raise ValueError("Nothing to draw: no protocol meets this.")
+    best = front(drawn)
+    return tuple(
+        Group(trust, tuple(r for r in drawn if r.trust == trust), tuple(r for r in best if r.trust == trust))
+        for trust in TRUST
+        if any(r.trust == trust for r in drawn)
+    )
+
+
+def checked(path: Path) -> Path:
+    """Return the path of a picture if it names a known format, else raise ValueError."""
+    if path.suffix not in SUFFIXES:
+        raise ValueError(f"A picture ends in one of {', '.join(SUFFIXES)}, got {str(path)!r}.")
+    return path
+
+
+def draw(rows: Sequence[Compared], path: str | Path) -> None:
+    """Write the picture.
+
+    Parameters
+    ----------
+    rows : sequence of Compared
+    path : str or Path
+        ``.png``, ``.svg``, ``.pdf``, or ``.html`` for a page to explore, which loads nothing from elsewhere.
+
+    Raises
+    ------
+    ValueError
+        If the suffix is another one, or nothing is to be drawn.
+    MissingExtra
+        If the extra ``pipeline`` is not installed.
+    """
+    file = checked(Path(path))
+    groups = grouped(rows)
+    with needed():
+        if file.suffix == ".html":
+            _draw_page(groups, file)
+        else:
+            _draw_picture(groups, file)
+
+
+def _label(groups: Sequence[Group]) -> str:
+    sums = groups[0].rows[0].task == "summation"
+    return "expected squared error of " + ("the sum" if sums else "a frequency")
+
+
+def _named(group: Group) -> str:
+    names = ", ".join(row.protocol for row in group.best)
+    return textwrap.fill(f"{TRUST[group.trust]}: {names}", 120)
+
+
+def _numbers(rows: Sequence[Compared]) -> tuple[list[float], list[float]]:
+    return [float(r.bits_per_user or math.nan) for r in rows], [float(r.mse or math.nan) for r in rows]
+
+
+def _draw_picture(groups: Sequence[Group], path: Path) -> None:
+    from matplotlib.figure import Figure
+
+    figure = Figure(figsize=(9, 6.5), layout="constrained")
+    axes = figure.add_subplot()
+    for group in groups:
+        marker, _, color = LOOKS[group.trust]
+        axes.plot(*_numbers(group.best), color=color, linewidth=1, zorder=1)
+        hollow = [r for r in group.rows if r not in group.best]
+        axes.scatter(*_numbers(hollow), marker=marker, s=45, facecolor="white", edgecolor=color, zorder=2)
+        axes.scatter(*_numbers(group.best), marker=marker, s=45, color=color, label=_named(group), zorder=3)
+    axes.set(xscale="log", yscale="log", xlabel="bits per user", ylabel=_label(groups))
+    axes.set_title(TITLE, fontsize=10)
+    axes.grid(visible=True, alpha=0.3)
+    figure.legend(
+        loc="outside lower left",
+        title="Who is trusted: Pareto front, filled, from few bits to many",
+        fontsize=8,
+    )
+    figure.savefig(path, dpi=150)
+
+
+def _draw_page(groups: Sequence[Group], path: Path) -> None:
+    from bokeh.embed import file_html
+    from bokeh.models import ColumnDataSource, HoverTool
+    from bokeh.models.renderers import DataRenderer
+    from bokeh.plotting import figure
+    from bokeh.resources import INLINE
+
+    page = figure(
+        width=1000,
+        height=600,
+        x_axis_type="log",
+        y_axis_type="log",
+        x_axis_label="bits per user",
+        y_axis_label=_label(groups),
+        title=f"{TITLE}: filled markers are on the Pareto front of their trust model",
+    )
+    markers: list[DataRenderer] = []
+    for group in groups:
+        _, marker, color = LOOKS[group.trust]
+        page.line(*_numbers(group.best), line_color=color, legend_label=TRUST[group.trust])
+        bits, errors = _numbers(group.rows)
+        source = ColumnDataSource(
+            {
+                "bits": bits,
+                "error": errors,
+                "protocol": [r.protocol for r in group.rows],
+                "messages": [r.messages_per_user for r in group.rows],
+                "guarantee": [r.guarantee for r in group.rows],
+                "opacity": [1.0 if r in group.best else 0.0 for r in group.rows],
+            }
+        )
+        markers.append(
+            page.scatter(
+                "bits",
+                "error",
+                source=source,
+                marker=marker,
+                size=10,
+                line_color=color,
+                fill_color=color,
+                fill_alpha="opacity",
+                legend_label=TRUST[group.trust],
+            )
+        )
+    shown = ["protocol", "error", "bits", "messages", "guarantee"]
+    page.add_tools(HoverTool(renderers=markers, tooltips=[(name, f"@{name}") for name in shown]))
+    page.legend.click_policy = "hide"
+    path.write_text(file_html(page, INLINE, TITLE), encoding="utf-8")

@@ -1,0 +1,301 @@
+"""Rows of a comparison: their order, the Pareto front, and how they are written."""
+
+from __future__ import annotations
+
+import csv
+import io
+import math
+import textwrap
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import asdict, dataclass, fields, replace
+from typing import Any, Literal
+
+from shuffledp.protocols.base import Trust
+
+Status = Literal["ok", "infeasible", "failed"]
+
+#: Whom users trust, in the order in which a comparison shows it.
+TRUST: dict[Trust, str] = {
+    "shuffler": "a shuffler that permutes",
+    "shuffler_adds": "a shuffler that adds or samples",
+    "secure_sum": "secure summation",
+    "central": "a curator who sees the data",
+    "local": "nobody",
+}
+#: Characters of a line, and of the longest name.
+WIDTH, LONGEST = 120, 30
+
+
+@dataclass(frozen=True)
+class Compared:
+    """What a protocol is worth in one setting.
+
+    Numbers are None unless ``status`` is ``ok``, and where a protocol has none.
+
+    Parameters
+    ----------
+    protocol, label, task, trust : str
+        Its name, as legends show it, what it estimates, and whom users trust.
+    status : {"ok", "infeasible", "failed"}
+        Whether it was calibrated; ``failed`` is an error of the protocol's code.
+    reason : str
+        Why not.
+    accounting : str
+        How its bound was evaluated.
+    reduction : str
+        What was evaluated.
+    guarantee, guarantee_note : str
+        What stands behind the claim, and the open statement or witness, see `shuffledp.accounting.standing`.
+    biased : bool
+        Whether estimates are: a small error may then come from what is subtracted or cut off, and hold for few data.
+    eps_local : float
+        Local budget, nats; infinite where values are sent as they are.
+    mse : float
+        Expected squared error: of a frequency, averaged over the values; of the sum.
+    mse_from : {"expected", "simulated"}
+        A closed form, or the simulation where there is none.
+    half_width : float
+        Of a two-sided 95 % normal interval around one frequency with the average error, or around the sum.
+    heavy_variance : float
+        Squared error of the frequency of a value that a tenth of the users hold.
+    floor_ratio : float
+        ``mse`` in units of the error of a trusted curator's discrete Laplace noise.
+    messages_per_user, bits_per_user, shuffler_messages : float
+        Expected communication; the last is what the shuffler or the server adds in all.
+    eps_spent, slack : float
+        The smallest eps at which the calibrated protocol's own profile is at most delta, to a relative 1e-3 from
+        above, and how far it is below the budget; nats.
+    simulated_mse, simulated_standard_error : float
+        Of the simulation, if there was one.
+    """
+
+    protocol: str
+    label: str
+    task: str
+    trust: Trust
+    status: Status
+    reason: str
+    accounting: str
+    reduction: str
+    guarantee: str | None = None
+    guarantee_note: str = ""
+    biased: bool = False
+    eps_local: float | None = None
+    mse: float | None = None
+    mse_from: str | None = None
+    half_width: float | None = None
+    heavy_variance: float | None = None
+    floor_ratio: float | None = None
+    messages_per_user: float | None = None
+    bits_per_user: float | None = None
+    shuffler_messages: float | None = None
+    eps_spent: float | None = None
+    slack: float | None = None
+    simulated_mse: float | None = None
+    simulated_standard_error: float | None = None
+
+    def scaled(self, step: float) -> Compared:
+        """Return the row with errors in units of which a level of the sum has ``step``.
+
+        Parameters
+        ----------
+        step : float
+            Positive: what one level of a sum stands for.
+        """
+
+        def times(value: float | None, factor: float) -> float | None:
+            return None if value is None else value * factor
+
+        return replace(
+            self,
+            mse=times(self.mse, step**2),
+            half_width=times(self.half_width, step),
+            heavy_variance=times(self.heavy_variance, step**2),
+            simulated_mse=times(self.simulated_mse, step**2),
+            simulated_standard_error=times(self.simulated_standard_error, step**2),
+        )
+
+    def as_dict(self) -> dict[str, Any]:
+        """Return all fields as JSON knows them: what is infinite, as a local budget may be, is None."""
+        return {
+            name: None if isinstance(value, float) and not math.isfinite(value) else value
+            for name, value in asdict(self).items()
+        }
+
+
+def in_order(rows: Iterable[Compared]) -> tuple[Compared, ...]:
+    """Rows by trust, by error within each; then what is infeasible, then what failed, by name."""
+    trusted, states = list(TRUST), ("ok", "infeasible", "failed")
+    return tuple(
+        sorted(
+            rows,
+            key=lambda r: (
+                states.index(r.status),
+                trusted.index(r.trust) if r.status == "ok" else 0,
+                math.inf if r.mse is None else r.mse,
+                r.protocol,
+            ),
+        )
+    )
+
+
+def front(rows: Sequence[Compared], *, cost: str = "bits_per_user") -> tuple[Compared, ...]:
+    """Rows that no other row of the same trust beats in error and cost at once: the Pareto fronts.
+
+    Parameters
+    ----------
+    rows : sequence of Compared
+        Those that are not ``ok`` are left out.
+    cost : {"bits_per_user", "messages_per_user"}
+    """
+    found = []
+    for trust in TRUST:
+        best = math.inf
+        known = [r for r in rows if r.trust == trust and r.status == "ok" and r.mse is not None]
+        for row in sorted(known, key=lambda r: (getattr(r, cost), r.mse)):
+            if row.mse is not None and row.mse < best:
+                best = row.mse
+                found.append(row)
+    return tuple(found)
+
+
+def as_csv(rows: Sequence[Compared]) -> str:
+    """Return the rows as CSV with a header; what is missing is empty, infinite numbers are ``inf``."""
+    out = io.StringIO()
+    writer = csv.writer(out, lineterminator="\n")
+    names = [field.name for field in fields(Compared)]
+    writer.writerow(names)
+    for row in rows:
+        values = (getattr(row, name) for name in names)
+        writer.writerow(["" if v is None else repr(v) if isinstance(v, float) else v for v in values])
+    return out.getvalue()
+
+
+# -- a table for a terminal ---------------------------------------------------------------------------------------
+
+
+def _number(value: float | None, digits: int = 3) -> str:
+    return "–" if value is None else f"{value:.{digits}g}"
+
+
+def _large(value: float | None) -> str:
+    """Four digits, but no exponent where the number has seven places or fewer."""
+    if value is None:
+        return "–"
+    return f"{value:.0f}" if 1e4 <= value < 1e7 else _number(value, 4 if value < 1e4 else 2)
+
+
+def _eps(value: float | None) -> str:
+    """Six places."""
+    return _number(value, 4 if value is None or value >= 0.1 else 3 if value >= 0.01 else 2)
+
+
+def _slack(value: float | None) -> str:
+    """Five places; a claim that is exceeded has less than none."""
+    if value is None:
+        return "–"
+    return f"{value:.0e}" if 0 < abs(value) < 1e-3 else f"{value:.4f}"[:5].rstrip("0").rstrip(".")
+
+
+#: Heading, width (negative: to the left), text.
+Column = tuple[str, int, Callable[[Compared], str]]
+
+
+def _columns(rows: Sequence[Compared]) -> list[Column]:
+    sums = any(row.task == "summation" for row in rows)
+    simulated = any(row.simulated_mse is not None for row in rows)
+    frequent: Column = ("frequent", 8, lambda r: _number(r.heavy_variance))
+    slack: Column = ("slack", 5, lambda r: _slack(r.slack))
+    return [
+        ("local", 6, lambda r: _eps(r.eps_local)),
+        ("error", 8, lambda r: _number(r.mse)),
+        ("±95 %", 8, lambda r: _number(r.half_width)),
+        *([("simulated", 14, _simulation)] if simulated else []),
+        *([] if sums or simulated else [frequent]),  # the table would be too wide
+        ("/floor", 7, lambda r: _large(None if r.floor_ratio is None else float(f"{r.floor_ratio:.3g}"))),
+        ("messages", 8, lambda r: _large(r.messages_per_user)),
+        ("bits", 7, lambda r: _large(r.bits_per_user)),
+        ("spent", 6, lambda r: _eps(r.eps_spent)),
+        *([] if simulated else [slack]),
+        ("reduction", -13, lambda r: r.reduction),
+        ("guarantee", -11, lambda r: r.guarantee or "–"),
+    ]
+
+
+def _simulation(row: Compared) -> str:
+    if row.simulated_mse is None:
+        return "–"
+    error = row.simulated_standard_error
+    return f"{row.simulated_mse:.3g}" + ("" if error is None else f"±{error:.1g}")
+
+
+def table(rows: Sequence[Compared]) -> str:
+    """Return the rows as lines of at most 120 characters, a part per trust model, then what was left out and why."""
+    good = [row for row in rows if row.status == "ok"]
+    columns = _columns(good)
+    rest = min(WIDTH - sum(abs(width) + 1 for _, width, _ in columns), LONGEST)
+    lines: list[str] = []
+    for trust, words in TRUST.items():
+        part = [row for row in good if row.trust == trust]
+        if not part:
+            continue
+        lines += [*([""] if lines else []), f"Trusted: {words} ({trust})"]
+        lines.append(_line("protocol", [(heading, width) for heading, width, _ in columns], rest))
+        lines += [
+            _line(_marked(row), [(text(row), width) for _, width, text in columns], rest) for row in part
+        ]
+    if not lines:
+        lines.append("No protocol meets this.")
+    notes = _notes(good)
+    why = _left_out(rows)
+    return "\n".join([*lines, *([""] if notes else []), *notes, *([""] if why else []), *why])
+
+
+def _marked(row: Compared) -> str:
+    return row.protocol + ("" if row.accounting == "exact" else "*") + ("°" if row.biased else "")
+
+
+def _line(first: str, cells: Sequence[tuple[str, int]], width: int) -> str:
+    name = first if len(first) <= width else "…" + first[-(width - 1) :]
+    parts = [f"{text:>{size}}" if size > 0 else f"{text:{-size}}" for text, size in cells]
+    return f"{name:{width}} {' '.join(parts)}".rstrip()
+
+
+def _notes(rows: Sequence[Compared]) -> list[str]:
+    if not rows:
+        return []
+    sums = rows[0].task == "summation"
+    what = "the sum" if sums else "a frequency, averaged over the values"
+    text = [
+        "local: local eps, where there is one.",
+        f"error: expected squared error of {what}.",
+        f"±95 %: half-width of an interval for {'it' if sums else 'one'}.",
+    ]
+    if not sums:
+        text.append("frequent: error of a value that a tenth of the users hold.")
+    text.append("/floor: error in units of that of a curator's Laplace noise.")
+    text.append("spent: eps that the protocol's own profile needs; slack: what is left of the budget.")
+    other = sorted({row.accounting for row in rows} - {"exact"})
+    if other:
+        text.append(f"*: not the exact accounting but {', '.join(other)}.")
+    if any(row.biased for row in rows):
+        text.append(
+            "°: biased, so that the error may be small for these shares only, and an interval is not centered."
+        )
+    if any(row.mse_from == "simulated" for row in rows):
+        names = ", ".join(row.protocol for row in rows if row.mse_from == "simulated")
+        text.append(f"Simulated, for want of a closed form: {names}.")
+    return textwrap.wrap(" ".join(text), WIDTH)
+
+
+def _left_out(rows: Sequence[Compared]) -> list[str]:
+    reasons: dict[tuple[Status, str], list[str]] = {}
+    for row in rows:
+        if row.status != "ok":
+            reasons.setdefault((row.status, " ".join(row.reason.split())), []).append(row.protocol)
+    lines = ["Left out:"] if reasons else []
+    for (status, reason), names in reasons.items():
+        word = "" if status == "infeasible" else "failed: "
+        text = f"{word}{', '.join(names)}: {reason}"
+        lines += textwrap.wrap(text, WIDTH, initial_indent="  ", subsequent_indent="    ")
+    return lines

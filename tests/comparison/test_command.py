@@ -1,0 +1,162 @@
+"""``shuffledp compare`` as a user calls it."""
+
+from __future__ import annotations
+
+import csv
+import json
+
+import pytest
+from click.testing import CliRunner
+
+from shuffledp.cli import main
+from shuffledp.comparison import command
+
+SETTING = ("--eps", "1", "--delta", "1e-6")
+FEW = ("--protocols", "grr_blanket,pure_dump,silent_users", "--protocols", "local,sageo,multi_exact")
+KEYS = {
+    *("protocol", "trust", "status", "reason", "mse", "messages_per_user", "bits_per_user", "eps_local"),
+    *("reduction", "guarantee", "half_width", "floor_ratio", "eps_spent", "slack", "heavy_variance"),
+}
+
+
+def call(*arguments: str):
+    done = CliRunner().invoke(main, ["compare", *arguments])
+    assert done.exception is None or isinstance(done.exception, SystemExit), done.exception
+    return done
+
+
+def test_a_table_of_at_most_120_columns_grouped_by_trust():
+    done = call("--users", "5000", "--domain-size", "20", *FEW, *SETTING, "--accounting", "exact")
+    assert done.exit_code == 0
+    lines = done.stdout.splitlines()
+    assert max(map(len, lines)) <= 120
+    heads = [line for line in lines if line.startswith("Trusted: ")]
+    assert [head.rpartition("(")[2] for head in heads] == ["shuffler)", "shuffler_adds)", "local)"]
+    headings = "local error ±95 % frequent /floor messages bits spent slack reduction guarantee"
+    assert lines[1].split() == ["protocol", *headings.split()]
+    assert lines[-2:] == ["Left out:", "  multi_exact: Only bits are summed, but the task has 20 values."]
+    assert done.stderr == ""
+
+
+def test_json_is_a_list_of_objects_and_csv_has_every_field(tmp_path):
+    out = tmp_path / "out.csv"
+    done = call(
+        "--population",
+        "binomial:9999:0.5",
+        "--domain-size",
+        "4",
+        *FEW,
+        *SETTING,
+        "--json",
+        "--csv-out",
+        str(out),
+    )
+    rows = json.loads(done.stdout)
+    assert all(set(row) >= KEYS for row in rows)
+    by_name = {row["protocol"]: row for row in rows}
+    assert by_name["multi_exact"]["status"] == "infeasible"
+    assert by_name["multi_exact"]["mse"] is None
+    assert by_name["pure_dump"]["eps_local"] is None  # infinite
+    assert by_name["grr_blanket"]["status"] == "ok"
+    with out.open() as file:
+        written = {row["protocol"]: row for row in csv.DictReader(file)}
+    assert written.keys() == by_name.keys()
+    assert float(written["grr_blanket"]["mse"]) == by_name["grr_blanket"]["mse"]
+    assert written["pure_dump"]["eps_local"] == "inf"
+
+
+def test_sums_simulated(tmp_path):
+    sums = (
+        "--task",
+        "summation",
+        "--max-value",
+        "5",
+        "--protocols",
+        "unary_bits,central_laplace,split_and_mix",
+    )
+    done = call("--users", "2000", *sums, *SETTING, "--simulate", "5")
+    assert done.exit_code == 0
+    assert "simulated" in done.stdout
+    assert "frequent" not in done.stdout
+    assert "*: not the exact accounting but printed." in " ".join(done.stdout.split())
+    assert max(map(len, done.stdout.splitlines())) <= 120
+
+
+def test_own_data(tmp_path):
+    file = tmp_path / "mine.csv"
+    file.write_text("v,x\n" + "a,1.5\nb,0.5\n" * 500 + "c\n")
+    done = call("--csv", str(file), "--column", "v", "--protocols", "local", *SETTING, "--json")
+    assert json.loads(done.stdout)[0]["status"] == "ok"
+    assert "2 values found in the data" in done.stderr
+    assert f"1 rows left out: {file}, line 1002" in done.stderr
+    sums = (
+        "--csv",
+        str(file),
+        "--column",
+        "x",
+        "--max-value",
+        "2",
+        "--protocols",
+        "central_laplace",
+        "--json",
+    )
+    coarse, fine = (json.loads(call(*sums, *SETTING, "--levels", n).stdout)[0]["mse"] for n in ("4", "400"))
+    assert fine == pytest.approx(coarse, rel=0.1)  # in units of the data, whatever the levels
+
+
+@pytest.mark.parametrize("name", ["a.png", "a.html"])
+def test_pictures(tmp_path, name):
+    done = call("--users", "5000", "--domain-size", "4", *FEW, *SETTING, "--plot", str(tmp_path / name))
+    assert done.exit_code == 0, done.output
+    assert (tmp_path / name).stat().st_size > 5_000
+
+
+@pytest.mark.parametrize(
+    ("arguments", "says"),
+    [
+        (("--users", "100"), "Give --domain-size for frequencies, --max-value for a sum, or --csv"),
+        (("--domain-size", "4"), "Give users, a population, or data."),
+        (("--users", "1", "--domain-size", "4"), "users must be"),
+        (("--users", "100", "--domain-size", "1"), "domain_size must be"),
+        (("--users", "100", "--domain-size", "4", "--max-value", "3"), "not both"),
+        (("--users", "100", "--task", "frequency", "--max-value", "3"), "belongs to --task summation"),
+        (("--users", "100", "--task", "summation"), "--task summation needs --max-value"),
+        (("--users", "100", "--task", "summation", "--domain-size", "4"), "belongs to --task frequency"),
+        (("--users", "100", "--max-value", "2.5"), "must be an integer"),
+        (("--users", "100", "--max-value", "3", "--levels", "4"), "--levels rounds numbers of --csv"),
+        (("--column", "a", "--domain-size", "4"), "Give --csv and --column together"),
+        (("--csv", "missing.csv", "--column", "a"), "There is no file missing.csv"),
+        (("--population", "binomial:3", "--domain-size", "4"), "population must be binomial:TRIALS:RATE"),
+        (("--users", "100", "--domain-size", "4", "--protocols", "grr"), "No frequency protocol named 'grr'"),
+        (("--users", "100", "--domain-size", "4", "--protocols", "x.py:X"), "there is no file x.py"),
+        (("--users", "100", "--domain-size", "4", "--protocols", ","), "must name at least one"),
+        (("--users", "100", "--domain-size", "4", "--trust", "me"), "trust must be one of"),
+        (
+            ("--users", "900", "--domain-size", "4", "--protocols", "local", "--plot", "a.doc"),
+            "A picture ends in one",
+        ),
+        (
+            ("--users", "900", "--domain-size", "4", "--protocols", "local", "--csv-out", "no/a.csv"),
+            "No such file",
+        ),
+    ],
+)
+def test_mistakes_get_one_line(tmp_path, monkeypatch, arguments, says):
+    monkeypatch.chdir(tmp_path)
+    done = call(*arguments, *SETTING)
+    assert done.exit_code == 1
+    assert done.stdout == ""
+    assert done.stderr.startswith("Error: ")
+    assert says in done.stderr
+    assert done.stderr.count("\n") == 1
+
+
+def test_whoever_waits_is_told(monkeypatch):
+    clock = iter([0.0, 0.5, 1.5, 1.5, 1.6, 9.0, 9.0])
+    monkeypatch.setattr(command.time, "monotonic", lambda: next(clock))
+    said = []
+    monkeypatch.setattr(command.click, "echo", lambda text, err: said.append((text, err)))
+    say = command._progress()
+    for place in range(4):
+        say(place, 4, "x")
+    assert said == [("1 of 4 protocols done, next: x", True), ("3 of 4 protocols done, next: x", True)]

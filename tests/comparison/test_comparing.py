@@ -1,0 +1,241 @@
+"""What `shuffledp.compare` answers, against the protocols themselves."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import pytest
+
+import shuffledp
+from shuffledp.accounting import Infeasible
+from shuffledp.accounting.general.profiles import GaussianProfile
+from shuffledp.comparison.comparing import PRECISION, TWO_SIDED, spent_eps
+from shuffledp.populations import Binomial, Fixed, MomentBounded
+from shuffledp.protocols import available, get
+from shuffledp.tasks import Budget, Frequency, Sets, Summation
+
+SETTING = {"eps": 1.0, "delta": 1e-6}
+PLUGIN = """
+from dataclasses import dataclass
+import numpy as np
+from shuffledp.protocols import get
+Local = get("frequency", "local")
+
+@dataclass(frozen=True)
+class Mine(Local):
+    name, label, trust = "mine", "Mine", "local"
+    FAULT
+
+    def expected_variance(self, participants):
+        return None
+"""
+
+
+@pytest.fixture(scope="module")
+def frequencies():
+    return shuffledp.compare(2_000, domain_size=6, **SETTING)
+
+
+def of(rows, name):
+    (row,) = (row for row in rows if row.protocol == name)
+    return row
+
+
+@pytest.mark.parametrize(
+    ("kind", "what"), [("frequency", {"domain_size": 6}), ("summation", {"max_value": 5})]
+)
+def test_every_built_in_has_a_row_and_none_fails(frequencies, kind, what):
+    rows = frequencies if kind == "frequency" else shuffledp.compare(2_000, **what, **SETTING)
+    assert sorted(row.protocol for row in rows) == list(available(kind))
+    assert {row.status for row in rows} == {"ok", "infeasible"}
+    for row in rows:
+        if row.status == "ok":
+            assert row.mse > 0
+            assert row.messages_per_user > 0
+            assert row.guarantee in {"exact", "upper", "approximate", "unproven"}
+            assert row.half_width == pytest.approx(TWO_SIDED * math.sqrt(row.mse))
+            assert row.eps_spent is None or 0 < row.eps_spent <= 1
+        else:
+            assert row.reason
+            assert row.mse is None
+
+
+def test_a_row_says_what_the_protocol_says(frequencies):
+    protocol = get("frequency", "grr_blanket").calibrate(
+        Budget(1.0, 1e-6), Fixed(1_999), Frequency(6), accounting="exact"
+    )
+    row = of(frequencies, "grr_blanket")
+    counts = np.array([334, 334, 333, 333, 333, 333])
+    assert row.mse == pytest.approx(protocol.expected_mse(counts), rel=1e-12)
+    assert row.eps_local == protocol.eps_local
+    assert (row.messages_per_user, row.bits_per_user) == (1.0, 3.0)
+    assert (row.reduction, row.guarantee, row.accounting) == ("blanket", "upper", "exact")
+
+
+def test_rows_are_grouped_by_trust_and_sorted_by_error(frequencies):
+    good = [row for row in frequencies if row.status == "ok"]
+    assert list(frequencies[: len(good)]) == good
+    order = list(dict.fromkeys(row.trust for row in good))
+    assert order == ["shuffler", "shuffler_adds", "secure_sum", "central", "local"]
+    for trust in order:
+        errors = [row.mse for row in good if row.trust == trust]
+        assert errors == sorted(errors)
+    assert of(frequencies, "central_laplace").floor_ratio == pytest.approx(1)
+    assert all(row.floor_ratio > 0.99 for row in good)
+
+
+def test_the_frequent_value_costs_more_where_reports_are_random():
+    rows = shuffledp.compare(10_000, domain_size=100, protocols=["grr_blanket", "balls_into_bins"], **SETTING)
+    noisy, plain = of(rows, "grr_blanket"), of(rows, "balls_into_bins")
+    assert noisy.heavy_variance > 2 * noisy.mse
+    assert plain.heavy_variance == pytest.approx(plain.mse)
+
+
+def test_filters_leave_rows_out_or_say_why():
+    rows = shuffledp.compare(
+        2_000,
+        domain_size=6,
+        protocols=["all"],
+        trust=["local", "shuffler"],
+        max_bits=5,
+        max_messages=1.5,
+        **SETTING,
+    )
+    assert {row.trust for row in rows} == {"local", "shuffler"}
+    assert of(rows, "private_coin").reason == "More than 5 bits per user."
+    good = [row for row in rows if row.status == "ok"]
+    assert good
+    assert all(row.bits_per_user <= 5 and row.messages_per_user <= 1.5 for row in good)
+
+
+def test_an_accounting_that_is_asked_for_is_not_replaced_by_another():
+    names = ["grr_blanket", "silent_users"]
+    printed = shuffledp.compare(20_000, domain_size=6, protocols=names, accounting="printed", **SETTING)
+    assert of(printed, "grr_blanket").accounting == "printed"
+    assert of(printed, "silent_users").reason == "Has no printed accounting."
+    best = shuffledp.compare(2_000, max_value=5, protocols=["split_and_mix"], **SETTING)
+    assert best[0].accounting == "printed"  # it has no other
+
+
+def test_counts_give_users_task_and_shares():
+    rows = shuffledp.compare(counts=[1_500, 300, 200], protocols=["grr_blanket"], **SETTING)
+    protocol = get("frequency", "grr_blanket").calibrate(
+        Budget(1.0, 1e-6), Fixed(1_999), Frequency(3), accounting="exact"
+    )
+    assert rows[0].mse == pytest.approx(protocol.expected_mse(np.array([1_500, 300, 200])))
+
+
+def test_over_a_random_number_of_users_the_error_is_the_mean():
+    others = Binomial(3_999, 0.5)
+    row = shuffledp.compare(population=others, domain_size=4, protocols=["random_checkin"], **SETTING)[0]
+    protocol = get("frequency", "random_checkin").calibrate(
+        Budget(1.0, 1e-6), others, Frequency(4), accounting="exact"
+    )
+    window = others.window(1e-12)
+    sizes = 1 + np.asarray(window.support)
+    every = [protocol.expected_mse(np.full(4, n // 4) + (np.arange(4) < n % 4)) for n in sizes.tolist()]
+    assert row.mse == pytest.approx(np.dot(window.pmf, every) / window.pmf.sum(), rel=1e-3)
+
+
+def test_a_bound_of_the_population_has_rows_and_no_simulation():
+    what = {
+        "population": MomentBounded(2_000, 100),
+        "domain_size": 4,
+        "protocols": ["grr_blanket", "central_laplace"],
+    }
+    rows = shuffledp.compare(**what, **SETTING)
+    assert of(rows, "grr_blanket").mse > 0
+    assert of(rows, "grr_blanket").floor_ratio is None
+    assert "not a law" in of(rows, "central_laplace").reason
+    with pytest.raises(ValueError, match="a simulation needs a law"):
+        shuffledp.compare(**what, simulate=3, **SETTING)
+
+
+def test_simulation_agrees_with_the_expectation():
+    rows = shuffledp.compare(
+        2_000,
+        domain_size=50,
+        protocols=["pure_dump", "grr_blanket", "sageo"],
+        simulate=400,
+        seed=3,
+        **SETTING,
+    )
+    for row in rows:  # false alarm of each: 4 standard errors of a mean of 200, about 1e-4
+        assert abs(row.simulated_mse - row.mse) < 4 * row.simulated_standard_error
+        assert row.mse_from == "expected"
+
+
+@pytest.mark.parametrize(
+    ("fault", "status", "says"),
+    [
+        ("", "ok", ""),
+        (
+            "@classmethod\n    def calibrate(cls, *args, **options): raise KeyError('lost')",
+            "failed",
+            "KeyError: 'lost'",
+        ),
+        (
+            "@property\n    def eps_central(self): 1/0\n    def cost(self): return self.eps_central",
+            "failed",
+            "Zero",
+        ),
+    ],
+)
+def test_plug_ins_stand_beside_the_built_ins_and_their_mishaps_are_rows(tmp_path, fault, status, says):
+    (tmp_path / "mine.py").write_text(PLUGIN.replace("FAULT", fault or "pass"))
+    rows = shuffledp.compare(
+        2_000, domain_size=6, protocols=["local", "mine.py:Mine"], root=tmp_path, **SETTING
+    )
+    mine = of(rows, "mine.py:Mine")
+    assert (mine.status, mine.reason.startswith(says)) == (status, True)
+    if status == "ok":  # no closed form: simulated
+        assert mine.mse_from == "simulated"
+        assert mine.mse == pytest.approx(of(rows, "local").mse, rel=0.5)
+    assert of(rows, "local").status == "ok"
+
+
+@pytest.mark.parametrize(
+    ("arguments", "says"),
+    [
+        ({}, "Give users, a population, or data"),
+        ({"users": 100}, "Give a task"),
+        ({"users": 100, "population": Fixed(99), "domain_size": 2}, "not both"),
+        ({"users": 100, "domain_size": 3, "max_value": 3}, "not several"),
+        ({"users": 1, "domain_size": 3}, "users must be"),
+        ({"users": 100, "task": Sets(10, 2)}, "frequencies or one sum"),
+        ({"users": 100, "task": Summation(3, coordinates=2)}, "frequencies or one sum"),
+        ({"counts": [3, 4], "domain_size": 3}, "3 values, but the data are counts of 2"),
+        ({"counts": [0.5, 1.5]}, "must be integers"),
+        ({"counts": [-1, 5]}, "must not be negative"),
+        ({"users": 100, "domain_size": 3, "protocols": ["grr_blankett"]}, "Did you mean 'grr_blanket'"),
+        ({"users": 100, "domain_size": 3, "protocols": []}, "at least one"),
+        ({"users": 100, "domain_size": 3, "trust": ["me"]}, "trust"),
+        ({"users": 100, "domain_size": 3, "accounting": "best"}, "accounting"),
+        ({"users": 100, "domain_size": 3, "max_bits": -1}, "max_bits"),
+        ({"users": 100, "domain_size": 3, "simulate": -1}, "simulate"),
+    ],
+)
+def test_mistakes_are_named(arguments, says):
+    with pytest.raises(ValueError, match=says):
+        shuffledp.compare(**arguments, **SETTING)
+
+
+class Broken:
+    def delta(self, eps):
+        raise Infeasible("too wide")
+
+
+@pytest.mark.parametrize("mu", [0.05, 0.2, 1.0])
+def test_the_spent_eps_is_the_smallest_from_above(mu):
+    profile = GaussianProfile(mu)
+    spent = spent_eps(profile, Budget(1.0, 1e-5))
+    assert profile.delta(spent) <= 1e-5 * (1 + 1e-9)
+    assert profile.delta(spent * (1 - 2 * PRECISION)) > 1e-5
+    assert (spent > 1) == (mu == 1.0)  # a claim that does not hold is seen
+
+
+def test_the_spent_eps_of_what_has_none():
+    assert spent_eps(None, Budget(1.0, 1e-5)) is None
+    assert spent_eps(Broken(), Budget(1.0, 1e-5)) is None
+    assert spent_eps(GaussianProfile(1.0), Budget(1.0, 1e-5)) > 1

@@ -1,0 +1,97 @@
+"""Order, Pareto fronts and texts of rows."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import replace
+
+import pytest
+
+from shuffledp.comparison.drawing import draw, grouped
+from shuffledp.comparison.rows import TRUST, WIDTH, Compared, as_csv, front, in_order, table
+from shuffledp.figures.leaderboard import TRUST as ON_LEADERBOARDS
+
+
+def row(name, trust="shuffler", mse=1e-6, bits=5.0, status="ok", **more):
+    known = {"mse": mse, "bits_per_user": bits, "messages_per_user": 1.0} if status == "ok" else {}
+    return Compared(name, name, "frequency", trust, status, "", "exact", "own", **known, **more)
+
+
+def test_trust_stands_in_the_order_of_leaderboards():
+    assert list(TRUST) == list(ON_LEADERBOARDS)
+
+
+def test_order():
+    rows = [
+        row("f", status="failed"),
+        row("i", status="infeasible"),
+        row("l", "local"),
+        row("b", mse=2e-6),
+        row("a", mse=1e-6),
+        row("c", "central"),
+    ]
+    assert [r.protocol for r in in_order(rows)] == ["a", "b", "c", "l", "i", "f"]
+
+
+def test_fronts_have_what_nothing_of_the_same_trust_beats():
+    rows = [
+        row("cheap", bits=1.0, mse=9e-6),
+        row("as_cheap", bits=1.0, mse=1e-5),
+        row("worse", bits=3.0, mse=9e-6),
+        row("good", bits=3.0, mse=2e-6),
+        row("best", bits=9.0, mse=1e-6),
+        row("other", "central", bits=99.0, mse=1.0),
+        row("no", status="infeasible"),
+    ]
+    assert [r.protocol for r in front(rows)] == ["cheap", "good", "best", "other"]
+    groups = grouped(rows)
+    assert [(g.trust, len(g.rows), len(g.best)) for g in groups] == [("shuffler", 5, 3), ("central", 1, 1)]
+
+
+def test_nothing_to_draw(tmp_path):
+    with pytest.raises(ValueError, match="Nothing to draw"):
+        draw([row("no", status="infeasible")], tmp_path / "a.png")
+
+
+def test_reasons_are_grouped_and_failures_marked():
+    rows = [
+        row("a"),
+        replace(row("b", status="infeasible"), reason="Too few\nusers."),
+        replace(row("c", status="infeasible"), reason="Too few users."),
+        replace(row("d", status="failed"), reason="KeyError: 'x'"),
+    ]
+    assert table(rows).splitlines()[-3:] == [
+        "Left out:",
+        "  b, c: Too few users.",
+        "  failed: d: KeyError: 'x'",
+    ]
+    assert table(rows[1:]).startswith("No protocol meets this.")
+
+
+def test_extreme_numbers_and_long_names_fit():
+    wide = row(
+        "folder/of/mine/with_a_long_name.py:Protocol",
+        mse=1.2345e-12,
+        bits=1.2345e12,
+        half_width=1.234e-12,
+        heavy_variance=1.234e-12,
+        floor_ratio=12345678.9,
+        eps_local=math.inf,
+        eps_spent=0.012345,
+        slack=0.00012345,
+        guarantee="approximate",
+    )
+    for one in (wide, replace(wide, simulated_mse=1.23e-12, simulated_standard_error=1e-15)):
+        lines = table([replace(one, reduction="dummy blanket")]).splitlines()
+        assert max(map(len, lines)) <= WIDTH
+        assert "py:Protocol" in lines[2]
+
+
+def test_other_units_and_plain_values():
+    one = row("a", half_width=2.0, simulated_mse=3.0, eps_local=math.inf)
+    scaled = one.scaled(0.5)
+    assert (scaled.mse, scaled.half_width, scaled.simulated_mse) == (2.5e-7, 1.0, 0.75)
+    assert scaled.heavy_variance is None
+    assert one.as_dict()["eps_local"] is None
+    header, line = as_csv([one]).splitlines()
+    assert dict(zip(header.split(","), line.split(","), strict=True))["eps_local"] == "inf"

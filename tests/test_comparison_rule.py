@@ -1,0 +1,42 @@
+"""The rule of thumb of tools/comparison_rule.py, in a few of its settings."""
+
+from __future__ import annotations
+
+import math
+
+import pytest
+
+from scripts_by_file import script
+
+
+@pytest.fixture(scope="module")
+def rule():
+    return script("tools/comparison_rule.py")
+
+
+@pytest.mark.parametrize(
+    ("users", "domain_size", "eps", "expected"),
+    [
+        (100_000, 2, 1.0, ["grr_blanket", "correlated_noise", "correlated_noise", "correlated_noise"]),
+        (100_000, 500, 1.0, ["grr_blanket", "designated_coins", "correlated_noise", "correlated_noise"]),
+    ],
+)
+def test_the_rule_picks_the_best(rule, users, domain_size, eps, expected):
+    found = list(rule.checked(users, domain_size, eps))
+    assert [one.messages for one in found] == [1, 2, 10, math.inf]
+    assert [one.picked.protocol for one in found] == expected
+    assert all(one.ratio <= rule.MOST for one in found)
+    assert all(one.best.messages_per_user <= one.messages + rule.ROUNDING for one in found)
+
+
+def test_a_rule_that_is_wrong_is_seen(rule, monkeypatch, capsys):
+    monkeypatch.setattr(rule, "picked", lambda rows, messages: rows["amplified"])
+    for name, values in (
+        ("USERS", (10_000,)),
+        ("DOMAINS", (20,)),
+        ("EPS", (1.0,)),
+        ("KNOWN", ("amplified", "pure_dump")),
+    ):
+        monkeypatch.setattr(rule, name, values)
+    assert rule.main() == 1
+    assert "amplified has" in capsys.readouterr().out
