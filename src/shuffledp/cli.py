@@ -356,3 +356,69 @@ def _remove_unlisted(folder: Path, patterns: tuple[str, ...]) -> int:
         path.unlink()
         click.echo(f"removed {path} (no checksum)")
     return len(suspects)
+
+
+@main.command("new-baseline")
+@click.argument("name")
+@click.option(
+    "--task",
+    type=click.Choice(["frequency", "summation", "sets", "vectors"]),
+    required=True,
+    help="What it solves.",
+)
+def new_baseline(name: str, task: str) -> None:
+    """Write the class, the YAML and the test of a baseline NAME, which pass as they are."""
+    from shuffledp import storage
+    from shuffledp.experiments import scaffold
+
+    try:
+        files = scaffold.files(task, name)
+    except ValueError as error:
+        raise click.ClickException(str(error)) from None
+    existing = [str(path) for path in files if path.exists()]
+    if existing:
+        raise click.ClickException(f"{', '.join(existing)}: there already. Choose another name.")
+    for path, text in files.items():
+        storage.write_atomically(path, text.encode())
+        click.echo(f"wrote {path}")
+    click.echo(f"Check it: shuffledp check-baseline mine/{name}.py:{scaffold.class_name(name)}")
+
+
+@main.command("check-baseline")
+@click.argument("protocol", metavar="FILE.py:CLASS")
+@click.option(
+    "--experiments/--no-experiments", default=True, help="Try it in the real experiments of its task."
+)
+@configured
+def check_baseline(protocol: str, experiments: bool, configfile: str | None) -> None:
+    """Check a baseline of your own: a verdict per property, then the smallest cell of every experiment of its task."""
+    from shuffledp.protocols.conformance import default_cases, infeasible_cases, verdicts
+    from shuffledp.protocols.registry import UnknownProtocol, plugin
+
+    try:
+        found = plugin(protocol)
+    except UnknownProtocol as error:
+        raise click.ClickException(str(error)) from None
+    cases = default_cases(found)
+    failed = 0
+    for verdict in verdicts(found, cases):
+        failed += not verdict.passed
+        if verdict.about == "privacy":
+            click.echo(f"privacy: {'' if verdict.passed else 'REJECTED, '}{verdict.note}")
+        else:
+            click.echo(str(verdict))
+    reasons = infeasible_cases(found, cases)
+    click.echo(f"infeasible: {sum(number for _, number in reasons)} of {len(cases)} cases")
+    for reason, number in reasons:
+        click.echo(f"  {number} of them: {reason}")
+    if experiments:
+        from shuffledp.experiments.trials import trials
+
+        click.echo("experiments, the smallest cell of each with two repeats:")
+        for trial in trials(
+            found, protocol, _settings(configfile), prepared=Path("data/prepared"), root=Path()
+        ):
+            failed += trial.status == "failed"
+            click.echo(f"  {trial}")
+    click.echo("passed" if not failed else f"FAILED: {failed}")
+    raise SystemExit(min(failed, 1))

@@ -207,16 +207,17 @@ class ProtocolBase(ABC):
         Raises
         ------
         ValueError
-            If the accounting is not one of ``accountings``, the task is of another kind, or the budget has several
-            privacy levels and ``multi_level`` is not set (meeting only the weakest level would be unsafe).
+            If the accounting is not one of ``accountings``, or the task is of another kind.
         Infeasible
-            If the budget asks for a neighbouring relation that the guarantee does not cover.
+            If the budget asks for a neighbouring relation that the guarantee does not cover, or has several privacy
+            levels and ``multi_level`` is not set (meeting only the weakest level would be unsafe). Experiments with
+            several levels then have a gap with this reason.
         """
         check_choice(f"{cls.name}: accounting", accounting, cls.accountings)
         if task.kind != cls.task_kind:
             raise ValueError(f"{cls.name} solves {cls.task_kind!r} tasks, but the task is {task.kind!r}.")
         if len(budget.levels) > 1 and not cls.multi_level:
-            raise ValueError(
+            raise Infeasible(
                 f"{cls.name} takes one eps for all users, got the privacy levels {budget.eps!r}."
             )
         if budget.neighbours not in cls.neighbours:

@@ -42,6 +42,11 @@ if TYPE_CHECKING:
         Check,
         check_protocol,
     )
+    from shuffledp.protocols.conformance.judging import (
+        Verdict,
+        infeasible_cases,
+        verdicts,
+    )
     from shuffledp.protocols.conformance.laws import (
         check_additive,
         check_cost,
@@ -95,6 +100,7 @@ __all__ = [
     "SameNumbers",
     "SameSets",
     "SameVectors",
+    "Verdict",
     "check_additive",
     "check_claim",
     "check_cost",
@@ -112,5 +118,7 @@ __all__ = [
     "check_value_object",
     "check_variance",
     "default_cases",
+    "infeasible_cases",
     "privacy_evidence",
+    "verdicts",
 ]
