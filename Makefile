@@ -104,6 +104,10 @@ format: .venv/.installed-test  ## Format the code
 benchmarks: .venv/.installed-benchmarks .venv/.installed-learning  ## Measure speed as ratios within one run
 	@$(SINGLE) $(BIN)/python benchmarks/run.py
 
+.PHONY: conformance-seeds
+conformance-seeds: .venv/.installed-test  ## Count how often the conformance checks reject a built-in, with 200 seeds each
+	@$(SINGLE) $(BIN)/python tools/conformance_seeds.py $(if $(SEEDS),--seeds $(SEEDS))
+
 .PHONY: accountant-check
 accountant-check: .venv/.installed-test  ## Compare the accountant's answers with sums in 50-digit arithmetic
 	@$(SINGLE) $(BIN)/python tools/accountant_check.py --page

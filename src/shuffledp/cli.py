@@ -17,7 +17,7 @@ from shuffledp.extras import MissingExtra, needed
 
 if TYPE_CHECKING:
     from shuffledp.accounting.questions.curves import Curves
-    from shuffledp.experiments.config import Settings
+    from shuffledp.experiments.config import Paper, Settings
 
 # Commands import what they need themselves: --help and a mistyped word answer at once.
 
@@ -90,21 +90,42 @@ def check(configfile: str | None) -> None:
         for run in paper.training.values():
             without = f", left out ({settings.left_out})" if settings.left_out else ""
             click.echo(f"  training {run.id}: {run.plan(settings.seed).rounds} rounds{without}")
+        _check_captions(paper)
         click.echo(f"  drawings: {', '.join(file.id for file in drawings_of(paper))}")
+
+
+def _check_captions(paper: Paper) -> None:
+    """Refuse a drawing whose caption file is missing: the run would end with it after all is computed."""
+    for part, entries in (("figures", paper.figures), ("tables", paper.tables), ("claims", paper.claims)):
+        for name, entry in entries.items():
+            caption = entry.get("caption")
+            path = Path("workflow/report") / paper.key / str(caption)
+            if caption is not None and not path.is_file():
+                raise click.ClickException(
+                    f"config/experiments/{paper.key}.yaml: {part}.{name}.caption: there is no file {path}."
+                )
 
 
 @main.command()
 def protocols() -> None:
-    """List the built-in protocols of every task."""
+    """List the built-in protocols of every task: what they are, whom users trust, accountings, source."""
+    from textwrap import fill
+
     from shuffledp.protocols.registry import available, get
     from shuffledp.tasks import TASK_KINDS
 
     for kind in TASK_KINDS:
+        click.echo(kind)
         for name in available(kind):
             found = get(kind, name)
-            click.echo(
-                f"{kind:10} {name:18} {found.label:16} {', '.join(found.accountings):32} {found.source}"
-            )
+            what = " ".join((found.__doc__ or "").strip().split("\n\n")[0].split())
+            click.echo(f"  {name}: {found.label}")
+            for text in (
+                what,
+                f"trust: {found.trust}; reduction: {found.reduction}; accounting: {', '.join(found.accountings)}",
+                found.source,
+            ):
+                click.echo(fill(text, 100, initial_indent="      ", subsequent_indent="      "))
 
 
 @main.command()
@@ -222,28 +243,47 @@ def export(target: Path, configfile: str | None) -> None:
 
     settings = _settings(configfile)
     try:
-        count = _export(Path(settings.results), target)
+        count, removed = _export(Path(settings.results), target, settings)
     except storage.IntegrityError as error:
         raise click.ClickException(str(error)) from None
+    except OSError as error:
+        raise click.ClickException(f"{target} cannot be written: {error.strerror or error}.") from None
     if count == 0:
-        raise click.ClickException(f"No results in {settings.results}/runs. Run the pipeline first.")
+        quick = Path("config/quick.yaml")
+        hint = f" Those of `make quick` are exported with --configfile {quick}." if not configfile else ""
+        raise click.ClickException(
+            f"No results in {settings.results}/runs. Run the pipeline first.{hint if quick.is_file() else ''}"
+        )
     click.echo(f"{count} tables written to {target}")
+    if removed:
+        click.echo(f"left out, as the configuration does not have them any more: {', '.join(removed)}")
 
 
-def _export(results: Path, target: Path) -> int:
+def _export(results: Path, target: Path, settings: Settings) -> tuple[int, list[str]]:
+    """Write the tables of all methods that are configured; how many, and which results were left out."""
     import pyarrow.parquet as pq
 
     from shuffledp import storage
 
-    count = 0
+    count, removed = 0, []
+    known = {
+        f"{paper.key}.{experiment.id}.{method}"
+        for paper in settings.papers.values()
+        for experiment in paper.experiments.values()
+        for method in experiment.methods
+    }
     for checksum in sorted(results.glob("runs/*/*/*.sha256")):
+        name = ".".join((*checksum.parts[-3:-1], checksum.stem))
+        if name not in known:
+            removed.append(name)
+            continue
         for path in storage.listed(checksum):
             if path.suffix == ".parquet":
                 out = target / path.relative_to(results).with_suffix(".csv")
                 frame = pq.read_table(storage.verified(path, checksum), use_threads=False).to_pandas()
                 storage.write_atomically(out, frame.to_csv(index=False, lineterminator="\n").encode())
                 count += 1
-    return count
+    return count, removed
 
 
 _folder = click.Path(file_okay=False, path_type=Path)

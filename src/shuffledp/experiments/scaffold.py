@@ -119,7 +119,7 @@ class $name(ProtocolBase):
     def cost(self):
         return Cost(messages_per_user=1, bits_per_message=64)
 
-    def sample_aggregate(self, participants, rng):  # n Laplace variables are the difference of two gamma variables
+    def sample_aggregate(self, participants, rng):  # n Laplace variables: the difference of two gamma ones
         n = participants.public.n_users
         noise = rng.gamma(n, self.scale) - rng.gamma(n, self.scale)
         return (participants.truth / self.unit + noise)[:, None]

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from shuffledp.protocols import conformance, get
-from shuffledp.protocols.conformance import privacy
+from shuffledp.protocols.conformance import privacy, running
 from shuffledp.protocols.conformance.inputs import inputs
 from shuffledp.tasks import Frequency, Sets, Summation, Vectors
 
@@ -35,7 +35,8 @@ def test_a_planted_error_is_caught(name, message):
     assert said[0].startswith("privacy: REJECTED")
 
 
-def test_an_honest_coin_passes_and_what_was_not_checked_is_said(capsys):
+def test_an_honest_coin_passes_and_what_was_not_checked_is_said(capsys, monkeypatch):
+    monkeypatch.setattr(running, "MESSAGE_REPEATS", 100)
     evidence = conformance.check_protocol(*planted("BareCoin"))
     assert "the encoder against the declared eps_local" in evidence.by
     assert any("end to end" in what for what in evidence.by)

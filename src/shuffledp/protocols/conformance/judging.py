@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable
 from dataclasses import dataclass
+from inspect import getattr_static
 
 from shuffledp.accounting.errors import Infeasible
 from shuffledp.protocols.base import ProtocolBase
@@ -76,7 +77,7 @@ def _unlooked(check: Check, protocol_class: Protocol) -> str:
         return "NOT checked, streamable is False"
     if name == "check_variance" and protocol_class.expected_variance is ProtocolBase.expected_variance:
         return "NOT checked, there is no expected_variance"
-    if name == "check_unbiased" and protocol_class.biased is True:
+    if name == "check_unbiased" and getattr_static(protocol_class, "biased") is True:
         return "NOT checked, biased is True"
     return ""
 

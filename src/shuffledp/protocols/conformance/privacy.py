@@ -277,11 +277,8 @@ def _claim(protocol_class: Protocol, case: Case) -> Iterator[Note]:
             f"{protocol_class.__name__}, {case}: end to end, delta is at least {found:.4g} at the claimed eps, "
             f"above {case.budget.delta}"
         )
-    yield (
-        True,
-        "delta end to end against the budget, for 1 to 10 users"
-        + ("" if protocol.trust != "local" else ", of one report"),
-    )
+    users = "1 to 10 users" if case.population.mean < 10 else f"about {1 + case.population.mean:g} users"
+    yield True, f"delta end to end against the budget, with {users}"
 
 
 def views(
