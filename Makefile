@@ -113,6 +113,9 @@ benchmarks: .venv/.installed-benchmarks .venv/.installed-learning  ## Measure sp
 .PHONY: simulations
 simulations: .venv/.installed-run  ## Compare simulated errors of all protocols with their closed forms
 	@$(SINGLE) $(BIN)/python tools/simulations.py
+.PHONY: conformance-seeds
+conformance-seeds: .venv/.installed-test  ## Count how often the conformance checks reject a built-in, with 200 seeds each
+	@$(SINGLE) $(BIN)/python tools/conformance_seeds.py $(if $(SEEDS),--seeds $(SEEDS))
 
 .PHONY: accountant-check
 accountant-check: .venv/.installed-test  ## Compare the accountant's answers with sums in 50-digit arithmetic

@@ -47,6 +47,8 @@ def project(tmp_path, monkeypatch):
     (tmp_path / "config/experiments").mkdir(parents=True)
     (tmp_path / "config/config.yaml").write_text(CONFIG)
     (tmp_path / "config/experiments/demo.yaml").write_text(PAPER)
+    (tmp_path / "workflow/report/demo").mkdir(parents=True)
+    (tmp_path / "workflow/report/demo/fig1.rst").write_text("A caption.")
     monkeypatch.chdir(tmp_path)
     return tmp_path
 
@@ -116,9 +118,17 @@ def test_check_gives_one_line_for_a_broken_configfile(project, content, says):
 def test_protocols_lists_every_built_in_with_its_source():
     code, output = call("protocols")
     assert code == 0
-    line = next(line for line in output.splitlines() if " amplified " in line)
-    assert "AMPLIFIED" in line
-    assert "Theorem" in line
+    lines = output.splitlines()
+    assert max(map(len, lines)) <= 100
+    start = lines.index("  amplified: AMPLIFIED")
+    about = " ".join(" ".join(lines[start : start + 6]).split())
+    assert "clones" in about
+    assert "andomized response" in about
+    assert "trust: shuffler;" in about
+    assert "Theorem" in about
+    blanket = " ".join(" ".join(lines[lines.index("  grr_blanket: privacy-amplification") :][:5]).split())
+    assert "andomized response" in blanket
+    assert "blanket" in blanket
 
 
 def test_data_passes_on_which_source_is_permitted_and_which_mirror(project, monkeypatch):
@@ -151,6 +161,81 @@ def test_export_without_results_says_so(project):
     code, output = call("export", "out")
     assert code == 1
     assert "No results in results/runs" in output
+
+
+def test_export_without_results_names_the_quick_run(project):
+    (project / "config/quick.yaml").write_text("results: results/quick\n")
+    assert "--configfile config/quick.yaml" in call("export", "out")[1]
+
+
+def test_export_leaves_out_what_is_configured_no_more(bundle):
+    content = PAPER.replace("methods: {local: {}}", "methods: {amplified: {}}")
+    Path("config/experiments/demo.yaml").write_text(content)
+    code, output = call("export", "out")
+    assert code == 1
+    assert not Path("out").exists()
+    more = PAPER.replace("methods: {local: {}}", "methods: {local: {}, other: {protocol: local}}")
+    Path("config/experiments/demo.yaml").write_text(more)
+    made = Path("results/runs/demo/coins")
+    for path in list(made.iterdir()):
+        content = path.read_bytes().replace(b"local.", b"removed.")
+        (made / path.name.replace("local.", "removed.")).write_bytes(content)
+    code, output = call("export", "out")
+    assert (code, output.splitlines()[0]) == (0, "2 tables written to out")
+    assert "demo.coins.removed" in output
+    assert not list(Path("out").rglob("removed*"))
+
+
+def test_export_to_a_place_that_cannot_be_written_is_one_line(bundle):
+    Path("occupied").write_text("a file")
+    code, output = call("export", "occupied/out")
+    assert code == 1
+    assert output.startswith("Error: occupied/out cannot be written")
+    assert output.count("\n") == 1
+
+
+def test_check_names_a_caption_that_is_missing(project):
+    (project / "workflow/report/demo/fig1.rst").unlink()
+    code, output = call("check")
+    assert code == 1
+    assert "figures.fig1.caption: there is no file" in output
+
+
+@pytest.mark.parametrize("task", ["frequency", "summation", "sets", "vectors"])
+def test_a_new_baseline_is_written_once_and_its_name_is_checked(project, task):
+    code, output = call("new-baseline", "my_own", "--task", task)
+    assert code == 0, output
+    assert "shuffledp check-baseline mine/my_own.py:MyOwn" in output
+    assert call("check")[0] == 0
+    code, output = call("new-baseline", "my_own", "--task", task)
+    assert code == 1
+    assert "there already" in output
+    code, output = call("new-baseline", "My-own", "--task", task)
+    assert code == 1
+    assert "'My-own'" in output
+
+
+def test_check_baseline_gives_a_verdict_per_property_and_tries_the_experiments(project):
+    call("new-baseline", "mine", "--task", "frequency")
+    code, output = call("check-baseline", "mine/mine.py:Mine")
+    assert code == 0, output
+    lines = output.splitlines()
+    assert sum(" passed" in line for line in lines) >= 12
+    assert next(line for line in lines if line.startswith("privacy: checked by the encoder"))
+    assert "infeasible: 0 of" in output
+    assert '  demo.coins at {"eps":0.5}' in output
+    assert ": ok, mse" in output
+    path = Path("mine/mine.py")
+    path.write_text(
+        path.read_text().replace(
+            "return cls(task.domain_size, budget.largest_eps)",
+            "return cls(task.domain_size, 1.5 * budget.largest_eps)",
+        )
+    )
+    code, output = call("check-baseline", "mine/mine.py:Mine", "--no-experiments")
+    assert code == 1
+    assert "privacy: REJECTED" in output
+    assert output.endswith("FAILED: 1\n")
 
 
 def test_export_refuses_a_damaged_result(bundle):

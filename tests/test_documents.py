@@ -81,7 +81,11 @@ def test_make_targets_and_commands_exist(page):
     text = text_of(page)
     assert made(text) <= targets()
     assert isinstance(main, click.Group)
-    named = {name for span in spans(text) for name in re.findall(r"(?<![\w./-])shuffledp ([a-z]+)", span)}
+    named = {
+        name
+        for span in spans(text)
+        for name in re.findall(r"(?<![\w./-])shuffledp ([a-z]+(?:-[a-z]+)*)", span)
+    }
     assert named <= set(main.commands)
 
 

@@ -108,6 +108,7 @@ IN_ANOTHER_FILE = {
     ),
     "experiments/parts.py": "experiments/config/test_package.py",
     "experiments/reach.py": "test_code_digest.py",
+    "experiments/trials.py": "test_cli.py",
     **dict.fromkeys(
         [
             f"figures/{name}.py"

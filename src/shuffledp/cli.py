@@ -18,7 +18,7 @@ from shuffledp.extras import MissingExtra, needed
 
 if TYPE_CHECKING:
     from shuffledp.accounting.questions.curves import Curves
-    from shuffledp.experiments.config import Settings
+    from shuffledp.experiments.config import Paper, Settings
 
 # Commands import what they need themselves: --help and a mistyped word answer at once.
 
@@ -94,21 +94,42 @@ def check(configfile: str | None) -> None:
         for run in paper.training.values():
             without = f", left out ({settings.left_out})" if settings.left_out else ""
             click.echo(f"  training {run.id}: {run.plan(settings.seed).rounds} rounds{without}")
+        _check_captions(paper)
         click.echo(f"  drawings: {', '.join(file.id for file in drawings_of(paper))}")
+
+
+def _check_captions(paper: Paper) -> None:
+    """Refuse a drawing whose caption file is missing: the run would end with it after all is computed."""
+    for part, entries in (("figures", paper.figures), ("tables", paper.tables), ("claims", paper.claims)):
+        for name, entry in entries.items():
+            caption = entry.get("caption")
+            path = Path("workflow/report") / paper.key / str(caption)
+            if caption is not None and not path.is_file():
+                raise click.ClickException(
+                    f"config/experiments/{paper.key}.yaml: {part}.{name}.caption: there is no file {path}."
+                )
 
 
 @main.command()
 def protocols() -> None:
-    """List the built-in protocols of every task."""
+    """List the built-in protocols of every task: what they are, whom users trust, accountings, source."""
+    from textwrap import fill
+
     from shuffledp.protocols.registry import available, get
     from shuffledp.tasks import TASK_KINDS
 
     for kind in TASK_KINDS:
+        click.echo(kind)
         for name in available(kind):
             found = get(kind, name)
-            click.echo(
-                f"{kind:10} {name:18} {found.label:16} {', '.join(found.accountings):32} {found.source}"
-            )
+            what = " ".join((found.__doc__ or "").strip().split("\n\n")[0].split())
+            click.echo(f"  {name}: {found.label}")
+            for text in (
+                what,
+                f"trust: {found.trust}; reduction: {found.reduction}; accounting: {', '.join(found.accountings)}",
+                found.source,
+            ):
+                click.echo(fill(text, 100, initial_indent="      ", subsequent_indent="      "))
 
 
 @main.command()
@@ -226,28 +247,47 @@ def export(target: Path, configfile: str | None) -> None:
 
     settings = _settings(configfile)
     try:
-        count = _export(Path(settings.results), target)
+        count, removed = _export(Path(settings.results), target, settings)
     except storage.IntegrityError as error:
         raise click.ClickException(str(error)) from None
+    except OSError as error:
+        raise click.ClickException(f"{target} cannot be written: {error.strerror or error}.") from None
     if count == 0:
-        raise click.ClickException(f"No results in {settings.results}/runs. Run the pipeline first.")
+        quick = Path("config/quick.yaml")
+        hint = f" Those of `make quick` are exported with --configfile {quick}." if not configfile else ""
+        raise click.ClickException(
+            f"No results in {settings.results}/runs. Run the pipeline first.{hint if quick.is_file() else ''}"
+        )
     click.echo(f"{count} tables written to {target}")
+    if removed:
+        click.echo(f"left out, as the configuration does not have them any more: {', '.join(removed)}")
 
 
-def _export(results: Path, target: Path) -> int:
+def _export(results: Path, target: Path, settings: Settings) -> tuple[int, list[str]]:
+    """Write the tables of all methods that are configured; how many, and which results were left out."""
     import pyarrow.parquet as pq
 
     from shuffledp import storage
 
-    count = 0
+    count, removed = 0, []
+    known = {
+        f"{paper.key}.{experiment.id}.{method}"
+        for paper in settings.papers.values()
+        for experiment in paper.experiments.values()
+        for method in experiment.methods
+    }
     for checksum in sorted(results.glob("runs/*/*/*.sha256")):
+        name = ".".join((*checksum.parts[-3:-1], checksum.stem))
+        if name not in known:
+            removed.append(name)
+            continue
         for path in storage.listed(checksum):
             if path.suffix == ".parquet":
                 out = target / path.relative_to(results).with_suffix(".csv")
                 frame = pq.read_table(storage.verified(path, checksum), use_threads=False).to_pandas()
                 storage.write_atomically(out, frame.to_csv(index=False, lineterminator="\n").encode())
                 count += 1
-    return count
+    return count, removed
 
 
 _folder = click.Path(file_okay=False, path_type=Path)
@@ -360,3 +400,69 @@ def _remove_unlisted(folder: Path, patterns: tuple[str, ...]) -> int:
         path.unlink()
         click.echo(f"removed {path} (no checksum)")
     return len(suspects)
+
+
+@main.command("new-baseline")
+@click.argument("name")
+@click.option(
+    "--task",
+    type=click.Choice(["frequency", "summation", "sets", "vectors"]),
+    required=True,
+    help="What it solves.",
+)
+def new_baseline(name: str, task: str) -> None:
+    """Write the class, the YAML and the test of a baseline NAME, which pass as they are."""
+    from shuffledp import storage
+    from shuffledp.experiments import scaffold
+
+    try:
+        files = scaffold.files(task, name)
+    except ValueError as error:
+        raise click.ClickException(str(error)) from None
+    existing = [str(path) for path in files if path.exists()]
+    if existing:
+        raise click.ClickException(f"{', '.join(existing)}: there already. Choose another name.")
+    for path, text in files.items():
+        storage.write_atomically(path, text.encode())
+        click.echo(f"wrote {path}")
+    click.echo(f"Check it: shuffledp check-baseline mine/{name}.py:{scaffold.class_name(name)}")
+
+
+@main.command("check-baseline")
+@click.argument("protocol", metavar="FILE.py:CLASS")
+@click.option(
+    "--experiments/--no-experiments", default=True, help="Try it in the real experiments of its task."
+)
+@configured
+def check_baseline(protocol: str, experiments: bool, configfile: str | None) -> None:
+    """Check a baseline of your own: a verdict per property, then the smallest cell of every experiment of its task."""
+    from shuffledp.protocols.conformance import default_cases, infeasible_cases, verdicts
+    from shuffledp.protocols.registry import UnknownProtocol, plugin
+
+    try:
+        found = plugin(protocol)
+    except UnknownProtocol as error:
+        raise click.ClickException(str(error)) from None
+    cases = default_cases(found)
+    failed = 0
+    for verdict in verdicts(found, cases):
+        failed += not verdict.passed
+        if verdict.about == "privacy":
+            click.echo(f"privacy: {'' if verdict.passed else 'REJECTED, '}{verdict.note}")
+        else:
+            click.echo(str(verdict))
+    reasons = infeasible_cases(found, cases)
+    click.echo(f"infeasible: {sum(number for _, number in reasons)} of {len(cases)} cases")
+    for reason, number in reasons:
+        click.echo(f"  {number} of them: {reason}")
+    if experiments:
+        from shuffledp.experiments.trials import trials
+
+        click.echo("experiments, the smallest cell of each with two repeats:")
+        for trial in trials(
+            found, protocol, _settings(configfile), prepared=Path("data/prepared"), root=Path()
+        ):
+            failed += trial.status == "failed"
+            click.echo(f"  {trial}")
+    click.echo("passed" if not failed else f"FAILED: {failed}")
+    raise SystemExit(min(failed, 1))

@@ -8,7 +8,7 @@ from demo_paper import CONFIG, PAPER, PICKY
 
 from shuffledp.experiments.config import ConfigurationError
 from shuffledp.figures.drawings import drawings_of, looks_of
-from shuffledp.figures.palette import assigned, look, of_accounting, of_values
+from shuffledp.figures.palette import COLORS, OWN, assigned, look, of_accounting, of_values, told_apart
 from shuffledp.figures.selection import load_settings
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -63,6 +63,46 @@ def test_a_baseline_changes_no_look(settings_with, tmp_path):
     after = looks_of(load_settings(CONFIG, tmp_path).papers["demo"])
     assert {m: number for m, number in after.items() if m != "mine"} == before
     assert after["mine"] not in before.values()
+
+
+def test_methods_of_ones_own_stand_out(settings_with, tmp_path):
+    settings_with("")
+    mine = tmp_path / "config/baselines/mine.yaml"
+    mine.parent.mkdir()
+    mine.write_text("task: frequency\nmethods: {mine: {protocol: local}, second: {protocol: local}}\n")
+    after = looks_of(load_settings(CONFIG, tmp_path).papers["demo"])
+    own = [look(after[m]) for m in ("mine", "second")]
+    assert len({one.color for one in own}) == 2
+    assert not {one.color for one in own} & set(COLORS)
+    assert all(one.width > 2 and one.dash == "-" for one in own)
+    assert all(look(number).width == 0 for m, number in after.items() if m not in ("mine", "second"))
+    assert len({written(look(OWN + i)) for i in range(200)}) == 200
+
+
+def test_no_two_curves_of_a_figure_look_alike():
+    # Of many methods some share a marker, and what is printed is gray for all of them.
+    printed = {f"m{i}|printed": of_accounting("printed", look(i)) for i in range(33)}
+    assert len({written(one) for one in printed.values()}) < 33
+    apart = told_apart(printed)
+    assert len({written(one) for one in apart.values()}) == 33
+    assert {one.color for one in apart.values()} == {look.color for look in printed.values()}
+    assert [curve for curve in printed if apart[curve] != printed[curve]]
+    alone = {"a": look(0), "b": look(1)}
+    assert told_apart(alone) == alone
+
+
+def test_all_figures_are_those_that_have_room(tmp_path):
+    # A file for all experiments may name accountings that one of them does not have.
+    (tmp_path / "config/experiments").mkdir(parents=True)
+    one = PAPER.replace("accounting: [printed, exact]", "accounting: [exact]")
+    (tmp_path / "config/experiments/demo.yaml").write_text(one.replace("    files: accounting\n", ""))
+    (tmp_path / "picky.py").write_text(PICKY)
+    mine = tmp_path / "config/baselines/mine.yaml"
+    mine.parent.mkdir()
+    mine.write_text("task: frequency\nmethods: {mine: {protocol: local, accounting: [printed, exact]}}\n")
+    paper = load_settings(CONFIG, tmp_path).papers["demo"]
+    assert paper.experiments["coins"].methods["mine"].accounting == ("exact",)
+    assert "mine" in paper.figures["fig1"]["methods"]
 
 
 def test_accountings_do_not_look_like_methods():

@@ -6,6 +6,7 @@ import subprocess
 import sys
 from dataclasses import replace
 from pathlib import Path
+from types import SimpleNamespace
 
 import numpy as np
 import pandas as pd
@@ -18,7 +19,7 @@ from shuffledp.figures import palette, shown
 from shuffledp.figures import paper as paper_module
 from shuffledp.figures.captions import number
 from shuffledp.figures.drawings import ClaimTable, drawings_of, output_files, points_files, slug
-from shuffledp.figures.paper import publish_paper, write_drawings
+from shuffledp.figures.paper import _without_parameter, publish_paper, write_drawings
 from shuffledp.figures.picture import Picture
 from shuffledp.figures.plotter import draw
 from shuffledp.figures.store import Store
@@ -502,3 +503,13 @@ def test_a_drawing_that_is_gone_is_forgotten(again):
     again.change(text[text.index("  fig2:") : text.index("tables:")], "")
     assert again.drawn() == set()
     assert {p.stem for p in again.store.folder.iterdir()} == EVERY - {"fig2"}
+
+
+def test_a_method_without_the_drawn_parameter_is_named():
+    cells = pd.DataFrame(
+        {"method": ["a", "mine"], "label": ["A", "Mine"], "status": ["ok", "ok"], "point": ["{}", "{}"]}
+    )
+    job = {"entry": {"y": "parameters.noise_rmse"}, "labels": {"a": None, "mine": None}}
+    what = SimpleNamespace(selection=pd.DataFrame({"method": ["a"]}))
+    assert _without_parameter(job, cells, what) == ["Mine: parameters() has no 'noise_rmse'"]
+    assert _without_parameter({**job, "entry": {"y": "mse"}}, cells, what) == []

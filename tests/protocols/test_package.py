@@ -552,3 +552,25 @@ def test_the_profile_keeps_the_delta_of_its_calibration(kind, name):
         if checked == ENOUGH.get(name, ENOUGH[kind]):
             break
     assert feasible, "no budget was feasible: nothing was checked"
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        ((1.0, Fixed(99), Frequency(2)), r"amplified: budget must be a Budget, such as .*, got 1\.0\."),
+        (
+            (Budget(1.0, 1e-6), 99, Frequency(2)),
+            r"population must be a Population, such as Fixed\(999\).*, got 99\.",
+        ),
+        ((Budget(1.0, 1e-6), Fixed(99), 2), r"task must be a Task, such as Frequency\(20\), got 2\."),
+    ],
+)
+def test_calibrate_says_what_is_no_budget_no_population_or_no_task(arguments, message):
+    with pytest.raises(ValueError, match=message):
+        get("frequency", "amplified").calibrate(*arguments)
+
+
+def test_several_privacy_levels_are_infeasible_without_multi_level():
+    """A run then has a gap with this reason; any other error would end it."""
+    with pytest.raises(Infeasible, match="one eps for all users"):
+        get("frequency", "local").calibrate(Budget((0.5, 1.0), 1e-6), Fixed(99), Frequency(2))

@@ -15,7 +15,7 @@ from typing import Any, Literal
 
 from shuffledp.experiments.config import Experiment, Paper, Settings
 from shuffledp.experiments.config.model import Budget, Task, describe_data, describe_population, described
-from shuffledp.figures.palette import assigned
+from shuffledp.figures.palette import OWN, assigned
 from shuffledp.figures.variants import BOTH, PAIR
 
 TABLE_FORMATS = ("csv", "md", "tex")
@@ -226,13 +226,13 @@ def _files(
 
 
 def looks_of(paper: Paper) -> dict[str, int]:
-    """A look per method of a paper; those of its own come first, so that a baseline changes none of them."""
+    """A look per method of a paper; those of baselines stand out and change none of the others."""
     own, added = (
         [[m for m, method in e.methods.items() if method.added == late] for e in paper.experiments.values()]
         for late in (False, True)
     )
     first = assigned(own, paper.looks)
-    return assigned([[*a, *b] for a, b in zip(own, added, strict=True)], {**paper.looks, **first})
+    return assigned([[*a, *b] for a, b in zip(own, added, strict=True)], {**paper.looks, **first}, OWN)
 
 
 def _values(experiment: Experiment, by: str, methods: list[str]) -> list[Any]:

@@ -68,7 +68,17 @@ def write(figure: Figure, entries: Sequence[Item], form: Legend, middle: float) 
 
 def _handle(look: Look) -> Line2D:
     size = POINT_SIZE if look == POINTS else None
-    return Line2D([], [], color=look.color, marker=look.marker, mfc="none", ls=look.dash, markersize=size)
+    width = look.width or None  # none is the width of the style
+    return Line2D(
+        [],
+        [],
+        color=look.color,
+        marker=look.marker,
+        mfc="none",
+        ls=look.dash,
+        linewidth=width,
+        markersize=size,
+    )
 
 
 def without_line(look: Look) -> Look:

@@ -44,11 +44,12 @@ _LONGEST_SOLID = 9  # points of the strokes that looks beyond the listed ones ar
 
 @dataclass(frozen=True)
 class Look:
-    """Color, marker and line of one curve, as Matplotlib writes them."""
+    """Color, marker and line of one curve, as Matplotlib writes them; a line of any ``width`` but 0 is set apart."""
 
     color: str
     marker: str
     dash: Any
+    width: float = 0.0
 
 
 _ACCOUNTINGS = {
@@ -59,10 +60,25 @@ _ACCOUNTINGS = {
 }
 
 
+OWN = 1_000_000
+"""Looks from this number on are those of methods of the user's own, which stand out."""
+_OWN_COLORS = ("#E6007E", "#00A000", "#5A00FF")
+_OWN_WIDTH = 2.4
+
+
 def look(number: int) -> Look:
-    """One of any number of looks; no two share color, marker and line, and the first ten share none of them."""
+    """One of any number of looks; no two share color, marker and line, and the first ten share none of them.
+
+    From `OWN` on lines are wide and solid, in colors that no other method has.
+    """
     if number < 0:
         raise ValueError(f"Looks are counted from 0, got {number}.")
+    if number >= OWN:
+        own = number - OWN
+        marker = MARKERS[(9 + own) % len(MARKERS)]
+        again = own // (len(_OWN_COLORS) * len(MARKERS))
+        dash: Any = (0, (_LONGEST_SOLID + again, 1)) if again else "-"
+        return Look(_OWN_COLORS[(own + own // len(MARKERS)) % len(_OWN_COLORS)], marker, dash, _OWN_WIDTH)
     cycle = number // len(COLORS)
     dash = DASHES[(number + cycle) % len(DASHES)]
     again = number // (len(COLORS) * len(MARKERS))  # so many pairs of color and marker there are
@@ -71,7 +87,21 @@ def look(number: int) -> Look:
     return Look(COLORS[number % len(COLORS)], MARKERS[(number + cycle) % len(MARKERS)], dash)
 
 
-def assigned(groups: Sequence[Sequence[str]], fixed: Mapping[str, int]) -> dict[str, int]:
+def told_apart(looks: Mapping[str, Look]) -> dict[str, Look]:
+    """The looks of a figure's curves; of several that are alike the later ones get another marker or line."""
+    found: dict[str, Look] = {}
+    for curve, one in looks.items():
+        others = (
+            replace(one, marker=marker, dash=dash)
+            for dash in (one.dash, *DASHES)
+            for marker in (one.marker, *(MARKERS if one.marker else ()))
+        )
+        taken = {(each.color, each.marker, str(each.dash)) for each in found.values()}
+        found[curve] = next((o for o in others if (o.color, o.marker, str(o.dash)) not in taken), one)
+    return found
+
+
+def assigned(groups: Sequence[Sequence[str]], fixed: Mapping[str, int], first: int = 0) -> dict[str, int]:
     """A look per method, the same wherever it is drawn.
 
     Parameters
@@ -81,13 +111,15 @@ def assigned(groups: Sequence[Sequence[str]], fixed: Mapping[str, int]) -> dict[
     fixed : mapping
         Methods whose look is given, by its number. The others take the least that no method has which they meet; a
         method that comes after others changes none of theirs.
+    first : int
+        The least number that is handed out.
     """
     every = dict.fromkeys(method for group in groups for method in group)
     given = {method: fixed[method] for method in every if method in fixed}
     for method in every:
         if method not in given:
             met = {given[other] for group in groups if method in group for other in group if other in given}
-            given[method] = next(number for number in range(len(met) + 1) if number not in met)
+            given[method] = next(n for n in range(first, first + len(met) + 1) if n not in met)
     return {method: given[method] for method in every}
 
 
@@ -105,7 +137,8 @@ def of_accounting(accounting: str, own: Look | None = None) -> Look:
     if own is None:
         return plain
     color = own.color if accounting in ("corrected", "exact") else plain.color
-    return Look(lighter(color) if accounting == "corrected" else color, own.marker, plain.dash)
+    shade = lighter(color) if accounting == "corrected" else color
+    return Look(shade, own.marker, plain.dash, own.width)
 
 
 def of_values(count: int) -> list[Look]:

@@ -46,11 +46,10 @@ def _small_ticks(ax: Axes, x: Sequence[float], y: Sequence[float], marker: Any, 
 
 def _add(ax: Axes, x: Any, y: Any, look: Look, **settings: Any) -> None:
     """A line or markers; limits stay as they are."""
-    ax.add_artist(
-        Line2D(
-            x, y, **{"color": look.color, "ls": look.dash, "marker": look.marker, "mfc": "none"} | settings
-        )
-    )
+    own = {"color": look.color, "ls": look.dash, "marker": look.marker, "mfc": "none"}
+    if look.width:
+        own |= {"lw": look.width, "mew": 1.6, "ms": 6.5}
+    ax.add_artist(Line2D(x, y, **own | settings))
 
 
 def _framed(ax: Axes, across: Axis, up: Axis) -> None:
@@ -92,7 +91,9 @@ def panel(ax: Axes, what: Picture, value: Any) -> None:
 
 
 def _above(look: Look) -> float:
-    """Lines with gaps lie upon those without."""
+    """Lines with gaps lie upon those without, wide ones upon all."""
+    if look.width:
+        return 2.5
     return 2.0 if look.dash == "-" else 2.1
 
 

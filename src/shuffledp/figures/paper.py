@@ -18,7 +18,7 @@ import pandas as pd
 
 import shuffledp
 from shuffledp.experiments.bundle import CELL_TEXTS
-from shuffledp.experiments.results import TRAINED_METRICS, Bundle, Results, read
+from shuffledp.experiments.results import PARAMETER_PREFIX, TRAINED_METRICS, Bundle, Results, read
 from shuffledp.figures.captions import ClaimRows, Numbers, finding, render
 from shuffledp.figures.curves import repeats_behind_bars
 from shuffledp.figures.entries import chart as chart_of
@@ -178,7 +178,19 @@ def _drawing(job: Job, known: _Read) -> Drawn:
     prose = _prose(job, facts, _numbers(job, known).questions())
     commits = sorted({str(p["commit"]) for p in known.results.provenance.values()})
     reasons = gaps(cells, names(job, cells), orders(job))
+    if job["kind"] == "figure":
+        reasons += _without_parameter(job, cells, what)
     return _finished(job, files, prose, facts, note, reasons, commits, chart)
+
+
+def _without_parameter(job: Job, cells: pd.DataFrame, what: Picture) -> list[str]:
+    """Methods that were computed but have no curve, as ``parameters()`` has not the number that is drawn."""
+    parameter = str(job["entry"]["y"]).removeprefix(PARAMETER_PREFIX)
+    if parameter == job["entry"]["y"]:
+        return []
+    computed = set(cells.loc[cells["status"] == "ok", "method"]) - set(what.selection["method"])
+    named = [name for method, name in names(job, cells).items() if method in computed]
+    return [f"{'; '.join(named)}: parameters() has no {parameter!r}"] if named else []
 
 
 def _rendered(job: Job, what: Picture) -> dict[str, bytes]:

@@ -79,13 +79,29 @@ def _entry(paper: Paper, part: str, name: str, raw: Mapping[str, Any]) -> dict[s
             raise ConfigurationError(
                 f"{place}.methods: no method {method!r} in experiment {experiment.id!r}. Known: {', '.join(methods)}."
             )
-    joining = (
-        m
-        for m, method in methods.items()
-        if (method.joins == "all" and _tells_methods_apart(raw))
-        or f"{paper.key}.{name}" in (method.joins or ())
-    )
-    entry = {**raw, "methods": own + [m for m in joining if m not in own]}
+    entry = {**raw, "methods": own}
+    _check_entry(entry, experiment, place)
+    for m, method in methods.items():
+        named = method.joins is not None and method.joins != "all" and f"{paper.key}.{name}" in method.joins
+        if m in own or not (named or (method.joins == "all" and _tells_methods_apart(raw))):
+            continue
+        with_it = {**entry, "methods": [*entry["methods"], m]}
+        try:
+            _check_entry(with_it, experiment, place)
+        except ConfigurationError as error:
+            if named:  # the user asked for this figure, and the fault is not the figure's
+                raise ConfigurationError(
+                    f"config/baselines: methods.{m} cannot join {paper.key}.{name}: {error}"
+                ) from None
+            continue  # "all" are all that have room for it
+        entry = with_it
+    _check_formats(entry, place)
+    _check_points(entry, paper, place)
+    return entry
+
+
+def _check_entry(entry: Mapping[str, Any], experiment: Experiment, place: str) -> None:
+    """Axes and quantities of a figure, a table or a leaderboard with these methods."""
     if "entries" in entry:
         for index, column in enumerate(entry["entries"]):
             # A leaderboard is a column by method for each of its entries.
@@ -99,9 +115,6 @@ def _entry(paper: Paper, part: str, name: str, raw: Mapping[str, Any]) -> dict[s
     else:
         _check_axes(entry, experiment, place)
         _check_quantity(entry, experiment, place)
-    _check_formats(entry, place)
-    _check_points(entry, paper, place)
-    return entry
 
 
 def _tells_methods_apart(raw: Mapping[str, Any]) -> bool:

@@ -178,12 +178,16 @@ def _looks(job: Job, labels: Mapping[str, str], parts: Mapping[str, Part]) -> di
             method, _, value = curve.rpartition("|")
             shade = shades.get(value, palette.look(0))
             known = methods.get(method or curve)
-            own[curve] = shade if known is None else Look(shade.color, known.marker, known.dash)
+            own[curve] = shade if known is None else Look(shade.color, known.marker, known.dash, known.width)
     if not parts:
-        return own
-    return {
-        f"{curve}|{part}": palette.of_accounting(part, look) for part in parts for curve, look in own.items()
-    }
+        return palette.told_apart(own)
+    return palette.told_apart(
+        {
+            f"{curve}|{part}": palette.of_accounting(part, look)
+            for part in parts
+            for curve, look in own.items()
+        }
+    )
 
 
 def _panels(job: Job, every: pd.DataFrame) -> list[Any]:

@@ -7,8 +7,9 @@ never changes state; randomness always comes in as a ``numpy.random.Generator``.
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field, fields, replace
+from functools import wraps
 from typing import Any, ClassVar, Literal, Self, cast, final
 
 import numpy as np
@@ -121,6 +122,13 @@ class ProtocolBase(ABC):
 
     calibrated_under: str = field(default="", kw_only=True)
 
+    def __init_subclass__(cls, **settings: Any) -> None:
+        """Every ``calibrate`` refuses what is no budget, no population or no task, in one sentence."""
+        super().__init_subclass__(**settings)
+        own = vars(cls).get("calibrate")
+        if isinstance(own, classmethod):
+            cls.calibrate = classmethod(_with_checked_arguments(own.__func__))  # type: ignore[method-assign,assignment]
+
     name: ClassVar[str]
     """Unique within its task; equal to the file's name for built-ins."""
     task_kind: ClassVar[TaskKind]
@@ -207,16 +215,17 @@ class ProtocolBase(ABC):
         Raises
         ------
         ValueError
-            If the accounting is not one of ``accountings``, the task is of another kind, or the budget has several
-            privacy levels and ``multi_level`` is not set (meeting only the weakest level would be unsafe).
+            If the accounting is not one of ``accountings``, or the task is of another kind.
         Infeasible
-            If the budget asks for a neighbouring relation that the guarantee does not cover.
+            If the budget asks for a neighbouring relation that the guarantee does not cover, or has several privacy
+            levels and ``multi_level`` is not set (meeting only the weakest level would be unsafe). Experiments with
+            several levels then have a gap with this reason.
         """
         check_choice(f"{cls.name}: accounting", accounting, cls.accountings)
         if task.kind != cls.task_kind:
             raise ValueError(f"{cls.name} solves {cls.task_kind!r} tasks, but the task is {task.kind!r}.")
         if len(budget.levels) > 1 and not cls.multi_level:
-            raise ValueError(
+            raise Infeasible(
                 f"{cls.name} takes one eps for all users, got the privacy levels {budget.eps!r}."
             )
         if budget.neighbours not in cls.neighbours:
@@ -364,6 +373,25 @@ class ProtocolBase(ABC):
             for f in fields(self)
             if isinstance(getattr(self, f.name), int | float | np.integer | np.floating)
         }
+
+
+def _with_checked_arguments(calibrate: Callable[..., Any]) -> Callable[..., Any]:
+    @wraps(calibrate)
+    def checked(
+        cls: type[ProtocolBase], budget: Any, population: Any, task: Any, *args: Any, **options: Any
+    ) -> Any:
+        for name, value, kind, example in (
+            ("budget", budget, Budget, "Budget(1.0, 1e-6)"),
+            ("population", population, Population, "Fixed(999) for 1,000 users"),
+            ("task", task, Task, "Frequency(20)"),
+        ):
+            if not isinstance(value, kind):
+                raise ValueError(
+                    f"{cls.name}: {name} must be a {kind.__name__}, such as {example}, got {value!r}."
+                )
+        return calibrate(cls, budget, population, task, *args, **options)
+
+    return checked
 
 
 def _joined(chunks: list[Users]) -> Users:

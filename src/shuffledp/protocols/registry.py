@@ -124,6 +124,20 @@ def get(task_kind: str, name: str, *, root: Path | None = None) -> type[Protocol
     return _checked(found, task_kind, name)
 
 
+def plugin(name: str, *, root: Path | None = None) -> type[ProtocolBase]:
+    """The protocol class of ``path/to/file.py:Class``, for whatever task it says.
+
+    Raises
+    ------
+    UnknownProtocol
+        If there is no such file or class, or it does not follow the interface.
+    """
+    if not is_plugin(name):
+        raise UnknownProtocol(f"{name!r} names no class in a file: write it as 'mine/x.py:X'.")
+    found = getattr(_load_file(module_path(TASK_KINDS[0], name, root=root)), name.rpartition(":")[2])
+    return _checked(found, str(getattr(found, "task_kind", "")), name)
+
+
 def _load_file(path: Path) -> ModuleType:
     """Import a file once per content: the same file gives the same class, an edited one is read again."""
     resolved = path.resolve()

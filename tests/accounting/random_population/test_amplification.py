@@ -464,3 +464,8 @@ def test_local_budget_to_the_digits_given(row):
 def test_the_table_is_complete():
     assert len(ROWS) == 9 * 8
     assert {len(row) for row in ROWS} == {7}
+
+
+def test_a_number_is_no_population():
+    with pytest.raises(ValueError, match=r"such as Fixed\(29999\) for 30,000 users, got 29999"):
+        local_budget(29999, 1.0, 1e-8)

@@ -6,7 +6,9 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from shuffledp.protocols import Cost, Messages
+from shuffledp.accounting import ClonesProfile, Infeasible, OtherReports
+from shuffledp.populations import Fixed
+from shuffledp.protocols import Cost, Messages, ProtocolBase
 from shuffledp.protocols.frequency.amplified import Amplified
 from shuffledp.protocols.frequency.non_adaptive import NonAdaptive
 
@@ -247,3 +249,79 @@ class NeverFeasible(Amplified):
         from shuffledp.accounting import Infeasible
 
         raise Infeasible("Never.")
+
+
+@dataclass(frozen=True)
+class BareCoin(ProtocolBase):
+    """A coin of its own for bits, with a declared local budget: the planted errors change what it spends."""
+
+    eps_local: float
+
+    name = "bare_coin"
+    task_kind = "frequency"
+    label = "Bare coin"
+    source = "Warner 1965"
+    trust = "shuffler"
+    accountings = ("exact",)
+    spends = 1.0
+
+    @classmethod
+    def calibrate(cls, budget, population, task, *, accounting="exact"):
+        cls.check_request(budget, task, accounting)
+        if task.domain_size != 2:
+            raise Infeasible("A coin has two sides.")
+        honest = Amplified.calibrate(budget, population, task, accounting=accounting)
+        return cls(honest.eps_local)
+
+    @property
+    def keep(self):
+        return 1 / (1 + np.exp(-self.spends * self.eps_local))
+
+    def encode(self, users, rng):
+        return Messages(np.where(rng.random(len(users)) < self.keep, users.values, 1 - users.values))
+
+    def estimate(self, aggregate, public):
+        n = public.n_users[:, None]
+        return (aggregate - n * (1 - self.keep)) / ((2 * self.keep - 1) * n)
+
+    def cost(self):
+        return Cost(1, 1)
+
+
+@dataclass(frozen=True)
+class NoProfile(BareCoin):
+    """Spends 1.5 times the budget, declares what it spends, and has no profile."""
+
+    @classmethod
+    def calibrate(cls, budget, population, task, *, accounting="exact"):
+        return cls(1.5 * super().calibrate(budget, population, task, accounting=accounting).eps_local)
+
+
+@dataclass(frozen=True)
+class FaithlessEncoder(BareCoin):
+    """Its profile is of the calibrated local budget, its encoder spends 1.5 times that."""
+
+    others: int = 0
+
+    spends = 1.5
+
+    @classmethod
+    def calibrate(cls, budget, population, task, *, accounting="exact"):
+        honest = super().calibrate(budget, population, task, accounting=accounting)
+        return cls(honest.eps_local, others=int(population.mean))
+
+    def privacy_profile(self):
+        return ClonesProfile(OtherReports(Fixed(self.others)), self.eps_local)
+
+
+@dataclass(frozen=True)
+class TwiceTheBudget(BareCoin):
+    """Calibrated to twice the eps that is asked for, and labeled exact."""
+
+    guarantee = "exact"
+
+    @classmethod
+    def calibrate(cls, budget, population, task, *, accounting="exact"):
+        twice = replace(budget, eps=2 * budget.largest_eps)
+        cls.check_request(budget, task, accounting)
+        return super().calibrate(twice, population, task, accounting=accounting)

@@ -35,13 +35,12 @@ from shuffledp.numerics.remember import remember
 from shuffledp.numerics.roots import root_below
 from shuffledp.numerics.tails import binomial_upper_tail, log_binomial_pmf
 from shuffledp.numerics.windows import Window, binomial_window, convolve, thin
-from shuffledp.populations import Binomial, Fixed, Law, Poisson
+from shuffledp.populations import Binomial, Fixed, Law, Poisson, Population
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray
 
     from shuffledp.accounting.general.profiles import Kind, View
-    from shuffledp.populations import Population
 
 Reduction = Literal["clones", "randomized_response"]
 REDUCTIONS: tuple[str, ...] = get_args(Reduction)
@@ -158,6 +157,13 @@ class OtherReports:
     dummies: int = 0
     adaptive: bool = False
     reduction: str = "clones"
+
+    def __post_init__(self) -> None:
+        if not isinstance(self.population, Population):
+            raise ValueError(
+                "population is the number of other users as a Population, such as Fixed(29999) for 30,000 users, "
+                f"got {self.population!r}."
+            )
 
     @property
     def expected(self) -> float:

@@ -246,7 +246,12 @@ def _checked_method(experiment: Experiment, method: Method, place: str, root: Pa
             )
     keywords = list(inspect.signature(found.calibrate).parameters.values())[3:]  # budget, population, task
     _check_keywords([p for p in keywords if p.name != "accounting"], method.options, f"{place}.options")
-    offered = tuple(a for a in method.accounting or experiment.accounting if a in found.accountings)
+    wanted_here = method.accounting or experiment.accounting
+    if (
+        method.added
+    ):  # one file serves many experiments: each has its own accountings, of which it computes fewer
+        wanted_here = tuple(a for a in wanted_here if a in experiment.accounting)
+    offered = tuple(a for a in wanted_here if a in found.accountings)
     return replace(method, accounting=offered)
 
 

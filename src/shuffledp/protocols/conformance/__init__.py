@@ -14,8 +14,9 @@ none is feasible, that is an error, since nothing was checked.
 
 Statistical checks draw from a fixed seed, so that a result can be repeated, and compare with bounds that a correct
 protocol misses with a probability of about 1e-6 per comparison (five standard errors, or a p-value of 1e-6). Checks
-can show that a protocol is wrong, not that it is right: a guarantee, in particular, is only compared with the
-protocol's own privacy profile.
+can show that a protocol is wrong, not that it is right. Privacy is looked at from outside: messages drawn from the
+encoder against the declared local budget, what the analyzer sees of a few users against the budget, and the protocol's
+own profile. `check_protocol` says in one line which of these applied and what was not checked.
 """
 
 from typing import TYPE_CHECKING
@@ -41,6 +42,11 @@ if TYPE_CHECKING:
         Check,
         check_protocol,
     )
+    from shuffledp.protocols.conformance.judging import (
+        Verdict,
+        infeasible_cases,
+        verdicts,
+    )
     from shuffledp.protocols.conformance.laws import (
         check_additive,
         check_cost,
@@ -57,6 +63,12 @@ if TYPE_CHECKING:
         check_repeats_apart,
         check_seeded,
         check_value_object,
+    )
+    from shuffledp.protocols.conformance.privacy import (
+        Evidence,
+        check_claim,
+        check_encoder,
+        privacy_evidence,
     )
     from shuffledp.protocols.conformance.running import (
         FAST_REPEATS,
@@ -82,14 +94,18 @@ __all__ = [
     "SIGMAS",
     "Case",
     "Check",
+    "Evidence",
     "Participating",
     "Protocol",
     "SameNumbers",
     "SameSets",
     "SameVectors",
+    "Verdict",
     "check_additive",
+    "check_claim",
     "check_cost",
     "check_declarations",
+    "check_encoder",
     "check_inputs_unchanged",
     "check_one_law",
     "check_permutation_invariant",
@@ -102,4 +118,7 @@ __all__ = [
     "check_value_object",
     "check_variance",
     "default_cases",
+    "infeasible_cases",
+    "privacy_evidence",
+    "verdicts",
 ]

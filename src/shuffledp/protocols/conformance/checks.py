@@ -22,6 +22,7 @@ from shuffledp.protocols.conformance.objects import (
     check_seeded,
     check_value_object,
 )
+from shuffledp.protocols.conformance.privacy import Evidence, check_claim, check_encoder, privacy_evidence
 
 Check = Callable[[Protocol, Iterable[Case]], None]
 CHECKS: tuple[Check, ...] = (
@@ -38,11 +39,18 @@ CHECKS: tuple[Check, ...] = (
     check_unbiased,
     check_variance,
     check_privacy,
+    check_encoder,
+    check_claim,
 )
+ABOUT_PRIVACY: tuple[Check, ...] = (check_privacy, check_encoder, check_claim)
 
 
-def check_protocol(protocol_class: Protocol, cases: Iterable[Case]) -> None:
+def check_protocol(
+    protocol_class: Protocol, cases: Iterable[Case], *, say: Callable[[str], object] = print
+) -> Evidence:
     """Run every check; stops at the first that fails.
+
+    How privacy was looked at is always said, in one line ``privacy: checked by .. / NOT checked: ..``.
 
     Parameters
     ----------
@@ -50,6 +58,13 @@ def check_protocol(protocol_class: Protocol, cases: Iterable[Case]) -> None:
         As `shuffledp.protocols.get` returns it.
     cases : iterable of Case
         For example `default_cases(protocol_class)`.
+    say : callable
+        Takes the line about privacy; prints it by default.
+
+    Returns
+    -------
+    Evidence
+        What the privacy was checked by, and what was not checked.
 
     Raises
     ------
@@ -58,4 +73,12 @@ def check_protocol(protocol_class: Protocol, cases: Iterable[Case]) -> None:
     """
     given = tuple(cases)
     for check in CHECKS:
-        check(protocol_class, given)
+        if check not in ABOUT_PRIVACY:
+            check(protocol_class, given)
+    try:
+        evidence = privacy_evidence(protocol_class, given)
+    except AssertionError as error:
+        say(f"privacy: REJECTED, {error}")
+        raise
+    say(str(evidence))
+    return evidence

@@ -6,6 +6,7 @@ import math
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from shuffledp.tasks import Floats
 
@@ -14,6 +15,10 @@ SIGMAS = 5.0
 """Standard errors that a mean or a variance may be off: 6e-7 for a normal deviate."""
 P_VALUE = 1e-6
 """Of a test of two samples, below which their laws differ."""
+STAKES = tuple(2.0 ** -np.arange(0.5, 9.0))
+"""Shares of the wealth that `contradicted` bets."""
+RARE = 7 / 3 * math.log(2 / P_VALUE)
+"""In the empirical Bernstein bound, what the range of a summand over the number of draws is multiplied by."""
 
 
 def generator(offset: int = 0) -> np.random.Generator:
@@ -34,6 +39,42 @@ def variance_and_error(sample: Floats) -> tuple[Floats, Floats]:
     return variance * len(sample) / (len(sample) - 1), np.sqrt(
         np.maximum(fourth - variance**2, 0) / len(sample)
     )
+
+
+def contradicted(
+    squares: Floats, variance: Floats, jump: float
+) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
+    """Whether squared errors contradict a variance, one flag per coordinate: it is too small, it is too large.
+
+    Parameters
+    ----------
+    squares : (R, d) ndarray
+        Independent squared errors, whose mean is to be the variance.
+    variance : (d,) ndarray
+        As stated, positive.
+    jump : float
+        How far one user, or one of many independent summands alike, can move the estimate.
+
+    Notes
+    -----
+    A right variance is contradicted with a probability of at most `P_VALUE` per coordinate and side, for every number
+    of repeats, however rare the events are that make it up. Sample moments say nothing about events that did not
+    happen, so none is used.
+
+    Too small: the wealth of bets on larger squares, the mean over stakes s of ``prod(1 + s (x / variance - 1))``, has
+    mean at most 1 whatever the law of x >= 0 (Ville's inequality). Too large: for x >= 0,
+    ``P(mean(x) <= E x - t) <= exp(-R t^2 / (2 E x^2))`` (Maurer 2003), where the fourth moment of a sum of
+    independent summands of at most `jump` is at most ``3 v^2 + jump^2 v``. Laws with heavier tails than a normal one,
+    such as that of Laplace noise, are allowed a kurtosis of 9 where it is not the jump that makes them so.
+    """
+    repeats = len(squares)
+    shares = squares / variance - 1
+    wealth = np.stack([np.log1p(stake * shares).sum(axis=0) for stake in STAKES])
+    most = wealth.max(axis=0)
+    log_wealth = most + np.log(np.mean(np.exp(wealth - most), axis=0))
+    kurtosis = 6 + jump**2 / variance
+    slack = np.sqrt(-2 * math.log(P_VALUE) * kurtosis / repeats)
+    return log_wealth > -math.log(P_VALUE), shares.mean(axis=0) < -slack
 
 
 def assert_close(name: str, got: Any, want: Any, error: Any, scale: Any = 0.0) -> None:

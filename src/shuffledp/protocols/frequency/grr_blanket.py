@@ -16,7 +16,10 @@ from shuffledp.tasks import Budget, Task
 
 @dataclass(frozen=True)
 class GrrBlanket(FixedDummies):
-    """One report per user, with the largest local budget that the uniform reports of the others allow."""
+    """Randomized response over k values (GRR), with the largest local budget that the privacy blanket allows.
+
+    The blanket are the uniform reports of the others.
+    """
 
     name = "grr_blanket"
     task_kind = "frequency"

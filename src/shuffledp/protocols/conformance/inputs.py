@@ -1,0 +1,109 @@
+"""What users may hold in a task, and participants who all hold the same."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from itertools import combinations
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from shuffledp.protocols.base import ProtocolBase
+from shuffledp.protocols.conformance.cases import Case
+from shuffledp.protocols.conformance.statistics import generator
+from shuffledp.tasks import Floats, Frequency, Participants, Public, Sets, Summation, Task, Users, Vectors
+
+MOST_INPUTS = 6
+
+
+def inputs(task: Task) -> list[NDArray[Any]]:
+    """Up to `MOST_INPUTS` of what a user may hold, as rows of ``Users.values``, far from each other first."""
+    if isinstance(task, Frequency):
+        return [np.array(v) for v in range(min(task.domain_size, MOST_INPUTS))]
+    if isinstance(task, Summation):
+        low = -task.max_value if task.signed else 0
+        numbers = [np.array(v) for v in dict.fromkeys((task.max_value, low, 1))]
+        if task.coordinates == 1:
+            return numbers
+        return [np.array([c, int(v)]) for v in numbers[:2] for c in (0, 1)]
+    if isinstance(task, Sets):
+        every = np.array(list(combinations(range(task.domain_size), task.set_size))[:2000])
+        return [np.asarray(row) for row in (every[0], every[-1], *every[1:-1])][:MOST_INPUTS]
+    if isinstance(task, Vectors):
+        axis = np.zeros(task.dimension)
+        axis[0] = task.clip
+        return [axis, -axis, 0 * axis]
+    raise TypeError(f"no inputs are known for {task}")
+
+
+def unit(task: Task, held: NDArray[Any]) -> NDArray[Any]:
+    """What one user adds to the counts."""
+    if isinstance(task, Vectors):
+        return np.asarray(held, float)
+    counts = np.zeros(task.counts_shape, np.int64)
+    if isinstance(task, Frequency):
+        counts[int(held)] = 1
+    elif isinstance(task, Sets):
+        counts[0, held] = 1
+    elif isinstance(task, Summation):
+        shift = task.max_value if task.signed else 0
+        place = (int(held[0]), int(held[1]) + shift) if task.coordinates > 1 else (int(held) + shift,)
+        counts[place] = 1
+    return counts
+
+
+def crowd(task: Task, first: NDArray[Any], rest: NDArray[Any], others: NDArray[np.int64]) -> Participants:
+    """User 1 with one input among others who all hold another one, a repeat for each number of others."""
+    one, many = unit(task, first), unit(task, rest)
+    shape = (len(others), *[1] * one.ndim)
+    n = others + 1
+    levels = np.asarray(n, float)[:, None] if isinstance(task, Sets) else None
+
+    def users(repeat: int) -> Iterator[Users]:
+        yield users_of(task, [first, *[rest] * int(others[repeat])])
+
+    counts = one + others.reshape(shape) * many
+    return Participants(Public(n, levels), counts, np.zeros((len(n), *task.estimate_shape)), users)
+
+
+def users_of(task: Task, held: list[NDArray[Any]]) -> Users:
+    """Users with these inputs, at the first privacy level where the task has levels."""
+    return Users(np.stack(held), np.zeros(len(held), np.int64) if isinstance(task, Sets) else None)
+
+
+def alike(case: Case, held: NDArray[Any]) -> Participants:
+    """The participants of a case, once, if all of them held the same."""
+    public, task = case.participants(1).public, case.task
+    n, levels = int(public.n_users[0]), case.users().levels
+    if isinstance(task, Sets) and public.level_counts is not None:
+        counts = np.multiply.outer(public.level_counts[0], unit(task, held)[0])
+    else:
+        counts = n * unit(task, held)
+
+    def users(repeat: int) -> Iterator[Users]:
+        yield Users(np.stack([held] * n), levels)
+
+    shape = (1, *task.counts_shape)
+    return Participants(
+        public,
+        np.asarray(counts).astype(unit(task, held).dtype).reshape(shape),
+        case.participants(1).truth,
+        users,
+    )
+
+
+def jumps(protocol: ProtocolBase, case: Case) -> tuple[Floats, float]:
+    """How far one user of a case can move each number of the aggregate, (A,), and a coordinate of the estimate.
+
+    From what is seen when all users hold the same, for up to `MOST_INPUTS` inputs: a user's part of the difference.
+    Noise that is not of users makes it larger, not smaller.
+    """
+    rng = generator(6)
+    who = [alike(case, held) for held in inputs(case.task)]
+    seen = np.stack([protocol.sample_aggregate(one, rng)[0] for one in who])
+    public = who[0].public
+    estimates = np.stack([protocol.estimate(row[None], public)[0].reshape(-1) for row in seen])
+    n = float(public.n_users[0])
+    rows = seen.reshape(len(seen), -1).astype(float)
+    return np.ptp(rows, axis=0) / n, float(np.max(np.ptp(estimates, axis=0))) / n

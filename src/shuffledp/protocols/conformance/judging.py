@@ -1,0 +1,95 @@
+"""A verdict per property instead of a stop at the first fault, and which cases were infeasible."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable
+from dataclasses import dataclass
+from inspect import getattr_static
+
+from shuffledp.accounting.errors import Infeasible
+from shuffledp.protocols.base import ProtocolBase
+from shuffledp.protocols.conformance.cases import Case, Protocol
+from shuffledp.protocols.conformance.checks import ABOUT_PRIVACY, CHECKS, Check
+from shuffledp.protocols.conformance.privacy import privacy_evidence
+from shuffledp.protocols.conformance.running import has_fast_law
+
+
+@dataclass(frozen=True)
+class Verdict:
+    """What came of one property.
+
+    Parameters
+    ----------
+    about : str
+        The property, as in the name of its check.
+    passed : bool
+        Whether nothing was found against it.
+    note : str
+        What was found, or how it was looked at; empty if there is nothing to say.
+    """
+
+    about: str
+    passed: bool
+    note: str = ""
+
+    def __str__(self) -> str:
+        """One line."""
+        return (
+            f"{self.about:22} {'passed' if self.passed else 'FAILED'}{f': {self.note}' if self.note else ''}"
+        )
+
+
+def verdicts(protocol_class: Protocol, cases: Iterable[Case]) -> list[Verdict]:
+    """Run every check, whatever the ones before it found; the last verdict is about privacy.
+
+    Any error counts against the property, so that a baseline that breaks in one method is still told about the others.
+    """
+    given = tuple(cases)
+    found = [_verdict(check, protocol_class, given) for check in CHECKS if check not in ABOUT_PRIVACY]
+    try:
+        evidence = privacy_evidence(protocol_class, given)
+    except Exception as error:
+        return [*found, Verdict("privacy", False, _said(error))]
+    return [*found, Verdict("privacy", True, str(evidence).removeprefix("privacy: "))]
+
+
+def _verdict(check: Check, protocol_class: Protocol, cases: tuple[Case, ...]) -> Verdict:
+    about = check.__name__.removeprefix("check_").replace("_", " ")
+    try:
+        check(protocol_class, cases)
+    except Exception as error:
+        return Verdict(about, False, _said(error))
+    return Verdict(about, True, _unlooked(check, protocol_class))
+
+
+def _said(error: Exception) -> str:
+    text = " ".join(str(error).split())
+    return text if isinstance(error, AssertionError) else f"{type(error).__name__}: {text}"
+
+
+def _unlooked(check: Check, protocol_class: Protocol) -> str:
+    """What a check had nothing to compare with."""
+    name = check.__name__
+    if name == "check_one_law" and not has_fast_law(protocol_class):
+        return "NOT checked, there is no sample_aggregate of its own: simulations run message by message"
+    if name == "check_additive" and not protocol_class.streamable:
+        return "NOT checked, streamable is False"
+    if name == "check_variance" and protocol_class.expected_variance is ProtocolBase.expected_variance:
+        return "NOT checked, there is no expected_variance"
+    if name == "check_unbiased" and getattr_static(protocol_class, "biased") is True:
+        return "NOT checked, biased is True"
+    return ""
+
+
+def infeasible_cases(protocol_class: Protocol, cases: Iterable[Case]) -> list[tuple[str, int]]:
+    """Reasons for which cases are infeasible, each with the number of cases, most frequent first."""
+    reasons: Counter[str] = Counter()
+    for case in cases:
+        try:
+            case.calibrate(protocol_class)
+        except Infeasible as error:
+            reasons[error.reason] += 1
+        except Exception:  # a check has said so
+            continue
+    return reasons.most_common()

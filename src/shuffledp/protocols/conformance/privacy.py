@@ -1,0 +1,381 @@
+"""What protects user 1, seen from outside: many draws of what is sent, against what is declared and claimed.
+
+Only messages and aggregates are looked at, no formula of the protocol. Bounds are one-sided and of Clopper and
+Pearson, at a rate of `P_VALUE` for all comparisons of one pair of samples together, so that a sound protocol is
+rejected about once in a million pairs. They show too large a loss; they prove nothing.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, replace
+from itertools import combinations
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.special import betaincinv
+
+from shuffledp.populations import Binomial, Fixed, Law
+from shuffledp.protocols.base import ProtocolBase
+from shuffledp.protocols.conformance.cases import Case, Protocol
+from shuffledp.protocols.conformance.inputs import crowd, inputs, users_of
+from shuffledp.protocols.conformance.laws import check_privacy
+from shuffledp.protocols.conformance.running import calibrated, has_fast_law
+from shuffledp.protocols.conformance.statistics import P_VALUE, generator
+from shuffledp.tasks import Budget, Floats, Sets, Task
+
+REPORTS = 40_000
+"""Reports drawn per input."""
+VIEWS = 20_000
+"""Views drawn per input where a view is cheap."""
+SLOW_MESSAGES = 400_000
+"""Messages of all views together where they are sent one run after another."""
+MOST_KINDS = 256
+"""Different outcomes up to which each is an event of its own; more are put into ranges."""
+SOUND = ("exact", "upper")
+"""Labels that promise that the claim is not exceeded."""
+TRIALS: tuple[tuple[Law, Budget], ...] = (
+    (Fixed(0), Budget(1.0, 0.01)),
+    (Fixed(1), Budget(1.0, 0.05)),
+    (Fixed(9), Budget(1.0, 0.02)),
+    (Binomial(24, 0.5), Budget(1.0, 0.02)),
+    (Fixed(59), Budget(3.0, 0.05)),
+)
+"""Few users and loose budgets, where a loss beyond the claim is seen in few draws.
+
+From the fourth on, a setting is only tried where none before it is feasible.
+"""
+ALWAYS = 3
+
+
+MOST_LETTERS = 16
+"""Kinds of messages up to which their counts are the view."""
+Note = tuple[bool, str]
+"""Whether something was checked, and what."""
+
+
+@dataclass(frozen=True)
+class Evidence:
+    """How the privacy of a protocol was looked at.
+
+    Parameters
+    ----------
+    by : tuple of str
+        What was compared with what, without repetition.
+    missing : tuple of str
+        What was not, each with its reason.
+    """
+
+    by: tuple[str, ...]
+    missing: tuple[str, ...]
+
+    def __str__(self) -> str:
+        """One line: ``privacy: checked by ..; NOT checked ..``."""
+        by = f"checked by {'; '.join(self.by)}" if self.by else "checked by nothing"
+        return f"privacy: {by} / NOT checked: {'; '.join(self.missing) or 'other settings than these'}"
+
+
+# -- samples against bounds ------------------------------------------------------------------------------------
+
+
+def _upper(hits: Any, draws: int, rate: float) -> Floats:
+    """Clopper and Pearson's upper bound on a probability."""
+    hits = np.asarray(hits, float)
+    bound = betaincinv(hits + 1, np.maximum(draws - hits, 1.0), 1 - rate)
+    return np.asarray(np.where(hits >= draws, 1.0, bound))
+
+
+def _lower(hits: Any, draws: int, rate: float) -> Floats:
+    return 1 - _upper(draws - np.asarray(hits, float), draws, rate)
+
+
+def _labels(*samples: NDArray[Any]) -> list[NDArray[np.int64]]:
+    """The number of each row's outcome; of its range in the direction in which the means differ, where too many."""
+    rows = np.concatenate([sample.reshape(len(sample), -1) for sample in samples])
+    _, kinds = np.unique(rows, axis=0, return_inverse=True)
+    kinds = kinds.reshape(-1)
+    if kinds.max() >= MOST_KINDS:
+        values = rows.astype(float)
+        ends = np.cumsum([len(sample) for sample in samples])
+        # The first half decides where the ranges are, see `delta_bound`; the direction comes from there too.
+        first = values[: ends[0]][: ends[0] // 2].mean(axis=0)
+        second = values[ends[0] :][: (ends[1] - ends[0]) // 2].mean(axis=0)
+        line = values @ ((first - second) / np.maximum(values.var(axis=0), 1e-12))
+        cuts = np.unique(np.quantile(line, np.linspace(0, 1, 33)[1:-1]))
+        kinds = np.searchsorted(cuts, line)
+    return list(np.split(kinds, np.cumsum([len(sample) for sample in samples])[:-1]))
+
+
+def ratio_bound(one: NDArray[Any], two: NDArray[Any]) -> float:
+    """Lower confidence bound on the largest log ratio of the probabilities of one event, in nats, both directions.
+
+    Parameters
+    ----------
+    one, two : (N, ...) ndarray
+        Independent outcomes under two inputs, a row each.
+
+    Notes
+    -----
+    Below the truth but for a rate of `P_VALUE`. Where there are many outcomes, ranges of them are the events.
+    """
+    a, b = _labels(one, two)
+    kinds = int(max(a.max(), b.max())) + 1
+    hits = [np.bincount(x, minlength=kinds) for x in (a, b)]
+    rate = P_VALUE / (4 * kinds)
+    low = [_lower(h, len(x), rate) for h, x in zip(hits, (a, b), strict=True)]
+    high = [_upper(h, len(x), rate) for h, x in zip(hits, (a, b), strict=True)]
+    best = max(float(np.max(low[0] / high[1])), float(np.max(low[1] / high[0])))
+    return math.log(best) if best > 0 else -math.inf
+
+
+def delta_bound(one: NDArray[Any], two: NDArray[Any], eps: float) -> float:
+    """Lower confidence bound on the delta of two laws at eps, the larger of both directions.
+
+    The first half of both samples chooses the event, the second measures it: ``low(P(S)) - e^eps high(Q(S))``.
+    """
+    halves = [(x[: len(x) // 2], x[len(x) // 2 :]) for x in _labels(one, two)]
+    kinds = int(max(part.max() for half in halves for part in half)) + 1
+    (p, p_test), (q, q_test) = halves
+    best = 0.0
+    for train_p, train_q, test_p, test_q in ((p, q, p_test, q_test), (q, p, q_test, p_test)):
+        share_p = np.bincount(train_p, minlength=kinds) / len(train_p)
+        share_q = np.bincount(train_q, minlength=kinds) / len(train_q)
+        event = share_p > math.exp(eps) * share_q
+        low = _lower(np.count_nonzero(event[test_p]), len(test_p), P_VALUE / 4)
+        high = _upper(np.count_nonzero(event[test_q]), len(test_q), P_VALUE / 4)
+        best = max(best, float(low - math.exp(eps) * high))
+    return best
+
+
+# -- the local randomizer --------------------------------------------------------------------------------------
+
+
+def reports(
+    protocol: ProtocolBase, task: Task, held: NDArray[Any], draws: int, seed: int
+) -> NDArray[Any] | None:
+    """Independent reports of users who all hold this; None where a report is not one message."""
+    cost = protocol.cost()
+    if not (cost.messages_per_user == cost.own_messages == 1):
+        return None
+    sent = protocol.encode(users_of(task, [held] * draws), generator(seed)).payload
+    return sent if len(sent) == draws else None
+
+
+def declared_budget(protocol: ProtocolBase, case: Case) -> float | None:
+    """The local budget that bounds the ratio of two reports, in nats; None where none is declared."""
+    declared = protocol.parameters().get("eps_local")
+    if declared is not None and protocol.trust != "local":
+        return float(declared)
+    if protocol.trust == "local" and case.budget.delta == 0:
+        return case.budget.largest_eps
+    return None if declared is None else float(declared)
+
+
+def check_encoder(protocol_class: Protocol, cases: Iterable[Case]) -> None:
+    """Reports of two inputs differ by no more than the declared ``eps_local``.
+
+    Every message is an event, with the bounds of Clopper and Pearson for its probability under either input; of
+    messages with more than `MOST_KINDS` kinds, ranges. For protocols that send one message per user and declare a
+    local budget; `privacy_evidence` says of the others that this was not checked.
+    """
+    for _ in _encoder_notes(protocol_class, cases):
+        pass
+
+
+def _encoder_notes(protocol_class: Protocol, cases: Iterable[Case]) -> Iterator[Note]:
+    seen: set[object] = set()
+    for case in cases:
+        protocol = calibrated(protocol_class, case)
+        if protocol is None:
+            continue
+        protocol = protocol.refine(case.participants(1).public)
+        key = (repr(case.task), tuple(sorted(protocol.parameters().items())))
+        if key not in seen:  # several settings often have the same local budget
+            seen.add(key)
+            yield _encoder(protocol, case, f"{protocol_class.__name__}, {case}")
+
+
+def _encoder(protocol: ProtocolBase, case: Case, where: str) -> Note:
+    declared = declared_budget(protocol, case)
+    if declared is None:
+        return False, "the encoder against a local budget (parameters() has no eps_local)"
+    held = inputs(case.task)
+    sent = [reports(protocol, case.task, one, REPORTS, 20 + i) for i, one in enumerate(held)]
+    drawn = [payload for payload in sent if payload is not None]
+    if len(drawn) < len(sent):
+        return False, "the encoder against a local budget (a report is more than one message)"
+    for one, two in combinations(drawn, 2):
+        found = ratio_bound(one, two)
+        assert found <= declared * (1 + 1e-9), (
+            f"{where}: the encoder's messages under two inputs differ by at least {found:.4g} nats, "
+            f"above the declared local budget {declared:.4g}"
+        )
+    return True, "the encoder against the declared eps_local"
+
+
+# -- end to end ------------------------------------------------------------------------------------------------
+
+
+def check_claim(protocol_class: Protocol, cases: Iterable[Case]) -> None:
+    """What the analyzer sees of a few users has no larger delta at eps than the budget allows.
+
+    The protocol is calibrated anew for the settings of `TRIALS`, under every accounting and with the options of the
+    cases, for their smallest and their largest task. Claims that are labeled ``approximate``, ``unproven`` or
+    ``violated`` are passed over.
+    """
+    for _ in _claim_notes(protocol_class, cases):
+        pass
+
+
+def trials(cases: Iterable[Case]) -> Iterator[tuple[Case, ...]]:
+    """Settings with few users: those of one accounting, task and options together."""
+    tasks: dict[object, list[Case]] = {}
+    for case in cases:
+        if not (isinstance(case.task, Sets) and case.task.levels > 1):
+            tasks.setdefault((case.accounting, case.options), []).append(case)
+    for same in tasks.values():
+        by_size = sorted(same, key=lambda case: math.prod(case.task.counts_shape))
+        for task in dict.fromkeys((by_size[0].task, by_size[-1].task)):
+            yield tuple(
+                replace(same[0], task=task, population=law, budget=budget, counts=(), participating=None)
+                for law, budget in TRIALS
+            )
+
+
+def _claim_notes(protocol_class: Protocol, cases: Iterable[Case]) -> Iterator[Note]:
+    for group in trials(cases):
+        found = False
+        for case in group:
+            if not (
+                found and not isinstance(case.population, Fixed)
+            ):  # a random number where no fixed one does
+                for note in _claim(protocol_class, case):
+                    found = True
+                    yield note
+        if not found:
+            yield False, f"delta end to end with {group[0].accounting} (infeasible for few users)"
+
+
+def _claim(protocol_class: Protocol, case: Case) -> Iterator[Note]:
+    protocol = calibrated(protocol_class, case)
+    if protocol is None:
+        return
+    if protocol.guarantee not in SOUND:
+        yield False, f"delta end to end (the claim is labeled {protocol.guarantee})"
+        return
+    held = inputs(case.task)
+    first, second, eps = held[0], held[1], case.budget.largest_eps
+    for rest in (second, held[-1]) if len(held) > 2 and case.population.mean else (second,):
+        seen = views(protocol, case, first, second, rest)
+        if seen is None:
+            yield False, "delta end to end where it takes too many messages"
+            return
+        found = delta_bound(*seen, eps)
+        assert found <= case.budget.delta, (
+            f"{protocol_class.__name__}, {case}: end to end, delta is at least {found:.4g} at the claimed eps, "
+            f"above {case.budget.delta}"
+        )
+    users = "1 to 10 users" if case.population.mean < 10 else f"about {1 + case.population.mean:g} users"
+    yield True, f"delta end to end against the budget, with {users}"
+
+
+def views(
+    protocol: ProtocolBase, case: Case, first: NDArray[Any], second: NDArray[Any], rest: NDArray[Any]
+) -> tuple[NDArray[Any], NDArray[Any]] | None:
+    """What the analyzer sees when user 1 holds either input among others who all hold `rest`, a row per run.
+
+    Messages count by kind where one report per user is all there is. Else the aggregate is seen, and the number of
+    users if it is random; that can only hide a loss. None where too many messages would have to be sent.
+    """
+    if protocol.trust == "local":
+        alone = [reports(protocol, case.task, held, VIEWS, 30 + i) for i, held in enumerate((first, second))]
+        if alone[0] is not None and alone[1] is not None:
+            return alone[0], alone[1]
+    if isinstance(case.population, Fixed) and _only_reports(protocol):
+        counted = _counted(protocol, case.task, first, second, rest, case.population.others)
+        if counted is not None:
+            return counted
+    runs, users = VIEWS, 1 + case.population.mean
+    if not has_fast_law(type(protocol)):
+        cost = protocol.cost()
+        messages = cost.messages_per_user * users + cost.shuffler_messages
+        runs = math.floor(
+            min(VIEWS, SLOW_MESSAGES / (messages + 50))
+        )  # a run without a message takes time, too
+    random = not isinstance(case.population, Fixed)
+    if runs < 400 or (random and type(protocol).refine is not ProtocolBase.refine):
+        return None
+    seen = []
+    for i, held in enumerate((first, second)):
+        rng = generator(40 + i)
+        others = np.asarray(case.population.sample(rng, runs), np.int64)
+        who = crowd(case.task, held, rest, others)
+        refined = protocol.refine(who.public.of_repeat(0))
+        rows = refined.sample_aggregate(who, rng).reshape(runs, -1)
+        seen.append(np.column_stack((rows, others)) if random else rows)
+    return seen[0], seen[1]
+
+
+def _only_reports(protocol: ProtocolBase) -> bool:
+    """Whether the analyzer sees the users' messages and nothing else, without their senders."""
+    plain = type(protocol).shuffle is ProtocolBase.shuffle and type(protocol).dummies is ProtocolBase.dummies
+    return plain and protocol.trust in ("shuffler", "local")
+
+
+def _counted(
+    protocol: ProtocolBase,
+    task: Task,
+    first: NDArray[Any],
+    second: NDArray[Any],
+    rest: NDArray[Any],
+    others: int,
+) -> tuple[NDArray[Any], NDArray[Any]] | None:
+    """Messages of each kind in every run, (VIEWS, kinds) under either input; None where there are many kinds."""
+    own = [reports(protocol, task, held, VIEWS, 30 + i) for i, held in enumerate((first, second))]
+    crowds = [reports(protocol, task, rest, VIEWS * others, 32 + i) for i in range(2)] if others else []
+    sent = [payload for payload in (*own, *crowds) if payload is not None]
+    if len(sent) < 2 + len(crowds):
+        return None
+    rows = np.concatenate([payload.reshape(len(payload), -1) for payload in sent])
+    kept, kinds = np.unique(rows, axis=0, return_inverse=True)
+    if len(kept) > MOST_LETTERS:
+        return None
+    parts = np.split(kinds.reshape(-1), np.cumsum([len(payload) for payload in sent])[:-1])
+    seen = []
+    for i in range(2):
+        table = np.zeros((VIEWS, len(kept)), np.int64)
+        table[np.arange(VIEWS), parts[i]] += 1
+        if others:
+            run = np.repeat(np.arange(VIEWS), others)
+            table += np.bincount(run * len(kept) + parts[2 + i], minlength=table.size).reshape(table.shape)
+        seen.append(table)
+    return seen[0], seen[1]
+
+
+# -- what was looked at ----------------------------------------------------------------------------------------
+
+
+def privacy_evidence(protocol_class: Protocol, cases: Iterable[Case]) -> Evidence:
+    """Check the encoder and the claim, and say what that compared and what it did not.
+
+    Raises
+    ------
+    AssertionError
+        As `check_encoder`, `check_claim` and `shuffledp.protocols.conformance.check_privacy` do.
+    """
+    given = tuple(cases)
+    check_privacy(protocol_class, given)
+    protocols = [p for p in (calibrated(protocol_class, case) for case in given) if p is not None]
+    profiles = [p.privacy_profile() is not None for p in protocols]
+    notes: list[Note] = [
+        *_encoder_notes(protocol_class, given),
+        *_claim_notes(protocol_class, given),
+        (
+            any(profiles),
+            "its own privacy profile against the budget" if any(profiles) else "a privacy profile (none)",
+        ),
+    ]
+    by = dict.fromkeys(what for checked, what in notes if checked)
+    return Evidence(tuple(by), tuple(dict.fromkeys(what for checked, what in notes if not checked)))

@@ -1,0 +1,45 @@
+"""The false-alarm rates of the comparisons, where rare events make up the variance, and their power."""
+
+import numpy as np
+import pytest
+
+from shuffledp.populations import Fixed
+from shuffledp.protocols import conformance
+from shuffledp.protocols.base import ProtocolBase
+from shuffledp.protocols.conformance import running, statistics
+from shuffledp.protocols.conformance.statistics import contradicted
+from shuffledp.protocols.frequency.local import Local
+from shuffledp.tasks import Budget, Frequency
+
+
+class Slow(Local):
+    """Randomized response without a fast law, so that there are few repeats."""
+
+    sample_aggregate = ProtocolBase.sample_aggregate
+
+
+def test_a_right_formula_passes_with_every_seed_where_lies_are_rare(monkeypatch):
+    case = conformance.Case(Budget(6.0, 1e-2), Fixed(0), Frequency(2), "exact", (0, 1))
+    monkeypatch.setattr(running, "MESSAGE_REPEATS", 300)
+    for seed in range(40):
+        monkeypatch.setattr(statistics, "SEED", seed)
+        running.estimates.cache_clear()
+        conformance.check_variance(Slow, [case])
+    running.estimates.cache_clear()
+
+
+@pytest.mark.parametrize("rate", [1e-4, 1e-3, 0.01, 0.3])
+def test_no_right_variance_is_contradicted(rate):
+    for seed in range(50):
+        hits = np.random.default_rng([seed, 9]).random((600, 1)) < rate
+        squares = (hits - rate) ** 2.0
+        small, large = contradicted(squares, np.array([rate * (1 - rate)]), 1.0)
+        assert not small[0]
+        assert not large[0]
+
+
+def test_wrong_variances_are_contradicted():
+    errors = np.random.default_rng(5).standard_normal((10_000, 1))
+    assert contradicted(errors**2, np.array([0.9]), 0.1)[0][0]
+    assert contradicted(errors**2, np.array([1.2]), 0.1)[1][0]
+    assert not np.any(contradicted(errors**2, np.array([1.0]), 0.1))
