@@ -20,6 +20,7 @@ PAGE = (ROOT / "docs/architecture.md").read_text(encoding="utf-8")
 ALLOWED: dict[str, set[str] | None] = {
     "numerics": set(),
     "storage": set(),
+    "repair": {"storage"},
     "extras": set(),
     "doors": {"extras"},
     "columns": set(),

@@ -80,7 +80,17 @@ def test_two_processes_that_write_at_once_never_leave_a_mixture(tmp_path):
     assert [p.name for p in tmp_path.iterdir()] == ["a"]
 
 
-@pytest.mark.parametrize("garbage", [b"", b"hello", b"\xff\xfe\x00", b"abc  a\n", b"0" * 64 + b" a\n"])
+@pytest.mark.parametrize(
+    "garbage",
+    [
+        b"",
+        b"hello",
+        b"\xff\xfe\x00",
+        b"abc  a\n",
+        b"0" * 64 + b" a\n",
+        *(b"0" * 64 + b"  " + n for n in (b"", b"../a", b"/a")),
+    ],
+)
 def test_a_checksum_list_that_is_none_counts_as_damaged(tmp_path, garbage):
     (tmp_path / "a").write_bytes(b"1")
     checksum = tmp_path / "x.sha256"
@@ -113,6 +123,14 @@ def test_a_file_that_the_list_does_not_name_is_not_verified(tmp_path):
     (tmp_path / "b").write_bytes(b"1")
     with pytest.raises(IntegrityError, match="not in its checksum list"):
         verified(tmp_path / "b", tmp_path / "x.sha256")
+
+
+def test_only_names_that_this_package_gives_are_temporary(tmp_path):
+    with storage.temporary_beside(tmp_path / "a.json") as path:
+        assert storage.is_temporary(path.name)
+    assert storage.is_temporary("a.data.12-0a1b2c3d.part")
+    own = (".draft.tmp", "thesis-20240101.part", ".a.data.ab12.tmp", ".a.12-0a1b2c3d.tmp.txt", "a.part")
+    assert not any(map(storage.is_temporary, own))
 
 
 def test_damaged_names_the_files_that_differ(tmp_path):

@@ -22,6 +22,7 @@ REBUILD = "run `make repair` (or `shuffledp repair`), then the same command as b
 
 _HOST = re.sub(r"[^A-Za-z0-9]", "", platform.node()) or "unnamed"
 _STALE_SECONDS = 3600.0
+_TEMPORARY = re.compile(r"\..+\.(?:[A-Za-z0-9]+-)?\d+-[0-9a-f]{8}\.tmp|.+\.\d+-[0-9a-f]{8}\.part")
 
 
 class IntegrityError(RuntimeError):
@@ -55,17 +56,20 @@ def write_atomically(path: Path, content: bytes) -> None:
         temporary.replace(path)
 
 
-def sweep(folder: Path, *more: str) -> None:
+def is_temporary(name: str) -> bool:
+    """Whether a file's name is one that this package gives to unfinished files, and nobody else does."""
+    return _TEMPORARY.fullmatch(name) is not None
+
+
+def sweep(folder: Path) -> None:
     """Remove temporary files of killed processes: of this machine at once, of unknown ones after an hour.
 
     Parameters
     ----------
     folder : Path
         Where to look, not below it.
-    *more : str
-        Patterns of further files that are temporary, whose process is not known.
     """
-    for path in (file for pattern in (".*.tmp", *more) for file in folder.glob(pattern)):
+    for path in (file for file in folder.glob("*") if is_temporary(file.name)):
         with contextlib.suppress(FileNotFoundError):
             if _is_orphan(path.name) or time.time() - path.stat().st_mtime > _STALE_SECONDS:
                 path.unlink()
@@ -111,7 +115,7 @@ def listed(checksum: Path) -> dict[Path, str]:
     Raises
     ------
     IntegrityError
-        If the list itself cannot be read as one, or is empty.
+        If the list itself cannot be read as one, is empty, or names a file outside its folder.
     """
     expected = {}
     for number, line in enumerate(
@@ -121,6 +125,10 @@ def listed(checksum: Path) -> dict[Path, str]:
         if len(digest) != 64 or not separator:
             raise IntegrityError(
                 f"{checksum}, line {number}: not a line of a checksum list. To rebuild, {REBUILD}."
+            )
+        if not name or Path(name).is_absolute() or ".." in Path(name).parts:
+            raise IntegrityError(
+                f"{checksum}, line {number}: {name!r} is not below its folder. To rebuild, {REBUILD}."
             )
         expected[checksum.parent / name] = digest
     if not expected:

@@ -283,7 +283,7 @@ def obtain(
     """
     folder = raw_dir / spec.name
     folder.mkdir(parents=True, exist_ok=True)
-    sweep(folder, "*-????????.part")
+    sweep(folder)
     if (raw := _cached(spec, folder, say)) is not None:
         return raw
     tried: list[str] = []
