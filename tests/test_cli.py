@@ -139,6 +139,14 @@ def test_data_of_an_unknown_name_lists_the_known_ones(project):
     assert "movielens" in output
 
 
+def test_data_that_cannot_be_written_is_an_error_in_one_line(project):
+    (project / "data").write_bytes(b"a file")
+    code, output = call("data", "adult")
+    assert code == 1
+    assert output.startswith("Error: data")
+    assert output.count("\n") == 1
+
+
 def test_export_writes_both_tables_of_every_result_as_csv(bundle):
     code, output = call("export", "out")
     assert (code, output) == (0, "2 tables written to out\n")

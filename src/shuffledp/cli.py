@@ -114,7 +114,7 @@ def data(names: tuple[str, ...], official: bool) -> None:
     """Get data sets (all of them by default) and say which source was used."""
     from shuffledp.datasets import preparation
     from shuffledp.datasets.catalogue import NAMES
-    from shuffledp.datasets.errors import ParseError, SourceError
+    from shuffledp.datasets.errors import LocalError, ParseError, SourceError
 
     for name in names or NAMES:
         try:
@@ -126,7 +126,7 @@ def data(names: tuple[str, ...], official: bool) -> None:
                 policy="official" if official else "auto",
                 say=click.echo,
             )
-        except (SourceError, ParseError, ValueError) as error:
+        except (LocalError, SourceError, ParseError, ValueError) as error:
             raise click.ClickException(str(error)) from None
 
 
