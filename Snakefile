@@ -41,7 +41,7 @@ rule all:
     input:
         f"{RESULTS}/index.html",
         [drawn_files(paper) for paper in SETTINGS.papers.values()],
-        [results_of(paper) for paper in SETTINGS.papers.values()],
+        [computed_files(paper) for paper in SETTINGS.papers.values()],
         HEADLINES,
 
 

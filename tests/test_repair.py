@@ -22,7 +22,7 @@ def of(folder: Path, name: str) -> Path:
 
 def test_a_list_that_leads_out_of_its_folder_is_removed_and_nothing_else(results, tmp_path):
     checksum = of(results / "runs/a/b", "c")
-    checksum.write_text(f"{'0' * 64}  ../../../../documents/letter.txt\n")
+    checksum.write_text(f"# c\n{'0' * 64}  ../../../../documents/letter.txt\n")
     assert [f.removed for f in repair(results, RESULTS)] == [True, True]
     assert (tmp_path / "documents/letter.txt").read_bytes() == b"precious"
     assert not checksum.exists()
@@ -37,7 +37,7 @@ def test_a_list_that_names_what_is_no_part_of_its_result_removes_the_list_alone(
         path = checksum.parent / foreign
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_bytes(b"precious")
-        checksum.write_text(f"{'0' * 64}  {foreign}\n")
+        checksum.write_text(f"# {checksum.stem}\n{'0' * 64}  {foreign}\n")
         found = list(repair(results, RESULTS))
         assert [f.removed for f in found] == [False, True]
         assert path.read_bytes() == b"precious"
@@ -65,7 +65,7 @@ def test_a_folder_of_results_may_itself_be_a_link(results, tmp_path):
 
 
 def test_lists_and_hidden_files_of_others_stay_wherever_they_lie(results):
-    wrong = f"{'0' * 64}  gone\n".encode()
+    wrong = f"# own\n{'0' * 64}  gone\n".encode()
     own = {
         results / "mine.sha256": wrong,
         results / "mine/data.sha256": wrong,

@@ -17,6 +17,7 @@ import uuid
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 
+_FOR = "# "  # sha256sum passes over such lines
 REBUILD = "run `make repair` (or `shuffledp repair`), then the same command as before: only what is missing is rebuilt"
 
 
@@ -89,8 +90,8 @@ def _is_orphan(name: str) -> bool:
     return False
 
 
-def publish(checksum: Path, files: Mapping[Path, bytes]) -> None:
-    """Publish a bundle: every file, then its checksum list.
+def publish(checksum: Path, files: Mapping[Path, bytes], folders: int = 0) -> None:
+    """Publish a bundle: every file, then its checksum list, whose first line names what it is for.
 
     Parameters
     ----------
@@ -98,6 +99,9 @@ def publish(checksum: Path, files: Mapping[Path, bytes]) -> None:
         The ``.sha256`` file; it must lie in a folder that contains all files, and lists them relative to itself.
     files : mapping of Path to bytes
         Final names and contents.
+    folders : int
+        How many folders above the list tell its bundle from others of the same file name, so that bundles that were
+        exchanged are noticed; a moved folder of results stays as it is.
     """
     checksum.unlink(missing_ok=True)
     for path, content in files.items():
@@ -106,7 +110,8 @@ def publish(checksum: Path, files: Mapping[Path, bytes]) -> None:
         f"{hashlib.sha256(content).hexdigest()}  {path.relative_to(checksum.parent).as_posix()}\n"
         for path, content in sorted(files.items())
     ]
-    write_atomically(checksum, "".join(lines).encode())
+    name = "/".join(checksum.absolute().with_suffix("").parts[-folders - 1 :])
+    write_atomically(checksum, "".join([f"{_FOR}{name}\n", *lines]).encode())
 
 
 def listed(checksum: Path) -> dict[Path, str]:
@@ -115,12 +120,16 @@ def listed(checksum: Path) -> dict[Path, str]:
     Raises
     ------
     IntegrityError
-        If the list itself cannot be read as one, is empty, or names a file outside its folder.
+        If the list itself cannot be read as one, is empty, names a file outside its folder, or is of another bundle.
     """
     expected = {}
-    for number, line in enumerate(
-        checksum.read_text(encoding="utf-8", errors="replace").splitlines(), start=1
-    ):
+    first, _, rest = checksum.read_text(encoding="utf-8", errors="replace").partition("\n")
+    place = first.removeprefix(_FOR).split("/")
+    if not first.startswith(_FOR) or list(checksum.absolute().with_suffix("").parts[-len(place) :]) != place:
+        raise IntegrityError(
+            f"{checksum}: does not say that it is for this result, but {first[:80]!r}. To rebuild, {REBUILD}."
+        )
+    for number, line in enumerate(rest.splitlines(), start=2):
         digest, separator, name = line.partition("  ")
         if len(digest) != 64 or not separator:
             raise IntegrityError(

@@ -292,6 +292,29 @@ def results_of(paper):
     ]
 
 
+def computed_files(paper):
+    """All that a paper's drawings rest on, the prepared data included: what repair removes of it is rebuilt.
+
+    Snakemake does not ask for a missing file between a source and a figure that is there.
+    """
+    used = (
+        e.dataset
+        for e in paper.experiments.values()
+        if e.dataset in datasets.NAMES and any(m.protocol for m in e.methods.values())
+    )
+    return [
+        *results_of(paper),
+        *(path for name in dict.fromkeys(used) for path in prepared_files(name)),
+        *(
+            str(path)
+            for key, run in TRAINING
+            if key == paper.key
+            for files in [TrainingFiles.of(Path(RESULTS), key, run)]
+            for path in (files.curve, files.provenance, files.checksum)
+        ),
+    ]
+
+
 # Every file of the site that shows all of this.
 SITE = [f"{RESULTS}/{name}" for name in site_files(list(SETTINGS.papers))]
 
