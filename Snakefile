@@ -53,6 +53,8 @@ rule runs:
 
 onstart:
     lock_this_folder()
+    main_process.announce(Path(".snakemake/shuffledp.alive"))
+    main_process.once(signal.SIGTERM)
     say_what_is_left_out()
 
 

@@ -1,11 +1,12 @@
 # Configuration, file names and helpers that the rules share. No mathematics here.
 import json
 import os
+import signal
 import sys
 
 from filelock import FileLock, Timeout
 
-from shuffledp import datasets
+from shuffledp import datasets, main_process
 from shuffledp.claims import headlines
 from shuffledp.claims import tables as claims
 from shuffledp.code_digest import Code
