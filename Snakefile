@@ -41,7 +41,7 @@ rule all:
     input:
         f"{RESULTS}/index.html",
         [drawn_files(paper) for paper in SETTINGS.papers.values()],
-        [results_of(paper) for paper in SETTINGS.papers.values()],
+        [computed_files(paper) for paper in SETTINGS.papers.values()],
         HEADLINES,
 
 
@@ -53,6 +53,8 @@ rule runs:
 
 onstart:
     lock_this_folder()
+    main_process.announce(Path(".snakemake/shuffledp.alive"))
+    main_process.once(signal.SIGTERM)
     say_what_is_left_out()
 
 

@@ -149,6 +149,14 @@ def test_data_of_an_unknown_name_lists_the_known_ones(project):
     assert "movielens" in output
 
 
+def test_data_that_cannot_be_written_is_an_error_in_one_line(project):
+    (project / "data").write_bytes(b"a file")
+    code, output = call("data", "adult")
+    assert code == 1
+    assert output.startswith("Error: data")
+    assert output.count("\n") == 1
+
+
 def test_export_writes_both_tables_of_every_result_as_csv(bundle):
     code, output = call("export", "out")
     assert (code, output) == (0, "2 tables written to out\n")
@@ -276,7 +284,7 @@ def test_repair_removes_results_whose_checksum_list_is_gone_or_none(bundle, cont
 
 
 def test_repair_removes_leftovers_of_killed_jobs_and_nothing_of_the_users(bundle):
-    leftover = bundle.cells.with_name(".local.cells.parquet.ab12.tmp")
+    leftover = bundle.cells.with_name(".local.cells.parquet.host-12-0a1b2c3d.tmp")
     leftover.write_bytes(b"half")
     own = Path("results/notes.parquet")
     own.write_bytes(b"mine")
@@ -299,8 +307,66 @@ def test_repair_checks_prepared_data_too(project):
     assert not unlisted.exists()
 
 
+@pytest.mark.parametrize(
+    "results",
+    [
+        "/",
+        "..",
+        "../..",
+        ".",
+        ".git",
+        "src",
+        "config/mine",
+        "data",
+        "SRC",
+        "a/../../b",
+        "",
+        "{paper}",
+        3,
+        ["a"],
+    ],
+    ids=str,
+)
+def test_repair_and_runs_refuse_results_in_what_is_not_for_results(project, tmp_path, results):
+    (project / "config/config.yaml").write_text(
+        CONFIG.replace("results: results", f"results: {json.dumps(results)}")
+    )
+    foreign = {}
+    for parent in (project, project / ".git", project / "src", project / "data", project / "config/mine"):
+        for name in (".letter.tmp", "mine.sha256", "runs/a/b/c.cells.parquet", "runs/a/b/c.sha256"):
+            foreign[parent / name] = b"precious"
+    for path, content in foreign.items():
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_bytes(content)
+    for command in ("repair", "check"):
+        code, output = call(command)
+        assert code == 1
+        assert output.startswith("Error: config")
+        assert output.count("\n") == 1
+    assert "results/mine" in call("repair")[1]
+    assert {path: path.read_bytes() for path in foreign} == foreign
+
+
+def test_repair_says_so_and_fails_if_something_is_to_be_removed_by_hand(bundle):
+    bundle.values.unlink()
+    bundle.values.mkdir()
+    code, output = call("repair")
+    assert code == 1
+    assert f"left {bundle.values}: a folder stands where a file belongs" in output
+    assert bundle.values.is_dir()
+
+
+def test_repair_looks_where_other_files_of_the_configuration_put_results(bundle):
+    (Path("config/quick.yaml")).write_text("results: results/quick\n")
+    leftover = Path("results/quick/runs/demo/coins/.a.host-12-0a1b2c3d.tmp")
+    leftover.parent.mkdir(parents=True)
+    leftover.write_bytes(b"half")
+    assert call("repair")[0] == 0
+    assert not leftover.exists()
+
+
 def test_repair_waits_for_nobody_while_a_run_is_at_work(bundle):
-    leftover = bundle.cells.with_name(".local.cells.parquet.ab12.tmp")
+    leftover = bundle.cells.with_name(".local.cells.parquet.host-12-0a1b2c3d.tmp")
     leftover.write_bytes(b"being written")
     Path(".snakemake").mkdir()
     with FileLock(".snakemake/shuffledp.lock"):

@@ -4,6 +4,7 @@ import signal
 import subprocess
 import sys
 import warnings
+from pathlib import Path
 
 import pytest
 
@@ -95,3 +96,59 @@ def test_a_job_whose_workflow_was_killed_ends_itself_before_it_can_publish(tmp_p
         os.kill(pid, signal.SIGKILL)
     assert ended
     assert not (tmp_path / "published").exists()
+
+
+def test_a_job_whose_workflow_died_while_it_was_loading_ends_itself(tmp_path):
+    """Its parent is another process by then, which stays."""
+    workflow = subprocess.Popen(["sleep", "60"])
+    said = f"{jobs.identity(workflow.pid)} {tmp_path / 'alive'}"
+    workflow.kill()
+    workflow.wait()
+    script = tmp_path / "script.py"
+    script.write_text(SCRIPT)
+    job = subprocess.Popen(
+        [sys.executable, str(script), str(tmp_path)],
+        env={**os.environ, jobs.MAIN: said},
+        stderr=subprocess.DEVNULL,
+    )
+    ended = wait_until(lambda: job.poll() is not None, seconds=30)
+    job.kill()
+    job.wait()
+    assert ended
+    assert not (tmp_path / "published").exists()
+
+
+def test_a_main_process_of_this_machine_lives_until_it_ends_even_unreaped(tmp_path):
+    main = subprocess.Popen(["sleep", "60"])
+    lives = jobs.main_process_lives(f"{jobs.identity(main.pid)} {tmp_path / 'with a space'}")
+    assert lives()
+    main.kill()
+    assert wait_until(lambda: not lives(), seconds=30)  # nobody has waited for it
+    main.wait()
+    assert not lives()
+
+
+@pytest.mark.skipif(not Path("/proc/self/stat").exists(), reason="needs the start of a process")
+def test_a_later_process_with_the_same_number_is_another_one():
+    where, pid, start = jobs.identity(os.getpid()).split()
+    assert jobs.main_process_lives(f"{where} {pid} {start} beat")()
+    assert not jobs.main_process_lives(f"{where} {pid} {int(start) - 1} beat")()
+
+
+def test_a_main_process_of_another_machine_lives_while_its_file_changes_whatever_its_clock_says(tmp_path):
+    beat, now = tmp_path / "alive", [0.0]
+    beat.touch()
+    lives = jobs.main_process_lives(f"elsewhere {os.getpid()} 1 {beat}", lambda: now[0])
+    for stamp in (10**9, 5, 2 * 10**9):  # another machine's clock, which may be set back
+        os.utime(beat, ns=(stamp, stamp))
+        assert lives()
+        now[0] += jobs.SILENT_SECONDS - 1
+        assert lives()
+    now[0] += 1
+    assert not lives()
+    os.utime(beat, ns=(7, 7))
+    assert lives()
+    beat.unlink()
+    assert lives()  # for a while: a file server may be away
+    now[0] += jobs.SILENT_SECONDS
+    assert not lives()

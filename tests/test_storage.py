@@ -11,7 +11,7 @@ from shuffledp.storage import IntegrityError, damaged, listed, publish, verified
 def test_a_published_bundle_is_verified_and_has_the_format_of_sha256sum(tmp_path):
     publish(tmp_path / "b.sha256", {tmp_path / "b.txt": b"two", tmp_path / "sub/a.txt": b"one"})
     digests = [hashlib.sha256(c).hexdigest() for c in (b"two", b"one")]
-    assert (tmp_path / "b.sha256").read_text() == f"{digests[0]}  b.txt\n{digests[1]}  sub/a.txt\n"
+    assert (tmp_path / "b.sha256").read_text() == f"# b\n{digests[0]}  b.txt\n{digests[1]}  sub/a.txt\n"
     for name in ("b.txt", "sub/a.txt"):
         assert verified(tmp_path / name, tmp_path / "b.sha256") == tmp_path / name
     assert damaged(tmp_path / "b.sha256") == []
@@ -80,11 +80,21 @@ def test_two_processes_that_write_at_once_never_leave_a_mixture(tmp_path):
     assert [p.name for p in tmp_path.iterdir()] == ["a"]
 
 
-@pytest.mark.parametrize("garbage", [b"", b"hello", b"\xff\xfe\x00", b"abc  a\n", b"0" * 64 + b" a\n"])
+@pytest.mark.parametrize(
+    "garbage",
+    [
+        b"",
+        b"hello",
+        b"\xff\xfe\x00",
+        b"abc  a\n",
+        b"0" * 64 + b" a\n",
+        *(b"0" * 64 + b"  " + n for n in (b"", b"../a", b"/a")),
+    ],
+)
 def test_a_checksum_list_that_is_none_counts_as_damaged(tmp_path, garbage):
     (tmp_path / "a").write_bytes(b"1")
     checksum = tmp_path / "x.sha256"
-    checksum.write_bytes(garbage)
+    checksum.write_bytes(b"# x\n" + garbage)
     assert damaged(checksum) == [checksum]
     for read in (lambda: listed(checksum), lambda: verified(tmp_path / "a", checksum)):
         with pytest.raises(IntegrityError, match=r"x\.sha256.*make repair"):
@@ -113,6 +123,46 @@ def test_a_file_that_the_list_does_not_name_is_not_verified(tmp_path):
     (tmp_path / "b").write_bytes(b"1")
     with pytest.raises(IntegrityError, match="not in its checksum list"):
         verified(tmp_path / "b", tmp_path / "x.sha256")
+
+
+def test_bundles_that_were_exchanged_as_a_whole_are_noticed(tmp_path):
+    """Of two experiments with a method of the same name, all files and the list with them."""
+    for experiment in "ab":
+        folder = tmp_path / "runs/paper" / experiment
+        publish(folder / "m.sha256", {folder / "m.json": experiment.encode()}, folders=3)
+    runs = tmp_path / "runs/paper"
+    for old, new in (("a", "c"), ("b", "a"), ("c", "b")):
+        (runs / old).rename(runs / new)
+    for experiment in "ab":
+        checksum = runs / experiment / "m.sha256"
+        assert damaged(checksum) == [checksum]
+        with pytest.raises(
+            IntegrityError, match="does not say that it is for this result, but '# runs/paper/"
+        ):
+            verified(checksum.with_name("m.json"), checksum)
+
+
+def test_a_moved_folder_of_results_stays_whole_and_bundles_have_the_same_bytes_there(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    for results in (Path("results"), tmp_path / "else/where"):
+        publish(results / "runs/p/e/m.sha256", {results / "runs/p/e/m.json": b"1"}, folders=3)
+    assert Path("results/runs/p/e/m.sha256").read_bytes() == Path("else/where/runs/p/e/m.sha256").read_bytes()
+    Path("results").rename("moved")
+    assert damaged(Path("moved/runs/p/e/m.sha256")) == []
+
+
+def test_a_list_that_does_not_say_what_it_is_for_counts_as_damaged(tmp_path):
+    publish(tmp_path / "x.sha256", {tmp_path / "a": b"1"})
+    (tmp_path / "x.sha256").write_text((tmp_path / "x.sha256").read_text().partition("\n")[2])
+    assert damaged(tmp_path / "x.sha256") == [tmp_path / "x.sha256"]
+
+
+def test_only_names_that_this_package_gives_are_temporary(tmp_path):
+    with storage.temporary_beside(tmp_path / "a.json") as path:
+        assert storage.is_temporary(path.name)
+    assert storage.is_temporary("a.data.12-0a1b2c3d.part")
+    own = (".draft.tmp", "thesis-20240101.part", ".a.data.ab12.tmp", ".a.12-0a1b2c3d.tmp.txt", "a.part")
+    assert not any(map(storage.is_temporary, own))
 
 
 def test_damaged_names_the_files_that_differ(tmp_path):

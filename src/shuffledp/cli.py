@@ -139,7 +139,7 @@ def data(names: tuple[str, ...], official: bool) -> None:
     """Get data sets (all of them by default) and say which source was used."""
     from shuffledp.datasets import preparation
     from shuffledp.datasets.catalogue import NAMES
-    from shuffledp.datasets.errors import ParseError, SourceError
+    from shuffledp.datasets.errors import LocalError, ParseError, SourceError
 
     for name in names or NAMES:
         try:
@@ -151,7 +151,7 @@ def data(names: tuple[str, ...], official: bool) -> None:
                 policy="official" if official else "auto",
                 say=click.echo,
             )
-        except (SourceError, ParseError, ValueError) as error:
+        except (LocalError, SourceError, ParseError, ValueError) as error:
             raise click.ClickException(str(error)) from None
 
 
@@ -347,12 +347,12 @@ def repair(configfile: str | None) -> None:
     """Remove results and prepared data that do not match their checksums, and leftovers of killed jobs."""
     from filelock import FileLock, Timeout
 
+    from shuffledp import repair as repairs
     from shuffledp.experiments.config.errors import ConfigurationError
 
+    removed = left = 0
     try:
-        results = str(
-            _config(configfile).get("results", "results")
-        )  # repairs under a broken configuration too
+        folders = _folders_of_results(configfile)
     except ConfigurationError as error:
         raise click.ClickException(str(error)) from None
     Path(".snakemake").mkdir(exist_ok=True)
@@ -360,46 +360,52 @@ def repair(configfile: str | None) -> None:
         with FileLock(
             ".snakemake/shuffledp.lock", timeout=0
         ):  # the one that a run holds (workflow/rules/common.smk)
-            patterns = ("runs/*/*/*.cells.parquet", "runs/*/*/*.values.parquet", "training/*/*.parquet")
-            removed = _repair(Path(results), *patterns)
-            removed += _repair(Path("data/prepared"), "*.parquet", "*.npz")
+            places = [(Path(folder), repairs.RESULTS) for folder in folders]
+            for folder, kinds in (*places, (Path("data/prepared"), repairs.PREPARED)):
+                for found in repairs.repair(folder, kinds):
+                    click.echo(found.text)
+                    removed, left = removed + found.removed, left + (not found.removed)
     except Timeout:
         raise click.ClickException(
             "A run is at work in this folder. Wait for it to end, or stop it."
         ) from None
-    click.echo(
-        "Nothing to repair." if removed == 0 else "Run the pipeline again: it rebuilds what is missing."
-    )
+    except OSError as error:
+        raise click.ClickException(
+            f"{error.filename or error}: {error.strerror or 'cannot be repaired'}."
+        ) from None
+    if removed or not left:
+        click.echo(
+            "Nothing to repair." if removed == 0 else "Run the pipeline again: it rebuilds what is missing."
+        )
+    if left:
+        raise SystemExit(1)
 
 
-def _repair(folder: Path, *patterns: str) -> int:
-    from shuffledp import storage
+def _folders_of_results(configfile: str | None) -> list[str]:
+    """Where results may be, by this configuration and by the other files of config/, which a run may lay over it.
 
-    removed = 0
-    for leftover in sorted(folder.rglob(".*.tmp")):
-        leftover.unlink()
-        click.echo(f"removed {leftover} (left by a killed job)")
-        removed += 1
-    for checksum in sorted(folder.rglob("*.sha256")):
-        damaged = storage.damaged(checksum)
-        if damaged:
-            for path in {*damaged, checksum}:
-                path.unlink(missing_ok=True)
-            click.echo(f"removed {', '.join(sorted(map(str, damaged)))} and its checksum list {checksum}")
-            removed += 1
-    return removed + _remove_unlisted(folder, patterns)
+    Raises ConfigurationError if results may not go where one of them says.
+    """
+    from shuffledp.experiments.config.errors import ConfigurationError
+    from shuffledp.experiments.config.files import read_yaml
+    from shuffledp.experiments.config.folders import results_problem
 
-
-def _remove_unlisted(folder: Path, patterns: tuple[str, ...]) -> int:
-    """Remove results whose checksum list is gone: nothing can vouch for them."""
-    from shuffledp import storage
-
-    listed = {path for checksum in folder.rglob("*.sha256") for path in storage.listed(checksum)}
-    suspects = {p for pattern in patterns for p in folder.rglob(pattern) if p not in listed}
-    for path in sorted(suspects):
-        path.unlink()
-        click.echo(f"removed {path} (no checksum)")
-    return len(suspects)
+    merged = _config(configfile)  # unchecked: repairs under a broken configuration too
+    results = merged.get("results", "results")
+    if (problem := results_problem(results, Path())) is not None:
+        raise ConfigurationError(f"{configfile or 'config/config.yaml'}: {problem}")
+    folders: dict[str, str] = {results: ""}
+    for path in sorted(Path("config").glob("*.yaml")):
+        try:
+            content = read_yaml(path)
+        except ConfigurationError:
+            continue  # not the configuration of this run, which has been read above
+        if isinstance(content, dict) and isinstance(content.get("results"), str):
+            folders.setdefault(content["results"], str(path))
+    for folder, file in folders.items():
+        if (problem := results_problem(folder, Path())) is not None:
+            raise ConfigurationError(f"{file}: {problem}")
+    return list(folders)
 
 
 @main.command("new-baseline")

@@ -17,11 +17,13 @@ import uuid
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 
+_FOR = "# "  # sha256sum passes over such lines
 REBUILD = "run `make repair` (or `shuffledp repair`), then the same command as before: only what is missing is rebuilt"
 
 
 _HOST = re.sub(r"[^A-Za-z0-9]", "", platform.node()) or "unnamed"
 _STALE_SECONDS = 3600.0
+_TEMPORARY = re.compile(r"\..+\.(?:[A-Za-z0-9]+-)?\d+-[0-9a-f]{8}\.tmp|.+\.\d+-[0-9a-f]{8}\.part")
 
 
 class IntegrityError(RuntimeError):
@@ -55,17 +57,20 @@ def write_atomically(path: Path, content: bytes) -> None:
         temporary.replace(path)
 
 
-def sweep(folder: Path, *more: str) -> None:
+def is_temporary(name: str) -> bool:
+    """Whether a file's name is one that this package gives to unfinished files, and nobody else does."""
+    return _TEMPORARY.fullmatch(name) is not None
+
+
+def sweep(folder: Path) -> None:
     """Remove temporary files of killed processes: of this machine at once, of unknown ones after an hour.
 
     Parameters
     ----------
     folder : Path
         Where to look, not below it.
-    *more : str
-        Patterns of further files that are temporary, whose process is not known.
     """
-    for path in (file for pattern in (".*.tmp", *more) for file in folder.glob(pattern)):
+    for path in (file for file in folder.glob("*") if is_temporary(file.name)):
         with contextlib.suppress(FileNotFoundError):
             if _is_orphan(path.name) or time.time() - path.stat().st_mtime > _STALE_SECONDS:
                 path.unlink()
@@ -85,8 +90,8 @@ def _is_orphan(name: str) -> bool:
     return False
 
 
-def publish(checksum: Path, files: Mapping[Path, bytes]) -> None:
-    """Publish a bundle: every file, then its checksum list.
+def publish(checksum: Path, files: Mapping[Path, bytes], folders: int = 0) -> None:
+    """Publish a bundle: every file, then its checksum list, whose first line names what it is for.
 
     Parameters
     ----------
@@ -94,6 +99,9 @@ def publish(checksum: Path, files: Mapping[Path, bytes]) -> None:
         The ``.sha256`` file; it must lie in a folder that contains all files, and lists them relative to itself.
     files : mapping of Path to bytes
         Final names and contents.
+    folders : int
+        How many folders above the list tell its bundle from others of the same file name, so that bundles that were
+        exchanged are noticed; a moved folder of results stays as it is.
     """
     checksum.unlink(missing_ok=True)
     for path, content in files.items():
@@ -102,7 +110,8 @@ def publish(checksum: Path, files: Mapping[Path, bytes]) -> None:
         f"{hashlib.sha256(content).hexdigest()}  {path.relative_to(checksum.parent).as_posix()}\n"
         for path, content in sorted(files.items())
     ]
-    write_atomically(checksum, "".join(lines).encode())
+    name = "/".join(checksum.absolute().with_suffix("").parts[-folders - 1 :])
+    write_atomically(checksum, "".join([f"{_FOR}{name}\n", *lines]).encode())
 
 
 def listed(checksum: Path) -> dict[Path, str]:
@@ -111,16 +120,24 @@ def listed(checksum: Path) -> dict[Path, str]:
     Raises
     ------
     IntegrityError
-        If the list itself cannot be read as one, or is empty.
+        If the list itself cannot be read as one, is empty, names a file outside its folder, or is of another bundle.
     """
     expected = {}
-    for number, line in enumerate(
-        checksum.read_text(encoding="utf-8", errors="replace").splitlines(), start=1
-    ):
+    first, _, rest = checksum.read_text(encoding="utf-8", errors="replace").partition("\n")
+    place = first.removeprefix(_FOR).split("/")
+    if not first.startswith(_FOR) or list(checksum.absolute().with_suffix("").parts[-len(place) :]) != place:
+        raise IntegrityError(
+            f"{checksum}: does not say that it is for this result, but {first[:80]!r}. To rebuild, {REBUILD}."
+        )
+    for number, line in enumerate(rest.splitlines(), start=2):
         digest, separator, name = line.partition("  ")
         if len(digest) != 64 or not separator:
             raise IntegrityError(
                 f"{checksum}, line {number}: not a line of a checksum list. To rebuild, {REBUILD}."
+            )
+        if not name or Path(name).is_absolute() or ".." in Path(name).parts:
+            raise IntegrityError(
+                f"{checksum}, line {number}: {name!r} is not below its folder. To rebuild, {REBUILD}."
             )
         expected[checksum.parent / name] = digest
     if not expected:

@@ -1,8 +1,10 @@
 from __future__ import annotations
 
 import os
+import resource
 import threading
 import time
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import TYPE_CHECKING
@@ -12,7 +14,8 @@ import pytest
 from shuffledp.datasets import hosts
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator
+    from contextlib import AbstractContextManager
     from pathlib import Path
 
 
@@ -86,6 +89,14 @@ class _Handler(BaseHTTPRequestHandler):
             self.end_headers()
             self.wfile.write(b"%x\r\n" % len(body) + body[:half])
             return None
+        if kind in ("drip", "endless", "drip_header"):
+            # Letter by letter, or as fast as it goes, until the other side or the test has enough.
+            self.wfile.write(b"HTTP/1.0 200 OK\r\n" + (b"" if kind == "drip_header" else b"\r\n"))
+            piece = bytes(1 << 16) if kind == "endless" else b"a"
+            while not script.stop.wait(0.0 if kind == "endless" else 0.01):
+                self.wfile.write(piece)
+                self.wfile.flush()
+            return None
         if kind == "slow":
             self.send_response(200)
             self.send_header("Content-Length", str(len(body)))
@@ -134,6 +145,22 @@ def _no_memory_of_hosts(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     hosts.forget_hosts()
     yield
     hosts.forget_hosts()
+
+
+@contextmanager
+def _full_disk() -> Iterator[None]:
+    before = resource.getrlimit(resource.RLIMIT_FSIZE)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (200_000, before[1]))
+    try:
+        yield
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, before)
+
+
+@pytest.fixture
+def full_disk() -> Callable[[], AbstractContextManager[None]]:
+    """With it, writing a file beyond 200,000 bytes fails as on a full disk, by the operating system."""
+    return _full_disk
 
 
 @pytest.fixture

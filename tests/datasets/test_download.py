@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from shuffledp.datasets import DownloadError, NoNetworkError, download, fetch, hosts
+from shuffledp.datasets import DownloadError, LocalError, NoNetworkError, download, fetch, hosts
 from waiting import wait_until
 
 if TYPE_CHECKING:
@@ -225,3 +225,26 @@ def test_two_at_once_both_end_well(server, tmp_path):
     assert len(results) == 2
     assert (tmp_path / "file.bin").read_bytes() == server.body
     assert left(tmp_path) == ["file.bin"]
+
+
+@pytest.mark.parametrize(
+    ("behaviour", "says"),
+    [
+        ("endless", "more than the expected 300000 bytes"),
+        ("drip", "too slow, less than 10000 bytes per second"),
+        ("drip_header", "no complete answer within 0.6 s"),
+    ],
+)
+def test_a_body_without_end_is_given_up(server, tmp_path, behaviour, says):
+    server.behaviours = [behaviour]
+    options = {"limit": len(server.body), "least": (1e4, 0.1), "timeout": (0.1, 0.2), "attempts": 1}
+    with pytest.raises(DownloadError, match=says):
+        get(server, tmp_path / "file.bin", **options)
+    assert left(tmp_path) == []
+
+
+def test_a_full_disk_is_no_fault_of_the_source(server, tmp_path, full_disk):
+    with full_disk(), pytest.raises(LocalError, match=r"file\.bin.*Free some disk space"):
+        get(server, tmp_path / "file.bin")
+    assert len(server.requests) == 1
+    assert left(tmp_path) == []

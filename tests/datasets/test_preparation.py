@@ -19,6 +19,7 @@ import shuffledp.datasets.sources as sources
 from shuffledp import storage
 from shuffledp.datasets import (
     NAMES,
+    LocalError,
     ParseError,
     SourceError,
     load,
@@ -186,7 +187,8 @@ def test_a_changed_raw_file_is_fetched_again(mirror, tmp_path):
     path = tmp_path / "raw" / "adult" / "adult.test"
     path.write_bytes(path.read_bytes().replace(b"Female", b"Male", 1))
     prepare("adult", mirror=mirror, **options)
-    assert any("discarded" in line and "adult.test" in line for line in said)
+    assert any("set aside as adult.test.rejected" in line for line in said)
+    assert b"Male" in (path.with_name("adult.test.rejected")).read_bytes()
     assert hashlib.sha256(path.read_bytes()).hexdigest() == spec("adult").raw_file("adult.test").sha256
 
 
@@ -419,6 +421,72 @@ def test_what_a_killed_process_left_behind_is_swept_away_later(server, tmp_path)
     assert own.exists()
     own.unlink()
     assert sorted(path.name for path in folder.iterdir()) == [".new.12-0a1b2c3d.tmp", "a.data", "origin.json"]
+
+
+def test_files_of_a_user_are_set_aside_and_never_lost(server, tmp_path):
+    """A file under the name of a raw file, one under that of the archive, and others that look unfinished."""
+    folder = tmp_path / "adult"
+    folder.mkdir()
+    own = {"adult.zip": b"my own", "thesis-20240101.part": b"half", ".draft.tmp": b"text", "a.data": b"first"}
+    for name, content in own.items():
+        (folder / name).write_bytes(content)
+        os.utime(folder / name, (1, 1))
+    server.files = {"/a.zip": zipped(a_data=b"published")}
+    said: list[str] = []
+    item = small_spec(server, Archive(f"{server.url}/a.zip", (("a.data", ("a.data",)),)))
+    sources.obtain(item, tmp_path, None, progress=False, say=said.append)
+    assert any("a.data is set aside as a.data.rejected" in line for line in said)
+    (folder / "a.data").write_bytes(b"second")
+    obtain(item, tmp_path)
+    expected = {name: content for name, content in own.items() if name != "a.data"}
+    expected |= {"a.data.rejected": b"first", "a.data.rejected-2": b"second", "a.data": b"published"}
+    found = {path.name: path.read_bytes() for path in folder.iterdir() if path.name != "origin.json"}
+    assert found == expected
+
+
+def mirror_with(tmp_path, content):
+    folder = tmp_path / "mirror/adult"
+    folder.mkdir(parents=True)
+    for name in ("adult.data", "adult.test"):
+        (folder / name).write_bytes(content)
+    return folder
+
+
+def test_a_full_disk_ends_the_job_and_never_becomes_substitute_data(tmp_path, offline, full_disk):
+    mirror = mirror_with(tmp_path, bytes(300_000))
+    places = {"raw_dir": tmp_path / "raw", "output_dir": tmp_path / "prepared"}
+    with full_disk(), pytest.raises(LocalError, match="Free some disk space"):
+        prepare("adult", mirror=str(mirror.parent), progress=False, say=quiet, **places)
+    assert not (tmp_path / "prepared").exists()
+    assert list((tmp_path / "raw/adult").iterdir()) == []
+
+
+@pytest.mark.parametrize("blocked", ["raw", "raw/adult", "prepared"])
+def test_a_folder_that_cannot_be_made_ends_the_job(tmp_path, offline, blocked):
+    (tmp_path / blocked).parent.mkdir(exist_ok=True)
+    (tmp_path / blocked).write_bytes(b"a file")
+    with pytest.raises(LocalError, match=blocked):
+        prepare(
+            "adult", raw_dir=tmp_path / "raw", output_dir=tmp_path / "prepared", progress=False, say=quiet
+        )
+
+
+@pytest.mark.parametrize("kind", ["device", "pipe", "huge"])
+def test_a_mirror_without_end_is_given_up(tmp_path, offline, kind):
+    path = mirror_with(tmp_path, b"") / "adult.data"
+    path.unlink()
+    if kind == "device":
+        path.symlink_to("/dev/zero")
+    elif kind == "pipe":
+        os.mkfifo(path)
+    else:
+        with path.open("wb") as stream:
+            stream.truncate(1 << 40)  # without a disk of that size
+    said: list[str] = []
+    places = {"raw_dir": tmp_path / "raw", "output_dir": tmp_path / "prepared"}
+    used = prepare("adult", mirror=str(tmp_path / "mirror"), progress=False, say=said.append, **places)
+    assert used.source == "summary"
+    assert ("has more than" if kind == "huge" else "not a file") in said[0]
 
 
 def fake_ucimlrepo(monkeypatch, frame):

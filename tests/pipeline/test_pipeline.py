@@ -109,6 +109,22 @@ def test_damaged_result_is_named_and_repaired(tiny_run: Project) -> None:
     assert tiny_run.tables() == before
 
 
+@pytest.mark.parametrize("target", ["tiny", "all"])
+def test_what_repair_removed_is_rebuilt_by_every_target(tiny_run: Project, target: str) -> None:
+    """Figures that are still there are no reason to leave out what they were drawn from."""
+    arguments = (target, *TINY, "--dry-run")
+    assert "Nothing to be done" in tiny_run.succeeds(*arguments)
+    runs = tiny_run.folder / "results/quick/runs/tiny/adult"
+    for removed, job in {
+        runs / "amplified.json": "method",
+        tiny_run.folder / "data/prepared/adult.sha256": "dataset_adult",
+    }.items():
+        content = removed.read_bytes()
+        removed.unlink()
+        assert job in jobs_listed(tiny_run.succeeds(*arguments))
+        removed.write_bytes(content)
+
+
 def test_adding_the_baseline_of_the_readme_runs_its_job_only_and_draws_it(tiny_run: Project) -> None:
     """As the README has it; and editing a plug-in reruns it and nothing else."""
     before = tiny_run.tables()

@@ -1,11 +1,12 @@
 # Configuration, file names and helpers that the rules share. No mathematics here.
 import json
 import os
+import signal
 import sys
 
 from filelock import FileLock, Timeout
 
-from shuffledp import datasets
+from shuffledp import datasets, main_process
 from shuffledp.claims import headlines
 from shuffledp.claims import tables as claims
 from shuffledp.code_digest import Code
@@ -289,6 +290,29 @@ def results_of(paper):
         str(path)
         for b in bundles
         for path in (b.cells, b.values, b.provenance, b.checksum)
+    ]
+
+
+def computed_files(paper):
+    """All that a paper's drawings rest on, the prepared data included: what repair removes of it is rebuilt.
+
+    Snakemake does not ask for a missing file between a source and a figure that is there.
+    """
+    used = (
+        e.dataset
+        for e in paper.experiments.values()
+        if e.dataset in datasets.NAMES and any(m.protocol for m in e.methods.values())
+    )
+    return [
+        *results_of(paper),
+        *(path for name in dict.fromkeys(used) for path in prepared_files(name)),
+        *(
+            str(path)
+            for key, run in TRAINING
+            if key == paper.key
+            for files in [TrainingFiles.of(Path(RESULTS), key, run)]
+            for path in (files.curve, files.provenance, files.checksum)
+        ),
     ]
 
 

@@ -67,6 +67,7 @@ for paper in SETTINGS.papers.values():
             paper.key
         input:
             drawn_files(paper),
+            computed_files(paper),
 
     for name in dict.fromkeys(file.name for file in files):
         own = [file for file in files if file.name == name]

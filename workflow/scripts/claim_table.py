@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 def main(paper: str, name: str, table: Path, checksum: Path) -> None:
     text = claims.table(paper, name).to_csv(index=False, float_format="%.10g", lineterminator="\n")
-    publish(checksum, {table: text.encode()})
+    publish(checksum, {table: text.encode()}, folders=2)
 
 
 if __name__ == "__main__":

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 
 def main(job: Mapping[str, Any], output: Path, checksum: Path) -> None:
-    publish(checksum, {output: table(job).to_csv(index=False, lineterminator="\n").encode()})
+    publish(checksum, {output: table(job).to_csv(index=False, lineterminator="\n").encode()}, folders=1)
 
 
 if __name__ == "__main__":

@@ -7,7 +7,7 @@ from shuffledp.doors import door
 if TYPE_CHECKING:
     from shuffledp.datasets.catalogue import CATALOGUE, MSNBC_CATEGORIES, NAMES, DatasetSpec, RawFile, spec
     from shuffledp.datasets.download import fetch
-    from shuffledp.datasets.errors import DownloadError, NoNetworkError, ParseError, SourceError
+    from shuffledp.datasets.errors import DownloadError, LocalError, NoNetworkError, ParseError, SourceError
     from shuffledp.datasets.preparation import prepare
     from shuffledp.datasets.prepared import (
         Dataset,
@@ -30,6 +30,7 @@ __all__ = [
     "Dataset",
     "DatasetSpec",
     "DownloadError",
+    "LocalError",
     "NoNetworkError",
     "ParseError",
     "Provenance",

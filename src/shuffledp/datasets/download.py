@@ -8,6 +8,8 @@ that cannot be reached at all is remembered, so that the next URL on it fails at
 
 from __future__ import annotations
 
+import threading
+from queue import Empty, SimpleQueue
 from typing import TYPE_CHECKING
 from urllib.parse import unquote, urlsplit
 
@@ -16,7 +18,8 @@ import tenacity
 import urllib3
 from tqdm import tqdm
 
-from shuffledp.datasets.errors import DownloadError
+from shuffledp.datasets.bounds import BLOCK, LEAST, Pace
+from shuffledp.datasets.errors import DownloadError, local
 from shuffledp.datasets.hosts import down, is_unreachable, no_network, remember
 from shuffledp.datasets.partial import Part, part_of
 from shuffledp.storage import sha256_of
@@ -25,7 +28,6 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
     from pathlib import Path
 
-_BLOCK = 1 << 16
 _HTML = (b"<!doctype html", b"<html", b"<head", b"<body")
 
 
@@ -50,8 +52,31 @@ class _CorruptError(DownloadError):
 
 
 def _request(url: str, headers: dict[str, str], timeout: tuple[float, float]) -> requests.Response:
+    """The beginning of an answer; in a thread, since a server that sends a header letter by letter has no time-out."""
+    answers: SimpleQueue[requests.Response | BaseException] = SimpleQueue()
+
+    given_up = threading.Event()
+
+    def ask() -> None:
+        try:
+            response = requests.get(url, headers=headers, timeout=timeout, stream=True)
+        except BaseException as error:  # raised where it is waited for
+            answers.put(error)
+            return
+        if given_up.is_set():
+            response.close()
+        answers.put(response)
+
+    threading.Thread(target=ask, daemon=True).start()
+    answer: requests.Response | BaseException | None = None
     try:
-        return requests.get(url, headers=headers, timeout=timeout, stream=True)
+        answer = answers.get(timeout=2.0 * sum(timeout))
+        if isinstance(answer, BaseException):
+            raise answer
+        return answer
+    except Empty:
+        given_up.set()
+        raise _stalled(f"{url}: no complete answer within {2.0 * sum(timeout):g} s.") from None
     except requests.exceptions.SSLError as error:
         raise DownloadError(
             f"{url}: the secure connection failed ({error}). Check the date of this machine and its "
@@ -66,6 +91,8 @@ def _request(url: str, headers: dict[str, str], timeout: tuple[float, float]) ->
         raise _stalled(f"{url}: no answer within {timeout[1]:g} s.") from error
     except requests.exceptions.RequestException as error:
         raise DownloadError(f"{url}: the request failed ({error}). Check the address.") from error
+    finally:
+        del answer  # an error that its own traceback refers to would keep the connection
 
 
 def _check_status(url: str, response: requests.Response) -> None:
@@ -101,7 +128,13 @@ def _refuse_html(url: str, response: requests.Response, block: bytes) -> None:
 
 
 def _transfer(
-    url: str, part: Part, *, limit: int | None, timeout: tuple[float, float], progress: bool
+    url: str,
+    part: Part,
+    *,
+    limit: int,
+    timeout: tuple[float, float],
+    least: tuple[float, float],
+    progress: bool,
 ) -> None:
     """Bring `part` to the end of the body, from where it stands if the server allows."""
     offset, origin = part.size(), part.origin()
@@ -124,9 +157,10 @@ def _transfer(
             offset = 0
         length = response.headers.get("Content-Length", "")
         total = offset + int(length) if length.isdigit() else None
-        if limit is not None and max(total or 0, offset) > limit:
+        if max(total or 0, offset) > limit:
             part.discard()
             raise _CorruptError(f"{url}: the server announces {total} bytes, expected {limit}.")
+        pace = Pace(least)
         blocks = _blocks(url, response, timeout)
         first = next(blocks, b"")
         if offset == 0:
@@ -145,17 +179,17 @@ def _transfer(
             received = offset
             for block in _chain(first, blocks):
                 received += len(block)
-                if limit is not None and received > limit:
+                if received > limit:
                     part.discard()
                     raise _CorruptError(f"{url}: the server sent more than the expected {limit} bytes.")
                 try:
                     part.handle.write(block)
-                except OSError as error:
+                except OSError:
                     part.discard()
-                    raise DownloadError(
-                        f"{url}: cannot write {part.path} ({error}). Free some disk space and run again."
-                    ) from error
+                    raise
                 bar.update(len(block))
+                if pace.too_slow(received - offset):
+                    raise _stalled(f"{url}: the transfer is too slow, {pace}.")
         part.handle.flush()
         if total is not None and received < total:
             raise _PassingError(f"{url}: the body ended after {received} of {total} bytes.")
@@ -170,7 +204,10 @@ def _chain(first: bytes, rest: Iterator[bytes]) -> Iterator[bytes]:
 def _blocks(url: str, response: requests.Response, timeout: tuple[float, float]) -> Iterator[bytes]:
     """Read the body undecoded (a ``.gz`` file must stay one, whatever the headers call it)."""
     try:
-        yield from response.raw.stream(_BLOCK, decode_content=False)
+        while block := response.raw.read1(
+            BLOCK, decode_content=False
+        ):  # what is there, without waiting for more
+            yield block
     except urllib3.exceptions.ReadTimeoutError as error:
         raise _stalled(f"{url}: the transfer stalled, nothing came for {timeout[1]:g} s.") from error
     except (urllib3.exceptions.HTTPError, OSError) as error:
@@ -186,8 +223,10 @@ def fetch(
     *,
     sha256: str | None = None,
     size: int | None = None,
+    limit: int = 1 << 30,
     check: Callable[[Path], str | None] | None = None,
     timeout: tuple[float, float] = (4.0, 20.0),
+    least: tuple[float, float] = LEAST,
     attempts: int = 4,
     wait: float = 1.0,
     progress: bool = True,
@@ -204,10 +243,14 @@ def fetch(
         Expected sha256 of the file as sent.
     size : int, optional
         Expected number of bytes of the file as sent.
+    limit : int
+        Bytes that it may have where `size` is not given.
     check : callable, optional
         Looks at the finished partial file and returns what is wrong with it, or None.
     timeout : (float, float)
         Seconds to wait for a connection, and for the next bytes of the body.
+    least : (float, float)
+        Bytes per second, and over how many seconds they are averaged, below which the transfer counts as stalled.
     attempts : int
         How often to try where another attempt may help. After a failed check there is one more, from zero.
     wait : float
@@ -228,6 +271,8 @@ def fetch(
         `shuffledp.datasets.hosts.forget_hosts`).
     DownloadError
         In all other cases; the message names the URL, what happened and what to do.
+    LocalError
+        If the file cannot be written here.
     """
     if (reason := down(url)) is not None:
         raise no_network(url, reason)
@@ -246,21 +291,22 @@ def fetch(
         return min(wait * 2.0 ** (state.attempt_number - 1), 20.0) if asked is None else min(asked, 30.0)
 
     def attempt(part: Part) -> None:
-        _transfer(url, part, limit=size, timeout=timeout, progress=progress)
+        _transfer(
+            url, part, limit=limit if size is None else size, timeout=timeout, least=least, progress=progress
+        )
         problem = _problem(part.path, sha256, size, check)
         if problem is not None:
             part.discard()
             raise _CorruptError(f"{url}: wrong content: {problem}.")
         part.path.replace(target)
 
-    target.parent.mkdir(parents=True, exist_ok=True)
     retrying = tenacity.Retrying(
         stop=tenacity.stop_after_attempt(max(attempts, 1)),
         retry=tenacity.retry_if_exception(again),
         wait=pause,
         reraise=True,
     )
-    with part_of(target) as part:
+    with local(target), part_of(target) as part:
         try:
             retrying(attempt, part)
         except _CorruptError as error:

@@ -2,7 +2,27 @@
 
 from __future__ import annotations
 
-__all__ = ["DownloadError", "NoNetworkError", "ParseError", "SourceError"]
+import contextlib
+from collections.abc import Iterator
+from pathlib import Path
+
+__all__ = ["DownloadError", "LocalError", "NoNetworkError", "ParseError", "SourceError", "local"]
+
+
+class LocalError(Exception):
+    """A file of this machine cannot be written or read; another source would not help, so that the job ends."""
+
+
+@contextlib.contextmanager
+def local(path: Path) -> Iterator[None]:
+    """Inside, what the operating system refuses is a `LocalError` about `path`, never a reason for other data."""
+    try:
+        yield
+    except OSError as error:
+        raise LocalError(
+            f"{error.filename or path}: cannot be written or read ({error.strerror or error}). Free some disk space or "
+            "correct the permissions, and run again."
+        ) from error
 
 
 class DownloadError(RuntimeError):

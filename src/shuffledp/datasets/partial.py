@@ -79,6 +79,7 @@ def _lock(path: Path) -> BinaryIO | None:
 @contextlib.contextmanager
 def part_of(target: Path) -> Iterator[Part]:
     """Hand out ``<target>.part``, or a file of our own if another process works on that one."""
+    target.parent.mkdir(parents=True, exist_ok=True)
     path = target.with_name(target.name + ".part")
     handle = _lock(path)
     shared = handle is not None

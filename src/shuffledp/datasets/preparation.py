@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Literal, cast
 import numpy as np
 
 from shuffledp.datasets.catalogue import spec
-from shuffledp.datasets.errors import SourceError
+from shuffledp.datasets.errors import SourceError, local
 from shuffledp.datasets.prepared import Provenance, SourceKind, data_file
 from shuffledp.datasets.sources import obtain
 from shuffledp.datasets.substitutes import substitute
@@ -58,11 +58,12 @@ def _npz(contents: Contents) -> bytes:
 def _write(contents: Contents, provenance: Provenance, output_dir: Path) -> None:
     """Publish data and provenance: a kill in between is noticed by every reader."""
     name = provenance.name
-    sweep(output_dir)
     data = _parquet(contents) if spec(name).extension == "parquet" else _npz(contents)
     note = json.dumps(asdict(provenance), indent=2, sort_keys=True, ensure_ascii=False) + "\n"
     files = {output_dir / data_file(name): data, output_dir / f"{name}.json": note.encode()}
-    publish(output_dir / f"{name}.sha256", files)
+    with local(output_dir):
+        sweep(output_dir)
+        publish(output_dir / f"{name}.sha256", files)
 
 
 _ADVICE = (
@@ -114,6 +115,8 @@ def prepare(
     ------
     SourceError
         If no permitted source has the data; the message says what to do.
+    LocalError
+        If this machine cannot keep the files: substitutes are for missing sources, not for a full disk.
     ParseError
         If a raw file or summary has the wrong format, naming file and line.
     ValueError

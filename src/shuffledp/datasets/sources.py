@@ -2,23 +2,26 @@
 
 from __future__ import annotations
 
+import errno
 import json
-import shutil
+import os
 import socket
 import zipfile
 import zlib
 from dataclasses import dataclass
 from functools import partial
+from itertools import count
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pandas as pd
 
 from shuffledp.datasets import tables
+from shuffledp.datasets.bounds import ARCHIVE_SLACK, SLACK, blocks_of_file, bounded_urlopen
 from shuffledp.datasets.catalogue import Archive, DatasetSpec, Files, RatingsArchive, RawFile, Source, UciRepo
 from shuffledp.datasets.content import content_problem
 from shuffledp.datasets.download import fetch
-from shuffledp.datasets.errors import DownloadError, NoNetworkError, ParseError, SourceError
+from shuffledp.datasets.errors import DownloadError, NoNetworkError, ParseError, SourceError, local
 from shuffledp.datasets.hosts import probe
 from shuffledp.datasets.parse import count_ratings
 from shuffledp.storage import sha256_of, sweep, temporary_beside, write_atomically
@@ -88,6 +91,13 @@ def _collect(folder: Path, variant: tuple[RawFile, ...], source: str, origin: st
     return raw
 
 
+def _set_aside(path: Path) -> Path:
+    """Give a file that is not the published one another name: it may be a user's own and the only copy."""
+    names = (f"{path.name}.rejected{'' if i == 1 else f'-{i}'}" for i in count(1))
+    aside = next(file for file in map(path.with_name, names) if not os.path.lexists(file))
+    return path.rename(aside)
+
+
 def _cached(spec: DatasetSpec, folder: Path, say: Callable[[str], None]) -> Raw | None:
     note = _remembered(folder)
     for variant in spec.variants:
@@ -104,8 +114,8 @@ def _cached(spec: DatasetSpec, folder: Path, say: Callable[[str], None]) -> Raw 
                 if isinstance(digests, dict) and digests.get(file.name) == sha256_of(path):
                     problem = None
             if problem is not None:
-                say(f"{spec.title}: discarded {path}: {problem}. It is fetched again.")
-                path.unlink()
+                aside = _set_aside(path)
+                say(f"{spec.title}: {path} is set aside as {aside.name}: {problem}. It is fetched again.")
                 continue
             good += 1
         if good == len(variant):
@@ -122,15 +132,14 @@ def _is_url(mirror: str) -> bool:
     return mirror.lower().startswith(("http://", "https://"))
 
 
-def _copy(source: Path, target: Path, check: Callable[[Path], str | None]) -> None:
-    try:
-        with temporary_beside(target) as temporary:
-            shutil.copyfile(source, temporary)
-            if (problem := check(temporary)) is not None:
-                raise DownloadError(f"{source}: wrong content: {problem}. Correct the mirror.")
-            temporary.replace(target)
-    except OSError as error:
-        raise DownloadError(f"{source}: cannot be copied ({error}). Correct SHUFFLEDP_MIRROR.") from error
+def _copy(source: Path, target: Path, limit: int, check: Callable[[Path], str | None]) -> None:
+    with temporary_beside(target) as temporary:
+        with temporary.open("xb") as stream:
+            for block in blocks_of_file(source, limit):
+                stream.write(block)
+        if (problem := check(temporary)) is not None:
+            raise DownloadError(f"{source}: wrong content: {problem}. Correct the mirror.")
+        temporary.replace(target)
 
 
 def _from_mirror(spec: DatasetSpec, folder: Path, mirror: str, progress: bool) -> Raw:
@@ -142,9 +151,10 @@ def _from_mirror(spec: DatasetSpec, folder: Path, mirror: str, progress: bool) -
         if target.is_file() and check(target) is None:
             continue
         if _is_url(mirror):
-            fetch(f"{mirror.rstrip('/')}/{spec.name}/{file.name}", target, check=check, progress=progress)
+            url = f"{mirror.rstrip('/')}/{spec.name}/{file.name}"
+            fetch(url, target, limit=file.bytes + SLACK, check=check, progress=progress)
         else:
-            _copy(Path(mirror).expanduser() / spec.name / file.name, target, check)
+            _copy(Path(mirror).expanduser() / spec.name / file.name, target, file.bytes + SLACK, check)
     return _collect(folder, spec.raw_files, "mirror", "mirror")
 
 
@@ -157,7 +167,8 @@ def _ucimlrepo(spec: DatasetSpec, folder: Path, source: UciRepo, progress: bool)
     previous = socket.getdefaulttimeout()
     socket.setdefaulttimeout(_UCI_TIMEOUT)
     try:
-        frame = fetch_ucirepo(id=source.id).data.original
+        with bounded_urlopen(_most(spec)):
+            frame = fetch_ucirepo(id=source.id).data.original
     # The package turns some failures into its own errors and lets others through: time-outs, keys, JSON, CSV.
     except Exception as error:
         raise DownloadError(
@@ -208,13 +219,28 @@ def _extract(spec: DatasetSpec, archive: Archive, path: Path, folder: Path) -> s
                     return f"member {found[-1].filename}: {problem}"
     except (zipfile.BadZipFile, zlib.error, EOFError, NotImplementedError, RuntimeError) as error:
         return f"not a readable zip file ({error})"
+    except OSError as error:
+        if error.errno != errno.EINVAL:  # a zip file that names a place before its beginning
+            raise
+        return f"not a readable zip file ({error})"
     return None
 
 
+def _most(spec: DatasetSpec) -> int:
+    """Bytes that all raw files together may have, in an archive or as a table."""
+    return sum(file.bytes for file in spec.raw_files) + ARCHIVE_SLACK
+
+
 def _archive(spec: DatasetSpec, folder: Path, source: Archive, progress: bool) -> Raw:
-    bundle = folder / f"{spec.name}.zip"
+    bundle = folder / f".{spec.name}.zip"  # hidden: a user may keep a file of the plain name
     try:
-        fetch(source.url, bundle, check=lambda path: _extract(spec, source, path, folder), progress=progress)
+        fetch(
+            source.url,
+            bundle,
+            limit=_most(spec),
+            check=lambda path: _extract(spec, source, path, folder),
+            progress=progress,
+        )
     finally:
         bundle.unlink(missing_ok=True)  # its members are kept
     return _collect(folder, spec.raw_files, "official", source.url)
@@ -225,13 +251,14 @@ def _files(spec: DatasetSpec, folder: Path, source: Files, progress: bool) -> Ra
         target = folder / file.name
         check = partial(_raw_problem, file)
         if not target.is_file() or check(target) is not None:
-            fetch(f"{source.base}/{file.name}", target, check=check, progress=progress)
+            url = f"{source.base}/{file.name}"
+            fetch(url, target, limit=file.bytes + SLACK, check=check, progress=progress)
     return _collect(folder, spec.raw_files, "official", source.base)
 
 
 def _ratings(spec: DatasetSpec, folder: Path, source: RatingsArchive, progress: bool) -> Raw:
     (file,) = spec.raw_files
-    bundle = folder / "ml-20m.zip"
+    bundle = folder / ".ml-20m.zip"
     fetch(source.url, bundle, sha256=source.sha256, size=source.bytes, progress=progress)
     try:
         with zipfile.ZipFile(bundle) as archive, archive.open(source.member) as stream:
@@ -280,10 +307,18 @@ def obtain(
     ------
     SourceError
         If none of them has the files; the message lists every attempt.
+    LocalError
+        If this machine cannot keep them, whatever the source.
     """
-    folder = raw_dir / spec.name
+    with local(raw_dir / spec.name):
+        return _obtain(spec, raw_dir / spec.name, mirror, progress, say)
+
+
+def _obtain(
+    spec: DatasetSpec, folder: Path, mirror: str | None, progress: bool, say: Callable[[str], None]
+) -> Raw:
     folder.mkdir(parents=True, exist_ok=True)
-    sweep(folder, "*-????????.part")
+    sweep(folder)
     if (raw := _cached(spec, folder, say)) is not None:
         return raw
     tried: list[str] = []

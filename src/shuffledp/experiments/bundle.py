@@ -102,4 +102,5 @@ def write(bundle: Bundle, cells: pa.Table, values: pa.Table, provenance: Mapping
             bundle.values: to_parquet(values),
             bundle.provenance: about.encode(),
         },
+        folders=3,
     )

@@ -205,7 +205,7 @@ def write(files: TrainingFiles, curve: TrainingCurve, provenance: Mapping[str, A
     versions = {**provenance["versions"], "jax": version("jax"), "jaxlib": version("jaxlib")}
     about = json.dumps({**provenance, "versions": versions}, indent=2, sort_keys=True, ensure_ascii=False)
     content = to_parquet(columns.table(rows, _CURVE))
-    publish(files.checksum, {files.curve: content, files.provenance: f"{about}\n".encode()})
+    publish(files.checksum, {files.curve: content, files.provenance: f"{about}\n".encode()}, folders=2)
     files.checkpoint.unlink(missing_ok=True)
 
 

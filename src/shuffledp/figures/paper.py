@@ -78,7 +78,7 @@ def publish_paper(job: Job, code: str) -> None:
     """
     key = job["paper"]["key"]
     contents = draw_paper(job, Store(folder_of(Path(job["results"]), key), code))
-    publish(_folder(job["results"], key) / "figures.sha256", contents)
+    publish(_folder(job["results"], key) / "figures.sha256", contents, folders=2)
 
 
 def write_drawings(jobs: Sequence[Job], code: str) -> None:

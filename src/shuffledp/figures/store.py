@@ -89,7 +89,7 @@ def keep(folder: Path, id: str, digest: str, drawn: Drawn) -> None:
     with zipfile.ZipFile(sink, "w", zipfile.ZIP_DEFLATED) as pack:
         for name, content in {_ABOUT: json.dumps(about, ensure_ascii=False).encode(), **drawn.files}.items():
             pack.writestr(zipfile.ZipInfo(name), content, zipfile.ZIP_DEFLATED)  # a fixed date: same bytes
-    publish(folder / f"{id}.sha256", {folder / f"{id}.zip": sink.getvalue()})
+    publish(folder / f"{id}.sha256", {folder / f"{id}.zip": sink.getvalue()}, folders=2)
 
 
 def forget_others(folder: Path, ids: Collection[str]) -> None:

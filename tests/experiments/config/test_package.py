@@ -3,6 +3,7 @@ import inspect
 import re
 import subprocess
 import sys
+from pathlib import Path
 from typing import Any, get_args
 
 import pytest
@@ -12,11 +13,13 @@ from shuffledp import datasets
 from shuffledp.datasets.prepared import _COLUMNS
 from shuffledp.experiments import parts
 from shuffledp.experiments.config import ConfigurationError, merged, model, read_yaml
+from shuffledp.experiments.config.folders import results_problem
 from shuffledp.experiments.grid import cells_of
 from shuffledp.experiments.sources import COLUMNS, SYNTHETIC
 from shuffledp.learning import TrainingPlan
 from shuffledp.tasks import TASKS
 
+ROOT = Path(__file__).resolve().parents[3]
 PAPER, RUN = "config/experiments/demo.yaml", "config/config.yaml"
 COINS = "config/experiments/demo.yaml: experiments.coins"
 CURVE = "config/experiments/demo.yaml: experiments.curve"
@@ -350,3 +353,24 @@ def test_a_run_of_a_method_does_not_read_the_configuration():
     script = "import sys, shuffledp.experiments.runner; print(*sys.modules)"
     done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True)
     assert not {"pydantic", "yaml", "shuffledp.experiments.config"} & set(done.stdout.split())
+
+
+def test_every_folder_of_the_project_is_closed_to_results():
+    folders = {path.name for path in ROOT.iterdir() if path.is_dir() and not path.name.startswith(".")}
+    assert all(results_problem(f"{name}/mine", ROOT) for name in folders - {"results"})
+    assert all(results_problem(name, ROOT) is None for name in ("results", "results/quick", "output"))
+
+
+def test_results_may_be_a_link_to_elsewhere_but_to_nothing_of_the_project(tmp_path):
+    home, away = tmp_path / "home", tmp_path / "away"
+    for folder in (home / "src", away):
+        folder.mkdir(parents=True)
+    (home / "file").write_text("")
+    for name, target in {"a": away, "b": home / "src", "c": home, "d": tmp_path, "e": Path("/")}.items():
+        (home / name).symlink_to(target)
+    assert results_problem("a", home) is None
+    for name in "bcde":
+        assert "is a link to" in results_problem(name, home)
+    assert "is a file" in results_problem("file", home)
+    assert results_problem(str(home / "mine"), home) is None
+    assert results_problem(str(away), home)

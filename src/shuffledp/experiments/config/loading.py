@@ -15,6 +15,7 @@ from shuffledp.experiments.config.baselines import check_baseline_figures, read_
 from shuffledp.experiments.config.errors import ConfigurationError, check, dotted, first_error, suggestion
 from shuffledp.experiments.config.experiments import check_paper, experiment_from
 from shuffledp.experiments.config.files import DRAWABLE, mapping, paper_files, place_of, read_yaml
+from shuffledp.experiments.config.folders import results_problem
 from shuffledp.experiments.config.model import ExperimentOverride, RunFile, TrainingOverride
 from shuffledp.experiments.config.model import TrainingRun as TrainingGrammar
 from shuffledp.experiments.config.settings import Experiment, Paper, Settings
@@ -44,6 +45,8 @@ def load_experiments(config: Mapping[str, Any], root: Path) -> Settings:
             root / "config/config.yaml"
         )  # what Snakemake's own reader overlooks, such as a key given twice
     check(config, RunFile, "config")
+    if (problem := results_problem(config["results"], root)) is not None:
+        raise ConfigurationError(f"config: {problem}")
     baselines = read_baselines(Path(config["baselines"]), root)
     every = paper_files(root)
     for key in config["papers"]:

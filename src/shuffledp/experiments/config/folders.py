@@ -1,0 +1,59 @@
+"""Where results may go: a folder of their own within the project, so that nothing foreign is overwritten or removed."""
+
+from __future__ import annotations
+
+import os
+import re
+from pathlib import Path
+
+OTHERS = frozenset(
+    (
+        *("benchmarks", "build", "config", "data", "dist", "docs", "locks", "logs", "notebooks", "profiles"),
+        *("reference", "src", "tests", "tools", "workflow"),
+    )
+)
+"""Folders of the project that are not for results."""
+
+
+def results_problem(results: object, root: Path) -> str | None:
+    """Say why results may not go to a folder; None if they may.
+
+    Parameters
+    ----------
+    results : object
+        The value of ``results`` in the configuration.
+    root : Path
+        The project's folder.
+
+    Returns
+    -------
+    str or None
+        The value and what is allowed.
+    """
+    allowed = "expected a folder of its own within the project, such as results or results/mine"
+    if not isinstance(results, str) or not results or not re.fullmatch(r"[^{}\x00-\x1f]+", results):
+        return f"results: {results!r}, {allowed}."
+    below = Path(results)
+    if below.is_absolute() and below.is_relative_to(root.absolute()):
+        below = below.relative_to(root.absolute())
+    parts = below.parts
+    if below.is_absolute() or ".." in parts or not parts:
+        return (
+            f"results: {results!r} is not below the project's folder, {allowed}. A link to elsewhere will do."
+        )
+    if _is_taken(parts[0]):
+        return f"results: {results!r} is in the project's {parts[0]}/, {allowed}."
+    home, target = root.resolve(), (root / results).resolve()
+    if home == target or home.is_relative_to(target):
+        return f"results: {results!r} is a link to {target}, which holds the project, {allowed}."
+    if target.is_relative_to(home) and _is_taken(target.relative_to(home).parts[0]):
+        return f"results: {results!r} is a link to {target}, which is in the project's own files, {allowed}."
+    if target in (Path(os.sep), Path.home()):
+        return f"results: {results!r} is a link to {target}, {allowed}."
+    if target.exists() and not target.is_dir():
+        return f"results: {results!r} is a file, {allowed}."
+    return None
+
+
+def _is_taken(name: str) -> bool:
+    return name.startswith(".") or name.casefold() in OTHERS

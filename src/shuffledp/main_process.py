@@ -1,0 +1,62 @@
+"""What the main process of a run does once it starts: it says who it is, shows that it lives, and ends in order.
+
+Its jobs read this in `shuffledp.jobs`: they end themselves when it is gone.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import signal
+import threading
+import time
+from collections.abc import Callable
+from pathlib import Path
+from types import FrameType
+
+from shuffledp.jobs import MAIN, identity
+
+BEAT_SECONDS = 5.0
+
+
+def announce(beat: Path) -> None:
+    """Tell all jobs which process is the main one, and touch a file now and then for those of other machines.
+
+    Parameters
+    ----------
+    beat : Path
+        A file on a disk that the machines of all jobs share.
+    """
+    beat.parent.mkdir(parents=True, exist_ok=True)
+    beat.touch()
+    os.environ[MAIN] = f"{identity(os.getpid())} {beat.absolute()}"
+
+    def live() -> None:
+        while True:
+            time.sleep(BEAT_SECONDS)
+            with contextlib.suppress(OSError):  # jobs of this machine do not need it
+                os.utime(beat)
+
+    threading.Thread(target=live, daemon=True, name="show-life").start()
+
+
+def once(signum: signal.Signals) -> None:
+    """Let a signal's handler run once, in a thread, however often the signal comes.
+
+    A handler that takes a lock and is interrupted by the same signal waits for itself for ever, which Snakemake's does
+    when ``timeout`` or a service manager terminates it twice. From a thread it waits for the main program instead.
+    """
+    original = signal.getsignal(signum)
+    if not callable(original):
+        return
+    handler: Callable[[int, FrameType | None], object] = original
+    came = False
+
+    def first(number: int, frame: FrameType | None) -> None:
+        nonlocal came
+        if came:
+            return
+        came = True
+        threading.Thread(target=handler, args=(number, frame), name="end-in-order").start()
+
+    signal.signal(signum, first)

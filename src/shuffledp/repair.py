@@ -1,0 +1,128 @@
+"""Removing what is damaged: of the pipeline's own files alone, by their places.
+
+A list of checksums is ours if it lies where the pipeline publishes one, and what it names is ours if it belongs to that
+bundle. Nothing else is ever removed, whatever a list says and wherever a link points.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+from shuffledp import storage
+
+
+def _beside(checksum: Path, path: Path) -> bool:
+    """``<bundle>.sha256`` has ``<bundle>.<anything>`` in its own folder."""
+    return path.parent == checksum.parent and path.name.startswith(f"{checksum.stem}.")
+
+
+def _in_folder(checksum: Path, path: Path) -> bool:
+    """A list of a folder that is the pipeline's altogether."""
+    return path.parent == checksum.parent
+
+
+def _of_site(checksum: Path, path: Path) -> bool:
+    """The list of the site stands in the results folder, where a user may keep other things."""
+    parts = path.relative_to(checksum.parent).parts
+    return parts == ("index.html",) or parts[0] in ("pages", "site")
+
+
+@dataclass(frozen=True)
+class Place:
+    """Where lists of checksums are published, and what belongs to one.
+
+    ``unlisted`` are files of the place that are good for nothing without a list.
+    """
+
+    lists: str
+    belongs: Callable[[Path, Path], bool]
+    unlisted: tuple[str, ...] = ()
+
+
+RESULTS = (
+    Place("runs/*/*/*.sha256", _beside, ("runs/*/*/*.cells.parquet", "runs/*/*/*.values.parquet")),
+    Place("training/*/*.sha256", _beside, ("training/*/*.parquet",)),
+    Place("claims/*.sha256", _beside),
+    Place("claims/*/*.sha256", _beside),
+    Place("figures/*/figures.sha256", _in_folder),
+    Place("drawn/*/*.sha256", _beside),
+    Place("site.sha256", _of_site),
+)
+"""Places in a folder of results."""
+PREPARED = (Place("*.sha256", _beside, ("*.parquet", "*.npz")),)
+"""Places in the folder of prepared data."""
+
+
+@dataclass(frozen=True)
+class Finding:
+    """One thing that was removed, or that could not be."""
+
+    text: str
+    removed: bool = True
+
+
+def repair(folder: Path, places: tuple[Place, ...]) -> Iterator[Finding]:
+    """Remove what does not match its list of checksums, and what killed jobs left.
+
+    Parameters
+    ----------
+    folder : Path
+        A folder of results or of prepared data; may be missing.
+    places : tuple of Place
+        `RESULTS` or `PREPARED`.
+
+    Yields
+    ------
+    Finding
+        What was done, as it is done.
+    """
+    if not folder.is_dir():
+        return
+    yield from _leftovers(folder, places)
+    vouched: set[Path] = set()
+    for place in places:
+        for checksum in sorted(folder.glob(place.lists)):
+            damaged = storage.damaged(checksum)
+            if damaged:
+                yield from _bundle(folder, place, checksum, damaged)
+            else:
+                vouched |= set(storage.listed(checksum))
+    for place in places:
+        for path in sorted({p for pattern in place.unlisted for p in folder.glob(pattern)} - vouched):
+            yield _remove(folder, path, f"removed {path} (no checksum)")
+
+
+def _leftovers(folder: Path, places: tuple[Place, ...]) -> Iterator[Finding]:
+    """Temporary files beside what is published; of the site's own folders below it, too."""
+    patterns = {place.lists.rpartition("/")[0] for place in places}
+    if places is RESULTS:
+        patterns |= {"pages", "site", "site/*"}
+    folders = {found for pattern in patterns for found in (folder.glob(pattern) if pattern else [folder])}
+    for beside in sorted(folders):
+        for path in sorted(beside.glob(".*.tmp")):
+            if storage.is_temporary(path.name):
+                yield _remove(folder, path, f"removed {path} (left by a killed job)")
+
+
+def _bundle(folder: Path, place: Place, checksum: Path, damaged: list[Path]) -> Iterator[Finding]:
+    """The damaged files of a bundle, then its list."""
+    own = [path for path in damaged if path != checksum and place.belongs(checksum, path)]
+    foreign = [path for path in damaged if path != checksum and not place.belongs(checksum, path)]
+    for path in foreign:
+        yield Finding(f"left {path}: {checksum} lists it, but it is no part of that result", removed=False)
+    for path in own:
+        yield _remove(folder, path, f"removed {path} (differs from its checksum)")
+    yield _remove(folder, checksum, f"removed the checksum list {checksum}")
+
+
+def _remove(folder: Path, path: Path, text: str) -> Finding:
+    if not path.parent.resolve().is_relative_to(folder.resolve()):
+        return Finding(f"left {path}: a link leads out of {folder}", removed=False)
+    if path.is_dir() and not path.is_symlink():
+        return Finding(
+            f"left {path}: a folder stands where a file belongs; remove it yourself", removed=False
+        )
+    path.unlink(missing_ok=True)
+    return Finding(text)

@@ -1,0 +1,62 @@
+import os
+import signal
+import subprocess
+import sys
+
+import pytest
+
+from shuffledp import jobs, main_process
+from waiting import wait_until
+
+TERMINATED_TWICE = """
+import os, signal, sys, threading
+from shuffledp.main_process import once
+lock, ended, calls = threading.Lock(), threading.Event(), []
+
+def handler(*arguments):
+    calls.append(arguments[0])
+    with lock:
+        os.kill(os.getpid(), signal.SIGTERM)  # the second comes while the first is handled
+        for _ in range(1000):
+            pass
+    ended.set()
+
+signal.signal(signal.SIGTERM, handler)
+if sys.argv[1] == "once":
+    once(signal.SIGTERM)
+os.kill(os.getpid(), signal.SIGTERM)
+ended.wait()
+print(len(calls))
+"""
+
+
+def test_a_signal_that_comes_again_while_it_is_handled_does_not_block_the_run():
+    command = [sys.executable, "-c", TERMINATED_TWICE]
+    done = subprocess.run([*command, "once"], capture_output=True, text=True, timeout=60, check=True)
+    assert done.stdout == "1\n"
+
+
+def test_the_handler_alone_would_wait_for_itself():
+    command = [sys.executable, "-c", TERMINATED_TWICE, "alone"]
+    with pytest.raises(subprocess.TimeoutExpired):
+        subprocess.run(command, timeout=1)
+
+
+@pytest.mark.parametrize("default", [signal.SIG_DFL, signal.SIG_IGN])
+def test_a_signal_without_a_handler_is_left_alone(default):
+    before = signal.signal(signal.SIGUSR2, default)
+    try:
+        main_process.once(signal.SIGUSR2)
+        assert signal.getsignal(signal.SIGUSR2) == default
+    finally:
+        signal.signal(signal.SIGUSR2, before)
+
+
+def test_jobs_know_the_main_process_that_announced_itself(tmp_path, monkeypatch):
+    monkeypatch.setenv(jobs.MAIN, "")
+    monkeypatch.setattr(main_process, "BEAT_SECONDS", 0.01)
+    beat = tmp_path / "folder/alive"
+    main_process.announce(beat)
+    assert jobs.main_process_lives(os.environ[jobs.MAIN])()
+    os.utime(beat, ns=(1, 1))
+    assert wait_until(lambda: beat.stat().st_mtime_ns > 1)
