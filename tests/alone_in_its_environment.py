@@ -5,6 +5,7 @@ Not by pytest: the environment has no pytest, and nothing of the checkout may be
 
 from __future__ import annotations
 
+import contextlib
 import doctest
 import importlib
 import inspect
@@ -87,7 +88,8 @@ def conform() -> int:
 
     found = get("frequency", "local")
     cases = default_cases(found)
-    check_protocol(found, cases)
+    with contextlib.redirect_stdout(sys.stderr):  # which says what was checked
+        check_protocol(found, cases)
     return len(cases)
 
 
