@@ -1,4 +1,3 @@
-import hashlib
 import json
 import logging
 
@@ -10,7 +9,7 @@ from shuffledp.experiments import participants as who
 from shuffledp.experiments import results, runner, seeds, simulated
 from shuffledp.experiments.results import CELLS, VALUES, Bundle
 from shuffledp.experiments.sources import source_from
-from shuffledp.storage import IntegrityError
+from shuffledp.storage import IntegrityError, publish
 
 
 def job(**changes):
@@ -67,11 +66,8 @@ def adult(tmp_path):
     rows = {"sex": ["Female", "Male"], "hours_per_week": [40, 40], "count": [100, 300]}
     pd.DataFrame(rows).to_parquet(tmp_path / "adult.parquet")
     (tmp_path / "adult.json").write_text(json.dumps(about))
-    lines = [
-        f"{hashlib.sha256((tmp_path / f).read_bytes()).hexdigest()}  {f}\n"
-        for f in ("adult.parquet", "adult.json")
-    ]
-    (tmp_path / "adult.sha256").write_text("".join(lines))
+    files = [tmp_path / name for name in ("adult.parquet", "adult.json")]
+    publish(tmp_path / "adult.sha256", {path: path.read_bytes() for path in files})
     return tmp_path
 
 

@@ -25,7 +25,7 @@ from shuffledp.figures.plotter import draw
 from shuffledp.figures.store import Store
 from shuffledp.pages import manifest
 from shuffledp.pages.cards import deck
-from shuffledp.storage import IntegrityError
+from shuffledp.storage import IntegrityError, publish
 
 
 @pytest.fixture
@@ -217,8 +217,7 @@ def test_five_panels_stand_in_one_row_and_all_have_tick_labels():
 def test_points_read_off_the_paper_are_drawn_and_exported(project, tmp_path, unrendered):
     content = "panel,Delta,paper\na,1,0.5\nb,1,0.7\na,10,0.25\n"
     table = tmp_path / "readings.csv"
-    table.write_text(content)
-    table.with_suffix(".sha256").write_text(f"{hashlib.sha256(content.encode()).hexdigest()}  readings.csv\n")
+    publish(table.with_suffix(".sha256"), {table: content.encode()})
     job = next(one for one in project.job()["drawings"] if one["id"] == "fig2")
     job["points"] = {"table": str(table), "where": {"panel": "a"}, "x": "Delta", "y": "paper"}
     (drawn,) = paper_module.draw_all([job])
