@@ -5,11 +5,12 @@ import numpy as np
 import pandas as pd
 import pytest
 
+from shuffledp import storage
 from shuffledp.experiments import participants as who
 from shuffledp.experiments import results, runner, seeds, simulated
 from shuffledp.experiments.results import CELLS, VALUES, Bundle
 from shuffledp.experiments.sources import source_from
-from shuffledp.storage import IntegrityError, publish
+from shuffledp.storage import IntegrityError
 
 
 def job(**changes):
@@ -67,7 +68,7 @@ def adult(tmp_path):
     pd.DataFrame(rows).to_parquet(tmp_path / "adult.parquet")
     (tmp_path / "adult.json").write_text(json.dumps(about))
     files = [tmp_path / name for name in ("adult.parquet", "adult.json")]
-    publish(tmp_path / "adult.sha256", {path: path.read_bytes() for path in files})
+    storage.publish(tmp_path / "adult.sha256", {path: path.read_bytes() for path in files})
     return tmp_path
 
 
