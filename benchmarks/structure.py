@@ -29,6 +29,7 @@ LONG = {
     "shuffledp/code_digest.py": "one algorithm: names, imports and what is reached from them",
     "shuffledp/accounting/general/blanket.py": "delta and its inverse, which share what they remember",
     "shuffledp/accounting/baselines/sets.py": "one line over, most of it descriptions of parameters",
+    "shuffledp/accounting/__init__.py": "the list of what the door offers",
     "shuffledp/cli.py": "the commands beside each other, each a call of the library",
 }
 #: From the bottom up, as docs/architecture.md has them.

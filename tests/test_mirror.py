@@ -52,7 +52,10 @@ IN_ANOTHER_FILE = {
     **dict.fromkeys(
         [
             f"audit/{name}.py"
-            for name in ["frequency", "messages", "sets", "settings", "summation", "vectors", "views"]
+            for name in [
+                *("frequency", "frequency_reports", "messages", "places", "sets", "settings"),
+                *("summation", "vectors", "views"),
+            ]
         ],
         "audit/test_auditor.py",
     ),

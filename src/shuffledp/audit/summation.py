@@ -13,15 +13,7 @@ from scipy.special import gammaln
 from scipy.stats import binom
 
 from shuffledp.accounting.summation.noise_atoms import atom_messages
-from shuffledp.audit.frequency import (
-    MANY,
-    gaussian_counts,
-    laplace_counts,
-    plain,
-    polya_modulo,
-    response,
-    skellam_counts,
-)
+from shuffledp.audit.frequency import gaussian_counts, laplace_counts, polya_modulo, skellam_counts
 from shuffledp.audit.laws import (
     Block,
     Own,
@@ -31,6 +23,7 @@ from shuffledp.audit.laws import (
     pair_part,
     point,
 )
+from shuffledp.audit.places import MANY, plain, response
 from shuffledp.audit.views import Held, ModularView, ProductView, SumView, View
 from shuffledp.protocols.base import ProtocolBase
 from shuffledp.protocols.summation._correlated import CorrelatedNoiseSum

@@ -16,8 +16,8 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import ndtr
 
-from shuffledp.audit.frequency import MANY, unit
 from shuffledp.audit.laws import Block, Own, Place, plus, point
+from shuffledp.audit.places import MANY, unit
 from shuffledp.audit.views import Held, SlotsView, SumView, View
 from shuffledp.protocols.base import ProtocolBase
 from shuffledp.protocols.vectors._laplace import LaplaceNoise
