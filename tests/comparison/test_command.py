@@ -109,6 +109,8 @@ def test_pictures(tmp_path, name):
     done = call("--users", "5000", "--domain-size", "4", *FEW, *SETTING, "--plot", str(tmp_path / name))
     assert done.exit_code == 0, done.output
     assert (tmp_path / name).stat().st_size > 5_000
+    if name.endswith("html"):
+        assert "5,000 users, 4 values, eps = " in (tmp_path / name).read_text()
 
 
 @pytest.mark.parametrize(

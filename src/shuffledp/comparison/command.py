@@ -16,6 +16,7 @@ import click
 if TYPE_CHECKING:
     from shuffledp.comparison.counting import Counted
     from shuffledp.comparison.rows import Compared
+    from shuffledp.tasks import Neighbours
 
 #: Seconds without a word.
 PATIENCE = 1.0
@@ -68,7 +69,7 @@ def compare(
     levels: int | None,
     data: Path | None,
     column: str | None,
-    neighbors: str,
+    neighbors: Neighbours,
     protocols: tuple[str, ...],
     accounting: str | None,
     trust: tuple[str, ...],
@@ -102,7 +103,7 @@ def compare(
             population=None if population is None else population_named(population),
             task=_task(counted, domain_size, max_value),
             counts=None if counted is None else counted.counts,
-            neighbours=neighbors,  # type: ignore[arg-type]  # one of the choices
+            neighbours=neighbors,
             protocols=_words(protocols),
             accounting=accounting,
             trust=_words(trust),
@@ -114,7 +115,9 @@ def compare(
         )
         if counted is not None and counted.step != 1:
             rows = tuple(row.scaled(counted.step) for row in rows)
-        _write(rows, csv_out, plot)
+        about = _about(users, population, counted, domain_size, max_value)
+        budget = f"eps = {eps:g} nats, delta = {delta:g}, {neighbors}, {accounting or 'best'} accounting"
+        _write(rows, csv_out, plot, f"{about}, {budget}")
     except (ValueError, OSError) as error:
         raise click.ClickException(" ".join(str(error).split())) from None
     _show(rows, as_json=as_json)
@@ -146,6 +149,20 @@ def _check(
         raise ValueError(f"--max-value must be an integer where there are no data, got {max_value:g}.")
 
 
+def _about(
+    users: int | None,
+    population: str | None,
+    counted: Counted | None,
+    domain_size: int | None,
+    max_value: float | None,
+) -> str:
+    """Who takes part and what is estimated, for the title of a picture."""
+    held = None if counted is None else int(counted.counts.sum())
+    who = f"others {population}" if population is not None else f"{users or held:,} users"
+    values = domain_size if counted is None else len(counted.counts)
+    return f"{who}, {f'{values:,} values' if max_value is None else f'sum of numbers up to {max_value:g}'}"
+
+
 def _counted(
     data: Path, column: str, domain_size: int | None, max_value: float | None, levels: int | None
 ) -> Counted:
@@ -162,9 +179,10 @@ def _counted(
 def _task(counted: Counted | None, domain_size: int | None, max_value: float | None) -> Any:
     from shuffledp.tasks import Frequency, Summation
 
-    if max_value is None:
-        return Frequency(domain_size if counted is None and domain_size else len(counted.counts))  # type: ignore[union-attr]
-    return Summation(int(max_value) if counted is None else len(counted.counts) - 1)
+    if counted is not None:
+        values = len(counted.counts)
+        return Frequency(values) if max_value is None else Summation(values - 1)
+    return Frequency(domain_size or 0) if max_value is None else Summation(int(max_value))
 
 
 def _words(given: tuple[str, ...]) -> list[str] | None:
@@ -187,7 +205,7 @@ def _progress() -> Callable[[int, int, str], None]:
     return say
 
 
-def _write(rows: tuple[Compared, ...], csv_out: Path | None, plot: Path | None) -> None:
+def _write(rows: tuple[Compared, ...], csv_out: Path | None, plot: Path | None, setting: str) -> None:
     from shuffledp.comparison.rows import as_csv
 
     if csv_out is not None:
@@ -195,7 +213,7 @@ def _write(rows: tuple[Compared, ...], csv_out: Path | None, plot: Path | None) 
     if plot is not None:
         from shuffledp.comparison.drawing import draw
 
-        draw(rows, plot)
+        draw(rows, plot, setting=setting)
 
 
 def _show(rows: tuple[Compared, ...], *, as_json: bool) -> None:

@@ -59,7 +59,7 @@ def checked(path: Path) -> Path:
     return path
 
 
-def draw(rows: Sequence[Compared], path: str | Path) -> None:
+def draw(rows: Sequence[Compared], path: str | Path, *, setting: str = "") -> None:
     """Write the picture.
 
     Parameters
@@ -67,6 +67,8 @@ def draw(rows: Sequence[Compared], path: str | Path) -> None:
     rows : sequence of Compared
     path : str or Path
         ``.png``, ``.svg``, ``.pdf``, or ``.html`` for a page to explore, which loads nothing from elsewhere.
+    setting : str
+        What the comparison is about, for the title: users, values, eps, delta.
 
     Raises
     ------
@@ -79,9 +81,9 @@ def draw(rows: Sequence[Compared], path: str | Path) -> None:
     groups = grouped(rows)
     with needed():
         if file.suffix == ".html":
-            _draw_page(groups, file)
+            _draw_page(groups, file, setting)
         else:
-            _draw_picture(groups, file)
+            _draw_picture(groups, file, setting)
 
 
 def _label(groups: Sequence[Group]) -> str:
@@ -98,7 +100,7 @@ def _numbers(rows: Sequence[Compared]) -> tuple[list[float], list[float]]:
     return [float(r.bits_per_user or math.nan) for r in rows], [float(r.mse or math.nan) for r in rows]
 
 
-def _draw_picture(groups: Sequence[Group], path: Path) -> None:
+def _draw_picture(groups: Sequence[Group], path: Path, setting: str) -> None:
     from matplotlib.figure import Figure
 
     figure = Figure(figsize=(9, 6.5), layout="constrained")
@@ -110,7 +112,7 @@ def _draw_picture(groups: Sequence[Group], path: Path) -> None:
         axes.scatter(*_numbers(hollow), marker=marker, s=45, facecolor="white", edgecolor=color, zorder=2)
         axes.scatter(*_numbers(group.best), marker=marker, s=45, color=color, label=_named(group), zorder=3)
     axes.set(xscale="log", yscale="log", xlabel="bits per user", ylabel=_label(groups))
-    axes.set_title(TITLE, fontsize=10)
+    axes.set_title("\n".join(filter(None, [TITLE, setting])), fontsize=10)
     axes.grid(visible=True, alpha=0.3)
     figure.legend(
         loc="outside lower left",
@@ -120,7 +122,7 @@ def _draw_picture(groups: Sequence[Group], path: Path) -> None:
     figure.savefig(path, dpi=150)
 
 
-def _draw_page(groups: Sequence[Group], path: Path) -> None:
+def _draw_page(groups: Sequence[Group], path: Path, setting: str) -> None:
     from bokeh.embed import file_html
     from bokeh.models import ColumnDataSource, HoverTool
     from bokeh.models.renderers import DataRenderer
@@ -134,7 +136,7 @@ def _draw_page(groups: Sequence[Group], path: Path) -> None:
         y_axis_type="log",
         x_axis_label="bits per user",
         y_axis_label=_label(groups),
-        title=f"{TITLE}: filled markers are on the Pareto front of their trust model",
+        title=f"{'; '.join(filter(None, [TITLE, setting]))}. Filled: on the Pareto front of their trust model",
     )
     markers: list[DataRenderer] = []
     for group in groups:

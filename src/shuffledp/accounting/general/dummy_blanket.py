@@ -16,9 +16,9 @@ with ``X_c ~ Bin(c, 1/2)``, ``rho = kappa (m + 1) / (c + 1)``, ``kappa = (e^eps 
 ``j = floor((kappa (m + 1) + e^eps (c + 1)) / (1 + e^eps))``. For ``eps_local = inf``, rho = 0, the summand is the
 divergence of the clones reduction with c clones and infinite local budget. This is the disjoint case of
 :mod:`shuffledp.accounting.general.matched_blanket`, a match rate of 1/k, in a form that is fast where m is random.
-Exchanging the two inputs exchanges a
-and b, so both directions agree, and all pairs of inputs do too. Replacement neighbors; the inputs of all other users
-are known to the adversary. Derived for this project; the paper on dummies (arXiv 2009.13738) has bounds only.
+Exchanging the two inputs exchanges a and b, so both directions agree, and all pairs of inputs do too. Replacement
+neighbors; the inputs of all other users are known to the adversary. Derived for this project; the paper on dummies
+(arXiv 2009.13738) has bounds only.
 """
 
 from __future__ import annotations
