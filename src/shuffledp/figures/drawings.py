@@ -93,6 +93,7 @@ class Drawing:
             "facts": _stated(experiment, self.where, methods),
             "assumed": dict(experiment.assumed),
             "training": self._training(),
+            "simulated_at": _plain(experiment.simulated_at),
             "caption": str(captions / experiment.paper / self.entry["caption"]),
             "scale": scale,
             "formats": list(self.formats(figure_formats)),
@@ -111,6 +112,11 @@ class Drawing:
         entry = self.entry
         if self.kind == "table":
             return f"Table: {self.title()}"
+        if entry.get("kind") == "pareto":
+            return f"{self.title()}: {entry['y']} against {entry['x']}, a point per method, one panel per trust model"
+        if entry.get("kind") == "regions":
+            across = f", one panel per {entry['panels']}" if "panels" in entry else ""
+            return f"{self.title()}: the method with the least {entry['value']} by {entry['x']} and {entry['y']}{across}"
         across = f", one panel per {entry['panels']}" if "panels" in entry else ""
         curves = entry.get("curves", "method")
         pair = "; printed dashed, exact solid, and a strip with their ratio" if self.variant == BOTH else ""

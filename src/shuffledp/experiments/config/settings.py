@@ -45,7 +45,7 @@ class Experiment:
 
     ``rounds`` are the grid variables whose values are the evaluated rounds of a training run, with that run;
     ``left_out`` says why there is no training, if so; ``study`` whether it is one of our own, of which no paper is the
-    source.
+    source. Repeats are drawn where variables have the values of ``simulated_at``: everywhere if it is empty.
     """
 
     paper: str
@@ -60,6 +60,7 @@ class Experiment:
     rounds: Mapping[str, TrainingRun] = field(default_factory=dict)
     left_out: str = ""
     study: bool = False
+    simulated_at: Mapping[str, list[Any]] = field(default_factory=dict)
 
     @property
     def dataset(self) -> str | None:
@@ -111,6 +112,9 @@ class Experiment:
         if method.training:
             about = {"run": method.training, "round": self.round_of(method), "left_out": self.left_out}
             what["training"] = about
+        at = {name: list(values) for name, values in self.simulated_at.items() if name in used}
+        if at and method.protocol:
+            what["simulated_at"] = at
         return {
             "paper": self.paper,
             "experiment": self.id,

@@ -15,7 +15,7 @@ from shuffledp.tasks import Floats, Ints, Participants, Vectors
 class VectorParticipants(Participants):
     """Participants of a vectors task whose raw inputs need not be looked at one by one.
 
-    Both fields are shortcuts: without them the same is worked out from ``users``.
+    All fields are shortcuts: without them the same is worked out from ``users``.
 
     Parameters
     ----------
@@ -24,10 +24,13 @@ class VectorParticipants(Participants):
         without replacement: (R, dimension).
     spread : (R, dimension) ndarray, optional
         Variance of each coordinate among the participants, divisor n - 1.
+    full_squares : (R, dimension) ndarray, optional
+        Sums of the squares of each coordinate, if every vector is as long in the l2 norm as it may be, ``task.clip``.
     """
 
     some: Callable[[Ints, np.random.Generator], Floats] | None = None
     spread: Floats | None = None
+    full_squares: Floats | None = None
 
 
 def sums_of_some(participants: Participants, task: Vectors, sizes: Ints, rng: np.random.Generator) -> Floats:
