@@ -40,6 +40,9 @@ ELSEWHERE = {
 #: Modules without a file of their own in a folder without test_package.py, by the files that test them.
 IN_ANOTHER_FILE = {
     "figures/variants.py": "figures/test_paper.py",
+    **dict.fromkeys(
+        [f"figures/{name}.py" for name in ["pareto", "regions", "sheet"]], "figures/test_fronts.py"
+    ),
     "accounting/general/comparisons.py": "accounting/general/test_randomizers.py",
     **dict.fromkeys(
         [f"accounting/questions/{name}.py" for name in ["answers", "batches", "reductions"]],

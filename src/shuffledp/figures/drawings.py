@@ -112,12 +112,12 @@ class Drawing:
         entry = self.entry
         if self.kind == "table":
             return f"Table: {self.title()}"
+        across = f", one panel per {entry['panels']}" if "panels" in entry else ""
         if entry.get("kind") == "pareto":
             return f"{self.title()}: {entry['y']} against {entry['x']}, a point per method, one panel per trust model"
         if entry.get("kind") == "regions":
-            across = f", one panel per {entry['panels']}" if "panels" in entry else ""
-            return f"{self.title()}: the method with the least {entry['value']} by {entry['x']} and {entry['y']}{across}"
-        across = f", one panel per {entry['panels']}" if "panels" in entry else ""
+            least = f"the method with the least {entry['value']}"
+            return f"{self.title()}: {least} by {entry['x']} and {entry['y']}{across}"
         curves = entry.get("curves", "method")
         pair = "; printed dashed, exact solid, and a strip with their ratio" if self.variant == BOTH else ""
         return f"{self.title()}: {entry['y']} against {entry['x']}{across}, one curve per {curves}{pair}"

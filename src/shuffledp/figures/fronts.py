@@ -105,7 +105,9 @@ def legend_names(job: Job, cells: pd.DataFrame) -> dict[str, str]:
         own = good[good["method"] == method]
         remarks = [g for g in dict.fromkeys(own["guarantee"]) if g in IN_DOUBT]
         if usual is not None:
-            remarks += [f"as {a}" if a == "printed" else a for a in dict.fromkeys(own["accounting"]) if a != usual]
+            remarks += [
+                f"as {a}" if a == "printed" else a for a in dict.fromkeys(own["accounting"]) if a != usual
+            ]
         shown = control_of(name) if method in entry.get("controls", ()) else name
         texts[method] = f"{shown} ({', '.join(remarks)})" if remarks else shown
     return texts
@@ -143,5 +145,6 @@ def columns(job: Job, cells: pd.DataFrame, summary: pd.DataFrame) -> list[Column
             found[key] = users, column
     order = list(job["grid"].get(panels, [None]))
     return [
-        column for _, column in sorted(found.values(), key=lambda one: (order.index(one[1].panel), one[1].place))
+        column
+        for _, column in sorted(found.values(), key=lambda one: (order.index(one[1].panel), one[1].place))
     ]

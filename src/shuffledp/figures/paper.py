@@ -26,12 +26,21 @@ from shuffledp.figures.entries import chart as chart_of
 from shuffledp.figures.gaps import gaps
 from shuffledp.figures.guarantees import guarantee_facts
 from shuffledp.figures.leaderboard import leaderboard
-from shuffledp.figures.made import Made
 from shuffledp.figures.pareto import pareto
 from shuffledp.figures.picture import Picture
 from shuffledp.figures.plotter import draw
 from shuffledp.figures.regions import regions
-from shuffledp.figures.shown import across_files, chosen, in_unit, matching, names, numbers_of, orders, picture
+from shuffledp.figures.sheet import Made
+from shuffledp.figures.shown import (
+    across_files,
+    chosen,
+    in_unit,
+    matching,
+    names,
+    numbers_of,
+    orders,
+    picture,
+)
 from shuffledp.figures.store import Drawn, Store, digest_of, folder_of, forget_others, keep, kept
 from shuffledp.figures.style import figure_style, rendered
 from shuffledp.figures.tables import as_leaderboard, as_table, in_three_forms, stated
@@ -166,7 +175,8 @@ def _drawing(job: Job, known: _Read) -> Drawn:
     cells = chosen(known.cells, job["where"])
     note = _note(job, known.results)
     facts = _facts(job, cells, known)
-    chart, without = None, ()
+    chart: Mapping[str, Any] | None = None
+    without: Sequence[str] = ()
     questions = {
         **_numbers(job, known).questions(),
         "called": names(job, cells),
@@ -204,7 +214,9 @@ def _without_parameter(job: Job, cells: pd.DataFrame, what: Picture) -> list[str
 
 def _made(job: Job, known: _Read) -> Made:
     """The picture of a job, of whatever kind."""
-    return KINDS[job["entry"].get("kind", "curves")](job, known.cells, known.summary, _mark(job, known.results))
+    return KINDS[job["entry"].get("kind", "curves")](
+        job, known.cells, known.summary, _mark(job, known.results)
+    )
 
 
 def _curves(job: Job, cells: pd.DataFrame, summary: pd.DataFrame, mark: str) -> Made:

@@ -23,8 +23,8 @@ from shuffledp.figures.curves import SAME, Together
 from shuffledp.figures.entries import looks_like
 from shuffledp.figures.fronts import Offer, by_trust, front, legend_names, offers
 from shuffledp.figures.leaderboard import CONTROL, TRUST
-from shuffledp.figures.made import Made
 from shuffledp.figures.palette import DARK, GRAY, Look, lighter
+from shuffledp.figures.sheet import Made
 from shuffledp.figures.shown import chosen
 from shuffledp.figures.style import SETTINGS
 
@@ -67,7 +67,10 @@ def pareto(job: Job, cells: pd.DataFrame, summary: pd.DataFrame, mark: str) -> M
 
 
 def _numbers(
-    entry: Mapping[str, Any], shown: Sequence[Offer], fronts: Mapping[str, Sequence[str]], controls: Sequence[str]
+    entry: Mapping[str, Any],
+    shown: Sequence[Offer],
+    fronts: Mapping[str, Sequence[str]],
+    controls: Sequence[str],
 ) -> bytes:
     rows = [
         {
@@ -84,7 +87,18 @@ def _numbers(
         }
         for o in shown
     ]
-    columns = ["method", "accounting", "curve", "trust", "guarantee", "kind", entry["x"], entry["y"], FRONT, CONTROL]
+    columns = [
+        "method",
+        "accounting",
+        "curve",
+        "trust",
+        "guarantee",
+        "kind",
+        entry["x"],
+        entry["y"],
+        FRONT,
+        CONTROL,
+    ]
     frame = pd.DataFrame(rows, columns=columns)
     return frame.to_csv(index=False, float_format="%.10g", lineterminator="\n").encode()
 
@@ -125,7 +139,9 @@ def _draw(
     up_ticks = ticks(up, _MOST_TICKS)
     items = _legend(shown, known, labels, looks, controls)
     form = layout.legend_of(
-        [item.text for item in items], max(len(item.looks) for item in items), layout.plot_width(len(known)) + 0.5
+        [item.text for item in items],
+        max(len(item.looks) for item in items),
+        layout.plot_width(len(known)) + 0.5,
     )
     label = layout.wrapped(
         entry.get("y_label", entry["y"]), SETTINGS["axes.labelsize"], layout.panel_height(len(known))

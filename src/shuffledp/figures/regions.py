@@ -10,6 +10,7 @@ import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
+from itertools import pairwise
 from typing import Any
 
 import pandas as pd
@@ -21,8 +22,8 @@ from shuffledp.figures import layout, legend, palette, sheet
 from shuffledp.figures.axes import Axis, ticks
 from shuffledp.figures.captions import Share
 from shuffledp.figures.fronts import Column, Offer, columns, legend_names
-from shuffledp.figures.made import Made
 from shuffledp.figures.palette import Look, lighter
+from shuffledp.figures.sheet import Made
 from shuffledp.figures.shown import chosen
 from shuffledp.figures.style import SETTINGS
 
@@ -74,9 +75,7 @@ def regions_of(fronts: Sequence[Column]) -> list[Region]:
     return [
         Region(column, offer, offer.cost, after)
         for column in fronts
-        for offer, after in zip(
-            column.front, [*(o.cost for o in column.front[1:]), math.inf], strict=True
-        )
+        for offer, after in zip(column.front, [*(o.cost for o in column.front), math.inf][1:], strict=True)
     ]
 
 
@@ -160,7 +159,7 @@ def _edges(places: Sequence[float]) -> dict[float, tuple[float, float]]:
     """From where to where each place reaches: half of the way to its neighbors, on a logarithmic axis."""
     if len(places) == 1:
         return {places[0]: (places[0] / 2, places[0] * 2)}
-    between = [math.sqrt(a * b) for a, b in zip(places, places[1:], strict=False)]
+    between = [math.sqrt(a * b) for a, b in pairwise(places)]
     lows = [places[0] ** 2 / between[0], *between]
     highs = [*between, places[-1] ** 2 / between[-1]]
     return {place: (low, high) for place, low, high in zip(places, lows, highs, strict=True)}

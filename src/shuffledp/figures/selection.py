@@ -11,7 +11,6 @@ from shuffledp.experiments.bundle import CELL_TEXTS
 from shuffledp.experiments.config import ConfigurationError, Experiment, Paper, Settings, load_experiments
 from shuffledp.experiments.config.errors import suggestion
 from shuffledp.experiments.config.files import place_of
-from shuffledp.experiments.grid import variables
 from shuffledp.experiments.results import CELL_NUMBERS, PARAMETER_PREFIX, TRAINED_METRICS
 from shuffledp.figures.leaderboard import TRUST as TRUSTED
 
@@ -151,7 +150,7 @@ def _check_fronts(entry: Mapping[str, Any], experiment: Experiment, place: str) 
     axes = [entry[axis] for axis in ("x", "panels") if axis in entry] if regions else []
     if regions and entry.get("x_unit") == "users":
         # Points with other numbers of users have other places.
-        axes += [name for name in experiment.grid if name in variables(experiment.parts["population"])]
+        axes += [name for name in experiment.grid if name in experiment.variables_of("population")]
     accountings = where.get("accounting", [None])
     for accounting in accountings if isinstance(accountings, list) else [accountings]:
         one = {"methods": entry["methods"], "rows": ["method"], "columns": axes, "value": error}

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
 from typing import Any
 
 from matplotlib.axes import Axes
@@ -18,6 +19,31 @@ from shuffledp.figures.style import SETTINGS
 
 WARNING = "#8a1c00"  # a mark says that the data are not the real ones
 INFEASIBLE = "Nothing is feasible at these settings: there is nothing to draw."
+
+
+@dataclass(frozen=True)
+class Made:
+    """One picture.
+
+    Parameters
+    ----------
+    draw : callable
+        Makes the figure, within the style.
+    numbers : bytes
+        What is drawn, as CSV.
+    chart : mapping or None
+        How the numbers are drawn (`shuffledp.figures.entries.chart`); None if they cannot be explored.
+    without : sequence of str
+        Reasons why methods are not drawn, besides infeasibility.
+    questions : mapping
+        What the caption may call, besides the questions about numbers.
+    """
+
+    draw: Callable[[], Figure]
+    numbers: bytes
+    chart: Mapping[str, Any] | None
+    without: Sequence[str] = ()
+    questions: Mapping[str, Any] = field(default_factory=dict)
 
 
 def said(text: str) -> Figure:

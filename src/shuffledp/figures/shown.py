@@ -47,9 +47,7 @@ def in_unit(summary: pd.DataFrame, unit: str | None) -> pd.DataFrame:
     if unit is None:
         return summary
     square = summary["users_expected"] ** 2
-    return summary.assign(
-        mean=summary["mean"] * square, standard_error=summary["standard_error"] * square
-    )
+    return summary.assign(mean=summary["mean"] * square, standard_error=summary["standard_error"] * square)
 
 
 def by_cell(cells: pd.DataFrame, summary: pd.DataFrame, quantity: str, unit: str | None = None) -> pd.Series:

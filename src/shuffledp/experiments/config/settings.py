@@ -86,6 +86,10 @@ class Experiment:
             self._variables[method.id] = own | variables(self.shared(method)) if method.protocol else own
         return set(self._variables[method.id])
 
+    def variables_of(self, part: str) -> set[str]:
+        """The grid variables that the task, the data, the population or the budget refers to."""
+        return variables(self.parts.get(part))
+
     @cached_property
     def _variables(self) -> dict[str, set[str]]:
         """What `variables` has found, by method: drawings and jobs ask again and again."""

@@ -82,7 +82,8 @@ def check_data(config: Mapping[str, Any], task: Task) -> None:
         column = f", column {config['column']!r}," if "column" in config else ""
         raise ValueError(
             f"{config['name']}{column} does not hold what a {task.kind} task needs. Vectors: "
-            f"{', '.join(VECTOR_COLUMNS)}, or {DIRECTIONS}; sets: {', '.join(SET_COLUMNS)}, or uniform with a split; numbers: "
+            f"{', '.join(VECTOR_COLUMNS)}, or {DIRECTIONS}; sets: {', '.join(SET_COLUMNS)}, or uniform with a "
+            "split; numbers: "
             f"{', '.join((*NUMBER_COLUMNS, *SPARSE_COLUMNS))}; values: all other columns."
         )
     import_module(module_of(task.kind, config["name"])).check(config, task)
@@ -96,8 +97,8 @@ def source_from(config: Mapping[str, Any], task: Task, prepared: Path) -> Source
     config : mapping
         ``name`` of a data set with ``column`` and ``draw``; or ``categorical`` with ``weights``; or ``uniform``,
         ``zipf`` with an ``exponent``, or ``heavy`` with the ``share`` of one value, all three with ``records`` for a
-        fixed set of that many records instead of draws; or ``axes`` for unit vectors along the axes. Sets have a ``split`` of the users over the privacy levels, and
-        MSNBC's a ``padding``.
+        fixed set of that many records instead of draws; or ``axes`` for unit vectors along the axes. Sets have a
+        ``split`` of the users over the privacy levels, and MSNBC's a ``padding``.
     task : Task
         Gives the domain size, or dimension and clipping norm.
     prepared : Path

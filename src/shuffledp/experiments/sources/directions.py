@@ -73,7 +73,9 @@ class Directions(Source):
     def _vectors(self, directions: Ints) -> Floats:
         d = self.task.dimension
         found = np.zeros((len(directions), d))
-        found[np.arange(len(directions)), directions % d] = np.where(directions < d, 1.0, -1.0) * self.task.clip
+        found[np.arange(len(directions)), directions % d] = (
+            np.where(directions < d, 1.0, -1.0) * self.task.clip
+        )
         return found
 
 
