@@ -16,7 +16,7 @@ def _cells() -> pd.DataFrame:
         ("a", "printed", "shuffler", "infeasible", "the theorem needs more users"),
         ("b", "exact", "shuffler", "ok", ""),
         ("b", "printed", "shuffler", "ok", ""),
-        ("c", "exact", "central", "ok", ""),
+        ("c", "exact", "central", "ok", float("nan")),  # as a table without reasons is read
         ("d", "exact", "shuffler", "infeasible", "too few users"),
     ]
     frame = pd.DataFrame(rows, columns=["method", "accounting", "trust", "status", "reason"])

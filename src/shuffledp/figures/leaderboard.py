@@ -68,7 +68,8 @@ def leaderboard(
         {"method": [control_of(names[m]) if m in controls else names[m] for m in entry["methods"]], **columns}
     )
     if (rows[list(columns)] == INFEASIBLE).any(axis=None):
-        rows[WHY] = [reasons.get(m) or "" for m in entry["methods"]]
+        why = (reasons.get(m) for m in entry["methods"])
+        rows[WHY] = [reason if isinstance(reason, str) else "" for reason in why]  # none reads as nan
     ordering = str(first["heading"])
     places = sorted(
         range(len(rows)),
