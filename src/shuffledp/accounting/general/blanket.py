@@ -61,7 +61,9 @@ _LOSS = 1e-6
 #: Relative tolerance of eps, below what the gap of delta leaves.
 _XTOL = 1e-7
 #: Distance, in logs, over which slopes are measured.
-_NEAR = 2e-3
+_NEAR, _FAR = 2e-3, 0.1
+#: A guess whose delta is further from the target, as a logarithm, may be one because there is no root.
+_DOUBTFUL = 8.0
 #: The least eps, nats, that is searched.
 _LEAST = 1e-12
 #: Beyond this e^eps overflows in the products of likelihood ratios.
@@ -250,11 +252,6 @@ def _largest_root(
     floor = _FLOOR * delta
     best = 0.0
     at = min(math.exp(_limit(_distance(randomizer, law), delta)[0]), 0.5 * randomizer.eps_local, _MOST_EPS)
-    near = randomizer.eps_local * (1 - _XTOL)
-    if near < _MOST_EPS and any(
-        compared_delta(c, law, near, "lower", _ROUGH, floor) > delta for c in comparisons
-    ):
-        return near  # no amplification
     left = list(comparisons)
     while left:
         glances = [compared_delta(c, law, at, "lower", COARSE, floor) for c in left]
@@ -281,6 +278,7 @@ def search_epsilon(
     side: Side,
     *,
     sometimes_shown: bool,
+    hint: float | None = None,
 ) -> float:
     """Return the eps at which delta passes its target, from the side on which the answer is safe.
 
@@ -298,6 +296,8 @@ def search_epsilon(
         Rounded up, or down.
     sometimes_shown : bool
         Whether delta may exceed its target at `most` too.
+    hint : float, optional
+        An eps, nats, close to the answer, if it is known.
 
     Returns
     -------
@@ -310,20 +310,28 @@ def search_epsilon(
         If an upper bound exceeds `delta` at every eps.
     """
     low, high = math.log(min(_LEAST, most / 2)), math.log(most)
-    coarse, rough = excess(COARSE), excess(_ROUGH)
-    if rough(low) <= 0:
-        return math.exp(low) if side == "upper" else 0.0
-    near = high + math.log1p(-_XTOL)
-    if sometimes_shown:
-        near = high
-        if rough(high) > 0:
-            if side == "lower":
-                return math.exp(high)
+    near = high if sometimes_shown else high + math.log1p(-_XTOL)
+    rough = excess(_ROUGH)
+    seen: dict[float, float] = {}
+
+    def coarse(log_eps: float) -> float:
+        if log_eps not in seen:
+            seen[log_eps] = evaluate(log_eps)
+        return seen[log_eps]
+
+    evaluate = excess(COARSE)
+
+    def at_an_end() -> float | None:
+        """Return the answer if delta does not pass its target between the ends."""
+        if rough(low) <= 0:
+            return math.exp(low) if side == "upper" else 0.0
+        if rough(near) <= 0:
+            return None
+        if sometimes_shown and side == "upper":
             raise Infeasible(
                 f"delta exceeds {delta!r} at every eps up to {most:g}: some outputs show the report."
             )
-    elif rough(near) > 0:  # hardly any amplification
-        return math.exp(high if side == "upper" else near)
+        return math.exp(high if side == "upper" else near)  # hardly any amplification
 
     # The logit of eps / most: the log of eps, as a rule; and where delta vanishes with most - eps, the log of that.
     def log_eps(logit: float) -> float:
@@ -340,18 +348,38 @@ def search_epsilon(
 
     ends = (logit(low), logit(near)) if side == "lower" else (-logit(near), -logit(low))
     guess, slope = _limit(mu, delta)
+    if hint is not None:
+        guess = math.log(hint)
     first = sign * logit(min(max(guess, low), near))
-    start = root_below(turned(coarse), first, *ends, xtol=1e-4, slope=slope)
+    first = min(max(first, ends[0] + _NEAR), ends[1] - _NEAR)
+    # Where the guess is good there is a root; else the ends are looked at, before or after it is searched.
+    doubtful = not abs(turned(coarse)(first)) < _DOUBTFUL
+    if doubtful and (found := at_an_end()) is not None:
+        return found
+    start = root_below(turned(coarse), first, *ends, xtol=1e-4, ytol=COARSE, slope=slope)
+    if not doubtful and min(start - ends[0], ends[1] - start) < _NEAR and (found := at_an_end()) is not None:
+        return found
     # The coarse root is close, and its slope is that of the fine function.
-    behind = start - _NEAR
-    if behind > ends[0]:
-        rise = turned(coarse)(start) - turned(coarse)(behind)
-        slope = rise / _NEAR if math.isfinite(rise) else 0.0
+    slope = _slope(turned(coarse), start, [sign * logit(at) for at in seen], ends[0])
     # What eps loses to the gap of delta is that over the slope, by the logit less where there is hardly any
     # amplification.
     left = 1.0 if sometimes_shown else max(-math.expm1(log_eps(sign * start) - high), 1e-3)
-    fine = turned(excess(min(max(FINE, _LOSS * slope / left), 10 * FINE)))
-    return math.exp(log_eps(sign * root_below(fine, start, *ends, xtol=_XTOL, slope=slope)))
+    gap = min(max(FINE, _LOSS * slope / left), 10 * FINE)
+    fine = turned(excess(gap))
+    return math.exp(
+        log_eps(sign * root_below(fine, start, *ends, xtol=_XTOL, ytol=0.5 * gap, slope=slope or None))
+    )
+
+
+def _slope(function: Callable[[float], float], at: float, seen: list[float], low: float) -> float:
+    """Slope of a function that is known at some points, between `at` and one that is neither too close nor too far; 0
+    if it is not finite."""
+    apart = [x for x in seen if _NEAR / 2 <= abs(x - at) <= _FAR and math.isfinite(function(x))]
+    if not apart and at - _NEAR <= low:
+        return 0.0
+    other = min(apart, key=lambda x: abs(x - at)) if apart else at - _NEAR
+    rise = function(at) - function(other)
+    return max(rise / (at - other), 0.0) if math.isfinite(rise) else 0.0
 
 
 def _limit(mu: float, delta: float) -> tuple[float, float]:
