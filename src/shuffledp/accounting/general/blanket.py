@@ -60,6 +60,8 @@ _CELLS_GAP = 1e-4
 _LOSS = 1e-6
 #: Relative tolerance of eps, below what the gap of delta leaves.
 _XTOL = 1e-7
+#: While a root is approached: fine, as slopes are measured over a hundred times as much.
+_XTOL_COARSE = 1e-6
 #: Distance, in logs, over which slopes are measured.
 _NEAR, _FAR = 2e-3, 0.1
 #: A guess whose delta is further from the target, as a logarithm, may be one because there is no root.
@@ -207,9 +209,11 @@ def population_delta(
     return _delta(randomizer, law, min(eps, _MOST_EPS), side, FINE if target is None else COARSE, target)
 
 
-def population_epsilon(randomizer: Randomizer, law: Law, delta: float, side: Side) -> float:
-    """Return eps as :func:`blanket_epsilon`, for any law of the number of other users."""
-    return _epsilon(randomizer, law, delta, side)
+def population_epsilon(
+    randomizer: Randomizer, law: Law, delta: float, side: Side, hint: float | None = None
+) -> float:
+    """Return eps as :func:`blanket_epsilon`, for any law of the number of other users; `hint` is an eps close to it."""
+    return _epsilon(randomizer, law, delta, side, hint)
 
 
 def population_excess(randomizer: Randomizer, law: Law, eps: float, delta: float, gap: float) -> float:
@@ -221,19 +225,24 @@ def population_excess(randomizer: Randomizer, law: Law, eps: float, delta: float
 
 
 @remember(_REMEMBERED)
-def _epsilon(randomizer: Randomizer, law: Law, delta: float, side: Side) -> float:
+def _epsilon(randomizer: Randomizer, law: Law, delta: float, side: Side, hint: float | None = None) -> float:
     cut = _CUT * delta if math.isinf(randomizer.eps_local) else _FIRST_CUT
     if side == "lower" and _own(randomizer) is None:
-        return _largest_root(randomizer, _comparisons(randomizer, side, cut), law, delta)
+        return _largest_root(randomizer, _comparisons(randomizer, side, cut), law, delta, hint)
 
     def delta_of(eps: float, gap: float) -> float:
         return _delta(randomizer, law, eps, side, gap, delta)
 
-    return _root(randomizer, law, delta, side, delta_of)
+    return _root(randomizer, law, delta, side, delta_of, hint)
 
 
 def _root(
-    randomizer: Randomizer, law: Law, delta: float, side: Side, delta_of: Callable[[float, float], float]
+    randomizer: Randomizer,
+    law: Law,
+    delta: float,
+    side: Side,
+    delta_of: Callable[[float, float], float],
+    hint: float | None,
 ) -> float:
     def excess(gap: float) -> Callable[[float], float]:
         return lambda log_eps: log_ratio(delta_of(math.exp(log_eps), gap), delta)
@@ -241,17 +250,19 @@ def _root(
     most = min(randomizer.eps_local, _MOST_EPS)
     sometimes_shown = math.isinf(randomizer.eps_local)
     mu = _distance(randomizer, law)
-    return search_epsilon(excess, most, mu, delta, side, sometimes_shown=sometimes_shown)
+    return search_epsilon(excess, most, mu, delta, side, sometimes_shown=sometimes_shown, hint=hint)
 
 
 def _largest_root(
-    randomizer: Randomizer, comparisons: tuple[Comparison, ...], law: Law, delta: float
+    randomizer: Randomizer, comparisons: tuple[Comparison, ...], law: Law, delta: float, hint: float | None
 ) -> float:
     """The largest eps of several lower bounds: one of them is followed to its root; another that is larger there has
     a larger root."""
     floor = _FLOOR * delta
     best = 0.0
-    at = min(math.exp(_limit(_distance(randomizer, law), delta)[0]), 0.5 * randomizer.eps_local, _MOST_EPS)
+    at = hint or min(
+        math.exp(_limit(_distance(randomizer, law), delta)[0]), 0.5 * randomizer.eps_local, _MOST_EPS
+    )
     left = list(comparisons)
     while left:
         glances = [compared_delta(c, law, at, "lower", COARSE, floor) for c in left]
@@ -265,7 +276,7 @@ def _largest_root(
                 return 0.0
             return compared_delta(followed, law, eps, "lower", gap, floor)
 
-        best = max(best, _root(randomizer, law, delta, "lower", delta_of))
+        best = max(best, _root(randomizer, law, delta, "lower", delta_of, hint))
         at = max(best, _LEAST)
     return best
 
@@ -348,7 +359,7 @@ def search_epsilon(
 
     ends = (logit(low), logit(near)) if side == "lower" else (-logit(near), -logit(low))
     guess, slope = _limit(mu, delta)
-    if hint is not None:
+    if hint:
         guess = math.log(hint)
     first = sign * logit(min(max(guess, low), near))
     first = min(max(first, ends[0] + _NEAR), ends[1] - _NEAR)
@@ -356,7 +367,7 @@ def search_epsilon(
     doubtful = not abs(turned(coarse)(first)) < _DOUBTFUL
     if doubtful and (found := at_an_end()) is not None:
         return found
-    start = root_below(turned(coarse), first, *ends, xtol=1e-4, ytol=COARSE, slope=slope)
+    start = root_below(turned(coarse), first, *ends, xtol=_XTOL_COARSE, ytol=COARSE, slope=slope)
     if not doubtful and min(start - ends[0], ends[1] - start) < _NEAR and (found := at_an_end()) is not None:
         return found
     # The coarse root is close, and its slope is that of the fine function.
