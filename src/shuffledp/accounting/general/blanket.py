@@ -375,11 +375,10 @@ def search_epsilon(
     # What eps loses to the gap of delta is that over the slope, by the logit less where there is hardly any
     # amplification.
     left = 1.0 if sometimes_shown else max(-math.expm1(log_eps(sign * start) - high), 1e-3)
-    gap = min(max(FINE, _LOSS * slope / left), 10 * FINE)
-    fine = turned(excess(gap))
-    return math.exp(
-        log_eps(sign * root_below(fine, start, *ends, xtol=_XTOL, ytol=0.5 * gap, slope=slope or None))
-    )
+    loss = _LOSS * slope / left
+    fine, slope_ = turned(excess(min(max(FINE, loss), 10 * FINE))), slope or None
+    found = root_below(fine, start, *ends, xtol=_XTOL, ytol=min(loss, 5 * FINE), slope=slope_)
+    return math.exp(log_eps(sign * found))
 
 
 def _slope(function: Callable[[float], float], at: float, seen: list[float], low: float) -> float:
