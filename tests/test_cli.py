@@ -440,10 +440,26 @@ def test_account_adds_curves():
     assert "Renyi divergence:" in batch.output
 
 
+def test_account_composes_rounds_that_differ():
+    words = "--round 1:10000:16 --round 2:100000 --delta 1e-6"
+    text, found = account(words).output, json.loads(account(words, "--json").output)
+    assert text.startswith(f"eps = {found['eps']:.6g}: the rounds below together")
+    assert "10,000 users with a local budget of 1, 16 times" in text
+    assert found["batches"][1] == {"eps_local": 2.0, "users": 100_000, "count": 1}
+    same = json.loads(account("--eps-local 1 --users 10000 --rounds 16 --delta 1e-6 --json").output)
+    assert same["eps"] < found["eps"] < same["eps"] + 0.05
+
+
 @pytest.mark.parametrize(
     ("words", "message"),
     [
         ("--eps-local 4 --delta 1e-6", "Give two of --eps-local, --eps and --users"),
+        ("--eps-local 4 --users abc --delta 1e-6", "--users must be an integer of at least 1, got 'abc'."),
+        ("--eps-local 4 --users 9 --delta tiny", "--delta must be a number in (0, 1), got 'tiny'."),
+        ("--eps-local 4 --users 9", "Missing option '--delta'."),
+        ("--round 1:x --delta 1e-6", "round must be EPS_LOCAL:USERS or EPS_LOCAL:USERS:COUNT"),
+        ("--round 1:0 --delta 1e-6", "users must be an integer in [1, 2^53], got 0."),
+        ("--round 1:9 --users 5 --delta 1e-6", "--round goes with --delta"),
         ("--users 9 --delta 1e-6", "Give two of --eps-local, --eps and --users"),
         ("--eps-local 4 --eps 1 --users 9 --delta 1e-6", "Give two of --eps-local, --eps and --users"),
         ("--eps-local 4 --users 9 --delta 2", "delta must be in (0, 1), got 2.0."),

@@ -44,7 +44,7 @@ MOST_BINS = 2**31
 
 #: Cells of the table over matches of both values and of one that are summed; their number over the product of both
 #: standard deviations.
-_MOST_CELLS, _WINDOWS = 1e6, 550
+_MOST_CELLS, _WINDOWS = 3e5, 550
 #: What delta may be too large by where a contour replaces the table, relative; the number of dummies less.
 _GAP = 1e-5
 _REMEMBERED = 1024
@@ -191,10 +191,8 @@ def _dummies_in_bins(family: HashFamily, eps: float, delta: float) -> int:
     # Two differences of normal variables: a first guess of the dummies per bin.
     per_bin = 2 * (math.sqrt(2 * math.log(1 / delta)) / eps) ** 2 + 1 / delta**0.1
     guess = family.bins * per_bin
-    if not _is_long(family, math.ceil(guess / 8)):
-        found = smallest_count(excess, guess, math.log(delta) / guess)
-        if not _is_long(family, found):
-            return found
+    if not _is_long(family, math.ceil(4 * guess)):
+        return smallest_count(excess, guess, math.log(delta) / guess)
 
     def above(minus_log_dummies: float) -> float:
         dummies = math.ceil(math.exp(-minus_log_dummies))
@@ -205,7 +203,7 @@ def _dummies_in_bins(family: HashFamily, eps: float, delta: float) -> int:
     found = math.ceil(math.exp(-root))
     if found >= MOST:
         raise Infeasible("More than 2^53 dummies would be needed.")
-    return found
+    return found if _is_long(family, found) else smallest_count(excess, found, math.log(delta) / found)
 
 
 @dataclass(frozen=True)
