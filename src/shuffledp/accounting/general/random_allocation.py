@@ -27,7 +27,7 @@ from typing import TYPE_CHECKING, Literal
 import numpy as np
 from scipy.special import log_ndtr, ndtr, ndtri
 
-from shuffledp.accounting.general.blanket import compared_delta, search_epsilon
+from shuffledp.accounting.general.blanket import COARSE, compared_delta, search_epsilon
 from shuffledp.accounting.general.comparisons import Cells, Comparison, Outputs, normal_mass
 from shuffledp.accounting.general.profiles import log_gaussian_delta
 from shuffledp.numerics.checks import (
@@ -150,6 +150,13 @@ def allocation_epsilon(
     return max(_epsilon(step, steps, delta, way, side) for way in directions(direction))
 
 
+def allocation_delta_within(eps: float, steps: int, step: Step, target: float) -> float:
+    """Return the larger delta of both directions for a search: an upper bound, about 1e-3 above the value where that is
+    not far below the target."""
+    eps = min(eps, MOST_EPS)
+    return max(_delta(step, steps, eps, way, "upper", gap=COARSE, target=target) for way in ("remove", "add"))
+
+
 #: ``pure`` with eps_local, or ``gaussian`` with sigma.
 Step = tuple[str, float]
 
@@ -247,7 +254,7 @@ def _gaussian(sigma: float, way: str, side: Side, cut: float, enough: float) -> 
     if alone:  # a single L above t e^eps decides about the sign of the sum
         last = decided
     # What "add" loses lies where L is small: cells that far; "remove" has a mean of L there, which is nearly 0.
-    first = sigma * float(ndtri(min(cut, 1e-9))) if way == "add" else -6 * sigma
+    first = sigma * float(ndtri(cut)) if way == "add" and cut < 1e-13 else -6 * sigma
     edges = _edges(sigma, min(first, last - 6 * sigma), last)
     low, high = np.append(-math.inf, edges), np.append(edges, math.inf)
     present, absent = (normal_mass((low - mean) / sigma, (high - mean) / sigma) for mean in (1.0, 0.0))
