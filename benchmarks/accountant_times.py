@@ -40,7 +40,8 @@ from shuffledp.populations import Binomial, Fixed, Poisson
 
 PAGE = Path(__file__).resolve().parents[1] / "docs/benchmarks.md"
 BLOCK = re.compile(
-    r"(<!-- measured times of the accountant -->\n).*?(<!-- measured times of the accountant end -->)", re.DOTALL
+    r"(<!-- measured times of the accountant -->\n).*?(<!-- measured times of the accountant end -->)",
+    re.DOTALL,
 )
 #: CPU seconds that an answer is to take at most.
 LIMIT = 0.1
@@ -87,14 +88,20 @@ def questions() -> Iterator[Asked]:
         users_, delta_ = (USERS[::2], DELTA[1:2]) if slow else (USERS, DELTA)
         for eps_local, users, delta in product(EPS_LOCAL, users_, delta_):
             setting = f"eps_local {eps_local:g}, n {users:g}, delta {delta:g}"
-            yield Asked("central eps", kind, setting, partial(amplification, eps_local, users, delta, **options))
+            yield Asked(
+                "central eps", kind, setting, partial(amplification, eps_local, users, delta, **options)
+            )
         for eps, users, delta in product(EPS[2:4] if slow else EPS, users_, delta_):
             setting = f"eps {eps:g}, n {users:g}, delta {delta:g}"
             yield Asked("local budget", kind, setting, partial(budget, eps, users, delta, **options))
-        for eps_local, share, delta in product(EPS_LOCAL[3:] if slow else EPS_LOCAL, (0.1,) if slow else (1e-3, 0.1, 0.9), delta_):
+        for eps_local, share, delta in product(
+            EPS_LOCAL[3:] if slow else EPS_LOCAL, (0.1,) if slow else (1e-3, 0.1, 0.9), delta_
+        ):
             eps = share * eps_local
             setting = f"eps_local {eps_local:g}, eps {eps:g}, delta {delta:g}"
-            yield Asked("smallest batch", kind, setting, partial(smallest_batch, eps_local, eps, delta, **options))
+            yield Asked(
+                "smallest batch", kind, setting, partial(smallest_batch, eps_local, eps, delta, **options)
+            )
     yield from _populations()
     yield from _profiles()
     yield from _allocation()
@@ -125,7 +132,13 @@ def _profiles() -> Iterator[Asked]:
 
 def _allocation() -> Iterator[Asked]:
     for steps, delta in product((10, 10**3, 10**5), (1e-2, 1e-6, 1e-12)):
-        for name, value in (("eps_local", 0.1), ("eps_local", 4.0), ("sigma", 0.3), ("sigma", 1.0), ("sigma", 5.0)):
+        for name, value in (
+            ("eps_local", 0.1),
+            ("eps_local", 4.0),
+            ("sigma", 0.3),
+            ("sigma", 1.0),
+            ("sigma", 5.0),
+        ):
             setting = f"{name} {value:g}, {steps:g} steps, delta {delta:g}"
             call = partial(allocation_epsilon, delta, steps, **{name: value})
             yield Asked("random allocation", "one step", setting, call)
@@ -141,8 +154,12 @@ def _calibrations() -> Iterator[Asked]:
         for values in (10, 1000):
             call = partial(blanket_local_budget, users, values, eps, delta)
             yield Asked("exact calibration", "grr", f"{values} values, {setting}", call)
-        yield Asked("exact calibration", "subset selection", setting, partial(subset_report, users, 100, eps, delta))
-        yield Asked("exact calibration", "privunit", setting, partial(privunit_local_budget, users, 0.1, eps, delta))
+        yield Asked(
+            "exact calibration", "subset selection", setting, partial(subset_report, users, 100, eps, delta)
+        )
+        yield Asked(
+            "exact calibration", "privunit", setting, partial(privunit_local_budget, users, 0.1, eps, delta)
+        )
         if users > 10**7 or delta < 1e-6:
             continue
         for how in ("worst_case", "proven", "sound"):
@@ -201,7 +218,9 @@ def table(found: Sequence[Measured]) -> Iterator[str]:
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--page", action="store_true", help="write the table into docs/benchmarks.md")
-    parser.add_argument("--slowest", type=int, default=0, metavar="N", help="print the N slowest settings as well")
+    parser.add_argument(
+        "--slowest", type=int, default=0, metavar="N", help="print the N slowest settings as well"
+    )
     parser.add_argument("--only", default="", metavar="TEXT", help="measure only what has this in its name")
     parser.add_argument("--lines", type=Path, metavar="FILE", help="append each time to a file, as JSON")
     given = parser.parse_args()
@@ -218,7 +237,9 @@ def main() -> None:
     if not given.page:
         return
     text += f"\n\nPython {platform.python_version()}, one thread."
-    page, count = BLOCK.subn(lambda block: f"{block[1]}\n{text}\n\n{block[2]}", PAGE.read_text(encoding="utf-8"))
+    page, count = BLOCK.subn(
+        lambda block: f"{block[1]}\n{text}\n\n{block[2]}", PAGE.read_text(encoding="utf-8")
+    )
     if count != 1:
         raise SystemExit(f"{PAGE} must have one block 'measured times of the accountant', has {count}.")
     PAGE.write_text(page, encoding="utf-8")

@@ -2,9 +2,9 @@
 
 Every answer's eps is put back: at the proven one the divergence of the reduction has to be at most delta, and right
 below it more; at the lower one a data set has to have it, and right above it not. The laws are written down here
-from the definitions of the randomizers, and nothing of the accounting is used. Random allocation is put back in the same
-way, each direction by itself: for pure steps sums over the number of steps with the likelier outcome, for Gaussian
-steps one and two steps, by integrals.
+from the definitions of the randomizers, and nothing of the accounting is used. Random allocation is put back in the
+same way, each direction by itself: for pure steps sums over the number of steps with the likelier outcome, for
+Gaussian steps one and two steps, by integrals.
 
     python tools/accountant_check.py            # the grid; exits with 1 if an answer is on the wrong side
     python tools/accountant_check.py --page     # writes what was found into docs/accountant.md as well
@@ -270,8 +270,8 @@ def main() -> int:
     text = (
         f"{count} answers, {failed} on the wrong side or further than {SLACK:g} relative from where the sums in "
         f"{DIGITS}-digit arithmetic change sides.\n\n"
-        f"{allocations} settings of random allocation, both directions by themselves, eps at a delta and delta at an eps, each "
-        f"from above and from below: {misses} on the wrong side, or further than {KINKS:g} relative (pure steps) or "
+        f"{allocations} settings of random allocation, both directions by themselves, eps at a delta and delta at an "
+        f"eps, each from above and from below: {misses} on the wrong side, or further than {KINKS:g} relative (pure steps) or "
         f"{CELLS:g} (Gaussian steps) from the value in {DIGITS}-digit arithmetic."
     )
     print(text)

@@ -155,7 +155,7 @@ def data(names: tuple[str, ...], official: bool) -> None:
             raise click.ClickException(str(error)) from None
 
 
-class _Number(click.ParamType):
+class _Number(click.ParamType):  # type: ignore[type-arg]
     """A number; what is none is refused with what it has to be."""
 
     def __init__(self, kind: type[int] | type[float], allowed: str) -> None:
@@ -186,17 +186,27 @@ _POSITIVE = "a number above 0"
 
 
 @main.command(cls=_OneLine)
-@click.option("--eps-local", type=_Number(float, f"{_POSITIVE}, at most 100"), help="Local budget for replacing one input, nats.")
+@click.option(
+    "--eps-local",
+    type=_Number(float, f"{_POSITIVE}, at most 100"),
+    help="Local budget for replacing one input, nats.",
+)
 @click.option("--eps", type=_Number(float, _POSITIVE), help="Central eps, nats.")
 @click.option("--users", type=_Number(int, "an integer of at least 1"), help="All users, user 1 included.")
-@click.option("--delta", type=_Number(float, "a number in (0, 1)"), required=True, help="Of all rounds together.")
+@click.option(
+    "--delta", type=_Number(float, "a number in (0, 1)"), required=True, help="Of all rounds together."
+)
 @click.option(
     "--randomizer", default="any", show_default=True, help="any, grr, binary, laplace, subset or rappor."
 )
 @click.option(
-    "--domain-size", type=_Number(int, "an integer of at least 2"), help="Number of values (grr, subset, rappor)."
+    "--domain-size",
+    type=_Number(int, "an integer of at least 2"),
+    help="Number of values (grr, subset, rappor).",
 )
-@click.option("--subset-size", type=_Number(int, "an integer of at least 1"), help="Size of a report (subset).")
+@click.option(
+    "--subset-size", type=_Number(int, "an integer of at least 1"), help="Size of a report (subset)."
+)
 @click.option(
     "--population",
     help="Number of the other users, for --users: fixed:N, binomial:TRIALS:RATE, poisson:MEAN, moments:MEAN:VARIANCE, "

@@ -18,7 +18,6 @@ from shuffledp.accounting.baselines.hashed_balls import (
     dummies_in_bins,
     prime_above,
 )
-from shuffledp.accounting.general.matched_blanket import matched_delta
 from shuffledp.numerics.remember import forget_all
 
 

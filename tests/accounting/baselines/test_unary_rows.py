@@ -5,8 +5,8 @@ from __future__ import annotations
 import itertools
 from collections import Counter
 
-import numpy as np
 import mpmath
+import numpy as np
 import pytest
 from numpy.testing import assert_allclose
 
@@ -116,7 +116,7 @@ def test_clones_give_the_local_budget_of_any_randomizer() -> None:
 @pytest.mark.parametrize("form", ["best", "symmetric", "optimized"])
 @pytest.mark.parametrize("bound", ["blanket", "clones"])
 def test_a_row_alone_keeps_a_budget_as_small_as_rounding(form, bound):
-    """The two bits of a lone row lose ``p (1 - q) - e^eps q (1 - p)``; rates are rounded, delta = 1e-15 is about that."""
+    """The two bits of a lone row lose ``p (1 - q) - e^eps q (1 - p)``; rates are rounded by about delta."""
     delta = 1e-15
     with mpmath.workdps(50):
         for eps in (0.0137, 0.29, 0.731, 1.77, 3.3, 5.9):

@@ -247,7 +247,9 @@ class _Rough:
 @remember(16)
 def _losses(profile: AllocationProfile, negligible: float) -> Any:
     count = profile.participations
-    single = _Rough(profile.steps // count, checked_step(profile.eps_local, profile.sigma), negligible / count)
+    single = _Rough(
+        profile.steps // count, checked_step(profile.eps_local, profile.sigma), negligible / count
+    )
     end = profile_end(single, negligible / count)
     return to_pld(single, step=end / _LOSSES, negligible=negligible / count).self_compose(count)
 

@@ -204,9 +204,7 @@ def _contour_budget(
     guess: float | None = None,
 ) -> float:
     rates = SubsetReport(domain_size, size, 1.0)  # those of uniform subsets do not depend on the budget
-    return contour_budget(
-        n - 1, rates.match_rate, rates.both_rate, eps, delta, rough=rough, guess=guess
-    )
+    return contour_budget(n - 1, rates.match_rate, rates.both_rate, eps, delta, rough=rough, guess=guess)
 
 
 def _best_size(n: int, domain_size: int, eps: float, delta: float) -> int:

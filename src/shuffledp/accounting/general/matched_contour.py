@@ -157,7 +157,9 @@ def contour_budget(
         return at
 
     coarse = excess(COARSE)
-    first = guess or max(1.1 * eps, 1 + math.log1p(match_rate * others * eps * eps / (8 * math.log(2 / delta))))
+    first = guess or max(
+        1.1 * eps, 1 + math.log1p(match_rate * others * eps * eps / (8 * math.log(2 / delta)))
+    )
     near = root_below(coarse, math.log(first), low, high, xtol=_XTOL_COARSE, ytol=COARSE)
     if rough:
         return math.exp(near)

@@ -128,7 +128,8 @@ def rounds_epsilon(
 
     Notes
     -----
-    :func:`shuffledp.accounting.composed_epsilon` of the batches' profiles; the sum of all local budgets if that is less.
+    :func:`shuffledp.accounting.composed_epsilon` of the batches' profiles; the sum of all local budgets if that is
+    less.
     """
     if not batches:
         raise ValueError("At least one round is needed, got none.")
