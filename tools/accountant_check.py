@@ -270,8 +270,8 @@ def main() -> int:
     text = (
         f"{count} answers, {failed} on the wrong side or further than {SLACK:g} relative from where the sums in "
         f"{DIGITS}-digit arithmetic change sides.\n\n"
-        f"{allocations} settings of random allocation, both directions by themselves, eps at a delta and delta at an "
-        f"eps, each from above and from below: {misses} on the wrong side, or further than {KINKS:g} relative (pure steps) or "
+        f"{allocations} settings of random allocation, each direction by itself, eps at a delta and delta at an "
+        f"eps, from above and from below: {misses} on the wrong side, or further than {KINKS:g} relative (pure steps) or "
         f"{CELLS:g} (Gaussian steps) from the value in {DIGITS}-digit arithmetic."
     )
     print(text)
