@@ -166,8 +166,10 @@ class Steps:
     def _gaussian(self, factor: Number, direction: str) -> Number:
         """One step in closed form; of two the first is integrated over, and the second is a tail of a normal law."""
         s = mpmath.mpf(self.sigma)
+
         # L(y) = e^((2 y - 1) / (2 s^2)); absent y is N(0, s^2), and with the weight L it is N(1, s^2).
-        inverse = lambda ratio: s**2 * mpmath.log(ratio) + mpmath.mpf(1) / 2  # noqa: E731
+        def inverse(ratio: Number) -> Number:
+            return s**2 * mpmath.log(ratio) + mpmath.mpf(1) / 2
 
         def tails(ratio: Number) -> tuple[Number, Number]:  # of L above it: absent, present
             if ratio <= 0:
@@ -271,7 +273,7 @@ def main() -> int:
         f"{count} answers, {failed} on the wrong side or further than {SLACK:g} relative from where the sums in "
         f"{DIGITS}-digit arithmetic change sides.\n\n"
         f"{allocations} settings of random allocation, each direction by itself, eps at a delta and delta at an "
-        f"eps, from above and from below: {misses} on the wrong side, or further than {KINKS:g} relative (pure steps) or "
+        f"eps, from above and below: {misses} on the wrong side, or further than {KINKS:g} relative (pure steps) or "
         f"{CELLS:g} (Gaussian steps) from the value in {DIGITS}-digit arithmetic."
     )
     print(text)
