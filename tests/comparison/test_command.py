@@ -88,7 +88,7 @@ def test_own_data(tmp_path):
     done = call("--csv", str(file), "--column", "v", "--protocols", "local", *SETTING, "--json")
     assert json.loads(done.stdout)[0]["status"] == "ok"
     assert "2 values found in the data" in done.stderr
-    assert f"1 rows left out: {file}, line 1002" in done.stderr
+    assert f"1 row left out: {file}, line 1002" in done.stderr
     sums = (
         "--csv",
         str(file),
