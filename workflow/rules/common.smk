@@ -14,7 +14,7 @@ from shuffledp.experiments.bundle import Bundle
 from shuffledp.experiments.config.errors import ConfigurationError
 from shuffledp.experiments.config.files import left_aside
 from shuffledp.experiments.reach import entries
-from shuffledp.experiments.sources import own
+from shuffledp.experiments.sources.own import files_of as files_of_own
 from shuffledp.experiments.training import OWN_FILES, TrainingFiles
 from shuffledp.figures import drawings
 from shuffledp.figures.names import in_natural_order
@@ -148,7 +148,7 @@ def own_files(experiment):
     return [
         str(path)
         for key in experiment.own_requests
-        for path in own.files_of(Path(PREPARED), key)
+        for path in files_of_own(Path(PREPARED), key)
     ]
 
 

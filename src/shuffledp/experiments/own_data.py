@@ -88,7 +88,9 @@ def prepare(
     if (before.st_mtime_ns, before.st_size) != (after.st_mtime_ns, after.st_size):
         raise ValueError(f"{asked['path']} was changed while it was read. Run again.")
     name = Path(asked["path"]).name
-    remarks = found.remarks(GIVE)
+    remarks = [
+        remark.replace(str(path), name) for remark in found.remarks(GIVE)
+    ]  # no folders of this machine
     for remark in remarks:
         say(f"{asked['path']}: {remark}")
     about = {
