@@ -110,7 +110,6 @@ IN_ANOTHER_FILE = {
         "experiments/test_runner.py",
     ),
     "experiments/parts.py": "experiments/config/test_package.py",
-    "experiments/sources/own.py": "experiments/test_own_data.py",
     "experiments/reach.py": "test_code_digest.py",
     "experiments/trials.py": "test_cli.py",
     **dict.fromkeys(

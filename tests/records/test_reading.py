@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import numpy as np
 import pyarrow as pa
 import pytest
 from pyarrow import parquet
 
+from shuffledp.records import reading
 from shuffledp.records.reading import Faults, blocks, columns_of, faults_of
 
 
@@ -23,12 +25,12 @@ def test_names_of_columns(tmp_path):
 
 def test_lines_are_those_of_the_file_where_cells_have_line_breaks(tmp_path):
     path = tmp_path / "a.csv"
-    path.write_text('a,b\n"x\ny",1\nz,2\n\nw,\n')
+    path.write_text('a,b\n"x\ny\r\nz",1\nz,2\n\nw,\n')
     faults = faults_of(path)
     (block,) = blocks(path, ["b", "a"], faults)
-    assert list(block.lines) == [3, 4]
-    assert block.columns == (["1", "2"], ["x\ny", "z"])
-    assert faults.named == (f"{path}, line 6: empty",)
+    assert list(block.lines) == [4, 5]
+    assert block.columns == (["1", "2"], ["x\ny\r\nz", "z"])
+    assert faults.named == (f"{path}, line 7: empty",)
 
 
 def test_a_row_with_several_missing_cells_is_one_fault(tmp_path):
@@ -40,6 +42,19 @@ def test_a_row_with_several_missing_cells_is_one_fault(tmp_path):
     assert [list(cells) for cells in block.columns] == [[1], ["x"]]
     assert faults.count == 3
     assert [fault.rpartition(", ")[2] for fault in faults.named] == [f"row {row}: empty" for row in (2, 3, 4)]
+
+
+def test_a_parquet_file_is_not_held_in_memory(tmp_path, monkeypatch):
+    """With read-ahead a whole column would be, whatever the number of rows."""
+    monkeypatch.setattr(reading, "BLOCK", 1000)
+    path, rng = tmp_path / "a.parquet", np.random.default_rng(1)
+    with parquet.ParquetWriter(path, pa.schema([("x", pa.float64())])) as file:
+        for _ in range(50):
+            file.write_table(pa.table({"x": rng.random(10_000)}))
+    before, most = pa.total_allocated_bytes(), 0
+    for _ in blocks(path, ["x"], faults_of(path)):
+        most = max(most, pa.total_allocated_bytes() - before)
+    assert 0 < most < 8 * 500_000 / 4
 
 
 def test_the_first_faults_are_named_whatever_their_order():

@@ -8,9 +8,11 @@ from __future__ import annotations
 
 import csv
 import os
+import re
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
-from itertools import islice
+from itertools import accumulate, islice
+from operator import itemgetter
 from pathlib import Path
 from typing import Any, TypeAlias
 
@@ -20,9 +22,11 @@ from numpy.typing import NDArray
 from shuffledp.extras import needed
 
 #: Rows of a block.
-BLOCK = 65_536
+BLOCK = 16_384
 #: Bad rows that are named; the others are counted.
 NAMED = 5
+
+_BREAK = re.compile("\r\n|\r|\n")
 
 Cells: TypeAlias = list[str] | NDArray[Any]
 """Cells of some rows: stripped texts, or an array of integers or floats."""
@@ -245,18 +249,29 @@ def _csv(path: Path, columns: list[str], faults: Faults) -> Iterator[tuple[int, 
         places = [place_of(path, column, header) for column in columns]
         width = len(header)
         while True:
+            before = reader.line_num
             with _said(path, reader):
-                rows = [(reader.line_num, row) for row in islice(reader, BLOCK)]
+                rows = list(islice(reader, BLOCK))
             if not rows:
                 return
             read = len(rows)
-            if any(len(row) != width for _, row in rows):
-                for line, row in rows:
+            lines: Sequence[int] = range(before + 1, before + 1 + read)
+            if reader.line_num - before != read:
+                lines = _lines(before, rows)
+            if set(map(len, rows)) != {width}:
+                for line, row in zip(lines, rows, strict=True):
                     if row and len(row) != width:
                         faults.add(line, f"{len(row)} cells where the header has {width}")
-                rows = [(line, row) for line, row in rows if len(row) == width]
-            lines = [line for line, _ in rows]
-            yield read, _whole(lines, [[row[place].strip() for _, row in rows] for place in places], faults)
+                lines = [line for line, row in zip(lines, rows, strict=True) if len(row) == width]
+                rows = [row for row in rows if len(row) == width]
+            cells: list[Cells] = [list(map(str.strip, map(itemgetter(place), rows))) for place in places]
+            yield read, _whole(lines, cells, faults)
+
+
+def _lines(before: int, rows: list[list[str]]) -> list[int]:
+    """The last line of each row, where cells have line breaks."""
+    breaks = (sum(len(_BREAK.findall(cell)) for cell in row) for row in rows)
+    return list(accumulate((1 + more for more in breaks), initial=before))[1:]
 
 
 def _parquet(path: Path, columns: list[str], faults: Faults) -> Iterator[tuple[int, Block]]:
@@ -281,7 +296,7 @@ def _opened(path: Path) -> Any:
         import pyarrow as pa
         from pyarrow.parquet import ParquetFile
     try:
-        return ParquetFile(path)
+        return ParquetFile(path, pre_buffer=False)  # which would hold a whole column
     except pa.ArrowInvalid as error:
         raise ValueError(f"{path} is not a Parquet file: {error}.") from None
 
