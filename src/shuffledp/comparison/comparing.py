@@ -28,6 +28,9 @@ from shuffledp.tasks import Budget, Neighbours, Task, Vectors, mean_squared_erro
 ACCOUNTINGS = ("exact", "corrected", "simplified", "printed")
 #: The spent eps is found to this relative precision, and never below the smallest.
 PRECISION = 1e-3
+#: Relative excess of a quick upper bound on delta, which moves eps by less than the precision, and the least delta for
+#: which profiles have one.
+EXCESS, BOUNDED = 0.01, 1e-20
 #: Logarithms of ratios to delta: what counts as none, and what is far.
 ROUNDING, FAR = 1e-6, -20.0
 #: Logarithm of the ratio to the budget at which the search ends.
@@ -290,39 +293,43 @@ def spent_eps(profile: PrivacyProfile | None, budget: Budget) -> float | None:
     Returns
     -------
     float or None
-        Nats; at most `PRECISION`, relatively, above the smallest. Beyond the budget where the profile is.
+        Nats; at most `PRECISION`, relatively, above the smallest; twice that where the profile is bounded by few terms.
+        Beyond the budget where the profile is.
         None without a profile, or where it cannot be evaluated.
     """
     if profile is None:
         return None
-    excess = partial(_excess, profile, budget.delta)
+    excess = partial(_excess, lambda eps: float(np.max(profile.delta(eps))), budget.delta)
+    bound = getattr(profile, "bound", None) if budget.delta >= BOUNDED else None
+    quick = excess if bound is None else partial(_excess, partial(bound, excess=EXCESS), budget.delta)
     low = -math.log(budget.largest_eps)
     high = low + LOWEST
     slope = 2 * math.log(1 / max(budget.delta, SMALLEST))
     try:
-        below = excess(low + PRECISION)
+        below = quick(low + PRECISION)
         if below <= 0:
             low += PRECISION
             # Evaluations may take seconds. Far below delta they do: begin where they are cheap. Nearby the loss is
             # about normal, with this derivative.
             step = 1.0 if below < FAR else -below / slope
             guess = low + max(step, PRECISION)
-        elif excess(low) <= ROUNDING:  # nearly all of the budget, the usual case
-            return budget.largest_eps
+        elif quick(low) <= ROUNDING or (bound is not None and excess(low) <= ROUNDING):
+            return budget.largest_eps  # nearly all of the budget, the usual case
         else:  # calibrated with a bound that does not hold
             while excess(low) > 0:
                 low, high = low - math.log(2), low
                 if low < -LOWEST:
                     return None
             guess = (low + high) / 2
-        return math.exp(-root_below(excess, guess, low, high, xtol=PRECISION, slope=slope))
+        search = quick if below <= 0 else excess
+        return math.exp(-root_below(search, guess, low, high, xtol=PRECISION, slope=slope))
     except Infeasible:
         return None
 
 
-def _excess(profile: PrivacyProfile, delta: float, minus_log_eps: float) -> float:
+def _excess(profile: Callable[[float], float], delta: float, minus_log_eps: float) -> float:
     """Logarithm of delta at an eps, less that of the budget: increasing as eps falls."""
-    found: Any = float(np.max(profile.delta(math.exp(-minus_log_eps))))
+    found: Any = profile(math.exp(-minus_log_eps))
     if found <= delta:
         return 0.0 if found == delta else math.log(found / delta) if found > 0 else -math.inf
     return math.log(found / delta) if delta > 0 else math.inf
