@@ -202,6 +202,22 @@ def test_export_to_a_place_that_cannot_be_written_is_one_line(bundle):
     assert output.count("\n") == 1
 
 
+def test_check_names_files_of_experiments_that_do_not_run(project):
+    assert "Not run" not in call("check")[1]
+    (project / "config/experiments/other.yaml").write_text(PAPER)
+    (project / "config/own").mkdir()
+    (project / "config/own/mine.yaml").write_text(PAPER.replace(", caption: fig1.rst", ", caption: none.rst"))
+    code, output = call("check")
+    assert code == 1
+    assert "config/own/mine.yaml: figures.fig1.caption: there is no file" in output
+    study = 'study: {title: "Mine"}\n' + PAPER.partition("\n")[2].replace(", caption: fig1.rst", "")
+    (project / "config/own/mine.yaml").write_text(study)
+    code, output = call("check")
+    assert code == 0, output
+    assert "\nmine: Mine\n" in output
+    assert "Not run, as `papers` does not list them: other.yaml" in output.splitlines()[-1]
+
+
 def test_check_names_a_caption_that_is_missing(project):
     (project / "workflow/report/demo/fig1.rst").unlink()
     code, output = call("check")

@@ -79,6 +79,7 @@ configured = click.option(
 @configured
 def check(configfile: str | None) -> None:
     """Check the configuration and say what a run would compute."""
+    from shuffledp.experiments.config.files import left_aside
     from shuffledp.experiments.grid import cells_of
     from shuffledp.figures.drawings import drawings_of
 
@@ -96,6 +97,8 @@ def check(configfile: str | None) -> None:
             click.echo(f"  training {run.id}: {run.plan(settings.seed).rounds} rounds{without}")
         _check_captions(paper)
         click.echo(f"  drawings: {', '.join(file.id for file in drawings_of(paper))}")
+    if settings.idle:
+        click.echo(left_aside(settings.idle))
 
 
 def _check_captions(paper: Paper) -> None:
@@ -105,9 +108,7 @@ def _check_captions(paper: Paper) -> None:
             caption = entry.get("caption")
             path = Path("workflow/report") / paper.key / str(caption)
             if caption is not None and not path.is_file():
-                raise click.ClickException(
-                    f"config/experiments/{paper.key}.yaml: {part}.{name}.caption: there is no file {path}."
-                )
+                raise click.ClickException(f"{paper.file}: {part}.{name}.caption: there is no file {path}.")
 
 
 @main.command()
