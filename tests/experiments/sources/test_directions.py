@@ -38,7 +38,7 @@ def test_sums_and_squares_are_those_of_the_vectors_that_users_hold():
         assert_allclose(np.linalg.norm(vectors, axis=1), TASK.clip)
         assert_allclose(np.abs(vectors).sum(axis=1), TASK.clip)  # as long in either norm
         assert_allclose(who.counts[repeat], vectors.sum(axis=0))
-        assert_allclose(who.full_squares[repeat], (vectors**2).sum(axis=0))
+        assert_allclose(who.squares[repeat], (vectors**2).sum(axis=0))
         assert_allclose(who.truth[repeat], vectors.mean(axis=0))
     assert_allclose(drawn("population").truth, 0)
 
@@ -47,7 +47,7 @@ def test_expected_squares_and_the_error_of_sampling_are_the_means_of_draws():
     many = participants(TASK, directions(), LAW, repeats=2000, seed=5, truth="participants")
     for truth in ("participants", "population"):
         support = typical(TASK, directions(), LAW, truth=truth)
-        assert_allclose(many.full_squares.mean(axis=0), support.participants.full_squares[0], rtol=0.01)
+        assert_allclose(many.squares.mean(axis=0), support.participants.squares[0], rtol=0.01)
     error = (many.truth**2).mean(axis=0)
     # Five standard errors of the mean of 2000 squares of nearly normal numbers.
     assert_allclose(error, support.sampling_variance[0], rtol=5 * np.sqrt(2 / 2000))

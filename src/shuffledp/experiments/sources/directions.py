@@ -51,7 +51,10 @@ class Directions(Source):
             return self._sums(np.stack(kept))
 
         squares = self._squares(users_by_direction)
-        return VectorParticipants(Public(n), sums, target, users, some, full_squares=squares)
+        directions_held = squares / self.task.clip**2
+        return VectorParticipants(
+            Public(n), sums, target, users, some, squares=squares, directions=directions_held
+        )
 
     def expected(self, n: Ints, truth: str) -> tuple[Participants, Floats]:
         """Expected sums, zero, and sums of squares, the same along every axis."""
@@ -59,7 +62,10 @@ class Directions(Source):
         nothing = np.zeros((len(n), d))
         squares = np.repeat(n[:, None] * clip**2 / d, d, axis=1)
         spread = np.full((len(n), d), clip**2 / d)
-        who = VectorParticipants(Public(n), nothing, nothing, spread=spread, full_squares=squares)
+        of_units = squares / clip**2
+        who = VectorParticipants(
+            Public(n), nothing, nothing, spread=spread, squares=squares, directions=of_units
+        )
         return who, nothing if truth == "participants" else spread / n[:, None]
 
     def _sums(self, users_by_direction: Ints) -> Floats:
