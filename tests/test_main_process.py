@@ -57,6 +57,7 @@ def test_jobs_know_the_main_process_that_announced_itself(tmp_path, monkeypatch)
     monkeypatch.setattr(main_process, "BEAT_SECONDS", 0.01)
     beat = tmp_path / "folder/alive"
     main_process.announce(beat)
-    assert jobs.main_process_lives(os.environ[jobs.MAIN])()
+    assert jobs.silence_of_main_process(os.environ[jobs.MAIN])() == 0
+    assert os.environ[jobs.MAIN] == f"{beat.read_text()} {beat}"
     os.utime(beat, ns=(1, 1))
     assert wait_until(lambda: beat.stat().st_mtime_ns > 1)
