@@ -188,7 +188,7 @@ def test_a_job_of_another_machine_publishes_only_after_a_sign_of_life(tmp_path, 
     beat.write_text(ELSEWHERE)
     (tmp_path / "x.sha256").write_text("old")
     job = subprocess.Popen(
-        [sys.executable, "-c", PUBLISHES, str(tmp_path), str(jobs.FRESH_SECONDS + 2) if dies else "600"],
+        [sys.executable, "-c", PUBLISHES, str(tmp_path), str(jobs.FRESH_SECONDS + 4) if dies else "600"],
         env={**os.environ, jobs.MAIN: f"{ELSEWHERE} {beat}"},
         stderr=subprocess.DEVNULL,
     )
