@@ -6,7 +6,7 @@ import sys
 
 from filelock import FileLock, Timeout
 
-from shuffledp import datasets, main_process
+from shuffledp import datasets, jobs, main_process
 from shuffledp.claims import headlines
 from shuffledp.claims import tables as claims
 from shuffledp.code_digest import Code
@@ -20,6 +20,9 @@ from shuffledp.figures import drawings
 from shuffledp.figures.names import in_natural_order
 from shuffledp.figures.selection import load_settings
 from shuffledp.pages.files import outputs as site_files
+
+if workflow.remote_exec:  # started on a cluster, for a single job
+    jobs.end_with_main_process()
 
 # Relative, so that a moved folder is still up to date.
 ROOT = Path(os.path.relpath(workflow.basedir))
