@@ -26,9 +26,10 @@ def write(
     *,
     accountings: Iterable[str] = ACCOUNTINGS,
     messages: Any = None,
+    budget: Any = None,
     simulated: float = 1e9,
 ) -> None:
-    """Write a method's results; ``closed_form`` and ``messages`` are functions of accounting and point.
+    """Write a method's results; ``closed_form``, ``messages`` and ``budget`` (the local one) are functions of accounting and point.
 
     Where the closed form is None the cell is infeasible; the simulated value is one that no verdict must depend on.
     """
@@ -45,6 +46,7 @@ def write(
             "accounting": accounting,
             "point": json.dumps(point),
             "status": "infeasible" if value is None else "ok",
+            "eps_local": budget(accounting, point) if budget else None,
             "messages_per_user": sent,
             "extra_messages": None if sent is None else sent - 1,
         }

@@ -1,0 +1,15 @@
+"""Rules that decide the claims of Wang et al. 2023 (TPDS), random population."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from shuffledp.claims.case import Rule
+from shuffledp.claims.rules import general, random_population_bounds, random_population_errors
+
+RULES: Mapping[str, Rule] = {
+    **general.RULES,
+    **random_population_errors.RULES,
+    **random_population_bounds.RULES,
+}
+"""By the names that ``stated/random_population.yaml`` uses."""
