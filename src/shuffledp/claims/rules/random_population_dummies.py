@@ -1,4 +1,4 @@
-"""Claims of Wang et al. 2023 on dummies: the setting of Figure 3, searches for the best number, gains in the figures."""
+"""Claims of Wang et al. 2023 on dummies: the setting of Figure 3, the best number of them, gains in the figures."""
 
 from __future__ import annotations
 
@@ -119,7 +119,7 @@ def none_without_amplification(case: Case) -> Verdict:
     )
 
 
-# -- gains in the figures -------------------------------------------------------------------------------------------------------
+# -- gains in the figures --------------------------------------------------------------------------------------------
 
 
 def gains(case: Case, experiment: str, of: str, over: str = "amplified") -> pd.Series[float]:
