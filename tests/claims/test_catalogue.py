@@ -92,6 +92,8 @@ def test_a_claim_depends_on_no_accounting_unless_it_says_so():
     [
         (text("SU-01"), "SU-01 belong to another paper"),
         (text("DU-1"), "does not match"),
+        (text("DU-45"), "the catalogue has no DU-45"),
+        (text("O-00"), "the catalogue has no O-00"),
         (text("DU-01", more="    verdict: holds\n"), "Additional properties are not allowed"),
         (text("DU-01", more="    accounting: [guessed]\n"), "is not one of"),
         (text("DU-01", more="    accounting: [exact, exact]\n"), "non-unique"),
