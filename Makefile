@@ -121,6 +121,10 @@ conformance-seeds: .venv/.installed-test  ## Count how often the conformance che
 accountant-check: .venv/.installed-test  ## Compare the accountant's answers with sums in 50-digit arithmetic
 	@$(SINGLE) $(BIN)/python tools/accountant_check.py --page
 
+.PHONY: accountant-times
+accountant-times: .venv/.installed-test  ## Measure how long the accountant takes for an answer, for docs/benchmarks.md
+	@$(SINGLE) $(BIN)/python benchmarks/accountant_times.py --page
+
 .PHONY: comparison-rule
 comparison-rule: .venv/.installed-test  ## Check a rule of thumb against `shuffledp compare` in 36 settings
 	@$(SINGLE) $(BIN)/python tools/comparison_rule.py

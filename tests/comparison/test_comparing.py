@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 
 import numpy as np
+import pandas as pd
 import pytest
 
 import shuffledp
@@ -133,6 +134,26 @@ def test_counts_give_users_task_and_shares():
         Budget(1.0, 1e-6), Fixed(1_999), Frequency(3), accounting="exact"
     )
     assert rows[0].mse == pytest.approx(protocol.expected_mse(np.array([1_500, 300, 200])))
+
+
+def test_data_frames_series_and_files_are_counted(tmp_path):
+    frame = pd.DataFrame({"v": ["b", "a", "b", "c"] * 500, "x": [0.5, 2.0, 7.0, None] * 500})
+    setting = {**SETTING, "protocols": ["grr_blanket"]}
+    (wanted,) = shuffledp.compare(counts=[500, 1000, 500], **setting)
+    frame.to_csv(tmp_path / "a.csv", index=False)
+    for data in (frame, tmp_path / "a.csv"):
+        with pytest.warns(UserWarning, match="A domain must be public"):
+            assert shuffledp.compare(data=data, column="v", **setting) == (wanted,)
+    assert shuffledp.compare(data=frame["v"], values=["a", "b", "c"], **setting) == (wanted,)
+    setting = {**SETTING, "protocols": ["central_laplace"]}
+    (steps,) = shuffledp.compare(counts=[0, 500, 0, 0, 500, 0, 0, 0, 0, 0, 500], max_value=10, **setting)
+    with pytest.warns(UserWarning) as said:
+        (units,) = shuffledp.compare(data=frame, column="x", max_value=5, levels=10, **setting)
+    assert units == steps.scaled(0.5)
+    assert [str(one.message).partition(":")[0] for one in said] == [
+        "500 rows left out",
+        "500 numbers were clipped to the range.",
+    ]
 
 
 def test_over_a_random_number_of_users_the_error_is_the_mean():
@@ -297,6 +318,9 @@ def test_plug_ins_stand_beside_the_built_ins_and_their_mishaps_are_rows(tmp_path
         ({"users": 100, "domain_size": 3, "accounting": "best"}, "accounting"),
         ({"users": 100, "domain_size": 3, "max_bits": -1}, "max_bits"),
         ({"users": 100, "domain_size": 3, "simulate": -1}, "simulate"),
+        ({"users": 100, "domain_size": 3, "column": "v"}, "column, values and levels belong to data"),
+        ({"data": [0, 1], "counts": [1, 1]}, "without counts and task"),
+        ({"data": [0, 1], "domain_size": 2, "max_value": 2}, "not both"),
     ],
 )
 def test_mistakes_are_named(arguments, says):

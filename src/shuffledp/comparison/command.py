@@ -14,8 +14,8 @@ from typing import TYPE_CHECKING, Any, Literal
 import click
 
 if TYPE_CHECKING:
-    from shuffledp.comparison.counting import Counted
     from shuffledp.comparison.rows import Compared
+    from shuffledp.records.counting import Counted
     from shuffledp.tasks import Neighbours
 
 #: Seconds without a word.
@@ -216,10 +216,15 @@ def _estimated(kind: str, counted: Counted | None, sizes: dict[str, Any], norm: 
 def _counted(
     data: Path, column: str, domain_size: int | None, max_value: float | None, levels: int | None
 ) -> Counted:
-    from shuffledp.comparison.counting import count_column
+    from shuffledp.records.counting import count_column
+
+    last = time.monotonic()
 
     def say(rows: int) -> None:
-        click.echo(f"{data}: {rows:,} rows read", err=True)
+        nonlocal last
+        if time.monotonic() - last > PATIENCE:
+            last = time.monotonic()
+            click.echo(f"{data}: {rows:,} rows read", err=True)
 
     return count_column(
         data, column, domain_size=domain_size, max_value=max_value, levels=levels, progress=say

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import warnings
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from functools import partial
@@ -22,6 +23,7 @@ from shuffledp.numerics.roots import root_below
 from shuffledp.populations import Law, Population
 from shuffledp.protocols.base import Cost, ProtocolBase, Trust
 from shuffledp.protocols.registry import available, get
+from shuffledp.records.counting import count_column
 from shuffledp.tasks import Budget, Neighbours, Task, Vectors, mean_squared_error
 
 #: From the sharpest to the one that a paper printed.
@@ -55,10 +57,14 @@ def compare(
     task: Task | None = None,
     domain_size: int | None = None,
     set_size: int | None = None,
-    max_value: int | None = None,
+    max_value: float | None = None,
     dimension: int | None = None,
     norm: Literal["l1", "l2"] = "l2",
     counts: ArrayLike | None = None,
+    data: Any = None,
+    column: str | None = None,
+    values: Sequence[Any] | None = None,
+    levels: int | None = None,
     neighbours: Neighbours = "replace_one",
     protocols: Sequence[str] | None = None,
     accounting: str | None = None,
@@ -89,6 +95,17 @@ def compare(
         every user. They fix the shares of the values, and the number of users where neither users nor
         a population is given. Without them all values are equally frequent. None of vectors, which are compared for
         unit vectors along the axes.
+    data : str, Path, data frame, series or array, optional
+        Instead of counts the records themselves, a user per row: a CSV or Parquet file, a data frame of pandas, or a
+        series or array of cells; see `shuffledp.comparison.count_column`. What there is to say about them, rows left
+        out for example, is a warning. Without ``domain_size`` or ``values`` the values found are the domain.
+    column : str, optional
+        Of a file or a data frame.
+    values : sequence, optional
+        The public domain of the data, where it is not the integers below ``domain_size``.
+    levels : int, optional
+        Of a sum of data: numbers are clipped to [0, max_value], which need not be an integer then, and rounded to so
+        many steps. Errors are in the units of the data.
     neighbours : {"replace_one", "add_remove"}
         Neighboring relation of the budget.
     protocols : sequence of str, optional
@@ -127,10 +144,24 @@ def compare(
     >>> [(row.protocol, row.trust, row.status, row.mse < 1e-5) for row in rows]
     [('grr_blanket', 'shuffler', 'ok', True), ('local', 'local', 'ok', False)]
     """
+    step: float = 1.0
+    most: Any = max_value
+    if data is not None:
+        if not (counts is None and task is None and set_size is None and dimension is None):
+            raise ValueError("Give data with domain_size, values or max_value, without counts and task.")
+        counted = count_column(
+            data, column, domain_size=domain_size, values=values, max_value=max_value, levels=levels
+        )
+        for remark in counted.remarks("give domain_size or values"):
+            warnings.warn(remark, stacklevel=2)
+        counts, step = counted.counts, counted.step
+        most = None if max_value is None else len(counted.counts) - 1
+    elif not (column is None and values is None and levels is None):
+        raise ValueError("column, values and levels belong to data.")
     where = setting_of(
         users,
         population,
-        Wanted(task, domain_size, set_size, max_value, dimension, norm),
+        Wanted(task, domain_size, set_size, most, dimension, norm),
         counts,
         Budget(eps, delta, neighbours),
     )
@@ -152,7 +183,8 @@ def compare(
     for place, (name, protocol) in enumerate(wanted.items()):
         if progress is not None:
             progress(place, len(wanted), name)
-        rows.append(_row(name, protocol, where, accounting, limits, repeats, seed, yardsticks))
+        row = _row(name, protocol, where, accounting, limits, repeats, seed, yardsticks)
+        rows.append(row if step == 1 else row.scaled(step))
     return in_order(rows)
 
 
