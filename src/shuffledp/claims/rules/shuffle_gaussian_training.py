@@ -13,6 +13,7 @@ from shuffledp.claims.shuffle_gaussian import CHECKIN_SIGMA, FIGURE_ROUNDS
 from shuffledp.claims.verdicts import (
     CLOSED_FORM,
     TIE,
+    Outcome,
     Untestable,
     Verdict,
     compared,
@@ -76,7 +77,7 @@ def accuracy_reached(
     if curve.index.max() < (rounds or FIGURE_ROUNDS):
         raise Untestable(f"needs the papers' rounds: training ended at round {curve.index.max()}")
     found = float(curve.max()) if rounds is None else at_round(curve, rounds)
-    where = int(curve.idxmax()) if rounds is None else rounds
+    where = int(str(curve.idxmax())) if rounds is None else rounds
     return Verdict(
         f"{percent(found)} at round {where}",
         sampling_error(found),
@@ -88,7 +89,7 @@ def accuracy_reached(
 def spent_at_best(case: Case, most: float) -> Verdict:
     """The eps that is spent when the largest accuracy is reached."""
     method = SGD[case.accounting][0]
-    best = int(accuracies(case, "sgd", method).idxmax())
+    best = int(str(accuracies(case, "sgd", method).idxmax()))
     found = at_round(budgets(case, "sgd", method), best)
     return Verdict(
         f"eps {found:.3g} at round {best}",
@@ -114,7 +115,7 @@ def shuffling_factor(case: Case, low: float, high: float) -> Verdict:
     """What shuffling costs in eps after ten epochs."""
     ours, central = (at_round(budgets(case, "sgd", m), FIGURE_ROUNDS) for m in SGD[case.accounting])
     ratio = ours / central
-    verdict = "holds" if low <= ratio <= high else "in part" if ratio > 1 else "fails"
+    verdict: Outcome = "holds" if low <= ratio <= high else "in part" if ratio > 1 else "fails"
     return Verdict(
         f"{ratio:.3g} times ({ours:.3g} over {central:.3g})",
         CLOSED_FORM,
