@@ -6,8 +6,6 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-import made_up_results
-
 from shuffledp.claims import catalogue
 from shuffledp.claims.evidence import Evidence
 from shuffledp.claims.judging import rows, rules
@@ -41,12 +39,3 @@ def outcomes(folder: Path, key: str, **how: Any) -> dict[str, str]:
     for (accounting, _), row in judged(folder, key, **how).items():
         found.setdefault(accounting, row["verdict"])
     return found
-
-
-def plant(
-    folder: Path, paper: str, methods: Mapping[str, Mapping[str, Any]], grids: Mapping[str, Any]
-) -> None:
-    """Write results: ``methods[experiment][method]`` is a function of accounting and point, on the experiment's grid."""
-    for experiment, functions in methods.items():
-        for method, closed_form in functions.items():
-            made_up_results.write(folder, f"{paper}.{experiment}.{method}", grids[experiment], closed_form)

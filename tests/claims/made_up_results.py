@@ -29,7 +29,7 @@ def write(
     budget: Any = None,
     simulated: float = 1e9,
 ) -> None:
-    """Write a method's results; ``closed_form``, ``messages`` and ``budget`` (the local one) are functions of accounting and point.
+    """Write a method's results; closed form, messages and local budget are functions of accounting and point.
 
     Where the closed form is None the cell is infeasible; the simulated value is one that no verdict must depend on.
     """

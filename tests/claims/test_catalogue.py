@@ -16,7 +16,7 @@ from shuffledp.figures.drawings import drawings_of
 from shuffledp.figures.selection import load_settings
 
 ROOT = Path(__file__).resolve().parents[2]
-#: How many claims of each paper there are, and the orderings about its results. A paper that is not here is not complete.
+#: How many claims of each paper there are, and the orderings about its results; a paper that is missing is incomplete.
 COUNTS: dict[str, tuple[int, range]] = {"shuffle_gaussian": (33, range(9, 14))}
 CLAIMS = [claim for paper in catalogue.known() for claim in claims(paper)]
 

@@ -15,9 +15,9 @@ from shuffledp.claims.catalogue import Claim
 from shuffledp.claims.evidence import Evidence
 from shuffledp.claims.jobs import paper_job, papers
 from shuffledp.claims.judging import ANOTHER_SCALE, difference, rows, table
+from shuffledp.claims.outcomes import Untestable, Verdict
 from shuffledp.claims.reads import READS
 from shuffledp.claims.together import COLUMNS, HEADLINE_COLUMNS, headlines, published, union
-from shuffledp.claims.verdicts import Untestable, Verdict
 from shuffledp.storage import IntegrityError, verified
 
 ROOT = Path(__file__).resolve().parents[2]

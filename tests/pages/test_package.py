@@ -53,7 +53,7 @@ def in_browser(test: Any) -> Any:
 
 NARROW = (390, 844)
 SIZES = pytest.mark.parametrize("viewport", [DESKTOP, NARROW])
-PAGES = ("index.html", f"pages/{PAPERS[0]}.html", f"pages/{PAPERS[1]}.html", "pages/errata.html")
+PAGES = ("index.html", *(f"pages/{name}.html" for name in (*PAPERS, "claims", "errata")))
 LIBRARY = "bokeh.min.js"
 
 
@@ -298,7 +298,7 @@ def test_every_entry_of_the_contents_leads_to_its_place(site: Path) -> None:
         page = opened.page
         opened.scroll_through()  # afterwards nothing moves any more
         links = page.locator(".contents a")
-        assert links.count() == 3 + 1
+        assert links.count() == 3 + 2
         for i in range(links.count()):
             target = (links.nth(i).get_attribute("href") or "")[1:]
             links.nth(i).click()

@@ -10,8 +10,8 @@ import pandas as pd
 
 from shuffledp.claims.catalogue import Claim
 from shuffledp.claims.evidence import Evidence
+from shuffledp.claims.outcomes import Verdict
 from shuffledp.claims.reads import READS
-from shuffledp.claims.verdicts import Verdict
 
 Effort = Literal["full", "quick"]
 

@@ -1,8 +1,8 @@
 """Checkable claims of the papers as data: reading and validating ``stated/<paper>.yaml``.
 
-To add a claim, add an entry to the paper's file, and, if no rule of the paper decides it, a rule to
-``rules/<paper>.py`` (docs/architecture.md, Claims). Nothing about its outcome stands in the file but what was expected beforehand:
-measured values and verdicts are computed.
+To add a claim, add an entry to the paper's file and, if no rule of the paper decides it, a rule to ``rules/<paper>.py``
+(docs/architecture.md, Claims). Nothing about its outcome stands in the file but what was expected beforehand: measured
+values and verdicts are computed.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from jsonschema import Draft202012Validator
 from jsonschema.exceptions import best_match
 
 from shuffledp import yamlfile
-from shuffledp.claims.verdicts import OUTCOMES, Outcome
+from shuffledp.claims.outcomes import OUTCOMES, Outcome
 
 if TYPE_CHECKING:
     from importlib.resources.abc import Traversable

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pandas as pd
 
-from shuffledp.claims.verdicts import Untestable
+from shuffledp.claims.outcomes import Untestable
 from shuffledp.experiments.bundle import Bundle
 from shuffledp.experiments.results import Results, read
 

@@ -11,7 +11,7 @@ from shuffledp.claims import catalogue
 from shuffledp.claims.case import Case, Rule
 from shuffledp.claims.catalogue import Claim
 from shuffledp.claims.evidence import Evidence
-from shuffledp.claims.verdicts import CLOSED_FORM, Untestable, Verdict, combined
+from shuffledp.claims.outcomes import CLOSED_FORM, Untestable, Verdict, combined
 
 ABRIDGED = ("simplified",)
 """Accountings whose verdicts are shown and do not count: an abridged form, which its theorem implies for many users."""

@@ -73,6 +73,11 @@ class Shown:
     charts: Mapping[str, Mapping[str, Any]]
     claims: tuple[Claim, ...]
 
+    @cached_property
+    def drawings(self) -> frozenset[str]:
+        """Names of the drawings that there are; a configuration may leave some out."""
+        return frozenset(entry.drawing for entry in self.drawn.entries)
+
     def claims_on(self, remark: str) -> tuple[Claim, ...]:
         """The claims on which an erratum or note bears."""
         return tuple(claim for claim in self.claims if remark in claim.errata)
@@ -309,12 +314,6 @@ def read(folder: Path, papers: Sequence[str]) -> Results:
 def _shown(paper: DrawnPaper, claimed: Mapping[str, Headline], judged: Sequence[Claim]) -> Shown:
     charts = {entry.id: chart for entry in paper.entries if (chart := chart_of(entry)) is not None}
     own = tuple(claim for claim in judged if claim.paper == paper.key)
-    drawings = {entry.drawing for entry in paper.entries}
-    if missing := [claim for claim in own if claim.figure and claim.figure not in drawings]:
-        raise manifest.ManifestError(
-            f"{claims.TABLE}: {missing[0].id} names the drawing {missing[0].figure!r} of {paper.key}. "
-            f"Known: {', '.join(sorted(drawings))}."
-        )
     return Shown(
         paper, name_of(paper.key, paper.title), claimed.get(paper.key), errata.remarks(paper), charts, own
     )

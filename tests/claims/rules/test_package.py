@@ -11,8 +11,8 @@ import pytest
 from shuffledp.claims.case import Case
 from shuffledp.claims.errata_data import findings
 from shuffledp.claims.evidence import Evidence
+from shuffledp.claims.outcomes import Untestable
 from shuffledp.claims.rules.general import erratum, monotone, ordering_rule
-from shuffledp.claims.verdicts import Untestable
 
 
 def case(tmp_path, accounting="-"):

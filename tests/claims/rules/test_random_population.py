@@ -129,7 +129,7 @@ def test_against_the_population_a_noiseless_method_errs_by_who_takes_part(tmp_pa
     found = judged(tmp_path, "RP-02")
     assert "MULTI-UNION 100.0 %" in found["printed", "participants"]["measured"]
     against = found["printed", "population"]["measured"]
-    # 0.0152 = 2 sqrt(2 / pi) sqrt(p (1 - p) / n) at rate 0.05 and half of a third of it at 0.5, drawn without replacement
+    # 2 sqrt(2 / pi) sqrt(p (1 - p) / n) is 0.0148 at rate 0.05 and 0.0034 at 0.5, drawn without replacement
     assert "MULTI-UNION 99.1 %" in against
     assert {row["verdict"] for (a, _), row in found.items() if a == "simplified"} == {"untestable"}
 

@@ -7,8 +7,8 @@ from collections.abc import Mapping, Sequence
 import pandas as pd
 
 from shuffledp.claims.case import Case, Rule
+from shuffledp.claims.outcomes import CLOSED_FORM, TIE, Untestable, Verdict, ordering, span
 from shuffledp.claims.rules import general
-from shuffledp.claims.verdicts import CLOSED_FORM, TIE, Untestable, Verdict, ordering, span
 
 
 def available(case: Case, experiment: str, methods: Sequence[str]) -> dict[str, pd.Series[float]]:

@@ -11,7 +11,7 @@ import pandas as pd
 
 from shuffledp.claims.case import Case, Rule
 from shuffledp.claims.errata_data import Erratum, ReadingNote, findings
-from shuffledp.claims.verdicts import (
+from shuffledp.claims.outcomes import (
     CLOSED_FORM,
     OUTCOMES,
     TIE,

@@ -12,9 +12,7 @@ from shuffledp.accounting.general.clones import unamplified_budget, unamplified_
 from shuffledp.accounting.random_population.amplification import amplified_epsilon, clone_delta, local_budget
 from shuffledp.claims.case import Case, Rule
 from shuffledp.claims.comparisons import DELTA, EPS
-from shuffledp.claims.rules.general import monotone
-from shuffledp.claims.rules.random_population_errors import budgets
-from shuffledp.claims.verdicts import (
+from shuffledp.claims.outcomes import (
     CLOSED_FORM,
     Untestable,
     Verdict,
@@ -22,6 +20,8 @@ from shuffledp.claims.verdicts import (
     percent,
     span,
 )
+from shuffledp.claims.rules.general import monotone
+from shuffledp.claims.rules.random_population_errors import budgets
 from shuffledp.claims.witnesses.random_population import simplified_form_range
 from shuffledp.numerics.roots import root_below
 from shuffledp.populations import Binomial, Fixed, Law, MomentBounded, Poisson

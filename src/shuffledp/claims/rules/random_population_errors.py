@@ -15,8 +15,7 @@ import pandas as pd
 from shuffledp.accounting.random_population.amplification import local_budget
 from shuffledp.claims.case import Case, Rule
 from shuffledp.claims.comparisons import ADULT_FEMALE, DELTA, dummies_error
-from shuffledp.claims.rules.general import ordering_rule
-from shuffledp.claims.verdicts import (
+from shuffledp.claims.outcomes import (
     CLOSED_FORM,
     Untestable,
     Verdict,
@@ -25,6 +24,7 @@ from shuffledp.claims.verdicts import (
     percent,
     percents,
 )
+from shuffledp.claims.rules.general import ordering_rule
 from shuffledp.populations import Binomial, Law, Poisson
 from shuffledp.utility.reports import inverse_moments, report_variance
 

@@ -8,9 +8,9 @@ import numpy as np
 import pandas as pd
 
 from shuffledp.claims.case import Case, Rule
+from shuffledp.claims.outcomes import CLOSED_FORM, Verdict, about, percent
 from shuffledp.claims.rules import general
 from shuffledp.claims.rules.dump import available
-from shuffledp.claims.verdicts import CLOSED_FORM, Verdict, about, percent
 
 RIVALS = {
     "balls_into_bins": "MM",

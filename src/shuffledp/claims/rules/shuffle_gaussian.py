@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from shuffledp.claims.case import Case, Rule
+from shuffledp.claims.outcomes import CLOSED_FORM, TIE, Untestable, Verdict, ordering, span
 from shuffledp.claims.rules import general, shuffle_gaussian_bounds, shuffle_gaussian_training
-from shuffledp.claims.verdicts import CLOSED_FORM, TIE, Untestable, Verdict, ordering, span
 
 ROUNDS = range(2, 8)
 """The columns of Table 1 with composition."""

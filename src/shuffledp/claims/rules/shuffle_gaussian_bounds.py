@@ -22,6 +22,7 @@ from shuffledp.accounting.shuffle_gaussian.checkin import (
 from shuffledp.accounting.shuffle_gaussian.participants import first_blocks
 from shuffledp.accounting.shuffle_gaussian.subsampled import subsampled_shuffle_gaussian_rdp
 from shuffledp.claims.case import Case, Rule
+from shuffledp.claims.outcomes import CLOSED_FORM, Outcome, Verdict, ordering, percent, span
 from shuffledp.claims.shuffle_gaussian import (
     BATCH,
     CHECKIN_ORDER,
@@ -33,7 +34,6 @@ from shuffledp.claims.shuffle_gaussian import (
     USERS,
     table_one,
 )
-from shuffledp.claims.verdicts import CLOSED_FORM, Outcome, Verdict, ordering, percent, span
 from shuffledp.claims.witnesses.shuffle_gaussian import log_normal_transform
 
 _DIGITS = 60

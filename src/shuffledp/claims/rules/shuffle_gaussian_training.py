@@ -8,9 +8,7 @@ from collections.abc import Mapping, Sequence
 import pandas as pd
 
 from shuffledp.claims.case import Case, Rule
-from shuffledp.claims.rules.general import paired
-from shuffledp.claims.shuffle_gaussian import CHECKIN_SIGMA, FIGURE_ROUNDS
-from shuffledp.claims.verdicts import (
+from shuffledp.claims.outcomes import (
     CLOSED_FORM,
     TIE,
     Outcome,
@@ -22,6 +20,8 @@ from shuffledp.claims.verdicts import (
     percent,
     span,
 )
+from shuffledp.claims.rules.general import paired
+from shuffledp.claims.shuffle_gaussian import CHECKIN_SIGMA, FIGURE_ROUNDS
 
 TESTED = 10_000
 """Pictures in MNIST's test set, which an accuracy is the share of."""

@@ -7,8 +7,8 @@ from collections.abc import Mapping
 import numpy as np
 
 from shuffledp.claims.case import Case, Rule
+from shuffledp.claims.outcomes import CLOSED_FORM, Outcome, Untestable, Verdict
 from shuffledp.claims.rules import general
-from shuffledp.claims.verdicts import CLOSED_FORM, Outcome, Untestable, Verdict
 
 
 def single_message(case: Case, users: int, most_extra: float) -> Verdict:

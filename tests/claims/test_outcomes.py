@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from shuffledp.claims.verdicts import (
+from shuffledp.claims.outcomes import (
     OUTCOMES,
     about,
     combined,
