@@ -26,11 +26,15 @@ def write(
     *,
     accountings: Iterable[str] = ACCOUNTINGS,
     messages: Any = None,
+<<<<<<< HEAD
     budget: Any = None,
     simulated: float | Iterable[float] = 1e9,
     columns: Mapping[str, Any] | None = None,
+=======
+    simulated: float = 1e9,
+>>>>>>> claims
 ) -> None:
-    """Write a method's results; closed form, messages and local budget are functions of accounting and point.
+    """Write a method's results; ``closed_form`` and ``messages`` are functions of accounting and point.
 
     Where the closed form is None the cell is infeasible; the simulated value is one that no verdict must depend on.
     """
@@ -48,7 +52,6 @@ def write(
             "accounting": accounting,
             "point": json.dumps(point),
             "status": "infeasible" if value is None else "ok",
-            "eps_local": budget(accounting, point) if budget else None,
             "messages_per_user": sent,
             "extra_messages": None if sent is None else sent - 1,
             **{name: column(accounting, point) for name, column in (columns or {}).items()},
