@@ -26,13 +26,8 @@ def write(
     *,
     accountings: Iterable[str] = ACCOUNTINGS,
     messages: Any = None,
-<<<<<<< HEAD
-    budget: Any = None,
     simulated: float | Iterable[float] = 1e9,
     columns: Mapping[str, Any] | None = None,
-=======
-    simulated: float = 1e9,
->>>>>>> claims
 ) -> None:
     """Write a method's results; ``closed_form`` and ``messages`` are functions of accounting and point.
 
