@@ -176,7 +176,8 @@ class Settings:
     """The whole configuration, checked.
 
     ``shortened`` are the papers of which a part runs at another scale; ``left_out`` says why nothing is trained, if so;
-    ``idle`` are files in config/experiments/ that do not take part.
+    ``idle`` are files in config/experiments/ that do not take part; ``effort`` says how far searches go that decide
+    claims, ``full`` or ``quick``.
     """
 
     seed: int
@@ -187,3 +188,4 @@ class Settings:
     papers: Mapping[str, Paper]
     left_out: str = ""
     idle: tuple[str, ...] = ()
+    effort: str = "full"

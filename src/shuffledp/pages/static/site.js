@@ -80,21 +80,20 @@ for (const button of document.querySelectorAll("button.explore")) {
   button.hidden = false;
 }
 
-// -- errata and leaderboards: sort and filter --------------------------------------------------------------------------
+// -- errata, claims and leaderboards: sort and filter ------------------------------------------------------------------
 
 for (const table of document.querySelectorAll("table.errata, table.board")) {
   const body = table.tBodies[0];
   const rows = [...body.rows];
   const words = new Map(rows.map((row) => [row, row.textContent.toLowerCase()]));
   const form = table.closest(".variant, main").querySelector("form.filter");
-  const names = [...form.querySelectorAll("select")].map((select) => select.name);
+  const chosen = [...form.querySelectorAll("select")];
 
   const filter = () => {
-    const wanted = new FormData(form);
-    const text = wanted.get("text").trim().toLowerCase();
+    const text = new FormData(form).get("text").trim().toLowerCase();
     let count = 0;
     for (const row of rows) {
-      const fits = names.every((name) => !wanted.get(name) || row.dataset[name] === wanted.get(name));
+      const fits = chosen.every(({ name, value }) => !value || row.dataset[name] === value);
       row.hidden = !(fits && words.get(row).includes(text));
       count += !row.hidden;
     }
