@@ -15,7 +15,7 @@ from shuffledp.experiments import parts
 from shuffledp.experiments.config import ConfigurationError, merged, model, read_yaml
 from shuffledp.experiments.config.folders import results_problem
 from shuffledp.experiments.grid import cells_of
-from shuffledp.experiments.sources import COLUMNS, SYNTHETIC
+from shuffledp.experiments.sources import COLUMNS, OWN, SYNTHETIC
 from shuffledp.learning import TrainingPlan
 from shuffledp.tasks import TASKS
 
@@ -322,7 +322,7 @@ def branches(union: Any) -> dict[str, type]:
 
 
 def test_the_grammar_knows_every_data_set():
-    assert set(branches(model.Data)) == {*datasets.NAMES, *SYNTHETIC}
+    assert set(branches(model.Data)) == {*datasets.NAMES, *SYNTHETIC, OWN}
     assert set(COLUMNS) == set(datasets.NAMES)
     for name in datasets.NAMES:
         assert set(_COLUMNS[name]) <= set(COLUMNS[name])
