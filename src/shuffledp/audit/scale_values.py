@@ -50,8 +50,8 @@ from shuffledp.protocols.frequency.solh import Solh
 from shuffledp.protocols.frequency.subset_selection import SubsetSelection
 from shuffledp.protocols.frequency.truncation import Truncation
 
-#: Standard deviations beyond which noise is as good as absent.
-_FAR = 24
+#: Standard deviations of a Gaussian that a group has to hold, for wrapping around to be as good as absent.
+_FAR = 12
 
 
 def fixed_dummies(protocol: FixedDummies, population: Law, level: int, eps: float) -> Measured:
