@@ -75,6 +75,9 @@ IN_ANOTHER_FILE = {
         [f"datasets/{name}.py" for name in ["content", "hosts", "partial"]], "datasets/test_download.py"
     ),
     "utility/sets.py": "accounting/segmented/test_plans.py",
+    **dict.fromkeys(
+        [f"claims/{name}.py" for name in ["case", "jobs", "reads", "together"]], "claims/test_judging.py"
+    ),
     "claims/tables.py": "test_code_digest.py",
     "claims/review.py": "claims/test_documents.py",
     "claims/values.py": "claims/test_documents.py",

@@ -80,6 +80,7 @@ def load_experiments(config: Mapping[str, Any], root: Path) -> Settings:
         shortened,
         papers,
         without,
+        config.get("effort", "full"),
     )
 
 

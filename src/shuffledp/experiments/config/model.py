@@ -673,6 +673,7 @@ class RunFile(Concept):
     baselines: Text
     overrides: dict[str, dict[str, Any]]
     learning: Literal["auto", "require", "skip"] = "auto"
+    effort: Literal["full", "quick"] = "full"
 
 
 def described(config_value: Any, grid: Mapping[str, list[Any]]) -> str:

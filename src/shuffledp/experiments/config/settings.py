@@ -154,7 +154,8 @@ class Paper:
 class Settings:
     """The whole configuration, checked.
 
-    ``shortened`` are the papers of which a part runs at another scale; ``left_out`` says why nothing is trained, if so.
+    ``shortened`` are the papers of which a part runs at another scale; ``left_out`` says why nothing is trained, if so;
+    ``effort`` how far searches go that decide claims: ``full`` or ``quick``.
     """
 
     seed: int
@@ -164,3 +165,4 @@ class Settings:
     shortened: frozenset[str]
     papers: Mapping[str, Paper]
     left_out: str = ""
+    effort: str = "full"

@@ -80,7 +80,7 @@ for (const button of document.querySelectorAll("button.explore")) {
   button.hidden = false;
 }
 
-// -- errata: sort and filter -----------------------------------------------------------------------------------------
+// -- errata and claims: sort and filter -----------------------------------------------------------------------------------------
 
 const table = document.querySelector("table.errata");
 if (table) {
@@ -88,13 +88,13 @@ if (table) {
   const rows = [...body.rows];
   const words = new Map(rows.map((row) => [row, row.textContent.toLowerCase()]));
   const form = document.querySelector("form.filter");
+  const chosen = [...form.querySelectorAll("select")];
 
   const filter = () => {
-    const wanted = new FormData(form);
-    const text = wanted.get("text").trim().toLowerCase();
+    const text = new FormData(form).get("text").trim().toLowerCase();
     let count = 0;
     for (const row of rows) {
-      const fits = ["paper", "kind", "effect"].every((name) => !wanted.get(name) || row.dataset[name] === wanted.get(name));
+      const fits = chosen.every(({ name, value }) => !value || row.dataset[name] === value);
       row.hidden = !(fits && words.get(row).includes(text));
       count += !row.hidden;
     }
