@@ -49,6 +49,8 @@ _SUMS = "the noise of sums, moved by user 1"
 _FAR, _FADED = 24, 80
 #: Numbers of user 1 that are compared with 0, at most, and the difference of +1 and -1 up to which both are counted.
 _NUMBERS, _BAND = 3, 12
+#: Likely numbers of one noise message up to which its law is used: others hide user 1's far better than these.
+_MOST_DRAWS = 100_000
 
 
 def polya_shares(protocol: PolyaShares | SplitAndMix, population: Law, level: int, eps: float) -> Measured:
@@ -114,10 +116,9 @@ def correlated_sums(protocol: CorrelatedNoiseSum, population: Law, level: int, e
 
 
 def _moved_draws(drawn: tuple[tuple[float, float], ...], one: Place, two: Place) -> list[Pair]:
-    try:
-        noise = negative_binomials(drawn)
-    except TooLarge:
+    if sum(shape / stop + 12 * math.sqrt(shape) / stop for shape, stop in drawn) > _MOST_DRAWS:
         return []
+    noise = negative_binomials(drawn)
     return [outcomes(moved(noise, one), moved(noise, two))]
 
 
