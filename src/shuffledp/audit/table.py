@@ -18,7 +18,6 @@ import io
 import math
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import astuple, dataclass, fields
-from pathlib import Path
 from typing import Any
 from zlib import crc32
 
@@ -40,6 +39,7 @@ from shuffledp.audit.measured import NoProfile
 from shuffledp.audit.sampling import Unseen, seen
 from shuffledp.audit.scale import at_scale
 from shuffledp.audit.settings import random_setting
+from shuffledp.audit.together import VIOLATION
 from shuffledp.experiments.grid import cells_of, resolve
 from shuffledp.experiments.parts import budget_from, population_from, task_from
 from shuffledp.experiments.seeds import canonical_json
@@ -47,10 +47,10 @@ from shuffledp.experiments.sources.sets import level_sizes
 from shuffledp.populations import Law
 from shuffledp.protocols.base import ProtocolBase
 from shuffledp.protocols.registry import available, get
-from shuffledp.tasks import Public, TaskKind
+from shuffledp.tasks import Public
 
 PARTS = ("grid", "enumerated", "sampled", "messages", "estimate")
-HOLDS, VIOLATION, ERRATUM, LABELED = "holds", "violation", "listed erratum", "exceeds as labeled"
+HOLDS, ERRATUM, LABELED = "holds", "listed erratum", "exceeds as labeled"
 NOT_AUDITED, REFUSED = "not audited", "infeasible"
 
 LEAST_DELTA = 1e-3
@@ -155,7 +155,7 @@ def points_of(methods: Sequence[Mapping[str, Any]], most: int = 0) -> list[Point
     Parameters
     ----------
     methods : sequence of mapping
-        As `plan` makes them.
+        As `shuffledp.experiments.audited.plan` makes them.
     most : int
         Claims per protocol and accounting, evenly spread over all; 0 for all of them.
     """
@@ -379,28 +379,14 @@ def _tested(row: Row, part: str, p_value: float, method: str) -> Line:
 # -- a job ---------------------------------------------------------------------------------------------------------
 
 
-def plan(methods: Iterable[tuple[str, Mapping[str, Any]]]) -> list[dict[str, Any]]:
-    """What of the jobs of experiments their claims depend on, as plain data.
-
-    Parameters
-    ----------
-    methods : iterable of (str, mapping)
-        A name, and the job of a method as `shuffledp.experiments` makes it.
-    """
-    parts = ("protocol", "accounting", "grid", "task", "population", "budget", "options")
-    return [
-        {"name": name, **{part: job[part] for part in parts}, "split": job["data"].get("split", "")}
-        for name, job in methods
-    ]
-
-
 def lines_of(job: Mapping[str, Any]) -> Iterator[Line]:
     """The audit of some tasks.
 
     Parameters
     ----------
     job : mapping
-        ``tasks``: kinds; ``methods``: of their experiments, see `plan`; ``seed``; ``points``: claims of experiments per
+        ``tasks``: kinds; ``methods``: of their experiments, see `shuffledp.experiments.audited.plan`;
+        ``seed``; ``points``: claims of experiments per
         protocol and accounting, 0 for all; ``settings``: random settings per protocol; ``runs``: of each.
     """
     points = points_of(job["methods"], job["points"])
@@ -412,11 +398,6 @@ def lines_of(job: Mapping[str, Any]) -> Iterator[Line]:
             if not own:
                 yield Line(name, kind, "", "grid", note="no experiment of this run has it")
             yield from small_lines(protocol, job["seed"], job["settings"], job["runs"])
-
-
-def shares(kinds: Sequence[TaskKind] = ("frequency", "summation", "sets", "vectors")) -> dict[str, list[str]]:
-    """Two jobs of about the same size, by name, with the tasks that each audits."""
-    return {"frequency": [kinds[0]], "other_tasks": list(kinds[1:])}
 
 
 def text_of(lines: Iterable[Line]) -> str:
@@ -433,32 +414,3 @@ def _cell(value: Any) -> str:
     if not isinstance(value, float):
         return str(value)
     return "" if math.isnan(value) else f"{value:.10g}"
-
-
-class Violated(RuntimeError):  # noqa: N818  (what the audit says)
-    """Sound claims are exceeded."""
-
-
-def joined(tables: Sequence[Path]) -> str:
-    """The rows of several tables in one.
-
-    Raises
-    ------
-    Violated
-        If a row is a violation; names them.
-    """
-    header, rows = "", []
-    for path in tables:
-        header, *more = path.read_text(encoding="utf-8").splitlines(keepends=True)
-        rows += more
-    wrong = [
-        row for row in csv.DictReader(io.StringIO("".join([header, *rows]))) if row["status"] == VIOLATION
-    ]
-    if wrong:
-        named = "\n".join(
-            f"  {row['task']} {row['protocol']} ({row['accounting']}, {row['part']}): claimed {row['claimed_delta']}, "
-            f"found {row['found_delta'] or row['note']}; {row['setting']}"
-            for row in wrong
-        )
-        raise Violated(f"{len(wrong)} sound claims do not hold:\n{named}")
-    return "".join([header, *rows])
