@@ -257,7 +257,12 @@ def small_lines(protocol: type[ProtocolBase], seed: int, count: int, runs: int) 
     wanted = {accounting: turn.count(accounting) for accounting in turn}
     looked = dict.fromkeys(turn, 0)
     lines: list[Line] = []
-    reasons: dict[tuple[str, str], str] = {}
+    reasons = {
+        (a, part): "left out of a quick run"
+        for a in protocol.accountings
+        if a not in wanted
+        for part in PARTS
+    }
     for number in range(_DRAWS):
         open_ = [a for a in wanted if wanted[a] and looked[a] < _TRIES * turn.count(a)]
         if not open_:
@@ -295,13 +300,12 @@ def small_lines(protocol: type[ProtocolBase], seed: int, count: int, runs: int) 
             reasons[accounting, "sampled"] = f"{type(error).__name__}: {error}"
             continue
         wanted[accounting] -= 1
-    return lines + _missing(protocol, lines, wanted, reasons)
+    return lines + _missing(protocol, lines, reasons)
 
 
 def _missing(
     protocol: type[ProtocolBase],
     lines: Sequence[Line],
-    wanted: Mapping[str, int],
     reasons: Mapping[tuple[str, str], str],
 ) -> list[Line]:
     """What was not looked at, with the reason."""
@@ -314,7 +318,7 @@ def _missing(
             part,
             note=reasons.get((accounting, part)) or reasons.get((accounting, "enumerated")) or _TOO_LITTLE,
         )
-        for accounting in wanted
+        for accounting in protocol.accountings
         for part in ("enumerated", "sampled")
         if (accounting, part) not in there
     ]
@@ -395,8 +399,9 @@ def lines_of(job: Mapping[str, Any]) -> Iterator[Line]:
             protocol = get(kind, name)
             own = [p for p in points if p.setting.protocol is protocol]
             yield from (grid_line(point) for point in own)
-            if not own:
-                yield Line(name, kind, "", "grid", note="no experiment of this run has it")
+            for accounting in protocol.accountings:
+                if not any(p.setting.accounting == accounting for p in own):
+                    yield Line(name, kind, accounting, "grid", note="no experiment of this run has it")
             yield from small_lines(protocol, job["seed"], job["settings"], job["runs"])
 
 
