@@ -290,7 +290,7 @@ def small_lines(protocol: type[ProtocolBase], seed: int, count: int, runs: int) 
         if row.status == NOT_ENUMERATED:
             reasons[accounting, "enumerated"] = row.note
         else:
-            lines.append(_enumerated(row))
+            lines.append(enumerated_line(row))
         try:
             lines += sampled_lines(row, np.random.default_rng([seed, place, number, 1]), runs)
         except (Infeasible, Unseen) as reason:
@@ -333,7 +333,8 @@ def _small(row: Row, part: str, **given: Any) -> Line:
     return _with(line, claimed_delta=setting.budget.delta, **given)
 
 
-def _enumerated(row: Row) -> Line:
+def enumerated_line(row: Row) -> Line:
+    """A setting that was enumerated."""
     return _small(
         row,
         "enumerated",
