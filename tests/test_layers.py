@@ -36,7 +36,16 @@ ALLOWED: dict[str, set[str] | None] = {
     "accounting": {"doors", "extras", "numerics", "populations", "tasks", "utility"},
     "protocols": {"accounting", "numerics", "populations", "tasks", "utility"},
     "comparison": {"accounting", "extras", "numerics", "populations", "protocols", "tasks"},
-    "audit": {"accounting", "numerics", "populations", "protocols", "tasks"},
+    "audit": {
+        "accounting",
+        "doors",
+        "experiments",
+        "numerics",
+        "populations",
+        "protocols",
+        "storage",
+        "tasks",
+    },
     "learning": {"numerics", "storage"},
     "experiments": {
         "code_digest",

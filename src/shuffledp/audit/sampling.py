@@ -265,9 +265,11 @@ def _truth(task: Task, users: Users) -> NDArray[np.float64]:
         held = np.bincount(values.ravel(), minlength=task.domain_size) / n
         return np.asarray(held[: task.estimate_shape[0]], float)
     if isinstance(task, Summation):
+        scale = task.max_value if task.real else 1
         if task.coordinates == 1:
-            return np.array([values.sum()], float)
-        return np.asarray(np.bincount(values[:, 0], weights=values[:, 1], minlength=task.coordinates), float)
+            return np.array([values.sum() / scale], float)
+        sums = np.bincount(values[:, 0], weights=values[:, 1], minlength=task.coordinates)
+        return np.asarray(sums / scale, float)
     if isinstance(task, Vectors):
         return np.asarray(values.mean(axis=0), float)
     raise TypeError(f"no truth is known for {task}")

@@ -42,6 +42,7 @@ from shuffledp.audit.scale_values import (
     gaussian_shares,
     hashed_balls,
     noisy_counts,
+    presence,
     private_coin,
     public_coin,
     solh,
@@ -80,9 +81,15 @@ from shuffledp.protocols.summation.unary_bits import UnaryBits
 from shuffledp.protocols.vectors import random_checkin as vector_checkin
 from shuffledp.protocols.vectors._laplace import LaplaceNoise
 from shuffledp.protocols.vectors.central_gaussian import CentralGaussian
+from shuffledp.tasks import Neighbours
 
 
-def at_scale(protocol: ProtocolBase, population: Law, levels: Sequence[float]) -> list[Measured]:
+def at_scale(
+    protocol: ProtocolBase,
+    population: Law,
+    levels: Sequence[float],
+    neighbours: Neighbours = "replace_one",
+) -> list[Measured]:
     """Delta of a calibrated protocol at each claimed eps, found without its accounting.
 
     Parameters
@@ -93,6 +100,8 @@ def at_scale(protocol: ProtocolBase, population: Law, levels: Sequence[float]) -
         Number of other users.
     levels : sequence of float
         Claimed eps, nats, one per privacy level.
+    neighbours : {"replace_one", "add_remove"}
+        What user 1 may do: hold another input, or not take part.
 
     Returns
     -------
@@ -106,6 +115,10 @@ def at_scale(protocol: ProtocolBase, population: Law, levels: Sequence[float]) -
     TooLarge
         If a law has too many outcomes.
     """
+    if neighbours != "replace_one":
+        if isinstance(protocol, frequency_curator.CuratorNoise | frequency_skellam.Skellam):
+            return [presence(protocol, population, eps) for eps in levels]
+        raise NoProfile("users who are added or removed are not written down for this protocol")
     for kind, of in PROFILES:
         if isinstance(protocol, kind):
             return [of(protocol, population, level, eps) for level, eps in enumerate(levels)]

@@ -54,6 +54,7 @@ def balls_into_bins(protocol: BallsIntoBins, population: Law, level: int, eps: f
 
 def segmented(protocol: Segmented, population: Law, level: int, eps: float) -> Measured:
     """Items with the rate of the level."""
+    number_of(population)
     if protocol.announcing is not None:
         raise NoProfile("the data round depends on a private first round")
     return _items(protocol.plan, protocol.plan.rates[level], eps)
@@ -61,6 +62,7 @@ def segmented(protocol: Segmented, population: Law, level: int, eps: float) -> M
 
 def separate(protocol: SeparateLevels, population: Law, level: int, eps: float) -> Measured:
     """Messages with the label of the level, which none but its own users send."""
+    number_of(population)
     if protocol.level_sizes[level] == 0:
         return Measured(0.0, "exact", "a level without users")
     place = sum(1 for size in protocol.level_sizes[:level] if size > 0)

@@ -10,11 +10,12 @@ from scipy.special import ndtr
 
 from shuffledp.audit import frequency as frequency_views
 from shuffledp.audit import pairs
-from shuffledp.audit.frequency import gaussian_modulo, noise_of_a_value
+from shuffledp.audit.frequency import gaussian_modulo, laplace_counts, noise_of_a_value
 from shuffledp.audit.frequency_reports import hashed_balls_into_bins, row_law
 from shuffledp.audit.laws import (
     Block,
     PairNoise,
+    TooLarge,
     added,
     binomial_counts,
     hockey_stick,
@@ -110,8 +111,14 @@ def correlated_counts(protocol: CorrelatedNoise, population: Law, level: int, ep
     if number_of(population) != protocol.n_users:
         raise NoProfile("another number of users than planned")
     common = ((protocol.shape, -math.expm1(-protocol.decay)),)
-    noise = PairNoise(math.exp(-protocol.eps_geometric), common, 1)
-    with_it, without = noise.moved((1, 0)), noise.moved((0, 0))
+    ratio = math.exp(-protocol.eps_geometric)
+    try:
+        noise = PairNoise(ratio, common, 1)
+        with_it, without = noise.moved((1, 0)), noise.moved((0, 0))
+    except TooLarge:  # the differences alone, which are less than what is seen
+        difference = laplace_counts(ratio)
+        found = pairs.of_two_counts(difference, 1.0, 0.0, eps)
+        return Measured(found, "lower", "differences of the +1 and -1 of two values")
     return Measured(hockey_stick([outcomes(with_it, without), outcomes(without, with_it)], eps), "exact", TWO)
 
 
@@ -184,6 +191,19 @@ def curator_counts(
         view = frequency_views.curator_noise(protocol, eps)
     assert isinstance(view, ProductView)
     return Measured(pairs.of_two_counts(view.noise(number_of(population))[0], 1.0, 0.0, eps), "exact", TWO)
+
+
+def presence(
+    protocol: frequency_curator.CuratorNoise | frequency_skellam.Skellam, population: Law, eps: float
+) -> Measured:
+    """The noisy count of one value, with user 1 or without: what counts where users are added or removed."""
+    if isinstance(protocol, frequency_skellam.Skellam):
+        view = frequency_views.skellam(protocol, eps)
+    else:
+        view = frequency_views.curator_noise(protocol, eps)
+    assert isinstance(view, ProductView)
+    noise = view.noise(number_of(population))[0]
+    return Measured(max(pairs.of_one_count(noise, 1.0, 0.0, eps)), "exact", "the count of one value")
 
 
 def flipped_bits(protocol: FlippedBits, population: Law, level: int, eps: float) -> Measured:

@@ -210,7 +210,7 @@ def grid_line(point: Point) -> Line:
                 Public(np.array([n]), np.array([level_sizes(point.split, n)], float))
             )
         levels = setting.budget.levels
-        found = at_scale(calibrated, setting.population, levels)
+        found = at_scale(calibrated, setting.population, levels, setting.budget.neighbours)
     except Infeasible as reason:
         return _with(line, status=REFUSED, note=str(reason))
     except (NoProfile, TooLarge) as reason:

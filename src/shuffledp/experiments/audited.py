@@ -17,7 +17,7 @@ SHARES: Final[Mapping[str, tuple[str, ...]]] = {
 }
 """Jobs of about the same size, by name, and the tasks that each of them audits."""
 EFFORT: Final[Mapping[str, Mapping[str, int]]] = {
-    "full": {"points": 0, "settings": 4, "runs": 1500},
+    "full": {"points": 0, "settings": 4, "runs": 1000},
     "quick": {"points": 1, "settings": 1, "runs": 60},
 }
 """Claims of experiments per protocol and accounting (0: all of them), random settings per protocol, runs of each."""
