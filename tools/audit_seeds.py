@@ -48,9 +48,13 @@ def run(seeds: range, settings: int, runs: int) -> int:
             if row["status"] == VIOLATION:
                 flagged += 1
                 named = f"{row['task']} {row['protocol']} ({row['accounting']}, {row['part']})"
-                print(f"seed {seed}: {named}: {row['found_delta']} {row['note']}; {row['setting']}", flush=True)
+                print(
+                    f"seed {seed}: {named}: {row['found_delta']} {row['note']}; {row['setting']}", flush=True
+                )
         spent = time.process_time() - begin
-        print(f"seed {seed}: {flagged} flagged so far, {spent:.0f} s of CPU time", file=sys.stderr, flush=True)
+        print(
+            f"seed {seed}: {flagged} flagged so far, {spent:.0f} s of CPU time", file=sys.stderr, flush=True
+        )
     for (part, status), times in sorted(statuses.items()):
         print(f"{part:12} {status:20} {times:6}")
     print(f"{len(seeds)} seeds, {flagged} rows flagged; {FOLDER.relative_to(ROOT)}")
