@@ -30,6 +30,7 @@ wildcard_constraints:
     claim="[a-z0-9_]+",
     share="[a-z_]+",
     run="[a-z0-9_]+",
+    key="file_[0-9a-f]+",
 
 
 localrules:

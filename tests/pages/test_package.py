@@ -172,6 +172,57 @@ def test_a_link_to_a_folded_note_unfolds_it(site: Path) -> None:
         note.wait_for()
 
 
+BOARD = """method,who is trusted,squared error,why not
+noise,shuffler permutes,9.5,
+coins,shuffler permutes,100.25,
+geometric,curator,7.8,
+hashes,shuffler permutes,infeasible,too few users
+"""
+
+
+def methods(page: Any) -> list[str]:
+    """The methods of a leaderboard that can be seen, in their order."""
+    found: list[str] = page.evaluate(
+        "[...document.querySelectorAll('table.board tbody tr')].filter(r => r.checkVisibility())"
+        ".map(r => r.cells[0].textContent)"
+    )
+    return found
+
+
+@in_browser
+@SIZES
+def test_a_leaderboard_is_sorted_and_filtered_and_is_a_plain_table_without_scripts(
+    papers: dict[str, Folder], tmp_path: Path, viewport: tuple[int, int]
+) -> None:
+    papers[PAPERS[1]].table("board", BOARD, title="Protocols", board="who is trusted")
+    papers[PAPERS[1]].publish()
+    pages.publish(tmp_path, PAPERS)
+    written = ["noise", "coins", "geometric", "hashes"]
+    with open_page(tmp_path / PAGES[2], viewport) as opened:
+        page = opened.page
+        assert methods(page) == written and page.locator("#board .count").inner_text() == "4 of 4"
+        if viewport == DESKTOP:  # on a phone rows are cards without a head
+            head = page.get_by_role("columnheader", name="squared error").locator("button")
+            head.click()
+            assert methods(page) == ["geometric", "noise", "coins", "hashes"]
+            head.click()
+            assert methods(page) == ["coins", "noise", "geometric", "hashes"]  # infeasible ones stay last
+        page.locator("#board select").select_option("curator")
+        assert methods(page) == ["geometric"]
+        page.locator("#board button[type=reset]").click()
+        page.locator("#board input[type=search]").fill("few users")
+        page.wait_for_function("document.querySelector('#board .count').textContent === '1 of 4'")
+        assert methods(page) == ["hashes"]
+        assert not opened.scrolls_sideways()
+        assert opened.errors == [] and opened.foreign_requests == []
+        context = page.context.browser.new_context(java_script_enabled=False)
+        plain = context.new_page()
+        plain.goto((tmp_path / PAGES[2]).resolve().as_uri())
+        assert plain.locator("table.board tbody tr").all_inner_texts()[0].startswith("noise")
+        assert not plain.locator("#board form").is_visible()
+        context.close()
+
+
 def chart(page: Any, card: str) -> Any:
     """Opens the chart of a card, and waits until it is drawn."""
     page.locator(f"#{card} button.explore").focus()

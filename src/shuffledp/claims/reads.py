@@ -17,6 +17,10 @@ _SEGMENTED: Final = (
     *("segmented", "balls_into_bins", "subset_shuffled", "subset_local"),
     *("separate", "separate_weighted"),
 )
+_SUMS: Final = (
+    *("correlated_sum", "split_and_mix", "split_and_mix_figure"),
+    *("rappor_plain", "rappor_centred", "central_laplace"),
+)
 
 READS: Final[Mapping[str, Mapping[str, tuple[str, ...]]]] = {
     "random_population": {
@@ -28,10 +32,15 @@ READS: Final[Mapping[str, Mapping[str, tuple[str, ...]]]] = {
         "gradient": ("amplified", "random_checkin"),
     },
     "dump": dict.fromkeys(("synthetic", "ipums", "ratings"), ("pure_dump", *_DUMP_RIVALS)),
-    "summation": {"users": ("correlated_sum",)},
+    "summation": {
+        **dict.fromkeys(("sizes", "users"), _SUMS),
+        "pages": ("sparse_sum",),
+    },
     "shuffle_gaussian": {
         "table1": ("shuffle_to_order_30", "clones_as_printed"),
-        "composition": ("shuffle_distance_2", "clones_sensitivity_2"),
+        "composition": ("shuffle_distance_1", "shuffle_distance_2", "clones_sensitivity_2"),
+        "sgd": ("shuffle_2c", "shuffle_2c_pair", "central_to_order_63", "central_pld"),
+        "checkin": ("gauss", "generic", "baseline", "shuffling_only", "convex", "pair"),
     },
     "segmented": dict.fromkeys(("msnbc", "uniform"), _SEGMENTED),
 }

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 
 from shuffledp.claims.case import Case, Rule
 from shuffledp.claims.outcomes import CLOSED_FORM, TIE, Untestable, Verdict, ordering, span
-from shuffledp.claims.rules import general
+from shuffledp.claims.rules import general, shuffle_gaussian_bounds, shuffle_gaussian_training
 
 ROUNDS = range(2, 8)
 """The columns of Table 1 with composition."""
@@ -40,5 +40,10 @@ def composition(case: Case) -> Verdict:
     )
 
 
-RULES: Mapping[str, Rule] = {**general.RULES, "composition": composition}
+RULES: Mapping[str, Rule] = {
+    **general.RULES,
+    **shuffle_gaussian_bounds.RULES,
+    **shuffle_gaussian_training.RULES,
+    "composition": composition,
+}
 """By the names that ``stated/shuffle_gaussian.yaml`` uses."""

@@ -8,7 +8,7 @@ import numpy as np
 
 from shuffledp.claims.case import Case, Rule
 from shuffledp.claims.outcomes import CLOSED_FORM, Outcome, Untestable, Verdict
-from shuffledp.claims.rules import general
+from shuffledp.claims.rules import general, summation_figures, summation_theory
 
 
 def single_message(case: Case, users: int, most_extra: float) -> Verdict:
@@ -29,5 +29,10 @@ def single_message(case: Case, users: int, most_extra: float) -> Verdict:
     )
 
 
-RULES: Mapping[str, Rule] = {**general.RULES, "single_message": single_message}
+RULES: Mapping[str, Rule] = {
+    **general.RULES,
+    **summation_theory.RULES,
+    **summation_figures.RULES,
+    "single_message": single_message,
+}
 """By the names that ``stated/summation.yaml`` uses."""
