@@ -201,6 +201,14 @@ def test_wrong_runs_are_flagged_at_the_stated_confidence(wrong, where, parts):
         assert line.confidence >= 1 - 1e-6 or line.status == table.NOT_AUDITED
 
 
+def test_a_mean_that_rests_on_events_that_did_not_happen_is_not_judged():
+    """A share of answers so truthful that none of the runs has another one: each estimate is off, by as little."""
+    silent = at(get("frequency", "silent_users"), (Fixed(4), Frequency(4), Budget(3.82, 0.3)))
+    setting = replace(silent, options=(("report_rate", 0.25),))
+    found = [line for line in looked_at(setting, runs=200) if line.part == "estimate"]
+    assert [line.status for line in found] in ([table.HOLDS], [table.NOT_AUDITED])
+
+
 # -- the table -----------------------------------------------------------------------------------------------------
 
 

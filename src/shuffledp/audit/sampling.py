@@ -33,6 +33,8 @@ _KINDS = 24
 #: Messages of all runs of one setting together, about; a run without a message takes time, too.
 _MESSAGES, _RUN = 400_000, 25
 
+#: Runs that a variance has to rest on, (sum d^2)^2 / sum d^4, for a mean to be judged by it.
+_RESTING = 20.0
 #: Fewer runs show nothing.
 _LEAST_RUNS = 60
 
@@ -307,10 +309,12 @@ def _bias(
     estimates = at.protocol.estimate(np.stack(aggregates), Public(np.full(repeats, n), levels))
     errors = np.asarray(estimates, float).reshape(repeats, -1) - _truth(task, at.users)
     mean, spread = errors.mean(axis=0), errors.std(axis=0, ddof=1) / math.sqrt(repeats)
-    tight = spread <= 1e-12 * (1 + np.abs(mean))
-    if np.any(tight & (np.abs(mean) > 1e-9)):
-        return 0.0, ""
-    ratio = np.abs(mean[~tight]) / spread[~tight]
-    if not ratio.size:
-        return 1.0, ""
+    squares = (errors - mean) ** 2
+    fourth = np.sum(squares**2, axis=0)
+    # Where few runs make up the variance, runs that did not happen may be what makes the mean right.
+    resting = np.divide(np.sum(squares, axis=0) ** 2, fourth, out=np.zeros_like(fourth), where=fourth > 0)
+    judged = (resting >= _RESTING) & (spread > 1e-9 * np.abs(errors).max(axis=0))
+    if not np.any(judged):
+        return None, "too few runs differ to tell how far the mean may be off"
+    ratio = np.abs(mean[judged]) / spread[judged]
     return min(1.0, float(2 * student.sf(ratio.max(), repeats - 1)) * errors.shape[1]), ""
