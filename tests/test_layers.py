@@ -37,7 +37,16 @@ ALLOWED: dict[str, set[str] | None] = {
     "protocols": {"accounting", "numerics", "populations", "tasks", "utility"},
     "records": {"extras", "numerics"},
     "comparison": {"accounting", "extras", "numerics", "populations", "protocols", "records", "tasks"},
-    "audit": {"accounting", "numerics", "populations", "protocols", "tasks"},
+    "audit": {
+        "accounting",
+        "doors",
+        "experiments",
+        "numerics",
+        "populations",
+        "protocols",
+        "storage",
+        "tasks",
+    },
     "learning": {"numerics", "storage"},
     "experiments": {
         "code_digest",
