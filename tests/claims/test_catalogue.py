@@ -17,7 +17,7 @@ from shuffledp.figures.selection import load_settings
 
 ROOT = Path(__file__).resolve().parents[2]
 #: How many claims of each paper there are, and the orderings about its results; a paper that is missing is incomplete.
-COUNTS: dict[str, tuple[int, range]] = {"shuffle_gaussian": (33, range(9, 14))}
+COUNTS: dict[str, tuple[int, range]] = {"shuffle_gaussian": (33, range(9, 14)), "dump": (44, range(14, 20))}
 CLAIMS = [claim for paper in catalogue.known() for claim in claims(paper)]
 
 
