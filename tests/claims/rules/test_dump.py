@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -10,12 +11,15 @@ import made_up_results
 import numpy as np
 import pandas as pd
 import pytest
-from judged_claims import judged, outcomes
+from judged_claims import claim, judged, outcomes
 
 from shuffledp.accounting.dump.dummies import dummy_delta
+from shuffledp.claims.case import Case
 from shuffledp.claims.evidence import Evidence
+from shuffledp.claims.outcomes import Untestable
 from shuffledp.claims.reads import READS
 from shuffledp.claims.rules import dump_simulated as simulated
+from shuffledp.claims.rules import dump_tables as tables
 from shuffledp.claims.rules import dump_theory as theory
 from shuffledp.utility.dump import dump_mse, printed_flexible_mse
 
@@ -23,19 +27,41 @@ EPS = [0.1, 0.5]
 DATA = ("synthetic", "ipums", "ratings")
 
 
-def errors(folder: Path, rival: Any) -> dict[tuple[str, str], dict[str, str]]:
-    """DU-03 where pureDUMP has error 1, SOLH ``rival`` and all others 5."""
-    for experiment in DATA:
-        for method in READS["dump"][experiment]:
-            which = (
-                (lambda a, p: 1.0)
-                if method == "pure_dump"
-                else rival
-                if method == "solh"
-                else (lambda a, p: 5.0)
-            )
-            made_up_results.write(folder, f"dump.{experiment}.{method}", {"eps": EPS}, which)
-    return judged(folder, "DU-03")
+def write(folder: Path, name: str, grid: Any, value: Any, **more: Any) -> None:
+    made_up_results.write(folder, f"dump.{name}", grid, value, **more)
+
+
+def plant(
+    monkeypatch: pytest.MonkeyPatch,
+    value: Any,
+    sent: Any = None,
+    eps: Any = (0.1, 0.5),
+    k: int = 50,
+    users: int = 1,
+) -> None:
+    """Every protocol on all data without any file; error and messages are functions of method and point."""
+
+    def cells(self: Evidence, experiment: str, method: str, accounting: str) -> pd.DataFrame:
+        numbers = [1000, 10_000] if experiment == "users" else [1000]
+        points = [{"delta": 1e-6, "eps": one, "n": n} for one in eps for n in numbers]
+        messages = [sent(method, point) if sent else 1.0 for point in points]
+        table = pd.DataFrame(points).assign(
+            closed_form=[float(value(method, point)) for point in points],
+            messages_per_user=messages,
+            extra_messages=[one - 1 for one in messages],
+            users_expected=float(users),
+            domain_size=float(k),
+        )
+        kept = (
+            ["eps", "n"]
+            if experiment == "users"
+            else ["k", "eps"]
+            if experiment == "domains"
+            else ["delta", "eps"]
+        )
+        return table.assign(k=k).set_index(kept)
+
+    monkeypatch.setattr(Evidence, "cells", cells)
 
 
 @pytest.mark.parametrize(
@@ -46,15 +72,69 @@ def errors(folder: Path, rival: Any) -> dict[tuple[str, str], dict[str, str]]:
         (0.9, "fails", "lowest at 0 of 6 points, not lowest at 6"),
     ],
 )
-def test_the_lowest_error_is_below_the_best_rival_at_every_point(tmp_path, rival, outcome, measured):
-    found = errors(tmp_path, lambda a, p: rival)
+def test_the_lowest_error_is_below_the_best_rival_at_every_point(
+    tmp_path, monkeypatch, rival, outcome, measured
+):
+    errors_of = {"pure_dump": 1.0, "solh": rival}
+    plant(monkeypatch, lambda m, p: errors_of.get(m, 5.0))
+    found = judged(tmp_path, "DU-03")
     assert {(row["verdict"], row["measured"]) for row in found.values()} == {(outcome, measured)}
 
 
 def test_infeasible_rivals_are_no_rivals(tmp_path):
-    found = errors(tmp_path, lambda a, p: None if p["eps"] == 0.1 else 0.5)["printed", "-"]
-    assert found["measured"] == "lowest at 3 of 6 points, not lowest at 3"
-    assert "0.5 to 5 times" in found["why"]
+    for experiment in DATA:
+        for method in ("pure_dump", "solh"):
+            write(
+                tmp_path,
+                f"{experiment}.{method}",
+                {"eps": EPS},
+                (lambda a, p: 1.0)
+                if method == "pure_dump"
+                else (lambda a, p: None if p["eps"] == 0.1 else 0.5),
+                accountings=["printed"],
+            )
+    known = dict.fromkeys(DATA, ("pure_dump", "solh"))
+    found = judged(tmp_path, "DU-03", known)["printed", "-"]
+    assert found["measured"] == "lowest at 0 of 3 points, not lowest at 3"
+    assert "has 0.5 times" in found["why"]
+
+
+def test_rivals_at_the_largest_domain_are_computed(tmp_path, monkeypatch):
+    """GRR is not amplified with so many values: its error there is larger than 0.001 and not the one of the tables."""
+    plant(monkeypatch, lambda m, p: {"pure_dump": 0.001}.get(m, 0.002), k=5000, users=500_000)
+    (row, _) = judged(tmp_path, "DU-02").values()
+    assert row["measured"] == "lowest at 8 of 8 points"
+    monkeypatch.setattr(tables, "blanket_local_budget", lambda *a, **k: 20.0)
+    (row, _) = judged(tmp_path, "DU-02").values()
+    assert row["measured"] == "lowest at 6 of 8 points, not lowest at 2"
+
+
+def test_errors_by_functions_are_those_of_the_utility(tmp_path):
+    case = Case(claim("DU-02"), Evidence(tmp_path, "dump", {}), "printed", "-", "quick")
+    setting = (500_000, 50, 1.0, 1e-6)
+    found = {
+        m: tables._by_function(case, m, *setting)
+        for m in ("grr_blanket", "solh", "private_coin", "truncation_plain")
+    }
+    # the results of the pipeline at the papers' scale, to three digits
+    assert {m: f"{v:.2e}" for m, v in found.items()} == {
+        "grr_blanket": "1.64e-09",
+        "solh": "2.54e-08",
+        "private_coin": "4.08e-09",
+        "truncation_plain": "1.21e-08",
+    }
+    assert np.isnan(tables._by_function(case, "truncation_plain", 1000, 50, 0.1, 1e-6))
+    with pytest.raises(ValueError, match="public_coin"):
+        tables._by_function(case, "public_coin", *setting)
+
+
+def test_less_of_eps_for_the_pairs_of_correlated_noise_costs_messages(tmp_path, monkeypatch):
+    plant(monkeypatch, lambda m, p: 1.0)
+    case = Case(claim("DU-06"), Evidence(tmp_path, "dump", {}), "printed", "-", "quick")
+    few, many = tables._other_shares(case, "ratings", [0.5, 0.01])
+    assert list(few.index) == list(many.index)
+    assert (few > 0).all()
+    assert (many > 10 * few).all()
 
 
 # By the accounting alone: at quick effort, each for what the whole search finds too.
@@ -165,10 +245,6 @@ def test_another_power_of_the_logarithm_is_seen(tmp_path, monkeypatch, power, ou
 # -- tables ------------------------------------------------------------------------------------------------------------
 
 
-def write(folder: Path, name: str, grid: Any, value: Any, **more: Any) -> None:
-    made_up_results.write(folder, f"dump.{name}", grid, value, **more)
-
-
 @pytest.mark.parametrize(("large", "outcome"), [(1.04, "holds"), (1.06, "fails")])
 def test_the_domain_size_matters_or_not(tmp_path, large, outcome):
     write(
@@ -214,28 +290,13 @@ def test_messages_against_users(tmp_path, power, outcome):
     assert outcomes(tmp_path, "DU-08") == {"printed": outcome}
 
 
-def plant(
-    folder: Path, value: Any, sent: Any = None, grid: Any = None, methods: tuple[str, ...] | None = None
-) -> None:
-    """Protocols on all data; error and messages by method and point."""
-    for experiment in DATA:
-        for method in methods or READS["dump"][experiment]:
-            write(
-                folder,
-                f"{experiment}.{method}",
-                grid or {"delta": [1e-6], "eps": EPS},
-                lambda a, p, m=method: value(m, p),
-                messages=(lambda a, p, m=method: sent(m, p)) if sent else None,
-            )
-
-
 @pytest.mark.parametrize(
     ("mix", "outcome", "beaten"),
     [(2.0, "holds", "holds"), (50.0, "holds", "fails"), (0.5, "in part", "holds")],
 )
-def test_orderings_of_errors(tmp_path, mix, outcome, beaten):
+def test_orderings_of_errors(tmp_path, monkeypatch, mix, outcome, beaten):
     errors_of = {"correlated_noise": 0.5, "pure_dump": 1.0, "mix_dump": mix}
-    plant(tmp_path, lambda m, p: errors_of.get(m, 10.0))
+    plant(monkeypatch, lambda m, p: errors_of.get(m, 10.0))
     assert outcomes(tmp_path, "O-14") == {"printed": outcome}
     assert set(outcomes(tmp_path, "O-15").values()) == {"holds"}
     assert set(outcomes(tmp_path, "O-16").values()) == {beaten}
@@ -253,7 +314,7 @@ def test_orderings_of_errors(tmp_path, mix, outcome, beaten):
 def test_orderings_of_messages(tmp_path, monkeypatch, mix, fewest, all_fewest, low):
     monkeypatch.setattr("shuffledp.claims.rules.dump_tables._other_shares", lambda *a: [])
     sent = {"pure_dump": 1.9, "mix_dump": mix, "truncation": 30.0, "correlated_noise": 40.0}
-    plant(tmp_path, lambda m, p: 1.0, lambda m, p: sent.get(m, 100.0), {"delta": [1e-6], "eps": [1.0]})
+    plant(monkeypatch, lambda m, p: 1.0, lambda m, p: sent.get(m, 100.0), (1.0,))
     for key in ("DU-07", "O-17"):
         assert set(outcomes(tmp_path, key).values()) == {fewest}
     for key in ("DU-06", "O-18"):
@@ -268,12 +329,8 @@ def test_orderings_of_messages(tmp_path, monkeypatch, mix, fewest, all_fewest, l
 
 
 @pytest.mark.parametrize(("other", "outcome"), [(1.9, "holds"), (2.1, "fails")])
-def test_similar_errors_are_less_than_twice_as_large(tmp_path, other, outcome):
-    plant(
-        tmp_path,
-        lambda m, p: {"pure_dump": 1.0, "truncation_plain": other}.get(m, 9.0),
-        methods=("pure_dump", "truncation", "truncation_plain"),
-    )
+def test_similar_errors_are_less_than_twice_as_large(tmp_path, monkeypatch, other, outcome):
+    plant(monkeypatch, lambda m, p: {"pure_dump": 1.0, "truncation_plain": other}.get(m, 9.0))
     assert outcomes(tmp_path, "DU-32") == {"printed": outcome}
 
 
@@ -293,21 +350,9 @@ def test_slightly_larger_errors(tmp_path, by_eps, outcome):
 
 
 @pytest.mark.parametrize(("up", "outcome"), [(True, "holds"), (False, "fails")])
-def test_what_rises_and_falls_with_eps(tmp_path, up, outcome):
+def test_what_rises_and_falls_with_eps(tmp_path, monkeypatch, up, outcome):
     sign = 1 if up else -1
-    plant(
-        tmp_path,
-        lambda m, p: p["eps"] ** -sign,
-        lambda m, p: 2 + sign * p["eps"],
-        methods=("pure_dump", "mix_dump", "solh", "private_coin", "truncation"),
-    )
-    for method in ("pure_dump", "mix_dump"):
-        write(
-            tmp_path,
-            f"users.{method}",
-            {"eps": [1.0], "n": [10, 100]},
-            lambda a, p: p["n"] ** -float(sign),
-        )
+    plant(monkeypatch, lambda m, p: (p["eps"] * p["n"]) ** -float(sign), lambda m, p: 2 + sign * p["eps"])
     assert outcomes(tmp_path, "DU-31") == {"printed": outcome}
     assert outcomes(tmp_path, "O-19") == {"printed": outcome}
 
@@ -317,14 +362,11 @@ def test_what_rises_and_falls_with_eps(tmp_path, up, outcome):
 )
 def test_near_the_optimum_at_far_more_messages(tmp_path, monkeypatch, correlated, sent, outcome):
     """Errors in units of the central one."""
-    read = Evidence.cells
-    monkeypatch.setattr(Evidence, "cells", lambda *a: read(*a).assign(users_expected=1.0, domain_size=50.0))
     monkeypatch.setattr("shuffledp.claims.rules.dump_figures.discrete_laplace_variance", lambda rate: 1.0)
     plant(
-        tmp_path,
+        monkeypatch,
         lambda m, p: {"pure_dump": 2.0}.get(m, correlated),
         lambda m, p: sent if m == "correlated_noise" else 2.0,
-        methods=("pure_dump", "correlated_noise"),
     )
     assert set(outcomes(tmp_path, "DU-34").values()) == {outcome}
 
@@ -400,13 +442,23 @@ def test_simulated_errors_within_four_standard_errors(
 
 
 def test_deviations_come_from_the_repeats(tmp_path, monkeypatch):
-    write(tmp_path, "domains.pure_dump", {"eps": EPS}, lambda a, p: 1.0)
-    (row,) = judged(tmp_path, "DU-24").values()
-    assert (row["verdict"], row["why"]) == ("untestable", "domains.pure_dump has fewer than 10 repeats")
-    monkeypatch.setattr(simulated, "FEWEST_REPEATS", 2)
-    write(tmp_path, "domains.pure_dump", {"eps": EPS}, lambda a, p: 1.0, simulated=3.0)
-    found = Evidence(tmp_path, "dump", READS["dump"]).found("domains", "pure_dump").values
-    assert (found[found["kind"] == "simulated"]["value"] == 3.0).all()
+    """Twelve repeats of 2 and 4 around an expected error of 2: one, with a standard error of 0.3015, above it."""
+    write(tmp_path, "domains.pure_dump", {"eps": EPS}, lambda a, p: 2.0)
+    case = Case(claim("DU-24"), Evidence(tmp_path, "dump", READS["dump"]), "printed", "-", "quick")
+    with pytest.raises(Untestable, match=r"domains\.pure_dump has fewer than 10 repeats"):
+        simulated.deviations(case, "domains", "pure_dump")
+    found = case.evidence.found("domains", "pure_dump")
+    repeats = [
+        {"cell": cell, "metric": "mse", "kind": "simulated", "repeat": i, "value": 2.0 + 2 * (i % 2)}
+        for cell in found.cells["cell"]
+        for i in range(12)
+    ]
+    expected = found.values[found.values["kind"] != "simulated"]
+    more = replace(found, values=pd.concat([expected, pd.DataFrame(repeats)], ignore_index=True))
+    case.evidence._kept["domains", "pure_dump"] = more
+    apart = simulated.deviations(case, "domains", "pure_dump")
+    assert apart["mean"].to_list() == [3.0, 3.0]
+    assert apart["z"].to_list() == pytest.approx([1 / (np.sqrt(12 / 11) / np.sqrt(12))] * 2)
 
 
 @pytest.mark.parametrize(("true", "outcome"), [(1.0, "holds"), (1.5, "fails")])

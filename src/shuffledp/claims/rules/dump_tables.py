@@ -16,6 +16,7 @@ from shuffledp.accounting.baselines.truncation import truncation_miss_rate
 from shuffledp.accounting.errors import Infeasible
 from shuffledp.accounting.general.grr_blanket import blanket_local_budget
 from shuffledp.claims.case import Case, Rule
+from shuffledp.claims.dump import DELTA
 from shuffledp.claims.outcomes import (
     CLOSED_FORM,
     TIE,
@@ -165,17 +166,13 @@ def _by_function(case: Case, method: str, n: int, k: int, eps: float, delta: flo
 
 def _at_large_domain(case: Case, of: Sequence[str], rivals: Sequence[str]) -> pd.DataFrame:
     """Both sides at the largest domain of Figure 3, the rivals by functions; empty if the grid lacks it."""
+    cells = pd.concat([case.cells("domains", method).reset_index() for method in of])
+    large = cells[cells["k"] == LARGE_DOMAIN]
     rows = []
-    for eps, k in errors(case, "domains", of[0]).index:
-        if k != LARGE_DOMAIN:
-            continue
-        cell = case.cells("domains", of[0]).loc[(eps, k)]
-        n, delta = int(cell["users_expected"]), 1e-6
-        best = min(
-            (v for m in rivals if not math.isnan(v := _by_function(case, m, n, k, eps, delta))),
-            default=math.nan,
-        )
-        rows.append((max(at(errors(case, "domains", m), eps=eps, k=k) for m in of), best))
+    for eps, found in large.groupby("eps"):
+        setting = (int(found["users_expected"].iloc[0]), LARGE_DOMAIN, cast("float", eps), DELTA)
+        known = [v for m in rivals if not math.isnan(v := _by_function(case, m, *setting))]
+        rows.append((found["closed_form"].max(), min(known, default=math.nan)))
     return pd.DataFrame(rows, columns=["ours", "best"])
 
 
