@@ -114,12 +114,16 @@ benchmarks: .venv/.installed-benchmarks .venv/.installed-learning  ## Measure sp
 simulations: .venv/.installed-run  ## Compare simulated errors of all protocols with their closed forms
 	@$(SINGLE) $(BIN)/python tools/simulations.py
 .PHONY: conformance-seeds
-conformance-seeds: .venv/.installed-test  ## Count how often the conformance checks reject a built-in, with 200 seeds each
-	@$(SINGLE) $(BIN)/python tools/conformance_seeds.py $(if $(SEEDS),--seeds $(SEEDS))
+conformance-seeds: .venv/.installed-test  ## Count how often the conformance checks reject a built-in, with 200 seeds each; may be interrupted
+	@$(SINGLE) $(BIN)/python tools/conformance_seeds.py $(if $(SEEDS),--seeds $(SEEDS)) $(if $(MINUTES),--minutes $(MINUTES))
 
 .PHONY: accountant-check
 accountant-check: .venv/.installed-test  ## Compare the accountant's answers with sums in 50-digit arithmetic
 	@$(SINGLE) $(BIN)/python tools/accountant_check.py --page
+
+.PHONY: accountant-times
+accountant-times: .venv/.installed-test  ## Measure how long the accountant takes for an answer, for docs/benchmarks.md
+	@$(SINGLE) $(BIN)/python benchmarks/accountant_times.py --page
 
 .PHONY: comparison-rule
 comparison-rule: .venv/.installed-test  ## Check a rule of thumb against `shuffledp compare` in 36 settings

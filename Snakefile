@@ -28,6 +28,7 @@ wildcard_constraints:
     dataset="[a-z]+",
     claim="[a-z0-9_]+",
     run="[a-z0-9_]+",
+    key="file_[0-9a-f]+",
 
 
 localrules:

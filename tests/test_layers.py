@@ -35,7 +35,8 @@ ALLOWED: dict[str, set[str] | None] = {
     "utility": {"numerics", "populations"},
     "accounting": {"doors", "extras", "numerics", "populations", "tasks", "utility"},
     "protocols": {"accounting", "numerics", "populations", "tasks", "utility"},
-    "comparison": {"accounting", "extras", "numerics", "populations", "protocols", "tasks"},
+    "records": {"extras", "numerics"},
+    "comparison": {"accounting", "extras", "numerics", "populations", "protocols", "records", "tasks"},
     "audit": {"accounting", "numerics", "populations", "protocols", "tasks"},
     "learning": {"numerics", "storage"},
     "experiments": {
@@ -47,6 +48,7 @@ ALLOWED: dict[str, set[str] | None] = {
         "numerics",
         "populations",
         "protocols",
+        "records",
         "storage",
         "doors",
         "tasks",

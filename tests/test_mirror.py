@@ -22,6 +22,7 @@ ELSEWHERE = {
     "test_accountant_check.py": "tools/accountant_check.py",
     "test_comparison_rule.py": "tools/comparison_rule.py",
     "test_config_schema.py": "tools/config_schema.py",
+    "test_conformance_seeds.py": "tools/conformance_seeds.py",
     "test_documents.py": "README.md, CONTRIBUTING.md, CHANGELOG.md and docs/",
     "test_gallery.py": "tools/gallery.py",
     "test_guides.py": "code and files of the pages of docs/",

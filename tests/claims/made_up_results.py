@@ -26,10 +26,9 @@ def write(
     *,
     accountings: Iterable[str] = ACCOUNTINGS,
     messages: Any = None,
-    budget: Any = None,
     simulated: float = 1e9,
 ) -> None:
-    """Write a method's results; closed form, messages and local budget are functions of accounting and point.
+    """Write a method's results; ``closed_form`` and ``messages`` are functions of accounting and point.
 
     Where the closed form is None the cell is infeasible; the simulated value is one that no verdict must depend on.
     """
@@ -46,7 +45,6 @@ def write(
             "accounting": accounting,
             "point": json.dumps(point),
             "status": "infeasible" if value is None else "ok",
-            "eps_local": budget(accounting, point) if budget else None,
             "messages_per_user": sent,
             "extra_messages": None if sent is None else sent - 1,
         }

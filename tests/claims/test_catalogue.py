@@ -17,7 +17,11 @@ from shuffledp.figures.selection import load_settings
 
 ROOT = Path(__file__).resolve().parents[2]
 #: How many claims of each paper there are, and the orderings about its results; a paper that is missing is incomplete.
-COUNTS: dict[str, tuple[int, range]] = {"shuffle_gaussian": (33, range(9, 14)), "dump": (44, range(14, 20))}
+COUNTS: dict[str, tuple[int, range]] = {
+    "random_population": (48, range(1, 9)),
+    "shuffle_gaussian": (33, range(9, 14)),
+    "dump": (44, range(14, 20)),
+}
 CLAIMS = [claim for paper in catalogue.known() for claim in claims(paper)]
 
 
@@ -92,6 +96,8 @@ def test_a_claim_depends_on_no_accounting_unless_it_says_so():
     [
         (text("SU-01"), "SU-01 belong to another paper"),
         (text("DU-1"), "does not match"),
+        (text("DU-45"), "the catalogue has no DU-45"),
+        (text("O-00"), "the catalogue has no O-00"),
         (text("DU-01", more="    verdict: holds\n"), "Additional properties are not allowed"),
         (text("DU-01", more="    accounting: [guessed]\n"), "is not one of"),
         (text("DU-01", more="    accounting: [exact, exact]\n"), "non-unique"),

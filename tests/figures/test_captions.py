@@ -29,6 +29,7 @@ from shuffledp.figures.captions import (
     integer,
     number,
     percent,
+    plain_caption,
     render,
     span,
     times,
@@ -264,6 +265,23 @@ def test_a_template_that_asks_in_vain_is_named_with_the_line(tmp_path, text, mes
 )
 def test_the_finding_is_the_first_paragraph_as_plain_text(prose, plain):
     assert finding(prose) == plain
+
+
+def test_a_drawing_without_a_template_says_what_it_is_computed_from():
+    facts = {
+        "data": "a_file.csv (source: own)",
+        "participants N": "20",
+        "repeats": "3",
+        "users trust": "nobody",
+    }
+    prose = plain_caption("Error of *all* methods", facts)
+    assert finding(prose) == "Error of *all* methods"
+    text = publish_doctree(prose).astext()
+    assert text.endswith("data: a_file.csv (source: own); participants N: 20; repeats: 3.")
+    assert "nobody" not in text
+    long = finding(plain_caption("many words " * 40, facts))
+    assert len(long) <= LONGEST_FINDING
+    assert long.endswith("…")
 
 
 def test_a_caption_without_a_finding_is_refused():

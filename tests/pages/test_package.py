@@ -54,6 +54,7 @@ def in_browser(test: Any) -> Any:
 NARROW = (390, 844)
 SIZES = pytest.mark.parametrize("viewport", [DESKTOP, NARROW])
 PAGES = ("index.html", *(f"pages/{name}.html" for name in (*PAPERS, "claims", "errata")))
+CLAIMS_PAGE, ERRATA_PAGE = PAGES[-2:]
 LIBRARY = "bokeh.min.js"
 
 
@@ -350,7 +351,7 @@ def test_long_tables_scroll_inside_their_box_under_their_header(
 @in_browser
 @SIZES
 def test_errata_can_be_searched_and_sorted(site: Path, viewport: tuple[int, int]) -> None:
-    with open_page(site / PAGES[3], viewport) as opened:
+    with open_page(site / ERRATA_PAGE, viewport) as opened:
         page = opened.page
         rows = page.locator(".errata tbody tr:visible")
         assert page.locator(".count").inner_text() == "2 of 2"
@@ -370,9 +371,32 @@ def test_errata_can_be_searched_and_sorted(site: Path, viewport: tuple[int, int]
             page.keyboard.press("Enter")
             assert rows.evaluate_all("all => all.map(each => each.id)") == ["RP-N2", "RP-E16"]
             assert page.locator("th[aria-sort]").get_attribute("aria-sort") == "descending"
-        page.goto((site / PAGES[3]).resolve().as_uri() + "#RP-N2")
+        page.goto((site / ERRATA_PAGE).resolve().as_uri() + "#RP-N2")
         page.reload()
         assert page.locator("#RP-N2 details").get_attribute("open") is not None
+
+
+@in_browser
+@SIZES
+def test_claims_can_be_searched_filtered_and_sorted(site: Path, viewport: tuple[int, int]) -> None:
+    with open_page(site / CLAIMS_PAGE, viewport) as opened:
+        page = opened.page
+        rows = page.locator(".judged tbody tr:visible")
+        assert page.locator(".count").inner_text() == "3 of 3"
+        page.locator("select[name=verdict]").select_option("in part")
+        assert rows.evaluate_all("all => all.map(each => each.id)") == ["RP-01"]
+        page.get_by_role("button", name="Show all").click()
+        page.get_by_label("Kind").select_option("ordering")
+        assert rows.evaluate_all("all => all.map(each => each.id)") == ["O-15"]
+        page.get_by_role("button", name="Show all").click()
+        page.get_by_label("Search").fill("random settings")  # what is folded is found, too
+        assert rows.evaluate_all("all => all.map(each => each.id)") == ["RP-08"]
+        page.get_by_role("button", name="Show all").click()
+        page.wait_for_function("document.querySelector('.count').textContent === '3 of 3'")
+        if viewport == DESKTOP:
+            page.get_by_role("button", name="Verdict").click()
+            assert rows.evaluate_all("all => all.map(each => each.id)") == ["RP-08", "RP-01", "O-15"]
+        assert opened.errors == []
 
 
 @in_browser

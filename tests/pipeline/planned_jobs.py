@@ -220,7 +220,8 @@ def by_rule(jobs: Collection[str]) -> dict[str, int]:
     counts: dict[str, int] = {}
     for name in jobs:
         kind, _, what = name.partition(" ")
-        rule = {"dataset": f"dataset_{what}", "draw": f"draw_{what}", "claims": "claim_table"}.get(kind, kind)
+        rules = {"dataset": f"dataset_{what}", "draw": f"draw_{what}", "claims": "claim_table"}
+        rule = (rules | {"headlines": "claims"}).get(kind, kind)
         if kind != "drawing":
             counts[rule] = counts.get(rule, 0) + 1
     return counts

@@ -486,7 +486,9 @@ def of_run(papers: Papers, before: Mapping[str, Any], place: Place) -> set[str]:
             f"{key}.{name}" for key, paper in papers.items() for name in paper.get("figures", {})
         )
         return everything_behind(Reach(drawings=figures), papers)
-    assert place[0] == "baselines", f"no role for {place}"
+    assert place[0] in ("baselines", "own"), (
+        f"no role for {place}"
+    )  # what is in these folders, not their names
     return set()
 
 
@@ -496,7 +498,7 @@ def test_every_leaf_of_the_run_reruns_what_it_can_change(workflow: Workflow, sca
     groups = [["png", "pdf", "svg"], ["auto", "official"]]
 
     def words(place: Place, value: Any) -> list[str]:
-        usual = {"learning": "skip", "effort": "quick" if value == "full" else "full"}
+        usual = {"learning": "skip", "effort": "quick" if value == "full" else "full", "own": "none"}
         return [usual[place[0]]] if place[0] in usual else words_for(value, groups)
 
     check_every_leaf(

@@ -36,6 +36,8 @@ PREFIXES: Final = {
     "segmented": "SE",
 }
 ORDERING: Final = "O"
+COUNTS: Final = {"RP": 48, "SG": 33, "DU": 44, "SU": 36, "SE": 37, ORDERING: 26}
+"""How many claims and orderings there are: ids are numbered from 1."""
 WRONG: Final = ("the catalogue", "the measurement", "neither")
 """Which side a difference from what was expected is the fault of."""
 
@@ -180,8 +182,8 @@ def parsed(text: str, paper: str) -> tuple[Claim, ...]:
     Raises
     ------
     ClaimError
-        If it does not have the agreed form, an id belongs to another paper or is given twice, or there is not exactly
-        one headline.
+        If it does not have the agreed form, an id is unknown, belongs to another paper or is given twice, or there is
+        not exactly one headline.
     """
     place = f"claims of {paper}"
     try:
@@ -199,6 +201,8 @@ def parsed(text: str, paper: str) -> tuple[Claim, ...]:
         raise ClaimError(f"{place}: given twice: {', '.join(twice)}.")
     if wrong := [one for one in ids if one.partition("-")[0] not in (PREFIXES[paper], ORDERING)]:
         raise ClaimError(f"{place}: {', '.join(wrong)} belong to another paper.")
+    if unknown := [one for one in ids if not 1 <= int(one[-2:]) <= COUNTS[one.partition("-")[0]]]:
+        raise ClaimError(f"{place}: the catalogue has no {', '.join(unknown)}.")
     if (count := sum(claim.headline for claim in found)) != 1:
         raise ClaimError(f"{place}: {count} headline claims, expected one.")
     return found

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Any
 
 import pandas as pd
 
@@ -30,7 +31,7 @@ class Evidence:
     results: Path
     paper: str
     methods: Mapping[str, Sequence[str]]
-    _kept: dict[tuple[str, str], Results] = field(default_factory=dict, compare=False, repr=False)
+    _kept: dict[tuple[str, ...], Any] = field(default_factory=dict, compare=False, repr=False)
 
     def found(self, experiment: str, method: str) -> Results:
         """Both tables and the provenance of a method.
@@ -47,7 +48,8 @@ class Evidence:
         key = (experiment, method)
         if key not in self._kept:
             self._kept[key] = read({method: Bundle.of(self.results, self.paper, experiment, method)})
-        return self._kept[key]
+        found: Results = self._kept[key]
+        return found
 
     def cells(self, experiment: str, method: str, accounting: str) -> pd.DataFrame:
         """Feasible cells with their closed form as the column ``closed_form``, indexed by the method's grid variables.
@@ -59,6 +61,13 @@ class Evidence:
         IntegrityError
             If a file does not match its checksum.
         """
+        key = (experiment, method, accounting)
+        if key not in self._kept:
+            self._kept[key] = self._cells(experiment, method, accounting)
+        cells: pd.DataFrame = self._kept[key]
+        return cells.copy()
+
+    def _cells(self, experiment: str, method: str, accounting: str) -> pd.DataFrame:
         found = self.found(experiment, method)
         variables = list(found.provenance[method]["job"]["grid"])
         closed = found.values[found.values["kind"] != "simulated"].set_index("cell")["value"]

@@ -9,7 +9,7 @@ from typing import Any
 from shuffledp.code_digest import Entry
 from shuffledp.doors import homes
 from shuffledp.experiments.runner import kind_of
-from shuffledp.experiments.sources import MODULES
+from shuffledp.experiments.sources import MODULES, OWN, OWN_MODULE
 from shuffledp.protocols.registry import module_path
 
 
@@ -38,4 +38,5 @@ def entries(job: Mapping[str, Any], root: Path) -> tuple[Entry, ...]:
     if not job["protocol"]:
         return kind_of(job), homes("shuffledp.accounting")[job["function"]][0]
     kind = job["task"]["kind"]
-    return kind_of(job), MODULES[kind], module_path(kind, job["protocol"], root=root)
+    data = OWN_MODULE if job["data"]["name"] == OWN else MODULES[kind]
+    return kind_of(job), data, module_path(kind, job["protocol"], root=root)

@@ -37,6 +37,18 @@ from shuffledp.figures.variants import BOTH
 DIGITS = 3
 #: The longest finding, in characters: it is a heading.
 LONGEST_FINDING = 160
+#: What a caption says that nobody has written.
+PLAIN_FACTS = (
+    "about",
+    "data",
+    "participants N",
+    "eps",
+    "delta",
+    "error against",
+    "repeats",
+    "accounting",
+    "guarantee",
+)
 #: What every caption of a picture with both accountings says about how it is drawn.
 DRAWN_TWICE = (
     "Gray dashed lines are printed, colored solid lines exact; the strip has the ratio of printed to exact."
@@ -590,6 +602,26 @@ def render(path: Path, names: Mapping[str, Any]) -> str:
     except CaptionError as error:
         raise CaptionError(f"{path}:{_line_of_finding(text)}: {error}") from error
     return prose
+
+
+def plain_caption(title: str, facts: Mapping[str, str]) -> str:
+    """The caption of a drawing that has no template: its title, and what it is computed from.
+
+    Parameters
+    ----------
+    title : str
+        Stands in the place of the finding, cut off where it is longer than one may be.
+    facts : mapping
+        What the configuration and the results state, such as data, participants, budget, repeats and accounting.
+    """
+    heading = title if len(title) <= LONGEST_FINDING else f"{title[: LONGEST_FINDING - 2]} …"
+    said = "; ".join(f"{name}: {text}" for name, text in facts.items() if name in PLAIN_FACTS)
+    return f"{as_it_stands(heading)}\n\n{as_it_stands(said)}.\n"
+
+
+def as_it_stands(text: str) -> str:
+    """Text that reStructuredText shows as it stands, on one line."""
+    return re.sub(r"([\\*`|_:<>-])", r"\\\1", " ".join(text.split()))
 
 
 @cache

@@ -8,7 +8,6 @@ from __future__ import annotations
 import json
 import logging
 import platform
-import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -19,7 +18,7 @@ import pandas as pd
 import shuffledp
 from shuffledp.experiments.bundle import CELL_TEXTS
 from shuffledp.experiments.results import PARAMETER_PREFIX, TRAINED_METRICS, Bundle, Results, read
-from shuffledp.figures.captions import ClaimRows, Numbers, finding, render
+from shuffledp.figures.captions import ClaimRows, Numbers, as_it_stands, finding, plain_caption, render
 from shuffledp.figures.curves import repeats_behind_bars
 from shuffledp.figures.entries import chart as chart_of
 from shuffledp.figures.gaps import gaps
@@ -143,7 +142,9 @@ def _inputs(job: Job) -> dict[str, str]:
         table = Path(job["points"]["table"])
         pairs.append((table, table.with_suffix(".sha256")))
     sums = {path.as_posix(): listed(checksum)[verified(path, checksum)] for path, checksum in pairs}
-    return {**sums, job["caption"]: Path(job["caption"]).read_text(encoding="utf-8")}
+    if job["caption"]:
+        sums[job["caption"]] = Path(job["caption"]).read_text(encoding="utf-8")
+    return sums
 
 
 def _drawn_or_kept(job: Job, store: Store | None, reader: _Reader) -> Drawn:
@@ -330,19 +331,16 @@ def _numbers(job: Job, known: _Read) -> Numbers:
 
 
 def _prose(job: Job, facts: Mapping[str, str], questions: Mapping[str, Any]) -> str:
+    if not job["caption"]:
+        return plain_caption(job["title"], facts)
     names = {"where": job.get("where", {}), "facts": facts, "scale": job["scale"], **questions}
     return render(Path(job["caption"]), names)
 
 
 def _report_caption(prose: str, facts: Mapping[str, str], note: str) -> str:
-    warning = f".. warning::\n   {_plain_rst(note)}\n\n" if note else ""
-    fields = (f":{_plain_rst(key)}: {_plain_rst(value)}\n" for key, value in facts.items())
+    warning = f".. warning::\n   {as_it_stands(note)}\n\n" if note else ""
+    fields = (f":{as_it_stands(key)}: {as_it_stands(value)}\n" for key, value in facts.items())
     return f"{prose}\n{warning}" + "".join(fields)
-
-
-def _plain_rst(text: str) -> str:
-    """Text that reStructuredText shows as it stands, on one line."""
-    return re.sub(r"([\\*`|_:<>-])", r"\\\1", " ".join(text.split()))
 
 
 def _manifest(job: Job, drawn: Sequence[Drawn]) -> bytes:

@@ -10,7 +10,6 @@ from typing import Any
 from shuffledp.experiments.bundle import CELL_TEXTS
 from shuffledp.experiments.config import ConfigurationError, Experiment, Paper, Settings, load_experiments
 from shuffledp.experiments.config.errors import suggestion
-from shuffledp.experiments.config.files import place_of
 from shuffledp.experiments.results import CELL_NUMBERS, PARAMETER_PREFIX, TRAINED_METRICS
 
 
@@ -44,7 +43,7 @@ def _selected(paper: Paper) -> Paper:
 def _check_looks(paper: Paper) -> None:
     """Looks belong to methods, and tell those of an experiment apart."""
     place, methods = (
-        f"{place_of(paper.key)}: looks",
+        f"{paper.file}: looks",
         {m for e in paper.experiments.values() for m in e.methods},
     )
     for method in paper.looks:
@@ -66,7 +65,7 @@ def _check_looks(paper: Paper) -> None:
 
 
 def _entry(paper: Paper, part: str, name: str, raw: Mapping[str, Any]) -> dict[str, Any]:
-    place = f"{place_of(paper.key)}: {part}.{name}"
+    place = f"{paper.file}: {part}.{name}"
     experiment = paper.experiments.get(raw["experiment"])
     if experiment is None:
         raise ConfigurationError(

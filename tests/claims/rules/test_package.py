@@ -23,7 +23,7 @@ def case(tmp_path, accounting="-"):
 
 def test_an_erratum_decides_by_its_witness(tmp_path, monkeypatch):
     found = erratum(case(tmp_path), by="RP-E14", shown="fails")
-    assert (found.verdict, found.measured) == ("fails", "1, where it says -0.1565")
+    assert (found.verdict, found.measured) == ("fails", "1 against -0.1565 as printed")
     entry = next(e for e in findings("random_population").errata if e.id == "RP-E14")
     unshown = replace(entry, compute=lambda: replace(entry.compute(), shows=False))
     monkeypatch.setattr(

@@ -49,10 +49,11 @@ def erratum(case: Case, by: str, shown: str) -> Verdict:
     entries = {entry.id: entry for entry in every}
     if by not in entries:
         raise ValueError(f"{case.claim.id}: no erratum or note {by!r} about {case.claim.paper}.")
+    printed = {entry.id for entry in found.errata}
     witness = entries[by].compute()
     shows = entries[by].shown_by(witness)
     return Verdict(
-        f"{witness.correct:.4g}, where it says {witness.printed:.4g}",
+        f"{witness.correct:.4g} against {witness.printed:.4g} as {'printed' if by in printed else 'read'}",
         CLOSED_FORM,
         next(o for o in OUTCOMES if o == (shown if shows else "holds")),
         f"{by}{'' if shows else ' is not shown'}: {witness.quantity}. {witness.note}".rstrip(" ."),

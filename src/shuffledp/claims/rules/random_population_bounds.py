@@ -21,7 +21,7 @@ from shuffledp.claims.outcomes import (
     span,
 )
 from shuffledp.claims.rules.general import monotone
-from shuffledp.claims.rules.random_population_errors import budgets
+from shuffledp.claims.rules.random_population_errors import WORDS, budgets
 from shuffledp.claims.witnesses.random_population import simplified_form_range
 from shuffledp.numerics.roots import root_below
 from shuffledp.populations import Binomial, Fixed, Law, MomentBounded, Poisson
@@ -29,7 +29,6 @@ from shuffledp.populations import Binomial, Fixed, Law, MomentBounded, Poisson
 FIG2_LOCAL, FIG2_MEAN = 0.5, 5000.0
 """Local budget (nats) and mean of Figure 2."""
 VARIANCES = (8700.0, 250_000.0)
-WORDS = {"adult": "participation rate", "poisson_even": "mean number of others"}
 MEANS = (1, 3, 10, 30, 100, 300, 1000, 3000, 10_000)
 """Poisson means at which amplification is looked for."""
 AMPLIFIES = 1.001

@@ -17,19 +17,29 @@ from shuffledp.claims.case import Case, Rule
 from shuffledp.claims.comparisons import ADULT_FEMALE, DELTA, dummies_error
 from shuffledp.claims.outcomes import (
     CLOSED_FORM,
+    TIE,
+    Outcome,
     Untestable,
     Verdict,
     about,
+    compared,
+    exponent,
     ordering,
     percent,
     percents,
+    scaling,
+    span,
 )
-from shuffledp.claims.rules.general import ordering_rule
+from shuffledp.claims.rules.general import monotone, ordering_rule
 from shuffledp.populations import Binomial, Law, Poisson
 from shuffledp.utility.reports import inverse_moments, report_variance
 
 PANEL = {"adult": "rate", "gradient": "rate", "poisson_even": "others", "poisson_skewed": "others"}
 """The grid variable that tells the panels of an experiment apart."""
+WORDS = {
+    **dict.fromkeys(("adult", "gradient"), "participation rate"),
+    **dict.fromkeys(("poisson_even", "poisson_skewed"), "mean number of others"),
+}
 RATE_APART = 0.01
 """In the captions, but not in the list of the text, to which the claims belong; the figures show it."""
 ADULT_USERS, IMAGES = 48_842, 60_000
@@ -39,6 +49,15 @@ VARIANCE = {
     "poisson_skewed": 0.1 * 0.9,
 }
 """Of one user's bit."""
+SINGLE = ("local", "amplified", "non_adaptive", "adaptive")
+RATES = (0.05, 0.1, 0.2, 0.5)
+"""Participation rates that the text lists."""
+FALLING = {
+    "adult": (*SINGLE, "random_checkin", "multi_union", "multi_expected"),
+    "poisson_even": (*SINGLE, "multi_union", "multi_expected"),
+    "poisson_skewed": SINGLE,
+}
+"""Methods by experiment."""
 LAPLACE_NOISE = ("multi_union",)
 """Methods whose noise is two-sided geometric rather than close to normal."""
 
@@ -92,7 +111,7 @@ def _noise(case: Case, experiment: str, method: str) -> pd.Series[float]:
     if method == "local":
         return table.closed_forms(experiment, method)
     if method not in ("amplified", "non_adaptive", "adaptive") or experiment == "gradient":
-        raise Untestable(f"the simplified form says nothing of {method} in {experiment}")
+        raise Untestable(f"there is no simplified form of {method} in {experiment}")
     cells = table.cells(experiment, "amplified")
     values = table.closed_forms(experiment, "amplified")
     if cells["eps_local"].isna().any():
@@ -118,7 +137,7 @@ def budgets(case: Case, experiment: str, method: str = "amplified") -> pd.Series
         raise Untestable(f"the table of {experiment} has no local budgets")
     if accounting == "simplified":
         if method != "amplified":
-            raise Untestable(f"{method} has no simplified form")
+            raise Untestable(f"there is no simplified form of {method} in {experiment}")
         points = cells.index.to_frame().to_dict("records")
         found = pd.Series(
             [
@@ -251,10 +270,129 @@ def against_naive(case: Case, stated: float) -> Verdict:
     )
 
 
+# -- RandomCheckin and the shape of curves -------------------------------------------------------------------------
+
+
+def checkin_amplifies(case: Case) -> Verdict:
+    """RandomCheckin may spend more than AMPLIFIED on a report: at how many points of Adult, and how much more."""
+    ours, theirs = budgets(case, "adult"), budgets(case, "adult", "random_checkin")
+    both = pd.DataFrame({"ours": ours, "theirs": theirs}).dropna()
+    less, more, ties = compared(both["ours"].to_list(), both["theirs"].to_list())
+    by_rate = (both["theirs"] > both["ours"] * (1 + TIE)).groupby(level="panel").sum()
+    return Verdict(
+        f"larger at {less} of {len(both)} points, {span(both['theirs'] / both['ours'])} times",
+        CLOSED_FORM,
+        ordering(less, more),
+        f"A(RandomCheckin) over A(AMPLIFIED): larger at {', '.join(str(int(n)) for n in by_rate)} of the budgets, by "
+        f"participation rate; tied at {ties}",
+    )
+
+
+def away_from_checkin(case: Case, low: float, high: float) -> Verdict:
+    """How far the errors of RandomCheckin and AMPLIFIED are apart on Adult, in either way of saying it."""
+    ours, theirs = (errors(case, "adult", m) for m in ("amplified", "random_checkin"))
+    below = (1 - ours / theirs).groupby(level="panel").mean()
+    saved, more = float(below.mean()), float((theirs / ours - 1).groupby(level="panel").mean().mean())
+    inside = any(low <= value <= high for value in (saved, more))
+    return Verdict(
+        f"AMPLIFIED {percent(saved)} below, RandomCheckin {percent(more)} above",
+        CLOSED_FORM,
+        "holds" if inside else "in part" if saved > 0 else "fails",
+        f"means over the grid of eps and the panels; by panel {percents(below)} below; either may lie in "
+        f"{100 * low:.0f} to {100 * high:.0f} %",
+    )
+
+
+def slots_filled(case: Case) -> Verdict:
+    """The share of RandomCheckin's slots that hold a report and no dummy."""
+    filled = []
+    for rate in RATES:
+        slots = math.floor((ADULT_USERS - 1) * rate)
+        filled.append(-math.expm1((law_of("adult", rate).mean + 1) * math.log1p(-1 / slots)))
+    return Verdict(
+        f"{percent(min(filled))} to {percent(max(filled))} of the slots filled",
+        CLOSED_FORM,
+        "holds" if max(filled) < 1 - TIE else "fails",
+        "for the mean number of participants, at the participation rates of the text; all other slots hold dummies, "
+        "and AMPLIFIED has none",
+    )
+
+
+def in_proportion(
+    case: Case, experiment: str, methods: Sequence[str], at: Sequence[float], stated: float
+) -> Verdict:
+    """The slope of log error on the log of the mean population, for several methods and budgets."""
+    slopes: dict[str, list[float]] = {}
+    for method in methods:
+        values = errors(case, experiment, method)
+        for eps in at:
+            if eps in values.index.get_level_values("eps"):
+                curve = values.xs(eps, level="eps")
+                if len(curve) < 2:
+                    raise Untestable("needs the papers' grid: two means at least")
+                slopes.setdefault(method, []).append(scaling(list(curve.index), curve.to_list()))
+    if not slopes:
+        raise Untestable("needs the papers' grid: none of the budgets is in the run")
+    found = [exponent(slope, stated) for of in slopes.values() for slope in of]
+    right = found.count("holds")
+    outcome: Outcome = (
+        "holds" if right == len(found) else "in part" if right or "in part" in found else "fails"
+    )
+    return Verdict(
+        ", ".join(f"{method} {span(of)}" for method, of in slopes.items()),
+        CLOSED_FORM,
+        outcome,
+        f"slopes at eps_c {', '.join(f'{eps:g}' for eps in at)}; {right} of {len(found)} agree with {stated:g}",
+    )
+
+
+def similar_gaps(case: Case, within: float) -> Verdict:
+    """The mean gap to RandomCheckin for gradients against that for the binary task."""
+    gradients = float(reductions(case, ["gradient"], "amplified", "random_checkin").mean())
+    bits = float(reductions(case, ["adult"], "amplified", "random_checkin").mean())
+    return Verdict(
+        f"{percent(gradients)} against {percent(bits)}",
+        CLOSED_FORM,
+        "holds" if abs(gradients - bits) <= within else "fails",
+        f"mean reduction against RandomCheckin, gradients and binary task; {percent(abs(gradients - bits))} apart",
+    )
+
+
+def errors_fall(case: Case, experiments: Sequence[str]) -> Verdict:
+    """The error of every method falls with the budget and from panel to panel."""
+    right = wrong = 0
+    which = []
+    for experiment in experiments:
+        for method in FALLING[experiment]:
+            values = all_errors(case, experiment, method)
+            for level in ("panel", "eps"):
+                fell, rose = monotone(values, level, rising=False)
+                right, wrong = right + fell, wrong + rose
+                which += [f"{method} by {level} in {experiment}"] if rose else []
+    return Verdict(
+        f"falls in {right} of {right + wrong} steps",
+        CLOSED_FORM,
+        ordering(right, wrong),
+        f"from one budget, rate or mean to the next{'; not ' + ', '.join(which) if which else ''}",
+    )
+
+
 RULES: Mapping[str, Rule] = {
-    "more_than": more_than,
-    "mean_reduction": mean_reduction,
-    "growing_reduction": growing_reduction,
-    "against_naive": against_naive,
+    **{
+        function.__name__: function
+        for function in (
+            more_than,
+            mean_reduction,
+            growing_reduction,
+            against_naive,
+            checkin_amplifies,
+            away_from_checkin,
+            slots_filled,
+            in_proportion,
+            similar_gaps,
+            errors_fall,
+        )
+    },
     "ordered": ordering_rule(all_errors),
+    "ordered_in_text": ordering_rule(errors),
 }

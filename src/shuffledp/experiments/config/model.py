@@ -357,6 +357,35 @@ class Mnist(RealData):
     column: Annotated[str, _among(COLUMNS["mnist"])]
 
 
+def _no_truth(value: Any) -> Any:
+    if isinstance(value, bool):
+        raise _mistake(f"{shown(value)} is no text: put it in quotes, as it stands in the file.")
+    return value
+
+
+OwnValue = Annotated[StrictStr | StrictInt | StrictFloat, BeforeValidator(_no_truth)]
+
+
+class OwnFile(Concept):
+    """A file of the user's own; which keys belong to a kind of task is said in `shuffledp.experiments.sources.own`."""
+
+    name: str
+    path: Text
+    column: Text = absent()
+    user: Text = absent()
+    item: Text = absent()
+    values: Annotated[
+        list[OwnValue],
+        Field(min_length=2, json_schema_extra={"uniqueItems": True}),
+        AfterValidator(_distinct),
+    ] = absent()
+    low: Number = absent()
+    high: Number = absent()
+    split: StrictStr = absent()
+    padding: Literal["categories", "tokens"] = absent()
+    draw: Literal["with_replacement", "without_replacement"] = "without_replacement"
+
+
 def name(value: Any) -> str | None:
     """Branch of data; messages name this function as the key that decides."""
     return _named(value, "name")
@@ -368,6 +397,7 @@ Data = Annotated[
     | Annotated[Ipums, Tag("ipums")]
     | Annotated[Movielens, Tag("movielens")]
     | Annotated[Mnist, Tag("mnist")]
+    | Annotated[OwnFile, Tag("file")]
     | Annotated[Categorical, Tag("categorical")]
     | Annotated[Zipf, Tag("zipf")]
     | Annotated[Heavy, Tag("heavy")]
@@ -382,7 +412,18 @@ def describe_data(config: Mapping[str, Any], say: Say) -> str:
         return f"Zipf's law, exponent {say(config['exponent'])}"
     if config["name"] == "heavy":
         return f"one value held by a share {say(config['share'])} of the users, the others evenly"
+    if config["name"] == "file":
+        return _describe_file(config, say)
     return f"{config['name']}, {config['column']}" if "column" in config else str(config["name"])
+
+
+def _describe_file(config: Mapping[str, Any], say: Say) -> str:
+    """Names of the files without their folders, and what is read of them."""
+    paths = say(config["path"]).split(", ")
+    columns = [say(config[key]) for key in ("column", "user", "item") if key in config]
+    ends = [say(config[key]) if key in config else "the task's" for key in ("low", "high")]
+    clip = [f"clipped to {ends[0]} .. {ends[1]}"] if {"low", "high"} & set(config) else []
+    return ", ".join([*(path.rpartition("/")[2] for path in paths), *columns, *clip])
 
 
 # -- methods and experiments -----------------------------------------------------------------------------------------
@@ -416,7 +457,7 @@ class Method(Concept):
 class Experiment(Concept):
     """A grid of cells and the methods that are computed on it."""
 
-    source: Text
+    source: Text = absent()
     grid: Grid
     methods: Some[Method]
     task: Task = absent()
@@ -470,7 +511,7 @@ class Drawn(Concept):
 
     title: Text
     experiment: Id
-    caption: Caption
+    caption: Caption = absent()
     methods: Distinct[Id] = absent()
     where: dict[str, Any] = absent()
 
@@ -592,11 +633,11 @@ class Study(Concept):
     """What experiments of our own are about, which replicate no paper."""
 
     title: Text
-    citation: Text
+    citation: Text = absent()
 
 
 class PaperFile(Concept):
-    """A file in config/experiments/: of a paper, or of a study of our own."""
+    """A file in config/experiments/ or config/own/: of a paper, or of a study of our own."""
 
     paper: About = absent()
     study: Study = absent()
@@ -661,7 +702,9 @@ class RunFile(Concept):
     """config/config.yaml, merged with what a second file and the command line say."""
 
     seed: CountOrZero
-    papers: Distinct[Id]
+    papers: Annotated[
+        list[Id], Field(json_schema_extra={"uniqueItems": True}), AfterValidator(_distinct)
+    ]  # none: the user's own experiments alone
     results: Text
     data: DataPolicy
     formats: Annotated[
@@ -671,6 +714,7 @@ class RunFile(Concept):
         AfterValidator(_with_png),
     ]
     baselines: Text
+    own: Text = "config/own"
     overrides: dict[str, dict[str, Any]]
     learning: Literal["auto", "require", "skip"] = "auto"
     effort: Literal["full", "quick"] = "full"

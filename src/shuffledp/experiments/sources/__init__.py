@@ -21,6 +21,7 @@ from shuffledp.tasks import Task
 
 __all__ = [
     "COLUMNS",
+    "OWN",
     "SET_COLUMNS",
     "SPARSE_COLUMNS",
     "SYNTHETIC",
@@ -28,6 +29,7 @@ __all__ = [
     "Source",
     "check_data",
     "source_from",
+    "with_found_domain",
 ]
 
 MODULES = {
@@ -37,6 +39,8 @@ MODULES = {
     "vectors": "shuffledp.experiments.sources.gradients",
 }
 """By kind of task, what holds its data; a job imports its own only."""
+OWN, OWN_MODULE = "file", "shuffledp.experiments.sources.own"
+"""Data of a file of the user's own: its name in a configuration, and what holds them."""
 COLUMNS: Mapping[str, tuple[str, ...]] = {
     **{name: columns_of(name) for name in NAMES},
     "msnbc": (*columns_of("msnbc"), *SET_COLUMNS, *SPARSE_COLUMNS),
@@ -68,6 +72,9 @@ def check_data(config: Mapping[str, Any], task: Task) -> None:
         If the data hold something else than the task needs, categorical weights are not one per value or do not sum
         to 1, and the like.
     """
+    if config["name"] == OWN:
+        import_module(OWN_MODULE).check(config, task)
+        return
     if not _fits(config, task):
         column = f", column {config['column']!r}," if "column" in config else ""
         raise ValueError(
@@ -78,13 +85,32 @@ def check_data(config: Mapping[str, Any], task: Task) -> None:
     import_module(MODULES[task.kind]).check(config, task)
 
 
+def with_found_domain(
+    task: Mapping[str, Any], data: Mapping[str, Any], prepared: Path
+) -> tuple[Mapping[str, Any], Mapping[str, Any]]:
+    """Task and data of a configuration, with the domain that is found in a file of the user's own, if none is given.
+
+    Raises
+    ------
+    IntegrityError
+        If the file has not been prepared.
+    """
+    if data["name"] != OWN:
+        return task, data
+    found: tuple[Mapping[str, Any], Mapping[str, Any]] = import_module(OWN_MODULE).completed(
+        task, data, prepared
+    )
+    return found
+
+
 def source_from(config: Mapping[str, Any], task: Task, prepared: Path) -> Source:
     """The data of a configuration.
 
     Parameters
     ----------
     config : mapping
-        ``name`` of a data set with ``column`` and ``draw``; or ``categorical`` with ``weights``; or ``uniform``,
+        ``name`` of a data set with ``column`` and ``draw``; or ``file`` with a ``path``, prepared by
+        `shuffledp.experiments.own_data`; or ``categorical`` with ``weights``; or ``uniform``,
         ``zipf`` with an ``exponent``, or ``heavy`` with the ``share`` of one value, all three with ``records`` for a
         fixed set of that many records instead of draws. Sets have a ``split`` of the users over the privacy levels, and
         MSNBC's a ``padding``.
@@ -99,6 +125,9 @@ def source_from(config: Mapping[str, Any], task: Task, prepared: Path) -> Source
         If the data do not fit the task.
     """
     check_data(config, task)
+    if config["name"] == OWN:
+        own: Source = import_module(OWN_MODULE).source(config, task, prepared)
+        return own
     dataset = None if config["name"] in SYNTHETIC else load(config["name"], prepared)
     found: Source = import_module(MODULES[task.kind]).source(config, task, dataset)
     return found
