@@ -81,20 +81,9 @@ def test_the_lowest_error_is_below_the_best_rival_at_every_point(
     assert {(row["verdict"], row["measured"]) for row in found.values()} == {(outcome, measured)}
 
 
-def test_infeasible_rivals_are_no_rivals(tmp_path):
-    for experiment in DATA:
-        for method in ("pure_dump", "solh"):
-            write(
-                tmp_path,
-                f"{experiment}.{method}",
-                {"eps": EPS},
-                (lambda a, p: 1.0)
-                if method == "pure_dump"
-                else (lambda a, p: None if p["eps"] == 0.1 else 0.5),
-                accountings=["printed"],
-            )
-    known = dict.fromkeys(DATA, ("pure_dump", "solh"))
-    found = judged(tmp_path, "DU-03", known)["printed", "-"]
+def test_infeasible_rivals_are_no_rivals():
+    methods = {"pure_dump": 1.0, "solh": lambda a, p: None if p["eps"] == 0.1 else 0.5}
+    found = judged(dict.fromkeys(DATA, ({"eps": EPS}, methods)), "DU-03")["printed", "-"]
     assert found["measured"] == "lowest at 0 of 3 points, not lowest at 3"
     assert "has 0.5 times" in found["why"]
 
@@ -375,17 +364,17 @@ def test_near_the_optimum_at_far_more_messages(tmp_path, monkeypatch, correlated
     ("amplified_from", "never", "poor"),
     [(0.5, "in part", "holds"), (0.1, "fails", "fails"), (9, "holds", "fails")],
 )
-def test_amplified_randomized_response(tmp_path, amplified_from, never, poor):
-    for experiment in DATA:
-        write(
-            tmp_path,
-            f"{experiment}.grr_blanket",
-            {"eps": EPS},
-            lambda a, p: 1e-9 if p["eps"] >= amplified_from else 1.0,
-            budget=lambda a, p: 5.0 if p["eps"] >= amplified_from else p["eps"],
-        )
-    assert outcomes(tmp_path, "DU-13") == {"printed": never}
-    assert outcomes(tmp_path, "DU-27") == {"printed": poor}
+def test_amplified_randomized_response(amplified_from, never, poor):
+    def cell(accounting: str, point: Any) -> dict[str, float]:
+        amplified = point["eps"] >= amplified_from
+        return {
+            "eps_local": 5.0 if amplified else point["eps"],
+            "closed_form": 1e-9 if amplified else 1.0,
+        }
+
+    found = dict.fromkeys(DATA, ({"eps": EPS}, {"grr_blanket": cell}))
+    assert outcomes(found, "DU-13") == {"printed": never}
+    assert outcomes(found, "DU-27") == {"printed": poor}
 
 
 @pytest.mark.parametrize(("at_10000", "outcome"), [(3.9, "holds"), (4.1, "fails")])
@@ -442,23 +431,23 @@ def test_simulated_errors_within_four_standard_errors(
 
 
 def test_deviations_come_from_the_repeats(tmp_path, monkeypatch):
-    """Twelve repeats of 2 and 4 around an expected error of 2: one, with a standard error of 0.3015, above it."""
+    """Repeats of 2 and 4 by turns, where 2 is expected: 1 above it, with the standard error of 36."""
     write(tmp_path, "domains.pure_dump", {"eps": EPS}, lambda a, p: 2.0)
     case = Case(claim("DU-24"), Evidence(tmp_path, "dump", READS["dump"]), "printed", "-", "quick")
-    with pytest.raises(Untestable, match=r"domains\.pure_dump has fewer than 10 repeats"):
+    with pytest.raises(Untestable, match=r"domains\.pure_dump has fewer than 30 repeats"):
         simulated.deviations(case, "domains", "pure_dump")
     found = case.evidence.found("domains", "pure_dump")
     repeats = [
         {"cell": cell, "metric": "mse", "kind": "simulated", "repeat": i, "value": 2.0 + 2 * (i % 2)}
         for cell in found.cells["cell"]
-        for i in range(12)
+        for i in range(36)
     ]
     expected = found.values[found.values["kind"] != "simulated"]
     more = replace(found, values=pd.concat([expected, pd.DataFrame(repeats)], ignore_index=True))
     case.evidence._kept["domains", "pure_dump"] = more
     apart = simulated.deviations(case, "domains", "pure_dump")
     assert apart["mean"].to_list() == [3.0, 3.0]
-    assert apart["z"].to_list() == pytest.approx([1 / (np.sqrt(12 / 11) / np.sqrt(12))] * 2)
+    assert apart["z"].to_list() == pytest.approx([6 / np.sqrt(36 / 35)] * 2)
 
 
 @pytest.mark.parametrize(("true", "outcome"), [(1.0, "holds"), (1.5, "fails")])

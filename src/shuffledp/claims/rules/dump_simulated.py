@@ -16,8 +16,8 @@ from shuffledp.utility.dump import dump_mse, printed_dump_mse, printed_flexible_
 
 DEVIATIONS = 4.0
 """Standard errors up to which a simulated and an expected error agree."""
-FEWEST_REPEATS = 10
-"""With fewer, a standard error of the repeats is not known well enough."""
+FEWEST_REPEATS = 30
+"""With fewer, the standard error is known so badly that four of them are exceeded by chance too often."""
 
 
 def deviations(case: Case, experiment: str, method: str) -> pd.DataFrame:
