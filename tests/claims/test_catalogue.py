@@ -22,6 +22,7 @@ COUNTS: dict[str, tuple[int, range]] = {
     "random_population": (48, range(1, 9)),
     "shuffle_gaussian": (33, range(9, 14)),
     "summation": (36, range(20, 23)),
+    "segmented": (37, range(23, 27)),
 }
 CLAIMS = [claim for paper in catalogue.known() for claim in claims(paper)]
 

@@ -14,8 +14,8 @@ _MULTI: Final = ("multi_union", "multi_expected")
 _OBJECTIVE: Final = ("adaptive_printed_objective",)
 _DUMP_RIVALS: Final = ("grr_blanket", "solh", "truncation", "truncation_plain", "private_coin", "public_coin")
 _SEGMENTED: Final = (
-    *("segmented", "balls_into_bins", "subset_shuffled", "subset_local"),
-    *("separate", "separate_weighted"),
+    *("segmented", "segmented_best", "balls_into_bins", "subset_shuffled", "subset_local"),
+    *("separate", "separate_weighted", "separate_inverse_variance"),
 )
 _SUMS: Final = (
     *("correlated_sum", "split_and_mix", "split_and_mix_figure"),
