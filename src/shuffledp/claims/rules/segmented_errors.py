@@ -257,7 +257,10 @@ def lead_widens(case: Case, rivals: Sequence[str], data: str, difference: bool) 
 
 
 def below(case: Case, pairs: Sequence[Sequence[str]], splits: Sequence[str], strictly: bool) -> Verdict:
-    """The first of each pair has less error than the second, in every panel; a tie is against it if `strictly`."""
+    """The first of each pair has less error than the second, in every panel.
+
+    A tie is against it if `strictly`: where two protocols become the same, nothing is gained.
+    """
     right = wrong = ties = 0
     leads = list[float]()
     for lower, upper in pairs:
@@ -310,7 +313,7 @@ def strong_rival(case: Case) -> Verdict:
 
 
 def few_messages(case: Case, most: float) -> Verdict:
-    """The best number of blanket messages is below `most`, and so is what a user sends in all, nearly."""
+    """The best number of blanket messages is often below `most`; measured with what a user sends in all."""
     best = parameter(case, OURS, "blankets")
     small = int((best < most).sum())
     sent = table(case, OURS)["messages_per_user"].astype(float)

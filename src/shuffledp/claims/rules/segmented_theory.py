@@ -52,7 +52,7 @@ def tight(case: Case, domain_size: int, n: int, blankets: Sequence[float]) -> Ve
     eps, delta = BUDGETS[0], _delta(n)
     law = "binomial" if case.accounting == "printed" else "poisson"
     ratios = {}
-    for m in blankets:
+    for m in blankets[: case.at_most(len(blankets), 2)]:
         rate = reporting_rate(n, m, domain_size, eps, item_delta(eps, delta, 1), blanket_law=law)
         pair = segmented_delta(eps, rate, n, m, domain_size, blanket_law=law)
         if law == "binomial":
