@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import itertools
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 
 import numpy as np
 from numpy.typing import NDArray
@@ -102,39 +102,47 @@ def blurred_delta(eps: float, rate: float, n: int, blankets: int, domain_size: i
     return float(total[likely] @ np.array(values))
 
 
+def _claimed(n: int, d: int, s: int, m: int) -> Iterator[tuple[float, float, float]]:
+    """For each level that may not report everything: divergences over delta', and how a repair changes its rate.
+
+    The first divergence is that with the paper's levels, the second that if all other users report everything.
+    """
+    shares = [float(x) / 100 for x in next(iter(SPLITS)).split("-")]
+    rates = [level_rate(n, m, d, s, e, _delta(n), accounting="printed") for e in BUDGETS]
+    for eps, rate in zip(BUDGETS, rates, strict=True):
+        if rate == 1:
+            continue
+        target = item_delta(eps, _delta(n), s)
+        others = Window(0, np.ones(1))
+        for share, sent, budget in zip(shares, rates, BUDGETS, strict=True):
+            reports = round(share * n) * s - (budget == eps)
+            others = convolve(others, binomial_window(reports, sent, 1e-20))
+        usual = blurred_delta(eps / s, rate, n, m, d, others) / target
+        alone = all_counts_delta(eps / s, rate, n, m, d) / target
+        poisson = reporting_rate(n, m, d, eps / s, target, blanket_law="poisson")
+        yield usual, alone, abs(poisson / rate - 1)
+
+
 def guarantee(case: Case, blankets: Sequence[int]) -> Verdict:
     """Divergence in the protocol over what Lemma 3 claims: with the paper's levels, and if all others always report."""
-    n, (d, s), shares = USERS[0], DATA["msnbc"], [float(x) / 100 for x in next(iter(SPLITS)).split("-")]
-    numbers = blankets[: case.at_most(len(blankets), 1)]
+    n, numbers = USERS[0], blankets[: case.at_most(len(blankets), 1)]
+    sizes = list(DATA.values())[: case.at_most(len(DATA), 1)]
+    where = f"{n:,} users, {' and '.join(f'{s} of {d}' for d, s in sizes)} items, m = {', '.join(map(str, numbers))}"
     if case.accounting != "printed":
         deltas = [
             user_level_delta(e, level_rate(n, m, d, s, e, _delta(n)), n, m, d, s) / _delta(n)
-            for m, e in itertools.product(numbers, BUDGETS)
+            for (d, s), m, e in itertools.product(sizes, numbers, BUDGETS)
         ]
         return Verdict(
             f"{span(deltas)} of delta",
             CLOSED_FORM,
             "holds" if max(deltas) <= 1 + ROUNDING else "fails",
-            f"all items of a user among Poisson blanket messages, MSNBC, {n:,} users, m = "
-            f"{', '.join(map(str, numbers))}",
+            f"all items of a user among Poisson blanket messages; {where}",
         )
-    usual, alone, change = list[float](), list[float](), list[float]()
-    for m in numbers:
-        rates = [level_rate(n, m, d, s, e, _delta(n), accounting="printed") for e in BUDGETS]
-        for eps, rate in zip(BUDGETS, rates, strict=True):
-            if rate == 1:
-                continue
-            target = item_delta(eps, _delta(n), s)
-            others = Window(0, np.ones(1))
-            for share, sent, budget in zip(shares, rates, BUDGETS, strict=True):
-                reports = round(share * n) * s - (budget == eps)
-                others = convolve(others, binomial_window(reports, sent, 1e-20))
-            usual.append(blurred_delta(eps / s, rate, n, m, d, others) / target)
-            alone.append(all_counts_delta(eps / s, rate, n, m, d) / target)
-            poisson = reporting_rate(n, m, d, eps / s, target, blanket_law="poisson")
-            change.append(abs(poisson / rate - 1))
-    if not usual:
+    found = [one for (d, s), m in itertools.product(sizes, numbers) for one in _claimed(n, d, s, m)]
+    if not found:
         raise Untestable("everybody may report everything at these numbers of messages")
+    usual, alone, change = zip(*found, strict=True)
     verdict: Outcome = "holds"
     if max(*usual, *alone) > 1 + ROUNDING:
         verdict = "in part" if max(change) < EXACT else "fails"
@@ -142,8 +150,8 @@ def guarantee(case: Case, blankets: Sequence[int]) -> Verdict:
         f"{span(usual)} of delta' with the levels of the paper, {span(alone)} if all others report",
         CLOSED_FORM,
         verdict,
-        f"MSNBC, {n:,} users, m = {', '.join(map(str, numbers))}; a Poisson number of blanket messages repairs it and "
-        f"changes the rates by at most {max(change):.1g}, relative",
+        f"{where}; a Poisson number of blanket messages repairs it and changes the rates by at most "
+        f"{max(change):.1g}, relative",
     )
 
 
