@@ -22,6 +22,7 @@ COUNTS: dict[str, tuple[int, range]] = {
     "shuffle_gaussian": (33, range(9, 14)),
     "dump": (44, range(14, 20)),
     "summation": (36, range(20, 23)),
+    "segmented": (37, range(23, 27)),
 }
 CLAIMS = [claim for paper in catalogue.known() for claim in claims(paper)]
 

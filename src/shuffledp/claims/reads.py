@@ -16,8 +16,8 @@ _DUMP: Final = ("pure_dump", "mix_dump")
 _DUMP_RIVALS: Final = ("grr_blanket", "solh", "truncation", "truncation_plain", "private_coin", "public_coin")
 _PLOTTED: Final = (*_DUMP, *_DUMP_RIVALS, "correlated_noise")
 _SEGMENTED: Final = (
-    *("segmented", "balls_into_bins", "subset_shuffled", "subset_local"),
-    *("separate", "separate_weighted"),
+    *("segmented", "segmented_best", "balls_into_bins", "subset_shuffled", "subset_local"),
+    *("separate", "separate_weighted", "separate_inverse_variance"),
 )
 _SUMS: Final = (
     *("correlated_sum", "split_and_mix", "split_and_mix_figure"),
