@@ -21,6 +21,7 @@ from shuffledp.accounting.summation.noise_design import NoiseDesign
 from shuffledp.accounting.summation.shipped_designs import quick_design, shipped_design
 from shuffledp.numerics.checks import check_choice, check_open_unit, check_positive
 from shuffledp.numerics.remember import remember
+from shuffledp.protocols._noise_shares import JumpShare, NegativeBinomialShare, Share
 from shuffledp.protocols._random_users import PlannedUsers
 from shuffledp.protocols.base import Cost, Messages, message_bits
 from shuffledp.protocols.summation._sums import Numbers, over_users
@@ -41,6 +42,7 @@ def chosen_design(
     hubs: Sequence[int] | None,
     gamma: float,
     eps_star: float | None = None,
+    law: str = "negative_binomial",
 ) -> NoiseDesign:
     """The noise of one sum.
 
@@ -62,11 +64,13 @@ def chosen_design(
         In (0, 1), for ``printed`` below 1/2: the error is that of discrete Laplace noise with ``(1 - gamma) eps``.
     eps_star : float, optional
         Nats; instead of ``(1 - gamma) eps``.
+    law : {"negative_binomial", "jumps"}
+        Of the numbers of atoms; ``jumps``, ours, needs fewer messages, and is for ``exact`` only.
 
     Raises
     ------
     ValueError
-        If these atoms have no such accounting.
+        If these atoms or this law have no such accounting.
     Infeasible
         If `eps_star` is not below `eps`, the theorem does not hold here, or no design is known.
     """
@@ -77,8 +81,12 @@ def chosen_design(
             f"eps_star must be below eps = {eps!r} to leave something for the noises, got {star!r}."
         )
     if accounting == "exact":
-        found = shipped_design(max_value, eps, delta, star, atoms=atoms, hubs=hubs)
-        return found.design if found else quick_design(max_value, eps, delta, star, atoms=atoms, hubs=hubs)
+        found = shipped_design(max_value, eps, delta, star, atoms=atoms, hubs=hubs, law=law)
+        if found:
+            return found.design
+        return quick_design(max_value, eps, delta, star, atoms=atoms, hubs=hubs, law=law)
+    if law != "negative_binomial":
+        raise ValueError(f"law must be 'negative_binomial' for the accounting {accounting!r}, got {law!r}.")
     if atoms != "halving":
         raise ValueError(f"atoms must be 'halving' for the accounting {accounting!r}, got {atoms!r}.")
     if accounting == "printed":
@@ -164,14 +172,19 @@ class CorrelatedNoiseSum(PlannedUsers):
         return self.numbers.step * self.numbers.max_value / self.levels
 
     @cached_property
-    def _atoms(self) -> list[tuple[float, float, list[tuple[int, int]]]]:
-        """Shape, probability of stopping, and messages with multiplicities of every noise."""
+    def _atoms(self) -> list[tuple[Share, list[tuple[int, int]]]]:
+        """What draws a share of every noise, and its messages with multiplicities."""
         a = self.design.central_ratio
-        found = [(1.0, 1 - a, [(sign, 1)]) for sign in (1, -1)]
+        found: list[tuple[Share, list[tuple[int, int]]]] = [
+            (NegativeBinomialShare(1.0, 1 - a), [(sign, 1)]) for sign in (1, -1)
+        ]
         d = self.design
         for index, shape, ratio in zip(d.indices, d.shapes, d.ratios, strict=True):
             content = atom_messages(index, d.max_value, atoms=d.atoms, hubs=d.hubs or None)
-            found.append((shape, 1 - ratio, list(content.items())))
+            share: Share = NegativeBinomialShare(shape, 1 - ratio)
+            if d.law == "jumps":
+                share = JumpShare(shape, ratio / (1 - ratio))
+            found.append((share, list(content.items())))
         return found
 
     def cost(self) -> Cost:
@@ -211,8 +224,8 @@ class CorrelatedNoiseSum(PlannedUsers):
         step = max(1, _DRAWS // copies)
         for begin in range(0, users, step):
             size = (min(step, users - begin), copies)
-            for shape, stop, content in self._atoms:
-                drawn = rng.negative_binomial(shape / self.n_users, stop, size).sum(axis=0)
+            for share, content in self._atoms:
+                drawn = share.draw(np.full(size, 1 / self.n_users), rng).sum(axis=0)
                 for message, times in content:
                     total[:, message + self.levels] += times * drawn
         return total
@@ -233,14 +246,14 @@ class CorrelatedNoiseSum(PlannedUsers):
         return counts.reshape(*self.numbers.estimate_shape, width)
 
     def sample_aggregate(self, participants: Participants, rng: np.random.Generator) -> NDArray[Any]:
-        """Exact law of the messages of each kind: negative binomials of real shape add up."""
+        """Exact law of the messages of each kind: shares of noise add up."""
         held = self.numbers.held(participants).astype(np.int64)
         counts = np.zeros((*held.shape[:-1], 2 * self.levels + 1), np.int64)
         counts[..., self.levels :] = self._levels_of(held, rng)
         counts[..., self.levels] = 0  # who holds 0 sends nothing
         part = np.broadcast_to(over_users(participants, self.n_users, self.numbers), held.shape[:-1])
-        for shape, stop, content in self._atoms:
-            drawn = rng.negative_binomial(shape * part, stop)
+        for share, content in self._atoms:
+            drawn = share.draw(part, rng)
             for message, times in content:
                 counts[..., message + self.levels] += times * drawn
         return counts
