@@ -15,7 +15,6 @@ values, and cells below a threshold) only makes it smaller. Nothing wraps around
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
 from dataclasses import dataclass
 
 import numpy as np
@@ -90,41 +89,41 @@ class CoarseLaw:
     error: float
 
     @property
-    def cells(self) -> int:
-        """Cells of all slices, an upper bound on those that count."""
-        return len(self.pair) * (self.width - 2) * (2 * self.reach + 1)
-
-    @property
     def reach(self) -> int:
         """Largest \\|Sigma\\|."""
         return len(self.up) - 1
 
-    def slice(self, s: int) -> Slice:
-        """Return the cells of one Sigma."""
-        low, high = max(s, 0), min(self.reach, self.reach + s) + 1
-        central = self.up[low:high].T @ self.down[low - s : high - s]
-        shifted = central @ self.ones
-        rows, columns = len(self.pair), self.width - 2
-        table = np.zeros((central.shape[0], columns))
-        for count in range(central.shape[0]):  # t = k - count
-            begin = self.first + count
-            part = shifted[count, max(begin, 0) : max(begin + columns, 0)]
-            at = max(-begin, 0)
-            table[count, at : at + part.size] = part
-        # A border of empty cells: what lies outside of the table has no mass.
-        cells = np.zeros((rows + 2, self.width))
-        np.matmul(self.pair, table, out=cells[1:-1, 1:-1])
-        flat = cells.ravel()
+    @property
+    def slices(self) -> int:
+        """Number of slices, ``2 reach + 1``."""
+        return 2 * self.reach + 1
+
+    def slice(self, number: int) -> Slice:
+        """Return the cells of one Sigma, ``number - reach``; empty beyond the slices."""
+        s = number - self.reach
+        flat = np.zeros((len(self.pair) + 2) * self.width)
+        if abs(s) <= self.reach:
+            # A border of empty cells: what lies outside of the table has no mass.
+            inside = flat.reshape(-1, self.width)[1:-1, 1:-1]
+            np.matmul(self.pair, self._shifted(s), out=inside)
         place = np.flatnonzero(flat > self.threshold)
         mass = flat[place]
         log_mass = np.log(mass)
-        logs = np.full(flat.size, -np.inf)
-        logs[place] = log_mass
-        return Slice(place, mass, log_mass, logs)
+        flat.fill(-np.inf)
+        flat[place] = log_mass
+        return Slice(place, mass, log_mass, flat)
 
-    def slices(self) -> Iterator[Slice]:
-        """Return all slices, from the lowest Sigma to the highest."""
-        return (self.slice(s) for s in range(-self.reach, self.reach + 1))
+    def _shifted(self, s: int) -> Floats:
+        """Return ``Pr[S = s, U, t]``, (U, columns)."""
+        low, high = max(s, 0), min(self.reach, self.reach + s) + 1
+        by_k = self.up[low:high].T @ self.down[low - s : high - s] @ self.ones
+        table = np.zeros((len(by_k), self.width - 2))
+        for count, row in enumerate(by_k):  # t = k - count
+            begin = self.first + count
+            part = row[max(begin, 0) : max(begin + self.width - 2, 0)]
+            at = max(-begin, 0)
+            table[count, at : at + part.size] = part
+        return table
 
 
 def coarse_law(design: CoarseDesign, *, tail: float, threshold: float) -> CoarseLaw:
@@ -185,6 +184,30 @@ def coarse_law(design: CoarseDesign, *, tail: float, threshold: float) -> Coarse
         threshold,
         error,
     )
+
+
+def outcomes(design: CoarseDesign, tail: float) -> float:
+    """Return the size of the box of ``(Sigma, u, t)`` outside of which there is little mass.
+
+    Parameters
+    ----------
+    design : CoarseDesign
+    tail : float
+        In (0, 1).
+
+    Returns
+    -------
+    float
+        An estimate of the work, without the counts U and A of the central noise.
+
+    Notes
+    -----
+    Derived for this project.
+    """
+    reach = math.log(tail) / math.log(design.central_ratio)
+    atoms = {1, design.max_value} - ({1} if design.max_value == 1 else set())
+    widths = [last_noise(design.rates[j - 1], design.centers[j - 1], tail) for j in atoms or {1}]
+    return (2 * reach + 1) * math.prod(map(float, widths))
 
 
 def _atom(design: CoarseDesign, index: int, tail: float) -> tuple[Floats, float]:

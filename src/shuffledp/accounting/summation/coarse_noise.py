@@ -26,7 +26,7 @@ from __future__ import annotations
 
 import math
 from collections import deque
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -34,11 +34,12 @@ from numpy.typing import NDArray
 
 from shuffledp.accounting.errors import Infeasible
 from shuffledp.accounting.summation.coarse_design import CoarseDesign, input_move
-from shuffledp.accounting.summation.coarse_law import Slice, coarse_law
+from shuffledp.accounting.summation.coarse_law import CoarseLaw, Slice, coarse_law
 from shuffledp.accounting.summation.jump_noise import jump_law, last_noise
 from shuffledp.accounting.summation.loss_cells import UNIT, Cells, LossGrid, Noise, add_cells, cells_of
 from shuffledp.accounting.summation.loss_sums import summed_losses
 from shuffledp.numerics.checks import check_nonnegative
+from shuffledp.numerics.remember import remember
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
@@ -154,6 +155,47 @@ def coarse_noise_delta(design: CoarseDesign, eps: float) -> float:
     return certify(design, eps).delta
 
 
+def coarse_noise_deltas(design: CoarseDesign, eps: Floats, precision: Precision = COARSE) -> Floats:
+    """Return upper bounds on delta at several eps, from one joint law.
+
+    Parameters
+    ----------
+    design : CoarseDesign
+    eps : ndarray
+        Nats, >= 0.
+    precision : Precision
+        Any precision gives certified upper bounds.
+
+    Returns
+    -------
+    ndarray
+        In [0, 1], in the shape of `eps`; does not grow with eps. From twice the eps of the design plus 3 nats on, the
+        bound there stands for all larger ones.
+
+    Raises
+    ------
+    Infeasible
+        As :func:`coarse_noise_delta`.
+
+    Notes
+    -----
+    Derived for this project.
+    """
+    wanted = np.minimum(np.asarray(eps, np.float64), 2 * design.eps + _BEYOND)
+    pairs = all_pairs(design.max_value)
+    grid = loss_grid(design, design.eps, precision, largest=float(np.max(wanted, initial=0.0)))
+    joint = _remembered_losses(design, precision, grid)
+    values = np.array([float(np.max(bounds(design, joint, float(e), pairs)[0])) for e in wanted.flat])
+    order = np.argsort(wanted, axis=None, kind="stable")
+    values[order] = np.minimum.accumulate(values[order])
+    return values.reshape(wanted.shape)
+
+
+@remember(4)
+def _remembered_losses(design: CoarseDesign, precision: Precision, grid: LossGrid) -> JointLosses:
+    return joint_losses(design, all_pairs(design.max_value), precision, grid)
+
+
 def certify(
     design: CoarseDesign, eps: float, pairs: Sequence[Pair] | None = None, precision: Precision = FINE
 ) -> CoarseCertificate:
@@ -184,13 +226,39 @@ def certify(
     """
     chosen = all_pairs(design.max_value) if pairs is None else tuple(pairs)
     grid = loss_grid(design, eps, precision)
-    joint = joint_losses(design, chosen, precision, grid)
+    return certificate_of(design, joint_losses(design, chosen, precision, grid), eps, chosen)
+
+
+def certificate_of(
+    design: CoarseDesign, joint: JointLosses, eps: float, pairs: Sequence[Pair]
+) -> CoarseCertificate:
+    """Return what the losses of the joint part say about a design.
+
+    Parameters
+    ----------
+    design : CoarseDesign
+    joint : JointLosses
+        For these pairs.
+    eps : float
+        Nats, >= 0.
+    pairs : sequence of (int, int)
+
+    Returns
+    -------
+    CoarseCertificate
+        An upper bound for these pairs.
+
+    Notes
+    -----
+    Derived for this project.
+    """
+    chosen = tuple(pairs)
     deltas, margins = bounds(design, joint, eps, chosen)
     at = int(np.argmax(deltas))
     return CoarseCertificate(float(deltas[at]), float(margins[at]), len(chosen), chosen[at])
 
 
-def loss_grid(design: CoarseDesign, eps: float, precision: Precision) -> LossGrid:
+def loss_grid(design: CoarseDesign, eps: float, precision: Precision, *, largest: float = 0.0) -> LossGrid:
     """Return a grid that resolves ``eps - eps_star`` and reaches beyond the losses that matter.
 
     Parameters
@@ -200,6 +268,8 @@ def loss_grid(design: CoarseDesign, eps: float, precision: Precision) -> LossGri
     eps : float
         Nats, >= 0.
     precision : Precision
+    largest : float
+        An eps that the grid must reach beyond too.
 
     Returns
     -------
@@ -218,7 +288,7 @@ def loss_grid(design: CoarseDesign, eps: float, precision: Precision) -> LossGri
     eps = check_nonnegative("eps", eps)
     left = max(eps - design.eps_star, 0.01 * max(eps, design.eps_star))
     step = left / precision.steps
-    size = 1 << math.ceil(math.log2(2 * (max(eps, design.eps_star) + _BEYOND) / step))
+    size = 1 << math.ceil(math.log2(2 * (max(eps, design.eps_star, largest) + _BEYOND) / step))
     if size > _MOST_CELLS:
         raise Infeasible(f"eps - eps_star = {left:.4g} needs a grid of more than {_MOST_CELLS} losses.")
     return LossGrid(step, size, 1)
@@ -292,12 +362,25 @@ def pair_draws(pair: Pair, max_value: int) -> dict[int, int]:
     return {j: shift for j, shift in moved.items() if shift}
 
 
+@dataclass(frozen=True, eq=False)
+class LossPart:
+    """What some slices add to the losses: `cells` from the lowest grid point to one above the highest, per shift.
+
+    `kept` is their mass, `most` the largest number of cells of a slice, `largest` the largest ``-log`` of a cell.
+
+    Notes
+    -----
+    Derived for this project.
+    """
+
+    cells: Floats
+    kept: float
+    most: int
+    largest: float
+
+
 def joint_losses(
-    design: CoarseDesign,
-    pairs: Sequence[Pair],
-    precision: Precision,
-    grid: LossGrid,
-    progress: Callable[[int, int], None] | None = None,
+    design: CoarseDesign, pairs: Sequence[Pair], precision: Precision, grid: LossGrid
 ) -> JointLosses:
     """Return the losses of ``(Sigma, u, v)`` for all pairs, on a grid.
 
@@ -308,8 +391,6 @@ def joint_losses(
     pairs : sequence of (int, int)
     precision : Precision
     grid : LossGrid
-    progress : callable, optional
-        Called after every slice with how many are done and how many there are.
 
     Returns
     -------
@@ -325,34 +406,107 @@ def joint_losses(
     -----
     Derived for this project. Slices of one Sigma are made one after the other, and 2 D + 1 of them kept.
     """
-    shifts = tuple(sorted({pair_shift(pair, design.max_value) for pair in pairs}))
-    law = coarse_law(design, tail=precision.tail * design.delta, threshold=precision.threshold * design.delta)
-    window, bins = max(abs(s) for s, _, _ in shifts), grid.size + 1
-    cells = np.zeros((len(shifts), bins))  # from the lowest grid point to one above the highest: infinite
-    none = np.zeros(0)
-    empty = Slice(none.astype(np.int64), none, none, np.full((len(law.pair) + 2) * law.width, -np.inf))
-    count, kept, most, largest = 2 * law.reach + 1, 0.0, 1, 0.0
-    held: deque[Slice] = deque([empty] * (2 * window), 2 * window + 1)
-    source = law.slices()
-    for number in range(count + window):
-        held.append(next(source, empty))
+    law, shifts = law_of(design, precision), shifts_of(pairs, design.max_value)
+    return summed_parts(law, shifts, grid, [loss_part(law, shifts, grid, 0, law.slices)])
+
+
+def law_of(design: CoarseDesign, precision: Precision) -> CoarseLaw:
+    """Return the joint law at some precision.
+
+    Returns
+    -------
+    CoarseLaw
+        Never above the true law, but for rounding.
+
+    Notes
+    -----
+    Derived for this project.
+    """
+    return coarse_law(
+        design, tail=precision.tail * design.delta, threshold=precision.threshold * design.delta
+    )
+
+
+def shifts_of(pairs: Sequence[Pair], max_value: int) -> tuple[Shift, ...]:
+    """Return the different moves of ``(Sigma, u, t)`` of some pairs, in order.
+
+    Returns
+    -------
+    tuple of (int, int, int)
+        Exact.
+
+    Notes
+    -----
+    Derived for this project.
+    """
+    return tuple(sorted({pair_shift(pair, max_value) for pair in pairs}))
+
+
+def loss_part(law: CoarseLaw, shifts: Sequence[Shift], grid: LossGrid, begin: int, stop: int) -> LossPart:
+    """Return what the slices ``begin <= number < stop`` add to the losses.
+
+    Parameters
+    ----------
+    law : CoarseLaw
+    shifts : sequence of (int, int, int)
+        Of ``(Sigma, u, t)``.
+    grid : LossGrid
+    begin, stop : int
+        Within ``0 .. law.slices``: number 0 has the lowest Sigma.
+
+    Returns
+    -------
+    LossPart
+        Parts add up, see :func:`summed_parts`.
+
+    Notes
+    -----
+    Derived for this project.
+    """
+    window = max(abs(s) for s, _, _ in shifts)
+    cells = np.zeros((len(shifts), grid.size + 1))
+    kept, most, largest = 0.0, 1, 0.0
+    held: deque[Slice] = deque(
+        (law.slice(number) for number in range(begin - window, begin + window)), 2 * window + 1
+    )
+    for number in range(begin, stop):
+        held.append(law.slice(number + window))
         here = held[window]
+        if not here.place.size:
+            continue
         kept += float(np.sum(here.mass))
         most = max(most, here.place.size)
-        if here.place.size:
-            largest = max(largest, -float(np.min(here.log_mass)))
-            for row, (s, u, t) in enumerate(shifts):
-                other = held[window - s].logs
-                _add(cells[row], here, other[here.place - (u * law.width + t)], grid)
-        if progress is not None:
-            progress(number + 1, count + window)
+        largest = max(largest, -float(np.min(here.log_mass)))
+        for row, (s, u, t) in enumerate(shifts):
+            other = held[window - s].logs
+            _add(cells[row], here, other[here.place - (u * law.width + t)], grid)
+    return LossPart(cells, kept, most, largest)
+
+
+def summed_parts(
+    law: CoarseLaw, shifts: Sequence[Shift], grid: LossGrid, parts: Sequence[LossPart]
+) -> JointLosses:
+    """Return the losses from parts that have all slices between them, each once.
+
+    Returns
+    -------
+    JointLosses
+        An upper bound on the hockey stick.
+
+    Notes
+    -----
+    Derived for this project.
+    """
+    cells = np.sum([part.cells for part in parts], axis=0)
     finite = np.zeros((len(shifts), grid.size))
     for row in range(len(shifts)):
         add_cells(finite[row], grid.first, cells[row, :-1])
-    # Rounding of sums of so many positive numbers, in slices and over them.
-    error = law.error + UNIT * (most + count + 20)
-    missing = max(1 - kept * (1 - error), 0.0)
-    return JointLosses(grid, shifts, finite, cells[:, -1].copy(), missing, error, 8 * UNIT * (largest + 1))
+    # Rounding of sums of so many positive numbers, in slices, over them, and over parts.
+    most = max(part.most for part in parts)
+    error = law.error + UNIT * (most + law.slices + len(parts) + 20)
+    missing = max(1 - math.fsum(part.kept for part in parts) * (1 - error), 0.0)
+    log_error = 8 * UNIT * (max(part.largest for part in parts) + 1)
+    return JointLosses(grid, tuple(shifts), finite, cells[:, -1].copy(), missing, error, log_error)
 
 
 def _add(cells: Floats, here: Slice, other: Floats, grid: LossGrid) -> None:

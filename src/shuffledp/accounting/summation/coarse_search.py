@@ -170,7 +170,7 @@ def scaled_design(
         return math.log(value / design.delta) if value > 0 else -math.inf
 
     reach = math.log(64)
-    minus = root_below(excess, 0.0, -reach, reach, xtol=xtol, slope=25.0)
+    minus = root_below(excess, 0.0, -reach, reach, xtol=xtol, slope=1.2 * math.log(2 / design.delta))
     return design.moved(center=-minus)
 
 

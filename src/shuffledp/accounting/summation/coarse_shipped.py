@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 from shuffledp.accounting.errors import Infeasible
 from shuffledp.accounting.summation.coarse_design import CoarseDesign
-from shuffledp.accounting.summation.coarse_law import coarse_law
+from shuffledp.accounting.summation.coarse_law import outcomes
 from shuffledp.accounting.summation.coarse_noise import CoarseCertificate, Precision, all_pairs, certify
 from shuffledp.accounting.summation.coarse_search import coarse_start, scaled_design, worst_delta
 from shuffledp.numerics.checks import check_count
@@ -29,8 +29,8 @@ PACKAGE_DATA = ("coarse_designs.json",)
 MOST_QUICK = 3
 #: Certified like any other, but with some percent to spare.
 _QUICK = Precision(40, 1e-3, 1e-8)
-#: Cells of the joint law up to which a design is made when asked for; up to about ten seconds.
-_MOST_CELLS = 40_000_000
+#: Outcomes of the joint law up to which a design is made when asked for; up to about ten seconds.
+_MOST_WORK = 5e7
 #: A design is scaled to this precision, in the logarithm of the centers.
 _XTOL = 4e-3
 _KEYS = ("design", "certified_delta", "margin", "pairs", "worst", "cpu_seconds")
@@ -190,11 +190,11 @@ def quick_coarse(max_value: int, eps: float, delta: float, eps_star: float) -> S
 @remember(256)
 def _quick(size: int, eps: float, delta: float, eps_star: float) -> ShippedCoarse:
     start = coarse_start(size, eps, delta, eps_star)
-    law = coarse_law(start, tail=_QUICK.tail * delta, threshold=_QUICK.threshold * delta)
-    if law.cells > _MOST_CELLS:
+    work = outcomes(start, _QUICK.tail * delta)
+    if work > _MOST_WORK:
         raise Infeasible(
-            f"No coarse design is shipped for this setting; its noise has {law.cells:.2g} outcomes, more than "
-            f"{_MOST_CELLS:.2g}, so that the search takes long: see `make designs`."
+            f"No coarse design is shipped for this setting; its noise has about {work:.1g} outcomes, more than "
+            f"{_MOST_WORK:.1g}, so that the search takes long: see `make designs`."
         )
     pairs = all_pairs(size)
     deltas = worst_delta(start, pairs, _QUICK, estimate=False)
