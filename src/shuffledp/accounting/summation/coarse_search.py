@@ -42,8 +42,9 @@ from shuffledp.numerics.roots import root_below
 
 Floats = NDArray[np.float64]
 
-#: Rate of the jumps at the start, over ``log(1 / delta)``: where searches for delta = 1e-6 end.
-_RATE = 1.25
+#: Rate of the jumps at the start, over ``2 - log(delta)``: where searches for delta = 1e-6 end. No jump at all must
+#: be less likely than delta.
+_RATE = 1.1
 #: Pairs with a delta below this part of the target do not bind within a trust region.
 _ACTIVE = 3e-2
 #: Largest step in the logarithms, at first; where a search ends; and the steps of finite differences.
@@ -88,13 +89,13 @@ def coarse_start(max_value: int, eps: float, delta: float, eps_star: float) -> C
         raise Infeasible(
             f"eps_star must be below eps = {eps!r} to leave something for the noises, got {eps_star!r}."
         )
-    least = min(max(_RATE * -math.log(delta), 1.0), MOST_RATE)
+    rate = min(_RATE * (2 - math.log(delta)), MOST_RATE)
     left = eps - eps_star
     centers = [BEST_JUMP / (eps - eps_star * max(j, size - j) / size) for j in range(1, size + 1)]
     if size > 1:
         centers[0] = 0.3 * BEST_JUMP * size**0.4 / left
     centers[-1] = 0.95 * BEST_JUMP / left
-    return CoarseDesign(size, eps_star, (least,) * size, tuple(max(m, 1.0) for m in centers), eps, delta)
+    return CoarseDesign(size, eps_star, (rate,) * size, tuple(max(m, 1.0) for m in centers), eps, delta)
 
 
 def worst_delta(

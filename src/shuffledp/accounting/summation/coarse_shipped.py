@@ -30,7 +30,7 @@ MOST_QUICK = 3
 #: Certified like any other, but with some percent to spare.
 _QUICK = Precision(40, 1e-3, 1e-8)
 #: Outcomes of the joint law up to which a design is made when asked for; up to about ten seconds.
-_MOST_WORK = 5e7
+_MOST_WORK = 3e7
 #: A design is scaled to this precision, in the logarithm of the centers.
 _XTOL = 4e-3
 _KEYS = ("design", "certified_delta", "margin", "pairs", "worst", "cpu_seconds")

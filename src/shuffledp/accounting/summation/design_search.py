@@ -37,8 +37,8 @@ if TYPE_CHECKING:
 #: Largest step in the logarithms of shapes and deviations, at first and at all; and where linear steps end.
 _TRUST = 0.3
 _LINEAR_TRUST = 0.03
-#: Rate of the jumps in the family, over ``log(1 / delta)``: where the searches for delta = 1e-6 end.
-_RATE = 1.25
+#: Rate of the jumps in the family, over ``2 - log(delta)``: where the searches for delta = 1e-6 end.
+_RATE = 1.1
 
 
 def family_design(
@@ -90,7 +90,7 @@ def family_design(
     def design(log_omega: float) -> NoiseDesign:
         if law == "jumps":
             centers = [max(BEST_JUMP * shift / (math.exp(log_omega) * part), 1.0) for shift, part in hardest]
-            return goal.design([_RATE * -math.log(goal.delta)] * len(centers), centers)
+            return goal.design([_RATE * (2 - math.log(goal.delta))] * len(centers), centers)
         found = [
             smallest_noise(shift, math.exp(log_omega) * budget, 0.3 * goal.delta, 60.0)
             for shift, budget in hardest
