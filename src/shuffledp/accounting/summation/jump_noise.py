@@ -114,7 +114,7 @@ def mean_jump(center: float) -> float:
     --------
     >>> from shuffledp.accounting import mean_jump
     >>> round(mean_jump(16.0), 2)
-    13.82
+    14.54
     """
     sizes = jump_sizes(center)
     return float(sizes @ np.arange(1, sizes.size + 1))
