@@ -216,6 +216,12 @@ if TYPE_CHECKING:
     )
     from shuffledp.accounting.summation.design_search import certified_design, family_design, search_design
     from shuffledp.accounting.summation.joint_noise import correlated_noise_delta
+    from shuffledp.accounting.summation.jump_counters import (
+        JumpCounter,
+        JumpCountersProfile,
+        jump_counters,
+        jump_counters_delta,
+    )
     from shuffledp.accounting.summation.jump_noise import jump_sizes, least_mean, mean_jump
     from shuffledp.accounting.summation.noise_atoms import (
         atom_indices,
@@ -281,6 +287,8 @@ __all__ = [
     "GeometricDummies",
     "HashedReport",
     "Infeasible",
+    "JumpCounter",
+    "JumpCountersProfile",
     "LaplaceRandomizer",
     "LastOrderWarning",
     "NoiseDesign",
@@ -388,6 +396,8 @@ __all__ = [
     "ikos_shares",
     "inverse_moments",
     "item_delta",
+    "jump_counters",
+    "jump_counters_delta",
     "jump_sizes",
     "least_mean",
     "level_rate",

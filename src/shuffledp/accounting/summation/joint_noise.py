@@ -225,10 +225,11 @@ def pair_gradients(
     -----
     Derived for this project.
     """
-    base = _Losses(design, table, "estimate", grid)
+    base = DesignLosses(design, table, "estimate", grid)
     weight = test_spectrum(eps, grid)
     shifted = [
-        _Losses(design.moved(**{name: _DIFFERENCE}), table, "estimate", grid) for name in ("shape", "scale")
+        DesignLosses(design.moved(**{name: _DIFFERENCE}), table, "estimate", grid)
+        for name in ("shape", "scale")
     ]
     place = {index: i for i, index in enumerate(design.indices)}
     rows = atom_indices(design.max_value, atoms=design.atoms, hubs=design.hubs or None)
@@ -268,8 +269,13 @@ def pair_gradients(
     return deltas, slopes[0] / _DIFFERENCE, slopes[1] / _DIFFERENCE
 
 
-class _Losses:
-    """The losses of one design, as a table needs them, on a grid."""
+class DesignLosses:
+    """The losses of one design, as a table needs them, on a grid.
+
+    Notes
+    -----
+    Derived for this project, see the module's description; upper or lower bounds, or estimates.
+    """
 
     def __init__(self, design: NoiseDesign, table: PairTable, bound: str, grid: LossGrid) -> None:
         self.table, self.bound, self.grid = table, bound, grid
@@ -347,5 +353,5 @@ def _evaluate(
     design: NoiseDesign, eps: float, table: PairTable, bound: str, grid: LossGrid
 ) -> tuple[Floats, float]:
     """Return the deltas of all pairs and the largest mass that may have wrapped around or was clipped."""
-    found = summed_losses(_Losses(design, table, bound, grid), eps, bound, grid)
+    found = summed_losses(DesignLosses(design, table, bound, grid), eps, bound, grid)
     return found.deltas, found.wrapped

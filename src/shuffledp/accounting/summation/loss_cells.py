@@ -196,6 +196,7 @@ def _jump_noise(design: NoiseDesign, index: int, most_shift: int, bound: str, *,
     rate, center, tail = design.shapes[place], design.scales[place], _OMITTED[bound]
     geometric = math.exp(-2 * design.eps_star / design.max_value)
     last, beyond = last_noise(rate, center, tail), tail
+    central = central and geometric > 0  # it underflows where eps_star / D is large
     if central:
         last += _upper_end(1.0, geometric, tail)
         beyond += tail
