@@ -28,6 +28,7 @@ wildcard_constraints:
     dataset="[a-z]+",
     claim="[a-z0-9_]+",
     run="[a-z0-9_]+",
+    key="file_[0-9a-f]+",
 
 
 localrules:
@@ -42,6 +43,7 @@ rule all:
         f"{RESULTS}/index.html",
         [drawn_files(paper) for paper in SETTINGS.papers.values()],
         [computed_files(paper) for paper in SETTINGS.papers.values()],
+        CLAIMS,
         HEADLINES,
 
 

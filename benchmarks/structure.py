@@ -34,7 +34,16 @@ LONG = {
 }
 #: From the bottom up, as docs/architecture.md has them.
 LAYERS = (
-    *("numerics", "populations", "tasks", "utility", "accounting.general", "accounting", "protocols"),
+    *(
+        "numerics",
+        "records",
+        "populations",
+        "tasks",
+        "utility",
+        "accounting.general",
+        "accounting",
+        "protocols",
+    ),
     *(
         "audit",
         "datasets",

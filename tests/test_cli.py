@@ -202,6 +202,22 @@ def test_export_to_a_place_that_cannot_be_written_is_one_line(bundle):
     assert output.count("\n") == 1
 
 
+def test_check_names_files_of_experiments_that_do_not_run(project):
+    assert "Not run" not in call("check")[1]
+    (project / "config/experiments/other.yaml").write_text(PAPER)
+    (project / "config/own").mkdir()
+    (project / "config/own/mine.yaml").write_text(PAPER.replace(", caption: fig1.rst", ", caption: none.rst"))
+    code, output = call("check")
+    assert code == 1
+    assert "config/own/mine.yaml: figures.fig1.caption: there is no file" in output
+    study = 'study: {title: "Mine"}\n' + PAPER.partition("\n")[2].replace(", caption: fig1.rst", "")
+    (project / "config/own/mine.yaml").write_text(study)
+    code, output = call("check")
+    assert code == 0, output
+    assert "\nmine: Mine\n" in output
+    assert "Not run, as `papers` does not list them: other.yaml" in output.splitlines()[-1]
+
+
 def test_check_names_a_caption_that_is_missing(project):
     (project / "workflow/report/demo/fig1.rst").unlink()
     code, output = call("check")
@@ -440,10 +456,26 @@ def test_account_adds_curves():
     assert "Renyi divergence:" in batch.output
 
 
+def test_account_composes_rounds_that_differ():
+    words = "--round 1:10000:16 --round 2:100000 --delta 1e-6"
+    text, found = account(words).output, json.loads(account(words, "--json").output)
+    assert text.startswith(f"eps = {found['eps']:.6g}: the rounds below together")
+    assert "10,000 users with a local budget of 1, 16 times" in text
+    assert found["batches"][1] == {"eps_local": 2.0, "users": 100_000, "count": 1}
+    same = json.loads(account("--eps-local 1 --users 10000 --rounds 16 --delta 1e-6 --json").output)
+    assert same["eps"] < found["eps"] < same["eps"] + 0.05
+
+
 @pytest.mark.parametrize(
     ("words", "message"),
     [
         ("--eps-local 4 --delta 1e-6", "Give two of --eps-local, --eps and --users"),
+        ("--eps-local 4 --users abc --delta 1e-6", "--users must be an integer of at least 1, got 'abc'."),
+        ("--eps-local 4 --users 9 --delta tiny", "--delta must be a number in (0, 1), got 'tiny'."),
+        ("--eps-local 4 --users 9", "Missing option '--delta'."),
+        ("--round 1:x --delta 1e-6", "round must be EPS_LOCAL:USERS or EPS_LOCAL:USERS:COUNT"),
+        ("--round 1:0 --delta 1e-6", "users must be an integer in [1, 2^53], got 0."),
+        ("--round 1:9 --users 5 --delta 1e-6", "--round goes with --delta"),
         ("--users 9 --delta 1e-6", "Give two of --eps-local, --eps and --users"),
         ("--eps-local 4 --eps 1 --users 9 --delta 1e-6", "Give two of --eps-local, --eps and --users"),
         ("--eps-local 4 --users 9 --delta 2", "delta must be in (0, 1), got 2.0."),

@@ -122,7 +122,7 @@ def places(content: Any, here: tuple[Any, ...] = ()) -> Iterator[tuple[Any, ...]
 
 def grammar_refuses(key: str, content: Any) -> bool:
     try:
-        check_paper(key, content, {}, defaultdict(dict))
+        check_paper(key, f"config/experiments/{key}.yaml", content, {}, defaultdict(dict))
     except ConfigurationError:
         return True
     return False

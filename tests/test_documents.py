@@ -28,7 +28,7 @@ def page_name(page: Path) -> str:
 
 # What a run, an installation or the reader makes, and what stands for something else.
 MADE = re.compile(
-    r"^(\.venv|\.tools|\.snakemake|logs|results|data/(raw|prepared)|mine|before|after|config/baselines)\b"
+    r"^(\.venv|\.tools|\.snakemake|logs|results|data/(raw|prepared)|mine|before|after|config/(baselines|own)|workflow/report/visits)\b"
 )
 PLACEHOLDER = re.compile(r"[<>*{}$]|\.\.\.?/")
 PATH = re.compile(r"^(?=.*[/.])[A-Za-z_.][\w.-]*(/[\w.-]*)*$")

@@ -2,18 +2,25 @@
 
 from __future__ import annotations
 
+import hashlib
+import json
 import re
+import shlex
 import socket
-import subprocess
-import sys
 from pathlib import Path
 
 import numpy as np
 import pytest
+from click.testing import CliRunner
 from examples import RUN, with_output
 
 from pipeline_project import copy_of_project
+from shuffledp.cli import main
 from shuffledp.datasets.preparation import prepare
+from shuffledp.experiments.config.files import read_yaml
+from shuffledp.figures.drawings import paper_job
+from shuffledp.figures.paper import draw_all
+from shuffledp.figures.selection import load_settings
 from shuffledp.protocols import conformance, get
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -101,24 +108,49 @@ def saved_files(text: str) -> dict[str, str]:
 
 
 @pytest.mark.pipeline
-def test_the_experiment_of_the_guide_runs_as_written(tmp_path):
-    text = (ROOT / "docs/guides/experiment.md").read_text(encoding="utf-8")
+def test_the_experiment_of_the_guide_runs_as_written(tmp_path, monkeypatch):
+    page = ROOT / "docs/guides/experiment.md"
+    text = page.read_text(encoding="utf-8")
     files = saved_files(text)
-    assert len(files) == 4
+    assert [Path(path).suffix for path in files] == [".yaml", ".rst"]
     project = copy_of_project(tmp_path)
+    monkeypatch.chdir(tmp_path)
+    exec(RUN.search(text)["code"], {})  # makes visits.csv
+    experiment, caption = files
     for path, content in files.items():
         (tmp_path / path).parent.mkdir(parents=True, exist_ok=True)
         (tmp_path / path).write_text(content)
-    commands = re.search(r"## 4. Run\n\n```sh\n(.*?)^```", text, re.M | re.S)[1].splitlines()
-    assert [command.split()[0] for command in commands] == ["shuffledp", "snakemake"]
-    check = [str(Path(sys.executable).with_name("shuffledp")), *commands[0].split()[1:]]
-    done = subprocess.run(
-        check, cwd=tmp_path, env=project.environment(), capture_output=True, text=True, check=False
-    )
-    assert "growth: 3 methods" in done.stdout, done.stderr
-    assert commands[1].split()[1:3] == ["--cores", "all"]
-    output = project.succeeds(*commands[1].split()[3:])
-    assert project.jobs_of(output) == {"local", "amplified", "random_checkin"}
-    assert (tmp_path / "results/my_study/index.html").exists()
-    caption = (tmp_path / "results/my_study/figures/my_study/error_exact.rst").read_text()
-    assert re.search(r"LOCAL has \S+ to \S+ times the error\s+of AMPLIFIED", caption)
+    check, run = re.search(r"## 3. Run\n\n```sh\n(.*?)^```", text, re.M | re.S)[1].splitlines()
+    assert check == "shuffledp check"
+    assert shlex.split(run)[:3] == ["snakemake", "--cores", "all"]
+    done = CliRunner().invoke(main, check.split()[1:])
+    assert "colors: 3 methods" in done.output, done.output
+    output = project.succeeds(*shlex.split(run)[3:])
+    assert project.jobs_of(output) == {"local", "amplified", "grr_blanket"}
+    assert re.search(r"^own_data +1$", output, re.M), "counted once for all methods"
+    assert "visits.csv: 1 row left out: visits.csv, line 20002: 1 cells where the header has 2." in output
+    assert "Not run, as `papers` does not list them" in output
+    results = tmp_path / "results/visits"
+    said = (results / "figures/visits/error.rst").read_text()
+    assert said.startswith("Error against eps\n")
+    assert "visits.csv, color" in said
+    assert "visits.csv" in (results / "index.html").read_text()
+    about = json.loads((results / "runs/visits/colors/local.json").read_text())["data"]
+    sha256 = hashlib.sha256((tmp_path / "visits.csv").read_bytes()).hexdigest()
+    assert (about["source"], about["files"][0]["sha256"]) == ("own", sha256)
+
+    # a changed file is counted again; one that is missing is named in tests/experiments/test_own_data.py
+    with (tmp_path / "visits.csv").open("a") as file:
+        file.write("red,1\n")
+    planned = project.succeeds(*shlex.split(run)[3:], "--dry-run")
+    assert re.search(r"^own_data +1$", planned, re.M) and re.search(r"^method +3$", planned, re.M)
+
+    # with the caption of the guide
+    exec(RUN.search(text)["code"], {})
+    path = tmp_path / experiment
+    path.write_text(path.read_text().replace("y_scale: log", f"y_scale: log, caption: {Path(caption).name}"))
+    config = read_yaml(tmp_path / "config/config.yaml") | {"papers": [], "results": "results/visits"}
+    settings = load_settings(config, Path())
+    (drawing,) = paper_job(settings.papers["visits"], settings, Path("workflow/report"))["drawings"]
+    (drawn,) = draw_all([drawing])
+    assert re.search(r"LOCAL has \S+ times the error\s+of AMPLIFIED", drawn.files["error.rst"].decode())

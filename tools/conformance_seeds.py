@@ -1,19 +1,30 @@
 """How often the statistical checks reject a built-in protocol: every protocol with many seeds.
 
-The checks promise about one rejection in a million comparisons. Cases are calibrated once and drawn anew for each seed.
+The checks promise about one rejection in a million comparisons. All seeds of all protocols take hours, so that a run
+may end at any time: every pair of a protocol and a seed is a row of a table as soon as it is done, and the next run
+goes on with those that are missing. Seed by seed, all protocols take their turn. A row names the code that it was made
+with, a digest of what the protocol and the checks reach; after a change there the pair is done again.
 """
 
 from __future__ import annotations
 
 import argparse
+import csv
 import time
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
+from dataclasses import astuple, dataclass, fields
+from functools import cache
+from pathlib import Path
 
+from shuffledp.code_digest import Code
 from shuffledp.protocols import available, conformance, get
 from shuffledp.protocols.conformance import running, statistics
 from shuffledp.protocols.conformance.cases import Case, Protocol
 from shuffledp.tasks import TASK_KINDS
 
+ROOT = Path(__file__).resolve().parents[1]
+#: Where the rows are.
+TABLE = ROOT / "logs" / "conformance_seeds.csv"
 CHECKS = (
     conformance.check_cost,
     conformance.check_one_law,
@@ -22,39 +33,167 @@ CHECKS = (
     conformance.check_encoder,
     conformance.check_claim,
 )
+#: Modules that make the checks.
+MACHINERY = tuple(f"shuffledp.protocols.conformance.{name}" for name in ("checks", "cases", "running"))
 
 
-def rejected(protocol: Protocol, cases: tuple[Case, ...], seed: int) -> Iterator[str]:
+@dataclass(frozen=True)
+class Done:
+    """A protocol with one seed.
+
+    Parameters
+    ----------
+    protocol : str
+        ``task/name``.
+    seed : int
+    rejections : int
+        How many of the checks rejected it.
+    seconds : float
+        Of the processor, the calibration of its cases included where they were not known yet.
+    code : str
+        Digest of what it was made with.
+    what : str
+        What the checks said.
+    """
+
+    protocol: str
+    seed: int
+    rejections: int
+    seconds: float
+    code: str
+    what: str = ""
+
+
+HEAD = tuple(field.name for field in fields(Done))
+
+
+def read(table: Path) -> list[Done]:
+    """The rows of a table, in their order; none where there is no table. A line that was cut off is left out."""
+    if not table.is_file():
+        return []
+    whole, _, _ = table.read_text(encoding="utf-8").rpartition("\n")
+    rows = csv.reader(whole.splitlines())
+    if tuple(next(rows, ())) != HEAD:
+        raise SystemExit(f"{table} is no table of this program: its first line is not {','.join(HEAD)}.")
+    return [Done(p, int(seed), int(found), float(s), code, what) for p, seed, found, s, code, what in rows]
+
+
+class Table:
+    """Appends rows to a file, each as a whole line that is on the disk before the next one is begun."""
+
+    def __init__(self, path: Path) -> None:
+        self._path = path
+        if not path.is_file():
+            path.parent.mkdir(parents=True, exist_ok=True)
+            self._write([HEAD], "w")
+        elif not (text := path.read_bytes()).endswith(b"\n"):  # the last run ended within a line
+            path.write_bytes(text[: text.rfind(b"\n") + 1])
+
+    def add(self, row: Done) -> None:
+        """Append a row; a message is one line."""
+        self._write([astuple(row)], "a")
+
+    def _write(self, rows: Iterable[tuple[object, ...]], mode: str) -> None:
+        with self._path.open(mode, encoding="utf-8", newline="") as file:
+            csv.writer(file, lineterminator="\n").writerows(rows)
+
+
+@cache
+def cases(kind: str, name: str) -> tuple[Case, ...]:
+    """The settings of a protocol, calibrated once and drawn anew for each seed."""
+    return conformance.default_cases(get(kind, name))
+
+
+def rejected(protocol: Protocol, settings: tuple[Case, ...], seed: int) -> Iterator[str]:
     """What the checks find against a protocol with one seed."""
     statistics.SEED = seed
     running.estimates.cache_clear()
     for check in CHECKS:
         try:
-            check(protocol, cases)
+            check(protocol, settings)
         except AssertionError as error:
-            yield f"seed {seed}, {check.__name__}: {error}"
+            yield f"{check.__name__}: {' '.join(str(error).split())}"
+
+
+def one(name: str, seed: int, code: str) -> Done:
+    """A protocol, as ``task/name``, with one seed."""
+    started = time.process_time()
+    kind, _, short = name.partition("/")
+    found = list(rejected(get(kind, short), cases(kind, short), seed))
+    seconds = round(time.process_time() - started, 2)
+    return Done(name, seed, len(found), seconds, code, "; ".join(found))
+
+
+def missing(
+    names: Iterable[str], seeds: int, done: Iterable[Done], codes: dict[str, str]
+) -> Iterator[tuple[str, int]]:
+    """The pairs that have no row with the present code, seed by seed."""
+    known = {(row.protocol, row.seed) for row in done if row.code == codes.get(row.protocol)}
+    names = list(names)
+    yield from ((name, seed) for seed in range(seeds) for name in names if (name, seed) not in known)
+
+
+def summary(names: Iterable[str], done: Iterable[Done], codes: dict[str, str]) -> str:
+    """Seeds and rejections of every protocol, with the present code and with earlier ones; then all rejections."""
+    last = {(row.protocol, row.seed, row.code): row for row in done}.values()
+    lines = [f"{'protocol':34} {'seeds':>6} {'rejected':>9} {'seconds':>8}   earlier code: seeds, rejected"]
+    total = [0, 0, 0.0, 0, 0]
+    for name in names:
+        own = [row for row in last if row.protocol == name]
+        now = [row for row in own if row.code == codes[name]]
+        before = {row.seed: row for row in own if row.code != codes[name]}.values()
+        parts = [len(now), _bad(now), sum(row.seconds for row in now), len(before), _bad(before)]
+        total = [a + b for a, b in zip(total, parts, strict=True)]
+        lines.append(_line(name, parts))
+    lines.append(_line("all", total))
+    lines += [f"  {row.protocol}, seed {row.seed}: {row.what}" for row in last if row.rejections]
+    return "\n".join(lines)
+
+
+def _bad(rows: Iterable[Done]) -> int:
+    return sum(row.rejections > 0 for row in rows)
+
+
+def _line(name: str, parts: list[float]) -> str:
+    seeds, bad, seconds, earlier, earlier_bad = parts
+    return f"{name:34} {seeds:6.0f} {bad:9.0f} {seconds:8.0f}   {earlier:19.0f} {earlier_bad:9.0f}"
 
 
 def main() -> None:
-    """Print every rejection; exit with 1 if there was one."""
+    """Do what is missing; print a line per rejection, at the end the counts; exit with 1 if anything was rejected."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--seeds", type=int, default=200)
     parser.add_argument("--protocol", help="only this one, as task/name")
+    parser.add_argument("--minutes", type=float, help="of the processor, after which the run ends")
+    parser.add_argument("--table", type=Path, default=TABLE)
+    parser.add_argument("--summary", action="store_true", help="count what is done, and do nothing")
     arguments = parser.parse_args()
-    every = [(kind, name) for kind in TASK_KINDS for name in available(kind)]
-    found = 0
-    for kind, name in every:
-        if arguments.protocol not in (None, f"{kind}/{name}"):
-            continue
-        started, protocol = time.process_time(), get(kind, name)
-        cases = conformance.default_cases(protocol)
-        lines = [line for seed in range(arguments.seeds) for line in rejected(protocol, cases, seed)]
-        found += len(lines)
-        spent = time.process_time() - started
-        print(f"{kind}/{name}: {len(lines)} rejections, {arguments.seeds} seeds, {spent:.0f} s", flush=True)
-        for line in lines:
-            print(f"  {line}")
-    raise SystemExit(min(found, 1))
+    every = [f"{kind}/{name}" for kind in TASK_KINDS for name in available(kind)]
+    if arguments.protocol not in (None, *every):
+        parser.error(f"no protocol {arguments.protocol!r}; known: {', '.join(every)}")
+    names = every if arguments.protocol is None else [arguments.protocol]
+    code = Code(ROOT)
+    codes = {
+        name: code.digest(f"shuffledp.protocols.{name.replace('/', '.')}", *MACHINERY)[:12] for name in names
+    }
+    done = read(arguments.table)
+    if not arguments.summary:
+        table = Table(arguments.table)
+        for name, seed in missing(names, arguments.seeds, done, codes):
+            if arguments.minutes is not None and time.process_time() > 60 * arguments.minutes:
+                break
+            row = one(name, seed, codes[name])
+            table.add(row)
+            done.append(row)
+            if row.rejections:
+                print(f"{row.protocol}, seed {row.seed}: {row.what}", flush=True)
+    left = len(list(missing(names, arguments.seeds, done, codes)))
+    print(summary(names, done, codes))
+    print(
+        f"{left} of {arguments.seeds * len(names)} pairs of protocol and seed are left. Table: {arguments.table}"
+    )
+    present = [row for row in done if row.code == codes.get(row.protocol)]
+    raise SystemExit(min(_bad(present), 1))
 
 
 if __name__ == "__main__":

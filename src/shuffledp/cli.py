@@ -79,6 +79,7 @@ configured = click.option(
 @configured
 def check(configfile: str | None) -> None:
     """Check the configuration and say what a run would compute."""
+    from shuffledp.experiments.config.files import left_aside
     from shuffledp.experiments.grid import cells_of
     from shuffledp.figures.drawings import drawings_of
 
@@ -96,6 +97,8 @@ def check(configfile: str | None) -> None:
             click.echo(f"  training {run.id}: {run.plan(settings.seed).rounds} rounds{without}")
         _check_captions(paper)
         click.echo(f"  drawings: {', '.join(file.id for file in drawings_of(paper))}")
+    if settings.idle:
+        click.echo(left_aside(settings.idle))
 
 
 def _check_captions(paper: Paper) -> None:
@@ -105,9 +108,7 @@ def _check_captions(paper: Paper) -> None:
             caption = entry.get("caption")
             path = Path("workflow/report") / paper.key / str(caption)
             if caption is not None and not path.is_file():
-                raise click.ClickException(
-                    f"config/experiments/{paper.key}.yaml: {part}.{name}.caption: there is no file {path}."
-                )
+                raise click.ClickException(f"{paper.file}: {part}.{name}.caption: there is no file {path}.")
 
 
 @main.command()
@@ -155,25 +156,83 @@ def data(names: tuple[str, ...], official: bool) -> None:
             raise click.ClickException(str(error)) from None
 
 
-@main.command()
-@click.option("--eps-local", type=float, help="Local budget for replacing one input, nats.")
-@click.option("--eps", type=float, help="Central eps, nats.")
-@click.option("--users", type=int, help="All users, user 1 included.")
-@click.option("--delta", type=float, required=True, help="Of all rounds together.")
+class _Number(click.ParamType):  # type: ignore[type-arg]
+    """A number; what is none is refused with what it has to be."""
+
+    def __init__(self, kind: type[int] | type[float], allowed: str) -> None:
+        self.kind, self.allowed, self.name = kind, allowed, "integer" if kind is int else "number"
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
+        """Return the number."""
+        try:
+            return self.kind(value)
+        except ValueError:
+            raise click.ClickException(
+                f"{param.opts[0] if param else self.name} must be {self.allowed}, got {value!r}."
+            ) from None
+
+
+class _OneLine(click.Command):
+    """A command whose mistakes are said in one line, without the usage."""
+
+    def make_context(self, *args: Any, **kwargs: Any) -> click.Context:
+        """Return the context, or raise an error of one line."""
+        try:
+            return super().make_context(*args, **kwargs)
+        except click.UsageError as error:
+            raise click.ClickException(" ".join(error.format_message().split())) from None
+
+
+_POSITIVE = "a number above 0"
+
+
+@main.command(cls=_OneLine)
+@click.option(
+    "--eps-local",
+    type=_Number(float, f"{_POSITIVE}, at most 100"),
+    help="Local budget for replacing one input, nats.",
+)
+@click.option("--eps", type=_Number(float, _POSITIVE), help="Central eps, nats.")
+@click.option("--users", type=_Number(int, "an integer of at least 1"), help="All users, user 1 included.")
+@click.option(
+    "--delta", type=_Number(float, "a number in (0, 1)"), required=True, help="Of all rounds together."
+)
 @click.option(
     "--randomizer", default="any", show_default=True, help="any, grr, binary, laplace, subset or rappor."
 )
-@click.option("--domain-size", type=int, help="Number of values (grr, subset, rappor).")
-@click.option("--subset-size", type=int, help="Size of a report (subset).")
+@click.option(
+    "--domain-size",
+    type=_Number(int, "an integer of at least 2"),
+    help="Number of values (grr, subset, rappor).",
+)
+@click.option(
+    "--subset-size", type=_Number(int, "an integer of at least 1"), help="Size of a report (subset)."
+)
 @click.option(
     "--population",
     help="Number of the other users, for --users: fixed:N, binomial:TRIALS:RATE, poisson:MEAN, moments:MEAN:VARIANCE, "
     "subgaussian:MEAN:SCALE, subexponential:MEAN:A:B. Where the number is asked for: poisson, or binomial:RATE.",
 )
 @click.option(
-    "--colluding", type=float, default=0.0, help="Fraction of users who tell the analyzer their reports."
+    "--colluding",
+    type=_Number(float, "a number in [0, 1)"),
+    default=0.0,
+    help="Fraction of users who tell the analyzer their reports.",
 )
-@click.option("--rounds", type=int, default=1, show_default=True, help="How often the same users answer.")
+@click.option(
+    "--rounds",
+    type=_Number(int, "an integer in [1, 10^6]"),
+    default=1,
+    show_default=True,
+    help="How often the same users answer.",
+)
+@click.option(
+    "--round",
+    "different",
+    multiple=True,
+    metavar="EPS_LOCAL:USERS[:COUNT]",
+    help="In place of --eps-local, --users and --rounds, and more than once: rounds that differ.",
+)
 @click.option("--json", "as_json", is_flag=True, help="Print the whole answer as JSON.")
 @click.option(
     "--curves",
@@ -192,13 +251,23 @@ def account(
     population: str | None,
     colluding: float,
     rounds: int,
+    different: tuple[str, ...],
     as_json: bool,
     with_curves: bool,
 ) -> None:
     """Say how private a shuffled batch of reports is.
 
-    Of --eps-local, --eps and --users (or --population) give two; the third is the answer.
+    Of --eps-local, --eps and --users (or --population) give two; the third is the answer. Rounds that differ are given
+    by --round, and eps is the answer.
     """
+    if different:
+        if with_curves or rounds != 1 or not all(x is None for x in (eps_local, eps, users, population)):
+            raise click.ClickException(
+                "--round goes with --delta, --randomizer and its sizes, --colluding and --json, with nothing else."
+            )
+        sizes_ = {"domain_size": domain_size, "subset_size": subset_size}
+        _account_rounds(different, delta, as_json, randomizer=randomizer, colluding=colluding, **sizes_)
+        return
     from shuffledp.accounting.questions.deployments import amplification, budget, smallest_batch
     from shuffledp.accounting.questions.wording import arrivals_named, population_named, sentences
 
@@ -236,6 +305,17 @@ def account(
         click.echo(json.dumps(answer.as_dict() | extra, indent=2))
     else:
         click.echo("\n".join(sentences(answer) + ([] if more is None else lines(more))))
+
+
+def _account_rounds(different: tuple[str, ...], delta: float, as_json: bool, **options: Any) -> None:
+    from shuffledp.accounting.questions.rounds import batch_named, rounds_epsilon
+    from shuffledp.accounting.questions.wording import rounds_sentences
+
+    try:
+        answer = rounds_epsilon([batch_named(word) for word in different], delta, **options)
+    except ValueError as error:
+        raise click.ClickException(" ".join(str(error).split())) from None
+    click.echo(json.dumps(answer.as_dict(), indent=2) if as_json else "\n".join(rounds_sentences(answer)))
 
 
 @main.command()

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import json
+import math
 
 import pytest
 from click.testing import CliRunner
@@ -25,7 +26,10 @@ def call(*arguments: str):
     return done
 
 
-def test_a_table_of_at_most_120_columns_grouped_by_trust():
+def test_a_table_of_at_most_120_columns_grouped_by_trust(monkeypatch):
+    monkeypatch.setattr(
+        "shuffledp.comparison.command.PATIENCE", math.inf
+    )  # a slow machine says how far it is
     done = call("--users", "5000", "--domain-size", "20", *FEW, *SETTING, "--accounting", "exact")
     assert done.exit_code == 0
     lines = done.stdout.splitlines()
@@ -82,13 +86,39 @@ def test_sums_simulated(tmp_path):
     assert max(map(len, done.stdout.splitlines())) <= 120
 
 
+@pytest.mark.parametrize(
+    ("task", "says"),
+    [
+        (
+            ("--task", "sets", "--domain-size", "60", "--set-size", "3"),
+            "an item that a tenth of the users hold",
+        ),
+        (("--task", "vectors", "--dimension", "6"), "not in the l2 norm"),
+        (("--dimension", "6", "--norm", "l1"), "one coordinate of the mean"),
+    ],
+)
+def test_sets_and_vectors(tmp_path, task, says):
+    plot, out = tmp_path / "a.html", tmp_path / "a.csv"
+    done = call("--users", "5000", *task, *SETTING, "--plot", str(plot), "--csv-out", str(out))
+    assert done.exit_code == 0, done.output
+    assert says in " ".join(done.stdout.split())
+    assert max(map(len, done.stdout.splitlines())) <= 120
+    kind = "items" if "sets" in task else "coordinates"
+    assert f" {kind}, " in plot.read_text()
+    with out.open() as file:
+        written = {row["protocol"]: row for row in csv.DictReader(file)}
+    rows = json.loads(call("--users", "5000", *task, *SETTING, "--json").stdout)
+    assert {row["protocol"] for row in rows} == set(written)
+    assert {row["task"] for row in rows} == {"sets" if "sets" in task else "vectors"}
+
+
 def test_own_data(tmp_path):
     file = tmp_path / "mine.csv"
     file.write_text("v,x\n" + "a,1.5\nb,0.5\n" * 500 + "c\n")
     done = call("--csv", str(file), "--column", "v", "--protocols", "local", *SETTING, "--json")
     assert json.loads(done.stdout)[0]["status"] == "ok"
     assert "2 values found in the data" in done.stderr
-    assert f"1 rows left out: {file}, line 1002" in done.stderr
+    assert f"1 row left out: {file}, line 1002" in done.stderr
     sums = (
         "--csv",
         str(file),
@@ -116,14 +146,22 @@ def test_pictures(tmp_path, name):
 @pytest.mark.parametrize(
     ("arguments", "says"),
     [
-        (("--users", "100"), "Give --domain-size for frequencies, --max-value for a sum, or --csv"),
+        (("--users", "100"), "Give --domain-size for frequencies, with --set-size for sets"),
         (("--domain-size", "4"), "Give users, a population, or data."),
         (("--users", "1", "--domain-size", "4"), "users must be"),
         (("--users", "100", "--domain-size", "1"), "domain_size must be"),
-        (("--users", "100", "--domain-size", "4", "--max-value", "3"), "not both"),
+        (
+            ("--users", "100", "--domain-size", "4", "--max-value", "3"),
+            "not --domain-size and --max-value together",
+        ),
         (("--users", "100", "--task", "frequency", "--max-value", "3"), "belongs to --task summation"),
         (("--users", "100", "--task", "summation"), "--task summation needs --max-value"),
         (("--users", "100", "--task", "summation", "--domain-size", "4"), "belongs to --task frequency"),
+        (("--users", "100", "--task", "sets", "--set-size", "4"), "--task sets needs --domain-size"),
+        (("--users", "100", "--set-size", "4"), "--set-size for sets"),
+        (("--users", "100", "--task", "vectors", "--set-size", "4"), "belongs to --task sets"),
+        (("--users", "100", "--task", "vectors"), "--task vectors needs --dimension"),
+        (("--csv", "a.csv", "--column", "a", "--dimension", "4"), "compared without data"),
         (("--users", "100", "--max-value", "2.5"), "must be an integer"),
         (("--users", "100", "--max-value", "3", "--levels", "4"), "--levels rounds numbers of --csv"),
         (("--column", "a", "--domain-size", "4"), "Give --csv and --column together"),

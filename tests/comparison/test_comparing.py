@@ -5,15 +5,18 @@ from __future__ import annotations
 import math
 
 import numpy as np
+import pandas as pd
 import pytest
 
 import shuffledp
 from shuffledp.accounting import Infeasible
 from shuffledp.accounting.general.profiles import GaussianProfile
+from shuffledp.comparison import front
 from shuffledp.comparison.comparing import PRECISION, TWO_SIDED, spent_eps
+from shuffledp.comparison.rows import IDLE
 from shuffledp.populations import Binomial, Fixed, MomentBounded
 from shuffledp.protocols import available, get
-from shuffledp.tasks import Budget, Frequency, Sets, Summation
+from shuffledp.tasks import Budget, Frequency, Sets, Summation, Vectors
 
 SETTING = {"eps": 1.0, "delta": 1e-6}
 PLUGIN = """
@@ -43,12 +46,19 @@ def of(rows, name):
 
 
 @pytest.mark.parametrize(
-    ("kind", "what"), [("frequency", {"domain_size": 6}), ("summation", {"max_value": 5})]
+    ("kind", "what"),
+    [
+        ("frequency", {"domain_size": 6}),
+        ("summation", {"max_value": 5}),
+        ("sets", {"domain_size": 12, "set_size": 3}),
+        ("vectors", {"dimension": 5}),
+        ("vectors", {"dimension": 5, "norm": "l1"}),
+    ],
 )
 def test_every_built_in_has_a_row_and_none_fails(frequencies, kind, what):
     rows = frequencies if kind == "frequency" else shuffledp.compare(2_000, **what, **SETTING)
     assert sorted(row.protocol for row in rows) == list(available(kind))
-    assert {row.status for row in rows} == {"ok", "infeasible"}
+    assert {row.status for row in rows} == ({"ok"} if kind == "sets" else {"ok", "infeasible"})
     for row in rows:
         if row.status == "ok":
             assert row.mse > 0
@@ -126,6 +136,26 @@ def test_counts_give_users_task_and_shares():
     assert rows[0].mse == pytest.approx(protocol.expected_mse(np.array([1_500, 300, 200])))
 
 
+def test_data_frames_series_and_files_are_counted(tmp_path):
+    frame = pd.DataFrame({"v": ["b", "a", "b", "c"] * 500, "x": [0.5, 2.0, 7.0, None] * 500})
+    setting = {**SETTING, "protocols": ["grr_blanket"]}
+    (wanted,) = shuffledp.compare(counts=[500, 1000, 500], **setting)
+    frame.to_csv(tmp_path / "a.csv", index=False)
+    for data in (frame, tmp_path / "a.csv"):
+        with pytest.warns(UserWarning, match="A domain must be public"):
+            assert shuffledp.compare(data=data, column="v", **setting) == (wanted,)
+    assert shuffledp.compare(data=frame["v"], values=["a", "b", "c"], **setting) == (wanted,)
+    setting = {**SETTING, "protocols": ["central_laplace"]}
+    (steps,) = shuffledp.compare(counts=[0, 500, 0, 0, 500, 0, 0, 0, 0, 0, 500], max_value=10, **setting)
+    with pytest.warns(UserWarning) as said:
+        (units,) = shuffledp.compare(data=frame, column="x", max_value=5, levels=10, **setting)
+    assert units == steps.scaled(0.5)
+    assert [str(one.message).partition(":")[0] for one in said] == [
+        "500 rows left out",
+        "500 numbers were clipped to the range.",
+    ]
+
+
 def test_over_a_random_number_of_users_the_error_is_the_mean():
     others = Binomial(3_999, 0.5)
     row = shuffledp.compare(population=others, domain_size=4, protocols=["random_checkin"], **SETTING)[0]
@@ -150,6 +180,72 @@ def test_a_bound_of_the_population_has_rows_and_no_simulation():
     assert "not a law" in of(rows, "central_laplace").reason
     with pytest.raises(ValueError, match="a simulation needs a law"):
         shuffledp.compare(**what, simulate=3, **SETTING)
+
+
+def test_sets_have_one_budget_for_a_whole_set_and_counts_of_levels_are_added_up():
+    counts = np.array([[900, 300, 50, 100, 150], [100, 500, 50, 200, 150]])
+    rows = shuffledp.compare(counts=counts, set_size=2, **SETTING)
+    one = shuffledp.compare(counts=counts.sum(axis=0), domain_size=5, set_size=2, **SETTING)
+    assert rows == one
+    protocol = get("sets", "balls_into_bins").calibrate(
+        Budget(1.0, 1e-6), Fixed(1_249), Sets(5, 2), accounting="exact"
+    )
+    row = of(rows, "balls_into_bins")
+    assert row.mse == pytest.approx(protocol.plan.blankets / 5 / 1_250, rel=1e-12)
+    assert row.messages_per_user == pytest.approx(2 + protocol.plan.blankets)
+    assert of(rows, "segmented").mse == pytest.approx(row.mse, rel=1e-6)
+    local = of(rows, "subset_local")
+    assert local.blind_mse == pytest.approx(
+        np.var(counts.sum(axis=0) / 1_250)
+    )  # equal shares, nearer than none
+
+
+def test_the_mean_of_unit_vectors():
+    rows = shuffledp.compare(20_000, dimension=10, **SETTING)
+    task = Vectors(10, clip=1.0, norm="l2")
+    protocol = get("vectors", "privunit").calibrate(
+        Budget(1.0, 1e-6), Fixed(19_999), task, accounting="exact"
+    )
+    row = of(rows, "privunit")
+    assert row.mse == pytest.approx((1 / protocol.mean**2 - 1) / 20_000 / 10, rel=1e-9)
+    assert of(rows, "central_gaussian").floor_ratio == pytest.approx(1)
+    assert "not in the l2 norm" in of(rows, "local").reason
+    assert row.heavy_variance is None
+    assert row.blind_mse == 0.1
+
+
+@pytest.mark.parametrize(
+    "what",
+    [
+        {"domain_size": 30, "set_size": 4, "protocols": ["balls_into_bins", "subset_shuffled"]},
+        {"dimension": 4, "protocols": ["privunit", "central_gaussian"]},
+        {"dimension": 4, "norm": "l1", "protocols": ["random_checkin"], "population": Binomial(3_999, 0.5)},
+    ],
+)
+def test_sets_and_vectors_simulated(what):
+    users = None if "population" in what else 2_000
+    for row in shuffledp.compare(users, simulate=200, seed=5, **what, **SETTING):
+        assert row.status == "ok"
+        assert abs(row.simulated_mse - row.mse) < 4 * row.simulated_standard_error  # about 1e-4 each
+
+
+def test_messages_that_are_long_vectors_are_not_simulated_one_by_one():
+    (row,) = shuffledp.compare(30_000, dimension=1_000, protocols=["privunit"], simulate=1, **SETTING)
+    assert (row.mse_from, row.simulated_mse) == ("expected", None)
+
+
+def test_no_better_than_an_answer_without_data_is_said():
+    names = ["truncation", "public_coin", "grr_blanket", "pure_dump"]
+    rows = shuffledp.compare(3_000, domain_size=1_000, protocols=names, **SETTING)
+    assert rows[0].protocol in ("truncation", "public_coin")  # all zeros, which is all that they answer here
+    assert all(row.idle and row.reason == IDLE and row.mse >= 0.99e-6 for row in rows)
+    assert front(rows) == ()
+    assert all(row.blind_mse == pytest.approx(1e-6) for row in rows)
+    many = shuffledp.compare(100_000, domain_size=1_000, protocols=names, **SETTING)
+    assert [(row.idle, row.reason) for row in many] == [(False, "")] * 4
+    skewed = shuffledp.compare(counts=[990, 10], protocols=["local"], **SETTING)[0]
+    assert skewed.blind_mse == pytest.approx(0.49**2)
+    assert not skewed.idle
 
 
 def test_simulation_agrees_with_the_expectation():
@@ -203,9 +299,17 @@ def test_plug_ins_stand_beside_the_built_ins_and_their_mishaps_are_rows(tmp_path
         ({"users": 100, "population": Fixed(99), "domain_size": 2}, "not both"),
         ({"users": 100, "domain_size": 3, "max_value": 3}, "not several"),
         ({"users": 1, "domain_size": 3}, "users must be"),
-        ({"users": 100, "task": Sets(10, 2)}, "frequencies or one sum"),
-        ({"users": 100, "task": Summation(3, coordinates=2)}, "frequencies or one sum"),
+        ({"users": 100, "task": Sets(10, 2, levels=2)}, "sets of one privacy level"),
+        ({"users": 100, "task": Summation(3, coordinates=2)}, "frequencies, one sum"),
         ({"counts": [3, 4], "domain_size": 3}, "3 values, but the data are counts of 2"),
+        ({"users": 100, "set_size": 3}, "give domain_size"),
+        ({"users": 100, "dimension": 3, "set_size": 3}, "give domain_size"),
+        ({"users": 100, "domain_size": 3, "dimension": 3}, "not several"),
+        ({"users": 100, "domain_size": 3, "set_size": 4}, "domain_size must be"),
+        ({"counts": [3, 4, 2], "dimension": 3}, "compared without data"),
+        ({"counts": [[3, 4], [1, 2]]}, "per privacy level"),
+        ({"counts": [3, 4, 2], "set_size": 2}, "no multiple"),
+        ({"counts": [7, 1, 2], "set_size": 2}, "7 holders among 5 users"),
         ({"counts": [0.5, 1.5]}, "must be integers"),
         ({"counts": [-1, 5]}, "must not be negative"),
         ({"users": 100, "domain_size": 3, "protocols": ["grr_blankett"]}, "Did you mean 'grr_blanket'"),
@@ -214,6 +318,9 @@ def test_plug_ins_stand_beside_the_built_ins_and_their_mishaps_are_rows(tmp_path
         ({"users": 100, "domain_size": 3, "accounting": "best"}, "accounting"),
         ({"users": 100, "domain_size": 3, "max_bits": -1}, "max_bits"),
         ({"users": 100, "domain_size": 3, "simulate": -1}, "simulate"),
+        ({"users": 100, "domain_size": 3, "column": "v"}, "column, values and levels belong to data"),
+        ({"data": [0, 1], "counts": [1, 1]}, "without counts and task"),
+        ({"data": [0, 1], "domain_size": 2, "max_value": 2}, "not both"),
     ],
 )
 def test_mistakes_are_named(arguments, says):
@@ -239,3 +346,31 @@ def test_the_spent_eps_of_what_has_none():
     assert spent_eps(None, Budget(1.0, 1e-5)) is None
     assert spent_eps(Broken(), Budget(1.0, 1e-5)) is None
     assert spent_eps(GaussianProfile(1.0), Budget(1.0, 1e-5)) > 1
+
+
+class Counting:
+    """A normal loss with a quick bound half a percent above it, as profiles of reports among dummies have one."""
+
+    def __init__(self, mu):
+        self.exact, self.asked = GaussianProfile(mu), []
+
+    def delta(self, eps):
+        self.asked.append(eps)
+        return self.exact.delta(eps)
+
+    def bound(self, eps, excess):
+        assert excess >= 0.005
+        return 1.005 * float(self.exact.delta(eps))
+
+
+@pytest.mark.parametrize("mu", [0.05, 0.2, 1.0])
+def test_a_quick_bound_decides_wherever_it_can(mu):
+    profile, budget = Counting(mu), Budget(1.0, 1e-5)
+    spent = spent_eps(profile, budget)
+    assert profile.exact.delta(spent) <= 1e-5 * (1 + 1e-9)
+    assert profile.exact.delta(spent * (1 - 4 * PRECISION)) > 1e-5
+    assert (spent > 1, bool(profile.asked)) == (mu == 1.0, mu == 1.0)
+    tight = Counting(mu)
+    at_budget = Budget(spent, float(profile.exact.delta(spent)))  # all is spent, which the bound cannot tell
+    assert spent_eps(tight, at_budget) == spent
+    assert len(tight.asked) == 1

@@ -29,6 +29,7 @@ from shuffledp.figures.captions import (
     integer,
     number,
     percent,
+    plain_caption,
     render,
     span,
     times,
@@ -266,6 +267,23 @@ def test_the_finding_is_the_first_paragraph_as_plain_text(prose, plain):
     assert finding(prose) == plain
 
 
+def test_a_drawing_without_a_template_says_what_it_is_computed_from():
+    facts = {
+        "data": "a_file.csv (source: own)",
+        "participants N": "20",
+        "repeats": "3",
+        "users trust": "nobody",
+    }
+    prose = plain_caption("Error of *all* methods", facts)
+    assert finding(prose) == "Error of *all* methods"
+    text = publish_doctree(prose).astext()
+    assert text.endswith("data: a_file.csv (source: own); participants N: 20; repeats: 3.")
+    assert "nobody" not in text
+    long = finding(plain_caption("many words " * 40, facts))
+    assert len(long) <= LONGEST_FINDING
+    assert long.endswith("…")
+
+
 def test_a_caption_without_a_finding_is_refused():
     with pytest.raises(CaptionError, match="the caption is empty"):
         finding(" \n\n")
@@ -402,6 +420,18 @@ def test_every_caption_can_be_made_of_any_numbers_and_follows_them(settings, key
         assert any(finding(other) != finding(one) for other in texts), drawing.id
         both = drawing.where.get("accounting") == BOTH
         assert " ".join(one.split()).count(DRAWN_TWICE) == both, drawing.id
+
+
+def test_captions_of_the_comparison_are_valid_and_have_a_finding(settings):
+    """Of figures with curves: what the others ask is in the pictures themselves."""
+    study = settings.papers.get("comparison")
+    for drawing in drawings_of(study) if study else ():
+        if drawing.kind == "figure" and drawing.entry.get("kind", "curves") == "curves":
+            numbers = fabricated(drawing, "one")
+            called = {method: method.replace("_", " ").capitalize() for method in drawing.entry["methods"]}
+            path = ROOT / "workflow/report/comparison" / drawing.entry["caption"]
+            names = {"where": drawing.where, "facts": {}, "scale": "paper", "called": called, "controls": []}
+            assert_has_a_finding(render(path, {**names, **numbers.questions()}))
 
 
 def test_captions_are_rendered_under_both_accountings_at_once(settings):

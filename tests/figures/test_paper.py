@@ -18,8 +18,8 @@ from shuffledp.experiments.results import Bundle
 from shuffledp.figures import palette, shown
 from shuffledp.figures import paper as paper_module
 from shuffledp.figures.captions import number
-from shuffledp.figures.drawings import ClaimTable, drawings_of, output_files, points_files, slug
-from shuffledp.figures.paper import _without_parameter, publish_paper, write_drawings
+from shuffledp.figures.drawings import ClaimTable, drawings_of, output_files, paper_job, points_files, slug
+from shuffledp.figures.paper import _without_parameter, draw_all, publish_paper, write_drawings
 from shuffledp.figures.picture import Picture
 from shuffledp.figures.plotter import draw
 from shuffledp.figures.store import Store
@@ -266,6 +266,20 @@ def test_a_drawing_of_a_study_reproduces_nothing(project):
     facts = drawing.job("results", ["png"], project.root, "paper")["facts"]
     assert facts["about"] == "settings in use"
     assert "reproduces" not in facts
+
+
+def test_a_drawing_without_a_caption_states_its_settings(project):
+    job = project.job()
+    (drawing,) = [one for one in job["drawings"] if one["id"] == "fig1_printed"]
+    (drawn,) = draw_all([{**drawing, "caption": ""}])
+    prose = drawn.files["fig1_printed.rst"].decode()
+    assert drawn.entry["finding"] == drawing["title"]
+    for fact in ("data", "participants N", "eps", "delta", "repeats", "accounting"):
+        assert f"{fact}\\: " in prose
+    assert drawing["caption"] == str(project.root / "workflow/report/demo/text.rst")
+    bare = {k: v for k, v in project.paper.figures["fig1"].items() if k != "caption"}
+    paper = replace(project.paper, figures={"fig1": bare}, tables={})
+    assert {one["caption"] for one in paper_job(paper, project.settings, project.root)["drawings"]} == {""}
 
 
 def test_a_caption_has_the_numbers_of_its_file(project, files, unrendered):

@@ -6,18 +6,23 @@ import sys
 
 from filelock import FileLock, Timeout
 
-from shuffledp import datasets, main_process
-from shuffledp.claims import headlines
+from shuffledp import datasets, jobs, main_process
+from shuffledp.claims import jobs as claim_jobs
 from shuffledp.claims import tables as claims
 from shuffledp.code_digest import Code
 from shuffledp.experiments.bundle import Bundle
 from shuffledp.experiments.config.errors import ConfigurationError
+from shuffledp.experiments.config.files import left_aside
 from shuffledp.experiments.reach import entries
+from shuffledp.experiments.sources.own import files_of as files_of_own
 from shuffledp.experiments.training import OWN_FILES, TrainingFiles
 from shuffledp.figures import drawings
 from shuffledp.figures.names import in_natural_order
 from shuffledp.figures.selection import load_settings
 from shuffledp.pages.files import outputs as site_files
+
+if workflow.remote_exec:  # started on a cluster, for a single job
+    jobs.end_with_main_process()
 
 # Relative, so that a moved folder is still up to date.
 ROOT = Path(os.path.relpath(workflow.basedir))
@@ -64,10 +69,18 @@ def say_what_data_were_used():
             about = json.loads(path.read_text(encoding="utf-8"))
             note = f" ({about['note']})" if about["note"] else ""
             print(f"Data {name}: source {about['source']}{note}", file=sys.stderr)
+    for key, asked in OWN_DATA.items():
+        path = Path(PREPARED) / f"{key}.json"
+        if path.is_file():
+            about = json.loads(path.read_text(encoding="utf-8"))
+            note = f" ({about['note']})" if about["note"] else ""
+            print(f"Data {asked['path']}: source own{note}", file=sys.stderr)
 
 
 def say_what_is_left_out():
-    """One line if the configuration has training runs that do not take place."""
+    """One line if files of experiments do not take part, and one if training runs do not."""
+    if SETTINGS.idle:
+        print(left_aside(SETTINGS.idle), file=sys.stderr)
     papers = [paper.key for paper in SETTINGS.papers.values() if paper.training]
     if papers and SETTINGS.left_out:
         print(
@@ -123,11 +136,41 @@ def curve_of(experiment, method):
 
 # -- experiments --
 
+# What is asked of files of the user's own: each is counted once for all methods that use it.
+OWN_DATA = {
+    key: asked
+    for paper in SETTINGS.papers.values()
+    for experiment in paper.experiments.values()
+    if any(method.protocol for method in experiment.methods.values())
+    for key, asked in experiment.own_requests.items()
+}
+
+
+def own_files(experiment):
+    """What is counted of the user's own files for an experiment, with its checksums."""
+    return [
+        str(path)
+        for key in experiment.own_requests
+        for path in files_of_own(Path(PREPARED), key)
+    ]
+
+
+def own_request(wildcards):
+    if wildcards.key not in OWN_DATA:
+        raise WorkflowError(f"No data {wildcards.key} in the configuration.")
+    return OWN_DATA[wildcards.key]
+
+
+def own_source(wildcards):
+    """The user's file itself: the data are counted anew when it changes."""
+    return str(ROOT / own_request(wildcards)["path"])
+
 
 def setup_of(experiment, method):
     """Data, code and parameters of one job: what it depends on, and nothing else."""
     name = experiment.dataset if method.protocol else None
     data = prepared_files(name) if name else []
+    data += own_files(experiment) if method.protocol else []
     job = experiment.job(method.id, SETTINGS.seed)
     return {
         "data": data + curve_of(experiment, method),
@@ -238,24 +281,35 @@ def code_of_claim(wildcards):
     return code_of("claim_table.py", *claims.entries(wildcards.paper, wildcards.claim))
 
 
-# The headline claim of each paper, beside it the checksum: decided by results, shown on the page.
-HEADLINES = [f"{RESULTS}/claims/headlines.csv", f"{RESULTS}/claims/headlines.sha256"]
-HEADLINES_JOB = headlines.job(
-    RESULTS,
-    {
-        paper.key: {e.id: list(e.methods) for e in paper.experiments.values()}
-        for paper in SETTINGS.papers.values()
-    },
-    SETTINGS.shortened,
-)
+# Verdicts on every claim of a paper, then those of all papers with the headlines; beside each table its checksum.
+def with_checksum(stem):
+    return [f"{RESULTS}/claims/{stem}.csv", f"{RESULTS}/claims/{stem}.sha256"]
 
 
-def bundles_of_headlines():
-    """Results that the headline claims read."""
+CLAIMS, HEADLINES = with_checksum("claims"), with_checksum("headlines")
+VERDICT_JOBS = {
+    key: claim_jobs.paper_job(
+        RESULTS,
+        key,
+        {e.id: list(e.methods) for e in SETTINGS.papers[key].experiments.values()},
+        SETTINGS.shortened,
+        SETTINGS.effort,
+    )
+    for key in claim_jobs.papers(SETTINGS.papers)
+}
+
+
+def verdict_job(wildcards):
+    if wildcards.paper not in VERDICT_JOBS:
+        raise WorkflowError(f"No paper with claims is called {wildcards.paper}.")
+    return VERDICT_JOBS[wildcards.paper]
+
+
+def bundles_of_verdicts(wildcards):
+    """Results that the claims of a paper read."""
     bundles = (
-        Bundle.of(Path(RESULTS), paper, experiment, method)
-        for paper, about in HEADLINES_JOB["papers"].items()
-        for experiment, methods in about["methods"].items()
+        Bundle.of(Path(RESULTS), wildcards.paper, experiment, method)
+        for experiment, methods in verdict_job(wildcards)["methods"].items()
         for method in methods
     )
     return [
@@ -263,6 +317,14 @@ def bundles_of_headlines():
         for b in bundles
         for path in (b.cells, b.values, b.provenance, b.checksum)
     ]
+
+
+def code_of_verdicts(wildcards):
+    return code_of("verdicts.py", *claim_jobs.entries(wildcards.paper))
+
+
+def verdict_tables():
+    return [with_checksum(f"{key}/verdicts")[0] for key in VERDICT_JOBS]
 
 
 def claims_in_report(paper):
@@ -306,6 +368,12 @@ def computed_files(paper):
     return [
         *results_of(paper),
         *(path for name in dict.fromkeys(used) for path in prepared_files(name)),
+        *dict.fromkeys(
+            path
+            for e in paper.experiments.values()
+            if any(m.protocol for m in e.methods.values())
+            for path in own_files(e)
+        ),
         *(
             str(path)
             for key, run in TRAINING
@@ -325,4 +393,4 @@ CAPTIONS = ROOT / "workflow/report"
 
 def captions_of(jobs):
     """The captions' prose that some drawings read."""
-    return sorted({job["caption"] for job in jobs})
+    return sorted({job["caption"] for job in jobs if job["caption"]})

@@ -25,6 +25,26 @@ for name in datasets.NAMES:
             "../scripts/prepare_dataset.py"
 
 
+rule own_data:
+    """Count a file of the user's own, once for all methods that use it."""
+    input:
+        own_source,
+    output:
+        numbers=f"{PREPARED}/{{key}}.npz",
+        provenance=f"{PREPARED}/{{key}}.json",
+        checksum=f"{PREPARED}/{{key}}.sha256",
+    log:
+        f"{LOGS}/dataset/{{key}}.log",
+    benchmark:
+        f"{LOGS}/dataset/{{key}}.benchmark.tsv"
+    params:
+        asked=own_request,
+        code=code_of("prepare_own.py"),
+        root=str(ROOT),
+    script:
+        "../scripts/prepare_own.py"
+
+
 rule summaries:
     """Make the small tables of data/summaries/ from the raw files: snakemake --cores 1 --forcerun summaries summaries."""
     output:

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 def main(job: dict[str, Any], prepared: Path, root: Path, folder: Path, bundle: results.Bundle) -> None:
     done = runner.run(job, prepared=prepared, root=root, results=folder)
-    data = {"source": done.data_source, "note": done.data_note}
+    data = {"source": done.data_source, "note": done.data_note, **done.data_details}
     results.write(bundle, done.cells, done.values, of_job(job, seeds.digest(job), data, root))
 
 

@@ -138,6 +138,7 @@ if TYPE_CHECKING:
         deployments,
     )
     from shuffledp.accounting.questions.deployments import amplification, budget, smallest_batch
+    from shuffledp.accounting.questions.rounds import Batch, RoundsAnswer, rounds_epsilon
     from shuffledp.accounting.random_population.amplification import (
         ACCOUNTINGS,
         amplified_epsilon,
@@ -267,6 +268,7 @@ __all__ = [
     "GRR",
     "AllocationProfile",
     "Answer",
+    "Batch",
     "BinaryRandomizedResponse",
     "BinomialDummies",
     "BlanketProfile",
@@ -297,6 +299,7 @@ __all__ = [
     "PrivacyProfile",
     "Randomizer",
     "RenyiCurve",
+    "RoundsAnswer",
     "SegmentedPlan",
     "SegmentedProfile",
     "SeparatePlan",
@@ -445,6 +448,7 @@ __all__ = [
     "report_variance",
     "reporting_rate",
     "rounded_sum_mse",
+    "rounds_epsilon",
     "rows_delta",
     "s1geo_dummies",
     "sageo_dummies",

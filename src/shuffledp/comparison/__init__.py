@@ -10,8 +10,8 @@ from shuffledp.doors import door
 
 if TYPE_CHECKING:
     from shuffledp.comparison.comparing import compare
-    from shuffledp.comparison.counting import Counted, count_column
     from shuffledp.comparison.rows import Compared, as_csv, front, table
+    from shuffledp.records.counting import Counted, count_column
 else:
     __getattr__, __dir__ = door(__name__)
 

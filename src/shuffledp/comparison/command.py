@@ -9,13 +9,13 @@ import json
 import time
 from collections.abc import Callable
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 import click
 
 if TYPE_CHECKING:
-    from shuffledp.comparison.counting import Counted
     from shuffledp.comparison.rows import Compared
+    from shuffledp.records.counting import Counted
     from shuffledp.tasks import Neighbours
 
 #: Seconds without a word.
@@ -33,9 +33,22 @@ _file = click.Path(dir_okay=False, path_type=Path)
 )
 @click.option("--eps", type=float, required=True, help="Central eps, nats.")
 @click.option("--delta", type=float, required=True)
-@click.option("--task", type=click.Choice(["frequency", "summation"]), help="What is estimated.")
-@click.option("--domain-size", type=int, help="Number of values (frequency): 0..N-1.")
+@click.option(
+    "--task",
+    type=click.Choice(["frequency", "summation", "sets", "vectors"]),
+    help="What is estimated; the numbers below say it too.",
+)
+@click.option("--domain-size", type=int, help="Number of values (frequency) or items (sets): 0..N-1.")
+@click.option("--set-size", type=int, help="Items that every user holds (sets).")
 @click.option("--max-value", type=float, help="Largest number (summation): 0..N; data are clipped to it.")
+@click.option("--dimension", type=int, help="Coordinates of a user's unit vector (vectors).")
+@click.option(
+    "--norm",
+    type=click.Choice(["l1", "l2"]),
+    default="l2",
+    show_default=True,
+    help="In which vectors are clipped to 1.",
+)
 @click.option("--levels", type=int, help="Round numbers of --csv to so many steps (summation).")
 @click.option("--csv", "data", type=_file, help="Data, a user per row: CSV with a header, or .parquet.")
 @click.option("--column", help="Column of --csv.")
@@ -65,7 +78,10 @@ def compare(
     delta: float,
     task: str | None,
     domain_size: int | None,
+    set_size: int | None,
     max_value: float | None,
+    dimension: int | None,
+    norm: Literal["l1", "l2"],
     levels: int | None,
     data: Path | None,
     column: str | None,
@@ -92,7 +108,14 @@ def compare(
     try:
         if plot is not None:
             checked(plot)  # before anything takes long
-        _check(task, domain_size, max_value, levels, data, column)
+        sizes = {
+            "domain_size": domain_size,
+            "set_size": set_size,
+            "max_value": max_value,
+            "dimension": dimension,
+        }
+        kind = _kind(task, sizes, data)
+        _check(kind, max_value, levels, data, column)
         counted = None if data is None else _counted(data, str(column), domain_size, max_value, levels)
         for remark in [] if counted is None else counted.remarks():
             click.echo(f"Warning: {remark}", err=True)
@@ -101,7 +124,7 @@ def compare(
             eps=eps,
             delta=delta,
             population=None if population is None else population_named(population),
-            task=_task(counted, domain_size, max_value),
+            task=_task(kind, counted, sizes, norm),
             counts=None if counted is None else counted.counts,
             neighbours=neighbors,
             protocols=_words(protocols),
@@ -115,7 +138,7 @@ def compare(
         )
         if counted is not None and counted.step != 1:
             rows = tuple(row.scaled(counted.step) for row in rows)
-        about = _about(users, population, counted, domain_size, max_value)
+        about = f"{_who(users, population, counted)}, {_estimated(kind, counted, sizes, norm)}"
         budget = f"eps = {eps:g} nats, delta = {delta:g}, {neighbors}, {accounting or 'best'} accounting"
         _write(rows, csv_out, plot, f"{about}, {budget}")
     except (ValueError, OSError) as error:
@@ -123,66 +146,102 @@ def compare(
     _show(rows, as_json=as_json)
 
 
+#: What each task is given by, first what it needs; and how these options are called.
+SIZES = {
+    "frequency": ("domain_size",),
+    "summation": ("max_value",),
+    "sets": ("domain_size", "set_size"),
+    "vectors": ("dimension",),
+}
+_SETTINGS = (
+    "--domain-size for frequencies, with --set-size for sets, --max-value for a sum, --dimension for vectors"
+)
+
+
+def _option(size: str) -> str:
+    return f"--{size.replace('_', '-')}"
+
+
+def _kind(task: str | None, sizes: dict[str, Any], data: Path | None) -> str:
+    """The task that was named, or the one that the given sizes belong to."""
+    given = [name for name, size in sizes.items() if size is not None]
+    if task is None:
+        task = next(
+            (kind for kind, names in SIZES.items() if set(given) == set(names)),
+            "frequency" if not given and data is not None else None,
+        )
+    if task is None:
+        several = "" if len(given) < 2 else f" not {' and '.join(map(_option, given))} together,"
+        raise ValueError(f"Give {_SETTINGS},{several} or --csv and --column.")
+    for name in given:
+        if name not in SIZES[task]:
+            owner = next(kind for kind, names in SIZES.items() if name in names)
+            raise ValueError(f"{_option(name)} belongs to --task {owner}.")
+    missing = [name for name in SIZES[task] if name not in given]
+    if missing and not (task == "frequency" and data is not None):
+        raise ValueError(f"--task {task} needs {' and '.join(map(_option, missing))}.")
+    return task
+
+
 def _check(
-    task: str | None,
-    domain_size: int | None,
-    max_value: float | None,
-    levels: int | None,
-    data: Path | None,
-    column: str | None,
+    kind: str, max_value: float | None, levels: int | None, data: Path | None, column: str | None
 ) -> None:
     if (data is None) != (column is None):
         raise ValueError("Give --csv and --column together.")
-    if domain_size is not None and max_value is not None:
-        raise ValueError("Give --domain-size for frequencies or --max-value for a sum, not both.")
-    if task == "frequency" and max_value is not None:
-        raise ValueError("--max-value belongs to --task summation.")
-    if task == "summation" and domain_size is not None:
-        raise ValueError("--domain-size belongs to --task frequency.")
-    if task == "summation" and max_value is None:
-        raise ValueError("--task summation needs --max-value.")
-    if data is None and domain_size is None and max_value is None:
-        raise ValueError("Give --domain-size for frequencies, --max-value for a sum, or --csv and --column.")
+    if data is not None and kind in ("sets", "vectors"):
+        raise ValueError(f"--csv has values or numbers; --task {kind} is compared without data.")
     if levels is not None and (data is None or max_value is None):
         raise ValueError("--levels rounds numbers of --csv to steps up to --max-value: give both.")
     if data is None and max_value is not None and max_value != round(max_value):
         raise ValueError(f"--max-value must be an integer where there are no data, got {max_value:g}.")
 
 
-def _about(
-    users: int | None,
-    population: str | None,
-    counted: Counted | None,
-    domain_size: int | None,
-    max_value: float | None,
-) -> str:
-    """Who takes part and what is estimated, for the title of a picture."""
+def _who(users: int | None, population: str | None, counted: Counted | None) -> str:
+    """Who takes part, for the title of a picture."""
     held = None if counted is None else int(counted.counts.sum())
-    who = f"others {population}" if population is not None else f"{users or held:,} users"
-    values = domain_size if counted is None else len(counted.counts)
-    return f"{who}, {f'{values:,} values' if max_value is None else f'sum of numbers up to {max_value:g}'}"
+    return f"others {population}" if population is not None else f"{users or held:,} users"
+
+
+def _estimated(kind: str, counted: Counted | None, sizes: dict[str, Any], norm: str) -> str:
+    """What is estimated, for the title of a picture."""
+    if kind == "summation":
+        return f"sum of numbers up to {sizes['max_value']:g}"
+    if kind == "sets":
+        return f"sets of {sizes['set_size']:,} of {sizes['domain_size']:,} items"
+    if kind == "vectors":
+        return f"vectors of {sizes['dimension']:,} coordinates, {norm} norm at most 1"
+    return f"{sizes['domain_size'] if counted is None else len(counted.counts):,} values"
 
 
 def _counted(
     data: Path, column: str, domain_size: int | None, max_value: float | None, levels: int | None
 ) -> Counted:
-    from shuffledp.comparison.counting import count_column
+    from shuffledp.records.counting import count_column
+
+    last = time.monotonic()
 
     def say(rows: int) -> None:
-        click.echo(f"{data}: {rows:,} rows read", err=True)
+        nonlocal last
+        if time.monotonic() - last > PATIENCE:
+            last = time.monotonic()
+            click.echo(f"{data}: {rows:,} rows read", err=True)
 
     return count_column(
         data, column, domain_size=domain_size, max_value=max_value, levels=levels, progress=say
     )
 
 
-def _task(counted: Counted | None, domain_size: int | None, max_value: float | None) -> Any:
-    from shuffledp.tasks import Frequency, Summation
+def _task(kind: str, counted: Counted | None, sizes: dict[str, Any], norm: Literal["l1", "l2"]) -> Any:
+    from shuffledp.tasks import Frequency, Sets, Summation, Vectors
 
-    if counted is not None:
-        values = len(counted.counts)
-        return Frequency(values) if max_value is None else Summation(values - 1)
-    return Frequency(domain_size or 0) if max_value is None else Summation(int(max_value))
+    if kind == "sets":
+        return Sets(sizes["domain_size"], sizes["set_size"])
+    if kind == "vectors":
+        return Vectors(sizes["dimension"], clip=1.0, norm=norm)
+    values = None if counted is None else len(counted.counts)
+    if kind == "summation":
+        return Summation(int(sizes["max_value"]) if values is None else values - 1)
+    return Frequency(sizes["domain_size"] if values is None else values)
 
 
 def _words(given: tuple[str, ...]) -> list[str] | None:

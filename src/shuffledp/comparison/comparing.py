@@ -3,30 +3,36 @@
 from __future__ import annotations
 
 import math
+import warnings
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
-from typing import Any, get_args
+from typing import Any, Literal, get_args
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from shuffledp.accounting.errors import Infeasible
 from shuffledp.accounting.general.profiles import PrivacyProfile
-from shuffledp.comparison.rows import Compared, in_order
-from shuffledp.comparison.setting import Setting, setting_of
+from shuffledp.comparison.rows import IDLE, Compared, in_order
+from shuffledp.comparison.setting import Setting, Wanted, setting_of
+from shuffledp.comparison.yardsticks import NO_BETTER, blind, expected, floor
 from shuffledp.numerics.checks import check_choice, check_count, check_positive
 from shuffledp.numerics.roots import root_below
 from shuffledp.populations import Law, Population
 from shuffledp.protocols.base import Cost, ProtocolBase, Trust
 from shuffledp.protocols.registry import available, get
-from shuffledp.tasks import Budget, Floats, Neighbours, Participants, Task, mean_squared_error
+from shuffledp.records.counting import count_column
+from shuffledp.tasks import Budget, Neighbours, Task, Vectors, mean_squared_error
 
 #: From the sharpest to the one that a paper printed.
 ACCOUNTINGS = ("exact", "corrected", "simplified", "printed")
 #: The spent eps is found to this relative precision, and never below the smallest.
 PRECISION = 1e-3
+#: Relative excess of a quick upper bound on delta, which moves eps by less than the precision, and the least delta for
+#: which profiles have one.
+EXCESS, BOUNDED = 0.01, 1e-20
 #: Logarithms of ratios to delta: what counts as none, and what is far.
 ROUNDING, FAR = 1e-6, -20.0
 #: Logarithm of the ratio to the budget at which the search ends.
@@ -35,8 +41,9 @@ LOWEST = 20.0
 SMALLEST = 1e-30
 #: Two-sided quantile of 95 % of a normal variable.
 TWO_SIDED = 1.959963984540054
-#: Repeats that take the place of a missing closed form, and users of all repeats that may be simulated one by one.
-REPEATS, MOST_MESSAGES = 20, 2_000_000
+#: Repeats that take the place of a missing closed form; messages of all repeats that may be simulated one by one, and
+#: numbers in them, where messages are vectors.
+REPEATS, MOST_MESSAGES, MOST_NUMBERS = 20, 2_000_000, 20_000_000
 
 Progress = Callable[[int, int, str], None]
 
@@ -49,8 +56,15 @@ def compare(
     population: Population | None = None,
     task: Task | None = None,
     domain_size: int | None = None,
-    max_value: int | None = None,
+    set_size: int | None = None,
+    max_value: float | None = None,
+    dimension: int | None = None,
+    norm: Literal["l1", "l2"] = "l2",
     counts: ArrayLike | None = None,
+    data: Any = None,
+    column: str | None = None,
+    values: Sequence[Any] | None = None,
+    levels: int | None = None,
     neighbours: Neighbours = "replace_one",
     protocols: Sequence[str] | None = None,
     accounting: str | None = None,
@@ -72,12 +86,26 @@ def compare(
         Central budget: eps in nats, positive; delta in [0, 1).
     population : Population, optional
         The users *other* than user 1. Errors are expectations over its law; of a bound, errors at its mean.
-    task : Frequency or Summation, optional
-        What is estimated; or ``domain_size`` for frequencies of so many values, at least 2, or ``max_value``
-        for the sum of integers 0..max_value.
-    counts : (V,) array_like of int, optional
-        Users per value. They fix the shares of the values, and the number of users where neither users nor
-        a population is given. Without them all values are equally frequent.
+    task : Frequency, Summation, Sets or Vectors, optional
+        What is estimated; or ``domain_size`` for frequencies of so many values, at least 2, with ``set_size`` for
+        sets of so many items each, ``max_value`` for the sum of integers 0..max_value, or ``dimension`` for the mean
+        of unit vectors in the ``norm``, "l1" or "l2".
+    counts : (V,) or (levels, V) array_like of int, optional
+        Users per value, or holders per item; those of several privacy levels are added up, since the budget is that of
+        every user. They fix the shares of the values, and the number of users where neither users nor
+        a population is given. Without them all values are equally frequent. None of vectors, which are compared for
+        unit vectors along the axes.
+    data : str, Path, data frame, series or array, optional
+        Instead of counts the records themselves, a user per row: a CSV or Parquet file, a data frame of pandas, or a
+        series or array of cells; see `shuffledp.comparison.count_column`. What there is to say about them, rows left
+        out for example, is a warning. Without ``domain_size`` or ``values`` the values found are the domain.
+    column : str, optional
+        Of a file or a data frame.
+    values : sequence, optional
+        The public domain of the data, where it is not the integers below ``domain_size``.
+    levels : int, optional
+        Of a sum of data: numbers are clipped to [0, max_value], which need not be an integer then, and rounded to so
+        many steps. Errors are in the units of the data.
     neighbours : {"replace_one", "add_remove"}
         Neighboring relation of the budget.
     protocols : sequence of str, optional
@@ -116,8 +144,26 @@ def compare(
     >>> [(row.protocol, row.trust, row.status, row.mse < 1e-5) for row in rows]
     [('grr_blanket', 'shuffler', 'ok', True), ('local', 'local', 'ok', False)]
     """
+    step: float = 1.0
+    most: Any = max_value
+    if data is not None:
+        if not (counts is None and task is None and set_size is None and dimension is None):
+            raise ValueError("Give data with domain_size, values or max_value, without counts and task.")
+        counted = count_column(
+            data, column, domain_size=domain_size, values=values, max_value=max_value, levels=levels
+        )
+        for remark in counted.remarks("give domain_size or values"):
+            warnings.warn(remark, stacklevel=2)
+        counts, step = counted.counts, counted.step
+        most = None if max_value is None else len(counted.counts) - 1
+    elif not (column is None and values is None and levels is None):
+        raise ValueError("column, values and levels belong to data.")
     where = setting_of(
-        users, population, task, domain_size, max_value, counts, Budget(eps, delta, neighbours)
+        users,
+        population,
+        Wanted(task, domain_size, set_size, most, dimension, norm),
+        counts,
+        Budget(eps, delta, neighbours),
     )
     if accounting is not None:
         check_choice("accounting", accounting, ACCOUNTINGS)
@@ -132,12 +178,13 @@ def compare(
         raise ValueError(f"{where.population!r} only bounds the number of users; a simulation needs a law.")
     names = {name: get(where.task.kind, name, root=root) for name in _named(where.task.kind, protocols)}
     wanted = {name: one for name, one in names.items() if trust is None or one.trust in trust}
-    floor = _floor(where)
+    yardsticks = (floor(where), blind(where))
     rows = []
     for place, (name, protocol) in enumerate(wanted.items()):
         if progress is not None:
             progress(place, len(wanted), name)
-        rows.append(_row(name, protocol, where, accounting, limits, repeats, seed, floor))
+        row = _row(name, protocol, where, accounting, limits, repeats, seed, yardsticks)
+        rows.append(row if step == 1 else row.scaled(step))
     return in_order(rows)
 
 
@@ -158,7 +205,7 @@ def _row(
     limits: dict[str, float | None],
     repeats: int,
     seed: int,
-    floor: float | None,
+    yardsticks: tuple[float | None, float],
 ) -> Compared:
     chosen = next((a for a in ACCOUNTINGS if a in protocol.accountings), protocol.accountings[0])
     row = Compared(
@@ -174,7 +221,7 @@ def _row(
     try:
         if accounting is not None and accounting not in protocol.accountings:
             raise Infeasible(f"Has no {accounting} accounting.")
-        return _measured(row, protocol, where, limits, repeats, seed, floor)
+        return _measured(row, protocol, where, limits, repeats, seed, yardsticks)
     except Infeasible as error:
         return replace(row, status="infeasible", reason=error.reason)
     except Exception as error:  # whatever a plug-in raises is a row of the answer
@@ -188,14 +235,14 @@ def _measured(
     limits: dict[str, float | None],
     repeats: int,
     seed: int,
-    floor: float | None,
+    yardsticks: tuple[float | None, float],
 ) -> Compared:
     calibrated = protocol.calibrate(where.budget, where.population, where.task, accounting=row.accounting)
     who, weights = where.typical(where.shares)
     usual = calibrated.refine(who.public.of_repeat(0))
     cost = usual.cost()
     _check_limits(cost, limits)
-    mse = _expected(calibrated, who, weights)
+    mse = expected(calibrated, who, weights)
     result = replace(
         row,
         eps_local=usual.parameters().get("eps_local", getattr(usual, "eps_local", None)),
@@ -212,19 +259,24 @@ def _measured(
         if mse is None and mean is None:
             raise Infeasible(
                 "Its error has no closed form, and without a law of the aggregate a simulation would send more than "
-                f"{MOST_MESSAGES} messages."
+                f"{MOST_MESSAGES} messages, or {MOST_NUMBERS} numbers."
             )
         result = replace(result, simulated_mse=mean, simulated_standard_error=error)
     error_from = "expected" if mse is not None else "simulated"
     mse = result.simulated_mse if mse is None else mse
     spent = spent_eps(usual.privacy_profile(), where.budget)
+    curator, without_data = yardsticks
+    idle = mse is not None and mse >= NO_BETTER * without_data
     return replace(
         result,
         mse=mse,
         mse_from=error_from,
+        reason=IDLE if idle else "",
+        idle=idle,
+        blind_mse=without_data,
         heavy_variance=_heavy(calibrated, where),
         half_width=None if mse is None else TWO_SIDED * math.sqrt(mse),
-        floor_ratio=None if mse is None or floor is None else mse / floor,
+        floor_ratio=None if mse is None or curator is None else mse / curator,
         eps_spent=spent,
         slack=None if spent is None else where.budget.largest_eps - spent,
     )
@@ -237,16 +289,8 @@ def _check_limits(cost: Cost, limits: dict[str, float | None]) -> None:
             raise Infeasible(f"More than {most:g} {what} per user.")
 
 
-def _expected(protocol: ProtocolBase, who: Participants, weights: Floats) -> float | None:
-    """Mean squared error, averaged over values and over the number of participants; None without a closed form."""
-    squared = protocol.expectation("squared_error", who)
-    if squared is None:
-        return None
-    return float(weights @ np.asarray(squared, float).reshape(len(weights), -1).mean(axis=1))
-
-
 def _heavy(protocol: ProtocolBase, where: Setting) -> float | None:
-    """Variance of the frequency of a value that a tenth of the users hold; None for sums or without a closed form."""
+    """Error of the share of a value or item that a tenth of the users hold; None without one or a closed form."""
     shares = where.heavy_shares
     if shares is None:
         return None
@@ -263,20 +307,11 @@ def _simulated(
     who = where.drawn(repeats, rng)
     by_messages = type(protocol).sample_aggregate is ProtocolBase.sample_aggregate
     messages = float(np.sum(who.public.n_users)) * protocol.cost().messages_per_user
-    if by_messages and messages > MOST_MESSAGES:
+    numbers = messages * (where.task.dimension if isinstance(where.task, Vectors) else 0)
+    if by_messages and (messages > MOST_MESSAGES or numbers > MOST_NUMBERS):
         return None, None
     errors = mean_squared_error(protocol.simulate(who, rng), who.truth)
     return float(errors.mean()), float(errors.std(ddof=1) / math.sqrt(repeats)) if repeats > 1 else None
-
-
-def _floor(where: Setting) -> float | None:
-    """Error of a trusted curator's discrete Laplace noise; None where it cannot meet the budget."""
-    curator = get(where.task.kind, "central_laplace")
-    try:
-        calibrated = curator.calibrate(where.budget, where.population, where.task, accounting="exact")
-    except Infeasible:
-        return None
-    return _expected(calibrated, *where.typical(where.shares))
 
 
 def spent_eps(profile: PrivacyProfile | None, budget: Budget) -> float | None:
@@ -290,39 +325,43 @@ def spent_eps(profile: PrivacyProfile | None, budget: Budget) -> float | None:
     Returns
     -------
     float or None
-        Nats; at most `PRECISION`, relatively, above the smallest. Beyond the budget where the profile is.
+        Nats; at most `PRECISION`, relatively, above the smallest; twice that where the profile is bounded by few terms.
+        Beyond the budget where the profile is.
         None without a profile, or where it cannot be evaluated.
     """
     if profile is None:
         return None
-    excess = partial(_excess, profile, budget.delta)
+    excess = partial(_excess, lambda eps: float(np.max(profile.delta(eps))), budget.delta)
+    bound = getattr(profile, "bound", None) if budget.delta >= BOUNDED else None
+    quick = excess if bound is None else partial(_excess, partial(bound, excess=EXCESS), budget.delta)
     low = -math.log(budget.largest_eps)
     high = low + LOWEST
     slope = 2 * math.log(1 / max(budget.delta, SMALLEST))
     try:
-        below = excess(low + PRECISION)
+        below = quick(low + PRECISION)
         if below <= 0:
             low += PRECISION
             # Evaluations may take seconds. Far below delta they do: begin where they are cheap. Nearby the loss is
             # about normal, with this derivative.
             step = 1.0 if below < FAR else -below / slope
             guess = low + max(step, PRECISION)
-        elif excess(low) <= ROUNDING:  # nearly all of the budget, the usual case
-            return budget.largest_eps
+        elif quick(low) <= ROUNDING or (bound is not None and excess(low) <= ROUNDING):
+            return budget.largest_eps  # nearly all of the budget, the usual case
         else:  # calibrated with a bound that does not hold
             while excess(low) > 0:
                 low, high = low - math.log(2), low
                 if low < -LOWEST:
                     return None
             guess = (low + high) / 2
-        return math.exp(-root_below(excess, guess, low, high, xtol=PRECISION, slope=slope))
+        search = quick if below <= 0 else excess
+        return math.exp(-root_below(search, guess, low, high, xtol=PRECISION, slope=slope))
     except Infeasible:
         return None
 
 
-def _excess(profile: PrivacyProfile, delta: float, minus_log_eps: float) -> float:
+def _excess(profile: Callable[[float], float], delta: float, minus_log_eps: float) -> float:
     """Logarithm of delta at an eps, less that of the budget: increasing as eps falls."""
-    found: Any = float(np.max(profile.delta(math.exp(-minus_log_eps))))
+    found: Any = profile(math.exp(-minus_log_eps))
     if found <= delta:
         return 0.0 if found == delta else math.log(found / delta) if found > 0 else -math.inf
     return math.log(found / delta) if delta > 0 else math.inf

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from shuffledp.comparison.rows import TRUST, Compared, front
+from shuffledp.comparison.rows import ERROR_OF, TRUST, Compared, front
 from shuffledp.extras import needed
 from shuffledp.protocols.base import Trust
 
@@ -87,12 +87,12 @@ def draw(rows: Sequence[Compared], path: str | Path, *, setting: str = "") -> No
 
 
 def _label(groups: Sequence[Group]) -> str:
-    sums = groups[0].rows[0].task == "summation"
-    return "expected squared error of " + ("the sum" if sums else "a frequency")
+    what, _, _ = ERROR_OF[groups[0].rows[0].task][0].partition(",")
+    return f"expected squared error of {what}"
 
 
 def _named(group: Group) -> str:
-    names = ", ".join(row.protocol for row in group.best)
+    names = ", ".join(row.protocol for row in group.best) or "none better than an answer without data"
     return textwrap.fill(f"{TRUST[group.trust]}: {names}", 120)
 
 

@@ -22,8 +22,26 @@ TRUST: dict[Trust, str] = {
     "central": "a curator who sees the data",
     "local": "nobody",
 }
+#: Reason of a row whose error is hardly below that of an answer that looks at no data.
+IDLE = "No better than answering without data."
 #: Characters of a line, and of the longest name.
 WIDTH, LONGEST = 120, 30
+
+
+#: What the error is of, averaged, and what one interval is for, by task.
+ERROR_OF = {
+    "frequency": ("a frequency, averaged over the values", "one"),
+    "summation": ("the sum", "it"),
+    "sets": ("the share of an item's holders, averaged over the items", "one"),
+    "vectors": ("one coordinate of the mean, averaged over the coordinates", "one"),
+}
+#: Noise of a trusted curator that errors are compared with.
+FLOOR = {
+    "frequency": "Laplace noise",
+    "summation": "Laplace noise",
+    "sets": "noise for whole sets, Laplace or Gaussian",
+    "vectors": "noise, Gaussian or, for the l1 norm, Laplace if that is better",
+}
 
 
 @dataclass(frozen=True)
@@ -39,7 +57,7 @@ class Compared:
     status : {"ok", "infeasible", "failed"}
         Whether it was calibrated; ``failed`` is an error of the protocol's code.
     reason : str
-        Why not.
+        Why not; of an ``idle`` row, that it is.
     accounting : str
         How its bound was evaluated.
     reduction : str
@@ -51,15 +69,21 @@ class Compared:
     eps_local : float
         Local budget, nats; infinite where values are sent as they are.
     mse : float
-        Expected squared error: of a frequency, averaged over the values; of the sum.
+        Expected squared error: of a frequency or of the share of an item's holders, averaged over the values; of the
+        sum; of a mean vector, averaged over the coordinates.
     mse_from : {"expected", "simulated"}
         A closed form, or the simulation where there is none.
     half_width : float
-        Of a two-sided 95 % normal interval around one frequency with the average error, or around the sum.
+        Of a two-sided 95 % normal interval around one frequency, share or coordinate with the average error, or around
+        the sum.
     heavy_variance : float
-        Squared error of the frequency of a value that a tenth of the users hold.
+        Squared error of the frequency of a value, or the share of an item, that a tenth of the users hold.
     floor_ratio : float
-        ``mse`` in units of the error of a trusted curator's discrete Laplace noise.
+        ``mse`` in units of the error of a trusted curator's noise, see `shuffledp.comparison.yardsticks.floor`.
+    blind_mse : float
+        ``mse`` of the best answer that looks at no data, see `shuffledp.comparison.yardsticks.blind`.
+    idle : bool
+        Whether ``mse`` is above 99 % of that: the row says nothing, wherever it stands.
     messages_per_user, bits_per_user, shuffler_messages : float
         Expected communication; the last is what the shuffler or the server adds in all.
     eps_spent, slack : float
@@ -86,6 +110,8 @@ class Compared:
     half_width: float | None = None
     heavy_variance: float | None = None
     floor_ratio: float | None = None
+    blind_mse: float | None = None
+    idle: bool = False
     messages_per_user: float | None = None
     bits_per_user: float | None = None
     shuffler_messages: float | None = None
@@ -111,6 +137,7 @@ class Compared:
             mse=times(self.mse, step**2),
             half_width=times(self.half_width, step),
             heavy_variance=times(self.heavy_variance, step**2),
+            blind_mse=times(self.blind_mse, step**2),
             simulated_mse=times(self.simulated_mse, step**2),
             simulated_standard_error=times(self.simulated_standard_error, step**2),
         )
@@ -142,6 +169,8 @@ def in_order(rows: Iterable[Compared]) -> tuple[Compared, ...]:
 def front(rows: Sequence[Compared], *, cost: str = "bits_per_user") -> tuple[Compared, ...]:
     """Rows that no other row of the same trust beats in error and cost at once: the Pareto fronts.
 
+    An answer without data costs nothing and beats every ``idle`` row.
+
     Parameters
     ----------
     rows : sequence of Compared
@@ -151,8 +180,8 @@ def front(rows: Sequence[Compared], *, cost: str = "bits_per_user") -> tuple[Com
     found = []
     for trust in TRUST:
         best = math.inf
-        known = [r for r in rows if r.trust == trust and r.status == "ok" and r.mse is not None]
-        for row in sorted(known, key=lambda r: (getattr(r, cost), r.mse)):
+        known = [r for r in rows if r.trust == trust and r.status == "ok" and not r.idle]
+        for row in sorted(known, key=lambda r: (getattr(r, cost), r.mse or 0.0)):
             if row.mse is not None and row.mse < best:
                 best = row.mse
                 found.append(row)
@@ -202,7 +231,7 @@ Column = tuple[str, int, Callable[[Compared], str]]
 
 
 def _columns(rows: Sequence[Compared]) -> list[Column]:
-    sums = any(row.task == "summation" for row in rows)
+    frequencies = any(row.heavy_variance is not None for row in rows)
     simulated = any(row.simulated_mse is not None for row in rows)
     frequent: Column = ("frequent", 8, lambda r: _number(r.heavy_variance))
     slack: Column = ("slack", 5, lambda r: _slack(r.slack))
@@ -211,7 +240,7 @@ def _columns(rows: Sequence[Compared]) -> list[Column]:
         ("error", 8, lambda r: _number(r.mse)),
         ("±95 %", 8, lambda r: _number(r.half_width)),
         *([("simulated", 14, _simulation)] if simulated else []),
-        *([] if sums or simulated else [frequent]),  # the table would be too wide
+        *([frequent] if frequencies and not simulated else []),  # the table would be too wide
         ("/floor", 7, lambda r: _large(None if r.floor_ratio is None else float(f"{r.floor_ratio:.3g}"))),
         ("messages", 8, lambda r: _large(r.messages_per_user)),
         ("bits", 7, lambda r: _large(r.bits_per_user)),
@@ -252,7 +281,12 @@ def table(rows: Sequence[Compared]) -> str:
 
 
 def _marked(row: Compared) -> str:
-    return row.protocol + ("" if row.accounting == "exact" else "*") + ("°" if row.biased else "")
+    return (
+        row.protocol
+        + ("" if row.accounting == "exact" else "*")
+        + ("°" if row.biased else "")
+        + ("†" if row.idle else "")
+    )
 
 
 def _line(first: str, cells: Sequence[tuple[str, int]], width: int) -> str:
@@ -264,16 +298,21 @@ def _line(first: str, cells: Sequence[tuple[str, int]], width: int) -> str:
 def _notes(rows: Sequence[Compared]) -> list[str]:
     if not rows:
         return []
-    sums = rows[0].task == "summation"
-    what = "the sum" if sums else "a frequency, averaged over the values"
+    what, one = ERROR_OF[rows[0].task]
     text = [
         "local: local eps, where there is one.",
         f"error: expected squared error of {what}.",
-        f"±95 %: half-width of an interval for {'it' if sums else 'one'}.",
+        f"±95 %: half-width of an interval for {one}.",
     ]
-    if not sums:
-        text.append("frequent: error of a value that a tenth of the users hold.")
-    text.append("/floor: error in units of that of a curator's Laplace noise.")
+    if any(row.heavy_variance is not None for row in rows):
+        held = "an item" if rows[0].task == "sets" else "a value"
+        text.append(f"frequent: error of {held} that a tenth of the users hold.")
+    if any(row.floor_ratio is not None for row in rows):
+        text.append(f"/floor: error in units of that of a curator's {FLOOR[rows[0].task]}.")
+    if rows[0].task == "sets":
+        text.append(
+            "All users have the one eps, for their whole set: one privacy level, where a protocol has several."
+        )
     text.append("spent: eps that the protocol's own profile needs; slack: what is left of the budget.")
     other = sorted({row.accounting for row in rows} - {"exact"})
     if other:
@@ -281,6 +320,10 @@ def _notes(rows: Sequence[Compared]) -> list[str]:
     if any(row.biased for row in rows):
         text.append(
             "°: biased, so that the error may be small for these shares only, and an interval is not centered."
+        )
+    if any(row.idle for row in rows):
+        text.append(
+            f"†: no better than answering without data, which has error {_number(rows[0].blind_mse)}."
         )
     if any(row.mse_from == "simulated" for row in rows):
         names = ", ".join(row.protocol for row in rows if row.mse_from == "simulated")

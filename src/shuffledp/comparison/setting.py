@@ -1,20 +1,34 @@
 """What a comparison is about: who takes part, what they hold, under which budget.
 
-Without data all values are equally frequent, which decides the error of protocols whose noise depends on the data. For
-the error of a frequent value the first one is held by a tenth of the users and the others share the rest evenly.
+Without data all values, or all items of sets, are equally frequent, which decides the error of protocols whose noise
+depends on the data; vectors are unit vectors along the axes, equally many along each. For the error of a frequent value
+the first one is held by a tenth of the users and the others share the rest evenly.
+
+A comparison has one eps. It is that of every user: sets have one privacy level, and counts of several are added up.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
+from typing import Literal
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from shuffledp.comparison.holding import holding
 from shuffledp.numerics.checks import check_count
 from shuffledp.populations import Fixed, Law, Population
-from shuffledp.tasks import Budget, Floats, Frequency, Ints, Participants, Public, Summation, Task
+from shuffledp.tasks import (
+    Budget,
+    Floats,
+    Frequency,
+    Ints,
+    Participants,
+    Sets,
+    Summation,
+    Task,
+    Vectors,
+)
 
 #: Share of the users that hold the frequent value.
 HEAVY_SHARE = 0.1
@@ -30,18 +44,22 @@ class Setting:
     ----------
     population : Population
         The users other than user 1.
-    task : Frequency or Summation
-        One sum.
+    task : Frequency, Summation, Sets or Vectors
+        One sum; sets of one privacy level.
     budget : Budget
         One eps in nats, one delta.
     shares : (V,) ndarray
-        Share of the users that hold each value.
+        Share of the users that hold each value, each item, or the unit vector along each axis. They add up to 1; those
+        of sets to the number of items of a set.
+    assumed : bool
+        Whether there are no data, so that all shares are equal.
     """
 
     population: Population
     task: Task
     budget: Budget
     shares: Floats
+    assumed: bool = True
 
     def typical(self, shares: Floats) -> tuple[Participants, Floats]:
         """Participants at every pooled number of users, (R, V) counts, with its weight (R,); the most likely first."""
@@ -52,22 +70,28 @@ class Setting:
         )
 
     def participants(self, n: Ints, counts: NDArray[np.int64]) -> Participants:
-        """R repeats of users who hold what the counts (R, V) say."""
-        if isinstance(self.task, Summation):
-            return Participants(Public(n), counts, counts @ self.task.values)
-        return Participants.from_counts(counts)
+        """R repeats of (R,) users who hold what the counts (R, V) say."""
+        return holding(self.task, n, counts)
 
     @property
     def heavy_shares(self) -> Floats | None:
-        """Shares with one frequent value, the first; None for sums."""
-        if not isinstance(self.task, Frequency):
+        """Shares with one frequent value or item, the first; None for sums, vectors, and sets whose items all are."""
+        if isinstance(self.task, Frequency):
+            held = 1
+        elif isinstance(self.task, Sets) and self.task.set_size / self.task.domain_size < HEAVY_SHARE:
+            held = self.task.set_size
+        else:
             return None
-        shares = np.full(self.task.domain_size, (1 - HEAVY_SHARE) / (self.task.domain_size - 1))
+        size = self.task.domain_size
+        shares = np.full(size, (held - HEAVY_SHARE) / (size - 1))
         shares[0] = HEAVY_SHARE
         return shares
 
     def drawn(self, repeats: int, rng: np.random.Generator) -> Participants:
-        """Participants of R repeats: the given counts where their number is fixed, otherwise drawn by the shares."""
+        """Participants of R repeats: the given counts where their number is fixed, otherwise drawn by the shares.
+
+        Of sets and vectors, the numbers of holders are then the shares of the number that was drawn.
+        """
         if not isinstance(self.population, Law):
             raise ValueError(
                 f"{self.population!r} only bounds the number of users; a simulation needs a law."
@@ -77,7 +101,13 @@ class Setting:
             counts = np.tile(_dealt(self.shares, int(n[0])), (repeats, 1))
         else:
             n = np.array([1 + int(self.population.sample(rng)) for _ in range(repeats)])
-            counts = np.stack([rng.multinomial(size, self.shares) for size in n])
+            single = isinstance(self.task, Frequency | Summation)
+            counts = np.stack(
+                [
+                    rng.multinomial(size, self.shares) if single else _dealt(self.shares, int(size))
+                    for size in n
+                ]
+            )
         return self.participants(n, counts)
 
 
@@ -97,9 +127,9 @@ def _sizes(population: Population) -> tuple[Ints, Floats]:
 
 
 def _dealt(shares: Floats, n: int) -> NDArray[np.int64]:
-    """Integer counts that sum to n, each within one of its share of n."""
+    """Integer counts that sum to n times what the shares sum to, an integer; each within one of its share of n."""
     counts = np.floor(shares * n * (1 + 1e-12)).astype(np.int64)
-    rest = n - int(counts.sum())
+    rest = n * round(float(shares.sum())) - int(counts.sum())
     first = np.argsort(counts - shares * n, kind="stable")
     counts[first[: max(rest, 0)]] += 1
     if rest < 0:  # rounding gave one too many
@@ -107,12 +137,57 @@ def _dealt(shares: Floats, n: int) -> NDArray[np.int64]:
     return counts
 
 
+@dataclass(frozen=True)
+class Wanted:
+    """What is to be estimated, as it was given: a task, or numbers that name one.
+
+    Parameters
+    ----------
+    task : Task, optional
+    domain_size, set_size : int, optional
+        Frequencies of so many values; with a size, sets of so many items out of them.
+    max_value : int, optional
+        The sum of integers 0..max_value.
+    dimension : int, optional
+        The mean of unit vectors of so many coordinates.
+    norm : {"l1", "l2"}
+        In which the vectors have length 1.
+    """
+
+    task: Task | None = None
+    domain_size: int | None = None
+    set_size: int | None = None
+    max_value: int | None = None
+    dimension: int | None = None
+    norm: Literal["l1", "l2"] = "l2"
+
+    def settled(self, counted: int | None) -> Task:
+        """The task; without any of the numbers, frequencies of as many values as were counted."""
+        given = (self.task, self.domain_size, self.max_value, self.dimension)
+        if sum(x is not None for x in given) > 1:
+            raise ValueError("Give one of task, domain_size, max_value and dimension, not several.")
+        if self.set_size is not None:
+            if self.domain_size is None and (counted is None or any(x is not None for x in given)):
+                raise ValueError("set_size is about sets of items: give domain_size, the number of items.")
+            return Sets(self.domain_size or counted or 0, self.set_size)
+        if self.task is not None:
+            return self.task
+        if self.max_value is not None:
+            return Summation(self.max_value)
+        if self.dimension is not None:
+            return Vectors(self.dimension, clip=1.0, norm=self.norm)
+        if self.domain_size is None and counted is None:
+            raise ValueError(
+                "Give a task: domain_size for frequencies, with set_size for sets, max_value for a sum, or dimension "
+                "for vectors."
+            )
+        return Frequency(self.domain_size or counted or 0)
+
+
 def setting_of(
     users: int | None,
     population: Population | None,
-    task: Task | None,
-    domain_size: int | None,
-    max_value: int | None,
+    wanted: Wanted,
     counts: ArrayLike | None,
     budget: Budget,
 ) -> Setting:
@@ -124,43 +199,66 @@ def setting_of(
         If users or the task are missing or given twice, or the counts do not fit the task.
     """
     given = None if counts is None else _checked_counts(counts)
-    law = _population(users, population, given)
-    if sum(x is not None for x in (task, domain_size, max_value)) > 1:
-        raise ValueError("Give one of task, domain_size and max_value, not several.")
-    if task is None:
-        task = _task(domain_size, max_value, given)
-    if not isinstance(task, Frequency | Summation) or len(task.counts_shape) != 1:
-        raise ValueError(f"A comparison is about frequencies or one sum; the task is {task!r}.")
-    (size,) = task.counts_shape
-    if given is not None and len(given) != size:
-        raise ValueError(f"The task has {size} values, but the data are counts of {len(given)}.")
-    shares = np.full(size, 1 / size) if given is None else given / given.sum()
-    return Setting(law, task, budget, shares)
+    _check_who(users, population, given)
+    task = wanted.settled(None if given is None else given.shape[-1])
+    single = len(task.counts_shape) == 1 or (isinstance(task, Sets) and task.levels == 1)
+    if not isinstance(task, Frequency | Summation | Sets | Vectors) or not single:
+        raise ValueError(
+            f"A comparison is about frequencies, one sum, sets of one privacy level, or vectors; the task is {task!r}."
+        )
+    held = task.set_size if isinstance(task, Sets) else 1
+    size = task.counts_shape[-1]
+    if given is not None:
+        given = _fitting(given, task, size)
+    law = _population(users, population, given, held)
+    shares = np.full(size, held / size) if given is None else held * given / given.sum()
+    return Setting(law, task, budget, shares, assumed=given is None)
 
 
-def _population(users: int | None, population: Population | None, counts: Any) -> Population:
+def _fitting(counts: NDArray[np.int64], task: Task, size: int) -> NDArray[np.int64]:
+    """(V,) counts that were checked against the task; those of several privacy levels are added up."""
+    if isinstance(task, Vectors):
+        raise ValueError("Counts are of values or items; vectors are compared without data.")
+    if counts.ndim == 2 and not isinstance(task, Sets):
+        raise ValueError("Counts per privacy level and item are for sets; give one number per value.")
+    if counts.shape[-1] != size:
+        raise ValueError(f"The task has {size} values, but the data are counts of {counts.shape[-1]}.")
+    every = np.atleast_2d(counts).sum(axis=0)
+    held = task.set_size if isinstance(task, Sets) else 1
+    users, left = divmod(int(every.sum()), held)
+    if left:
+        raise ValueError(
+            f"Every user holds {held} items, but the counts sum to {int(every.sum())}, which is no multiple of it."
+        )
+    if every.max() > users:
+        raise ValueError(
+            f"An item has {int(every.max())} holders among {users} users: sets have no item twice."
+        )
+    return np.asarray(every)
+
+
+def _check_who(users: int | None, population: Population | None, counts: NDArray[np.int64] | None) -> None:
     if users is not None and population is not None:
         raise ValueError("Give users or population, not both.")
+    if users is None and population is None and counts is None:
+        raise ValueError("Give users, a population, or data.")
+
+
+def _population(
+    users: int | None, population: Population | None, counts: NDArray[np.int64] | None, held: int
+) -> Population:
+    """The others of so many users, or of as many as the counts are of."""
     if population is not None:
         return population
-    if users is None and counts is None:
-        raise ValueError("Give users, a population, or data.")
-    return Fixed(check_count("users", int(counts.sum()) if users is None else users, 2) - 1)
-
-
-def _task(domain_size: int | None, max_value: int | None, counts: Any) -> Task:
-    if domain_size is not None:
-        return Frequency(domain_size)
-    if max_value is not None:
-        return Summation(max_value)
-    if counts is None:
-        raise ValueError("Give a task: domain_size for frequencies, max_value for a sum.")
-    return Frequency(len(counts))
+    if users is None:
+        assert counts is not None  # one of the three was given
+        users = int(counts.sum()) // held
+    return Fixed(check_count("users", users, 2) - 1)
 
 
 def _checked_counts(counts: ArrayLike) -> NDArray[np.int64]:
     found = np.asarray(counts)
-    if found.ndim != 1 or len(found) < 2 or not np.issubdtype(found.dtype, np.integer):
+    if found.ndim not in (1, 2) or found.shape[-1] < 2 or not np.issubdtype(found.dtype, np.integer):
         raise ValueError(
             f"counts must be integers, users per value for at least 2 values, got {found.dtype} of shape {found.shape}."
         )

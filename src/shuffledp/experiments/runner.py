@@ -9,7 +9,7 @@ from __future__ import annotations
 import logging
 import time
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from importlib import import_module
 from pathlib import Path
 from typing import Any
@@ -41,6 +41,7 @@ class JobResult:
     values: pa.Table
     data_source: str
     data_note: str
+    data_details: Mapping[str, Any] = field(default_factory=dict)
 
 
 def run(
@@ -80,7 +81,7 @@ def run(
     order = {c["cell"]: i for i, c in enumerate(cells)}
     values.sort(key=lambda v: (order[v["cell"]], v["metric"], v["kind"], v["repeat"]))
     source, note = work.data
-    return JobResult(table(cells, CELLS), table(values, VALUES), source, note)
+    return JobResult(table(cells, CELLS), table(values, VALUES), source, note, work.details)
 
 
 def _cell(work: Work, point: Mapping[str, Any], accounting: str) -> tuple[Row, list[Row]]:

@@ -12,7 +12,7 @@ from shuffledp.accounting.errors import Infeasible
 from shuffledp.experiments.participants import LastDraw, Typical, participants, typical
 from shuffledp.experiments.parts import budget_from, name_of, population_from, task_from
 from shuffledp.experiments.seeds import canonical_json, generator
-from shuffledp.experiments.sources import Source, source_from
+from shuffledp.experiments.sources import OWN, Source, source_from, with_found_domain
 from shuffledp.experiments.work import Row, Work
 from shuffledp.populations import Law
 from shuffledp.protocols.base import ProtocolBase
@@ -39,9 +39,17 @@ class Simulated(Work):
 
     @property
     def data(self) -> tuple[str, str]:
-        """Those of the first source used."""
+        """Those of the first source used; what must be said of any is said."""
         used = next(iter(self._sources.values()), None)
-        return (used.data_source, used.note) if used else ("none", "")
+        notes = dict.fromkeys(source.note for source in self._sources.values() if source.note)
+        return (used.data_source, " ".join(notes)) if used else ("none", "")
+
+    @property
+    def details(self) -> dict[str, Any]:
+        """Files of the user's own, each once."""
+        found = [s.details["file"] for s in self._sources.values() if "file" in s.details]
+        files = [file for i, file in enumerate(found) if file not in found[:i]]
+        return {"files": files} if files else {}
 
     def labels(self) -> Row:
         """What the protocol says of itself, and the data."""
@@ -75,11 +83,13 @@ class Simulated(Work):
         self, point: Mapping[str, Any], accounting: str, resolved: Mapping[str, Any]
     ) -> tuple[Row, list[Row]]:
         """Calibrate, simulate all repeats, and add the closed-form expectation where there is one."""
-        task, law = task_from(resolved["task"]), population_from(resolved["population"])
-        source = self._source(resolved["data"], task)
+        asked, data = with_found_domain(resolved["task"], resolved["data"], self.prepared)
+        task, law = task_from(asked), population_from(resolved["population"])
+        source = self._source(data, task)
         budget = budget_from(resolved["budget"], law)
         known: Row = {
             "data_source": source.data_source,
+            "dataset": data["path"].rpartition("/")[2] if data["name"] == OWN else data["name"],
             "users_expected": 1 + law.mean,
             "domain_size": float(task.counts_shape[-1]),
             "eps": budget.largest_eps,
@@ -112,7 +122,7 @@ class Simulated(Work):
         }
         metrics = resolved["task"].get("metrics", [task.default_metric])
         rows = list(_expected(protocol, support, truth, metrics))
-        if source.drawable:
+        if source.drawable and _to_be_simulated(self.job, point):
             who = self._participants(
                 task, source, law, repeats=self.job["repeats"], seed=self.job["seed"], truth=truth
             )
@@ -130,6 +140,11 @@ class Simulated(Work):
 
 
 work = Simulated
+
+
+def _to_be_simulated(job: Mapping[str, Any], point: Mapping[str, Any]) -> bool:
+    """Whether repeats are drawn at a point: everywhere, unless the experiment names values of variables."""
+    return all(point[name] in values for name, values in job.get("simulated_at", {}).items())
 
 
 def _most_likely(support: Typical) -> Public:

@@ -14,6 +14,8 @@ from shuffledp.experiments.config.settings import Experiment, Method, Settings
 from shuffledp.experiments.grid import cells_of, resolve
 from shuffledp.experiments.parts import population_from, task_from
 from shuffledp.experiments.seeds import canonical_json
+from shuffledp.experiments.sources import OWN
+from shuffledp.experiments.sources.own import completed, files_of
 from shuffledp.protocols.base import ProtocolBase
 
 REPEATS = 2
@@ -76,10 +78,12 @@ def _trial(
     data = experiment.dataset
     if data is not None and not list(prepared.glob(f"{data}*")):
         return Trial(where, "not tried", f"the data are not here: run `shuffledp data {data}` first")
+    if any(not p.is_file() for key in experiment.own_requests for p in files_of(prepared, key)):
+        return Trial(where, "not tried", "its file is not counted yet: run the pipeline first")
     method = Method("tried", protocol=name, accounting=shared[-1:])
     alone = replace(experiment, methods={"tried": method}, repeats=REPEATS)
     job = alone.job("tried", seed)
-    point = min((point for point, _ in cells_of(job)), key=lambda one: _size(job, one))
+    point = min((point for point, _ in cells_of(job)), key=lambda one: _size(job, one, prepared))
     where = f"{where} at {canonical_json(point)} ({shared[-1]})" if point else f"{where} ({shared[-1]})"
     small = {**job, "grid": {variable: [value] for variable, value in point.items()}}
     try:
@@ -95,7 +99,9 @@ def _trial(
     return Trial(where, "ok", said or "calibrated; the data cannot be drawn")
 
 
-def _size(job: Mapping[str, Any], point: Mapping[str, Any]) -> float:
+def _size(job: Mapping[str, Any], point: Mapping[str, Any], prepared: Path) -> float:
     """Users times numbers that are estimated."""
-    task, population = (resolve(job[part], point) for part in ("task", "population"))
+    task, population, data = (resolve(job.get(part, {}), point) for part in ("task", "population", "data"))
+    if data.get("name") == OWN:
+        task, _ = completed(task, data, prepared)
     return (1 + population_from(population).mean) * int(np.prod(task_from(task).counts_shape))

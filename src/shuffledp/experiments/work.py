@@ -57,3 +57,8 @@ class Work(ABC):
     def data(self) -> tuple[str, str]:
         """Source of the data used, and what figures must say about it."""
         return "none", ""
+
+    @property
+    def details(self) -> dict[str, Any]:
+        """What provenance says of the data besides: files of the user's own with their checksums."""
+        return {}

@@ -1,7 +1,8 @@
 """Captions: templates whose numbers are asked of the drawing's own table, so that none of them is typed.
 
 A template is reStructuredText with Jinja expressions. Besides `where` (what all rows of the file have in common),
-`facts` (what the configuration and the results state) and `scale` ("paper" or "shortened") it has the questions of
+`facts` (what the configuration and the results state), `scale` ("paper" or "shortened"), `called` (names of methods by
+id) and `controls` (methods that are drawn for comparison only) it has the questions of
 `Numbers.questions`; tables of claims have those of `ClaimRows.questions`. An answer is a `Values`, one number for each
 point, which the filters `span`, `times`, `percent`, `number` and `integer` put into words, or a `Share`, which says at
 how many of the points something holds. What cannot be answered is a `CaptionError` that names the template and the
@@ -37,6 +38,18 @@ from shuffledp.figures.variants import BOTH
 DIGITS = 3
 #: The longest finding, in characters: it is a heading.
 LONGEST_FINDING = 160
+#: What a caption says that nobody has written.
+PLAIN_FACTS = (
+    "about",
+    "data",
+    "participants N",
+    "eps",
+    "delta",
+    "error against",
+    "repeats",
+    "accounting",
+    "guarantee",
+)
 #: What every caption of a picture with both accountings says about how it is drawn.
 DRAWN_TWICE = (
     "Gray dashed lines are printed, colored solid lines exact; the strip has the ratio of printed to exact."
@@ -590,6 +603,26 @@ def render(path: Path, names: Mapping[str, Any]) -> str:
     except CaptionError as error:
         raise CaptionError(f"{path}:{_line_of_finding(text)}: {error}") from error
     return prose
+
+
+def plain_caption(title: str, facts: Mapping[str, str]) -> str:
+    """The caption of a drawing that has no template: its title, and what it is computed from.
+
+    Parameters
+    ----------
+    title : str
+        Stands in the place of the finding, cut off where it is longer than one may be.
+    facts : mapping
+        What the configuration and the results state, such as data, participants, budget, repeats and accounting.
+    """
+    heading = title if len(title) <= LONGEST_FINDING else f"{title[: LONGEST_FINDING - 2]} …"
+    said = "; ".join(f"{name}: {text}" for name, text in facts.items() if name in PLAIN_FACTS)
+    return f"{as_it_stands(heading)}\n\n{as_it_stands(said)}.\n"
+
+
+def as_it_stands(text: str) -> str:
+    """Text that reStructuredText shows as it stands, on one line."""
+    return re.sub(r"([\\*`|_:<>-])", r"\\\1", " ".join(text.split()))
 
 
 @cache

@@ -93,7 +93,8 @@ class Drawing:
             "facts": _stated(experiment, self.where, methods),
             "assumed": dict(experiment.assumed),
             "training": self._training(),
-            "caption": str(captions / experiment.paper / self.entry["caption"]),
+            "simulated_at": _plain(experiment.simulated_at),
+            "caption": _caption(captions / experiment.paper, self.entry),
             "scale": scale,
             "formats": list(self.formats(figure_formats)),
         }
@@ -112,6 +113,11 @@ class Drawing:
         if self.kind == "table":
             return f"Table: {self.title()}"
         across = f", one panel per {entry['panels']}" if "panels" in entry else ""
+        if entry.get("kind") == "pareto":
+            return f"{self.title()}: {entry['y']} against {entry['x']}, a point per method, one panel per trust model"
+        if entry.get("kind") == "regions":
+            least = f"the method with the least {entry['value']}"
+            return f"{self.title()}: {least} by {entry['x']} and {entry['y']}{across}"
         curves = entry.get("curves", "method")
         pair = "; printed dashed, exact solid, and a strip with their ratio" if self.variant == BOTH else ""
         return f"{self.title()}: {entry['y']} against {entry['x']}{across}, one curve per {curves}{pair}"
@@ -241,6 +247,11 @@ def _values(experiment: Experiment, by: str, methods: list[str]) -> list[Any]:
     return methods if by == "method" else list(experiment.grid[by])
 
 
+def _caption(folder: Path, entry: Mapping[str, Any]) -> str:
+    """The template of a drawing's caption; empty where it has none, and the caption only states the settings."""
+    return str(folder / entry["caption"]) if "caption" in entry else ""
+
+
 def _plain(value: Any) -> Any:
     """A copy of dicts and lists, which workflows can write down and compare."""
     if isinstance(value, Mapping):
@@ -299,7 +310,9 @@ def _stated(experiment: Experiment, where: Mapping[str, Any], methods: Sequence[
     parts = experiment.parts
     grid = {**experiment.grid, **{k: [v] for k, v in where.items() if k in experiment.grid}}
     say = partial(described, grid=grid)
-    facts = {"about": experiment.source} if experiment.study else _origin(experiment.source)
+    facts = _origin(experiment.source)
+    if experiment.study:
+        facts = {"about": experiment.source} if experiment.source else {}
     if parts.get("data"):
         facts["data"] = describe_data(parts["data"], say)
     if parts.get("population"):

@@ -32,6 +32,7 @@ def root_below(
     upper: float,
     *,
     xtol: float,
+    ytol: float = 0.0,
     slope: float | None = None,
 ) -> float:
     """Find the root of an increasing function, approached from the side where it is not positive.
@@ -49,14 +50,16 @@ def root_below(
         Either may be infinite.
     xtol : float
         Absolute tolerance of the answer.
+    ytol : float
+        A value in ``[-ytol, 0]`` ends the search as well: then nothing is evaluated on the other side of the root.
     slope : float, optional
         Estimate of the derivative at the guess, for the first step.
 
     Returns
     -------
     float
-        A point x with ``function(x) <= 0`` within `xtol` of one where it is positive; `lower` itself if
-        nothing above it qualifies.
+        A point x with ``function(x) <= 0`` within `xtol` of one where it is positive, or ``function(x) >= -ytol``;
+        `lower` itself if nothing above it qualifies.
     """
     low, high = lower, upper
     x = guess if low < guess < high else _between(low, high)
@@ -68,7 +71,7 @@ def root_below(
             low = x
         else:
             high = x
-        if high - low <= xtol:
+        if high - low <= xtol or (ytol > 0 and -ytol <= y <= 0):
             return low
         flat = flat + 1 if previous is not None and _hardly_differs(y, previous[1]) else 0
         # Two points closer than this only show rounding noise: keep the slope found before.
@@ -84,7 +87,8 @@ def root_below(
                 # the slope was measured too far away to be trusted.
                 proposal, slope = x + 0.9 * xtol, None
             else:
-                proposal = x - step - 0.5 * xtol  # half a tolerance short, to land on the safe side
+                # half a tolerance short, to land on the safe side
+                proposal = x - step - 0.5 * max(xtol, ytol / slope)
         if evaluations > _PATIENCE or flat >= _FLAT or not low < proposal < high:
             proposal = _between(low, high)
         if not low < proposal < high:  # the bracket has shrunk to neighboring floats

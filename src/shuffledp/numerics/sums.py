@@ -28,8 +28,6 @@ from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 
-from shuffledp.numerics.roots import root_below
-
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
@@ -38,12 +36,11 @@ Side = Literal["upper", "lower"]
 #: Half of the gap between the two sides, relative, unless it costs more than so many products.
 _GAP = 1e-7
 _PRODUCTS = 4e6
-#: What shifts and the end of the contour may add, relative: logarithms.
-_LOG_NEGLIGIBLE = 31.0
-#: Points of the contour with less than e^-40 of the transform's size on the real line are bounded, not evaluated.
-_LOG_SKIPPED = 40.0
-#: The contour ends so many 1 / tau away from the real line.
-_END = 8.0
+#: What shifts and points that are skipped may add, relative to the gap: logarithms. Both are in units of the transform
+#: at the saddle point, of which the result is a part; the second is a sum over the contour.
+_LOG_SHIFTS, _LOG_SKIPPED = 12.0, 18.0
+#: Half of the square of the end of the contour, in units of 1 / tau, beyond the log of the gap.
+_LOG_END = 10.0
 #: Rounding of M, per copy and in units of its size.
 _ROUNDING = 1e-15
 #: One number drowns another that is so many times smaller; the ratio of the two may overflow.
@@ -134,19 +131,23 @@ class _Law:
             return self.copies * math.log(positive)
         return self.copies * log_alone + _log_expm1(self.copies * math.log1p(positive / alone))
 
-    def mean(self, theta: float) -> float:
-        """Return the derivative of `log_moment`."""
-        alone, _, positive = self.parts(theta)
-        with np.errstate(under="ignore"):
-            rise = float((self.up_masses * self.up) @ np.exp(theta * self.up))
-            fall = float((self.down_masses * self.down) @ np.exp(theta * self.down))
-        if self.poisson:
-            return self.copies * (fall + rise / -math.expm1(-self.copies * positive))
-        if positive >= _DROWNS * alone:
-            return self.copies * rise / positive
-        slope = fall / alone
-        at_least_one = -math.expm1(-self.copies * math.log1p(positive / alone))
-        return self.copies * ((rise - positive * slope) / ((alone + positive) * at_least_one) + slope)
+    def log_moments(self, theta: NDArray[np.float64]) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+        """Return the log of the transform at real points, (m,), and its derivative: for choices, not for results."""
+        with np.errstate(all="ignore"):
+            up, down = np.exp(np.outer(theta, self.up)), np.exp(np.outer(theta, self.down))
+            positive, rise = up @ self.up_masses, up @ (self.up_masses * self.up)
+            alone, fall = down @ self.down_masses + self.rest, down @ (self.down_masses * self.down)
+            if self.poisson:
+                chance = self.copies * positive
+                logs = self.copies * (alone - 1) + chance + np.log(-np.expm1(-chance))
+                return logs, self.copies * (fall + rise / -np.expm1(-chance))
+            ratio, slope = positive / alone, fall / alone
+            chance = self.copies * np.log1p(ratio)
+            logs = self.copies * np.log(alone) + chance + np.log(-np.expm1(-chance))
+            means = (rise - positive * slope) / ((alone + positive) * -np.expm1(-chance)) + slope
+            drowned = ratio >= _DROWNS
+            logs = np.where(drowned, self.copies * np.log(positive), logs)
+            return logs, self.copies * np.where(drowned, rise / positive, means)
 
     def variance(self, theta: float) -> float:
         """Return about the second derivative of `log_moment`."""
@@ -157,38 +158,44 @@ class _Law:
         return self.copies * square / (1.0 if self.poisson else alone + positive)
 
     def relative(
-        self, theta: float, step: float, points: int
+        self, theta: float, step: float, points: int, log_skipped: float
     ) -> tuple[NDArray[np.int64], NDArray[np.complex128]]:
         """Return k and the transform at ``theta + i step k`` over that at theta, for 0 <= k < points.
 
-        Where it is below ``2 e^-40`` it is left out: of many copies that is most of the contour, and telling it takes
-        no logarithm.
+        Where it is below ``2 e^-log_skipped`` it is left out: of many copies that is most of the contour, and telling
+        it takes no logarithm. So is N^copies where it is below ``e^-log_skipped`` everywhere.
         """
         positive = _transform(self.up, self.up_masses, theta, step, points)
         alone = _transform(self.down, self.down_masses, theta, step, points) + self.rest
         scale = self.log_moment(theta)
-        least = (scale - _LOG_SKIPPED) / self.copies
+        least = (scale - log_skipped) / self.copies
         both = alone + positive
+        at, log_at, _ = self.parts(theta)
+        likely = self.copies * ((at - 1) if self.poisson else log_at) > scale - log_skipped
         if self.poisson:
-            kept = np.flatnonzero((alone.real - 1 >= least) | (both.real - 1 >= least))
+            kept = both.real - 1 >= least
+            if likely:
+                kept |= alone.real - 1 >= least
         else:
             square = math.exp(min(2 * least, _MOST))
-            kept = np.flatnonzero((_square(alone) >= square) | (_square(both) >= square))
-        alone, positive, both = alone[kept], positive[kept], both[kept]
+            kept = _square(both) >= square
+            if likely:
+                kept |= _square(alone) >= square
+        places = np.flatnonzero(kept)
+        alone, positive, both = alone[places], positive[places], both[places]
         with np.errstate(under="ignore", divide="ignore", invalid="ignore", over="ignore"):
-            if self.poisson:
-                none = np.exp(self.copies * (alone - 1) - scale)
-                few = self.copies * positive
-            else:
-                none = np.exp(self.copies * np.log(alone) - scale)
-                few = self.copies * log1p(positive / alone)
+            if not likely:
+                return places, np.exp(self.copies * (both - 1 if self.poisson else np.log(both)) - scale)
+            none = np.exp(self.copies * (alone - 1 if self.poisson else np.log(alone)) - scale)
+            few = self.copies * (positive if self.poisson else positive / alone)
             close = np.abs(few) < 0.5
             apart = ~close
+            near = few[close] if self.poisson else self.copies * log1p(positive[close] / alone[close])
             logs = both[apart] - 1 if self.poisson else np.log(both[apart])
             values = np.empty_like(none)
-            values[close] = none[close] * expm1(few[close])
+            values[close] = none[close] * expm1(near)
             values[apart] = np.exp(self.copies * logs - scale) - none[apart]
-        return kept, values
+        return places, values
 
 
 def _square(z: NDArray[np.complex128]) -> NDArray[np.float64]:
@@ -262,35 +269,35 @@ def expected_positive_part(
 
 
 def _saddle(law: _Law) -> float:
-    """Minimum of ``log E e^(theta S) - 2 log theta``, which is convex in theta."""
+    """Close to the minimum of ``log E e^(theta S) - 2 log theta``, which is convex in theta; any point will do."""
+    first = math.log(1 / law.copies) - 1  # the largest value is 1: below this the slope is negative
+    logs = np.append(np.arange(first, _MOST_LOG_THETA, 1.0), _MOST_LOG_THETA)
+    for _ in range(2):
+        theta = np.exp(logs)
+        slopes = theta * law.log_moments(theta)[1] - 2
+        rising = np.flatnonzero(slopes >= 0)
+        if rising.size == 0:
+            return float(theta[-1])
+        after = max(int(rising[0]), 1)
+        low, high = logs[after - 1], logs[after]
+        logs = np.linspace(low, high, 9)
+    share = slopes[after - 1] / (slopes[after - 1] - slopes[after])
+    return math.exp(low + (high - low) * (share if 0 < share < 1 else 0.5))
 
-    def slope(log_theta: float) -> float:
-        theta = math.exp(log_theta)
-        return theta * law.mean(theta) - 2
 
-    low = math.log(1 / law.copies) - 1  # the largest value is 1: below this the slope is negative
-    high = low + 1
-    while slope(high) < 0 and high < _MOST_LOG_THETA:
-        low, high = high, high + (1 if high < 4 else 0.1)
-    if slope(high) < 0:
-        return math.exp(high)
-    # Any point near it will do. (scipy.optimize takes as long to import as all the rest of the accounting.)
-    return math.exp(root_below(slope, 0.5 * (low + high), low, high, xtol=1e-5))
-
-
-def _period(law: _Law, theta: float, log_moment: float) -> float:
-    """Shortest L whose shifts are negligible: they add 4 e^-31 at most in units of ``E e^(theta S) / theta``."""
+def _period(law: _Law, theta: float, log_moment: float, log_negligible: float) -> float:
+    """Shortest L whose shifts are negligible: they add ``4 e^-log_negligible`` at most in units of ``E e^(theta S) /
+    theta``."""
     # Shifts to the right: e^(-theta j L) E (S + j L)^+; E S^+ <= E e^(theta S) / (e theta).
-    right = (_LOG_NEGLIGIBLE - log_moment) / theta
+    right = (log_negligible - log_moment) / theta
     right += math.log(max(theta * right, 1.0)) / theta
     # Shifts to the left, for any larger exponent: e^(theta j L) E (S - j L)^+ <= e^((theta - other) j L) E e^(other
     # S).
     spread = 1 / math.sqrt(max(law.variance(theta), 1e-300))
-    left = math.inf
-    for step in np.concatenate((spread * 2.0 ** np.arange(-4.0, 6.0), theta * 2.0 ** np.arange(-4.0, 6.0))):
-        rise = law.log_moment(theta + float(step)) - log_moment
-        left = min(left, (rise + _LOG_NEGLIGIBLE) / float(step))
-    return max(right, left, 1 / theta)
+    steps = np.concatenate((spread * 2.0 ** np.arange(-4.0, 6.0), theta * 2.0 ** np.arange(-4.0, 6.0)))
+    rises = law.log_moments(theta + steps)[0] - log_moment
+    lefts = (rises + log_negligible) / steps
+    return max(right, float(np.min(lefts[np.isfinite(lefts)], initial=math.inf)), 1 / theta)
 
 
 def _contour(law: _Law, side: Side, gap: float, floor: float) -> float:
@@ -299,13 +306,16 @@ def _contour(law: _Law, side: Side, gap: float, floor: float) -> float:
     chernoff = math.exp(max(log_moment, _LEAST_LOG)) / (math.e * theta)
     if log_moment <= _LEAST_LOG or chernoff < floor:
         return chernoff if side == "upper" else 0.0
-    period = _period(law, theta, log_moment)
+    fineness = -math.log(gap)
+    period = _period(law, theta, log_moment, fineness + _LOG_SHIFTS)
     step = 2 * math.pi / period
-    per_point = _END * period * theta / (2 * math.pi)  # points, times theta tau
+    reach = math.sqrt(2 * (fineness + _LOG_END))
+    per_point = reach * period * theta / (2 * math.pi)  # points, times theta tau
     smooth = max(math.sqrt(gap), per_point * law.size / _PRODUCTS)
     tau = smooth / theta
-    points = math.ceil(_END / (tau * step)) + 1
-    kept, values = law.relative(theta, step, points)
+    points = math.ceil(reach / (tau * step)) + 1
+    log_skipped = fineness + _LOG_SKIPPED
+    kept, values = law.relative(theta, step, points, log_skipped)
     s = theta + 1j * step * kept
     kernel = 1 / s**2 - (tau**2 if side == "lower" else 0.0)
     with np.errstate(under="ignore"):
@@ -313,13 +323,12 @@ def _contour(law: _Law, side: Side, gap: float, floor: float) -> float:
     first = float(terms[0].real) if kept.size and kept[0] == 0 else 0.0
     total = step / math.pi * (float(np.sum(terms.real)) - 0.5 * first)
     # The kernel is at most 1 / theta^2 + tau^2 in size, the normal factor at most e^(smooth^2 / 2).
-    skipped = 2 * math.exp(0.5 * smooth**2 - _LOG_SKIPPED) * (points - kept.size) * (1 / theta**2 + tau**2)
-    skipped *= step / math.pi
+    skipped = 2 * math.exp(0.5 * smooth**2 - log_skipped) * points * (1 / theta**2 + tau**2) * step / math.pi
     # behind the last point u: at most the integral of e^((theta^2 - u^2) tau^2 / 2) (1 / u^2 + tau^2) / pi
     end = step * (points - 1)
     behind = math.exp(0.5 * tau**2 * (theta**2 - end**2)) * (1 / end**2 + tau**2) / (math.pi * tau**2 * end)
     rounding = _ROUNDING * (law.copies + points) + 1e-12
     if side == "lower":
-        shifts = 4 * math.exp(-_LOG_NEGLIGIBLE) / theta
+        shifts = 4 * math.exp(-fineness - _LOG_SHIFTS) / theta
         return max(total * (1 - rounding) - behind - skipped - shifts, 0.0) * math.exp(log_moment)
     return (total * (1 + rounding) + behind + skipped) * math.exp(log_moment)

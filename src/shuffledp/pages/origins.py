@@ -13,6 +13,7 @@ if TYPE_CHECKING:
 
 SETTING = "data"
 KINDS = {
+    "own": "own data",
     "official": "real data",
     "mirror": "real data",
     "summary": "published summaries",

@@ -6,6 +6,7 @@ frequencies w. Source: arXiv 2407.19639, Section 5.2, for the bound; the exact e
 
 from __future__ import annotations
 
+import math
 from typing import TYPE_CHECKING, Literal, get_args
 
 from shuffledp.numerics.checks import check_nonnegative
@@ -176,11 +177,12 @@ def inclusion_sse(own_rate: float, other_rate: float, holders: int, others: int)
     Returns
     -------
     float
-        Exact, for given data: the variance of the unbiased estimate from one report, summed over the items.
+        Exact, for given data: the variance of the unbiased estimate from one report, summed over the items; infinite
+        where floats do not tell the rates apart.
 
     Notes
     -----
     Wang et al. 2018 (PrivSet), derived anew: ``(h p (1 - p) + o q (1 - q)) / (p - q)^2``.
     """
     coins = holders * own_rate * (1 - own_rate) + others * other_rate * (1 - other_rate)
-    return coins / (own_rate - other_rate) ** 2
+    return coins / (own_rate - other_rate) ** 2 if own_rate != other_rate else math.inf

@@ -10,15 +10,15 @@ import pytest
 from numpy.testing import assert_allclose
 
 from shuffledp.accounting import hockey_stick
+from shuffledp.accounting.baselines import hashed_balls
 from shuffledp.accounting.baselines.hashed_balls import (
     HashedBallsProfile,
     HashFamily,
     bin_count,
     dummies_in_bins,
     prime_above,
-    told_overlap,
 )
-from shuffledp.accounting.general.matched_blanket import matched_delta
+from shuffledp.numerics.remember import forget_all
 
 
 def hashed(u: int, v: int, x: int, family: HashFamily) -> int:
@@ -100,9 +100,20 @@ def test_impossible_families_are_refused(wrong: tuple[int, int]) -> None:
         HashFamily(*wrong)
 
 
-def test_large_tables_give_way_to_the_worst_overlap() -> None:
+def test_large_tables_give_way_to_a_contour_that_is_no_smaller(monkeypatch: pytest.MonkeyPatch) -> None:
     family = HashFamily(50, 21)
-    assert told_overlap(family, 10**4) == family.collision_rate / 21
-    assert told_overlap(family, 10**8) == 0.0
-    exact, worst = (matched_delta(0.5, 2000, 1 / 21, both_rate=b) for b in (told_overlap(family, 2000), 0.0))
-    assert exact < worst < 1.3 * exact
+    table = dummies_in_bins(family, 0.5, 1e-6)
+    exact = float(HashedBallsProfile(family, table).delta(0.5))
+    forget_all()
+    monkeypatch.setattr(hashed_balls, "_MOST_CELLS", 0)
+    assert table <= dummies_in_bins(family, 0.5, 1e-6) <= table * (1 + 1e-5) + 1
+    assert exact <= float(HashedBallsProfile(family, table).delta(0.5)) <= exact * (1 + 2e-6)
+    forget_all()
+
+
+def test_very_many_dummies_are_found_as_soon() -> None:
+    family = HashFamily(5000, 8685)
+    many = dummies_in_bins(family, 1e-3, 1e-6)
+    assert many > 10**10
+    assert float(HashedBallsProfile(family, many).delta(1e-3)) <= 1e-6
+    assert float(HashedBallsProfile(family, round(many * (1 - 1e-4))).delta(1e-3)) > 1e-6

@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import itertools
 import math
+from fractions import Fraction
 
 import numpy as np
 import pytest
@@ -76,6 +77,27 @@ def test_subset_exponential_equals_enumeration(d, s, k, eps):
     hit = w * mechanism.own_rate + (1 - w) * mechanism.other_rate
     want = float((hit * (1 - hit)).sum()) / (mechanism.own_rate - mechanism.other_rate) ** 2 / 9
     assert_allclose(mechanism.expected_sse(9, float(w @ (1 - w)), truth="population"), want, rtol=1e-12)
+
+
+@pytest.mark.parametrize(("d", "s"), [(1_000, 8), (10_000, 20)])
+def test_subsets_of_large_domains(d, s):
+    """Binomial coefficients beyond floats, and subsets that hardly tell anything: both once ended in an error."""
+    for k in (1, 7, d // 2, d - 2 * s + 1, d - s):
+        mechanism = SubsetExponential(d, s, k, 1.5)
+        every, missed = math.comb(d, k), math.comb(d - s, k)
+        without = Fraction(math.comb(d - s - 1, k - 1), every)
+        total = Fraction(every - missed, every) + Fraction(missed, every) * Fraction(math.exp(-1.5))
+        other = (Fraction(k, d) - without * (1 - Fraction(math.exp(-1.5)))) / total
+        only_one = Fraction(missed - math.comb(d - 2 * s, k), every)
+        assert mechanism.miss == pytest.approx(float(Fraction(missed, every)), rel=1e-11)
+        assert mechanism.own_rate == pytest.approx(float(Fraction(k, d) / total), rel=1e-12)
+        assert mechanism.other_rate == pytest.approx(float(other), rel=1e-12)
+        wanted = float(only_one / total) * -math.expm1(-1.5)
+        assert mechanism.distance == pytest.approx(wanted, rel=1e-11)
+    assert SubsetExponential(d, s, d - s, 1.5).expected_sse(10) > 1e20
+    shuffled = shuffled_subset_exponential(10_000, d, s, 1.0, 1e-6, sound=True)
+    at = [SubsetExponential(d, s, k, shuffled.eps_local) for k in (shuffled.subset_size, d // 3)]
+    assert at[0].expected_sse(10_000) < at[1].expected_sse(10_000)
 
 
 def test_selection_of_the_subset_size():

@@ -5,6 +5,7 @@ from __future__ import annotations
 import itertools
 from collections import Counter
 
+import mpmath
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose
@@ -110,3 +111,16 @@ def test_clones_give_the_local_budget_of_any_randomizer() -> None:
     assert row_rates(1000, 9, 0.5, 1e-6, form="optimized", bound="clones").own_rate == 0.5
     with pytest.raises(ValueError, match="form"):
         row_rates(1000, 9, 0.5, 1e-6, form="odd")
+
+
+@pytest.mark.parametrize("form", ["best", "symmetric", "optimized"])
+@pytest.mark.parametrize("bound", ["blanket", "clones"])
+def test_a_row_alone_keeps_a_budget_as_small_as_rounding(form, bound):
+    """The two bits of a lone row lose ``p (1 - q) - e^eps q (1 - p)``; rates are rounded by about delta."""
+    delta = 1e-15
+    with mpmath.workdps(50):
+        for eps in (0.0137, 0.29, 0.731, 1.77, 3.3, 5.9):
+            rates = row_rates(1, 7, eps, delta, form=form, bound=bound)
+            p, q = mpmath.mpf(rates.own_rate), mpmath.mpf(rates.other_rate)
+            assert p * (1 - q) - mpmath.exp(mpmath.mpf(eps)) * q * (1 - p) <= delta
+            assert rates.eps_local == pytest.approx(eps, rel=1e-9)

@@ -134,7 +134,7 @@ def test_budget_and_amplification_are_inverse(randomizer):
     answer = budget(0.3, 5_000, 1e-6, randomizer=randomizer, **sizes)
     back = amplification(answer.eps_local, 5_000, 1e-6, randomizer=randomizer, **sizes)
     assert 0.3 * (1 - 1e-4) < back.eps <= 0.3 * (1 + 1e-9)
-    assert answer.eps == back.eps
+    assert answer.eps == pytest.approx(back.eps, rel=1e-6)  # two roundings of one number
 
 
 def test_a_budget_over_rounds_holds():

@@ -389,3 +389,14 @@ def test_the_law_used_here_is_right():
     for counts, mass in law.items():
         dummies = np.array(counts) - [0, 1, 0]
         assert mass == pytest.approx(float(multinomial.pmf(dummies, 4, [1 / 3] * 3)), rel=1e-9)
+
+
+@pytest.mark.parametrize(("name", "options"), [("mix_dump", {}), ("flexible_mix_dump", {"rate": 0.1})])
+@pytest.mark.parametrize("eps", [0.3, 1.0])
+def test_the_quick_bound_of_reports_among_dummies(name, options, eps):
+    protocol = get("frequency", name).calibrate(
+        Budget(0.5, 1e-6), Fixed(1_000), Frequency(30), accounting="exact", **options
+    )
+    profile = protocol.privacy_profile()
+    assert 1 <= profile.bound(eps, 0.01) / float(profile.delta(eps)) <= 1.01
+    assert profile.bound(9.0, 0.01) == 0  # beyond the local budget

@@ -40,6 +40,7 @@ from shuffledp.accounting.general.profiles import Exported, hockey_stick, log_ga
 from shuffledp.accounting.general.random_allocation import (
     MOST_EPS,
     allocation_delta,
+    allocation_delta_within,
     allocation_epsilon,
     checked_step,
     directions,
@@ -224,10 +225,31 @@ class AllocationProfile(Exported):
         return allocation_delta(eps, self.steps, eps_local=self.eps_local, sigma=self.sigma)
 
 
+@dataclass(frozen=True)
+class _Rough:
+    """One participation, for composition: close where delta is above a target."""
+
+    steps: int
+    step: Step
+    target: float
+    kind: ClassVar[Kind] = "upper"
+    neighbours: ClassVar[str] = "add_remove"
+    view: ClassVar[View] = "analyzer"
+    source: ClassVar[str] = AllocationProfile.source
+
+    def delta(self, eps: ArrayLike) -> NDArray[np.float64]:
+        """Return delta for each eps, shape of `eps`."""
+        eps_ = np.asarray(eps, np.float64)
+        values = [allocation_delta_within(float(e), self.steps, self.step, self.target) for e in eps_.flat]
+        return np.array(values).reshape(eps_.shape)
+
+
 @remember(16)
 def _losses(profile: AllocationProfile, negligible: float) -> Any:
     count = profile.participations
-    single = AllocationProfile(profile.steps // count, profile.eps_local, profile.sigma)
+    single = _Rough(
+        profile.steps // count, checked_step(profile.eps_local, profile.sigma), negligible / count
+    )
     end = profile_end(single, negligible / count)
     return to_pld(single, step=end / _LOSSES, negligible=negligible / count).self_compose(count)
 

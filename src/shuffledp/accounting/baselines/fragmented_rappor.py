@@ -88,7 +88,7 @@ def rappor_flip_probability(n: int, eps: float, delta: float, *, calibration: st
 @remember(_REMEMBERED)
 def _flip_probability(n: int, eps: float, delta: float, calibration: str) -> float:
     def excess(minus_logit: float) -> float:
-        value = _settled_delta(n, 1 / (1 + math.exp(minus_logit)), eps, calibration)
+        value = _settled_delta(n, 1 / (1 + math.exp(minus_logit)), eps, calibration, delta)
         return math.log(value / delta) if value > 0 else -math.inf
 
     # Two differences of normal variables: a first guess of the number of flips.
@@ -118,7 +118,9 @@ def _worst_known(n: int, eps: float, delta: float, guess: float) -> tuple[float,
     return logit, math.log(delta / near) / step if 0 < near < delta else None
 
 
-def rappor_delta(n: int, flip_probability: float, eps: float, *, calibration: str = "sound") -> float:
+def rappor_delta(
+    n: int, flip_probability: float, eps: float, *, calibration: str = "sound", target: float | None = None
+) -> float:
     """Return the delta of fragmented RAPPOR for given other users, or a bound for all of them.
 
     Parameters
@@ -131,6 +133,8 @@ def rappor_delta(n: int, flip_probability: float, eps: float, *, calibration: st
         Nats, >= 0.
     calibration : {"optimistic", "sound", "proven", "worst_case"}
         As in :func:`rappor_flip_probability`.
+    target : float, optional
+        Results far below it need not be told from it: up to 1e-8 of it is added in place of 1e-7 of the result.
 
     Returns
     -------
@@ -162,10 +166,16 @@ def rappor_delta(n: int, flip_probability: float, eps: float, *, calibration: st
         raise ValueError(f"flip_probability must be in (0, 1/2), got {flip_probability!r}.")
     eps = check_nonnegative("eps", eps)
     check_choice("calibration", calibration, RAPPOR_CALIBRATIONS)
-    return _settled_delta(n, p, eps, calibration)
+    return _settled_delta(n, p, eps, calibration, target)
 
 
-def _settled_delta(n: int, p: float, eps: float, calibration: str) -> float:
+def _settled_delta(n: int, p: float, eps: float, calibration: str, target: float | None = None) -> float:
+    if target is not None:
+        omitted = max(1e-9 * target, 1e-300)
+        if calibration == "proven":
+            alone = two_bits_delta(math.log1p(-p) - math.log(p), eps)
+            return alone if alone == 0 else min(alone, summed_bits_delta(n - 1, p, eps, omitted))
+        return _rappor_delta(n, p, eps, calibration, omitted)
     if calibration == "proven":
         return proven_bits_delta(n, p, eps)
     return settled_sum(lambda omitted: _rappor_delta(n, p, eps, calibration, omitted))

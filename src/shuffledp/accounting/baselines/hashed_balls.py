@@ -22,10 +22,13 @@ from typing import TYPE_CHECKING, ClassVar
 import numpy as np
 
 from shuffledp.accounting.dump.dummies import smallest_count
+from shuffledp.accounting.errors import Infeasible
 from shuffledp.accounting.general.matched_blanket import matched_delta, mixed_matched_delta
-from shuffledp.numerics.checks import check_choice, check_count, check_open_unit, check_positive
+from shuffledp.accounting.general.matched_contour import contour_delta
+from shuffledp.numerics.checks import MOST, check_choice, check_count, check_open_unit, check_positive
 from shuffledp.numerics.magnitudes import log_ratio, negligible
 from shuffledp.numerics.remember import remember
+from shuffledp.numerics.roots import root_below
 from shuffledp.numerics.windows import Window
 
 if TYPE_CHECKING:
@@ -41,7 +44,9 @@ MOST_BINS = 2**31
 
 #: Cells of the table over matches of both values and of one that are summed; their number over the product of both
 #: standard deviations.
-_MOST_CELLS, _WINDOWS = 5e6, 550
+_MOST_CELLS, _WINDOWS = 3e5, 550
+#: What delta may be too large by where a contour replaces the table, relative; the number of dummies less.
+_GAP = 1e-5
 _REMEMBERED = 1024
 
 
@@ -150,12 +155,13 @@ def dummies_in_bins(family: HashFamily, eps: float, delta: float) -> int:
     Returns
     -------
     int
-        At least 1; exact for one user's message among dummies.
+        At least 1; exact for one user's message among dummies, or rounded up by at most 1e-5 relative where there are
+        too many for a table.
 
     Raises
     ------
     Infeasible
-        If there are so many that the sum does not fit into memory.
+        If more than 2^53 would be needed.
 
     Notes
     -----
@@ -167,40 +173,37 @@ def dummies_in_bins(family: HashFamily, eps: float, delta: float) -> int:
     return _dummies_in_bins(family, eps, delta)
 
 
-def told_overlap(family: HashFamily, dummies: int) -> float:
-    """Return the rate at which a dummy matches two values that is accounted for.
-
-    Parameters
-    ----------
-    family : HashFamily
-    dummies : int
-        In total, >= 0.
-
-    Returns
-    -------
-    float
-        The true one, ``collision_rate / bins``; 0 where the table over matches of both and of one is too large to be
-        summed for every candidate. Less overlap is worse, so that this is an upper bound as well.
-    """
+def _is_long(family: HashFamily, dummies: int) -> bool:
+    """Whether a table over matches of both values and of one is too large to be summed for every candidate."""
     both = family.collision_rate / family.bins
-    cells = _WINDOWS * dummies * math.sqrt(2 * both / family.bins)
-    return both if cells <= _MOST_CELLS else 0.0
+    return _WINDOWS * dummies * math.sqrt(2 * both / family.bins) > _MOST_CELLS
 
 
 @remember(_REMEMBERED)
 def _dummies_in_bins(family: HashFamily, eps: float, delta: float) -> int:
-    tail, rate = negligible(delta), 1 / family.bins
+    tail, rate, both = negligible(delta), 1 / family.bins, family.collision_rate / family.bins
 
     def excess(dummies: int) -> float:
         messages = Window(dummies, np.ones(1))
-        both = told_overlap(family, dummies)
         value = mixed_matched_delta(messages, rate, eps, math.inf, tail, both_rate=both)
         return log_ratio(value, delta)
 
     # Two differences of normal variables: a first guess of the dummies per bin.
     per_bin = 2 * (math.sqrt(2 * math.log(1 / delta)) / eps) ** 2 + 1 / delta**0.1
     guess = family.bins * per_bin
-    return smallest_count(excess, guess, math.log(delta) / guess)
+    if not _is_long(family, math.ceil(4 * guess)):
+        return smallest_count(excess, guess, math.log(delta) / guess)
+
+    def above(minus_log_dummies: float) -> float:
+        dummies = math.ceil(math.exp(-minus_log_dummies))
+        value = contour_delta(eps, dummies, rate, math.inf, both, gap=_GAP, floor=1e-9 * delta)
+        return log_ratio(value, delta)
+
+    root = root_below(above, -math.log(guess), -math.log(MOST), 0.0, xtol=1e-9, ytol=_GAP)
+    found = math.ceil(math.exp(-root))
+    if found >= MOST:
+        raise Infeasible("More than 2^53 dummies would be needed.")
+    return found if _is_long(family, found) else smallest_count(excess, found, math.log(delta) / found)
 
 
 @dataclass(frozen=True)
@@ -234,4 +237,7 @@ class HashedBallsProfile:
 
 @remember(_REMEMBERED)
 def _profiled(family: HashFamily, dummies: int, eps: float) -> float:
-    return matched_delta(eps, dummies, 1 / family.bins, both_rate=told_overlap(family, dummies))
+    rate, both = 1 / family.bins, family.collision_rate / family.bins
+    if _is_long(family, dummies):
+        return contour_delta(eps, dummies, rate, math.inf, both)
+    return matched_delta(eps, dummies, rate, both_rate=both)

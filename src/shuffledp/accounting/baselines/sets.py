@@ -53,6 +53,8 @@ _REMEMBERED = 1024
 _XTOL = 1e-10
 #: Largest local budget that is searched.
 _MOST_LOCAL = 50.0
+#: Relative rounding error of an expected error, far from below.
+_ROUNDING = 1e-6
 
 
 @dataclass(frozen=True)
@@ -81,15 +83,13 @@ class SubsetExponential:
     @property
     def miss(self) -> float:
         """Share of the subsets that have no item in common with a given set."""
-        d, s, k = self.domain_size, self.set_size, self.subset_size
-        return math.comb(d - s, k) / math.comb(d, k)
+        return math.exp(_log_miss(self.domain_size, self.subset_size, range(self.set_size)))
 
     @property
     def _total(self) -> float:
         """Sum of all weights, in units of ``e^eps_local`` times the number of subsets."""
-        d, s, k = self.domain_size, self.set_size, self.subset_size
-        hit = (math.comb(d, k) - math.comb(d - s, k)) / math.comb(d, k)
-        return hit + self.miss * math.exp(-self.eps_local)
+        miss = _log_miss(self.domain_size, self.subset_size, range(self.set_size))
+        return -math.expm1(miss) + math.exp(miss - self.eps_local)
 
     @property
     def own_rate(self) -> float:
@@ -99,17 +99,18 @@ class SubsetExponential:
     @property
     def other_rate(self) -> float:
         """Probability that the message holds a given item that the user does not have."""
-        d, s, k = self.domain_size, self.set_size, self.subset_size
-        without = math.comb(d - s - 1, k - 1)
-        with_some = math.comb(d - 1, k - 1) - without
-        return (with_some + without * math.exp(-self.eps_local)) / math.comb(d, k) / self._total
+        d, k = self.domain_size, self.subset_size
+        without = _log_miss(d - 1, k - 1, range(self.set_size))  # given that it holds the item
+        return k / d * (-math.expm1(without) + math.exp(without - self.eps_local)) / self._total
 
     @property
     def distance(self) -> float:
         """Largest total variation between the messages of two sets, beta of the variation-ratio reduction."""
         d, s, k = self.domain_size, self.set_size, self.subset_size
-        only_one = math.comb(d - s, k) - math.comb(max(d - 2 * s, 0), k)
-        return -math.expm1(-self.eps_local) * only_one / math.comb(d, k) / self._total
+        only_one = -math.expm1(
+            _log_miss(d, k, range(s, min(2 * s, d)))
+        )  # meets the other set, given this is missed
+        return -math.expm1(-self.eps_local) * only_one * self.miss / self._total
 
     def expected_sse(self, n: int, spread: float | None = None, *, truth: str = "empirical") -> float:
         """Return the exact expected error of n users; parameters as in :meth:`SegmentedPlan.expected_sse`.
@@ -122,6 +123,16 @@ class SubsetExponential:
         population = spread if truth == "population" else 0.0
         others = self.domain_size - self.set_size
         return (inclusion_sse(self.own_rate, self.other_rate, self.set_size, others) + population) / n
+
+
+def _log_miss(domain_size: int, subset_size: int, items: range) -> float:
+    """Log of the probability that a uniform subset misses these of the items in a row, having missed those before.
+
+    ``prod (d - k - i) / (d - i)``: ratios of binomial coefficients, which themselves need not fit into floats.
+    """
+    if subset_size > domain_size - items.stop:
+        return -math.inf
+    return math.fsum(math.log1p(-subset_size / (domain_size - i)) for i in items)
 
 
 def local_subset_exponential(
@@ -203,6 +214,10 @@ def _shuffled(
     best: SubsetExponential | None = None
     guess = eps
     for k in range(1, domain_size - set_size + 1):
+        # A smaller budget is this one mixed with uniform subsets: the error is not less than that of the largest one.
+        least = SubsetExponential(domain_size, set_size, k, max(_MOST_LOCAL, 2 * eps)).expected_sse(n)
+        if best is not None and least * (1 - _ROUNDING) > best.expected_sse(n):
+            continue
         guess = _largest_local(n, domain_size, set_size, k, eps, delta, sound, guess)
         found = SubsetExponential(domain_size, set_size, k, guess)
         if best is None or found.expected_sse(n) < best.expected_sse(n):

@@ -20,6 +20,7 @@ import numpy as np
 
 from shuffledp.accounting.general.grr_blanket import blanket_local_budget, grr_blanket_delta
 from shuffledp.accounting.general.matched_blanket import block_length, matched_rate, mixed_matched_delta
+from shuffledp.accounting.general.matched_contour import contour_budget, contour_delta, is_long
 from shuffledp.numerics.checks import check_count, check_open_unit, check_positive
 from shuffledp.numerics.magnitudes import log_ratio, negligible, settled
 from shuffledp.numerics.remember import remember
@@ -38,6 +39,10 @@ _MOST_BUDGET = 600.0
 _XTOL, _SEARCHED = 1e-8, 1e-4
 #: Blocks of numbers of uniform reports per standard deviation.
 _BLOCKS = 3
+
+
+#: Reports that may be too many for a table, at some local budget.
+_MANY = 2_000_000
 
 
 @dataclass(frozen=True)
@@ -117,7 +122,13 @@ def subset_delta(eps: float, n: int, report: SubsetReport) -> float:
     n = check_count("n", n, 1)
     if report.size == 1:
         return grr_blanket_delta(eps, n, report.domain_size, report.eps_local)
+    if _is_long(n, report):
+        return contour_delta(eps, n - 1, report.match_rate, report.eps_local, report.both_rate)
     return settled(lambda tail: _delta(eps, n, report, tail))
+
+
+def _is_long(n: int, report: SubsetReport) -> bool:
+    return is_long(n - 1, report.match_rate, report.eps_local, _BLOCKS * 16)
 
 
 def _delta(eps: float, n: int, report: SubsetReport, tail: float) -> float:
@@ -172,9 +183,28 @@ def _report(n: int, domain_size: int, eps: float, delta: float, size: int | None
     chosen = _best_size(n, domain_size, eps, delta) if size is None else size
     if chosen == 1:
         return SubsetReport(domain_size, 1, blanket_local_budget(n, domain_size, eps, delta))
+    if n >= _MANY:
+        rough = _contour_budget(n, domain_size, eps, delta, chosen, rough=True)
+        if _is_long(n, SubsetReport(domain_size, chosen, rough)):
+            found = _contour_budget(n, domain_size, eps, delta, chosen, rough=False, guess=rough)
+            return SubsetReport(domain_size, chosen, found)
     guess = _log_budget(n, domain_size, eps, delta, chosen, math.log(eps) + 0.1, typical=True)
     log_budget = _log_budget(n, domain_size, eps, delta, chosen, guess, typical=False)
     return SubsetReport(domain_size, chosen, math.exp(log_budget))
+
+
+def _contour_budget(
+    n: int,
+    domain_size: int,
+    eps: float,
+    delta: float,
+    size: int,
+    *,
+    rough: bool,
+    guess: float | None = None,
+) -> float:
+    rates = SubsetReport(domain_size, size, 1.0)  # those of uniform subsets do not depend on the budget
+    return contour_budget(n - 1, rates.match_rate, rates.both_rate, eps, delta, rough=rough, guess=guess)
 
 
 def _best_size(n: int, domain_size: int, eps: float, delta: float) -> int:
@@ -184,6 +214,11 @@ def _best_size(n: int, domain_size: int, eps: float, delta: float) -> int:
 
     def error(size: int) -> float:
         nonlocal guess
+        if size not in errors and n >= _MANY:
+            guess = math.log(
+                _contour_budget(n, domain_size, eps, delta, size, rough=True, guess=math.exp(guess))
+            )
+            errors[size] = SubsetReport(domain_size, size, math.exp(guess)).mse(n)
         if size not in errors:
             guess = _log_budget(n, domain_size, eps, delta, size, guess, typical=True)
             errors[size] = SubsetReport(domain_size, size, math.exp(guess)).mse(n)

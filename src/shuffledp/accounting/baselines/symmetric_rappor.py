@@ -6,8 +6,9 @@ import math
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
 
-from shuffledp.accounting.baselines.fragmented_rappor import rappor_delta, settled_sum
+from shuffledp.accounting.baselines.fragmented_rappor import proven_bits_delta, rappor_delta
 from shuffledp.accounting.baselines.summed_bits import summed_bits_delta, two_bits_delta
+from shuffledp.accounting.baselines.told_bits import told_bits_delta
 from shuffledp.accounting.general.randomizers import MOST_EPS_LOCAL, outputs_of
 from shuffledp.accounting.standing import UPPER, Standing
 from shuffledp.numerics.checks import check_choice, check_count, check_positive
@@ -15,6 +16,12 @@ from shuffledp.numerics.checks import check_choice, check_count, check_positive
 if TYPE_CHECKING:
     from shuffledp.accounting.general.comparisons import Comparison, Outputs
     from shuffledp.numerics.sums import Side
+
+
+#: Mass that windows leave out, relative to a target, and the least that is told from nothing.
+_OMITTED, _LEAST = 1e-9, 1e-300
+#: Variance of a sum from which on the bound of :mod:`shuffledp.accounting.baselines.told_bits` may be the better one.
+_WIDE = 1e5
 
 
 @dataclass(frozen=True)
@@ -34,9 +41,9 @@ class SymmetricRAPPOR:
     Notes
     -----
     Erlingsson, Pihur and Korolova (2014) with one permanent response; "DP in the Prio system" drafts call eps_bit the
-    local budget, which it is for adding or removing one bit. For sums the upper bound is the smaller one of
-    :mod:`shuffledp.accounting.baselines.summed_bits` and :mod:`shuffledp.accounting.baselines.told_bits`; both hold for
-    every data set of the others.
+    local budget, which it is for adding or removing one bit. For sums the upper bound is that of
+    :mod:`shuffledp.accounting.baselines.summed_bits`, or of :mod:`shuffledp.accounting.baselines.told_bits` if that is
+    smaller; both hold for every data set of the others.
     """
 
     eps_bit: float
@@ -70,7 +77,7 @@ class SymmetricRAPPOR:
         """An upper bound for every data set of the others."""
         return UPPER
 
-    def own_delta(self, others: int, eps: float, side: Side) -> float | None:
+    def own_delta(self, others: int, eps: float, side: Side, target: float | None = None) -> float | None:
         """Return a bound for the sums, or None where vectors are seen.
 
         Parameters
@@ -82,6 +89,8 @@ class SymmetricRAPPOR:
         side : {"upper", "lower"}
             Upper: for every data set. Lower: the larger of those of all others on a third value, or on one of the
             two.
+        target : float, optional
+            What windows leave out is then negligible beside this, and not beside the result.
 
         Returns
         -------
@@ -90,16 +99,23 @@ class SymmetricRAPPOR:
         """
         if self.view == "reports":
             return None
-        if others == 0:  # the only report is what the analyzer sees
-            return two_bits_delta(self.eps_bit, eps)
+        alone = two_bits_delta(self.eps_bit, eps)
+        if others == 0 or alone == 0:  # the only report is what the analyzer sees
+            return alone
+        p = self.flip_probability
         if side == "upper":
-            return min(
-                rappor_delta(others + 1, self.flip_probability, eps, calibration="sound"),
-                settled_sum(lambda omitted: summed_bits_delta(others, self.flip_probability, eps, omitted)),
-            )
+            # Sums over so many that only Fourier transforms are fast lose small deltas to their rounding.
+            many = others * p * (1 - p) > _WIDE
+            if target is None:
+                told = rappor_delta(others + 1, p, eps, calibration="sound") if many else alone
+                return min(proven_bits_delta(others + 1, p, eps), told)
+            omitted = max(_OMITTED * target, _LEAST)
+            told = told_bits_delta(others, p, eps, omitted) if many else alone
+            return min(alone, told, summed_bits_delta(others, p, eps, omitted))
         kinds = ("worst_case", *(("optimistic",) if self.domain_size > 2 else ()))
-        value = max(rappor_delta(others + 1, self.flip_probability, eps, calibration=kind) for kind in kinds)
-        return value * (1 - 2e-7)  # exact values are too large by up to 1e-7, relative
+        value = max(rappor_delta(others + 1, p, eps, calibration=kind, target=target) for kind in kinds)
+        # exact values are too large by up to 1e-7, relative, or by what is left out
+        return max(value * (1 - 2e-7) - (0.0 if target is None else 1e-7 * target), 0.0)
 
     def comparisons(self, side: Side, tail: float) -> tuple[Comparison, ...]:
         """Return one pair of inputs; by their two bits and, against the blanket, whether all bits are ones.

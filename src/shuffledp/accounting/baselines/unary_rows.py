@@ -59,6 +59,8 @@ _REMEMBERED = 1024
 _MOST_BUDGET = 600.0
 #: Tolerances of the log of a local budget: the answer's, and while searching for p.
 _XTOL, _SEARCHED = 1e-8, 3e-6
+#: Of a budget that is computed from rates, per nat and one more.
+_ROUNDING = 2e-15
 #: Blocks of numbers of rows per standard deviation.
 _BLOCKS = 32
 #: Numbers of users from which on the typical number of rows stands for all of them while searching for p.
@@ -143,8 +145,8 @@ def _rates(n: int, domain_size: int, eps: float, delta: float, form: str, bound:
         budget = local_budget(Fixed(n - 1), eps, delta, accounting="exact")
         if form == "best":
             q = 1 / (1 + np.exp(budget - _LOG_ODDS))
-            return _least(lambda x: _of_log_odds(x, budget), q, n, domain_size)
-        return _of_form(form, budget)
+            return _within(_least(lambda x: _of_log_odds(x, budget), q, n, domain_size), budget)
+        return _within(_of_form(form, budget), budget)
     search = _Search(n, eps, delta)
     if form != "best":
         return search.rates(_symmetric if form == "symmetric" else _half)
@@ -171,6 +173,14 @@ def _of_log_odds(log_odds: float, eps_local: float) -> RowRates:
     return RowRates(1 / (1 + math.exp(-log_odds)), 1 / (1 + math.exp(eps_local - log_odds)))
 
 
+def _within(rates: RowRates, budget: float) -> RowRates:
+    """Rates whose own budget, which rounding moves, is not above a given one, nats; q moves by rounding, too."""
+    excess = rates.eps_local - budget + _ROUNDING * (1 + budget)
+    if excess <= 0:
+        return rates
+    return RowRates(rates.own_rate, min(rates.other_rate * math.exp(excess), rates.own_rate))
+
+
 class _Search:
     """The largest local budget for rates that depend on it; every search begins where the last one ended."""
 
@@ -185,7 +195,8 @@ class _Search:
     def rates(self, shape: Callable[[float], RowRates]) -> RowRates:
         """Rates of the largest budget; eps itself always suffices."""
         guess = self._root(shape, self._typical, self._guess(shape), _SEARCHED)
-        return shape(math.exp(self._root(shape, self._all_numbers, guess, _XTOL)))
+        budget = math.exp(self._root(shape, self._all_numbers, guess, _XTOL))
+        return _within(shape(budget), budget)
 
     def roughly(self, log_odds: float) -> RowRates:
         """Rates with these log odds of p, and nearly the largest budget."""

@@ -39,6 +39,8 @@ _MANY_CELLS = 3e7
 _MOST_CELLS = 1e9
 _NEGLIGIBLE = 1e-15
 _EXCESS = 0.02
+#: Mass that a quick bound leaves out on either side.
+_LEFT_OUT = 1e-30
 #: Numbers of senders whose windows are held at once.
 _PIECE = 256
 
@@ -54,7 +56,7 @@ def profile(n: int, domain_size: int, eps: float, dummies: int, rate: float, eps
     cells = _cells(rough, domain_size, eps_local)
     if cells > _MANY_CELLS:
         law = _message_law(n, domain_size, dummies, rate, eps_local, tail)
-        bound = min(_upper_bound(law, domain_size, eps, eps_local, tail) + law[2] * worst, worst)
+        bound = min(_upper_bound(law, domain_size, eps, eps_local, tail, _EXCESS) + law[2] * worst, worst)
         if cells > _MOST_CELLS or bound < _NEGLIGIBLE:
             return bound
     return _delta(n, domain_size, eps, dummies, rate, eps_local, tail)
@@ -120,8 +122,38 @@ def _bounds(
     return float(weights @ values[1:]), float(weights @ values[:-1])
 
 
-def _upper_bound(law: Law, domain_size: int, eps: float, eps_local: float, tail: float) -> float:
-    """Upper bound within `_EXCESS` of delta, without the mass that the law leaves out.
+def quick_bound(
+    n: int, domain_size: int, eps: float, dummies: int, rate: float | None, eps_local: float, excess: float
+) -> float:
+    """Return an upper bound on delta of GRR reports among dummies, from few numbers of messages.
+
+    Parameters
+    ----------
+    n, domain_size, eps, eps_local
+        As in :func:`profile`; `eps_local` finite.
+    dummies : int
+        Per sending user; in total if there is no rate.
+    rate : float, optional
+        Probability with which a user sends dummies.
+    excess : float
+        How far the bound may be above delta, relatively, where delta is above 1e-24.
+    """
+    worst = lone_delta(eps, domain_size, eps_local)
+    if worst == 0:
+        return 0.0
+    if rate is None:
+        window = uniform_reports(n, domain_size, eps_local, dummies, _LEFT_OUT)
+        law: Law = (window.support, window.pmf, window.omitted)
+    else:
+        law = _message_law(n, domain_size, dummies, rate, eps_local, _LEFT_OUT)
+    bound = _upper_bound(law, domain_size, eps, eps_local, _LEFT_OUT, excess)
+    return min(bound + law[2] * worst, worst)
+
+
+def _upper_bound(
+    law: Law, domain_size: int, eps: float, eps_local: float, tail: float, excess: float
+) -> float:
+    """Upper bound within a relative excess of delta, without the mass that the law leaves out.
 
     As :func:`_bounds`, with pieces that are halved where they contribute most to the difference of the bounds.
     """
@@ -137,8 +169,8 @@ def _upper_bound(law: Law, domain_size: int, eps: float, eps_local: float, tail:
         weights = np.add.reduceat(masses, cuts)  # of the pieces; the last one is the last number alone
         upper = float(weights @ values)
         gaps = weights[:-1] * -np.diff(values)
-        wide = (gaps > _EXCESS / 2 * upper / gaps.size) & (np.diff(cuts) > 1)
-        if float(np.sum(gaps)) <= _EXCESS * upper or not np.any(wide):
+        wide = (gaps > excess / 2 * upper / gaps.size) & (np.diff(cuts) > 1)
+        if float(np.sum(gaps)) <= excess * upper or not np.any(wide):
             return upper
         middles = (cuts[:-1][wide] + cuts[1:][wide]) // 2
         cuts = np.unique(np.concatenate((cuts, middles)))

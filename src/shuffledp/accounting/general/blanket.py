@@ -60,8 +60,12 @@ _CELLS_GAP = 1e-4
 _LOSS = 1e-6
 #: Relative tolerance of eps, below what the gap of delta leaves.
 _XTOL = 1e-7
+#: While a root is approached: fine, as slopes are measured over a hundred times as much.
+_XTOL_COARSE = 1e-6
 #: Distance, in logs, over which slopes are measured.
-_NEAR = 2e-3
+_NEAR, _FAR = 2e-3, 0.1
+#: A guess whose delta is further from the target, as a logarithm, may be one because there is no root.
+_DOUBTFUL = 8.0
 #: The least eps, nats, that is searched.
 _LEAST = 1e-12
 #: Beyond this e^eps overflows in the products of likelihood ratios.
@@ -79,8 +83,11 @@ _REMEMBERED = 4096
 class OwnDelta(Protocol):
     """A randomizer whose analyzer sees something else than all reports."""
 
-    def own_delta(self, others: int, eps: float, side: Side) -> float | None:
-        """Return a bound on delta with a given number of others; None for the blanket of reports."""
+    def own_delta(self, others: int, eps: float, side: Side, target: float | None = None) -> float | None:
+        """Return a bound on delta with a given number of others; None for the blanket of reports.
+
+        Where a target is given, less than a millionth of it need not be told from nothing.
+        """
 
 
 def blanket_randomizer_delta(randomizer: Randomizer, users: int, eps: float, bound: str = "upper") -> float:
@@ -205,9 +212,11 @@ def population_delta(
     return _delta(randomizer, law, min(eps, _MOST_EPS), side, FINE if target is None else COARSE, target)
 
 
-def population_epsilon(randomizer: Randomizer, law: Law, delta: float, side: Side) -> float:
-    """Return eps as :func:`blanket_epsilon`, for any law of the number of other users."""
-    return _epsilon(randomizer, law, delta, side)
+def population_epsilon(
+    randomizer: Randomizer, law: Law, delta: float, side: Side, hint: float | None = None
+) -> float:
+    """Return eps as :func:`blanket_epsilon`, for any law of the number of other users; `hint` is an eps close to it."""
+    return _epsilon(randomizer, law, delta, side, hint)
 
 
 def population_excess(randomizer: Randomizer, law: Law, eps: float, delta: float, gap: float) -> float:
@@ -219,19 +228,24 @@ def population_excess(randomizer: Randomizer, law: Law, eps: float, delta: float
 
 
 @remember(_REMEMBERED)
-def _epsilon(randomizer: Randomizer, law: Law, delta: float, side: Side) -> float:
+def _epsilon(randomizer: Randomizer, law: Law, delta: float, side: Side, hint: float | None = None) -> float:
     cut = _CUT * delta if math.isinf(randomizer.eps_local) else _FIRST_CUT
     if side == "lower" and _own(randomizer) is None:
-        return _largest_root(randomizer, _comparisons(randomizer, side, cut), law, delta)
+        return _largest_root(randomizer, _comparisons(randomizer, side, cut), law, delta, hint)
 
     def delta_of(eps: float, gap: float) -> float:
         return _delta(randomizer, law, eps, side, gap, delta)
 
-    return _root(randomizer, law, delta, side, delta_of)
+    return _root(randomizer, law, delta, side, delta_of, hint)
 
 
 def _root(
-    randomizer: Randomizer, law: Law, delta: float, side: Side, delta_of: Callable[[float, float], float]
+    randomizer: Randomizer,
+    law: Law,
+    delta: float,
+    side: Side,
+    delta_of: Callable[[float, float], float],
+    hint: float | None,
 ) -> float:
     def excess(gap: float) -> Callable[[float], float]:
         return lambda log_eps: log_ratio(delta_of(math.exp(log_eps), gap), delta)
@@ -239,22 +253,19 @@ def _root(
     most = min(randomizer.eps_local, _MOST_EPS)
     sometimes_shown = math.isinf(randomizer.eps_local)
     mu = _distance(randomizer, law)
-    return search_epsilon(excess, most, mu, delta, side, sometimes_shown=sometimes_shown)
+    return search_epsilon(excess, most, mu, delta, side, sometimes_shown=sometimes_shown, hint=hint)
 
 
 def _largest_root(
-    randomizer: Randomizer, comparisons: tuple[Comparison, ...], law: Law, delta: float
+    randomizer: Randomizer, comparisons: tuple[Comparison, ...], law: Law, delta: float, hint: float | None
 ) -> float:
     """The largest eps of several lower bounds: one of them is followed to its root; another that is larger there has
     a larger root."""
     floor = _FLOOR * delta
     best = 0.0
-    at = min(math.exp(_limit(_distance(randomizer, law), delta)[0]), 0.5 * randomizer.eps_local, _MOST_EPS)
-    near = randomizer.eps_local * (1 - _XTOL)
-    if near < _MOST_EPS and any(
-        compared_delta(c, law, near, "lower", _ROUGH, floor) > delta for c in comparisons
-    ):
-        return near  # no amplification
+    at = hint or min(
+        math.exp(_limit(_distance(randomizer, law), delta)[0]), 0.5 * randomizer.eps_local, _MOST_EPS
+    )
     left = list(comparisons)
     while left:
         glances = [compared_delta(c, law, at, "lower", COARSE, floor) for c in left]
@@ -268,7 +279,7 @@ def _largest_root(
                 return 0.0
             return compared_delta(followed, law, eps, "lower", gap, floor)
 
-        best = max(best, _root(randomizer, law, delta, "lower", delta_of))
+        best = max(best, _root(randomizer, law, delta, "lower", delta_of, hint))
         at = max(best, _LEAST)
     return best
 
@@ -281,6 +292,7 @@ def search_epsilon(
     side: Side,
     *,
     sometimes_shown: bool,
+    hint: float | None = None,
 ) -> float:
     """Return the eps at which delta passes its target, from the side on which the answer is safe.
 
@@ -298,6 +310,8 @@ def search_epsilon(
         Rounded up, or down.
     sometimes_shown : bool
         Whether delta may exceed its target at `most` too.
+    hint : float, optional
+        An eps, nats, close to the answer, if it is known.
 
     Returns
     -------
@@ -310,20 +324,28 @@ def search_epsilon(
         If an upper bound exceeds `delta` at every eps.
     """
     low, high = math.log(min(_LEAST, most / 2)), math.log(most)
-    coarse, rough = excess(COARSE), excess(_ROUGH)
-    if rough(low) <= 0:
-        return math.exp(low) if side == "upper" else 0.0
-    near = high + math.log1p(-_XTOL)
-    if sometimes_shown:
-        near = high
-        if rough(high) > 0:
-            if side == "lower":
-                return math.exp(high)
+    near = high if sometimes_shown else high + math.log1p(-_XTOL)
+    rough = excess(_ROUGH)
+    seen: dict[float, float] = {}
+
+    def coarse(log_eps: float) -> float:
+        if log_eps not in seen:
+            seen[log_eps] = evaluate(log_eps)
+        return seen[log_eps]
+
+    evaluate = excess(COARSE)
+
+    def at_an_end() -> float | None:
+        """Return the answer if delta does not pass its target between the ends."""
+        if rough(low) <= 0:
+            return math.exp(low) if side == "upper" else 0.0
+        if rough(near) <= 0:
+            return None
+        if sometimes_shown and side == "upper":
             raise Infeasible(
                 f"delta exceeds {delta!r} at every eps up to {most:g}: some outputs show the report."
             )
-    elif rough(near) > 0:  # hardly any amplification
-        return math.exp(high if side == "upper" else near)
+        return math.exp(high if side == "upper" else near)  # hardly any amplification
 
     # The logit of eps / most: the log of eps, as a rule; and where delta vanishes with most - eps, the log of that.
     def log_eps(logit: float) -> float:
@@ -340,18 +362,37 @@ def search_epsilon(
 
     ends = (logit(low), logit(near)) if side == "lower" else (-logit(near), -logit(low))
     guess, slope = _limit(mu, delta)
+    if hint:
+        guess = math.log(hint)
     first = sign * logit(min(max(guess, low), near))
-    start = root_below(turned(coarse), first, *ends, xtol=1e-4, slope=slope)
+    first = min(max(first, ends[0] + _NEAR), ends[1] - _NEAR)
+    # Where the guess is good there is a root; else the ends are looked at, before or after it is searched.
+    doubtful = not abs(turned(coarse)(first)) < _DOUBTFUL
+    if doubtful and (found := at_an_end()) is not None:
+        return found
+    start = root_below(turned(coarse), first, *ends, xtol=_XTOL_COARSE, ytol=COARSE, slope=slope)
+    if not doubtful and min(start - ends[0], ends[1] - start) < _NEAR and (found := at_an_end()) is not None:
+        return found
     # The coarse root is close, and its slope is that of the fine function.
-    behind = start - _NEAR
-    if behind > ends[0]:
-        rise = turned(coarse)(start) - turned(coarse)(behind)
-        slope = rise / _NEAR if math.isfinite(rise) else 0.0
+    slope = _slope(turned(coarse), start, [sign * logit(at) for at in seen], ends[0])
     # What eps loses to the gap of delta is that over the slope, by the logit less where there is hardly any
     # amplification.
     left = 1.0 if sometimes_shown else max(-math.expm1(log_eps(sign * start) - high), 1e-3)
-    fine = turned(excess(min(max(FINE, _LOSS * slope / left), 10 * FINE)))
-    return math.exp(log_eps(sign * root_below(fine, start, *ends, xtol=_XTOL, slope=slope)))
+    loss = _LOSS * slope / left
+    fine, slope_ = turned(excess(min(max(FINE, loss), 10 * FINE))), slope or None
+    found = root_below(fine, start, *ends, xtol=_XTOL, ytol=min(loss, 5 * FINE), slope=slope_)
+    return math.exp(log_eps(sign * found))
+
+
+def _slope(function: Callable[[float], float], at: float, seen: list[float], low: float) -> float:
+    """Slope of a function that is known at some points, between `at` and one that is neither too close nor too far; 0
+    if it is not finite."""
+    apart = [x for x in seen if _NEAR / 2 <= abs(x - at) <= _FAR and math.isfinite(function(x))]
+    if not apart and at - _NEAR <= low:
+        return 0.0
+    other = min(apart, key=lambda x: abs(x - at)) if apart else at - _NEAR
+    rise = function(at) - function(other)
+    return max(rise / (at - other), 0.0) if math.isfinite(rise) else 0.0
 
 
 def _limit(mu: float, delta: float) -> tuple[float, float]:
@@ -379,7 +420,7 @@ def _delta(
         return 0.0
     own = _own(randomizer)
     if own is not None:
-        return min(_averaged(lambda others: own(others, eps, side) or 0.0, law, side), 1.0)
+        return min(_averaged(lambda others: own(others, eps, side, target) or 0.0, law, side), 1.0)
     if target is not None:
         cut = _CUT * target if math.isinf(randomizer.eps_local) else _FIRST_CUT
         return _reduced(randomizer, law, eps, side, gap, cut, _FLOOR * target)
@@ -393,11 +434,19 @@ def _delta(
         cut = max(min(_CUT * value, 1e-4 * cut), 1e-150)
 
 
-def _own(randomizer: Randomizer) -> Callable[[int, float, Side], float | None] | None:
+def _own(randomizer: Randomizer) -> Callable[[int, float, Side, float | None], float | None] | None:
     """What the analyzer sees in place of reports, if it does."""
     if isinstance(randomizer, OwnDelta) and randomizer.own_delta(0, 0.0, "upper") is not None:
-        return randomizer.own_delta
+        return lambda others, eps, side, target: _own_delta(randomizer, others, eps, side, target)
     return None
+
+
+@remember(256)
+def _own_delta(
+    randomizer: OwnDelta, others: int, eps: float, side: Side, target: float | None
+) -> float | None:
+    """The same for every gap: what a search asks for roughly, it asks for again."""
+    return randomizer.own_delta(others, eps, side, target)
 
 
 @remember(64)

@@ -23,8 +23,11 @@ from typing import TYPE_CHECKING, ClassVar
 import numpy as np
 
 from shuffledp.accounting.errors import Infeasible
+from shuffledp.accounting.general.blanket import population_epsilon
 from shuffledp.accounting.general.dummy_blanket import blanket_rate, lone_delta, mixed_blanket_delta
+from shuffledp.accounting.general.matched_contour import MOST_BUDGET, contour_budget, contour_delta, is_long
 from shuffledp.accounting.general.profiles import log_gaussian_delta
+from shuffledp.accounting.general.randomizers import GRR
 from shuffledp.numerics.checks import (
     check_choice,
     check_count,
@@ -36,6 +39,7 @@ from shuffledp.numerics.magnitudes import log_ratio
 from shuffledp.numerics.remember import remember
 from shuffledp.numerics.roots import root_below
 from shuffledp.numerics.windows import Window, binomial_window
+from shuffledp.populations import Fixed
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray
@@ -48,6 +52,8 @@ GRR_ACCOUNTINGS = ("printed", "exact")
 _MOST_DELTA = 2 * math.exp(-27 / 14)
 _REMEMBERED = 4096
 _XTOL = 1e-10
+#: Reports that may be too many for a table, at some local budget.
+_MANY = 100_000
 #: Mass that windows may leave out on either side, relative to delta, and the least that floats can tell from 0.
 _OMITTED = 1e-12
 _FLOOR = 1e-320
@@ -76,7 +82,8 @@ def grr_blanket_delta(eps: float, n: int, domain_size: int, eps_local: float, *,
     float
         In [0, 1], the same in both directions and for all pairs of values; 0 for ``eps >= eps_local``. Exact for an
         adversary who knows which other reports are uniform, hence an upper bound; about 1e-11 relative too large at
-        most, except below 1e-300, where floats end. Grows with `eps_local`, falls with `eps`, n and `dummies`.
+        most (1e-6 where there are too many reports for a table), except below 1e-300, where floats end. Grows with
+        `eps_local`, falls with `eps`, n and `dummies`.
 
     Raises
     ------
@@ -111,6 +118,8 @@ def favored_blanket_delta(
     worst = lone_delta(eps, domain_size, eps_local)
     if worst == 0:
         return 0.0
+    if dummies == 0 and eps_local <= MOST_BUDGET and is_long(n - 1, 1 / domain_size, eps_local):
+        return min(contour_delta(eps, n - 1, 1 / domain_size, eps_local, 0.0), worst)
     tail, value = 1.0, 0.0
     while tail > _FLOOR and tail > _OMITTED * value:
         tail = max(1e-20 * tail, _FLOOR)
@@ -138,7 +147,8 @@ def grr_blanket_epsilon(
     -------
     float
         Nats, at most `eps_local`, which is also the answer where the printed theorem does not hold for the resulting
-        eps. Exact: rounded up by at most 1e-10 relative (or to 1e-12, if below).
+        eps. Exact: rounded up by at most 1e-10 relative (or to 1e-12, if below); by 1e-5 where there are too many
+        reports for a table.
 
     Raises
     ------
@@ -193,7 +203,7 @@ def blanket_local_budget(
     -------
     float
         Nats, at least `eps`: without any blanket, local privacy with that budget is enough. Exact: rounded down by
-        at most 1e-10 (absolute, or relative where above 1).
+        at most 1e-10 (absolute, or relative where above 1); by 1e-6 where there are too many reports for a table.
 
     Raises
     ------
@@ -284,6 +294,10 @@ def _check_delta(delta: float) -> None:
 
 @remember(_REMEMBERED)
 def _exact_epsilon(n: int, domain_size: int, delta: float, eps_local: float) -> float:
+    if eps_local <= MOST_BUDGET and is_long(n - 1, 1 / domain_size, eps_local):
+        if contour_delta(0.0, n - 1, 1 / domain_size, eps_local, 0.0) <= delta:
+            return 0.0
+        return population_epsilon(GRR(eps_local, domain_size), Fixed(n - 1), delta, "upper")
     tail = max(_OMITTED * delta, _FLOOR)
     messages = uniform_reports(n, domain_size, eps_local, 0, tail)
 
@@ -314,6 +328,10 @@ def favored_local_budget(n: int, domain_size: float, eps: float, delta: float) -
 
     The root for the typical number of uniform reports comes first: the average over all numbers costs far more.
     """
+    if n >= _MANY:
+        budget = contour_budget(n - 1, 1 / domain_size, 0.0, eps, delta, rough=True)
+        if is_long(n - 1, 1 / domain_size, budget):
+            return contour_budget(n - 1, 1 / domain_size, 0.0, eps, delta, guess=budget)
     tail = max(_OMITTED * delta, _FLOOR)
     xtol = _XTOL * max(eps, 1.0)
 

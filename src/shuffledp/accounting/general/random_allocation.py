@@ -27,7 +27,7 @@ from typing import TYPE_CHECKING, Literal
 import numpy as np
 from scipy.special import log_ndtr, ndtr, ndtri
 
-from shuffledp.accounting.general.blanket import compared_delta, search_epsilon
+from shuffledp.accounting.general.blanket import COARSE, compared_delta, search_epsilon
 from shuffledp.accounting.general.comparisons import Cells, Comparison, Outputs, normal_mass
 from shuffledp.accounting.general.profiles import log_gaussian_delta
 from shuffledp.numerics.checks import (
@@ -88,7 +88,8 @@ def allocation_delta(
     float
         In [0, 1]. For eps_local-DP steps the pair is that of randomized response, and the result less than 1e-5
         relative away from its delta; for Gaussian steps the pair is exact, and cells add about 1e-3, up to 1e-2 for
-        small `sigma` and more for a delta below 1e-20.
+        small `sigma` and more for a delta below 1e-20. Lower bounds in the direction "add" are up to a tenth below for
+        few steps and a delta of 1e-15.
 
     Notes
     -----
@@ -147,6 +148,13 @@ def allocation_epsilon(
     step = checked_step(eps_local, sigma)
     side = _side(bound)
     return max(_epsilon(step, steps, delta, way, side) for way in directions(direction))
+
+
+def allocation_delta_within(eps: float, steps: int, step: Step, target: float) -> float:
+    """Return the larger delta of both directions for a search: an upper bound, about 1e-3 above the value where that is
+    not far below the target."""
+    eps = min(eps, MOST_EPS)
+    return max(_delta(step, steps, eps, way, "upper", gap=COARSE, target=target) for way in ("remove", "add"))
 
 
 #: ``pure`` with eps_local, or ``gaussian`` with sigma.
@@ -245,7 +253,9 @@ def _gaussian(sigma: float, way: str, side: Side, cut: float, enough: float) -> 
     alone = way == "remove" and decided < last
     if alone:  # a single L above t e^eps decides about the sign of the sum
         last = decided
-    edges = _edges(sigma, last)
+    # What "add" loses lies where L is small: cells that far; "remove" has a mean of L there, which is nearly 0.
+    first = sigma * float(ndtri(cut)) if way == "add" and cut < 1e-13 else -6 * sigma
+    edges = _edges(sigma, min(first, last - 6 * sigma), last)
     low, high = np.append(-math.inf, edges), np.append(edges, math.inf)
     present, absent = (normal_mass((low - mean) / sigma, (high - mean) / sigma) for mean in (1.0, 0.0))
     # Below the first edge L lies between 0 and its value there. Above the last one L counts as its value there: too
@@ -259,10 +269,9 @@ def _gaussian(sigma: float, way: str, side: Side, cut: float, enough: float) -> 
     return Cells(ratios, np.zeros(ratios.size), present, absent, absent, max(excess, 0.0), exact_excess=alone)
 
 
-def _edges(sigma: float, last: float) -> NDArray[np.float64]:
+def _edges(sigma: float, first: float, last: float) -> NDArray[np.float64]:
     """Equal steps, and quantiles of a normal law with mean 2 and deviation sqrt(3) sigma, about best for cells of
     L."""
-    first = min(-6 * sigma, last - 6 * sigma)
     scale = math.sqrt(3) * sigma
     ends = ndtr((np.array([first, last]) - 2) / scale)
     quantiles = ndtri(np.linspace(ends[0], ends[1], _CELLS + 1)[1:-1]) * scale + 2

@@ -41,7 +41,13 @@ from shuffledp.accounting.questions.batches import (
     people_of,
     setting_of,
 )
-from shuffledp.accounting.questions.reductions import central_epsilon, clone_reduction, is_bound, log_excess
+from shuffledp.accounting.questions.reductions import (
+    central_epsilon,
+    clone_reduction,
+    has_contour,
+    is_bound,
+    log_excess,
+)
 from shuffledp.accounting.random_population.amplification import local_budget
 from shuffledp.accounting.standing import UPPER, Standing
 from shuffledp.numerics.checks import MOST, check_positive
@@ -52,6 +58,10 @@ Arrivals = Literal["fixed", "poisson", "binomial"]
 
 #: Relative tolerance of budgets; and of them where rounds are composed.
 _XTOL, _XTOL_ROUNDS = 1e-7, 1e-4
+#: Of so many others there may be too many clones to sum over their number.
+_MANY_OTHERS = 1e7
+#: How far below its target delta may end, relative, in place of the first.
+_YTOL = 3e-6
 _LEAST_NUMBERS = "delta is averaged over the smallest number of users that the population allows"
 _SHUFFLED = (
     "The analyzer sees the reports in random order and nothing else; the shuffler does not collude with it. "
@@ -182,11 +192,11 @@ def budget(
     best = max(found, key=lambda name: found[name])
     eps_local = found[best]
     tolerance = _XTOL if rounds == 1 and not is_bound(honest, best) else _XTOL_ROUNDS
-    reached = central_epsilon(setting, eps_local, honest, best)
+    reached = central_epsilon(setting, eps_local, honest, best, eps)
     for step in (2, 8):  # two roundings of one number
         if reached > eps:
             eps_local *= 1 - step * tolerance
-            reached = central_epsilon(setting, eps_local, honest, best)
+            reached = central_epsilon(setting, eps_local, honest, best, eps)
     # Delta at the target itself was found to be enough.
     answers = {best: min(reached, eps, rounds * eps_local)}
     return _answer("budget", setting, eps_local, everyone, honest, colluding, answers, found)
@@ -261,13 +271,14 @@ def smallest_batch(
     best = min(feasible, key=lambda name: feasible[name])
     everyone, honest = people(int(feasible[best]))
     # Delta at the target itself was found to be enough; eps at delta is that but for rounding.
-    answers = {best: min(central_epsilon(setting, eps_local, honest, best), eps)}
+    answers = {best: min(central_epsilon(setting, eps_local, honest, best, eps), eps)}
     considered = {name: people(int(number))[0] for name, number in feasible.items()}
     return _answer("batch", setting, eps_local, everyone, honest, colluding, answers, considered)
 
 
 def _budget(setting: Setting, eps: float, honest: Population, name: str) -> float:
-    if setting.rounds == 1 and name != "blanket" and not is_bound(honest, name):
+    few = honest.mean <= _MANY_OTHERS or not has_contour(honest)
+    if setting.rounds == 1 and name != "blanket" and few and not is_bound(honest, name):
         found = local_budget(honest, eps, setting.delta, accounting="exact", reduction=clone_reduction(name))
         return min(found, MOST_EPS_LOCAL)
 
@@ -276,15 +287,15 @@ def _budget(setting: Setting, eps: float, honest: Population, name: str) -> floa
 
     low, high = math.log(eps / setting.rounds), math.log(MOST_EPS_LOCAL)
     coarse, fine = excess(COARSE), excess(FINE)
-    if low >= high or fine(high) <= 0:
+    if low >= high or coarse(high) <= 0:
         return MOST_EPS_LOCAL
     guess = math.log(min(max(eps / setting.rounds, 1 + 0.4 * math.log1p(honest.mean * eps * eps)), 50.0))
     if setting.rounds > 1:
         return math.exp(root_below(fine, guess, low, high, xtol=_XTOL_ROUNDS))
-    near = root_below(coarse, guess, low, high, xtol=1e-4)
+    near = root_below(coarse, guess, low, high, xtol=1e-6, ytol=COARSE)
     rise = coarse(near) - coarse(near - 1e-3) if near - 1e-3 > low else math.nan
     slope = 1e3 * rise if math.isfinite(rise) else None
-    return math.exp(root_below(fine, near, low, high, xtol=_XTOL, slope=slope))
+    return math.exp(root_below(fine, near, low, high, xtol=_XTOL, ytol=_YTOL, slope=slope))
 
 
 def _batch(
@@ -348,7 +359,8 @@ def _answer(
     if best == "blanket" and summed:
         best = "own"
     names = {"blanket": "own"} if summed else {}
-    lower = _lower(setting, eps_local, honest)
+    close = best in ("blanket", "own") and setting.rounds == 1
+    lower = _lower(setting, eps_local, honest, eps if close else None)
     return Answer(
         question=question,
         eps=eps,
@@ -373,9 +385,9 @@ def _answer(
     )
 
 
-def _lower(setting: Setting, eps_local: float, honest: Population) -> float | None:
+def _lower(setting: Setting, eps_local: float, honest: Population, hint: float | None) -> float | None:
     """An eps below which there is a counterexample; one round is part of several."""
     if not isinstance(honest, Law):
         return None
     randomizer = setting.at(eps_local) or GRR(eps_local, 3)  # the worst one known
-    return population_epsilon(randomizer, honest, setting.delta, "lower")
+    return population_epsilon(randomizer, honest, setting.delta, "lower", hint)

@@ -21,10 +21,10 @@ from shuffledp.accounting.questions.batches import Setting, eps_local_of, people
 from shuffledp.accounting.questions.bounds import bounded_delta, bounded_epsilon
 from shuffledp.accounting.random_population.amplification import amplified_epsilon, clone_delta
 from shuffledp.numerics.magnitudes import log_ratio
-from shuffledp.populations import Law, MomentBounded, Population
+from shuffledp.populations import Binomial, Fixed, Law, MomentBounded, Poisson, Population
 
-#: From so many clones on, those that are shown for comparison are not summed over their number.
-_MANY_CLONES = 1e6
+#: From so many clones on they are not summed over their number, and where they are shown for comparison only.
+_MANY_CLONES, _MANY_COMPARED = 1e7, 1e6
 
 
 def clone_reduction(name: str) -> str:
@@ -44,8 +44,10 @@ def _report(found: Randomizer | None, name: str) -> Randomizer | str:
     return found
 
 
-def central_epsilon(setting: Setting, eps_local: float, honest: Population, name: str) -> float:
-    """Central eps by one reduction, ``inf`` if it says nothing."""
+def central_epsilon(
+    setting: Setting, eps_local: float, honest: Population, name: str, hint: float | None = None
+) -> float:
+    """Central eps by one reduction, ``inf`` if it says nothing; `hint` is one close to it."""
     if setting.rounds > 1:
         return _composed(setting, eps_local, honest, name)
     found = setting.at(eps_local)
@@ -55,14 +57,14 @@ def central_epsilon(setting: Setting, eps_local: float, honest: Population, name
         many = _many_clones(setting, eps_local, honest, name)
         if many is not None:
             pair = ClonePair(eps_local, clone_reduction(name))
-            return population_epsilon(pair, many, setting.delta, "upper")
+            return population_epsilon(pair, many, setting.delta, "upper", hint)
         return amplified_epsilon(
             honest, eps_local, setting.delta, accounting="exact", reduction=clone_reduction(name)
         )
     if found is None or not isinstance(honest, Law):
         return math.inf
     try:
-        return population_epsilon(found, honest, setting.delta, "upper")
+        return population_epsilon(found, honest, setting.delta, "upper", hint)
     except Infeasible:
         if math.isinf(found.eps_local):
             raise
@@ -70,13 +72,18 @@ def central_epsilon(setting: Setting, eps_local: float, honest: Population, name
 
 
 def _many_clones(setting: Setting, eps_local: float, honest: Population, name: str) -> Law | None:
-    """The law of the others where clones cannot win and are many: then a cheap bound, 1e-5 wide, is enough to show."""
-    better = setting.reductions.index("blanket") if "blanket" in setting.reductions else 0
-    own = isinstance(setting.at(eps_local), OwnDelta)  # is no blanket
-    if own or setting.rounds > 1 or not isinstance(honest, Law) or setting.reductions.index(name) >= better:
+    """The law of the others where clones are so many that contours find their delta sooner, within 1e-5 of it."""
+    if setting.rounds > 1 or not isinstance(honest, Law) or not has_contour(honest):
         return None
-    many = honest.mean * clone_rate(eps_local, clone_reduction(name)) > _MANY_CLONES
-    return honest if many else None
+    # Beside a blanket clones cannot win; what sums of bits show is no blanket.
+    compared = "blanket" in setting.reductions and not isinstance(setting.at(eps_local), OwnDelta)
+    many = honest.mean * clone_rate(eps_local, clone_reduction(name))
+    return honest if many > (_MANY_COMPARED if compared else _MANY_CLONES) else None
+
+
+def has_contour(honest: Population) -> bool:
+    """Whether the number of others has a law for which a single contour gives the mean of delta."""
+    return isinstance(honest, (Fixed, Binomial, Poisson))
 
 
 def _composed(setting: Setting, eps_local: float, honest: Population, name: str) -> float:

@@ -20,6 +20,7 @@ from shuffledp.populations import (
 
 if TYPE_CHECKING:
     from shuffledp.accounting.questions.answers import Answer
+    from shuffledp.accounting.questions.rounds import RoundsAnswer
 
 _FORMS = {
     "fixed": ("fixed:N", (int,)),
@@ -108,6 +109,27 @@ def sentences(answer: Answer) -> list[str]:
     if answer.rounds > 1:
         lines.append(f"Rounds: {answer.rounds}, composed.")
     lines.append(f"Neighbors differ in one user's input (replaced). Honest others: {answer.population}.")
+    lines.append(answer.trust)
+    return lines
+
+
+def rounds_sentences(answer: RoundsAnswer) -> list[str]:
+    """Return the answer about several batches in lines of text."""
+    lines = [f"eps = {answer.eps:.6g}: the rounds below together, delta = {answer.delta:g}."]
+    for batch in answer.batches:
+        times = f", {batch.count:,} times" if batch.count > 1 else ""
+        lines.append(f"  {batch.users:,} users with a local budget of {batch.eps_local:.6g}{times}")
+    if answer.eps_lower is not None:
+        lines.append(
+            f"The smallest eps is between {answer.eps_lower:.6g} and {answer.eps:.6g} (the lower end is that of a "
+            "single round)."
+        )
+    lines.append(
+        f"Randomizer: {answer.randomizer}. Reduction: {answer.reduction}. Guarantee: {answer.guarantee}."
+    )
+    if answer.note:
+        lines.append(f"Note: {answer.note}.")
+    lines.append("Neighbors differ in one user's input (replaced), in all rounds.")
     lines.append(answer.trust)
     return lines
 

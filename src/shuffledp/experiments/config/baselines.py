@@ -7,12 +7,12 @@ from pathlib import Path
 from typing import Any, Literal
 
 from shuffledp.experiments.config.errors import ConfigurationError, check, suggestion
-from shuffledp.experiments.config.files import DRAWABLE, mapping, paper_files, read_yaml
+from shuffledp.experiments.config.files import DRAWABLE, NONE, mapping, paper_files, read_yaml
 from shuffledp.experiments.config.model import BaselineFile
 from shuffledp.experiments.grid import is_variable
 
 
-def read_baselines(folder: Path, root: Path) -> list[dict[str, Any]]:
+def read_baselines(folder: Path, root: Path, own: str = NONE) -> list[dict[str, Any]]:
     """Files that add methods, in the order of their names; which experiment each figure draws is looked up here."""
     baselines = []
     for path in sorted((root / folder).glob("*.y*ml")):
@@ -20,7 +20,7 @@ def read_baselines(folder: Path, root: Path) -> list[dict[str, Any]]:
         content = read_yaml(path)
         check(_without_variables(content), BaselineFile, place)
         baselines.append({**content, "place": place})
-    drawn = _experiments_by_drawing(root) if baselines else {}
+    drawn = _experiments_by_drawing(root, own) if baselines else {}
     return [{**baseline, "drawn": drawn} for baseline in baselines]
 
 
@@ -45,9 +45,9 @@ def _without_variables(value: Any) -> Any:
     return value
 
 
-def _experiments_by_drawing(root: Path) -> dict[str, str]:
+def _experiments_by_drawing(root: Path, own: str) -> dict[str, str]:
     drawn = {}
-    for key, path in paper_files(root).items():
+    for key, path in paper_files(root, own).items():
         content = read_yaml(path)
         for part in DRAWABLE:
             for name in mapping(content, part):

@@ -9,15 +9,17 @@ from pathlib import Path
 from typing import Any
 
 from shuffledp.accounting.functions import NAMED_FUNCTIONS
+from shuffledp.experiments import own_data
 from shuffledp.experiments.config import model
 from shuffledp.experiments.config.baselines import joined, wanted
 from shuffledp.experiments.config.errors import ConfigurationError, check, dotted, first_error, suggestion
-from shuffledp.experiments.config.files import mapping, place_of
+from shuffledp.experiments.config.files import mapping
 from shuffledp.experiments.config.settings import Experiment, Method
 from shuffledp.experiments.grid import is_variable, points, resolve, variables
 from shuffledp.experiments.participants import budget_from, population_from, task_from
 from shuffledp.experiments.results import RESERVED
-from shuffledp.experiments.sources import check_data
+from shuffledp.experiments.sources import OWN, check_data
+from shuffledp.experiments.sources.own import with_domain
 from shuffledp.experiments.training import TrainingRun
 from shuffledp.protocols import registry
 from shuffledp.protocols.base import ProtocolBase
@@ -28,12 +30,12 @@ SHARED_PARTS = ("task", "data", "population", "budget")
 
 def check_paper(
     key: str,
+    place: str,
     raw: Any,
     overrides: Mapping[str, Any],
     rounds: Mapping[str, Mapping[str, TrainingRun]],
 ) -> None:
     """Compare a paper's file with the grammar, every grid variable replaced by each of its values in turn."""
-    place = place_of(key)
     resolved = {}
     for name, experiment in mapping(raw, "experiments").items():
         here = f"{place}: experiments.{name}"
@@ -49,6 +51,16 @@ def check_paper(
             experiment = {**resolve({**experiment, "grid": {}}, _first_point(grid)), "grid": grid}
         resolved[name] = experiment
     check({**raw, "experiments": resolved} if resolved else raw, model.PaperFile, place)
+    if "paper" in raw:
+        _check_said(raw, place)
+
+
+def _check_said(raw: Mapping[str, Any], place: str) -> None:
+    """What a paper is replicated by says where it is from and what there is to see; a study may leave it to us."""
+    for part, key in (("experiments", "source"), ("figures", "caption"), ("tables", "caption")):
+        for name, about in (raw.get(part) or {}).items():
+            if key not in about:
+                raise ConfigurationError(f"{place}: {part}.{name}: lacks the key {key!r}.")
 
 
 def _check_grid(grid: Mapping[str, Any], place: str) -> None:
@@ -118,6 +130,7 @@ def _built(place: str, build: Callable[[Any], Any], raw: Any, grid: Mapping[str,
 
 def experiment_from(
     key: str,
+    file: str,
     name: str,
     raw: Mapping[str, Any],
     baselines: Sequence[Mapping[str, Any]],
@@ -125,7 +138,7 @@ def experiment_from(
     rounds: Mapping[str, TrainingRun],
 ) -> Experiment:
     """An experiment of a paper's file with the methods that baselines add, everything it names looked up."""
-    place = f"{place_of(key)}: experiments.{name}"
+    place = f"{file}: experiments.{name}"
     grid = raw["grid"]
     methods = {m: _method(m, value, f"{place}.methods.{m}") for m, value in raw["methods"].items()}
     places = {m: f"{place}.methods.{m}" for m in methods}
@@ -151,11 +164,14 @@ def experiment_from(
         accounting=tuple(raw.get("accounting") or ("printed",)),
         repeats=raw.get("repeats", 1),
         methods=methods,
-        source=raw["source"],
+        source=raw.get("source", ""),
         assumed=raw.get("assumed") or {},
         rounds=rounds,
+        simulated_at=raw.get("simulated_at") or {},
     )
+    _check_simulated_at(experiment, place)
     _check_parts(experiment, place)
+    _check_files(experiment, place, root)
     checked = {m: _checked_method(experiment, method, places[m], root) for m, method in methods.items()}
     for m in raw["methods"]:
         if not checked[m].accounting:
@@ -167,12 +183,29 @@ def experiment_from(
     return replace(experiment, methods=checked)
 
 
+def _check_simulated_at(experiment: Experiment, place: str) -> None:
+    """Every variable is one of the grid, which has at least one of its values: another scale may leave some out."""
+    for variable, values in experiment.simulated_at.items():
+        known = experiment.grid.get(variable)
+        if known is None:
+            raise ConfigurationError(
+                f"{place}.simulated_at: {variable!r} is not a grid variable.{suggestion(variable, experiment.grid)} "
+                f"Known: {', '.join(experiment.grid)}."
+            )
+        if not any(value in known for value in values):
+            raise ConfigurationError(
+                f"{place}.simulated_at.{variable}: none of {', '.join(map(str, values))} is in the grid. "
+                f"Known: {', '.join(map(str, known))}."
+            )
+
+
 def _check_parts(experiment: Experiment, place: str) -> None:
     """What the grammar cannot see: keys of another kind of task, weights that do not sum to 1, and the like."""
     task, grid = experiment.parts["task"], experiment.grid
     if task:
         known = inspect.signature(TASKS[task["kind"]]).parameters
-        given = {k: v for k, v in task.items() if k not in ("kind", "truth", "metrics")}
+        whole = _with_some_domain(task, experiment.parts["data"])
+        given = {k: v for k, v in whole.items() if k not in ("kind", "truth", "metrics")}
         _check_keywords(list(known.values()), given, f"{place}.task ({task['kind']})")
         metrics = TASKS[task["kind"]].metrics
         for metric in task.get("metrics", ()):
@@ -181,12 +214,37 @@ def _check_parts(experiment: Experiment, place: str) -> None:
                     f"{place}.task.metrics: {metric!r} is not a metric of a {task['kind']} task. "
                     f"Known: {', '.join(metrics)}."
                 )
-        _built(f"{place}.task", task_from, task, grid)
+        parts = {"task": task, "data": experiment.parts["data"]}
+        _built(f"{place}.task", lambda b: task_from(_with_some_domain(b["task"], b["data"])), parts, grid)
     if experiment.parts["population"]:
         _built(f"{place}.population", population_from, experiment.parts["population"], grid)
     if task and experiment.parts["data"]:
         both = {"task": task, "data": experiment.parts["data"]}
-        _built(f"{place}.data", lambda b: check_data(b["data"], task_from(b["task"])), both, grid)
+        _built(f"{place}.data", _check_both, both, grid)
+
+
+def _check_both(parts: Mapping[str, Any]) -> None:
+    task = _with_some_domain(parts["task"], parts["data"])
+    check_data(parts["data"], task_from(task))
+
+
+def _with_some_domain(task: Mapping[str, Any], data: Mapping[str, Any] | None) -> Mapping[str, Any]:
+    """The task with a domain in place of the one that a file of the user's own gives, if it is left to that."""
+    if data is None or data["name"] != OWN or task["kind"] not in ("frequency", "sets"):
+        return task
+    numbers = {k: 1 if is_variable(v) else v for k, v in task.items()}
+    whole = with_domain(numbers, data)
+    size = whole.get("domain_size", max(2, numbers.get("set_size", 1)) + whole.get("padding_items", 0))
+    return {"domain_size": size, **{k: v for k, v in whole.items() if k not in task}, **task}
+
+
+def _check_files(experiment: Experiment, place: str, root: Path) -> None:
+    """Files of the user's own are there and have the columns that are named."""
+    for asked in experiment.own_requests.values():
+        try:
+            own_data.check(asked, root)
+        except ValueError as error:
+            raise ConfigurationError(f"{place}.data: {error}") from None
 
 
 def _method(method_id: str, raw: Mapping[str, Any], place: str) -> Method:

@@ -14,12 +14,24 @@ from typing import Any, Literal
 from shuffledp.experiments.config.baselines import check_baseline_figures, read_baselines
 from shuffledp.experiments.config.errors import ConfigurationError, check, dotted, first_error, suggestion
 from shuffledp.experiments.config.experiments import check_paper, experiment_from
-from shuffledp.experiments.config.files import DRAWABLE, mapping, paper_files, place_of, read_yaml
+from shuffledp.experiments.config.files import (
+    DRAWABLE,
+    OWN_FOLDER,
+    idle_files,
+    mapping,
+    own_files,
+    paper_files,
+    place_of,
+    read_yaml,
+)
 from shuffledp.experiments.config.folders import results_problem
 from shuffledp.experiments.config.model import ExperimentOverride, RunFile, TrainingOverride
 from shuffledp.experiments.config.model import TrainingRun as TrainingGrammar
 from shuffledp.experiments.config.settings import Experiment, Paper, Settings
 from shuffledp.experiments.training import OWN_FILES, TrainingRun, left_out, missing
+
+OWN_STUDY = "an experiment of our own"
+"""What stands in the place of a citation where a study gives none."""
 
 
 def load_experiments(config: Mapping[str, Any], root: Path) -> Settings:
@@ -47,27 +59,34 @@ def load_experiments(config: Mapping[str, Any], root: Path) -> Settings:
     check(config, RunFile, "config")
     if (problem := results_problem(config["results"], root)) is not None:
         raise ConfigurationError(f"config: {problem}")
-    baselines = read_baselines(Path(config["baselines"]), root)
-    every = paper_files(root)
+    folder = config.get("own", OWN_FOLDER)
+    baselines = read_baselines(Path(config["baselines"]), root, folder)
+    every = paper_files(root, folder)
+    own = [key for key in own_files(root, folder) if key not in config["papers"]]
+    if not config["papers"] and not own:
+        raise ConfigurationError(
+            f"config: papers: names none, and {folder} has no experiment: there is nothing to run."
+        )
     for key in config["papers"]:
         if key not in every:
             raise ConfigurationError(
                 f"config: papers: no paper {key!r}.{suggestion(key, every)} Known: {', '.join(every)}."
             )
-    raw = {key: read_yaml(every[key]) for key in config["papers"]}
+    raw = {key: read_yaml(every[key]) for key in (*config["papers"], *own)}
+    places = {key: place_of(every[key], root) for key in raw}
     overrides: Mapping[str, Any] = config["overrides"]
     for target, change in overrides.items():
         _check_override(target, change)
     rounds = {key: _rounds_asked_for(value) for key, value in raw.items()}
     for target, change in overrides.items():
         _apply_override(target, change, raw, every)
-    training = {key: _training(key, value, rounds[key]) for key, value in raw.items()}
+    training = {key: _training(key, places[key], value, rounds[key]) for key, value in raw.items()}
     try:
         without = left_out(config.get("learning", "auto"))
     except ValueError as error:
         raise ConfigurationError(f"config: learning: {error}") from None
     papers = {
-        key: _paper(key, value, baselines, root, overrides, training[key], without)
+        key: _paper(key, places[key], value, baselines, root, overrides, training[key], without)
         for key, value in raw.items()
     }
     check_baseline_figures(baselines)
@@ -80,6 +99,8 @@ def load_experiments(config: Mapping[str, Any], root: Path) -> Settings:
         shortened,
         papers,
         without,
+        tuple(idle_files(root, papers)),
+        config.get("effort", "full"),
     )
 
 
@@ -135,11 +156,11 @@ def _rounds_asked_for(raw: Any) -> dict[str, Any]:
     return {name: mapping(mapping(raw, "training"), name).get("rounds") for name in mapping(raw, "training")}
 
 
-def _training(key: str, raw: Any, rounds: Mapping[str, Any]) -> dict[str, TrainingRun]:
+def _training(key: str, file: str, raw: Any, rounds: Mapping[str, Any]) -> dict[str, TrainingRun]:
     """The training runs of a paper's file, checked."""
     runs = {}
     for name, value in mapping(raw, "training").items():
-        place = f"{place_of(key)}: training.{name}"
+        place = f"{file}: training.{name}"
         error = first_error(value, TrainingGrammar)
         if error is not None:
             where = dotted(error[0])
@@ -157,7 +178,7 @@ def _training(key: str, raw: Any, rounds: Mapping[str, Any]) -> dict[str, Traini
 
 
 def _with_rounds(
-    key: str, raw: Any, training: Mapping[str, TrainingRun]
+    file: str, raw: Any, training: Mapping[str, TrainingRun]
 ) -> tuple[Any, dict[str, dict[str, TrainingRun]]]:
     """A paper's file with ``{evaluated: run}`` in grids replaced by the rounds, and which variables these were."""
     experiments: dict[str, Any] = {}
@@ -171,7 +192,7 @@ def _with_rounds(
             run = values["evaluated"]
             if not isinstance(run, str) or run not in training:
                 raise ConfigurationError(
-                    f"{place_of(key)}: experiments.{name}.grid.{variable}.evaluated: no training run {run!r}."
+                    f"{file}: experiments.{name}.grid.{variable}.evaluated: no training run {run!r}."
                     f"{suggestion(run, training)} Known: {', '.join(training) or 'none'}."
                 )
             grid[variable] = training[run].evaluated
@@ -182,6 +203,7 @@ def _with_rounds(
 
 def _paper(
     key: str,
+    file: str,
     raw: Any,
     baselines: Sequence[Mapping[str, Any]],
     root: Path,
@@ -189,31 +211,29 @@ def _paper(
     training: Mapping[str, TrainingRun],
     without: str,
 ) -> Paper:
-    raw, rounds = _with_rounds(key, raw, training)
-    check_paper(key, raw, overrides, rounds)
+    raw, rounds = _with_rounds(file, raw, training)
+    check_paper(key, file, raw, overrides, rounds)
     experiments = {
         name: replace(
-            experiment_from(key, name, value, baselines, root, rounds[name]),
+            experiment_from(key, file, name, value, baselines, root, rounds[name]),
             left_out=without,
             study="study" in raw,
         )
         for name, value in raw["experiments"].items()
     }
-    _check_training(key, training, experiments, root, without)
+    _check_training(file, training, experiments, root, without)
     drawn = {part: dict(raw.get(part) or {}) for part in DRAWABLE}
     claims = raw.get("claims") or {}
     for part, others in (("tables", drawn["figures"]), ("claims", {**drawn["figures"], **drawn["tables"]})):
         for name in drawn.get(part, claims):
             if name in others:
-                raise ConfigurationError(
-                    f"{place_of(key)}: {part}.{name}: a figure or table has this name already."
-                )
+                raise ConfigurationError(f"{file}: {part}.{name}: a figure or table has this name already.")
     kind: Literal["paper", "study"] = "study" if "study" in raw else "paper"
     about = raw[kind]
     return Paper(
         key,
         about["title"],
-        about["citation"],
+        about.get("citation", OWN_STUDY),
         about.get("doi"),
         experiments,
         drawn["figures"],
@@ -222,11 +242,12 @@ def _paper(
         training,
         raw.get("looks") or {},
         kind,
+        file,
     )
 
 
 def _check_training(
-    key: str,
+    file: str,
     training: Mapping[str, TrainingRun],
     experiments: Mapping[str, Experiment],
     root: Path,
@@ -236,7 +257,7 @@ def _check_training(
     used = {m.training for e in experiments.values() for m in e.methods.values()}
     for name, run in training.items():
         if name not in used:
-            raise ConfigurationError(f"{place_of(key)}: training.{name}: no method names it.")
+            raise ConfigurationError(f"{file}: training.{name}: no method names it.")
         own = root / "data/raw" / OWN_FILES[run.data] if run.data in OWN_FILES else None
         if own is not None and not without and not own.is_file():
-            raise ConfigurationError(f"{place_of(key)}: training.{name}.data: {missing(run.data, own)}")
+            raise ConfigurationError(f"{file}: training.{name}.data: {missing(run.data, own)}")

@@ -7,8 +7,9 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any, Literal
 
-from shuffledp.experiments.grid import variables
-from shuffledp.experiments.sources import SYNTHETIC
+from shuffledp.experiments.grid import points, resolve, variables
+from shuffledp.experiments.sources import OWN, SYNTHETIC
+from shuffledp.experiments.sources.own import key_of, request
 from shuffledp.experiments.training import TrainingRun
 from shuffledp.tasks import TASKS
 
@@ -45,7 +46,7 @@ class Experiment:
 
     ``rounds`` are the grid variables whose values are the evaluated rounds of a training run, with that run;
     ``left_out`` says why there is no training, if so; ``study`` whether it is one of our own, of which no paper is the
-    source.
+    source. Repeats are drawn where variables have the values of ``simulated_at``: everywhere if it is empty.
     """
 
     paper: str
@@ -60,12 +61,24 @@ class Experiment:
     rounds: Mapping[str, TrainingRun] = field(default_factory=dict)
     left_out: str = ""
     study: bool = False
+    simulated_at: Mapping[str, list[Any]] = field(default_factory=dict)
 
     @property
     def dataset(self) -> str | None:
-        """Name of the real data set, if one is used."""
+        """Name of the published data set, if one is used."""
         name = (self.parts.get("data") or {}).get("name")
-        return None if name is None or name in SYNTHETIC else str(name)
+        return None if name is None or name in (*SYNTHETIC, OWN) else str(name)
+
+    @cached_property
+    def own_requests(self) -> dict[str, dict[str, Any]]:
+        """What is asked of files of the user's own, over the whole grid, by the name of the prepared file."""
+        task, data = self.parts.get("task"), self.parts.get("data")
+        if not task or not data or data["name"] != OWN:
+            return {}
+        both = {"task": task, "data": data}
+        resolved = (resolve(both, point) for point in points(self.grid, variables(both)))
+        asked = (request(one["task"], one["data"]) for one in resolved)
+        return {key_of(one): one for one in asked}
 
     @property
     def metrics(self) -> tuple[str, ...]:
@@ -84,6 +97,10 @@ class Experiment:
             own = variables([method.options, method.arguments])
             self._variables[method.id] = own | variables(self.shared(method)) if method.protocol else own
         return set(self._variables[method.id])
+
+    def variables_of(self, part: str) -> set[str]:
+        """The grid variables that the task, the data, the population or the budget refers to."""
+        return variables(self.parts.get(part))
 
     @cached_property
     def _variables(self) -> dict[str, set[str]]:
@@ -111,6 +128,9 @@ class Experiment:
         if method.training:
             about = {"run": method.training, "round": self.round_of(method), "left_out": self.left_out}
             what["training"] = about
+        at = {name: list(values) for name, values in self.simulated_at.items() if name in used}
+        if at and method.protocol:
+            what["simulated_at"] = at
         return {
             "paper": self.paper,
             "experiment": self.id,
@@ -134,7 +154,7 @@ class Paper:
 
     What figures and tables select is checked by `shuffledp.figures.selection`, which completes their ``methods``.
     ``looks`` are methods that look the same in every figure, and which look it is (`shuffledp.figures.palette`). A
-    study has the same parts; its experiments are our own and replicate nothing.
+    study has the same parts; its experiments are our own and replicate nothing. ``file`` is where it is from.
     """
 
     key: str
@@ -148,13 +168,16 @@ class Paper:
     training: Mapping[str, TrainingRun] = field(default_factory=dict)
     looks: Mapping[str, int] = field(default_factory=dict)
     kind: Literal["paper", "study"] = "paper"
+    file: str = ""
 
 
 @dataclass(frozen=True)
 class Settings:
     """The whole configuration, checked.
 
-    ``shortened`` are the papers of which a part runs at another scale; ``left_out`` says why nothing is trained, if so.
+    ``shortened`` are the papers of which a part runs at another scale; ``left_out`` says why nothing is trained, if so;
+    ``idle`` are files in config/experiments/ that do not take part; ``effort`` says how far searches go that decide
+    claims, ``full`` or ``quick``.
     """
 
     seed: int
@@ -164,3 +187,5 @@ class Settings:
     shortened: frozenset[str]
     papers: Mapping[str, Paper]
     left_out: str = ""
+    idle: tuple[str, ...] = ()
+    effort: str = "full"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, ClassVar
 
 import numpy as np
@@ -14,7 +14,9 @@ from shuffledp.tasks import Floats, Ints, Participants, Public, Task
 
 Held = NDArray[Any]
 """What the participants of one repeat hold."""
-SYNTHETIC = ("uniform", "categorical", "zipf", "heavy")
+DIRECTIONS = "axes"
+"""Vectors along the axes, either way."""
+SYNTHETIC = ("uniform", "categorical", "zipf", "heavy", DIRECTIONS)
 """Data that are made up, not a data set."""
 SET_COLUMNS = ("sets",)
 """Columns that hold a set per user."""
@@ -40,11 +42,14 @@ class Source(ABC):
         the shape of the task's counts, which stands beside it.
     data_source, note : str
         Where the data come from, and what figures must say about them.
+    details : mapping
+        What provenance says besides: the file of the user's own and its checksum.
     """
 
     key: Mapping[str, Any]
     data_source: str
     note: str
+    details: Mapping[str, Any] = field(default_factory=dict, kw_only=True)
 
     drawable: ClassVar[bool] = True
     """Whether participants can be drawn; a stand-in of another shape than the task's only carries closed forms."""

@@ -164,16 +164,29 @@ class PageSets(HeldSets):
         if self.records is not None and n > self.records:
             raise ValueError(too_many(n, self.records))
         held = members(self.dataset.sample_sets(n, rng, replace=self.replace))
-        return self._of_one_size(held, rng).astype(np.int32)
+        return of_one_size(held, self.task, self.padding, rng).astype(np.int32)
 
-    def _of_one_size(self, held: NDArray[np.bool_], rng: np.random.Generator) -> Held:
-        """Own categories first, then padding, each in random order, cut off at the size of a set."""
-        n, s = len(held), self.task.set_size
-        keys = rng.random((n, self.task.domain_size))
-        keys[:, : self.categories] += np.where(held, 0.0, LAST)
-        if self.padding == "tokens":  # after the own categories, before those that must not be used
-            keys[:, self.categories :] += LAST / 2
-        return np.argpartition(keys, s - 1, axis=1)[:, :s]
+
+def of_one_size(held: NDArray[np.bool_], task: Sets, padding: str, rng: np.random.Generator) -> Held:
+    """Own items first, then padding, each in random order, cut off at the size of a set.
+
+    Parameters
+    ----------
+    held : (n, items) ndarray of bool
+        Which items users have, padding left out.
+    task : Sets
+        Says how many items a set is to have.
+    padding : {"categories", "tokens"}
+        Whether smaller sets are filled with other items, or with tokens that stand for nothing.
+    rng : numpy.random.Generator
+        Source of randomness.
+    """
+    n, items = held.shape
+    keys = rng.random((n, task.domain_size))
+    keys[:, :items] += np.where(held, 0.0, LAST)
+    if padding == "tokens":  # after the own items, before those that must not be used
+        keys[:, items:] += LAST / 2
+    return np.argpartition(keys, task.set_size - 1, axis=1)[:, : task.set_size]
 
 
 def source(config: Mapping[str, Any], task: Sets, dataset: Dataset | None) -> HeldSets:

@@ -22,6 +22,7 @@ from shuffledp.accounting.dump.flexible import (
     flexible_dummies,
     flexible_dummy_delta,
 )
+from shuffledp.accounting.dump.flexible_profile import quick_bound
 from shuffledp.accounting.general.grr_blanket import grr_blanket_delta
 from shuffledp.accounting.general.profiles import Kind, PrivacyProfile, View
 from shuffledp.accounting.standing import UPPER, Standing
@@ -71,6 +72,16 @@ class BlanketProfile:
         """Return delta for each eps (nats, >= 0), shape of `eps`; both directions and all pairs agree."""
         eps_ = np.asarray(eps, np.float64)
         return np.array([self._at(float(e)) for e in eps_.flat]).reshape(eps_.shape)
+
+    def bound(self, eps: float, excess: float) -> float:
+        """Return an upper bound on delta at eps (nats, >= 0), above it by a relative `excess` at most, much sooner.
+
+        Where delta is below 1e-24 it may be further above.
+        """
+        if self.eps_local == math.inf:  # a single sum
+            return self._at(eps)
+        shape = (self.dummies, self.rate, self.eps_local)
+        return quick_bound(self.n_users, self.domain_size, eps, *shape, excess)
 
     def _at(self, eps: float) -> float:
         if self.rate is not None:

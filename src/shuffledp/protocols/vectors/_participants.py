@@ -15,7 +15,7 @@ from shuffledp.tasks import Floats, Ints, Participants, Vectors
 class VectorParticipants(Participants):
     """Participants of a vectors task whose raw inputs need not be looked at one by one.
 
-    Both fields are shortcuts: without them the same is worked out from ``users``.
+    All fields are shortcuts: without them the same is worked out from ``users``.
 
     Parameters
     ----------
@@ -24,10 +24,15 @@ class VectorParticipants(Participants):
         without replacement: (R, dimension).
     spread : (R, dimension) ndarray, optional
         Variance of each coordinate among the participants, divisor n - 1.
+    squares, directions : (R, dimension) ndarray, optional
+        Sums over the participants of the squares of each coordinate, of the clipped vectors and of their directions
+        (unit vectors in the l2 norm; of the zero vector, 1 / dimension each). Both or none.
     """
 
     some: Callable[[Ints, np.random.Generator], Floats] | None = None
     spread: Floats | None = None
+    squares: Floats | None = None
+    directions: Floats | None = None
 
 
 def sums_of_some(participants: Participants, task: Vectors, sizes: Ints, rng: np.random.Generator) -> Floats:
@@ -64,3 +69,25 @@ def spread_of(participants: Participants, task: Vectors) -> Floats | None:
         for chunk in participants.users(repeat):
             spread[repeat] += ((clipped(chunk.values, task) - mean) ** 2).sum(axis=0)
     return spread / np.maximum(n - 1, 1)[:, None]
+
+
+def squares_of(participants: Participants, task: Vectors) -> tuple[Floats, Floats] | None:
+    """Sums of the squares of each coordinate, of the clipped vectors and of their directions, (R, dimension) each.
+
+    The zero vector has a uniform direction. None where nothing is known of the vectors.
+    """
+    if isinstance(participants, VectorParticipants) and participants.squares is not None:
+        assert participants.directions is not None  # both or none
+        return participants.squares, participants.directions
+    if participants.users is None:
+        return None
+    shape = (len(participants.public.n_users), task.dimension)
+    squares, directions = np.zeros(shape), np.zeros(shape)
+    for repeat in range(shape[0]):
+        for chunk in participants.users(repeat):
+            each = clipped(chunk.values, task) ** 2
+            norms = np.sum(each, axis=1, keepdims=True)
+            shares = np.where(norms > 0, each / np.where(norms > 0, norms, 1.0), 1 / task.dimension)
+            squares[repeat] += each.sum(axis=0)
+            directions[repeat] += shares.sum(axis=0)
+    return squares, directions

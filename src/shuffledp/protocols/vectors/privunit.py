@@ -18,6 +18,7 @@ from shuffledp.protocols._random_users import PlannedUsers, any_population
 from shuffledp.protocols._requests import fixed_users, positive_delta
 from shuffledp.protocols.base import Cost, Messages
 from shuffledp.protocols.vectors._laplace import BITS_PER_COORDINATE, clipped
+from shuffledp.protocols.vectors._participants import squares_of
 from shuffledp.tasks import Budget, Floats, Participants, Public, Task, Users, Vectors
 from shuffledp.utility.unit_vectors import cap_height, checked_cap, report_mean, report_square
 
@@ -164,21 +165,15 @@ class PrivUnit(PlannedUsers):
 
         Its sum over the coordinates is the squared l2 error.
         """
-        if participants.users is None:
+        sums = squares_of(participants, self.task)
+        if sums is None:
             return None
-        n, d = participants.public.n_users, self.task.dimension
+        n, d = np.asarray(participants.public.n_users, float)[:, None], self.task.dimension
         along = report_square(d, self.cap_mass, self.in_cap)
         across = (1 - along) / (d - 1)
-        each = np.zeros((len(n), d))
-        for repeat in range(len(n)):
-            for chunk in participants.users(repeat):
-                vectors = clipped(chunk.values, self.task)
-                norms = np.sum(vectors**2, axis=1, keepdims=True)
-                # The zero vector has a uniform direction.
-                shares = np.where(norms > 0, vectors**2 / np.where(norms > 0, norms, 1.0), 1 / d)
-                report = (across + (along - across) * shares) * (self.task.clip / self.mean) ** 2
-                each[repeat] += np.sum(report - vectors**2, axis=0)
-        return np.asarray(each / np.asarray(n, float)[:, None] ** 2)
+        squares, directions = sums
+        reports = (across * n + (along - across) * directions) * (self.task.clip / self.mean) ** 2
+        return np.asarray((reports - squares) / n**2)
 
     def profile_for(self, users: int) -> PrivacyProfile:
         """The blanket of the uniform reports of the others."""

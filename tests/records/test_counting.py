@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import numpy as np
+import pandas as pd
 import pyarrow as pa
 import pytest
 from pyarrow import parquet
 
-from shuffledp.comparison import counting
-from shuffledp.comparison.counting import count_column
+from shuffledp.records import counting, reading
+from shuffledp.records.counting import count_column
 
 CSV = "color,x\nred,1\nblue,2.5\nred,-3\n\nred\nblue,9\n,4\nblue,nan\n"
 
@@ -56,7 +58,7 @@ def test_integers_of_a_given_domain(tmp_path):
 def test_only_the_first_bad_rows_are_named(tmp_path):
     (tmp_path / "b.csv").write_text("v\n1\n" + "x\n" * 9)
     counted = count_column(tmp_path / "b.csv", "v", domain_size=2)
-    assert (counted.bad_rows, len(counted.faults)) == (9, counting.NAMED)
+    assert (counted.bad_rows, len(counted.faults)) == (9, reading.NAMED)
     assert counted.remarks()[0].endswith("; and 4 more.")
 
 
@@ -66,8 +68,8 @@ def test_parquet_is_counted_alike(tmp_path):
     counted = count_column(path, "v", domain_size=3)
     assert counted.counts.tolist() == [1, 2, 0]
     assert [fault.rpartition(", ")[2] for fault in counted.faults] == [
-        "line 3: empty",
-        "line 5: '5' is not one of 0..2",
+        "row 3: empty",
+        "row 5: '5' is not one of 0..2",
     ]
     (tmp_path / "d.parquet").write_text("no")
     with pytest.raises(ValueError, match="is not a Parquet file"):
@@ -75,10 +77,11 @@ def test_parquet_is_counted_alike(tmp_path):
 
 
 def test_progress_is_told_and_memory_is_bounded(file, monkeypatch):
-    monkeypatch.setattr(counting, "CHUNK", 3)
+    monkeypatch.setattr(reading, "BLOCK", 3)
     told = []
-    count_column(file, "color", progress=told.append)
-    assert told == [3, 6]
+    counted = count_column(file, "color", progress=told.append)
+    assert told == [3, 6, 8]
+    assert counted.faults == ("a.csv, line 6: 1 cells where the header has 2", "a.csv, line 8: empty")
     monkeypatch.setattr(counting, "MOST_VALUES", 1)
     with pytest.raises(ValueError, match="more than 1 different values"):
         count_column(file, "color")
@@ -97,6 +100,11 @@ def test_progress_is_told_and_memory_is_bounded(file, monkeypatch):
         ("v\n1\n", {"max_value": 2.5}, "must be an integer"),
         ("v\n1\n", {"max_value": -2}, "max_value must be"),
         ("v\n1\n", {"domain_size": 1}, "domain_size must be"),
+        ("v\n1\n", {"values": ["a"]}, "at least 2, got 1"),
+        ("v\n1\n", {"values": ["a", 1, "1"]}, "'1' twice"),
+        ("v\n1\n", {"values": ["a", "b"], "domain_size": 2}, "values alone"),
+        ("v\n1\n", {"low": 1}, "low is the least number of a sum"),
+        ("v\n1\n", {"low": 3, "max_value": 2}, "above low 3"),
         ("v\nq\n", {"max_value": 2}, "'q' is no finite number"),
         ("v\n" + "x" * 200_000 + "\n", {}, "field larger than field limit"),
     ],
@@ -113,3 +121,69 @@ def test_files_that_are_none(tmp_path):
     (tmp_path / "b.csv").write_bytes(b"v\n\xff\n")
     with pytest.raises(ValueError, match="not UTF-8"):
         count_column(tmp_path / "b.csv", "v")
+
+
+def test_values_that_are_given_are_the_domain_in_their_order(file):
+    counted = count_column(file, "color", values=["red", "green", "blue"])
+    assert counted.counts.tolist() == [2, 0, 3]
+    assert counted.values == ("red", "green", "blue")
+    assert not counted.found
+    fewer = count_column(file, "color", values=["red", "green"])
+    assert fewer.counts.tolist() == [2, 0]
+    assert fewer.bad_rows == 5
+    assert fewer.faults[0] == "a.csv, line 3: 'blue' is not one of the 2 values"
+    assert fewer.remarks() == [f"5 rows left out: {'; '.join(fewer.faults)}."]
+
+
+def test_a_range_need_not_begin_at_zero(file):
+    counted = count_column(file, "x", low=-4, max_value=4, levels=4)
+    assert counted.values == (-4, -2, 0, 2, 4)
+    assert counted.counts.tolist() == [1, 0, 1, 1, 2]  # 1 and -3 go to the even neighbor
+    assert (counted.clipped, counted.step) == (1, 2.0)
+
+
+def test_continuous_numbers_take_no_more_memory_than_their_levels(tmp_path, monkeypatch):
+    monkeypatch.setattr(counting, "MOST_VALUES", 10)
+    numbers = np.random.default_rng(1).uniform(-1, 2, 5000)
+    pd.DataFrame({"x": numbers}).to_csv(tmp_path / "x.csv", index=False)
+    parquet.write_table(pa.table({"x": numbers}), tmp_path / "x.parquet")
+    wanted = np.bincount(np.rint(np.clip(numbers, 0, 1) * 100).astype(int), minlength=101)
+    for data in (tmp_path / "x.csv", tmp_path / "x.parquet", pd.DataFrame({"x": numbers})):
+        counted = count_column(data, "x", max_value=1, levels=100)
+        assert counted.counts.tolist() == wanted.tolist()
+        assert counted.clipped == ((numbers < 0) | (numbers > 1)).sum()
+
+
+# -- data frames -----------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    "cells",
+    [
+        pd.Series([2, 0, 2, None, 7], index=[9, 8, 7, 6, 5]),  # floats, as a value is missing
+        pd.Series([2, 0, 2, None, 7], dtype="Int64"),
+        pd.Series(["2", " 0", "2", None, "7"]),
+        pd.Series([2, 0, 2, None, 7], dtype="category"),
+        np.array([2, 0, 2, None, 7], object),
+        [2, 0, 2, None, 7],
+    ],
+    ids=["float", "nullable", "text", "category", "array", "list"],
+)
+def test_series_and_arrays_are_counted_like_files(cells, monkeypatch):
+    monkeypatch.setattr(reading, "BLOCK", 2)
+    counted = count_column(cells, domain_size=3)
+    assert counted.counts.tolist() == [1, 0, 2]
+    assert counted.faults == ("row 4: empty", "row 5: '7' is not one of 0..2")
+
+
+def test_a_column_of_a_data_frame(file):
+    frame = pd.read_csv(file)  # fills up the row that is too short
+    assert count_column(frame, "color").counts.tolist() == [3, 3]
+    with pytest.raises(ValueError, match=r"has no column 'size'\. It has: color, x"):
+        count_column(frame, "size")
+    with pytest.raises(ValueError, match="needs the name of a column"):
+        count_column(frame)
+    with pytest.raises(ValueError, match="belongs to a file or a data frame, not to list"):
+        count_column([1, 2], "color")
+    with pytest.raises(ValueError, match="the data, column 'x' has no row that can be counted"):
+        count_column(pd.DataFrame({"x": [None, None]}), "x")

@@ -1,0 +1,248 @@
+"""How long the accountant takes for an answer: ``python benchmarks/accountant_times.py [--page] [--slowest N]``.
+
+CPU seconds of one call each, with one thread, after all imports and a first call, and with nothing remembered from
+others. The settings are products of the lists below; one for which the answer is a refusal counts as well. The table
+goes into docs/benchmarks.md with ``--page``.
+"""
+
+import argparse
+import contextlib
+import json
+import math
+import platform
+import re
+import sys
+import time
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import asdict, dataclass
+from functools import partial
+from itertools import product
+from pathlib import Path
+
+from shuffledp.accounting import (
+    GRR,
+    AllocationProfile,
+    BlanketProfile,
+    ClonesProfile,
+    Infeasible,
+    OtherReports,
+    allocation_epsilon,
+    amplification,
+    budget,
+    smallest_batch,
+)
+from shuffledp.accounting.baselines.fragmented_rappor import rappor_flip_probability
+from shuffledp.accounting.baselines.hashed_balls import HashFamily, dummies_in_bins
+from shuffledp.accounting.baselines.privunit import privunit_local_budget
+from shuffledp.accounting.baselines.subset_selection import subset_report
+from shuffledp.accounting.general.grr_blanket import blanket_local_budget
+from shuffledp.numerics.remember import forget_all
+from shuffledp.populations import Binomial, Fixed, Poisson
+
+PAGE = Path(__file__).resolve().parents[1] / "docs/benchmarks.md"
+BLOCK = re.compile(
+    r"(<!-- measured times of the accountant -->\n).*?(<!-- measured times of the accountant end -->)",
+    re.DOTALL,
+)
+#: CPU seconds that an answer is to take at most.
+LIMIT = 0.1
+
+EPS_LOCAL = (1e-3, 0.1, 1.0, 4.0, 8.0, 12.0)
+EPS = (1e-3, 0.03, 0.3, 1.0, 4.0)
+USERS = (1, 100, 10**5, 10**7, 10**9)
+DELTA = (1e-2, 1e-6, 1e-15)
+FAMILIES: dict[str, dict[str, object]] = {
+    "any": {},
+    "binary": {"randomizer": "binary"},
+    "grr, 10 values": {"randomizer": "grr", "domain_size": 10},
+    "grr, 10^6 values": {"randomizer": "grr", "domain_size": 10**6},
+    "subset, 100 values": {"randomizer": "subset", "domain_size": 100},
+    "laplace": {"randomizer": "laplace"},
+    "rappor, 100 values": {"randomizer": "rappor", "domain_size": 100},
+}
+
+
+@dataclass(frozen=True)
+class Measured:
+    """CPU seconds of a setting."""
+
+    question: str
+    kind: str
+    setting: str
+    seconds: float
+
+
+@dataclass(frozen=True)
+class Asked:
+    """A question: its name, kind of randomizer, setting, and the call."""
+
+    question: str
+    kind: str
+    setting: str
+    call: Callable[[], object]
+
+
+def questions() -> Iterator[Asked]:
+    """All calls that are measured."""
+    for kind, options in FAMILIES.items():
+        slow = kind.startswith("rappor")  # seconds for an answer: fewer settings
+        users_, delta_ = (USERS[::2], DELTA[1:2]) if slow else (USERS, DELTA)
+        for eps_local, users, delta in product(EPS_LOCAL, users_, delta_):
+            setting = f"eps_local {eps_local:g}, n {users:g}, delta {delta:g}"
+            yield Asked(
+                "central eps", kind, setting, partial(amplification, eps_local, users, delta, **options)
+            )
+        for eps, users, delta in product(EPS[2:4] if slow else EPS, users_, delta_):
+            setting = f"eps {eps:g}, n {users:g}, delta {delta:g}"
+            yield Asked("local budget", kind, setting, partial(budget, eps, users, delta, **options))
+        for eps_local, share, delta in product(
+            EPS_LOCAL[3:] if slow else EPS_LOCAL, (0.1,) if slow else (1e-3, 0.1, 0.9), delta_
+        ):
+            eps = share * eps_local
+            setting = f"eps_local {eps_local:g}, eps {eps:g}, delta {delta:g}"
+            yield Asked(
+                "smallest batch", kind, setting, partial(smallest_batch, eps_local, eps, delta, **options)
+            )
+    yield from _populations()
+    yield from _profiles()
+    yield from _allocation()
+    yield from _calibrations()
+
+
+def _populations() -> Iterator[Asked]:
+    laws = {"binomial": Binomial(10**7, 0.1), "poisson": Poisson(1e6)}
+    families = {kind: options for kind, options in FAMILIES.items() if not kind.startswith("rappor")}
+    for (name, law), (kind, options) in product(laws.items(), families.items()):
+        for eps_local, delta in product((0.1, 4.0), (1e-6, 1e-12)):
+            setting = f"{name}, eps_local {eps_local:g}, delta {delta:g}"
+            call = partial(amplification, eps_local, None, delta, population=law, **options)
+            yield Asked("central eps, random number", kind, setting, call)
+
+
+def _profiles() -> Iterator[Asked]:
+    for users, eps_local in product(USERS, (0.1, 1.0, 4.0, 8.0)):
+        setting = f"n {users:g}, eps_local {eps_local:g}"
+        for share in (0.01, 0.3):
+            eps = share * eps_local
+            others = Fixed(users - 1)
+            clones = ClonesProfile(OtherReports(others), eps_local)
+            blanket = BlanketProfile(GRR(eps_local, 100), others)
+            yield Asked("delta at an eps", "clones", f"{setting}, eps {eps:g}", partial(clones.delta, eps))
+            yield Asked("delta at an eps", "blanket", f"{setting}, eps {eps:g}", partial(blanket.delta, eps))
+
+
+def _allocation() -> Iterator[Asked]:
+    for steps, delta in product((10, 10**3, 10**5), (1e-2, 1e-6, 1e-12)):
+        for name, value in (
+            ("eps_local", 0.1),
+            ("eps_local", 4.0),
+            ("sigma", 0.3),
+            ("sigma", 1.0),
+            ("sigma", 5.0),
+        ):
+            setting = f"{name} {value:g}, {steps:g} steps, delta {delta:g}"
+            call = partial(allocation_epsilon, delta, steps, **{name: value})
+            yield Asked("random allocation", "one step", setting, call)
+            if (steps, delta) != (10**3, 1e-6):
+                continue
+            several = AllocationProfile(steps, participations=5, **{name: value})
+            yield Asked("random allocation", "five steps", setting, partial(several.epsilon, delta))
+
+
+def _calibrations() -> Iterator[Asked]:
+    for users, eps, delta in product((10**3, 10**5, 10**7, 10**9), (1e-3, 0.1, 1.0), (1e-6, 1e-12)):
+        setting = f"n {users:g}, eps {eps:g}, delta {delta:g}"
+        for values in (10, 1000):
+            call = partial(blanket_local_budget, users, values, eps, delta)
+            yield Asked("exact calibration", "grr", f"{values} values, {setting}", call)
+        yield Asked(
+            "exact calibration", "subset selection", setting, partial(subset_report, users, 100, eps, delta)
+        )
+        yield Asked(
+            "exact calibration", "privunit", setting, partial(privunit_local_budget, users, 0.1, eps, delta)
+        )
+        if users > 10**7 or delta < 1e-6:
+            continue
+        for how in ("worst_case", "proven", "sound"):
+            call = partial(rappor_flip_probability, users, eps, delta, calibration=how)
+            yield Asked("exact calibration", f"fragmented rappor, {how}", setting, call)
+    for values, eps, delta in product((100, 5000, 10**6), (1e-3, 0.1, 1.0), (1e-6, 1e-12)):
+        for users in (10**3, 10**5):
+            bins = max(2, math.floor(users / math.log(users)))
+            setting = f"{values} values, {bins} bins, eps {eps:g}, delta {delta:g}"
+            call = partial(dummies_in_bins, HashFamily(values, bins), eps, delta)
+            yield Asked("exact calibration", "hashed balls into bins", setting, call)
+
+
+def seconds_of(call: Callable[[], object]) -> float:
+    """CPU seconds of one call, nothing being remembered."""
+    forget_all()
+    start = time.process_time()
+    with contextlib.suppress(Infeasible):
+        call()
+    return time.process_time() - start
+
+
+def measured(asked: Sequence[Asked], lines: Path | None = None) -> list[Measured]:
+    """All times; one near the limit is measured again, as other work on the machine is counted at times."""
+    found: list[Measured] = []
+    for one in asked:
+        seconds = seconds_of(one.call)
+        if 0.7 * LIMIT < seconds < 3 * LIMIT:
+            seconds = min(seconds, *(seconds_of(one.call) for _ in range(2)))
+        found.append(Measured(one.question, one.kind, one.setting, seconds))
+        if lines is not None:
+            with lines.open("a", encoding="utf-8") as file:
+                print(json.dumps(asdict(found[-1])), file=file)
+    return found
+
+
+def table(found: Sequence[Measured]) -> Iterator[str]:
+    """The table in Markdown: a row per question and kind."""
+    yield f"| question | for | settings | mean | largest | above {LIMIT:g} s | the slowest |"
+    yield "|---|---|---:|---:|---:|---:|---|"
+    groups: dict[tuple[str, str], list[Measured]] = {}
+    for one in found:
+        groups.setdefault((one.question, one.kind), []).append(one)
+    for (question, kind), rows in groups.items():
+        slowest = max(rows, key=lambda one: one.seconds)
+        mean = sum(one.seconds for one in rows) / len(rows)
+        above = sum(one.seconds > LIMIT for one in rows)
+        yield (
+            f"| {question} | {kind} | {len(rows)} | {1e3 * mean:.0f} ms | {1e3 * slowest.seconds:.0f} ms | {above} | "
+            f"{slowest.setting} |"
+        )
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--page", action="store_true", help="write the table into docs/benchmarks.md")
+    parser.add_argument(
+        "--slowest", type=int, default=0, metavar="N", help="print the N slowest settings as well"
+    )
+    parser.add_argument("--only", default="", metavar="TEXT", help="measure only what has this in its name")
+    parser.add_argument("--lines", type=Path, metavar="FILE", help="append each time to a file, as JSON")
+    given = parser.parse_args()
+    asked = [one for one in questions() if given.only in f"{one.question}, {one.kind}, {one.setting}"]
+    if not asked:
+        raise SystemExit(f"No question has {given.only!r} in its name.")
+    for one in {(one.question, one.kind): one for one in reversed(asked)}.values():
+        seconds_of(one.call)  # imports and first calls
+    found = measured(asked, given.lines)
+    text = "\n".join(table(found))
+    print(text)
+    for one in sorted(found, key=lambda one: -one.seconds)[: given.slowest]:
+        print(f"{one.seconds:8.3f} s  {one.question}, {one.kind}: {one.setting}")
+    if not given.page:
+        return
+    text += f"\n\nPython {platform.python_version()}, one thread."
+    page, count = BLOCK.subn(
+        lambda block: f"{block[1]}\n{text}\n\n{block[2]}", PAGE.read_text(encoding="utf-8")
+    )
+    if count != 1:
+        raise SystemExit(f"{PAGE} must have one block 'measured times of the accountant', has {count}.")
+    PAGE.write_text(page, encoding="utf-8")
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,109 @@
+"""What errors are compared with: the noise of a trusted curator, and an answer that looks at no data."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+
+from shuffledp.accounting.baselines.noisy_counts import gaussian_ratio
+from shuffledp.accounting.errors import Infeasible
+from shuffledp.comparison.setting import Setting
+from shuffledp.populations import Law
+from shuffledp.protocols.base import ProtocolBase
+from shuffledp.protocols.registry import get
+from shuffledp.tasks import Floats, Frequency, Participants, Sets, Summation, Vectors
+
+#: From this part of the error of an answer without data on, an error is no better.
+NO_BETTER = 0.99
+
+
+def expected(protocol: ProtocolBase, who: Participants, weights: Floats) -> float | None:
+    """Mean squared error, averaged over values and over the number of participants; None without a closed form."""
+    squared = protocol.expectation("squared_error", who)
+    if squared is None:
+        return None
+    return float(weights @ np.asarray(squared, float).reshape(len(weights), -1).mean(axis=1))
+
+
+def floor(where: Setting) -> float | None:
+    """Return the mean squared error of a trusted curator's noise; None where it cannot meet the budget.
+
+    Parameters
+    ----------
+    where : Setting
+
+    Returns
+    -------
+    float or None
+        Discrete Laplace noise for frequencies and sums. For sets and vectors of which many numbers change at once, the
+        better of Laplace noise (discrete for sets) and Gaussian noise, for a whole user. A line to compare with, not a
+        lower bound.
+
+    Notes
+    -----
+    Laplace noise: Ghosh, Roughgarden and Sundararajan 2012; Gaussian: Balle and Wang 2018, Theorem 8. A user's exchange
+    of s items moves ``2 min(s, d - s)`` counts by one, that of a vector the sum by two clips. Replacement, or for
+    vectors either neighboring relation.
+    """
+    if isinstance(where.task, Frequency | Summation):
+        curator = get(where.task.kind, "central_laplace")
+        try:
+            calibrated = curator.calibrate(where.budget, where.population, where.task, accounting="exact")
+        except Infeasible:
+            return None
+        return expected(calibrated, *where.typical(where.shares))
+    variance = _curator_variance(where)
+    if variance is None or not isinstance(where.population, Law):
+        return None
+    who, weights = where.typical(where.shares)
+    return float(weights @ (variance / who.public.n_users.astype(float) ** 2))
+
+
+def _curator_variance(where: Setting) -> float | None:
+    """Variance of the curator's noise in one count or coordinate; None where nothing is known."""
+    eps, delta = where.budget.largest_eps, where.budget.delta
+    replaced = where.budget.neighbours == "replace_one"
+    found = []
+    if isinstance(where.task, Sets):
+        d, s = where.task.domain_size, where.task.set_size
+        moved = 2 * min(s, d - s)
+        if not replaced or moved == 0:  # everybody holds everything
+            return None
+        found.append(1 / (2 * math.sinh(eps / (2 * moved)) ** 2))
+        length = math.sqrt(moved)
+    else:
+        assert isinstance(where.task, Vectors)  # of the four kinds, two have had their answer
+        length = where.task.clip * (2 if replaced else 1)
+        if where.task.norm == "l1":
+            found.append(2 * (length / eps) ** 2)
+    if delta > 0:
+        found.append((length / gaussian_ratio(eps, delta)) ** 2)
+    return min(found, default=None)
+
+
+def blind(where: Setting) -> float:
+    """Return the mean squared error of the best answer that looks at no data.
+
+    Parameters
+    ----------
+    where : Setting
+
+    Returns
+    -------
+    float
+        Averaged over values or coordinates, and over the number of participants. Of shares of values or items: that of
+        zeros; with data also that of equal shares, if it is less (without data the shares are equal by assumption, and
+        would be guessed). Of a sum: of the middle of its range, at its largest. Of vectors: of the zero vector, at its
+        largest, where all users hold the same one.
+    """
+    who, weights = where.typical(where.shares)
+    task, truth = where.task, np.asarray(who.truth, float)
+    if isinstance(task, Summation):
+        half = float(np.ptp(task.values)) / 2
+        return float(weights @ (half * who.public.n_users) ** 2)
+    if isinstance(task, Vectors):
+        return task.clip**2 / task.dimension
+    even = float(where.shares.sum()) / len(where.shares)
+    guesses = (0.0,) if where.assumed else (0.0, even)
+    return min(float(weights @ np.mean((truth - guess) ** 2, axis=1)) for guess in guesses)

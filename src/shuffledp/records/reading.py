@@ -1,0 +1,391 @@
+"""Cells of CSV files, Parquet files and data frames in blocks of rows: nothing ever holds a whole column of a file.
+
+What cannot be read is told to `Faults` with its place. Cells that are missing are such faults, too, so that a block
+holds cells with something in them only.
+"""
+
+from __future__ import annotations
+
+import csv
+import os
+import re
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, field
+from itertools import accumulate, islice
+from operator import itemgetter
+from pathlib import Path
+from typing import Any, TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+from shuffledp.extras import needed
+
+#: Rows of a block.
+BLOCK = 16_384
+#: Bad rows that are named; the others are counted.
+NAMED = 5
+
+_BREAK = re.compile("\r\n|\r|\n")
+
+Cells: TypeAlias = list[str] | NDArray[Any]
+"""Cells of some rows: stripped texts, or an array of integers or floats."""
+Progress = Callable[[int], None]
+"""Is told the number of rows that have been read, after each block."""
+
+
+@dataclass
+class Faults:
+    """Bad rows: how many, and the first of them.
+
+    Parameters
+    ----------
+    source : str
+        What is read, and how its rows are counted, such as ``visits.csv, line``.
+    """
+
+    source: str
+    count: int = 0
+    _first: list[tuple[int, str]] = field(default_factory=list)
+
+    def add(self, line: int, what: str) -> None:
+        """One more, in any order within a block."""
+        self.count += 1
+        self._first.append((line, what))
+        if len(self._first) > 2 * NAMED:
+            self._first = sorted(self._first)[:NAMED]
+
+    @property
+    def named(self) -> tuple[str, ...]:
+        """The first of them, each with its place."""
+        return tuple(f"{self.source} {line}: {what}" for line, what in sorted(self._first)[:NAMED])
+
+
+@dataclass(frozen=True)
+class Block:
+    """Some rows.
+
+    Parameters
+    ----------
+    lines : sequence of int
+        Line of the file, or number of the row from 1, of each.
+    columns : tuple of Cells
+        The cells of each column that was asked for, none of them missing.
+    """
+
+    lines: Sequence[int]
+    columns: tuple[Cells, ...]
+
+
+@dataclass(frozen=True)
+class Lists:
+    """Some rows with a list in each: entries of all of them in a row, and the line that each is in."""
+
+    lines: Sequence[int]
+    sizes: NDArray[np.int64]
+    entries: list[str | None]
+
+
+def is_file(data: Any) -> bool:
+    """Whether records are in a file rather than in memory."""
+    return isinstance(data, str | os.PathLike)
+
+
+def faults_of(data: Any) -> Faults:
+    """Where bad rows of these records are noted."""
+    if not is_file(data):
+        return Faults("row")
+    return Faults(f"{Path(data)}, {'row' if _is_parquet(Path(data)) else 'line'}")
+
+
+def columns_of(path: Path) -> list[str]:
+    """Names of the columns of a CSV or Parquet file; reads no more than that.
+
+    Raises
+    ------
+    ValueError
+        If there is no such file, or it is neither.
+    MissingExtra
+        If a Parquet file is to be read without the extra that reads it.
+    """
+    if not path.is_file():
+        raise ValueError(f"There is no file {path}.")
+    if _is_parquet(path):
+        names: list[str] = _opened(path).schema_arrow.names
+        return names
+    with path.open(encoding="utf-8-sig", newline="") as file:
+        reader = csv.reader(file)
+        with _said(path, reader):
+            return next(reader, [])
+
+
+def blocks(
+    data: Any, columns: Sequence[str | None], faults: Faults, progress: Progress | None = None
+) -> Iterator[Block]:
+    """Some columns of a file or a data frame.
+
+    Parameters
+    ----------
+    data : str, Path, data frame, series or array
+        A CSV file with a header, UTF-8; a ``.parquet`` file; anything whose columns ``data[name]`` are arrays; or,
+        where the only column is None, such an array itself.
+    columns : sequence of str
+        Names.
+    faults : Faults
+        Gets the rows in which a cell is missing.
+    progress : callable, optional
+        Called with the number of rows read after each block.
+
+    Raises
+    ------
+    ValueError
+        If the file or a column does not exist, or the file cannot be read as what it is.
+    """
+    read = 0
+    for length, block in (
+        _of_file(data, columns, faults) if is_file(data) else _of_frame(data, columns, faults)
+    ):
+        read += length
+        if len(block.lines):
+            yield block
+        if progress is not None:
+            progress(read)
+
+
+def lists(path: Path, column: str, faults: Faults, progress: Progress | None = None) -> Iterator[Lists]:
+    """A column of lists of a Parquet file; rows without a list are faults, empty lists are none.
+
+    Raises
+    ------
+    ValueError
+        If the file or column does not exist, or holds no lists.
+    """
+    with needed():
+        import pyarrow as pa
+    if not path.is_file():
+        raise ValueError(f"There is no file {path}.")
+    if not _is_parquet(path):
+        raise ValueError(f"{path}: lists are read from .parquet files; a CSV file has columns user and item.")
+    file = _opened(path)
+    place_of(path, column, file.schema_arrow.names)
+    kind = file.schema_arrow.field(column).type
+    if not (pa.types.is_list(kind) or pa.types.is_large_list(kind)):
+        raise ValueError(f"{path}, column {column!r} holds {kind}, not lists.")
+    read = 0
+    for batch in file.iter_batches(batch_size=BLOCK, columns=[column]):
+        found = batch.column(0)
+        lines = np.arange(read + 1, read + 1 + len(found))
+        known = np.asarray(found.is_valid())
+        for line in lines[~known]:
+            faults.add(int(line), "empty")
+        held = found.filter(found.is_valid())
+        sizes = np.asarray(held.value_lengths(), np.int64)
+        entries = [None if cell is None else text_of(cell) for cell in held.flatten().to_pylist()]
+        read += len(found)
+        yield Lists(lines[known].tolist(), sizes, entries)
+        if progress is not None:
+            progress(read)
+
+
+def text_of(value: Any) -> str:
+    """A value as CSV files have it; a float without a fraction as the integer, which it is where others are missing."""
+    if isinstance(value, float | np.floating) and float(value).is_integer():
+        return str(int(value))
+    return str(value).strip()
+
+
+def place_of(path: Path, column: str, names: Sequence[str]) -> int:
+    """The place of a column.
+
+    Raises
+    ------
+    ValueError
+        If there is none of this name, or there are several.
+    """
+    if column not in names:
+        raise ValueError(f"{path} has no column {column!r}. It has: {', '.join(names) or 'none'}.")
+    if list(names).count(column) > 1:
+        raise ValueError(f"{path} has several columns {column!r}.")
+    return list(names).index(column)
+
+
+# -- kinds of records ----------------------------------------------------------------------------------------------
+
+
+def _is_parquet(path: Path) -> bool:
+    return path.suffix.lower() in (".parquet", ".pq")
+
+
+def _of_file(data: Any, columns: Sequence[str | None], faults: Faults) -> Iterator[tuple[int, Block]]:
+    path, names = Path(data), [str(name) for name in columns]
+    if not path.is_file():
+        raise ValueError(f"There is no file {path}.")
+    return _parquet(path, names, faults) if _is_parquet(path) else _csv(path, names, faults)
+
+
+class _said:  # noqa: N801  (a context manager, used as a function)
+    """Errors of reading CSV name the file and the line."""
+
+    def __init__(self, path: Path, reader: Any) -> None:
+        self._path, self._reader = path, reader
+
+    def __enter__(self) -> None: ...
+
+    def __exit__(self, kind: Any, error: BaseException | None, trace: Any) -> None:
+        if isinstance(error, csv.Error):
+            raise ValueError(f"{self._path}, line {self._reader.line_num}: {error}.") from None
+        if isinstance(error, UnicodeDecodeError):
+            raise ValueError(
+                f"{self._path}, after line {self._reader.line_num}: not UTF-8 ({error.reason})."
+            ) from None
+
+
+def _csv(path: Path, columns: list[str], faults: Faults) -> Iterator[tuple[int, Block]]:
+    """Rows that are too short or too long are faults; blank lines are no rows."""
+    with path.open(encoding="utf-8-sig", newline="") as file:
+        reader = csv.reader(file)
+        with _said(path, reader):
+            header = next(reader, [])
+        places = [place_of(path, column, header) for column in columns]
+        width = len(header)
+        while True:
+            before = reader.line_num
+            with _said(path, reader):
+                rows = list(islice(reader, BLOCK))
+            if not rows:
+                return
+            read = len(rows)
+            lines: Sequence[int] = range(before + 1, before + 1 + read)
+            if reader.line_num - before != read:
+                lines = _lines(before, rows)
+            if set(map(len, rows)) != {width}:
+                for line, row in zip(lines, rows, strict=True):
+                    if row and len(row) != width:
+                        faults.add(line, f"{len(row)} cells where the header has {width}")
+                lines = [line for line, row in zip(lines, rows, strict=True) if len(row) == width]
+                rows = [row for row in rows if len(row) == width]
+            cells: list[Cells] = [list(map(str.strip, map(itemgetter(place), rows))) for place in places]
+            yield read, _whole(lines, cells, faults)
+
+
+def _lines(before: int, rows: list[list[str]]) -> list[int]:
+    """The last line of each row, where cells have line breaks."""
+    breaks = (sum(len(_BREAK.findall(cell)) for cell in row) for row in rows)
+    return list(accumulate((1 + more for more in breaks), initial=before))[1:]
+
+
+def _parquet(path: Path, columns: list[str], faults: Faults) -> Iterator[tuple[int, Block]]:
+    """Row, from 1, and cells; nulls are missing."""
+    file = _opened(path)
+    for column in columns:
+        place_of(path, column, file.schema_arrow.names)
+    row = 0
+    for batch in file.iter_batches(batch_size=BLOCK, columns=columns):
+        found = [batch.column(batch.schema.get_field_index(column)) for column in columns]
+        known = np.ones(len(batch), bool)
+        for one in found:
+            known &= np.asarray(one.is_valid())
+        lines = _without(known, row, faults)
+        cells = [_arrow_cells(one if known.all() else one.filter(_arrow_mask(known))) for one in found]
+        row += len(batch)
+        yield len(batch), _whole(lines, cells, faults)
+
+
+def _opened(path: Path) -> Any:
+    with needed():
+        import pyarrow as pa
+        from pyarrow.parquet import ParquetFile
+    try:
+        return ParquetFile(path, pre_buffer=False)  # which would hold a whole column
+    except pa.ArrowInvalid as error:
+        raise ValueError(f"{path} is not a Parquet file: {error}.") from None
+
+
+def _arrow_mask(known: NDArray[np.bool_]) -> Any:
+    import pyarrow as pa
+
+    return pa.array(known)
+
+
+def _arrow_cells(column: Any) -> Cells:
+    import pyarrow as pa
+
+    if pa.types.is_dictionary(column.type):
+        column = column.dictionary_decode()
+    if pa.types.is_integer(column.type) or pa.types.is_floating(column.type):
+        return np.asarray(column.to_numpy(zero_copy_only=False))
+    return [text_of(cell) for cell in column.to_pylist()]
+
+
+def _of_frame(data: Any, columns: Sequence[str | None], faults: Faults) -> Iterator[tuple[int, Block]]:
+    found = [_series(data, column) for column in columns]
+    for start in range(0, len(found[0]), BLOCK):
+        parts = [series[start : start + BLOCK] for series in found]
+        known = np.ones(len(parts[0]), bool)
+        for part in parts:
+            known &= ~_missing(part)
+        lines = _without(known, start, faults)
+        arrays = [np.asarray(part)[known] for part in parts]
+        cells: list[Cells] = [
+            array if array.dtype.kind in "iuf" else [text_of(cell) for cell in array.tolist()]
+            for array in arrays
+        ]
+        yield len(known), _whole(lines, cells, faults)
+
+
+def _series(data: Any, column: str | None) -> Any:
+    """What holds a column: a series of a data frame, or an array."""
+    if column is None:
+        if hasattr(data, "columns"):
+            names = ", ".join(map(str, data.columns))
+            raise ValueError(f"A data frame needs the name of a column. It has: {names or 'none'}.")
+        found = data if hasattr(data, "isna") else np.asarray(data)
+    else:
+        if not hasattr(data, "columns"):
+            raise ValueError(
+                f"column {column!r} belongs to a file or a data frame, not to {type(data).__name__}."
+            )
+        place_of(Path("The data frame"), column, list(data.columns))
+        found = data[column]
+    if getattr(found, "ndim", 1) != 1:
+        raise ValueError(f"Records are one column, got {found.ndim} dimensions.")
+    return getattr(found, "array", found)  # without its index, which need not count from 0
+
+
+def _missing(part: Any) -> NDArray[np.bool_]:
+    if hasattr(part, "isna"):
+        return np.asarray(part.isna(), bool)
+    array = np.asarray(part)
+    if array.dtype.kind == "f":
+        return np.asarray(np.isnan(array))
+    return np.array([cell is None for cell in array.tolist()], bool)
+
+
+def _without(known: NDArray[np.bool_], before: int, faults: Faults) -> Sequence[int]:
+    """Numbers of the rows that have cells; those of the others are faults."""
+    if known.all():
+        return range(before + 1, before + 1 + len(known))
+    lines = np.arange(before + 1, before + 1 + len(known))
+    for line in lines[~known].tolist():
+        faults.add(line, "empty")
+    kept: list[int] = lines[known].tolist()
+    return kept
+
+
+def _whole(lines: Sequence[int], columns: Sequence[Cells], faults: Faults) -> Block:
+    """Without the rows in which a cell is missing."""
+    empty: set[int] = set()
+    for cells in columns:
+        if isinstance(cells, list) and "" in cells:
+            empty |= {i for i, cell in enumerate(cells) if not cell}
+        elif not isinstance(cells, list) and cells.dtype.kind == "f":
+            empty |= set(np.flatnonzero(np.isnan(cells)).tolist())
+    if not empty:
+        return Block(lines, tuple(columns))
+    for i in empty:
+        faults.add(lines[i], "empty")
+    kept = [i for i in range(len(lines)) if i not in empty]
+    return Block(
+        [lines[i] for i in kept],
+        tuple([cells[i] for i in kept] if isinstance(cells, list) else cells[kept] for cells in columns),
+    )

@@ -1,0 +1,20 @@
+"""Count a file of the user's own once, for all methods that use it."""
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from shuffledp.experiments.own_data import prepare
+from shuffledp.jobs import job as guarded
+
+if TYPE_CHECKING:
+    from snakemake.script import snakemake
+
+
+if __name__ == "__main__":
+    with guarded(snakemake.log[0]) as log:
+        prepare(
+            snakemake.params.asked,
+            Path(snakemake.params.root),
+            Path(snakemake.output.numbers).parent,
+            log.info,
+        )
