@@ -61,8 +61,9 @@ class CoarseProfile:
         certified = eps_ >= self.design.eps * (1 - 1e-12)
         found = np.where(certified, self.certificate.delta, 1.0)
         if self.design.max_value <= _MOST_PROFILED:
-            known = np.abs(eps_ - self.design.eps) <= 1e-12 * self.design.eps
-            found[~known] = np.minimum(found, coarse_noise_deltas(self.design, eps_))[~known]
+            other = np.abs(eps_ - self.design.eps) > 1e-12 * self.design.eps
+            if np.any(other):
+                found[other] = np.minimum(found[other], coarse_noise_deltas(self.design, eps_[other]))
         elif not np.all(certified):
             raise Infeasible(
                 f"The profile for D = {self.design.max_value} > {_MOST_PROFILED} is only known from the certified "
