@@ -92,7 +92,7 @@ class Workflow:
         names: dict[str, Any] = {
             "Path": Path,
             "WorkflowError": RuntimeError,
-            "workflow": SimpleNamespace(basedir=str(self.root)),
+            "workflow": SimpleNamespace(basedir=str(self.root), remote_exec=False),
             "config": config,
             "report": lambda path, **_: path,
         }
