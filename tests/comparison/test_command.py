@@ -27,7 +27,9 @@ def call(*arguments: str):
 
 
 def test_a_table_of_at_most_120_columns_grouped_by_trust(monkeypatch):
-    monkeypatch.setattr("shuffledp.comparison.command.PATIENCE", math.inf)  # a slow machine says how far it is
+    monkeypatch.setattr(
+        "shuffledp.comparison.command.PATIENCE", math.inf
+    )  # a slow machine says how far it is
     done = call("--users", "5000", "--domain-size", "20", *FEW, *SETTING, "--accounting", "exact")
     assert done.exit_code == 0
     lines = done.stdout.splitlines()
