@@ -62,6 +62,10 @@ _LOSS = 1e-6
 _XTOL = 1e-7
 #: While a root is approached: fine, as slopes are measured over a hundred times as much.
 _XTOL_COARSE = 1e-6
+#: A value so close below its target ends a search even where delta hardly changes with eps: less than the gap.
+_FLAT = 1e-6
+#: How far the root is from a guess, about, in logs: from one of the limit, from a hint, and from that of a coarse delta.
+_FROM_LIMIT, _FROM_HINT, _FROM_COARSE = 0.3, 1e-3, 1e-5
 #: Distance, in logs, over which slopes are measured.
 _NEAR, _FAR = 2e-3, 0.1
 #: A guess whose delta is further from the target, as a logarithm, may be one because there is no root.
@@ -279,7 +283,7 @@ def _largest_root(
                 return 0.0
             return compared_delta(followed, law, eps, "lower", gap, floor)
 
-        best = max(best, _root(randomizer, law, delta, "lower", delta_of, hint))
+        best = max(best, _root(randomizer, law, delta, "lower", delta_of, best or hint))
         at = max(best, _LEAST)
     return best
 
@@ -324,7 +328,7 @@ def search_epsilon(
         If an upper bound exceeds `delta` at every eps.
     """
     low, high = math.log(min(_LEAST, most / 2)), math.log(most)
-    near = high if sometimes_shown else high + math.log1p(-_XTOL)
+    last = high if sometimes_shown else high + math.log1p(-_XTOL)
     rough = excess(_ROUGH)
     seen: dict[float, float] = {}
 
@@ -339,13 +343,13 @@ def search_epsilon(
         """Return the answer if delta does not pass its target between the ends."""
         if rough(low) <= 0:
             return math.exp(low) if side == "upper" else 0.0
-        if rough(near) <= 0:
+        if rough(last) <= 0:
             return None
         if sometimes_shown and side == "upper":
             raise Infeasible(
                 f"delta exceeds {delta!r} at every eps up to {most:g}: some outputs show the report."
             )
-        return math.exp(high if side == "upper" else near)  # hardly any amplification
+        return math.exp(high if side == "upper" else last)  # hardly any amplification
 
     # The logit of eps / most: the log of eps, as a rule; and where delta vanishes with most - eps, the log of that.
     def log_eps(logit: float) -> float:
@@ -360,17 +364,18 @@ def search_epsilon(
         # increasing; not positive where the answer is safe: delta <= target (upper), delta >= target (lower)
         return lambda x: -sign * function(log_eps(sign * x))
 
-    ends = (logit(low), logit(near)) if side == "lower" else (-logit(near), -logit(low))
+    ends = (logit(low), logit(last)) if side == "lower" else (-logit(last), -logit(low))
     guess, slope = _limit(mu, delta)
     if hint:
         guess = math.log(hint)
-    first = sign * logit(min(max(guess, low), near))
+    first = sign * logit(min(max(guess, low), last))
     first = min(max(first, ends[0] + _NEAR), ends[1] - _NEAR)
     # Where the guess is good there is a root; else the ends are looked at, before or after it is searched.
     doubtful = not abs(turned(coarse)(first)) < _DOUBTFUL
     if doubtful and (found := at_an_end()) is not None:
         return found
-    start = root_below(turned(coarse), first, *ends, xtol=_XTOL_COARSE, ytol=COARSE, slope=slope)
+    near = _FROM_HINT if hint else _FROM_LIMIT
+    start = root_below(turned(coarse), first, *ends, xtol=_XTOL_COARSE, ytol=COARSE, slope=slope, near=near)
     if not doubtful and min(start - ends[0], ends[1] - start) < _NEAR and (found := at_an_end()) is not None:
         return found
     # The coarse root is close, and its slope is that of the fine function.
@@ -380,7 +385,15 @@ def search_epsilon(
     left = 1.0 if sometimes_shown else max(-math.expm1(log_eps(sign * start) - high), 1e-3)
     loss = _LOSS * slope / left
     fine, slope_ = turned(excess(min(max(FINE, loss), 10 * FINE))), slope or None
-    found = root_below(fine, start, *ends, xtol=_XTOL, ytol=min(loss, 5 * FINE), slope=slope_)
+    found = root_below(
+        fine,
+        start,
+        *ends,
+        xtol=_XTOL,
+        ytol=min(max(loss, _FLAT), 5 * FINE),
+        slope=slope_,
+        near=_FROM_COARSE,
+    )
     return math.exp(log_eps(sign * found))
 
 

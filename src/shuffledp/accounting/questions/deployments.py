@@ -25,6 +25,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
+from functools import cache
 from typing import Literal
 
 from shuffledp.accounting.errors import Infeasible
@@ -62,6 +63,13 @@ _XTOL, _XTOL_ROUNDS = 1e-7, 1e-4
 _MANY_OTHERS = 1e7
 #: How far below its target delta may end, relative, in place of the first.
 _YTOL = 3e-6
+#: What eps is asked to be below its target, relative: as much as it is rounded up when it is asked for.
+_BELOW = 3e-6
+#: Relative tolerance of a number of users while a root is approached, the distance over which slopes are measured, in
+#: logs, and how many users the gap of delta may cost.
+_NEAR, _APART, _USER = 1e-3, 1e-3, 0.1
+#: How far the log of a budget is from a first guess, and from the root of a coarse delta.
+_FROM_GUESS, _FROM_COARSE = 0.1, 1e-5
 _LEAST_NUMBERS = "delta is averaged over the smallest number of users that the population allows"
 _SHUFFLED = (
     "The analyzer sees the reports in random order and nothing else; the shuffler does not collude with it. "
@@ -286,16 +294,22 @@ def _budget(setting: Setting, eps: float, honest: Population, name: str) -> floa
         return lambda log_eps_local: log_excess(setting, math.exp(log_eps_local), eps, honest, name, gap)
 
     low, high = math.log(eps / setting.rounds), math.log(MOST_EPS_LOCAL)
-    coarse, fine = excess(COARSE), excess(FINE)
+    if setting.rounds == 1:
+        eps *= 1 - _BELOW
+    coarse = excess(COARSE)
     if low >= high or coarse(high) <= 0:
         return MOST_EPS_LOCAL
     guess = math.log(min(max(eps / setting.rounds, 1 + 0.4 * math.log1p(honest.mean * eps * eps)), 50.0))
     if setting.rounds > 1:
-        return math.exp(root_below(fine, guess, low, high, xtol=_XTOL_ROUNDS))
-    near = root_below(coarse, guess, low, high, xtol=1e-6, ytol=COARSE)
-    rise = coarse(near) - coarse(near - 1e-3) if near - 1e-3 > low else math.nan
-    slope = 1e3 * rise if math.isfinite(rise) else None
-    return math.exp(root_below(fine, near, low, high, xtol=_XTOL, ytol=_YTOL, slope=slope))
+        return math.exp(root_below(excess(FINE), guess, low, high, xtol=_XTOL_ROUNDS))
+    near = root_below(coarse, guess, low, high, xtol=1e-6, ytol=COARSE, near=_FROM_GUESS)
+    before = near - _APART
+    rise = coarse(near) - coarse(before) if before > low else math.nan
+    slope = rise / _APART if 0 < rise < math.inf else None
+    loss = 0.0 if slope is None else _XTOL * slope
+    fine = excess(min(max(FINE, loss), 10 * FINE))
+    ytol = min(max(loss, _YTOL), 2 * FINE)
+    return math.exp(root_below(fine, near, low, high, xtol=_XTOL, ytol=ytol, slope=slope, near=_FROM_COARSE))
 
 
 def _batch(
@@ -307,20 +321,53 @@ def _batch(
 ) -> float:
     """The smallest number of users, ``inf`` above 2^53."""
 
-    def excess(number: int) -> float:
-        return log_excess(setting, eps_local, eps, people(number)[1], name)
+    def excess(gap: float) -> Callable[[int], float]:
+        return cache(lambda number: log_excess(setting, eps_local, eps, people(number)[1], name, gap))
 
-    if excess(1) <= 0:
+    coarse = excess(COARSE)
+    if coarse(1) <= 0:
         return 1
     low, high = 1, 1024
-    while excess(high) > 0:
+    while coarse(high) > 0:
         low, high = high, 8 * high
         if high > MOST:
             return math.inf
+    if name != "blanket":
+        return _narrowed(coarse, low, high)
+    # The root of a coarse delta is close to that of a fine one, and its slope is that of the fine one.
+    high = _narrowed(coarse, low, high, _NEAR)
+    apart = max(1, round(_APART * high))
+    slope = (coarse(max(high - apart, 1)) - coarse(high)) / apart  # per user
+    slope = slope if 0 < slope < math.inf else 1.0
+    return _from(excess(min(max(_USER * slope, FINE), 10 * FINE)), high, slope)
+
+
+def _from(excess: Callable[[int], float], guess: int, slope: float) -> int:
+    """The smallest number at which a falling function is not positive, near a guess; `slope` is about that there."""
+    low = high = guess
+    value, step = excess(guess), 1
+    while value <= 0 and low > 1:
+        high = low
+        low = max(1, high - max(step, math.ceil(-1.1 * value / slope)))
+        value, step = excess(low), 4 * step
+    if value <= 0:
+        return low
+    if low < high:
+        return _narrowed(excess, low, high, _XTOL)
+    while value > 0:
+        low = high
+        high = low + max(step, math.ceil(1.1 * value / slope) if value < math.inf else 1)
+        value, step = excess(high), 4 * step
+    return _narrowed(excess, low, high, _XTOL)
+
+
+def _narrowed(excess: Callable[[int], float], low: int, high: int, tolerance: float = 0.0) -> int:
+    """Return a number at which a falling function is not positive, at most 1 above one where it is, or `tolerance`
+    relative: between one where it is positive and one where it is not."""
     # The log of the excess is close to a power of the number: steps along the chord in logs, halving now and then.
     at_low, at_high = excess(low), excess(high)
     turn = 0
-    while high - low > 1:
+    while high - low > max(1, tolerance * high):
         turn += 1
         middle = math.exp(0.5 * (math.log(low) + math.log(high)))
         if turn % 3 and math.isfinite(at_low) and math.isfinite(at_high) and at_low > 0 > at_high:
