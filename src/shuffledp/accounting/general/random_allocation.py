@@ -9,9 +9,10 @@ If one step has the laws P (user present) and Q (absent), the whole has ``(1/t) 
 For eps_local-DP steps the pair of binary randomized response is used, which dominates every other one: L takes two
 values, and the mean is a sum over how many steps have the larger one. For Gaussian steps, and where that sum is too
 long, these are the sums that the data set in which all others hold one value gives for t shuffled reports, and they are
-evaluated in the same way (:mod:`shuffledp.accounting.general.blanket`), with L cut into cells in the convex order. Once a single L exceeds t e^eps the sum is positive whatever the others are;
-so the direction "remove" needs cells up to there only, and what L has beyond the last one adds ``E (L - last)^+``,
-which is known. Hence small sigma is no harder than large sigma.
+evaluated in the same way (:mod:`shuffledp.accounting.general.blanket`), with L cut into cells in the convex order. Once
+a single L exceeds t e^eps the sum is positive whatever the others are; so the direction "remove" needs cells up to
+there only, and what L has beyond the last one adds ``E (L - last)^+``, which is known. Hence small sigma is no harder
+than large sigma.
 
 Unlike shuffling this does not use that other users are noisy: it holds even if everyone else colludes. Neighbors
 differ by one user who is added or removed. For replacement both directions compose to (2 eps, (1 + e^eps) delta).
@@ -95,7 +96,8 @@ def allocation_delta(
     -------
     float
         In [0, 1]. For eps_local-DP steps the pair is that of randomized response, and the result at most 1e-8
-        relative away from its delta (1e-5 for more than 10^8 steps). For Gaussian steps the pair is exact; cells cost
+        relative away from its delta, but within 1e-6 relative of an eps where that has a kink (1e-5 for more than 10^8
+        steps). For Gaussian steps the pair is exact; cells cost
         about 1e-3 of a delta of 1e-4, up to a tenth of one of 1e-15, more below, and nothing if there is one step.
 
     Notes
