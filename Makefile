@@ -44,6 +44,9 @@ env: .venv/.installed-run  ## Create .venv/ with what the pipeline needs
 .PHONY: learning
 learning: .venv/.installed-run .venv/.installed-learning  ## Add JAX, which the training runs need
 
+.PHONY: cluster
+cluster: .venv/.installed-run .venv/.installed-cluster  ## Add Snakemake's executor for Slurm (docs/guides/cluster.md)
+
 .PHONY: lock
 lock: .tools/uv-$(UV_VERSION)  ## Resolve the pinned versions anew (maintainers)
 	@$(PYTHON) tools/lock.py $(LOCKS)
@@ -82,13 +85,17 @@ repair: .venv/.installed-run  ## Remove every result that does not match its che
 PYTEST = $(SINGLE) $(BIN)/python -m pytest -n $(if $(filter all,$(CORES)),auto,$(CORES)) --dist loadscope --no-loadscope-reorder
 
 .PHONY: test
-test: .venv/.installed-test .venv/.installed-learning  ## All tests but those of a whole run, linters and type checks
+test: .venv/.installed-test .venv/.installed-learning  ## All tests but those of a whole run and of Slurm, linters and type checks
 	@$(MAKE) lint
-	@$(PYTEST) -m "not whole_run"
+	@$(PYTEST) -m "not whole_run and not slurm"
 
 .PHONY: test-whole-run
 test-whole-run: .venv/.installed-test  ## Run all five papers at small scale, and look at what comes out
 	@$(PYTEST) -m whole_run
+
+.PHONY: test-slurm
+test-slurm: .venv/.installed-test .venv/.installed-cluster  ## Run jobs through a Slurm of its own on this machine (needs root, slurm-wlm and munge)
+	@$(SINGLE) $(BIN)/python -m pytest -m slurm tests/pipeline/test_slurm.py
 
 .PHONY: test-pythons
 test-pythons: .venv/.installed-test .tools/uv-$(UV_VERSION)  ## The unit tests on Python 3.12 and 3.13 as well

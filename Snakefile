@@ -43,6 +43,7 @@ rule all:
         f"{RESULTS}/index.html",
         [drawn_files(paper) for paper in SETTINGS.papers.values()],
         [computed_files(paper) for paper in SETTINGS.papers.values()],
+        CLAIMS,
         HEADLINES,
 
 

@@ -33,7 +33,8 @@ STARTS = 5
 KINDS = {
     "run_method.py": "methods",
     "claim_table.py": "tables of claims",
-    "headlines.py": "headlines",
+    "verdicts.py": "verdicts on claims",
+    "claims.py": "their table",
     "draw_paper.py": "drawing",
     "pages.py": "the site",
     "prepare_dataset.py": "data sets",

@@ -239,6 +239,16 @@ FORBIDDEN = {
 }  # fmt: skip
 
 
+def test_the_profile_of_a_cluster_has_every_setting_of_the_default_one():
+    """It is read alone, because the default one would win; a failing job is named by the main process, so not quietly."""
+    default, cluster = (
+        yaml.safe_load((ROOT / f"profiles/{name}/config.yaml").read_text("utf-8"))
+        for name in ("default", "slurm")
+    )
+    assert {key for key in default if default[key] != cluster.get(key)} == {"quiet"}
+    assert set(default["quiet"]) - set(cluster["quiet"]) == {"rules"}
+
+
 # .ci/ belongs to the machine that checks the project; nothing in it is needed to use the project.
 def tracked() -> list[Path]:
     command = ["git", "ls-files", "-z", "--cached", "--others", "--exclude-standard"]

@@ -1,4 +1,5 @@
 import logging
+import math
 import os
 import signal
 import subprocess
@@ -120,35 +121,126 @@ def test_a_job_whose_workflow_died_while_it_was_loading_ends_itself(tmp_path):
 
 def test_a_main_process_of_this_machine_lives_until_it_ends_even_unreaped(tmp_path):
     main = subprocess.Popen(["sleep", "60"])
-    lives = jobs.main_process_lives(f"{jobs.identity(main.pid)} {tmp_path / 'with a space'}")
-    assert lives()
+    silence = jobs.silence_of_main_process(f"{jobs.identity(main.pid)} {tmp_path / 'with a space'}")
+    assert silence() == 0
     main.kill()
-    assert wait_until(lambda: not lives(), seconds=30)  # nobody has waited for it
+    assert wait_until(lambda: silence() == math.inf, seconds=30)  # nobody has waited for it
     main.wait()
-    assert not lives()
+    assert silence() == math.inf
 
 
 @pytest.mark.skipif(not Path("/proc/self/stat").exists(), reason="needs the start of a process")
 def test_a_later_process_with_the_same_number_is_another_one():
     where, pid, start = jobs.identity(os.getpid()).split()
-    assert jobs.main_process_lives(f"{where} {pid} {start} beat")()
-    assert not jobs.main_process_lives(f"{where} {pid} {int(start) - 1} beat")()
+    assert jobs.silence_of_main_process(f"{where} {pid} {start} beat")() == 0
+    assert jobs.silence_of_main_process(f"{where} {pid} {int(start) - 1} beat")() == math.inf
 
 
-def test_a_main_process_of_another_machine_lives_while_its_file_changes_whatever_its_clock_says(tmp_path):
+ELSEWHERE = "elsewhere 7 1"
+
+
+def test_a_main_process_of_another_machine_is_silent_since_its_file_changed_whatever_its_clock_says(tmp_path):
     beat, now = tmp_path / "alive", [0.0]
-    beat.touch()
-    lives = jobs.main_process_lives(f"elsewhere {os.getpid()} 1 {beat}", lambda: now[0])
+    beat.write_text(ELSEWHERE)
+    silence = jobs.silence_of_main_process(f"{ELSEWHERE} {beat}", lambda: now[0])
+    assert silence() == jobs.FRESH_SECONDS  # it may have been touched long ago
     for stamp in (10**9, 5, 2 * 10**9):  # another machine's clock, which may be set back
         os.utime(beat, ns=(stamp, stamp))
-        assert lives()
+        assert silence() == 0
         now[0] += jobs.SILENT_SECONDS - 1
-        assert lives()
+        assert silence() == jobs.SILENT_SECONDS - 1
     now[0] += 1
-    assert not lives()
+    assert silence() == jobs.SILENT_SECONDS
     os.utime(beat, ns=(7, 7))
-    assert lives()
+    assert silence() == 0
     beat.unlink()
-    assert lives()  # for a while: a file server may be away
+    assert silence() == 0  # for a while: a file server may be away
     now[0] += jobs.SILENT_SECONDS
-    assert not lives()
+    assert silence() == jobs.SILENT_SECONDS
+
+
+def test_a_later_run_in_the_folder_is_not_taken_for_the_run_of_a_job(tmp_path):
+    beat = tmp_path / "alive"
+    beat.write_text(ELSEWHERE)
+    silence = jobs.silence_of_main_process(f"{ELSEWHERE} {beat}")
+    assert silence() < jobs.SILENT_SECONDS
+    beat.write_text("elsewhere 8 2")  # the later run touches it from now on
+    assert silence() == math.inf
+    assert jobs.silence_of_main_process(f"{ELSEWHERE} {beat}")() == math.inf
+
+
+PUBLISHES = """
+import sys
+from pathlib import Path
+from shuffledp import jobs
+from shuffledp.storage import publish
+jobs.SILENT_SECONDS = float(sys.argv[2])
+folder = Path(sys.argv[1])
+with jobs.job(str(folder / "job.log")) as log:
+    log.info("computed")
+    publish(folder / "x.sha256", {folder / "x": b"new"})
+"""
+
+
+@pytest.mark.parametrize("dies", [False, True])
+def test_a_job_of_another_machine_publishes_only_after_a_sign_of_life(tmp_path, dies):
+    beat = tmp_path / "alive"
+    beat.write_text(ELSEWHERE)
+    (tmp_path / "x.sha256").write_text("old")
+    job = subprocess.Popen(
+        [sys.executable, "-c", PUBLISHES, str(tmp_path), str(jobs.FRESH_SECONDS + 4) if dies else "600"],
+        env={**os.environ, jobs.MAIN: f"{ELSEWHERE} {beat}"},
+        stderr=subprocess.DEVNULL,
+    )
+    try:
+        assert wait_until(
+            lambda: (
+                "computed" in Path(tmp_path / "job.log").read_text()
+                if (tmp_path / "job.log").exists()
+                else False
+            )
+        )
+        assert not wait_until(lambda: job.poll() is not None or (tmp_path / "x").exists(), seconds=1)
+        if not dies:
+            os.utime(beat, ns=(7, 7))
+        assert wait_until(lambda: job.poll() is not None, seconds=30)
+    finally:
+        job.kill()
+        job.wait()
+    assert job.returncode == (1 if dies else 0)
+    assert (tmp_path / "x").exists() is not dies
+    assert (tmp_path / "x.sha256").read_text().startswith("old") is dies
+
+
+SNAKEMAKE_OF_A_JOB = """
+import sys, time
+from shuffledp import jobs
+jobs.end_with_main_process()
+print("begins", flush=True)
+time.sleep(60)
+"""
+
+
+def test_a_snakemake_that_a_cluster_starts_after_its_run_does_not_begin_and_ends_with_it(tmp_path):
+    beat = tmp_path / "alive"
+    beat.write_text(ELSEWHERE)
+    command = [sys.executable, "-c", SNAKEMAKE_OF_A_JOB]
+    environment = {**os.environ, jobs.MAIN: f"{ELSEWHERE} {beat}"}
+    running = subprocess.Popen(command, env=environment, stdout=subprocess.PIPE, text=True)
+    try:
+        assert running.stdout is not None
+        assert running.stdout.readline() == "begins\n"
+        beat.write_text("elsewhere 8 2")
+        assert wait_until(lambda: running.poll() is not None, seconds=30)
+    finally:
+        running.kill()
+        running.communicate()
+    late = subprocess.run(command, env=environment, capture_output=True, text=True, timeout=60, check=False)
+    assert (late.returncode, late.stdout) == (1, "")
+    assert late.stderr == "The run that this job belongs to is over: nothing is done.\n"
+
+
+def test_a_snakemake_of_a_job_that_does_not_know_its_run_says_so(monkeypatch):
+    monkeypatch.delenv(jobs.MAIN, raising=False)
+    with pytest.warns(UserWarning, match="does not hand on the environment"):
+        jobs.end_with_main_process()

@@ -1,3 +1,4 @@
+import contextlib
 import os
 import signal
 import subprocess
@@ -57,6 +58,61 @@ def test_jobs_know_the_main_process_that_announced_itself(tmp_path, monkeypatch)
     monkeypatch.setattr(main_process, "BEAT_SECONDS", 0.01)
     beat = tmp_path / "folder/alive"
     main_process.announce(beat)
-    assert jobs.main_process_lives(os.environ[jobs.MAIN])()
+    assert jobs.silence_of_main_process(os.environ[jobs.MAIN])() == 0
+    assert os.environ[jobs.MAIN] == f"{beat.read_text()} {beat}"
     os.utime(beat, ns=(1, 1))
     assert wait_until(lambda: beat.stat().st_mtime_ns > 1)
+
+
+TERMINATED_BY_MAKE_TOO = """
+import os, signal, sys, threading
+from shuffledp.main_process import once
+lock, ended = threading.Lock(), threading.Event()
+
+def handler(*arguments):
+    with lock:
+        os.write(1, b"terminated\\n")
+        signal.sigtimedwait([signal.SIGUSR1], 0.5)  # long enough for the second to come
+    ended.set()
+
+signal.signal(signal.SIGTERM, handler)
+if sys.argv[1] == "once":
+    once(signal.SIGTERM)
+os.write(1, b"ready\\n")
+while not ended.wait(0.1):
+    pass
+"""
+
+
+@pytest.mark.parametrize(("mode", "ends"), [("once", True), ("alone", False)])
+def test_interrupting_make_and_then_terminating_its_group_leaves_no_process(tmp_path, mode, ends):
+    """Make hands the signal on to its child, which has it from the group already: about every other time they are two.
+
+    Sent again while it is handled it is two every time, and without `once` the main process stays for ever.
+    """
+    (tmp_path / "program.py").write_text(TERMINATED_BY_MAKE_TOO)
+    (tmp_path / "Makefile").write_text(f"run:\n\t@{sys.executable} program.py {mode}\n")
+    make = subprocess.Popen(
+        ["make", "run"],
+        cwd=tmp_path,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.DEVNULL,
+        text=True,
+        start_new_session=True,
+    )
+    assert make.stdout is not None
+    try:
+        assert make.stdout.readline() == "ready\n"
+        make.send_signal(signal.SIGINT)
+        os.killpg(make.pid, signal.SIGTERM)
+        assert make.stdout.readline() == "terminated\n"
+        os.killpg(make.pid, signal.SIGTERM)
+        if ends:
+            make.communicate(timeout=60)  # until nobody can write to its output any more
+        else:
+            with pytest.raises(subprocess.TimeoutExpired):
+                make.communicate(timeout=1)
+    finally:
+        with contextlib.suppress(ProcessLookupError):
+            os.killpg(make.pid, signal.SIGKILL)
+        make.communicate()

@@ -41,6 +41,9 @@ ELSEWHERE = {
 #: Modules without a file of their own in a folder without test_package.py, by the files that test them.
 IN_ANOTHER_FILE = {
     "figures/variants.py": "figures/test_paper.py",
+    **dict.fromkeys(
+        [f"figures/{name}.py" for name in ["pareto", "regions", "sheet"]], "figures/test_fronts.py"
+    ),
     "accounting/general/comparisons.py": "accounting/general/test_randomizers.py",
     **dict.fromkeys(
         [f"accounting/questions/{name}.py" for name in ["answers", "batches", "reductions"]],
@@ -76,6 +79,9 @@ IN_ANOTHER_FILE = {
         [f"datasets/{name}.py" for name in ["content", "hosts", "partial"]], "datasets/test_download.py"
     ),
     "utility/sets.py": "accounting/segmented/test_plans.py",
+    **dict.fromkeys(
+        [f"claims/{name}.py" for name in ["case", "jobs", "reads", "together"]], "claims/test_judging.py"
+    ),
     "claims/tables.py": "test_code_digest.py",
     "claims/review.py": "claims/test_documents.py",
     "claims/values.py": "claims/test_documents.py",

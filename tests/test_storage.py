@@ -61,6 +61,24 @@ def test_the_old_checksum_is_removed_before_the_first_file_changes(tmp_path, mon
     assert present == [False, False]
 
 
+def test_a_question_is_asked_before_anything_changes(tmp_path, monkeypatch):
+    class NoMoreError(Exception):
+        pass
+
+    def no():
+        raise NoMoreError
+
+    publish(tmp_path / "x.sha256", {tmp_path / "a": b"1"})
+    monkeypatch.setattr(storage, "_asked", [])
+    storage.ask_before_publishing(no)
+    with pytest.raises(NoMoreError):
+        publish(tmp_path / "x.sha256", {tmp_path / "a": b"2"})
+    with pytest.raises(NoMoreError):
+        write_atomically(tmp_path / "a", b"2")
+    assert verified(tmp_path / "a", tmp_path / "x.sha256").read_bytes() == b"1"
+    assert sorted(p.name for p in tmp_path.iterdir()) == ["a", "x.sha256"]
+
+
 def _write_often(path: Path, letter: bytes) -> None:
     for _ in range(40):
         write_atomically(path, letter * 100_000)

@@ -1,7 +1,8 @@
 """What every job of the workflow does first: write a log, and stop when the workflow is gone.
 
 A workflow that is killed leaves its running scripts behind. Such an orphan would burn time and, with newer code
-already running, could publish an older result; it therefore ends itself within a second.
+already running, could publish an older result; it therefore ends itself within a second. On another machine of a
+cluster, where a sign of life takes its time, it does not publish without one.
 """
 
 from __future__ import annotations
@@ -9,18 +10,27 @@ from __future__ import annotations
 import atexit
 import gc
 import logging
+import math
 import os
 import platform
 import sys
 import threading
 import time
+import warnings
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
+from shuffledp import storage
+
 MAIN = "SHUFFLEDP_MAIN_PROCESS"
 """Environment variable in which the main process says who it is (`shuffledp.main_process`)."""
+BEAT_SECONDS = 2.0
+"""How often the main process shows jobs of other machines that it lives."""
+FRESH_SECONDS = 2 * BEAT_SECONDS
+"""A job of another machine publishes only if it has seen such a sign this recently; otherwise it waits for one."""
 SILENT_SECONDS = 120.0
+"""Without a sign for so long it ends itself: a file server may be away for a while."""
 _POLL_SECONDS = 0.5
 
 
@@ -99,8 +109,8 @@ def identity(pid: int) -> str:
     return f"{place()} {pid} {born(pid)}"
 
 
-def main_process_lives(said: str, now: Callable[[], float] = time.monotonic) -> Callable[[], bool]:
-    """A question to be asked again and again: whether the main process is still there.
+def silence_of_main_process(said: str, now: Callable[[], float] = time.monotonic) -> Callable[[], float]:
+    """A question to be asked again and again: for how long the main process has given no sign of life.
 
     Parameters
     ----------
@@ -112,41 +122,90 @@ def main_process_lives(said: str, now: Callable[[], float] = time.monotonic) -> 
     Returns
     -------
     callable
-        Of this machine the process itself is looked at. Of another one it counts as gone when the file that it touches
-        has not changed for `SILENT_SECONDS` by this machine's clock; clocks of two machines are never compared.
+        Seconds: infinity once it is known to be gone. Of this machine the process itself is looked at. Of another one
+        it is the file that the main process touches: how long it has not changed, by this machine's clock (clocks of
+        two machines are never compared), at first `FRESH_SECONDS`, because whoever touched it last may have died long
+        ago. A later run writes its own name into that file, which ends the jobs of an earlier one at once.
     """
     where, pid, start, beat = said.split(" ", 3)
     if where == place():
-        return lambda: born(int(pid)) == start
-    last: tuple[int | None, float] = (None, now())
+        return lambda: 0.0 if born(int(pid)) == start else math.inf
+    who, lock = f"{where} {pid} {start}", threading.Lock()
+    stamp, since = _read_beat(Path(beat))[1], now() - FRESH_SECONDS
 
-    def touched() -> bool:
-        nonlocal last
-        try:
-            with Path(beat).open("rb") as stream:  # opening asks a network's file server anew
-                seen = os.fstat(stream.fileno()).st_mtime_ns
-        except OSError:
-            seen = last[0] or 0
-        if seen != last[0]:
-            last = (seen, now())
-        return now() - last[1] < SILENT_SECONDS
+    def silence() -> float:
+        nonlocal stamp, since
+        with lock:
+            name, changed = _read_beat(Path(beat))
+            if name not in (None, who):
+                return math.inf
+            if changed not in (None, stamp):
+                stamp, since = changed, now()
+            return now() - since
 
-    return touched
+    return silence
+
+
+def _read_beat(beat: Path) -> tuple[str | None, int | None]:
+    """Who touches a file and when it was last touched, by the clock of the file's server; None if it cannot be read."""
+    try:
+        with beat.open(encoding="utf-8") as stream:  # opening asks a network's file server anew
+            return stream.read(), os.fstat(stream.fileno()).st_mtime_ns
+    except OSError:
+        return None, None
+
+
+def end_with_main_process() -> None:
+    """End this process as soon as the run that it belongs to is over: for what runs for a workflow on another machine.
+
+    There Snakemake itself is started anew for every job. One that waited in a cluster's queue while its run was killed
+    must not begin: it would first remove the results that it was to make, which a later run may have made meanwhile.
+
+    Raises
+    ------
+    SystemExit
+        If the run is over already.
+    """
+    said = os.environ.get(MAIN)
+    if said is None:
+        warnings.warn(
+            f"{MAIN} is not set: the executor does not hand on the environment, so this job goes on if its run dies.",
+            stacklevel=2,
+        )
+        return
+    silence = silence_of_main_process(said)
+    if math.isinf(silence()):
+        sys.exit("The run that this job belongs to is over: nothing is done.")
+    _watch(lambda: silence() < SILENT_SECONDS)
 
 
 def _end_with_parent() -> None:
-    """End this process as soon as its parent or the run's main process is gone.
+    """End this process as soon as its parent or the run's main process is gone, and before it publishes anything then.
 
     The parent alone does not do: a job whose workflow died while it was loading finds the system's first process.
     """
     parent = os.getppid()
     said = os.environ.get(MAIN)
-    lives = main_process_lives(said) if said else lambda: True
+    silence = silence_of_main_process(said) if said else lambda: 0.0
+    _watch(lambda: os.getppid() == parent and silence() < SILENT_SECONDS)
+
+    def wait_for_a_sign() -> None:
+        while os.getppid() == parent and (silent := silence()) < SILENT_SECONDS:
+            if silent < FRESH_SECONDS:
+                return
+            time.sleep(_POLL_SECONDS / 5)
+        os._exit(1)
+
+    storage.ask_before_publishing(wait_for_a_sign)
+
+
+def _watch(lives: Callable[[], bool]) -> None:
+    """End this process when what it works for has ended."""
 
     def watch() -> None:
         pause = threading.Event()
-        while os.getppid() == parent and lives():
+        while lives():
             pause.wait(_POLL_SECONDS)
         os._exit(1)  # nothing is half-written: results are renamed into place only when complete
 
-    threading.Thread(target=watch, daemon=True, name="end-with-parent").start()
+    threading.Thread(target=watch, daemon=True, name="end-with-workflow").start()

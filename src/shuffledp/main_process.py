@@ -14,22 +14,23 @@ from collections.abc import Callable
 from pathlib import Path
 from types import FrameType
 
-from shuffledp.jobs import MAIN, identity
-
-BEAT_SECONDS = 5.0
+from shuffledp.jobs import BEAT_SECONDS, MAIN, identity
+from shuffledp.storage import write_atomically
 
 
 def announce(beat: Path) -> None:
     """Tell all jobs which process is the main one, and touch a file now and then for those of other machines.
+
+    The file has this process's name in it, so that what is left of an earlier run does not take this one for its own.
 
     Parameters
     ----------
     beat : Path
         A file on a disk that the machines of all jobs share.
     """
-    beat.parent.mkdir(parents=True, exist_ok=True)
-    beat.touch()
-    os.environ[MAIN] = f"{identity(os.getpid())} {beat.absolute()}"
+    name = identity(os.getpid())
+    write_atomically(beat, name.encode())
+    os.environ[MAIN] = f"{name} {beat.absolute()}"
 
     def live() -> None:
         while True:

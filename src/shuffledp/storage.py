@@ -14,7 +14,7 @@ import platform
 import re
 import time
 import uuid
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 
 _FOR = "# "  # sha256sum passes over such lines
@@ -26,6 +26,10 @@ _STALE_SECONDS = 3600.0
 _TEMPORARY = re.compile(r"\..+\.(?:[A-Za-z0-9]+-)?\d+-[0-9a-f]{8}\.tmp|.+\.\d+-[0-9a-f]{8}\.part")
 
 
+#: What is asked right before a file gets its final name.
+_asked: list[Callable[[], None]] = []
+
+
 class IntegrityError(RuntimeError):
     """A file is missing its checksum or does not match it."""
 
@@ -34,6 +38,22 @@ def sha256_of(path: Path) -> str:
     """Hex sha256 of a file's content."""
     with path.open("rb") as stream:
         return hashlib.file_digest(stream, "sha256").hexdigest()
+
+
+def ask_before_publishing(permission: Callable[[], None]) -> None:
+    """Let this process publish only after a question: a job whose workflow is gone must leave results as they are.
+
+    Parameters
+    ----------
+    permission : callable
+        Returns when publishing is allowed, and else never; it replaces an earlier one.
+    """
+    _asked[:] = [permission]
+
+
+def _ask() -> None:
+    for permission in _asked:
+        permission()
 
 
 @contextlib.contextmanager
@@ -54,6 +74,7 @@ def write_atomically(path: Path, content: bytes) -> None:
             stream.write(content)
             stream.flush()
             os.fsync(stream.fileno())
+        _ask()
         temporary.replace(path)
 
 
@@ -103,6 +124,7 @@ def publish(checksum: Path, files: Mapping[Path, bytes], folders: int = 0) -> No
         How many folders above the list tell its bundle from others of the same file name, so that bundles that were
         exchanged are noticed; a moved folder of results stays as it is.
     """
+    _ask()
     checksum.unlink(missing_ok=True)
     for path, content in files.items():
         write_atomically(path, content)

@@ -205,6 +205,20 @@ def test_tables_have_the_schema_and_the_agreed_order(tmp_path):
     assert cells["eps"].tolist() == [0.5, 0.5, 1.0, 1.0]
 
 
+def test_repeats_are_drawn_only_where_the_experiment_says(tmp_path):
+    every, some = run(tmp_path), run(tmp_path, simulated_at={"eps": [1.0, 4.0]})
+
+    def rows(done, kind):
+        table = done.values.to_pandas().query("kind == @kind").merge(done.cells.to_pandas(), on="cell")
+        return {(r.point, r.accounting, r.repeat): r.value for r in table.itertuples()}
+
+    assert rows(some, "expected") == rows(every, "expected")
+    assert rows(some, "simulated") == {
+        key: value for key, value in rows(every, "simulated").items() if key[0] == '{"eps":1.0}'
+    }
+    assert len(rows(some, "simulated")) == 2 * 5
+
+
 def test_parquet_bytes_depend_on_the_content_alone(tmp_path):
     first, second = run(tmp_path), run(tmp_path)
     assert results.to_parquet(first.values) == results.to_parquet(second.values)

@@ -8,7 +8,7 @@ leaf, written down here from the files alone.
 
 import json
 import re
-from collections.abc import Callable, Collection, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from itertools import chain, islice
 from pathlib import Path
@@ -17,7 +17,7 @@ from typing import Any
 import pytest
 from planned_jobs import ROOT, Jobs, Workflow, replaced, scheduled
 
-from shuffledp.claims.headlines import HEADLINES
+from shuffledp.claims.reads import READS
 from shuffledp.experiments import training
 from shuffledp.experiments.bundle import CELL_NUMBERS, CELL_TEXTS
 from shuffledp.experiments.config.files import merged, read_yaml
@@ -53,12 +53,12 @@ def workflow(monkeypatch: pytest.MonkeyPatch) -> Workflow:
 
 
 # What the headline claims of the papers are decided by.
-HEADLINE_METHODS = frozenset(
-    f"{claim.paper}.{experiment}.{method}"
-    for claim in HEADLINES
-    for experiment, methods in claim.reads.items()
+CLAIM_METHODS = {
+    f"{key}.{experiment}.{method}"
+    for key, experiments in READS.items()
+    for experiment, methods in experiments.items()
     for method in methods
-)
+}
 
 # -- leaves ----------------------------------------------------------------------------------------------------------
 
@@ -324,6 +324,12 @@ def of_paper(key: str, before: Any, after: Any, place: Place) -> Reach:
     return Reach(drawings=frozenset({f"{key}.{place[1]}"}))
 
 
+def verdicts(papers: Iterable[str]) -> set[str]:
+    """The jobs that judge the claims of some papers, and what puts them together."""
+    judged = {f"verdicts {key}" for key in papers}
+    return judged | ({"headlines"} if judged else set())
+
+
 def everything_behind(reach: Reach, papers: Papers, pages: bool = False) -> set[str]:
     """The jobs of a reach, with all drawings that show a method, their papers' jobs and the page."""
     drawings = set(reach.drawings)
@@ -336,7 +342,7 @@ def everything_behind(reach: Reach, papers: Papers, pages: bool = False) -> set[
     drawn |= {m.partition(".")[0] for m in reach.methods if m.partition(".")[0] in drawn}
     jobs = {f"method {m}" for m in reach.methods} | {f"training {t}" for t in reach.trainings}
     jobs |= {f"drawing {d}" for d in drawings} | {f"draw {key}" for key in drawn}
-    judged = {"headlines"} if reach.methods & HEADLINE_METHODS else set()
+    judged = verdicts({method.partition(".")[0] for method in reach.methods & CLAIM_METHODS})
     return jobs | judged | ({"pages"} if drawn or judged or pages else set())
 
 
@@ -471,6 +477,8 @@ def of_run(papers: Papers, before: Mapping[str, Any], place: Place) -> set[str]:
             trainings,
         )
         return everything_behind(reach, papers) | {f"dataset {name}" for name in names}
+    if place[0] == "effort":
+        return verdicts(set(READS) & set(papers)) | {"pages"}
     if place[0] == "learning":
         return everything_behind(Reach(everything(papers, lambda e, m: "training" in m)), papers)
     if place[0] == "formats":
@@ -478,7 +486,9 @@ def of_run(papers: Papers, before: Mapping[str, Any], place: Place) -> set[str]:
             f"{key}.{name}" for key, paper in papers.items() for name in paper.get("figures", {})
         )
         return everything_behind(Reach(drawings=figures), papers)
-    assert place[0] == "baselines", f"no role for {place}"
+    assert place[0] in ("baselines", "own"), (
+        f"no role for {place}"
+    )  # what is in these folders, not their names
     return set()
 
 
@@ -488,7 +498,8 @@ def test_every_leaf_of_the_run_reruns_what_it_can_change(workflow: Workflow, sca
     groups = [["png", "pdf", "svg"], ["auto", "official"]]
 
     def words(place: Place, value: Any) -> list[str]:
-        return ["skip"] if place == ("learning",) else words_for(value, groups)
+        usual = {"learning": "skip", "effort": "quick" if value == "full" else "full", "own": "none"}
+        return [usual[place[0]]] if place[0] in usual else words_for(value, groups)
 
     check_every_leaf(
         whole,

@@ -6,8 +6,8 @@ import sys
 
 from filelock import FileLock, Timeout
 
-from shuffledp import datasets, main_process
-from shuffledp.claims import headlines
+from shuffledp import datasets, jobs, main_process
+from shuffledp.claims import jobs as claim_jobs
 from shuffledp.claims import tables as claims
 from shuffledp.code_digest import Code
 from shuffledp.experiments.bundle import Bundle
@@ -20,6 +20,9 @@ from shuffledp.figures import drawings
 from shuffledp.figures.names import in_natural_order
 from shuffledp.figures.selection import load_settings
 from shuffledp.pages.files import outputs as site_files
+
+if workflow.remote_exec:  # started on a cluster, for a single job
+    jobs.end_with_main_process()
 
 # Relative, so that a moved folder is still up to date.
 ROOT = Path(os.path.relpath(workflow.basedir))
@@ -278,24 +281,35 @@ def code_of_claim(wildcards):
     return code_of("claim_table.py", *claims.entries(wildcards.paper, wildcards.claim))
 
 
-# The headline claim of each paper, beside it the checksum: decided by results, shown on the page.
-HEADLINES = [f"{RESULTS}/claims/headlines.csv", f"{RESULTS}/claims/headlines.sha256"]
-HEADLINES_JOB = headlines.job(
-    RESULTS,
-    {
-        paper.key: {e.id: list(e.methods) for e in paper.experiments.values()}
-        for paper in SETTINGS.papers.values()
-    },
-    SETTINGS.shortened,
-)
+# Verdicts on every claim of a paper, then those of all papers with the headlines; beside each table its checksum.
+def with_checksum(stem):
+    return [f"{RESULTS}/claims/{stem}.csv", f"{RESULTS}/claims/{stem}.sha256"]
 
 
-def bundles_of_headlines():
-    """Results that the headline claims read."""
+CLAIMS, HEADLINES = with_checksum("claims"), with_checksum("headlines")
+VERDICT_JOBS = {
+    key: claim_jobs.paper_job(
+        RESULTS,
+        key,
+        {e.id: list(e.methods) for e in SETTINGS.papers[key].experiments.values()},
+        SETTINGS.shortened,
+        SETTINGS.effort,
+    )
+    for key in claim_jobs.papers(SETTINGS.papers)
+}
+
+
+def verdict_job(wildcards):
+    if wildcards.paper not in VERDICT_JOBS:
+        raise WorkflowError(f"No paper with claims is called {wildcards.paper}.")
+    return VERDICT_JOBS[wildcards.paper]
+
+
+def bundles_of_verdicts(wildcards):
+    """Results that the claims of a paper read."""
     bundles = (
-        Bundle.of(Path(RESULTS), paper, experiment, method)
-        for paper, about in HEADLINES_JOB["papers"].items()
-        for experiment, methods in about["methods"].items()
+        Bundle.of(Path(RESULTS), wildcards.paper, experiment, method)
+        for experiment, methods in verdict_job(wildcards)["methods"].items()
         for method in methods
     )
     return [
@@ -303,6 +317,14 @@ def bundles_of_headlines():
         for b in bundles
         for path in (b.cells, b.values, b.provenance, b.checksum)
     ]
+
+
+def code_of_verdicts(wildcards):
+    return code_of("verdicts.py", *claim_jobs.entries(wildcards.paper))
+
+
+def verdict_tables():
+    return [with_checksum(f"{key}/verdicts")[0] for key in VERDICT_JOBS]
 
 
 def claims_in_report(paper):

@@ -122,7 +122,7 @@ class Simulated(Work):
         }
         metrics = resolved["task"].get("metrics", [task.default_metric])
         rows = list(_expected(protocol, support, truth, metrics))
-        if source.drawable:
+        if source.drawable and _to_be_simulated(self.job, point):
             who = self._participants(
                 task, source, law, repeats=self.job["repeats"], seed=self.job["seed"], truth=truth
             )
@@ -140,6 +140,11 @@ class Simulated(Work):
 
 
 work = Simulated
+
+
+def _to_be_simulated(job: Mapping[str, Any], point: Mapping[str, Any]) -> bool:
+    """Whether repeats are drawn at a point: everywhere, unless the experiment names values of variables."""
+    return all(point[name] in values for name, values in job.get("simulated_at", {}).items())
 
 
 def _most_likely(support: Typical) -> Public:

@@ -8,6 +8,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
 INDEX = "index.html"
+CLAIMS = "pages/claims.html"
 ERRATA = "pages/errata.html"
 CHECKSUM = "site.sha256"
 FOLDERS = ("pages", "site")
@@ -46,6 +47,7 @@ def outputs(papers: Sequence[str]) -> tuple[str, ...]:
     names = [
         INDEX,
         *(paper_page(paper) for paper in papers),
+        CLAIMS,
         ERRATA,
         *(chart_data(paper) for paper in papers),
         STYLE,

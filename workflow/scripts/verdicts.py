@@ -1,19 +1,19 @@
-"""Decide the headline claim of every paper."""
+"""Decide every claim of one paper."""
 
 from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from shuffledp.claims.headlines import table
+from shuffledp.claims.judging import table
+from shuffledp.claims.together import COLUMNS, published
 from shuffledp.jobs import job as guarded
-from shuffledp.storage import publish
 
 if TYPE_CHECKING:
     from snakemake.script import snakemake
 
 
 def main(job: Mapping[str, Any], output: Path, checksum: Path) -> None:
-    publish(checksum, {output: table(job).to_csv(index=False, lineterminator="\n").encode()}, folders=1)
+    published(table(job), COLUMNS, output, checksum, folders=2)
 
 
 if __name__ == "__main__":
