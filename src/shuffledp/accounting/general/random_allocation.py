@@ -28,8 +28,9 @@ from typing import TYPE_CHECKING, Literal
 import numpy as np
 from scipy.special import log_ndtr, ndtr, ndtri
 
-from shuffledp.accounting.general.blanket import COARSE, compared_delta, search_epsilon
+from shuffledp.accounting.general.blanket import compared_delta
 from shuffledp.accounting.general.comparisons import Cells, Comparison, Outputs, normal_mass
+from shuffledp.accounting.general.epsilon_search import COARSE, search_epsilon
 from shuffledp.accounting.general.profiles import log_gaussian_delta
 from shuffledp.numerics.checks import (
     check_choice,
