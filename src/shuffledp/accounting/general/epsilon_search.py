@@ -29,8 +29,8 @@ _LOSS = 1e-6
 _XTOL = 1e-7
 #: While a root is approached: fine, as slopes are measured over a hundred times as much.
 _XTOL_COARSE = 1e-6
-#: A value so close below its target ends a search: less than the gap; and a slope that is as good as none.
-_FLAT, _FLAT_SLOPE = 1e-6, 0.01
+#: A slope that is as good as none.
+_FLAT_SLOPE = 1e-4
 #: How far the root is from a guess, about, in logs: of the limit, of a rough delta, from a hint, of a coarse delta.
 _FROM_LIMIT, _FROM_ROUGH, FROM_HINT, _FROM_COARSE = 0.3, 0.01, 1e-3, 1e-5
 #: How close a rough delta has to get, as a logarithm.
@@ -141,10 +141,10 @@ def search_epsilon(
     # What eps loses to the gap of delta is that over the slope, by the logit less where there is hardly any
     # amplification.
     left = 1.0 if sometimes_shown else max(-math.expm1(log_eps(sign * start) - high), 1e-3)
-    loss = _LOSS * slope / left
-    fine, slope_ = turned(excess(min(max(FINE, loss), 10 * FINE))), slope or None
+    loss = 0.0 if math.isnan(slope) else _LOSS * slope / left
+    fine, slope_ = turned(excess(min(max(FINE, loss), 10 * FINE))), slope if slope > 0 else None
     # Where delta hardly changes with eps, its gap leaves eps open, and to go on would not tell it.
-    ytol = 2 * FINE if 0 < slope < _FLAT_SLOPE else max(loss, _FLAT)
+    ytol = 2 * FINE if slope < _FLAT_SLOPE else loss
     found = root_below(
         fine,
         start,
@@ -158,14 +158,14 @@ def search_epsilon(
 
 
 def _slope(function: Callable[[float], float], at: float, seen: list[float], low: float) -> float:
-    """Slope of a function that is known at some points, between `at` and one that is neither too close nor too far; 0
-    if it is not finite."""
+    """Slope of a function that is known at some points, between `at` and one that is neither too close nor too far;
+    not a number if it is not finite."""
     apart = [x for x in seen if _NEAR / 2 <= abs(x - at) <= _FAR and math.isfinite(function(x))]
     if not apart and at - _NEAR <= low:
-        return 0.0
+        return math.nan
     other = min(apart, key=lambda x: abs(x - at)) if apart else at - _NEAR
     rise = function(at) - function(other)
-    return max(rise / (at - other), 0.0) if math.isfinite(rise) else 0.0
+    return max(rise / (at - other), 0.0) if math.isfinite(rise) else math.nan
 
 
 def limit_epsilon(mu: float, delta: float) -> tuple[float, float]:

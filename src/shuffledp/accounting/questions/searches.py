@@ -29,8 +29,10 @@ _BELOW = 3e-6
 #: Relative tolerance of a number of users while a root is approached, the distance over which slopes are measured, in
 #: logs, and how many users the gap of delta may cost.
 _NEAR, _APART, _USER = 1e-3, 1e-3, 0.1
-#: How far the log of a budget is from a first guess, and from the root of a coarse delta.
+#: How far the log of the excess of a budget over eps is from a first guess, and from the root of a coarse delta.
 _FROM_GUESS, _FROM_COARSE = 0.1, 1e-5
+#: The least relative excess of a budget over eps that is searched, and the least that is guessed.
+_LEAST, _GUESS = 1e-6, 0.1
 
 
 def largest_budget(setting: Setting, eps: float, honest: Population, name: str) -> float:
@@ -53,14 +55,24 @@ def largest_budget(setting: Setting, eps: float, honest: Population, name: str) 
     guess = math.log(min(max(eps / setting.rounds, 1 + 0.4 * math.log1p(honest.mean * eps * eps)), 50.0))
     if setting.rounds > 1:
         return math.exp(root_below(excess(FINE), guess, low, high, xtol=XTOL_ROUNDS))
-    near = root_below(coarse, guess, low, high, xtol=1e-6, ytol=COARSE, near=_FROM_GUESS)
+    if coarse(low + _LEAST) > 0:
+        return math.exp(low)
+
+    # By the log of the relative excess over eps: delta may vanish with it.
+    def by_excess(function: Callable[[float], float]) -> Callable[[float], float]:
+        return lambda x: function(low + math.log1p(math.exp(x)))
+
+    ends = math.log(_LEAST), math.log(math.expm1(high - low))
+    guess, coarse = math.log(max(math.expm1(guess - low), _GUESS)), by_excess(coarse)
+    near = root_below(coarse, guess, *ends, xtol=1e-6, ytol=COARSE, near=_FROM_GUESS)
     before = near - _APART
-    rise = coarse(near) - coarse(before) if before > low else math.nan
+    rise = coarse(near) - coarse(before) if before > ends[0] else math.nan
     slope = rise / _APART if 0 < rise < math.inf else None
-    loss = 0.0 if slope is None else XTOL * slope
-    fine = excess(min(max(FINE, loss), 10 * FINE))
+    loss = 0.0 if slope is None else XTOL * slope * (1 + math.exp(-near))
+    fine = by_excess(excess(min(max(FINE, loss), 10 * FINE)))
     ytol = min(max(loss, _YTOL), 2 * FINE)
-    return math.exp(root_below(fine, near, low, high, xtol=XTOL, ytol=ytol, slope=slope, near=_FROM_COARSE))
+    found = root_below(fine, near, *ends, xtol=XTOL, ytol=ytol, slope=slope, near=_FROM_COARSE)
+    return math.exp(low) * (1 + math.exp(found))
 
 
 def smallest_number(
@@ -84,17 +96,17 @@ def smallest_number(
         low, high = high, 8 * high
         if high > MOST:
             return math.inf
-    if name != "blanket":
-        return _narrowed(coarse, low, high)
     # The root of a coarse delta is close to that of a fine one, and its slope is that of the fine one.
     high = _narrowed(coarse, low, high, _NEAR)
     apart = max(1, round(_APART * high))
     slope = (coarse(max(high - apart, 1)) - coarse(high)) / apart  # per user
     slope = slope if 0 < slope < math.inf else 1.0
-    return _from(excess(min(max(_USER * slope, FINE), 10 * FINE)), high, slope)
+    return _from(
+        excess(min(max(_USER * slope, FINE), 10 * FINE)), high, slope, XTOL if name == "blanket" else 0.0
+    )
 
 
-def _from(excess: Callable[[int], float], guess: int, slope: float) -> int:
+def _from(excess: Callable[[int], float], guess: int, slope: float, tolerance: float) -> int:
     """The smallest number at which a falling function is not positive, near a guess; `slope` is about that there."""
     low = high = guess
     value, step = excess(guess), 1
@@ -105,12 +117,12 @@ def _from(excess: Callable[[int], float], guess: int, slope: float) -> int:
     if value <= 0:
         return low
     if low < high:
-        return _narrowed(excess, low, high, XTOL)
+        return _narrowed(excess, low, high, tolerance)
     while value > 0:
         low = high
         high = low + max(step, math.ceil(1.1 * value / slope) if value < math.inf else 1)
         value, step = excess(high), 4 * step
-    return _narrowed(excess, low, high, XTOL)
+    return _narrowed(excess, low, high, tolerance)
 
 
 def _narrowed(excess: Callable[[int], float], low: int, high: int, tolerance: float = 0.0) -> int:
