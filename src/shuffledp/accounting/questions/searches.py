@@ -112,7 +112,7 @@ def _from(excess: Callable[[int], float], guess: int, slope: float, tolerance: f
     value, step = excess(guess), 1
     while value <= 0 and low > 1:
         high = low
-        low = max(1, high - max(step, math.ceil(-1.1 * value / slope)))
+        low = max(1, high - max(step, math.ceil(-1.1 * value / slope) if value > -math.inf else 1))
         value, step = excess(low), 4 * step
     if value <= 0:
         return low
