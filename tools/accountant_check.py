@@ -18,11 +18,12 @@ from __future__ import annotations
 
 import argparse
 import json
+import math
 import re
 import sys
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
-from functools import partial
+from functools import lru_cache, partial
 from itertools import product
 from pathlib import Path
 
@@ -111,21 +112,31 @@ def divergence(rows: Rows, users: int, eps: Number) -> Number:
     gains.append(mpmath.mpf(0))
     masses.append(rest if rest > mpmath.mpf(10) ** (10 - DIGITS) else mpmath.mpf(0))
     total = mpmath.mpf(0)
-    for counts, mass in _multinomial(masses, users):
-        value = mpmath.fsum(c * g for c, g in zip(counts, gains, strict=True) if c)
+    for counts, mass in _multinomial(tuple(masses), users):
+        value = sum(c * g for c, g in zip(counts, gains, strict=True) if c)
         if value > 0:
             total += mass * value
     return total / users
 
 
-def _multinomial(masses: list[Number], copies: int) -> Iterator[tuple[tuple[int, ...], Number]]:
-    if len(masses) == 1:
-        yield (copies,), masses[0] ** copies
-        return
-    for count in range(copies + 1 if masses[0] > 0 else 1):
-        here = mpmath.binomial(copies, count) * masses[0] ** count
-        for rest, mass in _multinomial(masses[1:], copies - count):
-            yield (count, *rest), here * mass
+@lru_cache(maxsize=16)
+def _multinomial(masses: tuple[Number, ...], copies: int) -> list[tuple[tuple[int, ...], Number]]:
+    """All counts of the outcomes and their probabilities."""
+    powers = [[mpmath.mpf(1)] for _ in masses]
+    for row, mass in zip(powers, masses, strict=True):
+        for _ in range(copies):
+            row.append(row[-1] * mass)
+    found: list[tuple[tuple[int, ...], Number]] = [((), mpmath.mpf(1))]
+    for place, row in enumerate(powers):
+        last = place == len(powers) - 1
+        further = []
+        for counts, mass in found:
+            left = copies - sum(counts)
+            for count in range(left if last else 0, left + 1):
+                if row[count] > 0:
+                    further.append(((*counts, count), mass * math.comb(left, count) * row[count]))
+        found = further
+    return found
 
 
 def checked(case: Case, eps_local: float, users: int, delta: float) -> list[str]:
@@ -171,7 +182,7 @@ class Steps:
             ratio = (ones * e + (t - ones) / e) / t  # present over absent
             gain = ratio - factor if direction == "remove" else 1 - factor * ratio
             if gain > 0:
-                terms.append(mpmath.binomial(t, ones) * p**ones * (1 - p) ** (t - ones) * gain)
+                terms.append(math.comb(t, ones) * p**ones * (1 - p) ** (t - ones) * gain)
         return mpmath.fsum(terms)
 
     def _gaussian(self, factor: Number, direction: str) -> Number:
