@@ -35,6 +35,8 @@ KINDS = {
     "claim_table.py": "tables of claims",
     "verdicts.py": "verdicts on claims",
     "claims.py": "their table",
+    "audit.py": "the audit",
+    "audit_together.py": "its table",
     "draw_paper.py": "drawing",
     "pages.py": "the site",
     "prepare_dataset.py": "data sets",

@@ -64,6 +64,17 @@ IN_ANOTHER_FILE = {
         ],
         "audit/test_auditor.py",
     ),
+    **dict.fromkeys(
+        [
+            f"audit/{name}.py"
+            for name in [
+                *("measured", "sampling", "scale", "scale_reports", "scale_sets", "scale_sums"),
+                *("scale_values", "together"),
+            ]
+        ],
+        "audit/test_table.py",
+    ),
+    "experiments/audited.py": "audit/test_table.py",
     "comparison/drawing.py": "comparison/test_rows.py",
     "comparison/setting.py": "comparison/test_comparing.py",
     "accounting/dump/flexible_profile.py": "accounting/dump/test_flexible.py",

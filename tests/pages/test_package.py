@@ -53,8 +53,8 @@ def in_browser(test: Any) -> Any:
 
 NARROW = (390, 844)
 SIZES = pytest.mark.parametrize("viewport", [DESKTOP, NARROW])
-PAGES = ("index.html", *(f"pages/{name}.html" for name in (*PAPERS, "claims", "errata")))
-CLAIMS_PAGE, ERRATA_PAGE = PAGES[-2:]
+PAGES = ("index.html", *(f"pages/{name}.html" for name in (*PAPERS, "claims", "audit", "errata")))
+CLAIMS_PAGE, AUDIT_PAGE, ERRATA_PAGE = PAGES[-3:]
 LIBRARY = "bokeh.min.js"
 
 
@@ -447,6 +447,27 @@ def test_claims_can_be_searched_filtered_and_sorted(site: Path, viewport: tuple[
         if viewport == DESKTOP:
             page.get_by_role("button", name="Verdict").click()
             assert rows.evaluate_all("all => all.map(each => each.id)") == ["RP-08", "RP-01", "O-15"]
+        assert opened.errors == []
+
+
+@in_browser
+@SIZES
+def test_the_audit_can_be_searched_filtered_and_sorted(site: Path, viewport: tuple[int, int]) -> None:
+    with open_page(site / AUDIT_PAGE, viewport) as opened:
+        page = opened.page
+        rows = page.locator(".audited tbody tr:visible")
+        assert page.locator(".count").inner_text() == "3 of 3"
+        page.locator("select[name=outcome]").select_option("not audited")
+        assert rows.evaluate_all("all => all.map(each => each.id)") == ["frequency-new_one-exact"]
+        page.get_by_role("button", name="Show all").click()
+        page.wait_for_function("document.querySelector('.count').textContent === '3 of 3'")
+        if viewport == DESKTOP:
+            page.get_by_role("button", name="Least slack in experiments").click()
+            assert rows.evaluate_all("all => all.map(each => each.dataset.outcome)")[1:] == [
+                "listed erratum",
+                "holds",
+            ]
+        assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
         assert opened.errors == []
 
 

@@ -11,12 +11,14 @@ from urllib.parse import unquote
 
 import pytest
 from fabricated import (
+    AUDIT,
     CHART,
     ERRATA,
     FINDING,
     NOTES,
     PAPERS,
     claim_rows,
+    publish_audit,
     publish_claims,
     publish_headlines,
 )
@@ -81,7 +83,7 @@ def test_there_is_a_page_for_everything_and_nothing_else(site: Site) -> None:
     assert set(site) == expected
     assert {n for n in expected if n.endswith(".html")} == {
         "index.html",
-        *(f"pages/{name}.html" for name in (*PAPERS, "claims", "errata")),
+        *(f"pages/{name}.html" for name in (*PAPERS, "claims", "audit", "errata")),
     }
 
 
@@ -216,6 +218,42 @@ def test_notes_gaps_run_and_scale_are_shown(site: Site) -> None:
     assert "Gaps: 2 reasons" in first
     assert "adaptive at rate 0.05, eps 0.001: too few users" in first
     assert "commit <code>0123456789ab</code>" in first
+
+
+def test_every_audited_protocol_has_a_row_with_its_least_slack_and_reasons(site: Site) -> None:
+    text = html(site, "audit")
+    rows = {tag["id"]: tag for tag in Page(text).all("tr") if "id" in tag}
+    assert {name: row["data-outcome"] for name, row in rows.items()} == {
+        "frequency-pure_dump-exact": "holds",
+        "frequency-flexible_pure_dump-printed": "listed erratum",
+        "frequency-new_one-exact": "not audited",
+    }
+    assert "least slack 1.01: dump.domains.pure_dump: k = 50" in text
+    assert "least slack 1: nine users" in text
+    assert "(<strong>1 exceeded</strong>)" in text
+    assert "not audited: not written down" in text
+    assert '<a href="../claims/audit.csv">' in text
+    index = html(site, "index")
+    assert '<a href="pages/audit.html">Every guarantee, audited</a>' in index
+    assert (
+        "<strong>1</strong> listed erratum, <strong>1</strong> holds, <strong>1</strong> not audited of 3"
+        in index
+    )
+
+
+@pytest.mark.parametrize(
+    ("rows", "message"),
+    [
+        ([{name: text for name, text in AUDIT.items() if name != "slack"}], "no column slack"),
+        ([AUDIT | {"part": "guessed"}], "no part of the audit is called 'guessed'"),
+    ],
+)
+def test_an_audit_that_does_not_fit_is_refused(
+    papers: dict[str, Folder], tmp_path: Path, rows: list[dict[str, str]], message: str
+) -> None:
+    publish_audit(tmp_path, rows)
+    with pytest.raises(pages.ManifestError, match=message):
+        pages.render(tmp_path, PAPERS)
 
 
 def test_the_first_page_has_claims_numbers_verdict_and_a_figure_of_each_paper(site: Site) -> None:

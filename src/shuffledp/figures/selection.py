@@ -10,7 +10,7 @@ from typing import Any
 from shuffledp.experiments.bundle import CELL_TEXTS
 from shuffledp.experiments.config import ConfigurationError, Experiment, Paper, Settings, load_experiments
 from shuffledp.experiments.config.errors import suggestion
-from shuffledp.experiments.results import CELL_NUMBERS, PARAMETER_PREFIX, TRAINED_METRICS
+from shuffledp.experiments.results import CELL_NUMBERS, PARAMETER_PREFIX, SPENT_METRICS, TRAINED_METRICS
 from shuffledp.figures.leaderboard import TRUST as TRUSTED
 
 
@@ -214,6 +214,7 @@ def _check_quantity(
         *experiment.metrics,
         *(m.returns for m in methods if m.function),
         *trained,
+        *(SPENT_METRICS if experiment.spent_at else ()),
         *CELL_NUMBERS,
         *texts,
     ]

@@ -9,6 +9,7 @@ if TYPE_CHECKING:
 
 INDEX = "index.html"
 CLAIMS = "pages/claims.html"
+AUDIT = "pages/audit.html"
 ERRATA = "pages/errata.html"
 CHECKSUM = "site.sha256"
 FOLDERS = ("pages", "site")
@@ -48,6 +49,7 @@ def outputs(papers: Sequence[str]) -> tuple[str, ...]:
         INDEX,
         *(paper_page(paper) for paper in papers),
         CLAIMS,
+        AUDIT,
         ERRATA,
         *(chart_data(paper) for paper in papers),
         STYLE,

@@ -17,7 +17,7 @@ from urllib.parse import quote
 from jinja2 import Environment, PackageLoader, StrictUndefined, pass_context
 from markupsafe import Markup
 
-from shuffledp.pages import claims, errata, files, headlines, library, manifest, origins
+from shuffledp.pages import audit, claims, errata, files, headlines, library, manifest, origins
 from shuffledp.pages.cards import (
     Deck,
     Picture,
@@ -39,6 +39,7 @@ if TYPE_CHECKING:
 
     from jinja2.runtime import Context
 
+    from shuffledp.pages.audit import Audited
     from shuffledp.pages.claims import Claim
     from shuffledp.pages.errata import Remark
     from shuffledp.pages.headlines import Headline
@@ -51,6 +52,7 @@ PACKAGE_DATA = (
     "templates/overview.html.j2",
     "templates/paper.html.j2",
     "templates/claims.html.j2",
+    "templates/audit.html.j2",
     "templates/errata.html.j2",
     "static/style.css",
     "static/site.js",
@@ -124,6 +126,7 @@ class Results:
 
     folder: Path
     papers: tuple[Shown, ...]
+    audited: tuple[Audited, ...] = ()
 
     @property
     def replicated(self) -> tuple[Shown, ...]:
@@ -198,6 +201,9 @@ def overview(results: Results) -> Iterator[Page]:
                 **Counter(remark.kind for shown in results.papers for remark in shown.remarks),
             },
             "count_of_claims": results.count_of_claims,
+            "audited": [
+                (name, sum(one.outcome == name for one in results.audited)) for name in audit.OUTCOMES
+            ],
             "origins": origins.origins(papers),
             "data_notes": origins.data_notes(papers),
         },
@@ -257,7 +263,27 @@ def claims_page(results: Results) -> Iterator[Page]:
     )
 
 
-PAGES: tuple[Callable[[Results], Iterable[Page]], ...] = (overview, paper_pages, claims_page, errata_page)
+def audit_page(results: Results) -> Iterator[Page]:
+    """Every protocol under every accounting, with what was found of its claims."""
+    yield Page(
+        files.AUDIT,
+        "Audit",
+        "Every guarantee, audited",
+        "audit.html.j2",
+        {
+            "audited": results.audited,
+            "tasks": tuple(dict.fromkeys(one.task for one in results.audited)),
+            "accountings": tuple(dict.fromkeys(one.accounting for one in results.audited)),
+            "outcomes": audit.OUTCOMES,
+            "parts": audit.PARTS,
+            "table": audit.TABLE,
+        },
+    )
+
+
+PAGES: tuple[Callable[[Results], Iterable[Page]], ...] = (
+    *(overview, paper_pages, claims_page, audit_page, errata_page),
+)
 """What makes the pages, in the order of the navigation."""
 
 
@@ -306,9 +332,8 @@ def _leading(folder: Path, shown: Shown) -> Leading | None:
 def read(folder: Path, papers: Sequence[str]) -> Results:
     """Read what the site shows; raises as `render`."""
     claimed, judged = headlines.read(folder), claims.read(folder)
-    return Results(
-        folder, tuple(_shown(manifest.read(folder / "figures" / key), claimed, judged) for key in papers)
-    )
+    shown = tuple(_shown(manifest.read(folder / "figures" / key), claimed, judged) for key in papers)
+    return Results(folder, shown, audit.read(folder))
 
 
 def _shown(paper: DrawnPaper, claimed: Mapping[str, Headline], judged: Sequence[Claim]) -> Shown:

@@ -466,7 +466,8 @@ class Method(Concept):
 class Experiment(Concept):
     """A grid of cells and the methods that are computed on it.
 
-    With ``simulated_at`` repeats are drawn only where variables of the grid have these values.
+    With ``simulated_at`` repeats are drawn only where variables of the grid have these values; with ``spent_at`` the
+    eps that is really spent is computed where they have those.
     """
 
     source: Text = absent()
@@ -479,6 +480,7 @@ class Experiment(Concept):
     accounting: Distinct[Accounting] = absent()
     repeats: Count = 1
     simulated_at: Annotated[dict[Id, Distinct[GridValue]], Field(min_length=1)] = absent()
+    spent_at: Annotated[dict[Id, Distinct[GridValue]], Field(min_length=1)] = absent()
     assumed: dict[str, Text] = absent()
 
 
