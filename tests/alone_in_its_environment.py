@@ -25,6 +25,8 @@ HERE = Path(shuffledp.__file__).parent
 #: Every public door of the library, and the packages behind them.
 DOORS = ("accounting", "populations", "protocols", "protocols.conformance", "tasks")
 BEHIND = ("accounting", "audit", "numerics", "populations", "protocols", "tasks", "utility")
+#: What reads the experiments of the pipeline.
+OF_THE_PIPELINE = ("shuffledp.audit.table",)
 
 
 def loaded() -> set[str]:
@@ -44,7 +46,7 @@ def modules() -> list[str]:
         found.append(module.__name__)
         if hasattr(module, "__path__"):
             found += [one.name for one in pkgutil.walk_packages(module.__path__, f"{module.__name__}.")]
-    return found
+    return [name for name in found if name not in OF_THE_PIPELINE]
 
 
 def examples() -> dict[str, str]:
