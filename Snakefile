@@ -45,6 +45,7 @@ rule all:
         [computed_files(paper) for paper in SETTINGS.papers.values()],
         CLAIMS,
         HEADLINES,
+        OPEN_QUESTIONS,
 
 
 # The results alone, which is what a comparison with the reference needs.

@@ -35,6 +35,7 @@ KINDS = {
     "claim_table.py": "tables of claims",
     "verdicts.py": "verdicts on claims",
     "claims.py": "their table",
+    "open_questions.py": "open questions",
     "draw_paper.py": "drawing",
     "pages.py": "the site",
     "prepare_dataset.py": "data sets",

@@ -53,8 +53,8 @@ def in_browser(test: Any) -> Any:
 
 NARROW = (390, 844)
 SIZES = pytest.mark.parametrize("viewport", [DESKTOP, NARROW])
-PAGES = ("index.html", *(f"pages/{name}.html" for name in (*PAPERS, "claims", "errata")))
-CLAIMS_PAGE, ERRATA_PAGE = PAGES[-2:]
+PAGES = ("index.html", *(f"pages/{name}.html" for name in (*PAPERS, "claims", "errata", "open_questions")))
+CLAIMS_PAGE, ERRATA_PAGE, QUESTIONS_PAGE = PAGES[-3:]
 LIBRARY = "bokeh.min.js"
 
 

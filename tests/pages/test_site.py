@@ -81,7 +81,7 @@ def test_there_is_a_page_for_everything_and_nothing_else(site: Site) -> None:
     assert set(site) == expected
     assert {n for n in expected if n.endswith(".html")} == {
         "index.html",
-        *(f"pages/{name}.html" for name in (*PAPERS, "claims", "errata")),
+        *(f"pages/{name}.html" for name in (*PAPERS, "claims", "errata", "open_questions")),
     }
 
 

@@ -130,7 +130,7 @@ def _remembered(function: Any) -> Any:
 
 def planned(names: Mapping[str, Any]) -> Jobs:
     """Jobs by name: ``dataset D``, ``training P.R``, ``method P.E.M``, ``claims P.C``, ``draw P``,
-    ``verdicts P``, ``headlines`` (all verdicts together, and the headlines) and ``pages``.
+    ``verdicts P``, ``headlines`` (all verdicts together, and the headlines), ``open_questions`` and ``pages``.
 
     ``drawing P.F`` are the parts of ``draw P``, which are kept and not drawn again as long as they and their inputs are
     the same. ``names`` are those of common.smk.
@@ -175,7 +175,9 @@ def _made(names: Mapping[str, Any]) -> Iterator[tuple[str, Job]]:
         yield f"verdicts {key}", _job(params, names["bundles_of_verdicts"](where), table)
     together = [*names["CLAIMS"], *names["HEADLINES"]]
     yield "headlines", _job([], names["verdict_tables"](), together)
-    yield "pages", _job(list(settings.papers), [*pages, *together], [f"{results}/index.html"])
+    yield "open_questions", _job(settings.effort, [], names["OPEN_QUESTIONS"])
+    shown = [*pages, *together, *names["OPEN_QUESTIONS"]]
+    yield "pages", _job(list(settings.papers), shown, [f"{results}/index.html"])
 
 
 def _with_data(jobs: Jobs, names: Mapping[str, Any]) -> Iterator[tuple[str, Job]]:

@@ -7,6 +7,7 @@ rule pages:
         [drawn_files(paper) for paper in SETTINGS.papers.values()],
         CLAIMS,
         HEADLINES,
+        OPEN_QUESTIONS,
     output:
         SITE,
     log:

@@ -10,6 +10,7 @@ if TYPE_CHECKING:
 INDEX = "index.html"
 CLAIMS = "pages/claims.html"
 ERRATA = "pages/errata.html"
+OPEN_QUESTIONS = "pages/open_questions.html"
 CHECKSUM = "site.sha256"
 FOLDERS = ("pages", "site")
 """Folders that hold nothing but the site: what is in them and not listed is from an earlier site."""
@@ -49,6 +50,7 @@ def outputs(papers: Sequence[str]) -> tuple[str, ...]:
         *(paper_page(paper) for paper in papers),
         CLAIMS,
         ERRATA,
+        OPEN_QUESTIONS,
         *(chart_data(paper) for paper in papers),
         STYLE,
         SCRIPT,

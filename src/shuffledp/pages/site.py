@@ -17,7 +17,7 @@ from urllib.parse import quote
 from jinja2 import Environment, PackageLoader, StrictUndefined, pass_context
 from markupsafe import Markup
 
-from shuffledp.pages import claims, errata, files, headlines, library, manifest, origins
+from shuffledp.pages import claims, errata, files, headlines, library, manifest, open_questions, origins
 from shuffledp.pages.cards import (
     Deck,
     Picture,
@@ -43,6 +43,7 @@ if TYPE_CHECKING:
     from shuffledp.pages.errata import Remark
     from shuffledp.pages.headlines import Headline
     from shuffledp.pages.manifest import DrawnPaper, Entry
+    from shuffledp.pages.open_questions import OpenQuestion
 
 TITLE = "shuffledp: results"
 PACKAGE_DATA = (
@@ -52,6 +53,7 @@ PACKAGE_DATA = (
     "templates/paper.html.j2",
     "templates/claims.html.j2",
     "templates/errata.html.j2",
+    "templates/open_questions.html.j2",
     "static/style.css",
     "static/site.js",
     "static/explore.js",
@@ -77,6 +79,16 @@ class Shown:
     def drawings(self) -> frozenset[str]:
         """Names of the drawings that there are; a configuration may leave some out."""
         return frozenset(entry.drawing for entry in self.drawn.entries)
+
+    def figures_on(self, remark: str) -> tuple[str, ...]:
+        """The drawings of the claims on which an erratum or note bears."""
+        found = dict.fromkeys(claim.figure for claim in self.claims_on(remark))
+        return tuple(figure for figure in found if figure in self.drawings)
+
+    def remarks_on(self, drawing: str) -> tuple[Remark, ...]:
+        """The errata and notes that bear on claims about a drawing."""
+        named = {name for claim in self.claims if claim.figure == drawing for name in claim.errata}
+        return tuple(remark for remark in self.remarks if remark.id in named)
 
     def claims_on(self, remark: str) -> tuple[Claim, ...]:
         """The claims on which an erratum or note bears."""
@@ -124,6 +136,7 @@ class Results:
 
     folder: Path
     papers: tuple[Shown, ...]
+    questions: tuple[OpenQuestion, ...]
 
     @property
     def replicated(self) -> tuple[Shown, ...]:
@@ -144,6 +157,19 @@ class Results:
     def claim_ids(self) -> frozenset[str]:
         """Ids of all claims."""
         return frozenset(claim.id for shown in self.papers for claim in shown.claims)
+
+    @cached_property
+    def question_ids(self) -> frozenset[str]:
+        """Ids of all open questions."""
+        return frozenset(question.id for question in self.questions)
+
+    def questions_on(self, remark: str) -> tuple[OpenQuestion, ...]:
+        """The open questions that an erratum or note is about."""
+        return tuple(question for question in self.questions if remark in question.related)
+
+    def paper(self, key: str) -> Shown | None:
+        """A paper of this run."""
+        return next((shown for shown in self.papers if shown.key == key), None)
 
     @property
     def count_of_claims(self) -> tuple[tuple[str, Mapping[str, int]], ...]:
@@ -257,7 +283,28 @@ def claims_page(results: Results) -> Iterator[Page]:
     )
 
 
-PAGES: tuple[Callable[[Results], Iterable[Page]], ...] = (overview, paper_pages, claims_page, errata_page)
+def open_questions_page(results: Results) -> Iterator[Page]:
+    """What is open, and what searches of this run found about it."""
+    yield Page(
+        files.OPEN_QUESTIONS,
+        "Open questions",
+        "Open questions, and what is known numerically",
+        "open_questions.html.j2",
+        {
+            "questions": [(results.paper(question.paper), question) for question in results.questions],
+            "table": open_questions.TABLE,
+            "verdicts": open_questions.VERDICTS,
+        },
+    )
+
+
+PAGES: tuple[Callable[[Results], Iterable[Page]], ...] = (
+    overview,
+    paper_pages,
+    claims_page,
+    errata_page,
+    open_questions_page,
+)
 """What makes the pages, in the order of the navigation."""
 
 
@@ -307,7 +354,9 @@ def read(folder: Path, papers: Sequence[str]) -> Results:
     """Read what the site shows; raises as `render`."""
     claimed, judged = headlines.read(folder), claims.read(folder)
     return Results(
-        folder, tuple(_shown(manifest.read(folder / "figures" / key), claimed, judged) for key in papers)
+        folder,
+        tuple(_shown(manifest.read(folder / "figures" / key), claimed, judged) for key in papers),
+        open_questions.read(folder),
     )
 
 
@@ -415,10 +464,11 @@ def _html(environment: Environment, page: Page, pages: Sequence[Page], results: 
 
 @pass_context
 def _linked(context: Context, text: Markup | str) -> Markup:
-    """In a template: text with links to the errata, notes and claims that it names."""
+    """In a template: text with links to the errata, notes, claims and open questions that it names."""
     results: Results = context["results"]
     with_remarks = link_remarks(text, results.remark_ids, context["up"] + files.ERRATA)
-    return link_remarks(with_remarks, results.claim_ids, context["up"] + files.CLAIMS)
+    with_claims = link_remarks(with_remarks, results.claim_ids, context["up"] + files.CLAIMS)
+    return link_remarks(with_claims, results.question_ids, context["up"] + files.OPEN_QUESTIONS)
 
 
 def link_remarks(text: Markup | str, ids: frozenset[str], target: str) -> Markup:
