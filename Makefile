@@ -190,6 +190,10 @@ release-check: all  ## Before a release: run what is out of date, then say wheth
 calibrations: .venv/.installed-run  ## Audit 2,000 random calibrations against enumeration (results/audit/)
 	@$(SINGLE) $(BIN)/python tools/calibrations.py
 
+.PHONY: audit-seeds
+audit-seeds: .venv/.installed-run  ## Audit every protocol under 100 seeds (results/audit/seeds/); can be interrupted
+	@$(SINGLE) $(BIN)/python tools/audit_seeds.py
+
 # ---- noise designs (summation) -----------------------------------------------------------------------------
 .PHONY: designs
 designs: .venv/.installed-run  ## Search for the noise designs of summation again; takes long, can be interrupted

@@ -36,6 +36,8 @@ KINDS = {
     "verdicts.py": "verdicts on claims",
     "claims.py": "their table",
     "open_questions.py": "open questions",
+    "audit.py": "the audit",
+    "audit_together.py": "its table",
     "draw_paper.py": "drawing",
     "pages.py": "the site",
     "prepare_dataset.py": "data sets",

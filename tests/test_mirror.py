@@ -41,6 +41,9 @@ ELSEWHERE = {
 #: Modules without a file of their own in a folder without test_package.py, by the files that test them.
 IN_ANOTHER_FILE = {
     "figures/variants.py": "figures/test_paper.py",
+    **dict.fromkeys(
+        [f"figures/{name}.py" for name in ["pareto", "regions", "sheet"]], "figures/test_fronts.py"
+    ),
     "accounting/general/comparisons.py": "accounting/general/test_randomizers.py",
     **dict.fromkeys(
         [f"accounting/questions/{name}.py" for name in ["answers", "batches", "reductions"]],
@@ -60,6 +63,17 @@ IN_ANOTHER_FILE = {
         ],
         "audit/test_auditor.py",
     ),
+    **dict.fromkeys(
+        [
+            f"audit/{name}.py"
+            for name in [
+                *("measured", "sampling", "scale", "scale_reports", "scale_sets", "scale_sums"),
+                *("scale_values", "together"),
+            ]
+        ],
+        "audit/test_table.py",
+    ),
+    "experiments/audited.py": "audit/test_table.py",
     "comparison/drawing.py": "comparison/test_rows.py",
     "comparison/setting.py": "comparison/test_comparing.py",
     "accounting/dump/flexible_profile.py": "accounting/dump/test_flexible.py",

@@ -17,11 +17,12 @@ from shuffledp.figures.selection import load_settings
 
 ROOT = Path(__file__).resolve().parents[2]
 #: How many claims of each paper there are, and the orderings about its results; a paper that is missing is incomplete.
-#: How many claims of each paper there are, and the orderings about its results; a paper that is missing is incomplete.
 COUNTS: dict[str, tuple[int, range]] = {
     "random_population": (48, range(1, 9)),
     "shuffle_gaussian": (33, range(9, 14)),
+    "dump": (44, range(14, 20)),
     "summation": (36, range(20, 23)),
+    "segmented": (37, range(23, 27)),
 }
 CLAIMS = [claim for paper in catalogue.known() for claim in claims(paper)]
 

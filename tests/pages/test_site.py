@@ -11,14 +11,18 @@ from urllib.parse import unquote
 
 import pytest
 from fabricated import (
+    AUDIT,
     CHART,
     ERRATA,
     FINDING,
     NOTES,
     PAPERS,
     claim_rows,
+    publish_audit,
     publish_claims,
     publish_headlines,
+    publish_questions,
+    question_row,
 )
 from markupsafe import Markup
 
@@ -81,7 +85,7 @@ def test_there_is_a_page_for_everything_and_nothing_else(site: Site) -> None:
     assert set(site) == expected
     assert {n for n in expected if n.endswith(".html")} == {
         "index.html",
-        *(f"pages/{name}.html" for name in (*PAPERS, "claims", "errata", "open_questions")),
+        *(f"pages/{name}.html" for name in (*PAPERS, "claims", "audit", "errata", "open_questions")),
     }
 
 
@@ -216,6 +220,42 @@ def test_notes_gaps_run_and_scale_are_shown(site: Site) -> None:
     assert "Gaps: 2 reasons" in first
     assert "adaptive at rate 0.05, eps 0.001: too few users" in first
     assert "commit <code>0123456789ab</code>" in first
+
+
+def test_every_audited_protocol_has_a_row_with_its_least_slack_and_reasons(site: Site) -> None:
+    text = html(site, "audit")
+    rows = {tag["id"]: tag for tag in Page(text).all("tr") if "id" in tag}
+    assert {name: row["data-outcome"] for name, row in rows.items()} == {
+        "frequency-pure_dump-exact": "holds",
+        "frequency-flexible_pure_dump-printed": "listed erratum",
+        "frequency-new_one-exact": "not audited",
+    }
+    assert "least slack 1.01: dump.domains.pure_dump: k = 50" in text
+    assert "least slack 1: nine users" in text
+    assert "(<strong>1 exceeded</strong>)" in text
+    assert "not audited: not written down" in text
+    assert '<a href="../claims/audit.csv">' in text
+    index = html(site, "index")
+    assert '<a href="pages/audit.html">Every guarantee, audited</a>' in index
+    assert (
+        "<strong>1</strong> listed erratum, <strong>1</strong> holds, <strong>1</strong> not audited of 3"
+        in index
+    )
+
+
+@pytest.mark.parametrize(
+    ("rows", "message"),
+    [
+        ([{name: text for name, text in AUDIT.items() if name != "slack"}], "no column slack"),
+        ([AUDIT | {"part": "guessed"}], "no part of the audit is called 'guessed'"),
+    ],
+)
+def test_an_audit_that_does_not_fit_is_refused(
+    papers: dict[str, Folder], tmp_path: Path, rows: list[dict[str, str]], message: str
+) -> None:
+    publish_audit(tmp_path, rows)
+    with pytest.raises(pages.ManifestError, match=message):
+        pages.render(tmp_path, PAPERS)
 
 
 def test_the_first_page_has_claims_numbers_verdict_and_a_figure_of_each_paper(site: Site) -> None:
@@ -620,3 +660,43 @@ def test_studies_alone_need_no_table_of_claims(papers: dict[str, Folder], tmp_pa
         folder.publish()
     index = html(pages.render(tmp_path, PAPERS), "index")
     assert "The headline claims" not in index and "2 studies on the shuffle model" in index
+
+
+def test_errata_claims_figures_and_open_questions_link_each_other(site: Site) -> None:
+    errata, questions = html(site, "errata"), html(site, "open_questions")
+    entry = errata[errata.index('id="RP-E16"') :].partition("</tr>")[0]
+    assert 'href="../pages/random_population.html#fig4"' in entry
+    assert 'href="../pages/open_questions.html#OQ-1"' in entry
+    assert 'href="../pages/claims.html#RP-01"' in entry
+    card = html(site, "random_population")
+    card = card[card.index('<article class="card" id="fig4"') :].partition("</article>")[0]
+    assert 'href="../pages/errata.html#RP-E16"' in card and 'href="../pages/claims.html#RP-01"' in card
+    assert (
+        'href="../pages/errata.html#RP-E16"' in questions and 'href="../pages/errata.html#RP-N2"' in questions
+    )
+    assert 'href="../claims/open_questions.csv"' in questions
+    for name in ("index", "claims", "random_population"):
+        assert "open_questions.html" in html(site, name).partition("<main")[2], name
+
+
+def test_an_open_question_shows_its_number_in_full_and_a_paper_that_is_not_in_the_run(site: Site) -> None:
+    questions = html(site, "open_questions")
+    first, _, second = questions.partition('id="OQ-2"')
+    assert "<strong>0.9912345</strong>" in first and 'data-verdict="no violation found"' in first
+    assert "elsewhere" in second and "elsewhere.html" not in second
+
+
+@pytest.mark.parametrize(
+    ("rows", "reason"),
+    [
+        ([question_row(verdict="maybe")], "no verdict is called 'maybe'"),
+        ([question_row(), question_row()], "OQ-1 stands there twice"),
+        ([{"id": "OQ-1", "verdict": "violated"}], "no column paper, question"),
+    ],
+)
+def test_open_questions_of_another_form_are_refused(
+    papers: dict[str, Folder], tmp_path: Path, rows: list[dict[str, str]], reason: str
+) -> None:
+    publish_questions(tmp_path, *rows)
+    with pytest.raises(pages.ManifestError, match=reason):
+        pages.render(tmp_path, PAPERS)

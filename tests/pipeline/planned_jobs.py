@@ -92,7 +92,7 @@ class Workflow:
         names: dict[str, Any] = {
             "Path": Path,
             "WorkflowError": RuntimeError,
-            "workflow": SimpleNamespace(basedir=str(self.root)),
+            "workflow": SimpleNamespace(basedir=str(self.root), remote_exec=False),
             "config": config,
             "report": lambda path, **_: path,
         }
@@ -130,7 +130,8 @@ def _remembered(function: Any) -> Any:
 
 def planned(names: Mapping[str, Any]) -> Jobs:
     """Jobs by name: ``dataset D``, ``training P.R``, ``method P.E.M``, ``claims P.C``, ``draw P``,
-    ``verdicts P``, ``headlines`` (all verdicts together, and the headlines), ``open_questions`` and ``pages``.
+    ``verdicts P``, ``headlines`` (all verdicts together, and the headlines), ``open_questions``, ``audit_share S``,
+    ``audit`` and ``pages``.
 
     ``drawing P.F`` are the parts of ``draw P``, which are kept and not drawn again as long as they and their inputs are
     the same. ``names`` are those of common.smk.
@@ -176,7 +177,12 @@ def _made(names: Mapping[str, Any]) -> Iterator[tuple[str, Job]]:
     together = [*names["CLAIMS"], *names["HEADLINES"]]
     yield "headlines", _job([], names["verdict_tables"](), together)
     yield "open_questions", _job(settings.effort, [], names["OPEN_QUESTIONS"])
-    shown = [*pages, *together, *names["OPEN_QUESTIONS"]]
+    for share in names["SHARES"]:
+        where = SimpleNamespace(share=share)
+        params = [names["audit_job"](where), names["code_of_audit"](where)]
+        yield f"audit_share {share}", _job(params, [], names["with_checksum"](f"audit/{share}"))
+    yield "audit", _job([], names["audit_tables"](), names["AUDIT"])
+    shown = [*pages, *together, *names["AUDIT"], *names["OPEN_QUESTIONS"]]
     yield "pages", _job(list(settings.papers), shown, [f"{results}/index.html"])
 
 

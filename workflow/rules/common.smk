@@ -10,6 +10,7 @@ from shuffledp import datasets, jobs, main_process
 from shuffledp.claims import jobs as claim_jobs
 from shuffledp.claims import tables as claims
 from shuffledp.code_digest import Code
+from shuffledp.experiments.audited import SHARES, audit_entries, audit_jobs
 from shuffledp.experiments.bundle import Bundle
 from shuffledp.experiments.config.errors import ConfigurationError
 from shuffledp.experiments.config.files import left_aside
@@ -383,6 +384,35 @@ def computed_files(paper):
             for path in (files.curve, files.provenance, files.checksum)
         ),
     ]
+
+
+# -- the audit --
+
+AUDIT = with_checksum("audit")
+AUDIT_JOBS = audit_jobs(
+    (
+        experiment.job(method.id, SETTINGS.seed)
+        for paper in SETTINGS.papers.values()
+        for experiment in paper.experiments.values()
+        for method in experiment.methods.values()
+        if not method.added
+    ),
+    SETTINGS.effort,
+)
+
+
+def audit_job(wildcards):
+    if wildcards.share not in AUDIT_JOBS:
+        raise WorkflowError(f"No part of the audit is called {wildcards.share}.")
+    return AUDIT_JOBS[wildcards.share]
+
+
+def code_of_audit(wildcards):
+    return code_of("audit.py", *audit_entries(wildcards.share))
+
+
+def audit_tables():
+    return [with_checksum(f"audit/{share}")[0] for share in SHARES]
 
 
 # Every file of the site that shows all of this.

@@ -7,6 +7,7 @@ rule pages:
         [drawn_files(paper) for paper in SETTINGS.papers.values()],
         CLAIMS,
         HEADLINES,
+        AUDIT,
         OPEN_QUESTIONS,
     output:
         SITE,

@@ -204,7 +204,7 @@ def noisy_counts(protocol: NoisyCounts, eps: float) -> View:
         inputs=tuple(range(k)),
         eps=eps,
         most=MANY if keep == 1 else {2: 16, 3: 8}.get(k, 5),
-        noise=lambda n: (_noise_of_a_value(protocol, n),) * k,
+        noise=lambda n: (noise_of_a_value(protocol, n),) * k,
         own=tuple(tuple(own if i == v else nothing for i in range(k)) for v in range(k)),
         counts=lambda payload: [(int(c),) for c in np.bincount(plain(payload), minlength=k)],
         kinds=plain,
@@ -213,7 +213,7 @@ def noisy_counts(protocol: NoisyCounts, eps: float) -> View:
     )
 
 
-def _noise_of_a_value(protocol: NoisyCounts, n: int) -> Block:
+def noise_of_a_value(protocol: NoisyCounts, n: int) -> Block:
     """Noise messages of one value when n users take part."""
     if isinstance(protocol, SBin):
         return binomial_counts(protocol.coins, 0.5)

@@ -12,10 +12,12 @@ from typing import Final
 _SINGLE: Final = ("local", "amplified", "non_adaptive", "adaptive")
 _MULTI: Final = ("multi_union", "multi_expected")
 _OBJECTIVE: Final = ("adaptive_printed_objective",)
+_DUMP: Final = ("pure_dump", "mix_dump")
 _DUMP_RIVALS: Final = ("grr_blanket", "solh", "truncation", "truncation_plain", "private_coin", "public_coin")
+_PLOTTED: Final = (*_DUMP, *_DUMP_RIVALS, "correlated_noise")
 _SEGMENTED: Final = (
-    *("segmented", "balls_into_bins", "subset_shuffled", "subset_local"),
-    *("separate", "separate_weighted"),
+    *("segmented", "segmented_best", "balls_into_bins", "subset_shuffled", "subset_local"),
+    *("separate", "separate_weighted", "separate_inverse_variance"),
 )
 _SUMS: Final = (
     *("correlated_sum", "split_and_mix", "split_and_mix_figure"),
@@ -31,7 +33,15 @@ READS: Final[Mapping[str, Mapping[str, tuple[str, ...]]]] = {
         "poisson_skewed": (*_SINGLE, *_OBJECTIVE),
         "gradient": ("amplified", "random_checkin"),
     },
-    "dump": dict.fromkeys(("synthetic", "ipums", "ratings"), ("pure_dump", *_DUMP_RIVALS)),
+    "dump": {
+        "local_guarantee": ("mix_dump",),
+        "domains": _DUMP,
+        "users": _DUMP,
+        "flexible": ("flexible_pure_dump", "flexible_mix_dump", "flexible_pure_observed"),
+        "synthetic": (*_PLOTTED, "public_coin_beyond"),
+        "ipums": _PLOTTED,
+        "ratings": _PLOTTED,
+    },
     "summation": {
         **dict.fromkeys(("sizes", "users"), _SUMS),
         "pages": ("sparse_sum",),

@@ -9,6 +9,7 @@ if TYPE_CHECKING:
 
 INDEX = "index.html"
 CLAIMS = "pages/claims.html"
+AUDIT = "pages/audit.html"
 ERRATA = "pages/errata.html"
 OPEN_QUESTIONS = "pages/open_questions.html"
 CHECKSUM = "site.sha256"
@@ -49,6 +50,7 @@ def outputs(papers: Sequence[str]) -> tuple[str, ...]:
         INDEX,
         *(paper_page(paper) for paper in papers),
         CLAIMS,
+        AUDIT,
         ERRATA,
         OPEN_QUESTIONS,
         *(chart_data(paper) for paper in papers),

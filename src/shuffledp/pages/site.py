@@ -9,17 +9,24 @@ from __future__ import annotations
 import re
 from collections import Counter
 from dataclasses import dataclass, field
-from functools import cached_property
 from importlib import resources
 from typing import TYPE_CHECKING, Any
-from urllib.parse import quote
 
 from jinja2 import Environment, PackageLoader, StrictUndefined, pass_context
 from markupsafe import Markup
 
-from shuffledp.pages import claims, errata, files, headlines, library, manifest, open_questions, origins
+from shuffledp.pages import (
+    audit,
+    claims,
+    errata,
+    files,
+    headlines,
+    library,
+    manifest,
+    open_questions,
+    origins,
+)
 from shuffledp.pages.cards import (
-    Deck,
     Picture,
     deck,
     first_shown,
@@ -30,6 +37,7 @@ from shuffledp.pages.cards import (
     title_of,
 )
 from shuffledp.pages.charts import chart_of, script
+from shuffledp.pages.shown import Results, Shown
 from shuffledp.pages.tables import DIGITS
 from shuffledp.storage import publish as publish_bundle
 
@@ -40,10 +48,8 @@ if TYPE_CHECKING:
     from jinja2.runtime import Context
 
     from shuffledp.pages.claims import Claim
-    from shuffledp.pages.errata import Remark
     from shuffledp.pages.headlines import Headline
     from shuffledp.pages.manifest import DrawnPaper, Entry
-    from shuffledp.pages.open_questions import OpenQuestion
 
 TITLE = "shuffledp: results"
 PACKAGE_DATA = (
@@ -52,6 +58,7 @@ PACKAGE_DATA = (
     "templates/overview.html.j2",
     "templates/paper.html.j2",
     "templates/claims.html.j2",
+    "templates/audit.html.j2",
     "templates/errata.html.j2",
     "templates/open_questions.html.j2",
     "static/style.css",
@@ -60,137 +67,7 @@ PACKAGE_DATA = (
 )
 """Files that this module reads; see `shuffledp.code_digest`."""
 
-_LONG_HASH = re.compile(r"\b([0-9a-f]{12})[0-9a-f]+\b")
 _TAG = re.compile(r"(<[^>]*>)")
-
-
-@dataclass(frozen=True)
-class Shown:
-    """A paper as the site shows it."""
-
-    paper: DrawnPaper
-    name: str
-    headline: Headline | None
-    remarks: tuple[Remark, ...]
-    charts: Mapping[str, Mapping[str, Any]]
-    claims: tuple[Claim, ...]
-
-    @cached_property
-    def drawings(self) -> frozenset[str]:
-        """Names of the drawings that there are; a configuration may leave some out."""
-        return frozenset(entry.drawing for entry in self.drawn.entries)
-
-    def figures_on(self, remark: str) -> tuple[str, ...]:
-        """The drawings of the claims on which an erratum or note bears."""
-        found = dict.fromkeys(claim.figure for claim in self.claims_on(remark))
-        return tuple(figure for figure in found if figure in self.drawings)
-
-    def remarks_on(self, drawing: str) -> tuple[Remark, ...]:
-        """The errata and notes that bear on claims about a drawing."""
-        named = {name for claim in self.claims if claim.figure == drawing for name in claim.errata}
-        return tuple(remark for remark in self.remarks if remark.id in named)
-
-    def claims_on(self, remark: str) -> tuple[Claim, ...]:
-        """The claims on which an erratum or note bears."""
-        return tuple(claim for claim in self.claims if remark in claim.errata)
-
-    @property
-    def key(self) -> str:
-        """The paper's key."""
-        return self.paper.key
-
-    @property
-    def page(self) -> str:
-        """The paper's page, relative to the results."""
-        return files.paper_page(self.key)
-
-    @property
-    def doi_url(self) -> str:
-        """Where the paper is found, or nothing."""
-        return f"https://doi.org/{quote(self.paper.doi, safe='/.;()')}" if self.paper.doi else ""
-
-    @property
-    def commits(self) -> tuple[str, ...]:
-        """The commits of the results, long hashes cut short; results of several may stand side by side."""
-        names = (commit.strip() for commit in self.paper.run.commit.split(","))
-        return tuple(_LONG_HASH.sub(r"\1", name) for name in names if name)
-
-    @property
-    def shortened(self) -> bool:
-        """Whether this was computed at a small scale."""
-        return self.paper.run.scale == "shortened"
-
-    @property
-    def drawn(self) -> DrawnPaper:
-        """The paper without errata and reading notes, which have a page of their own."""
-        return manifest.without(self.paper, errata.is_remarks)
-
-    def deck(self, folder: Path, page: str) -> Deck:
-        """The cards of the paper, for a page."""
-        return deck(folder, page, self.drawn, self.charts)
-
-
-@dataclass(frozen=True)
-class Results:
-    """What the site is made from."""
-
-    folder: Path
-    papers: tuple[Shown, ...]
-    questions: tuple[OpenQuestion, ...]
-
-    @property
-    def replicated(self) -> tuple[Shown, ...]:
-        """The papers."""
-        return tuple(shown for shown in self.papers if shown.paper.kind == "paper")
-
-    @property
-    def studies(self) -> tuple[Shown, ...]:
-        """Experiments of our own, which replicate no paper."""
-        return tuple(shown for shown in self.papers if shown.paper.kind == "study")
-
-    @cached_property
-    def remark_ids(self) -> frozenset[str]:
-        """Ids of all errata and reading notes."""
-        return frozenset(remark.id for shown in self.papers for remark in shown.remarks)
-
-    @cached_property
-    def claim_ids(self) -> frozenset[str]:
-        """Ids of all claims."""
-        return frozenset(claim.id for shown in self.papers for claim in shown.claims)
-
-    @cached_property
-    def question_ids(self) -> frozenset[str]:
-        """Ids of all open questions."""
-        return frozenset(question.id for question in self.questions)
-
-    def questions_on(self, remark: str) -> tuple[OpenQuestion, ...]:
-        """The open questions that an erratum or note is about."""
-        return tuple(question for question in self.questions if remark in question.related)
-
-    def paper(self, key: str) -> Shown | None:
-        """A paper of this run."""
-        return next((shown for shown in self.papers if shown.key == key), None)
-
-    @property
-    def count_of_claims(self) -> tuple[tuple[str, Mapping[str, int]], ...]:
-        """How many claims of each paper have which outcome, then all together and the orderings."""
-        every = [claim for shown in self.papers for claim in shown.claims]
-        if not every:
-            return ()
-        own = [claim for claim in every if claim.kind == "claim"]
-        parts = [
-            (shown.name, [claim for claim in shown.claims if claim.kind == "claim"])
-            for shown in self.papers
-            if shown.claims
-        ]
-        parts += [("all papers", own), ("orderings", [claim for claim in every if claim.kind != "claim"])]
-        return tuple((name, claims.counts(of)) for name, of in parts)
-
-    @property
-    def shortened(self) -> str:
-        """Which part of the results was computed at a small scale: all, some or none."""
-        count = sum(shown.shortened for shown in self.papers)
-        return "none" if count == 0 else "all" if count == len(self.papers) else "some"
 
 
 @dataclass(frozen=True)
@@ -224,6 +101,9 @@ def overview(results: Results) -> Iterator[Page]:
                 **Counter(remark.kind for shown in results.papers for remark in shown.remarks),
             },
             "count_of_claims": results.count_of_claims,
+            "audited": [
+                (name, sum(one.outcome == name for one in results.audited)) for name in audit.OUTCOMES
+            ],
             "origins": origins.origins(papers),
             "data_notes": origins.data_notes(papers),
         },
@@ -298,12 +178,26 @@ def open_questions_page(results: Results) -> Iterator[Page]:
     )
 
 
+def audit_page(results: Results) -> Iterator[Page]:
+    """Every protocol under every accounting, with what was found of its claims."""
+    yield Page(
+        files.AUDIT,
+        "Audit",
+        "Every guarantee, audited",
+        "audit.html.j2",
+        {
+            "audited": results.audited,
+            "tasks": tuple(dict.fromkeys(one.task for one in results.audited)),
+            "accountings": tuple(dict.fromkeys(one.accounting for one in results.audited)),
+            "outcomes": audit.OUTCOMES,
+            "parts": audit.PARTS,
+            "table": audit.TABLE,
+        },
+    )
+
+
 PAGES: tuple[Callable[[Results], Iterable[Page]], ...] = (
-    overview,
-    paper_pages,
-    claims_page,
-    errata_page,
-    open_questions_page,
+    *(overview, paper_pages, claims_page, audit_page, errata_page, open_questions_page),
 )
 """What makes the pages, in the order of the navigation."""
 
@@ -353,11 +247,8 @@ def _leading(folder: Path, shown: Shown) -> Leading | None:
 def read(folder: Path, papers: Sequence[str]) -> Results:
     """Read what the site shows; raises as `render`."""
     claimed, judged = headlines.read(folder), claims.read(folder)
-    return Results(
-        folder,
-        tuple(_shown(manifest.read(folder / "figures" / key), claimed, judged) for key in papers),
-        open_questions.read(folder),
-    )
+    shown = tuple(_shown(manifest.read(folder / "figures" / key), claimed, judged) for key in papers)
+    return Results(folder, shown, audit.read(folder), open_questions.read(folder))
 
 
 def _shown(paper: DrawnPaper, claimed: Mapping[str, Headline], judged: Sequence[Claim]) -> Shown:

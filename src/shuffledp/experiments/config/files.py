@@ -18,7 +18,7 @@ OWN_FOLDER, NONE = "config/own", "none"
 TAKEN = frozenset(
     (
         *("all", "runs", "method", "own_data", "training", "claim_table", "verdicts", "claims", "headlines"),
-        *("open_questions", "pages", "summaries"),
+        *("open_questions", "audit", "audit_share", "pages", "summaries"),
     )
 )
 """Names of the workflow's own targets, which a file of experiments cannot have."""

@@ -1,0 +1,22 @@
+"""Audit the registered protocols of some tasks: claims against what is found without the accounting."""
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from shuffledp.audit.table import lines_of, text_of
+from shuffledp.jobs import job as guarded
+from shuffledp.storage import publish
+
+if TYPE_CHECKING:
+    from snakemake.script import snakemake
+
+
+def main(job: Mapping[str, Any], output: Path, checksum: Path) -> None:
+    publish(checksum, {output: text_of(lines_of(job)).encode()}, folders=2)
+
+
+if __name__ == "__main__":
+    with guarded(snakemake.log[0]):
+        out = snakemake.output
+        main(snakemake.params.job, Path(out.table), Path(out.checksum))
