@@ -82,7 +82,13 @@ IN_ANOTHER_FILE = {
     "accounting/shuffle_gaussian/checkin.py": "accounting/shuffle_gaussian/test_subsampled.py",
     "accounting/shuffle_gaussian/participants.py": "accounting/shuffle_gaussian/test_subsampled.py",
     "accounting/summation/closed_designs.py": "accounting/summation/test_noise_design.py",
+    **dict.fromkeys(
+        [f"accounting/summation/{name}.py" for name in ["coarse_design", "coarse_law"]],
+        "accounting/summation/test_coarse_noise.py",
+    ),
+    "accounting/summation/coarse_shipped.py": "accounting/summation/test_coarse_search.py",
     "accounting/summation/loss_cells.py": "accounting/summation/test_joint_noise.py",
+    "accounting/summation/loss_sums.py": "accounting/summation/test_joint_noise.py",
     "accounting/summation/pair_table.py": "accounting/summation/test_joint_noise.py",
     "accounting/summation/search_steps.py": "accounting/summation/test_design_search.py",
     "accounting/summation/shift_noise.py": "accounting/summation/test_noise_design.py",

@@ -19,7 +19,7 @@ from planned_jobs import ROOT, Jobs, Workflow, replaced, scheduled
 
 from shuffledp.claims.reads import READS
 from shuffledp.experiments import training
-from shuffledp.experiments.bundle import CELL_NUMBERS, CELL_TEXTS
+from shuffledp.experiments.bundle import CELL_NUMBERS, CELL_TEXTS, SPENT_METRICS
 from shuffledp.experiments.config.files import merged, read_yaml
 from shuffledp.experiments.sources import COLUMNS
 from shuffledp.learning.plan import DECAYS, KINDS
@@ -136,7 +136,7 @@ def choices(paper: Any) -> list[list[str]]:
         ]
     groups = [
         [*ACCOUNTINGS],
-        [*METRICS, *CELL_NUMBERS],
+        [*METRICS, *CELL_NUMBERS, *SPENT_METRICS],
         [*CELL_TEXTS],
         ["25-50-25", "50-25-25", "25-25-50", "20-60-20"],
         *([*available(kind)] for kind in TASK_KINDS),
@@ -374,6 +374,9 @@ ALONE = {
     r"^(figures|tables)\.\w+\.(x|y|value|along|panels|curves|files) =": "no other tells the numbers apart",
     r"^(figures|tables)\.\w+\.(rows|columns|where)\.": "no other tells the numbers apart",
     r"^tables\.\w+\.entries\.\d+\.heading =": "the order names it",
+    r"^figures\.\w+\.kind =": "axes go with the kind of drawing",
+    r"^(figures|tables)\.\w+\.controls\.\d+ =": "only methods of the drawing are its controls",
+    r"^experiments\.\w+\.data\.split = '100'": "one level has one split",
 }
 MOST_ALONE = 1 / 5
 MOST_ATTEMPTS = 10
@@ -491,6 +494,8 @@ def of_run(papers: Papers, before: Mapping[str, Any], place: Place) -> set[str]:
         key, _, name = str(place[1]).partition(".")
         part, _, run = name.partition(".")
         inner = ("training", run, *place[2:]) if part == "training" else ("experiments", name, *place[2:])
+        if key not in papers:  # of a paper or study that this scale leaves out
+            return set()
         return everything_behind(of_paper(key, papers[key], papers[key], inner), papers)
     if place[0] == "seed":  # functions draw no numbers
         simulated = everything(papers, lambda e, m: "function" not in m or "training" in m)
