@@ -130,7 +130,8 @@ accountant-check: .venv/.installed-test  ## Compare the accountant's answers wit
 
 .PHONY: accountant-times
 accountant-times: .venv/.installed-test  ## Measure how long the accountant takes for an answer, for docs/benchmarks.md
-	@$(SINGLE) $(BIN)/python benchmarks/accountant_times.py --page
+	@mkdir -p logs
+	@$(SINGLE) $(BIN)/python benchmarks/accountant_times.py --page --lines logs/accountant_times.jsonl
 
 .PHONY: comparison-rule
 comparison-rule: .venv/.installed-test  ## Check a rule of thumb against `shuffledp compare` in 36 settings

@@ -46,9 +46,10 @@ IN_ANOTHER_FILE = {
     ),
     "accounting/general/comparisons.py": "accounting/general/test_randomizers.py",
     **dict.fromkeys(
-        [f"accounting/questions/{name}.py" for name in ["answers", "batches", "reductions"]],
+        [f"accounting/questions/{name}.py" for name in ["answers", "batches", "reductions", "searches"]],
         "accounting/questions/test_deployments.py",
     ),
+    "accounting/general/epsilon_search.py": "accounting/general/test_blanket.py",
     "accounting/general/dummy_blanket.py": "accounting/dump/test_dummies.py",
     "accounting/general/labeled_counts.py": "accounting/general/test_variation_ratio.py",
     "accounting/random_population/closed_forms.py": "accounting/random_population/test_amplification.py",
