@@ -48,6 +48,7 @@ rule all:
         CLAIMS,
         HEADLINES,
         AUDIT,
+        OPEN_QUESTIONS,
 
 
 # The results alone, which is what a comparison with the reference needs.

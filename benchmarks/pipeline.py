@@ -35,6 +35,7 @@ KINDS = {
     "claim_table.py": "tables of claims",
     "verdicts.py": "verdicts on claims",
     "claims.py": "their table",
+    "open_questions.py": "open questions",
     "audit.py": "the audit",
     "audit_together.py": "its table",
     "draw_paper.py": "drawing",

@@ -291,6 +291,37 @@ def publish_claims(results: Path, rows: Sequence[dict[str, str]] = ()) -> None:
     publish(path.with_suffix(".sha256"), {path: as_csv(rows or usual)})
 
 
+def question_row(**changes: str) -> dict[str, str]:
+    """An open question as the pipeline would leave it."""
+    return {
+        "id": "OQ-1",
+        "paper": PAPERS[0],
+        "question": "Is the pair the worst?",
+        "statement": "No pair has a larger divergence, see RP-N2.",
+        "searched": "200 random pairs",
+        "method": "integrals",
+        "seed": "open questions, OQ-1",
+        "settings": "200",
+        "measure": "divergence over that of the pair",
+        "extreme": "0.9912345",
+        "where": "sigma 2",
+        "violations": "0",
+        "verdict": "no violation found",
+        "proof": "For two users: a curve lies below its chord.",
+        "related": "RP-E16",
+        "effort": "full",
+    } | changes
+
+
+def publish_questions(results: Path, *rows: dict[str, str]) -> None:
+    """Two open questions, the second of a study that this run leaves out, or those given."""
+    other = question_row(
+        id="OQ-2", paper="elsewhere", seed="-", extreme="1.25", violations="3", verdict="violated", related=""
+    )
+    path = results / "claims/open_questions.csv"
+    publish(path.with_suffix(".sha256"), {path: as_csv(rows or (question_row(), other))})
+
+
 AUDIT: dict[str, str] = {
     "protocol": "pure_dump",
     "task": "frequency",
@@ -351,5 +382,6 @@ def fabricate(results: Path) -> dict[str, Folder]:
         each.publish()
     publish_headlines(results)
     publish_claims(results)
+    publish_questions(results)
     publish_audit(results)
     return {PAPERS[0]: first, PAPERS[1]: second}

@@ -53,8 +53,11 @@ def in_browser(test: Any) -> Any:
 
 NARROW = (390, 844)
 SIZES = pytest.mark.parametrize("viewport", [DESKTOP, NARROW])
-PAGES = ("index.html", *(f"pages/{name}.html" for name in (*PAPERS, "claims", "audit", "errata")))
-CLAIMS_PAGE, AUDIT_PAGE, ERRATA_PAGE = PAGES[-3:]
+PAGES = (
+    "index.html",
+    *(f"pages/{name}.html" for name in (*PAPERS, "claims", "audit", "errata", "open_questions")),
+)
+CLAIMS_PAGE, AUDIT_PAGE, ERRATA_PAGE, QUESTIONS_PAGE = PAGES[-4:]
 LIBRARY = "bokeh.min.js"
 
 
@@ -469,6 +472,25 @@ def test_the_audit_can_be_searched_filtered_and_sorted(site: Path, viewport: tup
             ]
         assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
         assert opened.errors == []
+
+
+@in_browser
+@SIZES
+def test_open_questions_can_be_filtered_and_sorted(site: Path, viewport: tuple[int, int]) -> None:
+    with open_page(site / QUESTIONS_PAGE, viewport) as opened:
+        page = opened.page
+        rows = page.locator(".questions tbody tr:visible")
+        page.locator("select[name=verdict]").select_option("violated")
+        assert rows.evaluate_all("all => all.map(each => each.id)") == ["OQ-2"]
+        page.get_by_role("button", name="Show all").click()
+        page.wait_for_function("document.querySelector('.count').textContent === '2 of 2'")
+        if viewport == DESKTOP:
+            page.get_by_role("button", name="Found", exact=False).first.click()
+            assert rows.evaluate_all("all => all.map(each => each.id)") == ["OQ-2", "OQ-1"]
+        page.goto((site / QUESTIONS_PAGE).resolve().as_uri() + "#OQ-1")
+        page.reload()
+        assert page.locator("#OQ-1 details").get_attribute("open") is not None
+        assert not opened.scrolls_sideways() and opened.errors == []
 
 
 @in_browser

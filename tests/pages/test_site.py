@@ -21,6 +21,8 @@ from fabricated import (
     publish_audit,
     publish_claims,
     publish_headlines,
+    publish_questions,
+    question_row,
 )
 from markupsafe import Markup
 
@@ -83,7 +85,7 @@ def test_there_is_a_page_for_everything_and_nothing_else(site: Site) -> None:
     assert set(site) == expected
     assert {n for n in expected if n.endswith(".html")} == {
         "index.html",
-        *(f"pages/{name}.html" for name in (*PAPERS, "claims", "audit", "errata")),
+        *(f"pages/{name}.html" for name in (*PAPERS, "claims", "audit", "errata", "open_questions")),
     }
 
 
@@ -658,3 +660,43 @@ def test_studies_alone_need_no_table_of_claims(papers: dict[str, Folder], tmp_pa
         folder.publish()
     index = html(pages.render(tmp_path, PAPERS), "index")
     assert "The headline claims" not in index and "2 studies on the shuffle model" in index
+
+
+def test_errata_claims_figures_and_open_questions_link_each_other(site: Site) -> None:
+    errata, questions = html(site, "errata"), html(site, "open_questions")
+    entry = errata[errata.index('id="RP-E16"') :].partition("</tr>")[0]
+    assert 'href="../pages/random_population.html#fig4"' in entry
+    assert 'href="../pages/open_questions.html#OQ-1"' in entry
+    assert 'href="../pages/claims.html#RP-01"' in entry
+    card = html(site, "random_population")
+    card = card[card.index('<article class="card" id="fig4"') :].partition("</article>")[0]
+    assert 'href="../pages/errata.html#RP-E16"' in card and 'href="../pages/claims.html#RP-01"' in card
+    assert (
+        'href="../pages/errata.html#RP-E16"' in questions and 'href="../pages/errata.html#RP-N2"' in questions
+    )
+    assert 'href="../claims/open_questions.csv"' in questions
+    for name in ("index", "claims", "random_population"):
+        assert "open_questions.html" in html(site, name).partition("<main")[2], name
+
+
+def test_an_open_question_shows_its_number_in_full_and_a_paper_that_is_not_in_the_run(site: Site) -> None:
+    questions = html(site, "open_questions")
+    first, _, second = questions.partition('id="OQ-2"')
+    assert "<strong>0.9912345</strong>" in first and 'data-verdict="no violation found"' in first
+    assert "elsewhere" in second and "elsewhere.html" not in second
+
+
+@pytest.mark.parametrize(
+    ("rows", "reason"),
+    [
+        ([question_row(verdict="maybe")], "no verdict is called 'maybe'"),
+        ([question_row(), question_row()], "OQ-1 stands there twice"),
+        ([{"id": "OQ-1", "verdict": "violated"}], "no column paper, question"),
+    ],
+)
+def test_open_questions_of_another_form_are_refused(
+    papers: dict[str, Folder], tmp_path: Path, rows: list[dict[str, str]], reason: str
+) -> None:
+    publish_questions(tmp_path, *rows)
+    with pytest.raises(pages.ManifestError, match=reason):
+        pages.render(tmp_path, PAPERS)

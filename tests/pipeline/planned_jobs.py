@@ -130,8 +130,8 @@ def _remembered(function: Any) -> Any:
 
 def planned(names: Mapping[str, Any]) -> Jobs:
     """Jobs by name: ``dataset D``, ``training P.R``, ``method P.E.M``, ``claims P.C``, ``draw P``,
-    ``verdicts P``, ``headlines`` (all verdicts together, and the headlines), ``audit_share S``, ``audit`` and
-    ``pages``.
+    ``verdicts P``, ``headlines`` (all verdicts together, and the headlines), ``open_questions``, ``audit_share S``,
+    ``audit`` and ``pages``.
 
     ``drawing P.F`` are the parts of ``draw P``, which are kept and not drawn again as long as they and their inputs are
     the same. ``names`` are those of common.smk.
@@ -176,12 +176,13 @@ def _made(names: Mapping[str, Any]) -> Iterator[tuple[str, Job]]:
         yield f"verdicts {key}", _job(params, names["bundles_of_verdicts"](where), table)
     together = [*names["CLAIMS"], *names["HEADLINES"]]
     yield "headlines", _job([], names["verdict_tables"](), together)
+    yield "open_questions", _job(settings.effort, [], names["OPEN_QUESTIONS"])
     for share in names["SHARES"]:
         where = SimpleNamespace(share=share)
         params = [names["audit_job"](where), names["code_of_audit"](where)]
         yield f"audit_share {share}", _job(params, [], names["with_checksum"](f"audit/{share}"))
     yield "audit", _job([], names["audit_tables"](), names["AUDIT"])
-    shown = [*pages, *together, *names["AUDIT"]]
+    shown = [*pages, *together, *names["AUDIT"], *names["OPEN_QUESTIONS"]]
     yield "pages", _job(list(settings.papers), shown, [f"{results}/index.html"])
 
 

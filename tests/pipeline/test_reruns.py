@@ -507,7 +507,7 @@ def of_run(papers: Papers, before: Mapping[str, Any], place: Place) -> set[str]:
             f"{key}.{claim}" for key, paper in papers.items() for claim in paper.get("claims", {})
         )
         reach = Reach(everything(papers, lambda e, m: True), trainings, claims, every)
-        return everything_behind(reach, papers) | {f"claims {claim}" for claim in claims}
+        return everything_behind(reach, papers) | {f"claims {claim}" for claim in claims} | {"open_questions"}
     if place[0] == "data":
         names = {"adult", "msnbc", "ipums", "movielens", "mnist"}
         reach = Reach(
@@ -516,7 +516,7 @@ def of_run(papers: Papers, before: Mapping[str, Any], place: Place) -> set[str]:
         )
         return everything_behind(reach, papers) | {f"dataset {name}" for name in names}
     if place[0] == "effort":
-        return verdicts(set(READS) & set(papers)) | {"pages"}
+        return verdicts(set(READS) & set(papers)) | {"open_questions", "pages"}
     if place[0] == "learning":
         return everything_behind(Reach(everything(papers, lambda e, m: "training" in m)), papers)
     if place[0] == "formats":

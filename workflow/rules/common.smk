@@ -288,6 +288,7 @@ def with_checksum(stem):
 
 
 CLAIMS, HEADLINES = with_checksum("claims"), with_checksum("headlines")
+OPEN_QUESTIONS = with_checksum("open_questions")
 VERDICT_JOBS = {
     key: claim_jobs.paper_job(
         RESULTS,

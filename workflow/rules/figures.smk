@@ -58,6 +58,22 @@ rule claims:
         "../scripts/claims.py"
 
 
+rule open_questions:
+    """Search for what would decide the open questions; how far it got, in one table."""
+    output:
+        table=OPEN_QUESTIONS[0],
+        checksum=OPEN_QUESTIONS[1],
+    log:
+        f"{LOGS}/{RESULTS}/open_questions.log",
+    benchmark:
+        f"{LOGS}/{RESULTS}/open_questions.benchmark.tsv"
+    params:
+        effort=SETTINGS.effort,
+        code=code_of("open_questions.py"),
+    script:
+        "../scripts/open_questions.py"
+
+
 for paper in SETTINGS.papers.values():
     files = drawings.drawings_of(paper)
     job = drawings.paper_job(paper, SETTINGS, CAPTIONS)

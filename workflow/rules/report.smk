@@ -8,6 +8,7 @@ rule pages:
         CLAIMS,
         HEADLINES,
         AUDIT,
+        OPEN_QUESTIONS,
     output:
         SITE,
     log:

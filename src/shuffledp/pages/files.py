@@ -11,6 +11,7 @@ INDEX = "index.html"
 CLAIMS = "pages/claims.html"
 AUDIT = "pages/audit.html"
 ERRATA = "pages/errata.html"
+OPEN_QUESTIONS = "pages/open_questions.html"
 CHECKSUM = "site.sha256"
 FOLDERS = ("pages", "site")
 """Folders that hold nothing but the site: what is in them and not listed is from an earlier site."""
@@ -51,6 +52,7 @@ def outputs(papers: Sequence[str]) -> tuple[str, ...]:
         CLAIMS,
         AUDIT,
         ERRATA,
+        OPEN_QUESTIONS,
         *(chart_data(paper) for paper in papers),
         STYLE,
         SCRIPT,

@@ -9,17 +9,24 @@ from __future__ import annotations
 import re
 from collections import Counter
 from dataclasses import dataclass, field
-from functools import cached_property
 from importlib import resources
 from typing import TYPE_CHECKING, Any
-from urllib.parse import quote
 
 from jinja2 import Environment, PackageLoader, StrictUndefined, pass_context
 from markupsafe import Markup
 
-from shuffledp.pages import audit, claims, errata, files, headlines, library, manifest, origins
+from shuffledp.pages import (
+    audit,
+    claims,
+    errata,
+    files,
+    headlines,
+    library,
+    manifest,
+    open_questions,
+    origins,
+)
 from shuffledp.pages.cards import (
-    Deck,
     Picture,
     deck,
     first_shown,
@@ -30,6 +37,7 @@ from shuffledp.pages.cards import (
     title_of,
 )
 from shuffledp.pages.charts import chart_of, script
+from shuffledp.pages.shown import Results, Shown
 from shuffledp.pages.tables import DIGITS
 from shuffledp.storage import publish as publish_bundle
 
@@ -39,9 +47,7 @@ if TYPE_CHECKING:
 
     from jinja2.runtime import Context
 
-    from shuffledp.pages.audit import Audited
     from shuffledp.pages.claims import Claim
-    from shuffledp.pages.errata import Remark
     from shuffledp.pages.headlines import Headline
     from shuffledp.pages.manifest import DrawnPaper, Entry
 
@@ -54,120 +60,14 @@ PACKAGE_DATA = (
     "templates/claims.html.j2",
     "templates/audit.html.j2",
     "templates/errata.html.j2",
+    "templates/open_questions.html.j2",
     "static/style.css",
     "static/site.js",
     "static/explore.js",
 )
 """Files that this module reads; see `shuffledp.code_digest`."""
 
-_LONG_HASH = re.compile(r"\b([0-9a-f]{12})[0-9a-f]+\b")
 _TAG = re.compile(r"(<[^>]*>)")
-
-
-@dataclass(frozen=True)
-class Shown:
-    """A paper as the site shows it."""
-
-    paper: DrawnPaper
-    name: str
-    headline: Headline | None
-    remarks: tuple[Remark, ...]
-    charts: Mapping[str, Mapping[str, Any]]
-    claims: tuple[Claim, ...]
-
-    @cached_property
-    def drawings(self) -> frozenset[str]:
-        """Names of the drawings that there are; a configuration may leave some out."""
-        return frozenset(entry.drawing for entry in self.drawn.entries)
-
-    def claims_on(self, remark: str) -> tuple[Claim, ...]:
-        """The claims on which an erratum or note bears."""
-        return tuple(claim for claim in self.claims if remark in claim.errata)
-
-    @property
-    def key(self) -> str:
-        """The paper's key."""
-        return self.paper.key
-
-    @property
-    def page(self) -> str:
-        """The paper's page, relative to the results."""
-        return files.paper_page(self.key)
-
-    @property
-    def doi_url(self) -> str:
-        """Where the paper is found, or nothing."""
-        return f"https://doi.org/{quote(self.paper.doi, safe='/.;()')}" if self.paper.doi else ""
-
-    @property
-    def commits(self) -> tuple[str, ...]:
-        """The commits of the results, long hashes cut short; results of several may stand side by side."""
-        names = (commit.strip() for commit in self.paper.run.commit.split(","))
-        return tuple(_LONG_HASH.sub(r"\1", name) for name in names if name)
-
-    @property
-    def shortened(self) -> bool:
-        """Whether this was computed at a small scale."""
-        return self.paper.run.scale == "shortened"
-
-    @property
-    def drawn(self) -> DrawnPaper:
-        """The paper without errata and reading notes, which have a page of their own."""
-        return manifest.without(self.paper, errata.is_remarks)
-
-    def deck(self, folder: Path, page: str) -> Deck:
-        """The cards of the paper, for a page."""
-        return deck(folder, page, self.drawn, self.charts)
-
-
-@dataclass(frozen=True)
-class Results:
-    """What the site is made from."""
-
-    folder: Path
-    papers: tuple[Shown, ...]
-    audited: tuple[Audited, ...] = ()
-
-    @property
-    def replicated(self) -> tuple[Shown, ...]:
-        """The papers."""
-        return tuple(shown for shown in self.papers if shown.paper.kind == "paper")
-
-    @property
-    def studies(self) -> tuple[Shown, ...]:
-        """Experiments of our own, which replicate no paper."""
-        return tuple(shown for shown in self.papers if shown.paper.kind == "study")
-
-    @cached_property
-    def remark_ids(self) -> frozenset[str]:
-        """Ids of all errata and reading notes."""
-        return frozenset(remark.id for shown in self.papers for remark in shown.remarks)
-
-    @cached_property
-    def claim_ids(self) -> frozenset[str]:
-        """Ids of all claims."""
-        return frozenset(claim.id for shown in self.papers for claim in shown.claims)
-
-    @property
-    def count_of_claims(self) -> tuple[tuple[str, Mapping[str, int]], ...]:
-        """How many claims of each paper have which outcome, then all together and the orderings."""
-        every = [claim for shown in self.papers for claim in shown.claims]
-        if not every:
-            return ()
-        own = [claim for claim in every if claim.kind == "claim"]
-        parts = [
-            (shown.name, [claim for claim in shown.claims if claim.kind == "claim"])
-            for shown in self.papers
-            if shown.claims
-        ]
-        parts += [("all papers", own), ("orderings", [claim for claim in every if claim.kind != "claim"])]
-        return tuple((name, claims.counts(of)) for name, of in parts)
-
-    @property
-    def shortened(self) -> str:
-        """Which part of the results was computed at a small scale: all, some or none."""
-        count = sum(shown.shortened for shown in self.papers)
-        return "none" if count == 0 else "all" if count == len(self.papers) else "some"
 
 
 @dataclass(frozen=True)
@@ -263,6 +163,21 @@ def claims_page(results: Results) -> Iterator[Page]:
     )
 
 
+def open_questions_page(results: Results) -> Iterator[Page]:
+    """What is open, and what searches of this run found about it."""
+    yield Page(
+        files.OPEN_QUESTIONS,
+        "Open questions",
+        "Open questions, and what is known numerically",
+        "open_questions.html.j2",
+        {
+            "questions": [(results.paper(question.paper), question) for question in results.questions],
+            "table": open_questions.TABLE,
+            "verdicts": open_questions.VERDICTS,
+        },
+    )
+
+
 def audit_page(results: Results) -> Iterator[Page]:
     """Every protocol under every accounting, with what was found of its claims."""
     yield Page(
@@ -282,7 +197,7 @@ def audit_page(results: Results) -> Iterator[Page]:
 
 
 PAGES: tuple[Callable[[Results], Iterable[Page]], ...] = (
-    *(overview, paper_pages, claims_page, audit_page, errata_page),
+    *(overview, paper_pages, claims_page, audit_page, errata_page, open_questions_page),
 )
 """What makes the pages, in the order of the navigation."""
 
@@ -333,7 +248,7 @@ def read(folder: Path, papers: Sequence[str]) -> Results:
     """Read what the site shows; raises as `render`."""
     claimed, judged = headlines.read(folder), claims.read(folder)
     shown = tuple(_shown(manifest.read(folder / "figures" / key), claimed, judged) for key in papers)
-    return Results(folder, shown, audit.read(folder))
+    return Results(folder, shown, audit.read(folder), open_questions.read(folder))
 
 
 def _shown(paper: DrawnPaper, claimed: Mapping[str, Headline], judged: Sequence[Claim]) -> Shown:
@@ -440,10 +355,11 @@ def _html(environment: Environment, page: Page, pages: Sequence[Page], results: 
 
 @pass_context
 def _linked(context: Context, text: Markup | str) -> Markup:
-    """In a template: text with links to the errata, notes and claims that it names."""
+    """In a template: text with links to the errata, notes, claims and open questions that it names."""
     results: Results = context["results"]
     with_remarks = link_remarks(text, results.remark_ids, context["up"] + files.ERRATA)
-    return link_remarks(with_remarks, results.claim_ids, context["up"] + files.CLAIMS)
+    with_claims = link_remarks(with_remarks, results.claim_ids, context["up"] + files.CLAIMS)
+    return link_remarks(with_claims, results.question_ids, context["up"] + files.OPEN_QUESTIONS)
 
 
 def link_remarks(text: Markup | str, ids: frozenset[str], target: str) -> Markup:

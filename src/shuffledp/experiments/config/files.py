@@ -16,7 +16,10 @@ EXPERIMENTS = "config/experiments"
 OWN_FOLDER, NONE = "config/own", "none"
 """Folder of the user's own experiments, and what stands in its place to leave them out."""
 TAKEN = frozenset(
-    ("all", "runs", "method", "own_data", "training", "claim_table", "headlines", "pages", "summaries")
+    (
+        *("all", "runs", "method", "own_data", "training", "claim_table", "verdicts", "claims", "headlines"),
+        *("open_questions", "audit", "audit_share", "pages", "summaries"),
+    )
 )
 """Names of the workflow's own targets, which a file of experiments cannot have."""
 TAKEN_BEGINNINGS = ("draw_", "dataset_")

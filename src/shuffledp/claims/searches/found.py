@@ -1,0 +1,64 @@
+"""What a search found: the extreme of a quantity over many settings, and how many of them are beyond a limit."""
+
+from __future__ import annotations
+
+import hashlib
+import math
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+import numpy as np
+
+
+@dataclass(frozen=True)
+class Found:
+    """The largest value of a search.
+
+    Parameters
+    ----------
+    settings : int
+        How many were looked at.
+    extreme : float
+        Their largest value.
+    where : str
+        The setting that has it, in words.
+    beyond : int
+        Settings whose value is outside of the limits: violations of the statement.
+    """
+
+    settings: int
+    extreme: float
+    where: str
+    beyond: int
+
+
+def largest(values: Iterable[tuple[float, str]], limit: float, floor: float = -math.inf) -> Found:
+    """Return the largest of values with their settings, the first one of several, and how many violate a limit.
+
+    Parameters
+    ----------
+    values : iterable
+        Numbers, each with its setting in words.
+    limit, floor : float
+        A larger value violates the statement, and so does one below the floor.
+
+    Raises
+    ------
+    ValueError
+        If there is no value, or one is not a number: a search that looked at nothing would find no violation.
+    """
+    count, beyond, best, where = 0, 0, -np.inf, ""
+    for value, setting in values:
+        if np.isnan(value):
+            raise ValueError(f"The value at {setting} is not a number.")
+        count, beyond = count + 1, beyond + (not floor <= value <= limit)
+        if value > best:
+            best, where = value, setting
+    if not count:
+        raise ValueError("A search needs a setting at least.")
+    return Found(count, float(best), where, int(beyond))
+
+
+def named_rng(name: str) -> np.random.Generator:
+    """Return the generator of a search, whose seed is its name."""
+    return np.random.default_rng(int.from_bytes(hashlib.sha256(name.encode()).digest()[:8], "big"))

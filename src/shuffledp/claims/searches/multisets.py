@@ -1,0 +1,63 @@
+"""Laws of shuffled messages of a handful of users, by listing all multisets.
+
+Conventions: eps in nats; replacement neighbors.
+"""
+
+from __future__ import annotations
+
+import math
+from collections import defaultdict
+from collections.abc import Iterator, Mapping, Sequence
+from itertools import combinations_with_replacement
+
+import numpy as np
+from numpy.typing import NDArray
+
+Law = Mapping[tuple[int, ...], float]
+"""Probabilities by how often each output occurs."""
+
+
+def with_message(law: Law, message: Sequence[float]) -> Law:
+    """Return the law of the multiset after one more message, given by the probabilities of its outputs."""
+    found: defaultdict[tuple[int, ...], float] = defaultdict(float)
+    for counts, mass in law.items():
+        for i, probability in enumerate(message):
+            found[(*counts[:i], counts[i] + 1, *counts[i + 1 :])] += mass * probability
+    return found
+
+
+def others_laws(rows: NDArray[np.float64], others: int) -> Iterator[tuple[tuple[int, ...], Law]]:
+    """Give every data set of the others with the law of their messages.
+
+    Parameters
+    ----------
+    rows : (k, outputs) ndarray
+        Law of the message for each of the k inputs.
+    others : int
+        Other users, >= 1.
+
+    Yields
+    ------
+    tuple
+        How many of the others hold each input, and the law.
+    """
+    k, outputs = rows.shape
+    known: dict[tuple[int, ...], Law] = {(): {(0,) * outputs: 1.0}}
+    for size in range(1, others + 1):
+        for held in combinations_with_replacement(range(k), size):
+            known[held] = with_message(known[held[:-1]], rows[held[-1]].tolist())
+    for held in combinations_with_replacement(range(k), others):
+        yield tuple(held.count(value) for value in range(k)), known[held]
+
+
+def replaced(law: Law, rows: NDArray[np.float64]) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """Return the probabilities of all multisets if the victim holds input 0 and input 1, in the same order."""
+    first, second = (with_message(law, rows[held].tolist()) for held in (0, 1))
+    return np.array([first[key] for key in first]), np.array([second[key] for key in first])
+
+
+def hockey_stick(first: NDArray[np.float64], second: NDArray[np.float64], eps: float) -> float:
+    """Return delta of two laws at eps, the worse of both directions."""
+    factor = math.exp(eps)
+    one = np.sum(np.maximum(first - factor * second, 0.0))
+    return float(max(one, np.sum(np.maximum(second - factor * first, 0.0))))

@@ -1,0 +1,21 @@
+"""Search for what would decide the open questions, and say how far the search got."""
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from shuffledp.claims.open_questions import COLUMNS, Effort, table
+from shuffledp.claims.together import published
+from shuffledp.jobs import job as guarded
+
+if TYPE_CHECKING:
+    from snakemake.script import snakemake
+
+
+def main(effort: Effort, output: Path, checksum: Path) -> None:
+    published(table(effort), COLUMNS, output, checksum, folders=1)
+
+
+if __name__ == "__main__":
+    with guarded(snakemake.log[0]):
+        out = snakemake.output
+        main(snakemake.params.effort, Path(out.table), Path(out.checksum))
