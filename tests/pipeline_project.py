@@ -154,7 +154,7 @@ def copy_of_project(folder: Path) -> Project:
         else:
             shutil.copy(source, folder / part)
     (folder / "config/experiments/tiny.yaml").write_text(TINY)
-    (folder / "config/tiny.yaml").write_text("papers: [tiny]\nresults: results/quick\n")
+    (folder / "config/tiny.yaml").write_text("papers: [tiny]\nresults: results/quick\neffort: quick\n")
     (folder / "workflow/report/tiny").mkdir()
     (folder / "workflow/report/tiny/any.rst").write_text("What to see.\n")
     return Project(folder)
