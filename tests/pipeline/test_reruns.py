@@ -1,6 +1,7 @@
 """A change of the configuration reruns what it can change, and nothing else: every leaf of every file, one by one.
 
-Of a long list of numbers the first two and the last stand for all: a place within a list has no role of its own.
+Of a long list of numbers the first two and the last stand for all: a place within a list has no role of its own. Of
+the study that compares protocols, whose drawings repeat each other, every seventh leaf is tried.
 
 What can change is said twice: by the jobs' params and inputs, as `planned_jobs` makes them, and by the role of the
 leaf, written down here from the files alone.
@@ -396,11 +397,12 @@ def check_every_leaf(
     words: Callable[[Place, Any], Collection[Any]],
     jobs_of: Callable[[Any], Jobs],
     could: Callable[[Any, Place], set[str]],
+    every: int = 1,
 ) -> None:
     """Replace one leaf after the other: the jobs that are scheduled are those whose output could change."""
     before = jobs_of(whole)
     wrong, alone, tried = [], 0, 0
-    for place, value in leaves(whole):
+    for place, value in islice(leaves(whole), 0, None, every):
         tried += 1
         name, message = ".".join(map(str, place)), ""
         for changed in islice(variants(whole, place, value, words(place, value)), MOST_ATTEMPTS):
@@ -445,6 +447,8 @@ def test_every_leaf_of_a_papers_file_reruns_what_it_can_change(workflow: Workflo
         words,
         lambda changed: workflow.jobs(config, {**workflow.papers, key: changed}),
         lambda changed, place: everything_behind(of_paper(key, paper, changed, place), {key: changed}),
+        # The study draws tens of pictures that differ in names alone: a prime step meets every key in some of them.
+        every=7 if key == "comparison" else 1,
     )
 
 
