@@ -139,7 +139,9 @@ def test_a_method_looks_the_same_in_every_figure_that_ships_and_no_two_of_a_figu
         for drawing in drawings_of(paper):
             looks = drawing.job("results", ["png"], ROOT, "paper").get("looks", {})
             assert len({written(look(number)) for number in looks.values()}) == len(looks)
-            assert len({look(number).color for number in looks.values()}) == len(looks), drawing.id
+            # A study has more methods than there are colors; markers and dashes tell those of one color apart.
+            colors = {look(number).color for number in looks.values()}
+            assert paper.kind == "study" or len(colors) == len(looks), drawing.id
             assert all(seen.setdefault(m, number) == number for m, number in looks.items())
 
 

@@ -52,7 +52,7 @@ def calibrated(kind, name, population, *, accounting=None, budget=BUDGET, task=N
 
 
 def test_every_protocol_that_was_written_for_a_fixed_number_is_one_of_them():
-    assert len(PROTOCOLS) == 37
+    assert len(PROTOCOLS) == 39
 
 
 @pytest.mark.parametrize(("kind", "name"), PROTOCOLS)

@@ -8,6 +8,8 @@ from typing import Any, Final
 
 from shuffledp.experiments.grid import variables
 from shuffledp.experiments.parts import name_of
+from shuffledp.experiments.sources import OWN
+from shuffledp.experiments.sources.own import with_domain
 from shuffledp.protocols.registry import available, is_plugin, module_path
 from shuffledp.tasks import TASK_KINDS
 
@@ -33,7 +35,8 @@ def plan(job: Mapping[str, Any]) -> dict[str, Any]:
         As `Experiment.job` makes it, of a method with a built-in protocol.
     """
     said = {part: job[part] for part in ("population", "budget", "options")}
-    said["task"] = {k: v for k, v in job["task"].items() if k not in ("truth", "metrics")}
+    task = with_domain(job["task"], job["data"]) if job["data"]["name"] == OWN else job["task"]
+    said["task"] = {k: v for k, v in task.items() if k not in ("truth", "metrics")}
     said["split"] = job["data"].get("split", "")
     used = variables(said)
     grid = {name: values for name, values in job["grid"].items() if name in used}
@@ -52,7 +55,8 @@ def audit_jobs(jobs: Iterable[Mapping[str, Any]], effort: str) -> dict[str, dict
     Parameters
     ----------
     jobs : iterable of mapping
-        Of the methods of all experiments, as `Experiment.job` makes them; functions and plug-ins are passed over.
+        Of the methods of all experiments, as `Experiment.job` makes them. Passed over are functions, plug-ins, and
+        methods on a file of the user's own in which the domain is only found when it is counted.
     effort : {"full", "quick"}
         See `EFFORT`.
 
@@ -61,7 +65,7 @@ def audit_jobs(jobs: Iterable[Mapping[str, Any]], effort: str) -> dict[str, dict
     dict
         By name, as `shuffledp.audit.table.lines_of` takes them.
     """
-    own = [job for job in jobs if job["protocol"] and not is_plugin(job["protocol"])]
+    own = [job for job in jobs if job["protocol"] and not is_plugin(job["protocol"]) and _has_domain(job)]
     return {
         name: {
             "tasks": list(kinds),
@@ -71,6 +75,13 @@ def audit_jobs(jobs: Iterable[Mapping[str, Any]], effort: str) -> dict[str, dict
         }
         for name, kinds in SHARES.items()
     }
+
+
+def _has_domain(job: Mapping[str, Any]) -> bool:
+    """Whether the domain of a method's task is known before any data are read."""
+    if job["data"]["name"] != OWN or job["task"]["kind"] == "summation":
+        return True
+    return "domain_size" in with_domain(job["task"], job["data"])
 
 
 def audit_entries(share: str) -> tuple[Path, ...]:

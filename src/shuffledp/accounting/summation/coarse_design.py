@@ -12,8 +12,8 @@ The messages are ``1..D`` and ``-D``. A user sends the input, if it is not 0, an
 
 **What is seen.** Let ``c_m`` be the number of messages m. Atom j < D/2 is drawn ``y_j = c_j`` times, atom j > D/2
 ``y_j = c_j - c_(D-j)`` times (``c_j`` for j = D/2, and for j = D - 1, whose partner 1 is no such atom). With
-``Sigma = sum m c_m``, ``u = c_D`` and ``v = c_(-D) - y_2 - .. - y_(D-1)``, the counts are an invertible integer image
-of ``(Sigma, u, v, y_2, .., y_(D-1))``. With U messages D and A messages -D in the central noise, whose sum is S,
+``Sigma = sum m c_m``, ``u = c_D`` and ``v = c_(-D) - y_2 - .. - y_(D - 1)``, the counts are an invertible integer image
+of ``(Sigma, u, v, y_2, .., y_(D - 1))``. With U messages D and A messages -D in the central noise, whose sum is S,
 
     Sigma = S,    u = U + z_D,    v = A + z_D + z_1,    y_j = z_j,
 
