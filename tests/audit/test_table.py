@@ -51,7 +51,7 @@ def test_every_protocol_is_looked_at_and_none_is_flagged(protocol):
 @pytest.mark.parametrize("protocol", PROTOCOLS, ids=IDS)
 def test_what_is_found_at_any_scale_is_not_above_the_law_of_all_that_is_seen(protocol):
     """Both are written from the messages; where both are exact they agree. Views that lump outcomes are no measure."""
-    for number in range(1):
+    for number in range(3):
         setting = random_setting(protocol, np.random.default_rng([SEED, number]))
         if setting.population.mean > 60:
             continue
@@ -199,6 +199,18 @@ def test_wrong_runs_are_flagged_at_the_stated_confidence(wrong, where, parts):
     assert flagged(at(wrong.__mro__[1], where), runs=1500) == set()
     for line in looked_at(at(wrong, where), runs=60):
         assert line.confidence >= 1 - 1e-6 or line.status == table.NOT_AUDITED
+
+
+def test_a_calibrated_protocol_that_cannot_be_run_is_flagged(monkeypatch):
+    """It was listed as not audited, which nobody would look into."""
+
+    def broken(*args, **options):
+        raise ArithmeticError("no messages")
+
+    monkeypatch.setattr(table, "sampled_lines", broken)
+    found = [line for line in table.small_lines(PureDump, SEED, 1, RUNS) if line.part == "sampled"]
+    assert VIOLATION in {line.status for line in found}
+    assert any(line.note == "ArithmeticError: no messages" for line in found)
 
 
 def test_a_mean_that_rests_on_events_that_did_not_happen_is_not_judged():

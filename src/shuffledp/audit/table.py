@@ -298,8 +298,9 @@ def small_lines(protocol: type[ProtocolBase], seed: int, count: int, runs: int) 
         except (Infeasible, Unseen) as reason:
             reasons[accounting, "sampled"] = str(reason)
             continue
-        except Exception as error:  # of a protocol that needs other inputs than those known here
-            reasons[accounting, "sampled"] = f"{type(error).__name__}: {error}"
+        except Exception as error:  # a calibrated protocol that cannot be run is a finding
+            note = f"{type(error).__name__}: {error}"
+            lines.append(_small(row, "sampled", status=VIOLATION, note=note))
             continue
         wanted[accounting] -= 1
     return lines + _missing(protocol, lines, reasons)

@@ -142,7 +142,6 @@ def rounds_epsilon(
         check_count("users", batch.users, 1)
         setting = setting_of(randomizer, domain_size, subset_size, delta, 1)
         eps_local_of(batch.eps_local, setting)
-        sizes = {"randomizer": randomizer, "domain_size": domain_size, "subset_size": subset_size}
         profile, reduction = batch_profile(
             batch.eps_local,
             batch.users,
@@ -153,7 +152,16 @@ def rounds_epsilon(
             colluding=colluding,
         )
         profiles.append(profile)
-        alone.append(amplification(batch.eps_local, batch.users, delta, colluding=colluding, **sizes))  # type: ignore[arg-type]
+        answer = amplification(
+            batch.eps_local,
+            batch.users,
+            delta,
+            randomizer=randomizer,
+            domain_size=domain_size,
+            subset_size=subset_size,
+            colluding=colluding,
+        )
+        alone.append(answer)
     counts = [batch.count for batch in batches]
     if sum(counts) == 1:
         eps, reduction = alone[0].eps, alone[0].reduction
