@@ -252,7 +252,7 @@ def _legend(
     plain = {method: replace(look, dash="") for method, look in looks.items()}
     parts = []
     if any(front(some, controls) for some in known.values()):
-        parts.append(legend.Item("front: no other method here is cheaper and better", (_STEPS,)))
+        parts.append(legend.Item("front (controls and unproven methods apart)", (_STEPS,)))
     if any(o.method in controls for o in shown):
         parts.append(legend.Item("in a ring: control", (replace(_RINGED, dash=""),)))
     return legend.items(together, labels, plain, parts)
