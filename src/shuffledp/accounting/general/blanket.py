@@ -34,6 +34,7 @@ from shuffledp.accounting.general.epsilon_search import (
     FINE,
     FROM_HINT,
     LEAST,
+    ROUGH,
     limit_epsilon,
     search_epsilon,
 )
@@ -73,10 +74,13 @@ _REMEMBERED = 4096
 class OwnDelta(Protocol):
     """A randomizer whose analyzer sees something else than all reports."""
 
-    def own_delta(self, others: int, eps: float, side: Side, target: float | None = None) -> float | None:
+    def own_delta(
+        self, others: int, eps: float, side: Side, target: float | None = None, gap: float = 0.0
+    ) -> float | None:
         """Return a bound on delta with a given number of others; None for the blanket of reports.
 
-        Where a target is given, less than a millionth of it need not be told from nothing.
+        Where a target is given, less than a millionth of it need not be told from nothing; of a relative gap above
+        1e-3 only the side counts.
         """
 
 
@@ -291,7 +295,9 @@ def _delta(
         return 0.0
     own = _own(randomizer)
     if own is not None:
-        return min(_averaged(lambda others: own(others, eps, side, target) or 0.0, law, side), 1.0)
+        return min(
+            _averaged(lambda others: own(others, eps, side, target, gap > COARSE) or 0.0, law, side), 1.0
+        )
     if target is not None:
         cut = _CUT * target if math.isinf(randomizer.eps_local) else _FIRST_CUT
         return _reduced(randomizer, law, eps, side, gap, cut, _FLOOR * target)
@@ -305,19 +311,21 @@ def _delta(
         cut = max(min(_CUT * value, 1e-4 * cut), 1e-150)
 
 
-def _own(randomizer: Randomizer) -> Callable[[int, float, Side, float | None], float | None] | None:
+def _own(randomizer: Randomizer) -> Callable[[int, float, Side, float | None, bool], float | None] | None:
     """What the analyzer sees in place of reports, if it does."""
     if isinstance(randomizer, OwnDelta) and randomizer.own_delta(0, 0.0, "upper") is not None:
-        return lambda others, eps, side, target: _own_delta(randomizer, others, eps, side, target)
+        return lambda others, eps, side, target, rough: _own_delta(
+            randomizer, others, eps, side, target, rough
+        )
     return None
 
 
 @remember(256)
 def _own_delta(
-    randomizer: OwnDelta, others: int, eps: float, side: Side, target: float | None
+    randomizer: OwnDelta, others: int, eps: float, side: Side, target: float | None, rough: bool
 ) -> float | None:
-    """The same for every gap: what a search asks for roughly, it asks for again."""
-    return randomizer.own_delta(others, eps, side, target)
+    """The same for all gaps that are not rough: what a search asks for, it asks for again."""
+    return randomizer.own_delta(others, eps, side, target, ROUGH if rough else 0.0)
 
 
 @remember(64)
