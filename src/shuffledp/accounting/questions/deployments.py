@@ -43,11 +43,16 @@ from shuffledp.accounting.questions.reductions import central_epsilon, is_bound
 from shuffledp.accounting.questions.searches import XTOL, XTOL_ROUNDS, largest_budget, smallest_number
 from shuffledp.accounting.standing import UPPER, Standing
 from shuffledp.numerics.checks import MOST, check_positive
-from shuffledp.populations import Law, Population
+from shuffledp.populations import Fixed, Law, Population
 
 Arrivals = Literal["fixed", "poisson", "binomial"]
 
 _LEAST_NUMBERS = "delta is averaged over the smallest number of users that the population allows"
+_LOST_ROUNDS = (
+    "the probability of fewer users than are counted on is taken from delta for every round, whether rounds have the "
+    "same users or not"
+)
+_ANEW = "the number of users is drawn anew in every round"
 _SHUFFLED = (
     "The analyzer sees the reports in random order and nothing else; the shuffler does not collude with it. "
     "It may know the inputs of all other users."
@@ -90,7 +95,8 @@ def amplification(
     colluding : float
         In [0, 1): this fraction of the users tells the analyzer its reports.
     rounds : int
-        How often the same users answer with fresh noise, in [1, 10^6].
+        How often users answer with fresh noise, in [1, 10^6]: user 1 in all rounds. The number of others is the same in
+        all if it is fixed, and drawn anew if it has a law; if only a bound is known it does not matter which.
 
     Returns
     -------
@@ -277,8 +283,9 @@ def _answer(
     randomizer = setting.at(eps_local)
     summed = isinstance(randomizer, OwnDelta) and randomizer.own_delta(0, 0.0, "upper") is not None
     standing = randomizer.standing if best == "blanket" and randomizer is not None else UPPER
-    if is_bound(honest, best):
-        note = "; ".join(filter(None, (standing.note, _LEAST_NUMBERS)))
+    about = _about_numbers(setting, honest, best)
+    if about:
+        note = "; ".join(filter(None, (standing.note, about)))
         standing = Standing(standing.guarantee, note)
     if eps >= local:
         best, eps, standing = "local", local, Standing("upper")
@@ -309,6 +316,13 @@ def _answer(
             if math.isfinite(value)
         ),
     )
+
+
+def _about_numbers(setting: Setting, honest: Population, name: str) -> str:
+    """What is said about a random number of users."""
+    if setting.rounds > 1 and not isinstance(honest, Fixed):
+        return _ANEW if isinstance(honest, Law) else _LOST_ROUNDS
+    return _LEAST_NUMBERS if is_bound(honest, name) else ""
 
 
 def _lower(setting: Setting, eps_local: float, honest: Population, hint: float | None) -> float | None:
