@@ -19,6 +19,7 @@ from shuffledp.accounting import (
     local_budget,
     smallest_batch,
 )
+from shuffledp.accounting.general.grr_blanket import grr_blanket_delta
 from shuffledp.accounting.questions.reductions import counted_on
 from shuffledp.accounting.standing import GUARANTEES
 from shuffledp.populations import Binomial, Empirical, Fixed, MomentBounded, Poisson, SubGaussian
@@ -112,6 +113,14 @@ def test_rounds_are_composed():
     blanket = amplification(3.0, 10_000, 1e-6, randomizer="grr", domain_size=10, rounds=2)
     assert blanket.reduction == "blanket"
     assert blanket.eps > amplification(3.0, 10_000, 1e-6, randomizer="grr", domain_size=10).eps
+
+
+def test_a_budget_where_delta_hardly_changes_with_eps_says_which_eps_it_has():
+    """Between 3.47 and 4 delta changes by 1e-5 of itself; the target was the answer."""
+    answer = budget(4.0, 10**9, 1e-6, randomizer="grr", domain_size=10)
+    assert answer.eps_lower < answer.eps < 3.472
+    assert grr_blanket_delta(answer.eps, 10**9, 10, answer.eps_local) <= 1e-6
+    assert grr_blanket_delta(4.0, 10**9, 10, answer.eps_local * (1 + 1e-6)) > 1e-6
 
 
 def test_rounds_with_a_bound_for_the_number_of_users():

@@ -47,6 +47,8 @@ from shuffledp.populations import Fixed, Law, Population
 
 Arrivals = Literal["fixed", "poisson", "binomial"]
 
+#: A relative gap between bounds on eps that is due to a delta which hardly changes with it.
+_FLAT = 1e-3
 _LEAST_NUMBERS = "delta is averaged over the smallest number of users that the population allows"
 _LOST_ROUNDS = (
     "the probability of fewer users than are counted on is taken from delta for every round, whether rounds have the "
@@ -189,8 +191,18 @@ def budget(
             eps_local *= 1 - step * tolerance
             reached = central_epsilon(setting, eps_local, honest, best, eps)
     # Delta at the target itself was found to be enough.
-    answers = {best: min(reached, eps, rounds * eps_local)}
-    return _answer("budget", setting, eps_local, everyone, honest, colluding, answers, found)
+    reached = min(reached, eps, rounds * eps_local)
+
+    def answer(reached: float) -> Answer:
+        return _answer("budget", setting, eps_local, everyone, honest, colluding, {best: reached}, found)
+
+    first = answer(reached)
+    lower = first.eps_lower
+    if first.reduction != "blanket" or rounds > 1 or not lower or reached < (1 + _FLAT) * lower:
+        return first
+    # Delta hardly changes with eps here: so little below the target, a far smaller eps may have it.
+    closer = central_epsilon(setting, eps_local, honest, best, lower)
+    return answer(closer) if closer < (1 - _FLAT) * reached else first
 
 
 def smallest_batch(
