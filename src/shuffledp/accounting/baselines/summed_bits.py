@@ -34,7 +34,6 @@ from itertools import pairwise
 from typing import TYPE_CHECKING
 
 import numpy as np
-from scipy.fft import irfft, next_fast_len, rfft
 
 from shuffledp.accounting.baselines.bit_tails import excess_divergences
 from shuffledp.numerics.remember import remember
@@ -219,6 +218,8 @@ def _divergences(
 
 def _convolved(first: NDArray[np.float64], second: NDArray[np.float64]) -> NDArray[np.float64]:
     """Return the convolution of two laws by the Fourier transform; rounding is absolute, not relative."""
+    from scipy.fft import irfft, next_fast_len, rfft  # 20 ms, and only far out in the tails of very wide laws
+
     size = first.size + second.size - 1
     length = next_fast_len(size, real=True)
     law = irfft(rfft(first, length) * rfft(second, length), length)[:size]
