@@ -5,9 +5,10 @@ from fractions import Fraction
 
 import numpy as np
 import pytest
+from scipy.stats import binom
 
 from shuffledp.accounting.baselines import bit_tails
-from shuffledp.accounting.baselines.bit_tails import excess_divergences
+from shuffledp.accounting.baselines.bit_tails import excess_divergences, half_tails
 from shuffledp.numerics.windows import binomial_window
 
 OMITTED = 1e-24
@@ -68,3 +69,13 @@ def test_the_mean_of_a_billion_bits_keeps_its_fraction():
     assert bit_tails._before_mean(ones, zeros, p) == pytest.approx(
         float(math.floor(mean) - 1 - mean), abs=1e-15
     )
+
+
+@pytest.mark.parametrize("step", [1, 7])
+def test_tails_of_fair_coins(step):
+    numbers = np.array([10_000.0, 10_001.0, 10_500.0])
+    tail, point = half_tails(numbers, 1e-30, step, 300)
+    places = np.ceil(numbers / 2)[:, None] + step * np.arange(tail.shape[1])
+    seen = binom.pmf(places, numbers[:, None], 0.5) > 1e-18
+    np.testing.assert_allclose(point[seen], binom.pmf(places, numbers[:, None], 0.5)[seen], rtol=1e-9)
+    np.testing.assert_allclose(tail[seen], binom.sf(places - 1, numbers[:, None], 0.5)[seen], rtol=1e-9)
