@@ -38,6 +38,8 @@ _LOG_AT_TWICE = 32.0
 _LOG_LEAST = -44.0
 #: Rounding, in units of the sum of the sizes of all terms.
 _ROUNDING = 1e-13
+#: Terms of products of matrices that one thread computes, and columns of them.
+_ONE_THREAD, _COLUMNS = 2**18, 256
 #: Where terms are so many times larger than their sum, it is not told from rounding.
 _LOST = 0.1
 
@@ -281,5 +283,16 @@ def _sums(
     coarse = np.exp(-1j * np.outer(theta, places[::width]))
     waves = (coarse[:, :, None] * fine[:, None, :]).reshape(theta.size, -1)[:, : places.size]
     left = np.concatenate([np.concatenate((term.real, -term.imag), axis=1) for term in terms])
-    product = left @ np.concatenate((waves.real, waves.imag))
-    return np.split(product, len(terms))
+    return np.split(_product(left, np.concatenate((waves.real, waves.imag))), len(terms))
+
+
+def _product(left: NDArray[np.float64], right: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Product of matrices in parts that are too small for several threads, which would mostly wait."""
+    found = np.empty((left.shape[0], right.shape[1]))
+    rows = max(1, _ONE_THREAD // (left.shape[1] * min(_COLUMNS, right.shape[1])))
+    for begin in range(0, right.shape[1], _COLUMNS):
+        some = slice(begin, begin + _COLUMNS)
+        part = np.ascontiguousarray(right[:, some])
+        for first in range(0, left.shape[0], rows):
+            found[first : first + rows, some] = left[first : first + rows] @ part
+    return found

@@ -105,11 +105,25 @@ def _flip_probability(n: int, eps: float, delta: float, calibration: str) -> flo
         calibration == "proven"
     ):  # hardly more noise than for the worst data set known, of which delta is cheap
         guess, slope = _worst_known(n, eps, delta, guess)
-    ytol = _YTOL if calibration in ("proven", "sound") else 0.0  # bounds that cost more
+    if calibration == "sound":
+        guess, slope = _roughly(n, eps, delta, guess)
+    ytol = {"proven": _YTOL, "sound": 10 * _YTOL}.get(calibration, 0.0)  # bounds that cost more
     logit = root_below(excess, guess, 1e-12, 60.0, xtol=1e-10, ytol=ytol, slope=slope)
     if excess(logit) > 0:  # the end of the bracket, which the search does not look at
         raise Infeasible(f"No flip probability below 1/2 reaches eps = {eps}, delta = {delta} with n = {n}.")
     return 1 / (1 + math.exp(logit))
+
+
+def _roughly(n: int, eps: float, delta: float, guess: float) -> tuple[float, float | None]:
+    """Log odds of the flip probability for a rough bound for ``sound``, and the slope of the log of delta there."""
+
+    def excess(minus_logit: float) -> float:
+        value = _settled_delta(n, 1 / (1 + math.exp(minus_logit)), eps, "sound", delta, rough=True)
+        return math.log(value / delta) if value > 0 else -math.inf
+
+    logit = root_below(excess, guess, 1e-12, 60.0, xtol=1e-6, ytol=1e-3)
+    rise = excess(logit) - excess(logit * (1 - 1e-3))
+    return logit, rise / (1e-3 * logit) if 0 < rise < math.inf else None
 
 
 def _worst_known(n: int, eps: float, delta: float, guess: float) -> tuple[float, float | None]:
@@ -175,13 +189,17 @@ def rappor_delta(
     return _settled_delta(n, p, eps, calibration, target)
 
 
-def _settled_delta(n: int, p: float, eps: float, calibration: str, target: float | None = None) -> float:
+def _settled_delta(
+    n: int, p: float, eps: float, calibration: str, target: float | None = None, *, rough: bool = False
+) -> float:
     check_flips(n, p)
     if target is not None:
         omitted = max(1e-9 * target, 1e-300)
         if calibration == "proven":
             alone = two_bits_delta(math.log1p(-p) - math.log(p), eps)
-            return alone if alone == 0 else min(alone, summed_bits_delta(n - 1, p, eps, omitted))
+            return alone if alone == 0 else min(alone, summed_bits_delta(n - 1, p, eps, omitted, rough=rough))
+        if rough and calibration == "sound":
+            return told_bits_delta(n - 1, p, eps, omitted, rough=True)
         return _rappor_delta(n, p, eps, calibration, omitted)
     if calibration == "proven":
         return proven_bits_delta(n, p, eps)

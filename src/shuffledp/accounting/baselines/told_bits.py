@@ -41,6 +41,8 @@ if TYPE_CHECKING:
 _STEPS = 2**13
 #: Cells of the table over (N, a); beyond it numbers of coins are put into blocks.
 _CELLS = 400_000
+#: A rough law has so many times fewer steps, and fewer cells by the square of that.
+_ROUGHLY = 4
 #: Coins from which on tails are contour integrals at places with about this distance, and cells of their table.
 _MANY_COINS, _PER_DEVIATION, _GROUPED_CELLS = 10_000, 300.0, 200_000
 
@@ -54,7 +56,9 @@ class _Signs:
     omitted: float
 
 
-def told_bits_delta(others: int, flip_probability: float, eps: float, omitted: float) -> float:
+def told_bits_delta(
+    others: int, flip_probability: float, eps: float, omitted: float, *, rough: bool = False
+) -> float:
     """Return a bound on delta of two counts of randomized bits, whatever the others hold.
 
     Parameters
@@ -67,6 +71,8 @@ def told_bits_delta(others: int, flip_probability: float, eps: float, omitted: f
         Nats, >= 0.
     omitted : float
         Mass that the law of each count may leave out, four times, in (0, 1). It counts as lost privacy.
+    rough : bool
+        Whether a bound is enough that is a few times faster, and further above.
 
     Returns
     -------
@@ -78,7 +84,7 @@ def told_bits_delta(others: int, flip_probability: float, eps: float, omitted: f
     -----
     Derived for this project, see the module's description.
     """
-    signs = _signs(others, flip_probability, omitted)
+    signs = _signs(others, flip_probability, omitted, rough)
     one = (
         1 + signs.z
     ) - 2 * flip_probability * signs.z  # 1 + kappa z, exact where p is tiny and z is -1 or 1
@@ -87,15 +93,16 @@ def told_bits_delta(others: int, flip_probability: float, eps: float, omitted: f
 
 
 @remember(16)
-def _signs(others: int, flip_probability: float, omitted: float) -> _Signs:
+def _signs(others: int, flip_probability: float, omitted: float, rough: bool = False) -> _Signs:
     window = binomial_window(others, 2 * flip_probability, omitted)
     # Hoeffding: |2 a - N| exceeds `reach` with probability at most `omitted`; the victim's bit at most doubles that.
     log_inverse = math.log(2 / omitted)
     widest = min(math.sqrt(2 * window.stop * log_inverse), window.stop)
     many = window.start >= _MANY_COINS
+    steps, fewer = (_STEPS // _ROUGHLY, _ROUGHLY**2) if rough else (_STEPS, 1)
     spread = math.sqrt(window.stop) / 2
-    step = max(1, math.floor(spread / _PER_DEVIATION)) if many else 1
-    rows = max(1, math.floor((_GROUPED_CELLS if many else _CELLS) * step / (widest / 2 + 1)))
+    step = max(1, math.floor(spread * (_ROUGHLY if rough else 1) / _PER_DEVIATION)) if many else 1
+    rows = max(1, math.floor((_GROUPED_CELLS if many else _CELLS) / fewer * step / (widest / 2 + 1)))
     block = math.ceil(window.pmf.size / rows)
     weights = np.add.reduceat(window.pmf, np.arange(0, window.pmf.size, block))
     number = window.start + block * np.arange(weights.size, dtype=np.float64) + 1  # the fewest of each block
@@ -103,11 +110,11 @@ def _signs(others: int, flip_probability: float, omitted: float) -> _Signs:
     largest = float(np.max(reach / number))
     law = _grouped(number, omitted, step, widest / 2) if many else _every(number, widest, reach)
     mass, z = law[0] * weights[law[1]], law[2]
-    place = z * (_STEPS / largest)
-    left = np.minimum(np.floor(place), _STEPS - 1).astype(np.int64)
+    place = z * (steps / largest)
+    left = np.minimum(np.floor(place), steps - 1).astype(np.int64)
     upper = np.minimum(place - left, 1.0)
-    half = np.bincount(left, mass * (1 - upper), _STEPS + 1) + np.bincount(left + 1, mass * upper, _STEPS + 1)
-    grid = largest * np.arange(_STEPS + 1) / _STEPS
+    half = np.bincount(left, mass * (1 - upper), steps + 1) + np.bincount(left + 1, mass * upper, steps + 1)
+    grid = largest * np.arange(steps + 1) / steps
     z = np.concatenate((-grid[:0:-1], grid))
     both = np.concatenate((half[:0:-1], [2 * half[0]], half[1:]))
     return _Signs(z, both, window.omitted + 2 * omitted)
