@@ -24,6 +24,7 @@ certain, and `users` is one more than the mean.
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 from typing import Literal
 
 from shuffledp.accounting.errors import Infeasible
@@ -192,17 +193,13 @@ def budget(
             reached = central_epsilon(setting, eps_local, honest, best, eps)
     # Delta at the target itself was found to be enough.
     reached = min(reached, eps, rounds * eps_local)
-
-    def answer(reached: float) -> Answer:
-        return _answer("budget", setting, eps_local, everyone, honest, colluding, {best: reached}, found)
-
-    first = answer(reached)
+    first = _answer("budget", setting, eps_local, everyone, honest, colluding, {best: reached}, found)
     lower = first.eps_lower
     if first.reduction != "blanket" or rounds > 1 or not lower or reached < (1 + _FLAT) * lower:
         return first
     # Delta hardly changes with eps here: so little below the target, a far smaller eps may have it.
     closer = central_epsilon(setting, eps_local, honest, best, lower)
-    return answer(closer) if closer < (1 - _FLAT) * reached else first
+    return replace(first, eps=closer, eps_lower=min(lower, closer)) if closer < reached else first
 
 
 def smallest_batch(
