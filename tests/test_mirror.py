@@ -84,7 +84,7 @@ IN_ANOTHER_FILE = {
     "accounting/shuffle_gaussian/participants.py": "accounting/shuffle_gaussian/test_subsampled.py",
     "accounting/summation/closed_designs.py": "accounting/summation/test_noise_design.py",
     **dict.fromkeys(
-        [f"accounting/summation/{name}.py" for name in ["coarse_design", "coarse_law"]],
+        [f"accounting/summation/{name}.py" for name in ["coarse_design", "coarse_law", "coarse_losses"]],
         "accounting/summation/test_coarse_noise.py",
     ),
     "accounting/summation/coarse_shipped.py": "accounting/summation/test_coarse_search.py",

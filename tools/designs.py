@@ -36,18 +36,16 @@ from shuffledp.accounting import (
     shipped_coarse,
     shipped_coarse_designs,
 )
-from shuffledp.accounting.summation.coarse_noise import (
+from shuffledp.accounting.summation.coarse_losses import (
     FINE,
     LossPart,
-    all_pairs,
-    certificate_of,
-    certify,
     law_of,
     loss_grid,
     loss_part,
     shifts_of,
     summed_parts,
 )
+from shuffledp.accounting.summation.coarse_noise import all_pairs, certificate_of, certify
 from shuffledp.accounting.summation.noise_atoms import ATOM_KINDS
 from shuffledp.accounting.summation.noise_design import LAWS
 from shuffledp.accounting.summation.shipped_designs import ShippedDesign, shipped_design, shipped_designs

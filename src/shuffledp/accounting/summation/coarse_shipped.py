@@ -15,7 +15,8 @@ from typing import TYPE_CHECKING, Any
 from shuffledp.accounting.errors import Infeasible
 from shuffledp.accounting.summation.coarse_design import CoarseDesign
 from shuffledp.accounting.summation.coarse_law import outcomes
-from shuffledp.accounting.summation.coarse_noise import CoarseCertificate, Precision, all_pairs, certify
+from shuffledp.accounting.summation.coarse_losses import Precision
+from shuffledp.accounting.summation.coarse_noise import CoarseCertificate, all_pairs, certify
 from shuffledp.accounting.summation.coarse_search import coarse_start, scaled_design, worst_delta
 from shuffledp.numerics.checks import check_count
 from shuffledp.numerics.remember import remember
