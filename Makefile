@@ -200,8 +200,12 @@ audit-seeds: .venv/.installed-run  ## Audit every protocol under 100 seeds (resu
 designs: .venv/.installed-run  ## Search for the noise designs of summation again; takes long, can be interrupted
 	@$(SINGLE) $(BIN)/python tools/designs.py search
 
+.PHONY: designs-certify
+designs-certify: .venv/.installed-run  ## Certify coarse designs of all sizes again; minutes to hours, can be interrupted
+	@$(SINGLE) $(BIN)/python tools/designs.py certify
+
 .PHONY: designs-check
-designs-check: .venv/.installed-run  ## Certify all shipped noise designs again
+designs-check: .venv/.installed-run  ## Certify shipped noise designs again, and check the certificates of large ones
 	@$(SINGLE) $(BIN)/python tools/designs.py check
 
 # ---- cleaning ----------------------------------------------------------------------------------------------

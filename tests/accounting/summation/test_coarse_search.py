@@ -19,7 +19,7 @@ from shuffledp.accounting import (
 )
 from shuffledp.accounting.summation.coarse_losses import COARSE, joint_losses, loss_grid
 from shuffledp.accounting.summation.coarse_noise import all_pairs, bounds, certify
-from shuffledp.accounting.summation.coarse_search import part_slopes, worst_delta
+from shuffledp.accounting.summation.coarse_search import part_slopes, polished_design, scaled_design, worst_delta
 from shuffledp.accounting.summation.coarse_shipped import ShippedCoarse
 
 SETTING = (1.0, 1e-6, 0.9)
@@ -77,12 +77,30 @@ def test_quick_designs_are_certified(size, eps, delta):
 
 
 def test_what_takes_long_is_refused():
-    with pytest.raises(Infeasible, match="make designs"):
+    with pytest.raises(Infeasible, match=r"make designs.*Shipped are max_value 1, 2, 3, 5, 10.* at eps = 1, delta = 1e-06"):
         quick_coarse(4, *SETTING)
     with pytest.raises(Infeasible, match=r"outcomes.*make designs"):
         quick_coarse(3, 0.1, 1e-6, 0.09)
     with pytest.raises(Infeasible, match="eps_star must be below"):
         quick_coarse(2, 1.0, 1e-6, 1.0)
+
+
+def test_polishing_changes_only_independent_parts_and_is_certified():
+    """With the joint law fixed, fewer messages and a bound that a certificate of the whole design confirms."""
+    start = coarse_start(5, 6.0, 1e-2, 5.4)
+    ends = start.with_noise([6.0, 6.0, 6.0, 6.0, 7.0], [5.0, 2.0, 2.5, 3.0, 7.0])
+    joint = joint_losses(ends, all_pairs(5), COARSE, loss_grid(ends, 6.0, COARSE))
+    design, certificate = polished_design(ends, joint, iterations=6)
+    assert 0.97e-2 < certificate.delta <= 1e-2 and certificate.pairs == 30
+    assert certify(design, 6.0, precision=COARSE) == certificate
+    for place in (0, 4):
+        assert design.rates[place] == ends.rates[place] and design.centers[place] == ends.centers[place]
+    scaled = scaled_design(ends, all_pairs(5), COARSE, estimate=False)
+    assert design.messages < 0.97 * scaled.messages or design.messages < 0.97 * ends.messages
+    weak = ends.with_noise(ends.rates, [0.5, *ends.centers[1:4], 0.5])
+    joint = joint_losses(weak, all_pairs(5), COARSE, loss_grid(weak, 6.0, COARSE))
+    with pytest.raises(Infeasible, match="whatever the other atoms are"):
+        polished_design(weak, joint, iterations=1)
 
 
 def test_slopes_are_those_of_differences():

@@ -285,7 +285,10 @@ class PairLosses:
             for pair in pairs
         )
         self.parts = tuple(parts)
-        noises = {j: part_noise(design, j) for j in sorted({j for j, _ in parts})}
+        most: dict[int, int] = {}
+        for j, shift in parts:
+            most[j] = max(most.get(j, 0), abs(shift))
+        noises = {j: part_noise(design, j, shift) for j, shift in sorted(most.items())}
         self.cells: list[Cells] = [cells_of(noises[j], shift, "upper", joint.grid) for j, shift in parts]
         self.infinite = np.array([c.infinite for c in self.cells])
         self.clipped = max((c.clipped for c in self.cells), default=0.0)
@@ -307,7 +310,7 @@ class PairLosses:
         return self.joint.log_error + float(np.sum(self.errors[members]))
 
 
-def part_noise(design: CoarseDesign, index: int) -> Noise:
+def part_noise(design: CoarseDesign, index: int, most_shift: int) -> Noise:
     """Return the law of the number of draws of one atom that is an independent part.
 
     Parameters
@@ -315,6 +318,8 @@ def part_noise(design: CoarseDesign, index: int) -> Noise:
     design : CoarseDesign
     index : int
         In [2, D - 1].
+    most_shift : int
+        Largest number of draws that it is moved by, >= 1.
 
     Returns
     -------
@@ -327,7 +332,7 @@ def part_noise(design: CoarseDesign, index: int) -> Noise:
     """
     rate, center = design.rates[index - 1], design.centers[index - 1]
     last = last_noise(rate, center, _OMITTED)
-    law, error = jump_law(rate, center, last + 3)
+    law, error = jump_law(rate, center, last + 1 + most_shift)
     with np.errstate(divide="ignore"):
         logs = np.log(law)
     error += 2 * UNIT * float(np.max(np.abs(logs[law > 0])))

@@ -7,6 +7,9 @@
 :func:`search_coarse`
     Sequential linear programming: messages and log delta of all pairs that may bind are linearized in the logarithms of
     rates and centers, within a trust region. In the end the centers are scaled until delta is met.
+:func:`polished_design`
+    The same for the atoms that are independent of the sum, with a joint law that is certified once: for large D, where it
+    takes long.
 
 Everything is deterministic. The state of a search is a dict of JSON values, so that it can be kept and resumed. Bounds
 at the precision of a search are certified too, but some percent above the truth: :func:`finished_design` scales by fine
@@ -40,6 +43,7 @@ from shuffledp.accounting.summation.coarse_noise import (
     PairLosses,
     all_pairs,
     bounds,
+    certificate_of,
     certify,
 )
 from shuffledp.accounting.summation.jump_noise import BEST_JUMP, MOST_RATE
@@ -307,6 +311,72 @@ def search_coarse(
                 }
             )
     return scaled_design(here.design, here.binding(pairs, 0.2), COARSE, every=every)
+
+
+def polished_design(
+    design: CoarseDesign, joint: JointLosses, *, iterations: int = 30
+) -> tuple[CoarseDesign, CoarseCertificate]:
+    """Return the best design with the same atoms 1 and D, and its certificate: the joint law stays, so this is fast.
+
+    Parameters
+    ----------
+    design : CoarseDesign
+        Where to start.
+    joint : JointLosses
+        Certified ones, for all pairs, of a design with these atoms 1 and D; hubs may differ.
+    iterations : int
+        Most steps.
+
+    Returns
+    -------
+    design : CoarseDesign
+    certificate : CoarseCertificate
+        An upper bound for all ordered pairs, at most ``design.delta``.
+
+    Raises
+    ------
+    Infeasible
+        If a pair that no other atom hides has a larger delta.
+
+    Notes
+    -----
+    Derived for this project. The search goes by estimates; in the end the atoms 2..D-1 are scaled until the bounds
+    meet delta.
+    """
+    pairs, trust = all_pairs(design.max_value), _TRUST
+    here = _looked_at(design, pairs, 1, joint)
+    for _ in range(iterations):
+        if trust < _LEAST_TRUST:
+            break
+        trial = _step(here, pairs, trust, 1, free=False)
+        gained = 1 - trial.messages / here.messages
+        if gained > 1e-4:
+            here = trial
+        if gained <= 0.1 * trust:
+            trust /= 2
+
+    def scaled(minus: float) -> CoarseDesign:
+        rates, centers = np.array(design.rates), np.array(design.centers)  # to the last digit those of the joint law
+        centers[1:-1] = np.array(here.design.centers)[1:-1] * math.exp(-minus)
+        # Centers cannot cure an atom that is too likely not to be drawn at all.
+        rates[1:-1] = np.minimum(np.array(here.design.rates)[1:-1] * math.exp(-minus / 4), MOST_RATE)
+        return design.with_noise(rates.tolist(), centers.tolist())
+
+    def excess(minus: float) -> float:
+        found = certificate_of(scaled(minus), joint, design.eps, pairs).delta
+        return math.log(max(found, 1e-300) / design.delta)
+
+    slope = 2 * _exponent(design.delta)
+    minus = root_below(excess, 0.0, -math.log(8), math.log(8), xtol=_XTOL, slope=slope)
+    for more in range(20):  # laws of small jumps are not quite monotone in their center
+        best = scaled(minus - more * _XTOL)
+        certificate = certificate_of(best, joint, design.eps, pairs)
+        if certificate.delta <= design.delta:
+            return best, certificate
+    raise Infeasible(
+        f"With these atoms 1 and D the pair {certificate.worst} has a delta of {certificate.delta:.4g} > "
+        f"{design.delta:.4g}, whatever the other atoms are."
+    )
 
 
 @dataclass(frozen=True, eq=False)
