@@ -242,7 +242,9 @@ if TYPE_CHECKING:
         sparse_vector_levels,
     )
 else:
-    __getattr__, __dir__ = door(__name__)
+    from shuffledp.accounting.guarded import guarded as _guarded
+
+    __getattr__, __dir__ = door(__name__, _guarded)
 
 
 __all__ = [

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Literal, Protocol
 import numpy as np
 from scipy.special import log_ndtr
 
+from shuffledp.accounting.guarded import check_fields
 from shuffledp.doors import behind
 from shuffledp.numerics.checks import check_choice, check_nonnegative, check_positive
 
@@ -139,6 +140,7 @@ class CountPair(Exported):
     kind: Kind = field(default="exact")
 
     def __post_init__(self) -> None:
+        check_fields(self)
         log_p, log_q = np.asarray(self.log_p, np.float64), np.asarray(self.log_q, np.float64)
         if log_p.shape != log_q.shape or log_p.ndim != 1:
             raise ValueError(f"log_p and log_q must be (k,), got shapes {log_p.shape} and {log_q.shape}.")
@@ -176,6 +178,7 @@ class WorstOf(Exported):
     profiles: tuple[PrivacyProfile, ...]
 
     def __post_init__(self) -> None:
+        check_fields(self)
         object.__setattr__(self, "profiles", tuple(self.profiles))
         if not self.profiles:
             raise ValueError("WorstOf needs at least one profile, got none.")
@@ -273,6 +276,7 @@ class GaussianProfile(Exported):
     source: ClassVar[str] = "Balle and Wang 2018, Theorem 8"
 
     def __post_init__(self) -> None:
+        check_fields(self)
         object.__setattr__(self, "mu", check_positive("mu", self.mu))
         check_choice("neighbours", self.neighbours, ("replace_one", "add_remove"))
 
