@@ -31,10 +31,11 @@ from typing import Any
 import numpy as np
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "tests/accounting"))
+from valid_calls import SKIPPED as SKIPPED
 from valid_calls import valid_calls
 
 from shuffledp.accounting import Infeasible
-from shuffledp.accounting.general.rdp import LastOrderWarning
+from shuffledp.numerics.kinds import shown
 
 #: CPU seconds that a call may take, memory that it may reserve, and what a process is given beyond before it is ended.
 SECONDS, BYTES, GRACE = 2, 4 * 2**30, 20
@@ -124,8 +125,7 @@ def judge(
     signal.setitimer(signal.ITIMER_VIRTUAL, seconds)
     try:
         with warnings.catch_warnings():
-            warnings.simplefilter("error")
-            warnings.simplefilter("ignore", LastOrderWarning)
+            warnings.simplefilter("ignore")  # a number is judged by itself
             found = call(**{**valid, **bad})
             return _judge_result(call, bad, found)
     except Infeasible as reason:
@@ -147,7 +147,7 @@ def _judge_result(call: Callable[..., Any], bad: Mapping[str, Any], found: Any) 
     parameters = inspect.signature(call).parameters
     for name, value in bad.items():
         if not _fits(str(parameters[name].annotation), value):
-            return f"accepts {name} = {value!r} and returns {str(found)[:60]}"
+            return f"accepts {name} = {shown(value)} and returns {str(found)[:60]}"
     numbers = list(_numbers(found))
     if any(math.isnan(x) for x in numbers):
         return f"returns nan: {str(found)[:100]}"
@@ -179,14 +179,18 @@ def cases(valid: Mapping[str, Any], pairs: int, rng: np.random.Generator) -> Ite
             }
 
 
+def _said(bad: Mapping[str, Any]) -> str:
+    return ", ".join(f"{name}={shown(value)}" for name, value in bad.items())
+
+
 def _child(pipe: Connection, name: str, pairs: int, start: int) -> None:
     resource.setrlimit(resource.RLIMIT_AS, (BYTES, BYTES))
     call, valid = valid_calls()[name]
     rng = np.random.default_rng(sum(map(ord, name)))
     for index, bad in enumerate(cases(valid, pairs, rng)):
         if index >= start:
-            pipe.send((index, repr(bad), None))
-            pipe.send((index, repr(bad), judge(call, valid, bad)))
+            pipe.send((index, _said(bad), None))
+            pipe.send((index, _said(bad), judge(call, valid, bad)))
     pipe.close()
 
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 import dataclasses
 import inspect
 import math
+import re
 from functools import cache, wraps
 from typing import TYPE_CHECKING, Any
 
@@ -82,6 +83,10 @@ def guarded(value: Any) -> Any:
                 f"{_call(value, given)} is beyond what can be evaluated in double precision: "
                 f"{type(error).__name__}: {error}."
             ) from error
+        except ValueError as error:
+            if any(re.search(rf"\b{name}\b", str(error)) for name in given):
+                raise
+            raise ValueError(f"{_call(value, given)}: {error}") from error
         if _has_nan(found):
             raise ValueError(f"{_call(value, given)} cannot be evaluated in double precision.")
         return found

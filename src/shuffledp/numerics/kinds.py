@@ -18,6 +18,7 @@ import numpy as np
 Lookup = Callable[[str], "type | None"]
 #: Annotations of several values, up to their brackets.
 _SEQUENCES = ("Sequence", "tuple")
+_ANYTHING = ("Any", "SupportsIndex", "")
 
 
 @cache
@@ -63,7 +64,7 @@ def _sequence(value: Any, inner: str, lookup: Lookup) -> bool:
 
 
 def is_kind(value: Any, kinds: Sequence[str], lookup: Lookup) -> bool:
-    """Whether a value is of one of several kinds, as annotations name them; True of kinds that are not known here."""
+    """Whether a value is of one of several kinds, as annotations name them."""
     for kind in kinds:
         name, _, inner = kind.partition("[")
         if _is_one(value, name, inner.removesuffix("]"), lookup):
@@ -88,8 +89,11 @@ def _is_one(value: Any, name: str, inner: str, lookup: Lookup) -> bool:
         return isinstance(value, Mapping)
     if name == "Callable":
         return callable(value)
+    if name in _ANYTHING:
+        return True
     known = lookup(name)
-    return known is None or _isinstance(value, known)
+    # What is no class is a name of literals, such as that of all forms of a bound.
+    return isinstance(value, str) if known is None else _isinstance(value, known)
 
 
 def _isinstance(value: Any, known: type) -> bool:

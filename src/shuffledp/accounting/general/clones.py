@@ -56,7 +56,7 @@ def clone_rate(eps_local: float, reduction: str = "clones") -> float:
     Parameters
     ----------
     eps_local : float
-        Local budget in nats, positive.
+        Local budget in nats, at least 0.
     reduction : {"clones", "randomized_response"}
         ``clones``: ``e^-eps_local``, any randomizer. ``randomized_response``: ``2 / (e^eps_local + 1)``, the
         probability with which binary randomized response answers uniformly; only for that randomizer.
@@ -73,7 +73,7 @@ def clone_rate(eps_local: float, reduction: str = "clones") -> float:
     what is computed from it is an upper bound on delta.
     """
     check_choice("reduction", reduction, REDUCTIONS)
-    decay = math.exp(-eps_local)
+    decay = math.exp(-check_nonnegative("eps_local", eps_local))
     return decay if reduction == "clones" else 2 * decay / (1 + decay)
 
 
