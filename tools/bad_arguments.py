@@ -1,8 +1,8 @@
 """Bad and extreme arguments for every public function of the accounting: a number in range, or one clear error.
 
-Into a valid call of each function and class (tests/accounting/valid_calls.py) goes one bad argument after the other, and then
-two at a time. A call must end within seconds with numbers that are none of them nan, and a delta in [0, 1]; or with Infeasible,
-or with a ValueError or TypeError that names an argument. All else is reported, a line each.
+Into a valid call of each function and class (tests/accounting/valid_calls.py) goes one bad argument after the other, and
+then two at a time. A call must end within seconds with numbers that are none of them nan, and a delta in [0, 1]; or with
+Infeasible, or with a ValueError or TypeError that names an argument. All else is reported, a line each.
 
     python tools/bad_arguments.py                    # all; exits with 1 if something is off
     python tools/bad_arguments.py --only clone_rate --pairs 0
@@ -100,7 +100,7 @@ def _fits(annotation: str, value: Any) -> bool:
         return any(word in annotation for word in _SEVERAL)
     if isinstance(value, (str, complex, type)):
         return "str" in annotation and isinstance(value, str)
-    return not math.isnan(value)
+    return isinstance(value, int) or not math.isnan(value)
 
 
 def judge(

@@ -12,6 +12,7 @@ from collections.abc import Callable
 from functools import cache
 from importlib import import_module
 from pathlib import Path
+from types import FunctionType
 from typing import Any
 
 from shuffledp.extras import needed
@@ -74,7 +75,7 @@ def door(
         TYPE_CHECKING:``, and none may be the name of a module of the package, because an imported module would take
         its place.
     around : callable, optional
-        Given what stands behind a name, returns what the door offers under it; by default that itself.
+        Given a function that stands behind a name, returns what the door offers under it; by default that itself.
 
     Returns
     -------
@@ -88,7 +89,7 @@ def door(
         if name not in module.__all__:
             raise AttributeError(f"module {package!r} has no attribute {name!r}")
         value = behind(package, name)
-        if around is not None:
+        if around is not None and isinstance(value, FunctionType):
             value = around(value)
         setattr(module, name, value)  # not asked for again
         return value

@@ -1,7 +1,7 @@
 """YAML as this project writes it: a key given twice is a mistake, and keys are text.
 
-Plain YAML lets the last of two equal keys win, and reads `no:` as False. Aliases may stand for what they name, but neither
-for themselves nor for so much that a small file becomes a large one.
+Plain YAML lets the last of two equal keys win, and reads `no:` as False. Aliases may stand for what they name, but
+neither for themselves nor for so much that a small file becomes a large one.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ class YamlError(ValueError):
 
 
 MOST_DEPTH, MOST_PARTS = 60, 200_000
-"""How deep lists and mappings may be nested, and how many parts a file may have, those behind aliases counted each time."""
+"""How deep lists and mappings may be nested, and how many parts a file has at most, aliases counted each time."""
 
 
 class _Loader(yaml.SafeLoader):

@@ -24,10 +24,7 @@ def calls(tool):
 
 def test_every_public_name_has_a_valid_call(tool, calls):
     names = {
-        name
-        for door in (accounting, populations)
-        for name in door.__all__
-        if callable(getattr(door, name))
+        name for door in (accounting, populations) for name in door.__all__ if callable(getattr(door, name))
     }
     assert names == set(calls) | set(tool.SKIPPED)
 
@@ -107,7 +104,8 @@ def test_delta_of_a_tiny_eps_is_between_its_ends_and_continuous(eps):
 
 
 def test_plans_for_a_tiny_eps_end():
-    plan_for = 1 <= accounting.best_polya_shape(Fixed(999), 1e-320, 1e-5) <= 1000
-    assert plan_for
-    with pytest.raises((ValueError, accounting.Infeasible)):
+    planned = accounting.best_polya_shape(Fixed(999), 1e-320, 1e-5)
+    assert planned >= 1 and accounting.expected_polya_delta(Fixed(999), planned, 1e-320) <= 0.5e-5
+    assert accounting.expected_polya_delta(Fixed(999), 1.1 * planned, 1e-320) > 0.5e-5
+    with pytest.raises(accounting.Infeasible, match="eps / precision"):
         accounting.multi_exact_plan(Fixed(999), 1e-320, 1e-5)

@@ -1,7 +1,7 @@
 """A valid call of every public function and class of the accounting and of the populations: keywords that work.
 
-Bad arguments are put into them one at a time, see `tools/bad_arguments.py`. ``SKIPPED`` says what has no arguments, or which
-results only carry what others computed.
+Bad arguments are put into them one at a time, see `tools/bad_arguments.py`. ``SKIPPED`` says what has no arguments, or
+which results only carry what others computed.
 """
 
 from __future__ import annotations

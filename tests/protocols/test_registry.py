@@ -160,3 +160,24 @@ def test_class_variables_may_be_annotated(tmp_path):
     )
     write(tmp_path / "mine.py", text)
     assert get("frequency", "mine.py:Coin", root=tmp_path).trust == "local"
+
+
+@pytest.mark.parametrize(
+    ("content", "said"),
+    [
+        ("while True:\n    pass\n", "it does not return within"),
+        (
+            "while True:\n    try:\n        while True:\n            pass\n    except Exception:\n        pass\n",
+            "it does not",
+        ),
+        ("class Odd(BaseException):\n    pass\nraise Odd('off')\n", "Odd: off"),
+        ("import sys\nsys.exit('over')\n", "SystemExit: over"),
+    ],
+)
+def test_a_file_that_does_not_come_back_is_refused(tmp_path, monkeypatch, content, said):
+    monkeypatch.setattr(registry, "IMPORT_SECONDS", 0.05)
+    (tmp_path / "odd.py").write_text(content)
+    before = signal.getsignal(signal.SIGALRM)
+    with pytest.raises(registry.UnknownProtocol, match=f"odd.py cannot be imported: {said}"):
+        registry.get("frequency", "odd.py:Odd", root=tmp_path)
+    assert signal.getsignal(signal.SIGALRM) is before and signal.getitimer(signal.ITIMER_REAL)[0] == 0

@@ -242,7 +242,11 @@ if TYPE_CHECKING:
         sparse_vector_levels,
     )
 else:
-    from shuffledp.accounting.guarded import guarded as _guarded
+
+    def _guarded(function):
+        from shuffledp.accounting.guarded import guarded
+
+        return guarded(function)
 
     __getattr__, __dir__ = door(__name__, _guarded)
 

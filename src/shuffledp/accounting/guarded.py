@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from shuffledp.accounting.errors import Infeasible
 from shuffledp.doors import homes
 from shuffledp.numerics.kinds import check_kinds, shown
 
@@ -58,17 +59,15 @@ def _call(function: Callable[..., Any], given: Mapping[str, Any]) -> str:
     return f"{function.__name__}({', '.join(f'{name}={shown(value)}' for name, value in given.items())})"
 
 
-def guarded(value: Any) -> Any:
-    """Return a function of the door with its arguments checked; anything else as it is.
+def guarded(value: Callable[..., Any]) -> Callable[..., Any]:
+    """Return a function of the door with its arguments checked.
 
     Raises
     ------
     ValueError
-        By the result: if an argument is not of its kind (a flag that is no bool, a number that is nan), naming it; and if
-        the value is beyond what double precision and memory can evaluate, naming the call. A nan is never returned.
+        By the result: if an argument is not of its kind (a flag that is no bool, a number that is nan), naming it;
+        and if the value is beyond what double precision and memory can evaluate, naming the call. A nan is never returned.
     """
-    if not inspect.isfunction(value):
-        return value
     signature = inspect.signature(value)
     annotations = {name: str(p.annotation) for name, p in signature.parameters.items()}
 
@@ -83,6 +82,8 @@ def guarded(value: Any) -> Any:
                 f"{_call(value, given)} is beyond what can be evaluated in double precision: "
                 f"{type(error).__name__}: {error}."
             ) from error
+        except Infeasible:
+            raise
         except ValueError as error:
             if any(re.search(rf"\b{name}\b", str(error)) for name in given):
                 raise

@@ -1,7 +1,7 @@
 """Whether arguments are of the kind that their annotations state: the part of validation that needs no thought.
 
-Ranges are checked by the functions themselves (`checks.py`). Here a flag must be True or False and not a text that Python
-takes for true, a number must not be nan, a population must be a population.
+Ranges are checked by the functions themselves (`checks.py`). Here a flag must be True or False and not a text that
+Python takes for true, a number must not be nan, a population must be a population.
 """
 
 from __future__ import annotations

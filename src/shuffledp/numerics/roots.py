@@ -9,7 +9,7 @@ _PATIENCE = 25
 _FLAT = 2
 
 
-class NoConvergence(ArithmeticError):
+class NoConvergence(ArithmeticError):  # noqa: N818  (names what is wrong)
     """A search did not settle: its function is beyond what floating point can evaluate."""
 
 

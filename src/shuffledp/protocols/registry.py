@@ -185,7 +185,9 @@ def _time_limit() -> Iterator[None]:
         raise _TooLate
 
     before = signal.signal(signal.SIGALRM, late)
-    signal.setitimer(signal.ITIMER_REAL, IMPORT_SECONDS, 1.0)  # again each second, for what catches everything
+    signal.setitimer(
+        signal.ITIMER_REAL, IMPORT_SECONDS, 1.0
+    )  # again each second, for what catches everything
     try:
         yield
     finally:

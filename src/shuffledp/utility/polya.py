@@ -17,9 +17,9 @@ _STEP = 0.125
 #: How far the nodes reach beyond the hump of the integrand, on which terms fall by e with every unit.
 _REACH = 40.0
 #: Up to here the squares of the nodes stay within floating point.
-_MOST_SHAPE = 1e200
+_MOST_SHAPE = 1e100
 #: Beyond this eps the noise is 1 or -1 with probability shape e^-eps each, and 0 else, up to rounding.
-_MOST_EPS = 1400.0
+_MOST_EPS = 350.0
 
 
 def polya_mean_absolute(shape: ArrayLike, eps: float) -> NDArray[np.float64]:
@@ -28,8 +28,8 @@ def polya_mean_absolute(shape: ArrayLike, eps: float) -> NDArray[np.float64]:
     Parameters
     ----------
     shape : scalar or (m,) array_like
-        Positive, at most 1e200: the number of users over the number that the noise is meant for. 1 gives the two-sided geometric
-        distribution, for which the result is ``1 / sinh(eps)``.
+        Positive, at most 1e100: the number of users over the number that the noise is meant for. 1 gives the
+        two-sided geometric distribution, for which the result is ``1 / sinh(eps)``.
     eps : float
         Nats, > 0; the ratio of the geometric law is ``e^-eps``.
 
@@ -56,6 +56,6 @@ def polya_mean_absolute(shape: ArrayLike, eps: float) -> NDArray[np.float64]:
     w = np.exp(np.arange(first, _REACH, _STEP))
     log_f = np.log1p(1 / (w**-2 + c**2))
     values = -np.expm1(-shapes[..., None] * log_f) @ (_STEP / w) / math.pi
-    if float(np.max(values, initial=0.0)) > c * np.finfo(np.float64).max:
+    if float(np.max(values, initial=0.0)) > min(c, 1.0) * np.finfo(np.float64).max:
         raise ValueError(f"eps must not be so small that the mean is no finite number, got {eps!r}.")
     return np.asarray(values / c)

@@ -197,6 +197,7 @@ class BlanketProfile(Exported):
 
     def __post_init__(self) -> None:
         check_fields(self)
+        check_choice("kind", self.kind, ("upper", "lower"))
 
     def delta(self, eps: ArrayLike) -> NDArray[np.float64]:
         """Return delta for each eps (nats, >= 0), shape of `eps`; the worse of both directions."""

@@ -86,6 +86,7 @@ class SegmentedPlan:
 
     def __post_init__(self) -> None:
         check_fields(self)
+        check_choice("blanket_law", self.blanket_law, get_args(BlanketLaw))
 
     @property
     def n(self) -> int:
