@@ -66,7 +66,8 @@ def guarded(value: Callable[..., Any]) -> Callable[..., Any]:
     ------
     ValueError
         By the result: if an argument is not of its kind (a flag that is no bool, a number that is nan), naming it;
-        and if the value is beyond what double precision and memory can evaluate, naming the call. A nan is never returned.
+        and if the value is beyond what double precision and memory can evaluate, naming the call. A nan is never
+        returned.
     """
     signature = inspect.signature(value)
     annotations = {name: str(p.annotation) for name, p in signature.parameters.items()}
