@@ -1,7 +1,7 @@
 """Bad and extreme arguments for every public function of the accounting: a number in range, or one clear error.
 
-Into a valid call of each function and class (tests/accounting/valid_calls.py) goes one bad argument after the other, then
-two at a time. A call must end within seconds with numbers of which none is nan, and a delta in [0, 1]; or with
+Into a valid call of each function and class (tests/accounting/valid_calls.py) goes one bad argument after the other,
+then two at a time. A call must end within seconds with numbers of which none is nan, and a delta in [0, 1]; or with
 Infeasible, or with a ValueError or TypeError that names an argument. All else is reported, a line each.
 
     python tools/bad_arguments.py                    # all; exits with 1 if something is off
