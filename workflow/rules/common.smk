@@ -28,7 +28,11 @@ if workflow.remote_exec:  # started on a cluster, for a single job
 ROOT = Path(os.path.relpath(workflow.basedir))
 
 try:
-    for file in workflow.overwrite_configfiles:  # Snakemake's own reader overlooks a key given twice
+    for (
+        file
+    ) in (
+        workflow.overwrite_configfiles
+    ):  # Snakemake's own reader overlooks a key given twice
         if Path(file).suffix in (".yaml", ".yml"):
             read_yaml(Path(file))
     SETTINGS = load_settings(config, ROOT)

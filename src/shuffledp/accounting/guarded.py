@@ -14,8 +14,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from shuffledp import populations
 from shuffledp.accounting.errors import Infeasible
-from shuffledp.doors import homes
+from shuffledp.doors import behind, homes
 from shuffledp.numerics.kinds import check_kinds, shown
 
 if TYPE_CHECKING:
@@ -28,12 +29,10 @@ _BEYOND = (ArithmeticError, MemoryError, RecursionError, np.linalg.LinAlgError)
 @cache
 def _class(name: str) -> type | None:
     """The class that an annotation of a public function names; None for names of literals and the like."""
-    from importlib import import_module
-
-    if name not in homes("shuffledp.accounting"):
-        found = getattr(import_module("shuffledp.populations"), name, None)
+    if name in homes("shuffledp.accounting"):
+        found = behind("shuffledp.accounting", name)
     else:
-        found = getattr(import_module(homes("shuffledp.accounting")[name][0]), name)
+        found = getattr(populations, name, None)
     return found if isinstance(found, type) else None
 
 
