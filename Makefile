@@ -130,7 +130,8 @@ accountant-check: .venv/.installed-test  ## Compare the accountant's answers wit
 
 .PHONY: accountant-times
 accountant-times: .venv/.installed-test  ## Measure how long the accountant takes for an answer, for docs/benchmarks.md
-	@$(SINGLE) $(BIN)/python benchmarks/accountant_times.py --page
+	@mkdir -p logs
+	@$(SINGLE) $(BIN)/python benchmarks/accountant_times.py --page --lines logs/accountant_times.jsonl
 
 .PHONY: comparison-rule
 comparison-rule: .venv/.installed-test  ## Check a rule of thumb against `shuffledp compare` in 36 settings
@@ -193,6 +194,10 @@ release-check: all  ## Before a release: run what is out of date, then say wheth
 .PHONY: calibrations
 calibrations: .venv/.installed-run  ## Audit 2,000 random calibrations against enumeration (results/audit/)
 	@$(SINGLE) $(BIN)/python tools/calibrations.py
+
+.PHONY: audit-seeds
+audit-seeds: .venv/.installed-run  ## Audit every protocol under 100 seeds (results/audit/seeds/); can be interrupted
+	@$(SINGLE) $(BIN)/python tools/audit_seeds.py
 
 # ---- noise designs (summation) -----------------------------------------------------------------------------
 .PHONY: designs

@@ -15,6 +15,7 @@ include: "workflow/rules/data.smk"
 include: "workflow/rules/training.smk"
 include: "workflow/rules/experiments.smk"
 include: "workflow/rules/figures.smk"
+include: "workflow/rules/audit.smk"
 include: "workflow/rules/report.smk"
 
 
@@ -27,6 +28,7 @@ wildcard_constraints:
     method="[a-z0-9_]+",
     dataset="[a-z]+",
     claim="[a-z0-9_]+",
+    share="[a-z_]+",
     run="[a-z0-9_]+",
     key="file_[0-9a-f]+",
 
@@ -43,7 +45,9 @@ rule all:
         f"{RESULTS}/index.html",
         [drawn_files(paper) for paper in SETTINGS.papers.values()],
         [computed_files(paper) for paper in SETTINGS.papers.values()],
+        CLAIMS,
         HEADLINES,
+        AUDIT,
 
 
 # The results alone, which is what a comparison with the reference needs.

@@ -2,7 +2,10 @@
 
 CPU seconds of one call each, with one thread, after all imports and a first call, and with nothing remembered from
 others. The settings are products of the lists below; one for which the answer is a refusal counts as well. The table
-goes into docs/benchmarks.md with ``--page``.
+goes into docs/benchmarks.md with ``--page``, and a sentence about what takes longer than the aim.
+
+With ``--lines`` every time is a line of a file as soon as it is measured, with a digest of the code: a run that was
+ended goes on with what is missing, and several with different ``--only`` may share the file.
 """
 
 import argparse
@@ -36,10 +39,12 @@ from shuffledp.accounting.baselines.hashed_balls import HashFamily, dummies_in_b
 from shuffledp.accounting.baselines.privunit import privunit_local_budget
 from shuffledp.accounting.baselines.subset_selection import subset_report
 from shuffledp.accounting.general.grr_blanket import blanket_local_budget
+from shuffledp.code_digest import Code
 from shuffledp.numerics.remember import forget_all
 from shuffledp.populations import Binomial, Fixed, Poisson
 
-PAGE = Path(__file__).resolve().parents[1] / "docs/benchmarks.md"
+ROOT = Path(__file__).resolve().parents[1]
+PAGE = ROOT / "docs/benchmarks.md"
 BLOCK = re.compile(
     r"(<!-- measured times of the accountant -->\n).*?(<!-- measured times of the accountant end -->)",
     re.DOTALL,
@@ -183,18 +188,50 @@ def seconds_of(call: Callable[[], object]) -> float:
     return time.process_time() - start
 
 
-def measured(asked: Sequence[Asked], lines: Path | None = None) -> list[Measured]:
+def read(lines: Path | None, code: str) -> dict[tuple[str, str, str], Measured]:
+    """The times in a file that were measured with this code; a line that was cut off is left out."""
+    if lines is None or not lines.is_file():
+        return {}
+    whole, _, _ = lines.read_text(encoding="utf-8").rpartition("\n")
+    rows = [json.loads(line) for line in whole.splitlines()]
+    found = [Measured(**{k: row[k] for k in row if k != "code"}) for row in rows if row["code"] == code]
+    return {(one.question, one.kind, one.setting): one for one in found}
+
+
+def measured(asked: Sequence[Asked], lines: Path | None = None, code: str = "") -> list[Measured]:
     """All times; one near the limit is measured again, as other work on the machine is counted at times."""
-    found: list[Measured] = []
+    found = read(lines, code)
+    warm: set[tuple[str, str]] = set()
     for one in asked:
+        key = (one.question, one.kind, one.setting)
+        if key in found:
+            continue
+        if key[:2] not in warm:  # imports and first calls
+            warm.add(key[:2])
+            seconds_of(one.call)
         seconds = seconds_of(one.call)
         if 0.7 * LIMIT < seconds < 3 * LIMIT:
             seconds = min(seconds, *(seconds_of(one.call) for _ in range(2)))
-        found.append(Measured(one.question, one.kind, one.setting, seconds))
+        found[key] = Measured(*key, seconds)
         if lines is not None:
             with lines.open("a", encoding="utf-8") as file:
-                print(json.dumps(asdict(found[-1])), file=file)
-    return found
+                file.write(json.dumps({**asdict(found[key]), "code": code}) + "\n")
+    return [found[one.question, one.kind, one.setting] for one in asked]
+
+
+def above(found: Sequence[Measured]) -> str:
+    """How many settings take longer than the aim, and which."""
+    slow = [one for one in found if one.seconds > LIMIT]
+    if not slow:
+        return f"None of {len(found):,} settings takes more than {LIMIT:g} s."
+    groups: dict[tuple[str, str], list[Measured]] = {}
+    for one in slow:
+        groups.setdefault((one.question, one.kind), []).append(one)
+    parts = [f"{question}, {kind} ({len(rows)})" for (question, kind), rows in groups.items()]
+    return (
+        f"{len(slow)} of {len(found):,} settings take more than {LIMIT:g} s, "
+        f"{sum(one.seconds > 2 * LIMIT for one in slow)} of them more than {2 * LIMIT:g} s: {'; '.join(parts)}."
+    )
 
 
 def table(found: Sequence[Measured]) -> Iterator[str]:
@@ -221,21 +258,22 @@ def main() -> None:
         "--slowest", type=int, default=0, metavar="N", help="print the N slowest settings as well"
     )
     parser.add_argument("--only", default="", metavar="TEXT", help="measure only what has this in its name")
-    parser.add_argument("--lines", type=Path, metavar="FILE", help="append each time to a file, as JSON")
+    parser.add_argument("--lines", type=Path, metavar="FILE", help="go on with the times in a file, as JSON")
     given = parser.parse_args()
+    if given.page and given.only:
+        parser.error("--page is about all settings: leave out --only")
     asked = [one for one in questions() if given.only in f"{one.question}, {one.kind}, {one.setting}"]
     if not asked:
         raise SystemExit(f"No question has {given.only!r} in its name.")
-    for one in {(one.question, one.kind): one for one in reversed(asked)}.values():
-        seconds_of(one.call)  # imports and first calls
-    found = measured(asked, given.lines)
+    code = Code(ROOT).digest("shuffledp.accounting.questions.deployments", Path(__file__).resolve())[:12]
+    found = measured(asked, given.lines, code)
     text = "\n".join(table(found))
     print(text)
     for one in sorted(found, key=lambda one: -one.seconds)[: given.slowest]:
         print(f"{one.seconds:8.3f} s  {one.question}, {one.kind}: {one.setting}")
     if not given.page:
         return
-    text += f"\n\nPython {platform.python_version()}, one thread."
+    text += f"\n\n{above(found)}\n\nPython {platform.python_version()}, one thread."
     page, count = BLOCK.subn(
         lambda block: f"{block[1]}\n{text}\n\n{block[2]}", PAGE.read_text(encoding="utf-8")
     )

@@ -33,7 +33,10 @@ STARTS = 5
 KINDS = {
     "run_method.py": "methods",
     "claim_table.py": "tables of claims",
-    "headlines.py": "headlines",
+    "verdicts.py": "verdicts on claims",
+    "claims.py": "their table",
+    "audit.py": "the audit",
+    "audit_together.py": "its table",
     "draw_paper.py": "drawing",
     "pages.py": "the site",
     "prepare_dataset.py": "data sets",

@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 
+from shuffledp.claims import jobs as claim_jobs
 from shuffledp.claims import tables as claims
 from shuffledp.code_digest import PACKAGE, Code, read_source
 from shuffledp.experiments.config.files import merged, read_yaml
@@ -236,7 +237,9 @@ def starts() -> dict[str, tuple]:
         found.setdefault((SCRIPTS / "run_method.py", *entries(job, ROOT)), name)
     for paper, name in CLAIMS:
         found.setdefault((SCRIPTS / "claim_table.py", *claims.entries(paper, name)), f"claims {paper} {name}")
-    for script in ("draw_paper", "headlines", "pages", "prepare_dataset", "train"):
+    for paper in claim_jobs.papers(settings().papers):
+        found.setdefault((SCRIPTS / "verdicts.py", *claim_jobs.entries(paper)), f"verdicts {paper}")
+    for script in ("draw_paper", "claims", "pages", "prepare_dataset", "train"):
         found[(SCRIPTS / f"{script}.py",)] = script
     return {name: start for start, name in found.items()}
 
@@ -290,7 +293,7 @@ def loaded():
 
 def test_every_kind_of_job_is_looked_at():
     assert len(JOBS) > 100
-    assert {"draw_paper", "headlines", "pages", "prepare_dataset", "train"} < set(STARTS)
+    assert {"draw_paper", "claims", "pages", "prepare_dataset", "train"} < set(STARTS)
     assert any(name.startswith("claims") for name in STARTS)
 
 
@@ -401,7 +404,7 @@ def test_every_data_file_of_the_package_belongs_to_a_job():
 def test_no_module_imports_one_by_a_name_that_no_entry_gives():
     """Imports by a computed name escape the reading of sources: these are known, and `entries` names what they load."""
     known = {"doors.py", "protocols/registry.py", "experiments/runner.py", "experiments/sources/__init__.py"}
-    known |= {"claims/tables.py", "claims/errata_data.py"}
+    known |= {"claims/tables.py", "claims/errata_data.py", "claims/judging.py"}
     found = {
         str(path.relative_to(PACKAGE))
         for path in SOURCES

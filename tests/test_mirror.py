@@ -42,11 +42,15 @@ ELSEWHERE = {
 IN_ANOTHER_FILE = {
     "numerics/kinds.py": "accounting/test_guarded.py",
     "figures/variants.py": "figures/test_paper.py",
+    **dict.fromkeys(
+        [f"figures/{name}.py" for name in ["pareto", "regions", "sheet"]], "figures/test_fronts.py"
+    ),
     "accounting/general/comparisons.py": "accounting/general/test_randomizers.py",
     **dict.fromkeys(
-        [f"accounting/questions/{name}.py" for name in ["answers", "batches", "reductions"]],
+        [f"accounting/questions/{name}.py" for name in ["answers", "batches", "reductions", "searches"]],
         "accounting/questions/test_deployments.py",
     ),
+    "accounting/general/epsilon_search.py": "accounting/general/test_blanket.py",
     "accounting/general/dummy_blanket.py": "accounting/dump/test_dummies.py",
     "accounting/general/labeled_counts.py": "accounting/general/test_variation_ratio.py",
     "accounting/random_population/closed_forms.py": "accounting/random_population/test_amplification.py",
@@ -61,6 +65,17 @@ IN_ANOTHER_FILE = {
         ],
         "audit/test_auditor.py",
     ),
+    **dict.fromkeys(
+        [
+            f"audit/{name}.py"
+            for name in [
+                *("measured", "sampling", "scale", "scale_reports", "scale_sets", "scale_sums"),
+                *("scale_values", "together"),
+            ]
+        ],
+        "audit/test_table.py",
+    ),
+    "experiments/audited.py": "audit/test_table.py",
     "comparison/drawing.py": "comparison/test_rows.py",
     "comparison/setting.py": "comparison/test_comparing.py",
     "accounting/dump/flexible_profile.py": "accounting/dump/test_flexible.py",
@@ -69,7 +84,13 @@ IN_ANOTHER_FILE = {
     "accounting/shuffle_gaussian/checkin.py": "accounting/shuffle_gaussian/test_subsampled.py",
     "accounting/shuffle_gaussian/participants.py": "accounting/shuffle_gaussian/test_subsampled.py",
     "accounting/summation/closed_designs.py": "accounting/summation/test_noise_design.py",
+    **dict.fromkeys(
+        [f"accounting/summation/{name}.py" for name in ["coarse_design", "coarse_law"]],
+        "accounting/summation/test_coarse_noise.py",
+    ),
+    "accounting/summation/coarse_shipped.py": "accounting/summation/test_coarse_search.py",
     "accounting/summation/loss_cells.py": "accounting/summation/test_joint_noise.py",
+    "accounting/summation/loss_sums.py": "accounting/summation/test_joint_noise.py",
     "accounting/summation/pair_table.py": "accounting/summation/test_joint_noise.py",
     "accounting/summation/search_steps.py": "accounting/summation/test_design_search.py",
     "accounting/summation/shift_noise.py": "accounting/summation/test_noise_design.py",
@@ -77,6 +98,9 @@ IN_ANOTHER_FILE = {
         [f"datasets/{name}.py" for name in ["content", "hosts", "partial"]], "datasets/test_download.py"
     ),
     "utility/sets.py": "accounting/segmented/test_plans.py",
+    **dict.fromkeys(
+        [f"claims/{name}.py" for name in ["case", "jobs", "reads", "together"]], "claims/test_judging.py"
+    ),
     "claims/tables.py": "test_code_digest.py",
     "claims/review.py": "claims/test_documents.py",
     "claims/values.py": "claims/test_documents.py",

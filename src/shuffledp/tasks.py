@@ -309,7 +309,7 @@ class Vectors(Task):
     clip: float
     norm: Literal["l1", "l2"] = "l1"
     kind: ClassVar[TaskKind] = "vectors"
-    metrics: ClassVar[tuple[str, ...]] = ("l1", "mse")
+    metrics: ClassVar[tuple[str, ...]] = ("l1", "mse", "sse")
 
     def __post_init__(self) -> None:
         _at_least(self, "dimension", 1)

@@ -26,13 +26,15 @@ def write(
     *,
     accountings: Iterable[str] = ACCOUNTINGS,
     messages: Any = None,
-    simulated: float = 1e9,
+    simulated: float | Iterable[float] = 1e9,
+    columns: Mapping[str, Any] | None = None,
 ) -> None:
     """Write a method's results; ``closed_form`` and ``messages`` are functions of accounting and point.
 
     Where the closed form is None the cell is infeasible; the simulated value is one that no verdict must depend on.
     """
     paper, experiment, method = name.split(".")
+    repeats = [simulated] * 2 if isinstance(simulated, int | float) else list(simulated)
     cells, values = [], []
     for number, (point, accounting) in enumerate(product(points(grid), accountings)):
         value = closed_form(accounting, point)
@@ -47,10 +49,11 @@ def write(
             "status": "infeasible" if value is None else "ok",
             "messages_per_user": sent,
             "extra_messages": None if sent is None else sent - 1,
+            **{name: column(accounting, point) for name, column in (columns or {}).items()},
         }
         cells.append(dict.fromkeys(results.CELLS.names) | known)
         if value is not None:
-            kinds = (("expected", 0, value), ("simulated", 0, simulated), ("simulated", 1, simulated))
+            kinds = (("expected", 0, value), *(("simulated", i, v) for i, v in enumerate(repeats)))
             values += [
                 {"cell": f"c{number}", "metric": "mse", "kind": kind, "repeat": repeat, "value": float(v)}
                 for kind, repeat, v in kinds

@@ -10,8 +10,7 @@ from pathlib import Path
 import pytest
 
 from shuffledp import claims
-from shuffledp.claims import errata_data
-from shuffledp.claims.headlines import HEADLINES
+from shuffledp.claims import catalogue, errata_data
 from shuffledp.claims.quotes import normalized
 
 PAPERS = "SHUFFLEDP_PAPERS"
@@ -96,7 +95,9 @@ def test_every_id_that_the_repository_names_exists(paper):
     known = {entry.id for entry in (*found.errata, *found.notes)}
     prefix = found.errata[0].id.partition("-")[0]
     named = re.compile(rf"\b{prefix}-[EN]?[0-9]+(?:\.[0-9]+)*")
-    known |= {claim.id for claim in HEADLINES}  # what the paper claims is numbered too
+    known |= {
+        claim.id for key in catalogue.PAPERS for claim in catalogue.claims(key)
+    }  # what the paper claims is numbered too
     root = Path(__file__).parents[2]
     places = ("src", "docs", "config", "workflow")
     files = [

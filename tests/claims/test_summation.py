@@ -93,17 +93,30 @@ def test_noise_messages_by_accounting():
 def test_designs_are_certified(monkeypatch):
     """All but the largest, which take longest; `make designs-check` and every run of the pipeline certify those too."""
     few = tuple(one for one in summation.shipped_designs() if one.design.max_value <= 10)
+    coarse = tuple(one for one in summation.shipped_coarse_designs() if one.design.max_value in (1, 10))
     monkeypatch.setattr(summation, "shipped_designs", lambda: few)
+    monkeypatch.setattr(summation, "shipped_coarse_designs", lambda: coarse)
     table = summation.designs()
-    assert set(table["verdict"]) == {"certified"} and len(table) == 12
-    assert (table["certified delta"] <= 1e-6).all() and (table["certified delta"] > 0.999e-6).all()
-    assert list(table["certified delta"]) == pytest.approx([one.certified_delta for one in few], rel=1e-6)
+    assert set(table["verdict"]) == {"certified"} and len(table) == len(few) + 2 >= 18
+    assert (table["certified delta"] <= 1e-6).all() and (table["certified delta"][:-1] > 0.999e-6).all()
+    known = [*(one.certified_delta for one in few), *(one.certificate.delta for one in coarse)]
+    assert list(table["certified delta"]) == pytest.approx(known, rel=1e-6)
+
+
+def test_the_table_of_cheaper_noise_has_a_row_per_coarse_design():
+    table = summation.cheaper().set_index("Delta")
+    assert list(table.index) == [one.design.max_value for one in summation.shipped_coarse_designs()]
+    assert (table.loc[2:, "times fewer"] > 2.3).all() and table.loc[1, "times fewer"] > 1.33
+    assert list(table["pairs"]) == [size * (size + 1) for size in table.index]
+    assert (table["margin"] < 1e-3 * table["certified delta"]).all()
+    assert 200 < summation.messages_floor() < table.loc[1, "coarse"] / 2
 
 
 def test_a_design_with_too_little_noise_is_noticed(monkeypatch):
     one = summation.best_design(3)
     weak = dataclasses.replace(one, design=one.design.moved(scale=-0.01))
     monkeypatch.setattr(summation, "shipped_designs", lambda: (weak,))
+    monkeypatch.setattr(summation, "shipped_coarse_designs", lambda: ())
     assert list(summation.designs()["verdict"]) == ["too large"]
 
 

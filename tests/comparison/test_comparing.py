@@ -9,10 +9,8 @@ import pandas as pd
 import pytest
 
 import shuffledp
-from shuffledp.accounting import Infeasible
-from shuffledp.accounting.general.profiles import GaussianProfile
 from shuffledp.comparison import front
-from shuffledp.comparison.comparing import PRECISION, TWO_SIDED, spent_eps
+from shuffledp.comparison.comparing import TWO_SIDED
 from shuffledp.comparison.rows import IDLE
 from shuffledp.populations import Binomial, Fixed, MomentBounded
 from shuffledp.protocols import available, get
@@ -326,51 +324,3 @@ def test_plug_ins_stand_beside_the_built_ins_and_their_mishaps_are_rows(tmp_path
 def test_mistakes_are_named(arguments, says):
     with pytest.raises(ValueError, match=says):
         shuffledp.compare(**arguments, **SETTING)
-
-
-class Broken:
-    def delta(self, eps):
-        raise Infeasible("too wide")
-
-
-@pytest.mark.parametrize("mu", [0.05, 0.2, 1.0])
-def test_the_spent_eps_is_the_smallest_from_above(mu):
-    profile = GaussianProfile(mu)
-    spent = spent_eps(profile, Budget(1.0, 1e-5))
-    assert profile.delta(spent) <= 1e-5 * (1 + 1e-9)
-    assert profile.delta(spent * (1 - 2 * PRECISION)) > 1e-5
-    assert (spent > 1) == (mu == 1.0)  # a claim that does not hold is seen
-
-
-def test_the_spent_eps_of_what_has_none():
-    assert spent_eps(None, Budget(1.0, 1e-5)) is None
-    assert spent_eps(Broken(), Budget(1.0, 1e-5)) is None
-    assert spent_eps(GaussianProfile(1.0), Budget(1.0, 1e-5)) > 1
-
-
-class Counting:
-    """A normal loss with a quick bound half a percent above it, as profiles of reports among dummies have one."""
-
-    def __init__(self, mu):
-        self.exact, self.asked = GaussianProfile(mu), []
-
-    def delta(self, eps):
-        self.asked.append(eps)
-        return self.exact.delta(eps)
-
-    def bound(self, eps, excess):
-        assert excess >= 0.005
-        return 1.005 * float(self.exact.delta(eps))
-
-
-@pytest.mark.parametrize("mu", [0.05, 0.2, 1.0])
-def test_a_quick_bound_decides_wherever_it_can(mu):
-    profile, budget = Counting(mu), Budget(1.0, 1e-5)
-    spent = spent_eps(profile, budget)
-    assert profile.exact.delta(spent) <= 1e-5 * (1 + 1e-9)
-    assert profile.exact.delta(spent * (1 - 4 * PRECISION)) > 1e-5
-    assert (spent > 1, bool(profile.asked)) == (mu == 1.0, mu == 1.0)
-    tight = Counting(mu)
-    at_budget = Budget(spent, float(profile.exact.delta(spent)))  # all is spent, which the bound cannot tell
-    assert spent_eps(tight, at_budget) == spent
-    assert len(tight.asked) == 1

@@ -205,6 +205,31 @@ def test_tables_have_the_schema_and_the_agreed_order(tmp_path):
     assert cells["eps"].tolist() == [0.5, 0.5, 1.0, 1.0]
 
 
+def test_repeats_are_drawn_only_where_the_experiment_says(tmp_path):
+    every, some = run(tmp_path), run(tmp_path, simulated_at={"eps": [1.0, 4.0]})
+
+    def rows(done, kind):
+        table = done.values.to_pandas().query("kind == @kind").merge(done.cells.to_pandas(), on="cell")
+        return {(r.point, r.accounting, r.repeat): r.value for r in table.itertuples()}
+
+    assert rows(some, "expected") == rows(every, "expected")
+    assert rows(some, "simulated") == {
+        key: value for key, value in rows(every, "simulated").items() if key[0] == '{"eps":1.0}'
+    }
+    assert len(rows(some, "simulated")) == 2 * 5
+
+
+def test_the_spent_eps_is_computed_where_the_experiment_asks_for_it(tmp_path):
+    assert "eps_spent" not in set(run(tmp_path).values.to_pandas()["metric"])
+    done = run(tmp_path, spent_at={"eps": [1.0]})
+    found = done.values.to_pandas().merge(done.cells.to_pandas(), on="cell").query("kind == 'computed'")
+    assert set(found["point"]) == {'{"eps":1.0}'}
+    spent, left = (found[found["metric"] == name]["value"] for name in ("eps_spent", "slack"))
+    assert len(spent) == len(left) > 0
+    assert (abs(spent.to_numpy() + left.to_numpy() - 1) < 1e-12).all()
+    assert spent.between(0, 1).all()
+
+
 def test_parquet_bytes_depend_on_the_content_alone(tmp_path):
     first, second = run(tmp_path), run(tmp_path)
     assert results.to_parquet(first.values) == results.to_parquet(second.values)

@@ -1,10 +1,11 @@
+from dataclasses import replace
+
 import pytest
 from demo_paper import Drawn
 from matplotlib.figure import Figure
 
 from shuffledp.figures import paper
-from shuffledp.figures.picture import Picture
-from shuffledp.figures.plotter import draw
+from shuffledp.figures.sheet import Made
 
 
 @pytest.fixture(scope="session")
@@ -18,10 +19,8 @@ def drawn(project: Drawn) -> tuple[dict[str, bytes], dict[str, Figure]]:
     seen: dict[str, Figure] = {}
     rendered = paper._rendered
 
-    def spy(job: paper.Job, picture: Picture) -> dict[str, bytes]:
-        with pytest.MonkeyPatch.context() as inner:
-            inner.setattr(paper, "draw", lambda what: seen.setdefault(job["id"], draw(what)))
-            return rendered(job, picture)
+    def spy(job: paper.Job, made: Made) -> dict[str, bytes]:
+        return rendered(job, replace(made, draw=lambda: seen.setdefault(job["id"], made.draw())))
 
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(paper, "_rendered", spy)

@@ -422,6 +422,18 @@ def test_every_caption_can_be_made_of_any_numbers_and_follows_them(settings, key
         assert " ".join(one.split()).count(DRAWN_TWICE) == both, drawing.id
 
 
+def test_captions_of_the_comparison_are_valid_and_have_a_finding(settings):
+    """Of figures with curves: what the others ask is in the pictures themselves."""
+    study = settings.papers.get("comparison")
+    for drawing in drawings_of(study) if study else ():
+        if drawing.kind == "figure" and drawing.entry.get("kind", "curves") == "curves":
+            numbers = fabricated(drawing, "one")
+            called = {method: method.replace("_", " ").capitalize() for method in drawing.entry["methods"]}
+            path = ROOT / "workflow/report/comparison" / drawing.entry["caption"]
+            names = {"where": drawing.where, "facts": {}, "scale": "paper", "called": called, "controls": []}
+            assert_has_a_finding(render(path, {**names, **numbers.questions()}))
+
+
 def test_captions_are_rendered_under_both_accountings_at_once(settings):
     found = {d.name for paper in settings.papers.values() for d in drawings_of(paper) if d.variant == BOTH}
     assert {"fig3", "fig4", "fig5", "fig12", "fig6b", "tokens", "flexible_error"} <= found

@@ -16,7 +16,7 @@ def _cells() -> pd.DataFrame:
         ("a", "printed", "shuffler", "infeasible", "the theorem needs more users"),
         ("b", "exact", "shuffler", "ok", ""),
         ("b", "printed", "shuffler", "ok", ""),
-        ("c", "exact", "central", "ok", ""),
+        ("c", "exact", "central", "ok", float("nan")),  # as a table without reasons is read
         ("d", "exact", "shuffler", "infeasible", "too few users"),
     ]
     frame = pd.DataFrame(rows, columns=["method", "accounting", "trust", "status", "reason"])
@@ -36,6 +36,7 @@ def _summary() -> pd.DataFrame:
             {
                 "cell": cell, "metric": "mse", "kind": kind, "mean": mean + shift,
                 "method": cells.loc[cell, "method"], "accounting": cells.loc[cell, "accounting"],
+                "users_expected": 100.0, "standard_error": float("nan"),
             }
             for cell, mean in numbers.items()
             for kind, shift in (("simulated", 0.01), ("expected", 0.0))
@@ -58,12 +59,27 @@ ENTRY = {
 
 def test_best_first_within_each_trust_and_infeasible_ones_last() -> None:
     rows, numbers = leaderboard(ENTRY, _cells(), _summary(), NAMES)
-    assert list(rows["method"]) == ["second", "first", "third", "curator's"]
+    assert list(rows["method"]) == ["second", "first", "curator's", "third"]
     assert numbers == ["exact", "printed", "messages"]
-    assert list(rows["trust"]) == ["shuffler permutes"] * 3 + ["curator"]
-    assert list(rows["exact"]) == [2500.0, 5000.0, INFEASIBLE, 625.0]  # closed forms, of counts
+    assert list(rows["trust"]) == ["shuffler permutes"] * 2 + ["curator", "shuffler permutes"]
+    assert list(rows["exact"]) == [2500.0, 5000.0, 625.0, INFEASIBLE]  # closed forms, of counts
     assert list(rows["printed"]) == [0.75, INFEASIBLE, ABSENT, ABSENT]
-    assert list(rows[WHY]) == ["", "", "too few users", ""]
+    assert list(rows[WHY]) == ["", "", "", "too few users"]
+
+
+def test_a_number_over_that_of_a_control_which_is_marked() -> None:
+    where = {"accounting": "exact"}
+    entries = [
+        {"heading": "error", "value": "mse", "where": where},
+        {"heading": "over", "value": "mse", "over": "c", "where": where},
+    ]
+    some = {**ENTRY, "entries": entries, "order": ["error"], "controls": ["c"]}
+    rows, _ = leaderboard(some, _cells(), _summary(), NAMES)
+    assert list(rows["method"]) == ["curator's (control)", "second", "first", "third"]
+    assert list(rows["over"]) == [1.0, 4.0, 8.0, INFEASIBLE]
+    without = [{"heading": "over", "value": "mse", "over": "d", "where": where}]
+    lost, _ = leaderboard({**some, "entries": without, "order": ["over"]}, _cells(), _summary(), NAMES)
+    assert set(lost["over"]) == {ABSENT, INFEASIBLE}  # no number stands below
 
 
 def test_three_forms_of_the_same_rows() -> None:

@@ -53,7 +53,8 @@ def in_browser(test: Any) -> Any:
 
 NARROW = (390, 844)
 SIZES = pytest.mark.parametrize("viewport", [DESKTOP, NARROW])
-PAGES = ("index.html", f"pages/{PAPERS[0]}.html", f"pages/{PAPERS[1]}.html", "pages/errata.html")
+PAGES = ("index.html", *(f"pages/{name}.html" for name in (*PAPERS, "claims", "audit", "errata")))
+CLAIMS_PAGE, AUDIT_PAGE, ERRATA_PAGE = PAGES[-3:]
 LIBRARY = "bokeh.min.js"
 
 
@@ -169,6 +170,57 @@ def test_a_link_to_a_folded_note_unfolds_it(site: Path) -> None:
         assert not note.is_visible()
         opened.page.locator("#fig4 a[href='#page-shared-1']:visible").click()
         note.wait_for()
+
+
+BOARD = """method,who is trusted,squared error,why not
+noise,shuffler permutes,9.5,
+coins,shuffler permutes,100.25,
+geometric,curator,7.8,
+hashes,shuffler permutes,infeasible,too few users
+"""
+
+
+def methods(page: Any) -> list[str]:
+    """The methods of a leaderboard that can be seen, in their order."""
+    found: list[str] = page.evaluate(
+        "[...document.querySelectorAll('table.board tbody tr')].filter(r => r.checkVisibility())"
+        ".map(r => r.cells[0].textContent)"
+    )
+    return found
+
+
+@in_browser
+@SIZES
+def test_a_leaderboard_is_sorted_and_filtered_and_is_a_plain_table_without_scripts(
+    papers: dict[str, Folder], tmp_path: Path, viewport: tuple[int, int]
+) -> None:
+    papers[PAPERS[1]].table("board", BOARD, title="Protocols", board="who is trusted")
+    papers[PAPERS[1]].publish()
+    pages.publish(tmp_path, PAPERS)
+    written = ["noise", "coins", "geometric", "hashes"]
+    with open_page(tmp_path / PAGES[2], viewport) as opened:
+        page = opened.page
+        assert methods(page) == written and page.locator("#board .count").inner_text() == "4 of 4"
+        if viewport == DESKTOP:  # on a phone rows are cards without a head
+            head = page.get_by_role("columnheader", name="squared error").locator("button")
+            head.click()
+            assert methods(page) == ["geometric", "noise", "coins", "hashes"]
+            head.click()
+            assert methods(page) == ["coins", "noise", "geometric", "hashes"]  # infeasible ones stay last
+        page.locator("#board select").select_option("curator")
+        assert methods(page) == ["geometric"]
+        page.locator("#board button[type=reset]").click()
+        page.locator("#board input[type=search]").fill("few users")
+        page.wait_for_function("document.querySelector('#board .count').textContent === '1 of 4'")
+        assert methods(page) == ["hashes"]
+        assert not opened.scrolls_sideways()
+        assert opened.errors == [] and opened.foreign_requests == []
+        context = page.context.browser.new_context(java_script_enabled=False)
+        plain = context.new_page()
+        plain.goto((tmp_path / PAGES[2]).resolve().as_uri())
+        assert plain.locator("table.board tbody tr").all_inner_texts()[0].startswith("noise")
+        assert not plain.locator("#board form").is_visible()
+        context.close()
 
 
 def chart(page: Any, card: str) -> Any:
@@ -298,7 +350,7 @@ def test_every_entry_of_the_contents_leads_to_its_place(site: Path) -> None:
         page = opened.page
         opened.scroll_through()  # afterwards nothing moves any more
         links = page.locator(".contents a")
-        assert links.count() == 3 + 1
+        assert links.count() == 3 + 2
         for i in range(links.count()):
             target = (links.nth(i).get_attribute("href") or "")[1:]
             links.nth(i).click()
@@ -350,7 +402,7 @@ def test_long_tables_scroll_inside_their_box_under_their_header(
 @in_browser
 @SIZES
 def test_errata_can_be_searched_and_sorted(site: Path, viewport: tuple[int, int]) -> None:
-    with open_page(site / PAGES[3], viewport) as opened:
+    with open_page(site / ERRATA_PAGE, viewport) as opened:
         page = opened.page
         rows = page.locator(".errata tbody tr:visible")
         assert page.locator(".count").inner_text() == "2 of 2"
@@ -370,9 +422,53 @@ def test_errata_can_be_searched_and_sorted(site: Path, viewport: tuple[int, int]
             page.keyboard.press("Enter")
             assert rows.evaluate_all("all => all.map(each => each.id)") == ["RP-N2", "RP-E16"]
             assert page.locator("th[aria-sort]").get_attribute("aria-sort") == "descending"
-        page.goto((site / PAGES[3]).resolve().as_uri() + "#RP-N2")
+        page.goto((site / ERRATA_PAGE).resolve().as_uri() + "#RP-N2")
         page.reload()
         assert page.locator("#RP-N2 details").get_attribute("open") is not None
+
+
+@in_browser
+@SIZES
+def test_claims_can_be_searched_filtered_and_sorted(site: Path, viewport: tuple[int, int]) -> None:
+    with open_page(site / CLAIMS_PAGE, viewport) as opened:
+        page = opened.page
+        rows = page.locator(".judged tbody tr:visible")
+        assert page.locator(".count").inner_text() == "3 of 3"
+        page.locator("select[name=verdict]").select_option("in part")
+        assert rows.evaluate_all("all => all.map(each => each.id)") == ["RP-01"]
+        page.get_by_role("button", name="Show all").click()
+        page.get_by_label("Kind").select_option("ordering")
+        assert rows.evaluate_all("all => all.map(each => each.id)") == ["O-15"]
+        page.get_by_role("button", name="Show all").click()
+        page.get_by_label("Search").fill("random settings")  # what is folded is found, too
+        assert rows.evaluate_all("all => all.map(each => each.id)") == ["RP-08"]
+        page.get_by_role("button", name="Show all").click()
+        page.wait_for_function("document.querySelector('.count').textContent === '3 of 3'")
+        if viewport == DESKTOP:
+            page.get_by_role("button", name="Verdict").click()
+            assert rows.evaluate_all("all => all.map(each => each.id)") == ["RP-08", "RP-01", "O-15"]
+        assert opened.errors == []
+
+
+@in_browser
+@SIZES
+def test_the_audit_can_be_searched_filtered_and_sorted(site: Path, viewport: tuple[int, int]) -> None:
+    with open_page(site / AUDIT_PAGE, viewport) as opened:
+        page = opened.page
+        rows = page.locator(".audited tbody tr:visible")
+        assert page.locator(".count").inner_text() == "3 of 3"
+        page.locator("select[name=outcome]").select_option("not audited")
+        assert rows.evaluate_all("all => all.map(each => each.id)") == ["frequency-new_one-exact"]
+        page.get_by_role("button", name="Show all").click()
+        page.wait_for_function("document.querySelector('.count').textContent === '3 of 3'")
+        if viewport == DESKTOP:
+            page.get_by_role("button", name="Least slack in experiments").click()
+            assert rows.evaluate_all("all => all.map(each => each.dataset.outcome)")[1:] == [
+                "listed erratum",
+                "holds",
+            ]
+        assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
+        assert opened.errors == []
 
 
 @in_browser

@@ -10,7 +10,18 @@ from typing import TYPE_CHECKING, Any
 from urllib.parse import unquote
 
 import pytest
-from fabricated import CHART, ERRATA, FINDING, NOTES, PAPERS, publish_headlines
+from fabricated import (
+    AUDIT,
+    CHART,
+    ERRATA,
+    FINDING,
+    NOTES,
+    PAPERS,
+    claim_rows,
+    publish_audit,
+    publish_claims,
+    publish_headlines,
+)
 from markupsafe import Markup
 
 from shuffledp import pages
@@ -72,7 +83,7 @@ def test_there_is_a_page_for_everything_and_nothing_else(site: Site) -> None:
     assert set(site) == expected
     assert {n for n in expected if n.endswith(".html")} == {
         "index.html",
-        *(f"pages/{name}.html" for name in (*PAPERS, "errata")),
+        *(f"pages/{name}.html" for name in (*PAPERS, "claims", "audit", "errata")),
     }
 
 
@@ -209,6 +220,42 @@ def test_notes_gaps_run_and_scale_are_shown(site: Site) -> None:
     assert "commit <code>0123456789ab</code>" in first
 
 
+def test_every_audited_protocol_has_a_row_with_its_least_slack_and_reasons(site: Site) -> None:
+    text = html(site, "audit")
+    rows = {tag["id"]: tag for tag in Page(text).all("tr") if "id" in tag}
+    assert {name: row["data-outcome"] for name, row in rows.items()} == {
+        "frequency-pure_dump-exact": "holds",
+        "frequency-flexible_pure_dump-printed": "listed erratum",
+        "frequency-new_one-exact": "not audited",
+    }
+    assert "least slack 1.01: dump.domains.pure_dump: k = 50" in text
+    assert "least slack 1: nine users" in text
+    assert "(<strong>1 exceeded</strong>)" in text
+    assert "not audited: not written down" in text
+    assert '<a href="../claims/audit.csv">' in text
+    index = html(site, "index")
+    assert '<a href="pages/audit.html">Every guarantee, audited</a>' in index
+    assert (
+        "<strong>1</strong> listed erratum, <strong>1</strong> holds, <strong>1</strong> not audited of 3"
+        in index
+    )
+
+
+@pytest.mark.parametrize(
+    ("rows", "message"),
+    [
+        ([{name: text for name, text in AUDIT.items() if name != "slack"}], "no column slack"),
+        ([AUDIT | {"part": "guessed"}], "no part of the audit is called 'guessed'"),
+    ],
+)
+def test_an_audit_that_does_not_fit_is_refused(
+    papers: dict[str, Folder], tmp_path: Path, rows: list[dict[str, str]], message: str
+) -> None:
+    publish_audit(tmp_path, rows)
+    with pytest.raises(pages.ManifestError, match=message):
+        pages.render(tmp_path, PAPERS)
+
+
 def test_the_first_page_has_claims_numbers_verdict_and_a_figure_of_each_paper(site: Site) -> None:
     index = html(site, "index")
     for said in ("more than 60 %", "48.1 %", "71.9 %", "in part", "The bounds reduce the error"):
@@ -253,6 +300,72 @@ def test_errata_without_a_column_are_refused(papers: dict[str, Folder], tmp_path
     papers[PAPERS[0]].files["errata.csv"] = b"id,place\nRP-E1,here\n"
     papers[PAPERS[0]].publish()
     with pytest.raises(pages.ManifestError, match=r"errata\.csv: no column quantity"):
+        pages.render(tmp_path, PAPERS)
+
+
+def test_claims_have_their_verdicts_and_what_decided_them(site: Site) -> None:
+    text = html(site, "claims")
+    assert re.findall(r'<tr role="row" id="([^"]*)"', text) == ["RP-01", "RP-08", "O-15"]
+    first, second, third = text.split('<tr role="row" id=')[1:]
+    assert '<span class="effect is-in-part">in part</span>' in first
+    assert '<span class="terms">printed:</span> <strong>fails</strong>, 48.1 %' in first
+    assert '<span class="terms">exact:</span> <strong>holds</strong>, 71.9 %' in first
+    assert "the catalogue: it looked at one accounting." in first
+    assert 'data-as="otherwise"' in first
+    assert "(uncertainty: 400 random settings)" in second
+    assert 'data-as="as expected"' in second
+    assert "<strong>" not in second  # one judgment needs no verdict of its own
+    assert 'data-verdict="untestable"' in third
+
+
+def test_claims_are_counted_by_paper_and_verdict(site: Site) -> None:
+    for text in (html(site, "claims"), html(site, "index")):
+        table = text.split('aria-label="Claims by verdict"')[1].split("</table>")[0]
+        rows = [re.findall(r"<t[hd][^>]*>([^<]*)<", row) for row in table.split("<tr>")[1:]]
+        assert rows == [
+            ["Paper", "holds", "in part", "fails", "untestable", "all"],
+            ["Random population", "1", "1", "0", "0", "2"],
+            ["DUMP", "0", "0", "0", "0", "0"],
+            ["all papers", "1", "1", "0", "0", "2"],
+            ["orderings", "0", "0", "0", "1", "1"],
+        ]
+
+
+def test_claims_figures_and_errata_link_each_other(site: Site) -> None:
+    claims = html(site, "claims")
+    assert 'href="../pages/random_population.html#fig4">Fig. 4</a>' in claims
+    assert 'href="../pages/errata.html#RP-E16">RP-E16</a>' in claims
+    paper = html(site, PAPERS[0])
+    assert 'Claims that belong here: <a href="../pages/claims.html#RP-01">RP-01</a> (in part).' in paper
+    assert '<a href="../pages/claims.html#RP-08">RP-08</a>' in paper
+    assert '<a href="../pages/claims.html#RP-01">RP-01</a> (in part)' in html(site, "errata")
+    index = html(site, "index")
+    assert '<a href="pages/claims.html#RP-01">' in index
+    assert '<a href="pages/claims.html">All claims with their verdicts</a>' in index
+
+
+def test_a_claim_on_a_figure_that_was_left_out_has_no_link(papers: dict[str, Folder], tmp_path: Path) -> None:
+    publish_claims(tmp_path, claim_rows(("exact", "1", "holds"), figure="fig77"))
+    assert "fig77" not in html(pages.render(tmp_path, PAPERS), "claims")
+
+
+@pytest.mark.parametrize(
+    ("rows", "reason"),
+    [
+        (claim_rows(("exact", "1", "maybe")), "no verdict is called 'maybe'"),
+        (claim_rows(("exact", "1", "holds"), overall="so"), "no verdict is called 'so'"),
+        (
+            [*claim_rows(("exact", "1", "holds")), *claim_rows(("printed", "1", "holds"), where="2")],
+            "RP-01: its rows differ in where",
+        ),
+        ([{"id": "RP-01"}], "no column kind, paper"),
+    ],
+)
+def test_claims_that_do_not_fit_are_refused(
+    papers: dict[str, Folder], tmp_path: Path, rows: list[dict[str, str]], reason: str
+) -> None:
+    publish_claims(tmp_path, rows)
+    with pytest.raises(pages.ManifestError, match=re.escape(reason)):
         pages.render(tmp_path, PAPERS)
 
 

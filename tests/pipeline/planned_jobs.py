@@ -92,7 +92,7 @@ class Workflow:
         names: dict[str, Any] = {
             "Path": Path,
             "WorkflowError": RuntimeError,
-            "workflow": SimpleNamespace(basedir=str(self.root)),
+            "workflow": SimpleNamespace(basedir=str(self.root), remote_exec=False),
             "config": config,
             "report": lambda path, **_: path,
         }
@@ -129,8 +129,9 @@ def _remembered(function: Any) -> Any:
 
 
 def planned(names: Mapping[str, Any]) -> Jobs:
-    """Jobs by name: ``dataset D``, ``training P.R``, ``method P.E.M``, ``claims P.C``, ``draw P``, ``headlines``
-    and ``pages``.
+    """Jobs by name: ``dataset D``, ``training P.R``, ``method P.E.M``, ``claims P.C``, ``draw P``,
+    ``verdicts P``, ``headlines`` (all verdicts together, and the headlines), ``audit_share S``, ``audit`` and
+    ``pages``.
 
     ``drawing P.F`` are the parts of ``draw P``, which are kept and not drawn again as long as they and their inputs are
     the same. ``names`` are those of common.smk.
@@ -168,9 +169,20 @@ def _made(names: Mapping[str, Any]) -> Iterator[tuple[str, Job]]:
         drawn = names["drawn_files"](paper)
         pages += drawn
         yield f"draw {paper.key}", _job(job, read + names["captions_of"](job["drawings"]), drawn)
-    headlines = names["HEADLINES"]
-    yield "headlines", _job(names["HEADLINES_JOB"], names["bundles_of_headlines"](), headlines)
-    yield "pages", _job(list(settings.papers), [*pages, *headlines], [f"{results}/index.html"])
+    for key in names["VERDICT_JOBS"]:
+        where = SimpleNamespace(paper=key)
+        params = [names["verdict_job"](where), names["code_of_verdicts"](where)]
+        table = names["with_checksum"](f"{key}/verdicts")
+        yield f"verdicts {key}", _job(params, names["bundles_of_verdicts"](where), table)
+    together = [*names["CLAIMS"], *names["HEADLINES"]]
+    yield "headlines", _job([], names["verdict_tables"](), together)
+    for share in names["SHARES"]:
+        where = SimpleNamespace(share=share)
+        params = [names["audit_job"](where), names["code_of_audit"](where)]
+        yield f"audit_share {share}", _job(params, [], names["with_checksum"](f"audit/{share}"))
+    yield "audit", _job([], names["audit_tables"](), names["AUDIT"])
+    shown = [*pages, *together, *names["AUDIT"]]
+    yield "pages", _job(list(settings.papers), shown, [f"{results}/index.html"])
 
 
 def _with_data(jobs: Jobs, names: Mapping[str, Any]) -> Iterator[tuple[str, Job]]:
@@ -215,7 +227,8 @@ def by_rule(jobs: Collection[str]) -> dict[str, int]:
     counts: dict[str, int] = {}
     for name in jobs:
         kind, _, what = name.partition(" ")
-        rule = {"dataset": f"dataset_{what}", "draw": f"draw_{what}", "claims": "claim_table"}.get(kind, kind)
+        rules = {"dataset": f"dataset_{what}", "draw": f"draw_{what}", "claims": "claim_table"}
+        rule = (rules | {"headlines": "claims"}).get(kind, kind)
         if kind != "drawing":
             counts[rule] = counts.get(rule, 0) + 1
     return counts

@@ -7,9 +7,10 @@ import sys
 from filelock import FileLock, Timeout
 
 from shuffledp import datasets, jobs, main_process
-from shuffledp.claims import headlines
+from shuffledp.claims import jobs as claim_jobs
 from shuffledp.claims import tables as claims
 from shuffledp.code_digest import Code
+from shuffledp.experiments.audited import SHARES, audit_entries, audit_jobs
 from shuffledp.experiments.bundle import Bundle
 from shuffledp.experiments.config.errors import ConfigurationError
 from shuffledp.experiments.config.files import left_aside, read_yaml
@@ -288,24 +289,35 @@ def code_of_claim(wildcards):
     return code_of("claim_table.py", *claims.entries(wildcards.paper, wildcards.claim))
 
 
-# The headline claim of each paper, beside it the checksum: decided by results, shown on the page.
-HEADLINES = [f"{RESULTS}/claims/headlines.csv", f"{RESULTS}/claims/headlines.sha256"]
-HEADLINES_JOB = headlines.job(
-    RESULTS,
-    {
-        paper.key: {e.id: list(e.methods) for e in paper.experiments.values()}
-        for paper in SETTINGS.papers.values()
-    },
-    SETTINGS.shortened,
-)
+# Verdicts on every claim of a paper, then those of all papers with the headlines; beside each table its checksum.
+def with_checksum(stem):
+    return [f"{RESULTS}/claims/{stem}.csv", f"{RESULTS}/claims/{stem}.sha256"]
 
 
-def bundles_of_headlines():
-    """Results that the headline claims read."""
+CLAIMS, HEADLINES = with_checksum("claims"), with_checksum("headlines")
+VERDICT_JOBS = {
+    key: claim_jobs.paper_job(
+        RESULTS,
+        key,
+        {e.id: list(e.methods) for e in SETTINGS.papers[key].experiments.values()},
+        SETTINGS.shortened,
+        SETTINGS.effort,
+    )
+    for key in claim_jobs.papers(SETTINGS.papers)
+}
+
+
+def verdict_job(wildcards):
+    if wildcards.paper not in VERDICT_JOBS:
+        raise WorkflowError(f"No paper with claims is called {wildcards.paper}.")
+    return VERDICT_JOBS[wildcards.paper]
+
+
+def bundles_of_verdicts(wildcards):
+    """Results that the claims of a paper read."""
     bundles = (
-        Bundle.of(Path(RESULTS), paper, experiment, method)
-        for paper, about in HEADLINES_JOB["papers"].items()
-        for experiment, methods in about["methods"].items()
+        Bundle.of(Path(RESULTS), wildcards.paper, experiment, method)
+        for experiment, methods in verdict_job(wildcards)["methods"].items()
         for method in methods
     )
     return [
@@ -313,6 +325,14 @@ def bundles_of_headlines():
         for b in bundles
         for path in (b.cells, b.values, b.provenance, b.checksum)
     ]
+
+
+def code_of_verdicts(wildcards):
+    return code_of("verdicts.py", *claim_jobs.entries(wildcards.paper))
+
+
+def verdict_tables():
+    return [with_checksum(f"{key}/verdicts")[0] for key in VERDICT_JOBS]
 
 
 def claims_in_report(paper):
@@ -370,6 +390,35 @@ def computed_files(paper):
             for path in (files.curve, files.provenance, files.checksum)
         ),
     ]
+
+
+# -- the audit --
+
+AUDIT = with_checksum("audit")
+AUDIT_JOBS = audit_jobs(
+    (
+        experiment.job(method.id, SETTINGS.seed)
+        for paper in SETTINGS.papers.values()
+        for experiment in paper.experiments.values()
+        for method in experiment.methods.values()
+        if not method.added
+    ),
+    SETTINGS.effort,
+)
+
+
+def audit_job(wildcards):
+    if wildcards.share not in AUDIT_JOBS:
+        raise WorkflowError(f"No part of the audit is called {wildcards.share}.")
+    return AUDIT_JOBS[wildcards.share]
+
+
+def code_of_audit(wildcards):
+    return code_of("audit.py", *audit_entries(wildcards.share))
+
+
+def audit_tables():
+    return [with_checksum(f"audit/{share}")[0] for share in SHARES]
 
 
 # Every file of the site that shows all of this.

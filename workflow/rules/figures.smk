@@ -18,22 +18,44 @@ rule claim_table:
         "../scripts/claim_table.py"
 
 
-rule headlines:
-    """Decide the headline claim of every paper by the closed forms of its results."""
+rule verdicts:
+    """Decide every claim of a paper by its results and by the accounting."""
     input:
-        bundles_of_headlines(),
+        bundles_of_verdicts,
     output:
-        table=HEADLINES[0],
-        checksum=HEADLINES[1],
+        table=f"{RESULTS}/claims/{{paper}}/verdicts.csv",
+        checksum=f"{RESULTS}/claims/{{paper}}/verdicts.sha256",
     log:
-        f"{LOGS}/{RESULTS}/headlines.log",
+        f"{LOGS}/{RESULTS}/{{paper}}/verdicts.log",
     benchmark:
-        f"{LOGS}/{RESULTS}/headlines.benchmark.tsv"
+        f"{LOGS}/{RESULTS}/{{paper}}/verdicts.benchmark.tsv"
     params:
-        job=HEADLINES_JOB,
-        code=code_of("headlines.py"),
+        job=verdict_job,
+        code=code_of_verdicts,
     script:
-        "../scripts/headlines.py"
+        "../scripts/verdicts.py"
+
+
+ruleorder: verdicts > claim_table
+
+
+rule claims:
+    """All verdicts in one table, and the headline claim of every paper in another."""
+    input:
+        tables=verdict_tables(),
+    output:
+        table=CLAIMS[0],
+        checksum=CLAIMS[1],
+        headlines=HEADLINES[0],
+        headlines_checksum=HEADLINES[1],
+    log:
+        f"{LOGS}/{RESULTS}/claims.log",
+    benchmark:
+        f"{LOGS}/{RESULTS}/claims.benchmark.tsv"
+    params:
+        code=code_of("claims.py"),
+    script:
+        "../scripts/claims.py"
 
 
 for paper in SETTINGS.papers.values():

@@ -5,7 +5,9 @@ rule pages:
     """A small site that shows everything, readable offline: first page, a page per paper, errata."""
     input:
         [drawn_files(paper) for paper in SETTINGS.papers.values()],
+        CLAIMS,
         HEADLINES,
+        AUDIT,
     output:
         SITE,
     log:

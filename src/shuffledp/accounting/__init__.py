@@ -206,8 +206,24 @@ if TYPE_CHECKING:
         best_modular_design,
         modular_design,
     )
+    from shuffledp.accounting.summation.coarse_design import CoarseDesign
+    from shuffledp.accounting.summation.coarse_noise import CoarseCertificate, coarse_noise_delta
+    from shuffledp.accounting.summation.coarse_search import coarse_start, finished_design, search_coarse
+    from shuffledp.accounting.summation.coarse_shipped import (
+        ShippedCoarse,
+        quick_coarse,
+        shipped_coarse,
+        shipped_coarse_designs,
+    )
     from shuffledp.accounting.summation.design_search import certified_design, family_design, search_design
     from shuffledp.accounting.summation.joint_noise import correlated_noise_delta
+    from shuffledp.accounting.summation.jump_counters import (
+        JumpCounter,
+        JumpCountersProfile,
+        jump_counters,
+        jump_counters_delta,
+    )
+    from shuffledp.accounting.summation.jump_noise import jump_sizes, least_mean, mean_jump
     from shuffledp.accounting.summation.noise_atoms import (
         atom_indices,
         atom_inverse,
@@ -263,6 +279,8 @@ __all__ = [
     "BinomialDummies",
     "BlanketProfile",
     "ClonesProfile",
+    "CoarseCertificate",
+    "CoarseDesign",
     "CountPair",
     "CounterNoise",
     "Curves",
@@ -277,6 +295,8 @@ __all__ = [
     "GeometricDummies",
     "HashedReport",
     "Infeasible",
+    "JumpCounter",
+    "JumpCountersProfile",
     "LaplaceRandomizer",
     "LastOrderWarning",
     "NoiseDesign",
@@ -289,6 +309,7 @@ __all__ = [
     "SegmentedPlan",
     "SegmentedProfile",
     "SeparatePlan",
+    "ShippedCoarse",
     "ShippedDesign",
     "SubsetExponential",
     "SubsetExponentialProfile",
@@ -337,6 +358,8 @@ __all__ = [
     "clone_rate",
     "clones_apply",
     "closed_form_clones_epsilon",
+    "coarse_noise_delta",
+    "coarse_start",
     "compose_rdp",
     "composed_epsilon",
     "correlated_noise",
@@ -362,6 +385,7 @@ __all__ = [
     "expected_polya_delta",
     "fair_coins",
     "family_design",
+    "finished_design",
     "flexible_dummies",
     "flexible_dummies_needed",
     "flexible_dummy_delta",
@@ -381,10 +405,15 @@ __all__ = [
     "ikos_shares",
     "inverse_moments",
     "item_delta",
+    "jump_counters",
+    "jump_counters_delta",
+    "jump_sizes",
+    "least_mean",
     "level_rate",
     "local_budget",
     "local_subset_exponential",
     "log_gaussian_delta",
+    "mean_jump",
     "mix_dummy_count",
     "mix_shuffler_epsilon",
     "mm_plan",
@@ -412,6 +441,7 @@ __all__ = [
     "public_coin_rate",
     "public_coin_rows",
     "pure_shuffler_epsilon",
+    "quick_coarse",
     "quick_design",
     "rappor_count_variance",
     "rappor_delta",
@@ -429,12 +459,15 @@ __all__ = [
     "s1geo_dummies",
     "sageo_dummies",
     "sbin_dummies",
+    "search_coarse",
     "search_design",
     "security_bits",
     "segmented_delta",
     "segmented_plan",
     "sep_mm_plan",
     "share_count",
+    "shipped_coarse",
+    "shipped_coarse_designs",
     "shipped_design",
     "shipped_designs",
     "shuffle_gaussian_epsilon",

@@ -4,7 +4,15 @@ The laws are written from the definition of the messages, the divergences are su
 the calibrated parameters are used. So an error in an accounting does not hide itself.
 """
 
-from shuffledp.audit.auditor import FINDINGS, Row, Setting, audited, compared, view_of
-from shuffledp.audit.views import View, true_delta
+from typing import TYPE_CHECKING
 
-__all__ = ["FINDINGS", "Row", "Setting", "View", "audited", "compared", "true_delta", "view_of"]
+from shuffledp.doors import door
+
+if TYPE_CHECKING:
+    from shuffledp.audit.auditor import FINDINGS, Row, Setting, audited, compared, view_of
+    from shuffledp.audit.scale import at_scale
+    from shuffledp.audit.views import View, true_delta
+else:
+    __getattr__, __dir__ = door(__name__)
+
+__all__ = ["FINDINGS", "Row", "Setting", "View", "at_scale", "audited", "compared", "true_delta", "view_of"]

@@ -22,8 +22,10 @@ from shuffledp.audit.laws import (
     MOST_CELLS,
     TAIL,
     Block,
+    Jumps,
     Own,
     PairNoise,
+    Summand,
     TooLarge,
     binomial_counts,
     mixed,
@@ -50,6 +52,7 @@ from shuffledp.protocols.frequency.central_laplace import CentralLaplace
 from shuffledp.protocols.frequency.correlated_noise import CorrelatedNoise
 from shuffledp.protocols.frequency.designated_coins import DesignatedCoins
 from shuffledp.protocols.frequency.hashed_balls_into_bins import HashedBallsIntoBins
+from shuffledp.protocols.frequency.jump_counts import JumpCounts
 from shuffledp.protocols.frequency.one_sided_noise import OneSidedCounts
 from shuffledp.protocols.frequency.private_coin import PrivateCoin
 from shuffledp.protocols.frequency.public_coin import PublicCoin
@@ -204,7 +207,7 @@ def noisy_counts(protocol: NoisyCounts, eps: float) -> View:
         inputs=tuple(range(k)),
         eps=eps,
         most=MANY if keep == 1 else {2: 16, 3: 8}.get(k, 5),
-        noise=lambda n: (_noise_of_a_value(protocol, n),) * k,
+        noise=lambda n: (noise_of_a_value(protocol, n),) * k,
         own=tuple(tuple(own if i == v else nothing for i in range(k)) for v in range(k)),
         counts=lambda payload: [(int(c),) for c in np.bincount(plain(payload), minlength=k)],
         kinds=plain,
@@ -213,7 +216,7 @@ def noisy_counts(protocol: NoisyCounts, eps: float) -> View:
     )
 
 
-def _noise_of_a_value(protocol: NoisyCounts, n: int) -> Block:
+def noise_of_a_value(protocol: NoisyCounts, n: int) -> Block:
     """Noise messages of one value when n users take part."""
     if isinstance(protocol, SBin):
         return binomial_counts(protocol.coins, 0.5)
@@ -239,12 +242,16 @@ def _geometric_noise(half: float, share: float, turn: int) -> Block:
     return Block(np.concatenate((down, up)) / total, (0,))
 
 
-def correlated_noise(protocol: CorrelatedNoise, eps: float, number: int | None = None) -> View:
+def correlated_noise(protocol: CorrelatedNoise | JumpCounts, eps: float, number: int | None = None) -> View:
     """A +1 of the own value; of every value +1 and -1 noise; planned users' shares of the noise make up all of it."""
     k, users = protocol.domain_size, protocol.n_users
     part = 1.0 if number is None else number / users
-    common = ((protocol.shape, -math.expm1(-protocol.decay)),)
-    ratio = math.exp(-protocol.eps_geometric)
+    common: tuple[Summand, ...]
+    if isinstance(protocol, JumpCounts):
+        common, ratio = (Jumps(protocol.rate, protocol.center),), math.exp(-protocol.eps_star)
+    else:
+        common = ((protocol.shape, -math.expm1(-protocol.decay)),)
+        ratio = math.exp(-protocol.eps_geometric)
     pair = PairNoise(ratio, common, max(users, 1))
     whole = part == 1
 
@@ -394,6 +401,7 @@ VIEWS: tuple[tuple[type[ProtocolBase], Callable[..., View]], ...] = (
     (Truncation, truncation),
     (NoisyCounts, noisy_counts),
     (CorrelatedNoise, correlated_noise),
+    (JumpCounts, correlated_noise),
     (Solh, solh),
     (WholeRows, whole_rows),
     (FlippedBits, flipped_bits),

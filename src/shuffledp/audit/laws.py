@@ -11,12 +11,13 @@ import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import reduce
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.fft import irfftn, rfftn
 from scipy.signal import fftconvolve, lfilter
-from scipy.stats import binom, nbinom, poisson
+from scipy.stats import binom, nbinom, norm, poisson
 
 from shuffledp.tasks import Floats
 
@@ -154,9 +155,72 @@ def negative_binomial_counts(shape: float, stop: float) -> Block:
     return Block(np.asarray(nbinom.pmf(np.arange(high + 1), shape, stop), float), (0,))
 
 
-def negative_binomials(summands: Sequence[tuple[float, float]]) -> Block:
-    """Law of a sum of independent negative binomial counts, given by shape and probability of stopping."""
-    return reduce(added, (negative_binomial_counts(*one) for one in summands), point(1))
+class Jumps(NamedTuple):
+    """A Poisson number of jumps of random size, see `jump_chances`."""
+
+    rate: float
+    center: float
+
+    def part(self, part: float) -> Jumps:
+        """So large a part of the noise."""
+        return Jumps(self.rate * part, self.center)
+
+
+Summand = tuple[float, float] | Jumps
+"""Shape and probability of stopping of a negative binomial count, or jumps."""
+
+
+def jump_chances(center: float) -> Floats:
+    """Law of the size 1, 2, .. of a jump: around the center, and a constant part below it."""
+    sizes = np.arange(1, max(3, int(2.125 * center) + 2))
+    weights = norm.pdf(sizes, center, 0.225 * center) / norm.pdf(0, 0, 0.225 * center)
+    weights += np.where(sizes <= center, 0.136, 0.0)
+    return np.asarray(weights / np.sum(weights), float)
+
+
+def compound_counts(rates: Mapping[Place, float], low: Place, shape: Place) -> Block:
+    """Law of the sum of independent Poisson numbers of fixed vectors, within a box beyond which there is little.
+
+    Parameters
+    ----------
+    rates : mapping
+        Expected number of every vector.
+    low, shape : tuple of int
+        The box: its first cell and its sides. What lies beyond wraps around into it.
+    """
+    if math.prod(shape) > MOST_CELLS:
+        raise TooLarge(f"a law with {math.prod(shape)} outcomes")
+    table = np.zeros(shape)
+    for vector, rate in rates.items():
+        table[tuple(v % side for v, side in zip(vector, shape, strict=True))] += rate
+    law = irfftn(np.exp(rfftn(table) - table.sum()), s=shape)
+    law = np.roll(law, [-x for x in low], range(len(shape)))
+    return Block(np.where(law > TAIL, law, 0.0), low)
+
+
+def jump_counts(jumps: Jumps) -> Block:
+    """Law of the sum of the jumps."""
+    chances = jump_chances(jumps.center).tolist()
+    rates: dict[Place, float] = {(j,): jumps.rate * chance for j, chance in enumerate(chances, 1)}
+    # The sum is below that of as many jumps of the largest size.
+    block = compound_counts(rates, (0,), (len(chances) * int(poisson.isf(TAIL, jumps.rate) + 1),))
+    last = int(np.flatnonzero(block.mass)[-1])
+    return Block(block.mass[: last + 1], (0,))
+
+
+def negative_binomials(summands: Sequence[Summand]) -> Block:
+    """Law of a sum of independent negative binomial counts, given by shape and probability of stopping, or of jumps."""
+    laws = (
+        jump_counts(one) if isinstance(one, Jumps) else negative_binomial_counts(*one) for one in summands
+    )
+    return reduce(added, laws, point(1))
+
+
+def shared(summand: Summand, part: float) -> Summand:
+    """So large a part of a noise."""
+    if isinstance(summand, Jumps):
+        return summand.part(part)
+    return (summand[0] * part, summand[1])
 
 
 def _upper(law: Any, *parameters: float) -> int:
@@ -189,20 +253,20 @@ def multinomial_counts(total: int, chances: Sequence[float]) -> Block:
     return Block(np.asarray(mass, float), start)
 
 
-def pair_part(ratio: float, common: Sequence[tuple[float, float]], part: float) -> Block:
+def pair_part(ratio: float, common: Sequence[Summand], part: float) -> Block:
     """Law of two counts with a part of the noise of `PairNoise`: all its summands have so much of their shape.
 
     Parameters
     ----------
     ratio : float
         a of the geometric laws, which become negative binomial ones of shape `part`.
-    common : sequence of (float, float)
-        Shape and probability of stopping of each summand of what both counts have.
+    common : sequence of Summand
+        What both counts have.
     part : float
         Above 0.
     """
     alone = negative_binomial_counts(part, 1 - ratio)
-    both = negative_binomials([(shape * part, stop) for shape, stop in common]).mass
+    both = negative_binomials([shared(one, part) for one in common]).mass
     width = alone.mass.size
     if (width + both.size) ** 2 > MOST_CELLS or both.size * width**2 > 100 * MOST_CELLS:
         raise TooLarge(f"{width} and {both.size} noise messages of a kind")
@@ -225,14 +289,14 @@ class PairNoise:
     ----------
     ratio : float
         a, in (0, 1).
-    common : tuple of (float, float)
-        Shape and probability of stopping of each summand of the common part.
+    common : tuple of Summand
+        Of the common part.
     band : int
         Where the difference is cut off; at least all that inputs add to it.
     """
 
     ratio: float
-    common: tuple[tuple[float, float], ...]
+    common: tuple[Summand, ...]
     band: int
 
     def smaller(self) -> Floats:

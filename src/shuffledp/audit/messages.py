@@ -5,7 +5,9 @@ Without them a view and a protocol could drift apart, and the audit would be one
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -72,18 +74,18 @@ def checked(setting: Setting, rng: np.random.Generator, runs: int) -> Agreement 
         numbers = [3] if view.alone else [n for n, _ in view.numbers(setting.population)]
         if not numbers or (n := numbers[len(numbers) // 2]) > _MOST_USERS:
             return None
-        protocol, view = _announced(protocol, setting, n), view.among(n)
+        protocol, view = announced(protocol, setting, n), view.among(n)
         case = next(iter(view.cases(n)))
         held = (case.first, *case.others[len(case.others) // 2])
         view.blocks(held)
     except (Infeasible, TooLarge):
         return None
-    public = Public(np.array([n]), _levels(view, held))
+    public = Public(np.array([n]), levels_of(view, held))
     once = protocol.shuffle(protocol.encode(view.users(held), rng), public, rng)
     return agreement(protocol, view, held, rng, runs) if len(once) <= _MOST_MESSAGES else None
 
 
-def _announced(protocol: ProtocolBase, setting: Setting, n: int) -> ProtocolBase:
+def announced(protocol: ProtocolBase, setting: Setting, n: int) -> ProtocolBase:
     """The protocol once the number of users is announced, levels of nearly equal sizes."""
     levels = setting.task.levels if isinstance(setting.task, Sets) else 1
     return protocol.refine(Public(np.array([n]), np.array([even_sizes(n, levels)], float)))
@@ -111,10 +113,17 @@ def agreement(
     together. p-values are those of large samples, corrected for the number of tests.
     """
     users = view.users(held)
-    public = Public(np.array([len(held)]), _levels(view, held))
+    public = Public(np.array([len(held)]), levels_of(view, held))
+    payloads = (protocol.shuffle(protocol.encode(users, rng), public, rng).payload for _ in range(runs))
+    return agreement_of(payloads, view, held, rng)
+
+
+def agreement_of(
+    payloads: Iterable[NDArray[Any]], view: View, held: Held, rng: np.random.Generator
+) -> Agreement:
+    """Compare shuffled messages of independent runs, a payload each, with the law of a view; see `agreement`."""
     tallies, first, anywhere = [], [], []
-    for _ in range(runs):
-        payload = protocol.shuffle(protocol.encode(users, rng), public, rng).payload
+    for payload in payloads:
         tallies.append([count for part in view.tally(payload) for count in part])
         if len(payload) > 1:
             letters = view.letters(payload[[0, int(rng.integers(len(payload)))]])
@@ -123,7 +132,8 @@ def agreement(
     return Agreement(_counts_fit(view, held, np.array(tallies)), _same(np.array(first), np.array(anywhere)))
 
 
-def _levels(view: View, held: Held) -> NDArray[np.float64] | None:
+def levels_of(view: View, held: Held) -> NDArray[np.float64] | None:
+    """Users of each privacy level, (1, levels), where inputs have one."""
     if not view.with_levels:
         return None
     levels = [level for level, _ in view.inputs]

@@ -76,6 +76,7 @@ OPTIONS: Mapping[str, Draw] = {
     "zeta": _between(0.1, 0.8),
     "levels": _sometimes(lambda rng, task: int(rng.integers(1, 4)), 0.9),
     "alphabet": _one_of("paper", "used"),
+    "law": _one_of("negative_binomial", "jumps"),
     "form": _one_of("figure", "average", "worst_case", "collision", "collision"),
     "group": _one_of("wide", "figure"),
     "together": _one_of(True, True, False),
@@ -104,6 +105,8 @@ OWN_OPTIONS: Mapping[tuple[TaskKind, str, str], Draw] = {
         lambda rng, task: int(rng.integers(1, getattr(task, "domain_size", 2)))
     ),
     ("frequency", "unary_rows", "form"): _one_of("best", "symmetric", "optimized"),
+    ("summation", "coarse_correlated_sum", "gamma"): _between(0.2, 0.7),
+    ("summation", "coarse_correlated_sum", "eps_star"): _sometimes(_between(0.3, 0.8), 0.3),
     ("summation", "fragmented_rappor", "estimator"): _one_of("plain", "centred"),
     ("summation", "fragmented_rappor", "calibration"): _sometimes(_one_of("worst_case")),
 }
@@ -123,7 +126,7 @@ _PAIRED = (
 #: Protocols of sums whose inputs only move the counts, so that what the others hold does not matter.
 _SHIFTS = (
     *("central_laplace", "central_gaussian", "skellam"),
-    *("correlated_sum", "real_sum", "sparse_sum", "balls_into_bins"),
+    *("coarse_correlated_sum", "correlated_sum", "real_sum", "sparse_sum", "balls_into_bins"),
 )
 
 #: Other users up to which laws are drawn that have some probability for many different numbers.
@@ -183,7 +186,9 @@ def random_setting(protocol: type[ProtocolBase], rng: np.random.Generator) -> Se
 
 def _atoms(atoms: str, accounting: str, size: Any) -> dict[str, Any]:
     """Noises that exist for this accounting and number of levels; 3 levels are the fewest that have a hub."""
-    if accounting != "exact" or (atoms == "hub" and size < 3):
+    if accounting != "exact":
+        return {"atoms": "halving", "hubs": None, "law": "negative_binomial"}
+    if atoms == "hub" and size < 3:
         return {"atoms": "halving", "hubs": None}
     return {"atoms": atoms, "hubs": (2,) if atoms == "hub" else None}
 

@@ -16,12 +16,18 @@ from shuffledp.accounting.summation.noise_atoms import atom_messages
 from shuffledp.audit.frequency import gaussian_counts, laplace_counts, polya_modulo, skellam_counts
 from shuffledp.audit.laws import (
     Block,
+    Jumps,
     Own,
     PairNoise,
+    Summand,
     added,
+    compound_counts,
+    jump_chances,
+    jump_counts,
     negative_binomials,
     pair_part,
     point,
+    shared,
 )
 from shuffledp.audit.places import MANY, plain, response
 from shuffledp.audit.views import Held, ModularView, ProductView, SumView, View
@@ -32,6 +38,7 @@ from shuffledp.protocols.summation._levels import LevelReports
 from shuffledp.protocols.summation._sums import Numbers
 from shuffledp.protocols.summation.central_gaussian import CentralGaussian
 from shuffledp.protocols.summation.central_laplace import CentralLaplace
+from shuffledp.protocols.summation.coarse_correlated_sum import CoarseCorrelatedSum
 from shuffledp.protocols.summation.fragmented_rappor import FragmentedRappor
 from shuffledp.protocols.summation.skellam import Skellam
 from shuffledp.protocols.summation.split_and_mix import SplitAndMix
@@ -39,6 +46,8 @@ from shuffledp.protocols.summation.unary_bits import UnaryBits
 
 #: Cells of the law of all shares up to which the shares themselves are enumerated, not only their sum.
 _SHARES = 300_000
+#: What the law of a sum of three dimensions may leave out of the error of the sum, and what wraps around.
+_CENTRAL_TAIL = 1e-12
 
 
 def _held(numbers: Numbers) -> list[tuple[int, int]]:
@@ -127,9 +136,10 @@ def correlated_sum(protocol: CorrelatedNoiseSum, eps: float, number: int | None 
         index: atom_messages(index, levels, atoms=design.atoms, hubs=design.hubs or None)
         for index in design.indices
     }
-    drawn: dict[int, list[tuple[float, float]]] = {}  # a kind of noise may be there several times
+    drawn: dict[int, list[Summand]] = {}  # a kind of noise may be there several times
     for index, shape, ratio in zip(design.indices, design.shapes, design.ratios, strict=True):
-        drawn.setdefault(index, []).append((shape, 1 - ratio))
+        one = Jumps(shape, ratio / (1 - ratio)) if design.law == "jumps" else (shape, 1 - ratio)
+        drawn.setdefault(index, []).append(one)
     letters = [sign * j for j in range(levels, 1, -1) for sign in (1, -1)]
     order = {letter: place for place, letter in enumerate([*letters, 1, -1])}
     for index, messages in content.items():
@@ -158,9 +168,7 @@ def correlated_sum(protocol: CorrelatedNoiseSum, eps: float, number: int | None 
     whole = part == 1
 
     def noise(n: int) -> tuple[Block, ...]:
-        of_letters = [
-            negative_binomials([(shape * part, stop) for shape, stop in drawn.get(j, ())]) for j in letters
-        ]
+        of_letters = [negative_binomials([shared(one, part) for one in drawn.get(j, ())]) for j in letters]
         ones = point(2) if whole else pair_part(design.central_ratio, drawn.get(1, ()), part)
         return (*of_letters, ones) * copies
 
@@ -190,6 +198,70 @@ def correlated_sum(protocol: CorrelatedNoiseSum, eps: float, number: int | None 
         pairs=_pairs(held),
         shifts=True,
         by_number=None if number is not None else lambda n: correlated_sum(protocol, eps, n),
+    )
+
+
+def coarse_sum(protocol: CoarseCorrelatedSum, eps: float, number: int | None = None) -> View:
+    """Numbers 1..D and -D; three counts hang together, and how often each other noise was drawn is a count of its own.
+
+    The three are the sum, the messages D, and the messages -D that do not come with one of the other noises; ones are
+    what is missing for the sum. For D = 1 the sum is the difference of the two counts.
+    """
+    design, numbers = protocol.design, protocol.numbers
+    size, part = design.max_value, 1.0 if number is None else number / protocol.n_users
+    atoms = {j: Jumps(r, m) for j, (r, m) in enumerate(zip(design.rates, design.centers, strict=True), 1)}
+    middle = range(2, size)
+    content = {j: ({j, size - j} if 2 * j < size else {j}) for j in middle}
+
+    def seen(counts: Mapping[int, int]) -> list[tuple[int, ...]]:
+        draws: dict[int, int] = {}
+        for j in middle:  # from small to large: the partner of a small one is known when its turn comes
+            draws[j] = counts.get(j, 0) - sum(draws[i] for i in content if i < j and j in content[i])
+        low = counts.get(-size, 0) - sum(draws.values())
+        total = sum(m * k for m, k in counts.items())
+        first = (counts.get(size, 0), low) if size == 1 else (total, counts.get(size, 0), low)
+        return [first, *((draws[j],) for j in middle)]
+
+    def noise(n: int) -> tuple[Block, ...]:
+        rates: dict[tuple[int, ...], float] = {}
+        a = design.central_ratio
+        reach = math.ceil(math.log(_CENTRAL_TAIL) / math.log(a))
+        for j in range(1, reach + 1):
+            for sign in (1, -1):
+                times = math.floor(sign * j / size)  # of D or -D; ones make up the rest
+                vector = (sign * j, max(times, 0), max(-times, 0))
+                rates[vector] = part * a**j / j
+        joint = {size: (0, 1, 1), 1: (0, 0, 1)} if size > 1 else {1: (0, 1, 1)}
+        for index, (_, up, down) in joint.items():
+            for times, chance in enumerate(jump_chances(atoms[index].center).tolist(), 1):
+                vector = (0, up * times, down * times)
+                rates[vector] = rates.get(vector, 0.0) + part * atoms[index].rate * chance
+        most = {j: jump_counts(atoms[j].part(part)).mass.size for j in joint}
+        ups = most[size] + reach // size + 2
+        downs = reach + sum(most.values())
+        if size == 1:
+            first = compound_counts({v[1:]: rate for v, rate in rates.items()}, (0, 0), (ups, downs))
+        else:
+            first = compound_counts(rates, (-reach, 0, 0), (2 * reach + 1, ups, downs))
+        others = (jump_counts(atoms[j].part(part)) for j in middle)
+        return (first, *others)
+
+    def counts(payload: NDArray[Any]) -> list[tuple[int, ...]]:
+        kinds, times = np.unique(_rows(numbers, payload)[1], return_counts=True)
+        return seen(dict(zip(kinds.tolist(), times.tolist(), strict=True)))
+
+    held = _held(numbers)
+    return ProductView(
+        inputs=_raw(numbers, held),
+        eps=eps,
+        most=MANY,
+        noise=noise,
+        own=tuple(tuple({place: 1.0} for place in seen({m: 1} if m else {})) for _, m in held),
+        counts=counts,
+        kinds=lambda payload: _rows(numbers, payload)[1] + size,
+        pairs=_pairs(held),
+        shifts=True,
+        by_number=None if number is not None else lambda n: coarse_sum(protocol, eps, n),
     )
 
 
@@ -330,6 +402,7 @@ def split_and_mix(protocol: SplitAndMix, eps: float) -> View:
 
 VIEWS: tuple[tuple[type[ProtocolBase], Callable[..., View]], ...] = (
     (CuratorNoise, curator_noise),
+    (CoarseCorrelatedSum, coarse_sum),
     (CorrelatedNoiseSum, correlated_sum),
     (FragmentedRappor, fragmented_rappor),
     (LevelReports, level_reports),

@@ -139,6 +139,19 @@ def _summation_accountings() -> str:
     return markdown(header, rows)
 
 
+def _summation_cheaper() -> str:
+    def count(value: float) -> str:
+        return "" if math.isnan(value) else f"{value:,.0f}"
+
+    def small(value: float) -> str:
+        return f"{value:.2g}"
+
+    return _formatted(
+        summation.cheaper(),
+        [count, count, count, count, "{:.2f}".format, "{:.4g}".format, small, count, count],
+    )
+
+
 def _summation_growth() -> str:
     sizes = (2, 100)
     few, many = (summation.best_design(size).design.messages / size for size in sizes)
@@ -192,6 +205,7 @@ TABLES: dict[str, Callable[[], str]] = {
     "shuffle gaussian checkin": _checkin_budgets,
     "summation accountings": _summation_accountings,
     "summation growth": _summation_growth,
+    "summation cheaper": _summation_cheaper,
     "deployed systems": _deployed_systems,
     "deployed sources": _deployed_sources,
     "errata summation": partial(markdown_table, "summation"),

@@ -3,22 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Any
 
 import pandas as pd
 
+from shuffledp.claims.outcomes import Untestable
 from shuffledp.experiments.bundle import Bundle
-from shuffledp.experiments.results import read
-
-
-class Untestable(Exception):  # noqa: N818  (a result, no mistake)
-    """Results cannot decide a claim; the message says what is missing."""
+from shuffledp.experiments.results import Results, read
 
 
 @dataclass(frozen=True)
 class Evidence:
-    """Results of one paper.
+    """Results of one paper; what was read once is kept.
 
     Attributes
     ----------
@@ -33,6 +31,25 @@ class Evidence:
     results: Path
     paper: str
     methods: Mapping[str, Sequence[str]]
+    _kept: dict[tuple[str, ...], Any] = field(default_factory=dict, compare=False, repr=False)
+
+    def found(self, experiment: str, method: str) -> Results:
+        """Both tables and the provenance of a method.
+
+        Raises
+        ------
+        Untestable
+            If the configuration has no such method.
+        IntegrityError
+            If a file does not match its checksum.
+        """
+        if method not in self.methods.get(experiment, ()):
+            raise Untestable(f"the configuration has no method {self.paper}.{experiment}.{method}")
+        key = (experiment, method)
+        if key not in self._kept:
+            self._kept[key] = read({method: Bundle.of(self.results, self.paper, experiment, method)})
+        found: Results = self._kept[key]
+        return found
 
     def cells(self, experiment: str, method: str, accounting: str) -> pd.DataFrame:
         """Feasible cells with their closed form as the column ``closed_form``, indexed by the method's grid variables.
@@ -44,9 +61,14 @@ class Evidence:
         IntegrityError
             If a file does not match its checksum.
         """
-        if method not in self.methods.get(experiment, ()):
-            raise Untestable(f"the configuration has no method {self.paper}.{experiment}.{method}")
-        found = read({method: Bundle.of(self.results, self.paper, experiment, method)})
+        key = (experiment, method, accounting)
+        if key not in self._kept:
+            self._kept[key] = self._cells(experiment, method, accounting)
+        cells: pd.DataFrame = self._kept[key]
+        return cells.copy()
+
+    def _cells(self, experiment: str, method: str, accounting: str) -> pd.DataFrame:
+        found = self.found(experiment, method)
         variables = list(found.provenance[method]["job"]["grid"])
         closed = found.values[found.values["kind"] != "simulated"].set_index("cell")["value"]
         # Accuracies of training runs are simulations, whatever their kind is called: a claim on them reads curves.

@@ -20,6 +20,7 @@ from shuffledp.accounting.random_population.amplification import local_budget
 from shuffledp.accounting.random_population.dummies import optimal_dummies
 from shuffledp.accounting.shuffle_gaussian.all_users import shuffle_gaussian_epsilons
 from shuffledp.accounting.summation.closed_designs import analytic_design, best_modular_design
+from shuffledp.accounting.summation.jump_noise import NEGATIVE_BINOMIAL_EXCESS
 from shuffledp.accounting.summation.shipped_designs import MOST_QUICK, quick_design
 from shuffledp.claims import comparisons, dump, multi_message, shuffle_gaussian, summation
 from shuffledp.populations import Binomial, Law, Poisson
@@ -126,6 +127,21 @@ def summation_values() -> Mapping[str, str]:
         "split and mix figure": _whole(shares["figure"]),
         "quick best": _percent(quick["best"]),
         "quick halving": _percent(quick["halving"]),
+        **_cheaper_values(),
+    }
+
+
+def _cheaper_values() -> Mapping[str, str]:
+    """Numbers about noise of our own on the page on summation, by name."""
+    table = summation.cheaper()
+    single, several = table.iloc[0], table.iloc[1:]
+    return {
+        "jumps at most": _number(NEGATIVE_BINOMIAL_EXCESS, 3),
+        "jumps one": _number(single["negative binomial"] / single["coarse"], 3),
+        "fewer messages": _span(several["times fewer"].tolist()),
+        "floor for bits": _number(summation.messages_floor(), 3),
+        "messages for bits": _number(single["coarse"], 3),
+        "largest coarse": f"{int(table['Delta'].max())}",
     }
 
 

@@ -6,7 +6,6 @@ import math
 import warnings
 from collections.abc import Callable, Sequence
 from dataclasses import replace
-from functools import partial
 from pathlib import Path
 from typing import Any, Literal, get_args
 
@@ -14,12 +13,11 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from shuffledp.accounting.errors import Infeasible
-from shuffledp.accounting.general.profiles import PrivacyProfile
+from shuffledp.accounting.general.spent import spent_epsilon
 from shuffledp.comparison.rows import IDLE, Compared, in_order
 from shuffledp.comparison.setting import Setting, Wanted, setting_of
 from shuffledp.comparison.yardsticks import NO_BETTER, blind, expected, floor
 from shuffledp.numerics.checks import check_choice, check_count, check_positive
-from shuffledp.numerics.roots import root_below
 from shuffledp.populations import Law, Population
 from shuffledp.protocols.base import Cost, ProtocolBase, Trust
 from shuffledp.protocols.registry import available, get
@@ -28,17 +26,6 @@ from shuffledp.tasks import Budget, Neighbours, Task, Vectors, mean_squared_erro
 
 #: From the sharpest to the one that a paper printed.
 ACCOUNTINGS = ("exact", "corrected", "simplified", "printed")
-#: The spent eps is found to this relative precision, and never below the smallest.
-PRECISION = 1e-3
-#: Relative excess of a quick upper bound on delta, which moves eps by less than the precision, and the least delta for
-#: which profiles have one.
-EXCESS, BOUNDED = 0.01, 1e-20
-#: Logarithms of ratios to delta: what counts as none, and what is far.
-ROUNDING, FAR = 1e-6, -20.0
-#: Logarithm of the ratio to the budget at which the search ends.
-LOWEST = 20.0
-#: Stands for a delta of 0 where a first step is guessed.
-SMALLEST = 1e-30
 #: Two-sided quantile of 95 % of a normal variable.
 TWO_SIDED = 1.959963984540054
 #: Repeats that take the place of a missing closed form; messages of all repeats that may be simulated one by one, and
@@ -264,7 +251,7 @@ def _measured(
         result = replace(result, simulated_mse=mean, simulated_standard_error=error)
     error_from = "expected" if mse is not None else "simulated"
     mse = result.simulated_mse if mse is None else mse
-    spent = spent_eps(usual.privacy_profile(), where.budget)
+    spent = spent_epsilon(usual.privacy_profile(), where.budget)
     curator, without_data = yardsticks
     idle = mse is not None and mse >= NO_BETTER * without_data
     return replace(
@@ -312,56 +299,3 @@ def _simulated(
         return None, None
     errors = mean_squared_error(protocol.simulate(who, rng), who.truth)
     return float(errors.mean()), float(errors.std(ddof=1) / math.sqrt(repeats)) if repeats > 1 else None
-
-
-def spent_eps(profile: PrivacyProfile | None, budget: Budget) -> float | None:
-    """The smallest eps at which a profile is at most delta, found from above.
-
-    Parameters
-    ----------
-    profile : PrivacyProfile or None
-    budget : Budget
-
-    Returns
-    -------
-    float or None
-        Nats; at most `PRECISION`, relatively, above the smallest; twice that where the profile is bounded by few terms.
-        Beyond the budget where the profile is.
-        None without a profile, or where it cannot be evaluated.
-    """
-    if profile is None:
-        return None
-    excess = partial(_excess, lambda eps: float(np.max(profile.delta(eps))), budget.delta)
-    bound = getattr(profile, "bound", None) if budget.delta >= BOUNDED else None
-    quick = excess if bound is None else partial(_excess, partial(bound, excess=EXCESS), budget.delta)
-    low = -math.log(budget.largest_eps)
-    high = low + LOWEST
-    slope = 2 * math.log(1 / max(budget.delta, SMALLEST))
-    try:
-        below = quick(low + PRECISION)
-        if below <= 0:
-            low += PRECISION
-            # Evaluations may take seconds. Far below delta they do: begin where they are cheap. Nearby the loss is
-            # about normal, with this derivative.
-            step = 1.0 if below < FAR else -below / slope
-            guess = low + max(step, PRECISION)
-        elif quick(low) <= ROUNDING or (bound is not None and excess(low) <= ROUNDING):
-            return budget.largest_eps  # nearly all of the budget, the usual case
-        else:  # calibrated with a bound that does not hold
-            while excess(low) > 0:
-                low, high = low - math.log(2), low
-                if low < -LOWEST:
-                    return None
-            guess = (low + high) / 2
-        search = quick if below <= 0 else excess
-        return math.exp(-root_below(search, guess, low, high, xtol=PRECISION, slope=slope))
-    except Infeasible:
-        return None
-
-
-def _excess(profile: Callable[[float], float], delta: float, minus_log_eps: float) -> float:
-    """Logarithm of delta at an eps, less that of the budget: increasing as eps falls."""
-    found: Any = profile(math.exp(-minus_log_eps))
-    if found <= delta:
-        return 0.0 if found == delta else math.log(found / delta) if found > 0 else -math.inf
-    return math.log(found / delta) if delta > 0 else math.inf

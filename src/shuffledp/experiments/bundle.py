@@ -51,6 +51,8 @@ IN_DOUBT = NEED_A_NOTE
 """Those of them whose reason stands in ``guarantee_note``."""
 TRAINED_METRICS = ("accuracy",)
 """What a training run adds to the cells of a method; absent where training is left out."""
+SPENT_METRICS = ("eps_spent", "slack")
+"""What the privacy profile of a calibrated protocol spends of its eps, and what it leaves; where it is asked for."""
 RESERVED = frozenset(
     {*CELLS.names, *VALUES.names, "mean", "count", "standard_error", "curve"} - set(CELL_NUMBERS)
 )

@@ -9,7 +9,7 @@ from typing import Any
 from shuffledp.code_digest import Entry
 from shuffledp.doors import homes
 from shuffledp.experiments.runner import kind_of
-from shuffledp.experiments.sources import MODULES, OWN, OWN_MODULE
+from shuffledp.experiments.sources import module_of
 from shuffledp.protocols.registry import module_path
 
 
@@ -38,5 +38,4 @@ def entries(job: Mapping[str, Any], root: Path) -> tuple[Entry, ...]:
     if not job["protocol"]:
         return kind_of(job), homes("shuffledp.accounting")[job["function"]][0]
     kind = job["task"]["kind"]
-    data = OWN_MODULE if job["data"]["name"] == OWN else MODULES[kind]
-    return kind_of(job), data, module_path(kind, job["protocol"], root=root)
+    return kind_of(job), module_of(kind, job["data"]["name"]), module_path(kind, job["protocol"], root=root)

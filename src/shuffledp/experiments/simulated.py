@@ -9,6 +9,8 @@ from typing import Any
 import numpy as np
 
 from shuffledp.accounting.errors import Infeasible
+from shuffledp.accounting.general.spent import spent_epsilon
+from shuffledp.experiments.bundle import SPENT_METRICS
 from shuffledp.experiments.participants import LastDraw, Typical, participants, typical
 from shuffledp.experiments.parts import budget_from, name_of, population_from, task_from
 from shuffledp.experiments.seeds import canonical_json, generator
@@ -17,7 +19,7 @@ from shuffledp.experiments.work import Row, Work
 from shuffledp.populations import Law
 from shuffledp.protocols.base import ProtocolBase
 from shuffledp.protocols.registry import get
-from shuffledp.tasks import ABSOLUTE_METRICS, METRICS, Participants, Public, Task, expected_metric
+from shuffledp.tasks import ABSOLUTE_METRICS, METRICS, Budget, Participants, Public, Task, expected_metric
 
 
 @dataclass
@@ -122,7 +124,7 @@ class Simulated(Work):
         }
         metrics = resolved["task"].get("metrics", [task.default_metric])
         rows = list(_expected(protocol, support, truth, metrics))
-        if source.drawable:
+        if source.drawable and _to_be_simulated(self.job, point):
             who = self._participants(
                 task, source, law, repeats=self.job["repeats"], seed=self.job["seed"], truth=truth
             )
@@ -136,10 +138,31 @@ class Simulated(Work):
                     {"metric": metric, "kind": "simulated", "repeat": r, "value": float(e)}
                     for r, e in enumerate(errors)
                 ]
+        if _among(point, self.job.get("spent_at")):
+            rows += _spent(usual, budget)
         return known, rows
 
 
 work = Simulated
+
+
+def _to_be_simulated(job: Mapping[str, Any], point: Mapping[str, Any]) -> bool:
+    """Whether repeats are drawn at a point: everywhere, unless the experiment names values of variables."""
+    return _among(point, job.get("simulated_at", {}))
+
+
+def _among(point: Mapping[str, Any], places: Mapping[str, list[Any]] | None) -> bool:
+    """Whether the variables of a point have values that are named: everywhere if none is, nowhere without any place."""
+    return places is not None and all(point[name] in values for name, values in places.items())
+
+
+def _spent(protocol: Any, budget: Budget) -> list[Row]:
+    """What a protocol spends of its eps, and what it leaves; nothing without a privacy profile."""
+    eps = spent_epsilon(protocol.privacy_profile(), budget)
+    if eps is None:
+        return []
+    numbers = zip(SPENT_METRICS, (eps, budget.largest_eps - eps), strict=True)
+    return [{"metric": name, "kind": "computed", "repeat": 0, "value": value} for name, value in numbers]
 
 
 def _most_likely(support: Typical) -> Public:

@@ -1,7 +1,8 @@
 """Captions: templates whose numbers are asked of the drawing's own table, so that none of them is typed.
 
 A template is reStructuredText with Jinja expressions. Besides `where` (what all rows of the file have in common),
-`facts` (what the configuration and the results state) and `scale` ("paper" or "shortened") it has the questions of
+`facts` (what the configuration and the results state), `scale` ("paper" or "shortened"), `called` (names of methods by
+id) and `controls` (methods that are drawn for comparison only) it has the questions of
 `Numbers.questions`; tables of claims have those of `ClaimRows.questions`. An answer is a `Values`, one number for each
 point, which the filters `span`, `times`, `percent`, `number` and `integer` put into words, or a `Share`, which says at
 how many of the points something holds. What cannot be answered is a `CaptionError` that names the template and the

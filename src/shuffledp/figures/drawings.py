@@ -93,6 +93,7 @@ class Drawing:
             "facts": _stated(experiment, self.where, methods),
             "assumed": dict(experiment.assumed),
             "training": self._training(),
+            "simulated_at": _plain(experiment.simulated_at),
             "caption": _caption(captions / experiment.paper, self.entry),
             "scale": scale,
             "formats": list(self.formats(figure_formats)),
@@ -112,6 +113,11 @@ class Drawing:
         if self.kind == "table":
             return f"Table: {self.title()}"
         across = f", one panel per {entry['panels']}" if "panels" in entry else ""
+        if entry.get("kind") == "pareto":
+            return f"{self.title()}: {entry['y']} against {entry['x']}, a point per method, one panel per trust model"
+        if entry.get("kind") == "regions":
+            least = f"the method with the least {entry['value']}"
+            return f"{self.title()}: {least} by {entry['x']} and {entry['y']}{across}"
         curves = entry.get("curves", "method")
         pair = "; printed dashed, exact solid, and a strip with their ratio" if self.variant == BOTH else ""
         return f"{self.title()}: {entry['y']} against {entry['x']}{across}, one curve per {curves}{pair}"

@@ -24,10 +24,10 @@ def chart(what: Picture) -> dict[str, Any] | None:
     panels = drawing.get("panels")
     drawn = {strand.curve for strand in what.strands}
     curves = [
-        _curve(curve, _label(what, curve), look) for curve, look in what.looks.items() if curve in drawn
+        looks_like(curve, _label(what, curve), look) for curve, look in what.looks.items() if curve in drawn
     ]
     if what.points:
-        curves.append(_curve(legend.PAPER, legend.READ_OFF, legend.POINTS))
+        curves.append(looks_like(legend.PAPER, legend.READ_OFF, legend.POINTS))
     return {
         "x": drawing["x"],
         "y": drawing["y"],
@@ -48,7 +48,8 @@ def _label(what: Picture, curve: str) -> str:
     return f"{what.labels[name]}, {what.parts[part].text}"
 
 
-def _curve(curve: str, label: str, look: Look) -> dict[str, Any]:
+def looks_like(curve: str, label: str, look: Look) -> dict[str, Any]:
+    """A curve of a chart: its id, label and look, as JSON has them."""
     return {
         "id": curve,
         "label": label,

@@ -9,8 +9,7 @@ from typing import Any
 import pandas as pd
 
 from shuffledp.experiments.bundle import CELL_TEXTS
-from shuffledp.figures.plotter import long_form
-from shuffledp.figures.shown import matching
+from shuffledp.figures.shown import by_cell, chosen
 
 TRUST = {
     "shuffler": "shuffler permutes",
@@ -22,6 +21,7 @@ TRUST = {
 """Whom users trust, in the order of a leaderboard."""
 INFEASIBLE, ABSENT = "infeasible", "–"
 WHY = "why not"
+CONTROL = "control"
 #: What text an order treats as the last.
 _LAST = len(TRUST)
 
@@ -32,14 +32,16 @@ def leaderboard(
     summary: pd.DataFrame,
     names: Mapping[str, str],
 ) -> tuple[pd.DataFrame, list[str]]:
-    """The rows of a leaderboard, best first within each group.
+    """The rows of a leaderboard, best first within each group; what is infeasible comes last.
 
     Parameters
     ----------
     entry : mapping
         ``methods``; ``entries``, each with a ``heading``, a ``value`` (a metric, a number or a text of the cells), a
-        ``where`` that selects one cell of a method (of several accountings the first that the method has), and
-        ``unit: counts`` for squared errors of counts; ``order``, headings.
+        ``where`` that selects one cell of a method (of several accountings the first that the method has),
+        ``unit: counts`` for squared errors of counts, and ``over``, a method in units of whose number the others
+        are given; ``order``, headings, the first number of which says what is infeasible; ``controls``, methods that
+        are marked as such.
     cells, summary : DataFrame
         Results of the table's experiment.
     names : mapping
@@ -60,12 +62,21 @@ def leaderboard(
     first = next(
         e for e in entry["entries"] if e["heading"] in entry["order"] and e["value"] not in CELL_TEXTS
     )
-    reasons = _by_method(_selected(cells, first.get("where", {})), "reason")
-    rows = pd.DataFrame({"method": [names[m] for m in entry["methods"]], **columns})
+    reasons = _by_method(chosen(cells, first.get("where", {})), "reason")
+    controls = entry.get("controls", ())
+    rows = pd.DataFrame(
+        {"method": [control_of(names[m]) if m in controls else names[m] for m in entry["methods"]], **columns}
+    )
     if (rows[list(columns)] == INFEASIBLE).any(axis=None):
-        rows[WHY] = [reasons.get(m) or "" for m in entry["methods"]]
+        why = (reasons.get(m) for m in entry["methods"])
+        rows[WHY] = [reason if isinstance(reason, str) else "" for reason in why]  # none reads as nan
+    ordering = str(first["heading"])
     places = sorted(
-        range(len(rows)), key=lambda i: [_rank(rows[h].iloc[i], h, entry) for h in entry["order"]]
+        range(len(rows)),
+        key=lambda i: (
+            rows[ordering].iloc[i] == INFEASIBLE,
+            [_rank(rows[h].iloc[i], h, entry) for h in entry["order"]],
+        ),
     )
     return rows.iloc[places].reset_index(drop=True), [
         str(e["heading"]) for e in entry["entries"] if e["value"] not in CELL_TEXTS
@@ -88,35 +99,27 @@ def _column(
     entry: Mapping[str, Any], cells: pd.DataFrame, summary: pd.DataFrame, methods: Sequence[str]
 ) -> list[Any]:
     where, quantity = entry.get("where", {}), str(entry["value"])
-    selected = _selected(cells, where)
+    selected = chosen(cells, where)
     if quantity in CELL_TEXTS:
         texts = _by_method(selected, quantity)
         return [_text(quantity, texts.get(m)) for m in methods]
     status = _by_method(selected, "status")
-    rows = long_form(selected, summary[summary["cell"].isin(selected["cell"])], quantity)
-    first = rows.sort_values("kind", kind="stable").groupby("cell", sort=False).head(1)
-    numbers = _by_method(first, "mean")
-    users = _by_method(selected, "users_expected")
-    times = {m: float(n) ** 2 if entry.get("unit") == "counts" else 1.0 for m, n in users.items()}
+    known = by_cell(selected, summary, quantity, entry.get("unit"))
+    numbers = _by_method(selected.assign(number=selected["cell"].map(known)), "number")
+    unit = numbers.get(entry["over"], math.nan) if "over" in entry else 1.0
     return [
         INFEASIBLE
         if status.get(m) == "infeasible"
         else ABSENT
-        if m not in numbers or math.isnan(numbers[m])
-        else float(numbers[m]) * times[m]
+        if m not in numbers or math.isnan(numbers[m] / unit)
+        else float(numbers[m]) / unit
         for m in methods
     ]
 
 
-def _selected(cells: pd.DataFrame, where: Mapping[str, Any]) -> pd.DataFrame:
-    """Cells that agree with all conditions; of several accountings, for each method, those of the first it has."""
-    wanted = where.get("accounting")
-    if not isinstance(wanted, list):
-        return matching(cells, where)
-    some = matching(cells, {name: value for name, value in where.items() if name != "accounting"})
-    some = some[some["accounting"].isin(wanted)]
-    place = some["accounting"].map(wanted.index)
-    return some[place == place.groupby(some["method"]).transform("min")]
+def control_of(name: str) -> str:
+    """The name of a method that is drawn for comparison only."""
+    return f"{name} ({CONTROL})"
 
 
 def _by_method(rows: pd.DataFrame, column: str) -> dict[str, Any]:

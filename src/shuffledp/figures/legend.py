@@ -9,6 +9,7 @@ from typing import Any
 from matplotlib.figure import Figure
 from matplotlib.legend_handler import HandlerTuple
 from matplotlib.lines import Line2D
+from matplotlib.patches import Patch
 
 from shuffledp.figures.curves import Together
 from shuffledp.figures.layout import Legend
@@ -23,10 +24,11 @@ POINT_SIZE = 6.5
 
 @dataclass(frozen=True)
 class Item:
-    """A text of the legend and the looks before it."""
+    """A text of the legend and the looks before it; of a region its color and pattern, in which the look stands."""
 
     text: str
     looks: tuple[Look, ...]
+    filled: tuple[str, str] | None = None
 
 
 def items(
@@ -49,11 +51,12 @@ def items(
 
 def write(figure: Figure, entries: Sequence[Item], form: Legend, middle: float) -> None:
     """Draw the legend below everything; ``middle`` is its place in shares of the picture's width."""
-    handles: Any = [tuple(_handle(look) for look in item.looks) for item in entries]
+    handles: Any = [(*_patches(item.filled), *(_handle(look) for look in item.looks)) for item in entries]
+    side_by_side = not any(item.filled for item in entries)
     figure.legend(
         handles,
         [item.text for item in entries],
-        handler_map={tuple: HandlerTuple(ndivide=None, pad=0.3)},
+        handler_map={tuple: HandlerTuple(ndivide=None if side_by_side else 1, pad=0.3)},
         loc="lower center",
         bbox_to_anchor=(middle, 0.0),
         ncols=form.columns,
@@ -64,6 +67,13 @@ def write(figure: Figure, entries: Sequence[Item], form: Legend, middle: float) 
         handlelength=form.handle,
         handletextpad=0.5,
     )
+
+
+def _patches(filled: tuple[str, str] | None) -> tuple[Patch, ...]:
+    if filled is None:
+        return ()
+    color, hatch = filled
+    return (Patch(facecolor=color, edgecolor="white", linewidth=0.6, hatch=hatch),)
 
 
 def _handle(look: Look) -> Line2D:

@@ -9,12 +9,9 @@ from typing import Any, Literal
 import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.collections import LineCollection
-from matplotlib.lines import Line2D
-from matplotlib.markers import TICKDOWN, TICKLEFT
-from matplotlib.ticker import NullLocator
 from matplotlib.transforms import ScaledTranslation, Transform
 
-from shuffledp.figures import layout, legend
+from shuffledp.figures import layout, legend, sheet
 from shuffledp.figures.axes import Axis, Ticks, short, ticks
 from shuffledp.figures.curves import Numbers, Strand, leading, sidesteps
 from shuffledp.figures.palette import Look
@@ -26,41 +23,12 @@ _SMALL = 6.5  # points: letters beside arrows
 
 
 def ticked(ax: Axes, what: Picture, place: layout.Place, up: Ticks, labels_below: bool) -> None:
-    """Ticks at places that were chosen, as few objects as can be: small ones are one line of markers."""
+    """Ticks of a panel: at the values of the horizontal axis if they are no numbers."""
     if what.places is None:
         across = ticks(what.x_axis, 6 if place.box.width > 2 else 4)
     else:
         across = Ticks(tuple(what.places.values()), tuple(map(str, what.places)))
-    ax.set_xticks(across.major, across.labels if labels_below else [""] * len(across.major))
-    ax.set_yticks(up.major, up.labels if place.first else [""] * len(up.major))
-    if across.minor:
-        _small_ticks(ax, across.minor, [0.0] * len(across.minor), TICKDOWN, ax.get_xaxis_transform())
-    if up.minor:
-        _small_ticks(ax, [0.0] * len(up.minor), up.minor, TICKLEFT, ax.get_yaxis_transform())
-
-
-def _small_ticks(ax: Axes, x: Sequence[float], y: Sequence[float], marker: Any, transform: Transform) -> None:
-    color = SETTINGS["axes.edgecolor"]
-    _add(ax, x, y, Look(color, marker, ""), transform=transform, clip_on=False, zorder=1, ms=2, mew=0.5)
-
-
-def _add(ax: Axes, x: Any, y: Any, look: Look, **settings: Any) -> None:
-    """A line or markers; limits stay as they are."""
-    own = {"color": look.color, "ls": look.dash, "marker": look.marker, "mfc": "none"}
-    if look.width:
-        own |= {"lw": look.width, "mew": 1.6, "ms": 6.5}
-    ax.add_artist(Line2D(x, y, **own | settings))
-
-
-def _framed(ax: Axes, across: Axis, up: Axis) -> None:
-    for axis, scaled, limited, lines in (
-        (across, ax.set_xscale, ax.set_xlim, ax.xaxis),
-        (up, ax.set_yscale, ax.set_ylim, ax.yaxis),
-    ):
-        if axis.scale == "log":
-            scaled("log")
-            lines.set_minor_locator(NullLocator())
-        limited(axis.low, axis.high)
+    sheet.ticked(ax, across, up, below=labels_below, left=place.first)
 
 
 def _in(value: Any, every: Iterable[Strand]) -> list[Strand]:
@@ -70,7 +38,7 @@ def _in(value: Any, every: Iterable[Strand]) -> list[Strand]:
 
 def panel(ax: Axes, what: Picture, value: Any) -> None:
     """Draw the panel of a value."""
-    _framed(ax, what.x_axis, what.y_axis)
+    sheet.framed(ax, what.x_axis, what.y_axis)
     here = _in(value, what.strands)
     steps = sidesteps(here, what.y_axis.units, what.y_axis.span)
     lines = {strand.curve for strand in here if strand.kind != "simulated"}
@@ -87,7 +55,7 @@ def panel(ax: Axes, what: Picture, value: Any) -> None:
     _marks(ax, leading(here), what.looks, what.y_axis)
     if what.points:
         x, y = zip(*what.points, strict=True)
-        _add(ax, x, y, legend.POINTS, ms=legend.POINT_SIZE, label=legend.PAPER, zorder=5)
+        sheet.add(ax, x, y, legend.POINTS, ms=legend.POINT_SIZE, label=legend.PAPER, zorder=5)
 
 
 def _above(look: Look) -> float:
@@ -101,7 +69,7 @@ def _level(ax: Axes, strand: Strand, look: Look, number: int) -> None:
     """A level line, with one marker at a place of its own."""
     at, transform = [0.0, 0.15 + 0.13 * (number % 6), 1.0], ax.get_yaxis_transform()
     own = {"label": strand.curve, "zorder": _above(look), "transform": transform}
-    _add(ax, at, [float(strand.y[0])] * 3, look, markevery=[1], **own)
+    sheet.add(ax, at, [float(strand.y[0])] * 3, look, markevery=[1], **own)
 
 
 def _aside(ax: Axes, step: float) -> Transform:
@@ -114,13 +82,13 @@ def _aside(ax: Axes, step: float) -> Transform:
 def _line(ax: Axes, what: Picture, strand: Strand, look: Look, number: int, step: float) -> None:
     """A line through computed numbers; infeasible cells interrupt it."""
     x, y = _with_gaps(what, strand)
-    _add(ax, x, y, replace(look, marker=""), zorder=_above(look), label=strand.curve)
+    sheet.add(ax, x, y, replace(look, marker=""), zorder=_above(look), label=strand.curve)
     if strand.kind == "expected" and not what.parts:
         return  # a closed form has no points
     every = max(1, len(x) // MARKERS_PER_CURVE)
     shown = slice(number % every, None, every)
     own = {"label": f"{strand.curve} markers", "zorder": 3, "transform": _aside(ax, step)}
-    _add(ax, x[shown], y[shown], replace(look, dash=""), **own)
+    sheet.add(ax, x[shown], y[shown], replace(look, dash=""), **own)
 
 
 def _with_gaps(what: Picture, strand: Strand) -> tuple[Numbers, Numbers]:
@@ -156,7 +124,7 @@ def _means(ax: Axes, strand: Strand, look: Look, step: float) -> None:
                 "ms": 3.8,
                 "mfc": fill,
             }
-            _add(ax, strand.x[chosen], strand.y[chosen], replace(look, dash=""), **own)
+            sheet.add(ax, strand.x[chosen], strand.y[chosen], replace(look, dash=""), **own)
 
 
 def _marks(ax: Axes, here: Sequence[Strand], looks: Mapping[str, Look], axis: Axis) -> None:
@@ -180,8 +148,8 @@ def _arrow(ax: Axes, strand: Strand, beyond: Any, look: Look, slot: int, top: bo
     side = 1 if x < 0.6 else -1  # towards the middle
     own: dict[str, Any] = {"transform": ax.transAxes, "zorder": 6}
     arrow = Look(look.color, "^" if top else "v", "")
-    _add(ax, [x], [y], arrow, ms=4, mfc=look.color, label=f"{strand.curve} beyond", **own)
-    _add(ax, [x + side * 0.03], [y], replace(look, dash=""), ms=4, **own)
+    sheet.add(ax, [x], [y], arrow, ms=4, mfc=look.color, label=f"{strand.curve} beyond", **own)
+    sheet.add(ax, [x + side * 0.03], [y], replace(look, dash=""), ms=4, **own)
     text = ax.text(x + side * 0.055, y, low if low == high else f"{low} to {high}", **own)
     text.set(ha="left" if side > 0 else "right", va="center", fontsize=_SMALL, color=look.color)
 
@@ -215,7 +183,7 @@ def ratio_scale(what: Picture) -> Literal["linear", "log"]:
 
 def strip(ax: Axes, what: Picture, value: Any, axis: Axis) -> None:
     """Draw the strip below a panel."""
-    _framed(ax, what.x_axis, axis)
+    sheet.framed(ax, what.x_axis, axis)
     ax.axhline(1.0, color=SETTINGS["axes.edgecolor"], lw=0.6, zorder=1.5)
     here = _in(value, ratios(what))
     order = list(what.looks)

@@ -8,8 +8,9 @@ from __future__ import annotations
 import json
 import logging
 import platform
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -24,9 +25,21 @@ from shuffledp.figures.entries import chart as chart_of
 from shuffledp.figures.gaps import gaps
 from shuffledp.figures.guarantees import guarantee_facts
 from shuffledp.figures.leaderboard import leaderboard
+from shuffledp.figures.pareto import pareto
 from shuffledp.figures.picture import Picture
 from shuffledp.figures.plotter import draw
-from shuffledp.figures.shown import across_files, matching, names, numbers_of, orders, picture
+from shuffledp.figures.regions import regions
+from shuffledp.figures.sheet import Made
+from shuffledp.figures.shown import (
+    across_files,
+    chosen,
+    in_unit,
+    matching,
+    names,
+    numbers_of,
+    orders,
+    picture,
+)
 from shuffledp.figures.store import Drawn, Store, digest_of, folder_of, forget_others, keep, kept
 from shuffledp.figures.style import figure_style, rendered
 from shuffledp.figures.tables import as_leaderboard, as_table, in_three_forms, stated
@@ -160,14 +173,22 @@ def _drawn_or_kept(job: Job, store: Store | None, reader: _Reader) -> Drawn:
 
 
 def _drawing(job: Job, known: _Read) -> Drawn:
-    cells = matching(known.cells, job["where"])
+    cells = chosen(known.cells, job["where"])
     note = _note(job, known.results)
     facts = _facts(job, cells, known)
-    chart = None
+    chart: Mapping[str, Any] | None = None
+    without: Sequence[str] = ()
+    questions = {
+        **_numbers(job, known).questions(),
+        "called": names(job, cells),
+        "controls": job["entry"].get("controls", []),
+    }
     if job["kind"] == "figure":
-        what = picture(job, known.cells, known.summary, _mark(job, known.results))
-        chart = chart_of(what)
-        files = _rendered(job, what)
+        made = _made(job, known)
+        chart = made.chart
+        files = _rendered(job, made)
+        questions |= made.questions
+        without = made.without
     else:
         summary = matching(known.summary, job["where"])
         shown = names(job, cells)
@@ -176,11 +197,9 @@ def _drawing(job: Job, known: _Read) -> Drawn:
         else:
             texts = as_table(job["entry"], cells, summary, orders(job), shown)
         files = {f"{job['id']}.{end}": text.encode() for end, text in texts.items()}
-    prose = _prose(job, facts, _numbers(job, known).questions())
+    prose = _prose(job, facts, questions)
     commits = sorted({str(p["commit"]) for p in known.results.provenance.values()})
-    reasons = gaps(cells, names(job, cells), orders(job))
-    if job["kind"] == "figure":
-        reasons += _without_parameter(job, cells, what)
+    reasons = [*gaps(cells, names(job, cells), orders(job)), *without]
     return _finished(job, files, prose, facts, note, reasons, commits, chart)
 
 
@@ -194,11 +213,32 @@ def _without_parameter(job: Job, cells: pd.DataFrame, what: Picture) -> list[str
     return [f"{'; '.join(named)}: parameters() has no {parameter!r}"] if named else []
 
 
-def _rendered(job: Job, what: Picture) -> dict[str, bytes]:
+def _made(job: Job, known: _Read) -> Made:
+    """The picture of a job, of whatever kind."""
+    return KINDS[job["entry"].get("kind", "curves")](
+        job, known.cells, known.summary, _mark(job, known.results)
+    )
+
+
+def _curves(job: Job, cells: pd.DataFrame, summary: pd.DataFrame, mark: str) -> Made:
+    what = picture(job, cells, summary, mark)
+    without = _without_parameter(job, matching(cells, job["where"]), what)
+    return Made(partial(draw, what), numbers_of(job, what), chart_of(what), without)
+
+
+KINDS: Mapping[str, Callable[[Job, pd.DataFrame, pd.DataFrame, str], Made]] = {
+    "curves": _curves,
+    "pareto": pareto,
+    "regions": regions,
+}
+"""What makes the pictures of each kind."""
+
+
+def _rendered(job: Job, made: Made) -> dict[str, bytes]:
     with figure_style():
-        figure = draw(what)
+        figure = made.draw()
         files = {f"{job['id']}.{end}": rendered(figure, end) for end in job["formats"] if end != "csv"}
-    return files | {f"{job['id']}.csv": numbers_of(job, what)}
+    return files | {f"{job['id']}.csv": made.numbers}
 
 
 def _claims(job: Job) -> Drawn:
@@ -246,7 +286,15 @@ def _finished(
         "note": note,
         "infeasible": list(reasons),
     }
+    if board := _board(job):
+        entry["board"] = board
     return Drawn(entry, {**files, **captions}, tuple(commits))
+
+
+def _board(job: Job) -> str:
+    """The heading of a leaderboard's column that says whom users trust; empty for everything else."""
+    entries = job.get("entry", {}).get("entries", ())
+    return next((str(e["heading"]) for e in entries if e["value"] == "trust"), "")
 
 
 # -- captions ----------------------------------------------------------------------------------------------------
@@ -259,8 +307,7 @@ def _facts(job: Job, cells: pd.DataFrame, known: _Read) -> dict[str, str]:
         sources = sorted({p["data"]["source"] for p in results.provenance.values()} - {"none"})
         facts["data"] += f" (source: {', '.join(sources)})"
     if "error against" in facts:
-        simulated = not known.simulated.isdisjoint(cells["cell"])
-        facts["repeats"] = str(job["repeats"]) if simulated else "none: only closed forms are shown"
+        facts["repeats"] = _repeats(job, cells, known)
     facts["accounting"] = ", ".join(a for a in job["accountings"] if a in set(cells["accounting"]))
     reductions = sorted({r for r in cells["reduction"] if isinstance(r, str)})
     if reductions:
@@ -276,6 +323,15 @@ def _facts(job: Job, cells: pd.DataFrame, known: _Read) -> dict[str, str]:
     for name, why in job["assumed"].items():
         facts[f"assumed {name}"] = why
     return facts
+
+
+def _repeats(job: Job, cells: pd.DataFrame, known: _Read) -> str:
+    if known.simulated.isdisjoint(cells["cell"]):
+        return "none: only closed forms are shown"
+    where = ", ".join(
+        f"{name} = {' or '.join(map(str, values))}" for name, values in job["simulated_at"].items()
+    )
+    return f"{job['repeats']} where {where}, elsewhere closed forms alone" if where else str(job["repeats"])
 
 
 def _highest_accuracy(job: Job, summary: pd.DataFrame) -> str | None:
@@ -325,7 +381,14 @@ def _numbers(job: Job, known: _Read) -> Numbers:
     with printed and exact numbers answers with the exact ones.
     """
     entry, common = job["entry"], across_files(job)
+    if entry.get("kind", "curves") != "curves":
+        cells = chosen(known.cells, common)
+        summary = in_unit(known.summary[known.summary["cell"].isin(cells["cell"])], entry.get("unit"))
+        quantity = entry["value"] if entry["kind"] == "regions" else entry["y"]
+        cells, summary = cells.drop(columns="accounting"), summary.drop(columns="accounting")
+        return Numbers.of(cells, summary, quantity, entry["methods"], list(job["grid"]), {})
     cells, summary = matching(known.cells, common), matching(known.summary, common)
+    summary = in_unit(summary, entry.get("unit"))
     quantity = _tabled(entry) if job["kind"] == "table" else entry["x" if "along" in entry else "y"]
     return Numbers.of(cells, summary, quantity, entry["methods"], list(job["grid"]), job["where"])
 

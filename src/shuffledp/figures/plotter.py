@@ -14,15 +14,13 @@ import pandas as pd
 from matplotlib.figure import Figure
 
 from shuffledp.experiments.bundle import CELL_NUMBERS, PARAMETER_PREFIX, TRAINED_METRICS
-from shuffledp.figures import layout, legend, panels
+from shuffledp.figures import layout, legend, panels, sheet
 from shuffledp.figures.axes import Ticks, ticks, vertical
 from shuffledp.figures.palette import Look
 from shuffledp.figures.picture import Picture
 from shuffledp.figures.style import SETTINGS
 
-WARNING = "#8a1c00"  # a mark says that the data are not the real ones
 UNTRAINED = "Nothing was trained in this run: there is no accuracy to draw."
-INFEASIBLE = "Nothing is feasible at these settings: there is nothing to draw."
 RATIO = "printed /\nexact"
 MOST_TICKS = 6
 
@@ -62,7 +60,7 @@ def long_form(cells: pd.DataFrame, summary: pd.DataFrame, y: str) -> pd.DataFram
 def draw(what: Picture) -> Figure:
     """Draw one picture."""
     if what.selection.empty:
-        return _said(UNTRAINED if what.drawing["y"] in TRAINED_METRICS else INFEASIBLE)
+        return sheet.said(UNTRAINED if what.drawing["y"] in TRAINED_METRICS else sheet.INFEASIBLE)
     entries = _legend_items(what)
     most_looks = max((len(item.looks) for item in entries), default=1)
     room = layout.plot_width(len(what.panels)) + 0.5
@@ -92,7 +90,7 @@ def draw(what: Picture) -> Figure:
         panels.panel(ax, what, value)
         panels.ticked(ax, what, place, up, place.last and place.strip is None)
         if place.first:
-            _written(figure, plan, place.box, label)
+            sheet.labeled(figure, plan, place.box, label)
         if value is not None:
             ax.set_title(what.drawing.get("panel_label", f"{what.drawing['panels']} = {{}}").format(value))
         if place.strip is not None and strip is not None:
@@ -100,32 +98,10 @@ def draw(what: Picture) -> Figure:
             panels.strip(below, what, value, strip)
             panels.ticked(below, what, place, up_strip, place.last)
             if place.first:
-                _written(figure, plan, place.strip, RATIO, points=7)
-    at, size = (plan.middle / plan.width, plan.below / plan.height), SETTINGS["axes.labelsize"]
-    figure.text(*at, what.drawing.get("x_label", what.drawing["x"]), ha="center", va="top", fontsize=size)
-    if what.mark:
-        figure.text(0.995, 0.995, what.mark, ha="right", va="top", fontsize=7, color=WARNING)
+                sheet.labeled(figure, plan, place.strip, RATIO, points=7)
+    sheet.finished(figure, plan, what.drawing.get("x_label", what.drawing["x"]), what.mark)
     legend.write(figure, entries, form, plan.middle / plan.width)
     return figure
-
-
-def _said(text: str) -> Figure:
-    """A picture that has nothing to draw and says so, without axes."""
-    figure = Figure(figsize=(5.2, 0.7))
-    figure.text(0.5, 0.5, text, ha="center", va="center", fontsize=SETTINGS["font.size"])
-    return figure
-
-
-def _written(
-    figure: Figure,
-    plan: layout.Layout,
-    box: layout.Box,
-    text: str,
-    points: float = SETTINGS["axes.labelsize"],
-) -> None:
-    """The label of a vertical axis."""
-    x, y = plan.label_x / plan.width, (box.bottom + box.height / 2) / plan.height
-    figure.text(x, y, text, rotation=90, ha="right", va="center", ma="center", fontsize=points)
 
 
 # -- the legend ----------------------------------------------------------------------------------------------------

@@ -10,7 +10,8 @@ from typing import Any
 from shuffledp.experiments.bundle import CELL_TEXTS
 from shuffledp.experiments.config import ConfigurationError, Experiment, Paper, Settings, load_experiments
 from shuffledp.experiments.config.errors import suggestion
-from shuffledp.experiments.results import CELL_NUMBERS, PARAMETER_PREFIX, TRAINED_METRICS
+from shuffledp.experiments.results import CELL_NUMBERS, PARAMETER_PREFIX, SPENT_METRICS, TRAINED_METRICS
+from shuffledp.figures.leaderboard import TRUST as TRUSTED
 
 
 def load_settings(config: Mapping[str, Any], root: Path) -> Settings:
@@ -101,7 +102,10 @@ def _entry(paper: Paper, part: str, name: str, raw: Mapping[str, Any]) -> dict[s
 
 def _check_entry(entry: Mapping[str, Any], experiment: Experiment, place: str) -> None:
     """Axes and quantities of a figure, a table or a leaderboard with these methods."""
-    if "entries" in entry:
+    _check_controls(entry, place)
+    if entry.get("kind", "curves") != "curves":
+        _check_fronts(entry, experiment, place)
+    elif "entries" in entry:
         for index, column in enumerate(entry["entries"]):
             # A leaderboard is a column by method for each of its entries.
             where = {**entry.get("where", {}), **column.get("where", {})}
@@ -114,6 +118,44 @@ def _check_entry(entry: Mapping[str, Any], experiment: Experiment, place: str) -
     else:
         _check_axes(entry, experiment, place)
         _check_quantity(entry, experiment, place)
+
+
+def _check_controls(entry: Mapping[str, Any], place: str) -> None:
+    for method in entry.get("controls", ()):
+        if method not in entry["methods"]:
+            raise ConfigurationError(
+                f"{place}.controls: no method {method!r} is drawn.{suggestion(method, entry['methods'])} "
+                f"Known: {', '.join(entry['methods'])}."
+            )
+    for index, column in enumerate(entry.get("entries", ())):
+        if "over" in column and column["over"] not in entry["methods"]:
+            raise ConfigurationError(f"{place}.entries.{index}.over: no method {column['over']!r} is shown.")
+
+
+def _check_fronts(entry: Mapping[str, Any], experiment: Experiment, place: str) -> None:
+    """A picture of fronts or of regions: a cost and an error of one cell per method, at every place of the axis."""
+    regions = entry["kind"] == "regions"
+    cost, error = (entry["y"], entry["value"]) if regions else (entry["x"], entry["y"])
+    if cost not in CELL_NUMBERS:
+        raise ConfigurationError(
+            f"{place}: the cost must be a number of the cells, got {cost!r}. Known: {', '.join(CELL_NUMBERS)}."
+        )
+    where = dict(entry.get("where", {}))
+    trust = where.pop("trust", None)
+    if trust is not None and trust not in TRUSTED:
+        raise ConfigurationError(
+            f"{place}.where.trust: no trust model {trust!r}.{suggestion(trust, TRUSTED)} Known: {', '.join(TRUSTED)}."
+        )
+    axes = [entry[axis] for axis in ("x", "panels") if axis in entry] if regions else []
+    if regions and entry.get("x_unit") == "users":
+        # Points with other numbers of users have other places.
+        axes += [name for name in experiment.grid if name in experiment.variables_of("population")]
+    accountings = where.get("accounting", [None])
+    for accounting in accountings if isinstance(accountings, list) else [accountings]:
+        one = {"methods": entry["methods"], "rows": ["method"], "columns": axes, "value": error}
+        one["where"] = where if accounting is None else {**where, "accounting": accounting}
+        _check_axes(one, experiment, place)
+        _check_quantity(one, experiment, place)
 
 
 def _tells_methods_apart(raw: Mapping[str, Any]) -> bool:
@@ -172,6 +214,7 @@ def _check_quantity(
         *experiment.metrics,
         *(m.returns for m in methods if m.function),
         *trained,
+        *(SPENT_METRICS if experiment.spent_at else ()),
         *CELL_NUMBERS,
         *texts,
     ]

@@ -31,6 +31,32 @@ def matching(frame: pd.DataFrame, where: Mapping[str, Any]) -> pd.DataFrame:
     return frame
 
 
+def chosen(cells: pd.DataFrame, where: Mapping[str, Any]) -> pd.DataFrame:
+    """Cells that agree with all conditions; of several accountings, for each method, those of the first it has."""
+    wanted = where.get("accounting")
+    if not isinstance(wanted, list):
+        return matching(cells, where)
+    some = matching(cells, {name: value for name, value in where.items() if name != "accounting"})
+    some = some[some["accounting"].isin(wanted)]
+    place = some["accounting"].map(wanted.index)
+    return some[place == place.groupby(some["method"]).transform("min")]
+
+
+def in_unit(summary: pd.DataFrame, unit: str | None) -> pd.DataFrame:
+    """A summary with squared errors of counts in place of those of frequencies, if that is the unit."""
+    if unit is None:
+        return summary
+    square = summary["users_expected"] ** 2
+    return summary.assign(mean=summary["mean"] * square, standard_error=summary["standard_error"] * square)
+
+
+def by_cell(cells: pd.DataFrame, summary: pd.DataFrame, quantity: str, unit: str | None = None) -> pd.Series:
+    """The number of every cell that has one: the closed form where there is one, else the simulated mean."""
+    rows = long_form(cells, in_unit(summary[summary["cell"].isin(cells["cell"])], unit), quantity)
+    first = rows.sort_values("kind", kind="stable").groupby("cell", sort=False).head(1)
+    return pd.Series(first["mean"].to_numpy(float), index=first["cell"].to_numpy())
+
+
 def across_files(job: Job) -> dict[str, Any]:
     """What the rows of all files of a drawing have in common."""
     return {name: value for name, value in job["where"].items() if name != job["by"]}
@@ -62,6 +88,7 @@ def picture(job: Job, cells: pd.DataFrame, summary: pd.DataFrame, mark: str) -> 
         What is said about the data on the picture itself.
     """
     entry = job["entry"]
+    summary = in_unit(summary, entry.get("unit"))
     every = _named(matching(cells, across_files(job)), job)
     shown = _named(long_form(every, matching(summary, across_files(job)), entry["y"]), job)
     here = matching(every, job["where"])

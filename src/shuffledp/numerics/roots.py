@@ -38,6 +38,7 @@ def root_below(
     xtol: float,
     ytol: float = 0.0,
     slope: float | None = None,
+    near: float = math.inf,
 ) -> float:
     """Find the root of an increasing function, approached from the side where it is not positive.
 
@@ -58,6 +59,9 @@ def root_below(
         A value in ``[-ytol, 0]`` ends the search as well: then nothing is evaluated on the other side of the root.
     slope : float, optional
         Estimate of the derivative at the guess, for the first step.
+    near : float
+        About how far the root is from the guess: where a step along the secant cannot be made and no point on the other
+        side of the root is known, the next one is so far away, then four times as far, and so on.
 
     Returns
     -------
@@ -69,8 +73,19 @@ def root_below(
     x = guess if low < guess < high else _between(low, high)
     previous: tuple[float, float] | None = None
     flat = 0
+    reach, seen = near, [False, False]  # whether there was a point on the left of the root, on the right
+
+    def inside() -> float:
+        nonlocal reach
+        if all(seen) or not any(seen) or math.isinf(reach):
+            return _between(low, high)
+        point = low + reach if seen[0] else high - reach
+        reach *= 4
+        return point if low < point < high else _between(low, high)
+
     for evaluations in range(1, 400):
         y = function(x)
+        seen[int(y > 0)] = True
         if y <= 0:
             low = x
         else:
@@ -79,8 +94,8 @@ def root_below(
             return low
         flat = flat + 1 if previous is not None and _hardly_differs(y, previous[1]) else 0
         # Two points closer than this only show rounding noise: keep the slope found before.
-        if previous is not None and abs(x - previous[0]) > 100 * xtol:
-            rise = y - previous[1]
+        rise = math.nan if previous is None else y - previous[1]
+        if previous is not None and (abs(x - previous[0]) > 100 * xtol or abs(rise) > 100 * ytol > 0):
             slope = rise / (x - previous[0]) if math.isfinite(rise) else None
         previous = (x, y)
         proposal = math.nan
@@ -94,7 +109,7 @@ def root_below(
                 # half a tolerance short, to land on the safe side
                 proposal = x - step - 0.5 * max(xtol, ytol / slope)
         if evaluations > _PATIENCE or flat >= _FLAT or not low < proposal < high:
-            proposal = _between(low, high)
+            proposal = inside()
         if not low < proposal < high:  # the bracket has shrunk to neighboring floats
             return low
         x = proposal

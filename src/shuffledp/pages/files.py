@@ -8,6 +8,8 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
 INDEX = "index.html"
+CLAIMS = "pages/claims.html"
+AUDIT = "pages/audit.html"
 ERRATA = "pages/errata.html"
 CHECKSUM = "site.sha256"
 FOLDERS = ("pages", "site")
@@ -46,6 +48,8 @@ def outputs(papers: Sequence[str]) -> tuple[str, ...]:
     names = [
         INDEX,
         *(paper_page(paper) for paper in papers),
+        CLAIMS,
+        AUDIT,
         ERRATA,
         *(chart_data(paper) for paper in papers),
         STYLE,

@@ -54,6 +54,7 @@ _CHART = _object(
         "curves": {"type": "array", "items": _CURVE},
     }
 )
+_OPTIONAL = {"board": _TEXT}
 _ENTRY = _object(
     {
         "id": _ID,
@@ -101,6 +102,7 @@ _RUN = _object(
         "scale": {"enum": ["paper", "shortened"]},
     }
 )
+_ENTRY["properties"] |= _OPTIONAL
 SCHEMA = _object({"paper": _PAPER, "run": _RUN, "entries": {"type": "array", "items": _ENTRY}})
 
 
@@ -167,6 +169,8 @@ class Entry:
     settings: tuple[tuple[str, str], ...]
     note: str
     infeasible: tuple[str, ...]
+    board: str = ""
+    """The column by which the rows of a leaderboard are chosen; empty for everything else."""
 
 
 @dataclass(frozen=True)
@@ -257,6 +261,7 @@ def _entry(entry: Mapping[str, Any], folder: Path, checksums: Path) -> Entry:
         settings=tuple((name, value) for name, value in entry["settings"]),
         note=entry["note"].strip(),
         infeasible=tuple(entry["infeasible"]),
+        board=entry.get("board", ""),
     )
 
 

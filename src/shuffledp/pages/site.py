@@ -17,7 +17,7 @@ from urllib.parse import quote
 from jinja2 import Environment, PackageLoader, StrictUndefined, pass_context
 from markupsafe import Markup
 
-from shuffledp.pages import errata, files, headlines, library, manifest, origins
+from shuffledp.pages import audit, claims, errata, files, headlines, library, manifest, origins
 from shuffledp.pages.cards import (
     Deck,
     Picture,
@@ -39,6 +39,8 @@ if TYPE_CHECKING:
 
     from jinja2.runtime import Context
 
+    from shuffledp.pages.audit import Audited
+    from shuffledp.pages.claims import Claim
     from shuffledp.pages.errata import Remark
     from shuffledp.pages.headlines import Headline
     from shuffledp.pages.manifest import DrawnPaper, Entry
@@ -49,6 +51,8 @@ PACKAGE_DATA = (
     "templates/macros.html.j2",
     "templates/overview.html.j2",
     "templates/paper.html.j2",
+    "templates/claims.html.j2",
+    "templates/audit.html.j2",
     "templates/errata.html.j2",
     "static/style.css",
     "static/site.js",
@@ -69,6 +73,16 @@ class Shown:
     headline: Headline | None
     remarks: tuple[Remark, ...]
     charts: Mapping[str, Mapping[str, Any]]
+    claims: tuple[Claim, ...]
+
+    @cached_property
+    def drawings(self) -> frozenset[str]:
+        """Names of the drawings that there are; a configuration may leave some out."""
+        return frozenset(entry.drawing for entry in self.drawn.entries)
+
+    def claims_on(self, remark: str) -> tuple[Claim, ...]:
+        """The claims on which an erratum or note bears."""
+        return tuple(claim for claim in self.claims if remark in claim.errata)
 
     @property
     def key(self) -> str:
@@ -112,6 +126,7 @@ class Results:
 
     folder: Path
     papers: tuple[Shown, ...]
+    audited: tuple[Audited, ...] = ()
 
     @property
     def replicated(self) -> tuple[Shown, ...]:
@@ -127,6 +142,26 @@ class Results:
     def remark_ids(self) -> frozenset[str]:
         """Ids of all errata and reading notes."""
         return frozenset(remark.id for shown in self.papers for remark in shown.remarks)
+
+    @cached_property
+    def claim_ids(self) -> frozenset[str]:
+        """Ids of all claims."""
+        return frozenset(claim.id for shown in self.papers for claim in shown.claims)
+
+    @property
+    def count_of_claims(self) -> tuple[tuple[str, Mapping[str, int]], ...]:
+        """How many claims of each paper have which outcome, then all together and the orderings."""
+        every = [claim for shown in self.papers for claim in shown.claims]
+        if not every:
+            return ()
+        own = [claim for claim in every if claim.kind == "claim"]
+        parts = [
+            (shown.name, [claim for claim in shown.claims if claim.kind == "claim"])
+            for shown in self.papers
+            if shown.claims
+        ]
+        parts += [("all papers", own), ("orderings", [claim for claim in every if claim.kind != "claim"])]
+        return tuple((name, claims.counts(of)) for name, of in parts)
 
     @property
     def shortened(self) -> str:
@@ -165,6 +200,10 @@ def overview(results: Results) -> Iterator[Page]:
                 "table": kinds["table"],
                 **Counter(remark.kind for shown in results.papers for remark in shown.remarks),
             },
+            "count_of_claims": results.count_of_claims,
+            "audited": [
+                (name, sum(one.outcome == name for one in results.audited)) for name in audit.OUTCOMES
+            ],
             "origins": origins.origins(papers),
             "data_notes": origins.data_notes(papers),
         },
@@ -210,7 +249,41 @@ def errata_page(results: Results) -> Iterator[Page]:
     )
 
 
-PAGES: tuple[Callable[[Results], Iterable[Page]], ...] = (overview, paper_pages, errata_page)
+def claims_page(results: Results) -> Iterator[Page]:
+    """Every claim with its verdicts, in the order of the papers."""
+    yield Page(
+        files.CLAIMS,
+        "Claims",
+        "Every claim, and what holds",
+        "claims.html.j2",
+        {
+            "claims": [(shown, claim) for shown in results.papers for claim in shown.claims],
+            "count": results.count_of_claims,
+        },
+    )
+
+
+def audit_page(results: Results) -> Iterator[Page]:
+    """Every protocol under every accounting, with what was found of its claims."""
+    yield Page(
+        files.AUDIT,
+        "Audit",
+        "Every guarantee, audited",
+        "audit.html.j2",
+        {
+            "audited": results.audited,
+            "tasks": tuple(dict.fromkeys(one.task for one in results.audited)),
+            "accountings": tuple(dict.fromkeys(one.accounting for one in results.audited)),
+            "outcomes": audit.OUTCOMES,
+            "parts": audit.PARTS,
+            "table": audit.TABLE,
+        },
+    )
+
+
+PAGES: tuple[Callable[[Results], Iterable[Page]], ...] = (
+    *(overview, paper_pages, claims_page, audit_page, errata_page),
+)
 """What makes the pages, in the order of the navigation."""
 
 
@@ -258,14 +331,16 @@ def _leading(folder: Path, shown: Shown) -> Leading | None:
 
 def read(folder: Path, papers: Sequence[str]) -> Results:
     """Read what the site shows; raises as `render`."""
-    claimed = headlines.read(folder)
-    return Results(folder, tuple(_shown(manifest.read(folder / "figures" / key), claimed) for key in papers))
+    claimed, judged = headlines.read(folder), claims.read(folder)
+    shown = tuple(_shown(manifest.read(folder / "figures" / key), claimed, judged) for key in papers)
+    return Results(folder, shown, audit.read(folder))
 
 
-def _shown(paper: DrawnPaper, claimed: Mapping[str, Headline]) -> Shown:
+def _shown(paper: DrawnPaper, claimed: Mapping[str, Headline], judged: Sequence[Claim]) -> Shown:
     charts = {entry.id: chart for entry in paper.entries if (chart := chart_of(entry)) is not None}
+    own = tuple(claim for claim in judged if claim.paper == paper.key)
     return Shown(
-        paper, name_of(paper.key, paper.title), claimed.get(paper.key), errata.remarks(paper), charts
+        paper, name_of(paper.key, paper.title), claimed.get(paper.key), errata.remarks(paper), charts, own
     )
 
 
@@ -346,7 +421,13 @@ def _environment() -> Environment:
         lstrip_blocks=True,
         keep_trailing_newline=True,
     )
-    environment.globals |= {"files": files, "digits": DIGITS, "site_title": TITLE}
+    environment.globals |= {
+        "files": files,
+        "digits": DIGITS,
+        "site_title": TITLE,
+        "outcomes": claims.OUTCOMES,
+        "figure_name": name_of_drawing,
+    }
     environment.filters["linked"] = _linked
     return environment
 
@@ -359,9 +440,10 @@ def _html(environment: Environment, page: Page, pages: Sequence[Page], results: 
 
 @pass_context
 def _linked(context: Context, text: Markup | str) -> Markup:
-    """In a template: text with links to the errata and notes that it names."""
+    """In a template: text with links to the errata, notes and claims that it names."""
     results: Results = context["results"]
-    return link_remarks(text, results.remark_ids, context["up"] + files.ERRATA)
+    with_remarks = link_remarks(text, results.remark_ids, context["up"] + files.ERRATA)
+    return link_remarks(with_remarks, results.claim_ids, context["up"] + files.CLAIMS)
 
 
 def link_remarks(text: Markup | str, ids: frozenset[str], target: str) -> Markup:

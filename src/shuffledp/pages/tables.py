@@ -13,6 +13,8 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 DIGITS = 6  # significant digits of a number on a page
+NO_NUMBER = ("infeasible", "–")
+"""What stands in place of a number in a column of numbers."""
 
 
 @dataclass(frozen=True)
@@ -74,12 +76,16 @@ def table(path: Path) -> Table:
     cells = tuple(tuple(cell(text) for text in row) for row in rows)
     return Table(
         header=tuple(header),
-        numeric=tuple(
-            bool(column) and all(number(text) is not None for text in column) for column in columns
-        ),
+        numeric=tuple(_of_numbers(column) for column in columns),
         rows=cells,
         shortened=any(each.full for row in cells for each in row),
     )
+
+
+def _of_numbers(column: list[str]) -> bool:
+    """Whether a column holds numbers, and nothing else but words for missing ones."""
+    rest = [text for text in column if text not in NO_NUMBER]
+    return bool(rest) and all(number(text) is not None for text in rest)
 
 
 def number(text: str) -> Decimal | None:

@@ -8,6 +8,7 @@ import pytest
 
 from shuffledp.accounting import (
     FiniteRandomizer,
+    Infeasible,
     SymmetricRAPPOR,
     blanket_epsilon,
     blanket_randomizer_delta,
@@ -100,3 +101,21 @@ def test_a_random_number_of_users_is_cut_into_groups():
     fixed = blanket_epsilon(randomizer, 1_001, delta)
     excess = [population_excess(randomizer, law, factor * fixed, delta, 1e-2) for factor in (1.0, 1.2)]
     assert excess[0] > 0 > excess[1]
+
+
+@pytest.mark.parametrize("target", [None, 1e-6])
+def test_told_bits_are_the_better_bound_where_bits_are_nearly_fair(target):
+    randomizer = SymmetricRAPPOR(0.0005, 10)
+    eps, p = 2.928e-5, randomizer.flip_probability
+    bound = randomizer.own_delta(999, eps, "upper", target)
+    sound = rappor_delta(1000, p, eps, calibration="sound")
+    assert bound <= sound + 1e-8 * (target or 0)
+    assert sound < rappor_delta(1000, p, eps, calibration="proven")
+    assert randomizer.own_delta(999, eps, "lower", target) < bound
+
+
+@pytest.mark.parametrize("side", ["upper", "lower"])
+@pytest.mark.parametrize("target", [None, 1e-6])
+def test_laws_that_do_not_fit_into_memory_are_refused(side, target):
+    with pytest.raises(Infeasible, match="does not fit into memory"):
+        SymmetricRAPPOR(1.0, 10).own_delta(10**13, 0.01, side, target)

@@ -177,7 +177,8 @@ def test_randomized_response_agrees_with_its_exact_sum(users, k, eps_local, eps)
 
 def test_randomized_response_agrees_with_the_exact_epsilon():
     exact = grr_blanket_epsilon(3_000, 20, 1e-8, 2.5)
-    assert blanket_epsilon(GRR(2.5, 20), 3_000, 1e-8) == pytest.approx(exact, rel=1e-6)
+    found = blanket_epsilon(GRR(2.5, 20), 3_000, 1e-8)
+    assert exact * (1 - 1e-9) <= found <= exact * (1 + 3e-6)  # by the gap of delta, and by the search
 
 
 # -- randomizers among themselves ------------------------------------------------------------------------------------

@@ -12,6 +12,9 @@ from shuffledp.accounting import (
     log_gaussian_delta,
     shuffle_gaussian_rdp,
 )
+from shuffledp.accounting.general import random_allocation
+from shuffledp.accounting.general.blanket import compared_delta
+from shuffledp.populations import Fixed
 
 
 def enumerated(steps, eps_local, eps, direction):
@@ -36,8 +39,37 @@ def test_bounds_enclose_the_enumeration_of_pure_steps(steps, eps_local, eps, dir
         allocation_delta(eps, steps, eps_local=eps_local, direction=direction, bound=side)
         for side in ("lower", "upper")
     )
-    assert truth * (1 - 1e-5) <= low <= truth * (1 + 1e-9)
-    assert truth * (1 - 1e-9) <= high <= truth * (1 + 1e-2)
+    assert truth * (1 - 1e-8) <= low <= truth * (1 + 1e-12)
+    assert truth * (1 - 1e-12) <= high <= truth * (1 + 1e-8)
+
+
+@pytest.mark.parametrize(
+    ("steps", "eps_local", "delta"), [(10, 12.0, 1e-4), (60, 12.0, 1e-15), (400, 2.0, 1e-9)]
+)
+def test_pure_steps_beside_a_kink_of_delta(steps, eps_local, delta):
+    """Where hardly one number of steps counts, delta falls within 1e-4 of eps to nothing."""
+    low, high = (
+        allocation_epsilon(delta, steps, eps_local=eps_local, direction="remove", bound=b)
+        for b in ("lower", "upper")
+    )
+    assert low <= high <= low * (1 + 5e-6)
+    found = [
+        allocation_delta(high, steps, eps_local=eps_local, direction="remove", bound=b)
+        for b in ("lower", "upper")
+    ]
+    assert found[0] <= found[1] <= found[0] * (1 + 2e-8)
+
+
+def test_sums_and_contours_of_pure_steps_agree():
+    for way in ("remove", "add"):
+        for steps, eps_local, eps in ((10**6, 1.0, 0.005), (10**4, 6.0, 1.0), (50, 250.0, 240.0)):
+            low, high = (
+                random_allocation._summed(eps_local, steps, eps, way, side) for side in ("lower", "upper")
+            )
+            pair = random_allocation._pure(eps_local, way)
+            below, above = (compared_delta(pair, Fixed(steps - 1), eps, side) for side in ("lower", "upper"))
+            assert below <= high
+            assert low <= above
 
 
 @pytest.mark.parametrize(
@@ -110,7 +142,7 @@ def test_moments_give_a_larger_delta(sigma):
 def test_one_step_is_the_mechanism_itself():
     for direction in ("remove", "add"):
         gaussian = math.exp(log_gaussian_delta(1 / 1.5, 0.3))
-        assert allocation_delta(0.3, 1, sigma=1.5, direction=direction) == pytest.approx(gaussian, rel=2e-3)
+        assert allocation_delta(0.3, 1, sigma=1.5, direction=direction) == pytest.approx(gaussian, rel=1e-8)
         pure = (math.e - math.exp(0.3)) / (math.e + 1)
         assert allocation_delta(0.3, 1, eps_local=1.0, direction=direction) == pytest.approx(pure, rel=1e-6)
 

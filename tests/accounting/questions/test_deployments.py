@@ -288,3 +288,34 @@ def test_many_clones_that_cannot_win_are_still_shown():
 def test_mistakes_are_named(ask, message):
     with pytest.raises(ValueError, match=message):
         ask()
+
+
+@pytest.mark.parametrize(
+    ("eps", "users", "delta", "sizes"),
+    [
+        (4.0, 100, 1e-6, {"randomizer": "binary"}),  # hardly anybody hides a report: the budget is eps
+        (4.0, 100, 1e-15, {"randomizer": "grr", "domain_size": 10**6}),  # nearly a lattice
+        (4.0, 10**9, 1e-6, {"randomizer": "grr", "domain_size": 10}),  # delta hardly changes with eps
+    ],
+)
+def test_budgets_are_close_to_what_delta_allows(eps, users, delta, sizes):
+    answer = budget(eps, users, delta, **sizes)
+    assert answer.eps <= eps <= answer.eps_local
+    if answer.eps_local > eps:
+        assert amplification(answer.eps_local, users, delta, **sizes).eps <= eps
+    assert amplification(1.0005 * answer.eps_local, users, delta, **sizes).eps > eps
+
+
+@pytest.mark.parametrize(
+    ("eps_local", "eps", "delta", "sizes"),
+    [
+        (4.0, 0.4, 1e-15, {"randomizer": "grr", "domain_size": 10**6}),
+        (12.0, 1.2, 1e-2, {"randomizer": "grr", "domain_size": 10}),
+        (4.0, 0.004, 1e-6, {}),  # so many clones that contours find delta
+    ],
+)
+def test_batches_are_close_to_what_delta_allows(eps_local, eps, delta, sizes):
+    users = int(smallest_batch(eps_local, eps, delta, **sizes).users)
+    assert amplification(eps_local, users, delta, **sizes).eps <= eps * (1 + 3e-6)
+    fewer = min(users - 1, int(users * (1 - 2e-5)))
+    assert amplification(eps_local, fewer, delta, **sizes).eps > eps

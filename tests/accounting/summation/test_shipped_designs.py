@@ -46,7 +46,7 @@ def test_the_file_is_in_order_and_holds_what_it_says():
     shipped = shipped_designs()
     assert [s.design.max_value for s in shipped] == sorted(s.design.max_value for s in shipped)
     assert {s.design.max_value for s in shipped} == {1, 2, 3, 5, 10, 15, 20, 32, 64, 100}
-    keys = [(s.design.max_value, s.design.atoms, s.design.hubs) for s in shipped]
+    keys = [(s.design.max_value, s.design.atoms, s.design.hubs, s.design.law) for s in shipped]
     assert len(set(keys)) == len(keys)
     assert all(NoiseDesign.from_dict(json.loads(json.dumps(s.design.to_dict()))) == s.design for s in shipped)
 
@@ -106,3 +106,11 @@ def test_refusals():
         shipped_design(3, *SETTING, hubs=[2])
     with pytest.raises(ValueError, match="max_value"):
         good_atoms(0)
+
+
+@pytest.mark.parametrize(("size", "most"), [(1, 449.5), (2, 1666), (3, 2575), (5, 4600)])
+def test_the_same_atoms_with_jumps_are_shipped(size, most):
+    shipped = shipped_design(size, *SETTING, law="jumps")
+    assert shipped.design.law == "jumps" and shipped.design.messages <= most
+    assert correlated_noise_delta(shipped.design, 1.0) == pytest.approx(shipped.certified_delta, rel=1e-6)
+    assert shipped_design(size, *SETTING).design.law == "negative_binomial"

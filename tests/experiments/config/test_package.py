@@ -15,7 +15,7 @@ from shuffledp.experiments import parts
 from shuffledp.experiments.config import ConfigurationError, merged, model, read_yaml
 from shuffledp.experiments.config.folders import results_problem
 from shuffledp.experiments.grid import cells_of
-from shuffledp.experiments.sources import COLUMNS, SYNTHETIC
+from shuffledp.experiments.sources import COLUMNS, OWN, SYNTHETIC
 from shuffledp.learning import TrainingPlan
 from shuffledp.tasks import TASKS
 
@@ -115,6 +115,15 @@ BROKEN = {
     "figure of an unknown method": (PAPER, "    panels: rate", "    methods: [locale]\n    panels: rate", "config/experiments/demo.yaml: figures.fig1.methods:", "no method 'locale'"),
     "figure over an unknown axis": (PAPER, "panels: rate", "panels: ratte", "config/experiments/demo.yaml: figures.fig1:", "'ratte' is not a grid variable. Did you mean 'rate'?"),
     "figure of an unknown quantity": (PAPER, "y: mse", "y: mze", "config/experiments/demo.yaml: figures.fig1.y:", "no quantity 'mze'"),
+    "panels of a front": (PAPER, "    files: accounting\n", "    kind: pareto\n", "config/experiments/demo.yaml: figures.fig1:", "panels does not go with a figure of the kind 'pareto'."),
+    "controls of curves": (PAPER, "    files: accounting\n", "    controls: [local]\n", "config/experiments/demo.yaml: figures.fig1:", "controls does not go with a figure of the kind 'curves'."),
+    "regions of nothing": (PAPER, "    files: accounting\n", "    kind: regions\n", "config/experiments/demo.yaml: figures.fig1:", "lacks the key 'value'."),
+    "regions by an error": (PAPER, "    files: accounting\n", "    kind: regions\n    value: mse\n", "config/experiments/demo.yaml: figures.fig1:", "the cost must be a number of the cells, got 'mse'."),
+    "control that is not drawn": (PAPER, "    files: accounting\n", "    kind: regions\n    value: mse\n    controls: [locale]\n", "config/experiments/demo.yaml: figures.fig1.controls:", "no method 'locale' is drawn. Did you mean 'local'?"),
+    "control of a table with rows": (PAPER, "value: eps_local", "value: eps_local\n    controls: [local]", "config/experiments/demo.yaml: tables.budgets:", "controls are marked in a table with entries."),
+    "simulated at no variable": (PAPER, "repeats: 20", "repeats: 20\n    simulated_at: {ratte: [0.5]}", f"{COINS}.simulated_at:", "'ratte' is not a grid variable. Did you mean 'rate'?"),
+    "simulated at no value": (PAPER, "repeats: 20", "repeats: 20\n    simulated_at: {rate: [0.7]}", f"{COINS}.simulated_at.rate:", "none of 0.7 is in the grid. Known: 0.1, 0.5."),
+    "spent at no variable": (PAPER, "repeats: 20", "repeats: 20\n    spent_at: {ratte: [0.5]}", f"{COINS}.spent_at:", "'ratte' is not a grid variable"),
     "curves over each other": (PAPER, "    panels: rate\n", "", "config/experiments/demo.yaml: figures.fig1:", "'rate' has 2 values, which would be drawn over each other"),
     "accountings over each other": (PAPER, "    files: accounting\n", "", "config/experiments/demo.yaml: figures.fig1:", "'accounting' has 2 values"),
     "where picks nothing": (PAPER, "panels: rate", "where: {rate: 0.2}", "config/experiments/demo.yaml: figures.fig1.where.rate:", "0.2 is not computed. Known: 0.1, 0.5."),
@@ -314,7 +323,7 @@ def branches(union: Any) -> dict[str, type]:
 
 
 def test_the_grammar_knows_every_data_set():
-    assert set(branches(model.Data)) == {*datasets.NAMES, *SYNTHETIC}
+    assert set(branches(model.Data)) == {*datasets.NAMES, *SYNTHETIC, OWN}
     assert set(COLUMNS) == set(datasets.NAMES)
     for name in datasets.NAMES:
         assert set(_COLUMNS[name]) <= set(COLUMNS[name])

@@ -12,6 +12,7 @@ from shuffledp.datasets import Dataset
 from shuffledp.experiments import participants as drawing
 from shuffledp.experiments import sources
 from shuffledp.experiments.config.model import Data, Task
+from shuffledp.experiments.sources import own as files
 from shuffledp.tasks import Frequency, Summation
 
 SCHEMAS = [TypeAdapter(part).json_schema() for part in (Task, Data)]
@@ -33,6 +34,10 @@ FIRST = {"name": "msnbc", "column": "first_and_size"}
 EVERY_SET = {"name": "uniform", "split": "25-50-25"}
 PAGE_SETS = {"name": "msnbc", "column": "sets", "split": "25-50-25"}
 GRADIENTS = {"name": "mnist", "column": "train_gradients"}
+OWN = {"name": "file", "path": "a.csv"}
+OWN_VALUES = {**OWN, "column": "a", "values": ["x", "y"]}
+OWN_NUMBERS = {**OWN, "column": "a", "low": 0, "high": 9}
+OWN_SETS = {**OWN, "user": "a", "item": "b", "split": "25-50-25", "padding": "categories"}
 
 VALUES = {"kind": "frequency", "domain_size": 2}
 NUMBERS = {"kind": "summation", "max_value": 4}
@@ -93,6 +98,15 @@ DIFFERENT = [
         ),
     ),
     ("dimension", (VECTORS, GRADIENTS, USERS), ({**VECTORS, "dimension": 50}, GRADIENTS, USERS)),
+    *(
+        (setting, (task, own, USERS), (task, {**own, setting: other}, USERS))
+        for task, own, others in (
+            (VALUES, OWN_VALUES, {"path": "b.csv", "column": "b", "values": ["x", "z"]}),
+            (NUMBERS, OWN_NUMBERS, {"low": 1, "high": 8}),
+            (SETS, OWN_SETS, {"user": "c", "item": "c"}),
+        )
+        for setting, other in others.items()
+    ),
 ]
 SAME = [
     # The same draw with another meaning, to be compared on the same participants.
@@ -128,6 +142,11 @@ def stream(monkeypatch):
         arrays |= {f"{part}_labels": LABELS for part in ("train", "test")}
         tables = {"adult": ADULT, "msnbc": PAGES, "mnist": None}
         monkeypatch.setattr(sources, "load", lambda name, folder: Dataset(name, tables[name], arrays, ABOUT))
+        own = {"counts": 40 * np.arange(1, 6 if "max_value" in task else 3), "sizes": np.full(40, 2)}
+        own["items"] = np.arange(80) % 17
+        monkeypatch.setattr(
+            files, "load", lambda asked, folder: files.Prepared(own, {"note": "", "file": {}})
+        )
         made = drawing.task_from(task)
         last = drawing.LastDraw()
         drawing.participants(

@@ -6,13 +6,14 @@ import math
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose
-from scipy.stats import chisquare, nbinom
+from scipy.stats import chi2_contingency, chisquare, nbinom
 
 from shuffledp.accounting import (
     Infeasible,
     NoiseDesign,
     atom_messages,
     correlated_noise_delta,
+    discrete_laplace_variance,
     rappor_delta,
 )
 from shuffledp.populations import Fixed
@@ -48,6 +49,7 @@ def test_all_protocols_are_there():
         "bit_sum",
         "central_gaussian",
         "central_laplace",
+        "coarse_correlated_sum",
         "correlated_sum",
         "fragmented_rappor",
         "real_sum",
@@ -244,6 +246,76 @@ def test_other_atoms_save_a_bit():
     )
     assert [calibrated("central_laplace", 100, d).cost().bits_per_user for d in SIZES] == [1, 2, 3, 4, 4]
     assert [round(bits("fragmented_rappor", 10**6, d)) for d in SIZES] == [1, 2, 3, 4, 4]
+
+
+# -- noise of our own ------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(("size", "most"), [(1, 450), (2, 790), (3, 1230), (5, 2180), (10, 5650)])
+def test_messages_error_and_certificate_of_coarse_noise(size, most):
+    protocol = get("summation", "coarse_correlated_sum").calibrate(
+        Budget(1.0, 1e-6), Fixed(10**6 - 1), Summation(size), accounting="exact"
+    )
+    found = protocol.parameters()
+    assert found["noise_messages"] <= most and found["certified_delta"] <= 1e-6
+    assert found["certified_pairs"] == size * (size + 1)
+    assert rmse(protocol, size) == pytest.approx(
+        rmse(calibrated("correlated_sum", 10**6, size), size), rel=1e-12
+    )
+    assert protocol.cost().extra_messages == pytest.approx(found["noise_messages"] / 10**6)
+    assert protocol.cost().bits_per_message == math.ceil(math.log2(size + 1))
+    # The error is discrete Laplace noise: 4 standard errors of its variance, and of the number of messages.
+    repeats, held = 40_000, [10**6 - 7, *[0] * (size - 1), 7]
+    who = Participants.from_counts(np.tile(held, (repeats, 1)))
+    counts = protocol.sample_aggregate(who, np.random.default_rng(size))
+    errors = protocol.estimate(counts, who.public) - 7 * size
+    variance = discrete_laplace_variance(0.9 / size)
+    assert abs(errors.mean()) < 4 * math.sqrt(variance / repeats)
+    assert abs(np.mean(errors**2) - variance) < 4 * np.std(errors**2) / math.sqrt(repeats)
+    sent = counts.sum(axis=1) - 7
+    assert abs(sent.mean() - found["noise_messages"]) < 4 * sent.std() / math.sqrt(repeats)
+    profile = protocol.privacy_profile()
+    assert profile.delta(1.0) == found["certified_delta"]
+    assert protocol.profile_for(10) is None
+    if size > 3:
+        assert profile.delta(3.0) == found["certified_delta"]
+        with pytest.raises(Infeasible, match="only known from the certified eps"):
+            profile.delta(0.5)
+
+
+def test_coarse_noise_is_shared_by_users_as_its_fast_law_says():
+    """All counts at once, by the chi-square test of two samples; message by message and at once."""
+    task, held = Summation(3), (1, 2, 0, 1)
+    protocol = get("summation", "coarse_correlated_sum").calibrate(
+        Budget(8.0, 0.05), Fixed(3), task, accounting="exact"
+    )
+    who, repeats = SameNumbers(task, held), 4000
+    rng, public = np.random.default_rng(8), Public(np.array([4]))
+    users = Users(np.repeat(np.arange(4), held))
+    sent = np.stack([protocol.simulate_messages(users, public, rng) for _ in range(repeats)])
+    fast = protocol.sample_aggregate(who(repeats), rng)
+    assert sent[:, [1, 2, 3]].sum() == fast[:, [1, 2, 3]].sum() == 0  # no -2, -1, 0
+    _, kinds = np.unique(np.concatenate((sent, fast)) // 4, axis=0, return_inverse=True)
+    table = np.stack([np.bincount(part, minlength=kinds.max() + 1) for part in np.split(kinds.ravel(), 2)])
+    common = table[:, table.sum(axis=0) >= 10]
+    assert common.shape[1] > 20
+    assert chi2_contingency(common).pvalue > 1e-4
+
+
+def test_noise_with_jumps_is_an_option_of_all_sums():
+    for name, task in (
+        ("correlated_sum", Summation(1)),
+        ("real_sum", Summation(4, real=True)),
+        ("sparse_sum", Summation(1, coordinates=3)),
+    ):
+        options = {"accounting": "exact", "atoms": "best", **({"levels": 2} if name == "real_sum" else {})}
+        usual = calibrated(name, 1000, task, **options)
+        ours = calibrated(name, 1000, task, **options, law="jumps")
+        assert ours.design.messages < 0.85 * usual.design.messages
+        assert ours.design.mse == usual.design.mse
+        assert float(ours.privacy_profile().delta(1.0)) <= 1e-6
+    with pytest.raises(ValueError, match="law must be 'negative_binomial' for the accounting 'printed'"):
+        calibrated("correlated_sum", 1000, 2, law="jumps")
 
 
 # -- section 3 ------------------------------------------------------------------------------------------------------

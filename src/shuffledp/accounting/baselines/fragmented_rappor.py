@@ -170,6 +170,7 @@ def rappor_delta(
 
 
 def _settled_delta(n: int, p: float, eps: float, calibration: str, target: float | None = None) -> float:
+    check_flips(n, p)
     if target is not None:
         omitted = max(1e-9 * target, 1e-300)
         if calibration == "proven":
@@ -201,8 +202,8 @@ def proven_bits_delta(n: int, flip_probability: float, eps: float) -> float:
     Notes
     -----
     The smaller one of :mod:`shuffledp.accounting.baselines.summed_bits` and of what the user's own bits reveal to
-    somebody who sees them. The bound of :mod:`shuffledp.accounting.baselines.told_bits` is larger wherever both were
-    compared. Replacement neighbors.
+    somebody who sees them. The bound of :mod:`shuffledp.accounting.baselines.told_bits` is larger, but for flip
+    probabilities near 1/2. Replacement neighbors.
     """
     alone = two_bits_delta(math.log1p(-flip_probability) - math.log(flip_probability), eps)
     if n == 1 or alone == 0:
@@ -221,9 +222,14 @@ def settled_sum(delta_without: Callable[[float], float]) -> float:
     return settled(delta_without, first=1e-20, step=1e-40, floor=1e-300, omitted=1e-8)
 
 
+def check_flips(n: int, flip_probability: float) -> None:
+    """Raise Infeasible if the law of the flips of n bits is too wide."""
+    flips = n * flip_probability
+    if flips > 1e11:
+        raise Infeasible(f"The law of {flips:.3g} expected flips does not fit into memory.")
+
+
 def _rappor_delta(n: int, p: float, eps: float, calibration: str, omitted: float) -> float:
-    if n * p > 1e11:
-        raise Infeasible(f"The law of {n * p:.3g} expected flips does not fit into memory.")
     if calibration == "sound":
         return told_bits_delta(n - 1, p, eps, omitted)
     # The law that a user joins has a mass outside of the window that is larger by up to (1 - p) / p.

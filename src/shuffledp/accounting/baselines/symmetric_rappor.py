@@ -6,7 +6,7 @@ import math
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
 
-from shuffledp.accounting.baselines.fragmented_rappor import proven_bits_delta, rappor_delta
+from shuffledp.accounting.baselines.fragmented_rappor import check_flips, proven_bits_delta, rappor_delta
 from shuffledp.accounting.baselines.summed_bits import summed_bits_delta, two_bits_delta
 from shuffledp.accounting.baselines.told_bits import told_bits_delta
 from shuffledp.accounting.general.randomizers import MOST_EPS_LOCAL, outputs_of
@@ -21,8 +21,6 @@ if TYPE_CHECKING:
 
 #: Mass that windows leave out, relative to a target, and the least that is told from nothing.
 _OMITTED, _LEAST = 1e-9, 1e-300
-#: Variance of a sum from which on the bound of :mod:`shuffledp.accounting.baselines.told_bits` may be the better one.
-_WIDE = 1e5
 
 
 @dataclass(frozen=True)
@@ -105,15 +103,16 @@ class SymmetricRAPPOR:
         if others == 0 or alone == 0:  # the only report is what the analyzer sees
             return alone
         p = self.flip_probability
+        check_flips(others + 1, p)
         if side == "upper":
-            # Sums over so many that only Fourier transforms are fast lose small deltas to their rounding.
-            many = others * p * (1 - p) > _WIDE
+            # Told bits are the better bound where eps_bit is small, and where sums are so wide that only Fourier
+            # transforms are fast, which lose small deltas to their rounding.
             if target is None:
-                told = rappor_delta(others + 1, p, eps, calibration="sound") if many else alone
+                told = rappor_delta(others + 1, p, eps, calibration="sound")
                 return min(proven_bits_delta(others + 1, p, eps), told)
             omitted = max(_OMITTED * target, _LEAST)
-            told = told_bits_delta(others, p, eps, omitted) if many else alone
-            return min(alone, told, summed_bits_delta(others, p, eps, omitted))
+            summed = summed_bits_delta(others, p, eps, omitted)
+            return min(alone, summed, told_bits_delta(others, p, eps, omitted))
         kinds = ("worst_case", *(("optimistic",) if self.domain_size > 2 else ()))
         value = max(rappor_delta(others + 1, p, eps, calibration=kind, target=target) for kind in kinds)
         # exact values are too large by up to 1e-7, relative, or by what is left out

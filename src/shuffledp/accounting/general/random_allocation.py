@@ -6,12 +6,13 @@ If one step has the laws P (user present) and Q (absent), the whole has ``(1/t) 
 .. math:: \delta_{remove} = E \Bigl( \frac1t \sum_i L(y_i) - e^\epsilon \Bigr)^+ , \qquad
           \delta_{add} = E \Bigl( 1 - \frac{e^\epsilon}{t} \sum_i L(y_i) \Bigr)^+ .
 
-These are the sums that the data set in which all others hold one value gives for t shuffled reports, and they are
-evaluated in the same way (:mod:`shuffledp.accounting.general.blanket`): nothing is lost but rounding. For
-eps_local-DP steps the pair of binary randomized response is used, which dominates every other one; for Gaussian steps
-L is cut into cells in the convex order. Once a single L exceeds t e^eps the sum is positive whatever the others are;
-so the direction "remove" needs cells up to there only, and what L has beyond the last one adds ``E (L - last)^+``,
-which is known. Hence small sigma is no harder than large sigma.
+For eps_local-DP steps the pair of binary randomized response is used, which dominates every other one: L takes two
+values, and the mean is a sum over how many steps have the larger one. For Gaussian steps, and where that sum is too
+long, these are the sums that the data set in which all others hold one value gives for t shuffled reports, and they are
+evaluated in the same way (:mod:`shuffledp.accounting.general.blanket`), with L cut into cells in the convex order. Once
+a single L exceeds t e^eps the sum is positive whatever the others are; so the direction "remove" needs cells up to
+there only, and what L has beyond the last one adds ``E (L - last)^+``, which is known. Hence small sigma is no harder
+than large sigma.
 
 Unlike shuffling this does not use that other users are noisy: it holds even if everyone else colludes. Neighbors
 differ by one user who is added or removed. For replacement both directions compose to (2 eps, (1 + e^eps) delta).
@@ -27,8 +28,9 @@ from typing import TYPE_CHECKING, Literal
 import numpy as np
 from scipy.special import log_ndtr, ndtr, ndtri
 
-from shuffledp.accounting.general.blanket import COARSE, compared_delta, search_epsilon
+from shuffledp.accounting.general.blanket import compared_delta
 from shuffledp.accounting.general.comparisons import Cells, Comparison, Outputs, normal_mass
+from shuffledp.accounting.general.epsilon_search import COARSE, search_epsilon
 from shuffledp.accounting.general.profiles import log_gaussian_delta
 from shuffledp.numerics.checks import (
     check_choice,
@@ -39,6 +41,7 @@ from shuffledp.numerics.checks import (
 )
 from shuffledp.numerics.magnitudes import log_ratio
 from shuffledp.numerics.remember import remember
+from shuffledp.numerics.windows import binomial_window
 from shuffledp.populations import Fixed
 
 if TYPE_CHECKING:
@@ -47,6 +50,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from shuffledp.numerics.sums import Side
+    from shuffledp.numerics.windows import Window
 
 Direction = Literal["remove", "add", "both"]
 DIRECTIONS: tuple[str, ...] = ("remove", "add", "both")
@@ -55,6 +59,12 @@ _CELLS = 300
 MOST_EPS = 350.0
 #: Mass that is cut off relative to delta, the first cut, and the least one.
 _CUT, _FIRST_CUT, _LEAST_CUT = 1e-4, 1e-9, 1e-150
+#: Steps that are summed over where they are eps_local-DP.
+_MOST_STEPS = 10**8
+#: Mass that windows leave out, relative to delta, at first and from one attempt to the next, and the least.
+_OMITTED, _FIRST_OMITTED, _LEAST_OMITTED = 1e-10, 1e-20, 1e-300
+#: Relative error of sums and closed forms, and of a single term that is a difference.
+_ROUNDING, _ULPS = 4e-9, 1e-15
 
 
 def allocation_delta(
@@ -86,10 +96,10 @@ def allocation_delta(
     Returns
     -------
     float
-        In [0, 1]. For eps_local-DP steps the pair is that of randomized response, and the result less than 1e-5
-        relative away from its delta; for Gaussian steps the pair is exact, and cells add about 1e-3, up to 1e-2 for
-        small `sigma` and more for a delta below 1e-20. Lower bounds in the direction "add" are up to a tenth below for
-        few steps and a delta of 1e-15.
+        In [0, 1]. For eps_local-DP steps the pair is that of randomized response, and the result at most 1e-8
+        relative away from its delta, but within 1e-6 relative of an eps where that has a kink (1e-5 for more than 10^8
+        steps). For Gaussian steps the pair is exact; cells cost
+        about 1e-3 of a delta of 1e-4, up to a tenth of one of 1e-15, more below, and nothing if there is one step.
 
     Notes
     -----
@@ -131,7 +141,8 @@ def allocation_epsilon(
     Returns
     -------
     float
-        Nats; at most `eps_local`. Rounded up for the upper bound, down for the lower one.
+        Nats; at most `eps_local`. Rounded up for the upper bound, down for the lower one: for eps_local-DP steps by at
+        most 1e-5 relative, for Gaussian steps by 1e-3 where delta is at least 1e-15.
 
     Notes
     -----
@@ -220,7 +231,12 @@ def _delta(
     if kind == "pure":
         if eps >= size:
             return 0.0
+        if steps <= _MOST_STEPS:
+            return _summed(size, steps, eps, way, side, target)
         return compared_delta(_pure(size, way), others, eps, side, gap)
+    alone = math.exp(log_gaussian_delta(1 / size, eps))
+    if steps == 1:
+        return alone * (1 + _ROUNDING if side == "upper" else 1 - _ROUNDING)
     enough = math.log(2 * steps) + eps
     if target is not None:
         step_ = _gaussian(size, way, side, _CUT * target, enough)
@@ -233,7 +249,44 @@ def _delta(
                 break
             cut = max(min(_CUT * value, 1e-4 * cut), _LEAST_CUT)
     # One step alone has at least the delta of the whole, which is a mean of it.
-    return value if side == "lower" else min(value, math.exp(log_gaussian_delta(1 / size, eps)))
+    return value if side == "lower" else min(value, alone)
+
+
+def _summed(
+    eps_local: float, steps: int, eps: float, way: str, side: Side, target: float | None = None
+) -> float:
+    """Delta of eps_local-DP steps, summed over the number of those with the larger L; of that far below the target only
+    the side is right."""
+    factor, most = math.exp(eps), math.exp(eps_local)
+    largest = most if way == "remove" else 1.0  # of the bracket
+
+    def bounds(omitted: float) -> tuple[float, float]:
+        window = _likelier(steps, eps_local, omitted)
+        larger = window.support.astype(np.float64) / steps
+        ratio = larger * most + (1 - larger) / most
+        gain = ratio - factor if way == "remove" else 1 - factor * ratio
+        kept = gain > 0
+        mass = window.pmf[kept]
+        rounding = _ULPS * float(
+            mass @ (factor + ratio[kept] if way == "remove" else 1 + factor * ratio[kept])
+        )
+        value = float(mass @ gain[kept])
+        if side == "lower":
+            return max(value * (1 - _ROUNDING) - rounding, 0.0), value
+        return min(value * (1 + _ROUNDING) + rounding + window.omitted * largest, 1.0), value
+
+    omitted = _FIRST_OMITTED if target is None else _OMITTED * target / largest
+    while True:
+        found, value = bounds(max(omitted, _LEAST_OMITTED))
+        if target is not None or omitted <= max(_OMITTED * value / largest, _LEAST_OMITTED):
+            return found
+        omitted *= _FIRST_OMITTED
+
+
+@remember(16)
+def _likelier(steps: int, eps_local: float, omitted: float) -> Window:
+    """Law of the number of steps with the larger L, the user being absent."""
+    return binomial_window(steps, math.exp(-eps_local) / (1 + math.exp(-eps_local)), omitted)
 
 
 def _pure(eps_local: float, way: str) -> Comparison:

@@ -24,15 +24,13 @@ certain, and `users` is one more than the mean.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
 from typing import Literal
 
 from shuffledp.accounting.errors import Infeasible
-from shuffledp.accounting.general.blanket import COARSE, FINE, OwnDelta, population_epsilon
+from shuffledp.accounting.general.blanket import OwnDelta, population_epsilon
 from shuffledp.accounting.general.randomizers import GRR, Randomizer
 from shuffledp.accounting.questions.answers import Answer, Question
 from shuffledp.accounting.questions.batches import (
-    MOST_EPS_LOCAL,
     Setting,
     checked_fraction,
     eps_local_of,
@@ -41,27 +39,14 @@ from shuffledp.accounting.questions.batches import (
     people_of,
     setting_of,
 )
-from shuffledp.accounting.questions.reductions import (
-    central_epsilon,
-    clone_reduction,
-    has_contour,
-    is_bound,
-    log_excess,
-)
-from shuffledp.accounting.random_population.amplification import local_budget
+from shuffledp.accounting.questions.reductions import central_epsilon, is_bound
+from shuffledp.accounting.questions.searches import XTOL, XTOL_ROUNDS, largest_budget, smallest_number
 from shuffledp.accounting.standing import UPPER, Standing
 from shuffledp.numerics.checks import MOST, check_positive
-from shuffledp.numerics.roots import root_below
 from shuffledp.populations import Law, Population
 
 Arrivals = Literal["fixed", "poisson", "binomial"]
 
-#: Relative tolerance of budgets; and of them where rounds are composed.
-_XTOL, _XTOL_ROUNDS = 1e-7, 1e-4
-#: Of so many others there may be too many clones to sum over their number.
-_MANY_OTHERS = 1e7
-#: How far below its target delta may end, relative, in place of the first.
-_YTOL = 3e-6
 _LEAST_NUMBERS = "delta is averaged over the smallest number of users that the population allows"
 _SHUFFLED = (
     "The analyzer sees the reports in random order and nothing else; the shuffler does not collude with it. "
@@ -188,10 +173,10 @@ def budget(
     if setting.randomizer is not None:
         raise ValueError("budget takes the randomizer by name, because its local budget is asked for.")
     everyone, honest = people_of(users, population, colluding)
-    found = {name: _budget(setting, eps, honest, name) for name in setting.reductions}
+    found = {name: largest_budget(setting, eps, honest, name) for name in setting.reductions}
     best = max(found, key=lambda name: found[name])
     eps_local = found[best]
-    tolerance = _XTOL if rounds == 1 and not is_bound(honest, best) else _XTOL_ROUNDS
+    tolerance = XTOL if rounds == 1 and not is_bound(honest, best) else XTOL_ROUNDS
     reached = central_epsilon(setting, eps_local, honest, best, eps)
     for step in (2, 8):  # two roundings of one number
         if reached > eps:
@@ -264,7 +249,7 @@ def smallest_batch(
         others = law(number - 1)
         return 1 + others.mean, honest_of(others, colluding)
 
-    found = {name: _batch(setting, eps_local, eps, people, name) for name in setting.reductions}
+    found = {name: smallest_number(setting, eps_local, eps, people, name) for name in setting.reductions}
     feasible = {name: number for name, number in found.items() if number <= MOST}
     if not feasible:
         raise Infeasible(f"More than 2^53 users would be needed for eps = {eps:g}.")
@@ -274,65 +259,6 @@ def smallest_batch(
     answers = {best: min(central_epsilon(setting, eps_local, honest, best, eps), eps)}
     considered = {name: people(int(number))[0] for name, number in feasible.items()}
     return _answer("batch", setting, eps_local, everyone, honest, colluding, answers, considered)
-
-
-def _budget(setting: Setting, eps: float, honest: Population, name: str) -> float:
-    few = honest.mean <= _MANY_OTHERS or not has_contour(honest)
-    if setting.rounds == 1 and name != "blanket" and few and not is_bound(honest, name):
-        found = local_budget(honest, eps, setting.delta, accounting="exact", reduction=clone_reduction(name))
-        return min(found, MOST_EPS_LOCAL)
-
-    def excess(gap: float) -> Callable[[float], float]:
-        return lambda log_eps_local: log_excess(setting, math.exp(log_eps_local), eps, honest, name, gap)
-
-    low, high = math.log(eps / setting.rounds), math.log(MOST_EPS_LOCAL)
-    coarse, fine = excess(COARSE), excess(FINE)
-    if low >= high or coarse(high) <= 0:
-        return MOST_EPS_LOCAL
-    guess = math.log(min(max(eps / setting.rounds, 1 + 0.4 * math.log1p(honest.mean * eps * eps)), 50.0))
-    if setting.rounds > 1:
-        return math.exp(root_below(fine, guess, low, high, xtol=_XTOL_ROUNDS))
-    near = root_below(coarse, guess, low, high, xtol=1e-6, ytol=COARSE)
-    rise = coarse(near) - coarse(near - 1e-3) if near - 1e-3 > low else math.nan
-    slope = 1e3 * rise if math.isfinite(rise) else None
-    return math.exp(root_below(fine, near, low, high, xtol=_XTOL, ytol=_YTOL, slope=slope))
-
-
-def _batch(
-    setting: Setting,
-    eps_local: float,
-    eps: float,
-    people: Callable[[int], tuple[float, Population]],
-    name: str,
-) -> float:
-    """The smallest number of users, ``inf`` above 2^53."""
-
-    def excess(number: int) -> float:
-        return log_excess(setting, eps_local, eps, people(number)[1], name)
-
-    if excess(1) <= 0:
-        return 1
-    low, high = 1, 1024
-    while excess(high) > 0:
-        low, high = high, 8 * high
-        if high > MOST:
-            return math.inf
-    # The log of the excess is close to a power of the number: steps along the chord in logs, halving now and then.
-    at_low, at_high = excess(low), excess(high)
-    turn = 0
-    while high - low > 1:
-        turn += 1
-        middle = math.exp(0.5 * (math.log(low) + math.log(high)))
-        if turn % 3 and math.isfinite(at_low) and math.isfinite(at_high) and at_low > 0 > at_high:
-            share = at_low / (at_low - at_high)
-            middle = math.exp((1 - share) * math.log(low) + share * math.log(high))
-        number = min(max(round(middle), low + 1), high - 1)
-        value = excess(number)
-        if value <= 0:
-            high, at_high = number, value
-        else:
-            low, at_low = number, value
-    return high
 
 
 def _answer(

@@ -6,7 +6,6 @@ import math
 
 from shuffledp.accounting.errors import Infeasible
 from shuffledp.accounting.general.blanket import (
-    FINE,
     BlanketProfile,
     OwnDelta,
     population_epsilon,
@@ -15,6 +14,7 @@ from shuffledp.accounting.general.blanket import (
 from shuffledp.accounting.general.clone_pair import ClonePair
 from shuffledp.accounting.general.clones import ClonesProfile, OtherReports, clone_rate
 from shuffledp.accounting.general.composition import composed_epsilon
+from shuffledp.accounting.general.epsilon_search import FINE
 from shuffledp.accounting.general.profiles import PrivacyProfile
 from shuffledp.accounting.general.randomizers import Randomizer
 from shuffledp.accounting.questions.batches import Setting, eps_local_of, people_of, setting_of

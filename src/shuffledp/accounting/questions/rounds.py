@@ -123,7 +123,7 @@ def rounds_epsilon(
     Returns
     -------
     RoundsAnswer
-        With an upper bound on eps.
+        With an upper bound on eps, nats.
 
     Raises
     ------
@@ -132,8 +132,8 @@ def rounds_epsilon(
 
     Notes
     -----
-    :func:`shuffledp.accounting.composed_epsilon` of the batches' profiles; the sum of all local budgets if that is
-    less.
+    :func:`shuffledp.accounting.composed_epsilon` of the batches' profiles, of which the sources are there; the sum of
+    all local budgets if that is less. Replacement of one user's input in all batches.
     """
     if not batches:
         raise ValueError("At least one round is needed, got none.")

@@ -23,6 +23,7 @@ import numpy as np
 
 from shuffledp.accounting.errors import Infeasible
 from shuffledp.accounting.summation.joint_noise import pair_deltas
+from shuffledp.accounting.summation.jump_noise import BEST_JUMP
 from shuffledp.accounting.summation.noise_design import NoiseDesign
 from shuffledp.accounting.summation.pair_table import pair_table
 from shuffledp.accounting.summation.search_steps import XTOL, Goal, feasible, linear_step, quadratic_step
@@ -36,6 +37,8 @@ if TYPE_CHECKING:
 #: Largest step in the logarithms of shapes and deviations, at first and at all; and where linear steps end.
 _TRUST = 0.3
 _LINEAR_TRUST = 0.03
+#: Rate of the jumps in the family, over ``2 - log(delta)``: where the searches for delta = 1e-6 end.
+_RATE = 1.1
 
 
 def family_design(
@@ -46,6 +49,7 @@ def family_design(
     *,
     atoms: str = "star",
     hubs: Sequence[int] | None = None,
+    law: str = "negative_binomial",
 ) -> NoiseDesign:
     """Return the best design of a one-parameter family, by estimates of delta.
 
@@ -61,6 +65,9 @@ def family_design(
         Nats, > 0.
     atoms, hubs
         As in :func:`~shuffledp.accounting.summation.noise_atoms.atom_indices`.
+    law : {"negative_binomial", "jumps"}
+        Of the noises, see :class:`~shuffledp.accounting.summation.noise_design.NoiseDesign`. With ``jumps`` all rates
+        are the same, and the centers in proportion to the hardest shift over its budget.
 
     Returns
     -------
@@ -77,10 +84,13 @@ def family_design(
     -----
     Derived for this project.
     """
-    goal = Goal.checked(max_value, eps, delta, eps_star, atoms, hubs)
+    goal = Goal.checked(max_value, eps, delta, eps_star, atoms, hubs, law)
     hardest = goal.hardest_shifts()
 
     def design(log_omega: float) -> NoiseDesign:
+        if law == "jumps":
+            centers = [max(BEST_JUMP * shift / (math.exp(log_omega) * part), 1.0) for shift, part in hardest]
+            return goal.design([_RATE * (2 - math.log(goal.delta))] * len(centers), centers)
         found = [
             smallest_noise(shift, math.exp(log_omega) * budget, 0.3 * goal.delta, 60.0)
             for shift, budget in hardest
@@ -104,6 +114,7 @@ def search_design(
     *,
     atoms: str = "star",
     hubs: Sequence[int] | None = None,
+    law: str = "negative_binomial",
     state: Mapping[str, Any] | None = None,
     progress: Callable[[dict[str, Any]], None] | None = None,
     finest: float = 3e-4,
@@ -113,7 +124,7 @@ def search_design(
 
     Parameters
     ----------
-    max_value, eps, delta, eps_star, atoms, hubs
+    max_value, eps, delta, eps_star, atoms, hubs, law
         As in :func:`family_design`.
     state : mapping, optional
         What an earlier search for the same arguments gave to `progress`, or ``{"design": ..}`` to start from a
@@ -142,12 +153,12 @@ def search_design(
     -----
     Derived for this project; Ghazi et al. 2021 (ICML), Section 5, refers to a numeric search in its supplement.
     """
-    goal = Goal.checked(max_value, eps, delta, eps_star, atoms, hubs)
+    goal = Goal.checked(max_value, eps, delta, eps_star, atoms, hubs, law)
     finest = check_positive("finest", finest)
     iterations = check_count("iterations", iterations)
     table, grid = goal.table(), goal.grid()
     if state is None:
-        start = family_design(max_value, eps, delta, eps_star, atoms=atoms, hubs=hubs)
+        start = family_design(max_value, eps, delta, eps_star, atoms=atoms, hubs=hubs, law=law)
         current, trust, done = feasible(goal, start, table, grid), _TRUST, 0
     else:
         current, example = NoiseDesign.from_dict(state["design"]), goal.unit()

@@ -36,7 +36,6 @@ from scipy.fft import rfft
 
 from shuffledp.accounting.errors import Infeasible
 from shuffledp.accounting.summation.loss_cells import (
-    UNIT,
     Cells,
     LossGrid,
     add_cells,
@@ -44,6 +43,7 @@ from shuffledp.accounting.summation.loss_cells import (
     cells_of,
     clipped_cells,
 )
+from shuffledp.accounting.summation.loss_sums import chunks, log_kept, summed_losses, test_spectrum
 from shuffledp.accounting.summation.noise_atoms import atom_indices
 from shuffledp.accounting.summation.pair_table import PairTable, pair_table
 from shuffledp.numerics.checks import check_choice, check_nonnegative
@@ -54,7 +54,6 @@ if TYPE_CHECKING:
     from shuffledp.accounting.summation.noise_design import NoiseDesign
 
     Floats = NDArray[np.float64]
-    Complexes = NDArray[np.complex128]
 
 Bound = Literal["upper", "lower", "estimate"]
 BOUNDS: tuple[str, ...] = get_args(Bound)
@@ -63,13 +62,6 @@ BOUNDS: tuple[str, ...] = get_args(Bound)
 _STEPS = {"upper": 400, "lower": 2000, "estimate": 25}
 #: Largest grid.
 _MOST_CELLS = 2**20
-#: Rounding error of a transform of N numbers in the l2 norm, relative to its result, is at most this times log2 N
-#: units: twice the bound of Higham (2002), Theorem 24.2, for twiddle factors right to one unit.
-_TRANSFORM = 16
-#: Rounding of grid points, in nats.
-_GRID_ERROR = 1e-12
-#: Keys (mixtures) that are transformed at once.
-_CHUNK = 64
 #: Steps of finite differences in the logs of shape and scale.
 _DIFFERENCE = 1e-4
 
@@ -233,10 +225,11 @@ def pair_gradients(
     -----
     Derived for this project.
     """
-    base = _Losses(design, table, "estimate", grid)
-    weight = _test_spectrum(eps, grid)
+    base = DesignLosses(design, table, "estimate", grid)
+    weight = test_spectrum(eps, grid)
     shifted = [
-        _Losses(design.moved(**{name: _DIFFERENCE}), table, "estimate", grid) for name in ("shape", "scale")
+        DesignLosses(design.moved(**{name: _DIFFERENCE}), table, "estimate", grid)
+        for name in ("shape", "scale")
     ]
     place = {index: i for i, index in enumerate(design.indices)}
     rows = atom_indices(design.max_value, atoms=design.atoms, hubs=design.hubs or None)
@@ -244,7 +237,7 @@ def pair_gradients(
     slopes = [np.zeros((len(table.pairs), len(design.indices))) for _ in shifted]
     spectra = [rfft(losses.dense(), axis=-1) for losses in (base, *shifted)]
     order = np.argsort(table.key_of, kind="stable")
-    for chunk in _chunks(table.key_of[order]):
+    for chunk in chunks(table.key_of[order]):
         chosen = order[chunk]
         keys = np.unique(table.key_of[chosen])
         mixed = [losses.mixtures(keys) for losses in (base, *shifted)]
@@ -257,9 +250,9 @@ def pair_gradients(
             for c in members:
                 products.append(products[-1] * spectra[0][c])
             finite = float(np.sum((products[-1] * test).real))
-            log_kept = _log_kept(base.infinite[members], mixed[0][1][key])
-            deltas[p] = finite - math.expm1(log_kept)
-            kept = math.exp(log_kept)
+            log_both = log_kept(base.infinite[members], mixed[0][1][key])
+            deltas[p] = finite - math.expm1(log_both)
+            kept = math.exp(log_both)
             for j in (0, 1):
                 change = float(np.sum((products[-1] * (tests[j + 1][key] - test)).real))
                 change += kept * (mixed[j + 1][1][key] - mixed[0][1][key])
@@ -276,8 +269,13 @@ def pair_gradients(
     return deltas, slopes[0] / _DIFFERENCE, slopes[1] / _DIFFERENCE
 
 
-class _Losses:
-    """The losses of one design, as a table needs them, on a grid."""
+class DesignLosses:
+    """The losses of one design, as a table needs them, on a grid.
+
+    Notes
+    -----
+    Derived for this project, see the module's description; upper or lower bounds, or estimates.
+    """
 
     def __init__(self, design: NoiseDesign, table: PairTable, bound: str, grid: LossGrid) -> None:
         self.table, self.bound, self.grid = table, bound, grid
@@ -305,6 +303,16 @@ class _Losses:
     @staticmethod
     def _shifts(kappa: int, change: int, up: bool) -> list[int]:
         return [change + kappa - t if up else change - t for t in range(kappa + 1)]
+
+    @property
+    def members(self) -> tuple[NDArray[np.int64], ...]:
+        """For each pair, its parts."""
+        return self.table.members
+
+    @property
+    def key_of(self) -> NDArray[np.int64]:
+        """For each pair, its key."""
+        return self.table.key_of
 
     def dense(self) -> Floats:
         """Return the finite losses of all parts, (parts, size)."""
@@ -341,84 +349,9 @@ def _most(shifts: set[int]) -> int:
     return max(abs(s) for s in shifts)
 
 
-def _test_function(eps: float, grid: LossGrid) -> Floats:
-    """Return ``max(1 - e^(eps - loss), 0)`` at the places of the grid."""
-    j = np.arange(grid.size)
-    j[j > grid.last] -= grid.size
-    return np.asarray(np.maximum(-np.expm1(np.minimum(eps - grid.step * j, 1.0)), 0.0))
-
-
-def _test_spectrum(eps: float, grid: LossGrid) -> Complexes:
-    """Return the spectrum by which a sum over products of spectra becomes the expected test function."""
-    spectrum = np.conj(rfft(_test_function(eps, grid))) * (2 / grid.size)
-    spectrum[0] /= 2
-    spectrum[-1] /= 2
-    return np.asarray(spectrum, np.complex128)
-
-
-def _log_kept(infinite: Floats, mixed_infinite: float) -> float:
-    """Return the log of the probability that all losses are finite."""
-    with np.errstate(divide="ignore"):
-        return float(np.sum(np.log1p(-infinite)) + np.log1p(-mixed_infinite))
-
-
-def _chunks(sorted_keys: NDArray[np.int64]) -> list[slice]:
-    """Return slices of sorted keys with at most :data:`_CHUNK` different keys each, no key in two of them."""
-    starts = np.flatnonzero(np.diff(sorted_keys, prepend=-1))
-    ends = [*starts[_CHUNK::_CHUNK].tolist(), sorted_keys.size]
-    return [slice(b, e) for b, e in zip([0, *ends[:-1]], ends, strict=True) if e > b]
-
-
 def _evaluate(
     design: NoiseDesign, eps: float, table: PairTable, bound: str, grid: LossGrid
 ) -> tuple[Floats, float]:
     """Return the deltas of all pairs and the largest mass that may have wrapped around or was clipped."""
-    losses = _Losses(design, table, bound, grid)
-    certified = bound != "estimate"
-    sign = 1.0 if bound == "upper" else -1.0
-    dense = losses.dense()
-    spectra = rfft(dense, axis=-1)
-    norms = np.sqrt(np.sum(dense**2, axis=-1))
-    # Chernoff bounds at a few exponents: up for an upper bound, down for a lower one.
-    tilts = sign * 36 / (grid.last * grid.step) * np.array([1.0, 2.0, 4.0, 8.0])
-    points = grid.step * np.where(
-        np.arange(grid.size) > grid.last, np.arange(grid.size) - grid.size, np.arange(grid.size)
-    )
-    tilting = np.exp(np.outer(points, tilts)) if certified else np.zeros((grid.size, 1))
-    edge = abs(points[grid.size // 2 - 1]) if bound == "upper" else abs(points[grid.size // 2])
-    del points
-    moments = np.log(dense @ tilting + 1e-300) if certified else np.zeros((len(dense), 1))
-    del dense
-    deltas, worst_wrapped = np.zeros(len(table.pairs)), 0.0
-    # Errors of logarithms: of the losses, which act as a change of eps, and of the masses.
-    error = _GRID_ERROR + max(losses.log_error(m) for m in table.members) if certified else 0.0
-    weight = _test_spectrum(max(eps - sign * error, 0.0) if certified else eps, grid)
-    reach = math.sqrt(max(grid.last - eps / grid.step, 0.0) + 2)
-    transform = _TRANSFORM * UNIT * math.log2(grid.size)
-    order = np.argsort(table.key_of, kind="stable")
-    for chunk in _chunks(table.key_of[order]):
-        chosen = order[chunk]
-        keys = np.unique(table.key_of[chosen])
-        mixed, mixed_infinite = losses.mixtures(keys)
-        tests = weight * rfft(mixed, axis=-1)
-        mixed_norms = np.sqrt(np.sum(mixed**2, axis=-1))
-        mixed_moments = np.log(mixed @ tilting + 1e-300) if certified else np.zeros((len(keys), 1))
-        at = {int(k): i for i, k in enumerate(keys)}
-        for p in chosen:
-            members, key = table.members[p], at[int(table.key_of[p])]
-            product = tests[key].copy()
-            for c in members:
-                product *= spectra[c]
-            value = float(np.sum(product.real))
-            value -= math.expm1(_log_kept(losses.infinite[members], mixed_infinite[key]))
-            if certified:
-                log_moments = mixed_moments[key] + np.sum(moments[members], axis=0) - np.abs(tilts) * edge
-                wrapped = math.exp(min(float(np.min(log_moments)) + 1e-6, 0.0))
-                parts = [*norms[members].tolist(), float(mixed_norms[key])]
-                rounding = reach * (
-                    (transform + 3 * UNIT) * sum(parts) + (transform + 50 * UNIT) * min(parts)
-                )
-                value = value * math.exp(sign * (error + 1e-13)) + sign * (wrapped + rounding)
-                worst_wrapped = max(worst_wrapped, wrapped)
-            deltas[p] = value
-    return np.clip(deltas, 0.0, 1.0), worst_wrapped + losses.clipped
+    found = summed_losses(DesignLosses(design, table, bound, grid), eps, bound, grid)
+    return found.deltas, found.wrapped

@@ -14,6 +14,7 @@ import numpy as np
 from scipy.special import betainc, gammainccinv
 
 from shuffledp.accounting.errors import Infeasible
+from shuffledp.accounting.summation.jump_noise import jump_law, last_noise
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -150,6 +151,8 @@ def atom_noise(design: NoiseDesign, index: int, most_shift: int, bound: str, *, 
     laws = [
         (r, p) for i, r, p in zip(design.indices, design.shapes, design.ratios, strict=True) if i == index
     ]
+    if design.law == "jumps":
+        return _jump_noise(design, index, most_shift, bound, central=central)
     shape, ratio = laws[0]
     tail = _OMITTED[bound]
     others = []  # geometric factors; a sum of noises is as private as any of its summands at least
@@ -185,6 +188,29 @@ def atom_noise(design: NoiseDesign, index: int, most_shift: int, bound: str, *, 
             error += 8 * UNIT * law.size.bit_length() if bound != "estimate" else 0.0
         law[law < _TINY] = 0.0
         return _windowed(np.log(law), law, last, beyond, error)
+
+
+def _jump_noise(design: NoiseDesign, index: int, most_shift: int, bound: str, *, central: bool) -> Noise:
+    """Return the law of compound Poisson noise on one atom."""
+    place = design.indices.index(index)
+    rate, center, tail = design.shapes[place], design.scales[place], _OMITTED[bound]
+    geometric = math.exp(-2 * design.eps_star / design.max_value)
+    last, beyond = last_noise(rate, center, tail), tail
+    central = central and geometric > 0  # it underflows where eps_star / D is large
+    if central:
+        last += _upper_end(1.0, geometric, tail)
+        beyond += tail
+    if last + most_shift > _MOST_WINDOW:
+        raise Infeasible(f"The noise of atom {index} has a window of more than {_MOST_WINDOW} values.")
+    law, error = jump_law(rate, center, last + most_shift + 1)
+    if central:
+        law = _with_geometric(law, geometric)
+        error += 8 * UNIT * law.size.bit_length()
+    law[law < _TINY] = 0.0
+    with np.errstate(divide="ignore"):
+        log_law = np.log(law)
+    error += 2 * UNIT * float(np.max(np.abs(log_law[law > 0])))
+    return _windowed(log_law, law, last, beyond, 2 * error if bound != "estimate" else 0.0)
 
 
 def _with_geometric(law: Floats, ratio: float) -> Floats:

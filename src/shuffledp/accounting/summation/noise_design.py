@@ -2,8 +2,9 @@
 
 Every user sends the input, if it is not 0, and noise that sums to zero but for a two-sided geometric error: unary
 messages +1 and -1 from negative binomial variables of shape 1 and ratio ``a = e^(-eps_star / D)`` each (over all
-users), and whole *atoms* (:mod:`shuffledp.accounting.summation.noise_atoms`) in negative binomial numbers. Source:
-Ghazi et al. 2021 (ICML); negative binomial mechanism: Ghazi et al. 2021, arXiv 2106.04247.
+users), and whole *atoms* (:mod:`shuffledp.accounting.summation.noise_atoms`) in negative binomial numbers, or those of
+:mod:`shuffledp.accounting.summation.jump_noise`. Source: Ghazi et al. 2021 (ICML); negative binomial mechanism: Ghazi
+et al. 2021, arXiv 2106.04247.
 
 Conventions: ``NB(r, p)`` has probabilities ``C(k + r - 1, k) (1 - p)^r p^k`` and mean ``r p / (1 - p)``; eps in nats;
 replacement neighbors; inputs in ``{0, .., D}``. The exact accountant is in
@@ -18,6 +19,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from shuffledp.accounting.guarded import check_fields
+from shuffledp.accounting.summation.jump_noise import LEAST_CENTER, check_center, mean_jump
 from shuffledp.accounting.summation.noise_atoms import (
     atom_indices,
     atom_messages,
@@ -25,11 +27,14 @@ from shuffledp.accounting.summation.noise_atoms import (
     noise_norm,
     used_atoms,
 )
-from shuffledp.numerics.checks import check_open_unit, check_positive
+from shuffledp.numerics.checks import check_choice, check_open_unit, check_positive
 from shuffledp.utility.sums import discrete_laplace_variance
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
+
+#: Laws of the noises.
+LAWS = ("negative_binomial", "jumps")
 
 
 @dataclass(frozen=True)
@@ -53,11 +58,14 @@ class NoiseDesign:
         ``NB(r, p)`` of every noise: r > 0 and p in (0, 1), of the sum over all users.
     eps, delta : float
         The budget that the design is meant for: nats, > 0, and in (0, 1).
+    law : {"negative_binomial", "jumps"}
+        With ``jumps`` a noise is compound Poisson (:mod:`shuffledp.accounting.summation.jump_noise`): its shape r is
+        the expected number of jumps, and its scale ``p / (1 - p)`` their center. Then an atom has one noise only.
 
     Raises
     ------
     ValueError
-        If an atom that needs noise has none.
+        If an atom that needs noise has none, or a center of jumps is below 1/2.
 
     Notes
     -----
@@ -74,6 +82,7 @@ class NoiseDesign:
     ratios: tuple[float, ...]
     eps: float
     delta: float
+    law: str = "negative_binomial"
 
     def __post_init__(self) -> None:
         check_fields(self)
@@ -98,6 +107,12 @@ class NoiseDesign:
         object.__setattr__(self, "ratios", tuple(check_open_unit("ratios", p) for p in self.ratios))
         object.__setattr__(self, "eps", check_positive("eps", self.eps))
         object.__setattr__(self, "delta", check_open_unit("delta", self.delta))
+        check_choice("law", self.law, LAWS)
+        if self.law == "jumps":
+            if len(set(self.indices)) < len(self.indices):
+                raise ValueError(f"indices must be distinct for noises with jumps, got {self.indices}.")
+            for scale in self.scales:
+                check_center(scale)
 
     @property
     def central_ratio(self) -> float:
@@ -114,7 +129,8 @@ class NoiseDesign:
         """Expected number of copies of every atom, over all users."""
         total: dict[int, float] = {}
         for index, shape, scale in zip(self.indices, self.shapes, self.scales, strict=True):
-            total[index] = total.get(index, 0.0) + shape * scale
+            each = mean_jump(scale) if self.law == "jumps" else scale
+            total[index] = total.get(index, 0.0) + shape * each
         return total
 
     @property
@@ -143,7 +159,12 @@ class NoiseDesign:
         )
 
     def with_noise(self, shapes: Sequence[float], scales: Sequence[float]) -> NoiseDesign:
-        """Return the design with other shapes and scales ``p / (1 - p)``, in the order of `indices`."""
+        """Return the design with other shapes and scales ``p / (1 - p)``, in the order of `indices`.
+
+        Centers of jumps below 1/2 become 1/2.
+        """
+        if self.law == "jumps":
+            scales = [max(s, LEAST_CENTER * (1 + 1e-9)) for s in scales]
         return replace(
             self,
             shapes=tuple(float(r) for r in shapes),
@@ -162,6 +183,7 @@ class NoiseDesign:
             "ratios": list(self.ratios),
             "eps": self.eps,
             "delta": self.delta,
+            "law": self.law,
         }
 
     @classmethod
@@ -171,9 +193,12 @@ class NoiseDesign:
         Raises
         ------
         ValueError
-            If keys are missing or unknown.
+            If keys are missing or unknown. The law may be missing: then it is the negative binomial one.
         """
-        expected = {"max_value", "eps_star", "atoms", "hubs", "indices", "shapes", "ratios", "eps", "delta"}
+        expected = {
+            *("max_value", "eps_star", "atoms", "hubs", "indices", "shapes", "ratios", "eps", "delta", "law")
+        }
+        content = {"law": "negative_binomial", **content}
         if content.keys() != expected:
             raise ValueError(
                 f"A design has the keys {', '.join(sorted(expected))}; got {', '.join(sorted(content))}."

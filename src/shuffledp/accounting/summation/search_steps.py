@@ -21,9 +21,9 @@ from shuffledp.accounting.summation.noise_atoms import (
     input_changes,
     used_atoms,
 )
-from shuffledp.accounting.summation.noise_design import NoiseDesign
+from shuffledp.accounting.summation.noise_design import LAWS, NoiseDesign
 from shuffledp.accounting.summation.pair_table import pair_table
-from shuffledp.numerics.checks import check_open_unit, check_positive
+from shuffledp.numerics.checks import check_choice, check_open_unit, check_positive
 from shuffledp.numerics.roots import root_below
 
 if TYPE_CHECKING:
@@ -62,10 +62,18 @@ class Goal:
     eps_star: float
     atoms: str
     hubs: tuple[int, ...]
+    law: str
 
     @classmethod
     def checked(
-        cls, max_value: int, eps: float, delta: float, eps_star: float, atoms: str, hubs: Sequence[int] | None
+        cls,
+        max_value: int,
+        eps: float,
+        delta: float,
+        eps_star: float,
+        atoms: str,
+        hubs: Sequence[int] | None,
+        law: str,
     ) -> Goal:
         """Check the arguments; Infeasible if the error of the sum alone takes all of eps."""
         size, kind, coins = check_atoms(max_value, atoms, hubs)
@@ -76,7 +84,7 @@ class Goal:
             raise Infeasible(
                 f"eps_star must be below eps = {eps!r} to leave something for the noises, got {eps_star!r}."
             )
-        return cls(size, eps, delta, eps_star, kind, coins)
+        return cls(size, eps, delta, eps_star, kind, coins, check_choice("law", law, LAWS))
 
     @property
     def indices(self) -> tuple[int, ...]:
@@ -96,6 +104,7 @@ class Goal:
             ratios,
             self.eps,
             self.delta,
+            self.law,
         )
 
     def unit(self) -> NoiseDesign:
@@ -200,7 +209,7 @@ def _box(design: NoiseDesign, radius: float) -> list[tuple[float, float]]:
 
 
 def _costs(goal: Goal, coordinates: Floats) -> Floats:
-    """Return the expected messages of every noise, ``|s| r p / (1 - p)``."""
+    """Return the expected messages of every noise, ``|s| r p / (1 - p)``; up to a near constant for jumps."""
     shapes, deviations = np.split(coordinates, 2)
     return np.asarray(goal.weights() * np.exp(shapes / 2 + deviations))
 

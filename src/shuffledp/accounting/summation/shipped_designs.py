@@ -85,6 +85,7 @@ def shipped_design(
     *,
     atoms: str = "best",
     hubs: Sequence[int] | None = None,
+    law: str = "negative_binomial",
 ) -> ShippedDesign | None:
     """Return the shipped design with the fewest messages for a setting, or None.
 
@@ -99,6 +100,8 @@ def shipped_design(
         Kind of atoms; ``best`` for any.
     hubs : sequence of int, optional
         For ``hub`` only: these hubs. Default: any.
+    law : {"negative_binomial", "jumps"}
+        Of the noises.
 
     Returns
     -------
@@ -114,6 +117,7 @@ def shipped_design(
         s
         for s in shipped_designs()
         if s.design.max_value == size
+        and s.design.law == law
         and all(
             abs(have / want - 1) < 1e-9
             for have, want in (
@@ -136,6 +140,7 @@ def quick_design(
     *,
     atoms: str = "best",
     hubs: Sequence[int] | None = None,
+    law: str = "negative_binomial",
 ) -> NoiseDesign:
     """Return a certified design of the one-parameter family.
 
@@ -153,6 +158,8 @@ def quick_design(
         ``best`` takes :func:`good_atoms`.
     hubs : sequence of int, optional
         For ``hub`` only; default: those of :func:`good_atoms`.
+    law : {"negative_binomial", "jumps"}
+        Of the noises.
 
     Returns
     -------
@@ -181,14 +188,15 @@ def quick_design(
         kind, coins = good_atoms(size)
         if atoms not in (kind, "best"):
             raise ValueError(f"hubs must be given for max_value = {size}: no good ones are known.")
-    return _quick(size, float(eps), float(delta), float(eps_star), kind, coins)
+    return _quick(size, float(eps), float(delta), float(eps_star), kind, coins, law)
 
 
 @remember(256)
 def _quick(
-    size: int, eps: float, delta: float, eps_star: float, kind: str, hubs: tuple[int, ...]
+    size: int, eps: float, delta: float, eps_star: float, kind: str, hubs: tuple[int, ...], law: str
 ) -> NoiseDesign:
-    return certified_design(family_design(size, eps, delta, eps_star, atoms=kind, hubs=hubs or None))[0]
+    found = family_design(size, eps, delta, eps_star, atoms=kind, hubs=hubs or None, law=law)
+    return certified_design(found)[0]
 
 
 def good_atoms(max_value: int) -> tuple[str, tuple[int, ...]]:

@@ -169,7 +169,11 @@ def experiment_from(
         source=raw.get("source", ""),
         assumed=raw.get("assumed") or {},
         rounds=rounds,
+        simulated_at=raw.get("simulated_at") or {},
+        spent_at=raw.get("spent_at") or {},
     )
+    _check_places(experiment, "simulated_at", experiment.simulated_at, place)
+    _check_places(experiment, "spent_at", experiment.spent_at, place)
     _check_parts(experiment, place)
     _check_files(experiment, place, root)
     checked = {m: _checked_method(experiment, method, places[m], root) for m, method in methods.items()}
@@ -181,6 +185,22 @@ def experiment_from(
         if variable not in used:
             raise ConfigurationError(f"{place}.grid.{variable}: no method refers to ${variable}.")
     return replace(experiment, methods=checked)
+
+
+def _check_places(experiment: Experiment, key: str, at: Mapping[str, list[Any]], place: str) -> None:
+    """Every variable is one of the grid, which has at least one of its values: another scale may leave some out."""
+    for variable, values in at.items():
+        known = experiment.grid.get(variable)
+        if known is None:
+            raise ConfigurationError(
+                f"{place}.{key}: {variable!r} is not a grid variable.{suggestion(variable, experiment.grid)} "
+                f"Known: {', '.join(experiment.grid)}."
+            )
+        if not any(value in known for value in values):
+            raise ConfigurationError(
+                f"{place}.{key}.{variable}: none of {', '.join(map(str, values))} is in the grid. "
+                f"Known: {', '.join(map(str, known))}."
+            )
 
 
 def _check_parts(experiment: Experiment, place: str) -> None:

@@ -100,6 +100,7 @@ def load_experiments(config: Mapping[str, Any], root: Path) -> Settings:
         papers,
         without,
         tuple(idle_files(root, papers)),
+        config.get("effort", "full"),
     )
 
 

@@ -314,6 +314,12 @@ class Heavy(Concept):
     records: Count = absent()
 
 
+class Axes(Concept):
+    """Unit vectors along the axes, either way, all equally likely."""
+
+    name: str
+
+
 class Categorical(Concept):
     """Synthetic records with the given weights."""
 
@@ -405,6 +411,7 @@ Data = Annotated[
     | Annotated[Categorical, Tag("categorical")]
     | Annotated[Zipf, Tag("zipf")]
     | Annotated[Heavy, Tag("heavy")]
+    | Annotated[Axes, Tag("axes")]
     | Annotated[Uniform, Tag("uniform")],
     Discriminator(name),
 ]
@@ -416,6 +423,8 @@ def describe_data(config: Mapping[str, Any], say: Say) -> str:
         return f"Zipf's law, exponent {say(config['exponent'])}"
     if config["name"] == "heavy":
         return f"one value held by a share {say(config['share'])} of the users, the others evenly"
+    if config["name"] == "axes":
+        return "unit vectors along the axes, either way, all equally likely"
     if config["name"] == "file":
         return _describe_file(config, say)
     return f"{config['name']}, {config['column']}" if "column" in config else str(config["name"])
@@ -459,7 +468,11 @@ class Method(Concept):
 
 
 class Experiment(Concept):
-    """A grid of cells and the methods that are computed on it."""
+    """A grid of cells and the methods that are computed on it.
+
+    With ``simulated_at`` repeats are drawn only where variables of the grid have these values; with ``spent_at`` the
+    eps that is really spent is computed where they have those.
+    """
 
     source: Text = absent()
     grid: Grid
@@ -470,6 +483,8 @@ class Experiment(Concept):
     budget: Budget = absent()
     accounting: Distinct[Accounting] = absent()
     repeats: Repeats = 1
+    simulated_at: Annotated[dict[Id, Distinct[GridValue]], Field(min_length=1)] = absent()
+    spent_at: Annotated[dict[Id, Distinct[GridValue]], Field(min_length=1)] = absent()
     assumed: dict[str, Text] = absent()
 
 
@@ -529,11 +544,28 @@ class Points(Concept):
     y: Text
 
 
-class Figure(Drawn):
-    """The four aesthetics x, panels, curves and files, and their texts."""
+KEYS_BY_KIND: Mapping[str, frozenset[str]] = {
+    "curves": frozenset({"along", "curves", "files", "points", "panels"}),
+    "pareto": frozenset({"controls"}),
+    "regions": frozenset({"controls", "panels", "value", "x_unit"}),
+}
+"""Keys of a figure that do not go with every kind."""
 
+
+class Figure(Drawn):
+    """Curves, with the four aesthetics x, panels, curves and files, and their texts; or one of two other kinds.
+
+    A ``pareto`` picture has a point per method, its cost x and its error y, and a panel per trust model. A ``regions``
+    picture says which method has the least ``value`` at every x and every bound y on its cost.
+    """
+
+    kind: Literal["curves", "pareto", "regions"] = "curves"
     x: Id
     y: Quantity
+    value: Quantity = absent()
+    unit: Literal["counts"] = absent()
+    x_unit: Literal["users"] = absent()
+    controls: Distinct[Id] = absent()
     x_label: StrictStr = absent()
     x_scale: Literal["linear", "log"] = "linear"
     along: Id = absent()
@@ -545,14 +577,24 @@ class Figure(Drawn):
     files: Id = absent()
     points: Points = absent()
 
+    @model_validator(mode="after")
+    def _keys_of_its_kind(self) -> Self:
+        for name in sorted({key for keys in KEYS_BY_KIND.values() for key in keys} - KEYS_BY_KIND[self.kind]):
+            if getattr(self, name) is not None:
+                raise _mistake(f"{name} does not go with a figure of the kind {self.kind!r}.")
+        if self.kind == "regions" and self.value is None:
+            raise _mistake("a figure of the kind 'regions' lacks the key 'value'.")
+        return self
+
 
 class Entry(Concept):
-    """A column of a leaderboard: a quantity under a selection of its own."""
+    """A column of a leaderboard: a quantity under a selection of its own, or that of a method over that of another."""
 
     heading: Text
     value: Quantity
     where: dict[str, Any] = absent()
     unit: Literal["counts"] = absent()
+    over: Id = absent()
 
 
 class Table(Drawn):
@@ -563,6 +605,7 @@ class Table(Drawn):
     value: Quantity = absent()
     entries: Annotated[list[Entry], Field(min_length=1)] = absent()
     order: Distinct[Text] = absent()
+    controls: Distinct[Id] = absent()
     format: StrictStr = ".4g"
     headings: dict[Id, Text] = absent()
 
@@ -570,6 +613,8 @@ class Table(Drawn):
     def _one_form(self) -> Self:
         spread = {name: getattr(self, name) for name in ("rows", "columns", "value")}
         listed = {name: getattr(self, name) for name in ("entries", "order")}
+        if self.controls is not None and self.entries is None:
+            raise _mistake("controls are marked in a table with entries.")
         for wanted, others in ((spread, listed), (listed, spread)):
             if all(part is not None for part in wanted.values()):
                 extra = [name for name, part in others.items() if part is not None]
@@ -721,6 +766,7 @@ class RunFile(Concept):
     own: Text = "config/own"
     overrides: dict[str, dict[str, Any]]
     learning: Literal["auto", "require", "skip"] = "auto"
+    effort: Literal["full", "quick"] = "full"
 
 
 def described(config_value: Any, grid: Mapping[str, list[Any]]) -> str:

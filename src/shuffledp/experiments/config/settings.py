@@ -46,7 +46,8 @@ class Experiment:
 
     ``rounds`` are the grid variables whose values are the evaluated rounds of a training run, with that run;
     ``left_out`` says why there is no training, if so; ``study`` whether it is one of our own, of which no paper is the
-    source.
+    source. Repeats are drawn where variables have the values of ``simulated_at``: everywhere if it is empty. The eps
+    that is really spent is computed where they have the values of ``spent_at``: nowhere if it is empty.
     """
 
     paper: str
@@ -61,6 +62,8 @@ class Experiment:
     rounds: Mapping[str, TrainingRun] = field(default_factory=dict)
     left_out: str = ""
     study: bool = False
+    simulated_at: Mapping[str, list[Any]] = field(default_factory=dict)
+    spent_at: Mapping[str, list[Any]] = field(default_factory=dict)
 
     @property
     def dataset(self) -> str | None:
@@ -97,6 +100,10 @@ class Experiment:
             self._variables[method.id] = own | variables(self.shared(method)) if method.protocol else own
         return set(self._variables[method.id])
 
+    def variables_of(self, part: str) -> set[str]:
+        """The grid variables that the task, the data, the population or the budget refers to."""
+        return variables(self.parts.get(part))
+
     @cached_property
     def _variables(self) -> dict[str, set[str]]:
         """What `variables` has found, by method: drawings and jobs ask again and again."""
@@ -123,6 +130,10 @@ class Experiment:
         if method.training:
             about = {"run": method.training, "round": self.round_of(method), "left_out": self.left_out}
             what["training"] = about
+        for key, places in (("simulated_at", self.simulated_at), ("spent_at", self.spent_at)):
+            at = {name: list(values) for name, values in places.items() if name in used}
+            if at and method.protocol:
+                what[key] = at
         return {
             "paper": self.paper,
             "experiment": self.id,
@@ -168,7 +179,8 @@ class Settings:
     """The whole configuration, checked.
 
     ``shortened`` are the papers of which a part runs at another scale; ``left_out`` says why nothing is trained, if so;
-    ``idle`` are files in config/experiments/ that do not take part.
+    ``idle`` are files in config/experiments/ that do not take part; ``effort`` says how far searches go that decide
+    claims, ``full`` or ``quick``.
     """
 
     seed: int
@@ -179,3 +191,4 @@ class Settings:
     papers: Mapping[str, Paper]
     left_out: str = ""
     idle: tuple[str, ...] = ()
+    effort: str = "full"

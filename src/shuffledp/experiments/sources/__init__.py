@@ -10,6 +10,7 @@ from typing import Any
 from shuffledp.datasets.catalogue import NAMES
 from shuffledp.datasets.prepared import columns_of, load
 from shuffledp.experiments.sources.base import (
+    DIRECTIONS,
     NUMBER_COLUMNS,
     SET_COLUMNS,
     SPARSE_COLUMNS,
@@ -39,6 +40,8 @@ MODULES = {
     "vectors": "shuffledp.experiments.sources.gradients",
 }
 """By kind of task, what holds its data; a job imports its own only."""
+OF_THEIR_OWN = {("vectors", DIRECTIONS): "shuffledp.experiments.sources.directions"}
+"""Data that another module than that of their task holds, by kind of task and name."""
 OWN, OWN_MODULE = "file", "shuffledp.experiments.sources.own"
 """Data of a file of the user's own: its name in a configuration, and what holds them."""
 COLUMNS: Mapping[str, tuple[str, ...]] = {
@@ -49,11 +52,18 @@ COLUMNS: Mapping[str, tuple[str, ...]] = {
 """Columns of every data set that an experiment can be about."""
 
 
+def module_of(kind: str, name: str) -> str:
+    """The module that holds the data of this name for a kind of task."""
+    return OWN_MODULE if name == OWN else OF_THEIR_OWN.get((kind, name), MODULES[kind])
+
+
 def _fits(config: Mapping[str, Any], task: Task) -> bool:
     """Whether users of these data hold what the task is about."""
     column = config.get("column")
     if task.kind == "vectors":
-        return column in VECTOR_COLUMNS
+        return column in VECTOR_COLUMNS or config["name"] == DIRECTIONS
+    if config["name"] == DIRECTIONS:
+        return False
     if task.kind == "sets":
         return column in SET_COLUMNS or (config["name"] == "uniform" and "split" in config)
     if "split" in config:
@@ -79,10 +89,11 @@ def check_data(config: Mapping[str, Any], task: Task) -> None:
         column = f", column {config['column']!r}," if "column" in config else ""
         raise ValueError(
             f"{config['name']}{column} does not hold what a {task.kind} task needs. Vectors: "
-            f"{', '.join(VECTOR_COLUMNS)}; sets: {', '.join(SET_COLUMNS)}, or uniform with a split; numbers: "
+            f"{', '.join(VECTOR_COLUMNS)}, or {DIRECTIONS}; sets: {', '.join(SET_COLUMNS)}, or uniform with a "
+            "split; numbers: "
             f"{', '.join((*NUMBER_COLUMNS, *SPARSE_COLUMNS))}; values: all other columns."
         )
-    import_module(MODULES[task.kind]).check(config, task)
+    import_module(module_of(task.kind, config["name"])).check(config, task)
 
 
 def with_found_domain(
@@ -112,8 +123,8 @@ def source_from(config: Mapping[str, Any], task: Task, prepared: Path) -> Source
         ``name`` of a data set with ``column`` and ``draw``; or ``file`` with a ``path``, prepared by
         `shuffledp.experiments.own_data`; or ``categorical`` with ``weights``; or ``uniform``,
         ``zipf`` with an ``exponent``, or ``heavy`` with the ``share`` of one value, all three with ``records`` for a
-        fixed set of that many records instead of draws. Sets have a ``split`` of the users over the privacy levels, and
-        MSNBC's a ``padding``.
+        fixed set of that many records instead of draws; or ``axes`` for unit vectors along the axes. Sets have a
+        ``split`` of the users over the privacy levels, and MSNBC's a ``padding``.
     task : Task
         Gives the domain size, or dimension and clipping norm.
     prepared : Path
@@ -129,5 +140,5 @@ def source_from(config: Mapping[str, Any], task: Task, prepared: Path) -> Source
         own: Source = import_module(OWN_MODULE).source(config, task, prepared)
         return own
     dataset = None if config["name"] in SYNTHETIC else load(config["name"], prepared)
-    found: Source = import_module(MODULES[task.kind]).source(config, task, dataset)
+    found: Source = import_module(module_of(task.kind, config["name"])).source(config, task, dataset)
     return found

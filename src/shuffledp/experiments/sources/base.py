@@ -14,7 +14,9 @@ from shuffledp.tasks import Floats, Ints, Participants, Public, Task
 
 Held = NDArray[Any]
 """What the participants of one repeat hold."""
-SYNTHETIC = ("uniform", "categorical", "zipf", "heavy")
+DIRECTIONS = "axes"
+"""Vectors along the axes, either way."""
+SYNTHETIC = ("uniform", "categorical", "zipf", "heavy", DIRECTIONS)
 """Data that are made up, not a data set."""
 SET_COLUMNS = ("sets",)
 """Columns that hold a set per user."""

@@ -80,21 +80,20 @@ for (const button of document.querySelectorAll("button.explore")) {
   button.hidden = false;
 }
 
-// -- errata: sort and filter -----------------------------------------------------------------------------------------
+// -- errata, claims and leaderboards: sort and filter ------------------------------------------------------------------
 
-const table = document.querySelector("table.errata");
-if (table) {
+for (const table of document.querySelectorAll("table.errata, table.board")) {
   const body = table.tBodies[0];
   const rows = [...body.rows];
   const words = new Map(rows.map((row) => [row, row.textContent.toLowerCase()]));
-  const form = document.querySelector("form.filter");
+  const form = table.closest(".variant, main").querySelector("form.filter");
+  const chosen = [...form.querySelectorAll("select")];
 
   const filter = () => {
-    const wanted = new FormData(form);
-    const text = wanted.get("text").trim().toLowerCase();
+    const text = new FormData(form).get("text").trim().toLowerCase();
     let count = 0;
     for (const row of rows) {
-      const fits = ["paper", "kind", "effect"].every((name) => !wanted.get(name) || row.dataset[name] === wanted.get(name));
+      const fits = chosen.every(({ name, value }) => !value || row.dataset[name] === value);
       row.hidden = !(fits && words.get(row).includes(text));
       count += !row.hidden;
     }
@@ -112,7 +111,8 @@ if (table) {
     return text.trim();
   };
   const order = new Intl.Collator("en", { numeric: true });
-  const compare = (a, b) => (a !== "" && b !== "" && !isNaN(a) && !isNaN(b) ? a - b : order.compare(a, b));
+  const isNumber = (text) => text !== "" && !isNaN(text);
+  const compare = (a, b) => (isNumber(a) && isNumber(b) ? a - b : order.compare(a, b));
   for (const head of table.tHead.rows[0].cells) {
     const button = document.createElement("button");
     button.type = "button";
@@ -122,7 +122,12 @@ if (table) {
       const down = head.ariaSort === "ascending";
       for (const other of table.tHead.rows[0].cells) other.ariaSort = null;
       head.ariaSort = down ? "descending" : "ascending";
-      const sorted = rows.toSorted((a, b) => compare(key(a, head.cellIndex), key(b, head.cellIndex)) * (down ? -1 : 1));
+      // In a column of numbers what has none comes last, whatever the direction.
+      const missing = (text) => head.classList.contains("number") && !isNumber(text);
+      const sorted = rows.toSorted((one, other) => {
+        const [a, b] = [key(one, head.cellIndex), key(other, head.cellIndex)];
+        return missing(a) - missing(b) || compare(a, b) * (down ? -1 : 1);
+      });
       body.append(...sorted);
     });
   }

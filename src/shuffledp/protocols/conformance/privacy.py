@@ -130,10 +130,11 @@ def ratio_bound(one: NDArray[Any], two: NDArray[Any]) -> float:
     return math.log(best) if best > 0 else -math.inf
 
 
-def delta_bound(one: NDArray[Any], two: NDArray[Any], eps: float) -> float:
+def delta_bound(one: NDArray[Any], two: NDArray[Any], eps: float, rate: float = P_VALUE) -> float:
     """Lower confidence bound on the delta of two laws at eps, the larger of both directions.
 
-    The first half of both samples chooses the event, the second measures it: ``low(P(S)) - e^eps high(Q(S))``.
+    The first half of both samples chooses the event, the second measures it: ``low(P(S)) - e^eps high(Q(S))``, which is
+    above the truth with a probability of at most `rate`.
     """
     halves = [(x[: len(x) // 2], x[len(x) // 2 :]) for x in _labels(one, two)]
     kinds = int(max(part.max() for half in halves for part in half)) + 1
@@ -143,8 +144,8 @@ def delta_bound(one: NDArray[Any], two: NDArray[Any], eps: float) -> float:
         share_p = np.bincount(train_p, minlength=kinds) / len(train_p)
         share_q = np.bincount(train_q, minlength=kinds) / len(train_q)
         event = share_p > math.exp(eps) * share_q
-        low = _lower(np.count_nonzero(event[test_p]), len(test_p), P_VALUE / 4)
-        high = _upper(np.count_nonzero(event[test_q]), len(test_q), P_VALUE / 4)
+        low = _lower(np.count_nonzero(event[test_p]), len(test_p), rate / 4)
+        high = _upper(np.count_nonzero(event[test_q]), len(test_q), rate / 4)
         best = max(best, float(low - math.exp(eps) * high))
     return best
 

@@ -3,7 +3,7 @@
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any, ClassVar, Self
+from typing import ClassVar, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -21,18 +21,15 @@ from shuffledp.accounting.general.profiles import PrivacyProfile
 from shuffledp.accounting.standing import EXACT, UPPER, Standing
 from shuffledp.numerics.checks import check_choice
 from shuffledp.populations import Population
-from shuffledp.protocols._random_users import PlannedUsers, any_population
+from shuffledp.protocols._random_users import any_population
 from shuffledp.protocols._requests import fixed_users, positive_delta
-from shuffledp.protocols.base import Cost, Messages, message_bits
-from shuffledp.protocols.frequency._randomized_response import domain_size_of, held_counts
-from shuffledp.tasks import Budget, Floats, Participants, Public, Task, Users
-
-#: Noises that are drawn at once.
-_DRAWS = 2**20
+from shuffledp.protocols.frequency._counters import NoisyCounters
+from shuffledp.protocols.frequency._randomized_response import domain_size_of
+from shuffledp.tasks import Budget, Floats, Task
 
 
 @dataclass(frozen=True)
-class CorrelatedNoise(PlannedUsers):
+class CorrelatedNoise(NoisyCounters):
     """Histogram of counters with correlated noise; a message names a value and a sign.
 
     Parameters
@@ -65,11 +62,8 @@ class CorrelatedNoise(PlannedUsers):
     task_kind = "frequency"
     label = "correlated noise"
     source = "Ghazi, Kumar, Manurangsi and Pagh, arXiv 2106.04247; as a baseline in arXiv 2009.13738"
-    trust = "shuffler"
     accountings = CORRELATED_ACCOUNTINGS
     guarantees: ClassVar[Mapping[str, Standing]] = {"printed": UPPER, "exact": EXACT}
-    reduction = "own"
-    noise_shares = True
 
     @classmethod
     @any_population
@@ -138,28 +132,6 @@ class CorrelatedNoise(PlannedUsers):
         """The noise of one counter."""
         return CounterNoise(self.eps_geometric, self.shape, self.decay)
 
-    @property
-    def alphabet_size(self) -> int:
-        """Two kinds of message per value: +1, even, and -1, odd."""
-        return 2 * self.domain_size
-
-    def cost(self) -> Cost:
-        """The own value, and the user's share of the noise of all counters."""
-        extra = self.domain_size * self.noise.messages / self.n_users
-        return Cost(1 + extra, message_bits(2 * self.domain_size))
-
-    def encode(self, users: Users, rng: np.random.Generator) -> Messages:
-        """``2 v`` for a +1 and ``2 v + 1`` for a -1 of the value v: the own one, and noise for every value."""
-        values = np.asarray(users.values, np.int64)
-        totals = np.zeros((self.domain_size, 2), np.int64)
-        step = max(1, _DRAWS // self.domain_size)
-        for begin in range(0, len(values), step):
-            shape = (min(step, len(values) - begin), self.domain_size)
-            drawn = self._noise(np.full(shape, 1 / self.n_users), rng)
-            totals += drawn.sum(axis=0)
-        noise = np.repeat(np.arange(2 * self.domain_size), totals.ravel())
-        return Messages(np.concatenate((2 * values, noise)))
-
     def _noise(self, shares: Floats, rng: np.random.Generator) -> NDArray[np.int64]:
         """Noise messages +1 and -1, (.., 2), of users who send the given shares of a counter's noise."""
         stop = -math.expm1(-self.eps_geometric)
@@ -168,26 +140,6 @@ class CorrelatedNoise(PlannedUsers):
         plus = rng.negative_binomial(shares, stop) + pairs
         minus = rng.negative_binomial(shares, stop) + pairs
         return np.stack((plus, minus), axis=-1).astype(np.int64)
-
-    def sample_aggregate(self, participants: Participants, rng: np.random.Generator) -> NDArray[Any]:
-        """Exact law of the messages of each kind, (R, 2k): negative binomials of real shape add up."""
-        held = held_counts(participants, self.domain_size).astype(np.int64)
-        shares = np.broadcast_to(participants.public.n_users[:, None] / self.n_users, held.shape)
-        counts = self._noise(shares, rng)
-        counts[..., 0] += held
-        return counts.reshape(len(held), -1)
-
-    def estimate(self, aggregate: NDArray[Any], public: Public) -> Floats:
-        """Unbiased relative frequencies, (R, k): messages +1 minus messages -1."""
-        counts = np.asarray(aggregate, float)
-        return np.asarray((counts[:, ::2] - counts[:, 1::2]) / np.asarray(public.n_users, float)[:, None])
-
-    def expected_variance(self, participants: Participants) -> Floats:
-        """Variance of each frequency, (R, k): of a discrete Laplace variable."""
-        held = held_counts(participants, self.domain_size)
-        n = np.asarray(participants.public.n_users, float)[:, None]
-        variance = self.noise.variance * (n / self.n_users) / n**2
-        return np.asarray(np.broadcast_to(variance, held.shape).copy())
 
     def profile_for(self, users: int) -> PrivacyProfile | None:
         """The two counters that change; nothing is claimed for less than all of the noise."""

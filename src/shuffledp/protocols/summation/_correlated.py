@@ -6,10 +6,10 @@ import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, ClassVar
+from typing import ClassVar
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from shuffledp.accounting.errors import Infeasible
 from shuffledp.accounting.general.profiles import Kind, PrivacyProfile, View
@@ -21,13 +21,11 @@ from shuffledp.accounting.summation.noise_design import NoiseDesign
 from shuffledp.accounting.summation.shipped_designs import quick_design, shipped_design
 from shuffledp.numerics.checks import check_choice, check_open_unit, check_positive
 from shuffledp.numerics.remember import remember
-from shuffledp.protocols._random_users import PlannedUsers
-from shuffledp.protocols.base import Cost, Messages, message_bits
-from shuffledp.protocols.summation._sums import Numbers, over_users
-from shuffledp.tasks import Floats, Ints, Participants, Public, Users
+from shuffledp.protocols._noise_shares import AtomNoise, JumpShare, NegativeBinomialShare, Noise, Share
+from shuffledp.protocols.summation._noisy_sum import NoisySum
+from shuffledp.protocols.summation._sums import Numbers
+from shuffledp.tasks import Floats
 
-#: Noise shares that are drawn at once.
-_DRAWS = 2**20
 ALPHABETS = ("paper", "used")
 
 
@@ -41,6 +39,7 @@ def chosen_design(
     hubs: Sequence[int] | None,
     gamma: float,
     eps_star: float | None = None,
+    law: str = "negative_binomial",
 ) -> NoiseDesign:
     """The noise of one sum.
 
@@ -62,11 +61,13 @@ def chosen_design(
         In (0, 1), for ``printed`` below 1/2: the error is that of discrete Laplace noise with ``(1 - gamma) eps``.
     eps_star : float, optional
         Nats; instead of ``(1 - gamma) eps``.
+    law : {"negative_binomial", "jumps"}
+        Of the numbers of atoms; ``jumps``, ours, needs fewer messages, and is for ``exact`` only.
 
     Raises
     ------
     ValueError
-        If these atoms have no such accounting.
+        If these atoms or this law have no such accounting.
     Infeasible
         If `eps_star` is not below `eps`, the theorem does not hold here, or no design is known.
     """
@@ -77,8 +78,12 @@ def chosen_design(
             f"eps_star must be below eps = {eps!r} to leave something for the noises, got {star!r}."
         )
     if accounting == "exact":
-        found = shipped_design(max_value, eps, delta, star, atoms=atoms, hubs=hubs)
-        return found.design if found else quick_design(max_value, eps, delta, star, atoms=atoms, hubs=hubs)
+        found = shipped_design(max_value, eps, delta, star, atoms=atoms, hubs=hubs, law=law)
+        if found:
+            return found.design
+        return quick_design(max_value, eps, delta, star, atoms=atoms, hubs=hubs, law=law)
+    if law != "negative_binomial":
+        raise ValueError(f"law must be 'negative_binomial' for the accounting {accounting!r}, got {law!r}.")
     if atoms != "halving":
         raise ValueError(f"atoms must be 'halving' for the accounting {accounting!r}, got {atoms!r}.")
     if accounting == "printed":
@@ -124,7 +129,7 @@ class DesignProfile:
 
 
 @dataclass(frozen=True)
-class CorrelatedNoiseSum(PlannedUsers):
+class CorrelatedNoiseSum(NoisySum):
     """Sums of rounded numbers; messages are integers, for several sums with a coordinate.
 
     A user sends the own number, rounded at random to a multiple of ``1 / D`` of the largest unless D is the largest,
@@ -149,133 +154,27 @@ class CorrelatedNoiseSum(PlannedUsers):
 
     accountings = ("printed", "corrected", "exact")
     guarantees: ClassVar[Mapping[str, Standing]] = {"printed": UPPER, "corrected": UPPER, "exact": UPPER}
-    reduction = "own"
-    trust = "shuffler"
-    noise_shares = True
-
-    @property
-    def levels(self) -> int:
-        """D."""
-        return self.design.max_value
-
-    @property
-    def _worth(self) -> float:
-        """What one level is worth in the sum."""
-        return self.numbers.step * self.numbers.max_value / self.levels
 
     @cached_property
-    def _atoms(self) -> list[tuple[float, float, list[tuple[int, int]]]]:
-        """Shape, probability of stopping, and messages with multiplicities of every noise."""
+    def _noises(self) -> list[Noise]:
+        """The noise of a sum, of all users together, in independent parts."""
         a = self.design.central_ratio
-        found = [(1.0, 1 - a, [(sign, 1)]) for sign in (1, -1)]
+        found: list[Noise] = [AtomNoise(NegativeBinomialShare(1.0, 1 - a), ((sign, 1),)) for sign in (1, -1)]
         d = self.design
         for index, shape, ratio in zip(d.indices, d.shapes, d.ratios, strict=True):
             content = atom_messages(index, d.max_value, atoms=d.atoms, hubs=d.hubs or None)
-            found.append((shape, 1 - ratio, list(content.items())))
+            share: Share = NegativeBinomialShare(shape, 1 - ratio)
+            if d.law == "jumps":
+                share = JumpShare(shape, ratio / (1 - ratio))
+            found.append(AtomNoise(share, tuple(content.items())))
         return found
 
-    def cost(self) -> Cost:
-        """The own number, counted as sent by everybody, and the user's share of the noise of all sums."""
-        copies = self.numbers.coordinates
-        extra = copies * self.design.messages / self.n_users
-        symbols = 2 ** math.ceil(math.log2(2 * self.levels))
-        if self.alphabet == "used":
-            symbols = self.design.symbols
-        return Cost(1 + extra, message_bits(copies * symbols))
-
-    def encode(self, users: Users, rng: np.random.Generator) -> Messages:
-        """The rounded numbers above 0, and everybody's share of every noise; time grows with users times sums."""
-        where, number = self.numbers.inputs(users)
-        level = self._rounded(number, rng)
-        noise = self._noise_of(len(users), rng)
-        copy, at = np.nonzero(noise)
-        times = noise[copy, at]
-        sent = level > 0
-        return Messages(
-            self.numbers.rows(
-                np.concatenate((where[sent], np.repeat(copy, times))),
-                np.concatenate((level[sent], np.repeat(at - self.levels, times))),
-            )
-        )
-
-    def _rounded(self, number: Ints, rng: np.random.Generator) -> Ints:
-        level, rest = np.divmod(number * self.levels, self.numbers.max_value)
-        if self.levels == self.numbers.max_value:
-            return np.asarray(level)
-        return np.asarray(level + (rng.random(level.shape) * self.numbers.max_value < rest))
-
-    def _noise_of(self, users: int, rng: np.random.Generator) -> Ints:
-        """Noise messages of some users by sum and integer -D..D, share by share."""
-        copies = self.numbers.coordinates
-        total = np.zeros((copies, 2 * self.levels + 1), np.int64)
-        step = max(1, _DRAWS // copies)
-        for begin in range(0, users, step):
-            size = (min(step, users - begin), copies)
-            for shape, stop, content in self._atoms:
-                drawn = rng.negative_binomial(shape / self.n_users, stop, size).sum(axis=0)
-                for message, times in content:
-                    total[:, message + self.levels] += times * drawn
-        return total
-
-    def aggregate(self, messages: Messages) -> NDArray[Any]:
-        """Messages of each kind, (2 D + 1,) for -D..D, or (coordinates, 2 D + 1).
-
-        Raises
-        ------
-        ValueError
-            If a message is outside of the range.
-        """
-        where, number = self.numbers.read(messages.payload)
-        width, copies = 2 * self.levels + 1, self.numbers.coordinates
-        if number.size and np.abs(number).max() > self.levels:
-            raise ValueError(f"{self.name}: messages must be integers in -{self.levels}..{self.levels}.")
-        counts = np.bincount(where * width + number + self.levels, minlength=copies * width)
-        return counts.reshape(*self.numbers.estimate_shape, width)
-
-    def sample_aggregate(self, participants: Participants, rng: np.random.Generator) -> NDArray[Any]:
-        """Exact law of the messages of each kind: negative binomials of real shape add up."""
-        held = self.numbers.held(participants).astype(np.int64)
-        counts = np.zeros((*held.shape[:-1], 2 * self.levels + 1), np.int64)
-        counts[..., self.levels :] = self._levels_of(held, rng)
-        counts[..., self.levels] = 0  # who holds 0 sends nothing
-        part = np.broadcast_to(over_users(participants, self.n_users, self.numbers), held.shape[:-1])
-        for shape, stop, content in self._atoms:
-            drawn = rng.negative_binomial(shape * part, stop)
-            for message, times in content:
-                counts[..., message + self.levels] += times * drawn
-        return counts
-
-    def _levels_of(self, held: Ints, rng: np.random.Generator) -> Ints:
-        """Users per level after rounding, (R, .., D + 1), from users per number."""
-        if self.levels == self.numbers.max_value:
-            return held
-        down, chance = self._rounding
-        up = rng.binomial(held, chance)
-        counts = np.zeros((*held.shape[:-1], self.levels + 1), np.int64)
-        for number, level in enumerate(down.tolist()):
-            counts[..., level] += held[..., number] - up[..., number]
-            if chance[number] > 0:
-                counts[..., level + 1] += up[..., number]
-        return counts
-
     @property
-    def _rounding(self) -> tuple[Ints, Floats]:
-        """Level below each number, and the probability of the next one."""
-        level, rest = np.divmod(np.arange(self.numbers.max_value + 1) * self.levels, self.numbers.max_value)
-        return level, rest / self.numbers.max_value
-
-    def estimate(self, aggregate: NDArray[Any], public: Public) -> Floats:
-        """Unbiased sums, (R, *estimate_shape): of all messages."""
-        counts = np.asarray(aggregate)
-        return np.asarray(counts @ np.arange(-self.levels, self.levels + 1) * self._worth, float)
-
-    def expected_variance(self, participants: Participants) -> Floats:
-        """Variance of each sum given the numbers: of the noise that remains, and of rounding."""
-        held = np.asarray(self.numbers.held(participants), float)
-        chance = self._rounding[1]
-        rounding = held @ (chance * (1 - chance))
-        noise = self.design.mse * over_users(participants, self.n_users, self.numbers)
-        return np.asarray((rounding + noise) * self._worth**2)
+    def _symbols(self) -> int:
+        """Number of different messages of one sum."""
+        if self.alphabet == "used":
+            return self.design.symbols
+        return int(2 ** math.ceil(math.log2(2 * self.levels)))
 
     def profile_for(self, users: int) -> PrivacyProfile | None:
         """The exact accountant's upper bound, whatever way the design was chosen; None for less noise than planned."""
@@ -285,13 +184,7 @@ class CorrelatedNoiseSum(PlannedUsers):
 
     def parameters(self) -> dict[str, float]:
         """Levels, error of the noise alone, and expected noise messages per sum."""
-        return {
-            "levels": float(self.levels),
-            "eps_star": self.design.eps_star,
-            "noise_rmse": math.sqrt(self.design.mse) * self._worth,
-            "noise_messages": self.design.messages,
-            "noises": float(len(self.design.indices)),
-        }
+        return {**super().parameters(), "noises": float(len(self.design.indices))}
 
 
 def check_alphabet(alphabet: str) -> str:

@@ -35,6 +35,7 @@ class CorrelatedSum(CorrelatedNoiseSum):
         gamma: float = 0.1,
         eps_star: float | None = None,
         alphabet: str = "paper",
+        law: str = "negative_binomial",
     ) -> Self:
         """The noise of the sum, see :func:`shuffledp.protocols.summation._correlated.chosen_design`.
 
@@ -57,6 +58,8 @@ class CorrelatedSum(CorrelatedNoiseSum):
             Nats; instead of ``(1 - gamma) eps``.
         alphabet : {"paper", "used"}
             How messages are counted in bits.
+        law : {"negative_binomial", "jumps"}
+            Of the numbers of atoms; ``jumps``, ours, needs about a quarter fewer messages and is for ``exact`` only.
 
         Raises
         ------
@@ -76,5 +79,6 @@ class CorrelatedSum(CorrelatedNoiseSum):
             hubs=hubs,
             gamma=gamma,
             eps_star=eps_star,
+            law=law,
         )
         return cls(n, numbers, design, check_alphabet(alphabet), calibrated_under=accounting)

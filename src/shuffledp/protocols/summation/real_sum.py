@@ -38,6 +38,7 @@ class RealSum(CorrelatedNoiseSum):
         zeta: float = 0.2,
         levels: int | None = None,
         alphabet: str = "paper",
+        law: str = "negative_binomial",
     ) -> Self:
         """Levels, and the noise of a sum of so many.
 
@@ -49,7 +50,7 @@ class RealSum(CorrelatedNoiseSum):
             Number of other users.
         task : Summation
             One sum of real numbers that are not negative.
-        accounting, atoms, hubs, alphabet
+        accounting, atoms, hubs, alphabet, law
             As for `CorrelatedSum.calibrate`.
         zeta : float
             The noise has ``eps_star = (1 - zeta / 2) eps``.
@@ -72,6 +73,6 @@ class RealSum(CorrelatedNoiseSum):
         eps = budget.largest_eps
         chosen = real_summation_levels(n, eps, zeta) if levels is None else check_count("levels", levels, 1)
         design = chosen_design(
-            chosen, eps, delta, accounting=accounting, atoms=atoms, hubs=hubs, gamma=zeta / 2
+            chosen, eps, delta, accounting=accounting, atoms=atoms, hubs=hubs, gamma=zeta / 2, law=law
         )
         return cls(n, numbers, design, check_alphabet(alphabet), calibrated_under=accounting)

@@ -38,6 +38,7 @@ class SparseSum(CorrelatedNoiseSum):
         zeta: float = 0.2,
         levels: int | None = None,
         alphabet: str = "paper",
+        law: str = "negative_binomial",
     ) -> Self:
         """Levels, and the noise of each sum.
 
@@ -49,7 +50,7 @@ class SparseSum(CorrelatedNoiseSum):
             Number of other users.
         task : Summation
             Several sums of numbers that are not negative.
-        accounting, atoms, hubs, alphabet
+        accounting, atoms, hubs, alphabet, law
             As for `CorrelatedSum.calibrate`.
         zeta : float
             The noise of each sum has ``eps_star = (1 - zeta / 2) eps / 2``.
@@ -84,5 +85,6 @@ class SparseSum(CorrelatedNoiseSum):
             atoms=atoms,
             hubs=hubs,
             gamma=zeta / 2,
+            law=law,
         )
         return cls(n, numbers, design, check_alphabet(alphabet), calibrated_under=accounting)

@@ -1,10 +1,10 @@
-"""Decide the headline claim of every paper."""
+"""Audit the registered protocols of some tasks: claims against what is found without the accounting."""
 
 from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from shuffledp.claims.headlines import table
+from shuffledp.audit.table import lines_of, text_of
 from shuffledp.jobs import job as guarded
 from shuffledp.storage import publish
 
@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 
 def main(job: Mapping[str, Any], output: Path, checksum: Path) -> None:
-    publish(checksum, {output: table(job).to_csv(index=False, lineterminator="\n").encode()}, folders=1)
+    publish(checksum, {output: text_of(lines_of(job)).encode()}, folders=2)
 
 
 if __name__ == "__main__":

@@ -1,0 +1,185 @@
+"""The eps at which delta passes its target, where a delta costs more the closer it has to be.
+
+A delta is a bound within some relative gap. A coarse one is followed to its root, a rough one before it where a first
+guess is far off; the answer is that of a fine one, which is close by then and is asked for a few times. The gap of that
+is as fine as eps needs it: what eps loses is the gap over the slope.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING
+
+from shuffledp.accounting.errors import Infeasible
+from shuffledp.accounting.general.profiles import log_gaussian_delta
+from shuffledp.numerics.roots import root_below
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from shuffledp.numerics.sums import Side
+
+#: Relative gap of delta in results, and while a root is approached.
+FINE, COARSE = 1e-5, 1e-3
+#: The same at the ends of the range, where only the sign counts.
+_ROUGH = 0.05
+#: Part of eps that the gap of delta may cost.
+_LOSS = 1e-6
+#: Relative tolerance of eps, below what the gap of delta leaves.
+_XTOL = 1e-7
+#: While a root is approached: fine, as slopes are measured over a hundred times as much.
+_XTOL_COARSE = 1e-6
+#: A slope that is as good as none.
+_FLAT_SLOPE = 1e-4
+#: How far the root is from a guess, about, in logs: of the limit, of a rough delta, from a hint, of a coarse delta.
+_FROM_LIMIT, _FROM_ROUGH, FROM_HINT, _FROM_COARSE = 0.3, 0.01, 1e-3, 1e-5
+#: How close a rough delta has to get, as a logarithm.
+_ROUGH_NEAR = 0.2
+#: Distance, in logs, over which slopes are measured.
+_NEAR, _FAR = 2e-3, 0.1
+#: A guess whose delta is further from the target, as a logarithm, may be one because there is no root.
+_DOUBTFUL = 8.0
+#: The least eps, nats, that is searched.
+LEAST = 1e-12
+
+
+def search_epsilon(
+    excess: Callable[[float], Callable[[float], float]],
+    most: float,
+    mu: float,
+    delta: float,
+    side: Side,
+    *,
+    sometimes_shown: bool,
+    hint: float | None = None,
+) -> float:
+    """Return the eps at which delta passes its target, from the side on which the answer is safe.
+
+    Parameters
+    ----------
+    excess : callable
+        relative gap -> (log of eps -> log of delta over its target), decreasing in eps.
+    most : float
+        Largest eps, nats.
+    mu : float
+        Distance of the two views in standard deviations, in the limit of many users; for a first guess.
+    delta : float
+        The target, in (0, 1).
+    side : {"upper", "lower"}
+        Rounded up, or down.
+    sometimes_shown : bool
+        Whether delta may exceed its target at `most` too.
+    hint : float, optional
+        An eps, nats, close to the answer, if it is known.
+
+    Returns
+    -------
+    float
+        Nats, in [0, most].
+
+    Raises
+    ------
+    Infeasible
+        If an upper bound exceeds `delta` at every eps.
+    """
+    low, high = math.log(min(LEAST, most / 2)), math.log(most)
+    last = high if sometimes_shown else high + math.log1p(-_XTOL)
+    rough = excess(_ROUGH)
+    seen: dict[float, float] = {}
+
+    def coarse(log_eps: float) -> float:
+        if log_eps not in seen:
+            seen[log_eps] = evaluate(log_eps)
+        return seen[log_eps]
+
+    evaluate = excess(COARSE)
+
+    def at_an_end() -> float | None:
+        """Return the answer if delta does not pass its target between the ends."""
+        if rough(low) <= 0:
+            return math.exp(low) if side == "upper" else 0.0
+        if rough(last) <= 0:
+            return None
+        if sometimes_shown and side == "upper":
+            raise Infeasible(
+                f"delta exceeds {delta!r} at every eps up to {most:g}: some outputs show the report."
+            )
+        return math.exp(high if side == "upper" else last)  # hardly any amplification
+
+    # The logit of eps / most: the log of eps, as a rule; and where delta vanishes with most - eps, the log of that.
+    def log_eps(logit: float) -> float:
+        return logit if sometimes_shown else high - (math.log1p(math.exp(-logit)) if logit > -700 else -logit)
+
+    def logit(log_eps: float) -> float:
+        return log_eps if sometimes_shown else log_eps - high - math.log(-math.expm1(log_eps - high))
+
+    sign = -1.0 if side == "upper" else 1.0  # `root_below` wants the safe side below
+
+    def turned(function: Callable[[float], float]) -> Callable[[float], float]:
+        # increasing; not positive where the answer is safe: delta <= target (upper), delta >= target (lower)
+        return lambda x: -sign * function(log_eps(sign * x))
+
+    ends = (logit(low), logit(last)) if side == "lower" else (-logit(last), -logit(low))
+    guess, slope = limit_epsilon(mu, delta)
+    if hint:
+        guess = math.log(hint)
+    first = sign * logit(min(max(guess, low), last))
+    first = min(max(first, ends[0] + _NEAR), ends[1] - _NEAR)
+    # Where the guess is good there is a root; else the ends are looked at, before or after it is searched.
+    doubtful = not abs(turned(coarse)(first)) < _DOUBTFUL
+    if doubtful and (found := at_an_end()) is not None:
+        return found
+    near = FROM_HINT if hint else _FROM_LIMIT
+    if doubtful:  # laws that are nearly lattices: delta falls in steps
+        first = root_below(turned(rough), first, *ends, xtol=_NEAR, ytol=_ROUGH_NEAR, slope=slope, near=near)
+        near = _FROM_ROUGH
+    start = root_below(turned(coarse), first, *ends, xtol=_XTOL_COARSE, ytol=COARSE, slope=slope, near=near)
+    if not doubtful and min(start - ends[0], ends[1] - start) < _NEAR and (found := at_an_end()) is not None:
+        return found
+    # The coarse root is close, and its slope is that of the fine function.
+    slope = _slope(turned(coarse), start, [sign * logit(at) for at in seen], ends[0])
+    # What eps loses to the gap of delta is that over the slope, by the logit less where there is hardly any
+    # amplification.
+    left = 1.0 if sometimes_shown else max(-math.expm1(log_eps(sign * start) - high), 1e-3)
+    loss = 0.0 if math.isnan(slope) else _LOSS * slope / left
+    fine, slope_ = turned(excess(min(max(FINE, loss), 10 * FINE))), slope if slope > 0 else None
+    # Where delta hardly changes with eps, its gap leaves eps open, and to go on would not tell it.
+    ytol = 2 * FINE if slope < _FLAT_SLOPE else loss
+    found = root_below(
+        fine,
+        start,
+        *ends,
+        xtol=_XTOL,
+        ytol=min(ytol, 5 * FINE),
+        slope=slope_,
+        near=_FROM_COARSE,
+    )
+    return math.exp(log_eps(sign * found))
+
+
+def _slope(function: Callable[[float], float], at: float, seen: list[float], low: float) -> float:
+    """Slope of a function that is known at some points, between `at` and one that is neither too close nor too far;
+    not a number if it is not finite."""
+    apart = [x for x in seen if _NEAR / 2 <= abs(x - at) <= _FAR and math.isfinite(function(x))]
+    if not apart and at - _NEAR <= low:
+        return math.nan
+    other = min(apart, key=lambda x: abs(x - at)) if apart else at - _NEAR
+    rise = function(at) - function(other)
+    return max(rise / (at - other), 0.0) if math.isfinite(rise) else math.nan
+
+
+def limit_epsilon(mu: float, delta: float) -> tuple[float, float]:
+    """Return the log of eps in the limit of many users, and how fast the log of delta falls with it.
+
+    Parameters
+    ----------
+    mu, delta
+        As in :func:`search_epsilon`.
+    """
+    mu = max(mu, 1e-100)  # the square of a smaller one is none
+
+    def excess(minus_log_eps: float) -> float:
+        return log_gaussian_delta(mu, math.exp(-minus_log_eps)) - math.log(delta)
+
+    root = root_below(excess, 0.0, -6.0, 40.0, xtol=1e-4)
+    return -root, (excess(root + 1e-4) - excess(root - 1e-4)) / 2e-4

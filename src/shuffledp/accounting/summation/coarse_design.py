@@ -1,0 +1,276 @@
+r"""Summation with coarse noise: what a design is, and how its messages and inputs act on what the analyzer sees.
+
+The messages are ``1..D`` and ``-D``. A user sends the input, if it is not 0, and shares of two kinds of noise:
+
+* *Central noise*, whose sum over all users is two-sided geometric with ratio ``a = e^(-eps_star / D)``, the error of
+  the result. As a compound Poisson law it has jumps +j and -j at the rates ``a^j / j``. A jump ``q D + f`` with
+  ``0 <= f < D`` is sent as q messages D and f messages 1, a jump ``-(q D - f)`` as q messages -D and f messages 1.
+* *Atoms*, one for each j in 1..D, each drawn a compound Poisson number of times
+  (:mod:`shuffledp.accounting.summation.jump_noise`). Their messages sum to zero: ``{D, -D}`` for D,
+  ``{1 (D times), -D}`` for 1, ``{j, D - j, -D}`` for 2 <= j < D/2, and ``{j, 1 (D - j times), -D}`` for
+  D/2 <= j < D.
+
+**What is seen.** Let ``c_m`` be the number of messages m. Atom j < D/2 is drawn ``y_j = c_j`` times, atom j > D/2
+``y_j = c_j - c_(D-j)`` times (``c_j`` for j = D/2, and for j = D - 1, whose partner 1 is no such atom). With
+``Sigma = sum m c_m``, ``u = c_D`` and ``v = c_(-D) - y_2 - .. - y_(D-1)``, the counts are an invertible integer image
+of ``(Sigma, u, v, y_2, .., y_(D-1))``. With U messages D and A messages -D in the central noise, whose sum is S,
+
+    Sigma = S,    u = U + z_D,    v = A + z_D + z_1,    y_j = z_j,
+
+where ``z_j`` is the number of draws of atom j. So ``(Sigma, u, v)`` does not depend on the ``y_j``, nor do these on
+each other. An input x adds x to Sigma and, moreover, nothing for x = 0 and 1; 1 to ``y_x`` and -1 to ``y_(D-x)`` for
+2 <= x < D/2; 1 to ``y_x`` and -1 to v for D/2 <= x < D; 1 to u for x = D. The exact accountant that rests on it is
+:mod:`shuffledp.accounting.summation.coarse_noise`.
+
+Derived for this project; nothing of it is taken from a paper but the idea of noise that cancels.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from shuffledp.accounting.summation.jump_noise import LEAST_CENTER, check_center, mean_jump
+from shuffledp.numerics.checks import check_count, check_open_unit, check_positive
+from shuffledp.utility.sums import discrete_laplace_variance
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+#: Largest D of a design.
+MOST_COARSE = 128
+_KEYS = ("max_value", "eps_star", "rates", "centers", "eps", "delta")
+
+
+@dataclass(frozen=True)
+class CoarseDesign:
+    """All parameters of the coarse noise of one summation, for all users together.
+
+    Parameters
+    ----------
+    max_value : int
+        Largest input D, in [1, 128].
+    eps_star : float
+        The error is two-sided geometric with ratio ``e^(-eps_star / D)``; nats, > 0.
+    rates, centers : tuple of float
+        Of the jumps of atoms 1..D, see :mod:`shuffledp.accounting.summation.jump_noise`. Rates > 0, centers >= 1/2.
+    eps, delta : float
+        The budget that the design is meant for: nats, > 0, and in (0, 1).
+
+    Raises
+    ------
+    ValueError
+        If a number is outside of its range, or there are not D rates and centers.
+
+    Notes
+    -----
+    Derived for this project. `messages` and `mse` are exact expectations.
+    """
+
+    max_value: int
+    eps_star: float
+    rates: tuple[float, ...]
+    centers: tuple[float, ...]
+    eps: float
+    delta: float
+
+    def __post_init__(self) -> None:
+        size = check_count("max_value", self.max_value, 1)
+        if size > MOST_COARSE:
+            raise ValueError(f"max_value must be an integer in [1, {MOST_COARSE}], got {self.max_value!r}.")
+        if not len(self.rates) == len(self.centers) == size:
+            raise ValueError(
+                f"rates and centers must have {size} values, got {len(self.rates)} and {len(self.centers)}."
+            )
+        object.__setattr__(self, "max_value", size)
+        object.__setattr__(self, "eps_star", check_positive("eps_star", self.eps_star))
+        object.__setattr__(self, "rates", tuple(check_positive("rates", r) for r in self.rates))
+        object.__setattr__(self, "centers", tuple(check_center(m) for m in self.centers))
+        object.__setattr__(self, "eps", check_positive("eps", self.eps))
+        object.__setattr__(self, "delta", check_open_unit("delta", self.delta))
+
+    @property
+    def central_ratio(self) -> float:
+        """Ratio a of the error, ``e^(-eps_star / D)``."""
+        return math.exp(-self.eps_star / self.max_value)
+
+    @property
+    def means(self) -> tuple[float, ...]:
+        """Expected number of draws of atoms 1..D, over all users."""
+        return tuple(r * mean_jump(m) for r, m in zip(self.rates, self.centers, strict=True))
+
+    @property
+    def central_messages(self) -> float:
+        """Expected number of messages of the central noise."""
+        return central_messages(self.max_value, self.eps_star)
+
+    @property
+    def messages(self) -> float:
+        """Expected number N of noise messages of all users together."""
+        sizes = (sum(atom_content(j, self.max_value).values()) for j in range(1, self.max_value + 1))
+        return self.central_messages + math.fsum(k * m for k, m in zip(sizes, self.means, strict=True))
+
+    @property
+    def mse(self) -> float:
+        """Mean squared error of the sum, ``2 a / (1 - a)^2``."""
+        return discrete_laplace_variance(self.eps_star / self.max_value)
+
+    @property
+    def symbols(self) -> int:
+        """Number of different messages that users may send: 1..D and -D."""
+        return self.max_value + 1
+
+    def moved(self, *, rate: float = 0.0, center: float = 0.0) -> CoarseDesign:
+        """Return the design with all rates times ``e^rate`` and all centers times ``e^center``."""
+        return self.with_noise(
+            [r * math.exp(rate) for r in self.rates], [m * math.exp(center) for m in self.centers]
+        )
+
+    def with_noise(self, rates: Sequence[float], centers: Sequence[float]) -> CoarseDesign:
+        """Return the design with other rates and centers; centers below 1/2 become 1/2."""
+        return replace(
+            self,
+            rates=tuple(float(r) for r in rates),
+            centers=tuple(max(float(m), LEAST_CENTER) for m in centers),
+        )
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the design as plain JSON values."""
+        found = {key: getattr(self, key) for key in _KEYS}
+        return {key: list(v) if isinstance(v, tuple) else v for key, v in found.items()}
+
+    @classmethod
+    def from_dict(cls, content: Mapping[str, Any]) -> CoarseDesign:
+        """Return the design that :meth:`to_dict` describes.
+
+        Raises
+        ------
+        ValueError
+            If keys are missing or unknown.
+        """
+        if content.keys() != set(_KEYS):
+            raise ValueError(
+                f"A design has the keys {', '.join(sorted(_KEYS))}; got {', '.join(sorted(content))}."
+            )
+        return cls(**{**content, "rates": tuple(content["rates"]), "centers": tuple(content["centers"])})
+
+
+def atom_content(index: int, max_value: int) -> dict[int, int]:
+    """Return the messages of one atom with their multiplicities.
+
+    Parameters
+    ----------
+    index : int
+        j, in [1, D].
+    max_value : int
+        D, >= 1.
+
+    Returns
+    -------
+    dict of int to int
+        Exact; messages times multiplicities sum to 0.
+
+    Notes
+    -----
+    Derived for this project.
+    """
+    size = check_count("max_value", max_value, 1)
+    if not 1 <= index <= size:
+        raise ValueError(f"index must be in [1, {size}], got {index!r}.")
+    if index == size:
+        return {size: 1, -size: 1}
+    if index == 1:
+        return {1: size, -size: 1}
+    if 2 * index < size:
+        return {index: 1, size - index: 1, -size: 1}
+    return {index: 1, 1: size - index, -size: 1}
+
+
+def jump_content(jump: int, max_value: int) -> dict[int, int]:
+    """Return the messages that one jump of the central noise is sent as.
+
+    Parameters
+    ----------
+    jump : int
+        Not 0.
+    max_value : int
+        D, >= 1.
+
+    Returns
+    -------
+    dict of int to int
+        Message to multiplicity, exact: messages times multiplicities sum to the jump.
+
+    Notes
+    -----
+    Derived for this project.
+    """
+    size = check_count("max_value", max_value, 1)
+    coarse, fine = divmod(jump, size)  # for a negative jump the quotient is rounded down
+    found = {size if coarse > 0 else -size: abs(coarse), 1: fine}
+    if size == 1:
+        return {jump // abs(jump): abs(jump)}
+    return {message: times for message, times in found.items() if times}
+
+
+def central_messages(max_value: int, eps_star: float) -> float:
+    """Return the expected number of messages of the central noise of all users.
+
+    Parameters
+    ----------
+    max_value : int
+        D, >= 1.
+    eps_star : float
+        Nats, > 0.
+
+    Returns
+    -------
+    float
+        Exact up to rounding.
+
+    Notes
+    -----
+    A jump of size ``q D + f`` or ``-(q D - f)`` takes ``q + f`` messages and comes at the rate ``a^j / j``. Derived for
+    this project.
+    """
+    rate = check_positive("eps_star", eps_star) / check_count("max_value", max_value, 1)
+    j = np.arange(1, math.ceil(50 / rate) + 1)
+    weight = np.exp(-rate * j) / j
+    up, down = np.divmod(j, max_value), np.divmod(-j, max_value)
+    return float(weight @ (up[0] + up[1] + np.abs(down[0]) + down[1]))
+
+
+def input_move(value: int, max_value: int) -> tuple[tuple[int, int, int], dict[int, int]]:
+    """Return what an input adds to the view.
+
+    Parameters
+    ----------
+    value : int
+        x, in [0, D].
+    max_value : int
+        D, >= 1.
+
+    Returns
+    -------
+    joint : (int, int, int)
+        Added to ``(Sigma, u, v)``.
+    draws : dict of int to int
+        Added to ``y_j``, where it is not 0. Exact.
+
+    Notes
+    -----
+    Derived for this project, see the module's description.
+    """
+    size = check_count("max_value", max_value, 1)
+    if not 0 <= value <= size:
+        raise ValueError(f"value must be in [0, {size}], got {value!r}.")
+    if value == size:
+        return (size, 1, 0), {}
+    if value <= 1:
+        return (value, 0, 0), {}
+    if 2 * value < size:
+        return (value, 0, 0), {value: 1, size - value: -1}
+    return (value, 0, -1), {value: 1}

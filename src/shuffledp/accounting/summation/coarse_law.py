@@ -1,0 +1,246 @@
+r"""The joint law of what coarse noise shows beside its independent parts, slice by slice, in positive arithmetic.
+
+In the terms of :mod:`shuffledp.accounting.summation.coarse_design`: the law of ``(Sigma, u, t)`` with ``t = v - u``,
+so that ``Sigma = S, u = U + z_D, t = A - U + z_1``. Positive and negative jumps of the central noise are independent,
+``S = S+ - S-`` with geometric summands, U comes from the positive ones and A from the negative ones. So
+
+    Pr[S = s, U, A] = sum_k Pr[S+ = k, U] Pr[S- = k - s, A],
+    Pr[s, u, t] = sum_U Pr[z_D = u - U] sum_A Pr[s, U, A] Pr[z_1 = t - A + U].
+
+Both are products of matrices, and the laws on the right follow from Panjer's recursion: sums and products of positive
+numbers only. So every probability has a small relative error, :attr:`CoarseLaw.error`, and what is left out (far
+values, and cells below a threshold) only makes it smaller. Nothing wraps around.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from shuffledp.accounting.errors import Infeasible
+from shuffledp.accounting.summation.coarse_design import CoarseDesign
+from shuffledp.accounting.summation.jump_noise import jump_law, last_noise
+from shuffledp.accounting.summation.loss_cells import UNIT
+
+Floats = NDArray[np.float64]
+Ints = NDArray[np.int64]
+
+#: Largest number of cells of a slice.
+_MOST_SLICE = 2**25
+
+
+@dataclass(frozen=True, eq=False)
+class Slice:
+    """The cells of one Sigma that count.
+
+    `place` are their places in a row-by-row table with :attr:`CoarseLaw.width` columns, `mass` their probabilities,
+    and `logs` the logarithms of the whole table, minus infinity elsewhere.
+
+    Notes
+    -----
+    Derived for this project.
+    """
+
+    place: Ints
+    mass: Floats
+    log_mass: Floats
+    logs: Floats
+
+
+@dataclass(frozen=True, eq=False)
+class CoarseLaw:
+    """All that slices are made of.
+
+    Parameters
+    ----------
+    up : (K + 1, U) ndarray
+        Law of ``(S+, U)``.
+    down : (K + 1, A) ndarray
+        Law of ``(S-, A)``.
+    pair : (rows, U) ndarray
+        Law of ``z_D`` at ``u - U``, for the u that count.
+    ones : (A, columns) ndarray
+        Law of ``z_1`` at ``k - A`` for k from 0 on, ``k = t + U``.
+    first : int
+        Lowest t that counts.
+    width : int
+        Columns of a slice: the t that count, and one on each side.
+    threshold : float
+        Cells below it are left out.
+    error : float
+        Bound on the relative error of every probability.
+
+    Notes
+    -----
+    Derived for this project, see the module's description. Probabilities are never above the true ones by more than
+    `error` says.
+    """
+
+    up: Floats
+    down: Floats
+    pair: Floats
+    ones: Floats
+    first: int
+    width: int
+    threshold: float
+    error: float
+
+    @property
+    def reach(self) -> int:
+        """Largest \\|Sigma\\|."""
+        return len(self.up) - 1
+
+    @property
+    def slices(self) -> int:
+        """Number of slices, ``2 reach + 1``."""
+        return 2 * self.reach + 1
+
+    def slice(self, number: int) -> Slice:
+        """Return the cells of one Sigma, ``number - reach``; empty beyond the slices."""
+        s = number - self.reach
+        flat = np.zeros((len(self.pair) + 2) * self.width)
+        if abs(s) <= self.reach:
+            # A border of empty cells: what lies outside of the table has no mass.
+            inside = flat.reshape(-1, self.width)[1:-1, 1:-1]
+            np.matmul(self.pair, self._shifted(s), out=inside)
+        place = np.flatnonzero(flat > self.threshold)
+        mass = flat[place]
+        log_mass = np.log(mass)
+        flat.fill(-np.inf)
+        flat[place] = log_mass
+        return Slice(place, mass, log_mass, flat)
+
+    def _shifted(self, s: int) -> Floats:
+        """Return ``Pr[S = s, U, t]``, (U, columns)."""
+        low, high = max(s, 0), min(self.reach, self.reach + s) + 1
+        by_k = self.up[low:high].T @ self.down[low - s : high - s] @ self.ones
+        table = np.zeros((len(by_k), self.width - 2))
+        for count, row in enumerate(by_k):  # t = k - count
+            begin = self.first + count
+            part = row[max(begin, 0) : max(begin + self.width - 2, 0)]
+            at = max(-begin, 0)
+            table[count, at : at + part.size] = part
+        return table
+
+
+def coarse_law(design: CoarseDesign, *, tail: float, threshold: float) -> CoarseLaw:
+    """Return the joint law of ``(Sigma, u, t)``.
+
+    Parameters
+    ----------
+    design : CoarseDesign
+    tail : float
+        Probability that each of the parts may leave out, in (0, 1).
+    threshold : float
+        Cells of at most this probability are left out, >= 0.
+
+    Returns
+    -------
+    CoarseLaw
+        Never above the true law, but for rounding.
+
+    Raises
+    ------
+    Infeasible
+        If a slice does not fit into memory.
+
+    Notes
+    -----
+    Derived for this project, see the module's description.
+    """
+    size, a = design.max_value, design.central_ratio
+    reach = math.ceil(math.log(tail) / math.log(a))
+    up, down = _one_sign(a, size, reach, up=True), _one_sign(a, size, reach, up=False)
+    counts_up, counts_down = up.sum(axis=0), down.sum(axis=0)
+    # The counts of what is less likely than the tail in all are left out.
+    up, down = up[:, : _kept(counts_up, tail)], down[:, : _kept(counts_down, tail)]
+    pair, pair_error = _atom(design, size, tail)
+    one, one_error = _atom(design, 1, tail) if size > 1 else (np.ones(1), 0.0)
+    ups, downs = up.shape[1], down.shape[1]
+    if (pair.size + ups) * (one.size + ups + downs) > _MOST_SLICE:
+        raise Infeasible(f"The noise needs slices of more than {_MOST_SLICE} cells.")
+    of_u = np.convolve(pair, counts_up[:ups])
+    of_t = np.convolve(np.convolve(one, counts_down[:downs]), counts_up[:ups][::-1])  # from t = 1 - ups on
+    rows, columns = np.flatnonzero(of_u > threshold), np.flatnonzero(of_t > threshold)
+    u = np.arange(rows[0], rows[-1] + 1)
+    lag = u[:, None] - np.arange(ups)
+    inside = (lag >= 0) & (lag < pair.size)
+    toeplitz = np.where(inside, pair[np.clip(lag, 0, pair.size - 1)], 0.0)
+    ones = np.zeros((downs, one.size + downs - 1))
+    for count in range(downs):
+        ones[count, count : count + one.size] = one
+    error = pair_error + one_error + 4 * UNIT * (reach + 1) * (reach + 6)
+    error += 2 * UNIT * (reach + ups + downs + 10)
+    return CoarseLaw(
+        up,
+        down,
+        toeplitz,
+        ones,
+        int(columns[0]) + 1 - ups,
+        int(columns[-1] - columns[0]) + 3,
+        threshold,
+        error,
+    )
+
+
+def outcomes(design: CoarseDesign, tail: float) -> float:
+    """Return the size of the box of ``(Sigma, u, t)`` outside of which there is little mass.
+
+    Parameters
+    ----------
+    design : CoarseDesign
+    tail : float
+        In (0, 1).
+
+    Returns
+    -------
+    float
+        An estimate of the work, without the counts U and A of the central noise.
+
+    Notes
+    -----
+    Derived for this project.
+    """
+    reach = math.log(tail) / math.log(design.central_ratio)
+    atoms = {1, design.max_value} - ({1} if design.max_value == 1 else set())
+    widths = [last_noise(design.rates[j - 1], design.centers[j - 1], tail) for j in atoms or {1}]
+    return (2 * reach + 1) * math.prod(map(float, widths))
+
+
+def _atom(design: CoarseDesign, index: int, tail: float) -> tuple[Floats, float]:
+    rate, center = design.rates[index - 1], design.centers[index - 1]
+    return jump_law(rate, center, last_noise(rate, center, tail) + 1)
+
+
+def _kept(law: Floats, tail: float) -> int:
+    """Return how many values to keep so that the rest has at most so much mass."""
+    rest = np.cumsum(law[::-1])[::-1]
+    return max(int(np.count_nonzero(rest > tail)), 1)
+
+
+def _one_sign(ratio: float, size: int, reach: int, *, up: bool) -> Floats:
+    """Return the law of the sum of the jumps of one sign, and of their messages D or -D: (reach + 1, reach / D + 2).
+
+    Panjer's recursion for jumps j at the rates ``ratio^j / j``, which bring ``floor(j / D)`` messages D if positive and
+    ``ceil(j / D)`` messages -D if negative. A count is at most the sum of as many jumps.
+    """
+    most = reach // size if up else reach
+    most = min(most, math.ceil(60 / max(-math.log(ratio) * size, 1e-300)) + 80)
+    law = np.zeros((reach + 1, most + 1))
+    law[0, 0] = 1 - ratio
+    powers = ratio ** np.arange(reach + 1.0)
+    for s in range(1, reach + 1):
+        weighted = powers[1 : s + 1, None] * law[s - 1 :: -1] if s > 1 else powers[1:2, None] * law[:1]
+        starts = np.arange(0, s, size) if not up else np.concatenate(([0], np.arange(size - 1, s, size)))
+        groups = np.add.reduceat(weighted, np.unique(starts), axis=0)
+        row = law[s]
+        for place, group in enumerate(groups):
+            count = place + (0 if up and size > 1 else 1)
+            if count > most:
+                break
+            row[count:] += group[: most + 1 - count]
+        row /= s
+    return law

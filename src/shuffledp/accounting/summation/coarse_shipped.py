@@ -1,0 +1,210 @@
+"""Coarse designs that a long search has found, shipped with their certificates.
+
+They are in ``coarse_designs.json``; ``make designs`` searches again, and ``make designs-check`` certifies those for
+small D anew and compares what it can of the others. For a setting that is not among them, :func:`quick_coarse` makes a
+design for D up to 3.
+"""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass
+from importlib import resources
+from typing import TYPE_CHECKING, Any
+
+from shuffledp.accounting.errors import Infeasible
+from shuffledp.accounting.summation.coarse_design import CoarseDesign
+from shuffledp.accounting.summation.coarse_law import outcomes
+from shuffledp.accounting.summation.coarse_noise import CoarseCertificate, Precision, all_pairs, certify
+from shuffledp.accounting.summation.coarse_search import coarse_start, scaled_design, worst_delta
+from shuffledp.numerics.checks import check_count
+from shuffledp.numerics.remember import remember
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+PACKAGE_DATA = ("coarse_designs.json",)
+"""Files that this module reads; see `shuffledp.code_digest`."""
+#: Largest D for which a design is made when asked for.
+MOST_QUICK = 3
+#: Certified like any other, but with some percent to spare.
+_QUICK = Precision(40, 1e-3, 1e-8)
+#: Outcomes of the joint law up to which a design is made when asked for; up to about ten seconds.
+_MOST_WORK = 3e7
+#: A design is scaled to this precision, in the logarithm of the centers.
+_XTOL = 4e-3
+_KEYS = ("design", "certified_delta", "margin", "pairs", "worst", "cpu_seconds")
+
+
+@dataclass(frozen=True)
+class ShippedCoarse:
+    """A design with the certificate that was found when it was made.
+
+    Parameters
+    ----------
+    design : CoarseDesign
+        Meets ``design.eps`` and ``design.delta``.
+    certificate : CoarseCertificate
+        At ``design.eps``; its delta is at most ``design.delta``.
+    cpu_seconds : float
+        Processor time that the certificate took.
+
+    Notes
+    -----
+    Derived for this project: a search by the exact accountant.
+    """
+
+    design: CoarseDesign
+    certificate: CoarseCertificate
+    cpu_seconds: float
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return all of it as plain JSON values."""
+        found = self.certificate
+        values = (
+            self.design.to_dict(),
+            found.delta,
+            found.margin,
+            found.pairs,
+            list(found.worst),
+            self.cpu_seconds,
+        )
+        return dict(zip(_KEYS, values, strict=True))
+
+    @classmethod
+    def from_dict(cls, content: Mapping[str, Any]) -> ShippedCoarse:
+        """Return what :meth:`to_dict` describes.
+
+        Raises
+        ------
+        ValueError
+            If keys are missing or unknown.
+        """
+        if content.keys() != set(_KEYS):
+            raise ValueError(
+                f"A shipped design has the keys {', '.join(_KEYS)}; got {', '.join(sorted(content))}."
+            )
+        first, second = content["worst"]
+        certificate = CoarseCertificate(
+            float(content["certified_delta"]),
+            float(content["margin"]),
+            int(content["pairs"]),
+            (int(first), int(second)),
+        )
+        return cls(CoarseDesign.from_dict(content["design"]), certificate, float(content["cpu_seconds"]))
+
+
+@remember(1)
+def shipped_coarse_designs() -> tuple[ShippedCoarse, ...]:
+    """Return all shipped coarse designs, by D.
+
+    Returns
+    -------
+    tuple of ShippedCoarse
+        Each with an upper bound on its delta for all ordered pairs of inputs.
+
+    Notes
+    -----
+    Derived for this project: found by :func:`~shuffledp.accounting.summation.coarse_search.search_coarse`.
+    """
+    text = (
+        resources.files("shuffledp.accounting.summation").joinpath(*PACKAGE_DATA).read_text(encoding="utf-8")
+    )
+    return tuple(ShippedCoarse.from_dict(entry) for entry in json.loads(text))
+
+
+def shipped_coarse(max_value: int, eps: float, delta: float, eps_star: float) -> ShippedCoarse | None:
+    """Return the shipped coarse design for a setting, or None.
+
+    Parameters
+    ----------
+    max_value : int
+        Largest input D, >= 1.
+    eps, delta, eps_star : float
+        Nats for the two eps; equal to those of a design up to rounding.
+
+    Returns
+    -------
+    ShippedCoarse or None
+        With an upper bound on its delta, at most `delta`.
+
+    Notes
+    -----
+    Derived for this project.
+
+    Examples
+    --------
+    Noise messages of all users together, for inputs 0..3 at eps = 1 and delta = 1e-6:
+
+    >>> from shuffledp.accounting import shipped_coarse, shipped_design
+    >>> shipped_coarse(3, 1.0, 1e-6, 0.9).design.messages < shipped_design(3, 1.0, 1e-6, 0.9).design.messages / 2
+    True
+    """
+    size = check_count("max_value", max_value, 1)
+    for one in shipped_coarse_designs():
+        design = one.design
+        pairs = ((design.eps, eps), (design.delta, delta), (design.eps_star, eps_star))
+        if design.max_value == size and all(abs(have / want - 1) < 1e-9 for have, want in pairs):
+            return one
+    return None
+
+
+def quick_coarse(max_value: int, eps: float, delta: float, eps_star: float) -> ShippedCoarse:
+    """Return a certified design by a rule, scaled to the budget.
+
+    Parameters
+    ----------
+    max_value : int
+        Largest input D, in [1, 3].
+    eps : float
+        Nats, above `eps_star`.
+    delta : float
+        In (0, 1).
+    eps_star : float
+        Nats, > 0.
+
+    Returns
+    -------
+    ShippedCoarse
+        Its delta, an upper bound for all ordered pairs, is at most `delta`; some percent more messages than a long
+        search finds. `cpu_seconds` is 0: it is not measured.
+
+    Raises
+    ------
+    Infeasible
+        If D is above 3, the noise is so wide that this takes long, or ``eps_star >= eps``.
+
+    Notes
+    -----
+    Derived for this project.
+    """
+    size = check_count("max_value", max_value, 1)
+    if size > MOST_QUICK:
+        raise Infeasible(
+            f"No coarse design is shipped for this setting; for max_value = {size} > {MOST_QUICK} the search takes "
+            "long: see `make designs`."
+        )
+    return _quick(size, float(eps), float(delta), float(eps_star))
+
+
+@remember(256)
+def _quick(size: int, eps: float, delta: float, eps_star: float) -> ShippedCoarse:
+    start = coarse_start(size, eps, delta, eps_star)
+    work = outcomes(start, _QUICK.tail * delta)
+    if work > _MOST_WORK:
+        raise Infeasible(
+            f"No coarse design is shipped for this setting; its noise has about {work:.1g} outcomes, more than "
+            f"{_MOST_WORK:.1g}, so that the search takes long: see `make designs`."
+        )
+    pairs = all_pairs(size)
+    deltas = worst_delta(start, pairs, _QUICK, estimate=False)
+    binding = [
+        pair for pair, value in zip(pairs, deltas, strict=True) if value >= 0.2 * max(float(deltas.max()), 0)
+    ]
+    design = scaled_design(start, binding, _QUICK, estimate=False, xtol=_XTOL)
+    for _ in range(20):
+        certificate = certify(design, eps, precision=_QUICK)
+        if certificate.delta <= delta:
+            return ShippedCoarse(design, certificate, 0.0)
+        design = design.moved(center=0.02)
+    raise Infeasible(f"No scale of a coarse design by rule has a delta of {delta!r}.")

@@ -1,0 +1,229 @@
+"""Histograms by counters with jumps: two counters that change are accounted for together.
+
+Every value has a counter with messages +1 and -1: users send +1 for their value, two-sided geometric noise of ratio
+``e^(-eps_star)`` in messages of either sign, and pairs {+1, -1} in compound Poisson numbers with jumps
+(:mod:`shuffledp.accounting.summation.jump_noise`). That is the correlated-noise protocol for D = 1, once per value.
+When one input is replaced one counter loses a user and another one gains one. Both losses are those of
+:mod:`shuffledp.accounting.summation.joint_noise`, independent, and add up.
+
+Derived for this project; nothing of it is taken from a paper but the counters (Ghazi, Kumar, Manurangsi and Pagh,
+arXiv 2106.04247).
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, ClassVar
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from shuffledp.accounting.errors import Infeasible
+from shuffledp.accounting.summation.joint_noise import DesignLosses
+from shuffledp.accounting.summation.jump_noise import BEST_JUMP, LEAST_CENTER, MOST_RATE, mean_jump
+from shuffledp.accounting.summation.loss_cells import LossGrid
+from shuffledp.accounting.summation.loss_sums import summed_losses
+from shuffledp.accounting.summation.noise_design import NoiseDesign
+from shuffledp.accounting.summation.pair_table import pair_table
+from shuffledp.numerics.checks import check_nonnegative, check_open_unit, check_positive
+from shuffledp.numerics.remember import remember
+from shuffledp.numerics.roots import root_below
+from shuffledp.utility.sums import discrete_laplace_variance
+
+if TYPE_CHECKING:
+    from shuffledp.accounting.general.profiles import Kind, View
+
+Floats = NDArray[np.float64]
+
+#: Rates of the jumps that are tried, over the smallest: without a jump a counter hides nothing. And what is added.
+_RATES, _MORE = (1.2, 1.35, 1.5), 0.3
+#: Grid steps within what the errors of both counters leave of eps; the largest grid; precision of the center.
+_STEPS, _MOST_CELLS, _XTOL = 200, 2**20, 1e-4
+#: Largest center that is tried.
+_MOST_CENTER = 4000.0
+
+
+@dataclass(frozen=True)
+class JumpCounter:
+    """The noise of one counter.
+
+    Parameters
+    ----------
+    eps_star : float
+        Nats, > 0: the error is two-sided geometric with ratio ``e^(-eps_star)``.
+    rate, center : float
+        Of the jumps in the number of pairs.
+
+    Notes
+    -----
+    Derived for this project. `messages` and `variance` are exact.
+    """
+
+    eps_star: float
+    rate: float
+    center: float
+
+    @property
+    def messages(self) -> float:
+        """Expected messages of one counter, the users' own ones not counted."""
+        return 2 / math.expm1(self.eps_star) + 2 * self.rate * mean_jump(self.center)
+
+    @property
+    def variance(self) -> float:
+        """Variance of a count."""
+        return discrete_laplace_variance(self.eps_star)
+
+
+def jump_counters_delta(noise: JumpCounter, eps: float) -> float:
+    """Return the delta of a histogram of counters: one loses a user, another one gains one.
+
+    Parameters
+    ----------
+    noise : JumpCounter
+        Of every counter.
+    eps : float
+        Nats, >= 0.
+
+    Returns
+    -------
+    float
+        In [0, 1], a certified upper bound for replacement neighbors; within a percent of the exact value.
+
+    Raises
+    ------
+    Infeasible
+        If the calculation does not fit into memory.
+
+    Notes
+    -----
+    Derived for this project.
+    """
+    eps = check_nonnegative("eps", eps)
+    ratio = noise.center / (1 + noise.center)
+    # The budget of the design does not matter here.
+    design = NoiseDesign(1, noise.eps_star, "star", (), (1,), (noise.rate,), (ratio,), 1.0, 0.5, "jumps")
+    least = 2 * noise.eps_star
+    left = max(eps - least, 0.01 * max(eps, least))
+    stride = math.ceil(noise.eps_star * _STEPS / left)
+    step = noise.eps_star / stride
+    size = 1 << math.ceil(math.log2(2 * (1.5 * max(eps, least) + 6 * left + 1) / step))
+    if size > _MOST_CELLS:
+        raise Infeasible(f"eps - 2 eps_star = {left:.4g} needs a grid of more than {_MOST_CELLS} losses.")
+    grid = LossGrid(step, size, stride)
+    losses = _TwoCounters(DesignLosses(design, pair_table(1, "star", ()), "upper", grid))
+    return float(summed_losses(losses, eps, "upper", grid).deltas[0])
+
+
+class _TwoCounters:
+    """One pair: the losses of a counter that gains a user as the mixture, of one that loses one as the part."""
+
+    def __init__(self, losses: DesignLosses) -> None:
+        self.losses, self.clipped = losses, losses.clipped
+        self.finite, infinite = losses.mixtures(np.arange(2))
+        self.infinite, self.mixed_infinite = infinite[1:], infinite[:1]
+        self.members = (np.zeros(1, np.int64),)
+        self.key_of = np.zeros(1, np.int64)
+
+    def dense(self) -> Floats:
+        """Return the finite losses of the second counter."""
+        return self.finite[1:]
+
+    def mixtures(self, keys: NDArray[np.int64]) -> tuple[Floats, Floats]:
+        """Return the losses of the first counter."""
+        return self.finite[:1], self.mixed_infinite
+
+    def log_error(self, members: NDArray[np.int64]) -> float:
+        """Return a bound on the error of all logarithms."""
+        return 2 * self.losses.log_error(np.zeros(0, np.int64))
+
+
+def jump_counters(eps: float, delta: float, *, share: float = 0.1) -> JumpCounter:
+    """Return the noise of every counter for an (eps, delta)-private histogram.
+
+    Parameters
+    ----------
+    eps : float
+        Nats, > 0.
+    delta : float
+        In (0, 1).
+    share : float
+        In (0, 1): the error of a count is two-sided geometric with ``eps_star = (1 - share) eps / 2``.
+
+    Returns
+    -------
+    JumpCounter
+        Its delta, an upper bound, is at most `delta`: the best of a few rates, each with the smallest center, up to
+        1e-4, that meets the budget.
+
+    Raises
+    ------
+    Infeasible
+        If no noise up to a center of 4000 is enough, or the calculation does not fit into memory.
+
+    Notes
+    -----
+    Derived for this project.
+
+    Examples
+    --------
+    Expected messages per counter, with jumps and with negative binomials:
+
+    >>> from shuffledp.accounting import correlated_pair_noise, jump_counters
+    >>> for noise in (jump_counters(1.0, 1e-6), correlated_pair_noise(1.0, 1e-6)):
+    ...     print(round(noise.messages))
+    425
+    554
+    """
+    eps, delta = check_positive("eps", eps), check_open_unit("delta", delta)
+    return _jump_counters(eps, delta, check_open_unit("share", share))
+
+
+@remember(1024)
+def _jump_counters(eps: float, delta: float, share: float) -> JumpCounter:
+    star = (1 - share) * eps / 2
+    low, high = -math.log(_MOST_CENTER), -math.log(1.001 * LEAST_CENTER)
+
+    def of_rate(rate: float) -> JumpCounter:
+        def excess(minus_log_center: float) -> float:
+            value = jump_counters_delta(JumpCounter(star, rate, math.exp(-minus_log_center)), eps)
+            return math.log(value / delta) if value > 0 else -math.inf
+
+        guess = min(max(-math.log(BEST_JUMP / (share * eps)), low), high)
+        slope = 1.2 * math.log(2 / delta)
+        center = math.exp(-root_below(excess, guess, low, high, xtol=_XTOL, slope=slope))
+        return JumpCounter(star, rate, center)
+
+    # No jump, and no geometric part of the error beside: a user more is then seen, so that (1 - a) e^-rate <= delta.
+    least = max(math.log(-math.expm1(-star) / delta), 0.0)
+    found = [of_rate(min(part * least + _MORE, MOST_RATE)) for part in (_RATES if least > 0 else (1.0,))]
+    return min(found, key=lambda noise: noise.messages)
+
+
+@dataclass(frozen=True)
+class JumpCountersProfile:
+    """Privacy profile of a histogram of counters with jumps.
+
+    Parameters
+    ----------
+    noise : JumpCounter
+        Of every counter.
+
+    Notes
+    -----
+    An upper bound, see :func:`jump_counters_delta`. Derived for this project.
+    """
+
+    noise: JumpCounter
+    kind: ClassVar[Kind] = "upper"
+    neighbours: ClassVar[str] = "replace_one"
+    view: ClassVar[View] = "analyzer"
+    source: ClassVar[str] = "losses of two counters, added on a grid"
+
+    def delta(self, eps: ArrayLike) -> Floats:
+        """Return delta for each eps (nats, >= 0), shape of `eps`."""
+        eps_ = np.asarray(eps, np.float64)
+        values = np.array([jump_counters_delta(self.noise, float(e)) for e in eps_.flat])
+        order = np.argsort(eps_, axis=None, kind="stable")
+        values[order] = np.minimum.accumulate(values[order])
+        return values.reshape(eps_.shape)

@@ -1,0 +1,193 @@
+"""Two counts that user 1 moves, among any number of messages: lower bounds on delta by direct sums.
+
+Each function adds up hockey-stick terms over outcomes, from scipy's special functions alone. Where outcomes are left
+out, their terms are, so that every number errs to the low side; post-processing of what is seen, such as looking at two
+counts only, errs to the same side.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.special import betainc
+
+from shuffledp.audit.laws import Block, TooLarge, binomial_counts, hockey_stick, moved, outcomes
+from shuffledp.populations import Fixed, Law
+from shuffledp.tasks import Floats
+
+Gains = Mapping[tuple[int, int], float]
+"""Law of what user 1 adds to the first and to the second count; with its other input the two change places."""
+
+#: Totals that are less likely than this, on either side, are not added up.
+_TAIL = 1e-13
+#: Totals that are added up at most.
+_MOST_TOTALS = 200_000
+
+
+def total_of(law: Law, rate: float) -> Block:
+    """Law of the reports of one kind among those of the other users, each of whom sends one with the same rate."""
+    window = law.thinned(rate).window()
+    return Block(np.asarray(window.pmf, float), (int(window.start),))
+
+
+def ranges(law: Law, count: int = 16) -> list[tuple[int, float]]:
+    """Numbers of other users in about `count` ranges and their weights; the largest of a range stands for it.
+
+    More users who all hold the same are what anybody could add, so that delta does not grow with their number.
+    """
+    if isinstance(law, Fixed):
+        return [(law.others, 1.0)]
+    window = law.window()
+    level = np.cumsum(window.pmf)
+    last = np.unique(np.searchsorted(level / level[-1], np.arange(1, count) / count))
+    last = np.unique(np.append(last, window.pmf.size - 1))
+    mass = np.diff(np.append(0.0, level[last]))
+    return [(int(window.start + i), float(w)) for i, w in zip(last, mass, strict=True)]
+
+
+def repeated(one: Floats, times: int) -> Block:
+    """Law of a sum of many independent counts of the same law, whose values are 0, 1, ..
+
+    Parameters
+    ----------
+    one : (w,) ndarray
+    times : int
+
+    Notes
+    -----
+    A power of the characteristic function, over a circle that is wider than all that is likely; rounding is below
+    1e-14 per outcome, and outcomes that it blurs are left out.
+    """
+    values = np.arange(one.size)
+    mean = float(one @ values)
+    spread = math.sqrt(max(float(one @ (values - mean) ** 2), 0.0) * times)
+    width = math.ceil(20 * spread) + 2 * one.size + 40
+    if width >= one.size * times:
+        start, size = 0, (one.size - 1) * times + 1
+    else:
+        start, size = max(0, math.floor(mean * times - width / 2)), width
+    circle = 1 << max(size - 1, 1).bit_length()
+    if circle > 1 << 22:
+        raise TooLarge(f"a sum with {size} likely outcomes")
+    law = np.fft.irfft(np.fft.rfft(one, circle) ** times, circle)
+    return Block(np.maximum(np.roll(law, -(start % circle))[:size], 0.0), (start,))
+
+
+def of_split(total: Block, gains: Gains, eps: float, alone: Block | None = None) -> float:
+    """Delta of two counts whose other messages fall on either with equal chances, given how many there are.
+
+    Parameters
+    ----------
+    total : Block
+        Law of the other messages on the two counts together.
+    gains : mapping
+        Law of what user 1 adds with its first input; with the second the counts change places.
+    eps : float
+        Nats.
+    alone : Block, optional
+        Law of the other messages if user 1 adds nothing; `total` if left out.
+
+    Returns
+    -------
+    float
+        ``sum (P - e^eps Q)`` over the outcomes where the sum of both counts is t and the first is at least x(t); this
+        is the hockey-stick divergence where the likelihood ratio grows with the first count, and never above it.
+    """
+    shape = total.mass
+    below, beyond = np.cumsum(shape), np.cumsum(shape[::-1])[::-1]
+    inside = np.flatnonzero((below > _TAIL) & (beyond > _TAIL))
+    if inside.size == 0:
+        inside = np.array([int(np.argmax(shape))])
+    if inside.size > _MOST_TOTALS:
+        raise TooLarge(f"{inside.size} likely totals")
+    most = max(i + j for i, j in gains)
+    t = np.arange(inside[0] + total.start[0], inside[-1] + total.start[0] + most + 1)
+    parts = [
+        (i, j, chance, _masses(alone if alone is not None and i + j == 0 else total, t - i - j))
+        for (i, j), chance in gains.items()
+        if chance > 0
+    ]
+
+    low, high = t // 2, t + 1  # the first x at which P exceeds e^eps Q lies in (low, high]
+    while np.any(high - low > 1):
+        middle = (low + high) // 2
+        above = _excess(parts, t, middle, eps) > 0
+        low, high = np.where(above, low, middle), np.where(above, middle, high)
+    delta = np.zeros(t.size)
+    for i, j, chance, mass in parts:
+        delta += chance * mass * _fair_tail(t - i - j, high - i)
+        delta -= math.exp(eps) * chance * mass * _fair_tail(t - i - j, high - j)
+    return float(np.sum(np.maximum(delta, 0.0)))
+
+
+def _masses(law: Block, at: NDArray[np.int64]) -> Floats:
+    place = at - law.start[0]
+    known = (place >= 0) & (place < law.mass.size)
+    return np.where(known, law.mass[np.clip(place, 0, law.mass.size - 1)], 0.0)
+
+
+def _excess(
+    parts: Sequence[tuple[int, int, float, Floats]], t: NDArray[np.int64], x: NDArray[np.int64], eps: float
+) -> Floats:
+    """``P - e^eps Q`` at first counts x, over the probability of x among t fair messages and a power of t.
+
+    Without the i + j messages of user 1 the fair probability is that with them, times ``2^(i + j)`` and the numbers
+    of ways to choose i of x and j of t - x in order, over those of i + j of t.
+    """
+    most = max(i + j for i, j, *_ in parts)
+    first, second = _falling(x, most), _falling(t - x, most)
+    ways = _falling(t, most)
+    total = np.zeros(t.size)
+    for i, j, chance, mass in parts:
+        both = first[i] * second[j] - math.exp(eps) * first[j] * second[i]
+        total += chance * mass * 2.0 ** (i + j) * both / np.maximum(ways[i + j], 1.0)
+    return total
+
+
+def _falling(x: NDArray[np.int64], most: int) -> list[Floats]:
+    """``1, x, x (x - 1), ..`` with 0 for what is negative."""
+    found = [np.ones(x.size)]
+    for less in range(most):
+        found.append(found[-1] * np.maximum(x - less, 0))
+    return found
+
+
+def _fair_tail(trials: NDArray[np.int64], x: NDArray[np.int64]) -> Floats:
+    """Probabilities that fair binomial counts are at least x."""
+    n, k = trials.astype(float), x.astype(float)
+    inside = (k >= 1) & (k <= n)
+    tail = betainc(np.where(inside, k, 1.0), np.where(inside, n - k + 1, 1.0), 0.5)
+    return np.where(n < 0, 0.0, np.where(k <= 0, 1.0, np.where(inside, tail, 0.0)))
+
+
+def of_one_count(noise: Block, first: float, second: float, eps: float) -> tuple[float, float]:
+    """Delta in both directions of a count to which user 1 adds 1 with either probability."""
+    laws = [with_coin(noise, rate) for rate in (first, second)]
+    return (
+        hockey_stick([outcomes(laws[0], laws[1])], eps),
+        hockey_stick([outcomes(laws[1], laws[0])], eps),
+    )
+
+
+def of_two_counts(noise: Block, own: float, other: float, eps: float) -> float:
+    """Delta of two counts with independent noises of one law; user 1 adds 1 to its own, or to the other one."""
+    high, low = with_coin(noise, own), with_coin(noise, other)
+    return hockey_stick([outcomes(high, low), outcomes(low, high)], eps)
+
+
+def with_coin(noise: Block, rate: float) -> Block:
+    """Law of a count to which a 1 is added with a rate."""
+    if rate in (0.0, 1.0):
+        return moved(noise, (int(rate),))
+    grown = np.append(noise.mass * (1 - rate), 0.0)
+    grown[1:] += rate * noise.mass
+    return Block(grown, noise.start)
+
+
+def binomial_gains(most: int, rate: float) -> Gains:
+    """User 1 adds each of some messages with a rate, all of them to one count."""
+    law = binomial_counts(most, rate)
+    return {(law.start[0] + j, 0): float(mass) for j, mass in enumerate(law.mass)}

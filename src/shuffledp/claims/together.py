@@ -1,0 +1,89 @@
+"""The verdicts of all papers in one table, and the headline claim of every paper in another, as CSV."""
+
+from __future__ import annotations
+
+import csv
+import io
+from collections.abc import Iterable, Mapping, Sequence
+from pathlib import Path
+from typing import Final
+
+from shuffledp.storage import publish, verified
+
+COLUMNS: Final = (
+    *("id", "kind", "paper", "where", "claim", "stated", "accounting", "target"),
+    *("measured", "uncertainty", "verdict", "why", "overall", "expected", "difference"),
+    *("figure", "errata", "headline", "scale"),
+)
+"""Of the table of claims; see results/README.md."""
+HEADLINE_COLUMNS: Final = (
+    *("paper", "claim_id", "where", "claim", "figure", "paper_value"),
+    *("printed", "exact", "verdict", "why", "scale"),
+)
+_ACCOUNTINGS = ("printed", "exact")
+Row = Mapping[str, str]
+
+
+def published(
+    rows: Sequence[Row], columns: Sequence[str], output: Path, checksum: Path, folders: int
+) -> None:
+    """Publish a table as CSV with its checksum; a row with other columns is an error."""
+    sink = io.StringIO()
+    writer = csv.DictWriter(sink, columns, lineterminator="\n")
+    writer.writeheader()
+    writer.writerows(rows)
+    publish(checksum, {output: sink.getvalue().encode()}, folders=folders)
+
+
+def union(tables: Iterable[Path]) -> list[dict[str, str]]:
+    """The rows of several tables, in this order.
+
+    Raises
+    ------
+    IntegrityError
+        If a table does not match its checksum.
+    ValueError
+        If a table has other columns than `COLUMNS`.
+    """
+    rows: list[dict[str, str]] = []
+    for path in tables:
+        text = verified(path, path.with_suffix(".sha256")).read_text(encoding="utf-8")
+        reader = csv.DictReader(text.splitlines(keepends=True))
+        if tuple(reader.fieldnames or ()) != COLUMNS:
+            raise ValueError(f"{path} has the columns {reader.fieldnames}, expected {list(COLUMNS)}.")
+        rows += list(reader)
+    return rows
+
+
+def headlines(rows: Iterable[Row]) -> list[dict[str, str]]:
+    """The headline claim of every paper, from the rows of all claims.
+
+    Returns
+    -------
+    list of dict
+        Columns `HEADLINE_COLUMNS`: what the paper states, the values with printed and with exact accounting as texts
+        with their units, the verdict over all rows of the claim, what decided it with either accounting, and the scale
+        of the run: ``paper`` or ``shortened``. Of several targets of the error the first one speaks.
+    """
+    found: dict[str, dict[str, Row]] = {}
+    for row in rows:
+        if row["headline"] and row["accounting"] in _ACCOUNTINGS:
+            found.setdefault(row["paper"], {}).setdefault(row["accounting"], row)
+    return [_headline(by_accounting) for by_accounting in found.values()]
+
+
+def _headline(rows: Mapping[str, Row]) -> dict[str, str]:
+    claim = next(iter(rows.values()))
+    said = [f"{row['verdict']} with {name} accounting: {row['why']}" for name, row in rows.items()]
+    return {
+        "paper": claim["paper"],
+        "claim_id": claim["id"],
+        "where": claim["where"],
+        "claim": claim["claim"],
+        "figure": claim["figure"],
+        "paper_value": claim["stated"],
+        **{name: (rows[name]["measured"] if name in rows else "") or "-" for name in _ACCOUNTINGS},
+        "verdict": claim["overall"],
+        "why": ". ".join(text[0].upper() + text[1:] for text in said) + ".",
+        "scale": claim["scale"],
+    }

@@ -1,0 +1,78 @@
+"""What of the configuration the audit depends on, as plain data: light enough to be asked while a workflow is read."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+from typing import Any, Final
+
+from shuffledp.experiments.grid import variables
+from shuffledp.experiments.parts import name_of
+from shuffledp.protocols.registry import available, is_plugin, module_path
+from shuffledp.tasks import TASK_KINDS
+
+SHARES: Final[Mapping[str, tuple[str, ...]]] = {
+    "frequency": ("frequency",),
+    "other_tasks": tuple(kind for kind in TASK_KINDS if kind != "frequency"),
+}
+"""Jobs of about the same size, by name, and the tasks that each of them audits."""
+EFFORT: Final[Mapping[str, Mapping[str, int]]] = {
+    "full": {"points": 0, "settings": 4, "runs": 1000},
+    "quick": {"points": 1, "settings": 1, "runs": 60},
+}
+"""Claims of experiments per protocol and accounting (0: all of them), random settings per protocol, runs of each."""
+_SEED = 1
+
+
+def plan(job: Mapping[str, Any]) -> dict[str, Any]:
+    """What of the job of a method its claims depend on; grid variables that only errors depend on are left out.
+
+    Parameters
+    ----------
+    job : mapping
+        As `Experiment.job` makes it, of a method with a built-in protocol.
+    """
+    said = {part: job[part] for part in ("population", "budget", "options")}
+    said["task"] = {k: v for k, v in job["task"].items() if k not in ("truth", "metrics")}
+    said["split"] = job["data"].get("split", "")
+    used = variables(said)
+    grid = {name: values for name, values in job["grid"].items() if name in used}
+    return {
+        "name": name_of(job),
+        "protocol": job["protocol"],
+        "accounting": job["accounting"],
+        "grid": grid,
+        **said,
+    }
+
+
+def audit_jobs(jobs: Iterable[Mapping[str, Any]], effort: str) -> dict[str, dict[str, Any]]:
+    """The jobs of the audit, everything they depend on but code.
+
+    Parameters
+    ----------
+    jobs : iterable of mapping
+        Of the methods of all experiments, as `Experiment.job` makes them; functions and plug-ins are passed over.
+    effort : {"full", "quick"}
+        See `EFFORT`.
+
+    Returns
+    -------
+    dict
+        By name, as `shuffledp.audit.table.lines_of` takes them.
+    """
+    own = [job for job in jobs if job["protocol"] and not is_plugin(job["protocol"])]
+    return {
+        name: {
+            "tasks": list(kinds),
+            "methods": [plan(job) for job in own if job["task"]["kind"] in kinds],
+            "seed": _SEED,
+            **EFFORT[effort],
+        }
+        for name, kinds in SHARES.items()
+    }
+
+
+def audit_entries(share: str) -> tuple[Path, ...]:
+    """Files of all protocols that a job of the audit loads by name."""
+    return tuple(module_path(kind, name) for kind in SHARES[share] for name in available(kind))

@@ -1,0 +1,91 @@
+"""Histograms of counters whose messages +1 and -1 carry noise that users share: messages, exact law and error."""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from typing import Any, Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from shuffledp.protocols._random_users import PlannedUsers
+from shuffledp.protocols.base import Cost, Messages, message_bits
+from shuffledp.protocols.frequency._randomized_response import held_counts
+from shuffledp.tasks import Floats, Participants, Public, Users
+
+#: Noises that are drawn at once.
+_DRAWS = 2**20
+
+
+class CounterLaw(Protocol):
+    """What is known of the noise of one counter."""
+
+    @property
+    def messages(self) -> float:
+        """Expected messages."""
+
+    @property
+    def variance(self) -> float:
+        """Variance of a count."""
+
+
+class NoisyCounters(PlannedUsers):
+    """A message names a value and a sign."""
+
+    n_users: int
+    domain_size: int
+
+    trust = "shuffler"
+    reduction = "own"
+    noise_shares = True
+
+    @property
+    @abstractmethod
+    def noise(self) -> CounterLaw:
+        """The noise of one counter."""
+
+    @abstractmethod
+    def _noise(self, shares: Floats, rng: np.random.Generator) -> NDArray[np.int64]:
+        """Noise messages +1 and -1, (.., 2), of users who send the given shares of a counter's noise."""
+
+    @property
+    def alphabet_size(self) -> int:
+        """Two kinds of message per value: +1, even, and -1, odd."""
+        return 2 * self.domain_size
+
+    def cost(self) -> Cost:
+        """The own value, and the user's share of the noise of all counters."""
+        extra = self.domain_size * self.noise.messages / self.n_users
+        return Cost(1 + extra, message_bits(2 * self.domain_size))
+
+    def encode(self, users: Users, rng: np.random.Generator) -> Messages:
+        """``2 v`` for a +1 and ``2 v + 1`` for a -1 of the value v: the own one, and noise for every value."""
+        values = np.asarray(users.values, np.int64)
+        totals = np.zeros((self.domain_size, 2), np.int64)
+        step = max(1, _DRAWS // self.domain_size)
+        for begin in range(0, len(values), step):
+            shape = (min(step, len(values) - begin), self.domain_size)
+            drawn = self._noise(np.full(shape, 1 / self.n_users), rng)
+            totals += drawn.sum(axis=0)
+        noise = np.repeat(np.arange(2 * self.domain_size), totals.ravel())
+        return Messages(np.concatenate((2 * values, noise)))
+
+    def sample_aggregate(self, participants: Participants, rng: np.random.Generator) -> NDArray[Any]:
+        """Exact law of the messages of each kind, (R, 2k): shares of noise add up."""
+        held = held_counts(participants, self.domain_size).astype(np.int64)
+        shares = np.broadcast_to(participants.public.n_users[:, None] / self.n_users, held.shape)
+        counts = self._noise(shares, rng)
+        counts[..., 0] += held
+        return counts.reshape(len(held), -1)
+
+    def estimate(self, aggregate: NDArray[Any], public: Public) -> Floats:
+        """Unbiased relative frequencies, (R, k): messages +1 minus messages -1."""
+        counts = np.asarray(aggregate, float)
+        return np.asarray((counts[:, ::2] - counts[:, 1::2]) / np.asarray(public.n_users, float)[:, None])
+
+    def expected_variance(self, participants: Participants) -> Floats:
+        """Variance of each frequency, (R, k): of a discrete Laplace variable."""
+        held = held_counts(participants, self.domain_size)
+        n = np.asarray(participants.public.n_users, float)[:, None]
+        variance = self.noise.variance * (n / self.n_users) / n**2
+        return np.asarray(np.broadcast_to(variance, held.shape).copy())

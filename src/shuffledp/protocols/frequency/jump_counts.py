@@ -1,0 +1,102 @@
+"""Counters with jumps: a counter per value, whose pairs of messages +1 and -1 come in numbers of our own."""
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import ClassVar, Self
+
+import numpy as np
+from numpy.typing import NDArray
+
+from shuffledp.accounting.general.profiles import PrivacyProfile
+from shuffledp.accounting.standing import UPPER, Standing
+from shuffledp.accounting.summation.jump_counters import JumpCounter, JumpCountersProfile, jump_counters
+from shuffledp.populations import Population
+from shuffledp.protocols._noise_shares import JumpShare
+from shuffledp.protocols._random_users import any_population
+from shuffledp.protocols._requests import fixed_users, positive_delta
+from shuffledp.protocols.frequency._counters import NoisyCounters
+from shuffledp.protocols.frequency._randomized_response import domain_size_of
+from shuffledp.tasks import Budget, Floats, Task
+
+
+@dataclass(frozen=True)
+class JumpCounts(NoisyCounters):
+    """Histogram of counters with correlated noise of our own; a message names a value and a sign.
+
+    Parameters
+    ----------
+    n_users : int
+        Users that the protocol is calibrated for, user 1 included; each sends its share of the noise.
+    domain_size : int
+        Values are 0..domain_size-1.
+    eps_star : float
+        Nats, of the noise that remains in a count.
+    rate, center : float
+        Of the jumps in the number of pairs that cancel.
+    """
+
+    n_users: int
+    domain_size: int
+    eps_star: float
+    rate: float
+    center: float
+
+    name = "jump_counts"
+    task_kind = "frequency"
+    label = "correlated noise with jumps (ours)"
+    source = "derived for this project, after Ghazi, Kumar, Manurangsi and Pagh, arXiv 2106.04247"
+    accountings = ("exact",)
+    guarantees: ClassVar[Mapping[str, Standing]] = {"exact": UPPER}
+
+    @classmethod
+    @any_population
+    def calibrate(
+        cls,
+        budget: Budget,
+        population: Population,
+        task: Task,
+        *,
+        accounting: str = "exact",
+        share: float = 0.1,
+    ) -> Self:
+        """The noise of every counter, see :func:`shuffledp.accounting.summation.jump_counters.jump_counters`.
+
+        Parameters
+        ----------
+        budget : Budget
+            One eps, delta > 0, replacement neighbours.
+        population : Population
+            Number of other users.
+        task : Frequency
+        accounting : {"exact"}
+        share : float
+            In (0, 1), the part of eps that pays for the noise that cancels.
+
+        Raises
+        ------
+        ValueError
+            If the request does not fit this protocol.
+        Infeasible
+            If delta is 0, or the noise is too wide to account for.
+        """
+        cls.check_request(budget, task, accounting)
+        n, k, delta = fixed_users(population), domain_size_of(task), positive_delta(budget)
+        noise = jump_counters(budget.largest_eps, delta, share=share)
+        return cls(n, k, noise.eps_star, noise.rate, noise.center, calibrated_under=accounting)
+
+    @property
+    def noise(self) -> JumpCounter:
+        """The noise of one counter."""
+        return JumpCounter(self.eps_star, self.rate, self.center)
+
+    def _noise(self, shares: Floats, rng: np.random.Generator) -> NDArray[np.int64]:
+        """Noise messages +1 and -1, (.., 2), of users who send the given shares of a counter's noise."""
+        stop = -math.expm1(-self.eps_star)
+        pairs = JumpShare(self.rate, self.center).draw(shares, rng)
+        plus, minus = rng.negative_binomial(shares, stop) + pairs, rng.negative_binomial(shares, stop) + pairs
+        return np.stack((plus, minus), axis=-1).astype(np.int64)
+
+    def profile_for(self, users: int) -> PrivacyProfile | None:
+        """The two counters that change; nothing is claimed for less than all of the noise."""
+        return None if users < self.n_users else JumpCountersProfile(self.noise)

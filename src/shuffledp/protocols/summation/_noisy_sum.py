@@ -1,0 +1,187 @@
+"""Sums whose noise is shared by all users, in independent parts: messages, their exact law and the error."""
+
+from __future__ import annotations
+
+import math
+from abc import abstractmethod
+from typing import Any, Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from shuffledp.protocols._noise_shares import Noise
+from shuffledp.protocols._random_users import PlannedUsers
+from shuffledp.protocols.base import Cost, Messages, message_bits
+from shuffledp.protocols.summation._sums import Numbers, over_users
+from shuffledp.tasks import Floats, Ints, Participants, Public, Users
+
+#: Noise shares that are drawn at once.
+_DRAWS = 2**20
+
+
+class SumDesign(Protocol):
+    """What sums need to know of the design of their noise."""
+
+    @property
+    def max_value(self) -> int:
+        """D."""
+
+    @property
+    def eps_star(self) -> float:
+        """Nats; the error has the ratio ``e^(-eps_star / D)``."""
+
+    @property
+    def messages(self) -> float:
+        """Expected noise messages of all users."""
+
+    @property
+    def symbols(self) -> int:
+        """Different messages."""
+
+    @property
+    def mse(self) -> float:
+        """Variance of the error."""
+
+
+class NoisySum(PlannedUsers):
+    """Sums of rounded numbers; messages are integers of -D..D, for several sums with a coordinate.
+
+    A user sends the own number, rounded at random to a multiple of ``1 / D`` of the largest unless D is the largest,
+    and does not if it is 0; and a share of the noise of every sum.
+    """
+
+    n_users: int
+    numbers: Numbers
+    design: SumDesign
+
+    trust = "shuffler"
+    reduction = "own"
+    noise_shares = True
+
+    @property
+    @abstractmethod
+    def _noises(self) -> list[Noise]:
+        """The noise of a sum, of all users together, in independent parts."""
+
+    @property
+    def _symbols(self) -> int:
+        """Number of different messages of one sum, as bits are counted."""
+        return self.design.symbols
+
+    @property
+    def levels(self) -> int:
+        """D."""
+        return self.design.max_value
+
+    @property
+    def _worth(self) -> float:
+        """What one level is worth in the sum."""
+        return self.numbers.step * self.numbers.max_value / self.levels
+
+    def cost(self) -> Cost:
+        """The own number, counted as sent by everybody, and the user's share of the noise of all sums."""
+        copies = self.numbers.coordinates
+        extra = copies * self.design.messages / self.n_users
+        return Cost(1 + extra, message_bits(copies * self._symbols))
+
+    def encode(self, users: Users, rng: np.random.Generator) -> Messages:
+        """The rounded numbers above 0, and everybody's share of every noise; time grows with users times sums."""
+        where, number = self.numbers.inputs(users)
+        level = self._rounded(number, rng)
+        noise = self._noise_of(len(users), rng)
+        copy, at = np.nonzero(noise)
+        times = noise[copy, at]
+        sent = level > 0
+        return Messages(
+            self.numbers.rows(
+                np.concatenate((where[sent], np.repeat(copy, times))),
+                np.concatenate((level[sent], np.repeat(at - self.levels, times))),
+            )
+        )
+
+    def _rounded(self, number: Ints, rng: np.random.Generator) -> Ints:
+        level, rest = np.divmod(number * self.levels, self.numbers.max_value)
+        if self.levels == self.numbers.max_value:
+            return np.asarray(level)
+        return np.asarray(level + (rng.random(level.shape) * self.numbers.max_value < rest))
+
+    def _noise_of(self, users: int, rng: np.random.Generator) -> Ints:
+        """Noise messages of some users by sum and integer -D..D, share by share."""
+        copies = self.numbers.coordinates
+        total = np.zeros((copies, 2 * self.levels + 1), np.int64)
+        step = max(1, _DRAWS // copies)
+        for begin in range(0, users, step):
+            size = (min(step, users - begin), copies)
+            part = np.full(size, 1 / self.n_users)
+            for noise in self._noises:
+                for message, times in noise.messages(part, rng).items():
+                    total[:, message + self.levels] += times.sum(axis=0)
+        return total
+
+    def aggregate(self, messages: Messages) -> NDArray[Any]:
+        """Messages of each kind, (2 D + 1,) for -D..D, or (coordinates, 2 D + 1).
+
+        Raises
+        ------
+        ValueError
+            If a message is outside of the range.
+        """
+        where, number = self.numbers.read(messages.payload)
+        width, copies = 2 * self.levels + 1, self.numbers.coordinates
+        if number.size and np.abs(number).max() > self.levels:
+            raise ValueError(f"{self.name}: messages must be integers in -{self.levels}..{self.levels}.")
+        counts = np.bincount(where * width + number + self.levels, minlength=copies * width)
+        return counts.reshape(*self.numbers.estimate_shape, width)
+
+    def sample_aggregate(self, participants: Participants, rng: np.random.Generator) -> NDArray[Any]:
+        """Exact law of the messages of each kind: shares of noise add up."""
+        held = self.numbers.held(participants).astype(np.int64)
+        counts = np.zeros((*held.shape[:-1], 2 * self.levels + 1), np.int64)
+        counts[..., self.levels :] = self._levels_of(held, rng)
+        counts[..., self.levels] = 0  # who holds 0 sends nothing
+        part = np.broadcast_to(over_users(participants, self.n_users, self.numbers), held.shape[:-1])
+        for noise in self._noises:
+            for message, times in noise.messages(part, rng).items():
+                counts[..., message + self.levels] += times
+        return counts
+
+    def _levels_of(self, held: Ints, rng: np.random.Generator) -> Ints:
+        """Users per level after rounding, (R, .., D + 1), from users per number."""
+        if self.levels == self.numbers.max_value:
+            return held
+        down, chance = self._rounding
+        up = rng.binomial(held, chance)
+        counts = np.zeros((*held.shape[:-1], self.levels + 1), np.int64)
+        for number, level in enumerate(down.tolist()):
+            counts[..., level] += held[..., number] - up[..., number]
+            if chance[number] > 0:
+                counts[..., level + 1] += up[..., number]
+        return counts
+
+    @property
+    def _rounding(self) -> tuple[Ints, Floats]:
+        """Level below each number, and the probability of the next one."""
+        level, rest = np.divmod(np.arange(self.numbers.max_value + 1) * self.levels, self.numbers.max_value)
+        return level, rest / self.numbers.max_value
+
+    def estimate(self, aggregate: NDArray[Any], public: Public) -> Floats:
+        """Unbiased sums, (R, *estimate_shape): of all messages."""
+        counts = np.asarray(aggregate)
+        return np.asarray(counts @ np.arange(-self.levels, self.levels + 1) * self._worth, float)
+
+    def expected_variance(self, participants: Participants) -> Floats:
+        """Variance of each sum given the numbers: of the noise that remains, and of rounding."""
+        held = np.asarray(self.numbers.held(participants), float)
+        chance = self._rounding[1]
+        rounding = held @ (chance * (1 - chance))
+        noise = self.design.mse * over_users(participants, self.n_users, self.numbers)
+        return np.asarray((rounding + noise) * self._worth**2)
+
+    def parameters(self) -> dict[str, float]:
+        """Levels, error of the noise alone, and expected noise messages per sum."""
+        return {
+            "levels": float(self.levels),
+            "eps_star": self.design.eps_star,
+            "noise_rmse": math.sqrt(self.design.mse) * self._worth,
+            "noise_messages": self.design.messages,
+        }

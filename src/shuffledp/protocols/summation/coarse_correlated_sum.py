@@ -1,0 +1,174 @@
+"""Sums whose noise, the error itself included, is sent mostly in messages of the largest number: our own protocol."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from typing import ClassVar, Self
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from shuffledp.accounting.errors import Infeasible
+from shuffledp.accounting.general.profiles import Kind, PrivacyProfile, View
+from shuffledp.accounting.standing import UPPER, Standing
+from shuffledp.accounting.summation.coarse_design import CoarseDesign, atom_content
+from shuffledp.accounting.summation.coarse_noise import CoarseCertificate, coarse_noise_deltas
+from shuffledp.accounting.summation.coarse_shipped import quick_coarse, shipped_coarse
+from shuffledp.numerics.checks import check_open_unit, check_positive
+from shuffledp.populations import Population
+from shuffledp.protocols._noise_shares import AtomNoise, CoarseCentralNoise, JumpShare, Noise
+from shuffledp.protocols._random_users import any_population
+from shuffledp.protocols._requests import fixed_users, positive_delta
+from shuffledp.protocols.summation._noisy_sum import NoisySum
+from shuffledp.protocols.summation._sums import Numbers, numbers_of
+from shuffledp.tasks import Budget, Floats, Task
+
+#: Largest D for which a profile is computed at other eps than the certified one.
+_MOST_PROFILED = 3
+
+
+@dataclass(frozen=True)
+class CoarseProfile:
+    """Profile of a sum with coarse noise.
+
+    Parameters
+    ----------
+    design : CoarseDesign
+    certificate : CoarseCertificate
+        At the eps of the design.
+    """
+
+    design: CoarseDesign
+    certificate: CoarseCertificate
+    kind: ClassVar[Kind] = "upper"
+    neighbours: ClassVar[str] = "replace_one"
+    view: ClassVar[View] = "analyzer"
+    source: ClassVar[str] = (
+        "the joint law of the sum and of what its noise is sent as, losses split on a grid"
+    )
+
+    def delta(self, eps: ArrayLike) -> Floats:
+        """Return delta for each eps (nats, >= 0), shape of `eps`.
+
+        Raises
+        ------
+        Infeasible
+            For another eps than the certified one, or a larger one, if D is above 3: that takes long.
+        """
+        eps_ = np.asarray(eps, np.float64)
+        certified = eps_ >= self.design.eps * (1 - 1e-12)
+        found = np.where(certified, self.certificate.delta, 1.0)
+        if self.design.max_value <= _MOST_PROFILED:
+            other = np.abs(eps_ - self.design.eps) > 1e-12 * self.design.eps
+            if np.any(other):
+                found[other] = np.minimum(found[other], coarse_noise_deltas(self.design, eps_[other]))
+        elif not np.all(certified):
+            raise Infeasible(
+                f"The profile for D = {self.design.max_value} > {_MOST_PROFILED} is only known from the certified "
+                f"eps = {self.design.eps!r} on, got {float(np.min(eps_))!r}."
+            )
+        return found
+
+
+@dataclass(frozen=True)
+class CoarseCorrelatedSum(NoisySum):
+    """Messages are the numbers 1..D and -D; D is the largest number of the task.
+
+    Parameters
+    ----------
+    n_users : int
+        Users that the protocol is calibrated for, user 1 included; each sends its share of the noise.
+    numbers : Numbers
+        What users hold.
+    design : CoarseDesign
+        Of the noise.
+    certificate : CoarseCertificate
+        Of the design, for all ordered pairs of inputs.
+    """
+
+    n_users: int
+    numbers: Numbers
+    design: CoarseDesign
+    certificate: CoarseCertificate
+
+    name = "coarse_correlated_sum"
+    task_kind = "summation"
+    label = "coarse correlated noise (ours)"
+    source = "derived for this project, after Ghazi, Kumar, Manurangsi, Pagh and Sinha 2021 (ICML)"
+    accountings = ("exact",)
+    guarantees: ClassVar[Mapping[str, Standing]] = {"exact": UPPER}
+
+    @classmethod
+    @any_population
+    def calibrate(
+        cls,
+        budget: Budget,
+        population: Population,
+        task: Task,
+        *,
+        accounting: str = "exact",
+        gamma: float = 0.1,
+        eps_star: float | None = None,
+    ) -> Self:
+        """The shipped design for the setting, or, for numbers up to 3, one by a rule that is certified on the spot.
+
+        Parameters
+        ----------
+        budget : Budget
+            One eps, delta > 0, replacement neighbours.
+        population : Population
+            Number of other users.
+        task : Summation
+            One sum of numbers that are not negative.
+        accounting : {"exact"}
+        gamma : float
+            The error is that of discrete Laplace noise with ``(1 - gamma) eps``.
+        eps_star : float, optional
+            Nats; instead of ``(1 - gamma) eps``.
+
+        Raises
+        ------
+        ValueError
+            If the request does not fit this protocol.
+        Infeasible
+            If delta is 0, numbers may be negative, there are several sums, or no design is known.
+        """
+        cls.check_request(budget, task, accounting)
+        n, numbers, delta = fixed_users(population), numbers_of(task), positive_delta(budget)
+        eps = budget.largest_eps
+        star = (1 - check_open_unit("gamma", gamma)) * eps
+        if eps_star is not None:
+            star = check_positive("eps_star", eps_star)
+        if star >= eps:
+            raise Infeasible(
+                f"eps_star must be below eps = {eps!r} to leave something for the noises, got {star!r}."
+            )
+        found = shipped_coarse(numbers.max_value, eps, delta, star)
+        if found is None:
+            found = quick_coarse(numbers.max_value, eps, delta, star)
+        return cls(n, numbers, found.design, found.certificate, calibrated_under=accounting)
+
+    @cached_property
+    def _noises(self) -> list[Noise]:
+        """The noise of the sum, of all users together, in independent parts."""
+        design, size = self.design, self.levels
+        found: list[Noise] = [CoarseCentralNoise(design.central_ratio, size)]
+        for index, (rate, center) in enumerate(zip(design.rates, design.centers, strict=True), 1):
+            content = tuple(atom_content(index, size).items())
+            found.append(AtomNoise(JumpShare(rate, center), content))
+        return found
+
+    def profile_for(self, users: int) -> PrivacyProfile | None:
+        """The exact accountant's upper bound; None for less noise than planned."""
+        return None if users < self.n_users else CoarseProfile(self.design, self.certificate)
+
+    def parameters(self) -> dict[str, float]:
+        """Levels, error, expected noise messages of all users, and the certificate: delta, its margin, and pairs."""
+        return {
+            **super().parameters(),
+            "certified_delta": self.certificate.delta,
+            "certified_margin": self.certificate.margin,
+            "certified_pairs": float(self.certificate.pairs),
+        }

@@ -1,0 +1,67 @@
+"""The eps that a profile really needs at the delta of a budget."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from shuffledp.accounting.errors import Infeasible
+from shuffledp.accounting.general.profiles import GaussianProfile
+from shuffledp.accounting.general.spent import PRECISION, spent_epsilon
+from shuffledp.tasks import Budget
+
+
+class Broken:
+    def delta(self, eps):
+        raise Infeasible("too wide")
+
+
+@pytest.mark.parametrize("mu", [0.05, 0.2, 1.0])
+def test_the_spent_eps_is_the_smallest_from_above(mu):
+    profile = GaussianProfile(mu)
+    spent = spent_epsilon(profile, Budget(1.0, 1e-5))
+    assert profile.delta(spent) <= 1e-5 * (1 + 1e-9)
+    assert profile.delta(spent * (1 - 2 * PRECISION)) > 1e-5
+    assert (spent > 1) == (mu == 1.0)  # a claim that does not hold is seen
+
+
+def test_the_spent_eps_of_what_has_none():
+    assert spent_epsilon(None, Budget(1.0, 1e-5)) is None
+    assert spent_epsilon(Broken(), Budget(1.0, 1e-5)) is None
+    assert spent_epsilon(GaussianProfile(1.0), Budget(1.0, 1e-5)) > 1
+
+
+class Counting:
+    """A normal loss with a quick bound half a percent above it, as profiles of reports among dummies have one."""
+
+    def __init__(self, mu):
+        self.exact, self.asked = GaussianProfile(mu), []
+
+    def delta(self, eps):
+        self.asked.append(eps)
+        return self.exact.delta(eps)
+
+    def bound(self, eps, excess):
+        assert excess >= 0.005
+        return 1.005 * float(self.exact.delta(eps))
+
+
+@pytest.mark.parametrize("mu", [0.05, 0.2, 1.0])
+def test_a_quick_bound_decides_wherever_it_can(mu):
+    profile, budget = Counting(mu), Budget(1.0, 1e-5)
+    spent = spent_epsilon(profile, budget)
+    assert profile.exact.delta(spent) <= 1e-5 * (1 + 1e-9)
+    assert profile.exact.delta(spent * (1 - 4 * PRECISION)) > 1e-5
+    assert (spent > 1, bool(profile.asked)) == (mu == 1.0, mu == 1.0)
+    tight = Counting(mu)
+    at_budget = Budget(spent, float(profile.exact.delta(spent)))  # all is spent, which the bound cannot tell
+    assert spent_epsilon(tight, at_budget) == spent
+    assert len(tight.asked) == 1
+
+
+def test_all_of_a_budget_is_the_budget():
+    class Exactly:
+        def delta(self, eps):
+            return np.where(np.asarray(eps) >= 1.0, 1e-5, 2e-5)
+
+    assert spent_epsilon(Exactly(), Budget(1.0, 1e-5)) == 1.0

@@ -1,0 +1,206 @@
+"""The exact accountant of coarse noise against the law of all message counts, and what its certificates count."""
+
+import itertools
+import math
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from scipy.fft import irfftn, rfftn
+
+from shuffledp.accounting import CoarseDesign, Infeasible, coarse_noise_delta, jump_sizes
+from shuffledp.accounting.summation.coarse_design import (
+    atom_content,
+    central_messages,
+    input_move,
+    jump_content,
+)
+from shuffledp.accounting.summation.coarse_law import coarse_law
+from shuffledp.accounting.summation.coarse_noise import (
+    FINE,
+    Precision,
+    all_pairs,
+    bounds,
+    certify,
+    joint_losses,
+    law_of,
+    loss_grid,
+    loss_part,
+    pair_shift,
+    shifts_of,
+    summed_parts,
+)
+
+#: So fine that what rounding of losses adds is below 1e-9.
+FINEST = Precision(4000, 1e-11, 1e-14)
+SMALL = {
+    1: CoarseDesign(1, 1.5, (4.0,), (2.0,), 2.0, 1e-2),
+    2: CoarseDesign(2, 1.5, (2.0, 4.0), (1.0, 1.6), 2.0, 1e-2),
+    3: CoarseDesign(3, 3.0, (1.0, 0.7, 2.5), (1.0, 1.0, 1.0), 4.0, 1e-1),
+    4: CoarseDesign(4, 5.0, (0.3, 0.3, 0.3, 0.6), (0.6, 0.6, 0.6, 0.6), 5.5, 1e-1),
+}
+#: Counts of each message that are told apart, in the order 1..D, -D; wrapping adds less than 1e-10.
+BOX = {1: (128, 128), 2: (80, 80, 80), 3: (64, 24, 40, 48), 4: (60, 11, 11, 15, 21)}
+
+
+def law_of_counts(design, box):
+    """Law of the numbers of all messages, from nothing but the rates of all events and their messages.
+
+    A compound Poisson law in as many dimensions as there are messages: its characteristic function is the exponential
+    of that of its jump measure.
+    """
+    size, a = design.max_value, design.central_ratio
+    letters = [*range(1, size + 1), -size]
+    measure = np.zeros(box)
+
+    def add(content, times, rate):
+        place = tuple(
+            (times * content.get(letter, 0)) % width for letter, width in zip(letters, box, strict=True)
+        )
+        measure[place] += rate
+
+    for j in range(1, 400):
+        for sign in (1, -1):
+            add(jump_content(sign * j, size), 1, a**j / j)
+    for index, (rate, center) in enumerate(zip(design.rates, design.centers, strict=True), 1):
+        for times, chance in enumerate(jump_sizes(center), 1):
+            add(atom_content(index, size), times, rate * chance)
+    spectrum = rfftn(measure)
+    spectrum -= measure.sum()
+    return np.maximum(irfftn(np.exp(spectrum), s=box), 0.0)
+
+
+def brute_force(design, eps, box):
+    """Hockey sticks of all ordered pairs, from the law of all counts."""
+    size = design.max_value
+    law = law_of_counts(design, box)
+    axis = {**{m: m - 1 for m in range(1, size)}, size: size - 1}
+    moved = [law if x == 0 else np.roll(law, 1, axis[x]) for x in range(size + 1)]
+    factor = math.exp(eps)
+    return {(x, y): float(np.maximum(moved[x] - factor * moved[y], 0).sum()) for x, y in all_pairs(size)}
+
+
+@pytest.mark.parametrize("size", list(SMALL))
+def test_all_pairs_agree_with_the_law_of_all_counts(size):
+    design = SMALL[size]
+    want = brute_force(design, design.eps, BOX[size])
+    # So wide that hardly any loss lies beyond it: those count as infinite.
+    grid = loss_grid(design, design.eps, FINEST, largest=2 * design.eps)
+    pairs = all_pairs(size)
+    deltas, margins = bounds(design, joint_losses(design, pairs, FINEST, grid), design.eps, pairs)
+    for pair, delta, margin in zip(pairs, deltas, margins, strict=True):
+        assert -1e-10 <= delta - want[pair] <= 1e-9 + margin, pair
+        assert margin < 1e-9
+    assert max(want.values()) > 1e-4  # there is something to agree on
+
+
+def test_moves_of_inputs_undo_the_messages():
+    """The numbers of messages follow from what is seen of the parts: the map has an integer inverse."""
+    for size in (1, 2, 3, 4, 5, 8, 9, 32):
+        letters = [*range(1, size + 1), -size]
+        for x in range(size + 1):
+            (total, ups, downs), draws = input_move(x, size)
+            counts = dict.fromkeys(letters, 0)
+            # Draws of the atoms 2..D-1, then D and -D, then ones for the sum that is left.
+            for index, times in draws.items():
+                for message, copies in atom_content(index, size).items():
+                    counts[message] += times * copies
+            counts[size] += ups
+            counts[-size] += downs
+            counts[1] += total - sum(m * k for m, k in counts.items())
+            assert counts == {m: int(m == x) for m in letters}
+
+
+@pytest.mark.parametrize("size", [1, 2, 3, 5, 10])
+def test_contents_sum_to_what_they_stand_for(size):
+    for index in range(1, size + 1):
+        content = atom_content(index, size)
+        assert sum(m * k for m, k in content.items()) == 0
+        assert set(content) <= {*range(1, size + 1), -size}
+    for jump in [*range(1, 40), *range(-39, 0)]:
+        content = jump_content(jump, size)
+        assert sum(m * k for m, k in content.items()) == jump
+        assert set(content) <= {1, size, -size} and min(content.values()) > 0
+    rate = 0.9 / size
+    want = sum(
+        math.exp(-rate * abs(j)) / abs(j) * sum(jump_content(j, size).values())
+        for j in range(-60 * size, 60 * size + 1)
+        if j
+    )
+    assert central_messages(size, 0.9) == pytest.approx(want, rel=1e-12)
+
+
+def test_the_joint_law_has_the_moments_of_its_parts():
+    design = CoarseDesign(3, 0.9, (4.0, 3.0, 5.0), (3.0, 2.0, 4.0), 1.0, 1e-3)
+    law = coarse_law(design, tail=1e-13, threshold=0.0)
+    total, first, second = 0.0, 0.0, 0.0
+    for number in range(law.slices):
+        cells = law.slice(number)
+        s = number - law.reach
+        total += cells.mass.sum()
+        first += s * cells.mass.sum()
+        second += s * s * cells.mass.sum()
+    assert total == pytest.approx(1, abs=1e-10)
+    assert first == pytest.approx(0, abs=1e-9)
+    assert second == pytest.approx(design.mse, rel=1e-8)
+
+
+def test_what_is_left_out_is_counted():
+    """Coarse precision leaves out more, and the bound is never below the fine one."""
+    design = SMALL[2]
+    fine = certify(design, design.eps, precision=FINEST)
+    for precision in (
+        Precision(4000, 1e-2, 1e-13),
+        Precision(4000, 1e-9, 1e-4),
+        Precision(10, 1e-9, 1e-13),
+    ):
+        rough = certify(design, design.eps, precision=precision)
+        assert rough.delta >= fine.delta - 1e-12
+        assert rough.delta - rough.margin <= fine.delta * 1.01
+    assert certify(design, design.eps, precision=Precision(4000, 1e-9, 1e-4)).margin > 100 * fine.margin
+    assert fine.pairs == 6 and fine.worst in all_pairs(2)
+
+
+def test_certificates_of_some_pairs_and_in_parts():
+    design = SMALL[3]
+    whole = certify(design, design.eps)
+    some = certify(design, design.eps, [(0, 3), (3, 0)])
+    assert some.pairs == 2 and some.delta <= whole.delta
+    pairs, grid, law = all_pairs(3), loss_grid(design, design.eps, FINE), law_of(design, FINE)
+    shifts = shifts_of(pairs, 3)
+    cuts = [0, 5, 6, law.slices // 2, law.slices]
+    parts = [loss_part(law, shifts, grid, b, e) for b, e in itertools.pairwise(cuts)]
+    again = bounds(design, summed_parts(law, shifts, grid, parts), design.eps, pairs)[0].max()
+    assert again == pytest.approx(whole.delta, rel=1e-12)
+    assert coarse_noise_delta(design, design.eps) == whole.delta
+
+
+def test_delta_falls_with_eps_and_with_noise():
+    design = CoarseDesign(2, 3.0, (5.0, 5.0), (2.0, 3.0), 4.0, 1e-2)
+    values = [certify(design, eps).delta for eps in (0.0, 2.0, 4.0, 6.0)]
+    assert values == sorted(values, reverse=True)
+    assert certify(design.moved(center=0.5), 4.0).delta < values[2]
+    assert certify(design.moved(rate=0.5), 4.0).delta < values[2]
+
+
+def test_shifts_are_few():
+    assert len(shifts_of(all_pairs(10), 10)) == 46
+    assert pair_shift((0, 10), 10) == (10, 1, -1)
+
+
+def test_bad_designs_are_refused():
+    with pytest.raises(ValueError, match="rates and centers must have 2 values"):
+        CoarseDesign(2, 0.9, (1.0,), (1.0,), 1.0, 1e-6)
+    with pytest.raises(ValueError, match="center must be in"):
+        CoarseDesign(1, 0.9, (1.0,), (0.1,), 1.0, 1e-6)
+    with pytest.raises(ValueError, match="max_value must be an integer in"):
+        CoarseDesign(129, 0.9, (1.0,) * 129, (1.0,) * 129, 1.0, 1e-6)
+    with pytest.raises(ValueError, match="keys"):
+        CoarseDesign.from_dict({"max_value": 1})
+    with pytest.raises(ValueError, match="index must be in"):
+        atom_content(3, 2)
+    with pytest.raises(ValueError, match="value must be in"):
+        input_move(3, 2)
+    with pytest.raises(Infeasible, match="grid"):
+        certify(replace(SMALL[1], eps=1.0), 1.0, precision=Precision(10**6, 1e-9, 1e-12))
+    assert CoarseDesign.from_dict(SMALL[3].to_dict()) == SMALL[3]

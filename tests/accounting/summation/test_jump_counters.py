@@ -1,0 +1,65 @@
+"""Two counters with jumps, against the sum over all their messages; and what they save."""
+
+import math
+
+import numpy as np
+import pytest
+
+from shuffledp.accounting import (
+    Infeasible,
+    JumpCounter,
+    JumpCountersProfile,
+    correlated_pair_noise,
+    jump_counters,
+    jump_counters_delta,
+)
+from shuffledp.accounting.summation.jump_noise import jump_law
+
+
+def law_of_a_counter(noise, most):
+    """Pr[messages +1, messages -1] of the noise of one counter."""
+    alone = -math.expm1(-noise.eps_star) * np.exp(-noise.eps_star * np.arange(most))
+    pairs, _ = jump_law(noise.rate, noise.center, most)
+    law = np.zeros((most, most))
+    for times, chance in enumerate(pairs):
+        rest = most - times
+        law[times:, times:] += chance * np.outer(alone[:rest], alone[:rest])
+    return law
+
+
+@pytest.mark.parametrize("eps", [3.5, 4.0, 6.0])
+def test_delta_is_the_sum_over_all_messages(eps):
+    noise, most = JumpCounter(1.5, 1.0, 0.7), 26
+    law = law_of_a_counter(noise, most)
+    more = np.zeros_like(law)
+    more[1:] = law[:-1]
+    p = np.outer(more.ravel(), law.ravel())
+    q = np.outer(law.ravel(), more.ravel())
+    want = float(np.maximum(p - math.exp(eps) * q, 0).sum())
+    found = jump_counters_delta(noise, eps)
+    assert want * (1 - 1e-6) <= found <= want * 1.01 + 1e-9
+
+
+@pytest.mark.parametrize(("eps", "delta"), [(1.0, 1e-6), (4.0, 1e-3), (1.0, 0.5), (0.2, 0.05)])
+def test_calibrated_noise_meets_its_budget(eps, delta):
+    noise = jump_counters(eps, delta)
+    assert noise.eps_star == pytest.approx(0.45 * eps)
+    assert jump_counters_delta(noise, eps) <= delta
+    profile = JumpCountersProfile(noise).delta([eps, 1.5 * eps])
+    assert profile[0] <= delta and profile[1] < profile[0]
+
+
+def test_fewer_messages_than_with_negative_binomials():
+    for eps, delta, part in ((1.0, 1e-6, 0.77), (0.5, 1e-6, 0.77), (4.0, 1e-3, 0.87)):
+        ours, usual = jump_counters(eps, delta), correlated_pair_noise(eps, delta)
+        assert ours.messages < part * usual.messages
+        assert ours.variance == pytest.approx(usual.variance)
+
+
+def test_bad_arguments_are_refused():
+    with pytest.raises(ValueError, match="share"):
+        jump_counters(1.0, 1e-6, share=1.0)
+    with pytest.raises(Infeasible, match="window"):
+        jump_counters_delta(JumpCounter(0.4, 500.0, 60_000.0), 1.0)
+    # An error so small that its law underflows.
+    assert jump_counters_delta(JumpCounter(1000.0, 5.0, 2.0), 2100.0) < 0.02

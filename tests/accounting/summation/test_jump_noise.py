@@ -1,0 +1,150 @@
+"""Noise with jumps: its law, its tails, and what it saves."""
+
+import math
+
+import numpy as np
+import pytest
+from numpy.testing import assert_allclose
+from scipy.optimize import linprog
+
+from shuffledp.accounting import (
+    Infeasible,
+    NoiseDesign,
+    correlated_noise_delta,
+    jump_sizes,
+    least_mean,
+    mean_jump,
+    shipped_design,
+)
+from shuffledp.accounting.summation.jump_noise import (
+    BEST_JUMP,
+    NEGATIVE_BINOMIAL_EXCESS,
+    jump_law,
+    last_noise,
+)
+
+
+def with_jumps(size, atoms, centers, rates, eps_star=0.9):
+    ratios = tuple(m / (1 + m) for m in centers)
+    return NoiseDesign(
+        size, eps_star, atoms, (), tuple(range(1, size + 1)), tuple(rates), ratios, 1.0, 1e-6, "jumps"
+    )
+
+
+@pytest.mark.parametrize(("rate", "center"), [(0.3, 0.5), (4.0, 1.0), (17.0, 14.4), (20.0, 81.4)])
+def test_the_law_is_that_of_a_random_number_of_jumps(rate, center):
+    """By its characteristic function; absolutely, as the transform has no relative precision."""
+    length = last_noise(rate, center, 1e-15) + 1
+    law, error = jump_law(rate, center, length)
+    wide = 1 << (2 * length).bit_length()
+    measure = np.zeros(wide)
+    sizes = jump_sizes(center)
+    measure[1 : sizes.size + 1] = rate * sizes
+    want = np.fft.irfft(np.exp(np.fft.rfft(measure) - rate))
+    assert_allclose(law, want[:length], rtol=0, atol=1e-15)
+    assert 1 - 2e-15 - length * 1e-15 < law.sum() < 1 + 1e-12
+    assert law @ np.arange(length) == pytest.approx(rate * mean_jump(center), rel=1e-10)
+    assert error < 1e-9
+
+
+def test_the_law_has_relative_precision_in_its_tail():
+    """Against the sum over the number of jumps, in exact powers."""
+    rate, center = 6.0, 2.0
+    sizes = jump_sizes(center)
+    law, error = jump_law(rate, center, 120)
+    want, power, weight = np.zeros(120), np.zeros(120), math.exp(-rate)
+    power[0] = 1.0
+    for jumps in range(1, 121):
+        want += weight * power
+        power = np.convolve(np.concatenate(([0.0], sizes)), power)[:120]
+        weight *= rate / jumps
+    want += weight * power
+    assert law[-1] < 1e-25
+    assert_allclose(law, want, rtol=max(error, 1e-12))
+
+
+@pytest.mark.parametrize("center", [0.5, 1.0, 3.7, 17.0])
+def test_tails_are_bounded(center):
+    law, _ = jump_law(15.0, center, 4000)
+    for tail in (1e-3, 1e-9):
+        last = last_noise(15.0, center, tail)
+        assert law[last + 1 :].sum() <= tail
+        assert law[int(0.8 * last) :].sum() > tail  # and not by far too large a value
+
+
+def test_sizes_are_those_of_the_law():
+    sizes = jump_sizes(10.0)
+    j = np.arange(1, sizes.size + 1)
+    assert sizes.size == 22
+    want = np.exp(-(((j - 10) / 2.25) ** 2) / 2) + 0.136 * (j <= 10)
+    assert_allclose(sizes, want / want.sum(), rtol=1e-14)
+    for center in (0.4, 1e6):
+        with pytest.raises(ValueError, match="center must be in"):
+            jump_sizes(center)
+    with pytest.raises(Infeasible, match="rate of jumps"):
+        jump_law(700.0, 2.0, 3)
+
+
+@pytest.mark.parametrize(
+    ("size", "centers", "rates", "messages"),
+    [
+        (1, (14.37,), (17.14,), 450),
+        (2, (32.47, 14.36), (16.96, 16.93), 1666.2),
+        (5, (81.43, 3.42, 3.01, 4.84, 14.18), (16.79, 18.43, 20.74, 20.25, 16.87), 4648),
+    ],
+)
+def test_the_same_atoms_need_a_quarter_fewer_messages(size, centers, rates, messages):
+    design = with_jumps(size, "star", centers, rates)
+    negative_binomial = shipped_design(size, 1.0, 1e-6, 0.9, atoms="star").design
+    assert design.messages <= messages
+    assert 0.74 < design.messages / negative_binomial.messages < 0.79
+    # Parameters rounded to two digits.
+    assert correlated_noise_delta(design, 1.0) == pytest.approx(1e-6, rel=2e-2)
+    assert correlated_noise_delta(design, 1.0, bound="lower") == pytest.approx(1e-6, rel=2e-2)
+
+
+def test_designs_with_jumps_state_their_law():
+    design = with_jumps(1, "star", (14.37,), (17.14,))
+    assert NoiseDesign.from_dict(design.to_dict()) == design
+    old = {key: value for key, value in design.to_dict().items() if key != "law"}
+    assert NoiseDesign.from_dict(old).law == "negative_binomial"
+    assert design.messages == pytest.approx(2 / math.expm1(0.9) + 2 * 17.14 * mean_jump(14.37))
+    with pytest.raises(ValueError, match="distinct"):
+        NoiseDesign(1, 0.9, "star", (), (1, 1), (1.0, 1.0), (0.6, 0.6), 1.0, 1e-6, "jumps")
+    with pytest.raises(ValueError, match="law must be one of"):
+        NoiseDesign(1, 0.9, "star", (), (1,), (1.0,), (0.6,), 1.0, 1e-6, "poisson")
+
+
+@pytest.mark.parametrize(("eps", "delta"), [(0.1, 1e-3), (0.5, 0.01), (1.0, 0.2)])
+def test_no_noise_has_a_smaller_mean_than_the_bound(eps, delta):
+    """The linear program over all laws on 0..last with one hockey stick."""
+    last = 90
+    mean = np.arange(last + 1.0)
+    # Variables: the law, and the excess at every place.
+    cost = np.concatenate((mean, np.zeros(last + 1)))
+    rows = np.zeros((last + 1, 2 * (last + 1)))
+    for y in range(last + 1):
+        rows[y, y] = 1.0
+        rows[y, last + 1 + y] = -1.0
+        if y:
+            rows[y, y - 1] = -math.exp(eps)
+    total = np.concatenate((np.ones(last + 1), np.zeros(last + 1)))[None]
+    budget = np.concatenate((np.zeros(last + 1), np.ones(last + 1)))[None]
+    found = linprog(
+        cost,
+        A_ub=np.vstack((rows, budget)),
+        b_ub=np.concatenate((np.zeros(last + 1), [delta])),
+        A_eq=total,
+        b_eq=[1.0],
+        bounds=(0, None),
+    )
+    assert least_mean(eps, delta) == pytest.approx(found.fun, rel=1e-6)
+
+
+def test_how_far_negative_binomials_are_from_the_best_jumps():
+    assert math.exp(BEST_JUMP) == pytest.approx(1 + BEST_JUMP + BEST_JUMP**2, rel=1e-12)
+    decays = np.linspace(0.4, 0.55, 20001)
+    exponents = decays * (np.log1p(1 / decays) - 1 / (1 + decays))
+    best = (1 - (1 + BEST_JUMP) * math.exp(-BEST_JUMP)) / BEST_JUMP
+    assert pytest.approx(best / exponents.max(), rel=1e-8) == NEGATIVE_BINOMIAL_EXCESS
+    assert round(NEGATIVE_BINOMIAL_EXCESS, 3) == 1.380

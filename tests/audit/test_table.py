@@ -1,0 +1,283 @@
+"""The table of the audit: every registered protocol is in it, no built-in is flagged, and planted bugs are."""
+
+import csv
+import io
+from dataclasses import replace
+from functools import cache
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from shuffledp.audit import table
+from shuffledp.audit.auditor import AS_LABELED, EXCEEDS, HOLDS, NOT_ENUMERATED, Setting, audited
+from shuffledp.audit.laws import TooLarge
+from shuffledp.audit.measured import NoProfile
+from shuffledp.audit.scale import at_scale
+from shuffledp.audit.settings import protocols, random_setting
+from shuffledp.audit.together import VIOLATION, Violated, joined
+from shuffledp.experiments.audited import SHARES, audit_jobs
+from shuffledp.populations import Fixed
+from shuffledp.protocols import Messages, get
+from shuffledp.protocols.frequency.amplified import Amplified
+from shuffledp.protocols.frequency.central_gaussian import CentralGaussian
+from shuffledp.protocols.frequency.central_laplace import CentralLaplace
+from shuffledp.protocols.frequency.one_sided_noise import OneSidedCounts
+from shuffledp.protocols.frequency.pure_dump import PureDump
+from shuffledp.protocols.frequency.truncation import Truncation
+from shuffledp.storage import publish
+from shuffledp.tasks import Budget, Frequency
+
+PLUGINS = Path(__file__).resolve().parents[1] / "protocols/plugins"
+PROTOCOLS = protocols()
+IDS = [f"{p.task_kind}-{p.name}" for p in PROTOCOLS]
+SEED, RUNS = 3, 60
+
+
+@cache
+def lines(protocol):
+    return table.small_lines(protocol, SEED, 1, RUNS)
+
+
+@pytest.mark.parametrize("protocol", PROTOCOLS, ids=IDS)
+def test_every_protocol_is_looked_at_and_none_is_flagged(protocol):
+    found = lines(protocol)
+    assert {line.accounting for line in found} == set(protocol.accountings)
+    assert [line for line in found if line.status == VIOLATION] == []
+    assert {line.part for line in found if line.status == table.HOLDS} & {"enumerated", "sampled"}
+    assert all(line.note for line in found if line.status == table.NOT_AUDITED)
+
+
+@pytest.mark.parametrize("protocol", PROTOCOLS, ids=IDS)
+def test_what_is_found_at_any_scale_is_not_above_the_law_of_all_that_is_seen(protocol):
+    """Both are written from the messages; where both are exact they agree. Views that lump outcomes are no measure."""
+    for number in range(3):
+        setting = random_setting(protocol, np.random.default_rng([SEED, number]))
+        if setting.population.mean > 60:
+            continue
+        row = audited(setting)
+        if row.status not in (HOLDS, EXCEEDS, AS_LABELED) or row.note.startswith(("two", "some", "reports")):
+            continue
+        calibrated = setting.calibrated()
+        try:
+            found = at_scale(calibrated, setting.population, setting.budget.levels)
+        except (NoProfile, TooLarge):
+            continue
+        assert max(one.delta for one in found) <= row.found * (1 + 1e-7) + 1e-11, setting
+        if all(one.side == "exact" for one in found) and not row.note:
+            assert max(one.delta for one in found) == pytest.approx(row.found, rel=1e-6, abs=1e-11), setting
+
+
+# -- planted bugs --------------------------------------------------------------------------------------------------
+
+FEW = (Fixed(7), Frequency(3), Budget(0.8, 0.02))
+SOME = (Fixed(49), Frequency(3), Budget(0.8, 0.02))
+BITS = (Fixed(20), Frequency(2), Budget(0.8, 0.02))
+MANY = (Fixed(99_999), Frequency(50), Budget(0.5, 1e-6))
+
+
+def at(protocol, where, accounting="exact"):
+    population, task, budget = where
+    return Setting(protocol, accounting, task, population, budget)
+
+
+def looked_at(setting, runs=600):
+    """Lines of a setting with a handful of users."""
+    row = audited(setting)
+    assert row.status != NOT_ENUMERATED, row.note
+    return [table.enumerated_line(row), *table.sampled_lines(row, np.random.default_rng(5), runs)]
+
+
+def flagged(setting, runs=600):
+    """In which parts a setting is flagged: at scale, enumerated, and run."""
+    return {line.part for line in looked_at(setting, runs) if line.status == VIOLATION}
+
+
+def flagged_at_scale(protocol):
+    line = table.grid_line(table.Point(at(protocol, MANY), "planted"))
+    assert line.confidence == 1
+    return line.status == VIOLATION
+
+
+class SmallNoise(CentralGaussian):
+    """Noise of nine tenths of the scale."""
+
+    @classmethod
+    def calibrate(cls, *args, **options):
+        right = super().calibrate(*args, **options)
+        return replace(right, sigma=0.9 * right.sigma)
+
+
+class ForgetsTheSplit(Truncation):
+    """Two parts that may each use half of delta use all of it."""
+
+    @classmethod
+    def calibrate(cls, budget, *args, **options):
+        return super().calibrate(replace(budget, delta=2 * budget.delta), *args, **options)
+
+
+class OneDummyLess(PureDump):
+    @classmethod
+    def calibrate(cls, *args, **options):
+        right = super().calibrate(*args, **options)
+        return replace(right, dummies_in_all=right.dummies_in_all - 1)
+
+
+class Swapped(OneSidedCounts):
+    """Shape and decay of the negative binomial noise in each other's place."""
+
+    @classmethod
+    def calibrate(cls, *args, **options):
+        right = super().calibrate(*args, **options)
+        return replace(right, shape=right.decay, decay=right.shape)
+
+
+class HonestLooking(PureDump):
+    """Calibrated to one and a half times the budget; its profile is that of the right one."""
+
+    @classmethod
+    def calibrate(cls, budget, *args, **options):
+        honest = PureDump.calibrate(budget, *args, **options)
+        made = super().calibrate(replace(budget, eps=1.5 * budget.largest_eps), *args, **options)
+        object.__setattr__(made, "honest", honest)
+        return made
+
+    def privacy_profile(self):
+        return self.honest.privacy_profile()
+
+
+@pytest.mark.parametrize("wrong", [SmallNoise, ForgetsTheSplit, OneDummyLess, Swapped, HonestLooking])
+def test_wrong_calibrations_are_flagged_at_any_scale(wrong):
+    right, where = wrong.__mro__[1], SOME if wrong is ForgetsTheSplit else FEW
+    assert audited(at(wrong, where)).status == EXCEEDS
+    assert audited(at(right, where)).status == HOLDS
+    assert flagged_at_scale(wrong)
+    assert not flagged_at_scale(right)
+
+
+class QuietNoise(OneSidedCounts):
+    """Calibrated well, but the users draw noise with the parameters in each other's place."""
+
+    def draw_noise(self, users, rng):
+        swapped = OneSidedCounts(
+            n_users=self.n_users, domain_size=self.domain_size, shape=self.decay, decay=self.shape
+        )
+        return swapped.draw_noise(users, rng)
+
+
+class DoesNotShuffle(Amplified):
+    def shuffle(self, messages, public, rng):
+        return messages
+
+
+class SendsOneDummyLess(PureDump):
+    def shuffle(self, messages, public, rng):
+        return super().shuffle(Messages(messages.payload[:-1]), public, rng)
+
+
+class BiasedByN(CentralLaplace):
+    """Shares of all but one user."""
+
+    def estimate(self, aggregate, public):
+        n = public.n_users[:, None]
+        return super().estimate(aggregate, public) * n / (n - 1)
+
+
+@pytest.mark.parametrize(
+    ("wrong", "where", "parts"),
+    [
+        (DoesNotShuffle, BITS, {"sampled"}),
+        (QuietNoise, FEW, {"messages"}),
+        (SendsOneDummyLess, (Fixed(2), Frequency(3), Budget(3.0, 0.1)), {"messages"}),
+        (BiasedByN, (Fixed(7), Frequency(3), Budget(4.0, 0.02)), {"estimate"}),
+    ],
+)
+def test_wrong_runs_are_flagged_at_the_stated_confidence(wrong, where, parts):
+    found = flagged(at(wrong, where), runs=1500)
+    assert parts <= found
+    assert "enumerated" not in found  # the parameters are right
+    assert flagged(at(wrong.__mro__[1], where), runs=1500) == set()
+    for line in looked_at(at(wrong, where), runs=60):
+        assert line.confidence >= 1 - 1e-6 or line.status == table.NOT_AUDITED
+
+
+def test_a_mean_that_rests_on_events_that_did_not_happen_is_not_judged():
+    """A share of answers so truthful that none of the runs has another one: each estimate is off, by as little."""
+    silent = at(get("frequency", "silent_users"), (Fixed(4), Frequency(4), Budget(3.82, 0.3)))
+    setting = replace(silent, options=(("report_rate", 0.25),))
+    found = [line for line in looked_at(setting, runs=200) if line.part == "estimate"]
+    assert [line.status for line in found] in ([table.HOLDS], [table.NOT_AUDITED])
+
+
+# -- the table -----------------------------------------------------------------------------------------------------
+
+
+def test_a_protocol_without_a_view_is_listed_with_the_reason():
+    coin = get("frequency", "four_methods.py:Coin", root=PLUGINS)
+    found = table.small_lines(coin, SEED, 1, RUNS)
+    enumerated = [line for line in found if line.part == "enumerated"]
+    assert [line.status for line in enumerated] == [table.NOT_AUDITED] * len(coin.accountings)
+    assert all("not written down" in line.note for line in enumerated)
+    where = (Fixed(7), Frequency(2), Budget(3.0, 0.5))
+    line = table.grid_line(table.Point(at(coin, where, coin.accountings[0]), "planted"))
+    assert line.status == table.NOT_AUDITED
+    assert "not written down" in line.note
+
+
+def test_an_excess_of_a_claim_that_is_known_to_fail_is_a_listed_erratum():
+    listed = type("Listed", (ForgetsTheSplit,), {"guarantee": "violated"})
+    line = table.grid_line(table.Point(at(listed, MANY), "planted"))
+    assert line.status == table.ERRATUM
+    assert line.found_delta > line.claimed_delta
+
+
+def job_of(**changes):
+    job = {
+        "paper": "p",
+        "experiment": "e",
+        "method": "m",
+        "protocol": "pure_dump",
+        "accounting": ["printed", "exact"],
+        "grid": {"eps": [0.2, 0.4, 0.8], "repeat": [1, 2]},
+        "options": {},
+        "data": {"name": "uniform"},
+        "task": {"kind": "frequency", "domain_size": 50, "metrics": ["mse"]},
+        "population": {"users": 10_000},
+        "budget": {"eps": "$eps", "delta": 1e-6},
+    }
+    return job | changes
+
+
+def test_every_claim_of_an_experiment_is_a_row_once():
+    jobs = audit_jobs(
+        [job_of(), job_of(method="again"), job_of(protocol=None), job_of(protocol="x.py:X")], "full"
+    )
+    points = table.points_of(jobs["frequency"]["methods"])
+    assert [point.where for point in points][::2] == [f"p.e.m: eps = {eps}" for eps in (0.2, 0.4, 0.8)]
+    assert len(points) == 6
+    assert len(table.points_of(jobs["frequency"]["methods"], 1)) == 2
+    assert jobs["other_tasks"]["methods"] == []
+    assert {kind for kinds in SHARES.values() for kind in kinds} == {p.task_kind for p in PROTOCOLS}
+    again = audit_jobs([job_of(task={"kind": "frequency", "domain_size": 50, "metrics": ["sse"]})], "full")
+    assert again["frequency"]["methods"] == audit_jobs([job_of()], "full")["frequency"]["methods"]
+
+
+def test_rows_of_all_jobs_are_one_table_unless_a_claim_fails(tmp_path):
+    line = table.grid_line(table.Point(at(PureDump, MANY), "here"))
+    made = []
+    for name, rows in (
+        ("one", [line]),
+        ("two", [line, table.Line("new", "sets", "exact", "grid", note="why")]),
+    ):
+        path = tmp_path / f"{name}.csv"
+        publish(path.with_suffix(".sha256"), {path: table.text_of(rows).encode()})
+        made.append(path)
+    rows = list(csv.DictReader(io.StringIO(joined(made))))
+    assert [row["protocol"] for row in rows] == ["pure_dump", "pure_dump", "new"]
+    assert rows[0]["status"] == "holds"
+    assert float(rows[0]["slack"]) == pytest.approx(1, abs=0.01)
+    assert rows[2]["slack"] == ""
+    wrong = table.grid_line(table.Point(at(ForgetsTheSplit, MANY), "there"))
+    publish(made[0].with_suffix(".sha256"), {made[0]: table.text_of([wrong]).encode()})
+    with pytest.raises(Violated, match="1 sound claims do not hold:\n  frequency truncation"):
+        joined(made)

@@ -1,0 +1,72 @@
+"""Audit every registered protocol at small scale under many seeds, and count what is flagged.
+
+``python tools/audit_seeds.py [--seeds N] [--first S] [--settings K] [--runs R]``
+    Writes results/audit/seeds/S.csv, a table per seed with a row per claim, and goes on where an earlier call stopped:
+    a seed whose table is there, for the same code and numbers, is not run again. Exits with 1 if a sound claim is
+    exceeded, or runs contradict a law or an estimate.
+"""
+
+import argparse
+import csv
+import sys
+import time
+from collections import Counter
+from pathlib import Path
+
+from shuffledp.audit.settings import protocols
+from shuffledp.audit.table import small_lines, text_of
+from shuffledp.audit.together import VIOLATION
+from shuffledp.code_digest import Code
+from shuffledp.experiments.audited import SHARES, audit_entries
+from shuffledp.storage import IntegrityError, publish, verified
+
+ROOT = Path(__file__).resolve().parents[1]
+FOLDER = ROOT / "results/audit/seeds"
+
+
+def table_of(seed: int, settings: int, runs: int, code: str) -> Path:
+    """The table of a seed, made unless it is there."""
+    path = FOLDER / f"{code[:12]}-{settings}-{runs}" / f"{seed}.csv"
+    try:
+        return verified(path, path.with_suffix(".sha256"))
+    except (IntegrityError, FileNotFoundError):
+        lines = [line for protocol in protocols() for line in small_lines(protocol, seed, settings, runs)]
+        publish(path.with_suffix(".sha256"), {path: text_of(lines).encode()})
+        return path
+
+
+def run(seeds: range, settings: int, runs: int) -> int:
+    """Audit under these seeds; returns the number of flagged rows."""
+    entries = [entry for share in SHARES for entry in audit_entries(share)]
+    code = Code(ROOT).digest("shuffledp.audit.table", *entries)
+    statuses: Counter[tuple[str, str]] = Counter()
+    flagged, begin = 0, time.process_time()
+    for seed in seeds:
+        path = table_of(seed, settings, runs, code)
+        for row in csv.DictReader(path.read_text(encoding="utf-8").splitlines(keepends=True)):
+            statuses[row["part"], row["status"]] += 1
+            if row["status"] == VIOLATION:
+                flagged += 1
+                named = f"{row['task']} {row['protocol']} ({row['accounting']}, {row['part']})"
+                print(
+                    f"seed {seed}: {named}: {row['found_delta']} {row['note']}; {row['setting']}", flush=True
+                )
+        spent = time.process_time() - begin
+        print(
+            f"seed {seed}: {flagged} flagged so far, {spent:.0f} s of CPU time", file=sys.stderr, flush=True
+        )
+    for (part, status), times in sorted(statuses.items()):
+        print(f"{part:12} {status:20} {times:6}")
+    print(f"{len(seeds)} seeds, {flagged} rows flagged; {FOLDER.relative_to(ROOT)}")
+    return flagged
+
+
+if __name__ == "__main__":
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--seeds", type=int, default=100)
+    parser.add_argument("--first", type=int, default=1000)
+    parser.add_argument("--settings", type=int, default=1, help="random settings per protocol and seed")
+    parser.add_argument("--runs", type=int, default=200, help="runs for each of two inputs")
+    given = parser.parse_args()
+    seeds = range(given.first, given.first + given.seeds)
+    sys.exit(min(1, run(seeds, given.settings, given.runs)))

@@ -1,0 +1,37 @@
+# The audit: claims of every registered protocol against what is found without the accounting behind them.
+
+
+rule audit_share:
+    """Audit the protocols of some tasks; a row per claim."""
+    output:
+        table=f"{RESULTS}/claims/audit/{{share}}.csv",
+        checksum=f"{RESULTS}/claims/audit/{{share}}.sha256",
+    log:
+        f"{LOGS}/{RESULTS}/audit/{{share}}.log",
+    benchmark:
+        f"{LOGS}/{RESULTS}/audit/{{share}}.benchmark.tsv"
+    params:
+        job=audit_job,
+        code=code_of_audit,
+    script:
+        "../scripts/audit.py"
+
+
+rule audit:
+    """All rows in one table; fails if a sound claim is exceeded."""
+    input:
+        tables=audit_tables(),
+    output:
+        table=AUDIT[0],
+        checksum=AUDIT[1],
+    log:
+        f"{LOGS}/{RESULTS}/audit.log",
+    benchmark:
+        f"{LOGS}/{RESULTS}/audit.benchmark.tsv"
+    params:
+        code=code_of("audit_together.py"),
+    script:
+        "../scripts/audit_together.py"
+
+
+ruleorder: audit_share > verdicts > claim_table

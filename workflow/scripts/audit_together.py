@@ -1,0 +1,22 @@
+"""Put the audits of all tasks into one table; fails if a sound claim is exceeded."""
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from shuffledp.audit.together import joined
+from shuffledp.jobs import job as guarded
+from shuffledp.storage import publish
+
+if TYPE_CHECKING:
+    from snakemake.script import snakemake
+
+
+def main(tables: Sequence[Path], output: Path, checksum: Path) -> None:
+    publish(checksum, {output: joined(tables).encode()}, folders=1)
+
+
+if __name__ == "__main__":
+    with guarded(snakemake.log[0]):
+        out = snakemake.output
+        main([Path(path) for path in snakemake.input.tables], Path(out.table), Path(out.checksum))

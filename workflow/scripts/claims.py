@@ -1,0 +1,26 @@
+"""Put the verdicts of all papers into one table, and the headline claims into another."""
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from shuffledp.claims.together import COLUMNS, HEADLINE_COLUMNS, headlines, published, union
+from shuffledp.jobs import job as guarded
+
+if TYPE_CHECKING:
+    from snakemake.script import snakemake
+
+
+def main(tables: Sequence[Path], output: Path, checksum: Path, leading: Path, leading_checksum: Path) -> None:
+    every = union(tables)
+    published(every, COLUMNS, output, checksum, folders=1)
+    published(headlines(every), HEADLINE_COLUMNS, leading, leading_checksum, folders=1)
+
+
+if __name__ == "__main__":
+    with guarded(snakemake.log[0]):
+        out = snakemake.output
+        main(
+            [Path(path) for path in snakemake.input.tables],
+            *(Path(p) for p in (out.table, out.checksum, out.headlines, out.headlines_checksum)),
+        )

@@ -1,0 +1,22 @@
+"""Decide every claim of one paper."""
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from shuffledp.claims.judging import table
+from shuffledp.claims.together import COLUMNS, published
+from shuffledp.jobs import job as guarded
+
+if TYPE_CHECKING:
+    from snakemake.script import snakemake
+
+
+def main(job: Mapping[str, Any], output: Path, checksum: Path) -> None:
+    published(table(job), COLUMNS, output, checksum, folders=2)
+
+
+if __name__ == "__main__":
+    with guarded(snakemake.log[0]):
+        out = snakemake.output
+        main(snakemake.params.job, Path(out.table), Path(out.checksum))
