@@ -132,6 +132,12 @@ def _is_url(mirror: str) -> bool:
     return mirror.lower().startswith(("http://", "https://"))
 
 
+def _without_login(text: str, mirror: str) -> str:
+    """A message about a mirror without the user and the password that its address may name."""
+    login, at, _ = mirror.partition("://")[2].partition("/")[0].rpartition("@")
+    return text.replace(login + at, "") if login else text
+
+
 def _copy(source: Path, target: Path, limit: int, check: Callable[[Path], str | None]) -> None:
     with temporary_beside(target) as temporary:
         with temporary.open("xb") as stream:
@@ -326,8 +332,9 @@ def _obtain(
         try:
             return _from_mirror(spec, folder, mirror, progress)
         except DownloadError as error:
-            tried.append(f"mirror: {error}")
-            say(f"{spec.title}: the mirror did not help: {error}")
+            reason = _without_login(str(error), mirror)  # what is tried stands beside the results
+            tried.append(f"mirror: {reason}")
+            say(f"{spec.title}: the mirror did not help: {reason}")
     down = probe([url for source in spec.sources for url in source.urls])
     for source in spec.sources:
         unreachable = next((down[url] for url in source.urls if down[url] is not None), None)

@@ -40,6 +40,7 @@ from typing import TYPE_CHECKING, ClassVar
 import numpy as np
 
 from shuffledp.accounting.errors import Infeasible
+from shuffledp.accounting.guarded import check_fields
 from shuffledp.accounting.standing import Standing
 from shuffledp.numerics.checks import check_choice, check_nonnegative, check_open_unit, check_positive
 from shuffledp.numerics.magnitudes import log_ratio
@@ -98,6 +99,9 @@ class CounterNoise:
     eps_geometric: float
     shape: float
     decay: float
+
+    def __post_init__(self) -> None:
+        check_fields(self)
 
     @property
     def pairs(self) -> float:

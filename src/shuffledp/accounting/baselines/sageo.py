@@ -25,6 +25,7 @@ import numpy as np
 
 from shuffledp.accounting.baselines.sbin import AUGMENTED_ACCOUNTINGS, BinomialDummies
 from shuffledp.accounting.baselines.shares import best_share, checked_share
+from shuffledp.accounting.guarded import check_fields
 from shuffledp.numerics.checks import (
     check_choice,
     check_count,
@@ -66,6 +67,9 @@ class GeometricDummies:
     half_eps: float
     share: float
     turn: int
+
+    def __post_init__(self) -> None:
+        check_fields(self)
 
     @property
     def left(self) -> float:

@@ -31,6 +31,7 @@ from shuffledp.accounting.general.count_pairs import (
     pair_delta,
     settled_count_delta,
 )
+from shuffledp.accounting.guarded import check_fields
 from shuffledp.numerics.checks import check_choice, check_count, check_open_unit, check_positive
 from shuffledp.numerics.magnitudes import log_ratio, negligible
 from shuffledp.numerics.remember import remember
@@ -69,6 +70,9 @@ class BinomialDummies:
 
     share: float
     coins: int
+
+    def __post_init__(self) -> None:
+        check_fields(self)
 
     @property
     def mean(self) -> float:

@@ -25,6 +25,7 @@ from scipy.special import gammainc
 
 from shuffledp.accounting.errors import Infeasible
 from shuffledp.accounting.general.labeled_counts import Labels, binomial_blanket, pair_delta
+from shuffledp.accounting.guarded import check_fields
 from shuffledp.accounting.segmented.items import item_delta
 from shuffledp.accounting.segmented.plans import (
     SEGMENTED_ACCOUNTINGS,
@@ -79,6 +80,9 @@ class SubsetExponential:
     set_size: int
     subset_size: int
     eps_local: float
+
+    def __post_init__(self) -> None:
+        check_fields(self)
 
     @property
     def miss(self) -> float:

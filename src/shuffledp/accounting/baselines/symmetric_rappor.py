@@ -10,6 +10,7 @@ from shuffledp.accounting.baselines.fragmented_rappor import check_flips, proven
 from shuffledp.accounting.baselines.summed_bits import summed_bits_delta, two_bits_delta
 from shuffledp.accounting.baselines.told_bits import told_bits_delta
 from shuffledp.accounting.general.randomizers import MOST_EPS_LOCAL, outputs_of
+from shuffledp.accounting.guarded import check_fields
 from shuffledp.accounting.standing import UPPER, Standing
 from shuffledp.numerics.checks import check_choice, check_count, check_positive
 
@@ -49,6 +50,7 @@ class SymmetricRAPPOR:
     view: Literal["sums", "reports"] = "sums"
 
     def __post_init__(self) -> None:
+        check_fields(self)
         number = check_positive("SymmetricRAPPOR: eps_bit", self.eps_bit)
         if number > MOST_EPS_LOCAL / 2:
             raise ValueError(

@@ -23,6 +23,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Literal, get_args
 
+from shuffledp.accounting.guarded import check_fields
 from shuffledp.accounting.segmented.item_calibration import blankets_for_full_reporting, reporting_rate
 from shuffledp.accounting.segmented.items import (
     BlanketLaw,
@@ -82,6 +83,10 @@ class SegmentedPlan:
     accounting: str
     blanket_law: BlanketLaw
     flat: tuple[float, float] | None = None
+
+    def __post_init__(self) -> None:
+        check_fields(self)
+        check_choice("blanket_law", self.blanket_law, get_args(BlanketLaw))
 
     @property
     def n(self) -> int:

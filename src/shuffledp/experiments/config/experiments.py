@@ -5,6 +5,7 @@ from __future__ import annotations
 import inspect
 from collections.abc import Callable, Container, Mapping, Sequence
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -21,6 +22,7 @@ from shuffledp.experiments.results import RESERVED
 from shuffledp.experiments.sources import OWN, check_data
 from shuffledp.experiments.sources.own import with_domain
 from shuffledp.experiments.training import TrainingRun
+from shuffledp.numerics.kinds import check_kinds
 from shuffledp.protocols import registry
 from shuffledp.protocols.base import ProtocolBase
 from shuffledp.tasks import TASKS
@@ -269,6 +271,7 @@ def _checked_method(experiment: Experiment, method: Method, place: str, root: Pa
     """The method with the accountings that it is computed under."""
     if method.function:
         _check_function(method, place)
+        _built(f"{place}.arguments", partial(_check_kinds, method), method.arguments, experiment.grid)
         if method.training and experiment.round_of(method) is None:
             raise ConfigurationError(
                 f"{place}.training: needs an argument over the rounds of {method.training!r}, a grid variable with "
@@ -335,6 +338,13 @@ def _check_function(method: Method, place: str) -> None:
         )
     parameters = inspect.signature(named.function).parameters.values()
     _check_keywords([p for p in parameters if p.name != "accounting"], method.arguments, f"{place}.arguments")
+
+
+def _check_kinds(method: Method, given: Mapping[str, Any]) -> None:
+    """Numbers are numbers and flags are flags; their ranges are the function's own."""
+    parameters = inspect.signature(NAMED_FUNCTIONS[str(method.function)].function).parameters
+    plain = {k: v for k, v in given.items() if k in parameters and k != "population"}
+    check_kinds(plain, {k: str(parameters[k].annotation) for k in plain}, lambda name: None)
 
 
 def _check_keywords(parameters: list[inspect.Parameter], given: Mapping[str, Any], place: str) -> None:
