@@ -16,6 +16,7 @@ from shuffledp import populations as p
 
 SKIPPED = {
     "Answer": "a result",
+    "CoarseCertificate": "a result",
     "Curves": "a result",
     "Deployment": "an entry of the shipped list",
     "DiscreteGaussianPlan": "a result",
@@ -31,31 +32,11 @@ SKIPPED = {
     "Randomizer": "a protocol of types",
     "RoundsAnswer": "a result",
     "SeparatePlan": "a result",
+    "ShippedCoarse": "a result",
     "ShippedDesign": "a result",
     "deployments": "no arguments",
+    "shipped_coarse_designs": "no arguments",
     "shipped_designs": "no arguments",
-    **dict.fromkeys(
-        [
-            "CoarseCertificate",
-            "CoarseDesign",
-            "JumpCounter",
-            "JumpCountersProfile",
-            "ShippedCoarse",
-            "coarse_noise_delta",
-            "coarse_start",
-            "finished_design",
-            "jump_counters",
-            "jump_counters_delta",
-            "jump_sizes",
-            "least_mean",
-            "mean_jump",
-            "quick_coarse",
-            "search_coarse",
-            "shipped_coarse",
-            "shipped_coarse_designs",
-        ],
-        "no valid call is written down yet",
-    ),
     "to_opendp": "needs a library that is no dependency",
 }
 """Public names without a valid call, and why."""
@@ -70,6 +51,8 @@ def valid_calls() -> Calls:
     randomizer = a.GRR(1.0, 3)
     design = a.analytic_design(2, 1.0, 1e-5, 0.1)
     plan = a.segmented_plan([500, 500], [0.5, 1.0], 1e-5, 20, 2)
+    coarse = a.CoarseDesign(1, 1.5, (4.0,), (2.0,), 2.0, 1e-2)
+    counter = a.JumpCounter(0.45, 4.0, 2.0)
     checkin = {"n": 1000, "rate": 0.1, "sigma": 3.0, "rounds": 2, "delta": 1e-5}
     keywords: dict[str, dict[str, Any]] = {
         "GRR": {"eps_local": 1.0, "domain_size": 4},
@@ -78,6 +61,14 @@ def valid_calls() -> Calls:
         "BinaryRandomizedResponse": {"eps_local": 1.0},
         "BinomialDummies": {"share": 0.5, "coins": 10},
         "BlanketProfile": {"randomizer": randomizer, "population": fixed, "kind": "upper"},
+        "CoarseDesign": {
+            "max_value": 2,
+            "eps_star": 1.5,
+            "rates": (2.0, 4.0),
+            "centers": (1.0, 1.6),
+            "eps": 2.0,
+            "delta": 1e-2,
+        },
         "ClonesProfile": {"reports": a.OtherReports(fixed), "eps_local": 1.0},
         "CountPair": {
             "log_p": np.log([0.5, 0.5]),
@@ -101,6 +92,8 @@ def valid_calls() -> Calls:
         "GaussianRandomizer": {"sigma": 2.0},
         "GeometricDummies": {"half_eps": 0.5, "share": 0.5, "turn": 3},
         "HashedReport": {"cells": 4, "eps_local": 1.0},
+        "JumpCounter": {"eps_star": 0.45, "rate": 4.0, "center": 2.0},
+        "JumpCountersProfile": {"noise": counter},
         "LaplaceRandomizer": {"eps_local": 1.0},
         "NoiseDesign": {
             "max_value": design.max_value,
@@ -318,6 +311,8 @@ def valid_calls() -> Calls:
         "clone_rate": {"eps_local": 1.0, "reduction": "clones"},
         "clones_apply": {"eps_local": 1.0, "n": 1000, "delta": 1e-5},
         "closed_form_clones_epsilon": {"eps_local": 1.0, "n": 1000, "delta": 1e-5},
+        "coarse_noise_delta": {"design": coarse, "eps": 2.0},
+        "coarse_start": {"max_value": 2, "eps": 1.0, "delta": 1e-5, "eps_star": 0.9},
         "compose_rdp": {"rdps": [[0.1, 0.2], [0.1, 0.3]], "rounds": [1, 2]},
         "composed_epsilon": {"mechanisms": [profile], "delta": 1e-5, "rounds": [2], "step": 0.01},
         "correlated_noise": {
@@ -366,6 +361,7 @@ def valid_calls() -> Calls:
             "atoms": "star",
             "hubs": None,
         },
+        "finished_design": {"design": coarse, "xtol": 1e-3},
         "flexible_dummies": {
             "n": 1000,
             "domain_size": 10,
@@ -454,6 +450,10 @@ def valid_calls() -> Calls:
         },
         "inverse_moments": {"law": binomial},
         "item_delta": {"eps": 1.0, "delta": 1e-5, "set_size": 3, "composition": "printed"},
+        "jump_counters": {"eps": 2.0, "delta": 1e-2, "share": 0.1},
+        "jump_counters_delta": {"noise": counter, "eps": 1.0},
+        "jump_sizes": {"center": 16.0},
+        "least_mean": {"eps": 0.5, "delta": 1e-5},
         "level_rate": {
             "n": 1000,
             "blankets": 10.0,
@@ -479,6 +479,7 @@ def valid_calls() -> Calls:
             "selection": "error",
         },
         "log_gaussian_delta": {"mu": 1.0, "eps": 0.5},
+        "mean_jump": {"center": 16.0},
         "mix_dummy_count": {
             "n": 1000,
             "domain_size": 10,
@@ -607,6 +608,7 @@ def valid_calls() -> Calls:
             "atoms": "star",
             "hubs": None,
         },
+        "quick_coarse": {"max_value": 1, "eps": 2.0, "delta": 1e-2, "eps_star": 1.5},
         "rappor_count_variance": {"n": 1000, "flip_probability": 0.1},
         "rappor_delta": {
             "n": 1000,
@@ -662,6 +664,7 @@ def valid_calls() -> Calls:
             "accounting": "exact",
             "beta": 0.5,
         },
+        "search_coarse": {"start": coarse, "state": None, "progress": None, "iterations": 1},
         "search_design": {
             "max_value": 1,
             "eps": 1.0,
@@ -706,6 +709,7 @@ def valid_calls() -> Calls:
             "spread": 0.1,
         },
         "share_count": {"security_bits": 20.0, "group_order": 1000, "n": 100, "form": "any_n"},
+        "shipped_coarse": {"max_value": 2, "eps": 1.0, "delta": 1e-6, "eps_star": 0.9},
         "shipped_design": {
             "max_value": 2,
             "eps": 1.0,

@@ -6,36 +6,40 @@ Python takes for true, a number must not be nan, a population must be a populati
 
 from __future__ import annotations
 
+import inspect
 import math
 import re
-from collections.abc import Callable, Mapping, Sequence
-from functools import cache
+from collections.abc import Callable, Collection, Iterator, Mapping
+from dataclasses import dataclass
 from typing import Any, SupportsFloat, cast
 
 import numpy as np
 
-#: Looks up a class by the name that stands in an annotation; None if it is no class that values are checked against.
+#: Looks up a class by the name that stands in an annotation; None if it is a name of literals.
 Lookup = Callable[[str], "type | None"]
-#: Annotations of several values, up to their brackets.
-_SEQUENCES = ("Sequence", "tuple")
-_ANYTHING = ("Any", "SupportsIndex", "")
+Fits = Callable[[Any], bool]
 
 
-@cache
-def alternatives(annotation: str) -> tuple[str, ...]:
-    """Parts of a union, ``"float | None"`` for one; a bar within brackets separates none."""
-    parts, depth = [""], 0
-    for letter in annotation:
-        depth += (letter in "[(") - (letter in "])")
-        if letter == "|" and depth == 0:
-            parts.append("")
-        else:
-            parts[-1] += letter
-    return tuple(part.strip() for part in parts)
+@dataclass(frozen=True)
+class Kind:
+    """What an annotation asks for.
+
+    Parameters
+    ----------
+    fits : callable
+        Whether a value is of this kind.
+    words : str
+        What it is called in messages.
+    """
+
+    fits: Fits
+    words: str
 
 
 def _number(value: Any) -> bool:
-    if isinstance(value, (str, bytes, bool, np.bool_)):
+    if type(value) is float:  # nearly always
+        return value == value
+    if isinstance(value, (str, bytes, bool, np.bool_)) or getattr(value, "ndim", 0) != 0:
         return False
     try:
         return not math.isnan(float(cast("SupportsFloat", value)))
@@ -43,117 +47,131 @@ def _number(value: Any) -> bool:
         return False
 
 
+def _flag(value: Any) -> bool:
+    return isinstance(value, (bool, np.bool_))
+
+
+def _text(value: Any) -> bool:
+    return isinstance(value, str)
+
+
+def _nothing(value: Any) -> bool:
+    return value is None
+
+
+def _anything(value: Any) -> bool:
+    return True
+
+
+def _mapping(value: Any) -> bool:
+    return isinstance(value, Mapping)
+
+
 def _array(value: Any) -> bool:
+    if type(value) is float:
+        return value == value
     try:
         numbers = np.asarray(value)
-        if numbers.dtype.kind not in "fiuO" or (numbers.dtype.kind == "O" and numbers.ndim == 0):
-            return False
-        return not np.any(np.isnan(numbers.astype(np.float64)))
+        if numbers.dtype.kind == "O":
+            return all(map(_number, numbers.flat))
+        return numbers.dtype.kind in "fiu" and not np.isnan(numbers).any()
     except (TypeError, ValueError, OverflowError):  # ragged, or of things that are no numbers
         return False
 
 
-def _sequence(value: Any, inner: str, lookup: Lookup) -> bool:
-    if isinstance(value, np.ndarray):
-        return value.ndim > 0 and _array(value)
-    if not isinstance(value, Sequence) or isinstance(value, (str, bytes)):
-        return False
-    kinds = alternatives(inner) if "," not in inner or "[" in inner else (inner.split(",")[0].strip(),)
-    kinds = tuple(re.sub(r"^tuple\[(.*)\], \.\.\.$", r"tuple[\1]", kind) for kind in kinds)
-    return all(is_kind(item, kinds, lookup) for item in value)
+_PLAIN = {
+    "bool": Kind(_flag, "True or False"),
+    "float": Kind(_number, "a number"),
+    "int": Kind(_number, "a number"),
+    "str": Kind(_text, "a text"),
+    "Literal": Kind(_text, "a text"),
+    "ArrayLike": Kind(_array, "numbers"),
+    "NDArray": Kind(_array, "numbers"),
+    "Mapping": Kind(_mapping, "a mapping"),
+    "Callable": Kind(callable, "a function"),
+    "None": Kind(_nothing, "None"),
+    "Any": Kind(_anything, "anything"),
+    "SupportsIndex": Kind(_anything, "an integer"),  # the function turns it into one, or refuses it
+}
 
 
-def is_kind(value: Any, kinds: Sequence[str], lookup: Lookup) -> bool:
-    """Whether a value is of one of several kinds, as annotations name them."""
-    for kind in kinds:
-        name, _, inner = kind.partition("[")
-        if _is_one(value, name, inner.removesuffix("]"), lookup):
-            return True
-    return False
+def _split(annotation: str, separator: str) -> Iterator[str]:
+    """Parts of an annotation between separators that stand outside of brackets."""
+    part, depth = "", 0
+    for letter in annotation:
+        depth += (letter in "[(") - (letter in "])")
+        if letter == separator and depth == 0:
+            yield part.strip()
+            part = ""
+        else:
+            part += letter
+    yield part.strip()
 
 
-def _is_one(value: Any, name: str, inner: str, lookup: Lookup) -> bool:
-    if name == "None":
-        return value is None
-    if name == "bool":
-        return isinstance(value, (bool, np.bool_))
-    if name in ("float", "int"):
-        return _number(value)
-    if name in ("str", "Literal"):
-        return isinstance(value, str)
-    if name in ("ArrayLike", "NDArray"):
-        return _array(value)
-    if name in _SEQUENCES:
-        return _sequence(value, inner.removesuffix(", ..."), lookup)
-    if name == "Mapping":
-        return isinstance(value, Mapping)
-    if name == "Callable":
-        return callable(value)
-    if name in _ANYTHING:
-        return True
+def kind_of(annotation: object, lookup: Lookup) -> Kind:
+    """What an annotation asks for.
+
+    Parameters
+    ----------
+    annotation : str or type
+        Such as ``"float | None"`` or ``"Sequence[int]"``.
+    lookup : callable
+        The class that a name in the annotation stands for; None for a name of literals, which takes texts.
+    """
+    text = annotation if isinstance(annotation, str) else inspect.formatannotation(annotation)
+    kinds = [_one(part, lookup) for part in _split(text, "|")]
+    if len(kinds) == 1:
+        return kinds[0]
+    tests = [kind.fits for kind in kinds]
+    words = " or ".join(dict.fromkeys(kind.words for kind in kinds))
+    return Kind(lambda value: any(test(value) for test in tests), words)
+
+
+def _one(annotation: str, lookup: Lookup) -> Kind:
+    name, _, inner = annotation.partition("[")
+    if name in ("Sequence", "tuple"):
+        return _sequence([part for part in _split(inner.removesuffix("]"), ",") if part != "..."], lookup)
+    if name in _PLAIN:
+        return _PLAIN[name]
     known = lookup(name)
-    # What is no class is a name of literals, such as that of all forms of a bound.
-    return isinstance(value, str) if known is None else _isinstance(value, known)
+    if known is None:
+        return _PLAIN["Literal"]
+    return Kind(lambda value: _isinstance(value, known), f"a {name}")
+
+
+def _sequence(inner: list[str], lookup: Lookup) -> Kind:
+    """Of `inner`, one kind for all items, or one kind for each of a fixed number."""
+    kinds = [kind_of(part, lookup) for part in inner]
+    alike = len(set(inner)) == 1
+
+    def fits(value: Any) -> bool:
+        if isinstance(value, Iterator):  # to look at it would use it up
+            return True
+        if isinstance(value, (str, bytes, Mapping, set, frozenset)) or not isinstance(value, Collection):
+            return False
+        if getattr(value, "ndim", 1) == 0:
+            return False
+        if alike:  # of what length is for the function to say
+            return all(map(kinds[0].fits, value))
+        return len(value) == len(kinds) and all(
+            kind.fits(item) for kind, item in zip(kinds, value, strict=True)
+        )
+
+    words = "numbers" if re.match("float|int|tuple", inner[0]) else inner[0].partition("[")[0]
+    return Kind(fits, f"a sequence of {words}")
 
 
 def _isinstance(value: Any, known: type) -> bool:
     if not getattr(known, "_is_protocol", False):
         return isinstance(value, known)
-    members = {name for name in vars(known) if not name.startswith("_")} | set(
-        getattr(known, "__annotations__", {})
-    )
+    members = {name for name in vars(known) if not name.startswith("_")} | set(known.__annotations__)
     return not isinstance(value, type) and all(hasattr(type(value), m) or hasattr(value, m) for m in members)
 
 
-_WORDS = {
-    "bool": "True or False",
-    "float": "a number",
-    "int": "a number",
-    "str": "a text",
-    "Literal": "a text",
-    "ArrayLike": "numbers",
-    "NDArray": "numbers",
-    "Sequence": "a sequence of",
-    "tuple": "a sequence of",
-    "Mapping": "a mapping",
-    "Callable": "a function",
-    "None": "None",
-}
-
-
-def wanted(kinds: Sequence[str]) -> str:
-    """What kinds are called in messages."""
-    words = []
-    for kind in kinds:
-        name, _, inner = kind.partition("[")
-        word = _WORDS.get(name, f"a {name}")
-        if word.endswith("of"):
-            word += " " + ("numbers" if re.match("float|int|tuple", inner) else inner.partition("]")[0])
-        words.append(word)
-    return " or ".join(dict.fromkeys(words))
-
-
-def check_kinds(given: Mapping[str, Any], annotations: Mapping[str, str], lookup: Lookup) -> None:
-    """Raise ValueError for the first argument that is not of the kind that its annotation states.
-
-    Parameters
-    ----------
-    given : mapping
-        Arguments by name.
-    annotations : mapping
-        Their annotations as text; arguments without one pass.
-    lookup : callable
-        The class that a name in an annotation stands for, or None.
-
-    Raises
-    ------
-    ValueError
-        Naming the argument, its value and what it must be.
-    """
-    for name, value in given.items():
-        kinds = alternatives(annotations.get(name, "Any"))
-        if not is_kind(value, kinds, lookup):
-            raise ValueError(f"{name} must be {wanted(kinds)}, got {shown(value)}.")
+def check_kind(name: str, value: Any, kind: Kind) -> None:
+    """Raise ValueError, naming the argument, its value and what it must be, if it is not of that kind."""
+    if not kind.fits(value):
+        raise ValueError(f"{name} must be {kind.words}, got {shown(value)}.")
 
 
 def shown(value: Any) -> str:

@@ -88,7 +88,7 @@ def hockey_stick(log_p: ArrayLike, log_q: ArrayLike, eps: ArrayLike) -> NDArray[
     Raises
     ------
     ValueError
-        If the shapes differ, or something is nan.
+        If the shapes differ, or an eps is nan.
 
     Notes
     -----
@@ -106,11 +106,11 @@ def hockey_stick(log_p: ArrayLike, log_q: ArrayLike, eps: ArrayLike) -> NDArray[
     log_p, log_q = np.asarray(log_p, np.float64), np.asarray(log_q, np.float64)
     if log_p.shape != log_q.shape:
         raise ValueError(f"log_p has shape {log_p.shape} but log_q has {log_q.shape}.")
-    for name, values in (("log_p", log_p), ("log_q", log_q), ("eps", np.asarray(eps, np.float64))):
-        if np.any(np.isnan(values)):
-            raise ValueError(f"{name} must be numbers, got nan.")
+    eps_ = np.asarray(eps, np.float64)
+    if np.isnan(eps_).any():
+        raise ValueError(f"eps must be numbers, got {eps!r}.")
     with np.errstate(invalid="ignore"):  # -inf - -inf where p = q = 0: no mass
-        gap = np.asarray(eps, np.float64)[..., None] + log_q - log_p
+        gap = eps_[..., None] + log_q - log_p
     return np.asarray(np.sum(np.exp(log_p) * -np.expm1(np.fmin(gap, 0.0)), axis=-1))  # fmin drops the nan
 
 
@@ -144,7 +144,6 @@ class CountPair(Exported):
 
     def __post_init__(self) -> None:
         check_fields(self)
-        check_choice("neighbours", self.neighbours, ("replace_one", "add_remove"))
         check_choice("view", self.view, get_args(View))
         check_choice("kind", self.kind, get_args(Kind))
         log_p, log_q = np.asarray(self.log_p, np.float64), np.asarray(self.log_q, np.float64)

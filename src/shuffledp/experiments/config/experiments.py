@@ -22,7 +22,7 @@ from shuffledp.experiments.results import RESERVED
 from shuffledp.experiments.sources import OWN, check_data
 from shuffledp.experiments.sources.own import with_domain
 from shuffledp.experiments.training import TrainingRun
-from shuffledp.numerics.kinds import check_kinds
+from shuffledp.numerics.kinds import check_kind, kind_of
 from shuffledp.protocols import registry
 from shuffledp.protocols.base import ProtocolBase
 from shuffledp.tasks import TASKS
@@ -343,8 +343,9 @@ def _check_function(method: Method, place: str) -> None:
 def _check_kinds(method: Method, given: Mapping[str, Any]) -> None:
     """Numbers are numbers and flags are flags; their ranges are the function's own."""
     parameters = inspect.signature(NAMED_FUNCTIONS[str(method.function)].function).parameters
-    plain = {k: v for k, v in given.items() if k in parameters and k != "population"}
-    check_kinds(plain, {k: str(parameters[k].annotation) for k in plain}, lambda name: None)
+    for name, value in given.items():
+        if name in parameters and name != "population":
+            check_kind(name, value, kind_of(parameters[name].annotation, lambda name: None))
 
 
 def _check_keywords(parameters: list[inspect.Parameter], given: Mapping[str, Any], place: str) -> None:
