@@ -29,13 +29,10 @@ if workflow.remote_exec:  # started on a cluster, for a single job
 ROOT = Path(os.path.relpath(workflow.basedir))
 
 try:
-    for (
-        file
-    ) in (
-        workflow.overwrite_configfiles
-    ):  # Snakemake's own reader overlooks a key given twice
-        if Path(file).suffix in (".yaml", ".yml"):
-            read_yaml(Path(file))
+    # Snakemake's own reader overlooks a key given twice.
+    for laid_over in map(Path, workflow.overwrite_configfiles):
+        if laid_over.suffix in (".yaml", ".yml"):
+            read_yaml(laid_over)
     SETTINGS = load_settings(config, ROOT)
 except ConfigurationError as mistake:
     sys.exit(f"Configuration error: {mistake}")

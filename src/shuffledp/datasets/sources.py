@@ -5,6 +5,7 @@ from __future__ import annotations
 import errno
 import json
 import os
+import re
 import socket
 import zipfile
 import zlib
@@ -132,10 +133,9 @@ def _is_url(mirror: str) -> bool:
     return mirror.lower().startswith(("http://", "https://"))
 
 
-def _without_login(text: str, mirror: str) -> str:
-    """A message about a mirror without the user and the password that its address may name."""
-    login, at, _ = mirror.partition("://")[2].partition("/")[0].rpartition("@")
-    return text.replace(login + at, "") if login else text
+def without_login(text: str) -> str:
+    """A text whose addresses name no user and no password: what is kept beside results is read by others."""
+    return re.sub(r"(?i)(https?://)[^/\s]*@", r"\1", text)
 
 
 def _copy(source: Path, target: Path, limit: int, check: Callable[[Path], str | None]) -> None:
@@ -332,7 +332,7 @@ def _obtain(
         try:
             return _from_mirror(spec, folder, mirror, progress)
         except DownloadError as error:
-            reason = _without_login(str(error), mirror)  # what is tried stands beside the results
+            reason = without_login(str(error))
             tried.append(f"mirror: {reason}")
             say(f"{spec.title}: the mirror did not help: {reason}")
     down = probe([url for source in spec.sources for url in source.urls])

@@ -127,6 +127,13 @@ def kind_of(annotation: object, lookup: Lookup) -> Kind:
     return Kind(lambda value: any(test(value) for test in tests), words)
 
 
+def plain_kind(annotation: object) -> Kind | None:
+    """What an annotation of numbers, flags and texts alone asks for; None if it names anything else."""
+    text = annotation if isinstance(annotation, str) else inspect.formatannotation(annotation)
+    known = all(part in ("bool", "float", "int", "str", "None") for part in _split(text, "|"))
+    return kind_of(text, lambda name: None) if known else None
+
+
 def _one(annotation: str, lookup: Lookup) -> Kind:
     name, _, inner = annotation.partition("[")
     if name in ("Sequence", "tuple"):
