@@ -5,6 +5,8 @@ import pickle
 
 import numpy as np
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from scripts_by_file import script
 from shuffledp import accounting, populations
@@ -29,19 +31,45 @@ def test_every_public_name_has_a_valid_call(tool, calls):
     assert names == set(calls) | set(tool.SKIPPED)
 
 
-#: Bad arguments of every function with which it takes no time at all.
-NO_NUMBERS = (math.nan, "no", None, True, [1, "a"], 10**400, 1j)
-
-
-def test_what_is_of_another_kind_is_refused_by_name(tool, calls):
+@pytest.mark.parametrize("bad", [math.nan, "no", True, 1j, [1, "a"], 10**400], ids=str)
+def test_what_is_of_another_kind_is_refused_by_name(tool, calls, bad):
+    """Before anything is computed: it takes no time, whatever the function."""
     wrong = {
-        f"{name}({argument}={tool.shown(value)})": verdict
+        f"{name}({argument}={tool.shown(bad)})": verdict
         for name, (call, valid) in calls.items()
         for argument in valid
-        for value in NO_NUMBERS
-        if (verdict := tool.judge(call, valid, {argument: value}, seconds=2))
+        if (verdict := tool.judge(call, valid, {argument: bad}, seconds=1))
     }
     assert wrong == {}
+
+
+#: Valid calls that take more than a tenth of a second; `make bad-arguments` tries them.
+SLOW = {
+    "all_counts_delta",
+    "allocation_noise",
+    "central_gaussian_epsilon",
+    "central_replacement_epsilon",
+    "certified_design",
+    "curves",
+    "deployed_users",
+    "finished_design",
+    "rows_delta",
+    "search_coarse",
+}
+
+
+def test_arguments_of_every_kind_give_a_number_or_one_clear_line(tool, calls):
+    """A sample of what `make bad-arguments` tries, the same one each time."""
+
+    @settings(derandomize=True, database=None, deadline=None, max_examples=1000)
+    @given(st.data())
+    def sample(data):
+        name = data.draw(st.sampled_from(sorted(set(calls) - SLOW)))
+        call, valid = calls[name]
+        verdict = tool.judge(call, valid, data.draw(tool.replacements(valid)), seconds=0.1)
+        assert not verdict or verdict.startswith(tool.LONG), name
+
+    sample()
 
 
 def test_a_wrong_answer_is_seen(tool):
@@ -51,7 +79,13 @@ def test_a_wrong_answer_is_seen(tool):
     assert tool.judge(half, {"eps": 1.0}, {"eps": 2.0}) == ""
     assert "negative" in tool.judge(half, {"eps": 1.0}, {"eps": -1.0})
     assert "nan" in tool.judge(half, {"eps": 1.0}, {"eps": math.nan})
-    assert "names no argument" in tool.judge(half, {"eps": 1.0}, {"eps": "no"})
+    assert "TypeError" in tool.judge(half, {"eps": 1.0}, {"eps": "no"})
+
+    def refusing(eps: "float") -> float:
+        raise ValueError(eps)
+
+    assert "names no argument" in tool.judge(refusing, {"eps": 1.0}, {"eps": -1.0})
+    assert "more than one line" in tool.judge(refusing, {"eps": 1.0}, {"eps": "eps\n"})
 
     def endless(eps: "float") -> float:
         while eps:

@@ -32,6 +32,7 @@ from shuffledp.numerics.checks import (
     check_nonnegative,
     check_open_unit,
     check_positive,
+    check_unit,
 )
 from shuffledp.numerics.remember import remember
 from shuffledp.utility.counts import sampled_count_variance
@@ -70,6 +71,9 @@ class GeometricDummies:
 
     def __post_init__(self) -> None:
         check_fields(self)
+        check_positive("half_eps", self.half_eps)
+        check_unit("share", self.share)
+        check_count("turn", self.turn)
 
     @property
     def left(self) -> float:

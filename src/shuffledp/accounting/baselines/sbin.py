@@ -32,7 +32,7 @@ from shuffledp.accounting.general.count_pairs import (
     settled_count_delta,
 )
 from shuffledp.accounting.guarded import check_fields
-from shuffledp.numerics.checks import check_choice, check_count, check_open_unit, check_positive
+from shuffledp.numerics.checks import check_choice, check_count, check_open_unit, check_positive, check_unit
 from shuffledp.numerics.magnitudes import log_ratio, negligible
 from shuffledp.numerics.remember import remember
 from shuffledp.numerics.roots import root_below
@@ -73,6 +73,8 @@ class BinomialDummies:
 
     def __post_init__(self) -> None:
         check_fields(self)
+        check_unit("share", self.share)
+        check_count("coins", self.coins)
 
     @property
     def mean(self) -> float:

@@ -33,7 +33,13 @@ from shuffledp.accounting.segmented.plans import (
     blanket_law_of,
     full_reporting,
 )
-from shuffledp.numerics.checks import check_choice, check_count, check_open_unit, check_positive
+from shuffledp.numerics.checks import (
+    check_choice,
+    check_count,
+    check_nonnegative,
+    check_open_unit,
+    check_positive,
+)
 from shuffledp.numerics.magnitudes import log_ratio, negligible
 from shuffledp.numerics.remember import remember
 from shuffledp.numerics.roots import root_below
@@ -83,6 +89,9 @@ class SubsetExponential:
 
     def __post_init__(self) -> None:
         check_fields(self)
+        for name in ("domain_size", "set_size", "subset_size"):
+            check_count(name, getattr(self, name), 1)
+        check_nonnegative("eps_local", self.eps_local)
 
     @property
     def miss(self) -> float:

@@ -11,7 +11,7 @@ import numpy as np
 from shuffledp.accounting.baselines.sets import reduced_pair
 from shuffledp.accounting.general.labeled_counts import binomial_blanket, settled_delta
 from shuffledp.accounting.guarded import check_fields
-from shuffledp.numerics.checks import check_nonnegative
+from shuffledp.numerics.checks import check_count, check_nonnegative
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray
@@ -47,6 +47,7 @@ class SubsetExponentialProfile:
 
     def __post_init__(self) -> None:
         check_fields(self)
+        check_count("n", self.n, 1)
 
     @property
     def kind(self) -> Kind:

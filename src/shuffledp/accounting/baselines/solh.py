@@ -80,6 +80,8 @@ class HashedReport:
 
     def __post_init__(self) -> None:
         check_fields(self)
+        check_count("cells", self.cells, 1)
+        check_positive("eps_local", self.eps_local)
 
 
 def solh_report(

@@ -90,7 +90,7 @@ class CoarseDesign:
         object.__setattr__(self, "max_value", size)
         object.__setattr__(self, "eps_star", check_positive("eps_star", self.eps_star))
         object.__setattr__(self, "rates", tuple(check_positive("rates", r) for r in self.rates))
-        object.__setattr__(self, "centers", tuple(check_center(m) for m in self.centers))
+        object.__setattr__(self, "centers", tuple(check_center(m, "centers") for m in self.centers))
         object.__setattr__(self, "eps", check_positive("eps", self.eps))
         object.__setattr__(self, "delta", check_open_unit("delta", self.delta))
 

@@ -112,7 +112,7 @@ class NoiseDesign:
             if len(set(self.indices)) < len(self.indices):
                 raise ValueError(f"indices must be distinct for noises with jumps, got {self.indices}.")
             for scale in self.scales:
-                check_center(scale)
+                check_center(scale, "ratios: center")
 
     @property
     def central_ratio(self) -> float:
