@@ -139,7 +139,7 @@ comparison-rule: .venv/.installed-test  ## Check a rule of thumb against `shuffl
 
 .PHONY: bad-arguments
 bad-arguments: .venv/.installed-test  ## Call every function of the accounting with bad and extreme arguments; takes long
-	@$(SINGLE) $(BIN)/python tools/bad_arguments.py
+	@$(SINGLE) $(BIN)/python tools/bad_arguments.py --page
 
 SCALES ?= quick papers fresh
 .PHONY: time-table

@@ -43,7 +43,7 @@ from shuffledp.numerics.kinds import shown
 
 ROOT = Path(__file__).resolve().parents[1]
 PAGE = ROOT / "docs/benchmarks.md"
-BLOCK = re.compile(r"(<!-- bad arguments -->\n).*?(\n<!-- bad arguments end -->)", re.S)
+BLOCK = re.compile(r"(<!-- bad arguments -->\n).*?(<!-- bad arguments end -->)", re.S)
 #: CPU seconds that a call may take, memory that it may reserve, and what a process is given beyond before it is ended.
 SECONDS, BYTES, GRACE = 2, 4 * 2**30, 20
 
@@ -286,7 +286,7 @@ def main() -> int:
     text = report(counts, len(names))
     print(text)
     if options.page:
-        written, blocks = BLOCK.subn(lambda m: f"{m[1]}{text}{m[2]}", PAGE.read_text(encoding="utf-8"))
+        written, blocks = BLOCK.subn(lambda m: f"{m[1]}{text}\n{m[2]}", PAGE.read_text(encoding="utf-8"))
         if blocks != 1:
             raise SystemExit(f"{PAGE} has no block for this.")
         PAGE.write_text(written, encoding="utf-8")

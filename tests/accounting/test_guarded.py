@@ -143,3 +143,11 @@ def test_plans_for_a_tiny_eps_end():
     assert accounting.expected_polya_delta(Fixed(999), 1.1 * planned, 1e-320) > 0.5e-5
     with pytest.raises(accounting.Infeasible, match="eps / precision"):
         accounting.multi_exact_plan(Fixed(999), 1e-320, 1e-5)
+
+
+def test_a_sum_over_too_many_numbers_ends():
+    with pytest.raises(accounting.Infeasible, match="too many for an exact sum"):
+        accounting.all_counts_delta(0.5, 0.5, 10**9, 2.5, 10)
+    design = accounting.CoarseDesign(1, 1.5, (4.0,), (2.0,), 2.0, 1e-2)
+    with pytest.raises(ValueError, match="xtol must be"):
+        accounting.finished_design(design, xtol=-1.0)

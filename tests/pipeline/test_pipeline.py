@@ -179,7 +179,7 @@ def test_wrong_configuration_stops_before_any_job(project: Project) -> None:
     (project.folder / "twice.yaml").write_text("seed: 1\nseed: 2\n")
     done = project.run("--configfile", "twice.yaml")
     assert done.returncode != 0
-    assert "Configuration error: twice.yaml, line 2: the key 'seed' is given twice" in done.stdout
+    assert "twice.yaml, line 2: the key 'seed' is given twice" in done.stdout
     assert "Traceback" not in done.stdout
     assert not (project.folder / "results").exists()
 

@@ -30,7 +30,7 @@ import numpy as np
 
 from shuffledp.accounting.general.profiles import Exported, log_gaussian_delta
 from shuffledp.accounting.guarded import check_fields
-from shuffledp.numerics.checks import check_choice, check_nonnegative
+from shuffledp.numerics.checks import check_choice, check_count, check_nonnegative
 from shuffledp.numerics.magnitudes import log_ratio, negligible
 from shuffledp.numerics.remember import remember
 from shuffledp.numerics.roots import root_below
@@ -166,6 +166,8 @@ class OtherReports:
                 "population is the number of other users as a Population, such as Fixed(29999) for 30,000 users, "
                 f"got {self.population!r}."
             )
+        check_count("dummies", self.dummies)
+        check_choice("reduction", self.reduction, REDUCTIONS)
 
     @property
     def expected(self) -> float:

@@ -43,6 +43,8 @@ class Batch:
 
     def __post_init__(self) -> None:
         check_fields(self)
+        check_count("users", self.users)
+        check_count("count", self.count)
 
 
 @dataclass(frozen=True)
