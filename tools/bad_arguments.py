@@ -270,7 +270,7 @@ def main() -> int:
     """Print what is wrong, and the counts."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--only", nargs="*", help="names of functions")
-    parser.add_argument("--examples", type=int, default=60, help="calls per function")
+    parser.add_argument("--examples", type=int, default=20, help="calls per function")
     parser.add_argument("--page", action="store_true", help=f"write the counts into docs/{PAGE.name}")
     options = parser.parse_args()
     if options.page and options.only:
