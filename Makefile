@@ -137,6 +137,10 @@ accountant-times: .venv/.installed-test  ## Measure how long the accountant take
 comparison-rule: .venv/.installed-test  ## Check a rule of thumb against `shuffledp compare` in 36 settings
 	@$(SINGLE) $(BIN)/python tools/comparison_rule.py
 
+.PHONY: bad-arguments
+bad-arguments: .venv/.installed-test  ## Call every function of the accounting with bad and extreme arguments; takes long
+	@$(SINGLE) $(BIN)/python tools/bad_arguments.py --page
+
 SCALES ?= quick papers fresh
 .PHONY: time-table
 time-table: .venv/.installed-run  ## Measure where the pipeline's time goes (SCALES=quick: minutes), for docs/benchmarks.md

@@ -41,6 +41,7 @@ from shuffledp.accounting.general.epsilon_search import (
 )
 from shuffledp.accounting.general.profiles import Exported
 from shuffledp.accounting.general.randomizers import GRR, Randomizer, SubsetSelection
+from shuffledp.accounting.guarded import check_fields
 from shuffledp.numerics.checks import check_choice, check_count, check_nonnegative, check_open_unit
 from shuffledp.numerics.magnitudes import log_ratio
 from shuffledp.numerics.remember import remember
@@ -196,6 +197,10 @@ class BlanketProfile(Exported):
     neighbours: ClassVar[str] = "replace_one"
     view: ClassVar[View] = "analyzer"
     source: ClassVar[str] = "Balle, Bell, Gascon and Nissim 2019; evaluation derived"
+
+    def __post_init__(self) -> None:
+        check_fields(self)
+        check_choice("kind", self.kind, ("upper", "lower"))
 
     def delta(self, eps: ArrayLike) -> NDArray[np.float64]:
         """Return delta for each eps (nats, >= 0), shape of `eps`; the worse of both directions."""
