@@ -1,7 +1,7 @@
 """Bad configurations and bad files of data by the hundred: how many are refused in one line, and how many accepted.
 
-What is drawn is that of tests/properties, of which `make test` tries a few. Each input has to be accepted with the right
-plan or count, or refused in one clear line, within CPU seconds; all else is printed and counted as a fault.
+What is drawn is that of tests/properties, of which `make test` tries a few. Each input has to be accepted with the
+right plan or count, or refused in one clear line, within CPU seconds; all else is printed and counted as a fault.
 
     python tools/property_tests.py                    # exits with 1 if there is a fault
     python tools/property_tests.py --configurations 100 --files 100 --seed 7

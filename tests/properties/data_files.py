@@ -35,7 +35,7 @@ from shuffledp.records.sets import collect_sets
 
 # -- the published sources -------------------------------------------------------------------------------------------
 
-_ADULT = "39, State-gov, 77516, Bachelors, 13, Never-married, Adm-clerical, Not-in-family, White, {}, 2174, 0, {}, United-States, {}\n"
+_ADULT = "39, State-gov, 7, Bachelors, 13, Never-married, Sales, Husband, White, {}, 2174, 0, {}, Peru, {}\n"
 _HEAD = f"% Different categories found in input file:\n\n{' '.join(MSNBC_CATEGORIES)}\n\n\n% Sequences:\n\n"
 _IDX = (8, 3, 2)
 

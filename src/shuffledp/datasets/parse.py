@@ -367,8 +367,8 @@ def count_ratings(stream: IO[bytes], file: str, rows_at_once: int = 1_000_000) -
         raise
     except (ValueError, IndexError, RuntimeWarning) as error:  # pandas' own errors are ValueErrors
         raise ParseError(
-            f"{file}, lines {line} to {line + rows_at_once}: {' '.join(str(error).split())}; expected whole movie numbers in "
-            f"column 2. "
+            f"{file}, lines {line} to {line + rows_at_once}: {' '.join(str(error).split())}; expected whole "
+            f"movie numbers in column 2. "
             "Delete the file and run again to fetch it anew."
         ) from error
     movies = np.flatnonzero(counts)

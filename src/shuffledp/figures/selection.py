@@ -77,7 +77,8 @@ def _entry(paper: Paper, part: str, name: str, raw: Mapping[str, Any]) -> dict[s
     for method in own:
         if method not in methods:
             raise ConfigurationError(
-                f"{place}.methods: no method {shown(method)} in experiment {experiment.id!r}. Known: {', '.join(methods)}."
+                f"{place}.methods: no method {shown(method)} in experiment {experiment.id!r}. "
+                f"Known: {', '.join(methods)}."
             )
     entry = {**raw, "methods": own}
     _check_entry(entry, experiment, place)
@@ -144,7 +145,8 @@ def _check_fronts(entry: Mapping[str, Any], experiment: Experiment, place: str) 
     trust = where.pop("trust", None)
     if trust is not None and trust not in TRUSTED:
         raise ConfigurationError(
-            f"{place}.where.trust: no trust model {shown(trust)}.{suggestion(trust, TRUSTED)} Known: {', '.join(TRUSTED)}."
+            f"{place}.where.trust: no trust model {shown(trust)}.{suggestion(trust, TRUSTED)} "
+            f"Known: {', '.join(TRUSTED)}."
         )
     axes = [entry[axis] for axis in ("x", "panels") if axis in entry] if regions else []
     if regions and entry.get("x_unit") == "users":

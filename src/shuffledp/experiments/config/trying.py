@@ -1,4 +1,4 @@
-"""Tries the first steps of what jobs do: an option or a grid value that they would refuse is refused before any job runs.
+"""Tries the first steps of what jobs do: a value that they would refuse is refused before any job runs.
 
 The grammar knows kinds and names, the ranges of arguments are known to the functions and protocols alone, which look at
 them first. So each is called and ended after a number of calls; a number and not a time, so that what is refused is the
