@@ -137,6 +137,10 @@ accountant-times: .venv/.installed-test  ## Measure how long the accountant take
 comparison-rule: .venv/.installed-test  ## Check a rule of thumb against `shuffledp compare` in 36 settings
 	@$(SINGLE) $(BIN)/python tools/comparison_rule.py
 
+.PHONY: property-tests
+property-tests: .venv/.installed-test  ## Try bad configurations and bad files of data by the hundred, for docs/benchmarks.md
+	@$(SINGLE) $(BIN)/python tools/property_tests.py --page
+
 .PHONY: bad-arguments
 bad-arguments: .venv/.installed-test  ## Call every function of the accounting with bad and extreme arguments; takes long
 	@$(SINGLE) $(BIN)/python tools/bad_arguments.py --page

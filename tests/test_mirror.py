@@ -17,6 +17,7 @@ SOURCE = TESTS.parent / "src/shuffledp"
 ELSEWHERE = {
     "notebooks": "notebooks/",
     "pipeline": "Snakefile and workflow/",
+    "properties": "bad configurations and bad files of data",
     "accounting/test_docstrings.py": "docstrings of shuffledp.accounting",
     "experiments/config/test_experiments_of_papers.py": "config/experiments/",
     "test_accountant_check.py": "tools/accountant_check.py",

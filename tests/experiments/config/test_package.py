@@ -404,3 +404,30 @@ def test_results_may_be_a_link_to_elsewhere_but_to_nothing_of_the_project(tmp_pa
     assert "is a file" in results_problem("file", home)
     assert results_problem(str(home / "mine"), home) is None
     assert results_problem(str(away), home)
+
+
+def test_a_bad_grid_of_an_override_is_named_where_it_stands(project):
+    with pytest.raises(
+        ConfigurationError, match=r"^config: overrides\.demo\.coins\.grid\.eps\[1\]: expected a number"
+    ):
+        project.settings(overrides={"demo.coins": {"grid": {"eps": [0.5, None]}}})
+
+
+def test_long_names_are_cut(project):
+    with pytest.raises(ConfigurationError) as caught:
+        project.settings(papers=["x" * 3000])
+    assert len(str(caught.value)) < 400
+
+
+def test_a_grid_of_many_values_is_checked_in_no_time(project):
+    values = list(range(1, 30_001))
+    rates = {"demo.coins": {"grid": {"eps": [*values, 1]}}}
+    with pytest.raises(ConfigurationError, match="names a value twice"):
+        project.settings(overrides=rates)
+
+
+def test_a_number_beyond_all_floats_is_named_where_it_stands(project):
+    with pytest.raises(
+        ConfigurationError, match=r"^config: overrides\.demo\.coins\.grid\.eps\[0\]: must be at most"
+    ):
+        project.settings(overrides={"demo.coins": {"grid": {"eps": [10**400]}}})

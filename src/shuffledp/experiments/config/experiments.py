@@ -43,11 +43,11 @@ def check_paper(
         here = f"{place}: experiments.{name}"
         changed = overrides.get(f"{key}.{name}", {}).get("grid", {})
         grid = mapping(experiment, "grid")
-        _check_grid(grid, f"{here}.grid")
         places = {
             g: f"config: overrides.{key}.{name}.grid.{g}" if g in changed else f"{here}.grid.{g}"
             for g in grid
         }
+        _check_grid(grid, places, f"{here}.grid")
         if isinstance(experiment, Mapping):
             _check_resolved(experiment, grid, model.Experiment, here, places, rounds[name])
             experiment = {**resolve({**experiment, "grid": {}}, _first_point(grid)), "grid": grid}
@@ -65,10 +65,12 @@ def _check_said(raw: Mapping[str, Any], place: str) -> None:
                 raise ConfigurationError(f"{place}: {part}.{name}: lacks the key {key!r}.")
 
 
-def _check_grid(grid: Mapping[str, Any], place: str) -> None:
+def _check_grid(grid: Mapping[str, Any], places: Mapping[str, str], place: str) -> None:
     error = first_error(grid, model.Grid)
     if error is not None:
-        raise ConfigurationError(f"{place}.{dotted(error[0])}{error[1]}")
+        (name, *inner), text = error
+        here = places.get(str(name), f"{place}.{name}")
+        raise ConfigurationError(f"{here}{dotted(tuple(inner)) or ': '}{text}")
     for name in grid:
         if name in RESERVED:
             raise ConfigurationError(f"{place}: {name!r} is a column of every result; choose another name.")

@@ -71,7 +71,11 @@ def absent() -> Any:
 
 def _distinct(values: Any) -> Any:
     told_apart = [(isinstance(value, bool), value) for value in values]  # true is not 1
-    if any(value in told_apart[:i] for i, value in enumerate(told_apart)):
+    try:
+        twice = len(set(told_apart)) < len(told_apart)
+    except TypeError:  # a list or a mapping among them, where there are few
+        twice = any(value in told_apart[:i] for i, value in enumerate(told_apart))
+    if twice:
         raise _mistake(f"names a value twice: {shown(values)}.")
     return values
 
@@ -90,6 +94,8 @@ def _among(known: Sequence[str]) -> BeforeValidator:
 def _grid_value(value: Any) -> Any:
     if not isinstance(value, int | float | str):
         raise _mistake(f"expected a number or text or true or false, got {shown(value)}.")
+    if isinstance(value, int) and abs(value) > 10**300:
+        raise _mistake(f"must be at most 10^300, got {shown(value)}.")
     return value
 
 
