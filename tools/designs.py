@@ -65,8 +65,8 @@ EPS, DELTA, EPS_STAR = 1.0, 1e-6, 0.9
 #: A design replaces another one if it saves this part of the messages.
 WORTH = 1e-4
 #: Coarse designs are searched for these D, and certified again in every check up to `MOST_CHECKED`.
-COARSE_SIZES = (1, 2, 3, 5, 10, 15, 20, 32)
-COARSE_HUBS = {15: (3,), 20: (4,), 32: (3, 9)}
+COARSE_SIZES = (1, 2, 3, 5, 10, 15, 20)
+COARSE_HUBS = {10: (4,), 15: (4,), 20: (5,)}
 MOST_CHECKED = 3
 #: Up to here searches look at all cells of the joint law, beyond at every so manieth.
 MOST_WHOLE, SAMPLED = 3, 7
