@@ -19,7 +19,12 @@ from shuffledp.accounting import (
 )
 from shuffledp.accounting.summation.coarse_losses import COARSE, joint_losses, loss_grid
 from shuffledp.accounting.summation.coarse_noise import all_pairs, bounds, certify
-from shuffledp.accounting.summation.coarse_search import part_slopes, polished_design, scaled_design, worst_delta
+from shuffledp.accounting.summation.coarse_search import (
+    part_slopes,
+    polished_design,
+    scaled_design,
+    worst_delta,
+)
 from shuffledp.accounting.summation.coarse_shipped import ShippedCoarse
 
 SETTING = (1.0, 1e-6, 0.9)
@@ -78,7 +83,9 @@ def test_quick_designs_are_certified(size, eps, delta):
 
 
 def test_what_takes_long_is_refused():
-    with pytest.raises(Infeasible, match=r"make designs.*Shipped are max_value 1, 2, 3, 5, 10.* at eps = 1, delta = 1e-06"):
+    with pytest.raises(
+        Infeasible, match=r"make designs.*Shipped are max_value 1, 2, 3, 5, 10.* at eps = 1, delta = 1e-06"
+    ):
         quick_coarse(4, *SETTING)
     with pytest.raises(Infeasible, match=r"outcomes.*make designs"):
         quick_coarse(3, 0.1, 1e-6, 0.09)

@@ -251,7 +251,9 @@ def test_other_atoms_save_a_bit():
 # -- noise of our own ------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(("size", "most"), [(1, 450), (2, 790), (3, 1230), (5, 2120), (10, 5000), (15, 8600), (20, 11800)])
+@pytest.mark.parametrize(
+    ("size", "most"), [(1, 450), (2, 790), (3, 1230), (5, 2120), (10, 5000), (15, 8600), (20, 11800)]
+)
 def test_messages_error_and_certificate_of_coarse_noise(size, most):
     protocol = get("summation", "coarse_correlated_sum").calibrate(
         Budget(1.0, 1e-6), Fixed(10**6 - 1), Summation(size), accounting="exact"

@@ -8,8 +8,8 @@
     Sequential linear programming: messages and log delta of all pairs that may bind are linearized in the logarithms of
     rates and centers, within a trust region. In the end the centers are scaled until delta is met.
 :func:`polished_design`
-    The same for the atoms that are independent of the sum, with a joint law that is certified once: for large D, where it
-    takes long.
+    The same for the atoms that are independent of the sum, with a joint law that is certified once: for large D, where
+    it takes long.
 
 Everything is deterministic. The state of a search is a dict of JSON values, so that it can be kept and resumed. Bounds
 at the precision of a search are certified too, but some percent above the truth: :func:`finished_design` scales by fine
@@ -357,7 +357,10 @@ def polished_design(
             trust /= 2
 
     def scaled(minus: float) -> CoarseDesign:
-        rates, centers = np.array(design.rates), np.array(design.centers)  # to the last digit those of the joint law
+        rates, centers = (
+            np.array(design.rates),
+            np.array(design.centers),
+        )  # to the last digit those of the joint law
         centers[1:-1] = np.array(here.design.centers)[1:-1] * math.exp(-minus)
         # Centers cannot cure an atom that is too likely not to be drawn at all.
         rates[1:-1] = np.minimum(np.array(here.design.rates)[1:-1] * math.exp(-minus / 4), MOST_RATE)
