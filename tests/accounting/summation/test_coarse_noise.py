@@ -264,7 +264,7 @@ def test_bad_designs_are_refused():
         atom_content(2, 12, (4, 3))
     with pytest.raises(ValueError, match="rates and centers must have 2 values"):
         CoarseDesign(2, 0.9, (1.0,), (1.0,), 1.0, 1e-6)
-    with pytest.raises(ValueError, match="center must be in"):
+    with pytest.raises(ValueError, match="centers must be in"):
         CoarseDesign(1, 0.9, (1.0,), (0.1,), 1.0, 1e-6)
     with pytest.raises(ValueError, match="max_value must be an integer in"):
         CoarseDesign(129, 0.9, (1.0,) * 129, (1.0,) * 129, 1.0, 1e-6)
