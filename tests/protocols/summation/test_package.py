@@ -252,7 +252,7 @@ def test_other_atoms_save_a_bit():
 
 
 @pytest.mark.parametrize(
-    ("size", "most"), [(1, 450), (2, 790), (3, 1230), (5, 2120), (10, 5000), (15, 8600), (20, 11800)]
+    ("size", "most"), [(1, 450), (2, 790), (3, 1230), (5, 2120), (10, 5000), (15, 8100), (20, 11800)]
 )
 def test_messages_error_and_certificate_of_coarse_noise(size, most):
     protocol = get("summation", "coarse_correlated_sum").calibrate(
