@@ -10,7 +10,8 @@ import numpy as np
 
 from shuffledp.datasets.prepared import Dataset
 from shuffledp.experiments.sources.base import Held, Source, finite_population_correction, too_many
-from shuffledp.tasks import Floats, Frequency, Ints, Participants, Public, Users
+from shuffledp.numerics.runs import pieces
+from shuffledp.tasks import USERS_AT_ONCE, Floats, Frequency, Ints, Participants, Public, Users
 
 
 @dataclass(frozen=True)
@@ -35,7 +36,8 @@ class Values(Source):
         target = share if truth == "participants" else np.broadcast_to(self.shares, share.shape)
 
         def users(repeat: int) -> Iterator[Users]:
-            yield Users(np.repeat(np.arange(counts.shape[1]), counts[repeat]))
+            for start, some in pieces(counts[repeat], USERS_AT_ONCE):
+                yield Users(some, offset=start)
 
         return Participants(Public(n), counts, target, users)
 
