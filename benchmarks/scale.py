@@ -13,8 +13,7 @@ import pkgutil
 import resource
 import signal
 import time
-from collections.abc import Iterator
-from dataclasses import asdict, dataclass, replace
+from dataclasses import dataclass, replace
 from importlib import import_module
 from typing import Any, Literal
 
@@ -24,10 +23,8 @@ from shuffledp.accounting.errors import Infeasible
 from shuffledp.comparison.holding import holding
 from shuffledp.numerics.remember import forget_all
 from shuffledp.populations import Binomial, Fixed, Law
-from shuffledp.protocols.base import ProtocolBase
-from shuffledp.protocols.registry import available, get
+from shuffledp.protocols.registry import get
 from shuffledp.tasks import (
-    TASK_KINDS,
     Budget,
     Frequency,
     Participants,
@@ -142,7 +139,7 @@ def run(case: Case) -> tuple[float, float]:
         if not np.all(np.isfinite(spread)):
             raise ArithmeticError("the variance is not finite")
         worst = np.max(np.abs(error) / np.maximum(spread, 1e-300)) if np.any(spread) else 0
-        if worst > 9 and not protocol.biased:
+        if worst > 9 + np.log(error.size) and not protocol.biased:
             raise ArithmeticError(f"an error of {worst:.3g} standard deviations")
     return calibrated - begin, done - held
 

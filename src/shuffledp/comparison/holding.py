@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from shuffledp.numerics.runs import pieces, repeated
+from shuffledp.numerics.samplers import without_replacement
 from shuffledp.protocols.vectors import VectorParticipants
 from shuffledp.tasks import Floats, Ints, Participants, Public, Sets, Summation, Task, Users, Vectors
 
@@ -76,10 +77,7 @@ def _along_axes(task: Vectors, n: Ints, counts: NDArray[np.int64]) -> VectorPart
             yield Users(vectors, offset=start)
 
     def some(sizes: Ints, rng: np.random.Generator) -> Floats:
-        kept = [
-            rng.multivariate_hypergeometric(row, int(size), method="marginals")
-            for row, size in zip(counts, sizes, strict=True)
-        ]
+        kept = [without_replacement(row, int(size), rng) for row, size in zip(counts, sizes, strict=True)]
         return task.clip * np.asarray(kept, float)
 
     shares = counts / n[:, None]

@@ -395,7 +395,10 @@ def _exact_mix_count(n: int, domain_size: int, eps: float, delta: float, eps_loc
         messages = Window(blanket.start + dummies, blanket.pmf, blanket.omitted)
         return log_ratio(mixed_blanket_delta(messages, domain_size, eps, eps_local, tail), delta)
 
-    if excess(0) <= 0:
+    # More uniform messages never raise delta: where the fewest suffice no sum over their number is needed, which
+    # takes long with many users.
+    fewest = Window(blanket.start, np.ones(1), blanket.omitted)
+    if mixed_blanket_delta(fewest, domain_size, eps, eps_local, tail) <= delta or excess(0) <= 0:
         return 0
     guess, slope = _gaussian_guess(domain_size, eps, delta)
     return smallest_count(excess, guess - (n - 1) * rate, slope)

@@ -17,6 +17,7 @@ from shuffledp.experiments.sources.base import (
     too_many,
 )
 from shuffledp.numerics.runs import pieces
+from shuffledp.numerics.samplers import without_replacement
 from shuffledp.tasks import USERS_AT_ONCE, Floats, Ints, Participants, Public, Summation, Users
 
 
@@ -45,7 +46,7 @@ class Numbers(Source):
         elif n > self.holders.sum():
             raise ValueError(too_many(n, int(self.holders.sum())))
         else:
-            drawn = rng.multivariate_hypergeometric(self.holders.ravel(), n, method="marginals")
+            drawn = without_replacement(self.holders.ravel(), n, rng)
         return np.asarray(drawn.reshape(self.shares.shape))
 
     def gathered(self, n: Ints, held: Sequence[Held], truth: str) -> Participants:
