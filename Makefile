@@ -133,6 +133,17 @@ accountant-times: .venv/.installed-test  ## Measure how long the accountant take
 	@mkdir -p logs
 	@$(SINGLE) $(BIN)/python benchmarks/accountant_times.py --page --lines logs/accountant_times.jsonl
 
+.PHONY: scale
+scale: .venv/.installed-run  ## Measure every protocol's cost at 10^3 to 10^9 users and 2 to 10^6 values; may be interrupted
+	@mkdir -p logs
+	@$(SINGLE) $(BIN)/python benchmarks/scale.py --page --lines logs/scale.jsonl
+
+MESSAGE_USERS ?= 100000000
+.PHONY: scale-messages
+scale-messages: .venv/.installed-run  ## Run the message level with 10^8 users (MESSAGE_USERS) in parts, for docs/benchmarks.md
+	@mkdir -p logs
+	@$(SINGLE) $(BIN)/python benchmarks/scale.py --messages $(MESSAGE_USERS) --page --lines logs/scale_messages.jsonl
+
 .PHONY: comparison-rule
 comparison-rule: .venv/.installed-test  ## Check a rule of thumb against `shuffledp compare` in 36 settings
 	@$(SINGLE) $(BIN)/python tools/comparison_rule.py
