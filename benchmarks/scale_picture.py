@@ -10,7 +10,7 @@ from matplotlib.axes import Axes
 from matplotlib.colors import LogNorm
 from matplotlib.figure import Figure
 from numpy.typing import NDArray
-from scale import BUDGET, USERS, VALUES, Axis, Measured
+from scale import USERS, VALUES, Axis, Measured
 
 from shuffledp.figures.style import figure_style, rendered
 from shuffledp.protocols import get
@@ -44,6 +44,7 @@ REASONS: Mapping[tuple[TaskKind, str, Axis], str] = {
     ("frequency", "private_coin", "values"): "every tuple whose kernel is not zero is drawn; k counts",
     ("frequency", "public_coin", "values"): "tuples of log k rows are drawn; k counts",
     ("frequency", "private_coin", "users"): "tuples whose kernel is not zero are drawn",
+    ("summation", "correlated_sum", "values"): "the exact accounting of noise for so many levels",
     ("frequency", "multi_expected", "users"): "a sum of so many terms, up to four million",
 }
 """Why a cost is not flat, where it is neither of the two usual reasons."""
@@ -167,7 +168,7 @@ def message_table(found: Sequence[Measured]) -> Iterator[str]:
     yield "|---|---|---:|---:|---:|---:|---:|---:|"
     for one in found:
         case, protocol = one.case, get(one.case.kind, one.case.protocol)
-        sent = protocol.calibrate(BUDGET, case.law, case.task).cost().messages_per_user
+        sent = protocol.calibrate(case.budget, case.law, case.task).cost().messages_per_user
         if one.outcome != "done":
             raise SystemExit(f"{case}: {one.outcome}, {one.note}")
         yield (
@@ -191,17 +192,16 @@ def drawn(found: Found) -> bytes:
     with figure_style():
         figure = Figure(figsize=(12.0, 1.5 + 0.185 * len(names)))
         axes = figure.subplots(1, 4, sharey=True, gridspec_kw={"wspace": 0.26})
-        figure.subplots_adjust(left=0.205, right=0.945, top=0.945, bottom=0.085)
+        figure.subplots_adjust(left=0.205, right=0.945, top=0.945, bottom=0.11)
         for ax, (title, axis, memory) in zip(axes, panels, strict=True):
             _panel(ax, title, axis, memory, [found.get((*name, axis)) for name in names])
         axes[0].set_yticks(range(len(names)), [get(*name).label for name in names])
-        axes[0].invert_yaxis()
         _tasks(axes[0], [kind for kind, _ in names])
         for ax, place, label in (
             (axes[0], 0.205, "CPU seconds of one calibration and one repeat"),
             (axes[2], 0.6, "memory beyond an idle process, MiB"),
         ):
-            bar = figure.add_axes((place, 0.04, 0.33, 0.008))
+            bar = figure.add_axes((place, 0.042, 0.33, 0.008))
             figure.colorbar(ax.images[0], cax=bar, orientation="horizontal", label=label)
         return rendered(figure, "png")
 
@@ -222,7 +222,7 @@ def _panel(ax: Axes, title: str, axis: Axis, memory: bool, rows: Sequence[Sequen
     ax.imshow(values, norm=norm, cmap="YlGnBu", aspect="auto", interpolation="nearest")
     ax.set_title(title)
     ax.set_xticks(range(len(sizes)), [power(size) for size in sizes], rotation=45)
-    ax.set_xlabel("users" if axis == "users" else "values, steps, items or coordinates")
+    ax.set_xlabel("users" if axis == "users" else "values")
     ax.grid(visible=False)
     ax.tick_params(length=0)
 

@@ -817,3 +817,9 @@ def test_more_levels_than_noise_is_designed_for_are_infeasible():
                 get("summation", name).calibrate(
                     Budget(1.0, 1e-10), Fixed(users - 1), task, accounting=accounting
                 )
+
+
+def test_noise_that_is_too_wide_to_be_drawn_is_infeasible():
+    # It was calibrated, and drawing it raised an error.
+    with pytest.raises(Infeasible, match=r"Noise of variance 1\.07e\+09 is beyond 1e\+09"):
+        get("summation", "skellam").calibrate(Budget(1.0, 1e-10), Fixed(999_999), Summation(10_000))
