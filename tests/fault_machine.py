@@ -520,16 +520,19 @@ def _swap(scene: Scene) -> None:
 
 
 def _second_run(scene: Scene) -> None:
-    log = scene.folder.with_suffix(".second.log")
+    """Start another run; the first one pauses meanwhile, because it could be over before the other has begun."""
+    run, log = scene.current(), scene.folder.with_suffix(".second.log")
+    if not run.ended():
+        os.killpg(run.process.pid, signal.SIGSTOP)
     second = start(scene.folder, log, scene.given.mirror, snakemake())
-    wait(second.ended, HANGING, scene.watch)
+    hung = not wait(second.ended, HANGING)
+    end_all(second)
+    with contextlib.suppress(ProcessLookupError):
+        os.killpg(run.process.pid, signal.SIGCONT)
     scene.second = second.output
     log.unlink()
-    if not second.ended():
-        end_all(second)
-        scene.noted.append("the second run hung")
-    elif second.process.returncode == 0 or "Traceback" in scene.second:
-        scene.noted.append(f"the second run ended with {second.process.returncode}")
+    if hung or second.process.returncode == 0 or "Traceback" in scene.second:
+        scene.noted.append(f"the second run {'hung' if hung else f'ended with {second.process.returncode}'}")
 
 
 def _jump(scene: Scene) -> None:
@@ -701,10 +704,11 @@ def _said(scene: Scene, row: Row, first: str) -> Row:
     if kind.completes and row.ended != 0:
         row = replace(row, silent=1)
         scene.noted.append("the run did not complete")
-    if not kind.says or (not kind.completes and row.ended == 0):
+    due = row.hit if kind.completes else row.ended != 0
+    if not kind.says or not due:
         return row
     line = line_that_says(first if scene.second is None else scene.second, kind.says)
-    return replace(row, said=line, silent=int(not line))
+    return replace(row, said=line, silent=int(row.silent or not line))
 
 
 def _repaired(scene: Scene, row: Row) -> tuple[Row, str]:

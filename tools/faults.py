@@ -8,6 +8,7 @@ damaged, the same command is given again, and all files below results/ and data/
     python tools/faults.py                            # 50 moments; exits with 1 if anything was lost, wrong or left
     python tools/faults.py --moments 5 --seed 7
     python tools/faults.py --kinds kill_main,full_data --moments 10
+    python tools/faults.py --share 1/2                # half of them, while another one does --share 2/2
     python tools/faults.py --page                     # writes the counts into docs/guides/reproduce.md as well
 
 Every moment is a line of logs/faults.csv as soon as it is done, with a digest of the code: a run that was ended goes on
@@ -89,6 +90,9 @@ def arguments() -> argparse.Namespace:
     parser.add_argument("--seed", type=int, default=20231101)
     parser.add_argument("--moments", type=int, default=50)
     parser.add_argument("--kinds", default=",".join(BY_NAME), help="separated by commas")
+    parser.add_argument(
+        "--share", default="1/1", help="2/3: every third moment from the second on; for several at once"
+    )
     parser.add_argument("--minutes", type=float, help="after which no further moment is begun")
     parser.add_argument("--table", type=Path, default=TABLE)
     parser.add_argument("--anew", action="store_true", help="do again what is in the table")
@@ -108,7 +112,8 @@ def main() -> int:
     began = time.monotonic()
     code = fault_moments.digest(ROOT, CODE)
     rows = [] if given.anew else fault_moments.read(given.table)
-    left = list(fault_moments.missing(planned, rows, code))
+    own, _, of = given.share.partition("/")
+    left = list(fault_moments.missing(planned[int(own) - 1 :: int(of)], rows, code))
     if left:
         with fault_machine.base_folder(Path(tempfile.mkdtemp(prefix="shuffledp-faults-"))) as base:
             undisturbed = fault_machine.undisturbed(base)
@@ -125,6 +130,8 @@ def main() -> int:
                 print(told(row), flush=True)
                 if row.bad:
                     print(f"    kept in {base}/kept-{moment.number}", flush=True)
+    if not given.anew:
+        rows = fault_moments.read(given.table)  # another one may have added to it
     rows = fault_moments.of_plan(planned, rows, code)
     text = fault_moments.summary(rows)
     print(text)
