@@ -579,7 +579,7 @@ def _small_disk(scene: Scene, part: str) -> None:
     shutil.copytree(scene.given.start / part, target, symlinks=True, dirs_exist_ok=True)
     about = os.statvfs(target)
     used = (about.f_blocks - about.f_bfree) * about.f_frsize
-    room = int(scene.moment.fraction * scene.given.growth(part))
+    room = int(scene.moment.fraction**2 * scene.given.growth(part))
     _call("mount", "-o", f"remount,size={used + room + PAGE}", target)
     scene.heal.append(lambda: _call("mount", "-o", "remount,size=1g", target))
     scene.noted.append(f"room for {room // 1024} KiB")

@@ -85,7 +85,7 @@ class Moment:
     kind : str
         Name of a kind.
     fraction : float
-        When: see `Kind.latest`. Of a full disk, how much of what the run writes there finds room.
+        When: see `Kind.latest`. Of a full disk, its square of what the run writes there finds room: the site is most.
     """
 
     seed: int
@@ -285,8 +285,8 @@ def add(table: Path, row: Row) -> None:
 
 
 def missing(planned: Iterable[Moment], rows: Iterable[Row], code: str) -> Iterator[Moment]:
-    """Moments without a row of the present code."""
-    known = {row.moment for row in rows if row.code == code}
+    """Moments without a row of the present code; what was not possible may be by now."""
+    known = {row.moment for row in rows if row.code == code and not row.impossible}
     yield from (moment for moment in planned if moment not in known)
 
 

@@ -119,7 +119,9 @@ def test_the_table_goes_on_after_a_line_that_was_cut_off(tmp_path):
     assert [row.note for row in read(table)] == ["", 'one, "two"', "", "two lines"]
     planned = [Moment(7, i, "full_data", 0.25) for i in range(5)]
     assert [moment.number for moment in missing(planned, read(table), "new")] == [2, 4]
-    assert [row.number for row in of_plan(planned, read(table), "new")] == [0, 1, 3]
+    add(table, replace(ROW, number=4, impossible="no mounts"))
+    assert [moment.number for moment in missing(planned, read(table), "new")] == [2, 4]
+    assert [row.number for row in of_plan(planned, read(table), "new")] == [0, 1, 3, 4]
 
 
 def test_another_file_is_not_taken_for_the_table(tmp_path):
