@@ -156,7 +156,8 @@ def test_what_the_pipeline_imports_is_declared_and_nothing_else():
     used = third_parties(source("src", "workflow", "tools")) | third_parties(
         ast.parse(translated(path)) for path in RULES
     )
-    assert used - {"jax", "opendp", "mpmath"} == declared("pipeline")
+    ours = {path.stem.replace("_", "-") for path in (ROOT / "tests").glob("*.py")}  # make faults
+    assert used - {"jax", "opendp", "mpmath"} - ours == declared("pipeline")
     assert "mpmath" in declared("test")  # make accountant-check
     assert declared("learning") - declared() == {"jax"}
     assert declared("opendp") - declared() == {"opendp"}
