@@ -91,7 +91,7 @@ test: .venv/.installed-test .venv/.installed-learning  ## All tests but those of
 
 .PHONY: test-whole-run
 test-whole-run: .venv/.installed-test  ## Run all five papers at small scale, and look at what comes out
-	@$(PYTEST) -m whole_run
+	@$(PYTEST) -m whole_run tests/pipeline
 
 .PHONY: test-slurm
 test-slurm: .venv/.installed-test .venv/.installed-cluster  ## Run jobs through a Slurm of its own on this machine (needs root, slurm-wlm and munge)

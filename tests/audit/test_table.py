@@ -289,6 +289,29 @@ def test_every_claim_of_an_experiment_is_a_row_once():
     assert again["frequency"]["methods"] == audit_jobs([job_of()], "full")["frequency"]["methods"]
 
 
+@pytest.mark.parametrize(
+    ("effort", "looked_at"), [("quick", {"pure_dump"}), ("full", {"pure_dump", "amplified"})]
+)
+def test_a_quick_run_looks_at_the_protocols_of_its_experiments(effort, looked_at, monkeypatch):
+    """What it leaves out is a row each, with the reason."""
+    monkeypatch.setattr(table, "available", lambda kind: ("amplified", "pure_dump"))
+    job = audit_jobs([job_of(protocol="pure_dump")], effort)["frequency"] | {
+        "points": 1,
+        "settings": 1,
+        "runs": 60,
+    }
+    rows = list(table.lines_of(job))
+    assert {row.protocol for row in rows if row.status == table.HOLDS} == looked_at
+    assert {row.protocol for row in rows} == {"amplified", "pure_dump"}
+    left = [
+        (row.accounting, row.part)
+        for row in rows
+        if row.note.startswith("left out of a quick run: no experiment")
+    ]
+    assert len(left) == (3 * len(Amplified.accountings) if effort == "quick" else 0)
+    assert [row for row in rows if row.status == VIOLATION] == []
+
+
 def test_rows_of_all_jobs_are_one_table_unless_a_claim_fails(tmp_path):
     line = table.grid_line(table.Point(at(PureDump, MANY), "here"))
     made = []

@@ -7,11 +7,16 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from shuffledp.experiments.bundle import CELL_TEXTS
+from shuffledp.experiments.bundle import (
+    CELL_NUMBERS,
+    CELL_TEXTS,
+    PARAMETER_PREFIX,
+    SPENT_METRICS,
+    TRAINED_METRICS,
+)
 from shuffledp.experiments.config import ConfigurationError, Experiment, Paper, Settings, load_experiments
 from shuffledp.experiments.config.errors import suggestion
-from shuffledp.experiments.results import CELL_NUMBERS, PARAMETER_PREFIX, SPENT_METRICS, TRAINED_METRICS
-from shuffledp.figures.leaderboard import TRUST as TRUSTED
+from shuffledp.figures.names import TRUST as TRUSTED
 
 
 def load_settings(config: Mapping[str, Any], root: Path) -> Settings:

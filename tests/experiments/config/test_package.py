@@ -364,6 +364,16 @@ def test_a_run_of_a_method_does_not_read_the_configuration():
     assert not {"pydantic", "yaml", "shuffledp.experiments.config"} & set(done.stdout.split())
 
 
+def test_a_workflow_is_read_without_what_only_its_jobs_need():
+    """Every start of it, a dry run too, begins with these imports."""
+    lines = (ROOT / "workflow/rules/common.smk").read_text(encoding="utf-8").splitlines()
+    imports = [line for line in lines if line.startswith(("import ", "from "))]
+    assert "from shuffledp.figures.selection import load_settings" in imports
+    script = "\n".join([*imports, "import sys", "print(*sys.modules)"])
+    done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True)
+    assert not {"matplotlib", "pandas", "requests", "docutils"} & set(done.stdout.split())
+
+
 def test_every_folder_of_the_project_is_closed_to_results():
     folders = {path.name for path in ROOT.iterdir() if path.is_dir() and not path.name.startswith(".")}
     assert all(results_problem(f"{name}/mine", ROOT) for name in folders - {"results"})

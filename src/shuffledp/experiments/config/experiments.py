@@ -10,6 +10,7 @@ from typing import Any
 
 from shuffledp.accounting.functions import NAMED_FUNCTIONS
 from shuffledp.experiments import own_data
+from shuffledp.experiments.bundle import RESERVED
 from shuffledp.experiments.config import model
 from shuffledp.experiments.config.baselines import joined, wanted
 from shuffledp.experiments.config.errors import ConfigurationError, check, dotted, first_error, suggestion
@@ -17,7 +18,6 @@ from shuffledp.experiments.config.files import mapping
 from shuffledp.experiments.config.settings import Experiment, Method
 from shuffledp.experiments.grid import is_variable, points, resolve, variables
 from shuffledp.experiments.participants import budget_from, population_from, task_from
-from shuffledp.experiments.results import RESERVED
 from shuffledp.experiments.sources import OWN, check_data
 from shuffledp.experiments.sources.own import with_domain
 from shuffledp.experiments.training import TrainingRun
