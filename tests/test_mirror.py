@@ -25,6 +25,7 @@ ELSEWHERE = {
     "test_config_schema.py": "tools/config_schema.py",
     "test_conformance_seeds.py": "tools/conformance_seeds.py",
     "test_documents.py": "README.md, CONTRIBUTING.md, CHANGELOG.md and docs/",
+    "test_faults.py": "tools/faults.py",
     "test_gallery.py": "tools/gallery.py",
     "test_guides.py": "code and files of the pages of docs/",
     "test_scale.py": "benchmarks/scale.py and benchmarks/scale_picture.py",
