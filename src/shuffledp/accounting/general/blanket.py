@@ -99,8 +99,8 @@ def blanket_randomizer_delta(randomizer: Randomizer, users: int, eps: float, bou
     -------
     float
         In [0, 1]; 0 for eps at and above the local budget. An upper bound or a lower bound, as `bound` says. The
-        value of the reduction is less than 1e-5 relative away for finitely many outputs and about 1e-3 for densities
-        (further for the data sets of Gaussian noise).
+        value of the reduction is less than 1e-3 relative away for finitely many outputs, mostly 1e-8, and about 1e-3
+        for densities (further for small deltas of Gaussian noise, and its data sets).
 
     Raises
     ------
