@@ -91,7 +91,7 @@ test: .venv/.installed-test .venv/.installed-learning  ## All tests but those of
 
 .PHONY: test-whole-run
 test-whole-run: .venv/.installed-test  ## Run all five papers at small scale, and look at what comes out
-	@$(PYTEST) -m whole_run
+	@$(PYTEST) -m whole_run tests/pipeline
 
 .PHONY: test-slurm
 test-slurm: .venv/.installed-test .venv/.installed-cluster  ## Run jobs through a Slurm of its own on this machine (needs root, slurm-wlm and munge)
@@ -140,6 +140,14 @@ accountant-times: .venv/.installed-test  ## Measure how long the accountant take
 .PHONY: comparison-rule
 comparison-rule: .venv/.installed-test  ## Check a rule of thumb against `shuffledp compare` in 36 settings
 	@$(SINGLE) $(BIN)/python tools/comparison_rule.py
+
+.PHONY: property-tests
+property-tests: .venv/.installed-test  ## Try bad configurations and bad files of data by the hundred, for docs/benchmarks.md
+	@$(SINGLE) $(BIN)/python tools/property_tests.py --page
+
+.PHONY: bad-arguments
+bad-arguments: .venv/.installed-test  ## Call every function of the accounting with bad and extreme arguments; takes long
+	@$(SINGLE) $(BIN)/python tools/bad_arguments.py --page
 
 SCALES ?= quick papers fresh
 .PHONY: time-table

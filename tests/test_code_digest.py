@@ -6,6 +6,7 @@ import json
 import os
 import subprocess
 import sys
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -209,6 +210,7 @@ def test_an_entry_that_does_not_exist_is_an_error(tmp_path):
 # -- the real jobs ---------------------------------------------------------------------------------------------------
 
 
+@cache
 def settings():
     whole = read_yaml(ROOT / "config/config.yaml")
     config = merged(whole, read_yaml(ROOT / "config/quick.yaml"))
@@ -245,25 +247,36 @@ def starts() -> dict[str, tuple]:
 
 
 STARTS = starts()
-# Imports these in a process of its own, and says which modules of the package it then has.
+# Imports these in a process of its own, and says which modules of the package it then has. Starts with the same first
+# module branch off from one process that has imported it and nothing else.
 DRIVER = """
 import importlib, json, os, sys
 import numpy, scipy.special, scipy.fft, pyarrow.parquet.core  # once for all; they hold no module of ours
 sys.path.insert(0, sys.argv[1])
-for modules in json.load(sys.stdin):
-    reading, writing = os.pipe()
+heavy = {"pandas", "requests", "docutils", "sklearn", "pydantic", "jsonschema", "matplotlib", "scipy.stats"}
+
+def branch(modules, then):
     if os.fork() == 0:
         for module in modules:
             importlib.import_module(module)
-        ours = sorted(m for m in sys.modules if m.partition(".")[0] == "shuffledp")
-        heavy = {"pandas", "requests", "docutils", "sklearn", "pydantic", "jsonschema", "matplotlib", "scipy.stats"}
-        with os.fdopen(writing, "w") as stream:
-            json.dump([ours, sorted(heavy & set(sys.modules))], stream)
+        then()
+        sys.stdout.flush()
         os._exit(0)
-    os.close(writing)
-    with os.fdopen(reading) as stream:
-        print(stream.read(), flush=True)
-    os.wait()
+    if os.wait()[1]:
+        os._exit(1)
+
+def say(place):
+    ours = sorted(m for m in sys.modules if m.partition(".")[0] == "shuffledp")
+    print(json.dumps([place, ours, sorted(heavy & set(sys.modules))]))
+
+def rest_of(first):
+    for place, (begin, *rest) in enumerate(starts):
+        if begin == first:
+            branch(rest, lambda: say(place))
+
+starts = json.load(sys.stdin)
+for first in dict.fromkeys(begin for begin, *_ in starts):
+    branch([first], lambda: rest_of(first))
 """
 
 
@@ -287,8 +300,9 @@ def loaded():
         check=True,
         env={**os.environ, "OMP_NUM_THREADS": "1"},
     )
-    answers = [json.loads(line) for line in done.stdout.splitlines()]
-    return {name: (set(ours), heavy) for name, (ours, heavy) in zip(STARTS, answers, strict=True)}
+    answers = sorted(json.loads(line) for line in done.stdout.splitlines())
+    assert [place for place, _, _ in answers] == list(range(len(STARTS)))
+    return {name: (set(ours), heavy) for name, (_, ours, heavy) in zip(STARTS, answers, strict=True)}
 
 
 def test_every_kind_of_job_is_looked_at():

@@ -17,6 +17,7 @@ SOURCE = TESTS.parent / "src/shuffledp"
 ELSEWHERE = {
     "notebooks": "notebooks/",
     "pipeline": "Snakefile and workflow/",
+    "properties": "bad configurations and bad files of data",
     "accounting/test_docstrings.py": "docstrings of shuffledp.accounting",
     "experiments/config/test_experiments_of_papers.py": "config/experiments/",
     "test_accountant_check.py": "tools/accountant_check.py",
@@ -41,6 +42,7 @@ ELSEWHERE = {
 
 #: Modules without a file of their own in a folder without test_package.py, by the files that test them.
 IN_ANOTHER_FILE = {
+    "numerics/kinds.py": "accounting/test_guarded.py",
     "figures/variants.py": "figures/test_paper.py",
     **dict.fromkeys(
         [f"figures/{name}.py" for name in ["pareto", "regions", "sheet"]], "figures/test_fronts.py"
@@ -156,7 +158,6 @@ IN_ANOTHER_FILE = {
     "utility/dump.py": "accounting/dump/test_flexible.py",
     "utility/hadamard.py": "accounting/baselines/test_package.py",
     "utility/hashing.py": "accounting/baselines/test_package.py",
-    "yamlfile.py": "experiments/config/test_package.py",
 }
 CLOCKS = {"time", "monotonic", "perf_counter", "process_time", "thread_time"}
 CLOCKS |= {f"{name}_ns" for name in CLOCKS}

@@ -103,3 +103,16 @@ def test_a_damaged_page_of_the_site_is_removed_with_the_list(results):
 
 def test_nothing_is_found_where_there_is_nothing(tmp_path):
     assert list(repair(tmp_path / "missing", RESULTS)) == []
+
+
+@pytest.mark.parametrize("name", ["c.cells.parquet", "c.json", "c.sha256"])
+def test_a_folder_in_the_place_of_a_file_is_named_and_left(results, name):
+    path = of(results / "runs/a/b", "c").with_name(name)
+    path.unlink()
+    path.mkdir()
+    (path / "letter.txt").write_bytes(b"precious")
+    found = list(repair(results, RESULTS))
+    assert [f.text for f in found if not f.removed] == [
+        f"left {path}: a folder stands where a file belongs; remove it yourself"
+    ]
+    assert (path / "letter.txt").read_bytes() == b"precious"

@@ -3,8 +3,8 @@
 For every public name that returns a number, a curve or parameters: settings over its range (corners, then at random
 by a fixed seed), the largest relative error found, and on which side it is. References are written from the formulas of
 the sources in `numerical/`, a module per family, and call nothing of the accounting. Inverse functions are put back
-into the reference of the forward one. A name without a reference of its own is in `numerical/elsewhere.py`, with the reason;
-a new name fails a test until it is in one of the two.
+into the reference of the forward one. A name without a reference is in `numerical/elsewhere.py`, with the reason; a new
+name fails a test until it is in one of the two.
 
     python tools/numerical_errors.py                 # all; exits with 1 if an error is larger than stated
     python tools/numerical_errors.py --only clone    # functions with this in their name

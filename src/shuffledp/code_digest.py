@@ -33,6 +33,14 @@ PACKAGE: Final = Path(__file__).resolve().parent
 DATA_CONSTANT: Final = "PACKAGE_DATA"
 _LONGEST_FILE_NAME = 255
 _READS_ITSELF = {"__doc__", "getsource", "getdoc", "cleandoc"}
+# Looked up once for each kind of node: every start of a workflow walks through half a million of them.
+_FIELDS: Final = {
+    kind: kind._fields for kind in vars(ast).values() if isinstance(kind, type) and issubclass(kind, ast.AST)
+}
+_TELLING: Final = {
+    *(ast.Name, ast.Attribute, ast.Call, ast.Import, ast.ImportFrom),
+    *(ast.Module, ast.ClassDef, ast.FunctionDef, ast.AsyncFunctionDef),
+}
 
 Entry = str | Path
 """A module by its dotted name, or a file."""
@@ -101,39 +109,47 @@ def read_source(content: bytes, file_name: str = "<source>") -> Source:
     waiting: list[Any] = [tree]
     while waiting:
         node = waiting.pop()
-        if isinstance(node, list):
+        kind = type(node)
+        if kind is list:
             running = _running(node)
             shape.append(f"[{len(running)}")
-            waiting.extend(reversed(running))
+            waiting += running[::-1]
             continue
-        if not isinstance(node, ast.AST):
+        fields = _FIELDS.get(kind)
+        if fields is None:
             shape.append(repr(node))
-            if isinstance(node, str) and 0 < len(node) <= _LONGEST_FILE_NAME:
+            if kind is str and 0 < len(node) <= _LONGEST_FILE_NAME:
                 texts.add(node)
             continue
-        shape.append(type(node).__name__)
+        shape.append(kind.__name__)
+        if not fields:  # ast.Load and its like
+            continue
+        parts = [getattr(node, part, None) for part in fields]
+        parts.reverse()
+        if kind not in _TELLING:
+            waiting += parts
+            continue
         match node:
-            case ast.Import():
-                imports += [Imported(alias.name) for alias in node.names]
-            case ast.ImportFrom():
-                imports += [Imported(node.module or "", alias.name, node.level) for alias in node.names]
+            case ast.Name():
+                words.add(node.id)
             case ast.Attribute():
                 words.add(node.attr)
                 if isinstance(node.value, ast.Attribute):
                     inner.add(node.value)
                 if node not in inner:
                     attributes += _dotted(node)
-            case ast.Name():
-                words.add(node.id)
             case ast.Call():
                 imports += _named_import(node)
-        parts = [getattr(node, part, None) for part in node._fields]
-        if isinstance(node, ast.Module | ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef):
-            body = node.body[1:] if node.body and _is_text(node.body[0]) else node.body
-            if isinstance(node, ast.Module) and offers:  # what a door offers counts where it is used
-                body = [part for part in body if not _assigns(part, "__all__")]
-            parts[node._fields.index("body")] = body
-        waiting.extend(reversed(parts))
+            case ast.Import():
+                imports += [Imported(alias.name) for alias in node.names]
+            case ast.ImportFrom():
+                imports += [Imported(node.module or "", alias.name, node.level) for alias in node.names]
+            case ast.Module() | ast.ClassDef() | ast.FunctionDef() | ast.AsyncFunctionDef():
+                body = node.body[1:] if node.body and _is_text(node.body[0]) else node.body
+                if kind is ast.Module and offers:  # what a door offers counts where it is used
+                    body = [part for part in body if not _assigns(part, "__all__")]
+                parts[-1 - fields.index("body")] = body
+        waiting += parts
     normal = content if words & _READS_ITSELF else "\n".join(shape).encode()
     return Source(
         sha256(normal).hexdigest(),
@@ -148,7 +164,7 @@ def read_source(content: bytes, file_name: str = "<source>") -> Source:
 
 def _running(nodes: list[Any]) -> list[Any]:
     """A list of statements with ``if TYPE_CHECKING`` replaced by what runs instead."""
-    if not any(is_type_checking(node) for node in nodes):
+    if not any(type(node) is ast.If and is_type_checking(node) for node in nodes):
         return nodes
     return [
         part

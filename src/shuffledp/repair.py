@@ -81,16 +81,17 @@ def repair(folder: Path, places: tuple[Place, ...]) -> Iterator[Finding]:
     if not folder.is_dir():
         return
     yield from _leftovers(folder, places)
-    vouched: set[Path] = set()
+    seen: set[Path] = set()  # vouched for, or dealt with
     for place in places:
         for checksum in sorted(folder.glob(place.lists)):
-            damaged = storage.damaged(checksum)
+            damaged = [checksum] if checksum.is_dir() else storage.damaged(checksum)
             if damaged:
                 yield from _bundle(folder, place, checksum, damaged)
+                seen |= set(damaged)
             else:
-                vouched |= set(storage.listed(checksum))
+                seen |= set(storage.listed(checksum))
     for place in places:
-        for path in sorted({p for pattern in place.unlisted for p in folder.glob(pattern)} - vouched):
+        for path in sorted({p for pattern in place.unlisted for p in folder.glob(pattern)} - seen):
             yield _remove(folder, path, f"removed {path} (no checksum)")
 
 

@@ -24,6 +24,7 @@ from shuffledp.protocols.frequency.central_gaussian import CentralGaussian
 from shuffledp.protocols.frequency.central_laplace import CentralLaplace
 from shuffledp.protocols.frequency.one_sided_noise import OneSidedCounts
 from shuffledp.protocols.frequency.pure_dump import PureDump
+from shuffledp.protocols.frequency.skellam import Skellam
 from shuffledp.protocols.frequency.truncation import Truncation
 from shuffledp.storage import publish
 from shuffledp.tasks import Budget, Frequency
@@ -66,6 +67,20 @@ def test_what_is_found_at_any_scale_is_not_above_the_law_of_all_that_is_seen(pro
         assert max(one.delta for one in found) <= row.found * (1 + 1e-7) + 1e-11, setting
         if all(one.side == "exact" for one in found) and not row.note:
             assert max(one.delta for one in found) == pytest.approx(row.found, rel=1e-6, abs=1e-11), setting
+
+
+@pytest.mark.parametrize("protocol", [CentralGaussian, CentralLaplace, Skellam])
+def test_noisy_counts_cost_the_same_for_any_number_of_values(protocol):
+    """A law per value and input would be the square of them: 1e10 here."""
+    few, many = (
+        at_scale(
+            protocol.calibrate(Budget(1.0, 1e-6), Fixed(9999), Frequency(k), accounting="exact"),
+            Fixed(9999),
+            [1.0],
+        )
+        for k in (3, 100_000)
+    )
+    assert few == many
 
 
 # -- planted bugs --------------------------------------------------------------------------------------------------
@@ -272,6 +287,29 @@ def test_every_claim_of_an_experiment_is_a_row_once():
     assert {kind for kinds in SHARES.values() for kind in kinds} == {p.task_kind for p in PROTOCOLS}
     again = audit_jobs([job_of(task={"kind": "frequency", "domain_size": 50, "metrics": ["sse"]})], "full")
     assert again["frequency"]["methods"] == audit_jobs([job_of()], "full")["frequency"]["methods"]
+
+
+@pytest.mark.parametrize(
+    ("effort", "looked_at"), [("quick", {"pure_dump"}), ("full", {"pure_dump", "amplified"})]
+)
+def test_a_quick_run_looks_at_the_protocols_of_its_experiments(effort, looked_at, monkeypatch):
+    """What it leaves out is a row each, with the reason."""
+    monkeypatch.setattr(table, "available", lambda kind: ("amplified", "pure_dump"))
+    job = audit_jobs([job_of(protocol="pure_dump")], effort)["frequency"] | {
+        "points": 1,
+        "settings": 1,
+        "runs": 60,
+    }
+    rows = list(table.lines_of(job))
+    assert {row.protocol for row in rows if row.status == table.HOLDS} == looked_at
+    assert {row.protocol for row in rows} == {"amplified", "pure_dump"}
+    left = [
+        (row.accounting, row.part)
+        for row in rows
+        if row.note.startswith("left out of a quick run: no experiment")
+    ]
+    assert len(left) == (3 * len(Amplified.accountings) if effort == "quick" else 0)
+    assert [row for row in rows if row.status == VIOLATION] == []
 
 
 def test_rows_of_all_jobs_are_one_table_unless_a_claim_fails(tmp_path):

@@ -14,7 +14,7 @@ from shuffledp.claims.case import Case
 from shuffledp.claims.catalogue import Claim
 from shuffledp.claims.evidence import Evidence
 from shuffledp.claims.jobs import paper_job, papers
-from shuffledp.claims.judging import ANOTHER_SCALE, difference, rows, table
+from shuffledp.claims.judging import ANOTHER_SCALE, LEFT_OPEN, difference, rows, table
 from shuffledp.claims.outcomes import Untestable, Verdict
 from shuffledp.claims.reads import READS
 from shuffledp.claims.together import COLUMNS, HEADLINE_COLUMNS, headlines, published, union
@@ -113,7 +113,8 @@ def test_the_size_of_a_search_goes_with_the_effort(tmp_path):
         (CLAIM, "fails", "paper", "not explained"),
         (replace(CLAIM, wrong="the catalogue", difference="Why."), "fails", "paper", "the catalogue: Why."),
         (replace(CLAIM, wrong="the catalogue", difference="Why."), "holds", "paper", ""),
-        (replace(CLAIM, expected="open"), "fails", "paper", ""),
+        (replace(CLAIM, expected="open"), "fails", "paper", LEFT_OPEN),
+        (replace(CLAIM, expected="open"), "fails", "shortened", ANOTHER_SCALE),
     ],
 )
 def test_a_difference_from_what_was_expected_says_which_is_wrong(claim, overall, scale, said):

@@ -15,6 +15,8 @@ from shuffledp.figures.curves import (
     sidesteps,
     strands,
 )
+from shuffledp.figures.legend import items
+from shuffledp.figures.palette import Look
 
 
 def behind(*values):
@@ -113,3 +115,18 @@ def test_the_closed_form_comes_first():
         strand("b", 3, kind="simulated"),
     ]
     assert {s.curve: s.kind for s in leading(every)} == {"a": "expected", "b": "simulated"}
+
+
+def test_names_of_curves_that_coincide_say_what_they_have_in_common_once():
+    labels = {
+        "a": "coarse noise (ours), n = 100",
+        "b": "coarse noise (ours), n = 1000",
+        "c": "other, n = 100",
+    }
+    looks = dict.fromkeys(labels, Look("#000000", "o", "-"))
+    groups = [Together(("a", "b"), False), Together(("a", "c"), True), Together(("c",), True)]
+    assert [item.text for item in items(groups, labels, looks, [])] == [
+        "coarse noise (ours), n = 100 ≈ n = 1000",
+        "coarse noise (ours), n = 100 = other, n = 100",
+        "other, n = 100",
+    ]

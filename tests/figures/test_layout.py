@@ -3,6 +3,7 @@
 import pytest
 
 from shuffledp.figures.layout import laid_out, legend_of, plot_width, rows_of, text_inches, wrapped
+from shuffledp.figures.style import SETTINGS
 
 
 def plan(panels, **changes):
@@ -51,8 +52,18 @@ def test_texts_are_measured_and_wrapped():
     assert all(text_inches(line, 9) <= 1.5 for line in lines)
 
 
+def test_a_legend_text_that_is_wider_than_the_picture_goes_over_lines():
+    long = "coarse correlated noise of one million users ≈ coarse correlated noise of ten million users"
+    form = legend_of(["short", long], 1, 3.0)
+    assert (form.columns, form.texts[0]) == (1, "short")
+    assert form.texts[1].replace("\n", " ") == long
+    assert form.rows == 1 + len(form.texts[1].split("\n")) > 2
+    size = SETTINGS["legend.fontsize"]
+    assert max(text_inches(line, size) for text in form.texts for line in text.split("\n")) < 3.0
+
+
 def test_a_legend_has_the_columns_that_fit():
     texts = ["short", "also short", "x", "y"]
     assert (legend_of(texts, 1, 20.0).columns, legend_of(texts, 1, 20.0).rows) == (4, 1)
-    assert (legend_of(texts, 1, 0.1).columns, legend_of(texts, 1, 0.1).rows) == (1, 4)
+    assert (legend_of(texts, 1, 1.6).columns, legend_of(texts, 1, 1.6).rows) == (1, 4)
     assert legend_of(texts, 4, 3.6).columns < legend_of(texts, 1, 3.6).columns

@@ -390,7 +390,7 @@ CLAIMS = [
         _counter,
         0,
         1e-10,
-        {"shape": log(0.3, 30), "decay": log(0.03, 3), "eps_geometric": log(0.05, 3), "more": log(0.01, 3)},
+        {"shape": log(0.3, 30), "decay": log(0.03, 1), "eps_geometric": log(0.05, 3), "more": log(0.01, 3)},
         16,
     ),
     Claim("correlated_noise", _correlated, 0, 1e-10, {"eps": log(0.5, 5), "delta": log(1e-6, 0.05)}, 4),

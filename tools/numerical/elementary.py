@@ -401,7 +401,12 @@ CLAIMS = [
         20,
     ),
     Claim(
-        "polya_mean_absolute", _polya_mean, 1e-10, 1e-10, {"shape": log(0.1, 100), "eps": log(0.05, 10)}, 12
+        "polya_mean_absolute",
+        _polya_mean,
+        1e-12,
+        1e-12,
+        {"shape": log(1e-6, 1000), "eps": log(0.05, 300)},
+        12,
     ),
     Claim("blanket_slots", _slots, ROUNDING, ROUNDING, {"blankets": log(1e-9, 1e9)}, 40),
     Claim(

@@ -351,15 +351,21 @@ def skellam_counts(variance: float) -> Block:
     return Block(np.convolve(one.mass, one.mass[::-1]), (least - most,))
 
 
+def count_noise(protocol: CuratorNoise | Skellam, n: int) -> Block:
+    """Noise of one count among n users, the same for every value."""
+    if isinstance(protocol, Skellam):
+        return skellam_counts(protocol.variance * n / protocol.n_users)
+    if isinstance(protocol, CentralLaplace):
+        return laplace_counts(math.exp(-protocol.eps / (2 if protocol.relation == "replace_one" else 1)))
+    if isinstance(protocol, CentralGaussian):
+        return gaussian_counts(protocol.sigma)
+    raise TypeError(f"unknown noise of {protocol.name}")
+
+
 def curator_noise(protocol: CuratorNoise, eps: float) -> View:
     """Noisy counts, as the curator is trusted; all values are alike."""
     k = protocol.domain_size
-    if isinstance(protocol, CentralLaplace):
-        noise = laplace_counts(math.exp(-protocol.eps / (2 if protocol.relation == "replace_one" else 1)))
-    elif isinstance(protocol, CentralGaussian):
-        noise = gaussian_counts(protocol.sigma)
-    else:
-        raise TypeError(f"unknown noise of {protocol.name}")
+    noise = count_noise(protocol, 1)
 
     def counts(payload: NDArray[Any]) -> list[tuple[int, ...]]:
         return [(int(payload[payload[:, 0] == j, 1].sum()),) for j in range(k)]
@@ -384,7 +390,7 @@ def skellam(protocol: Skellam, eps: float) -> View:
         inputs=tuple(range(k)),
         eps=eps,
         most=MANY,
-        noise=lambda n: (skellam_counts(protocol.variance * n / protocol.n_users),) * k,
+        noise=lambda n: (count_noise(protocol, n),) * k,
         own=tuple(tuple({(int(v == j),): 1.0} for j in range(k)) for v in range(k)),
         counts=lambda payload: [(int(c),) for c in payload.sum(axis=0)],
         kinds=lambda payload: np.minimum(np.abs(payload).sum(axis=1), 2),

@@ -173,8 +173,9 @@ def hashed_balls_into_bins(protocol: HashedBallsIntoBins, eps: float) -> View:
         kinds = _pair_kinds(np.column_stack([bins[0] == own, bins[1] == own]))
         return {unit(i, 3): float(np.mean(kinds == i)) for i in range(4) if np.any(kinds == i)}
 
-    every = [law(np.full(len(u), w)) for w in range(b)]
-    uniform = [sum(one.get(unit(i, 3), 0.0) for one in every) / b for i in range(3)]
+    # A uniform bin is that of a value with chance 1/b, whatever the hash function; of both where they share a bin.
+    shared = float(np.mean(bins[0] == bins[1]))
+    uniform = [(1 - shared) / b, (1 - shared) / b, shared / b]
 
     def noise(n: int) -> Block:
         return multinomial_counts(int(protocol.dummies_of(np.array([n]))[0]), uniform)

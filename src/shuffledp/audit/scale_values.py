@@ -34,7 +34,7 @@ from shuffledp.audit.measured import (
     truth,
 )
 from shuffledp.audit.places import unit
-from shuffledp.audit.views import ProductView, SumView
+from shuffledp.audit.views import SumView
 from shuffledp.populations import Law
 from shuffledp.protocols.frequency import _curator_noise as frequency_curator
 from shuffledp.protocols.frequency import skellam as frequency_skellam
@@ -185,24 +185,15 @@ def curator_counts(
     eps: float,
 ) -> Measured:
     """Noisy counts of two values."""
-    if isinstance(protocol, frequency_skellam.Skellam):
-        view = frequency_views.skellam(protocol, eps)
-    else:
-        view = frequency_views.curator_noise(protocol, eps)
-    assert isinstance(view, ProductView)
-    return Measured(pairs.of_two_counts(view.noise(number_of(population))[0], 1.0, 0.0, eps), "exact", TWO)
+    noise = frequency_views.count_noise(protocol, number_of(population))
+    return Measured(pairs.of_two_counts(noise, 1.0, 0.0, eps), "exact", TWO)
 
 
 def presence(
     protocol: frequency_curator.CuratorNoise | frequency_skellam.Skellam, population: Law, eps: float
 ) -> Measured:
     """The noisy count of one value, with user 1 or without: what counts where users are added or removed."""
-    if isinstance(protocol, frequency_skellam.Skellam):
-        view = frequency_views.skellam(protocol, eps)
-    else:
-        view = frequency_views.curator_noise(protocol, eps)
-    assert isinstance(view, ProductView)
-    noise = view.noise(number_of(population))[0]
+    noise = frequency_views.count_noise(protocol, number_of(population))
     return Measured(max(pairs.of_one_count(noise, 1.0, 0.0, eps)), "exact", "the count of one value")
 
 

@@ -18,6 +18,7 @@ import io
 import math
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import astuple, dataclass, fields
+from itertools import product
 from typing import Any
 from zlib import crc32
 
@@ -63,6 +64,7 @@ MEAN_LEVEL = 1e-9
 """The same of a mean estimate, whose errors may be skewed."""
 #: Random settings that are drawn of a protocol, feasible ones of an accounting per setting that is wanted, other users.
 _DRAWS, _TRIES, _MOST_OTHERS = 200, 3, 400
+_LEFT_OUT = "left out of a quick run: no experiment of it has this protocol"
 _TOO_LITTLE = "no setting with a handful of users could be looked at"
 
 
@@ -215,8 +217,10 @@ def grid_line(point: Point) -> Line:
         found = at_scale(calibrated, setting.population, levels, setting.budget.neighbours)
     except Infeasible as reason:
         return _with(line, status=REFUSED, note=str(reason))
-    except (NoProfile, TooLarge) as reason:
+    except NoProfile as reason:
         return _with(line, label=label, note=str(reason))
+    except TooLarge as size:
+        return _with(line, label=label, note=f"too many to add up: {size}")
     except Exception as error:
         return _with(line, status=VIOLATION, note=f"{type(error).__name__}: {error}")
     eps, worst = max(zip(levels, found, strict=True), key=lambda pair: pair[1].delta)
@@ -394,13 +398,18 @@ def lines_of(job: Mapping[str, Any]) -> Iterator[Line]:
     ----------
     job : mapping
         ``tasks``: kinds; ``methods``: of their experiments, see `shuffledp.experiments.audited.plan`;
-        ``seed``; ``points``: claims of experiments per
+        ``seed``; ``every``: whether protocols are looked at that no method has; ``points``: claims of experiments per
         protocol and accounting, 0 for all; ``settings``: random settings per protocol; ``runs``: of each.
     """
     points = points_of(job["methods"], job["points"])
+    used = {(method["task"]["kind"], method["protocol"]) for method in job["methods"]}
     for kind in job["tasks"]:
         for name in available(kind):
             protocol = get(kind, name)
+            if not job["every"] and (kind, name) not in used:
+                for accounting, part in product(protocol.accountings, PARTS[:3]):
+                    yield Line(name, kind, accounting, part, note=_LEFT_OUT)
+                continue
             own = [p for p in points if p.setting.protocol is protocol]
             yield from (grid_line(point) for point in own)
             for accounting in protocol.accountings:

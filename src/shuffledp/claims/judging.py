@@ -16,6 +16,7 @@ from shuffledp.claims.outcomes import CLOSED_FORM, Untestable, Verdict, combined
 ABRIDGED = ("simplified",)
 """Accountings whose verdicts are shown and do not count: an abridged form, which its theorem implies for many users."""
 ANOTHER_SCALE = "neither: this run is at another scale than the papers', which the expected outcome is about"
+LEFT_OPEN = "neither: which outcome to expect was left open, and it is decided here"
 Row = dict[str, str]
 
 
@@ -68,10 +69,12 @@ def rows(claim: Claim, rule: Rule, evidence: Evidence, effort: Any, scale: str) 
 def difference(claim: Claim, overall: str, scale: str) -> str:
     """Which of what was expected and what came out is wrong, and why; empty where they are the same."""
     expected = catalogue.outcome_expected(claim)
-    if expected is None or overall == expected:
+    if overall == expected:
         return ""
     if scale != "paper":
         return ANOTHER_SCALE
+    if expected is None:
+        return LEFT_OPEN
     if not claim.difference:
         return "not explained"
     return f"{claim.wrong}: {claim.difference}"

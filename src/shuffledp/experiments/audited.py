@@ -19,10 +19,11 @@ SHARES: Final[Mapping[str, tuple[str, ...]]] = {
 }
 """Jobs of about the same size, by name, and the tasks that each of them audits."""
 EFFORT: Final[Mapping[str, Mapping[str, int]]] = {
-    "full": {"points": 0, "settings": 4, "runs": 1000},
-    "quick": {"points": 1, "settings": 1, "runs": 60},
+    "full": {"every": 1, "points": 0, "settings": 4, "runs": 1000},
+    "quick": {"every": 0, "points": 1, "settings": 1, "runs": 60},
 }
-"""Claims of experiments per protocol and accounting (0: all of them), random settings per protocol, runs of each."""
+"""Whether protocols are audited that no experiment of the run has, claims of experiments per protocol and accounting
+(0: all of them), random settings per protocol, runs of each."""
 _SEED = 1
 
 

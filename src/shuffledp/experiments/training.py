@@ -84,7 +84,7 @@ class TrainingRun:
     def evaluated(self) -> list[int]:
         """Rounds at which the curve has a point, without round 0, before which nothing has been released."""
         plan = self.plan(0)
-        return [r for r in range(1, plan.rounds + 1) if plan.evaluated(r)]
+        return [*range(plan.evaluate_every, plan.rounds, plan.evaluate_every), plan.rounds]
 
     def plan(self, seed: int) -> TrainingPlan:
         """Settings for training; the streams of random numbers are named by run seed, paper and run.

@@ -10,7 +10,8 @@ from typing import Any
 import pandas as pd
 
 from shuffledp.experiments.results import IN_DOUBT
-from shuffledp.figures.leaderboard import TRUST, control_of
+from shuffledp.figures.leaderboard import control_of
+from shuffledp.figures.names import TRUST
 from shuffledp.figures.shown import by_cell, chosen, matching, names
 
 Job = Mapping[str, Any]

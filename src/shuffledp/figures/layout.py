@@ -91,11 +91,12 @@ class Place:
 
 @dataclass(frozen=True)
 class Legend:
-    """Legend texts in columns that fit, and the length of lines beside them in units of the letters' size."""
+    """Legend texts in columns that fit, the longest column in lines, and the length of the curves' lines in letters."""
 
     columns: int
     rows: int
     handle: float
+    texts: tuple[str, ...]
 
 
 @dataclass(frozen=True)
@@ -116,15 +117,21 @@ class Layout:
 def legend_of(texts: Sequence[str], most_looks: int, width: float) -> Legend:
     """The most columns, filled downwards, whose widest entries fit side by side; at least 1.
 
-    ``most_looks`` is how many looks stand before a text at most, and ``width`` what there is room for.
+    ``most_looks`` is how many looks stand before a text at most, and ``width`` what there is room for; a text that is
+    wider by itself goes over several lines.
     """
     handle = 2.8 * most_looks**0.7  # in units of the letters' size
     own = handle * _EM + _BESIDE + _BETWEEN
-    widths = [text_inches(text, SETTINGS["legend.fontsize"]) + own for text in texts]
+    size = SETTINGS["legend.fontsize"]
+    widths = [text_inches(text, size) + own for text in texts]
     for columns in range(len(texts), 1, -1):
         if sum(max(part) for part in _filled_downwards(widths, columns)) <= width:
-            return Legend(columns, math.ceil(len(texts) / columns), handle)
-    return Legend(1, len(texts), handle)
+            return Legend(columns, math.ceil(len(texts) / columns), handle, tuple(texts))
+    shown = tuple(
+        wrapped(text, size, width - own) if wide > width else text
+        for text, wide in zip(texts, widths, strict=True)
+    )
+    return Legend(1, sum(text.count("\n") + 1 for text in shown), handle, shown)
 
 
 def _filled_downwards(widths: Sequence[float], columns: int) -> Iterator[Sequence[float]]:

@@ -9,16 +9,9 @@ from typing import Any
 import pandas as pd
 
 from shuffledp.experiments.bundle import CELL_TEXTS
+from shuffledp.figures.names import TRUST
 from shuffledp.figures.shown import by_cell, chosen
 
-TRUST = {
-    "shuffler": "shuffler permutes",
-    "shuffler_adds": "shuffler adds or samples",
-    "secure_sum": "secure summation",
-    "central": "curator",
-    "local": "nobody",
-}
-"""Whom users trust, in the order of a leaderboard."""
 INFEASIBLE, ABSENT = "infeasible", "–"
 WHY = "why not"
 CONTROL = "control"

@@ -37,16 +37,24 @@ def items(
     """The legend: a text per group of curves that coincide, then what all have in common, such as accountings.
 
     Names joined by "=" belong to curves that are equal within half a percent; those joined by "≈" differ by less than
-    the picture can show.
+    the picture can show. What such names begin with alike, up to a comma, is said once.
     """
     own = [
         Item(
-            (" = " if one.equal else " ≈ ").join(labels[c] for c in one.curves),
+            (" = " if one.equal else " ≈ ").join(_told_apart([labels[c] for c in one.curves])),
             tuple(shown[c] for c in one.curves),
         )
         for one in together
     ]
     return [*own, *parts]
+
+
+def _told_apart(names: Sequence[str]) -> list[str]:
+    first, *others = names
+    stem = first[: first.rfind(", ") + 2] if ", " in first else ""
+    if not stem or not all(name.startswith(stem) for name in others):
+        return [first, *others]
+    return [first, *(name[len(stem) :] for name in others)]
 
 
 def write(figure: Figure, entries: Sequence[Item], form: Legend, middle: float) -> None:
@@ -55,7 +63,7 @@ def write(figure: Figure, entries: Sequence[Item], form: Legend, middle: float) 
     side_by_side = not any(item.filled for item in entries)
     figure.legend(
         handles,
-        [item.text for item in entries],
+        form.texts,
         handler_map={tuple: HandlerTuple(ndivide=None if side_by_side else 1, pad=0.3)},
         loc="lower center",
         bbox_to_anchor=(middle, 0.0),

@@ -1,9 +1,18 @@
-"""Names of drawings that sort as people count: fig2 before fig10."""
+"""Names of drawings that sort as people count, fig2 before fig10, and those of the trust models in them."""
 
 from __future__ import annotations
 
 import re
 from typing import TYPE_CHECKING
+
+TRUST = {
+    "shuffler": "shuffler permutes",
+    "shuffler_adds": "shuffler adds or samples",
+    "secure_sum": "secure summation",
+    "central": "curator",
+    "local": "nobody",
+}
+"""Whom users trust, in the order of a leaderboard."""
 
 if TYPE_CHECKING:
     from collections.abc import Iterable

@@ -22,7 +22,8 @@ from shuffledp.figures.axes import Axis, Ticks, horizontal, ticks
 from shuffledp.figures.curves import SAME, Together
 from shuffledp.figures.entries import looks_like
 from shuffledp.figures.fronts import Offer, by_trust, front, legend_names, offers
-from shuffledp.figures.leaderboard import CONTROL, TRUST
+from shuffledp.figures.leaderboard import CONTROL
+from shuffledp.figures.names import TRUST
 from shuffledp.figures.palette import DARK, GRAY, Look, lighter
 from shuffledp.figures.sheet import Made
 from shuffledp.figures.shown import chosen

@@ -18,14 +18,14 @@ if TYPE_CHECKING:
 TABLE = "claims/audit.csv"
 OUTCOMES: Final = ("exceeds as labeled", "listed erratum", "holds", "not audited")
 """Of a protocol under an accounting: the first of these that a claim of it has; a violation ends the run."""
-PARTS: Final[Mapping[str, str]] = {
-    "grid": "points of experiments",
-    "enumerated": "settings enumerated",
-    "sampled": "settings run",
-    "messages": "laws of messages",
-    "estimate": "mean estimates",
+PARTS: Final[Mapping[str, tuple[str, str]]] = {
+    "grid": ("point of experiments", "points of experiments"),
+    "enumerated": ("setting enumerated", "settings enumerated"),
+    "sampled": ("setting run", "settings run"),
+    "messages": ("law of messages", "laws of messages"),
+    "estimate": ("mean estimate", "mean estimates"),
 }
-"""How claims were looked at, in words."""
+"""How claims were looked at, in words: of one, and of several."""
 _COLUMNS = (
     *("protocol", "task", "accounting", "part", "setting", "label", "claimed_delta", "found_delta"),
     *("side", "method", "confidence", "slack", "status", "note"),

@@ -237,6 +237,13 @@ class ProtocolBase(ABC):
         """Public first round: what the server knows before the messages, R repeats; by default it is told exactly."""
         return participants.public
 
+    @classmethod  # noqa: B027  (to be overridden where there is something to check)
+    def check_options(cls, options: Mapping[str, Any]) -> None:
+        """Raise ValueError for options of ``calibrate`` that are wrong under every budget; by default none are.
+
+        A configuration is refused by it when it is read, before any job has run.
+        """
+
     def refine(self, public: Public) -> Self:
         """Parameters after a public first round, for one repeat or several alike; by default it changes none."""
         return self

@@ -19,6 +19,8 @@ from shuffledp.accounting import (
     local_budget,
     smallest_batch,
 )
+from shuffledp.accounting.general.grr_blanket import grr_blanket_delta
+from shuffledp.accounting.questions.reductions import counted_on
 from shuffledp.accounting.standing import GUARANTEES
 from shuffledp.populations import Binomial, Empirical, Fixed, MomentBounded, Poisson, SubGaussian
 
@@ -111,8 +113,30 @@ def test_rounds_are_composed():
     blanket = amplification(3.0, 10_000, 1e-6, randomizer="grr", domain_size=10, rounds=2)
     assert blanket.reduction == "blanket"
     assert blanket.eps > amplification(3.0, 10_000, 1e-6, randomizer="grr", domain_size=10).eps
-    with pytest.raises(Infeasible, match="is a bound"):
-        amplification(4.0, None, 1e-6, population=MomentBounded(100.0, 5.0), rounds=2)
+
+
+def test_a_budget_where_delta_hardly_changes_with_eps_says_which_eps_it_has():
+    """Between 3.47 and 4 delta changes by 1e-5 of itself; the target was the answer."""
+    answer = budget(4.0, 10**9, 1e-6, randomizer="grr", domain_size=10)
+    assert answer.eps_lower < answer.eps < 3.472
+    assert grr_blanket_delta(answer.eps, 10**9, 10, answer.eps_local) <= 1e-6
+    assert grr_blanket_delta(4.0, 10**9, 10, answer.eps_local * (1 + 1e-6)) > 1e-6
+
+
+def test_rounds_with_a_bound_for_the_number_of_users():
+    """Above those with any law of it, whichever rounds have few users together; and invertible."""
+    known = SubGaussian(10_000.0, math.sqrt(5_000.0))  # Hoeffding's bound for the law
+    law = amplification(1.0, None, 1e-6, population=Binomial(20_000, 0.5), rounds=4)
+    bound = amplification(1.0, None, 1e-6, population=known, rounds=4)
+    assert law.eps < bound.eps < 1.05 * law.eps
+    assert "drawn anew" in law.note and "for every round" in bound.note and not bound.eps_lower
+    others, left = counted_on(known, 1e-6, 4)
+    failure = math.exp(-((10_000 - (others.others - 1)) ** 2) / (2 * 5_000))  # of fewer
+    assert 0 < left < 1e-6 and left + 4 * failure <= 1e-6 * (1 + 1e-6)
+    assert bound.eps == pytest.approx(amplification(1.0, others.others + 1, left, rounds=4).eps)
+    back = budget(bound.eps, None, 1e-6, population=known, rounds=4)
+    assert back.eps_local == pytest.approx(1.0, rel=1e-3)
+    assert amplification(4.0, None, 1e-6, population=MomentBounded(100.0, 5.0), rounds=2).reduction == "local"
 
 
 # -- budget and batch --------------------------------------------------------------------------------------------------

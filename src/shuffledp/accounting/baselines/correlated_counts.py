@@ -40,8 +40,15 @@ from typing import TYPE_CHECKING, ClassVar
 import numpy as np
 
 from shuffledp.accounting.errors import Infeasible
+from shuffledp.accounting.guarded import check_fields
 from shuffledp.accounting.standing import Standing
-from shuffledp.numerics.checks import check_choice, check_nonnegative, check_open_unit, check_positive
+from shuffledp.numerics.checks import (
+    check_choice,
+    check_nonnegative,
+    check_open_unit,
+    check_positive,
+    check_unit,
+)
 from shuffledp.numerics.magnitudes import log_ratio, raised
 from shuffledp.numerics.remember import remember
 from shuffledp.numerics.roots import root_below
@@ -98,6 +105,12 @@ class CounterNoise:
     eps_geometric: float
     shape: float
     decay: float
+
+    def __post_init__(self) -> None:
+        check_fields(self)
+        check_positive("eps_geometric", self.eps_geometric)
+        check_nonnegative("shape", self.shape)
+        check_unit("decay", self.decay)
 
     @property
     def pairs(self) -> float:

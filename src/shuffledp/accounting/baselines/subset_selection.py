@@ -20,7 +20,7 @@ import numpy as np
 
 from shuffledp.accounting.general.grr_blanket import blanket_local_budget, grr_blanket_delta
 from shuffledp.accounting.general.matched_blanket import block_length, matched_rate, mixed_matched_delta
-from shuffledp.accounting.general.matched_contour import contour_budget, contour_delta, is_long
+from shuffledp.accounting.general.matched_contour import MOST_BUDGET, contour_budget, contour_delta
 from shuffledp.numerics.checks import check_count, check_open_unit, check_positive
 from shuffledp.numerics.magnitudes import log_ratio, negligible, settled
 from shuffledp.numerics.remember import remember
@@ -41,8 +41,8 @@ _XTOL, _SEARCHED = 1e-8, 1e-4
 _BLOCKS = 3
 
 
-#: Reports that may be too many for a table, at some local budget.
-_MANY = 2_000_000
+#: Reports from which on a contour is faster than a table, and numbers in blocks would make tables loose.
+_MANY = 64
 
 
 @dataclass(frozen=True)
@@ -107,8 +107,7 @@ def subset_delta(eps: float, n: int, report: SubsetReport) -> float:
     Returns
     -------
     float
-        In [0, 1]; an upper bound. For more than one value numbers of reports are put into blocks of a third of a
-        standard deviation, at their smallest: delta is too large by up to about 2 %.
+        In [0, 1]; an upper bound, at most 1e-6 relative too large.
 
     Raises
     ------
@@ -122,13 +121,9 @@ def subset_delta(eps: float, n: int, report: SubsetReport) -> float:
     n = check_count("n", n, 1)
     if report.size == 1:
         return grr_blanket_delta(eps, n, report.domain_size, report.eps_local)
-    if _is_long(n, report):
+    if n >= _MANY and report.eps_local <= MOST_BUDGET:
         return contour_delta(eps, n - 1, report.match_rate, report.eps_local, report.both_rate)
     return settled(lambda tail: _delta(eps, n, report, tail))
-
-
-def _is_long(n: int, report: SubsetReport) -> bool:
-    return is_long(n - 1, report.match_rate, report.eps_local, _BLOCKS * 16)
 
 
 def _delta(eps: float, n: int, report: SubsetReport, tail: float) -> float:
@@ -185,9 +180,8 @@ def _report(n: int, domain_size: int, eps: float, delta: float, size: int | None
         return SubsetReport(domain_size, 1, blanket_local_budget(n, domain_size, eps, delta))
     if n >= _MANY:
         rough = _contour_budget(n, domain_size, eps, delta, chosen, rough=True)
-        if _is_long(n, SubsetReport(domain_size, chosen, rough)):
-            found = _contour_budget(n, domain_size, eps, delta, chosen, rough=False, guess=rough)
-            return SubsetReport(domain_size, chosen, found)
+        found = _contour_budget(n, domain_size, eps, delta, chosen, rough=False, guess=rough)
+        return SubsetReport(domain_size, chosen, found)
     guess = _log_budget(n, domain_size, eps, delta, chosen, math.log(eps) + 0.1, typical=True)
     log_budget = _log_budget(n, domain_size, eps, delta, chosen, guess, typical=False)
     return SubsetReport(domain_size, chosen, math.exp(log_budget))

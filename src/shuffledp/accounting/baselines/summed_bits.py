@@ -34,24 +34,30 @@ from itertools import pairwise
 from typing import TYPE_CHECKING
 
 import numpy as np
-from scipy.fft import irfft, next_fast_len, rfft
 
+from shuffledp.accounting.baselines.bit_tails import excess_divergences
 from shuffledp.numerics.remember import remember
 from shuffledp.numerics.windows import binomial_window
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
     from numpy.typing import NDArray
 
 #: Points of the grid of a curve, and its step in the middle in units of the standard deviation of a loss.
 _POINTS, _STEP = 3001, 1 / 100
 #: Blocks at each end: the most, the least, and points of laws in all of them together.
-_MOST_BLOCKS, _LEAST_BLOCKS, _WORK = 400, 24, 1_000_000
+_MOST_BLOCKS, _LEAST_BLOCKS, _WORK = 400, 48, 1_000_000
 #: Products of windows beyond which the Fourier transform is used, and what it may add to a tail; where more digits are
 #: needed, only beyond the second number.
 _DIRECT, _DIRECT_AT_MOST, _ROUNDING = 2**20, 2**26, 1e-13
-_FEW_DIGITS = 1e-20
+_FEW_DIGITS = 1e-26
+#: Standard deviation from which on tails are contour integrals, and places per deviation that they are found at.
+_WIDE, _PER_DEVIATION = 3.0, 100
+#: How far rates of coins are from fair, up to where others' bits may as well be told.
+_NEARLY_FAIR = 0.05
+#: The least scale of losses: closer to 1 the slopes of a curve have too few digits.
+_LEAST_SCALE = 1e-6
+#: A rough curve has so many times fewer blocks, points and places. And by what blocks widen until they are few enough.
+_ROUGHLY, _MORE = 4, 1.05
 #: Probabilities below are left out, so that none underflows when it is multiplied with p.
 _TINY = 1e-270
 _MOST_EPS = 700.0
@@ -73,7 +79,9 @@ class Curve:
         return float(np.sum(mass * self.t * np.where(at < self.t[0], 1 - at, inside)))
 
 
-def summed_bits_delta(others: int, flip_probability: float, eps: float, omitted: float) -> float:
+def summed_bits_delta(
+    others: int, flip_probability: float, eps: float, omitted: float, *, rough: bool = False
+) -> float:
     """Return a bound on delta of two sums of randomized bits, whatever the others hold.
 
     Parameters
@@ -86,6 +94,8 @@ def summed_bits_delta(others: int, flip_probability: float, eps: float, omitted:
         Nats, >= 0.
     omitted : float
         Mass that each law of a sum may leave out, in (0, 1). It counts as lost privacy.
+    rough : bool
+        Whether a bound is enough that is a few times faster, and further above.
 
     Returns
     -------
@@ -96,7 +106,7 @@ def summed_bits_delta(others: int, flip_probability: float, eps: float, omitted:
     -----
     Derived for this project, see the module's description.
     """
-    return min(max(worst_curve(others, flip_probability, omitted).squared(eps), 0.0), 1.0)
+    return min(max(worst_curve(others, flip_probability, omitted, rough).squared(eps), 0.0), 1.0)
 
 
 def two_bits_delta(eps_bit: float, eps: float) -> float:
@@ -107,31 +117,45 @@ def two_bits_delta(eps_bit: float, eps: float) -> float:
 
 
 @remember(16)
-def worst_curve(others: int, flip_probability: float, omitted: float) -> Curve:
+def worst_curve(others: int, flip_probability: float, omitted: float, rough: bool = False) -> Curve:
     """Return a curve above those of one sum, whatever the others hold; arguments as of `summed_bits_delta`."""
-    spread = math.sqrt(max(others * flip_probability * (1 - flip_probability), 1e-300))
-    most = math.log1p(-flip_probability) - math.log(flip_probability)
-    scale = 1 / max(spread, 1 / most)
-    t = np.exp(_grid(most, scale))
-    value = np.zeros(t.size)
-    for first, last in blocks(others, flip_probability):
-        np.maximum(value, _divergences(first, others - last, flip_probability, t, omitted), out=value)
+    p = flip_probability
+    spread = math.sqrt(max(others * p * (1 - p), 1e-300))
+    most = math.log1p(-p) - math.log(p)
+    scale = max((1 - 2 * p) / spread, _LEAST_SCALE) if spread > 1 / most else most
+    if spread >= _WIDE and omitted >= _FEW_DIGITS:
+        known = [(first, others - last) for first, last in blocks(others, p, _ROUGHLY if rough else 1)]
+        losses = _grid(most, scale, _POINTS // _ROUGHLY if rough else _POINTS)
+        losses = losses[losses.size // 2 :]
+        tau = np.expm1(losses)
+        tau[-1] = (1 - 2 * p) / p  # P / Q lies between p / (1 - p) and its inverse
+        per_deviation = _PER_DEVIATION // _ROUGHLY if rough else _PER_DEVIATION
+        right = excess_divergences(known, p, tau, omitted, per_deviation)
+        right[-1] = 0.0
+        # Turning all sums round exchanges P and Q, and D_t(Q, P) = 1 - t + t D_(1/t)(P, Q).
+        t = np.concatenate((1 / (1 + tau[:0:-1]), 1 + tau))
+        value = np.concatenate((-np.expm1(-losses[:0:-1]) + right[:0:-1] / (1 + tau[:0:-1]), right))
+    else:
+        t = np.exp(_grid(most, scale, _POINTS))
+        value = np.zeros(t.size)
+        for first, last in blocks(others, p):
+            np.maximum(value, _divergences(first, others - last, p, t, omitted), out=value)
     value = np.maximum(np.minimum.accumulate(value), 1 - t)
     value[0], value[-1] = 1 - t[0], 0.0  # P / Q lies between p / (1 - p) and its inverse
     corners = _convex(t, value)
     return Curve(t[corners], value[corners])
 
 
-def _grid(most: float, scale: float) -> NDArray[np.float64]:
+def _grid(most: float, scale: float, points: int) -> NDArray[np.float64]:
     """Return losses from -most to most, with fine steps where these are of the size of the scale."""
     width = scale * _STEP * (_POINTS - 1) / 8
     end = math.asinh(most / width)
-    steps = width * np.sinh(np.linspace(-end, end, _POINTS))
+    steps = width * np.sinh(np.linspace(-end, end, points))
     steps[0], steps[-1] = -most, most
     return steps
 
 
-def blocks(others: int, flip_probability: float) -> list[tuple[int, int]]:
+def blocks(others: int, flip_probability: float, fewer: int = 1) -> list[tuple[int, int]]:
     """Return ranges that cover ``0, .., others``, small ones at both ends: first and last number of each.
 
     Parameters
@@ -140,26 +164,35 @@ def blocks(others: int, flip_probability: float) -> list[tuple[int, int]]:
         Other users, >= 1.
     flip_probability : float
         p in (0, 1/2). The wider the laws, the fewer blocks.
+    fewer : int
+        So many times fewer of them, about.
     """
     spread = math.sqrt(others * flip_probability * (1 - flip_probability))
-    most = max(_LEAST_BLOCKS, min(_MOST_BLOCKS, round(_WORK / (16 * spread + 16))))
+    # Near 1/2 told bits are the better bound anyway.
+    work = _WORK if 1 - 2 * flip_probability > _NEARLY_FAIR else 0.4 * _WORK
+    most = max(_LEAST_BLOCKS, min(_MOST_BLOCKS, round(work / (16 * spread + 16)))) // fewer
     # Told bits cost half their share of eps; the skewness of the sum is what eps falls by towards the middle.
-    growth = 2 * (1 - 2 * flip_probability) / (spread + 1)
-    share = 0.0 if others < 2 * most else 1e-7
-    while len(widths := _widths(others, share, growth)) > most:
-        share = max(1.2 * share, 1e-7)
+    growth = fewer * 2 * (1 - 2 * flip_probability) / (spread + 1)
+    share = 0.0 if others < 2 * most else max(_share(most, growth) / _MORE, 1e-7)
+    while len(widths := _widths(others, share, growth, most)) > most:
+        share = max(_MORE * share, 1e-7)
     left = np.minimum(np.cumsum([0, *widths]), (others + 1) // 2)
     starts = sorted({*map(int, left), *(others + 1 - int(x) for x in left)})
     return [(first, after - 1) for first, after in pairwise(starts)]
 
 
-def _widths(others: int, share: float, growth: float) -> list[int]:
-    """Return the widths of blocks from an end to the middle, or as many as are too many."""
+def _share(count: int, growth: float) -> float:
+    """Share of all numbers that the first block has if so many blocks, growing, reach the middle."""
+    return growth / (2 * math.expm1(count * math.log1p(growth))) if growth > 1e-9 else 1 / (2 * count)
+
+
+def _widths(others: int, share: float, growth: float, most: int) -> list[int]:
+    """Return the widths of blocks from an end to the middle, or one more than the most."""
     if not share:
         return [1] * ((others + 2) // 2)
     found: list[int] = []
     covered = 0
-    while 2 * covered < others + 1 and len(found) <= _MOST_BLOCKS:
+    while 2 * covered < others + 1 and len(found) <= most:
         found.append(max(1, math.floor(share * others + growth * covered)))
         covered += found[-1]
     return found
@@ -185,6 +218,8 @@ def _divergences(
 
 def _convolved(first: NDArray[np.float64], second: NDArray[np.float64]) -> NDArray[np.float64]:
     """Return the convolution of two laws by the Fourier transform; rounding is absolute, not relative."""
+    from scipy.fft import irfft, next_fast_len, rfft  # 20 ms, and only far out in the tails of very wide laws
+
     size = first.size + second.size - 1
     length = next_fast_len(size, real=True)
     law = irfft(rfft(first, length) * rfft(second, length), length)[:size]
@@ -193,18 +228,13 @@ def _convolved(first: NDArray[np.float64], second: NDArray[np.float64]) -> NDArr
 
 def _convex(t: NDArray[np.float64], value: NDArray[np.float64]) -> NDArray[np.int64]:
     """Return the places of the corners of the greatest convex function below the values."""
-    x, y = t.tolist(), value.tolist()
-    kept: list[int] = []
-    for i in range(len(x)):
-        while len(kept) > 1 and _above(x, y, kept[-2], kept[-1], i):
-            kept.pop()
-        kept.append(i)
-    return np.array(kept, dtype=np.int64)
-
-
-def _above(x: Sequence[float], y: Sequence[float], a: int, b: int, c: int) -> bool:
-    """Whether the point b lies on the chord from a to c, or above it."""
-    return (y[b] - y[a]) * (x[c] - x[b]) >= (y[c] - y[b]) * (x[b] - x[a])
+    kept = np.arange(t.size)
+    while True:
+        slopes = np.diff(value[kept]) / np.diff(t[kept])
+        corner = np.concatenate(([True], slopes[1:] > slopes[:-1], [True]))
+        if corner.all():
+            return kept
+        kept = kept[corner]  # a point on the chord of its neighbors, or above it, is no corner
 
 
 def _from_top(values: NDArray[np.float64]) -> NDArray[np.float64]:

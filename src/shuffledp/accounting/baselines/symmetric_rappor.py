@@ -6,10 +6,17 @@ import math
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
 
-from shuffledp.accounting.baselines.fragmented_rappor import check_flips, proven_bits_delta, rappor_delta
+from shuffledp.accounting.baselines.fragmented_rappor import (
+    check_flips,
+    known_sums_delta,
+    proven_bits_delta,
+    rappor_delta,
+)
 from shuffledp.accounting.baselines.summed_bits import summed_bits_delta, two_bits_delta
 from shuffledp.accounting.baselines.told_bits import told_bits_delta
+from shuffledp.accounting.general.epsilon_search import COARSE
 from shuffledp.accounting.general.randomizers import MOST_EPS_LOCAL, outputs_of
+from shuffledp.accounting.guarded import check_fields
 from shuffledp.accounting.standing import UPPER, Standing
 from shuffledp.numerics.checks import check_choice, check_count, check_positive
 
@@ -20,6 +27,8 @@ if TYPE_CHECKING:
 
 #: Mass that windows leave out, relative to a target, and the least that is told from nothing.
 _OMITTED, _LEAST = 1e-9, 1e-300
+#: Nats per bit up to which bits that the adversary is told cost less than those of blocks.
+_TOLD = 0.1
 
 
 @dataclass(frozen=True)
@@ -49,6 +58,7 @@ class SymmetricRAPPOR:
     view: Literal["sums", "reports"] = "sums"
 
     def __post_init__(self) -> None:
+        check_fields(self)
         number = check_positive("SymmetricRAPPOR: eps_bit", self.eps_bit)
         if number > MOST_EPS_LOCAL / 2:
             raise ValueError(
@@ -75,7 +85,9 @@ class SymmetricRAPPOR:
         """An upper bound for every data set of the others."""
         return UPPER
 
-    def own_delta(self, others: int, eps: float, side: Side, target: float | None = None) -> float | None:
+    def own_delta(
+        self, others: int, eps: float, side: Side, target: float | None = None, gap: float = 0.0
+    ) -> float | None:
         """Return a bound for the sums, or None where vectors are seen.
 
         Parameters
@@ -89,6 +101,8 @@ class SymmetricRAPPOR:
             two.
         target : float, optional
             What windows leave out is then negligible beside this, and not beside the result.
+        gap : float
+            Relative: above 1e-3 an upper bound may be some percent above.
 
         Returns
         -------
@@ -103,16 +117,15 @@ class SymmetricRAPPOR:
         p = self.flip_probability
         check_flips(others + 1, p)
         if side == "upper":
-            # Told bits are the better bound where eps_bit is small, and where sums are so wide that only Fourier
-            # transforms are fast, which lose small deltas to their rounding.
+            # Told bits are the better bound where eps_bit is small, and nowhere else.
             if target is None:
                 told = rappor_delta(others + 1, p, eps, calibration="sound")
                 return min(proven_bits_delta(others + 1, p, eps), told)
             omitted = max(_OMITTED * target, _LEAST)
-            summed = summed_bits_delta(others, p, eps, omitted)
-            return min(alone, summed, told_bits_delta(others, p, eps, omitted))
-        kinds = ("worst_case", *(("optimistic",) if self.domain_size > 2 else ()))
-        value = max(rappor_delta(others + 1, p, eps, calibration=kind, target=target) for kind in kinds)
+            bound = min(alone, summed_bits_delta(others, p, eps, omitted, rough=gap > COARSE))
+            return bound if self.eps_bit > _TOLD else min(bound, told_bits_delta(others, p, eps, omitted))
+        left_out = None if target is None else max(_OMITTED * target, _LEAST)
+        value = known_sums_delta(others + 1, p, eps, left_out, third=self.domain_size > 2)
         # exact values are too large by up to 1e-7, relative, or by what is left out
         return max(value * (1 - 2e-7) - (0.0 if target is None else 1e-7 * target), 0.0)
 

@@ -29,20 +29,24 @@ from typing import TYPE_CHECKING, ClassVar, Literal, Protocol, runtime_checkable
 import numpy as np
 
 from shuffledp.accounting.general.comparisons import Cells
+from shuffledp.accounting.general.dummy_blanket import blanket_rate, mixed_blanket_delta
 from shuffledp.accounting.general.epsilon_search import (
     COARSE,
     FINE,
     FROM_HINT,
     LEAST,
+    ROUGH,
     limit_epsilon,
     search_epsilon,
 )
 from shuffledp.accounting.general.profiles import Exported
-from shuffledp.accounting.general.randomizers import Randomizer
+from shuffledp.accounting.general.randomizers import GRR, Randomizer, SubsetSelection
+from shuffledp.accounting.guarded import check_fields
 from shuffledp.numerics.checks import check_choice, check_count, check_nonnegative, check_open_unit
 from shuffledp.numerics.magnitudes import log_ratio
 from shuffledp.numerics.remember import remember
 from shuffledp.numerics.sums import Summands, expected_positive_part
+from shuffledp.numerics.windows import binomial_window
 from shuffledp.populations import Binomial, Fixed, Law, Poisson
 
 if TYPE_CHECKING:
@@ -67,16 +71,24 @@ _CUT, _FIRST_CUT = 1e-4, 1e-9
 #: While a root is approached, delta need not be told from 0 below this part of its target.
 _FLOOR = 1e-9
 _REMEMBERED = 4096
+#: Reports of others that show one of two values, on average, and the variance of the number of uniform ones, up to
+#: which both are summed over.
+_MOST_MATCHES, _MOST_SPREAD = 40.0, 400.0
+#: Mass that is left out of such sums, relative to the target, and at least.
+_TABLE, _LEAST_TAIL = 1e-12, 1e-320
 
 
 @runtime_checkable
 class OwnDelta(Protocol):
     """A randomizer whose analyzer sees something else than all reports."""
 
-    def own_delta(self, others: int, eps: float, side: Side, target: float | None = None) -> float | None:
+    def own_delta(
+        self, others: int, eps: float, side: Side, target: float | None = None, gap: float = 0.0
+    ) -> float | None:
         """Return a bound on delta with a given number of others; None for the blanket of reports.
 
-        Where a target is given, less than a millionth of it need not be told from nothing.
+        Where a target is given, less than a millionth of it need not be told from nothing; of a relative gap above
+        1e-3 only the side counts.
         """
 
 
@@ -186,6 +198,10 @@ class BlanketProfile(Exported):
     view: ClassVar[View] = "analyzer"
     source: ClassVar[str] = "Balle, Bell, Gascon and Nissim 2019; evaluation derived"
 
+    def __post_init__(self) -> None:
+        check_fields(self)
+        check_choice("kind", self.kind, ("upper", "lower"))
+
     def delta(self, eps: ArrayLike) -> NDArray[np.float64]:
         """Return delta for each eps (nats, >= 0), shape of `eps`; the worse of both directions."""
         eps_ = np.asarray(eps, np.float64)
@@ -291,8 +307,14 @@ def _delta(
         return 0.0
     own = _own(randomizer)
     if own is not None:
-        return min(_averaged(lambda others: own(others, eps, side, target) or 0.0, law, side), 1.0)
+        return min(
+            _averaged(lambda others: own(others, eps, side, target, gap > COARSE) or 0.0, law, side), 1.0
+        )
     if target is not None:
+        if side == "upper" and isinstance(randomizer, (GRR, SubsetSelection)) and isinstance(law, Fixed):
+            summed = _summed(randomizer, law.others, eps, target)
+            if summed is not None:
+                return summed
         cut = _CUT * target if math.isinf(randomizer.eps_local) else _FIRST_CUT
         return _reduced(randomizer, law, eps, side, gap, cut, _FLOOR * target)
     if randomizer.eps_local < math.inf:
@@ -305,19 +327,35 @@ def _delta(
         cut = max(min(_CUT * value, 1e-4 * cut), 1e-150)
 
 
-def _own(randomizer: Randomizer) -> Callable[[int, float, Side, float | None], float | None] | None:
+def _summed(randomizer: GRR | SubsetSelection, others: int, eps: float, target: float) -> float | None:
+    """Delta by a table over the uniform reports of others and how many show one of two values, where that is small;
+    contours are slow where hardly any do."""
+    k, eps_local = randomizer.domain_size, randomizer.eps_local
+    if isinstance(randomizer, SubsetSelection) and randomizer.subset_size > 1:
+        return None
+    rate = blanket_rate(k, eps_local)
+    spread = others * rate * (1 - rate)
+    if k == 2 or 2 * others * rate / k > _MOST_MATCHES or spread > _MOST_SPREAD:
+        return None
+    tail = max(_TABLE * target, _LEAST_TAIL)
+    return mixed_blanket_delta(binomial_window(others, rate, tail), k, eps, eps_local, tail)
+
+
+def _own(randomizer: Randomizer) -> Callable[[int, float, Side, float | None, bool], float | None] | None:
     """What the analyzer sees in place of reports, if it does."""
     if isinstance(randomizer, OwnDelta) and randomizer.own_delta(0, 0.0, "upper") is not None:
-        return lambda others, eps, side, target: _own_delta(randomizer, others, eps, side, target)
+        return lambda others, eps, side, target, rough: _own_delta(
+            randomizer, others, eps, side, target, rough
+        )
     return None
 
 
 @remember(256)
 def _own_delta(
-    randomizer: OwnDelta, others: int, eps: float, side: Side, target: float | None
+    randomizer: OwnDelta, others: int, eps: float, side: Side, target: float | None, rough: bool
 ) -> float | None:
-    """The same for every gap: what a search asks for roughly, it asks for again."""
-    return randomizer.own_delta(others, eps, side, target)
+    """The same for all gaps that are not rough: what a search asks for, it asks for again."""
+    return randomizer.own_delta(others, eps, side, target, ROUGH if rough else 0.0)
 
 
 @remember(64)

@@ -29,7 +29,8 @@ from typing import TYPE_CHECKING, ClassVar, Literal, get_args
 import numpy as np
 
 from shuffledp.accounting.general.profiles import Exported, log_gaussian_delta
-from shuffledp.numerics.checks import check_choice, check_nonnegative
+from shuffledp.accounting.guarded import check_fields
+from shuffledp.numerics.checks import check_choice, check_count, check_nonnegative
 from shuffledp.numerics.magnitudes import LAST_DIGITS, log_ratio, negligible, raised
 from shuffledp.numerics.remember import remember
 from shuffledp.numerics.roots import root_below
@@ -57,7 +58,7 @@ def clone_rate(eps_local: float, reduction: str = "clones") -> float:
     Parameters
     ----------
     eps_local : float
-        Local budget in nats, positive.
+        Local budget in nats, at least 0.
     reduction : {"clones", "randomized_response"}
         ``clones``: ``e^-eps_local``, any randomizer. ``randomized_response``: ``2 / (e^eps_local + 1)``, the
         probability with which binary randomized response answers uniformly; only for that randomizer.
@@ -74,7 +75,7 @@ def clone_rate(eps_local: float, reduction: str = "clones") -> float:
     what is computed from it is an upper bound on delta.
     """
     check_choice("reduction", reduction, REDUCTIONS)
-    decay = math.exp(-eps_local)
+    decay = math.exp(-check_nonnegative("eps_local", eps_local))
     return decay if reduction == "clones" else 2 * decay / (1 + decay)
 
 
@@ -179,11 +180,14 @@ class OtherReports:
     reduction: str = "clones"
 
     def __post_init__(self) -> None:
+        check_fields(self)
         if not isinstance(self.population, Population):
             raise ValueError(
                 "population is the number of other users as a Population, such as Fixed(29999) for 30,000 users, "
                 f"got {self.population!r}."
             )
+        check_count("dummies", self.dummies)
+        check_choice("reduction", self.reduction, REDUCTIONS)
 
     @property
     def expected(self) -> float:
@@ -391,6 +395,9 @@ class ClonesProfile(Exported):
     neighbours: ClassVar[str] = "replace_one"
     view: ClassVar[View] = "analyzer"
     source: ClassVar[str] = "Feldman, McMillan and Talwar 2021; Wang et al. 2023, Lemma 2"
+
+    def __post_init__(self) -> None:
+        check_fields(self)
 
     def delta(self, eps: ArrayLike) -> NDArray[np.float64]:
         """Return delta for each eps (nats, >= 0), shape of `eps`; both directions agree."""

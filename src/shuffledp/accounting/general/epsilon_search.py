@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 #: Relative gap of delta in results, and while a root is approached.
 FINE, COARSE = 1e-5, 1e-3
 #: The same at the ends of the range, where only the sign counts.
-_ROUGH = 0.05
+ROUGH = 0.05
 #: Part of eps that the gap of delta may cost.
 _LOSS = 1e-6
 #: Relative tolerance of eps, below what the gap of delta leaves.
@@ -84,7 +84,7 @@ def search_epsilon(
     """
     low, high = math.log(min(LEAST, most / 2)), math.log(most)
     last = high if sometimes_shown else high + math.log1p(-_XTOL)
-    rough = excess(_ROUGH)
+    rough = excess(ROUGH)
     seen: dict[float, float] = {}
 
     def coarse(log_eps: float) -> float:

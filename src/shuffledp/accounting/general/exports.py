@@ -15,6 +15,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from functools import cache
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -42,10 +43,6 @@ _MOST_EPS = 300.0
 _VANISHED = 1e-280
 #: Share of the last cell in an integral of which the rest is not negligible.
 _LOG_SHARE = math.log(1e-6)
-#: Of Gauss and Legendre, on [0, 1].
-_NODES, _WEIGHTS = (
-    0.5 * (x + shift) for x, shift in zip(np.polynomial.legendre.leggauss(10), (1.0, 0.0), strict=True)
-)
 
 
 def profile_end(profile: PrivacyProfile, negligible: float) -> float:
@@ -210,14 +207,22 @@ def _renyi(order: float, eps: NDArray[np.float64], delta: NDArray[np.float64], g
     return float(np.logaddexp(0.0, math.log(order * (order - 1)) + total)) / (order - 1)
 
 
+@cache
+def _gauss() -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """Nodes and weights of Gauss and Legendre on [0, 1]; NumPy's polynomials take long to import."""
+    nodes, weights = np.polynomial.legendre.leggauss(10)
+    return np.asarray((nodes + 1) / 2, np.float64), np.asarray(weights / 2, np.float64)
+
+
 def _chord_integrals(
     power: float, width: NDArray[np.float64]
 ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
     """Logs of the integrals from 0 to width of ``e^(-power s)`` times ``1 - e^-s``, and times ``e^-s - e^-width``."""
     many = power * width > 1  # there the closed forms do not cancel
     first, last = -np.expm1(-power * width) / power, -np.expm1(-(power + 1) * width) / (power + 1)
-    s = width[:, None] * _NODES
-    weight = _WEIGHTS * np.exp(-power * np.where(many[:, None], 0.0, s))
+    nodes, weights = _gauss()
+    s = width[:, None] * nodes
+    weight = weights * np.exp(-power * np.where(many[:, None], 0.0, s))
     short = width * np.sum(weight * -np.expm1(-s), axis=1)
     long = width * np.sum(weight * np.exp(-s) * -np.expm1(s - width[:, None]), axis=1)
     return (

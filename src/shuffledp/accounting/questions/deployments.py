@@ -24,6 +24,7 @@ certain, and `users` is one more than the mean.
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 from typing import Literal
 
 from shuffledp.accounting.errors import Infeasible
@@ -43,11 +44,18 @@ from shuffledp.accounting.questions.reductions import central_epsilon, is_bound
 from shuffledp.accounting.questions.searches import XTOL, XTOL_ROUNDS, largest_budget, smallest_number
 from shuffledp.accounting.standing import UPPER, Standing
 from shuffledp.numerics.checks import MOST, check_positive
-from shuffledp.populations import Law, Population
+from shuffledp.populations import Fixed, Law, Population
 
 Arrivals = Literal["fixed", "poisson", "binomial"]
 
+#: A relative gap between bounds on eps that is due to a delta which hardly changes with it.
+_FLAT = 1e-3
 _LEAST_NUMBERS = "delta is averaged over the smallest number of users that the population allows"
+_LOST_ROUNDS = (
+    "the probability of fewer users than are counted on is taken from delta for every round, whether rounds have the "
+    "same users or not"
+)
+_ANEW = "the number of users is drawn anew in every round"
 _SHUFFLED = (
     "The analyzer sees the reports in random order and nothing else; the shuffler does not collude with it. "
     "It may know the inputs of all other users."
@@ -90,7 +98,8 @@ def amplification(
     colluding : float
         In [0, 1): this fraction of the users tells the analyzer its reports.
     rounds : int
-        How often the same users answer with fresh noise, in [1, 10^6].
+        How often users answer with fresh noise, in [1, 10^6]: user 1 in all rounds. The number of others is the same in
+        all if it is fixed, and drawn anew if it has a law; if only a bound is known it does not matter which.
 
     Returns
     -------
@@ -183,8 +192,14 @@ def budget(
             eps_local *= 1 - step * tolerance
             reached = central_epsilon(setting, eps_local, honest, best, eps)
     # Delta at the target itself was found to be enough.
-    answers = {best: min(reached, eps, rounds * eps_local)}
-    return _answer("budget", setting, eps_local, everyone, honest, colluding, answers, found)
+    reached = min(reached, eps, rounds * eps_local)
+    first = _answer("budget", setting, eps_local, everyone, honest, colluding, {best: reached}, found)
+    lower = first.eps_lower
+    if first.reduction != "blanket" or rounds > 1 or not lower or reached < (1 + _FLAT) * lower:
+        return first
+    # Delta hardly changes with eps here: so little below the target, a far smaller eps may have it.
+    closer = central_epsilon(setting, eps_local, honest, best, lower)
+    return replace(first, eps=closer, eps_lower=min(lower, closer)) if closer < reached else first
 
 
 def smallest_batch(
@@ -277,8 +292,9 @@ def _answer(
     randomizer = setting.at(eps_local)
     summed = isinstance(randomizer, OwnDelta) and randomizer.own_delta(0, 0.0, "upper") is not None
     standing = randomizer.standing if best == "blanket" and randomizer is not None else UPPER
-    if is_bound(honest, best):
-        note = "; ".join(filter(None, (standing.note, _LEAST_NUMBERS)))
+    about = _about_numbers(setting, honest, best)
+    if about:
+        note = "; ".join(filter(None, (standing.note, about)))
         standing = Standing(standing.guarantee, note)
     if eps >= local:
         best, eps, standing = "local", local, Standing("upper")
@@ -309,6 +325,13 @@ def _answer(
             if math.isfinite(value)
         ),
     )
+
+
+def _about_numbers(setting: Setting, honest: Population, name: str) -> str:
+    """What is said about a random number of users."""
+    if setting.rounds > 1 and not isinstance(honest, Fixed):
+        return _ANEW if isinstance(honest, Law) else _LOST_ROUNDS
+    return _LEAST_NUMBERS if is_bound(honest, name) else ""
 
 
 def _lower(setting: Setting, eps_local: float, honest: Population, hint: float | None) -> float | None:

@@ -16,6 +16,7 @@ from shuffledp.accounting.general.clones import ClonesProfile, OtherReports, clo
 from shuffledp.accounting.general.composition import composed_epsilon
 from shuffledp.accounting.general.epsilon_search import FINE
 from shuffledp.accounting.general.profiles import PrivacyProfile
+from shuffledp.accounting.general.random_users import best_split, least_numbers
 from shuffledp.accounting.general.randomizers import Randomizer
 from shuffledp.accounting.questions.batches import Setting, eps_local_of, people_of, setting_of
 from shuffledp.accounting.questions.bounds import bounded_delta, bounded_epsilon
@@ -87,14 +88,25 @@ def has_contour(honest: Population) -> bool:
 
 
 def _composed(setting: Setting, eps_local: float, honest: Population, name: str) -> float:
+    delta = setting.delta
     if not isinstance(honest, Law):
-        name_ = type(honest).__name__
-        raise Infeasible(f"Rounds are composed from a law of the number of users; {name_} is a bound.")
+        honest, delta = counted_on(honest, delta, setting.rounds)
     profile = profile_of(setting, eps_local, honest, name)
     if profile is None:
         return math.inf
-    eps = composed_epsilon([profile], setting.delta, rounds=[setting.rounds])
+    eps = composed_epsilon([profile], delta, rounds=[setting.rounds])
     return min(eps, setting.rounds * eps_local)
+
+
+def counted_on(others: Population, delta: float, rounds: int) -> tuple[Fixed, float]:
+    """Return a number of other users that every round has, and the delta that is left for all rounds together.
+
+    Each round has fewer with some probability. All these probabilities are taken from delta, so that it does not matter
+    whether rounds have the same users, others, or which numbers go together.
+    """
+    each = delta / rounds
+    split = best_split(least_numbers(others, each), each)
+    return Fixed(split.users - 1), delta - rounds * split.failure
 
 
 def profile_of(setting: Setting, eps_local: float, honest: Law, name: str) -> PrivacyProfile | None:

@@ -6,7 +6,8 @@ import math
 from functools import cache
 from typing import TYPE_CHECKING
 
-from shuffledp.accounting.general.epsilon_search import COARSE, FINE
+from shuffledp.accounting.general.blanket import OwnDelta
+from shuffledp.accounting.general.epsilon_search import COARSE, FINE, ROUGH
 from shuffledp.accounting.questions.batches import MOST_EPS_LOCAL, Setting
 from shuffledp.accounting.questions.reductions import clone_reduction, has_contour, is_bound, log_excess
 from shuffledp.accounting.random_population.amplification import local_budget
@@ -30,7 +31,7 @@ _BELOW = 3e-6
 #: logs, and how many users the gap of delta may cost.
 _NEAR, _APART, _USER = 1e-3, 1e-3, 0.1
 #: How far the log of the excess of a budget over eps is from a first guess, and from the root of a coarse delta.
-_FROM_GUESS, _FROM_COARSE = 0.1, 1e-5
+_FROM_GUESS, _FROM_ROUGH, _FROM_COARSE = 0.1, 1e-3, 1e-5
 #: The least relative excess of a budget over eps that is searched, and the least that is guessed.
 _LEAST, _GUESS = 1e-6, 0.1
 
@@ -49,7 +50,9 @@ def largest_budget(setting: Setting, eps: float, honest: Population, name: str) 
     low, high = math.log(eps / setting.rounds), math.log(MOST_EPS_LOCAL)
     if setting.rounds == 1:
         eps *= 1 - _BELOW
-    coarse = excess(COARSE)
+    # What the analyzer sees of sums is found far sooner if it is far from close.
+    summed = name == "blanket" and isinstance(setting.at(1.0), OwnDelta)
+    coarse = excess(ROUGH if summed else COARSE)
     if low >= high or coarse(high) <= 0:
         return MOST_EPS_LOCAL
     guess = math.log(min(max(eps / setting.rounds, 1 + 0.4 * math.log1p(honest.mean * eps * eps)), 50.0))
@@ -71,7 +74,8 @@ def largest_budget(setting: Setting, eps: float, honest: Population, name: str) 
     loss = 0.0 if slope is None else XTOL * slope * (1 + math.exp(-near))
     fine = by_excess(excess(min(max(FINE, loss), 10 * FINE)))
     ytol = min(max(loss, _YTOL), 2 * FINE)
-    found = root_below(fine, near, *ends, xtol=XTOL, ytol=ytol, slope=slope, near=_FROM_COARSE)
+    away = _FROM_ROUGH if summed else _FROM_COARSE
+    found = root_below(fine, near, *ends, xtol=XTOL, ytol=ytol, slope=slope, near=away)
     return math.exp(low) * (1 + math.exp(found))
 
 

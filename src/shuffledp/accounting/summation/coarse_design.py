@@ -33,6 +33,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from shuffledp.accounting.guarded import check_fields
 from shuffledp.accounting.summation.jump_noise import LEAST_CENTER, check_center, mean_jump
 from shuffledp.numerics.checks import check_count, check_open_unit, check_positive
 from shuffledp.utility.sums import discrete_laplace_variance
@@ -78,6 +79,7 @@ class CoarseDesign:
     delta: float
 
     def __post_init__(self) -> None:
+        check_fields(self)
         size = check_count("max_value", self.max_value, 1)
         if size > MOST_COARSE:
             raise ValueError(f"max_value must be an integer in [1, {MOST_COARSE}], got {self.max_value!r}.")
@@ -88,7 +90,7 @@ class CoarseDesign:
         object.__setattr__(self, "max_value", size)
         object.__setattr__(self, "eps_star", check_positive("eps_star", self.eps_star))
         object.__setattr__(self, "rates", tuple(check_positive("rates", r) for r in self.rates))
-        object.__setattr__(self, "centers", tuple(check_center(m) for m in self.centers))
+        object.__setattr__(self, "centers", tuple(check_center(m, "centers") for m in self.centers))
         object.__setattr__(self, "eps", check_positive("eps", self.eps))
         object.__setattr__(self, "delta", check_open_unit("delta", self.delta))
 

@@ -182,7 +182,7 @@ def finished_design(design: CoarseDesign, *, xtol: float = 1e-4) -> tuple[Coarse
     ----------
     design : CoarseDesign
     xtol : float
-        Of the logarithm of the scale.
+        Of the logarithm of the scale, > 0.
 
     Returns
     -------
@@ -199,6 +199,7 @@ def finished_design(design: CoarseDesign, *, xtol: float = 1e-4) -> tuple[Coarse
     -----
     Derived for this project.
     """
+    xtol = check_positive("xtol", xtol)
     pairs = all_pairs(design.max_value)
     deltas = worst_delta(design, pairs, COARSE)
     # Pairs far below the worst stay there; all are checked at the end.

@@ -1,0 +1,298 @@
+r"""Divergence curves of one sum of randomized bits, for many data sets of the others at once.
+
+Of a sum S of independent bits, some of them ones and some zeros that were each flipped with probability p, all tails
+are contour integrals: with K(s) the log of the mean of ``e^(s (S - mean))`` and any tilt lambda > 0
+
+.. math:: \Pr[S \ge j] = \frac{1}{2 \pi} \int_{-\pi}^{\pi} \frac{e^{K(s) - s (j - mean)}}{1 - e^{-s}} d\theta, \qquad
+    s = \lambda + i \theta,
+
+the probabilities have the same integral without the denominator, and the trapezoidal rule with M points adds the tails
+at ``j + M, j - M, ..`` times ``e^(lambda M), e^(-lambda M), ..``. At a tilt of about four standard deviations thirty
+points are enough, for any number of bits, and digits are kept far into the tail. The points are the same for all data
+sets, and the places j, from each mean on, too: so that all tails together are one product of matrices.
+
+The victim's bit makes of S the laws P and Q; ``tau_j = P(j) / Q(j) - 1`` grows with j, and at ``t = 1 + tau_j`` the
+divergence is ``D_t = (1 - 2p - p tau_j) Pr[S = j - 1] - tau_j Pr[S >= j]``. In between the curve is convex: chords are
+above it. Derived for this project.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from shuffledp.numerics.roots import root_below
+from shuffledp.numerics.sums import expm1
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from numpy.typing import NDArray
+
+#: K at twice the tilt: of a normal law, a tilt of four standard deviations.
+_LOG_AT_TWICE = 32.0
+#: Points of the contour at which the transform is below this are left out: a logarithm.
+_LOG_LEAST = -44.0
+#: Rounding, in units of the sum of the sizes of all terms.
+_ROUNDING = 1e-13
+#: Terms of products of matrices that one thread computes, and columns of them.
+_ONE_THREAD, _COLUMNS = 2**18, 256
+#: Where terms are so many times larger than their sum, it is not told from rounding.
+_LOST = 0.1
+
+
+@dataclass(frozen=True, eq=False)
+class _Contour:
+    """Points ``tilt + i theta`` of the trapezoidal rule, with their weights."""
+
+    tilt: float
+    theta: NDArray[np.float64]
+    weight: NDArray[np.float64]
+
+
+def excess_divergences(
+    known: Sequence[tuple[int, int]],
+    flip_probability: float,
+    tau: NDArray[np.float64],
+    omitted: float,
+    per_deviation: int,
+) -> NDArray[np.float64]:
+    """Return bounds on ``D_(1 + tau)`` of one sum, for every data set of the others.
+
+    Parameters
+    ----------
+    known : sequence of (int, int)
+        Other users whose bit is one, and others whose bit is zero; each pair of about the same number, with at least
+        nine flips to be expected.
+    flip_probability : float
+        p in (0, 1/2).
+    tau : (m,) ndarray
+        Increasing, from 0 on, at most ``(1 - p) / p - 1``.
+    omitted : float
+        Mass that counts as lost privacy, in (0, 1).
+    per_deviation : int
+        Chords per standard deviation, about.
+
+    Returns
+    -------
+    (m,) ndarray
+        The largest of all of them. Upper bounds, by chords.
+
+    Notes
+    -----
+    Derived for this project, see the module's description.
+    """
+    p, q = flip_probability, 1 - flip_probability
+    ones, zeros = (np.array(column, np.float64) for column in zip(*known, strict=True))
+    variance = float(np.max(ones + zeros)) * p * q
+    log_inverse = -math.log(omitted)
+    contour = _contour(p, ones, zeros, log_inverse)
+    # Bernstein: beyond the last place is less than what is omitted.
+    reach = log_inverse / 3 + math.sqrt(log_inverse**2 / 9 + 2 * variance * log_inverse)
+    step = max(1, round(math.sqrt(variance) / per_deviation))
+    places = step * np.arange(math.ceil(reach / step) + 2)
+
+    logs, shift, at_tilt = _transforms(contour, p, ones, zeros)
+    before = np.array(
+        [_before_mean(int(o), int(z), p) for o, z in known]
+    )  # the first place less the mean, below -1
+    transform = np.exp(logs + 1j * contour.theta * (shift - before)[:, None]) * contour.weight
+    s = np.asarray(contour.tilt + 1j * contour.theta, np.complex128)
+    factors = np.exp(s), expm1(s), -1 / expm1(-s)  # of Pr[S = j - 1], its fall to Pr[S = j], and Pr[S >= j]
+    terms = [transform * factor for factor in factors]
+    size, tail_size = (np.sum(np.abs(term), axis=1)[:, None] for term in terms[::2])
+    decay = np.exp(-contour.tilt * places)
+    if step == 1:  # the others are sums of falls, from the top
+        (fall,) = _sums(terms[1:2], contour.theta, places)
+        last_point, last_tail = (part[:, -1:] for part in _sums(terms[::2], contour.theta, places[-1:]))
+        point = _from_top(fall * decay, (last_point - fall[:, -1:]) * decay[-1]) / decay
+        behind = last_tail * decay[-1]
+        tail = np.concatenate((_from_top((point * decay)[:, 1:], behind), behind), axis=1) / decay
+    else:
+        point, fall, tail = _sums(terms, contour.theta, places)
+
+    known_part = (point > _ROUNDING / _LOST * size) & (point - fall > _ROUNDING / _LOST * size)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        y = (q - p) * fall / (2 * point - fall)
+        ratio = 2 * y / (1 - y)  # tau_j
+    worth = (q - p - p * ratio) * point - ratio * tail
+    worth += _ROUNDING * ((q - p) * size + np.abs(ratio) * tail_size)
+    log_scale = at_tilt[:, None] - contour.tilt * (places + before[:, None])
+    found = np.zeros(tau.size)
+    last = q / p - 1
+    with np.errstate(over="ignore", invalid="ignore"):
+        value = worth * np.exp(log_scale)
+    for i in range(ones.size):
+        good = known_part[i] & np.isfinite(value[i])
+        good[1:] &= np.diff(ratio[i]) > 0
+        count = places.size if good.all() else int(np.argmin(good))
+        at = np.append(ratio[i, :count], last)
+        np.maximum(found, np.interp(tau, at, np.append(value[i, :count], 0.0), left=1.0), out=found)
+    return found + omitted * (2 + tau)
+
+
+def half_tails(
+    numbers: NDArray[np.float64], omitted: float, step: int, reach: float
+) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """Return tails of fair coins, from the middle on.
+
+    Parameters
+    ----------
+    numbers : (B,) ndarray
+        Coins, each >= 1,000, all of about the same size: they share a tilt.
+    omitted : float
+        What the trapezoidal rule may add to a probability, in (0, 1).
+    step : int
+        Distance of places.
+    reach : float
+        Distance of the last place from the middle, about.
+
+    Returns
+    -------
+    tuple of (B, K) ndarray
+        ``Pr[heads >= j]`` and ``Pr[heads = j]`` at every `step`-th number j of heads from half of the coins on. Exact
+        but for rounding, about 1e-12 relative.
+
+    Notes
+    -----
+    Derived for this project, see the module's description.
+    """
+    none = np.zeros_like(numbers)
+    contour = _contour(0.5, none, numbers, -math.log(omitted))
+    logs, shift, at_tilt = _transforms(contour, 0.5, none, numbers)
+    places = step * np.arange(math.ceil(reach / step) + 1)
+    beyond = np.mod(numbers, 2) / 2  # the first place less the mean
+    turned = logs + 1j * contour.theta * (shift - beyond)[:, None]
+    transform = np.asarray(np.exp(turned) * contour.weight, np.complex128)
+    s = np.asarray(contour.tilt + 1j * contour.theta, np.complex128)
+    tail, point = _sums([transform * (-1 / expm1(-s)), transform], contour.theta, places)
+    scale = np.exp(at_tilt[:, None] - contour.tilt * (places + beyond[:, None]))
+    return np.maximum(tail * scale, 0.0), np.maximum(point * scale, 0.0)
+
+
+def _contour(p: float, ones: NDArray[np.float64], zeros: NDArray[np.float64], log_inverse: float) -> _Contour:
+    """The contour for all data sets. ``e^(-tilt M)`` is so small that the trapezoidal rule adds less than what is
+    omitted, on either side: Chernoff's bound at twice the tilt for places from below the mean on."""
+
+    def most(tilt: float) -> float:
+        return float(np.max(zeros * _log_mean(p, tilt) + ones * _log_mean(p, -tilt)))
+
+    deviation = math.sqrt(float(np.min(ones + zeros)) * p * (1 - p))
+    tilt = 0.5 * root_below(
+        lambda x: most(x) - _LOG_AT_TWICE,
+        2 * math.sqrt(_LOG_AT_TWICE / 2) / deviation,
+        0.0,
+        40.0,
+        xtol=1e-3 / deviation,
+    )
+    points = math.ceil((_LOG_AT_TWICE + log_inverse + 8 + 4 * tilt) / tilt) | 1  # odd: none at pi
+    up, down = _tilted(p, tilt), _tilted(p, -tilt)
+    variance = float(np.min(zeros * up * (1 - up) + ones * down * (1 - down)))
+    # |e^(i theta) q + p| ^ 2 = 1 - 2 p q (1 - cos theta), and -log(1 - x) >= x
+    cosine = 1 + _LOG_LEAST / variance
+    reach = math.acos(cosine) if cosine > -1 else math.pi
+    theta = 2 * math.pi / points * np.arange(min(points // 2, math.ceil(reach * points / (2 * math.pi))) + 1)
+    weight = np.full(theta.size, 2 / points)
+    weight[0] = 1 / points
+    return _Contour(tilt, np.asarray(theta, np.float64), weight)
+
+
+def _tilted(p: float, tilt: float) -> float:
+    """Probability of a one under the tilted law of a bit."""
+    return p / (p + (1 - p) * math.exp(-tilt))
+
+
+def _log_mean(p: float, tilt: float) -> float:
+    """Log of the mean of ``e^(tilt (bit - p))``, exact for small tilts."""
+    q = 1 - p
+    return math.log1p(q * _expm1_rest(-p * tilt) + p * _expm1_rest(q * tilt))
+
+
+def _expm1_rest(x: float) -> float:
+    """``e^x - 1 - x``."""
+    if abs(x) > 0.1:
+        return math.expm1(x) - x
+    return (
+        x
+        * x
+        * (1 / 2 + x * (1 / 6 + x * (1 / 24 + x * (1 / 120 + x * (1 / 720 + x * (1 / 5040 + x / 40320))))))
+    )
+
+
+def _sine_rest(x: NDArray[np.float64]) -> NDArray[np.float64]:
+    """``sin x - x``."""
+    square = x * x
+    series = (
+        x
+        * square
+        * (-1 / 6 + square * (1 / 120 + square * (-1 / 5040 + square * (1 / 362880 - square / 39916800))))
+    )
+    return np.where(np.abs(x) < 0.3, series, np.sin(x) - x)
+
+
+def _transforms(
+    contour: _Contour, p: float, ones: NDArray[np.float64], zeros: NDArray[np.float64]
+) -> tuple[NDArray[np.complex128], NDArray[np.float64], NDArray[np.float64]]:
+    """Log of the transform over that at the tilt, without the mean of the tilted law: (B, L); that mean less the mean
+    of the law, (B,); and the log of the transform at the tilt, (B,)."""
+    up, down = _tilted(p, contour.tilt), _tilted(p, -contour.tilt)
+    at_zero, at_one = _log_centered(up, contour.theta), np.conj(_log_centered(down, contour.theta))
+    logs = np.outer(zeros, at_zero) + np.outer(ones, at_one)
+    rise = math.expm1(contour.tilt)
+    # the rise of the probability is p q (e^tilt - 1) / (q + p e^tilt), and alike for the other tilt
+    shift_zero = p * (1 - p) * rise / (1 + p * rise)
+    fall = math.expm1(-contour.tilt)
+    shift_one = p * (1 - p) * fall / (1 + p * fall)
+    shift = zeros * shift_zero - ones * shift_one
+    at_tilt = zeros * _log_mean(p, contour.tilt) + ones * _log_mean(p, -contour.tilt)
+    return logs, shift, at_tilt
+
+
+def _log_centered(rate: float, theta: NDArray[np.float64]) -> NDArray[np.complex128]:
+    """Log of the mean of ``e^(i theta (bit - rate))``, its imaginary part exact for small angles."""
+    other = 1 - rate
+    less = -2 * (other * np.sin(rate * theta / 2) ** 2 + rate * np.sin(other * theta / 2) ** 2)
+    imaginary = rate * _sine_rest(other * theta) - other * _sine_rest(rate * theta)
+    with np.errstate(divide="ignore"):
+        size = 0.5 * np.log1p(np.maximum(2 * less + less**2 + imaginary**2, -1.0))
+    return np.asarray(size + 1j * np.arctan2(imaginary, 1 + less), np.complex128)
+
+
+def _before_mean(ones: int, zeros: int, p: float) -> float:
+    """Return one less than the mean of the sum, rounded down, less the mean: exact, as the mean may be a billion."""
+    top, bottom = p.as_integer_ratio()
+    return -1 - ((zeros * top + ones * (bottom - top)) % bottom) / bottom
+
+
+def _from_top(parts: NDArray[np.float64], behind: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Return the sums of all columns from each one on, and what is behind."""
+    return np.asarray(np.cumsum(parts[:, ::-1], axis=1)[:, ::-1] + behind)
+
+
+def _sums(
+    terms: Sequence[NDArray[np.complex128]], theta: NDArray[np.float64], places: NDArray[np.int64]
+) -> Sequence[NDArray[np.float64]]:
+    """Real parts of the sums of terms (B, L) times ``e^(-i theta place)``: (B, K) each, by one product of matrices.
+    Places are at equal distances."""
+    # a product of few angles, as sines cost more than products
+    width = math.ceil(math.sqrt(places.size))
+    fine = np.exp(-1j * np.outer(theta, places[:width] - places[0]))
+    coarse = np.exp(-1j * np.outer(theta, places[::width]))
+    waves = (coarse[:, :, None] * fine[:, None, :]).reshape(theta.size, -1)[:, : places.size]
+    left = np.concatenate([np.concatenate((term.real, -term.imag), axis=1) for term in terms])
+    return np.split(_product(left, np.concatenate((waves.real, waves.imag))), len(terms))
+
+
+def _product(left: NDArray[np.float64], right: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Product of matrices in parts that are too small for several threads, which would mostly wait."""
+    found = np.empty((left.shape[0], right.shape[1]))
+    rows = max(1, _ONE_THREAD // (left.shape[1] * min(_COLUMNS, right.shape[1])))
+    for begin in range(0, right.shape[1], _COLUMNS):
+        some = slice(begin, begin + _COLUMNS)
+        part = np.ascontiguousarray(right[:, some])
+        for first in range(0, left.shape[0], rows):
+            found[first : first + rows, some] = left[first : first + rows] @ part
+    return found
