@@ -89,3 +89,7 @@ def test_noise_that_is_too_wide_is_refused_with_a_reason():
         correlated_pair_noise(0.01, 1e-9, share=1e-5)
     with pytest.raises(ValueError, match="share"):
         correlated_pair_noise(1.0, 1e-9, share=1.0)
+
+
+def test_few_pairs_have_a_large_decay():
+    assert correlated_pair_noise(5.0, 0.05).decay > 1

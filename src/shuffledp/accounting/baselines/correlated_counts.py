@@ -47,7 +47,6 @@ from shuffledp.numerics.checks import (
     check_nonnegative,
     check_open_unit,
     check_positive,
-    check_unit,
 )
 from shuffledp.numerics.magnitudes import log_ratio, raised
 from shuffledp.numerics.remember import remember
@@ -110,7 +109,7 @@ class CounterNoise:
         check_fields(self)
         check_positive("eps_geometric", self.eps_geometric)
         check_nonnegative("shape", self.shape)
-        check_unit("decay", self.decay)
+        check_positive("decay", self.decay)
 
     @property
     def pairs(self) -> float:
