@@ -133,6 +133,10 @@ conformance-seeds: .venv/.installed-test  ## Count how often the conformance che
 accountant-check: .venv/.installed-test  ## Compare the accountant's answers with sums in 50-digit arithmetic
 	@$(SINGLE) $(BIN)/python tools/accountant_check.py --page
 
+.PHONY: numerical-errors
+numerical-errors: .venv/.installed-test  ## Compare the accounting with references in 50-digit arithmetic, for docs/numerics.md; goes on where it ended
+	@$(SINGLE) $(BIN)/python tools/numerical_errors.py --page
+
 .PHONY: accountant-times
 accountant-times: .venv/.installed-test  ## Measure how long the accountant takes for an answer, for docs/benchmarks.md
 	@mkdir -p logs

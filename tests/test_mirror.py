@@ -29,6 +29,7 @@ ELSEWHERE = {
     "test_gallery.py": "tools/gallery.py",
     "test_guides.py": "code and files of the pages of docs/",
     "test_scale.py": "benchmarks/scale.py and benchmarks/scale_picture.py",
+    "test_numerical_errors.py": "tools/numerical_errors.py",
     "test_simulations.py": "tools/simulations.py",
     "test_site.py": "docs/hooks/",
     "test_environment.py": "Makefile, locks and environment.yml",

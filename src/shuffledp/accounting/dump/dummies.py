@@ -74,8 +74,8 @@ def dummy_delta(domain_size: int, dummies: int, eps: float) -> float:
     Returns
     -------
     float
-        In [0, 1], the same in both directions and for all pairs of values; about 1e-11 relative too large at most,
-        except below 1e-300, where floats end. Never below ``(1 - 1/k)^dummies``, the probability that no dummy
+        In [0, 1], the same in both directions and for all pairs of values; never too small, at most 1e-10 relative too
+        large, except below 1e-300, where floats end. Never below ``(1 - 1/k)^dummies``, the probability that no dummy
         equals the other value.
 
     Raises
@@ -287,8 +287,8 @@ def blanket_delta(eps: float, uniform_messages: int, domain_size: int, eps_local
     Returns
     -------
     float
-        In [0, 1], the same in both directions and for all pairs of values; 0 for ``eps >= eps_local``. About 1e-11
-        relative too large at most, except below 1e-300, where floats end.
+        In [0, 1], the same in both directions and for all pairs of values; 0 for ``eps >= eps_local``. Never
+        too small, and at most 1e-10 relative too large, except below 1e-300, where floats end.
 
     Raises
     ------
