@@ -84,7 +84,7 @@ def unamplified_delta(eps_local: float, eps_central: float) -> float:
 
     Nats, ``0 <= eps_central <= eps_local``. No number of others makes it larger.
     """
-    return -math.expm1(eps_central - eps_local) / (1 + math.exp(-eps_local)) * LAST_DIGITS
+    return min(-math.expm1(eps_central - eps_local) / (1 + math.exp(-eps_local)) * LAST_DIGITS, 1.0)
 
 
 def unamplified_budget(eps_central: float, delta: float) -> float:
