@@ -102,6 +102,21 @@ def test_no_other_rate_is_much_better(n: int, k: int, eps: float, delta: float) 
         assert best < unary_mse(n, k, other.own_rate, other.other_rate) * 1.001
 
 
+@pytest.mark.parametrize(
+    ("n", "k", "eps", "delta"),
+    [(1, 3, 1.458, 0.0538), (1, 10, 1.458, 0.3), (3, 2, 1.0, 0.3), (3, 1000, 8.0, 1e-6)],
+)
+def test_a_handful_of_users_has_free_rates(n: int, k: int, eps: float, delta: float) -> None:
+    """The least estimate may stand at an end, with dips that are far worse; parabolas may point far away."""
+    free = row_rates(n, k, eps, delta, form="best", bound="blanket")
+    assert RowsProfile(n, free).delta(eps) <= delta * (1 + 1e-9)
+    for form in ("symmetric", "optimized"):
+        other = row_rates(n, k, eps, delta, form=form, bound="blanket")
+        assert unary_mse(n, k, free.own_rate, free.other_rate) <= 1.02 * unary_mse(
+            n, k, other.own_rate, other.other_rate
+        )
+
+
 def test_clones_give_the_local_budget_of_any_randomizer() -> None:
     budget = local_budget(Fixed(999), 0.5, 1e-6, accounting="exact")
     for form in ("best", "symmetric", "optimized"):

@@ -152,7 +152,14 @@ def _rates(n: int, domain_size: int, eps: float, delta: float, form: str, bound:
         return search.rates(_symmetric if form == "symmetric" else _half)
     best = _least(search.roughly, _limiting_rates(n, eps, delta), n, domain_size)
     log_odds = math.log(best.own_rate) - math.log1p(-best.own_rate)
-    return search.rates(lambda budget: _of_log_odds(log_odds, budget))
+    found = search.rates(lambda budget: _of_log_odds(log_odds, budget))
+    if n >= _MANY:
+        return found
+    # Among few users the error has more dips than the limit of many shows.
+    others = (_Search(n, eps, delta).rates(shape) for shape in (_symmetric, _half))
+    return min(
+        (found, *others), key=lambda rates: unary_mse(n, domain_size, rates.own_rate, rates.other_rate)
+    )
 
 
 def _of_form(form: str, eps_local: float) -> RowRates:
@@ -299,9 +306,8 @@ def _least(
         estimates = (p * (1 - p) / domain_size + (1 - 1 / domain_size) * q * (1 - q)) / (p - q) ** 2
     inside = estimates[1:-1]
     dips = np.flatnonzero((inside <= estimates[:-2]) & (inside < estimates[2:])) + 1
-    for i in dips if dips.size else [int(np.argmin(estimates))]:
-        if estimates[i] > _CLOSE * np.min(estimates):
-            continue
+    close = dips[estimates[dips] <= _CLOSE * np.min(estimates)]
+    for i in close if close.size else [int(np.argmin(estimates))]:  # the least may stand at either end
         middle = float(_LOG_ODDS[i])
         for width in _WIDTHS:
             for _ in range(_STEPS):
@@ -311,7 +317,8 @@ def _least(
                 middle = beside
             left, here, right = (error(middle + step) for step in (-width, 0.0, width))
             bend = left - 2 * here + right
-            vertex = middle + width * (left - right) / (2 * bend) if bend > 0 else middle
+            step = (left - right) / (2 * bend) if bend > 0 else 0.0
+            vertex = middle + width * min(max(step, -1.0), 1.0)  # no further than what was seen
             middle = min((middle, vertex), key=error)
     return min(known.values(), key=lambda found: found[1])[0]
 
