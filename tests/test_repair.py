@@ -44,6 +44,15 @@ def test_a_list_that_names_what_is_no_part_of_its_result_removes_the_list_alone(
         assert not checksum.exists()
 
 
+def test_of_a_name_that_was_damaged_in_a_list_nothing_is_left(results):
+    """Otherwise `make repair` would fail, although all is repaired."""
+    checksum = of(results / "claims", "c")
+    checksum.write_text(checksum.read_text().replace("c.json", "b.json"))
+    found = list(repair(results, RESULTS))
+    assert [(f.removed, str(checksum) in f.text) for f in found] == [(True, True)]
+    assert not checksum.exists()
+
+
 def test_links_that_lead_out_of_the_results_are_not_followed(results, tmp_path):
     foreign = of(tmp_path / "elsewhere/a/b", "c")
     foreign.with_name("c.json").write_bytes(b"changed")
