@@ -181,11 +181,6 @@ class OtherReports:
 
     def __post_init__(self) -> None:
         check_fields(self)
-        if not isinstance(self.population, Population):
-            raise ValueError(
-                "population is the number of other users as a Population, such as Fixed(29999) for 30,000 users, "
-                f"got {self.population!r}."
-            )
         check_count("dummies", self.dummies)
         check_choice("reduction", self.reduction, REDUCTIONS)
 
