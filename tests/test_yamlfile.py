@@ -29,7 +29,14 @@ def test_a_small_text_does_not_become_a_large_one():
         parse("\n".join(lines), "f.yaml")
 
 
-@pytest.mark.parametrize("depth", [MOST_DEPTH + 1, 3000])
+def test_what_is_merged_does_not_become_a_large_one():
+    lines = ["a0: &a0 {k: 1}"]
+    lines += [f"a{i}: &a{i} {{<<: [{', '.join([f'*a{i - 1}'] * 9)}]}}" for i in range(1, 12)]
+    with pytest.raises(YamlError, match=r"^f\.yaml, line \d+: more than 200,000 values, "):
+        parse("\n".join(lines), "f.yaml")
+
+
+@pytest.mark.parametrize("depth", [MOST_DEPTH + 1, 3000, 100_000])
 @pytest.mark.parametrize("brackets", ["[]", "{}"])
 def test_depth_has_an_end(depth, brackets):
     left, right = (brackets[0], "]") if brackets == "[]" else ("{a: ", "}")
@@ -40,3 +47,10 @@ def test_depth_has_an_end(depth, brackets):
 def test_what_is_deep_but_not_too_deep_is_read():
     text = "[" * MOST_DEPTH + "]" * MOST_DEPTH
     assert parse(text, "f.yaml") == yaml.safe_load(text)
+
+
+def test_a_value_is_a_level_of_its_own():
+    around = MOST_DEPTH - 1
+    assert parse("[" * around + "x" + "]" * around, "f.yaml")
+    with pytest.raises(YamlError, match=f"nested more than {MOST_DEPTH} deep"):
+        parse("[" * MOST_DEPTH + "x" + "]" * MOST_DEPTH, "f.yaml")

@@ -63,7 +63,36 @@ class _Loader(yaml.SafeLoader):
 
 
 class _QuickLoader(getattr(yaml, "CSafeLoader", yaml.SafeLoader)):  # type: ignore[misc]
-    """The same in C where PyYAML was built with it: a tenth of the time, and other words for the same mistakes."""
+    """The same in C, where PyYAML was built with it: a tenth of the time, other words for mistakes, and no limits."""
+
+
+def _within_limits(text: str) -> bool:
+    """Whether `_Loader` would find the text neither too deep nor too large, nor an alias within what it stands for.
+
+    To be asked before `_QuickLoader` reads it, which would build what grows, and of deep nesting breaks down.
+    """
+    parts, inside, sizes = 0, list[tuple[str | None, int]](), dict[str, int]()
+    for event in yaml.parse(text, Loader=_QuickLoader):
+        if isinstance(event, yaml.CollectionEndEvent):
+            name, before = inside.pop()
+            if name is not None:
+                sizes[name] = parts - before
+        elif isinstance(event, yaml.AliasEvent):
+            if event.anchor not in sizes:  # nowhere, or not yet at its end
+                return False
+            parts += sizes[event.anchor]
+        elif isinstance(event, yaml.CollectionStartEvent):
+            inside.append((event.anchor, parts))
+            parts += 1
+        elif isinstance(event, yaml.ScalarEvent):
+            parts += 1
+            if event.anchor is not None:
+                sizes[event.anchor] = 1
+            if len(inside) == MOST_DEPTH:
+                return False
+        if len(inside) > MOST_DEPTH or parts > MOST_PARTS:
+            return False
+    return True
 
 
 def _named_mapping(loader: Any, node: yaml.MappingNode, deep: bool = False) -> dict[Any, Any]:
@@ -105,7 +134,8 @@ def parse(text: str, place: str) -> Any:
         Naming place and line.
     """
     try:
-        return yaml.load(text, Loader=_QuickLoader)
+        if _within_limits(text):
+            return yaml.load(text, Loader=_QuickLoader)
     except (ValueError, yaml.YAMLError):
         pass  # read once more, for the message, which is then the same on every machine
     try:

@@ -151,6 +151,30 @@ def test_an_override_shortens_a_run_its_grid_and_says_so(trained):
     assert settings.shortened == {"demo"}
 
 
+def test_an_override_of_a_run_is_named_with_what_it_makes_wrong(trained):
+    trained.change(PAPER, "x: round, y: eps, panels: sigma", "x: sigma, y: eps, where: {round: 4}")
+    assert trained.settings(learning="skip").papers
+    over = {"demo.training.short": {"rounds": 3}}
+    with pytest.raises(ConfigurationError) as caught:
+        trained.settings(learning="skip", overrides=over)
+    assert str(caught.value).startswith(f"{PAPER}: figures.rounds")
+    assert str(caught.value).endswith("(with config: overrides.demo.training.short merged in)")
+    trained.change(PAPER, "clip: 0.3", "clip: 0.3, averaging: 1")
+    with pytest.raises(ConfigurationError, match=rf"{HERE}.*demo\.training\.short merged in\)$"):
+        trained.settings(learning="skip", overrides=over)
+
+
+def test_a_grid_of_many_rounds_is_checked_at_its_ends(trained, monkeypatch):
+    looked_at = []
+    monkeypatch.setattr(
+        "shuffledp.experiments.config.experiments.check_kind",
+        lambda name, value, kind: looked_at.append((name, value)),
+    )
+    trained.change(PAPER, "rounds: 5, evaluate_every: 2", "rounds: 500, evaluate_every: 1")
+    trained.settings(learning="skip")
+    assert {value for name, value in looked_at if name == "rounds"} == {1, 500}
+
+
 @pytest.mark.parametrize(("wish", "reason"), [("auto", "JAX is not installed"), ("skip", "learning: skip")])
 def test_without_jax_training_is_left_out(trained, monkeypatch, wish, reason):
     without_jax(monkeypatch)

@@ -92,7 +92,9 @@ class Workflow:
         names: dict[str, Any] = {
             "Path": Path,
             "WorkflowError": RuntimeError,
-            "workflow": SimpleNamespace(basedir=str(self.root), remote_exec=False),
+            "workflow": SimpleNamespace(
+                basedir=str(self.root), remote_exec=False, overwrite_configfiles=[], is_main_process=True
+            ),
             "config": config,
             "report": lambda path, **_: path,
         }

@@ -237,6 +237,14 @@ def _renamed(holder: Any, key: Any, new: str) -> None:
     holder.update(items)
 
 
+def _scaled(number: float) -> tuple[float, ...]:
+    """Other numbers nearby and far away; none where the number is beyond all floats."""
+    try:
+        return (number * 1e9, number / 1e9, float(number), number + 0.5)
+    except OverflowError:
+        return ()
+
+
 @st.composite
 def _edited(draw: st.DrawFn, tree: Any, places: tuple[Place, ...]) -> tuple[list[Place], str]:
     """Change a tree in one place, or two that are swapped; where and how."""
@@ -269,7 +277,7 @@ def _edited(draw: st.DrawFn, tree: Any, places: tuple[Place, ...]) -> tuple[list
     elif how == "number":
         holder[key] = draw(
             st.sampled_from(
-                (-old, old * 1e9, old / 1e9, float(old), str(old), [old], old + 0.5, 10**12 * old)
+                (-old, *_scaled(old), str(old), [old], 10**12 * old)  # the second change may find 10**400
             )
         )
     elif how == "remove":

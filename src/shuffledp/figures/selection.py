@@ -15,7 +15,7 @@ from shuffledp.experiments.bundle import (
     TRAINED_METRICS,
 )
 from shuffledp.experiments.config import ConfigurationError, Experiment, Paper, Settings, load_experiments
-from shuffledp.experiments.config.errors import shown, suggestion
+from shuffledp.experiments.config.errors import merged_in, shown, suggestion
 from shuffledp.figures.names import TRUST as TRUSTED
 
 
@@ -77,6 +77,13 @@ def _entry(paper: Paper, part: str, name: str, raw: Mapping[str, Any]) -> dict[s
         raise ConfigurationError(
             f"{place}.experiment: no experiment {shown(raw['experiment'])}. Known: {', '.join(paper.experiments)}."
         )
+    with merged_in(experiment.override):
+        return _entry_of(experiment, paper, place, name, raw)
+
+
+def _entry_of(
+    experiment: Experiment, paper: Paper, place: str, name: str, raw: Mapping[str, Any]
+) -> dict[str, Any]:
     methods = experiment.methods
     own = list(raw.get("methods") or [m for m, method in methods.items() if not method.added])
     for method in own:

@@ -431,3 +431,36 @@ def test_a_number_beyond_all_floats_is_named_where_it_stands(project):
         ConfigurationError, match=r"^config: overrides\.demo\.coins\.grid\.eps\[0\]: must be at most"
     ):
         project.settings(overrides={"demo.coins": {"grid": {"eps": [10**400]}}})
+
+
+def _with_a_where(project):
+    project.change(PAPER, "    value: eps_local\n", "    value: eps_local\n    where: {eps: 0.5}\n")
+    project.change(PAPER, "rows: [rate, eps]", "rows: [rate]")
+
+
+def _with_a_domain(project):
+    project.change(PAPER, "domain_size: 2", "domain_size: $k")
+    project.change(PAPER, "    grid:\n      rate:", "    grid:\n      k: [2]\n      rate:")
+
+
+@pytest.mark.parametrize(
+    ("prepare", "grid", "place"),
+    [
+        (_with_a_domain, {"k": [3]}, f"{COINS}.data: "),
+        (_with_a_where, {"eps": [0.1]}, f"{PAPER}: tables.budgets"),
+    ],
+)
+def test_what_an_override_makes_wrong_names_file_and_override(project, prepare, grid, place):
+    prepare(project)
+    assert project.settings(overrides={"demo.curve": {"repeats": 1}}).papers
+    with pytest.raises(ConfigurationError) as caught:
+        project.settings(overrides={"demo.coins": {"grid": grid}, "demo.curve": {"repeats": 1}})
+    assert str(caught.value).startswith(place)
+    assert str(caught.value).endswith("(with config: overrides.demo.coins merged in)")
+
+
+def test_without_an_override_none_is_named(project):
+    project.change(PAPER, "weights: [0.25, 0.75]", "weights: [0.25, 0.25, 0.5]")
+    with pytest.raises(ConfigurationError) as caught:
+        project.settings(overrides={"demo.curve": {"repeats": 1}})
+    assert "merged in" not in str(caught.value)

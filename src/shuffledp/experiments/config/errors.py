@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from difflib import get_close_matches
 from functools import cache
 from typing import Any
@@ -20,6 +21,31 @@ class ConfigurationError(ValueError):
 
     def __init__(self, message: str) -> None:
         super().__init__(" ".join(message.split()))
+
+
+@contextmanager
+def merged_in(override: str) -> Iterator[None]:
+    """Let a mistake that is found inside name the override as well, unless it does.
+
+    What is checked is what a file and an override give together, of which either may be wrong; the message of the check
+    has the place in the file.
+
+    Parameters
+    ----------
+    override : str
+        What `overridden` gives: where the override stands; empty if there is none.
+    """
+    try:
+        yield
+    except ConfigurationError as error:
+        if not override or override in str(error):
+            raise
+        raise ConfigurationError(f"{error} (with {override} merged in)") from error.__cause__
+
+
+def overridden(overrides: Mapping[str, Any], *targets: str) -> str:
+    """Where the overrides of experiments and training runs stand, as messages have it; empty if there are none."""
+    return " and ".join(f"config: overrides.{target}" for target in targets if overrides.get(target))
 
 
 def first_error(value: Any, grammar: Any) -> tuple[Place, str] | None:

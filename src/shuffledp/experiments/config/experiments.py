@@ -14,7 +14,15 @@ from shuffledp.experiments import own_data
 from shuffledp.experiments.bundle import RESERVED
 from shuffledp.experiments.config import model
 from shuffledp.experiments.config.baselines import joined, wanted
-from shuffledp.experiments.config.errors import ConfigurationError, check, dotted, first_error, suggestion
+from shuffledp.experiments.config.errors import (
+    ConfigurationError,
+    check,
+    dotted,
+    first_error,
+    merged_in,
+    overridden,
+    suggestion,
+)
 from shuffledp.experiments.config.files import mapping
 from shuffledp.experiments.config.settings import Experiment, Method
 from shuffledp.experiments.grid import is_variable, points, resolve, variables
@@ -47,14 +55,21 @@ def check_paper(
             g: f"config: overrides.{key}.{name}.grid.{g}" if g in changed else f"{here}.grid.{g}"
             for g in grid
         }
-        _check_grid(grid, places, f"{here}.grid")
+        with merged_in(overridden(overrides, f"{key}.{name}", *_runs_of(key, rounds[name]))):
+            _check_grid(grid, places, f"{here}.grid")
+            if isinstance(experiment, Mapping):
+                _check_resolved(experiment, grid, model.Experiment, here, places, rounds[name])
         if isinstance(experiment, Mapping):
-            _check_resolved(experiment, grid, model.Experiment, here, places, rounds[name])
             experiment = {**resolve({**experiment, "grid": {}}, _first_point(grid)), "grid": grid}
         resolved[name] = experiment
     check({**raw, "experiments": resolved} if resolved else raw, model.PaperFile, place)
     if "paper" in raw:
         _check_said(raw, place)
+
+
+def _runs_of(key: str, rounds: Mapping[str, TrainingRun]) -> list[str]:
+    """The training runs whose rounds are a grid, as overrides name them."""
+    return [f"{key}.training.{run.id}" for run in rounds.values()]
 
 
 def _check_said(raw: Mapping[str, Any], place: str) -> None:
@@ -140,8 +155,23 @@ def experiment_from(
     baselines: Sequence[Mapping[str, Any]],
     root: Path,
     rounds: Mapping[str, TrainingRun],
+    overrides: Mapping[str, Any],
 ) -> Experiment:
     """An experiment of a paper's file with the methods that baselines add, everything it names looked up."""
+    override = overridden(overrides, f"{key}.{name}", *_runs_of(key, rounds))
+    with merged_in(override):
+        return replace(_experiment(key, file, name, raw, baselines, root, rounds), override=override)
+
+
+def _experiment(
+    key: str,
+    file: str,
+    name: str,
+    raw: Mapping[str, Any],
+    baselines: Sequence[Mapping[str, Any]],
+    root: Path,
+    rounds: Mapping[str, TrainingRun],
+) -> Experiment:
     place = f"{file}: experiments.{name}"
     grid = raw["grid"]
     methods = {m: _method(m, value, f"{place}.methods.{m}") for m, value in raw["methods"].items()}
@@ -273,7 +303,7 @@ def _checked_method(experiment: Experiment, method: Method, place: str, root: Pa
     """The method with the accountings that it is computed under."""
     if method.function:
         _check_function(method, place)
-        _built(f"{place}.arguments", partial(_check_kinds, method), method.arguments, experiment.grid)
+        _check_kinds(experiment, method, f"{place}.arguments")
         if method.training and experiment.round_of(method) is None:
             raise ConfigurationError(
                 f"{place}.training: needs an argument over the rounds of {method.training!r}, a grid variable with "
@@ -343,12 +373,19 @@ def _check_function(method: Method, place: str) -> None:
     _check_keywords([p for p in parameters if p.name != "accounting"], method.arguments, f"{place}.arguments")
 
 
-def _check_kinds(method: Method, given: Mapping[str, Any]) -> None:
-    """Numbers are numbers and flags are flags; their ranges are the function's own."""
+def _check_kinds(experiment: Experiment, method: Method, place: str) -> None:
+    """Numbers are numbers and flags are flags, each argument for itself; their ranges are the function's own.
+
+    Of the rounds of a training run, which are whole numbers, the first and the last stand for all.
+    """
     parameters = inspect.signature(NAMED_FUNCTIONS[str(method.function)].function).parameters
-    for name, value in given.items():
+    ends = {
+        name: experiment.grid[name][:: max(1, len(experiment.grid[name]) - 1)] for name in experiment.rounds
+    }
+    for name, value in method.arguments.items():
         if name in parameters and name != "population":
-            check_kind(name, value, kind_of(parameters[name].annotation, lambda name: None))
+            kind = kind_of(parameters[name].annotation, lambda name: None)
+            _built(place, partial(check_kind, name, kind=kind), value, {**experiment.grid, **ends})
 
 
 def _check_options(protocol: type[ProtocolBase], given: Mapping[str, Any]) -> None:

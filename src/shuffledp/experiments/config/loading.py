@@ -17,6 +17,8 @@ from shuffledp.experiments.config.errors import (
     check,
     dotted,
     first_error,
+    merged_in,
+    overridden,
     shown,
     suggestion,
 )
@@ -87,7 +89,7 @@ def load_experiments(config: Mapping[str, Any], root: Path) -> Settings:
     rounds = {key: _rounds_asked_for(value) for key, value in raw.items()}
     for target, change in overrides.items():
         _apply_override(target, change, raw, every)
-    training = {key: _training(key, places[key], value, rounds[key]) for key, value in raw.items()}
+    training = {key: _training(key, places[key], value, rounds[key], overrides) for key, value in raw.items()}
     try:
         without = left_out(config.get("learning", "auto"))
     except ValueError as error:
@@ -163,25 +165,30 @@ def _rounds_asked_for(raw: Any) -> dict[str, Any]:
     return {name: mapping(mapping(raw, "training"), name).get("rounds") for name in mapping(raw, "training")}
 
 
-def _training(key: str, file: str, raw: Any, rounds: Mapping[str, Any]) -> dict[str, TrainingRun]:
+def _training(
+    key: str, file: str, raw: Any, rounds: Mapping[str, Any], overrides: Mapping[str, Any]
+) -> dict[str, TrainingRun]:
     """The training runs of a paper's file, checked."""
     runs = {}
     for name, value in mapping(raw, "training").items():
-        place = f"{file}: training.{name}"
-        error = first_error(value, TrainingGrammar)
-        if error is not None:
-            where = dotted(error[0])
-            raise ConfigurationError(f"{place}.{where}{error[1]}" if where else f"{place}: {error[1]}")
-        settings = {k: v for k, v in value.items() if k != "data"}
-        changed = settings["rounds"] != rounds[name]
-        shortened = f"{settings['rounds']:,} of {rounds[name]:,} rounds" if changed else ""
-        run = TrainingRun(key, name, value["data"]["name"], settings, shortened)
-        try:
-            run.plan(0)
-        except ValueError as error:
-            raise ConfigurationError(f"{place}: {error}") from None
-        runs[name] = run
+        with merged_in(overridden(overrides, f"{key}.training.{name}")):
+            runs[name] = _training_run(key, f"{file}: training.{name}", name, value, rounds[name])
     return runs
+
+
+def _training_run(key: str, place: str, name: str, value: Any, rounds: Any) -> TrainingRun:
+    error = first_error(value, TrainingGrammar)
+    if error is not None:
+        where = dotted(error[0])
+        raise ConfigurationError(f"{place}.{where}{error[1]}" if where else f"{place}: {error[1]}")
+    settings = {k: v for k, v in value.items() if k != "data"}
+    shortened = f"{settings['rounds']:,} of {rounds:,} rounds" if settings["rounds"] != rounds else ""
+    run = TrainingRun(key, name, value["data"]["name"], settings, shortened)
+    try:
+        run.plan(0)
+    except ValueError as problem:
+        raise ConfigurationError(f"{place}: {problem}") from None
+    return run
 
 
 def _with_rounds(
@@ -222,7 +229,7 @@ def _paper(
     check_paper(key, file, raw, overrides, rounds)
     experiments = {
         name: replace(
-            experiment_from(key, file, name, value, baselines, root, rounds[name]),
+            experiment_from(key, file, name, value, baselines, root, rounds[name], overrides),
             left_out=without,
             study="study" in raw,
         )

@@ -48,6 +48,7 @@ class Experiment:
     ``left_out`` says why there is no training, if so; ``study`` whether it is one of our own, of which no paper is the
     source. Repeats are drawn where variables have the values of ``simulated_at``: everywhere if it is empty. The eps
     that is really spent is computed where they have the values of ``spent_at``: nowhere if it is empty.
+    ``override`` is where that stands which was merged in for another scale, as messages have it.
     """
 
     paper: str
@@ -64,6 +65,7 @@ class Experiment:
     study: bool = False
     simulated_at: Mapping[str, list[Any]] = field(default_factory=dict)
     spent_at: Mapping[str, list[Any]] = field(default_factory=dict)
+    override: str = ""
 
     @property
     def dataset(self) -> str | None:

@@ -1,8 +1,12 @@
 """Tries the first steps of what jobs do: a value that they would refuse is refused before any job runs.
 
 The grammar knows kinds and names, the ranges of arguments are known to the functions and protocols alone, which look at
-them first. So each is called and ended after a number of calls; a number and not a time, so that what is refused is the
-same on every machine.
+them first. So each is called and ended after a number of calls, or where it turns to another package's accountant; a
+number and not a time, so that what is refused is the same on every machine.
+
+Calls are counted by the thread's profiling hook. It leaves the tracing hook to debuggers and to the measurement of
+coverage, other threads do not have it, and a profiler that was at work goes on afterwards. The alternative, a check of
+arguments apart from each function and protocol, would state every range a second time, and state it wrong one day.
 """
 
 from __future__ import annotations
@@ -18,7 +22,7 @@ from typing import Any
 
 from shuffledp.accounting.errors import Infeasible
 from shuffledp.accounting.functions import NAMED_FUNCTIONS
-from shuffledp.experiments.config.errors import ConfigurationError, shown
+from shuffledp.experiments.config.errors import ConfigurationError, merged_in, shown
 from shuffledp.experiments.config.settings import Experiment, Method, Settings
 from shuffledp.experiments.grid import resolve
 from shuffledp.experiments.parts import budget_from, population_from, task_from
@@ -28,6 +32,8 @@ from shuffledp.protocols.registry import get
 
 CALLS = 150
 """Calls of the library's functions after which a trial ends."""
+ACCOUNTANT = "dp_accounting"
+"""The package with other accountants: a function that turns to it has looked at its arguments."""
 PARTS = ("task", "data", "population", "budget", "options", "arguments")
 
 
@@ -54,13 +60,9 @@ def try_methods(settings: Settings, root: Path) -> None:
             for method in experiment.methods.values():
                 if method.protocol is not None and ":" in method.protocol:
                     continue
-                _try(
-                    experiment,
-                    method,
-                    f"{paper.file}: experiments.{experiment.id}.methods.{method.id}",
-                    root,
-                    done,
-                )
+                place = f"{paper.file}: experiments.{experiment.id}.methods.{method.id}"
+                with merged_in(experiment.override):
+                    _try(experiment, method, place, root, done)
 
 
 def _try(experiment: Experiment, method: Method, place: str, root: Path, done: set[str]) -> None:
@@ -137,15 +139,20 @@ class _Enough(BaseException):
 
 @contextmanager
 def _first_calls() -> Iterator[None]:
-    """End what is inside after `CALLS` calls of the library's functions."""
+    """End what is inside after `CALLS` calls of the library's functions, or at the first of `ACCOUNTANT`."""
     left = CALLS
 
     def count(frame: FrameType, event: str, _: object) -> None:
         nonlocal left
-        if event != "call" or not frame.f_globals.get("__name__", "").startswith("shuffledp."):
+        if event != "call":
+            return
+        package = frame.f_globals.get("__name__", "").partition(".")[0]
+        if package == ACCOUNTANT:
+            raise _Enough
+        if package != "shuffledp":
             return
         left -= 1
-        if left < 0 and frame.f_code.co_name != "<module>":
+        if left < 0 and not _importing(frame):
             raise _Enough
 
     before = sys.getprofile()
@@ -155,4 +162,22 @@ def _first_calls() -> Iterator[None]:
             sys.setprofile(count)
             yield
     finally:
-        sys.setprofile(before)
+        sys.setprofile(None)
+        _go_on(before)
+
+
+def _importing(frame: FrameType | None) -> bool:
+    """Whether a module is being imported: its definitions are calls too, and half a module is none."""
+    while frame is not None and frame.f_code is not _begin.__code__:
+        if frame.f_code.co_name == "<module>":
+            return True
+        frame = frame.f_back
+    return False
+
+
+def _go_on(profiler: Any) -> None:
+    """Give the hook back: to a function, or to a profiler in C, which before Python 3.12 takes the hook itself."""
+    if callable(profiler):
+        sys.setprofile(profiler)
+    elif profiler is not None:
+        profiler.enable()
