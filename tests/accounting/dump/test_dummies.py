@@ -16,7 +16,11 @@ from shuffledp.accounting import (
     hockey_stick,
     mix_dummy_count,
 )
-from shuffledp.accounting.general.dummy_blanket import blanket_rate, mixed_blanket_delta
+from shuffledp.accounting.general.dummy_blanket import (
+    blanket_rate,
+    mixed_blanket_delta,
+    point_blanket_deltas,
+)
 from shuffledp.numerics import Window, binomial_window
 
 
@@ -247,6 +251,13 @@ def test_the_mixed_delta_of_many_numbers_is_that_of_each(first, values, eps, eps
     ]
     got = mixed_blanket_delta(Window(first, weights), values, eps, eps_local, tail)
     assert_allclose(got, weights @ want, rtol=1e-12)
+    together = point_blanket_deltas(range(first, first + 256), values, eps, eps_local, tail)
+    assert_allclose(together, want, rtol=1e-13)
+
+
+def test_no_number_of_messages_is_needed_where_the_local_budget_suffices():
+    assert point_blanket_deltas((0, 10**12), 5, 1.0, 1.0, 1e-30) == [0.0, 0.0]
+    assert point_blanket_deltas((), 5, 0.5, 1.0, 1e-30) == []
 
 
 def test_the_mixed_count_is_the_smallest_that_suffices():

@@ -257,3 +257,19 @@ def test_errors_as_printed():
     e = math.exp(8.0)
     want = (e + 48) / (N * (e - 1) ** 2) + printed_flexible_mse(N, 50, 3, 0.3) * ((e + 49) / (e - 1)) ** 2
     assert flexible == pytest.approx(want, rel=1e-12)
+
+
+@pytest.mark.parametrize("eps_local", [math.inf, 5.0])
+@pytest.mark.parametrize(
+    ("n", "eps", "dummies"), [(60, 0.3, 8), (60, 4.0, 900), (2000, 0.5, 3), (2000, 1.0, 40)]
+)
+def test_what_is_negligible_beside_delta_is_read_off_one_number_of_messages_where_that_is_enough(
+    n, eps, dummies, eps_local
+):
+    law = module._message_law(n, 5, dummies, 0.4, eps_local, 1e-30)
+    lower, _ = module._bounds(law, 32, 5, eps, eps_local, module.FLOOR)
+    got = module._negligible(law, 5, eps, eps_local)
+    assert got == min(max(module.OMITTED * lower, module.FLOOR), 1e-30)
+    assert got <= max(
+        1e-11 * flexible_dummy_delta(eps, n, 5, dummies, 0.4, eps_local=eps_local), module.FLOOR
+    )
