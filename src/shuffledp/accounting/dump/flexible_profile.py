@@ -14,6 +14,7 @@ import numpy as np
 
 from shuffledp.accounting.general.clones import clone_divergences
 from shuffledp.accounting.general.dummy_blanket import (
+    binary_blanket_deltas,
     lone_delta,
     mixed_dummy_delta,
     pair_window,
@@ -23,7 +24,7 @@ from shuffledp.accounting.general.grr_blanket import pieced_blanket_delta, unifo
 from shuffledp.numerics.windows import Window, binomial_window
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterator, Sequence
 
     from numpy.typing import NDArray
 
@@ -229,16 +230,35 @@ def _delta(
     worst = lone_delta(eps, domain_size, eps_local)
     total = senders.omitted * worst
     beyond = np.append(np.cumsum(senders.pmf[:0:-1])[::-1], 0.0)  # mass of more senders
-    for count, mass, more in zip(
-        senders.support.tolist(), senders.pmf.tolist(), beyond.tolist(), strict=True
-    ):
-        messages = Window(blanket.start + count * dummies, blanket.pmf, blanket.omitted)
-        value = pieced_blanket_delta(messages, domain_size, eps, eps_local, tail)
+    values = _deltas_by_senders(senders, blanket, domain_size, eps, dummies, eps_local, tail)
+    for value, mass, more in zip(values, senders.pmf.tolist(), beyond.tolist(), strict=True):
         total += mass * value
         if more * value <= OMITTED * total:  # with more senders delta is not larger
             total += more * value
             break
     return min(total, worst)
+
+
+def _deltas_by_senders(
+    senders: Window,
+    blanket: Window,
+    domain_size: int,
+    eps: float,
+    dummies: int,
+    eps_local: float,
+    tail: float,
+) -> Iterator[float]:
+    """Yield delta given every number of senders; each is computed when it is asked for, or some of them at once."""
+    if domain_size > 2:
+        for count in senders.support.tolist():
+            messages = Window(blanket.start + count * dummies, blanket.pmf, blanket.omitted)
+            yield pieced_blanket_delta(messages, domain_size, eps, eps_local, tail)
+        return
+    worst = lone_delta(eps, domain_size, eps_local)
+    for cut in range(0, senders.pmf.size, _PIECE):
+        counts = senders.support[cut : cut + _PIECE]
+        values = binary_blanket_deltas((counts * dummies)[:, None] + blanket.support, eps, eps_local)
+        yield from np.minimum(values @ blanket.pmf + blanket.omitted * worst, worst).tolist()
 
 
 def _average_dummy_delta(senders: Window, domain_size: int, eps: float, dummies: int, tail: float) -> float:

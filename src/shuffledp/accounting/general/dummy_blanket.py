@@ -240,6 +240,29 @@ def point_blanket_deltas(
     return found
 
 
+def binary_blanket_deltas(messages: NDArray[np.int64], eps: float, eps_local: float) -> NDArray[np.float64]:
+    """Return delta of one GRR report over 2 values among known numbers of uniform messages, in the shape of these.
+
+    Parameters
+    ----------
+    messages : ndarray of int
+        Numbers of uniform messages, >= 0. All of them are one of the two values, so there is nothing to be averaged.
+    eps, eps_local : float
+        As in :func:`mixed_blanket_delta`.
+
+    Returns
+    -------
+    ndarray
+        In [0, 1], rounding error about 1e-11 relative; 0 for ``eps >= eps_local``.
+    """
+    worst = lone_delta(eps, 2, eps_local)
+    if worst == 0:
+        return np.zeros(messages.shape)
+    m = messages.ravel()
+    values = (1 - blanket_rate(2, eps_local)) * _divergences_of_pairs(m, m, eps, eps_local)
+    return np.minimum(values, worst).reshape(messages.shape)
+
+
 def _total(messages: Window, c: NDArray[np.int64], domain_size: float, eps: float, eps_local: float) -> float:
     """Return the mean of the bracket over m and the given consecutive c, in pieces that fit into memory."""
     total, step = 0.0, max(1, _CELLS // c.size)
