@@ -19,6 +19,7 @@ from shuffledp.accounting.general.dummy_blanket import (
     mixed_dummy_delta,
     pair_window,
     point_blanket_deltas,
+    remembered_mean,
 )
 from shuffledp.accounting.general.grr_blanket import pieced_blanket_delta, uniform_reports
 from shuffledp.numerics.windows import Window, binomial_window
@@ -226,7 +227,14 @@ def _delta(
         return _average_dummy_delta(senders, domain_size, eps, dummies, tail)
     blanket = uniform_reports(n, domain_size, eps_local, 0, tail)
     if overlapping(senders, blanket, dummies):
-        return pieced_blanket_delta(_pooled(senders, blanket, dummies), domain_size, eps, eps_local, tail)
+        pooled = _pooled(senders, blanket, dummies)
+        if (
+            tail == _LEFT_OUT
+        ):  # as a rule, so that a calibration meets the same numbers of messages again and again
+            mean = remembered_mean(pooled, domain_size, eps, eps_local, tail)
+            if mean is not None:
+                return mean
+        return pieced_blanket_delta(pooled, domain_size, eps, eps_local, tail)
     worst = lone_delta(eps, domain_size, eps_local)
     total = senders.omitted * worst
     beyond = np.append(np.cumsum(senders.pmf[:0:-1])[::-1], 0.0)  # mass of more senders

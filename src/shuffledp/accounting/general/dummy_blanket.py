@@ -31,6 +31,7 @@ from numpy.lib.stride_tricks import sliding_window_view
 
 from shuffledp.accounting.errors import Infeasible
 from shuffledp.accounting.general.clones import clone_divergences
+from shuffledp.numerics.remember import remember
 from shuffledp.numerics.tails import binomial_upper_tail, log_binomial_pmf, log_half_pmf
 from shuffledp.numerics.windows import Window, binomial_window
 
@@ -43,6 +44,8 @@ if TYPE_CHECKING:
 _MOST_TERMS = 1e7
 #: Cells of the table over (m, c) that are treated at once.
 _CELLS = 500_000
+#: Consecutive numbers of messages whose deltas are kept together, how many such blocks, and the most values of T.
+_BLOCK, _REMEMBERED, _FEW_PAIRS = 128, 1024, 512
 #: Pairs (m, c) from which on several m gain nothing by being treated at once.
 _TOGETHER = 8192
 #: Logs of factors up to this leave room for the product of three in a float.
@@ -261,6 +264,57 @@ def binary_blanket_deltas(messages: NDArray[np.int64], eps: float, eps_local: fl
     m = messages.ravel()
     values = (1 - blanket_rate(2, eps_local)) * _divergences_of_pairs(m, m, eps, eps_local)
     return np.minimum(values, worst).reshape(messages.shape)
+
+
+def remembered_mean(
+    messages: Window, domain_size: int, eps: float, eps_local: float, tail: float
+) -> float | None:
+    """Return :func:`mixed_blanket_delta` by deltas of single numbers, which are kept for other laws of the number.
+
+    Parameters
+    ----------
+    messages, domain_size, eps, eps_local, tail
+        As there.
+
+    Returns
+    -------
+    float or None
+        None where there are so many values of T that a table of them costs more than other laws would save.
+    """
+    worst = lone_delta(eps, domain_size, eps_local)
+    total = messages.omitted * worst
+    begin = messages.start
+    while begin < messages.stop:
+        block = begin // _BLOCK
+        stop = min((block + 1) * _BLOCK, messages.stop)
+        deltas = _block_deltas(block, domain_size, eps, eps_local, tail)
+        if deltas is None:
+            return None
+        masses = messages.pmf[begin - messages.start : stop - messages.start]
+        total += float(masses @ deltas[begin - block * _BLOCK : stop - block * _BLOCK])
+        begin = stop
+    return min(total, worst)
+
+
+@remember(_REMEMBERED)
+def _block_deltas(
+    block: int, domain_size: int, eps: float, eps_local: float, tail: float
+) -> NDArray[np.float64] | None:
+    """Return delta for every m of a block of consecutive numbers; None where the table over (m, c) is large."""
+    m = np.arange(block * _BLOCK, (block + 1) * _BLOCK)
+    if domain_size == 2:
+        return binary_blanket_deltas(m, eps, eps_local)
+    start = pair_window(int(m[0]), domain_size, tail).start
+    c = np.arange(start, pair_window(int(m[-1]), domain_size, tail).stop)
+    if c.size > _FEW_PAIRS:
+        return None
+    log_f, log_g, log_h = _log_factors(m, c, 2 / domain_size)
+    log_rows = sliding_window_view(log_h, c.size)[:, ::-1]
+    masses = np.exp(log_f[:, None] + log_g + log_rows)
+    worst = lone_delta(eps, domain_size, eps_local)
+    means = np.sum(masses * _divergences(m, c, eps, eps_local), axis=1)
+    kept = (1 - blanket_rate(domain_size, eps_local)) * means + 2 * tail * worst
+    return np.asarray(np.minimum(kept, worst), np.float64)
 
 
 def _total(messages: Window, c: NDArray[np.int64], domain_size: float, eps: float, eps_local: float) -> float:
