@@ -28,6 +28,8 @@ ELSEWHERE = {
     "test_faults.py": "tools/faults.py",
     "test_gallery.py": "tools/gallery.py",
     "test_guides.py": "code and files of the pages of docs/",
+    "test_scale.py": "benchmarks/scale.py and benchmarks/scale_picture.py",
+    "test_numerical_errors.py": "tools/numerical_errors.py",
     "test_simulations.py": "tools/simulations.py",
     "test_site.py": "docs/hooks/",
     "test_environment.py": "Makefile, locks and environment.yml",
@@ -87,7 +89,7 @@ IN_ANOTHER_FILE = {
     "accounting/shuffle_gaussian/participants.py": "accounting/shuffle_gaussian/test_subsampled.py",
     "accounting/summation/closed_designs.py": "accounting/summation/test_noise_design.py",
     **dict.fromkeys(
-        [f"accounting/summation/{name}.py" for name in ["coarse_design", "coarse_law"]],
+        [f"accounting/summation/{name}.py" for name in ["coarse_design", "coarse_law", "coarse_losses"]],
         "accounting/summation/test_coarse_noise.py",
     ),
     "accounting/summation/coarse_shipped.py": "accounting/summation/test_coarse_search.py",

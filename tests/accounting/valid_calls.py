@@ -68,6 +68,7 @@ def valid_calls() -> Calls:
             "centers": (1.0, 1.6),
             "eps": 2.0,
             "delta": 1e-2,
+            "hubs": (),
         },
         "ClonesProfile": {"reports": a.OtherReports(fixed), "eps_local": 1.0},
         "CountPair": {
@@ -664,7 +665,14 @@ def valid_calls() -> Calls:
             "accounting": "exact",
             "beta": 0.5,
         },
-        "search_coarse": {"start": coarse, "state": None, "progress": None, "iterations": 1},
+        "search_coarse": {
+            "start": coarse,
+            "state": None,
+            "progress": None,
+            "iterations": 1,
+            "every": 1,
+            "period": 1,
+        },
         "search_design": {
             "max_value": 1,
             "eps": 1.0,

@@ -83,7 +83,7 @@ def guarded(function: Callable[..., Any]) -> Callable[..., Any]:
     def kinds() -> dict[str, Kind]:
         return {name: _kind(parameter.annotation) for name, parameter in signature.parameters.items()}
 
-    def said(args: tuple[Any, ...], kwargs: dict[str, Any]) -> str:
+    def call_of(args: tuple[Any, ...], kwargs: dict[str, Any]) -> str:
         given = signature.bind(*args, **kwargs).arguments
         return f"{function.__name__}({', '.join(f'{name}={shown(value)}' for name, value in given.items())})"
 
@@ -100,17 +100,18 @@ def guarded(function: Callable[..., Any]) -> Callable[..., Any]:
             found = function(*args, **kwargs)
         except _BEYOND as error:
             raise ValueError(
-                f"{said(args, kwargs)} is beyond what can be evaluated in double precision: "
+                f"{call_of(args, kwargs)} is beyond what can be evaluated in double precision: "
                 f"{type(error).__name__}: {error}."
             ) from error
         except Infeasible:
             raise
         except ValueError as error:
-            if any(re.search(rf"\b{name}\b", str(error)) for name in known):
+            texts = [value for value in (*args, *kwargs.values()) if isinstance(value, str)]
+            if any(re.search(rf"\b{re.escape(said)}\b", str(error)) for said in (*known, *texts)):
                 raise
-            raise ValueError(f"{said(args, kwargs)}: {error}") from error
+            raise ValueError(f"{call_of(args, kwargs)}: {error}") from error
         if _has_nan(found):
-            raise ValueError(f"{said(args, kwargs)} cannot be evaluated in double precision.")
+            raise ValueError(f"{call_of(args, kwargs)} cannot be evaluated in double precision.")
         return found
 
     # Where pickle finds it, for pools of processes.

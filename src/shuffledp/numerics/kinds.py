@@ -83,8 +83,8 @@ _PLAIN = {
     "bool": Kind(_flag, "True or False"),
     "float": Kind(_number, "a number"),
     "int": Kind(_number, "a number"),
-    "str": Kind(_text, "a text"),
-    "Literal": Kind(_text, "a text"),
+    "str": Kind(_text, "a name"),
+    "Literal": Kind(_text, "a name"),
     "ArrayLike": Kind(_array, "numbers"),
     "NDArray": Kind(_array, "numbers"),
     "Mapping": Kind(_mapping, "a mapping"),
@@ -116,7 +116,8 @@ def kind_of(annotation: object, lookup: Lookup) -> Kind:
     annotation : str or type
         Such as ``"float | None"`` or ``"Sequence[int]"``.
     lookup : callable
-        The class that a name in the annotation stands for; None for a name of literals, which takes texts.
+        The class that a name in the annotation stands for; None for a name of literals, which takes texts. A class may
+        say what messages call it, in `in_words`.
     """
     text = annotation if isinstance(annotation, str) else inspect.formatannotation(annotation)
     kinds = [_one(part, lookup) for part in _split(text, "|")]
@@ -143,7 +144,7 @@ def _one(annotation: str, lookup: Lookup) -> Kind:
     known = lookup(name)
     if known is None:
         return _PLAIN["Literal"]
-    return Kind(lambda value: _isinstance(value, known), f"a {name}")
+    return Kind(lambda value: _isinstance(value, known), getattr(known, "in_words", f"a {name}"))
 
 
 def _sequence(inner: list[str], lookup: Lookup) -> Kind:

@@ -18,6 +18,7 @@ from shuffledp.accounting.dump.flexible import (
 )
 from shuffledp.accounting.general.dummy_blanket import blanket_rate
 from shuffledp.accounting.general.grr_blanket import grr_blanket_delta
+from shuffledp.numerics import binomial_window
 from shuffledp.numerics.remember import forget_all
 from shuffledp.utility.dump import printed_dump_mse, printed_flexible_mse
 
@@ -273,3 +274,11 @@ def test_what_is_negligible_beside_delta_is_read_off_one_number_of_messages_wher
     assert got <= max(
         1e-11 * flexible_dummy_delta(eps, n, 5, dummies, 0.4, eps_local=eps_local), module.FLOOR
     )
+
+
+def test_without_dummies_the_law_of_messages_is_that_of_the_reports():
+    # It was added up once per number of senders: minutes for 10^9 users.
+    senders, blanket = binomial_window(300, 0.1, 1e-12), binomial_window(299, 0.3, 1e-12)
+    assert module._pooled(senders, blanket, 0) is blanket
+    want = np.convolve(senders.pmf, blanket.pmf)
+    assert_allclose(module._pooled(senders, blanket, 1).pmf, want, rtol=1e-12, atol=1e-18)

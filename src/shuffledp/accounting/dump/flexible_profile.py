@@ -22,6 +22,7 @@ from shuffledp.accounting.general.dummy_blanket import (
     remembered_mean,
 )
 from shuffledp.accounting.general.grr_blanket import pieced_blanket_delta, uniform_reports
+from shuffledp.numerics.magnitudes import raised
 from shuffledp.numerics.windows import Window, binomial_window
 
 if TYPE_CHECKING:
@@ -210,6 +211,8 @@ def _message_law(n: int, domain_size: int, dummies: int, rate: float, eps_local:
 
 def _pooled(senders: Window, blanket: Window, dummies: int) -> Window:
     """Law of the number of uniform messages of all kinds."""
+    if dummies == 0:  # nobody sends any, whoever would
+        return blanket
     width = blanket.pmf.size
     pmf = np.zeros(dummies * (senders.pmf.size - 1) + width)
     for i, mass in enumerate(senders.pmf):
@@ -266,7 +269,8 @@ def _deltas_by_senders(
     for cut in range(0, senders.pmf.size, _PIECE):
         counts = senders.support[cut : cut + _PIECE]
         values = binary_blanket_deltas((counts * dummies)[:, None] + blanket.support, eps, eps_local)
-        yield from np.minimum(values @ blanket.pmf + blanket.omitted * worst, worst).tolist()
+        means = values @ blanket.pmf + blanket.omitted * worst
+        yield from (raised(mean, worst) for mean in means.tolist())
 
 
 def _average_dummy_delta(senders: Window, domain_size: int, eps: float, dummies: int, tail: float) -> float:

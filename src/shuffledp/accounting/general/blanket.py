@@ -111,8 +111,8 @@ def blanket_randomizer_delta(randomizer: Randomizer, users: int, eps: float, bou
     -------
     float
         In [0, 1]; 0 for eps at and above the local budget. An upper bound or a lower bound, as `bound` says. The
-        value of the reduction is less than 1e-5 relative away for finitely many outputs and about 1e-3 for densities
-        (further for the data sets of Gaussian noise).
+        value of the reduction is less than 1e-3 relative away for finitely many outputs, mostly 1e-8, and about 1e-3
+        for densities (further for Gaussian noise with few users, for its small deltas and for its data sets).
 
     Raises
     ------
@@ -151,8 +151,8 @@ def blanket_epsilon(randomizer: Randomizer, users: int, delta: float, bound: str
     float
         Nats, at most the local budget. ``upper``: rounded up, an eps that holds whatever the others hold. ``lower``:
         rounded down, no smaller eps holds; 0 where nothing can be said. For finitely many outputs by less than 5e-5
-        relative, but for laws that are nearly lattices (up to a million values and few users: 1e-3) and where delta
-        hardly changes with eps.
+        relative, but for laws that are nearly lattices (up to a million values and few users: 1e-3; 1e-2 for
+        a handful) and where delta hardly changes with eps.
 
     Raises
     ------

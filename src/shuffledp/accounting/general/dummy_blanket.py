@@ -31,6 +31,7 @@ from numpy.lib.stride_tricks import sliding_window_view
 
 from shuffledp.accounting.errors import Infeasible
 from shuffledp.accounting.general.clones import clone_divergences
+from shuffledp.numerics.magnitudes import LAST_DIGITS, raised
 from shuffledp.numerics.remember import remember
 from shuffledp.numerics.tails import binomial_upper_tail, log_binomial_pmf, log_half_pmf
 from shuffledp.numerics.windows import Window, binomial_window
@@ -66,6 +67,11 @@ def blanket_rate(domain_size: float, eps_local: float) -> float:
     return domain_size * decay / (1 + (domain_size - 1) * decay)
 
 
+def _kept_rate(domain_size: float, eps_local: float) -> float:
+    """Return 1 - lambda without cancellation."""
+    return -math.expm1(-eps_local) / (1 + (domain_size - 1) * math.exp(-eps_local))
+
+
 def lone_delta(eps: float, domain_size: float, eps_local: float) -> float:
     """Return delta of one GRR report alone, ``(E - e^eps) / (E + k - 1)``, or 0 for ``eps >= eps_local``.
 
@@ -73,7 +79,7 @@ def lone_delta(eps: float, domain_size: float, eps_local: float) -> float:
     """
     if eps >= eps_local:
         return 0.0
-    return -math.expm1(eps - eps_local) / (1 + (domain_size - 1) * math.exp(-eps_local))
+    return -math.expm1(eps - eps_local) / (1 + (domain_size - 1) * math.exp(-eps_local)) * LAST_DIGITS
 
 
 def pair_window(messages: int, domain_size: float, tail: float) -> Window:
@@ -93,7 +99,7 @@ def pair_window(messages: int, domain_size: float, tail: float) -> Window:
 def mixed_dummy_delta(window: Window, eps: float) -> float:
     """Return delta at eps (nats, >= 0) for a given law of T and a report sent as it is; omitted mass counts as lost."""
     divergences = clone_divergences(window.start, window.stop, math.inf, eps)
-    return min(float(window.pmf @ divergences) + window.omitted, 1.0)
+    return raised(float(window.pmf @ divergences) + window.omitted)
 
 
 def likely_delta(messages: int, domain_size: int, eps: float) -> float:
@@ -197,7 +203,7 @@ def mixed_blanket_delta(
         total = _total(messages, np.arange(lowest.start, highest.stop), domain_size, eps, eps_local)
     several = highest.stop - lowest.start > 1
     omitted = messages.omitted + max(lowest.omitted, highest.omitted, 2 * tail if several else 0.0)
-    return min((1 - blanket_rate(domain_size, eps_local)) * total + omitted * worst, worst)
+    return raised(_kept_rate(domain_size, eps_local) * total + omitted * worst, worst)
 
 
 def point_blanket_deltas(
@@ -220,7 +226,7 @@ def point_blanket_deltas(
     worst = lone_delta(eps, domain_size, eps_local)
     if worst == 0:
         return [0.0] * len(messages)
-    kept = 1 - blanket_rate(domain_size, eps_local)
+    kept = _kept_rate(domain_size, eps_local)
     found: list[float] = []
     waiting: list[tuple[int, Window]] = []
 
@@ -231,7 +237,7 @@ def point_blanket_deltas(
         brackets = np.split(_divergences_of_pairs(m, c, eps, eps_local), np.cumsum(sizes)[:-1])
         for (_, window), bracket in zip(waiting, brackets, strict=True):
             omitted = max(window.omitted, 2 * tail if window.pmf.size > 1 else 0.0)
-            found.append(min(kept * float(window.pmf @ bracket) + omitted * worst, worst))
+            found.append(raised(kept * float(window.pmf @ bracket) + omitted * worst, worst))
         waiting.clear()
 
     for number in messages:
@@ -256,13 +262,14 @@ def binary_blanket_deltas(messages: NDArray[np.int64], eps: float, eps_local: fl
     Returns
     -------
     ndarray
-        In [0, 1], rounding error about 1e-11 relative; 0 for ``eps >= eps_local``.
+        In [0, 1], with a rounding error of about 1e-11 relative to either side; 0 for ``eps >= eps_local``. Who adds
+        them up raises the sum.
     """
     worst = lone_delta(eps, 2, eps_local)
     if worst == 0:
         return np.zeros(messages.shape)
     m = messages.ravel()
-    values = (1 - blanket_rate(2, eps_local)) * _divergences_of_pairs(m, m, eps, eps_local)
+    values = _kept_rate(2, eps_local) * _divergences_of_pairs(m, m, eps, eps_local)
     return np.minimum(values, worst).reshape(messages.shape)
 
 
@@ -293,7 +300,7 @@ def remembered_mean(
         masses = messages.pmf[begin - messages.start : stop - messages.start]
         total += float(masses @ deltas[begin - block * _BLOCK : stop - block * _BLOCK])
         begin = stop
-    return min(total, worst)
+    return raised(total, worst)
 
 
 @remember(_REMEMBERED)
@@ -313,7 +320,7 @@ def _block_deltas(
     masses = np.exp(log_f[:, None] + log_g + log_rows)
     worst = lone_delta(eps, domain_size, eps_local)
     means = np.sum(masses * _divergences(m, c, eps, eps_local), axis=1)
-    kept = (1 - blanket_rate(domain_size, eps_local)) * means + 2 * tail * worst
+    kept = _kept_rate(domain_size, eps_local) * means + 2 * tail * worst
     return np.asarray(np.minimum(kept, worst), np.float64)
 
 

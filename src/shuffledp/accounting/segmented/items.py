@@ -134,7 +134,7 @@ def segmented_delta(
     -------
     float
         In [0, reporting_rate], the same in both directions and for all pairs of items. The exact delta of the pair of
-        counts up to a relative error of about 1e-11. An upper bound on the item's delta with ``poisson``, or at a
+        counts rounded up by at most 1e-10 relative. An upper bound on the item's delta with ``poisson``, or at a
         reporting rate of 1; with ``binomial`` it is too small otherwise, see :func:`all_counts_delta`.
 
     Raises
