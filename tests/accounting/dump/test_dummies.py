@@ -17,7 +17,14 @@ from shuffledp.accounting import (
     mix_dummy_count,
 )
 from shuffledp.accounting.general import dummy_blanket
-from shuffledp.accounting.general.dummy_blanket import blanket_rate, mixed_blanket_delta
+from shuffledp.accounting.general.dummy_blanket import (
+    binary_blanket_deltas,
+    blanket_rate,
+    lone_delta,
+    mixed_blanket_delta,
+    point_blanket_deltas,
+    remembered_mean,
+)
 from shuffledp.numerics import Window, binomial_window
 
 
@@ -248,6 +255,28 @@ def test_the_mixed_delta_of_many_numbers_is_that_of_each(first, values, eps, eps
     ]
     got = mixed_blanket_delta(Window(first, weights), values, eps, eps_local, tail)
     assert_allclose(got, weights @ want, rtol=1e-12)
+    together = point_blanket_deltas(range(first, first + 256), values, eps, eps_local, tail)
+    assert_allclose(together, want, rtol=1e-13)
+    for part in (slice(3, 40), slice(100, 256)):  # the second from numbers that are known by now
+        law = Window(first + part.start, weights[part], 1e-9)
+        kept = remembered_mean(law, values, eps, eps_local, tail)
+        assert kept is None or kept == pytest.approx(
+            weights[part] @ want[part] + 1e-9 * lone_delta(eps, values, eps_local), rel=1e-11
+        )
+        if first != 900:  # between: some blocks of numbers have few values of T, and some have not
+            assert (kept is None) == (first == 40_000)
+
+
+def test_no_number_of_messages_is_needed_where_the_local_budget_suffices():
+    assert point_blanket_deltas((0, 10**12), 5, 1.0, 1.0, 1e-30) == [0.0, 0.0]
+    assert point_blanket_deltas((), 5, 0.5, 1.0, 1e-30) == []
+    assert binary_blanket_deltas(np.array([[0, 7]]), 1.0, 0.9).tolist() == [[0.0, 0.0]]
+
+
+def test_deltas_among_messages_of_two_values_are_those_of_each_number():
+    numbers = np.array([[0, 1, 2], [40, 999, 10**6]])
+    want = [mixed_blanket_delta(Window(m, np.ones(1)), 2, 0.3, 2.0, 1e-30) for m in numbers.flat]
+    assert_allclose(binary_blanket_deltas(numbers, 0.3, 2.0).ravel(), want, rtol=1e-11)
 
 
 def test_the_mixed_count_is_the_smallest_that_suffices():

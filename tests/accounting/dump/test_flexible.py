@@ -260,6 +260,22 @@ def test_errors_as_printed():
     assert flexible == pytest.approx(want, rel=1e-12)
 
 
+@pytest.mark.parametrize("eps_local", [math.inf, 5.0])
+@pytest.mark.parametrize(
+    ("n", "eps", "dummies"), [(60, 0.3, 8), (60, 4.0, 900), (2000, 0.5, 3), (2000, 1.0, 40)]
+)
+def test_what_is_negligible_beside_delta_is_read_off_one_number_of_messages_where_that_is_enough(
+    n, eps, dummies, eps_local
+):
+    law = module._message_law(n, 5, dummies, 0.4, eps_local, 1e-30)
+    lower, _ = module._bounds(law, 32, 5, eps, eps_local, module.FLOOR)
+    got = module._negligible(law, 5, eps, eps_local)
+    assert got == min(max(module.OMITTED * lower, module.FLOOR), 1e-30)
+    assert got <= max(
+        1e-11 * flexible_dummy_delta(eps, n, 5, dummies, 0.4, eps_local=eps_local), module.FLOOR
+    )
+
+
 def test_without_dummies_the_law_of_messages_is_that_of_the_reports():
     # It was added up once per number of senders: minutes for 10^9 users.
     senders, blanket = binomial_window(300, 0.1, 1e-12), binomial_window(299, 0.3, 1e-12)

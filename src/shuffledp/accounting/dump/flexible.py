@@ -22,12 +22,14 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING
 
+import numpy as np
+
 from shuffledp.accounting.dump.dummies import dummy_count
 from shuffledp.accounting.dump.flexible_profile import (
     FLOOR,
     OMITTED,
     overlapping,
-    point_delta,
+    point_deltas,
     profile,
     suffices,
 )
@@ -296,7 +298,7 @@ def _exact_dummies(n: int, domain_size: int, eps: float, delta: float, rate: flo
         # Every decision costs a full sum then; a typical number of uniform reports shows where to take it.
         def typical(dummies: int) -> bool:
             at = (senders.support * dummies + mean).tolist()
-            values = [point_delta(m, domain_size, eps, eps_local, tail) for m in at]
+            values = np.array(point_deltas(at, domain_size, eps, eps_local, tail))
             return float(senders.pmf @ values) <= delta
 
         guess, parts = _first(typical, guess, MOST // n, parts), 2000

@@ -14,15 +14,20 @@ import numpy as np
 
 from shuffledp.accounting.general.clones import clone_divergences
 from shuffledp.accounting.general.dummy_blanket import (
+    binary_blanket_deltas,
     lone_delta,
-    mixed_blanket_delta,
     mixed_dummy_delta,
     pair_window,
+    point_blanket_deltas,
+    remembered_mean,
 )
 from shuffledp.accounting.general.grr_blanket import pieced_blanket_delta, uniform_reports
+from shuffledp.numerics.magnitudes import raised
 from shuffledp.numerics.windows import Window, binomial_window
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
     from numpy.typing import NDArray
 
 #: Numbers of messages, increasing, their probabilities, and the mass that is left out.
@@ -39,7 +44,7 @@ _MANY_CELLS = 3e7
 _MOST_CELLS = 1e9
 _NEGLIGIBLE = 1e-15
 _EXCESS = 0.02
-#: Mass that a quick bound leaves out on either side.
+#: Mass that a quick bound leaves out on either side, and the most that any sum does.
 _LEFT_OUT = 1e-30
 #: Numbers of senders whose windows are held at once.
 _PIECE = 256
@@ -51,8 +56,7 @@ def profile(n: int, domain_size: int, eps: float, dummies: int, rate: float, eps
         return 0.0
     worst = lone_delta(eps, domain_size, eps_local)
     rough = _message_law(n, domain_size, dummies, rate, eps_local, 1e-30)
-    lower, _ = _bounds(rough, _NODES[0], domain_size, eps, eps_local, FLOOR)
-    tail = min(max(OMITTED * lower, FLOOR), 1e-30)
+    tail = _negligible(rough, domain_size, eps, eps_local)
     cells = _cells(rough, domain_size, eps_local)
     if cells > _MANY_CELLS:
         law = _message_law(n, domain_size, dummies, rate, eps_local, tail)
@@ -91,11 +95,13 @@ def suffices(
     return profile(n, domain_size, eps, dummies, rate, eps_local) <= delta
 
 
-def point_delta(messages: int, domain_size: int, eps: float, eps_local: float, tail: float) -> float:
-    """Return delta for a given number of uniform messages."""
+def point_deltas(
+    messages: Sequence[int], domain_size: int, eps: float, eps_local: float, tail: float
+) -> list[float]:
+    """Return delta for given numbers of uniform messages."""
     if eps_local == math.inf:
-        return mixed_dummy_delta(pair_window(messages, domain_size, tail), eps)
-    return mixed_blanket_delta(Window(messages, np.ones(1)), domain_size, eps, eps_local, tail)
+        return [mixed_dummy_delta(pair_window(m, domain_size, tail), eps) for m in messages]
+    return point_blanket_deltas(messages, domain_size, eps, eps_local, tail)
 
 
 def overlapping(senders: Window, blanket: Window, dummies: int) -> bool:
@@ -110,6 +116,21 @@ def _cells(rough: Law, domain_size: int, eps_local: float) -> int:
     return rough[0].size * pair_window(int(rough[0][-1]), domain_size, 1e-30).pmf.size
 
 
+def _negligible(rough: Law, domain_size: int, eps: float, eps_local: float) -> float:
+    """Return a mass that is negligible beside delta, at most that which the rough law leaves out.
+
+    Where one number of messages in the middle of their law shows that delta is large enough for the most that is ever
+    left out, no others are looked at.
+    """
+    numbers, masses, _ = rough
+    middle = numbers.size // 2
+    here = point_deltas([int(numbers[middle])], domain_size, eps, eps_local, FLOOR)[0]
+    lower = float(np.sum(masses[: middle + 1])) * here  # with fewer messages delta is not smaller
+    if OMITTED * lower < _LEFT_OUT:
+        lower, _ = _bounds(rough, _NODES[0], domain_size, eps, eps_local, FLOOR)
+    return min(max(OMITTED * lower, FLOOR), _LEFT_OUT)
+
+
 def _bounds(
     law: Law, nodes: int, domain_size: int, eps: float, eps_local: float, tail: float
 ) -> tuple[float, float]:
@@ -117,7 +138,7 @@ def _bounds(
     numbers, masses, _ = law
     cuts = np.unique(np.linspace(0, numbers.size, min(nodes, numbers.size), endpoint=False).astype(np.int64))
     at = [*numbers[cuts].tolist(), int(numbers[-1])]
-    values = np.array([point_delta(m, domain_size, eps, eps_local, tail) for m in at])
+    values = np.array(point_deltas(at, domain_size, eps, eps_local, tail))
     weights = np.add.reduceat(masses, cuts)
     return float(weights @ values[1:]), float(weights @ values[:-1])
 
@@ -162,9 +183,9 @@ def _upper_bound(
     known: dict[int, float] = {}
     cuts = np.unique(np.linspace(0, last, _NODES[0]).astype(np.int64))
     while True:
-        for at in cuts.tolist():
-            if at not in known:
-                known[at] = point_delta(int(numbers[at]), domain_size, eps, eps_local, tail)
+        new = [at for at in cuts.tolist() if at not in known]
+        found = point_deltas(numbers[new].tolist(), domain_size, eps, eps_local, tail)
+        known.update(zip(new, found, strict=True))
         values = np.array([known[at] for at in cuts.tolist()])
         weights = np.add.reduceat(masses, cuts)  # of the pieces; the last one is the last number alone
         upper = float(weights @ values)
@@ -209,20 +230,47 @@ def _delta(
         return _average_dummy_delta(senders, domain_size, eps, dummies, tail)
     blanket = uniform_reports(n, domain_size, eps_local, 0, tail)
     if overlapping(senders, blanket, dummies):
-        return pieced_blanket_delta(_pooled(senders, blanket, dummies), domain_size, eps, eps_local, tail)
+        pooled = _pooled(senders, blanket, dummies)
+        if (
+            tail == _LEFT_OUT
+        ):  # as a rule, so that a calibration meets the same numbers of messages again and again
+            mean = remembered_mean(pooled, domain_size, eps, eps_local, tail)
+            if mean is not None:
+                return mean
+        return pieced_blanket_delta(pooled, domain_size, eps, eps_local, tail)
     worst = lone_delta(eps, domain_size, eps_local)
     total = senders.omitted * worst
     beyond = np.append(np.cumsum(senders.pmf[:0:-1])[::-1], 0.0)  # mass of more senders
-    for count, mass, more in zip(
-        senders.support.tolist(), senders.pmf.tolist(), beyond.tolist(), strict=True
-    ):
-        messages = Window(blanket.start + count * dummies, blanket.pmf, blanket.omitted)
-        value = pieced_blanket_delta(messages, domain_size, eps, eps_local, tail)
+    values = _deltas_by_senders(senders, blanket, domain_size, eps, dummies, eps_local, tail)
+    for value, mass, more in zip(values, senders.pmf.tolist(), beyond.tolist(), strict=True):
         total += mass * value
         if more * value <= OMITTED * total:  # with more senders delta is not larger
             total += more * value
             break
     return min(total, worst)
+
+
+def _deltas_by_senders(
+    senders: Window,
+    blanket: Window,
+    domain_size: int,
+    eps: float,
+    dummies: int,
+    eps_local: float,
+    tail: float,
+) -> Iterator[float]:
+    """Yield delta given every number of senders; each is computed when it is asked for, or some of them at once."""
+    if domain_size > 2:
+        for count in senders.support.tolist():
+            messages = Window(blanket.start + count * dummies, blanket.pmf, blanket.omitted)
+            yield pieced_blanket_delta(messages, domain_size, eps, eps_local, tail)
+        return
+    worst = lone_delta(eps, domain_size, eps_local)
+    for cut in range(0, senders.pmf.size, _PIECE):
+        counts = senders.support[cut : cut + _PIECE]
+        values = binary_blanket_deltas((counts * dummies)[:, None] + blanket.support, eps, eps_local)
+        means = values @ blanket.pmf + blanket.omitted * worst
+        yield from (raised(mean, worst) for mean in means.tolist())
 
 
 def _average_dummy_delta(senders: Window, domain_size: int, eps: float, dummies: int, tail: float) -> float:

@@ -32,16 +32,23 @@ from numpy.lib.stride_tricks import sliding_window_view
 from shuffledp.accounting.errors import Infeasible
 from shuffledp.accounting.general.clones import clone_divergences
 from shuffledp.numerics.magnitudes import LAST_DIGITS, raised
+from shuffledp.numerics.remember import remember
 from shuffledp.numerics.tails import binomial_upper_tail, log_binomial_pmf, log_half_pmf
 from shuffledp.numerics.windows import Window, binomial_window
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from numpy.typing import NDArray
 
 #: Terms that a window may have; beyond this the arrays no longer fit.
 _MOST_TERMS = 1e7
 #: Cells of the table over (m, c) that are treated at once.
 _CELLS = 500_000
+#: Consecutive numbers of messages whose deltas are kept together, how many such blocks, and the most values of T.
+_BLOCK, _REMEMBERED, _FEW_PAIRS = 128, 1024, 512
+#: Pairs (m, c) from which on several m gain nothing by being treated at once.
+_TOGETHER = 8192
 #: Logs of factors up to this leave room for the product of three in a float.
 _MOST_LOG = 200.0
 
@@ -135,10 +142,25 @@ def _divergences(
     return np.asarray(np.maximum(value, 0.0), np.float64)
 
 
+def _divergences_of_pairs(
+    m: NDArray[np.int64], c: NDArray[np.int64], eps: float, eps_local: float
+) -> NDArray[np.float64]:
+    """Return the bracket of the formula for pairs of m and c, (w,) and (w,); the same numbers as `_divergences`."""
+    eps_ = min(eps, 709.0)
+    kappa, shift, path = _thresholds(m, c, eps_, eps_local)
+    point, tail = half_masses(np.minimum(np.floor(shift + path), c), c.astype(np.float64))
+    rho = kappa * (m + 1.0) / (c + 1.0)
+    value = (1 - rho) * point - (math.expm1(eps_) + 2 * rho) * tail
+    return np.asarray(np.maximum(value, 0.0), np.float64)
+
+
 def half_masses(
     j: NDArray[np.float64], c: NDArray[np.float64]
 ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """Return Pr[Bin(c, 1/2) = j] and Pr[Bin(c, 1/2) > j], both (rows, w), for j (rows, w) and c (w,); 0 for j > c."""
+    """Return Pr[Bin(c, 1/2) = j] and Pr[Bin(c, 1/2) > j] for c (w,), both of the shape of j; 0 for j > c.
+
+    The shape is (rows, w) or (w,).
+    """
     inside = j <= c
     x = np.where(inside, j, 0.0)
     n = np.broadcast_to(c, x.shape)
@@ -184,6 +206,124 @@ def mixed_blanket_delta(
     return raised(_kept_rate(domain_size, eps_local) * total + omitted * worst, worst)
 
 
+def point_blanket_deltas(
+    messages: Sequence[int], domain_size: float, eps: float, eps_local: float, tail: float
+) -> list[float]:
+    """Return delta of one GRR report among a known number of uniform messages, for several such numbers.
+
+    Parameters
+    ----------
+    messages : sequence of int
+        Numbers of uniform messages, >= 0.
+    domain_size, eps, eps_local, tail
+        As in :func:`mixed_blanket_delta`.
+
+    Returns
+    -------
+    list of float
+        What :func:`mixed_blanket_delta` returns for each number alone, in fewer and longer array operations.
+    """
+    worst = lone_delta(eps, domain_size, eps_local)
+    if worst == 0:
+        return [0.0] * len(messages)
+    kept = _kept_rate(domain_size, eps_local)
+    found: list[float] = []
+    waiting: list[tuple[int, Window]] = []
+
+    def settle() -> None:
+        sizes = [window.pmf.size for _, window in waiting]
+        m = np.repeat(np.array([number for number, _ in waiting], np.int64), sizes)
+        c = np.concatenate([window.support for _, window in waiting])
+        brackets = np.split(_divergences_of_pairs(m, c, eps, eps_local), np.cumsum(sizes)[:-1])
+        for (_, window), bracket in zip(waiting, brackets, strict=True):
+            omitted = max(window.omitted, 2 * tail if window.pmf.size > 1 else 0.0)
+            found.append(raised(kept * float(window.pmf @ bracket) + omitted * worst, worst))
+        waiting.clear()
+
+    for number in messages:
+        waiting.append((number, pair_window(number, domain_size, tail)))
+        if sum(window.pmf.size for _, window in waiting) >= _TOGETHER:
+            settle()
+    if waiting:
+        settle()
+    return found
+
+
+def binary_blanket_deltas(messages: NDArray[np.int64], eps: float, eps_local: float) -> NDArray[np.float64]:
+    """Return delta of one GRR report over 2 values among known numbers of uniform messages, in the shape of these.
+
+    Parameters
+    ----------
+    messages : ndarray of int
+        Numbers of uniform messages, >= 0. All of them are one of the two values, so there is nothing to be averaged.
+    eps, eps_local : float
+        As in :func:`mixed_blanket_delta`.
+
+    Returns
+    -------
+    ndarray
+        In [0, 1], with a rounding error of about 1e-11 relative to either side; 0 for ``eps >= eps_local``. Who adds
+        them up raises the sum.
+    """
+    worst = lone_delta(eps, 2, eps_local)
+    if worst == 0:
+        return np.zeros(messages.shape)
+    m = messages.ravel()
+    values = _kept_rate(2, eps_local) * _divergences_of_pairs(m, m, eps, eps_local)
+    return np.minimum(values, worst).reshape(messages.shape)
+
+
+def remembered_mean(
+    messages: Window, domain_size: int, eps: float, eps_local: float, tail: float
+) -> float | None:
+    """Return :func:`mixed_blanket_delta` by deltas of single numbers, which are kept for other laws of the number.
+
+    Parameters
+    ----------
+    messages, domain_size, eps, eps_local, tail
+        As there.
+
+    Returns
+    -------
+    float or None
+        None where there are so many values of T that a table of them costs more than other laws would save.
+    """
+    worst = lone_delta(eps, domain_size, eps_local)
+    total = messages.omitted * worst
+    begin = messages.start
+    while begin < messages.stop:
+        block = begin // _BLOCK
+        stop = min((block + 1) * _BLOCK, messages.stop)
+        deltas = _block_deltas(block, domain_size, eps, eps_local, tail)
+        if deltas is None:
+            return None
+        masses = messages.pmf[begin - messages.start : stop - messages.start]
+        total += float(masses @ deltas[begin - block * _BLOCK : stop - block * _BLOCK])
+        begin = stop
+    return raised(total, worst)
+
+
+@remember(_REMEMBERED)
+def _block_deltas(
+    block: int, domain_size: int, eps: float, eps_local: float, tail: float
+) -> NDArray[np.float64] | None:
+    """Return delta for every m of a block of consecutive numbers; None where the table over (m, c) is large."""
+    m = np.arange(block * _BLOCK, (block + 1) * _BLOCK)
+    if domain_size == 2:
+        return binary_blanket_deltas(m, eps, eps_local)
+    start = pair_window(int(m[0]), domain_size, tail).start
+    c = np.arange(start, pair_window(int(m[-1]), domain_size, tail).stop)
+    if c.size > _FEW_PAIRS:
+        return None
+    log_f, log_g, log_h = _log_factors(m, c, 2 / domain_size)
+    log_rows = sliding_window_view(log_h, c.size)[:, ::-1]
+    masses = np.exp(log_f[:, None] + log_g + log_rows)
+    worst = lone_delta(eps, domain_size, eps_local)
+    means = np.sum(masses * _divergences(m, c, eps, eps_local), axis=1)
+    kept = _kept_rate(domain_size, eps_local) * means + 2 * tail * worst
+    return np.asarray(np.minimum(kept, worst), np.float64)
+
+
 def _total(messages: Window, c: NDArray[np.int64], domain_size: float, eps: float, eps_local: float) -> float:
     """Return the mean of the bracket over m and the given consecutive c, in pieces that fit into memory."""
     total, step = 0.0, max(1, _CELLS // c.size)
@@ -209,8 +349,9 @@ def _average(
     the c at which j changes within these m.
     """
     if domain_size == 2:
-        alone = np.asarray(c == m[:, None], np.float64)
-        return float(weight @ np.sum(alone * _divergences(m, c, eps, eps_local), axis=1))
+        return float(
+            weight @ _divergences_of_pairs(m, m, eps, eps_local)
+        )  # every message is one of the two values
     log_f, log_g, log_h = _log_factors(m, c, 2 / domain_size)
     log_rows = sliding_window_view(log_h, c.size)[:, ::-1]  # m - c falls along a row
     finite = log_h[log_h > -math.inf]
