@@ -97,6 +97,11 @@ test-whole-run: .venv/.installed-test  ## Run all five papers at small scale, an
 test-slurm: .venv/.installed-test .venv/.installed-cluster  ## Run jobs through a Slurm of its own on this machine (needs root, slurm-wlm and munge)
 	@$(SINGLE) $(BIN)/python -m pytest -m slurm tests/pipeline/test_slurm.py
 
+.PHONY: faults
+faults: .venv/.installed-test  ## Disturb a small run at 50 random moments (MOMENTS=5), start it again, compare every byte
+	@$(SINGLE) $(BIN)/python tools/faults.py $(if $(MOMENTS),--moments $(MOMENTS)) $(if $(SEED),--seed $(SEED)) \
+	  $(if $(KINDS),--kinds $(KINDS)) $(if $(MINUTES),--minutes $(MINUTES)) $(if $(ANEW),--anew) $(if $(PAGE),--page)
+
 .PHONY: test-pythons
 test-pythons: .venv/.installed-test .tools/uv-$(UV_VERSION)  ## The unit tests on Python 3.12 and 3.13 as well
 	@$(PYTHON) tools/other_pythons.py
@@ -128,14 +133,37 @@ conformance-seeds: .venv/.installed-test  ## Count how often the conformance che
 accountant-check: .venv/.installed-test  ## Compare the accountant's answers with sums in 50-digit arithmetic
 	@$(SINGLE) $(BIN)/python tools/accountant_check.py --page
 
+.PHONY: numerical-errors
+numerical-errors: .venv/.installed-test  ## Compare the accounting with references in 50-digit arithmetic, for docs/numerics.md; goes on where it ended
+	@$(SINGLE) $(BIN)/python tools/numerical_errors.py --page
+
 .PHONY: accountant-times
 accountant-times: .venv/.installed-test  ## Measure how long the accountant takes for an answer, for docs/benchmarks.md
 	@mkdir -p logs
 	@$(SINGLE) $(BIN)/python benchmarks/accountant_times.py --page --lines logs/accountant_times.jsonl
 
+.PHONY: scale
+scale: .venv/.installed-run  ## Measure every protocol's cost at 10^3 to 10^9 users and 2 to 10^6 values; may be interrupted
+	@mkdir -p logs
+	@$(SINGLE) $(BIN)/python benchmarks/scale.py --page --lines logs/scale.jsonl
+
+MESSAGE_USERS ?= 100000000
+.PHONY: scale-messages
+scale-messages: .venv/.installed-run  ## Run the message level with 10^8 users (MESSAGE_USERS) in parts, for docs/benchmarks.md
+	@mkdir -p logs
+	@$(SINGLE) $(BIN)/python benchmarks/scale.py --messages $(MESSAGE_USERS) --page --lines logs/scale_messages.jsonl
+
 .PHONY: comparison-rule
 comparison-rule: .venv/.installed-test  ## Check a rule of thumb against `shuffledp compare` in 36 settings
 	@$(SINGLE) $(BIN)/python tools/comparison_rule.py
+
+.PHONY: property-tests
+property-tests: .venv/.installed-test  ## Try bad configurations and bad files of data by the hundred, for docs/benchmarks.md
+	@$(SINGLE) $(BIN)/python tools/property_tests.py --page
+
+.PHONY: bad-arguments
+bad-arguments: .venv/.installed-test  ## Call every function of the accounting with bad and extreme arguments; takes long
+	@$(SINGLE) $(BIN)/python tools/bad_arguments.py --page
 
 SCALES ?= quick papers fresh
 .PHONY: time-table
@@ -200,8 +228,12 @@ audit-seeds: .venv/.installed-run  ## Audit every protocol under 100 seeds (resu
 designs: .venv/.installed-run  ## Search for the noise designs of summation again; takes long, can be interrupted
 	@$(SINGLE) $(BIN)/python tools/designs.py search
 
+.PHONY: designs-certify
+designs-certify: .venv/.installed-run  ## Certify coarse designs of all sizes again; minutes to hours, can be interrupted
+	@$(SINGLE) $(BIN)/python tools/designs.py certify
+
 .PHONY: designs-check
-designs-check: .venv/.installed-run  ## Certify all shipped noise designs again
+designs-check: .venv/.installed-run  ## Certify shipped noise designs again, and check the certificates of large ones
 	@$(SINGLE) $(BIN)/python tools/designs.py check
 
 # ---- cleaning ----------------------------------------------------------------------------------------------

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import ast
+import inspect
 import json
 import os
 import subprocess
 import sys
 from importlib import import_module
 from pathlib import Path
+from types import FunctionType
 
 import pytest
 
@@ -38,8 +40,10 @@ def test_every_name_is_there_and_is_that_of_its_home(door):
     module = import_module(door)
     assert sorted(homes(door)) == sorted(module.__all__)
     for name, (home, original) in homes(door).items():
-        assert getattr(module, name) is getattr(import_module(home), original)
-        assert behind(door, name) is getattr(module, name)
+        offered_there = getattr(module, name)
+        if isinstance(offered_there, FunctionType):  # its arguments are checked on the way
+            offered_there = inspect.unwrap(offered_there)
+        assert offered_there is getattr(import_module(home), original) is behind(door, name)
     assert set(module.__all__) <= set(dir(module))
 
 

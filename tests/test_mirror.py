@@ -17,6 +17,7 @@ SOURCE = TESTS.parent / "src/shuffledp"
 ELSEWHERE = {
     "notebooks": "notebooks/",
     "pipeline": "Snakefile and workflow/",
+    "properties": "bad configurations and bad files of data",
     "accounting/test_docstrings.py": "docstrings of shuffledp.accounting",
     "experiments/config/test_experiments_of_papers.py": "config/experiments/",
     "test_accountant_check.py": "tools/accountant_check.py",
@@ -24,8 +25,11 @@ ELSEWHERE = {
     "test_config_schema.py": "tools/config_schema.py",
     "test_conformance_seeds.py": "tools/conformance_seeds.py",
     "test_documents.py": "README.md, CONTRIBUTING.md, CHANGELOG.md and docs/",
+    "test_faults.py": "tools/faults.py",
     "test_gallery.py": "tools/gallery.py",
     "test_guides.py": "code and files of the pages of docs/",
+    "test_scale.py": "benchmarks/scale.py and benchmarks/scale_picture.py",
+    "test_numerical_errors.py": "tools/numerical_errors.py",
     "test_simulations.py": "tools/simulations.py",
     "test_site.py": "docs/hooks/",
     "test_environment.py": "Makefile, locks and environment.yml",
@@ -40,6 +44,7 @@ ELSEWHERE = {
 
 #: Modules without a file of their own in a folder without test_package.py, by the files that test them.
 IN_ANOTHER_FILE = {
+    "numerics/kinds.py": "accounting/test_guarded.py",
     "figures/variants.py": "figures/test_paper.py",
     **dict.fromkeys(
         [f"figures/{name}.py" for name in ["pareto", "regions", "sheet"]], "figures/test_fronts.py"
@@ -84,7 +89,7 @@ IN_ANOTHER_FILE = {
     "accounting/shuffle_gaussian/participants.py": "accounting/shuffle_gaussian/test_subsampled.py",
     "accounting/summation/closed_designs.py": "accounting/summation/test_noise_design.py",
     **dict.fromkeys(
-        [f"accounting/summation/{name}.py" for name in ["coarse_design", "coarse_law"]],
+        [f"accounting/summation/{name}.py" for name in ["coarse_design", "coarse_law", "coarse_losses"]],
         "accounting/summation/test_coarse_noise.py",
     ),
     "accounting/summation/coarse_shipped.py": "accounting/summation/test_coarse_search.py",
@@ -155,7 +160,6 @@ IN_ANOTHER_FILE = {
     "utility/dump.py": "accounting/dump/test_flexible.py",
     "utility/hadamard.py": "accounting/baselines/test_package.py",
     "utility/hashing.py": "accounting/baselines/test_package.py",
-    "yamlfile.py": "experiments/config/test_package.py",
 }
 CLOCKS = {"time", "monotonic", "perf_counter", "process_time", "thread_time"}
 CLOCKS |= {f"{name}_ns" for name in CLOCKS}

@@ -44,6 +44,15 @@ def test_a_list_that_names_what_is_no_part_of_its_result_removes_the_list_alone(
         assert not checksum.exists()
 
 
+def test_of_a_name_that_was_damaged_in_a_list_nothing_is_left(results):
+    """Otherwise `make repair` would fail, although all is repaired."""
+    checksum = of(results / "claims", "c")
+    checksum.write_text(checksum.read_text().replace("c.json", "b.json"))
+    found = list(repair(results, RESULTS))
+    assert [(f.removed, str(checksum) in f.text) for f in found] == [(True, True)]
+    assert not checksum.exists()
+
+
 def test_links_that_lead_out_of_the_results_are_not_followed(results, tmp_path):
     foreign = of(tmp_path / "elsewhere/a/b", "c")
     foreign.with_name("c.json").write_bytes(b"changed")
@@ -103,3 +112,16 @@ def test_a_damaged_page_of_the_site_is_removed_with_the_list(results):
 
 def test_nothing_is_found_where_there_is_nothing(tmp_path):
     assert list(repair(tmp_path / "missing", RESULTS)) == []
+
+
+@pytest.mark.parametrize("name", ["c.cells.parquet", "c.json", "c.sha256"])
+def test_a_folder_in_the_place_of_a_file_is_named_and_left(results, name):
+    path = of(results / "runs/a/b", "c").with_name(name)
+    path.unlink()
+    path.mkdir()
+    (path / "letter.txt").write_bytes(b"precious")
+    found = list(repair(results, RESULTS))
+    assert [f.text for f in found if not f.removed] == [
+        f"left {path}: a folder stands where a file belongs; remove it yourself"
+    ]
+    assert (path / "letter.txt").read_bytes() == b"precious"

@@ -1,5 +1,7 @@
+import errno
 import hashlib
 import multiprocessing
+import os
 from pathlib import Path
 
 import pytest
@@ -28,6 +30,18 @@ def test_a_writer_that_dies_midway_leaves_the_old_file_and_nothing_else(tmp_path
         write_atomically(tmp_path / "a", b"new")
     assert (tmp_path / "a").read_bytes() == b"old"
     assert [p.name for p in tmp_path.iterdir()] == ["a"]
+
+
+def test_a_full_disk_is_reported_with_the_file_that_found_no_room(tmp_path, monkeypatch):
+    """The system's own error of a write, unlike that of opening a file, names none."""
+
+    def full(descriptor):
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+
+    monkeypatch.setattr(storage.os, "fsync", full)
+    with pytest.raises(OSError, match=f"No space left on device: '{tmp_path / 'table.csv'}'"):
+        write_atomically(tmp_path / "table.csv", b"1")
+    assert list(tmp_path.iterdir()) == []
 
 
 def test_a_bundle_whose_writer_dies_midway_has_no_checksum_and_is_not_read(tmp_path, monkeypatch):

@@ -15,6 +15,7 @@ OTHERS = {
     "architecture.md": "rules of the code, of which the limits of figures are a part",
     "glossary.md": "definitions",
     "installation.md": "versions and rough sizes of software",
+    "numerics.md": "a table that `make numerical-errors` measures",
     "reference.md": "limits and exit codes of `shuffledp verify`; a test compares its table with the code",
     "benchmarks.md": "tables that `make benchmarks` and `make time-table` measure, and the settings of their rows",
 }

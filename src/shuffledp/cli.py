@@ -79,11 +79,17 @@ configured = click.option(
 @configured
 def check(configfile: str | None) -> None:
     """Check the configuration and say what a run would compute."""
+    from shuffledp.experiments.config.errors import ConfigurationError
     from shuffledp.experiments.config.files import left_aside
+    from shuffledp.experiments.config.trying import try_methods
     from shuffledp.experiments.grid import cells_of
     from shuffledp.figures.drawings import drawings_of
 
     settings = _settings(configfile)
+    try:
+        try_methods(settings, Path())
+    except ConfigurationError as error:
+        raise click.ClickException(str(error)) from None
     for paper in settings.papers.values():
         click.echo(f"{paper.key}: {paper.title}")
         for experiment in paper.experiments.values():

@@ -12,6 +12,7 @@ from collections.abc import Callable
 from functools import cache
 from importlib import import_module
 from pathlib import Path
+from types import FunctionType
 from typing import Any
 
 from shuffledp.extras import needed
@@ -62,7 +63,9 @@ def behind(package: str, name: str) -> Any:
         return getattr(import_module(home), original)
 
 
-def door(package: str) -> tuple[Callable[[str], Any], Callable[[], list[str]]]:
+def door(
+    package: str, around: Callable[[Any], Any] | None = None
+) -> tuple[Callable[[str], Any], Callable[[], list[str]]]:
     """``__getattr__`` and ``__dir__`` of a package whose names are imported when they are first used.
 
     Parameters
@@ -71,6 +74,8 @@ def door(package: str) -> tuple[Callable[[str], Any], Callable[[], list[str]]]:
         Its ``__name__``. Every name of its ``__all__`` that it does not define itself must be imported in a block ``if
         TYPE_CHECKING:``, and none may be the name of a module of the package, because an imported module would take
         its place.
+    around : callable, optional
+        Given a function that stands behind a name, returns what the door offers under it; by default that itself.
 
     Returns
     -------
@@ -84,6 +89,8 @@ def door(package: str) -> tuple[Callable[[str], Any], Callable[[], list[str]]]:
         if name not in module.__all__:
             raise AttributeError(f"module {package!r} has no attribute {name!r}")
         value = behind(package, name)
+        if around is not None and isinstance(value, FunctionType):
+            value = around(value)
         setattr(module, name, value)  # not asked for again
         return value
 

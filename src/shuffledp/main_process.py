@@ -9,7 +9,6 @@ import contextlib
 import os
 import signal
 import threading
-import time
 from collections.abc import Callable
 from pathlib import Path
 from types import FrameType
@@ -33,8 +32,8 @@ def announce(beat: Path) -> None:
     os.environ[MAIN] = f"{name} {beat.absolute()}"
 
     def live() -> None:
-        while True:
-            time.sleep(BEAT_SECONDS)
+        pause = threading.Event()  # time.sleep fails under faketime when the clock goes back
+        while not pause.wait(BEAT_SECONDS):
             with contextlib.suppress(OSError):  # jobs of this machine do not need it
                 os.utime(beat)
 

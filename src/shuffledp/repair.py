@@ -6,6 +6,7 @@ bundle. Nothing else is ever removed, whatever a list says and wherever a link p
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -81,16 +82,17 @@ def repair(folder: Path, places: tuple[Place, ...]) -> Iterator[Finding]:
     if not folder.is_dir():
         return
     yield from _leftovers(folder, places)
-    vouched: set[Path] = set()
+    seen: set[Path] = set()  # vouched for, or dealt with
     for place in places:
         for checksum in sorted(folder.glob(place.lists)):
-            damaged = storage.damaged(checksum)
+            damaged = [checksum] if checksum.is_dir() else storage.damaged(checksum)
             if damaged:
                 yield from _bundle(folder, place, checksum, damaged)
+                seen |= set(damaged)
             else:
-                vouched |= set(storage.listed(checksum))
+                seen |= set(storage.listed(checksum))
     for place in places:
-        for path in sorted({p for pattern in place.unlisted for p in folder.glob(pattern)} - vouched):
+        for path in sorted({p for pattern in place.unlisted for p in folder.glob(pattern)} - seen):
             yield _remove(folder, path, f"removed {path} (no checksum)")
 
 
@@ -110,7 +112,9 @@ def _bundle(folder: Path, place: Place, checksum: Path, damaged: list[Path]) -> 
     """The damaged files of a bundle, then its list."""
     own = [path for path in damaged if path != checksum and place.belongs(checksum, path)]
     foreign = [path for path in damaged if path != checksum and not place.belongs(checksum, path)]
-    for path in foreign:
+    for path in filter(
+        os.path.lexists, foreign
+    ):  # of a name that was damaged itself there is nothing to leave
         yield Finding(f"left {path}: {checksum} lists it, but it is no part of that result", removed=False)
     for path in own:
         yield _remove(folder, path, f"removed {path} (differs from its checksum)")

@@ -58,11 +58,18 @@ def _ask() -> None:
 
 @contextlib.contextmanager
 def temporary_beside(target: Path) -> Iterator[Path]:
-    """Name for a temporary file in the folder of `target`, to be renamed to it; whatever is left of it is removed."""
+    """Name for a temporary file in the folder of `target`, to be renamed to it; whatever is left of it is removed.
+
+    An error of the operating system inside names `target`: a full disk says of itself only that there is no space left.
+    """
     target.parent.mkdir(parents=True, exist_ok=True)
     path = target.with_name(f".{target.name}.{_HOST}-{os.getpid()}-{uuid.uuid4().hex[:8]}.tmp")
     try:
         yield path
+    except OSError as error:
+        if error.filename is None:
+            error.filename = str(target)
+        raise
     finally:
         path.unlink(missing_ok=True)
 

@@ -17,6 +17,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from shuffledp.numerics.checks import check_choice, check_count, check_open_unit, check_positive
+from shuffledp.numerics.runs import pieces
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
@@ -25,6 +26,9 @@ Metric = Callable[[Floats, Floats], Floats]
 TaskKind = Literal["frequency", "summation", "sets", "vectors"]
 TASK_KINDS: tuple[TaskKind, ...] = get_args(TaskKind)
 Neighbours = Literal["replace_one", "add_remove"]
+
+USERS_AT_ONCE = 1 << 20
+"""Raw inputs of so many users are made at a time, where an input is a number."""
 
 
 @dataclass(frozen=True)
@@ -417,6 +421,7 @@ class Participants:
             raise ValueError("counts must be non-negative with at least one user per repeat.")
 
         def users(repeat: int) -> Iterator[Users]:
-            yield Users(np.repeat(np.arange(table.shape[1]), table[repeat]))
+            for start, held in pieces(table[repeat], USERS_AT_ONCE):
+                yield Users(held, offset=start)
 
         return Participants(Public(n), table, table / n[:, None], users)

@@ -1,6 +1,7 @@
 """YAML as this project writes it: a key given twice is a mistake, and keys are text.
 
-Plain YAML lets the last of two equal keys win, and reads `no:` as False.
+Plain YAML lets the last of two equal keys win, and reads `no:` as False. Aliases may stand for what they name, but
+neither for themselves nor for so much that a small file becomes a large one.
 """
 
 from __future__ import annotations
@@ -18,8 +19,47 @@ class YamlError(ValueError):
         super().__init__(" ".join(message.split()))
 
 
+MOST_DEPTH, MOST_PARTS = 60, 200_000
+"""How deep lists and mappings may be nested, and how many parts a file has at most, aliases counted each time."""
+
+
 class _Loader(yaml.SafeLoader):
-    """The safe loader with stricter mappings."""
+    """The safe loader with stricter mappings and aliases."""
+
+    def __init__(self, stream: str) -> None:
+        super().__init__(stream)
+        self._depth = 0
+        self._parts = 0
+        self._open: set[str] = set()
+        self._sizes: dict[str, int] = {}
+
+    def compose_node(self, parent: yaml.Node | None, index: int) -> yaml.Node | None:
+        """One part of the text, counted before there is anything that would have to be walked through."""
+        event = self.peek_event()  # type: ignore[no-untyped-call]
+        name: str | None = event.anchor
+        if isinstance(event, yaml.AliasEvent):
+            if name in self._open:
+                raise _mistake(f"the alias *{name} is within what it stands for", event)
+            self._count(self._sizes.get(str(name), 0), event)
+            return super().compose_node(parent, index)
+        self._count(1, event)
+        self._depth += 1
+        if self._depth > MOST_DEPTH:
+            raise _mistake(f"nested more than {MOST_DEPTH} deep", event)
+        before = self._parts
+        if name is not None:
+            self._open.add(name)
+        node = super().compose_node(parent, index)
+        if name is not None:
+            self._open.discard(name)
+            self._sizes[name] = self._parts - before + 1
+        self._depth -= 1
+        return node
+
+    def _count(self, parts: int, event: yaml.Event) -> None:
+        self._parts += parts
+        if self._parts > MOST_PARTS:
+            raise _mistake(f"more than {MOST_PARTS:,} values, those behind aliases counted each time", event)
 
 
 class _QuickLoader(getattr(yaml, "CSafeLoader", yaml.SafeLoader)):  # type: ignore[misc]
@@ -41,7 +81,7 @@ def _named_mapping(loader: Any, node: yaml.MappingNode, deep: bool = False) -> d
     return mapping
 
 
-def _mistake(problem: str, node: yaml.Node) -> yaml.constructor.ConstructorError:
+def _mistake(problem: str, node: Any) -> yaml.constructor.ConstructorError:
     return yaml.constructor.ConstructorError(None, None, problem, node.start_mark)
 
 

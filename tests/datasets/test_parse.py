@@ -156,3 +156,25 @@ def test_damaged_gzip_is_a_value_error(tmp_path):
         read_content(path)
     path.write_bytes(gzip.compress(bytes(10_000_000)))
     assert len(read_content(path, 100)) == 100
+
+
+@pytest.mark.parametrize("content", [b"", b"\n", b" \n\n"])
+def test_files_without_a_person_are_refused(content):
+    for read in (parse.parse_adult, parse.parse_ipums_birthplace):
+        with pytest.raises(ParseError, match=r"line 1.*at least one person"):
+            read(content, "a")
+
+
+def test_numbers_that_no_64_bits_hold_are_refused():
+    with pytest.raises(ParseError, match=r"line 2.*at most 18 digits"):
+        parse.parse_counts(b"a,count\n1," + b"9" * 30 + b"\n", "a.csv", ("a", "count"))
+
+
+@pytest.mark.parametrize(
+    "rows",
+    [b"1,2,\n3.5,1112486027\n", b"1\r2,3.5,1\n", b"\n1,2,3.5,1\n", b"1,,3.5,1\n", b"1,2000000000,3,1\n"],
+)
+def test_broken_ratings_are_one_line_and_take_no_memory(rows):
+    with pytest.raises(ParseError, match=r"^ratings\.csv") as caught:
+        parse.count_ratings(io.BytesIO(b"userId,movieId,rating,timestamp\n" + rows), "ratings.csv")
+    assert "\n" not in str(caught.value)

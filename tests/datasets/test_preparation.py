@@ -5,6 +5,7 @@ import importlib.util
 import io
 import json
 import os
+import re
 import shutil
 import subprocess
 import types
@@ -28,12 +29,15 @@ from shuffledp.datasets import (
     prepare,
     spec,
     tables,
+    without_login,
 )
 from shuffledp.datasets.catalogue import Archive, DatasetSpec, Files, RatingsArchive, RawFile, UciRepo
 from shuffledp.datasets.prepared import sample_ratings
 from shuffledp.datasets.substitutes import synthetic_sets
 from shuffledp.datasets.summaries import SUMMARY_FILES, default_summaries_dir
 from shuffledp.storage import IntegrityError
+
+ROOT = Path(__file__).resolve().parents[2]
 
 REPOSITORY = Path(__file__).resolve().parents[2]
 
@@ -262,6 +266,36 @@ def test_a_wrong_mirror_is_reported_and_the_next_source_used(tmp_path, offline):
     assert used.source == "summary"
     assert "nowhere" in said[0]
     assert "source summary" in said[-1]
+
+
+@pytest.mark.parametrize(
+    ("mirror", "told"),
+    [
+        ("http://reader:secret@127.0.0.1:9/data", "http://127.0.0.1:9/data: no connection"),
+        ("http://reader:s%40cret@127.0.0.1:99999", "http://127.0.0.1:99999: Port out of range"),
+        ("http://h:99999", "http://h:99999: Port out of range 0-65535."),
+    ],
+)
+def test_a_mirror_that_cannot_be_reached_is_told_without_its_password(tmp_path, offline, mirror, told):
+    said: list[str] = []
+    used = prepare(
+        "adult", raw_dir=tmp_path / "raw", output_dir=tmp_path, mirror=mirror, progress=False, say=said.append
+    )
+    written = "".join(path.read_text(errors="replace") for path in tmp_path.rglob("*.json"))
+    assert used.source == "summary"
+    assert told in said[0]
+    for text in (written, *said):
+        assert "cret" not in text
+        assert "reader" not in text
+
+
+def test_parameters_of_jobs_which_snakemake_keeps_have_no_password():
+    rules = (ROOT / "workflow/rules/data.smk").read_text(encoding="utf-8")
+    told = re.findall(r"^ *mirror=(.*),$", rules, re.MULTILINE)
+    assert told == ['datasets.without_login(os.environ.get("SHUFFLEDP_MIRROR", ""))'] * 2
+    assert without_login("") == ""
+    assert without_login("HTTPS://a:b@c@host/x@y") == "HTTPS://host/x@y"
+    assert without_login("/mirror/of a@b") == "/mirror/of a@b"
 
 
 def test_damaged_or_missing_prepared_files_are_named(substitutes, tmp_path):

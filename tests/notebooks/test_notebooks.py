@@ -16,7 +16,7 @@ from shuffledp.experiments import results, runner
 
 ROOT = Path(__file__).resolve().parents[2]
 NOTEBOOKS = sorted((ROOT / "notebooks").glob("*.ipynb"))
-NAMES = {"accounting_by_hand", "compare_your_baseline", "tour"}
+NAMES = {"accounting_by_hand", "coarse_noise", "compare_your_baseline", "tour"}
 
 every_notebook = pytest.mark.parametrize("path", NOTEBOOKS, ids=lambda path: path.stem)
 

@@ -9,13 +9,14 @@ import math
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose
-from scipy.stats import chi2, nbinom
+from scipy.stats import chi2, hypergeom, nbinom
 
 from shuffledp.numerics import (
     discrete_gaussian,
     discrete_gaussian_pmf,
     discrete_gaussian_variance,
     polya_difference,
+    samplers,
     two_sided_geometric,
 )
 
@@ -170,3 +171,33 @@ def test_too_large_scales_and_foreign_sizes_are_refused():
         discrete_gaussian(2e9, rng())
     with pytest.raises(ValueError, match="broadcast"):
         discrete_gaussian([1.0, 2.0], rng(), (3,))
+
+
+@pytest.mark.parametrize("size", [1, 4, 9])
+def test_choices_without_replacement_follow_the_hypergeometric_law(monkeypatch, size):
+    monkeypatch.setattr(samplers, "_MOST_HYPERGEOMETRIC", 0)  # as for more than numpy takes
+    counts, generator = np.array([3, 0, 5, 2]), rng(size)
+    drawn = np.array([samplers.without_replacement(counts, size, generator) for _ in range(8000)])
+    assert np.all(drawn.sum(axis=1) == size)
+    assert np.all((drawn >= 0) & (drawn <= counts))
+    for kind, count in enumerate(counts):
+        if count:
+            assert_follows(
+                drawn[:, kind], np.arange(count + 1), hypergeom(10, count, size).pmf(np.arange(count + 1))
+            )
+
+
+def test_choices_among_more_than_numpy_takes():
+    counts = np.array([10**10, 0, 3 * 10**10, 7])
+    with pytest.raises(ValueError, match="must be less than 1000000000"):
+        rng().multivariate_hypergeometric(counts, 10**10, method="marginals")
+    size = 10**10
+    drawn = np.array([samplers.without_replacement(counts, size, rng(seed)) for seed in range(40)])
+    assert np.all(drawn.sum(axis=1) == size)
+    share = 10**10 / counts.sum()
+    spread = math.sqrt(size * share * (1 - share) * (1 - size / counts.sum()) / 40)
+    assert abs(drawn[:, 0].mean() - size * share) < 5 * spread
+    assert samplers.without_replacement(counts, 0, rng()).tolist() == [0, 0, 0, 0]
+    assert samplers.without_replacement(counts, int(counts.sum()), rng()).tolist() == counts.tolist()
+    with pytest.raises(ValueError, match=r"size must be in 0\.\.40000000007, got -1"):
+        samplers.without_replacement(counts, -1, rng())

@@ -27,6 +27,7 @@ from fabricated import (
 from markupsafe import Markup
 
 from shuffledp import pages
+from shuffledp.pages import manifest
 from shuffledp.pages.site import link_remarks
 from shuffledp.storage import IntegrityError, damaged, listed
 
@@ -531,6 +532,24 @@ def test_damaged_files_are_named_with_the_way_to_rebuild(
     with pytest.raises(IntegrityError, match="make repair") as caught:
         pages.render(tmp_path, PAPERS)
     assert name in str(caught.value)
+
+
+@pytest.mark.parametrize("name", ["fig6.csv", "fig5.rst", "wide.csv"])
+def test_files_that_change_while_the_site_is_made_are_named_too(
+    papers: dict[str, Folder], tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str
+) -> None:
+    path = papers["dump"].path / name
+    read = manifest.read
+
+    def read_and_cut(folder: Path) -> manifest.DrawnPaper:
+        drawn = read(folder)
+        if folder == path.parent:
+            path.write_bytes(path.read_bytes()[:-1])
+        return drawn
+
+    monkeypatch.setattr(manifest, "read", read_and_cut)
+    with pytest.raises(IntegrityError, match=name):
+        pages.render(tmp_path, PAPERS)
 
 
 @pytest.mark.parametrize("name", ["manifest.json", "figures.sha256"])

@@ -176,6 +176,10 @@ def test_wrong_configuration_stops_before_any_job(project: Project) -> None:
     done = project.run("--config", "seed=-1")
     assert done.returncode != 0
     assert "Configuration error: config: seed: must be at least 0, got -1." in done.stdout
+    (project.folder / "twice.yaml").write_text("seed: 1\nseed: 2\n")
+    done = project.run("--configfile", "twice.yaml")
+    assert done.returncode != 0
+    assert "twice.yaml, line 2: the key 'seed' is given twice" in done.stdout
     assert "Traceback" not in done.stdout
     assert not (project.folder / "results").exists()
 

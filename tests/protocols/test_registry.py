@@ -1,10 +1,11 @@
 """Finding protocols, and what is said when there is none."""
 
+import signal
 from pathlib import Path
 
 import pytest
 
-from shuffledp.protocols import available, get, module_path
+from shuffledp.protocols import available, get, module_path, registry
 from shuffledp.protocols.registry import UnknownProtocol, is_plugin
 
 PLUGINS = Path(__file__).parent / "plugins"
@@ -160,3 +161,21 @@ def test_class_variables_may_be_annotated(tmp_path):
     )
     write(tmp_path / "mine.py", text)
     assert get("frequency", "mine.py:Coin", root=tmp_path).trust == "local"
+
+
+@pytest.mark.parametrize(
+    ("content", "said"),
+    [
+        ("while True:\n    pass\n", "it does not return within"),
+        ("while True:\n    try:\n        x = 1\n    except Exception:\n        pass\n", "it does not return"),
+        ("class Off(BaseException):\n    pass\nraise Off('off')\n", "Off: off"),
+        ("import sys\nsys.exit('over')\n", "SystemExit: over"),
+    ],
+)
+def test_a_file_that_does_not_come_back_is_refused(tmp_path, monkeypatch, content, said):
+    monkeypatch.setattr(registry, "IMPORT_SECONDS", 0.05)
+    (tmp_path / "odd.py").write_text("class Odd:\n    pass\n" + content)
+    before = signal.getsignal(signal.SIGALRM)
+    with pytest.raises(UnknownProtocol, match=f"odd.py cannot be imported: {said}"):
+        get("frequency", "odd.py:Odd", root=tmp_path)
+    assert signal.getsignal(signal.SIGALRM) is before and signal.getitimer(signal.ITIMER_REAL)[0] == 0

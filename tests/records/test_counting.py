@@ -187,3 +187,10 @@ def test_a_column_of_a_data_frame(file):
         count_column([1, 2], "color")
     with pytest.raises(ValueError, match="the data, column 'x' has no row that can be counted"):
         count_column(pd.DataFrame({"x": [None, None]}), "x")
+
+
+def test_digits_with_underscores_are_no_numbers():
+    counted = count_column(np.array(["1", "1_0", "2"]), domain_size=11)
+    assert (counted.users, counted.bad_rows) == (2, 1)
+    counted = count_column(np.array(["1", "1_0", "2"]), max_value=20.0)
+    assert (counted.users, counted.bad_rows) == (2, 1)

@@ -63,3 +63,27 @@ def test_the_first_faults_are_named_whatever_their_order():
         faults.add(line, "no")
     assert faults.count == 100
     assert faults.named == tuple(f"row {line}: no" for line in range(1, 6))
+
+
+def test_names_of_columns_stay_on_one_line(tmp_path):
+    path = tmp_path / "wide.csv"
+    path.write_text('"age\n0\n1",' + ",".join(f"c{i}" for i in range(40)) + "," + "x" * 3000 + "\n1\n")
+    with pytest.raises(ValueError, match="has no column 'age'") as caught:
+        list(blocks(path, ["age"], faults_of(path)))
+    assert "\n" not in str(caught.value)
+    assert len(str(caught.value)) < 500
+
+
+@pytest.mark.parametrize("damage", [slice(4, 40), slice(-60, -8)])
+def test_a_damaged_parquet_file_is_one_line(tmp_path, damage):
+    pa, pq = pytest.importorskip("pyarrow"), pytest.importorskip("pyarrow.parquet")
+    path = tmp_path / "a.parquet"
+    pq.write_table(pa.table({"x": ["red", "green"] * 50}), path)
+    content = bytearray(path.read_bytes())
+    content[damage] = bytes(255 for _ in content[damage])
+    path.write_bytes(bytes(content))
+    with pytest.raises(ValueError, match="Parquet file") as caught:
+        list(blocks(path, ["x"], faults_of(path)))
+    assert type(caught.value) is ValueError
+    assert str(path) in str(caught.value)
+    assert "\n" not in str(caught.value)

@@ -13,7 +13,8 @@ from shuffledp.code_digest import Code
 from shuffledp.experiments.audited import SHARES, audit_entries, audit_jobs
 from shuffledp.experiments.bundle import Bundle
 from shuffledp.experiments.config.errors import ConfigurationError
-from shuffledp.experiments.config.files import left_aside
+from shuffledp.experiments.config.files import left_aside, read_yaml
+from shuffledp.experiments.config.trying import try_methods
 from shuffledp.experiments.reach import entries
 from shuffledp.experiments.sources.own import files_of as files_of_own
 from shuffledp.experiments.training import OWN_FILES, TrainingFiles
@@ -29,7 +30,13 @@ if workflow.remote_exec:  # started on a cluster, for a single job
 ROOT = Path(os.path.relpath(workflow.basedir))
 
 try:
+    # Snakemake's own reader overlooks a key given twice.
+    for laid_over in map(Path, workflow.overwrite_configfiles):
+        if laid_over.suffix in (".yaml", ".yml"):
+            read_yaml(laid_over)
     SETTINGS = load_settings(config, ROOT)
+    if workflow.is_main_process:  # a job need not look at all others
+        try_methods(SETTINGS, ROOT)
 except ConfigurationError as mistake:
     sys.exit(f"Configuration error: {mistake}")
 

@@ -17,8 +17,8 @@ for name in datasets.NAMES:
         params:
             dataset=name,
             code=code_of("prepare_dataset.py"),
-            # Setting a mirror, or forbidding substitutes, is a reason to get the data anew.
-            mirror=os.environ.get("SHUFFLEDP_MIRROR", ""),
+            # Setting a mirror, or forbidding substitutes, is a reason to get the data anew. Snakemake keeps parameters.
+            mirror=datasets.without_login(os.environ.get("SHUFFLEDP_MIRROR", "")),
             policy=SETTINGS.data_source,
             raw_dir="data/raw",
         script:
@@ -58,7 +58,7 @@ rule summaries:
     benchmark:
         f"{LOGS}/dataset/summaries.benchmark.tsv"
     params:
-        mirror=os.environ.get("SHUFFLEDP_MIRROR", ""),
+        mirror=datasets.without_login(os.environ.get("SHUFFLEDP_MIRROR", "")),
         raw_dir="data/raw",
     script:
         "../scripts/make_summaries.py"

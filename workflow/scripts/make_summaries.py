@@ -1,5 +1,6 @@
 """Make the small tables of data/summaries from the raw files."""
 
+import os
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -14,7 +15,7 @@ if __name__ == "__main__":
         written = make_summaries(
             Path(snakemake.output[0]).parent,
             raw_dir=Path(snakemake.params.raw_dir),
-            mirror=snakemake.params.mirror or None,
+            mirror=os.environ.get("SHUFFLEDP_MIRROR") or None,
             say=log.info,
         )
         log.info("wrote %s", ", ".join(path.name for path in written))

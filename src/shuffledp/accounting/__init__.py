@@ -258,7 +258,13 @@ if TYPE_CHECKING:
         sparse_vector_levels,
     )
 else:
-    __getattr__, __dir__ = door(__name__)
+
+    def _guarded(function):
+        from shuffledp.accounting.guarded import guarded
+
+        return guarded(function)
+
+    __getattr__, __dir__ = door(__name__, _guarded)
 
 
 __all__ = [

@@ -213,7 +213,7 @@ def designs() -> pd.DataFrame:
     for one in shipped_coarse_designs():
         small = one.design.max_value <= MOST_QUICK
         bound = coarse_noise_delta(one.design, one.design.eps) if small else one.certificate.delta
-        found.append((one.design, "coarse", "", "jumps", bound))
+        found.append((one.design, "coarse", " ".join(map(str, one.design.hubs)), "jumps", bound))
     rows = []
     for design, atoms, hubs, law, delta in found:
         analytic = analytic_design(

@@ -10,6 +10,8 @@ from collections.abc import Iterator
 import numpy as np
 from numpy.typing import NDArray
 
+from shuffledp.numerics.runs import pieces, repeated
+from shuffledp.numerics.samplers import without_replacement
 from shuffledp.protocols.vectors import VectorParticipants
 from shuffledp.tasks import Floats, Ints, Participants, Public, Sets, Summation, Task, Users, Vectors
 
@@ -57,29 +59,25 @@ def _sets(holders: Ints, n: int, set_size: int) -> Iterator[Users]:
     In a list of all holdings by item, user i has those at i, i + n, i + 2n, ..: no item has more than n holders, so
     that none comes twice.
     """
-    columns = np.repeat(np.arange(len(holders)), holders).reshape(set_size, n)
+    ends = np.cumsum(holders)
     step = max(1, _TOGETHER // set_size)
     for start in range(0, n, step):
-        yield Users(np.ascontiguousarray(columns[:, start : start + step].T), offset=start)
+        stop = min(start + step, n)
+        items = [repeated(ends, place * n + start, place * n + stop) for place in range(set_size)]
+        yield Users(np.column_stack(items), offset=start)
 
 
 def _along_axes(task: Vectors, n: Ints, counts: NDArray[np.int64]) -> VectorParticipants:
     """Users whose vectors lie along the axes, with length clip in either norm."""
 
     def users(repeat: int) -> Iterator[Users]:
-        axes = np.repeat(np.arange(task.dimension), counts[repeat])
-        step = max(1, _TOGETHER // task.dimension)
-        for start in range(0, len(axes), step):
-            some = axes[start : start + step]
+        for start, some in pieces(counts[repeat], max(1, _TOGETHER // task.dimension)):
             vectors = np.zeros((len(some), task.dimension))
             vectors[np.arange(len(some)), some] = task.clip
             yield Users(vectors, offset=start)
 
     def some(sizes: Ints, rng: np.random.Generator) -> Floats:
-        kept = [
-            rng.multivariate_hypergeometric(row, int(size), method="marginals")
-            for row, size in zip(counts, sizes, strict=True)
-        ]
+        kept = [without_replacement(row, int(size), rng) for row, size in zip(counts, sizes, strict=True)]
         return task.clip * np.asarray(kept, float)
 
     shares = counts / n[:, None]

@@ -18,6 +18,7 @@ if TYPE_CHECKING:
         load,
         members,
     )
+    from shuffledp.datasets.sources import without_login
     from shuffledp.datasets.summaries import SUMMARY_FILES, make_summaries
 else:
     __getattr__, __dir__ = door(__name__)
@@ -45,4 +46,5 @@ __all__ = [
     "members",
     "prepare",
     "spec",
+    "without_login",
 ]

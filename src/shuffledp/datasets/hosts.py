@@ -23,7 +23,11 @@ def endpoint_of(url: str) -> tuple[str, int]:
     """Return host and port to which a request for `url` will connect: its own, or the proxy's."""
     proxy = requests.utils.select_proxy(url, requests.utils.get_environ_proxies(url))
     parts = urlsplit(proxy or url)
-    return parts.hostname or "", parts.port or (443 if parts.scheme == "https" else 80)
+    try:
+        port = parts.port
+    except ValueError as error:
+        raise NoNetworkError(f"{proxy or url}: {error}.") from None
+    return parts.hostname or "", port or (443 if parts.scheme == "https" else 80)
 
 
 def forget_hosts() -> None:

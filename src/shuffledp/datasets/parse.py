@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import csv
 import math
+import warnings
 from typing import IO, TYPE_CHECKING, NoReturn
 
 import numpy as np
@@ -31,6 +33,8 @@ _BIRTHPLACE = 33  # column 34, `bplg`
 _YEAR_1970 = "97"
 _MSNBC_HEADER = 7
 _IDX_UINT8 = 0x08
+_LARGEST_MOVIE = 10_000_000  # counts of all movies up to the largest are held in memory
+_DIGITS = 18  # of a number that 64 bits hold
 
 
 def _fail(file: str, line: int, found: object, expected: str) -> NoReturn:
@@ -99,6 +103,8 @@ def parse_adult(content: bytes, file: str, *, test: bool = False) -> pd.DataFram
             _fail(file, number, income, f"{incomes[0]!r} or {incomes[1]!r} in column 15")
         sexes.append(sex)
         hours.append(int(week))
+    if not sexes:
+        _fail(file, 2 if test else 1, "", "at least one person")
     return pd.DataFrame({"sex": sexes, "hours_per_week": np.array(hours, np.int64)})
 
 
@@ -135,6 +141,8 @@ def parse_ipums_birthplace(content: bytes, file: str) -> NDArray[np.int64]:
         if not 1 <= code <= BIRTHPLACE_DOMAIN:
             _fail(file, number, fields[_BIRTHPLACE], f"a birthplace code 1..{BIRTHPLACE_DOMAIN} in column 34")
         codes.append(code)
+    if not codes:
+        _fail(file, 1, "", "at least one person")
     return np.array(codes, np.int64)
 
 
@@ -279,8 +287,8 @@ def parse_counts(
         if len(fields) != len(columns):
             _fail(file, number, line, f"{len(columns)} fields separated by ','")
         for name, field in zip(columns, fields, strict=True):
-            if name not in text and not field.isdigit():
-                _fail(file, number, field, f"a whole number in column {name!r}")
+            if name not in text and not (field.isdigit() and len(field) <= _DIGITS):
+                _fail(file, number, field, f"a whole number of at most {_DIGITS} digits in column {name!r}")
         row = tuple(
             field if name in text else int(field) for name, field in zip(columns, fields, strict=True)
         )
@@ -291,6 +299,30 @@ def parse_counts(
         _fail(file, 1, content[:40].decode("ascii", "replace"), "a header and at least one row")
     frame = pd.DataFrame(rows, columns=list(columns))
     return frame.astype({name: "int64" for name in columns if name not in text})
+
+
+def _movie_columns(stream: IO[bytes], rows_at_once: int) -> Iterator[pd.DataFrame]:
+    """The second of four columns; a missing number is an error, where pandas would cast it with a warning."""
+    reader = pd.read_csv(
+        stream,
+        header=None,
+        names=range(4),
+        index_col=False,
+        usecols=[1],
+        dtype={1: "int64"},
+        chunksize=rows_at_once,
+        engine="c",
+        quoting=csv.QUOTE_NONE,
+        skip_blank_lines=False,
+        encoding="latin-1",
+    )
+    while True:
+        with warnings.catch_warnings():
+            warnings.simplefilter("error", RuntimeWarning)
+            chunk = next(reader, None)
+        if chunk is None:
+            return
+        yield chunk
 
 
 def count_ratings(stream: IO[bytes], file: str, rows_at_once: int = 1_000_000) -> pd.DataFrame:
@@ -321,28 +353,22 @@ def count_ratings(stream: IO[bytes], file: str, rows_at_once: int = 1_000_000) -
     counts = np.zeros(1, np.int64)
     line = 2
     try:
-        reader = pd.read_csv(
-            stream, header=None, usecols=[1], dtype={1: "int64"}, chunksize=rows_at_once, engine="c"
-        )
-        for chunk in reader:
+        for chunk in _movie_columns(stream, rows_at_once):
             movies = chunk.iloc[:, 0].to_numpy()
-            if movies.min() < 1:
-                _fail(
-                    file,
-                    line + int(movies.argmin()),
-                    int(movies.min()),
-                    "a positive movie number in column 2",
-                )
+            wrong = (movies < 1) | (movies > _LARGEST_MOVIE)
+            if wrong.any():
+                row = int(wrong.argmax())
+                _fail(file, line + row, int(movies[row]), f"a movie number 1..{_LARGEST_MOVIE} in column 2")
             new = np.bincount(movies, minlength=counts.size)
             new[: counts.size] += counts
             counts = new.astype(np.int64)
             line += len(chunk)
     except ParseError:
         raise
-    except ValueError as error:  # pandas' own errors are ValueErrors
+    except (ValueError, IndexError, RuntimeWarning) as error:  # pandas' own errors are ValueErrors
         raise ParseError(
-            f"{file}, lines {line} to {line + rows_at_once}: {error}; expected whole movie numbers in "
-            f"column 2. "
+            f"{file}, lines {line} to {line + rows_at_once}: {' '.join(str(error).split())}; expected whole "
+            f"movie numbers in column 2. "
             "Delete the file and run again to fetch it anew."
         ) from error
     movies = np.flatnonzero(counts)

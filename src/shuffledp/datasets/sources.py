@@ -5,6 +5,7 @@ from __future__ import annotations
 import errno
 import json
 import os
+import re
 import socket
 import zipfile
 import zlib
@@ -130,6 +131,11 @@ def _cached(spec: DatasetSpec, folder: Path, say: Callable[[str], None]) -> Raw 
 
 def _is_url(mirror: str) -> bool:
     return mirror.lower().startswith(("http://", "https://"))
+
+
+def without_login(text: str) -> str:
+    """A text whose addresses name no user and no password: what is kept beside results is read by others."""
+    return re.sub(r"(?i)(https?://)[^/\s]*@", r"\1", text)
 
 
 def _copy(source: Path, target: Path, limit: int, check: Callable[[Path], str | None]) -> None:
@@ -326,8 +332,9 @@ def _obtain(
         try:
             return _from_mirror(spec, folder, mirror, progress)
         except DownloadError as error:
-            tried.append(f"mirror: {error}")
-            say(f"{spec.title}: the mirror did not help: {error}")
+            reason = without_login(str(error))
+            tried.append(f"mirror: {reason}")
+            say(f"{spec.title}: the mirror did not help: {reason}")
     down = probe([url for source in spec.sources for url in source.urls])
     for source in spec.sources:
         unreachable = next((down[url] for url in source.urls if down[url] is not None), None)

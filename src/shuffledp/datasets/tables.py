@@ -96,7 +96,7 @@ def _adult(files: Mapping[str, Path]) -> Contents:
         table = parse.parse_counts(content, "adult-counts.csv", ADULT_COLUMNS, text=("sex",))
     else:
         parts = [
-            parse.parse_adult(read_content(files[name]), name, test=name == "adult.test")
+            parse.parse_adult(content_of(files[name]), name, test=name == "adult.test")
             for name in ("adult.data", "adult.test")
         ]
         table = count_rows(pd.concat(parts, ignore_index=True))
@@ -105,13 +105,13 @@ def _adult(files: Mapping[str, Path]) -> Contents:
 
 
 def _ipums(files: Mapping[str, Path]) -> Contents:
-    codes = parse.parse_ipums_birthplace(read_content(files["ipums.la.97.gz"]), "ipums.la.97.gz")
+    codes = parse.parse_ipums_birthplace(content_of(files["ipums.la.97.gz"]), "ipums.la.97.gz")
     _expect("ipums: the number of persons", codes.size, IPUMS_RECORDS)
     return Contents(count_rows(pd.DataFrame({"birthplace": codes})), IPUMS_RECORDS)
 
 
 def _msnbc(files: Mapping[str, Path]) -> Contents:
-    masks, first, visits = parse.parse_msnbc(read_content(files["msnbc990928.seq.gz"]), "msnbc990928.seq.gz")
+    masks, first, visits = parse.parse_msnbc(content_of(files["msnbc990928.seq.gz"]), "msnbc990928.seq.gz")
     _expect("msnbc: the number of users", masks.size, MSNBC_RECORDS)
     return Contents(
         count_rows(pd.DataFrame({"mask": masks, "first": first})), MSNBC_RECORDS, {"visits": visits}
@@ -128,7 +128,7 @@ def _movielens(files: Mapping[str, Path]) -> Contents:
 
 def _mnist(files: Mapping[str, Path]) -> Contents:
     def read(name: str, dimensions: int) -> NDArray[np.uint8]:
-        return parse.parse_idx(read_content(files[name]), name, dimensions)
+        return parse.parse_idx(content_of(files[name]), name, dimensions)
 
     arrays: dict[str, NDArray[np.generic]] = {
         "train_images": read("train-images-idx3-ubyte.gz", 3),
@@ -148,6 +148,20 @@ def _mnist(files: Mapping[str, Path]) -> Contents:
 
 
 _READERS = {"adult": _adult, "ipums": _ipums, "msnbc": _msnbc, "movielens": _movielens, "mnist": _mnist}
+
+
+def content_of(path: Path) -> bytes:
+    """Content of a raw file, plain or compressed.
+
+    Raises
+    ------
+    ParseError
+        If it is compressed and damaged.
+    """
+    try:
+        return read_content(path)
+    except ValueError as error:
+        raise ParseError(f"{path.name}: {error}. Delete the file and run again to fetch it anew.") from None
 
 
 def read_raw(name: str, files: Mapping[str, Path]) -> Contents:

@@ -15,7 +15,7 @@ from shuffledp.experiments.bundle import (
     TRAINED_METRICS,
 )
 from shuffledp.experiments.config import ConfigurationError, Experiment, Paper, Settings, load_experiments
-from shuffledp.experiments.config.errors import suggestion
+from shuffledp.experiments.config.errors import shown, suggestion
 from shuffledp.figures.names import TRUST as TRUSTED
 
 
@@ -75,14 +75,15 @@ def _entry(paper: Paper, part: str, name: str, raw: Mapping[str, Any]) -> dict[s
     experiment = paper.experiments.get(raw["experiment"])
     if experiment is None:
         raise ConfigurationError(
-            f"{place}.experiment: no experiment {raw['experiment']!r}. Known: {', '.join(paper.experiments)}."
+            f"{place}.experiment: no experiment {shown(raw['experiment'])}. Known: {', '.join(paper.experiments)}."
         )
     methods = experiment.methods
     own = list(raw.get("methods") or [m for m, method in methods.items() if not method.added])
     for method in own:
         if method not in methods:
             raise ConfigurationError(
-                f"{place}.methods: no method {method!r} in experiment {experiment.id!r}. Known: {', '.join(methods)}."
+                f"{place}.methods: no method {shown(method)} in experiment {experiment.id!r}. "
+                f"Known: {', '.join(methods)}."
             )
     entry = {**raw, "methods": own}
     _check_entry(entry, experiment, place)
@@ -149,7 +150,8 @@ def _check_fronts(entry: Mapping[str, Any], experiment: Experiment, place: str) 
     trust = where.pop("trust", None)
     if trust is not None and trust not in TRUSTED:
         raise ConfigurationError(
-            f"{place}.where.trust: no trust model {trust!r}.{suggestion(trust, TRUSTED)} Known: {', '.join(TRUSTED)}."
+            f"{place}.where.trust: no trust model {shown(trust)}.{suggestion(trust, TRUSTED)} "
+            f"Known: {', '.join(TRUSTED)}."
         )
     axes = [entry[axis] for axis in ("x", "panels") if axis in entry] if regions else []
     if regions and entry.get("x_unit") == "users":
@@ -194,7 +196,7 @@ def _check_axes(entry: Mapping[str, Any], experiment: Experiment, place: str) ->
     for axis, value in where.items():
         if value not in values[axis]:
             raise ConfigurationError(
-                f"{place}.where.{axis}: {value!r} is not computed. Known: {', '.join(map(str, values[axis]))}."
+                f"{place}.where.{axis}: {shown(value)} is not computed. Known: {', '.join(map(str, values[axis]))}."
             )
     used = {"accounting"}.union(*(experiment.variables(experiment.methods[m]) for m in methods))
     used |= {"method"} if "rows" in entry else set()  # in a figure every method has curves of its own
@@ -225,7 +227,7 @@ def _check_quantity(
     ]
     if entry[key] not in known and not entry[key].startswith(PARAMETER_PREFIX):
         raise ConfigurationError(
-            f"{place}.{key}: no quantity {entry[key]!r} in experiment {experiment.id!r}."
+            f"{place}.{key}: no quantity {shown(entry[key])} in experiment {experiment.id!r}."
             f"{suggestion(entry[key], known)} Known: {', '.join(dict.fromkeys(known))}."
         )
 

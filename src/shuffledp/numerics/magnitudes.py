@@ -23,6 +23,20 @@ def negligible(delta: float) -> float:
     return min(max(_OMITTED * delta, _FLOOR), 0.01)
 
 
+#: By how much sums are raised, relative, per nat of a small sum: two terms of a divergence cancel up to about one in
+#: ln(1 / delta). Rounding errors found against 50 digits (`make numerical-errors`) are a tenth of it.
+_ROUNDING = 3e-13
+
+
+#: The same for a closed form without cancellation.
+LAST_DIGITS = 1 + 1e-15
+
+
+def raised(delta: float, most: float = 1.0) -> float:
+    """Return a sum of rounded terms that may cancel as an upper bound: a little more, at most `most`."""
+    return min(delta * (1 + _ROUNDING * (1 - math.log(min(delta, 1.0)))), most) if delta > 0 else 0.0
+
+
 def log_ratio(value: float, reference: float) -> float:
     """Return the natural log of ``value / reference``, -inf for 0."""
     return math.log(value) - math.log(reference) if value > 0 else -math.inf

@@ -9,6 +9,10 @@ _PATIENCE = 25
 _FLAT = 2
 
 
+class NoConvergence(ArithmeticError):  # noqa: N818  (names what is wrong)
+    """A search did not settle: its function is beyond what floating point can evaluate."""
+
+
 def _between(lower: float, upper: float) -> float:
     """Return a point well inside (lower, upper); either end may be infinite."""
     if math.isinf(lower) and math.isinf(upper):
@@ -109,7 +113,7 @@ def root_below(
         if not low < proposal < high:  # the bracket has shrunk to neighboring floats
             return low
         x = proposal
-    raise RuntimeError(f"No convergence between {low} and {high}.")  # pragma: no cover
+    raise NoConvergence(f"No convergence between {low} and {high}.")
 
 
 def walk_to_minimum(

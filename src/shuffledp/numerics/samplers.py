@@ -16,6 +16,8 @@ from shuffledp.numerics.checks import check_positive
 Ints = NDArray[np.int64]
 Size = int | tuple[int, ...] | None
 
+#: From so many on numpy draws no hypergeometric numbers.
+_MOST_HYPERGEOMETRIC = 10**9
 #: Largest scale: sums of such noise over 10^6 users still fit into an int64.
 LARGEST_SCALE = 1e9
 
@@ -155,6 +157,48 @@ def skellam(variance: ArrayLike, rng: np.random.Generator, size: Size = None) ->
     """
     half = _positive("skellam: variance", variance, size, LARGEST_SCALE) / 2
     return np.asarray(rng.poisson(half) - rng.poisson(half), np.int64)
+
+
+def without_replacement(counts: NDArray[np.int64], size: int, rng: np.random.Generator) -> Ints:
+    """Draw how many of each kind are among so many that are chosen without replacement, of any number in all.
+
+    Parameters
+    ----------
+    counts : (k,) ndarray of int
+        There are of each kind; their sum N may be up to 2^62.
+    size : int
+        In 0..N.
+    rng : numpy.random.Generator
+
+    Returns
+    -------
+    (k,) ndarray of int64
+        The multivariate hypergeometric law. numpy draws it below 10^9 in all. Beyond, every one is chosen by a coin
+        first, a uniform choice of some other number; the difference, of the order of the root of N, is drawn one by one
+        from the chosen or from the others.
+
+    Raises
+    ------
+    ValueError
+        If `size` is outside of 0..N.
+    """
+    table = np.asarray(counts, np.int64)
+    total = int(table.sum())
+    if not 0 <= size <= total:
+        raise ValueError(f"without_replacement: size must be in 0..{total}, got {size!r}.")
+    if total < _MOST_HYPERGEOMETRIC:
+        return np.asarray(rng.multivariate_hypergeometric(table, size, method="marginals"), np.int64)
+    if size in (0, total):
+        return table.copy() if size else np.zeros_like(table)
+    chosen = np.asarray(rng.binomial(table, size / total), np.int64)
+    missing = size - int(chosen.sum())
+    if missing == 0:
+        return chosen
+    pool = table - chosen if missing > 0 else chosen
+    ends = np.cumsum(pool)
+    places = rng.choice(int(ends[-1]), abs(missing), replace=False, shuffle=False)
+    moved = np.bincount(np.searchsorted(ends, places, side="right"), minlength=table.size)
+    return np.asarray(chosen + np.sign(missing) * moved, np.int64)
 
 
 def _positive(name: str, value: ArrayLike, size: Size, most: float = math.inf) -> NDArray[np.float64]:

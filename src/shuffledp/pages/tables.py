@@ -7,7 +7,8 @@ from dataclasses import dataclass
 from decimal import Decimal, InvalidOperation
 from typing import TYPE_CHECKING
 
-from shuffledp.pages.manifest import ManifestError
+from shuffledp.pages.manifest import CHECKSUMS, ManifestError
+from shuffledp.storage import read_verified
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -36,15 +37,17 @@ class Table:
 
 
 def text_of(path: Path, problem: type[ValueError] = ManifestError) -> str:
-    """The content of a text file.
+    """The content of a text file of a paper's drawings, verified as it is read: the manifest was loaded before.
 
     Raises
     ------
     ValueError
         Of the given kind, if it is not UTF-8.
+    shuffledp.storage.IntegrityError
+        If it has changed since it was drawn.
     """
     try:
-        return path.read_bytes().decode("utf-8-sig")
+        return read_verified(path, path.with_name(CHECKSUMS)).decode("utf-8-sig")
     except UnicodeDecodeError as error:
         raise problem(f"{path} is not UTF-8 text: {error}.") from None
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, ClassVar, Literal
 
 import numpy as np
 
@@ -22,6 +22,9 @@ TailConvention = Literal["variance_proxy", "printed"]
 
 class Population(ABC):
     """What is known about N - 1, the number of other users who take part."""
+
+    in_words: ClassVar[str] = "the number of other users as a Population, such as Fixed(29999) for 30,000 users"
+    """What messages call it where something else was given."""
 
     if TYPE_CHECKING:  # at run time a property here would become the default value of the fields below
 
@@ -52,6 +55,8 @@ class Population(ABC):
 
 class Law(Population):
     """A full distribution of N - 1."""
+
+    in_words: ClassVar[str] = "the number of other users as a Law, such as Fixed(29999) for 30,000 users"
 
     @abstractmethod
     def window(self, tail: float = DEFAULT_TAIL) -> Window:

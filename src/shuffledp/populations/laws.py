@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from shuffledp.numerics.checks import check_count, check_nonnegative, check_open_unit, check_unit
+from shuffledp.numerics.kinds import shown
 from shuffledp.numerics.windows import Window, binomial_window, poisson_window, thin
 from shuffledp.populations.base import DEFAULT_TAIL, Law
 
@@ -185,7 +186,12 @@ class Empirical(Law):
     start: int = 0
 
     def __post_init__(self) -> None:
-        values = np.asarray(self.pmf, np.float64)
+        try:
+            values = np.asarray(self.pmf, np.float64)
+        except (TypeError, ValueError, OverflowError):
+            raise ValueError(
+                f"Empirical: pmf must be a sequence of numbers, got {shown(self.pmf)}."
+            ) from None
         if values.ndim != 1 or values.size == 0:
             raise ValueError(
                 f"Empirical: pmf must be a non-empty sequence of numbers, got shape {values.shape}."

@@ -11,7 +11,8 @@ from shuffledp.doors import door
 if TYPE_CHECKING:
     from shuffledp.protocols.base import Cost, Messages, ProtocolBase
     from shuffledp.protocols.registry import available, get, module_path
+    from shuffledp.protocols.streaming import stream
 else:
     __getattr__, __dir__ = door(__name__)
 
-__all__ = ["Cost", "Messages", "ProtocolBase", "available", "get", "module_path"]
+__all__ = ["Cost", "Messages", "ProtocolBase", "available", "get", "module_path", "stream"]

@@ -17,6 +17,7 @@ from shuffledp.accounting.random_population.checkin import checkin_local_budget
 from shuffledp.accounting.standing import UPPER, Standing
 from shuffledp.numerics.checks import check_choice
 from shuffledp.populations import Binomial, Fixed, Population
+from shuffledp.protocols._occupancy import filled
 from shuffledp.protocols._requests import positive_delta
 from shuffledp.protocols._schedules import OneReport
 from shuffledp.protocols.base import Cost, Messages, Trust, message_bits
@@ -138,8 +139,8 @@ class CheckinSchedule(OneReport):
         return Messages(np.column_stack((rng.permutation(kept), np.arange(self.slots) < len(slots))))
 
     def filled_slots(self, n_users: Ints, rng: np.random.Generator) -> Ints:
-        """How many slots hold a report, (R,). Which users are kept does not depend on what they hold."""
-        return np.array([np.count_nonzero(np.bincount(rng.integers(0, self.slots, size=n))) for n in n_users])
+        """How many slots hold a report, (R,); time grows with users. Who is kept does not depend on what they hold."""
+        return np.array([filled(int(n), self.slots, rng) for n in n_users])
 
     def cost(self) -> Cost:
         """One message per user: slot and report. Fillers in expectation over the population."""

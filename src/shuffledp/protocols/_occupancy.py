@@ -10,6 +10,37 @@ ENUMERATED = 512
 """With no more slots, or no more users, than this the law of the number of filled slots is enumerated."""
 
 
+_AT_ONCE = 1 << 22
+"""Users, or slots, of which a draw of the number of filled slots holds no more in memory."""
+
+
+def filled(users: int, slots: int, rng: np.random.Generator) -> int:
+    """How many of m slots are filled when every user picks one uniformly: a draw, in time that grows with users.
+
+    Parameters
+    ----------
+    users, slots : int
+        At least 0 and 1.
+    rng : numpy.random.Generator
+
+    Notes
+    -----
+    Many users are told to their blocks of slots first, a multinomial number to each, so that a block is filled on its
+    own: memory does not grow with either number.
+    """
+    if users <= _AT_ONCE:
+        return int(np.count_nonzero(np.bincount(rng.integers(0, slots, size=users))))
+    starts = np.arange(0, slots, _AT_ONCE)
+    sizes = np.diff(np.append(starts, slots))
+    found = 0
+    for size, coming in zip(sizes.tolist(), rng.multinomial(users, sizes / slots).tolist(), strict=True):
+        full = np.zeros(size, bool)
+        for begin in range(0, coming, _AT_ONCE):
+            full[rng.integers(0, size, size=min(_AT_ONCE, coming - begin))] = True
+        found += int(np.count_nonzero(full))
+    return found
+
+
 def filled_moments(n_users: Ints, slots: int) -> tuple[Floats, Floats]:
     """Mean and variance of the number K of filled slots, each (R,).
 

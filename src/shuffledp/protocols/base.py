@@ -20,6 +20,7 @@ from shuffledp.accounting.general.profiles import PrivacyProfile
 from shuffledp.accounting.standing import UPPER, Guarantee, Standing, weakest
 from shuffledp.numerics.checks import check_choice
 from shuffledp.populations import Population
+from shuffledp.protocols.streaming import joined, stream, users_at_once
 from shuffledp.tasks import (
     Budget,
     Floats,
@@ -237,6 +238,13 @@ class ProtocolBase(ABC):
         """Public first round: what the server knows before the messages, R repeats; by default it is told exactly."""
         return participants.public
 
+    @classmethod  # noqa: B027  (to be overridden where there is something to check)
+    def check_options(cls, options: Mapping[str, Any]) -> None:
+        """Raise ValueError for options of ``calibrate`` that are wrong under every budget; by default none are.
+
+        A configuration is refused by it when it is read, before any job has run.
+        """
+
     def refine(self, public: Public) -> Self:
         """Parameters after a public first round, for one repeat or several alike; by default it changes none."""
         return self
@@ -261,10 +269,14 @@ class ProtocolBase(ABC):
         """Messages that the shuffler or the server adds in one repeat; None for none."""
         return None
 
+    def forward(self, messages: Messages, rng: np.random.Generator) -> Messages:
+        """What the shuffler passes on of these users' messages, whatever those of others: by default all of them."""
+        return messages
+
     def shuffle(self, messages: Messages, public: Public, rng: np.random.Generator) -> Messages:
-        """Shuffler: add the dummies and permute uniformly (one repeat)."""
-        added = self.dummies(public, rng)
-        everything = messages if added is None else Messages.joined(messages, added)
+        """Shuffler: pass messages on, add the dummies and permute uniformly (one repeat)."""
+        passed, added = self.forward(messages, rng), self.dummies(public, rng)
+        everything = passed if added is None else Messages.joined(passed, added)
         return Messages(rng.permutation(everything.payload, axis=0))
 
     def aggregate(self, messages: Messages) -> NDArray[Any]:
@@ -283,21 +295,34 @@ class ProtocolBase(ABC):
             )
         return counts
 
+    def merged(self, first: NDArray[Any], second: NDArray[Any]) -> NDArray[Any]:
+        """Aggregate (A...) of two parts of the messages from that of each, where ``streamable``: their sum."""
+        return np.asarray(first + second)
+
     def simulate_messages(self, users: Users, public: Public, rng: np.random.Generator) -> NDArray[Any]:
         """Run one repeat message by message: encode, shuffle, aggregate."""
         return self.aggregate(self.shuffle(self.encode(users, rng), public, rng))
 
     def sample_aggregate(self, participants: Participants, rng: np.random.Generator) -> NDArray[Any]:
-        """Aggregates of all repeats, (R, A...). The default runs the message level, repeat by repeat."""
+        """Aggregates of all repeats, (R, A...). The default runs the message level: of many users in parts."""
         if participants.users is None:
             raise ValueError(
                 f"{self.name}: the message level needs the users' raw inputs, which were not given."
             )
-        rows = []
-        for repeat in range(participants.public.repeats):
-            users = _joined(list(participants.users(repeat)))
-            rows.append(self.simulate_messages(users, participants.public.of_repeat(repeat), rng))
+        public, rows = participants.public, []
+        for repeat in range(public.repeats):
+            users = participants.users(repeat)
+            if self.in_parts and public.n_users[repeat] > users_at_once(self.cost()):
+                rows.append(stream(self, users, public.of_repeat(repeat), rng))
+            else:
+                rows.append(self.simulate_messages(joined(list(users)), public.of_repeat(repeat), rng))
         return np.stack(rows)
+
+    @final
+    @property
+    def in_parts(self) -> bool:
+        """Whether the message level can be run for some users after the others, see `shuffledp.protocols.stream`."""
+        return self.streamable and type(self).shuffle is ProtocolBase.shuffle
 
     @final
     def simulate(self, participants: Participants | NDArray[Any], rng: np.random.Generator) -> Floats:
@@ -392,16 +417,3 @@ def _with_checked_arguments(calibrate: Callable[..., Any]) -> Callable[..., Any]
         return calibrate(cls, budget, population, task, *args, **options)
 
     return checked
-
-
-def _joined(chunks: list[Users]) -> Users:
-    if len(chunks) == 1:
-        return chunks[0]
-    levels = [c.levels for c in chunks if c.levels is not None]
-    if len(levels) not in (0, len(chunks)):
-        raise ValueError("Some chunks of users state privacy levels and others do not.")
-    return Users(
-        np.concatenate([c.values for c in chunks]),
-        np.concatenate(levels) if levels else None,
-        chunks[0].offset,
-    )

@@ -11,8 +11,11 @@ import importlib
 import importlib.util
 import inspect
 import re
+import signal
 import sys
-from collections.abc import Mapping
+import threading
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import fields
 from difflib import get_close_matches
 from functools import cache
@@ -26,6 +29,8 @@ from shuffledp.protocols.base import ProtocolBase, Trust
 from shuffledp.tasks import TASK_KINDS
 
 HERE = Path(__file__).resolve().parent
+IMPORT_SECONDS = 60.0
+"""Time that importing a file of the user's own may take."""
 
 
 class UnknownProtocol(ValueError):  # noqa: N818  (names what is wrong, as Infeasible does)
@@ -151,11 +156,43 @@ def _load_file(path: Path) -> ModuleType:
     module = importlib.util.module_from_spec(spec)
     sys.modules[module_name] = module  # dataclasses look their own module up here
     try:
-        spec.loader.exec_module(module)
-    except Exception as error:
+        with _time_limit():
+            spec.loader.exec_module(module)
+    except BaseException as error:  # a file may say sys.exit(), too
         del sys.modules[module_name]  # or the next call would find half a module
-        raise UnknownProtocol(f"{path} cannot be imported: {type(error).__name__}: {error}") from error
+        if isinstance(error, KeyboardInterrupt):
+            raise
+        if isinstance(error, _TooLate):
+            problem = f"it does not return within {IMPORT_SECONDS:g} s"
+        else:
+            problem = f"{type(error).__name__}: {error}"
+        raise UnknownProtocol(f"{path} cannot be imported: {problem}") from error
     return module
+
+
+class _TooLate(BaseException):
+    """No Exception, so that a file that catches those does not catch it."""
+
+
+@contextmanager
+def _time_limit() -> Iterator[None]:
+    """End what runs too long; in other threads than the main one, which get no signals, there is no limit."""
+    if threading.current_thread() is not threading.main_thread():
+        yield
+        return
+
+    def late(*_: object) -> None:
+        raise _TooLate
+
+    before = signal.signal(signal.SIGALRM, late)
+    signal.setitimer(
+        signal.ITIMER_REAL, IMPORT_SECONDS, 1.0
+    )  # again each second, for what catches everything
+    try:
+        yield
+    finally:
+        signal.setitimer(signal.ITIMER_REAL, 0)
+        signal.signal(signal.SIGALRM, before)
 
 
 def _only_protocol(module: ModuleType, name: str) -> Any:

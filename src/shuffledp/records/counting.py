@@ -174,7 +174,7 @@ class _Integers:
     def place(self, text: str) -> int:
         """The place of a value; -1 if it is none."""
         with suppress(ValueError):
-            value = int(text)
+            value = int(_digits(text))
             return value if 0 <= value < self.size else -1
         return -1
 
@@ -214,6 +214,13 @@ class Listed:
     def fault(self, text: str) -> str:
         """What to say of a text that is none of them."""
         return f"{text!r} is not one of the {len(self.values)} values"
+
+
+def _digits(text: str) -> str:
+    """The text, if Python would not take it for a number that nobody means: ``1_000`` is a thousand there."""
+    if "_" in text:
+        raise ValueError
+    return text
 
 
 def integers(size: int) -> _Integers:
@@ -326,7 +333,7 @@ class _Levels:
         for text, count in Counter(cells).items():
             number = math.nan
             with suppress(ValueError):
-                number = float(text)
+                number = float(_digits(text))
             if math.isfinite(number):
                 good[number] = good.get(number, 0) + count
             else:

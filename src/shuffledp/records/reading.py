@@ -10,6 +10,7 @@ import csv
 import os
 import re
 from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from itertools import accumulate, islice
 from operator import itemgetter
@@ -25,6 +26,9 @@ from shuffledp.extras import needed
 BLOCK = 16_384
 #: Bad rows that are named; the others are counted.
 NAMED = 5
+
+#: Columns that a message lists, and letters that it shows of a name.
+MOST_NAMES, MOST_LETTERS = 20, 60
 
 _BREAK = re.compile("\r\n|\r|\n")
 
@@ -233,7 +237,7 @@ def _lists_of_parquet(path: Path, column: str, faults: Faults, progress: Progres
     if not (pa.types.is_list(kind) or pa.types.is_large_list(kind)):
         raise ValueError(f"{path}, column {column!r} holds {kind}, not lists.")
     read = 0
-    for batch in file.iter_batches(batch_size=BLOCK, columns=[column]):
+    for batch in _batches(path, file, [column]):
         found = batch.column(0)
         lines = np.arange(read + 1, read + 1 + len(found))
         known = np.asarray(found.is_valid())
@@ -241,7 +245,8 @@ def _lists_of_parquet(path: Path, column: str, faults: Faults, progress: Progres
             faults.add(int(line), "empty")
         held = found.filter(found.is_valid())
         sizes = np.asarray(held.value_lengths(), np.int64)
-        entries = [None if cell is None else text_of(cell) for cell in held.flatten().to_pylist()]
+        with _texts_of(path, read):
+            entries = [None if cell is None else text_of(cell) for cell in held.flatten().to_pylist()]
         read += len(found)
         yield Lists(lines[known].tolist(), sizes, entries)
         if progress is not None:
@@ -264,10 +269,23 @@ def place_of(path: Path, column: str, names: Sequence[str]) -> int:
         If there is none of this name, or there are several.
     """
     if column not in names:
-        raise ValueError(f"{path} has no column {column!r}. It has: {', '.join(names) or 'none'}.")
+        raise ValueError(f"{path} has no column {column!r}. It has: {_listed(names) or 'none'}.")
     if list(names).count(column) > 1:
         raise ValueError(f"{path} has several columns {column!r}.")
     return list(names).index(column)
+
+
+def _listed(names: Sequence[str]) -> str:
+    """Names of columns on one line, which those of a file without line ends or of binary data need not fit on."""
+    shown = [
+        name if name.isprintable() and len(name) <= MOST_LETTERS else _cut(name) for name in map(str, names)
+    ]
+    more = len(shown) - MOST_NAMES
+    return ", ".join(shown[:MOST_NAMES]) + (f" and {more} more" if more > 0 else "")
+
+
+def _cut(name: str) -> str:
+    return f"{name[:MOST_LETTERS]!r}.." if len(name) > MOST_LETTERS else repr(name)
 
 
 # -- kinds of records ----------------------------------------------------------------------------------------------
@@ -341,13 +359,14 @@ def _parquet(path: Path, columns: list[str], faults: Faults) -> Iterator[tuple[i
     for column in columns:
         place_of(path, column, file.schema_arrow.names)
     row = 0
-    for batch in file.iter_batches(batch_size=BLOCK, columns=columns):
+    for batch in _batches(path, file, columns):
         found = [batch.column(batch.schema.get_field_index(column)) for column in columns]
         known = np.ones(len(batch), bool)
         for one in found:
             known &= np.asarray(one.is_valid())
         lines = _without(known, row, faults)
-        cells = [_arrow_cells(one if known.all() else one.filter(_arrow_mask(known))) for one in found]
+        with _texts_of(path, row):
+            cells = [_arrow_cells(one if known.all() else one.filter(_arrow_mask(known))) for one in found]
         row += len(batch)
         yield len(batch), _whole(lines, cells, faults)
 
@@ -358,8 +377,41 @@ def _opened(path: Path) -> Any:
         from pyarrow.parquet import ParquetFile
     try:
         return ParquetFile(path, pre_buffer=False)  # which would hold a whole column
-    except pa.ArrowInvalid as error:
-        raise ValueError(f"{path} is not a Parquet file: {error}.") from None
+    except (pa.ArrowException, OSError) as error:
+        raise ValueError(f"{path} is not a Parquet file: {_in_words(error)}.") from None
+
+
+def _batches(path: Path, file: Any, columns: Sequence[str]) -> Iterator[Any]:
+    """Blocks of rows; damage within a file shows when its place is reached."""
+    import pyarrow as pa
+
+    read = 0
+    batches = file.iter_batches(batch_size=BLOCK, columns=list(columns))
+    while True:
+        try:
+            batch = next(batches, None)
+        except (pa.ArrowException, OSError) as error:
+            raise ValueError(f"{path}, after row {read}: damaged Parquet file: {_in_words(error)}.") from None
+        if batch is None:
+            return
+        read += len(batch)
+        yield batch
+
+
+@contextmanager
+def _texts_of(path: Path, row: int) -> Iterator[None]:
+    """Texts of a damaged Parquet file need not be texts."""
+    try:
+        yield
+    except UnicodeDecodeError as error:
+        raise ValueError(f"{path}, after row {row}: not UTF-8 ({error.reason}).") from None
+
+
+def _in_words(error: Exception) -> str:
+    """What pyarrow says of a damaged file on one line; what the system refuses is raised on, as it has a number."""
+    if isinstance(error, OSError) and error.errno is not None:
+        raise error
+    return " ".join(str(error).split()).rstrip(".")
 
 
 def _arrow_mask(known: NDArray[np.bool_]) -> Any:

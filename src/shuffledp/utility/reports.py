@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Literal, get_args
 
 import numpy as np
 
-from shuffledp.numerics.checks import check_choice
+from shuffledp.numerics.checks import check_choice, check_count, check_positive
 from shuffledp.populations import Law
 
 if TYPE_CHECKING:
@@ -60,6 +60,7 @@ def error_factor(law: Law, dummies: int, *, adaptive: bool = False, stray_factor
         The bracket of equation (6) or (7) of Wang et al. 2023; exact up to the mass that the window of the law leaves
         out, at most 1e-30 on either side.
     """
+    dummies = check_count("dummies", dummies)
     return float(_error_factors(law, np.array([dummies]), adaptive, stray_factor)[0])
 
 
@@ -102,6 +103,7 @@ def report_variance(eps_local: float, objective: str = "randomized_response") ->
     -----
     Wang et al. 2023, equation 6 (corrected, see erratum E14).
     """
+    eps_local = check_positive("eps_local", eps_local)
     check_choice("objective", objective, OBJECTIVES)
     if objective == "laplace":
         return 1 / eps_local**2

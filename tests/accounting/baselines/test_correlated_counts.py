@@ -171,12 +171,10 @@ def test_the_moments_of_the_noise():
     assert CounterNoise(2000.0, 2.5, 900.0).messages == 0
 
 
-@pytest.mark.parametrize(
-    "noise", [CounterNoise(0.2, -1.0, 0.1), CounterNoise(0.2, 1.0, 0.0), CounterNoise(0.0, 1.0, 0.1)]
-)
-def test_noise_outside_its_range_is_rejected(noise):
+@pytest.mark.parametrize("parameters", [(0.2, -1.0, 0.1), (0.2, 1.0, 0.0), (0.0, 1.0, 0.1)])
+def test_noise_outside_its_range_is_rejected(parameters):
     with pytest.raises(ValueError, match="must be"):
-        counter_delta(0.5, noise)
+        CounterNoise(*parameters)
 
 
 @pytest.mark.parametrize("size", [1, 2, 7, 8, 9, 100])

@@ -89,3 +89,8 @@ def test_noise_that_is_too_wide_is_refused_with_a_reason():
         correlated_pair_noise(0.01, 1e-9, share=1e-5)
     with pytest.raises(ValueError, match="share"):
         correlated_pair_noise(1.0, 1e-9, share=1.0)
+
+
+def test_the_search_may_pass_a_decay_above_one():
+    assert CounterNoise(2.25, 8.0, 2.0).decay == 2.0  # it was refused, and with it this budget
+    assert correlated_pair_noise(5.0, 0.05).decay == pytest.approx(0.98841, rel=1e-4)

@@ -16,6 +16,7 @@ from shuffledp.accounting import (
     hockey_stick,
     mix_dummy_count,
 )
+from shuffledp.accounting.general import dummy_blanket
 from shuffledp.accounting.general.dummy_blanket import blanket_rate, mixed_blanket_delta
 from shuffledp.numerics import Window, binomial_window
 
@@ -311,3 +312,9 @@ def test_counts_near_a_hundred_million_are_smallest(values, eps):
     count = dummy_count(values, eps, 1e-6, accounting="exact")
     assert 5e7 < count < 5e8
     assert dummy_delta(values, count, eps) <= 1e-6 < dummy_delta(values, count - 1, eps) * (1 + 1e-9)
+
+
+def test_reports_of_very_many_users_are_decided_without_a_sum(monkeypatch):
+    # 10^9 users: the sum over the number of uniform reports and of pairs has 10^9 terms.
+    monkeypatch.setattr(dummy_blanket, "_total", lambda *given: pytest.fail("the sum is taken"))
+    assert mix_dummy_count(10**9, 10, 1.0, 1e-10, 8.0) == 0

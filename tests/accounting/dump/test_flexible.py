@@ -18,6 +18,7 @@ from shuffledp.accounting.dump.flexible import (
 )
 from shuffledp.accounting.general.dummy_blanket import blanket_rate
 from shuffledp.accounting.general.grr_blanket import grr_blanket_delta
+from shuffledp.numerics import binomial_window
 from shuffledp.numerics.remember import forget_all
 from shuffledp.utility.dump import printed_dump_mse, printed_flexible_mse
 
@@ -257,3 +258,11 @@ def test_errors_as_printed():
     e = math.exp(8.0)
     want = (e + 48) / (N * (e - 1) ** 2) + printed_flexible_mse(N, 50, 3, 0.3) * ((e + 49) / (e - 1)) ** 2
     assert flexible == pytest.approx(want, rel=1e-12)
+
+
+def test_without_dummies_the_law_of_messages_is_that_of_the_reports():
+    # It was added up once per number of senders: minutes for 10^9 users.
+    senders, blanket = binomial_window(300, 0.1, 1e-12), binomial_window(299, 0.3, 1e-12)
+    assert module._pooled(senders, blanket, 0) is blanket
+    want = np.convolve(senders.pmf, blanket.pmf)
+    assert_allclose(module._pooled(senders, blanket, 1).pmf, want, rtol=1e-12, atol=1e-18)

@@ -89,3 +89,13 @@ def test_gaussian_delta_matches_fifty_digits(mu, eps):
         m, e = mp.mpf(mu), mp.mpf(eps)
         want = float(mp.log(mp.ncdf(m / 2 - e / m) - mp.exp(e) * mp.ncdf(-m / 2 - e / m)))
     assert log_gaussian_delta(mu, eps) == pytest.approx(want, rel=1e-10)
+
+
+@pytest.mark.parametrize("eps", [1e-9, 3.3e-8, 1.7e-7])
+def test_close_logs_keep_the_digits_of_their_gap(eps):
+    # Found against 50 digits: up to 1e-10 relative where eps was added to one of the logarithms first.
+    log_p, log_q = np.log([0.3 + 2e-7, 0.7 - 2e-7]), np.log([0.3, 0.7])
+    with mp.workdps(50):
+        p, q = ([mp.exp(mp.mpf(float(x))) for x in logs] for logs in (log_p, log_q))
+        true = sum(max(x - mp.exp(mp.mpf(eps)) * y, 0) for x, y in zip(p, q, strict=True))
+    assert float(hockey_stick(log_p, log_q, eps)) == pytest.approx(float(true), rel=1e-14, abs=0)

@@ -253,3 +253,23 @@ def test_what_no_randomizer_has_is_refused():
         variation_ratio_delta(0.1, INF, 1.0, 1.5, 5)
     with pytest.raises(Infeasible, match="too many"):
         variation_ratio_delta(0.1, INF, 1.0, 4.0, 2**53)
+
+
+def test_a_tail_that_rises_and_falls_keeps_its_digits():
+    # It was 6e-7 relative too small, although an upper bound: the tail was summed up from its far side alone.
+    p, beta, candidates = 17.5, 0.8918918918918919, 5000
+    rate = beta * p / ((p - 1) * 90.0)
+    found = variation_ratio_delta(1.2, p, beta, 90.0, candidates)
+    with mp.workdps(40):
+        own, other, factor = p / (mp.mpf(p) + 1), 1 / (mp.mpf(p) + 1), mp.exp(mp.mpf(1.2))
+        chance = 2 * mp.mpf(beta) * p / ((mp.mpf(p) - 1) * 90)
+        total = mp.mpf(0)
+        for c in range(330):
+            mass = mp.binomial(candidates, c) * chance**c * (1 - chance) ** (candidates - c)
+            points = [mp.binomial(c, a) * mp.mpf(2) ** -c for a in range(c + 1)] + [mp.mpf(0)]
+            total += mass * sum(
+                max(own * y + other * x - factor * (other * y + own * x), mp.mpf(0))
+                for x, y in zip(points, [mp.mpf(0), *points[:-1]], strict=True)
+            )
+    assert 2 * rate < 1
+    assert total <= found <= total * (1 + mp.mpf(1e-10))

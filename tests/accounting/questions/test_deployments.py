@@ -297,7 +297,7 @@ def test_many_clones_that_cannot_win_are_still_shown():
         (lambda: amplification(4.0, 1000, 1e-6, randomizer=3), "randomizer must be a name or a Randomizer"),
         (lambda: budget(0.0, 1000, 1e-6), "eps must be a positive finite number, got 0.0"),
         (lambda: budget(1.0, 1000), "delta is missing"),
-        (lambda: budget(1.0, 1000, 1e-6, randomizer=GRR(1.0, 3)), "takes the randomizer by name"),
+        (lambda: budget(1.0, 1000, 1e-6, randomizer=GRR(1.0, 3)), "randomizer must be a name, got GRR"),
         (lambda: smallest_batch(4.0, None, 1e-6), "eps and delta are both needed"),
         (lambda: smallest_batch(4.0, 0.5, 1e-6, rate=0.5), "rate goes with binomial arrivals"),
         (lambda: smallest_batch(4.0, 0.5, 1e-6, arrivals="binomial"), "rate goes with binomial arrivals"),

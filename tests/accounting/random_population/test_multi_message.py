@@ -17,6 +17,7 @@ from shuffledp.accounting import (
     security_bits,
     share_count,
 )
+from shuffledp.accounting.random_population import multi_message
 from shuffledp.accounting.random_population.polya import polya_reach
 from shuffledp.populations import (
     Binomial,
@@ -190,3 +191,14 @@ def test_large_budgets_raise_no_warning():
     law = Binomial(48841, 0.05)
     tau = multi_expected_scale(law, 6.0, 1e-5, 50, accounting="exact")
     assert 0 < tau < multi_expected_scale(law, 1.0, 1e-5, 50, accounting="exact")
+
+
+@pytest.mark.parametrize("tau", [0.01, 0.3, 1.0, 30.0])
+def test_the_gap_of_very_many_summands_is_that_of_all_terms(monkeypatch, tau):
+    n = np.array([1, 500, 100_000, 30_000])
+    want = discrete_gaussian_gap(n, tau)
+    monkeypatch.setattr(multi_message, "_ENUMERATED", 20_000)
+    np.testing.assert_allclose(discrete_gaussian_gap(n, tau), want, rtol=1e-11)
+    monkeypatch.undo()
+    huge = discrete_gaussian_gap(10**12, tau)  # an array of all terms would take 8 TB
+    assert huge == pytest.approx(1e12 * math.exp(-2 * (math.pi * tau) ** 2), rel=1e-3)

@@ -12,16 +12,14 @@ from shuffledp.accounting import CoarseDesign, Infeasible, coarse_noise_delta, j
 from shuffledp.accounting.summation.coarse_design import (
     atom_content,
     central_messages,
-    input_move,
+    input_moves,
     jump_content,
 )
 from shuffledp.accounting.summation.coarse_law import coarse_law
-from shuffledp.accounting.summation.coarse_noise import (
+from shuffledp.accounting.summation.coarse_losses import (
+    COARSE,
     FINE,
     Precision,
-    all_pairs,
-    bounds,
-    certify,
     joint_losses,
     law_of,
     loss_grid,
@@ -30,6 +28,7 @@ from shuffledp.accounting.summation.coarse_noise import (
     shifts_of,
     summed_parts,
 )
+from shuffledp.accounting.summation.coarse_noise import all_pairs, bounds, certify, pair_draws
 
 #: So fine that what rounding of losses adds is below 1e-9.
 FINEST = Precision(4000, 1e-11, 1e-14)
@@ -64,7 +63,7 @@ def law_of_counts(design, box):
             add(jump_content(sign * j, size), 1, a**j / j)
     for index, (rate, center) in enumerate(zip(design.rates, design.centers, strict=True), 1):
         for times, chance in enumerate(jump_sizes(center), 1):
-            add(atom_content(index, size), times, rate * chance)
+            add(atom_content(index, size, design.hubs), times, rate * chance)
     spectrum = rfftn(measure)
     spectrum -= measure.sum()
     return np.maximum(irfftn(np.exp(spectrum), s=box), 0.0)
@@ -94,21 +93,58 @@ def test_all_pairs_agree_with_the_law_of_all_counts(size):
     assert max(want.values()) > 1e-4  # there is something to agree on
 
 
-def test_moves_of_inputs_undo_the_messages():
+def test_hubs_agree_with_the_law_of_all_counts():
+    """In seven dimensions, so that counts are cut at few: the law agrees to what wraps around."""
+    design = CoarseDesign(6, 9.0, (0.12, 0.1, 0.15, 0.1, 0.1, 0.3), (0.6,) * 6, 9.5, 1e-1, (2,))
+    want = brute_force(design, design.eps, (28, 6, 6, 6, 6, 7, 10))
+    precision = Precision(1000, 1e-11, 1e-14)
+    pairs, grid = all_pairs(6), loss_grid(design, design.eps, precision, largest=2 * design.eps)
+    deltas, _ = bounds(design, joint_losses(design, pairs, precision, grid), design.eps, pairs)
+    assert deltas == pytest.approx([want[pair] for pair in pairs], abs=2e-5)
+    # The input 3 is sent with the hub: without its atom and that of 4 delta would be smaller by far more.
+    without = replace(design, hubs=())
+    fewer, _ = bounds(without, joint_losses(without, pairs, precision, grid), design.eps, pairs)
+    at = pairs.index((3, 0))
+    assert abs(fewer[at] - deltas[at]) > 1e-3
+
+
+def test_several_of_a_hub_are_moved_at_once():
+    design = CoarseDesign(13, 9.0, (1.0,) * 13, (1.0,) * 13, 9.5, 1e-1, (2,))
+    assert pair_draws((0, 7), 13, (2,)) == {7: 1, 2: -3, 11: 3}
+    assert pair_draws((7, 2), 13, (2,)) == {7: -1, 2: 4, 11: -4}
+    assert certify(design, 9.5, [(0, 7), (7, 2)], Precision(20, 1e-3, 1e-6)).delta > 1e-3
+
+
+HUBS = [(size, ()) for size in (1, 2, 3, 4, 5, 8, 9, 32)]
+HUBS += [(6, (2,)), (10, (2, 4)), (15, (2, 5)), (32, (3, 9)), (33, (16,)), (100, (5, 25)), (100, (3, 7, 10))]
+
+
+@pytest.mark.parametrize(("size", "hubs"), HUBS)
+def test_moves_of_inputs_undo_the_messages(size, hubs):
     """The numbers of messages follow from what is seen of the parts: the map has an integer inverse."""
-    for size in (1, 2, 3, 4, 5, 8, 9, 32):
-        letters = [*range(1, size + 1), -size]
-        for x in range(size + 1):
-            (total, ups, downs), draws = input_move(x, size)
-            counts = dict.fromkeys(letters, 0)
-            # Draws of the atoms 2..D-1, then D and -D, then ones for the sum that is left.
-            for index, times in draws.items():
-                for message, copies in atom_content(index, size).items():
-                    counts[message] += times * copies
-            counts[size] += ups
-            counts[-size] += downs
-            counts[1] += total - sum(m * k for m, k in counts.items())
-            assert counts == {m: int(m == x) for m in letters}
+    letters = [*range(1, size + 1), -size]
+    contents = {j: atom_content(j, size, hubs) for j in range(1, size + 1)}
+    for x, ((total, ups, downs), draws) in enumerate(input_moves(size, hubs)):
+        counts = dict.fromkeys(letters, 0)
+        # Draws of the atoms 2..D-1, then D and -D, then ones for the sum that is left.
+        for index, times in draws.items():
+            assert 2 <= index < size and times
+            for message, copies in contents[index].items():
+                counts[message] += times * copies
+        counts[size] += ups
+        counts[-size] += downs
+        counts[1] += total - sum(m * k for m, k in counts.items())
+        assert counts == {m: int(m == x) for m in letters}
+        assert (total, ups, downs) == (x, int(x == size), -int(size / 2 <= x < size and x > 1))
+
+
+def test_hubs_make_atoms_small():
+    assert atom_content(60, 100, (5, 25)) == {60: 1, 25: 1, 5: 3, -100: 1}
+    assert atom_content(75, 100, (5, 25)) == {75: 1, 5: 5, -100: 1}  # a hub is not part of its own partner
+    assert atom_content(25, 100, (5, 25)) == {25: 1, 75: 1, -100: 1}
+    for size, hubs in HUBS:
+        for index in range(1, size + 1):
+            assert sum(m * k for m, k in atom_content(index, size, hubs).items()) == 0
 
 
 @pytest.mark.parametrize("size", [1, 2, 3, 5, 10])
@@ -184,14 +220,51 @@ def test_delta_falls_with_eps_and_with_noise():
 
 
 def test_shifts_are_few():
-    assert len(shifts_of(all_pairs(10), 10)) == 46
+    assert len(shifts_of(all_pairs(10), 10)) == 23
     assert pair_shift((0, 10), 10) == (10, 1, -1)
 
 
+def test_both_directions_of_a_move_come_from_one():
+    """The losses of the opposite move, made from those of the move itself, against the law taken apart directly."""
+    design = CoarseDesign(2, 1.5, (2.0, 4.0), (1.0, 1.6), 2.0, 1e-2)
+    law, grid = law_of(design, FINEST), loss_grid(design, 2.0, FINEST, largest=4.0)
+    shifts = [(2, 1, -1)]
+    joint = summed_parts(law, shifts, grid, [loss_part(law, shifts, grid, 0, law.slices)])
+    assert joint.shifts == ((2, 1, -1), (-2, -1, 1))
+    cube = np.zeros((law.slices + 8, len(law.pair) + 8, law.width + 8))
+    for number in range(law.slices):
+        cells = law.slice(number)
+        row, column = np.divmod(cells.place, law.width)
+        cube[number + 4, row + 3, column + 3] = cells.mass
+    at = np.arange(grid.size)
+    losses = grid.step * np.where(at > grid.last, at - grid.size, at)
+    for place, (s, u, t) in enumerate(joint.shifts):
+        for eps in (0.0, 1.0, 2.0):
+            want = np.maximum(cube - math.exp(eps) * np.roll(cube, (s, u, t), (0, 1, 2)), 0).sum()
+            got = joint.finite[place] @ np.maximum(-np.expm1(eps - losses), 0) + joint.infinite[place]
+            assert want - 1e-12 <= got <= want + 1e-9, (s, eps)
+    with pytest.raises(ValueError, match="raise Sigma"):
+        loss_part(law, [(-1, 0, 0)], grid, 0, 1)
+
+
+def test_some_cells_estimate_what_all_bound():
+    design = CoarseDesign(2, 0.9, (12.0, 12.0), (5.0, 9.0), 1.0, 1e-4)
+    pairs = all_pairs(2)
+    grid = loss_grid(design, 1.0, COARSE)
+    found = [bounds(design, joint_losses(design, pairs, COARSE, grid, every), 1.0, pairs) for every in (1, 7)]
+    (whole, margin), (some, _) = found
+    large = whole > 0.1 * whole.max()
+    assert some[large] == pytest.approx((whole - margin)[large], rel=1e-2)
+
+
 def test_bad_designs_are_refused():
+    with pytest.raises(ValueError, match="hubs must grow"):
+        CoarseDesign(4, 0.9, (1.0,) * 4, (1.0,) * 4, 1.0, 1e-6, (2,))
+    with pytest.raises(ValueError, match="hubs must"):
+        atom_content(2, 12, (4, 3))
     with pytest.raises(ValueError, match="rates and centers must have 2 values"):
         CoarseDesign(2, 0.9, (1.0,), (1.0,), 1.0, 1e-6)
-    with pytest.raises(ValueError, match="center must be in"):
+    with pytest.raises(ValueError, match="centers must be in"):
         CoarseDesign(1, 0.9, (1.0,), (0.1,), 1.0, 1e-6)
     with pytest.raises(ValueError, match="max_value must be an integer in"):
         CoarseDesign(129, 0.9, (1.0,) * 129, (1.0,) * 129, 1.0, 1e-6)
@@ -199,8 +272,8 @@ def test_bad_designs_are_refused():
         CoarseDesign.from_dict({"max_value": 1})
     with pytest.raises(ValueError, match="index must be in"):
         atom_content(3, 2)
-    with pytest.raises(ValueError, match="value must be in"):
-        input_move(3, 2)
+    with pytest.raises(ValueError, match="max_value must be"):
+        atom_content(1, 0)
     with pytest.raises(Infeasible, match="grid"):
         certify(replace(SMALL[1], eps=1.0), 1.0, precision=Precision(10**6, 1e-9, 1e-12))
     assert CoarseDesign.from_dict(SMALL[3].to_dict()) == SMALL[3]

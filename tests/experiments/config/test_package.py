@@ -51,6 +51,17 @@ BROKEN = {
     "repeats decimal": (PAPER, "repeats: 20", "repeats: 20.0", f"{COINS}.repeats:", "got 20.0: write 20."),
     "seed negative": (RUN, "seed: 7", "seed: -7", "config: seed:", "at least 0, got -7."),
     "seed text": (RUN, "seed: 7", "seed: seven", "config: seed:", "expected an integer, got 'seven'."),
+    "repeats without end": (PAPER, "repeats: 20", "repeats: 1000000000000", f"{COINS}.repeats:", "at most 1e+06, got 1000000000000."),
+    "repeats of an override": (RUN, "overrides: {}", "overrides: {demo.coins: {repeats: 1000000000000}}", "config: overrides.demo.coins.repeats:", "at most 1e+06, got"),
+    "eps whose exponential is no number": (PAPER, "eps: $eps", "eps: 1.0e+308", f"{COINS}.budget.eps:", "at most 700, got 1e+308."),
+    "eps of an argument": (PAPER, "eps_local: 0.5", "eps_local: 1.0e+308", f"{CURVE}.methods.moments.arguments.eps_local:", "at most 700, got 1e+308."),
+    "eps in a grid": (PAPER, "[0.1, 0.5, 1.0]", "[0.1, 1.0e+308]", f"{COINS}.grid.eps[1]:", "at most 700, got 1e+308."),
+    "more users than are counted": (PAPER, "trials: 2000", "trials: 1000000000000000", f"{COINS}.population.trials:", "at most 1e+12, got 1000000000000000."),
+    "others of an argument": (PAPER, "mean: 5000", "mean: 1000000000000000", f"{CURVE}.methods.moments.arguments.population.mean:", "at most 1e+12"),
+    "others that are fixed": (PAPER, "law: binomial, trials: 2000, rate: $rate", "users: 1000000000000000", f"{COINS}.population.users:", "at most 1e+12, got 1000000000000000."),
+    "flag of an argument": (PAPER, "eps_local: 0.5", "eps_local: 0.5, adaptive: 'no'", f"{CURVE}.methods.moments.arguments:", "adaptive must be True or False, got 'no'."),
+    "count of an argument as text": (PAPER, "eps_local: 0.5", "eps_local: 0.5, dummies: many", f"{CURVE}.methods.moments.arguments:", "dummies must be a number, got 'many'."),
+    "results that would be a pattern": (RUN, "results: results", "results: '{paper}'", "config: results:", "'{paper}', expected a folder of its own"),
     # populations, tasks, data
     "trials zero": (PAPER, "trials: 2000", "trials: 0", f"{COINS}.population.trials:", "at least 1, got 0."),
     "rate above one": (PAPER, "rate: $rate", "rate: 1.5", f"{COINS}.population.rate:", "at most 1, got 1.5."),
@@ -393,3 +404,30 @@ def test_results_may_be_a_link_to_elsewhere_but_to_nothing_of_the_project(tmp_pa
     assert "is a file" in results_problem("file", home)
     assert results_problem(str(home / "mine"), home) is None
     assert results_problem(str(away), home)
+
+
+def test_a_bad_grid_of_an_override_is_named_where_it_stands(project):
+    with pytest.raises(
+        ConfigurationError, match=r"^config: overrides\.demo\.coins\.grid\.eps\[1\]: expected a number"
+    ):
+        project.settings(overrides={"demo.coins": {"grid": {"eps": [0.5, None]}}})
+
+
+def test_long_names_are_cut(project):
+    with pytest.raises(ConfigurationError) as caught:
+        project.settings(papers=["x" * 3000])
+    assert len(str(caught.value)) < 400
+
+
+def test_a_grid_of_many_values_is_checked_in_no_time(project):
+    values = list(range(1, 30_001))
+    rates = {"demo.coins": {"grid": {"eps": [*values, 1]}}}
+    with pytest.raises(ConfigurationError, match="names a value twice"):
+        project.settings(overrides=rates)
+
+
+def test_a_number_beyond_all_floats_is_named_where_it_stands(project):
+    with pytest.raises(
+        ConfigurationError, match=r"^config: overrides\.demo\.coins\.grid\.eps\[0\]: must be at most"
+    ):
+        project.settings(overrides={"demo.coins": {"grid": {"eps": [10**400]}}})

@@ -15,6 +15,7 @@ from shuffledp.experiments.sources.sets import level_sizes
 from shuffledp.populations import Fixed
 from shuffledp.protocols import available, get
 from shuffledp.protocols.conformance import SameSets
+from shuffledp.protocols.sets import _subset
 from shuffledp.protocols.sets._subset import drawn_subsets
 from shuffledp.tasks import Budget, Participants, Public, Sets, Users
 
@@ -343,3 +344,25 @@ def test_the_printed_segmented_protocol_states_no_proven_guarantee():
             assert profile.kind == "upper"
             assert profile.delta(eps) <= 0.01 / 5_000 * (1 + 1e-9)
     assert calibrated("subset_shuffled", 17, 4, 5_000, eps=0.5).privacy_profile() is None
+
+
+def test_subsets_of_many_users_are_counted_in_blocks(monkeypatch):
+    protocol = get("sets", "subset_local").calibrate(Budget(2.0, 1e-6), Fixed(39), Sets(6, 2))
+    sets = np.tile([[0, 1], [0, 3], [4, 2], [5, 1]], (10, 1))
+    counts = np.bincount(sets.ravel(), minlength=6)[None, None]
+
+    def users(repeat):
+        yield Users(sets[:25])
+        yield Users(sets[25:])
+
+    who = Participants(Public(np.array([40]), np.array([[40.0]])), counts, counts[:, 0] / 40, users)
+    whole = np.concatenate(
+        [protocol.sample_aggregate(who, np.random.default_rng([1, i])) for i in range(600)]
+    )
+    monkeypatch.setattr(_subset, "_ITEMS", 7 * protocol.mechanism.subset_size)  # seven users at a time
+    parts = np.concatenate(
+        [protocol.sample_aggregate(who, np.random.default_rng([2, i])) for i in range(600)]
+    )
+    assert np.all(parts.sum(axis=1) == 40 * protocol.mechanism.subset_size)
+    error = np.sqrt((whole.var(axis=0) + parts.var(axis=0)) / 600)
+    assert np.all(np.abs(whole.mean(axis=0) - parts.mean(axis=0)) < 5.5 * error)

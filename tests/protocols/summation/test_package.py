@@ -19,6 +19,7 @@ from shuffledp.accounting import (
 from shuffledp.populations import Fixed
 from shuffledp.protocols import available, get
 from shuffledp.protocols.conformance import SameNumbers, check_protocol, default_cases
+from shuffledp.protocols.summation._levels import spread_error
 from shuffledp.protocols.summation._sums import LaplaceProfile, Numbers
 from shuffledp.tasks import Budget, Participants, Public, Summation, Users
 from shuffledp.utility.level_sums import level_sum_variance, unary_bits_variance
@@ -251,7 +252,9 @@ def test_other_atoms_save_a_bit():
 # -- noise of our own ------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(("size", "most"), [(1, 450), (2, 790), (3, 1230), (5, 2180), (10, 5650)])
+@pytest.mark.parametrize(
+    ("size", "most"), [(1, 450), (2, 790), (3, 1230), (5, 2120), (10, 5000), (15, 8100), (20, 11800)]
+)
 def test_messages_error_and_certificate_of_coarse_noise(size, most):
     protocol = get("summation", "coarse_correlated_sum").calibrate(
         Budget(1.0, 1e-6), Fixed(10**6 - 1), Summation(size), accounting="exact"
@@ -796,3 +799,29 @@ def test_a_user_more_or_less_moves_one_sum(name):
     profile = added.privacy_profile()
     assert profile.neighbours == "add_remove"
     assert float(profile.delta(1.0)) <= 1e-3 * (1 + 1e-9)
+
+
+@pytest.mark.parametrize(("size", "levels"), [(1, 1), (1, 4), (12, 5), (12, 8), (12, 24), (7, 3), (30, 1)])
+def test_the_mean_error_over_all_numbers_is_that_of_every_number(size, levels):
+    numbers = Numbers(size, real=True, coordinates=1)
+    for rate in (0.0, 0.3, 0.9):
+        want = np.mean(level_sum_variance(np.arange(size + 1), size, levels, rate))
+        assert spread_error(numbers, levels, rate) == pytest.approx(want, rel=1e-12)
+
+
+def test_more_levels_than_noise_is_designed_for_are_infeasible():
+    for name, task, users in (
+        ("correlated_sum", Summation(4000), 100),
+        ("real_sum", Summation(10, real=True), 10**9),
+    ):
+        for accounting in get("summation", name).accountings:
+            with pytest.raises(Infeasible, match="up to 2048 levels, and"):
+                get("summation", name).calibrate(
+                    Budget(1.0, 1e-10), Fixed(users - 1), task, accounting=accounting
+                )
+
+
+def test_noise_that_is_too_wide_to_be_drawn_is_infeasible():
+    # It was calibrated, and drawing it raised an error.
+    with pytest.raises(Infeasible, match=r"Noise of variance 1\.07e\+09 is beyond 1e\+09"):
+        get("summation", "skellam").calibrate(Budget(1.0, 1e-10), Fixed(999_999), Summation(10_000))

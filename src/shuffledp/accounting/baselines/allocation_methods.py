@@ -46,6 +46,7 @@ from shuffledp.accounting.general.random_allocation import (
     directions,
 )
 from shuffledp.accounting.general.rdp import best_epsilon
+from shuffledp.accounting.guarded import check_fields
 from shuffledp.accounting.shuffle_gaussian.all_users import shuffle_gaussian_rdp
 from shuffledp.numerics.checks import (
     check_choice,
@@ -193,6 +194,7 @@ class AllocationProfile(Exported):
     source: ClassVar[str] = "Feldman and Shenfeld, arXiv 2502.08202; evaluation derived"
 
     def __post_init__(self) -> None:
+        check_fields(self)
         steps = check_count("steps", self.steps, 1)
         checked_step(self.eps_local, self.sigma)
         participations = check_count("participations", self.participations, 1)

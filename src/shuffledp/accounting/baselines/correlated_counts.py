@@ -40,9 +40,15 @@ from typing import TYPE_CHECKING, ClassVar
 import numpy as np
 
 from shuffledp.accounting.errors import Infeasible
+from shuffledp.accounting.guarded import check_fields
 from shuffledp.accounting.standing import Standing
-from shuffledp.numerics.checks import check_choice, check_nonnegative, check_open_unit, check_positive
-from shuffledp.numerics.magnitudes import log_ratio
+from shuffledp.numerics.checks import (
+    check_choice,
+    check_nonnegative,
+    check_open_unit,
+    check_positive,
+)
+from shuffledp.numerics.magnitudes import log_ratio, raised
 from shuffledp.numerics.remember import remember
 from shuffledp.numerics.roots import root_below
 
@@ -98,6 +104,12 @@ class CounterNoise:
     eps_geometric: float
     shape: float
     decay: float
+
+    def __post_init__(self) -> None:
+        check_fields(self)
+        check_positive("eps_geometric", self.eps_geometric)
+        check_nonnegative("shape", self.shape)
+        check_positive("decay", self.decay)
 
     @property
     def pairs(self) -> float:
@@ -176,7 +188,7 @@ def _counter_delta(eps: float, noise: CounterNoise, most_terms: int) -> float:
         up[1:] -= math.exp(beyond) * k[:-1]
         if up[-1] <= 0:
             total = float(np.sum(np.maximum(up, 0.0)))
-            return min(math.exp(log_scale + math.log(total) + math.log(stop)), 1.0) if total > 0 else 0.0
+            return raised(math.exp(log_scale + math.log(total) + math.log(stop))) if total > 0 else 0.0
         terms *= 1.5
     raise Infeasible(f"The noise is too wide: its privacy is a sum of more than {most_terms} terms.")
 

@@ -37,6 +37,8 @@ Search = Literal["printed", "fine"]
 SEARCHES: tuple[str, ...] = get_args(Search)
 
 _XTOL = 1e-13
+#: Beyond this eps, e^eps times the smallest positive float is above 1.
+_MOST_EPS = 745.0
 #: The printed search: the largest of these local deltas that leaves the total within its target.
 _PRINTED_GRID = tuple(1e-10 * 2.0**-j for j in range(200))
 #: The fine search: local deltas below the largest that can be afforded; the best lies within a few powers of 10.
@@ -106,7 +108,9 @@ def clones_apply(eps_local: float, n: int, delta: float) -> bool:
     -----
     Feldman, McMillan and Talwar (2021), Theorem 3.1.
     """
-    return eps_local <= _most_log_budget(n, delta)
+    eps_local = check_nonnegative("eps_local", eps_local)
+    n = check_count("n", n, 1)
+    return eps_local <= _most_log_budget(n, check_open_unit("delta", delta))
 
 
 def approximate_clones_delta(eps: float, eps_local: float, delta_local: float, n: int, delta: float) -> float:
@@ -126,7 +130,7 @@ def approximate_clones_delta(eps: float, eps_local: float, delta_local: float, n
     Returns
     -------
     float
-        ``delta + (e^eps + 1) (1 + e^(-eps_local) / 2) n delta_local``, an upper bound; above 1 it means nothing.
+        ``delta + (e^eps + 1) (1 + e^(-eps_local) / 2) n delta_local``, an upper bound; at most 1.
 
     Notes
     -----
@@ -137,7 +141,10 @@ def approximate_clones_delta(eps: float, eps_local: float, delta_local: float, n
     delta_local = check_open_unit("delta_local", delta_local)
     n = check_count("n", n, 1)
     delta = check_open_unit("delta", delta)
-    return delta + (math.exp(eps) + 1) * (1 + math.exp(-eps_local) / 2) * n * delta_local
+    if eps > _MOST_EPS:
+        return 1.0
+    total = delta + (math.exp(eps) + 1) * (1 + math.exp(-eps_local) / 2) * n * delta_local
+    return min(total, 1.0)
 
 
 def gaussian_local_epsilon(

@@ -25,12 +25,14 @@ import numpy as np
 
 from shuffledp.accounting.baselines.sbin import AUGMENTED_ACCOUNTINGS, BinomialDummies
 from shuffledp.accounting.baselines.shares import best_share, checked_share
+from shuffledp.accounting.guarded import check_fields
 from shuffledp.numerics.checks import (
     check_choice,
     check_count,
     check_nonnegative,
     check_open_unit,
     check_positive,
+    check_unit,
 )
 from shuffledp.numerics.remember import remember
 from shuffledp.utility.counts import sampled_count_variance
@@ -66,6 +68,12 @@ class GeometricDummies:
     half_eps: float
     share: float
     turn: int
+
+    def __post_init__(self) -> None:
+        check_fields(self)
+        check_positive("half_eps", self.half_eps)
+        check_unit("share", self.share)
+        check_count("turn", self.turn)
 
     @property
     def left(self) -> float:

@@ -31,7 +31,8 @@ from shuffledp.accounting.general.count_pairs import (
     pair_delta,
     settled_count_delta,
 )
-from shuffledp.numerics.checks import check_choice, check_count, check_open_unit, check_positive
+from shuffledp.accounting.guarded import check_fields
+from shuffledp.numerics.checks import check_choice, check_count, check_open_unit, check_positive, check_unit
 from shuffledp.numerics.magnitudes import log_ratio, negligible
 from shuffledp.numerics.remember import remember
 from shuffledp.numerics.roots import root_below
@@ -69,6 +70,11 @@ class BinomialDummies:
 
     share: float
     coins: int
+
+    def __post_init__(self) -> None:
+        check_fields(self)
+        check_unit("share", self.share)
+        check_count("coins", self.coins)
 
     @property
     def mean(self) -> float:

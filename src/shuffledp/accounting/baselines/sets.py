@@ -25,6 +25,7 @@ from scipy.special import gammainc
 
 from shuffledp.accounting.errors import Infeasible
 from shuffledp.accounting.general.labeled_counts import Labels, binomial_blanket, pair_delta
+from shuffledp.accounting.guarded import check_fields
 from shuffledp.accounting.segmented.items import item_delta
 from shuffledp.accounting.segmented.plans import (
     SEGMENTED_ACCOUNTINGS,
@@ -32,7 +33,13 @@ from shuffledp.accounting.segmented.plans import (
     blanket_law_of,
     full_reporting,
 )
-from shuffledp.numerics.checks import check_choice, check_count, check_open_unit, check_positive
+from shuffledp.numerics.checks import (
+    check_choice,
+    check_count,
+    check_nonnegative,
+    check_open_unit,
+    check_positive,
+)
 from shuffledp.numerics.magnitudes import log_ratio, negligible
 from shuffledp.numerics.remember import remember
 from shuffledp.numerics.roots import root_below
@@ -79,6 +86,12 @@ class SubsetExponential:
     set_size: int
     subset_size: int
     eps_local: float
+
+    def __post_init__(self) -> None:
+        check_fields(self)
+        for name in ("domain_size", "set_size", "subset_size"):
+            check_count(name, getattr(self, name), 1)
+        check_nonnegative("eps_local", self.eps_local)
 
     @property
     def miss(self) -> float:

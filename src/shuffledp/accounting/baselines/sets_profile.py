@@ -10,7 +10,8 @@ import numpy as np
 
 from shuffledp.accounting.baselines.sets import reduced_pair
 from shuffledp.accounting.general.labeled_counts import binomial_blanket, settled_delta
-from shuffledp.numerics.checks import check_nonnegative
+from shuffledp.accounting.guarded import check_fields
+from shuffledp.numerics.checks import check_count, check_nonnegative
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray
@@ -43,6 +44,10 @@ class SubsetExponentialProfile:
     neighbours: ClassVar[str] = "replace_one"
     view: ClassVar[View] = "analyzer"
     source: ClassVar[str] = "Wang et al. 2018 (PrivSet); Wang et al. 2024 (arXiv 2407.19639), Theorem 1"
+
+    def __post_init__(self) -> None:
+        check_fields(self)
+        check_count("n", self.n, 1)
 
     @property
     def kind(self) -> Kind:

@@ -32,6 +32,7 @@ from shuffledp.accounting.general.matched_blanket import (
     matched_rate,
     mixed_matched_delta,
 )
+from shuffledp.accounting.guarded import check_fields
 from shuffledp.numerics.checks import check_choice, check_count, check_open_unit, check_positive
 from shuffledp.numerics.magnitudes import log_ratio, negligible
 from shuffledp.numerics.remember import remember
@@ -76,6 +77,11 @@ class HashedReport:
 
     cells: int
     eps_local: float
+
+    def __post_init__(self) -> None:
+        check_fields(self)
+        check_count("cells", self.cells, 1)
+        check_positive("eps_local", self.eps_local)
 
 
 def solh_report(

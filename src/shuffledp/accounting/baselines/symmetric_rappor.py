@@ -16,6 +16,7 @@ from shuffledp.accounting.baselines.summed_bits import summed_bits_delta, two_bi
 from shuffledp.accounting.baselines.told_bits import told_bits_delta
 from shuffledp.accounting.general.epsilon_search import COARSE
 from shuffledp.accounting.general.randomizers import MOST_EPS_LOCAL, outputs_of
+from shuffledp.accounting.guarded import check_fields
 from shuffledp.accounting.standing import UPPER, Standing
 from shuffledp.numerics.checks import check_choice, check_count, check_positive
 
@@ -57,6 +58,7 @@ class SymmetricRAPPOR:
     view: Literal["sums", "reports"] = "sums"
 
     def __post_init__(self) -> None:
+        check_fields(self)
         number = check_positive("SymmetricRAPPOR: eps_bit", self.eps_bit)
         if number > MOST_EPS_LOCAL / 2:
             raise ValueError(

@@ -41,6 +41,7 @@ from shuffledp.accounting.general.epsilon_search import (
 )
 from shuffledp.accounting.general.profiles import Exported
 from shuffledp.accounting.general.randomizers import GRR, Randomizer, SubsetSelection
+from shuffledp.accounting.guarded import check_fields
 from shuffledp.numerics.checks import check_choice, check_count, check_nonnegative, check_open_unit
 from shuffledp.numerics.magnitudes import log_ratio
 from shuffledp.numerics.remember import remember
@@ -110,8 +111,8 @@ def blanket_randomizer_delta(randomizer: Randomizer, users: int, eps: float, bou
     -------
     float
         In [0, 1]; 0 for eps at and above the local budget. An upper bound or a lower bound, as `bound` says. The
-        value of the reduction is less than 1e-5 relative away for finitely many outputs and about 1e-3 for densities
-        (further for the data sets of Gaussian noise).
+        value of the reduction is less than 1e-3 relative away for finitely many outputs, mostly 1e-8, and about 1e-3
+        for densities (further for Gaussian noise with few users, for its small deltas and for its data sets).
 
     Raises
     ------
@@ -150,8 +151,8 @@ def blanket_epsilon(randomizer: Randomizer, users: int, delta: float, bound: str
     float
         Nats, at most the local budget. ``upper``: rounded up, an eps that holds whatever the others hold. ``lower``:
         rounded down, no smaller eps holds; 0 where nothing can be said. For finitely many outputs by less than 5e-5
-        relative, but for laws that are nearly lattices (up to a million values and few users: 1e-3) and where delta
-        hardly changes with eps.
+        relative, but for laws that are nearly lattices (up to a million values and few users: 1e-3; 1e-2 for
+        a handful) and where delta hardly changes with eps.
 
     Raises
     ------
@@ -196,6 +197,10 @@ class BlanketProfile(Exported):
     neighbours: ClassVar[str] = "replace_one"
     view: ClassVar[View] = "analyzer"
     source: ClassVar[str] = "Balle, Bell, Gascon and Nissim 2019; evaluation derived"
+
+    def __post_init__(self) -> None:
+        check_fields(self)
+        check_choice("kind", self.kind, ("upper", "lower"))
 
     def delta(self, eps: ArrayLike) -> NDArray[np.float64]:
         """Return delta for each eps (nats, >= 0), shape of `eps`; the worse of both directions."""

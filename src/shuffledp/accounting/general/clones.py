@@ -29,11 +29,12 @@ from typing import TYPE_CHECKING, ClassVar, Literal, get_args
 import numpy as np
 
 from shuffledp.accounting.general.profiles import Exported, log_gaussian_delta
-from shuffledp.numerics.checks import check_choice, check_nonnegative
-from shuffledp.numerics.magnitudes import log_ratio, negligible
+from shuffledp.accounting.guarded import check_fields
+from shuffledp.numerics.checks import check_choice, check_count, check_nonnegative
+from shuffledp.numerics.magnitudes import LAST_DIGITS, log_ratio, negligible, raised
 from shuffledp.numerics.remember import remember
 from shuffledp.numerics.roots import root_below
-from shuffledp.numerics.tails import binomial_upper_tail, log_binomial_pmf
+from shuffledp.numerics.tails import binomial_upper_tail, log_half_pmf
 from shuffledp.numerics.windows import Window, binomial_window, convolve, thin
 from shuffledp.populations import Binomial, Fixed, Law, Poisson, Population
 
@@ -47,6 +48,8 @@ REDUCTIONS: tuple[str, ...] = get_args(Reduction)
 
 #: Relative tolerance of roots, in eps.
 _XTOL = 1e-11
+#: How many ratios are added up from a probability that is known.
+_BLOCK = 4096
 
 
 def clone_rate(eps_local: float, reduction: str = "clones") -> float:
@@ -55,7 +58,7 @@ def clone_rate(eps_local: float, reduction: str = "clones") -> float:
     Parameters
     ----------
     eps_local : float
-        Local budget in nats, positive.
+        Local budget in nats, at least 0.
     reduction : {"clones", "randomized_response"}
         ``clones``: ``e^-eps_local``, any randomizer. ``randomized_response``: ``2 / (e^eps_local + 1)``, the
         probability with which binary randomized response answers uniformly; only for that randomizer.
@@ -72,16 +75,16 @@ def clone_rate(eps_local: float, reduction: str = "clones") -> float:
     what is computed from it is an upper bound on delta.
     """
     check_choice("reduction", reduction, REDUCTIONS)
-    decay = math.exp(-eps_local)
+    decay = math.exp(-check_nonnegative("eps_local", eps_local))
     return decay if reduction == "clones" else 2 * decay / (1 + decay)
 
 
 def unamplified_delta(eps_local: float, eps_central: float) -> float:
-    """Return ``(E - e^eps_central) / (E + 1)``: delta of one report alone, by randomized response.
+    """Return ``(E - e^eps_central) / (E + 1)``: delta of one report alone, by randomized response; never too small.
 
     Nats, ``0 <= eps_central <= eps_local``. No number of others makes it larger.
     """
-    return -math.expm1(eps_central - eps_local) / (1 + math.exp(-eps_local))
+    return min(-math.expm1(eps_central - eps_local) / (1 + math.exp(-eps_local)) * LAST_DIGITS, 1.0)
 
 
 def unamplified_budget(eps_central: float, delta: float) -> float:
@@ -114,17 +117,15 @@ def clone_divergences(start: int, stop: int, eps_local: float, eps_central: floa
     j = np.minimum(np.floor((0.5 + 0.5 * slope) * (c + 1)), c)
     up = np.clip(np.diff(j), 0, 1)
     j = j[0] + np.concatenate(([0.0], np.cumsum(up)))
-    # Pr[Bin(c, 1/2) = j(c)] along the path, from ratios and anchored in the middle, where the mass is.
+    # Pr[Bin(c, 1/2) = j(c)] along the path, from ratios.
     log_ratios = np.log(0.5 * (c[:-1] + 1) / np.where(up > 0, j[1:], c[:-1] + 1 - j[:-1]))
     log_point = np.concatenate(([0.0], np.cumsum(log_ratios)))
-    middle = c.size // 2
-    anchor = log_binomial_pmf(int(j[middle]), int(c[middle]), 0.5) if c[middle] > 0 else 0.0
-    point = np.exp(log_point - log_point[middle] + anchor)
+    point = np.exp(_anchored(log_point, j, c))
     # Pr[Bin(c, 1/2) > j(c)].
     if c.size > 256 and eps_central < 2:
         # Recurrence from the far end, where the tail is smallest, so that sums grow and keep their digits. An
         # incomplete beta function per c costs ten times more.
-        last = float(binomial_upper_tail(j[-1] + 1, c[-1], 0.5))
+        last = float(point[-1]) * _tail_over_point(int(j[-1]), int(c[-1]))
         steps = up * point[1:] - 0.5 * point[:-1]
         tail = np.concatenate((np.cumsum(steps[::-1])[::-1], [0.0])) + last
     else:
@@ -134,6 +135,26 @@ def clone_divergences(start: int, stop: int, eps_local: float, eps_central: floa
     with np.errstate(over="ignore"):
         loss = np.where(tail > 0, tail * np.expm1(min(eps_central, 709.0)), 0.0)
     return np.asarray(np.clip(a * point - loss, 0.0, a), np.float64)
+
+
+def _tail_over_point(j: int, c: int) -> float:
+    """Return ``Pr[Bin(c, 1/2) > j] / Pr[Bin(c, 1/2) = j]``, j >= c / 2; incomplete beta functions lose digits here."""
+    total, last, start = 0.0, 1.0, j
+    while start < c and last > 1e-18 * total:
+        k = np.arange(start, min(start + _BLOCK, c), dtype=np.float64)
+        terms = last * np.cumprod((c - k) / (k + 1))
+        total, last, start = total + float(np.sum(terms)), float(terms[-1]), start + _BLOCK
+    return total
+
+
+def _anchored(
+    log_point: NDArray[np.float64], j: NDArray[np.float64], c: NDArray[np.float64]
+) -> NDArray[np.float64]:
+    """Return sums of log ratios as logs of probabilities, right in the middle of every block."""
+    starts = np.arange(0, c.size, _BLOCK)
+    middles = (starts + np.minimum(starts + _BLOCK, c.size)) // 2
+    shifts = log_half_pmf(j[middles], c[middles]) - log_point[middles]
+    return log_point + np.repeat(shifts, _BLOCK)[: c.size]
 
 
 @dataclass(frozen=True)
@@ -159,11 +180,9 @@ class OtherReports:
     reduction: str = "clones"
 
     def __post_init__(self) -> None:
-        if not isinstance(self.population, Population):
-            raise ValueError(
-                "population is the number of other users as a Population, such as Fixed(29999) for 30,000 users, "
-                f"got {self.population!r}."
-            )
+        check_fields(self)
+        check_count("dummies", self.dummies)
+        check_choice("reduction", self.reduction, REDUCTIONS)
 
     @property
     def expected(self) -> float:
@@ -235,10 +254,10 @@ def smallest_delta(reports: OtherReports, eps_local: float, eps_central: float) 
 
 
 def _mixed(window: Window, eps_local: float, eps_central: float) -> float:
-    """Return delta for a given law of the number of clones, an upper bound by the mass it omits."""
+    """Return delta for a given law of the number of clones, an upper bound by the mass it omits and by rounding."""
     divergences = clone_divergences(window.start, window.stop, eps_local, eps_central)
     worst = unamplified_delta(eps_local, eps_central)  # no clones at all
-    return min(float(window.pmf @ divergences) + window.omitted * worst, worst)
+    return raised(float(window.pmf @ divergences) + window.omitted * worst, worst)
 
 
 def exact_delta(reports: OtherReports, eps_local: float, eps_central: float) -> float:
@@ -371,6 +390,9 @@ class ClonesProfile(Exported):
     neighbours: ClassVar[str] = "replace_one"
     view: ClassVar[View] = "analyzer"
     source: ClassVar[str] = "Feldman, McMillan and Talwar 2021; Wang et al. 2023, Lemma 2"
+
+    def __post_init__(self) -> None:
+        check_fields(self)
 
     def delta(self, eps: ArrayLike) -> NDArray[np.float64]:
         """Return delta for each eps (nats, >= 0), shape of `eps`; both directions agree."""

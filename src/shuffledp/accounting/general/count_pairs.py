@@ -26,7 +26,7 @@ from typing import TYPE_CHECKING, ClassVar
 import numpy as np
 
 from shuffledp.numerics.checks import check_choice, check_nonnegative
-from shuffledp.numerics.magnitudes import settled
+from shuffledp.numerics.magnitudes import raised, settled
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -126,7 +126,7 @@ def pair_delta(first: MovingCount, second: MovingCount, eps: float) -> float:
     start = np.searchsorted(ratio, eps + other[possible], side="right")
     terms = second.absent[possible] * held[start] - math.exp(eps) * second.held[possible] * absent[start]
     total = float(np.sum(np.maximum(terms, 0.0)))
-    return min(total + first.omitted + second.omitted, 1.0)
+    return raised(total + first.omitted + second.omitted)
 
 
 def worst_pair_delta(first: MovingCount, second: MovingCount, eps: float) -> float:
@@ -155,7 +155,7 @@ def single_delta(count: MovingCount, eps: float) -> float:
     factor = math.exp(min(eps, _MOST_EPS))
     more = float(np.sum(np.maximum(count.held - factor * count.absent, 0.0)))
     less = float(np.sum(np.maximum(count.absent - factor * count.held, 0.0)))
-    return min(max(more, less) + count.omitted, 1.0)
+    return raised(max(more, less) + count.omitted)
 
 
 def settled_count_delta(

@@ -31,6 +31,7 @@ from numpy.lib.stride_tricks import sliding_window_view
 
 from shuffledp.accounting.errors import Infeasible
 from shuffledp.accounting.general.clones import clone_divergences
+from shuffledp.numerics.magnitudes import LAST_DIGITS, raised
 from shuffledp.numerics.tails import binomial_upper_tail, log_binomial_pmf, log_half_pmf
 from shuffledp.numerics.windows import Window, binomial_window
 
@@ -59,6 +60,11 @@ def blanket_rate(domain_size: float, eps_local: float) -> float:
     return domain_size * decay / (1 + (domain_size - 1) * decay)
 
 
+def _kept_rate(domain_size: float, eps_local: float) -> float:
+    """Return 1 - lambda without cancellation."""
+    return -math.expm1(-eps_local) / (1 + (domain_size - 1) * math.exp(-eps_local))
+
+
 def lone_delta(eps: float, domain_size: float, eps_local: float) -> float:
     """Return delta of one GRR report alone, ``(E - e^eps) / (E + k - 1)``, or 0 for ``eps >= eps_local``.
 
@@ -66,7 +72,7 @@ def lone_delta(eps: float, domain_size: float, eps_local: float) -> float:
     """
     if eps >= eps_local:
         return 0.0
-    return -math.expm1(eps - eps_local) / (1 + (domain_size - 1) * math.exp(-eps_local))
+    return -math.expm1(eps - eps_local) / (1 + (domain_size - 1) * math.exp(-eps_local)) * LAST_DIGITS
 
 
 def pair_window(messages: int, domain_size: float, tail: float) -> Window:
@@ -86,7 +92,7 @@ def pair_window(messages: int, domain_size: float, tail: float) -> Window:
 def mixed_dummy_delta(window: Window, eps: float) -> float:
     """Return delta at eps (nats, >= 0) for a given law of T and a report sent as it is; omitted mass counts as lost."""
     divergences = clone_divergences(window.start, window.stop, math.inf, eps)
-    return min(float(window.pmf @ divergences) + window.omitted, 1.0)
+    return raised(float(window.pmf @ divergences) + window.omitted)
 
 
 def likely_delta(messages: int, domain_size: int, eps: float) -> float:
@@ -175,7 +181,7 @@ def mixed_blanket_delta(
         total = _total(messages, np.arange(lowest.start, highest.stop), domain_size, eps, eps_local)
     several = highest.stop - lowest.start > 1
     omitted = messages.omitted + max(lowest.omitted, highest.omitted, 2 * tail if several else 0.0)
-    return min((1 - blanket_rate(domain_size, eps_local)) * total + omitted * worst, worst)
+    return raised(_kept_rate(domain_size, eps_local) * total + omitted * worst, worst)
 
 
 def _total(messages: Window, c: NDArray[np.int64], domain_size: float, eps: float, eps_local: float) -> float:

@@ -81,9 +81,9 @@ def grr_blanket_delta(eps: float, n: int, domain_size: int, eps_local: float, *,
     -------
     float
         In [0, 1], the same in both directions and for all pairs of values; 0 for ``eps >= eps_local``. Exact for an
-        adversary who knows which other reports are uniform, hence an upper bound; about 1e-11 relative too large at
-        most (1e-6 where there are too many reports for a table), except below 1e-300, where floats end. Grows with
-        `eps_local`, falls with `eps`, n and `dummies`.
+        adversary who knows which other reports are uniform, hence an upper bound; never too small, at most 1e-10
+        relative too large (1e-6 where there are too many reports for a table), except below 1e-300, where floats end.
+        Grows with `eps_local`, falls with `eps`, n and `dummies`.
 
     Raises
     ------

@@ -26,6 +26,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from shuffledp.accounting.errors import Infeasible
+from shuffledp.numerics.magnitudes import raised
 from shuffledp.numerics.remember import remember
 from shuffledp.numerics.tails import binomial_upper_tail, log_binomial_pmf, log_half_pmf
 from shuffledp.numerics.windows import Window, binomial_window, poisson_window
@@ -202,7 +203,7 @@ def pair_delta(blanket: Blanket, labels: Labels, eps: float) -> float:
     if not certain:
         lost += labels.silent * silent_tail
     value = float(window.pmf @ (speaks * point - loss * lost))
-    return min(max(value, 0.0) + window.omitted * labels.distance, labels.distance)
+    return min(raised(max(value, 0.0) + window.omitted * labels.distance), labels.distance)
 
 
 _Tails = tuple["NDArray[np.float64]", "NDArray[np.float64]", "NDArray[np.float64]"]
@@ -225,13 +226,14 @@ def _along_path(k: NDArray[np.float64], c: NDArray[np.float64]) -> _Tails:
     middle = c.size // 2
     log_point += log_binomial_pmf(int(at[middle]), int(c[middle]), 0.5) - log_point[middle]
     point = np.exp(log_point)
-    # One end exactly, the smaller one, so that sums grow and keep their digits.
+    # From both ends, so that sums grow and keep their digits: of a tail that rises and then falls again they are lost
+    # where it has fallen, but not if it is summed up from there.
     ends = binomial_upper_tail(at[[0, -1]] + 1, c[[0, -1]], 0.5)
     change = 0.5 * point[:-1] - step * point[1:]
-    if ends[0] <= ends[1]:
-        tail = ends[0] + np.concatenate(([0.0], np.cumsum(change)))
-    else:
-        tail = ends[1] - np.concatenate((np.cumsum(change[::-1])[::-1], [0.0]))
+    onward = ends[0] + np.concatenate(([0.0], np.cumsum(change)))
+    back = ends[1] - np.concatenate((np.cumsum(change[::-1])[::-1], [0.0]))
+    onward_is_better = np.maximum.accumulate(onward) <= np.maximum.accumulate(back[::-1])[::-1]
+    tail = np.maximum(np.where(onward_is_better, onward, back), 0.0)
     return point, tail, tail + up * point
 
 

@@ -51,7 +51,7 @@ import numpy as np
 from shuffledp.accounting.errors import Infeasible
 from shuffledp.accounting.general.dummy_blanket import half_masses
 from shuffledp.numerics.checks import check_count, check_nonnegative, check_open_unit, check_positive
-from shuffledp.numerics.magnitudes import settled
+from shuffledp.numerics.magnitudes import LAST_DIGITS, raised, settled
 from shuffledp.numerics.tails import log_binomial_pmfs
 from shuffledp.numerics.windows import Window, binomial_window
 
@@ -82,6 +82,11 @@ def matched_rate(match_rate: float, eps_local: float) -> float:
     """
     decay = math.exp(-eps_local)
     return decay / (match_rate + (1 - match_rate) * decay)
+
+
+def _certain_rate(match_rate: float, eps_local: float) -> float:
+    """Return 1 - lambda without cancellation."""
+    return -match_rate * math.expm1(-eps_local) / (match_rate + (1 - match_rate) * math.exp(-eps_local))
 
 
 def matched_delta(
@@ -245,8 +250,8 @@ def mixed_matched_delta(
     weights = np.asarray(np.bincount(messages.support // block - lowest_block, messages.pmf), np.float64)
     if both_rate is not None:
         total, omitted = _overlapping(weights, numbers, match_rate, both_rate, eps, eps_local, tail)
-        certain = 1 - matched_rate(match_rate, eps_local)
-        return min(certain * share * total + (messages.omitted + omitted) * worst, worst)
+        certain = _certain_rate(match_rate, eps_local)
+        return raised(certain * share * total + (messages.omitted + omitted) * worst, worst)
     # A report adds 0 or 1 to the matches of the others; so the window of m matches, one wider, holds what it should.
     lowest = binomial_window(int(numbers[0]) - 1, match_rate, tail)
     highest = binomial_window(int(numbers[-1]) - 1, match_rate, tail)
@@ -257,7 +262,7 @@ def mixed_matched_delta(
         part = slice(begin, begin + step)
         total += float(weights[part] @ _excess(numbers[part], first, last, match_rate, eps, eps_local))
     omitted = messages.omitted * worst + 2 * max(lowest.omitted, highest.omitted)
-    return min(total + omitted, worst)
+    return raised(total + omitted, worst)
 
 
 def _kappa(eps: float, eps_local: float) -> float:
@@ -271,8 +276,8 @@ def _lone(match_rate: float, share: float, eps: float, eps_local: float) -> floa
     """Return delta of a report among nothing; a message that matches x matches x' not with probability `share`."""
     if eps >= eps_local:
         return 0.0
-    certain = 1 - matched_rate(match_rate, eps_local)
-    return certain * share * (1 - _kappa(min(eps, _MOST_EPS), eps_local))
+    certain = _certain_rate(match_rate, eps_local)
+    return certain * share * (1 - _kappa(min(eps, _MOST_EPS), eps_local)) * LAST_DIGITS
 
 
 def _overlapping(
@@ -341,7 +346,7 @@ def _excess(
     inside = j <= last
     expected = np.take_along_axis(above, place, 1) + (j - threshold) * np.take_along_axis(tail, place, 1)
     value = np.sum(np.where(inside, pmf * np.where(inside, expected, 0.0), 0.0), axis=1)
-    certain = 1 - matched_rate(rate, eps_local)
+    certain = _certain_rate(rate, eps_local)
     return np.asarray(certain / (rate * numbers) * value, np.float64)
 
 

@@ -27,6 +27,7 @@ from scipy.special import ndtr, ndtri
 from shuffledp.accounting.errors import Infeasible
 from shuffledp.accounting.general.comparisons import Cells, Comparison, normal_mass
 from shuffledp.accounting.general.randomizers import MOST_INPUTS, checked_budget
+from shuffledp.accounting.guarded import check_fields
 from shuffledp.accounting.standing import UPPER, Standing
 from shuffledp.numerics.checks import check_positive
 
@@ -87,6 +88,7 @@ class LaplaceRandomizer:
     eps_local: float
 
     def __post_init__(self) -> None:
+        check_fields(self)
         object.__setattr__(self, "eps_local", checked_budget("LaplaceRandomizer", self.eps_local))
 
     @property
@@ -154,6 +156,7 @@ class GaussianRandomizer:
     sigma: float
 
     def __post_init__(self) -> None:
+        check_fields(self)
         sigma = check_positive("GaussianRandomizer: sigma", self.sigma)
         if not 0.2 <= sigma <= 1e6:
             raise ValueError(f"GaussianRandomizer: sigma must be in [0.2, 1e6], got {self.sigma!r}.")
@@ -232,6 +235,7 @@ class DensityRandomizer:
     eps_local: float = math.inf
 
     def __post_init__(self) -> None:
+        check_fields(self)
         inputs, edges = tuple(map(float, self.inputs)), tuple(map(float, self.edges))
         if not 2 <= len(inputs) <= MOST_INPUTS or len(set(inputs)) < len(inputs):
             raise ValueError(

@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Protocol, runtime_checkable
 import numpy as np
 
 from shuffledp.accounting.general.comparisons import Comparison, Outputs
+from shuffledp.accounting.guarded import check_fields
 from shuffledp.accounting.standing import UPPER, Standing
 from shuffledp.numerics.checks import check_count, check_positive
 
@@ -94,6 +95,7 @@ class SubsetSelection:
     subset_size: int
 
     def __post_init__(self) -> None:
+        check_fields(self)
         object.__setattr__(self, "eps_local", checked_budget("SubsetSelection", self.eps_local))
         object.__setattr__(
             self, "domain_size", check_count("SubsetSelection: domain_size", self.domain_size, 2)
@@ -186,6 +188,7 @@ class GRR:
     domain_size: int
 
     def __post_init__(self) -> None:
+        check_fields(self)
         same = SubsetSelection(self.eps_local, check_count("GRR: domain_size", self.domain_size, 2), 1)
         object.__setattr__(self, "eps_local", same.eps_local)
         object.__setattr__(self, "domain_size", same.domain_size)
@@ -217,6 +220,7 @@ class BinaryRandomizedResponse:
     eps_local: float
 
     def __post_init__(self) -> None:
+        check_fields(self)
         object.__setattr__(self, "eps_local", checked_budget("BinaryRandomizedResponse", self.eps_local))
 
     @property
@@ -259,6 +263,7 @@ class FiniteRandomizer:
     table: tuple[tuple[float, ...], ...]
 
     def __post_init__(self) -> None:
+        check_fields(self)
         try:
             rows = np.array(self.table, np.float64)
         except (TypeError, ValueError):

@@ -9,6 +9,7 @@ import numpy as np
 
 from shuffledp.accounting.general.exports import renyi_from_profile
 from shuffledp.accounting.general.rdp import rdp_to_epsilon
+from shuffledp.accounting.guarded import check_fields
 from shuffledp.numerics.checks import check_count
 
 if TYPE_CHECKING:
@@ -59,6 +60,7 @@ class RenyiCurve:
     neighbours: str = "replace_one"
 
     def __post_init__(self) -> None:
+        check_fields(self)
         orders, values = np.asarray(self.orders, np.float64), np.asarray(self.divergences, np.float64)
         if orders.ndim != 1 or orders.size == 0 or orders.shape != values.shape:
             raise ValueError(

@@ -73,7 +73,7 @@ def variation_ratio_delta(
     Returns
     -------
     float
-        In [0, beta], the same in both directions; relative error about 1e-11.
+        In [0, beta], the same in both directions; rounded up by at most 1e-10 relative.
 
     Raises
     ------

@@ -10,6 +10,7 @@ from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any
 
 from shuffledp.accounting.general.composition import composed_epsilon
+from shuffledp.accounting.guarded import check_fields
 from shuffledp.accounting.questions.batches import checked_fraction, checked_rounds, eps_local_of, setting_of
 from shuffledp.accounting.questions.deployments import amplification
 from shuffledp.accounting.questions.reductions import batch_profile
@@ -39,6 +40,11 @@ class Batch:
     eps_local: float
     users: int
     count: int = 1
+
+    def __post_init__(self) -> None:
+        check_fields(self)
+        check_count("users", self.users)
+        check_count("count", self.count)
 
 
 @dataclass(frozen=True)

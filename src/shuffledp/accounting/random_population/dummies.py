@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from bisect import bisect_left, bisect_right
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -200,6 +201,40 @@ class _Search:
         return 2 * math.asinh(0.5 / math.sqrt(variance))
 
 
+@dataclass(frozen=True)
+class _KnownBudgets:
+    """What is known of the largest budgets A, which do not fall with the index: two staircases, looked up by bisection.
+
+    A candidate affords what an earlier one affords, and not what a later one does not. Both lists have only indices
+    that say something new, so that the budgets increase along them.
+    """
+
+    enough: tuple[list[int], list[float]] = field(default_factory=lambda: ([], []))
+    too_much: tuple[list[int], list[float]] = field(default_factory=lambda: ([], []))
+
+    def affords(self, index: int, eps_local: float) -> bool | None:
+        """Whether A(index) is at least `eps_local`; None if that is not known."""
+        indices, least = self.too_much
+        at = bisect_left(indices, index)
+        if at < len(indices) and least[at] <= eps_local:
+            return False
+        indices, most = self.enough
+        at = bisect_right(indices, index)
+        return True if at > 0 and most[at - 1] >= eps_local else None
+
+    def add(self, index: int, eps_local: float, affordable: bool) -> None:
+        """Note whether A(index) is at least `eps_local`, which was not known."""
+        indices, budgets = self.enough if affordable else self.too_much
+        if affordable:  # later ones that afford no more say nothing new
+            first = bisect_left(indices, index)
+            last = max(first, bisect_right(budgets, eps_local))
+        else:  # nor do earlier ones that do not afford more
+            last = bisect_right(indices, index)
+            first = min(last, bisect_left(budgets, eps_local))
+        indices[first:last] = [index]
+        budgets[first:last] = [eps_local]
+
+
 @remember(_REMEMBERED)
 def _optimum(search: _Search, ks: tuple[int, ...]) -> DummyPlan:
     """Return the best of all candidates, the smallest one of equals; `ks` increases from 0.
@@ -216,18 +251,15 @@ def _optimum(search: _Search, ks: tuple[int, ...]) -> DummyPlan:
     factors = _error_factors(search.law, np.array(ks), search.adaptive, search.stray_factor)
     best_index, best = 0, search.plan(0, float(factors[0]), None)
     least = best.objective
-    enough: list[tuple[int, float]] = []  # (index, eps_local): A is at least this
-    too_much: list[tuple[int, float]] = []  # and here it is less
+    known = _KnownBudgets()
 
     def may_improve(first: int, last: int) -> bool:
         limit = least * (1 + _TIE if first < best_index else 1 - _TIE)
         needed = search.budget_for(limit / float(factors[first]))
-        if any(index >= last and eps <= needed for index, eps in too_much):
-            return False
-        if any(index <= last and eps >= needed for index, eps in enough):
-            return True
-        affordable = search.affords(ks[last], needed)
-        (enough if affordable else too_much).append((last, needed))
+        affordable = known.affords(last, needed)
+        if affordable is None:
+            affordable = search.affords(ks[last], needed)
+            known.add(last, needed, affordable)
         return affordable
 
     def evaluate(index: int) -> None:

@@ -23,7 +23,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal, get_args
 
 import numpy as np
-from scipy.special import log_ndtr
+from scipy.special import digamma, log_ndtr, zeta
 
 from shuffledp.accounting.errors import Infeasible
 from shuffledp.accounting.random_population.polya import as_law, best_polya_shape, polya_reach
@@ -67,6 +67,10 @@ TABLE_II_BINOMIAL = Standing(
 )
 
 
+#: Summands up to which every term is added; beyond, the terms are almost equal, and a series adds them.
+_ENUMERATED = 1 << 22
+
+
 def discrete_gaussian_gap(n: ArrayLike, tau: float) -> NDArray[np.float64]:
     """Return how far a sum of discrete Gaussian variables is from a single one.
 
@@ -92,10 +96,27 @@ def discrete_gaussian_gap(n: ArrayLike, tau: float) -> NDArray[np.float64]:
     counts = np.asarray(n, np.int64)
     if counts.size and int(np.min(counts)) < 1:
         raise ValueError(f"n must be at least 1, got {int(np.min(counts))}.")
-    k = np.arange(1.0, float(np.max(counts, initial=1)))
+    few = np.minimum(counts, _ENUMERATED)
+    k = np.arange(1.0, float(np.max(few, initial=1)))
+    rate = 2 * (math.pi * tau) ** 2
     with np.errstate(under="ignore"):
-        sums = np.concatenate(([0.0], np.cumsum(np.exp(-2 * (math.pi * tau) ** 2 * k / (k + 1)))))
-    return np.asarray(sums[counts - 1])
+        sums = np.concatenate(([0.0], np.cumsum(np.exp(-rate * k / (k + 1)))))
+    return np.asarray(sums[few - 1] + _far_terms(counts, rate))
+
+
+def _far_terms(counts: NDArray[np.int64], rate: float) -> NDArray[np.float64]:
+    """Sum of ``e^(-rate) e^(rate / m)`` over m beyond the enumerated ones up to each count, by powers of rate / m."""
+    found = np.zeros(counts.shape)
+    many = counts > _ENUMERATED
+    if not np.any(many) or rate > 1000:  # e^-500 otherwise
+        return found
+    n = counts[many].astype(np.float64)
+    total = (n - _ENUMERATED) + rate * (digamma(n + 1) - digamma(_ENUMERATED + 1))
+    for power in range(2, 9):
+        far = zeta(power, _ENUMERATED + 1) - zeta(power, n + 1)
+        total += rate**power / math.factorial(power) * far
+    found[many] = math.exp(-rate) * total
+    return found
 
 
 def multi_expected_delta(

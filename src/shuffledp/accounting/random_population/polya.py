@@ -12,7 +12,7 @@ import math
 from typing import TYPE_CHECKING
 
 import numpy as np
-from scipy.special import expit
+from scipy.special import expit, log_expit
 
 from shuffledp.accounting.errors import Infeasible
 from shuffledp.numerics.checks import check_nonnegative, check_open_unit, check_positive
@@ -30,6 +30,8 @@ _MOST_EPS = 40.0
 #: Numbers of users treated at once.
 _CHUNK = 2048
 _REMEMBERED = 1024
+#: Below this eps the factors of a product leave the range of floats, though the product does not.
+_LEAST_EPS = 1e-100
 
 
 def negative_binomial_delta(shape: float, eps: float) -> float:
@@ -74,6 +76,8 @@ def _deltas(shapes: NDArray[np.float64], eps: float) -> NDArray[np.float64]:
     missing = np.maximum(1 - shapes, 0.0)
     if eps > _MOST_EPS:
         return missing
+    if eps < _LEAST_EPS:
+        return _deltas_of_little_eps(missing, eps)
     tanh = math.tanh(eps / 2)
     # The angle of the integral over (1 - m sin^2)^(-s) is written as arctan(e^v).
     v = np.arange(-14.0, 40.0 - math.log(tanh), _STEP)
@@ -86,6 +90,18 @@ def _deltas(shapes: NDArray[np.float64], eps: float) -> NDArray[np.float64]:
         part = slice(first, first + _CHUNK)
         result[part] = np.expm1(missing[part, None] * logs) @ weights
     return np.minimum(result, 1.0)
+
+
+def _deltas_of_little_eps(missing: NDArray[np.float64], eps: float) -> NDArray[np.float64]:
+    """The same integral in logs, where ``tanh(eps / 2)`` and ``expm1(eps) / 2`` are ``eps / 2``."""
+    half = math.log(eps) - math.log(2)
+    v = np.arange(-14.0, 40.0 - half, _STEP)
+    logs = np.logaddexp(0.0, -np.logaddexp(-2 * v, 2 * half))
+    log_weights = math.log(_STEP * 2 / math.pi) - v + log_expit(2 * v) + half
+    powers = missing[:, None] * logs
+    with np.errstate(divide="ignore"):  # nothing is missing
+        sums = np.sum(np.exp(powers + np.log(-np.expm1(-powers)) + log_weights), axis=1)
+    return np.asarray(np.minimum(sums, 1.0))
 
 
 def expected_polya_delta(population: Population, n1: float, eps: float) -> float:

@@ -77,6 +77,10 @@ class Slots:
     rate: float
 
 
+#: Numbers of slots over which a delta is summed one by one.
+_MOST_SLOTS = 10**6
+
+
 def blanket_slots(blankets: float) -> Slots:
     """Return ceil(m) slots, at least one, each used with probability m / ceil(m).
 
@@ -130,7 +134,7 @@ def segmented_delta(
     -------
     float
         In [0, reporting_rate], the same in both directions and for all pairs of items. The exact delta of the pair of
-        counts up to a relative error of about 1e-11. An upper bound on the item's delta with ``poisson``, or at a
+        counts rounded up by at most 1e-10 relative. An upper bound on the item's delta with ``poisson``, or at a
         reporting rate of 1; with ``binomial`` it is too small otherwise, see :func:`all_counts_delta`.
 
     Raises
@@ -183,7 +187,7 @@ def all_counts_delta(eps: float, reporting_rate: float, n: int, blankets: float,
     Raises
     ------
     Infeasible
-        As :func:`segmented_delta`.
+        As :func:`segmented_delta`, and if there are too many numbers of slots to sum over.
 
     Notes
     -----
@@ -207,6 +211,10 @@ def all_counts_delta(eps: float, reporting_rate: float, n: int, blankets: float,
     within = slots.rate / domain_size / (1 - elsewhere)
     others = binomial_window(n * slots.count, elsewhere, negligible(least))
     tail = negligible(least)
+    if others.support.size > _MOST_SLOTS:
+        raise Infeasible(
+            f"{others.support.size:,} numbers of slots for n = {n} are too many for an exact sum."
+        )
     messages = n * slots.count
     values = [
         pair_delta(binomial_blanket(messages - int(r), within, tail), report_labels(rate), eps)

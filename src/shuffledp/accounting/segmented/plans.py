@@ -23,6 +23,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Literal, get_args
 
+from shuffledp.accounting.guarded import check_fields
 from shuffledp.accounting.segmented.item_calibration import blankets_for_full_reporting, reporting_rate
 from shuffledp.accounting.segmented.items import (
     BlanketLaw,
@@ -31,10 +32,7 @@ from shuffledp.accounting.segmented.items import (
     item_delta,
 )
 from shuffledp.accounting.segmented.users import user_level_blankets, user_level_reporting_rate
-from shuffledp.numerics.checks import (
-    check_choice,
-    check_count,
-)
+from shuffledp.numerics.checks import check_choice, check_count, check_nonnegative, check_open_unit
 from shuffledp.utility.sets import TRUTHS, blanket_sse, checked_spread, segmented_error_bound, segmented_sse
 
 SegmentedAccounting = Literal["printed", "corrected", "exact"]
@@ -82,6 +80,14 @@ class SegmentedPlan:
     accounting: str
     blanket_law: BlanketLaw
     flat: tuple[float, float] | None = None
+
+    def __post_init__(self) -> None:
+        check_fields(self)
+        check_open_unit("delta", self.delta)
+        check_nonnegative("blankets", self.blankets)
+        check_count("domain_size", self.domain_size, 1)
+        check_count("set_size", self.set_size, 1)
+        check_choice("blanket_law", self.blanket_law, get_args(BlanketLaw))
 
     @property
     def n(self) -> int:

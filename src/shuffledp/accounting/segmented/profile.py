@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 
+from shuffledp.accounting.guarded import check_fields
 from shuffledp.accounting.segmented.items import segmented_delta
 from shuffledp.accounting.segmented.users import user_level_delta
 from shuffledp.accounting.standing import UPPER, Standing
@@ -49,6 +50,7 @@ class SegmentedProfile:
     source: ClassVar[str] = "Wang et al. 2024 (arXiv 2407.19639), Theorem 3"
 
     def __post_init__(self) -> None:
+        check_fields(self)
         if check_count("level", self.level) >= len(self.plan.rates):
             raise ValueError(f"level must be in [0, {len(self.plan.rates) - 1}], got {self.level}.")
 

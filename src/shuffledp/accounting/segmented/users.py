@@ -41,7 +41,7 @@ from shuffledp.numerics.checks import (
     check_positive,
     check_unit,
 )
-from shuffledp.numerics.magnitudes import log_ratio
+from shuffledp.numerics.magnitudes import log_ratio, raised
 from shuffledp.numerics.remember import remember
 from shuffledp.numerics.roots import root_below
 from shuffledp.numerics.windows import poisson_window
@@ -346,7 +346,7 @@ def _delta(eps: float, rate: float, mean: float, pairs: int) -> float:
                 value += _transformed(losses, eps, pairs, theta, fine=pairs * mean < _FEW)
                 likely = value
         if tail <= _FLOOR or pairs * losses.omitted <= _OMITTED * likely:
-            return min(value, 1.0)
+            return raised(value)
         tail = _FLOOR
 
 

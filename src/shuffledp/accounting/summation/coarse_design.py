@@ -7,19 +7,24 @@ The messages are ``1..D`` and ``-D``. A user sends the input, if it is not 0, an
   ``0 <= f < D`` is sent as q messages D and f messages 1, a jump ``-(q D - f)`` as q messages -D and f messages 1.
 * *Atoms*, one for each j in 1..D, each drawn a compound Poisson number of times
   (:mod:`shuffledp.accounting.summation.jump_noise`). Their messages sum to zero: ``{D, -D}`` for D,
-  ``{1 (D times), -D}`` for 1, ``{j, D - j, -D}`` for 2 <= j < D/2, and ``{j, 1 (D - j times), -D}`` for
-  D/2 <= j < D.
+  ``{1 (D times), -D}`` for 1, ``{j, D - j, -D}`` for 2 <= j < D/2, and ``{j, parts of D - j, -D}`` for D/2 <= j < D.
+  The parts are messages 1 or *hubs*, a few chosen messages below D/2: the largest that fits, again and again, but never
+  ``D - j`` itself. Without hubs the parts are ``D - j`` messages 1.
 
-**What is seen.** Let ``c_m`` be the number of messages m. Atom j < D/2 is drawn ``y_j = c_j`` times, atom j > D/2
-``y_j = c_j - c_(D-j)`` times (``c_j`` for j = D/2, and for j = D - 1, whose partner 1 is no such atom). With
-``Sigma = sum m c_m``, ``u = c_D`` and ``v = c_(-D) - y_2 - .. - y_(D - 1)``, the counts are an invertible integer image
-of ``(Sigma, u, v, y_2, .., y_(D - 1))``. With U messages D and A messages -D in the central noise, whose sum is S,
+**What is seen.** Let ``c_m`` be the number of messages m. Atom j is drawn ``y_j`` times: ``c_j = y_j`` for j < D/2,
+plus, for a hub, what the other atoms send of it; ``c_j = y_j + y_(D-j)`` for j > D/2 (``y_j`` alone for j = D/2 and
+j = D - 1, whose partner is no such atom). So all ``y_j`` follow from the counts, by integers: first those that are no
+hubs and their partners, then hub after hub from the largest on, each with its partner, which sends smaller hubs only.
+With ``Sigma = sum m c_m``, ``u = c_D`` and ``v = c_(-D) - y_2 - .. - y_(D - 1)``, the counts are an invertible integer
+image of ``(Sigma, u, v, y_2, .., y_(D - 1))``. With U messages D and A messages -D in the central noise of the sum S,
 
     Sigma = S,    u = U + z_D,    v = A + z_D + z_1,    y_j = z_j,
 
 where ``z_j`` is the number of draws of atom j. So ``(Sigma, u, v)`` does not depend on the ``y_j``, nor do these on
-each other. An input x adds x to Sigma and, moreover, nothing for x = 0 and 1; 1 to ``y_x`` and -1 to ``y_(D-x)`` for
-2 <= x < D/2; 1 to ``y_x`` and -1 to v for D/2 <= x < D; 1 to u for x = D. The exact accountant that rests on it is
+each other. An input x adds x to Sigma and, moreover, nothing for x = 0 and 1; 1 to u for x = D; else 1 to ``y_x``. What
+atom x sends beside x and -D has then to be taken back: for 2 <= x < D/2 -1 goes to ``y_(D-x)``; for D/2 <= x < D -1
+goes to v, and for each hub h among the parts, -1 to ``y_h`` and 1 to ``y_(D-h)``, whose own parts may have hubs again
+(:func:`input_moves`). The exact accountant that rests on it is
 :mod:`shuffledp.accounting.summation.coarse_noise`.
 
 Derived for this project; nothing of it is taken from a paper but the idea of noise that cancels.
@@ -33,16 +38,20 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from shuffledp.accounting.guarded import check_fields
 from shuffledp.accounting.summation.jump_noise import LEAST_CENTER, check_center, mean_jump
 from shuffledp.numerics.checks import check_count, check_open_unit, check_positive
+from shuffledp.numerics.remember import remember
 from shuffledp.utility.sums import discrete_laplace_variance
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
+#: What an input adds to ``(Sigma, u, v)``, and to the ``y_j``.
+Move = tuple[tuple[int, int, int], dict[int, int]]
 #: Largest D of a design.
 MOST_COARSE = 128
-_KEYS = ("max_value", "eps_star", "rates", "centers", "eps", "delta")
+_KEYS = ("max_value", "eps_star", "rates", "centers", "eps", "delta", "hubs")
 
 
 @dataclass(frozen=True)
@@ -59,6 +68,8 @@ class CoarseDesign:
         Of the jumps of atoms 1..D, see :mod:`shuffledp.accounting.summation.jump_noise`. Rates > 0, centers >= 1/2.
     eps, delta : float
         The budget that the design is meant for: nats, > 0, and in (0, 1).
+    hubs : tuple of int
+        Messages that stand for several 1's in the atoms from D/2 on: growing, each above 1 and below D/2.
 
     Raises
     ------
@@ -76,8 +87,10 @@ class CoarseDesign:
     centers: tuple[float, ...]
     eps: float
     delta: float
+    hubs: tuple[int, ...] = ()
 
     def __post_init__(self) -> None:
+        check_fields(self)
         size = check_count("max_value", self.max_value, 1)
         if size > MOST_COARSE:
             raise ValueError(f"max_value must be an integer in [1, {MOST_COARSE}], got {self.max_value!r}.")
@@ -88,9 +101,10 @@ class CoarseDesign:
         object.__setattr__(self, "max_value", size)
         object.__setattr__(self, "eps_star", check_positive("eps_star", self.eps_star))
         object.__setattr__(self, "rates", tuple(check_positive("rates", r) for r in self.rates))
-        object.__setattr__(self, "centers", tuple(check_center(m) for m in self.centers))
+        object.__setattr__(self, "centers", tuple(check_center(m, "centers") for m in self.centers))
         object.__setattr__(self, "eps", check_positive("eps", self.eps))
         object.__setattr__(self, "delta", check_open_unit("delta", self.delta))
+        object.__setattr__(self, "hubs", check_hubs(self.hubs, size))
 
     @property
     def central_ratio(self) -> float:
@@ -110,8 +124,14 @@ class CoarseDesign:
     @property
     def messages(self) -> float:
         """Expected number N of noise messages of all users together."""
-        sizes = (sum(atom_content(j, self.max_value).values()) for j in range(1, self.max_value + 1))
-        return self.central_messages + math.fsum(k * m for k, m in zip(sizes, self.means, strict=True))
+        pairs = zip(self.atom_sizes, self.means, strict=True)
+        return self.central_messages + math.fsum(size * mean for size, mean in pairs)
+
+    @property
+    def atom_sizes(self) -> tuple[int, ...]:
+        """Numbers of messages of atoms 1..D."""
+        size = self.max_value
+        return tuple(sum(atom_content(j, size, self.hubs).values()) for j in range(1, size + 1))
 
     @property
     def mse(self) -> float:
@@ -155,10 +175,29 @@ class CoarseDesign:
             raise ValueError(
                 f"A design has the keys {', '.join(sorted(_KEYS))}; got {', '.join(sorted(content))}."
             )
-        return cls(**{**content, "rates": tuple(content["rates"]), "centers": tuple(content["centers"])})
+        lists = {key: tuple(content[key]) for key in ("rates", "centers", "hubs")}
+        return cls(**{**content, **lists})
 
 
-def atom_content(index: int, max_value: int) -> dict[int, int]:
+def check_hubs(hubs: Sequence[int], max_value: int) -> tuple[int, ...]:
+    """Return hubs as a tuple, or raise ValueError.
+
+    Returns
+    -------
+    tuple of int
+        As given; exact.
+
+    Notes
+    -----
+    Derived for this project.
+    """
+    found = tuple(check_count("hubs", hub, 2) for hub in hubs)
+    if any(2 * hub >= max_value for hub in found) or sorted(set(found)) != list(found):
+        raise ValueError(f"hubs must grow and lie in [2, {max_value}/2), got {hubs!r}.")
+    return found
+
+
+def atom_content(index: int, max_value: int, hubs: Sequence[int] = ()) -> dict[int, int]:
     """Return the messages of one atom with their multiplicities.
 
     Parameters
@@ -167,6 +206,8 @@ def atom_content(index: int, max_value: int) -> dict[int, int]:
         j, in [1, D].
     max_value : int
         D, >= 1.
+    hubs : sequence of int
+        As in :class:`CoarseDesign`.
 
     Returns
     -------
@@ -180,13 +221,19 @@ def atom_content(index: int, max_value: int) -> dict[int, int]:
     size = check_count("max_value", max_value, 1)
     if not 1 <= index <= size:
         raise ValueError(f"index must be in [1, {size}], got {index!r}.")
+    hubs = check_hubs(hubs, size)
     if index == size:
         return {size: 1, -size: 1}
     if index == 1:
         return {1: size, -size: 1}
     if 2 * index < size:
         return {index: 1, size - index: 1, -size: 1}
-    return {index: 1, 1: size - index, -size: 1}
+    found, rest = {index: 1, -size: 1}, size - index
+    for part in (*(h for h in reversed(hubs) if h != rest), 1):
+        times, rest = divmod(rest, part)
+        if times:
+            found[part] = times
+    return found
 
 
 def jump_content(jump: int, max_value: int) -> dict[int, int]:
@@ -243,34 +290,41 @@ def central_messages(max_value: int, eps_star: float) -> float:
     return float(weight @ (up[0] + up[1] + np.abs(down[0]) + down[1]))
 
 
-def input_move(value: int, max_value: int) -> tuple[tuple[int, int, int], dict[int, int]]:
-    """Return what an input adds to the view.
+@remember(16)
+def input_moves(max_value: int, hubs: tuple[int, ...] = ()) -> tuple[Move, ...]:
+    """Return what each input adds to the view.
 
     Parameters
     ----------
-    value : int
-        x, in [0, D].
     max_value : int
         D, >= 1.
+    hubs : tuple of int
+        As in :class:`CoarseDesign`.
 
     Returns
     -------
-    joint : (int, int, int)
-        Added to ``(Sigma, u, v)``.
-    draws : dict of int to int
-        Added to ``y_j``, where it is not 0. Exact.
+    tuple of ((int, int, int), dict of int to int)
+        For each input 0..D: what it adds to ``(Sigma, u, v)``, and to the ``y_j``, where that is not 0. Exact.
 
     Notes
     -----
     Derived for this project, see the module's description.
     """
     size = check_count("max_value", max_value, 1)
-    if not 0 <= value <= size:
-        raise ValueError(f"value must be in [0, {size}], got {value!r}.")
-    if value == size:
-        return (size, 1, 0), {}
-    if value <= 1:
-        return (value, 0, 0), {}
-    if 2 * value < size:
-        return (value, 0, 0), {value: 1, size - value: -1}
-    return (value, 0, -1), {value: 1}
+    hubs = check_hubs(hubs, size)
+    small = [j for j in range(2, (size + 1) // 2) if j not in hubs]
+    large = [size - f for f in range(1, size // 2 + 1) if f not in hubs and size - f > 1]
+    order = [*small, *large, *(j for h in reversed(hubs) for j in (h, size - h))]
+    contents = {j: atom_content(j, size, hubs) for j in order}
+    found: list[Move] = []
+    for value in range(size + 1):
+        left, draws = {value: 1}, {}
+        for j in order:
+            times = left.get(j, 0)
+            if not times:
+                continue
+            draws[j] = times
+            for message, copies in contents[j].items():
+                left[message] = left.get(message, 0) - times * copies
+        found.append(((value, int(value == size), -sum(draws.values())), draws))
+    return tuple(found)

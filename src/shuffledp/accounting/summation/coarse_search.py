@@ -6,7 +6,10 @@
     All centers times the smallest number that makes the bound meet delta.
 :func:`search_coarse`
     Sequential linear programming: messages and log delta of all pairs that may bind are linearized in the logarithms of
-    rates and centers, within a trust region; after every step the centers are scaled until delta is met again.
+    rates and centers, within a trust region. In the end the centers are scaled until delta is met.
+:func:`polished_design`
+    The same for the atoms that are independent of the sum, with a joint law that is certified once: for large D, where
+    it takes long.
 
 Everything is deterministic. The state of a search is a dict of JSON values, so that it can be kept and resumed. Bounds
 at the precision of a search are certified too, but some percent above the truth: :func:`finished_design` scales by fine
@@ -17,30 +20,39 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.fft import rfft
 
 from shuffledp.accounting.errors import Infeasible
-from shuffledp.accounting.summation.coarse_design import CoarseDesign, atom_content
-from shuffledp.accounting.summation.coarse_noise import (
+from shuffledp.accounting.summation.coarse_design import CoarseDesign
+from shuffledp.accounting.summation.coarse_losses import (
     COARSE,
     FINE,
-    CoarseCertificate,
+    JointLosses,
     Pair,
     Precision,
-    all_pairs,
-    bounds,
-    certify,
     joint_losses,
     loss_grid,
 )
+from shuffledp.accounting.summation.coarse_noise import (
+    CoarseCertificate,
+    PairLosses,
+    all_pairs,
+    bounds,
+    certificate_of,
+    certify,
+)
 from shuffledp.accounting.summation.jump_noise import BEST_JUMP, MOST_RATE
+from shuffledp.accounting.summation.loss_sums import test_spectrum
 from shuffledp.numerics.checks import check_count, check_open_unit, check_positive
 from shuffledp.numerics.roots import root_below
 
 Floats = NDArray[np.float64]
+Complexes = NDArray[np.complex128]
 
 #: Rate of the jumps at the start, over ``2 - log(delta)``: where searches for delta = 1e-6 end. No jump at all must
 #: be less likely than delta.
@@ -51,6 +63,8 @@ _ACTIVE = 3e-2
 _TRUST = 0.1
 _LEAST_TRUST = 0.004
 _DIFFERENCE = 2e-3
+#: That of atoms 1 and D: estimates from some cells have errors up to a percent.
+_JOINT_DIFFERENCE = 2e-2
 _XTOL = 2e-4
 
 
@@ -99,7 +113,12 @@ def coarse_start(max_value: int, eps: float, delta: float, eps_star: float) -> C
 
 
 def worst_delta(
-    design: CoarseDesign, pairs: Sequence[Pair], precision: Precision, *, estimate: bool = True
+    design: CoarseDesign,
+    pairs: Sequence[Pair],
+    precision: Precision,
+    *,
+    estimate: bool = True,
+    every: int = 1,
 ) -> Floats:
     """Return the delta of pairs at the budget's eps.
 
@@ -110,6 +129,8 @@ def worst_delta(
     precision : Precision
     estimate : bool
         Without what is counted for cells that were left out and for rounding; otherwise a certified upper bound.
+    every : int
+        Every how manieth cell is looked at; only all of them give an upper bound.
 
     Returns
     -------
@@ -125,7 +146,8 @@ def worst_delta(
     Derived for this project.
     """
     grid = loss_grid(design, design.eps, precision)
-    deltas, margins = bounds(design, joint_losses(design, pairs, precision, grid), design.eps, pairs)
+    joint = joint_losses(design, pairs, precision, grid, every)
+    deltas, margins = bounds(design, joint, design.eps, pairs)
     return deltas - margins if estimate else deltas
 
 
@@ -136,6 +158,7 @@ def scaled_design(
     *,
     estimate: bool = True,
     xtol: float = _XTOL,
+    every: int = 1,
 ) -> CoarseDesign:
     """Return the design with all centers times the smallest number for which delta is met.
 
@@ -149,6 +172,8 @@ def scaled_design(
         As in :func:`worst_delta`.
     xtol : float
         Of the logarithm of the number.
+    every : int
+        As in :func:`worst_delta`.
 
     Returns
     -------
@@ -166,12 +191,12 @@ def scaled_design(
     """
 
     def excess(minus: float) -> float:
-        found = worst_delta(design.moved(center=-minus), pairs, precision, estimate=estimate)
+        found = worst_delta(design.moved(center=-minus), pairs, precision, estimate=estimate, every=every)
         value = float(np.max(found))
         return math.log(value / design.delta) if value > 0 else -math.inf
 
     reach = math.log(64)
-    minus = root_below(excess, 0.0, -reach, reach, xtol=xtol, slope=1.2 * math.log(2 / design.delta))
+    minus = root_below(excess, 0.0, -reach, reach, xtol=xtol, slope=2 * _exponent(design.delta))
     return design.moved(center=-minus)
 
 
@@ -182,7 +207,7 @@ def finished_design(design: CoarseDesign, *, xtol: float = 1e-4) -> tuple[Coarse
     ----------
     design : CoarseDesign
     xtol : float
-        Of the logarithm of the scale.
+        Of the logarithm of the scale, > 0.
 
     Returns
     -------
@@ -199,6 +224,7 @@ def finished_design(design: CoarseDesign, *, xtol: float = 1e-4) -> tuple[Coarse
     -----
     Derived for this project.
     """
+    xtol = check_positive("xtol", xtol)
     pairs = all_pairs(design.max_value)
     deltas = worst_delta(design, pairs, COARSE)
     # Pairs far below the worst stay there; all are checked at the end.
@@ -218,6 +244,8 @@ def search_coarse(
     state: Mapping[str, Any] | None = None,
     progress: Callable[[dict[str, Any]], None] | None = None,
     iterations: int = 40,
+    every: int = 1,
+    period: int = 1,
 ) -> CoarseDesign:
     """Return the best design that sequential linear programming finds, by estimates of delta.
 
@@ -231,6 +259,11 @@ def search_coarse(
         Called after every step with the state: ``design`` (a dict), ``trust``, ``iteration``, ``messages``, ``done``.
     iterations : int
         Most steps, counted over all resumptions.
+    every : int
+        Every how manieth cell of the joint law is looked at, see
+        :func:`~shuffledp.accounting.summation.coarse_losses.joint_losses`.
+    period : int
+        Atoms 1 and D, whose derivatives take long, are changed in every so manieth step, from the first on.
 
     Returns
     -------
@@ -248,9 +281,9 @@ def search_coarse(
     -----
     Derived for this project.
     """
-    pairs = all_pairs(start.max_value)
+    every, period = check_count("every", every, 1), check_count("period", period, 1)
     if state is None:
-        current, trust, done = scaled_design(start, pairs, COARSE, xtol=2e-3), _TRUST, 0
+        current, trust, done = start, _TRUST, 0
     else:
         current, trust, done = (
             CoarseDesign.from_dict(state["design"]),
@@ -259,74 +292,224 @@ def search_coarse(
         )
         if current.with_noise(start.rates, start.centers) != start:
             raise ValueError("state must belong to the same setting, but its design differs.")
+    pairs = all_pairs(start.max_value)
+    here = _looked_at(current, pairs, every)
     while trust >= _LEAST_TRUST and done < iterations:
-        trial = _step(current, pairs, trust)
+        trial = _step(here, pairs, trust, every, free=done % period == 0)
         done += 1
-        if trial.messages < current.messages * (1 - 1e-4):
-            gained = 1 - trial.messages / current.messages
-            current = trial
-            trust = trust if gained > 0.1 * trust else trust / 2
-        else:
+        gained = 1 - trial.messages / here.messages
+        if gained > 1e-4:
+            here = trial
+        if gained <= 0.1 * trust:
             trust /= 2
         if progress is not None:
             progress(
                 {
-                    "design": current.to_dict(),
+                    "design": here.design.to_dict(),
                     "trust": trust,
                     "iteration": done,
-                    "messages": current.messages,
+                    "messages": here.messages,
                     "done": trust < _LEAST_TRUST,
                 }
             )
-    return current
+    return scaled_design(here.design, here.binding(pairs, 0.2), COARSE, every=every)
 
 
-def _step(design: CoarseDesign, pairs: Sequence[Pair], trust: float) -> CoarseDesign:
-    """Return the solution of the linear program around a design, made feasible."""
+def polished_design(
+    design: CoarseDesign, joint: JointLosses, *, iterations: int = 30
+) -> tuple[CoarseDesign, CoarseCertificate]:
+    """Return the best design with the same atoms 1 and D, and its certificate: the joint law stays, so this is fast.
+
+    Parameters
+    ----------
+    design : CoarseDesign
+        Where to start.
+    joint : JointLosses
+        Certified ones, for all pairs, of a design with these atoms 1 and D; hubs may differ.
+    iterations : int
+        Most steps.
+
+    Returns
+    -------
+    design : CoarseDesign
+    certificate : CoarseCertificate
+        An upper bound for all ordered pairs, at most ``design.delta``.
+
+    Raises
+    ------
+    Infeasible
+        If a pair that no other atom hides has a larger delta.
+
+    Notes
+    -----
+    Derived for this project. The search goes by estimates; in the end the atoms 2..D-1 are scaled until the bounds
+    meet delta.
+    """
+    pairs, trust = all_pairs(design.max_value), _TRUST
+    here = _looked_at(design, pairs, 1, joint)
+    for _ in range(iterations):
+        if trust < _LEAST_TRUST:
+            break
+        trial = _step(here, pairs, trust, 1, free=False)
+        gained = 1 - trial.messages / here.messages
+        if gained > 1e-4:
+            here = trial
+        if gained <= 0.1 * trust:
+            trust /= 2
+
+    def scaled(minus: float) -> CoarseDesign:
+        rates, centers = (
+            np.array(design.rates),
+            np.array(design.centers),
+        )  # to the last digit those of the joint law
+        centers[1:-1] = np.array(here.design.centers)[1:-1] * math.exp(-minus)
+        # Centers cannot cure an atom that is too likely not to be drawn at all.
+        rates[1:-1] = np.minimum(np.array(here.design.rates)[1:-1] * math.exp(-minus / 4), MOST_RATE)
+        return design.with_noise(rates.tolist(), centers.tolist())
+
+    def excess(minus: float) -> float:
+        found = certificate_of(scaled(minus), joint, design.eps, pairs).delta
+        return math.log(max(found, 1e-300) / design.delta)
+
+    slope = 2 * _exponent(design.delta)
+    minus = root_below(excess, 0.0, -math.log(8), math.log(8), xtol=_XTOL, slope=slope)
+    for more in range(20):  # laws of small jumps are not quite monotone in their center
+        best = scaled(minus - more * _XTOL)
+        certificate = certificate_of(best, joint, design.eps, pairs)
+        if certificate.delta <= design.delta:
+            return best, certificate
+    raise Infeasible(
+        f"With these atoms 1 and D the pair {certificate.worst} has a delta of {certificate.delta:.4g} > "
+        f"{design.delta:.4g}, whatever the other atoms are."
+    )
+
+
+@dataclass(frozen=True, eq=False)
+class _Look:
+    """A design with estimates of its deltas; `messages` are about those that it needs when scaled to its delta."""
+
+    design: CoarseDesign
+    joint: JointLosses
+    deltas: Floats
+
+    @property
+    def messages(self) -> float:
+        excess = math.log(max(float(np.max(self.deltas)) / self.design.delta, 1.0))
+        return self.design.messages * math.exp(excess / _exponent(self.design.delta))
+
+    def binding(self, pairs: Sequence[Pair], part: float) -> list[Pair]:
+        """The pairs with at least this part of the largest delta or of the one wanted, whichever is more."""
+        least = part * max(float(np.max(self.deltas)), self.design.delta)
+        found = [pair for pair, value in zip(pairs, self.deltas, strict=True) if value >= least]
+        return found or list(pairs)
+
+
+def _exponent(delta: float) -> float:
+    """Return how fast delta falls with the centers at least: a power of them, about.
+
+    The slowest pair is that of 0 and D: the probability that an atom is not drawn at all does not depend on centers.
+    """
+    return 0.3 * math.log(2 / delta)
+
+
+def _looked_at(
+    design: CoarseDesign, pairs: Sequence[Pair], every: int, joint: JointLosses | None = None
+) -> _Look:
+    grid = loss_grid(design, design.eps, COARSE)
+    joint = joint or joint_losses(design, pairs, COARSE, grid, every)
+    deltas, margins = bounds(design, joint, design.eps, pairs)
+    return _Look(design, joint, deltas - margins)
+
+
+def _step(here: _Look, pairs: Sequence[Pair], trust: float, every: int, *, free: bool) -> _Look:
+    """Return the solution of the linear program around a design."""
     from scipy.optimize import linprog  # slow to import, and seldom needed
 
-    deltas = worst_delta(design, pairs, COARSE)
-    active = [pair for pair, value in zip(pairs, deltas, strict=True) if value >= _ACTIVE * design.delta]
-    logs, slopes = _slopes(design, active)
-    size = design.max_value
-    here = np.log([*design.rates, *design.centers])
-    sizes = [sum(atom_content(j, size).values()) for j in range(1, size + 1)]
-    costs = np.array(sizes) * np.array(design.means)
-    objective = np.concatenate((costs, costs)) / design.messages
+    design, size = here.design, here.design.max_value
+    active = here.binding(pairs, _ACTIVE)
+    logs, slopes = part_slopes(design, here.joint, active)
+    ends = [*{0, size - 1, size, 2 * size - 1}]  # rates and centers of the atoms 1 and D
+    if free:
+        for place in ends:
+            moved = _with_number(design, place, _JOINT_DIFFERENCE)
+            joint = joint_losses(moved, active, COARSE, here.joint.grid, every)
+            deltas, margins = bounds(moved, joint, design.eps, active)
+            slopes[:, place] = (np.log(np.maximum(deltas - margins, 1e-300)) - logs) / _JOINT_DIFFERENCE
+    costs = np.array(design.atom_sizes) * np.array(design.means)
+    reach = np.full(2 * size, trust)
+    if not free:
+        reach[ends] = 0.0
+    # One more variable: by how much the log of delta is exceeded, at more than its price in messages.
     found = linprog(
-        objective,
-        A_ub=slopes,
+        [*np.tile(costs / design.messages, 2), 2 / _exponent(design.delta)],
+        A_ub=np.column_stack((slopes, np.full(len(active), -1.0))),
         b_ub=math.log(design.delta) - logs,
-        bounds=[(-trust, trust)] * here.size,
+        bounds=[*zip(-reach, reach, strict=True), (0, None)],
         method="highs",
     )
     if found.x is None:
         raise Infeasible(f"The linear program of the search has no solution: {found.message}")
-    rates, centers = np.split(np.exp(here + found.x), 2)
+    rates, centers = np.split(np.exp(np.log([*design.rates, *design.centers]) + found.x[:-1]), 2)
     moved = design.with_noise(np.minimum(rates, MOST_RATE).tolist(), centers.tolist())
-    return scaled_design(moved, active, COARSE)
+    return _looked_at(moved, pairs, every, None if free else here.joint)
 
 
-def _slopes(design: CoarseDesign, pairs: Sequence[Pair]) -> tuple[Floats, Floats]:
-    """Return log delta of pairs and its derivatives in the logs of rates and centers.
+def _with_number(design: CoarseDesign, place: int, step: float) -> CoarseDesign:
+    """Return the design with one of the numbers, rates and then centers, times ``e^step``."""
+    numbers = np.array([*design.rates, *design.centers])
+    numbers[place] *= math.exp(step)
+    rates, centers = np.split(numbers, 2)
+    return design.with_noise(rates.tolist(), centers.tolist())
 
-    The joint law does not depend on the atoms 2..D-1, so that its losses are made once for all of those.
+
+def part_slopes(design: CoarseDesign, joint: JointLosses, pairs: Sequence[Pair]) -> tuple[Floats, Floats]:
+    """Return log delta of pairs and its derivatives in the logs of rates and centers of the independent parts.
+
+    Parameters
+    ----------
+    design : CoarseDesign
+    joint : JointLosses
+        For these pairs.
+    pairs : sequence of (int, int)
+
+    Returns
+    -------
+    logs : (pairs,) ndarray
+    slopes : (pairs, 2 D) ndarray
+        Rates first; 0 for the atoms 1 and D. Estimates: each spectrum is replaced by one a small step away.
+
+    Notes
+    -----
+    Derived for this project.
     """
-    size = design.max_value
-    grid = loss_grid(design, design.eps, COARSE)
-    joint = joint_losses(design, pairs, COARSE, grid)
-
-    def logs(moved: CoarseDesign, again: bool) -> Floats:
-        losses = joint_losses(moved, pairs, COARSE, grid) if again else joint
-        deltas, margins = bounds(moved, losses, moved.eps, pairs)
-        return np.asarray(np.log(np.maximum(deltas - margins, 1e-300)))
-
-    base = logs(design, again=False)
-    slopes = np.zeros((len(pairs), 2 * size))
-    for place in range(2 * size):
-        numbers = np.array([*design.rates, *design.centers])
-        numbers[place] *= math.exp(_DIFFERENCE)
-        rates, centers = np.split(numbers, 2)
-        moved = design.with_noise(rates.tolist(), centers.tolist())
-        slopes[:, place] = (logs(moved, again=place % size in (0, size - 1)) - base) / _DIFFERENCE
-    return base, slopes
+    size, grid = design.max_value, joint.grid
+    losses = [
+        PairLosses(moved, joint, pairs)
+        for moved in (design, design.moved(rate=_DIFFERENCE), design.moved(center=_DIFFERENCE))
+    ]
+    spectra = [rfft(one.dense(), axis=-1) for one in losses]
+    weight = test_spectrum(design.eps, grid)
+    mixed: dict[int, Complexes] = {}
+    values, slopes = np.zeros(len(pairs)), np.zeros((len(pairs), 2 * size))
+    here = losses[0]
+    for row, (members, key) in enumerate(zip(here.members, here.key_of.tolist(), strict=True)):
+        if key not in mixed:
+            mixed[key] = weight * rfft(joint.finite[key])
+        kept = 1 - joint.infinite[key]
+        others = [mixed[key]]  # products of what comes before each part
+        for c in members:
+            others.append(others[-1] * spectra[0][c])
+        all_kept = kept * math.prod(1 - here.infinite[c] for c in members)
+        values[row] = value = float(np.sum(others[-1].real)) + 1 - all_kept
+        after: Complexes | None = None
+        for at in range(len(members) - 1, -1, -1):
+            c = members[at]
+            rest = others[at] if after is None else others[at] * after
+            for which in (1, 2):
+                change = float(np.sum((rest * (spectra[which][c] - spectra[0][c])).real))
+                infinite = losses[which].infinite[c] - here.infinite[c]
+                change += all_kept / (1 - here.infinite[c]) * infinite
+                place = here.parts[c][0] - 1 + (which - 1) * size
+                slopes[row, place] += change / (_DIFFERENCE * max(value, 1e-300))
+            after = spectra[0][c] if after is None else after * spectra[0][c]
+    return np.log(np.maximum(values, 1e-300)), slopes

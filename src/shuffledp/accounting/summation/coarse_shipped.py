@@ -8,14 +8,15 @@ design for D up to 3.
 from __future__ import annotations
 
 import json
-from dataclasses import dataclass
+from dataclasses import astuple, dataclass
 from importlib import resources
 from typing import TYPE_CHECKING, Any
 
 from shuffledp.accounting.errors import Infeasible
 from shuffledp.accounting.summation.coarse_design import CoarseDesign
 from shuffledp.accounting.summation.coarse_law import outcomes
-from shuffledp.accounting.summation.coarse_noise import CoarseCertificate, Precision, all_pairs, certify
+from shuffledp.accounting.summation.coarse_losses import FINE, Precision
+from shuffledp.accounting.summation.coarse_noise import CoarseCertificate, all_pairs, certify
 from shuffledp.accounting.summation.coarse_search import coarse_start, scaled_design, worst_delta
 from shuffledp.numerics.checks import check_count
 from shuffledp.numerics.remember import remember
@@ -33,7 +34,10 @@ _QUICK = Precision(40, 1e-3, 1e-8)
 _MOST_WORK = 3e7
 #: A design is scaled to this precision, in the logarithm of the centers.
 _XTOL = 4e-3
-_KEYS = ("design", "certified_delta", "margin", "pairs", "worst", "cpu_seconds")
+_KEYS = (
+    *("design", "certified_delta", "margin", "pairs", "worst", "cpu_seconds"),
+    *("precision", "design_digest", "code_digest"),
+)
 
 
 @dataclass(frozen=True)
@@ -48,6 +52,11 @@ class ShippedCoarse:
         At ``design.eps``; its delta is at most ``design.delta``.
     cpu_seconds : float
         Processor time that the certificate took.
+    precision : Precision
+        Of the certificate; it is a bound at any.
+    design_digest, code_digest : str
+        Of the numbers of the design and of the accountant's code when it was certified, by ``tools/designs.py``; empty
+        for a design that is not shipped.
 
     Notes
     -----
@@ -57,6 +66,14 @@ class ShippedCoarse:
     design: CoarseDesign
     certificate: CoarseCertificate
     cpu_seconds: float
+    precision: Precision = FINE
+    design_digest: str = ""
+    code_digest: str = ""
+
+    @property
+    def all_pairs(self) -> bool:
+        """Whether the certificate covers all ordered pairs of inputs."""
+        return self.certificate.pairs == self.design.max_value * (self.design.max_value + 1)
 
     def to_dict(self) -> dict[str, Any]:
         """Return all of it as plain JSON values."""
@@ -68,6 +85,9 @@ class ShippedCoarse:
             found.pairs,
             list(found.worst),
             self.cpu_seconds,
+            list(astuple(self.precision)),
+            self.design_digest,
+            self.code_digest,
         )
         return dict(zip(_KEYS, values, strict=True))
 
@@ -91,7 +111,15 @@ class ShippedCoarse:
             int(content["pairs"]),
             (int(first), int(second)),
         )
-        return cls(CoarseDesign.from_dict(content["design"]), certificate, float(content["cpu_seconds"]))
+        steps, tail, threshold = content["precision"]
+        return cls(
+            CoarseDesign.from_dict(content["design"]),
+            certificate,
+            float(content["cpu_seconds"]),
+            Precision(int(steps), float(tail), float(threshold)),
+            str(content["design_digest"]),
+            str(content["code_digest"]),
+        )
 
 
 @remember(1)
@@ -181,10 +209,23 @@ def quick_coarse(max_value: int, eps: float, delta: float, eps_star: float) -> S
     size = check_count("max_value", max_value, 1)
     if size > MOST_QUICK:
         raise Infeasible(
-            f"No coarse design is shipped for this setting; for max_value = {size} > {MOST_QUICK} the search takes "
-            "long: see `make designs`."
+            f"No coarse design is shipped for max_value = {size} at eps = {eps:g}, delta = {delta:g} and eps_star = "
+            f"{eps_star:g}, and for max_value > {MOST_QUICK} the search takes long: see `make designs`. Shipped are "
+            f"{_shipped_settings()}."
         )
     return _quick(size, float(eps), float(delta), float(eps_star))
+
+
+def _shipped_settings() -> str:
+    """The settings of all shipped designs, in words."""
+    found: dict[tuple[float, float, float], list[int]] = {}
+    for one in shipped_coarse_designs():
+        design = one.design
+        found.setdefault((design.eps, design.delta, design.eps_star), []).append(design.max_value)
+    return "; ".join(
+        f"max_value {', '.join(map(str, sizes))} at eps = {eps:g}, delta = {delta:g}, eps_star = {star:g}"
+        for (eps, delta, star), sizes in found.items()
+    )
 
 
 @remember(256)
@@ -205,6 +246,6 @@ def _quick(size: int, eps: float, delta: float, eps_star: float) -> ShippedCoars
     for _ in range(20):
         certificate = certify(design, eps, precision=_QUICK)
         if certificate.delta <= delta:
-            return ShippedCoarse(design, certificate, 0.0)
+            return ShippedCoarse(design, certificate, 0.0, _QUICK)
         design = design.moved(center=0.02)
     raise Infeasible(f"No scale of a coarse design by rule has a delta of {delta!r}.")

@@ -20,8 +20,15 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from shuffledp.accounting.errors import Infeasible
+from shuffledp.accounting.guarded import check_fields
 from shuffledp.accounting.summation.joint_noise import DesignLosses
-from shuffledp.accounting.summation.jump_noise import BEST_JUMP, LEAST_CENTER, MOST_RATE, mean_jump
+from shuffledp.accounting.summation.jump_noise import (
+    BEST_JUMP,
+    LEAST_CENTER,
+    MOST_RATE,
+    check_center,
+    mean_jump,
+)
 from shuffledp.accounting.summation.loss_cells import LossGrid
 from shuffledp.accounting.summation.loss_sums import summed_losses
 from shuffledp.accounting.summation.noise_design import NoiseDesign
@@ -53,7 +60,12 @@ class JumpCounter:
     eps_star : float
         Nats, > 0: the error is two-sided geometric with ratio ``e^(-eps_star)``.
     rate, center : float
-        Of the jumps in the number of pairs.
+        Of the jumps in the number of pairs: > 0, and in [1/2, 65536].
+
+    Raises
+    ------
+    ValueError
+        If a number is outside of its range.
 
     Notes
     -----
@@ -63,6 +75,12 @@ class JumpCounter:
     eps_star: float
     rate: float
     center: float
+
+    def __post_init__(self) -> None:
+        check_fields(self)
+        check_positive("eps_star", self.eps_star)
+        check_positive("rate", self.rate)
+        check_center(self.center)
 
     @property
     def messages(self) -> float:
@@ -219,6 +237,9 @@ class JumpCountersProfile:
     neighbours: ClassVar[str] = "replace_one"
     view: ClassVar[View] = "analyzer"
     source: ClassVar[str] = "losses of two counters, added on a grid"
+
+    def __post_init__(self) -> None:
+        check_fields(self)
 
     def delta(self, eps: ArrayLike) -> Floats:
         """Return delta for each eps (nats, >= 0), shape of `eps`."""

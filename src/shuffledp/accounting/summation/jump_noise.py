@@ -75,8 +75,8 @@ def jump_sizes(center: float) -> Floats:
     return np.asarray(weights / weights.sum(), np.float64)
 
 
-def check_center(center: float) -> float:
-    """Return the center of jumps, or raise ValueError.
+def check_center(center: float, name: str = "center") -> float:
+    """Return the center of jumps, or raise ValueError that names it.
 
     Returns
     -------
@@ -87,9 +87,9 @@ def check_center(center: float) -> float:
     -----
     Derived for this project.
     """
-    center = check_positive("center", center)
+    center = check_positive(name, center)
     if not LEAST_CENTER <= center <= MOST_CENTER:
-        raise ValueError(f"center must be in [1/2, {MOST_CENTER:.0f}], got {center!r}.")
+        raise ValueError(f"{name} must be in [1/2, {MOST_CENTER:.0f}], got {center!r}.")
     return center
 
 

@@ -18,6 +18,7 @@ import math
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
+from shuffledp.accounting.guarded import check_fields
 from shuffledp.accounting.summation.jump_noise import LEAST_CENTER, check_center, mean_jump
 from shuffledp.accounting.summation.noise_atoms import (
     atom_indices,
@@ -84,6 +85,7 @@ class NoiseDesign:
     law: str = "negative_binomial"
 
     def __post_init__(self) -> None:
+        check_fields(self)
         size, _, hubs = check_atoms(self.max_value, self.atoms, self.hubs)
         if not len(self.indices) == len(self.shapes) == len(self.ratios):
             raise ValueError(
@@ -110,7 +112,7 @@ class NoiseDesign:
             if len(set(self.indices)) < len(self.indices):
                 raise ValueError(f"indices must be distinct for noises with jumps, got {self.indices}.")
             for scale in self.scales:
-                check_center(scale)
+                check_center(scale, "ratios: center")
 
     @property
     def central_ratio(self) -> float:

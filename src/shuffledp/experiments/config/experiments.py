@@ -5,6 +5,7 @@ from __future__ import annotations
 import inspect
 from collections.abc import Callable, Container, Mapping, Sequence
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -21,6 +22,7 @@ from shuffledp.experiments.participants import budget_from, population_from, tas
 from shuffledp.experiments.sources import OWN, check_data
 from shuffledp.experiments.sources.own import with_domain
 from shuffledp.experiments.training import TrainingRun
+from shuffledp.numerics.kinds import check_kind, kind_of, plain_kind
 from shuffledp.protocols import registry
 from shuffledp.protocols.base import ProtocolBase
 from shuffledp.tasks import TASKS
@@ -41,11 +43,11 @@ def check_paper(
         here = f"{place}: experiments.{name}"
         changed = overrides.get(f"{key}.{name}", {}).get("grid", {})
         grid = mapping(experiment, "grid")
-        _check_grid(grid, f"{here}.grid")
         places = {
             g: f"config: overrides.{key}.{name}.grid.{g}" if g in changed else f"{here}.grid.{g}"
             for g in grid
         }
+        _check_grid(grid, places, f"{here}.grid")
         if isinstance(experiment, Mapping):
             _check_resolved(experiment, grid, model.Experiment, here, places, rounds[name])
             experiment = {**resolve({**experiment, "grid": {}}, _first_point(grid)), "grid": grid}
@@ -63,10 +65,12 @@ def _check_said(raw: Mapping[str, Any], place: str) -> None:
                 raise ConfigurationError(f"{place}: {part}.{name}: lacks the key {key!r}.")
 
 
-def _check_grid(grid: Mapping[str, Any], place: str) -> None:
+def _check_grid(grid: Mapping[str, Any], places: Mapping[str, str], place: str) -> None:
     error = first_error(grid, model.Grid)
     if error is not None:
-        raise ConfigurationError(f"{place}.{dotted(error[0])}{error[1]}")
+        (name, *inner), text = error
+        here = places.get(str(name), f"{place}.{name}")
+        raise ConfigurationError(f"{here}{dotted(tuple(inner)) or ': '}{text}")
     for name in grid:
         if name in RESERVED:
             raise ConfigurationError(f"{place}: {name!r} is a column of every result; choose another name.")
@@ -269,6 +273,7 @@ def _checked_method(experiment: Experiment, method: Method, place: str, root: Pa
     """The method with the accountings that it is computed under."""
     if method.function:
         _check_function(method, place)
+        _built(f"{place}.arguments", partial(_check_kinds, method), method.arguments, experiment.grid)
         if method.training and experiment.round_of(method) is None:
             raise ConfigurationError(
                 f"{place}.training: needs an argument over the rounds of {method.training!r}, a grid variable with "
@@ -306,6 +311,7 @@ def _checked_method(experiment: Experiment, method: Method, place: str, root: Pa
             )
     keywords = list(inspect.signature(found.calibrate).parameters.values())[3:]  # budget, population, task
     _check_keywords([p for p in keywords if p.name != "accounting"], method.options, f"{place}.options")
+    _built(f"{place}.options", partial(_check_options, found), method.options, experiment.grid)
     wanted_here = method.accounting or experiment.accounting
     if (
         method.added
@@ -335,6 +341,26 @@ def _check_function(method: Method, place: str) -> None:
         )
     parameters = inspect.signature(named.function).parameters.values()
     _check_keywords([p for p in parameters if p.name != "accounting"], method.arguments, f"{place}.arguments")
+
+
+def _check_kinds(method: Method, given: Mapping[str, Any]) -> None:
+    """Numbers are numbers and flags are flags; their ranges are the function's own."""
+    parameters = inspect.signature(NAMED_FUNCTIONS[str(method.function)].function).parameters
+    for name, value in given.items():
+        if name in parameters and name != "population":
+            check_kind(name, value, kind_of(parameters[name].annotation, lambda name: None))
+
+
+def _check_options(protocol: type[ProtocolBase], given: Mapping[str, Any]) -> None:
+    """Numbers are numbers and flags are flags, and what the protocol says itself.
+
+    Annotations of another kind are not looked at: a user's own file may have any.
+    """
+    parameters = inspect.signature(protocol.calibrate).parameters
+    for name, value in given.items():
+        if name in parameters and (kind := plain_kind(parameters[name].annotation)) is not None:
+            check_kind(name, value, kind)
+    protocol.check_options(given)
 
 
 def _check_keywords(parameters: list[inspect.Parameter], given: Mapping[str, Any], place: str) -> None:

@@ -12,7 +12,14 @@ from pathlib import Path
 from typing import Any, Literal
 
 from shuffledp.experiments.config.baselines import check_baseline_figures, read_baselines
-from shuffledp.experiments.config.errors import ConfigurationError, check, dotted, first_error, suggestion
+from shuffledp.experiments.config.errors import (
+    ConfigurationError,
+    check,
+    dotted,
+    first_error,
+    shown,
+    suggestion,
+)
 from shuffledp.experiments.config.experiments import check_paper, experiment_from
 from shuffledp.experiments.config.files import (
     DRAWABLE,
@@ -70,7 +77,7 @@ def load_experiments(config: Mapping[str, Any], root: Path) -> Settings:
     for key in config["papers"]:
         if key not in every:
             raise ConfigurationError(
-                f"config: papers: no paper {key!r}.{suggestion(key, every)} Known: {', '.join(every)}."
+                f"config: papers: no paper {shown(key)}.{suggestion(key, every)} Known: {', '.join(every)}."
             )
     raw = {key: read_yaml(every[key]) for key in (*config["papers"], *own)}
     places = {key: place_of(every[key], root) for key in raw}
@@ -121,7 +128,7 @@ def _apply_override(
     key, _, experiment_id = target.partition(".")
     if key not in every:
         raise ConfigurationError(
-            f"config: overrides.{target}: no paper {key!r}.{suggestion(key, every)} Known: {', '.join(every)}."
+            f"config: overrides.{target}: no paper {shown(key)}.{suggestion(key, every)} Known: {', '.join(every)}."
         )
     content = raw[key] if key in raw else read_yaml(every[key])  # also if the paper is not part of this run
     part, _, run = experiment_id.partition(".")
@@ -192,7 +199,7 @@ def _with_rounds(
             run = values["evaluated"]
             if not isinstance(run, str) or run not in training:
                 raise ConfigurationError(
-                    f"{file}: experiments.{name}.grid.{variable}.evaluated: no training run {run!r}."
+                    f"{file}: experiments.{name}.grid.{variable}.evaluated: no training run {shown(run)}."
                     f"{suggestion(run, training)} Known: {', '.join(training) or 'none'}."
                 )
             grid[variable] = training[run].evaluated

@@ -71,7 +71,11 @@ def absent() -> Any:
 
 def _distinct(values: Any) -> Any:
     told_apart = [(isinstance(value, bool), value) for value in values]  # true is not 1
-    if any(value in told_apart[:i] for i, value in enumerate(told_apart)):
+    try:
+        twice = len(set(told_apart)) < len(told_apart)
+    except TypeError:  # a list or a mapping among them, where there are few
+        twice = any(value in told_apart[:i] for i, value in enumerate(told_apart))
+    if twice:
         raise _mistake(f"names a value twice: {shown(values)}.")
     return values
 
@@ -90,6 +94,8 @@ def _among(known: Sequence[str]) -> BeforeValidator:
 def _grid_value(value: Any) -> Any:
     if not isinstance(value, int | float | str):
         raise _mistake(f"expected a number or text or true or false, got {shown(value)}.")
+    if isinstance(value, int) and abs(value) > 10**300:
+        raise _mistake(f"must be at most 10^300, got {shown(value)}.")
     return value
 
 
@@ -99,6 +105,10 @@ NotNegative = Annotated[Number, Field(ge=0)]
 Share = Annotated[Number, Field(ge=0, le=1)]
 Delta = Annotated[Number, Field(gt=0, lt=1)]
 Count = Annotated[StrictInt, Field(ge=1)]
+Repeats = Annotated[StrictInt, Field(ge=1, le=1_000_000)]
+UserCount = Annotated[StrictInt, Field(ge=1, le=1_000_000_000_000)]
+UserMean = Annotated[Number, Field(ge=0, le=1e12)]
+Nats = Annotated[Number, Field(gt=0, le=700)]  # e^eps is still a number
 CountOrZero = Annotated[StrictInt, Field(ge=0)]
 Text = Annotated[StrictStr, Field(min_length=1)]
 Id = Annotated[StrictStr, Field(pattern="^[a-z0-9_]+$")]
@@ -122,7 +132,7 @@ def _number_or_list(value: Any) -> str:
 
 
 Eps = Annotated[
-    Annotated[list[Positive], Field(min_length=1), Tag("list")] | Annotated[Positive, Tag("number")],
+    Annotated[list[Nats], Field(min_length=1), Tag("list")] | Annotated[Nats, Tag("number")],
     Discriminator(_number_or_list),
 ]
 """One budget, or a list with one per privacy level."""
@@ -134,7 +144,7 @@ Eps = Annotated[
 class Users(Concept):
     """A fixed number of participants."""
 
-    users: Count
+    users: UserCount
 
     @staticmethod
     def describe(config: Mapping[str, Any], say: Say) -> str:
@@ -157,14 +167,14 @@ class Law(Concept):
 class BinomialLaw(Law):
     """Each of ``trials`` others takes part with probability ``rate``; an experiment has at least one."""
 
-    trials: Count
+    trials: UserCount
     rate: Share
 
 
 class PoissonLaw(Law):
     """A Poisson number of others."""
 
-    mean: NotNegative
+    mean: UserMean
 
 
 class EmpiricalLaw(Law):
@@ -177,7 +187,7 @@ class EmpiricalLaw(Law):
 class SubGaussianBound(Law):
     """A bound on the number of others."""
 
-    mean: NotNegative
+    mean: UserMean
     scale: NotNegative
     convention: Literal["variance_proxy", "printed"] = "variance_proxy"
 
@@ -185,7 +195,7 @@ class SubGaussianBound(Law):
 class SubExponentialBound(Law):
     """A bound on the number of others."""
 
-    mean: NotNegative
+    mean: UserMean
     a: Positive
     b: Positive
 
@@ -193,7 +203,7 @@ class SubExponentialBound(Law):
 class MomentBound(Law):
     """A bound on the number of others."""
 
-    mean: NotNegative
+    mean: UserMean
     variance: NotNegative
 
 
@@ -445,8 +455,8 @@ class Arguments(BaseModel):
     model_config = ConfigDict(extra="allow")
 
     population: Population = absent()
-    eps_local: Positive = absent()
-    eps_central: Positive = absent()
+    eps_local: Nats = absent()
+    eps_central: Nats = absent()
     delta: Delta = absent()
 
 
@@ -479,7 +489,7 @@ class Experiment(Concept):
     population: Population = absent()
     budget: Budget = absent()
     accounting: Distinct[Accounting] = absent()
-    repeats: Count = 1
+    repeats: Repeats = 1
     simulated_at: Annotated[dict[Id, Distinct[GridValue]], Field(min_length=1)] = absent()
     spent_at: Annotated[dict[Id, Distinct[GridValue]], Field(min_length=1)] = absent()
     assumed: dict[str, Text] = absent()
@@ -726,7 +736,7 @@ class DataPolicy(Concept):
 class ExperimentOverride(Concept):
     """Another scale for an experiment."""
 
-    repeats: Count = absent()
+    repeats: Repeats = absent()
     grid: dict[str, Annotated[list[Any], Field(min_length=1)]] = absent()
 
 

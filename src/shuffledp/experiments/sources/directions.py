@@ -14,6 +14,7 @@ import numpy as np
 
 from shuffledp.datasets.prepared import Dataset
 from shuffledp.experiments.sources.base import Held, Source
+from shuffledp.numerics.runs import pieces
 from shuffledp.protocols.vectors._participants import VectorParticipants
 from shuffledp.tasks import Floats, Ints, Participants, Public, Users, Vectors
 
@@ -42,9 +43,8 @@ class Directions(Source):
         target = sums / n[:, None] if truth == "participants" else np.zeros_like(sums)
 
         def users(repeat: int) -> Iterator[Users]:
-            directions = np.repeat(np.arange(2 * self.task.dimension), held[repeat])
-            for start in range(0, len(directions), USERS_AT_ONCE):
-                yield Users(self._vectors(directions[start : start + USERS_AT_ONCE]), offset=start)
+            for start, directions in pieces(held[repeat], USERS_AT_ONCE):
+                yield Users(self._vectors(directions), offset=start)
 
         def some(sizes: Ints, rng: np.random.Generator) -> Floats:
             kept = [rng.multivariate_hypergeometric(who, k) for who, k in zip(held, sizes, strict=True)]

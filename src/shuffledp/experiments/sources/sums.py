@@ -16,7 +16,9 @@ from shuffledp.experiments.sources.base import (
     finite_population_correction,
     too_many,
 )
-from shuffledp.tasks import Floats, Ints, Participants, Public, Summation, Users
+from shuffledp.numerics.runs import pieces
+from shuffledp.numerics.samplers import without_replacement
+from shuffledp.tasks import USERS_AT_ONCE, Floats, Ints, Participants, Public, Summation, Users
 
 
 @dataclass(frozen=True)
@@ -44,7 +46,7 @@ class Numbers(Source):
         elif n > self.holders.sum():
             raise ValueError(too_many(n, int(self.holders.sum())))
         else:
-            drawn = rng.multivariate_hypergeometric(self.holders.ravel(), n, method="marginals")
+            drawn = without_replacement(self.holders.ravel(), n, rng)
         return np.asarray(drawn.reshape(self.shares.shape))
 
     def gathered(self, n: Ints, held: Sequence[Held], truth: str) -> Participants:
@@ -54,7 +56,8 @@ class Numbers(Source):
         target = own if truth == "participants" else n.reshape(-1, *[1] * (own.ndim - 1)) * self._mean
 
         def users(repeat: int) -> Iterator[Users]:
-            yield Users(self._raw(counts[repeat]))
+            for start, index in pieces(counts[repeat].ravel(), USERS_AT_ONCE):
+                yield Users(self._raw(index), offset=start)
 
         return Participants(Public(n), counts, np.asarray(target, float), users)
 
@@ -77,10 +80,9 @@ class Numbers(Source):
     def _mean(self) -> Floats:
         return np.asarray(self.shares @ self.task.values)
 
-    def _raw(self, counts: Ints) -> Held:
+    def _raw(self, index: Ints) -> Held:
         """Raw inputs: the number, or coordinate and number, as integers (multiples of ``1 / max_value`` if real)."""
-        index = np.repeat(np.arange(counts.size), counts.ravel())
-        *coordinate, value = np.unravel_index(index, counts.shape)
+        *coordinate, value = np.unravel_index(index, self.task.counts_shape)
         number = value - (self.task.max_value if self.task.signed else 0)
         return number if not coordinate else np.column_stack((coordinate[0], number))
 

@@ -10,7 +10,9 @@ import numpy as np
 
 from shuffledp.datasets.prepared import Dataset
 from shuffledp.experiments.sources.base import Held, Source, finite_population_correction, too_many
-from shuffledp.tasks import Floats, Frequency, Ints, Participants, Public, Users
+from shuffledp.numerics.runs import pieces
+from shuffledp.numerics.samplers import without_replacement
+from shuffledp.tasks import USERS_AT_ONCE, Floats, Frequency, Ints, Participants, Public, Users
 
 
 @dataclass(frozen=True)
@@ -26,7 +28,7 @@ class Values(Source):
             return rng.multinomial(n, self.shares)
         if n > self.holders.sum():
             raise ValueError(too_many(n, int(self.holders.sum())))
-        return rng.multivariate_hypergeometric(self.holders, n, method="marginals")
+        return without_replacement(self.holders, n, rng)
 
     def gathered(self, n: Ints, held: Sequence[Held], truth: str) -> Participants:
         """Participants with users per value as counts."""
@@ -35,7 +37,8 @@ class Values(Source):
         target = share if truth == "participants" else np.broadcast_to(self.shares, share.shape)
 
         def users(repeat: int) -> Iterator[Users]:
-            yield Users(np.repeat(np.arange(counts.shape[1]), counts[repeat]))
+            for start, some in pieces(counts[repeat], USERS_AT_ONCE):
+                yield Users(some, offset=start)
 
         return Participants(Public(n), counts, target, users)
 

@@ -133,10 +133,9 @@ class ShufflerNoise(NoisyCounts):
         """The noise of all values, from the shuffler."""
         return self.as_messages(np.asarray(self.draw_noise(public.n_users[:1], rng)[0]))
 
-    def shuffle(self, messages: Messages, public: Public, rng: np.random.Generator) -> Messages:
-        """Drop some of the users' messages, add the noise, permute."""
-        kept = messages.payload[rng.random(len(messages)) < self.keep]
-        return super().shuffle(Messages(kept), public, rng)
+    def forward(self, messages: Messages, rng: np.random.Generator) -> Messages:
+        """Drop some of the users' messages."""
+        return Messages(messages.payload[rng.random(len(messages)) < self.keep])
 
     @property
     def noise_per_value(self) -> float:

@@ -188,8 +188,6 @@ class SecretShares(ProtocolBase):
     def aggregate(self, messages: Messages) -> NDArray[Any]:
         """(2,): sum modulo q, and number of messages.
 
-        Over chunks, sums of the first may exceed q: `estimate` takes them modulo q again.
-
         Raises
         ------
         ValueError
@@ -202,6 +200,10 @@ class SecretShares(ProtocolBase):
                 f"{self.name}: messages must lie in 0..{self.group_order - 1}, got {least}..{most}."
             )
         return np.array([sum_modulo(elements, self.group_order), elements.size], np.int64)
+
+    def merged(self, first: NDArray[Any], second: NDArray[Any]) -> NDArray[Any]:
+        """Sum modulo q, and number of messages."""
+        return np.array([(first[0] + second[0]) % self.group_order, first[1] + second[1]])
 
     def sample_aggregate(self, participants: Participants, rng: np.random.Generator) -> NDArray[Any]:
         """Exact law of the aggregate, (R, 2), at a cost that does not depend on the number of users."""

@@ -6,12 +6,16 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from shuffledp.numerics.samplers import without_replacement
 from shuffledp.populations import Binomial
 from shuffledp.protocols._checkin import CheckinSchedule, Threat
 from shuffledp.protocols._occupancy import inverse_filled
 from shuffledp.protocols.base import Messages, message_bits
 from shuffledp.protocols.frequency._randomized_response import ValueReports, held_counts
-from shuffledp.tasks import Floats, Participants, Public
+from shuffledp.tasks import Floats, Ints, Participants, Public
+
+#: Users from which numpy draws no hypergeometric numbers, and values from which drawing them one by one takes long.
+_MANY_USERS, _MANY_VALUES = 10**9, 2000
 
 
 @dataclass(frozen=True)
@@ -47,15 +51,23 @@ class RandomCheckin(CheckinSchedule, ValueReports):
         """
         left = held_counts(participants, self.domain_size).astype(np.int64)
         filled = self.filled_slots(participants.public.n_users, rng)
-        kept = np.empty_like(left)
-        open_places = filled.copy()
-        for value in range(self.domain_size - 1):
-            others = left[:, value + 1 :].sum(axis=1)
-            kept[:, value] = rng.hypergeometric(left[:, value], others, open_places)
-            open_places -= kept[:, value]
-        kept[:, -1] = open_places
+        if self.domain_size > _MANY_VALUES or int(participants.public.n_users.max()) >= _MANY_USERS:
+            kept = np.stack(
+                [without_replacement(row, int(k), rng) for row, k in zip(left, filled, strict=True)]
+            )
+        else:
+            kept = self._kept(left, filled, rng)
         kept[:, 0] += self.slots - filled
         return np.column_stack((self.response.sample_counts(kept, rng), filled))
+
+    def _kept(self, held: Ints, filled: Ints, rng: np.random.Generator) -> Ints:
+        kept, open_places = np.empty_like(held), filled.copy()
+        for value in range(self.domain_size - 1):
+            others = held[:, value + 1 :].sum(axis=1)
+            kept[:, value] = rng.hypergeometric(held[:, value], others, open_places)
+            open_places -= kept[:, value]
+        kept[:, -1] = open_places
+        return kept
 
     def estimate(self, aggregate: NDArray[Any], public: Public) -> Floats:
         """Unbiased relative frequencies, (R, k): of the kept users, who are a random sample of all."""
@@ -76,10 +88,11 @@ class RandomCheckin(CheckinSchedule, ValueReports):
         inverse, inverse_square = (
             x[:, None] for x in inverse_filled(participants.public.n_users, self.slots)
         )
-        one_kept, one_filler = np.eye(self.domain_size), np.zeros((1, self.domain_size))
-        one_filler[:, 0] = 1
-        per_user = share @ self.response.variance(one_kept)  # one report of a user with the average input
-        per_filler = self.response.variance(one_filler)
+        # Of one report: for its own value and for any other one.
+        own, other = self.response.variance(np.eye(2)[:1])[0]
+        per_user = other + share * (own - other)  # of a user with the average input
+        per_filler = np.full((1, self.domain_size), other)
+        per_filler[:, 0] = own
         # (K per_user + (m - K) per_filler) / K^2
         randomization = (per_user - per_filler) * inverse + self.slots * per_filler * inverse_square
         sampling = share * (1 - share) * (n * inverse - 1) / np.maximum(n - 1, 1)

@@ -17,7 +17,7 @@ from shuffledp.protocols._requests import fixed_users, positive_delta
 from shuffledp.protocols.base import Cost, Messages, message_bits
 from shuffledp.protocols.frequency._randomized_response import domain_size_of
 from shuffledp.protocols.frequency._unary_bits import FlippedBits, ProvenBitsProfile
-from shuffledp.tasks import Budget, Public, Task, Users
+from shuffledp.tasks import Budget, Task, Users
 
 
 @dataclass(frozen=True)
@@ -76,8 +76,8 @@ class SymmetricRappor(FlippedBits):
         """(n, k) rows of bits."""
         return Messages(self.rows(users, rng))
 
-    def shuffle(self, messages: Messages, public: Public, rng: np.random.Generator) -> Messages:
-        """Secure summation: one row, (1, k), the sum of all."""
+    def forward(self, messages: Messages, rng: np.random.Generator) -> Messages:
+        """Secure summation: one row, (1, k), the sum of all of these users."""
         return Messages(self.aggregate(messages)[None])
 
     def aggregate(self, messages: Messages) -> NDArray[Any]:

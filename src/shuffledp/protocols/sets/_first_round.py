@@ -15,6 +15,9 @@ from shuffledp.protocols.base import ProtocolBase
 from shuffledp.protocols.registry import get
 from shuffledp.tasks import Budget, Floats, Frequency, Participants, Public
 
+#: Nats; e^eps is still a number.
+_MOST_EPS = 700.0
+
 
 @dataclass(frozen=True)
 class FirstRound:
@@ -58,7 +61,8 @@ class FirstRound:
                     "first_round needs the keys protocol, eps and delta and may have accounting and options, "
                     f"got {', '.join(map(str, config))}."
                 ) from None
-        check_positive("first_round: eps", first.eps)
+        if check_positive("first_round: eps", first.eps) > _MOST_EPS:
+            raise ValueError(f"first_round: eps must be at most {_MOST_EPS:g}, got {first.eps!r}.")
         check_open_unit("first_round: delta", first.delta)
         return first
 

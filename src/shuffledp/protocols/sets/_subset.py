@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Any
 
@@ -13,8 +13,11 @@ from numpy.typing import NDArray
 from shuffledp.accounting.baselines.sets import SubsetExponential
 from shuffledp.protocols.base import Cost, Messages, message_bits
 from shuffledp.protocols.sets._set_protocol import SetProtocol, holders
-from shuffledp.tasks import Floats, Ints, Participants, Public, Users
+from shuffledp.protocols.streaming import regrouped
+from shuffledp.tasks import USERS_AT_ONCE, Floats, Ints, Participants, Public, Users
 
+#: Items of messages, or uniform numbers for them, that are held in memory together.
+_ITEMS = 1 << 26
 TOGETHER = 1 << 18
 """About how many users' messages are drawn at once."""
 
@@ -51,6 +54,10 @@ class SubsetReports(SetProtocol):
 
         The law depends on which items are held together, so that it needs the users' sets.
         """
+        n = participants.public.n_users
+        most = self._users_at_once
+        if int(n.max()) > most:
+            return np.stack([self._in_blocks(participants, repeat, rng) for repeat in range(len(n))])
         d, tables = self.domain_size, []
         for held, repeats in _batches(participants):
             rows = np.repeat(np.arange(len(repeats)), repeats)
@@ -58,6 +65,19 @@ class SubsetReports(SetProtocol):
             flat = (rows[:, None] * d + items).ravel()
             tables.append(np.bincount(flat, minlength=len(repeats) * d).reshape(-1, d))
         return np.concatenate(tables)
+
+    @property
+    def _users_at_once(self) -> int:
+        """Users whose messages are held in memory together."""
+        return max(1, min(USERS_AT_ONCE, _ITEMS // self.mechanism.subset_size))
+
+    def _in_blocks(self, participants: Participants, repeat: int, rng: np.random.Generator) -> Ints:
+        """Messages per item of one repeat, (d,)."""
+        counts = np.zeros(self.domain_size, np.int64)
+        for part in regrouped(_sets_of(participants)(repeat), self._users_at_once):
+            items = drawn_subsets(self.mechanism, part.values, rng)
+            counts += np.bincount(items.ravel(), minlength=self.domain_size)
+        return counts
 
     def estimate(self, aggregate: NDArray[Any], public: Public) -> Floats:
         """Unbiased shares of holders, (R, d - padding_items)."""
@@ -83,12 +103,11 @@ class SubsetReports(SetProtocol):
 
 def _batches(participants: Participants) -> Iterator[tuple[Ints, list[int]]]:
     """Sets of the users of some repeats in a row, (n, s), and how many users each of these repeats has."""
-    if participants.users is None:
-        raise ValueError("The subset exponential mechanism needs the users' sets, which were not given.")
+    users_of = _sets_of(participants)
     sets: list[NDArray[Any]] = []
     sizes: list[int] = []
     for repeat in range(participants.public.repeats):
-        chunks = [users.values for users in participants.users(repeat)]
+        chunks = [users.values for users in users_of(repeat)]
         sets += chunks
         sizes.append(sum(map(len, chunks)))
         if sum(sizes) >= TOGETHER:
@@ -96,6 +115,12 @@ def _batches(participants: Participants) -> Iterator[tuple[Ints, list[int]]]:
             sets, sizes = [], []
     if sizes:
         yield np.concatenate(sets), sizes
+
+
+def _sets_of(participants: Participants) -> Callable[[int], Iterator[Users]]:
+    if participants.users is None:
+        raise ValueError("The subset exponential mechanism needs the users' sets, which were not given.")
+    return participants.users
 
 
 def drawn_subsets(mechanism: SubsetExponential, held: NDArray[Any], rng: np.random.Generator) -> NDArray[Any]:
@@ -125,8 +150,12 @@ def _overlap_law(mechanism: SubsetExponential) -> Floats:
 def _distinct(n: int, size: int, count: int, rng: np.random.Generator) -> NDArray[np.int32]:
     """For each of n users `count` different numbers below `size` in uniformly random order, (count, n)."""
     if count * (count - 1) > size:  # duplicates would be frequent
-        order = np.argsort(rng.random((n, size)), axis=1)
-        return np.ascontiguousarray(order[:, :count].T.astype(np.int32))
+        found = np.empty((count, n), np.int32)
+        step = max(1, _ITEMS // size)
+        for begin in range(0, n, step):
+            some = slice(begin, min(begin + step, n))
+            found[:, some] = np.argsort(rng.random((some.stop - begin, size)), axis=1)[:, :count].T
+        return found
     drawn = rng.integers(0, size, (count, n), dtype=np.int32)
     again = np.flatnonzero(_repeated(drawn))
     while again.size:

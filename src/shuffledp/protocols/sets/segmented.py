@@ -15,7 +15,7 @@ from shuffledp.accounting.segmented.plan_search import segmented_choices, segmen
 from shuffledp.accounting.segmented.plans import SegmentedPlan
 from shuffledp.accounting.segmented.profile import SegmentedProfile
 from shuffledp.accounting.standing import UPPER, Standing, weakest
-from shuffledp.numerics.checks import check_choice
+from shuffledp.numerics.checks import check_choice, check_positive
 from shuffledp.populations import Population
 from shuffledp.protocols._random_users import RandomUsers, announced, users_until_announced
 from shuffledp.protocols._requests import positive_delta
@@ -151,6 +151,15 @@ class Segmented(SetProtocol, RandomUsers):
             *shape_of(sets), plan, blankets, objective, first, announcing, calibrated_under=accounting
         )
         return announced(found, population)
+
+    @classmethod
+    def check_options(cls, options: Mapping[str, Any]) -> None:
+        """A positive number of blanket messages, a known objective, and a first round that has a budget."""
+        check_choice("objective", options.get("objective", OBJECTIVES[0]), OBJECTIVES)
+        if (blankets := options.get("blankets")) is not None:
+            check_positive("blankets", blankets)
+        if (first := options.get("first_round")) is not None:
+            FirstRound.of(first)
 
     @property
     def standing(self) -> Standing:

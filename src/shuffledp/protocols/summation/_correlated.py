@@ -16,7 +16,7 @@ from shuffledp.accounting.general.profiles import Kind, PrivacyProfile, View
 from shuffledp.accounting.standing import UPPER, Standing
 from shuffledp.accounting.summation.closed_designs import analytic_design, best_modular_design
 from shuffledp.accounting.summation.joint_noise import correlated_noise_delta
-from shuffledp.accounting.summation.noise_atoms import atom_messages
+from shuffledp.accounting.summation.noise_atoms import MOST_VALUE, atom_messages
 from shuffledp.accounting.summation.noise_design import NoiseDesign
 from shuffledp.accounting.summation.shipped_designs import quick_design, shipped_design
 from shuffledp.numerics.checks import check_choice, check_open_unit, check_positive
@@ -71,6 +71,8 @@ def chosen_design(
     Infeasible
         If `eps_star` is not below `eps`, the theorem does not hold here, or no design is known.
     """
+    if max_value > MOST_VALUE:
+        raise Infeasible(f"Noise is designed for up to {MOST_VALUE} levels, and {max_value} are asked for.")
     gamma = check_open_unit("gamma", gamma)
     star = (1 - gamma) * eps if eps_star is None else check_positive("eps_star", eps_star)
     if star >= eps:

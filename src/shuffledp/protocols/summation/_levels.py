@@ -131,9 +131,18 @@ class LevelReports(PlannedUsers):
 
 
 def spread_error(numbers: Numbers, levels: int, uniform_rate: float) -> float:
-    """Squared error per user when users are spread evenly over all numbers, which are at most 1."""
-    every = np.arange(numbers.max_value + 1)
-    return float(np.mean(level_sum_variance(every, numbers.max_value, levels, uniform_rate)))
+    """Squared error per user when users are spread evenly over all numbers, which are at most 1.
+
+    The mean of `level_sum_variance` over 0..D in closed form, as there may be a million numbers: where g / D is h / P
+    in lowest terms the parts behind the point are 0, 1 / P, .., (P - 1) / P equally often, but for the largest number.
+    """
+    d, g, rate = numbers.max_value, levels, uniform_rate
+    period = d // math.gcd(g, d)
+    rounding = d / (d + 1) * (1 - 1 / period**2) / (6 * g**2)
+    square = (2 * d + 1) / (6 * d) + rounding
+    second = (1 - rate) * square + rate * (2 * g + 1) / (6 * g)
+    first = (1 - rate) ** 2 * square + (1 - rate) * rate / 2 + rate * rate / 4
+    return (second - first) / (1 - rate) ** 2 + rounding
 
 
 def best_levels(

@@ -156,7 +156,7 @@ class CoarseCorrelatedSum(NoisySum):
         design, size = self.design, self.levels
         found: list[Noise] = [CoarseCentralNoise(design.central_ratio, size)]
         for index, (rate, center) in enumerate(zip(design.rates, design.centers, strict=True), 1):
-            content = tuple(atom_content(index, size).items())
+            content = tuple(atom_content(index, size, design.hubs).items())
             found.append(AtomNoise(JumpShare(rate, center), content))
         return found
 

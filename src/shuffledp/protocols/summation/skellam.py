@@ -9,9 +9,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from shuffledp.accounting.baselines.noisy_counts import NoisyCountsProfile, noisy_count_variance
+from shuffledp.accounting.errors import Infeasible
 from shuffledp.accounting.general.profiles import PrivacyProfile
 from shuffledp.accounting.standing import EXACT, Standing
-from shuffledp.numerics.samplers import skellam
+from shuffledp.numerics.samplers import LARGEST_SCALE, skellam
 from shuffledp.populations import Population
 from shuffledp.protocols._random_users import PlannedUsers, any_population
 from shuffledp.protocols._requests import fixed_users, positive_delta
@@ -83,6 +84,11 @@ class Skellam(PlannedUsers):
         variance = noisy_count_variance(
             budget.largest_eps, delta, "skellam", shift=numbers.max_value, counts=1
         )
+        if variance > LARGEST_SCALE:
+            raise Infeasible(
+                f"Noise of variance {variance:.3g} is beyond {LARGEST_SCALE:g}, up to which it is drawn exactly: "
+                "take fewer levels."
+            )
         return cls(n, numbers, variance, budget.neighbours, calibrated_under=accounting)
 
     def cost(self) -> Cost:

@@ -170,6 +170,10 @@ class SplitAndMix(PlannedUsers):
         """Sum modulo q, (1,)."""
         return np.array([sum_modulo(np.asarray(messages.payload, np.int64), self.group_order)])
 
+    def merged(self, first: NDArray[Any], second: NDArray[Any]) -> NDArray[Any]:
+        """Sum modulo q, (1,)."""
+        return np.asarray((first + second) % self.group_order)
+
     def sample_aggregate(self, participants: Participants, rng: np.random.Generator) -> NDArray[Any]:
         """Exact law of the sum modulo q, (R, 1)."""
         total = self.numbers.total(self.numbers.held(participants).astype(np.int64))

@@ -1,0 +1,43 @@
+"""Pieces of a list that repeats every index so many times, without the list."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import numpy as np
+from numpy.typing import NDArray
+
+
+def repeated(ends: NDArray[np.int64], start: int, stop: int) -> NDArray[np.int64]:
+    """Entries ``start`` to ``stop - 1`` of ``np.repeat(np.arange(k), counts)``.
+
+    Parameters
+    ----------
+    ends : (k,) ndarray of int
+        ``np.cumsum(counts)``.
+    start, stop : int
+        ``0 <= start < stop <= ends[-1]``.
+
+    Returns
+    -------
+    (stop - start,) ndarray of int
+    """
+    first, last = np.searchsorted(ends, (start, stop - 1), side="right")
+    inside = np.diff(np.minimum(ends[first : last + 1], stop), prepend=start)
+    return np.repeat(np.arange(first, last + 1), inside)
+
+
+def pieces(counts: NDArray[np.int64], size: int) -> Iterator[tuple[int, NDArray[np.int64]]]:
+    """The place of the first entry, and the entries, of ``np.repeat(np.arange(k), counts)`` piece by piece.
+
+    Parameters
+    ----------
+    counts : (k,) ndarray of int
+        At least 0 each.
+    size : int
+        Entries of a piece, >= 1; the last one may have fewer.
+    """
+    ends = np.cumsum(counts)
+    total = int(ends[-1])
+    for start in range(0, total, size):
+        yield start, repeated(ends, start, min(start + size, total))

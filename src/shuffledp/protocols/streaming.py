@@ -1,0 +1,153 @@
+"""The message level for many users: some after the others, so that memory does not grow with their number."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterable, Iterator
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from shuffledp.numerics.checks import check_count
+from shuffledp.tasks import Public, Users
+
+if TYPE_CHECKING:
+    from shuffledp.protocols.base import Cost, ProtocolBase
+
+#: Numbers that the messages of a part may be: 32 MiB, and some times that while they are drawn.
+_NUMBERS = 1 << 22
+#: A message of more bits than a number has counts once per so many, as rows of bits are held in bytes.
+_BITS = 16
+
+
+def stream(
+    protocol: ProtocolBase,
+    users: Iterable[Users],
+    public: Public,
+    rng: np.random.Generator,
+    *,
+    at_once: int | None = None,
+    progress: Callable[[int, int], None] | None = None,
+) -> NDArray[Any]:
+    """Run one repeat message by message, some users after the others: memory does not grow with their number.
+
+    The law is exactly that of ``protocol.simulate_messages``. An aggregate does not depend on the order of messages, so
+    that none are permuted: every part is encoded, passed on by the shuffler (``forward``) and aggregated, the dummies
+    of the shuffler or the server are added once, and the aggregates are ``merged``.
+
+    Parameters
+    ----------
+    protocol : ProtocolBase
+        Calibrated. After a public first round, ``protocol.refine(public)``.
+    users : iterable of Users
+        All of them, in order, in chunks of any size: parts are made anew, and each user's ``offset`` with them.
+    public : Public
+        Of one repeat, R = 1.
+    rng : numpy.random.Generator
+        What is drawn depends on `at_once`, its law does not.
+    at_once : int, optional
+        Users of a part, at least 1; by default as many as send some million numbers.
+    progress : callable, optional
+        Called after every part with the number of users that are done, and of all.
+
+    Returns
+    -------
+    (A...) ndarray
+        The aggregate; ``protocol.estimate(aggregate[None], public)`` has the estimate, first axis 1.
+
+    Raises
+    ------
+    ValueError
+        If the protocol cannot be run in parts, because its aggregates do not add up (``streamable`` is False) or it
+        writes ``shuffle`` itself; if `public` is of several repeats; or if other users come than it announces.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from shuffledp.populations import Fixed
+    >>> from shuffledp.protocols import get, stream
+    >>> from shuffledp.tasks import Budget, Frequency, Participants
+    >>> who = Participants.from_counts(np.array([30_000, 70_000]))
+    >>> protocol = get("frequency", "grr_blanket").calibrate(Budget(1.0, 1e-6), Fixed(99_999), Frequency(2))
+    >>> seen = stream(protocol, who.users(0), who.public, np.random.default_rng(1), at_once=10_000)
+    >>> int(seen.sum())
+    100000
+    """
+    if not protocol.streamable:
+        raise ValueError(f"{protocol.name} cannot be streamed: its aggregates of some users do not add up.")
+    if not protocol.in_parts:
+        raise ValueError(
+            f"{protocol.name} cannot be streamed: it writes shuffle itself; write forward instead."
+        )
+    if public.repeats != 1:
+        raise ValueError(f"stream: public must be of one repeat, got {public.repeats}.")
+    size = users_at_once(protocol.cost()) if at_once is None else check_count("stream: at_once", at_once, 1)
+    total, done = int(public.n_users[0]), 0
+    added = protocol.dummies(public, rng)
+    result = None if added is None else protocol.aggregate(added)
+    for part in regrouped(users, size):
+        done += len(part)
+        if done > total:
+            break
+        seen = protocol.aggregate(protocol.forward(protocol.encode(part, rng), rng))
+        result = seen if result is None else protocol.merged(result, seen)
+        if progress is not None:
+            progress(done, total)
+    if result is None or done != total:
+        raise ValueError(
+            f"stream: {total} users are announced, and {done}{' or more' * (done > total)} come."
+        )
+    return result
+
+
+def users_at_once(cost: Cost) -> int:
+    """Users of a part, by what each of them sends; at least 1."""
+    width = max(1.0, cost.bits_per_message / _BITS) if cost.bits_per_message > 64 else 1.0
+    return max(1, math.floor(_NUMBERS / (max(1.0, cost.messages_per_user) * width)))
+
+
+def joined(chunks: list[Users]) -> Users:
+    """Users of several chunks, with the offset of the first.
+
+    Raises
+    ------
+    ValueError
+        If some chunks state privacy levels and others do not.
+    """
+    if len(chunks) == 1:
+        return chunks[0]
+    levels = [c.levels for c in chunks if c.levels is not None]
+    if len(levels) not in (0, len(chunks)):
+        raise ValueError("Some chunks of users state privacy levels and others do not.")
+    return Users(
+        np.concatenate([c.values for c in chunks]),
+        np.concatenate(levels) if levels else None,
+        chunks[0].offset,
+    )
+
+
+def regrouped(chunks: Iterable[Users], size: int) -> Iterator[Users]:
+    """The same users in parts of `size`, the last one of as many as are left, with offsets from 0 on."""
+    offset, waiting, held = 0, list[Users](), 0
+    for chunk in chunks:
+        start = 0
+        while held + len(chunk) - start >= size:
+            stop = start + size - held
+            yield _part([*waiting, _some(chunk, start, stop)], offset)
+            offset, start, waiting, held = offset + size, stop, [], 0
+        if start < len(chunk):
+            waiting.append(_some(chunk, start, len(chunk)))
+            held += len(chunk) - start
+    if held:
+        yield _part(waiting, offset)
+
+
+def _some(users: Users, start: int, stop: int) -> Users:
+    levels = None if users.levels is None else users.levels[start:stop]
+    return Users(users.values[start:stop], levels)
+
+
+def _part(chunks: list[Users], offset: int) -> Users:
+    part = joined([chunk for chunk in chunks if len(chunk)])
+    return Users(part.values, part.levels, offset)

@@ -1,0 +1,153 @@
+"""Bad arguments of public functions: a number in its range, or one clear error; see `tools/bad_arguments.py`."""
+
+import math
+import pickle
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from scripts_by_file import script
+from shuffledp import accounting, populations
+from shuffledp.accounting import GaussianProfile, OtherReports, SubsetExponentialProfile
+from shuffledp.populations import Binomial, Fixed
+
+
+@pytest.fixture(scope="module")
+def tool():
+    return script("tools/bad_arguments.py")
+
+
+@pytest.fixture(scope="module")
+def calls(tool):
+    return tool.valid_calls()
+
+
+def test_every_public_name_has_a_valid_call(tool, calls):
+    names = {
+        name for door in (accounting, populations) for name in door.__all__ if callable(getattr(door, name))
+    }
+    assert names == set(calls) | set(tool.SKIPPED)
+
+
+@pytest.mark.parametrize("bad", [math.nan, "no", True, 1j, [1, "a"], 10**400], ids=str)
+def test_what_is_of_another_kind_is_refused_by_name(tool, calls, bad):
+    """Before anything is computed: it takes no time, whatever the function."""
+    wrong = {
+        f"{name}({argument}={tool.shown(bad)})": verdict
+        for name, (call, valid) in calls.items()
+        for argument in valid
+        if (verdict := tool.judge(call, valid, {argument: bad}, seconds=1))
+    }
+    assert wrong == {}
+
+
+#: Valid calls that take more than a tenth of a second; `make bad-arguments` tries them.
+SLOW = {
+    "all_counts_delta",
+    "allocation_noise",
+    "central_gaussian_epsilon",
+    "central_replacement_epsilon",
+    "certified_design",
+    "curves",
+    "deployed_users",
+    "finished_design",
+    "rows_delta",
+    "search_coarse",
+}
+
+
+def test_arguments_of_every_kind_give_a_number_or_one_clear_line(tool, calls):
+    """A sample of what `make bad-arguments` tries, the same one each time."""
+
+    @settings(derandomize=True, database=None, deadline=None, max_examples=600)
+    @given(st.data())
+    def sample(data):
+        name = data.draw(st.sampled_from(sorted(set(calls) - SLOW)))
+        call, valid = calls[name]
+        verdict = tool.judge(call, valid, data.draw(tool.replacements(valid)), seconds=0.1)
+        assert not verdict or verdict.startswith(tool.LONG), name
+
+    sample()
+
+
+def test_a_wrong_answer_is_seen(tool):
+    def half(eps: "float") -> float:
+        return eps / 2
+
+    assert tool.judge(half, {"eps": 1.0}, {"eps": 2.0}) == ""
+    assert "negative" in tool.judge(half, {"eps": 1.0}, {"eps": -1.0})
+    assert "nan" in tool.judge(half, {"eps": 1.0}, {"eps": math.nan})
+    assert "TypeError" in tool.judge(half, {"eps": 1.0}, {"eps": "no"})
+
+    def refusing(eps: "float") -> float:
+        raise ValueError(eps)
+
+    assert "names no argument" in tool.judge(refusing, {"eps": 1.0}, {"eps": -1.0})
+    assert "more than one line" in tool.judge(refusing, {"eps": 1.0}, {"eps": "eps\n"})
+
+    def endless(eps: "float") -> float:
+        while eps:
+            pass
+        return 0.0
+
+    assert "longer" in tool.judge(endless, {"eps": 1.0}, {}, seconds=0.05)
+
+
+def test_nonsense_is_refused():
+    for call in (
+        lambda: accounting.hockey_stick([0.0], [0.0], math.nan),
+        lambda: GaussianProfile(1.0).delta(math.nan),
+        lambda: accounting.log_gaussian_delta(math.nan, 1.0),
+        lambda: accounting.log_gaussian_delta(1.0, math.nan),
+        lambda: accounting.log_gaussian_delta(-1.0, 1.0),
+        lambda: accounting.clone_rate(-1.0),
+        lambda: accounting.report_variance(-1.0),
+        lambda: accounting.error_factor(Binomial(10, 0.5), -1),
+        lambda: accounting.clones_apply(-1.0, 1000, 1e-5),
+        lambda: accounting.amplified_epsilon(Fixed(9), 1.0, 0.1, adaptive="no"),
+        lambda: OtherReports(Fixed(9), adaptive="no"),
+        lambda: SubsetExponentialProfile(accounting.SubsetExponential(10, 2, 3, 1.0), 100, "no"),
+    ):
+        with pytest.raises(ValueError, match="must be"):
+            call()
+
+
+def test_what_cannot_be_evaluated_is_said_and_never_nan():
+    with pytest.raises(ValueError, match=r"profile_rdp\(orders=.*sigma=1e-300.* double precision"):
+        accounting.profile_rdp([2, 3], 1000, 1e-300)
+
+
+def test_functions_of_the_door_go_to_other_processes():
+    assert pickle.loads(pickle.dumps(accounting.clone_rate)) is accounting.clone_rate
+
+
+def test_a_bound_on_delta_is_at_most_one():
+    assert accounting.approximate_clones_delta(0.5, 1.0, 1e-8, 10**15, 1e-6) == 1.0
+    assert accounting.approximate_clones_delta(800.0, 1.0, 1e-300, 1000, 1e-6) == 1.0
+    small = accounting.approximate_clones_delta(0.5, 1.0, 1e-12, 1000, 1e-6)
+    assert small == pytest.approx(1e-6 + (math.exp(0.5) + 1) * (1 + math.exp(-1) / 2) * 1e-9, rel=1e-14)
+
+
+@pytest.mark.parametrize("eps", [1e-320, 1e-160, 1e-101])
+def test_delta_of_a_tiny_eps_is_between_its_ends_and_continuous(eps):
+    values = [accounting.negative_binomial_delta(shape, eps) for shape in (0.0, 0.2, 0.9, 1.0)]
+    assert values[0] == pytest.approx(1.0, rel=1e-9) and values[-1] == 0.0
+    assert np.all(np.diff(values) <= 0) and np.all(np.isfinite(values))
+
+
+def test_plans_for_a_tiny_eps_end():
+    planned = accounting.best_polya_shape(Fixed(999), 1e-320, 1e-5)
+    assert planned >= 1 and accounting.expected_polya_delta(Fixed(999), planned, 1e-320) <= 0.5e-5
+    assert accounting.expected_polya_delta(Fixed(999), 1.1 * planned, 1e-320) > 0.5e-5
+    with pytest.raises(accounting.Infeasible, match="eps / precision"):
+        accounting.multi_exact_plan(Fixed(999), 1e-320, 1e-5)
+
+
+def test_a_sum_over_too_many_numbers_ends():
+    with pytest.raises(accounting.Infeasible, match="too many for an exact sum"):
+        accounting.all_counts_delta(0.5, 0.5, 10**9, 2.5, 10)
+    design = accounting.CoarseDesign(1, 1.5, (4.0,), (2.0,), 2.0, 1e-2)
+    with pytest.raises(ValueError, match="xtol must be"):
+        accounting.finished_design(design, xtol=-1.0)

@@ -1,0 +1,496 @@
+"""Configurations with something wrong: the real files, and those of the guides, changed in one or two places.
+
+`bad_configurations` draws them, `trial` loads one as the workflow and ``shuffledp check`` do and judges what comes of
+it: a plan, or one line that names file and place.
+"""
+
+from __future__ import annotations
+
+import copy
+import math
+import re
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, field
+from functools import cache
+from importlib import import_module
+from pathlib import Path
+from typing import Any
+
+import yaml
+from hypothesis import strategies as st
+from judged import ACCEPTED, Outcome, TooLong, limited, refused
+
+from shuffledp.experiments.audited import audit_jobs
+from shuffledp.experiments.config.errors import ConfigurationError
+from shuffledp.experiments.config.files import merged, read_yaml
+from shuffledp.experiments.config.settings import Settings
+from shuffledp.experiments.config.trying import try_methods
+from shuffledp.experiments.grid import cells_of, resolve
+from shuffledp.experiments.parts import budget_from, population_from, task_from
+from shuffledp.experiments.reach import entries
+from shuffledp.experiments.runner import kind_of
+from shuffledp.experiments.scaffold import files as files_of_baseline
+from shuffledp.experiments.sources.own import NAME, with_domain
+from shuffledp.figures.drawings import drawings_of
+from shuffledp.figures.selection import load_settings
+from shuffledp.protocols.registry import get
+
+ROOT = Path(__file__).resolve().parents[2]
+Place = tuple[str | int, ...]
+
+RUN = "config/config.yaml"
+QUICK = "config/quick.yaml"
+OWN = "config/own/visits.yaml"
+BASELINE = "config/baselines/half_budget.yaml"
+EXPERIMENTS = tuple(
+    sorted(p.relative_to(ROOT).as_posix() for p in (ROOT / "config/experiments").glob("*.yaml"))
+)
+FILES = (*EXPERIMENTS, OWN, OWN, BASELINE, BASELINE, RUN, RUN, QUICK)
+
+#: What replaces a value.
+VALUES: tuple[Any, ...] = (
+    *(None, True, False, 0, 1, -1, 2, 3, 2.5, -0.5, 1e-300, 1e308, 10**9, 10**15, 10**30, 10**400),
+    *(
+        math.nan,
+        math.inf,
+        -math.inf,
+        "",
+        " ",
+        "x",
+        "1e-5",
+        "nan",
+        "0.5",
+        "yes",
+        "$eps",
+        "$",
+        "$nothing",
+        "{}",
+        "{",
+    ),
+    *(
+        "../x",
+        "a/b",
+        "/",
+        ".",
+        "..",
+        "config",
+        "a\nb",
+        "a\x00b",
+        "\ud7ff",
+        "é",
+        "x" * 3000,
+        "%s",
+        "{0.__class__}",
+    ),
+    *([], {}, [[]], [1, 1], ["a"], [None], [[1, 2], [3]], {"a": 1}, {"a": {"b": []}}, [{}], {"users": 0}),
+    *(
+        {"law": "poisson"},
+        {"kind": "frequency"},
+        {"evaluated": "sgd"},
+        {"evaluated": []},
+        [True, 1],
+        [0.5, "0.5"],
+    ),
+)
+#: What is put into a text.
+SCRAPS = (
+    *(
+        "\t",
+        "\x00",
+        "﻿",
+        "\x07",
+        ":",
+        "{",
+        "}",
+        "[",
+        "]",
+        "&a ",
+        "*a",
+        "!",
+        "!!binary x",
+        "%",
+        "@",
+        "`",
+        "'",
+        '"',
+    ),
+    *(
+        "---\n",
+        "...\n",
+        "? ",
+        "- ",
+        "#",
+        "|",
+        ">",
+        "<<: ",
+        "!!python/object:os.system x",
+        "!!set {a}",
+        "\r",
+        "\u2028",
+    ),
+    *(
+        "2024-02-31",
+        "1:30",
+        "0x1G",
+        "0o8",
+        "~",
+        "9" * 5000,
+        "[" * 3000,
+        "{a: " * 500,
+        "é",
+        "\U0001f600",
+        "!!int x",
+    ),
+    *(
+        "!!float x",
+        "!!omap [a: 1]",
+        "!!timestamp x",
+        "&a [*a, *a]",
+        "&a {<<: *a}",
+        "<<: 3\n",
+        "!!bool x",
+        "!!null x",
+    ),
+)
+
+
+@dataclass(frozen=True)
+class Bad:
+    """A file of the configuration that was changed."""
+
+    file: str
+    content: bytes = field(repr=False)
+    places: tuple[Place, ...]
+    what: str
+
+
+# -- the files as they should be -------------------------------------------------------------------------------------
+
+
+@cache
+def originals() -> dict[str, bytes]:
+    """The configuration of a small project by file: the real files, and those that the guides show."""
+    found = {file: (ROOT / file).read_bytes() for file in (QUICK, *EXPERIMENTS)}
+    guide = (ROOT / "docs/guides/experiment.md").read_text(encoding="utf-8")
+    found[OWN] = re.search(r"^```yaml\n(study:.*?)^```$", guide, re.M | re.S)[1].encode()
+    page = (ROOT / "docs/baselines.md").read_text(encoding="utf-8")
+    found[BASELINE] = re.search(r"^```yaml\n(.*?^figures: all.*?)^```$", page, re.M | re.S)[1].encode()
+    found[RUN] = (ROOT / RUN).read_bytes()
+    return found
+
+
+def make_project(root: Path) -> None:
+    """Write the whole project that is then changed file by file."""
+    for file, content in originals().items():
+        (root / file).parent.mkdir(parents=True, exist_ok=True)
+        (root / file).write_bytes(content)
+    (root / "visits.csv").write_text("color,minutes\nred,3\ngreen,4\nblue,5\n", encoding="utf-8")
+    for name, text in files_of_baseline("frequency", "half_budget").items():
+        if name.suffix == ".py" and "test_" not in name.name:
+            (root / name).parent.mkdir(parents=True, exist_ok=True)
+            (root / name).write_text(text, encoding="utf-8")
+
+
+@cache
+def tree_of(file: str) -> Any:
+    """A file's content."""
+    return yaml.safe_load(originals()[file])
+
+
+@cache
+def places_of(file: str) -> tuple[Place, ...]:
+    """Places of a file, without the file itself."""
+    return tuple(place for place in _walk(tree_of(file)) if place)
+
+
+def _walk(value: Any, at: Place = ()) -> Iterator[Place]:
+    yield at
+    inner = value.items() if isinstance(value, dict) else enumerate(value) if isinstance(value, list) else ()
+    for key, one in inner:
+        yield from _walk(one, (*at, key))
+
+
+# -- changes -----------------------------------------------------------------------------------------------------
+
+
+def _holder(tree: Any, place: Place) -> Any:
+    for part in place[:-1]:
+        tree = tree[part]
+    return tree
+
+
+def _there(tree: Any, place: Place) -> bool:
+    try:
+        holder = _holder(tree, place)
+        holder[place[-1]]
+    except (KeyError, IndexError, TypeError):
+        return False
+    return isinstance(holder, dict | list)
+
+
+def _renamed(holder: Any, key: Any, new: str) -> None:
+    if not isinstance(holder, dict):
+        holder[key] = new
+        return
+    items = [(new if name == key else name, value) for name, value in holder.items()]
+    holder.clear()
+    holder.update(items)
+
+
+@st.composite
+def _edited(draw: st.DrawFn, tree: Any, places: tuple[Place, ...]) -> tuple[list[Place], str]:
+    """Change a tree in one place, or two that are swapped; where and how."""
+    place = draw(st.sampled_from([p for p in places if _there(tree, p)]))
+    places_done = [place]
+    holder, key = _holder(tree, place), place[-1]
+    old = holder[key]
+    how = draw(
+        st.sampled_from(
+            (
+                "replace",
+                "replace",
+                "replace",
+                "number",
+                "remove",
+                "rename",
+                "near",
+                "wrap",
+                "empty",
+                "swap",
+                "extra",
+                "again",
+            )
+        )
+    )
+    if how == "number" and (isinstance(old, bool) or not isinstance(old, int | float)):
+        how = "replace"
+    if how == "replace":
+        holder[key] = copy.deepcopy(draw(st.sampled_from(VALUES)))
+    elif how == "number":
+        holder[key] = draw(
+            st.sampled_from(
+                (-old, old * 1e9, old / 1e9, float(old), str(old), [old], old + 0.5, 10**12 * old)
+            )
+        )
+    elif how == "remove":
+        del holder[key]
+    elif how == "rename":
+        _renamed(
+            holder, key, draw(st.sampled_from(("x", "../x", "a/b", "", "A", "a b", "é", "all", "__class__")))
+        )
+    elif how == "near":
+        word = str(key if isinstance(holder, dict) else old)
+        at = draw(st.integers(0, max(len(word) - 1, 0)))
+        _renamed(holder, key, word[:at] + draw(st.sampled_from(("", "_", "s", "ss", "$"))) + word[at + 1 :])
+    elif how == "wrap":
+        holder[key] = draw(
+            st.sampled_from(([old], {"x": old}, {key if isinstance(key, str) else "x": old}, [[old]]))
+        )
+    elif how == "empty":
+        holder[key] = type(old)() if isinstance(old, (dict, list, str)) else None
+    elif how == "swap":
+        other = draw(st.sampled_from([p for p in places if _there(tree, p)]))
+        if other[: len(place)] != place and place[: len(other)] != other:
+            places_done.append(other)
+            there = _holder(tree, other)
+            holder[key], there[other[-1]] = there[other[-1]], holder[key]
+        else:
+            holder[key] = None
+    elif how == "extra" and isinstance(old, dict):
+        old[draw(st.sampled_from(("x", "users", "eps", "grid", "$eps", "label", "")))] = draw(
+            st.sampled_from(VALUES)
+        )
+    elif isinstance(old, list):
+        old.append(copy.deepcopy(old[0]) if old and how == "again" else draw(st.sampled_from(VALUES)))
+    else:
+        holder[key] = [old, old]
+    return places_done, how
+
+
+@st.composite
+def _trees(draw: st.DrawFn, file: str) -> Bad:
+    tree = copy.deepcopy(tree_of(file))
+    done = [draw(_edited(tree, places_of(file))) for _ in range(draw(st.sampled_from((1, 1, 1, 2))))]
+    text = yaml.safe_dump(tree, sort_keys=False, allow_unicode=True)
+    return Bad(
+        file,
+        text.encode("utf-8", "surrogatepass"),
+        tuple(p for changed, _ in done for p in changed),
+        " and ".join(w for _, w in done),
+    )
+
+
+@st.composite
+def _texts(draw: st.DrawFn, file: str) -> Bad:
+    content = originals()[file]
+    text = content.decode()
+    at = draw(st.integers(0, len(text)))
+    how = draw(
+        st.sampled_from(
+            (
+                "scrap",
+                "scrap",
+                "scrap",
+                "cut",
+                "drop",
+                "line twice",
+                "indent",
+                "encoding",
+                "bytes",
+                "nothing",
+                "tabs",
+            )
+        )
+    )
+    if how == "scrap":
+        text = text[:at] + draw(st.sampled_from(SCRAPS)) + text[at:]
+    elif how == "cut":
+        text = text[:at]
+    elif how == "drop":
+        text = text[:at] + text[at + draw(st.integers(1, 40)) :]
+    elif how == "line twice":
+        lines = text.splitlines(keepends=True)
+        line = draw(st.integers(0, len(lines) - 1))
+        lines.insert(line, lines[line])
+        text = "".join(lines)
+    elif how == "indent":
+        lines = text.splitlines(keepends=True)
+        line = draw(st.integers(0, len(lines) - 1))
+        lines[line] = draw(st.sampled_from((" ", "  ", "\t"))) + lines[line]
+        text = "".join(lines)
+    elif how == "tabs":
+        text = text.replace("  ", "\t")
+    elif how == "encoding":
+        return Bad(
+            file, text.encode(draw(st.sampled_from(("utf-8-sig", "utf-16", "utf-32", "utf-16-be")))), (), how
+        )
+    elif how == "bytes":
+        raw = draw(st.binary(min_size=1, max_size=6))
+        return Bad(file, content[:at] + raw + content[at + draw(st.integers(0, 6)) :], (), how)
+    else:
+        text = draw(
+            st.sampled_from(
+                ("", " ", "null", "[]", "3", "text", "a: &a [*a]", "---\n---\n", "\x00", "{}", "- a")
+            )
+        )
+    return Bad(file, text.encode("utf-8", "surrogatepass"), (), how)
+
+
+@st.composite
+def bad_configurations(draw: st.DrawFn) -> Bad:
+    """One of the files with something wrong; now and then what is drawn is all right nevertheless."""
+    file = draw(st.sampled_from(FILES))
+    return draw(_texts(file) if draw(st.integers(0, 3)) == 0 else _trees(file))
+
+
+# -- what comes of them ------------------------------------------------------------------------------------------
+
+
+def configuration(root: Path, file: str) -> Settings:
+    """The project's configuration, of which only the experiments run that a file is about."""
+    base = read_yaml(root / RUN)
+    if not isinstance(base, Mapping):
+        raise ConfigurationError(f"{RUN}: expected a mapping, got {base!r}.")
+    only: dict[str, Any] = {"papers": [Path(file).stem]} if file in EXPERIMENTS else {}
+    if file == BASELINE:
+        only = {"papers": ["dump", "random_population"]}
+    elif file == OWN:
+        only = {"papers": []}
+    elif file == QUICK:
+        over = read_yaml(root / QUICK)
+        if not isinstance(over, Mapping):
+            raise ConfigurationError(f"{QUICK}: expected a mapping, got {over!r}.")
+        only = dict(over)
+    whole = merged(base, only)
+    settings = load_settings(whole | ({"papers": only["papers"]} if "papers" in only else {}), root)
+    try_methods(settings, root)
+    return settings
+
+
+def planned(settings: Settings, root: Path) -> int:
+    """All that a run plans while the workflow is read, and the number of cells."""
+    cells, jobs = 0, []
+    for paper in settings.papers.values():
+        for experiment in paper.experiments.values():
+            for method in experiment.methods.values():
+                job = experiment.job(method.id, settings.seed)
+                entries(job, root)
+                cells += sum(1 for _ in cells_of(job))
+                if not method.added:
+                    jobs.append(job)
+        for run in paper.training.values():
+            run.job(settings.seed)
+        for file in drawings_of(paper):
+            file.formats(settings.formats)
+    audit_jobs(iter(jobs), settings.effort)
+    return cells
+
+
+def trial(bad: Bad, root: Path, then: Callable[[Settings, Bad], Outcome] | None = None) -> Outcome:
+    """Load a project with one changed file, plan it, and put the file back.
+
+    ``then`` looks at what was accepted.
+    """
+    path = root / bad.file
+    path.write_bytes(bad.content)
+    try:
+        with limited():
+            settings = configuration(root, bad.file)
+            planned(settings, root)
+    except ConfigurationError as error:
+        return refused(str(error), *_named(bad))
+    except TooLong:
+        return Outcome("fault", "takes too long")
+    except (Exception, SystemExit) as error:
+        return Outcome("fault", f"{type(error).__name__}: {error}")
+    finally:
+        path.write_bytes(originals()[bad.file])
+    return ACCEPTED if then is None else then(settings, bad)
+
+
+def _named(bad: Bad) -> list[tuple[str, ...]]:
+    """The file, and some of the place that was changed."""
+    parts = {str(part) for place in bad.places for part in place if isinstance(part, str)}
+    return [(bad.file, "config:", "config/baselines:"), tuple(sorted(parts))]
+
+
+# -- what jobs make of what was accepted -----------------------------------------------------------------------------
+
+
+def calibrated(job: Mapping[str, Any], root: Path) -> None:
+    """Do of a job's only cell what depends on its numbers alone: evaluate the function, or calibrate the protocol."""
+    (point, accounting), *_ = cells_of(job)
+    parts = ("task", "data", "population", "budget", "options", "arguments")
+    resolved = resolve({part: job[part] for part in parts if part in job}, point)
+    if not job["protocol"]:
+        work = import_module(kind_of({k: v for k, v in job.items() if k != "training"})).work(
+            job, root, root, root
+        )
+        work.cell(point, accounting, resolved)
+        return
+    whole = (
+        with_domain(resolved["task"], resolved["data"])
+        if resolved["data"]["name"] == NAME
+        else resolved["task"]
+    )
+    law = population_from(resolved["population"])
+    budget = budget_from(resolved["budget"], law)
+    task = task_from({"domain_size": 2, **whole} if whole["kind"] == "frequency" else whole)
+    found = get(task.kind, job["protocol"], root=root)
+    found.calibrate(budget, law, task, accounting=accounting, **resolved["options"])
+
+
+def first_cells(settings: Settings) -> Iterator[dict[str, Any]]:
+    """A job per method and value of a variable, cut to one cell: the others are at their first values."""
+    for paper in settings.papers.values():
+        for experiment in paper.experiments.values():
+            for method in experiment.methods.values():
+                job = experiment.job(method.id, settings.seed)
+                at = {name: values[:1] for name, values in job["grid"].items()}
+                accounting = job["accounting"][:1]
+                steps = [
+                    {},
+                    *({name: [value]} for name, values in job["grid"].items() for value in values[1:]),
+                ]
+                for step in steps:
+                    yield {**job, "grid": at | step, "accounting": accounting}

@@ -1,0 +1,470 @@
+"""Bad files of data: the five published sources and one's own, damaged in one or two places.
+
+`bad_data_files` draws them; `trial` reads one and compares what is counted with a straightforward count of its own, or
+judges the line that it is refused with.
+"""
+
+from __future__ import annotations
+
+import csv
+import gzip
+import io
+import math
+import re
+import warnings
+from collections import Counter
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from decimal import Decimal
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
+from hypothesis import strategies as st
+from judged import ACCEPTED, Outcome, TooLong, limited, refused
+
+from shuffledp.datasets import parse
+from shuffledp.datasets.catalogue import MSNBC_CATEGORIES
+from shuffledp.datasets.errors import ParseError
+from shuffledp.datasets.tables import content_of
+from shuffledp.records.counting import count_column
+from shuffledp.records.reading import columns_of
+from shuffledp.records.sets import collect_sets
+
+# -- the published sources -------------------------------------------------------------------------------------------
+
+_ADULT = "39, State-gov, 7, Bachelors, 13, Never-married, Sales, Husband, White, {}, 2174, 0, {}, Peru, {}\n"
+_HEAD = f"% Different categories found in input file:\n\n{' '.join(MSNBC_CATEGORIES)}\n\n\n% Sequences:\n\n"
+_IDX = (8, 3, 2)
+
+
+def _adult(end: str = "") -> bytes:
+    rows = [("Male", 40, "<=50K"), ("Female", 13, ">50K"), ("Female", 99, "<=50K"), ("Male", 1, ">50K")] * 3
+    return "".join(_ADULT.format(sex, week, income + end) for sex, week, income in rows).encode()
+
+
+def _ipums() -> bytes:
+    return "".join(
+        ",".join(["97", *["1"] * 32, str(code), "-5", *["0"] * 26]) + "\n" for code in (1, 900, 6, 60, 6)
+    ).encode()
+
+
+SOURCES: Mapping[str, bytes] = {
+    "adult.data": _adult(),
+    "adult.test": b"|1x3 Cross validator\n" + _adult("."),
+    "ipums.la.70": _ipums(),
+    "msnbc.seq": (_HEAD + "1 1 \n2 \n17 3 17 \n6 \n10 11 12 \n").encode(),
+    "images": bytes((0, 0, 8, 3)) + b"".join(n.to_bytes(4, "big") for n in _IDX) + bytes(range(48)),
+    "labels": bytes((0, 0, 8, 1)) + (6).to_bytes(4, "big") + bytes(range(6)),
+    "ratings.csv": b"userId,movieId,rating,timestamp\n"
+    + b"".join(b"%d,%d,3.5,1112486027\n" % (u, m) for u in (1, 2, 3) for m in (2, 29, 112)),
+    "ipums_birthplace.csv": b"birthplace,count\n1,5\n6,70\n900,3\n",
+}
+"""Small files of the form of each published one, by name."""
+
+
+def _read_source(name: str, content: bytes) -> Any:
+    """What the library makes of a raw file, as plain data."""
+    if name.startswith("adult"):
+        frame = parse.parse_adult(content, name, test=name.endswith("test"))
+        return list(zip(frame["sex"].tolist(), frame["hours_per_week"].tolist(), strict=True))
+    if name.startswith("ipums.la"):
+        return parse.parse_ipums_birthplace(content, name).tolist()
+    if name == "msnbc.seq":
+        masks, first, visits = parse.parse_msnbc(content, name)
+        return masks.tolist(), first.tolist(), visits.tolist()
+    if name in ("images", "labels"):
+        found = parse.parse_idx(content, name, 3 if name == "images" else 1)
+        return found.shape, found.tobytes()
+    if name == "ratings.csv":
+        table = parse.count_ratings(io.BytesIO(content), name, rows_at_once=4)
+        return dict(zip(table["movie"].tolist(), table["count"].tolist(), strict=True))
+    table = parse.parse_counts(content, name, ("birthplace", "count"))
+    return table.to_numpy().tolist()
+
+
+def _lines(content: bytes) -> list[str]:
+    return [line.rstrip("\r") for line in content.decode("latin-1").rstrip("\r\n \t\x0b\x0c").split("\n")]
+
+
+def _count_source(name: str, content: bytes) -> Any:
+    """The same, line by line with as little cleverness as can be."""
+    if name.startswith("adult"):
+        rows = [line.split(", ") for line in _lines(content)[1 if name.endswith("test") else 0 :]]
+        return [(row[9], int(row[12])) for row in rows]
+    if name.startswith("ipums.la"):
+        return [int(line.split(",")[33]) for line in _lines(content)]
+    if name == "msnbc.seq":
+        users = [list(map(int, line.split())) for line in _lines(content)[7:]]
+        visits = Counter(page for pages in users for page in pages)
+        return (
+            [sum({1 << (page - 1) for page in pages}) for pages in users],
+            [pages[0] for pages in users],
+            [visits[page] for page in range(1, 18)],
+        )
+    if name in ("images", "labels"):
+        places = content[3]
+        shape = tuple(int.from_bytes(content[4 + 4 * i : 8 + 4 * i], "big") for i in range(places))
+        return shape, content[4 + 4 * places :]
+    if name == "ratings.csv":
+        rows = re.split("\r\n|\r|\n", content.decode("latin-1").removesuffix("\n").removesuffix("\r"))
+        return dict(Counter(int(row.split(",")[1]) for row in rows[1:]))
+    return [[int(cell) for cell in line.split(",")] for line in _lines(content)[1:]]
+
+
+# -- one's own files -------------------------------------------------------------------------------------------------
+
+OWN: Mapping[str, bytes] = {
+    "values.csv": b"id,color,minutes\n"
+    + b"".join(
+        b"%d,%s,%s\n" % (i, c, m)
+        for i, (c, m) in enumerate(
+            [(b"red", b"3.5"), (b"green", b"4"), (b"blue", b"0"), (b"red", b"12"), (b'"red"', b"7.25")] * 3
+        )
+    ),
+    "numbers.csv": b"age\n" + b"\n".join(b"%d" % (3 * i % 11) for i in range(20)) + b"\n",
+    "pairs.csv": b"user,item\n"
+    + b"".join(
+        b"%d,%s\n" % (u, i)
+        for u, i in [(1, b"a"), (1, b"b"), (2, b"a"), (3, b"c"), (3, b"a"), (2, b"b"), (1, b"a")]
+    ),
+}
+"""Small files of one's own; the Parquet files are made of tables."""
+
+COLUMNS: Mapping[str, Callable[[], pa.Array]] = {
+    "texts": lambda: pa.array(["red", "green", None, "red", " blue ", ""]),
+    "integers": lambda: pa.array([0, 1, 2, 5, -1, 10**12]),
+    "nulls": lambda: pa.array([0, None, 2, None, None, 1]),
+    "floats": lambda: pa.array([0.0, 1.5, math.nan, math.inf, -2.0, 3.0]),
+    "decimals": lambda: pa.array(
+        [Decimal("1.50"), Decimal("2.00"), None, Decimal("3.00"), Decimal("0.00"), Decimal("1.50")]
+    ),
+    "truths": lambda: pa.array([True, False, True, None, True, True]),
+    "nothing": lambda: pa.nulls(6),
+    "dates": lambda: pa.array([0, 1, 2, 3, 4, 5], pa.date32()),
+    "bytes": lambda: pa.array([b"a", b"\xff", b"a", None, b"b", b""], pa.binary()),
+    "dictionary": lambda: pa.array(["a", "b", "a", None, "b", "c"]).dictionary_encode(),
+    "numbers by dictionary": lambda: pa.array([1, 2, 1, None, 2, 3]).dictionary_encode(),
+    "lists": lambda: pa.array([["a", "b"], ["a"], [], None, ["c", None, "a"], ["b", "b"]]),
+    "lists of integers": lambda: pa.array([[0, 1], [1], [], None, [2, 9], [1, 1]]),
+    "large lists": lambda: pa.array([["a"], ["b"], [], ["a", "b"], None, ["c"]], pa.large_list(pa.string())),
+    "fixed lists": lambda: pa.array([[0, 1]] * 6, pa.list_(pa.int64(), 2)),
+    "lists of lists": lambda: pa.array([[["a"]], [["b"], []], [], None, [["a", "b"]], [["a"]]]),
+    "structures": lambda: pa.array([{"a": 1}, {"a": 2}, None, {"a": 1}, {"a": None}, {"a": 3}]),
+    "durations": lambda: pa.array([1, 2, 1, None, 2, 1], pa.duration("s")),
+    "times": lambda: pa.array([1, 2, 1, None, 2, 1], pa.timestamp("ns", "UTC")),
+    "unsigned": lambda: pa.array([2**64 - 1, 0, 1, None, 1, 1], pa.uint64()),
+    "half floats": lambda: pa.array(np.array([0, 1, 0.5, 1, 1, 0], np.float16)),
+    "large texts": lambda: pa.array(["red", "green", None, "red", "blue", "red"], pa.large_string()),
+}
+"""Columns of Parquet files, six rows each."""
+
+SCRAPS: tuple[bytes, ...] = (
+    *(
+        b'"',
+        b'""',
+        b"'",
+        b",",
+        b";",
+        b"\n",
+        b"\r",
+        b"\r\n",
+        b"\n\n\n",
+        b"\x00",
+        b"\t",
+        b" ",
+        b"\xff",
+        b"\xc3",
+        b"\xef\xbb\xbf",
+    ),
+    *(
+        b"nan",
+        b"inf",
+        b"-inf",
+        b"1e400",
+        b"-1",
+        b"1,000",
+        b"1_000",
+        b"0x1F",
+        b"1.0",
+        b"1e3",
+        b"+2",
+        b"\xd9\xa3",
+        b"\xc2\xb2",
+    ),
+    *(
+        b"9" * 5000,
+        b"x" * 140_000,
+        b"None",
+        b"NULL",
+        b"#",
+        b"%s",
+        b"\x1a",
+        b"\xe2\x80\xa8",
+        b"\x0b",
+        b"\x0c",
+        b"\x1c",
+        b"\x85",
+    ),
+    *(
+        b"," * 300,
+        b'"a\nb"',
+        b'"a,b"',
+        b"=1+1",
+        b"\xef\xbf\xbd",
+        b"99999999999999999999",
+        b"-0",
+        b"00",
+        b"\xf0\x9f\x98\x80",
+    ),
+)
+
+
+@dataclass(frozen=True)
+class BadFile:
+    """A file and how it is read."""
+
+    name: str
+    content: bytes = field(repr=False)
+    how: str
+    options: Mapping[str, Any] = field(default_factory=dict)
+
+
+@st.composite
+def _damaged(draw: st.DrawFn, content: bytes) -> tuple[bytes, str]:
+    """Some bytes with one to three damages."""
+    done = []
+    for _ in range(draw(st.sampled_from((1, 1, 1, 2, 3)))):
+        size = len(content)
+        at = draw(st.integers(0, size))
+        how = draw(
+            st.sampled_from(
+                (
+                    "scrap",
+                    "scrap",
+                    "scrap",
+                    "scrap",
+                    "cut",
+                    "drop",
+                    "flip",
+                    "flip",
+                    "row",
+                    "head",
+                    "ends",
+                    "encode",
+                    "empty",
+                )
+            )
+        )
+        if how == "scrap":
+            content = content[:at] + draw(st.sampled_from(SCRAPS)) + content[at:]
+        elif how == "cut":
+            content = content[:at]
+        elif how == "drop":
+            content = content[:at] + content[at + draw(st.integers(1, 30)) :]
+        elif how == "flip" and at < size:
+            content = content[:at] + bytes([content[at] ^ draw(st.integers(1, 255))]) + content[at + 1 :]
+        elif how == "row":
+            lines = content.split(b"\n")
+            line = draw(st.integers(0, len(lines) - 1))
+            lines[line:line] = [lines[draw(st.integers(0, len(lines) - 1))]]
+            content = b"\n".join(lines)
+        elif how == "head":
+            lines = content.split(b"\n")
+            content = b"\n".join(
+                draw(st.sampled_from((lines[:1], lines[:2], lines[1:], [*lines[:1], *lines[:1], *lines[1:]])))
+            )
+        elif how == "ends":
+            content = content.replace(
+                b"\n",
+                draw(st.sampled_from((b"\r\n", b"\r", b"\n\n", b"\n\r", b"", b"\x0b", b"\xe2\x80\xa8"))),
+            )
+        elif how == "encode":
+            text = content.decode("latin-1")
+            content = draw(
+                st.sampled_from((text.encode("utf-16"), text.encode("utf-8-sig"), text.encode("utf-32")))
+            )
+        elif how == "empty":
+            content = draw(st.sampled_from((b"", b"\n", b" ", b"\x00", b"\xef\xbb\xbf", b"\xff\xfe")))
+        done.append(how)
+    return content, " and ".join(done)
+
+
+@st.composite
+def bad_data_files(draw: st.DrawFn) -> BadFile:
+    """A damaged file of one of the kinds that are read."""
+    kind = draw(st.sampled_from(("source", "source", "gzip", "csv", "csv", "csv", "parquet", "parquet")))
+    if kind in ("source", "gzip"):
+        name = draw(st.sampled_from(sorted(SOURCES)))
+        if kind == "source":
+            content, how = draw(_damaged(SOURCES[name]))
+            return BadFile(name, content, how)
+        content, how = draw(_damaged(gzip.compress(SOURCES[name], mtime=0)))
+        return BadFile(f"{name}.gz", content, how)
+    if kind == "csv":
+        name = draw(st.sampled_from(sorted(OWN)))
+        content, how = draw(_damaged(OWN[name]))
+        return BadFile(name, content, how, draw(_asked(name)))
+    name = draw(st.sampled_from(sorted(COLUMNS)))
+    sink = io.BytesIO()
+    other = draw(st.sampled_from(sorted(COLUMNS)))
+    pq.write_table(pa.table([COLUMNS[name](), COLUMNS[other]()], names=["x", "y"]), sink)
+    content, how = (
+        draw(_damaged(sink.getvalue())) if draw(st.booleans()) else (sink.getvalue(), f"{name}, {other}")
+    )
+    return BadFile("file.parquet", content, how, draw(_asked("file.parquet")))
+
+
+@st.composite
+def _asked(draw: st.DrawFn, name: str) -> dict[str, Any]:
+    """What is asked of a file of one's own."""
+    if name == "pairs.csv":
+        return {"user": "user", "item": "item"} | draw(
+            st.sampled_from(({}, {"values": ["a", "b"]}, {"domain_size": 3}))
+        )
+    column = (
+        "x"
+        if name == "file.parquet"
+        else "age"
+        if name == "numbers.csv"
+        else draw(st.sampled_from(("color", "minutes")))
+    )
+    ways: list[dict[str, Any]] = [
+        *({}, {"domain_size": 11}, {"values": ["red", "green", "blue"]}, {"values": [1, 2.0, "3"]}),
+        *(
+            {"max_value": 10.0},
+            {"max_value": 12.5, "levels": 5},
+            {"max_value": 4.0, "low": -4.0, "levels": 16},
+        ),
+    ]
+    if name == "file.parquet":
+        ways += [{"sets": True}, {"sets": True, "domain_size": 3}, {"user": "x", "item": "y"}]
+    asked = draw(st.sampled_from(ways))
+    return asked if "user" in asked else {"column": column} | asked
+
+
+# -- what comes of them ----------------------------------------------------------------------------------------------
+
+
+def trial(bad: BadFile, folder: Path) -> Outcome:
+    """Read a file; what comes of it."""
+    path = folder / bad.name
+    path.write_bytes(bad.content)
+    try:
+        with limited(), warnings.catch_warnings():
+            warnings.simplefilter("error")
+            found = _read(bad, path)
+    except (ValueError, ParseError) as error:
+        if type(error) not in (ValueError, ParseError):  # such as an error of decoding, which names no file
+            return Outcome("fault", f"{type(error).__name__}: {error}")
+        return refused(str(error), (bad.name, bad.name.removesuffix(".gz")))
+    except TooLong:
+        return Outcome("fault", "takes too long")
+    except Exception as error:
+        return Outcome("fault", f"{type(error).__name__}: {error}")
+    try:
+        wanted = _count(bad, path)
+    except Exception as error:
+        return Outcome(
+            "fault",
+            f"accepted {str(found)[:200]}, which a plain count does not: {type(error).__name__}: {error}",
+        )
+    if found != wanted:
+        return Outcome("fault", f"counted {str(found)[:300]}, where a plain count has {str(wanted)[:300]}")
+    return ACCEPTED
+
+
+def _read(bad: BadFile, path: Path) -> Any:
+    if bad.name.removesuffix(".gz") in SOURCES:
+        return _read_source(bad.name.removesuffix(".gz"), content_of(path))
+    options = dict(bad.options)
+    if options.pop("sets", False) or "user" in options:
+        sets = collect_sets(path, **options)
+        ends = np.cumsum(sets.sizes)
+        held = [sorted(map(str, (sets.values[i] for i in part))) for part in np.split(sets.items, ends[:-1])]
+        return sorted(map(tuple, held)), sets.bad_rows
+    columns_of(path)
+    counted = count_column(path, **options)
+    held_by = {str(v): int(c) for v, c in zip(counted.values, counted.counts.tolist(), strict=True) if c}
+    return held_by, counted.bad_rows
+
+
+def _count(bad: BadFile, path: Path) -> Any:
+    if bad.name.removesuffix(".gz") in SOURCES:
+        content = gzip.decompress(bad.content) if bad.content[:2] == b"\x1f\x8b" else bad.content
+        return _count_source(bad.name.removesuffix(".gz"), content)
+    rows, short = _rows(bad, path)
+    if "user" in bad.options or bad.options.get("sets"):
+        return _sets(bad.options, rows, short)
+    cells = [_text(row[0]) for row in rows]
+    places = [_place(bad.options, cell) if cell else None for cell in cells]
+    counts = Counter(place for place in places if place is not None)
+    return dict(counts), places.count(None) + short
+
+
+def _rows(bad: BadFile, path: Path) -> tuple[list[list[Any]], int]:
+    """Cells of the columns asked for, and how many rows have the wrong length."""
+    names = [bad.options[key] for key in ("column", "user", "item") if key in bad.options]
+    if path.suffix == ".parquet":
+        table = pq.read_table(path, columns=names)
+        return [list(row) for row in zip(*(table[name].to_pylist() for name in names), strict=True)], 0
+    text = bad.content.decode("utf-8-sig")
+    head, *rows = csv.reader(io.StringIO(text, newline=""))
+    good = [row for row in rows if len(row) == len(head)]
+    return [[row[head.index(name)] for name in names] for row in good], sum(
+        1 for row in rows if row and len(row) != len(head)
+    )
+
+
+def _text(cell: Any) -> str:
+    if cell is None or (isinstance(cell, float) and math.isnan(cell)):
+        return ""
+    if isinstance(cell, float) and cell.is_integer():
+        return str(int(cell))
+    return str(cell).strip()
+
+
+def _place(options: Mapping[str, Any], cell: str) -> str | None:
+    """The value or level that a cell stands for; None if it is bad."""
+    if "values" in options:
+        return cell if cell in map(_text, options["values"]) else None
+    if "domain_size" in options:
+        return (
+            str(int(cell))
+            if re.fullmatch(r"[-+]?\d+", cell) and 0 <= int(cell) < options["domain_size"]
+            else None
+        )
+    if "max_value" not in options:
+        return cell
+    if not re.fullmatch(r"[-+]?(\d+\.?\d*|\.\d+)([eE][-+]?\d+)?", cell) or not math.isfinite(float(cell)):
+        return None
+    low, high = options.get("low", 0.0), options["max_value"]
+    levels = options.get("levels", round(high - low))
+    level = round((min(max(float(cell), low), high) - low) / (high - low) * levels)
+    return str(low + (high - low) / levels * level)
+
+
+def _sets(options: Mapping[str, Any], rows: list[list[Any]], short: int) -> Any:
+    users: dict[Any, set[str]] = {}
+    bad = short
+    for number, row in enumerate(rows):
+        if options.get("sets"):
+            if row[0] is None:
+                bad += 1
+                continue
+            who, items = number, [_text(item) for item in row[0]]
+            users.setdefault(who, set())
+        else:
+            who, items = _text(row[0]), [_text(row[1])]
+            if not who:
+                bad += 1
+                continue
+        for item in items:
+            place = _place(options, item) if item else None
+            if place is None:
+                bad += 1
+            else:
+                users.setdefault(who, set()).add(place)
+    return sorted(tuple(sorted(held)) for held in users.values()), bad

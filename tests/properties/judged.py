@@ -1,0 +1,58 @@
+"""What a bad input may lead to, and the limit of CPU time within which it has to."""
+
+from __future__ import annotations
+
+import signal
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import Literal
+
+#: CPU seconds that one input may take.
+SECONDS = 5.0
+#: Letters of a message that still fits a line of a terminal or three.
+LONGEST = 1500
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """What came of an input: accepted and right, refused in one clear line, or a fault, which no input may lead to."""
+
+    kind: Literal["accepted", "refused", "fault"]
+    text: str = ""
+
+
+ACCEPTED = Outcome("accepted")
+
+
+def refused(message: str, *named: tuple[str, ...]) -> Outcome:
+    """A refusal, if its message is one clear line: of every group it names at least one part."""
+    if "\n" in message or len(message) > LONGEST:
+        return Outcome(
+            "fault",
+            f"a message of {message.count(chr(10)) + 1} lines, {len(message)} letters: {message[:200]}",
+        )
+    for group in named:
+        if group and not any(part in message for part in group):
+            return Outcome("fault", f"the message names none of {group}: {message}")
+    return Outcome("refused", message)
+
+
+class TooLong(BaseException):
+    """More CPU time than an input may take; no Exception, so that nothing takes it for one of its own."""
+
+
+@contextmanager
+def limited(seconds: float = SECONDS) -> Iterator[None]:
+    """End what takes more CPU seconds, in the main thread."""
+
+    def late(*_: object) -> None:
+        raise TooLong
+
+    before = signal.signal(signal.SIGVTALRM, late)
+    signal.setitimer(signal.ITIMER_VIRTUAL, seconds, 0.5)
+    try:
+        yield
+    finally:
+        signal.setitimer(signal.ITIMER_VIRTUAL, 0)
+        signal.signal(signal.SIGVTALRM, before)

@@ -1,0 +1,39 @@
+"""Bad files of data are counted right or refused in one line that names them; see `data_files`."""
+
+from pathlib import Path
+
+import data_files
+import pytest
+from hypothesis import HealthCheck, Phase, given, settings
+
+from shuffledp.records import counting
+
+pytestmark = pytest.mark.filterwarnings("ignore:Generating overly large repr")
+
+
+@given(bad=data_files.bad_data_files())
+@settings(
+    max_examples=120,
+    derandomize=True,
+    deadline=None,
+    database=None,
+    phases=[Phase.generate],
+    suppress_health_check=[HealthCheck.too_slow, HealthCheck.function_scoped_fixture],
+)
+def test_a_bad_file_is_counted_right_or_refused_in_one_line(tmp_path_factory, bad):
+    found = data_files.trial(bad, _folder(tmp_path_factory))
+    assert found.kind != "fault", f"{bad.name}, {bad.how}, {dict(bad.options)}: {found.text}"
+
+
+def _folder(factory) -> Path:
+    folder = Path(factory.getbasetemp()) / "data_files"
+    folder.mkdir(exist_ok=True)
+    return folder
+
+
+def test_a_wrong_count_is_a_fault(tmp_path, monkeypatch):
+    good = data_files.BadFile("numbers.csv", data_files.OWN["numbers.csv"], "", {"column": "age"})
+    assert data_files.trial(good, tmp_path).kind == "accepted"
+    distinct = counting.distinct
+    monkeypatch.setattr(counting, "distinct", lambda cells: distinct(cells[1:]))
+    assert data_files.trial(good, tmp_path).kind == "fault"

@@ -1,0 +1,190 @@
+"""The message level in parts: the same law, the same users, and nothing that grows with their number."""
+
+from dataclasses import dataclass
+from itertools import pairwise
+
+import numpy as np
+import pytest
+from scipy import stats
+
+from shuffledp.accounting import Infeasible
+from shuffledp.populations import Fixed
+from shuffledp.protocols import Cost, Messages, ProtocolBase, available, get, stream
+from shuffledp.protocols.conformance import default_cases
+from shuffledp.protocols.streaming import regrouped, users_at_once
+from shuffledp.tasks import TASK_KINDS, Budget, Frequency, Participants, Public, Summation, Users
+
+EVERY = [(kind, name) for kind in TASK_KINDS for name in available(kind)]
+STREAMED = [found for found in EVERY if get(*found).streamable]
+#: Probability that one of some thousand comparisons goes wrong by chance: below one in a million.
+RARE = 1e-10
+
+
+def feasible_case(kind, name):
+    """A case with few messages, under the first accounting that has one."""
+    found = get(kind, name)
+    for most in (3_000, 150_000):
+        for case in default_cases(found, users=24):
+            if len(case.users()) < 10:
+                continue
+            try:
+                protocol = case.calibrate(found)
+            except Infeasible:
+                continue
+            protocol = protocol.refine(case.participants(1).public)
+            cost = protocol.cost()
+            if cost.messages_per_user * len(case.users()) + cost.shuffler_messages < most:
+                return case, protocol
+    raise AssertionError(f"no small case of {name}")
+
+
+def chunks(users, *cuts):
+    """The same users, cut at the given places."""
+    for start, stop in pairwise((0, *cuts, len(users))):
+        levels = None if users.levels is None else users.levels[start:stop]
+        yield Users(users.values[start:stop], levels)
+
+
+@pytest.mark.parametrize(("kind", "name"), STREAMED)
+def test_parts_follow_the_law_of_the_whole(kind, name):
+    case, protocol = feasible_case(kind, name)
+    public, cost = case.participants(1).public, protocol.cost()
+    repeats = 80 if cost.messages_per_user * len(case.users()) < 3_000 else 40
+    streamed = np.stack(
+        [
+            stream(protocol, chunks(case.users(), 5), public, np.random.default_rng([1, seed]), at_once=7)
+            for seed in range(repeats)
+        ]
+    )
+    whole = np.stack(
+        [
+            protocol.simulate_messages(case.users(), public, np.random.default_rng([2, seed]))
+            for seed in range(repeats)
+        ]
+    )
+    assert streamed.shape == whole.shape
+    assert streamed.dtype == whole.dtype
+    many = Public(np.repeat(public.n_users, repeats), _repeated(public.level_counts, repeats))
+    # For so many runs the asymptotic probability is above the exact one.
+    for of_parts, of_whole in ((streamed, whole), [protocol.estimate(x, many) for x in (streamed, whole)]):
+        for mine, other in zip(of_parts.reshape(repeats, -1).T, of_whole.reshape(repeats, -1).T, strict=True):
+            if np.ptp(np.concatenate((mine, other))) > 0:
+                assert stats.ks_2samp(mine, other, method="asymp").pvalue > RARE
+
+
+def _repeated(level_counts, repeats):
+    return None if level_counts is None else np.repeat(level_counts, repeats, axis=0)
+
+
+def test_the_sum_over_parts_is_what_the_parts_give():
+    protocol = get("frequency", "sageo").calibrate(Budget(1.0, 1e-3), Fixed(99), Frequency(3))
+    users = Users(np.repeat([0, 1, 2], [50, 20, 30]))
+    public = Public(np.array([100]))
+    rng = np.random.default_rng(4)
+    want = protocol.aggregate(protocol.dummies(public, rng))
+    for start in range(0, 100, 40):
+        part = Users(users.values[start : start + 40], offset=start)
+        want = want + protocol.aggregate(protocol.forward(protocol.encode(part, rng), rng))
+    seen = [
+        stream(protocol, chunks(users, *cuts), public, np.random.default_rng(4), at_once=40).tolist()
+        for cuts in ((), (1, 39), (40, 80), (99,), tuple(range(1, 100)))
+    ]
+    assert seen == [want.tolist()] * 5  # wherever the given chunks end
+
+
+def test_sums_modulo_a_large_group_do_not_overflow():
+    protocol = get("summation", "split_and_mix").calibrate(Budget(1.0, 1e-6), Fixed(199), Summation(5))
+    large = type(protocol)(200, protocol.numbers, protocol.eps, 3, 2**61 + 1, protocol.form)
+    users, public = Users(np.full(200, 2)), Public(np.array([200]))
+    seen = stream(large, [users], public, np.random.default_rng(1), at_once=1)
+    assert abs(float(large.estimate(seen[None], public)[0]) - 400) < 200
+    assert 0 <= seen[0] < large.group_order
+
+
+def test_progress_reaches_the_end_once():
+    protocol = get("frequency", "local").calibrate(Budget(1.0, 1e-3), Fixed(24), Frequency(2))
+    told = []
+    users = Users(np.zeros(25, np.int64))
+    stream(
+        protocol,
+        [users],
+        Public(np.array([25])),
+        np.random.default_rng(1),
+        at_once=10,
+        progress=lambda *s: told.append(s),
+    )
+    assert told == [(10, 25), (20, 25), (25, 25)]
+
+
+@pytest.mark.parametrize(("announced", "coming"), [(25, "24"), (23, "24 or more"), (25, "0")])
+def test_other_users_than_announced_are_refused(announced, coming):
+    protocol = get("frequency", "local").calibrate(Budget(1.0, 1e-3), Fixed(24), Frequency(2))
+    users = [] if coming == "0" else [Users(np.zeros(24, np.int64))]
+    with pytest.raises(ValueError, match=f"{announced} users are announced, and {coming} come"):
+        stream(protocol, users, Public(np.array([announced])), np.random.default_rng(1))
+
+
+def test_what_cannot_be_done_in_parts_is_refused():
+    local = get("frequency", "local").calibrate(Budget(1.0, 1e-3), Fixed(24), Frequency(2))
+
+    @dataclass(frozen=True)
+    class OwnShuffle(type(local)):
+        def shuffle(self, messages, public, rng):
+            return messages
+
+    users, public, rng = [Users(np.zeros(25, np.int64))], Public(np.array([25])), np.random.default_rng(1)
+    own = OwnShuffle(local.population, local.domain_size, local.eps_local)
+    with pytest.raises(ValueError, match="writes shuffle itself; write forward instead"):
+        stream(own, users, public, rng)
+    with pytest.raises(ValueError, match="one repeat, got 2"):
+        stream(local, users, Public(np.array([25, 25])), rng)
+    with pytest.raises(ValueError, match="at_once"):
+        stream(local, users, public, rng, at_once=0)
+    for kind, name in set(EVERY) - set(STREAMED):
+        assert not get(kind, name).streamable
+        case, protocol = feasible_case(kind, name)
+        with pytest.raises(ValueError, match="do not add up"):
+            stream(protocol, [case.users()], case.participants(1).public, rng)
+
+
+@dataclass(frozen=True)
+class Wide(ProtocolBase):
+    """Notes how many users it encodes at a time; has no fast law."""
+
+    name = "wide"
+    task_kind = "frequency"
+    label = "Wide"
+    source = "none"
+    trust = "central"
+    bits: float = 2.0**27
+
+    @classmethod
+    def calibrate(cls, budget, population, task, *, accounting="printed"):
+        return cls()
+
+    def encode(self, users, rng):
+        return Messages(np.full(len(users), min(len(users) - 1, 1)))
+
+    def estimate(self, aggregate, public):
+        return aggregate / public.n_users[:, None]
+
+    def cost(self):
+        return Cost(1.0, self.bits)
+
+
+def test_many_users_are_run_in_parts_without_being_asked():
+    # A message of 2^27 bits: one user at a time, hence message 0 only; together they would send message 1.
+    who = Participants.from_counts(np.array([[3, 2], [1, 0]]))
+    assert users_at_once(Wide().cost()) == 1
+    assert Wide().sample_aggregate(who, np.random.default_rng(1)).tolist() == [[5, 0], [1, 0]]
+    assert Wide(bits=8.0).sample_aggregate(who, np.random.default_rng(1)).tolist() == [[0, 5], [1, 0]]
+
+
+def test_parts_keep_users_with_their_levels_and_places():
+    users = Users(np.arange(11), np.arange(11) % 3)
+    for size in (1, 4, 11, 20):
+        parts = list(regrouped(chunks(users, 2, 2, 9), size))
+        assert [part.offset for part in parts] == list(range(0, 11, size))
+        assert {len(part) for part in parts[:-1]} <= {size}
+        assert np.concatenate([part.values for part in parts]).tolist() == list(range(11))
+        assert np.concatenate([part.levels for part in parts]).tolist() == users.levels.tolist()

@@ -1,0 +1,297 @@
+"""Bad and extreme arguments for every public function of the accounting: a number in range, or one clear error.
+
+In a valid call of each function and class (tests/accounting/valid_calls.py) one or two arguments are replaced by what
+hypothesis draws: nan, infinities, negative, huge and tiny numbers, other types, other shapes. A call must end with
+numbers of which none is nan, and a delta in [0, 1]; or with Infeasible or a ValueError of one line that names an
+argument. All else is reported, a line each. Calls that take longer than a limit are counted apart.
+
+    python tools/bad_arguments.py                    # all; exits with 1 if something is off
+    python tools/bad_arguments.py --only clone_rate --examples 500
+    python tools/bad_arguments.py --page             # writes the counts into docs/benchmarks.md as well
+"""
+
+from __future__ import annotations
+
+import argparse
+import dataclasses
+import inspect
+import itertools
+import math
+import multiprocessing
+import re
+import resource
+import signal
+import sys
+import time
+import warnings
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping
+from multiprocessing.connection import Connection
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from hypothesis import HealthCheck, Phase, given, seed, settings
+from hypothesis import strategies as st
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "tests/accounting"))
+from valid_calls import SKIPPED as SKIPPED
+from valid_calls import valid_calls
+
+from shuffledp.accounting import Infeasible
+from shuffledp.numerics.kinds import shown
+
+ROOT = Path(__file__).resolve().parents[1]
+PAGE = ROOT / "docs/benchmarks.md"
+BLOCK = re.compile(r"(<!-- bad arguments -->\n).*?(<!-- bad arguments end -->)", re.S)
+#: CPU seconds that a call may take, memory that it may reserve, and what a process is given beyond before it is ended.
+SECONDS, BYTES, GRACE = 2, 4 * 2**30, 20
+
+NUMBERS: tuple[Any, ...] = (
+    math.nan,
+    math.inf,
+    -math.inf,
+    -1,
+    0,
+    1,
+    0.5,
+    2.5,
+    1e-320,
+    1e-16,
+    1e-5,
+    40.0,
+    800.0,
+    1e308,
+    10**5,
+    10**9,
+    10**15,
+    2**53,
+    10**400,
+)
+NO_NUMBERS: tuple[Any, ...] = ("no", None, True, False, [], [1, "a"], [[1.0, 2.0], [3.0]], {}, 1j, object)
+ARRAYS: tuple[Any, ...] = ([math.nan], [-1.0, 2.0], [math.inf, 2.0], [0.0, 1e308], [10**15, 2.0], ["no"])
+LONG = "longer than"
+"""Begins what is said of a call that takes too long."""
+#: What stands for a number of several values, or for nothing, in the annotations.
+_SEVERAL = ("ArrayLike", "NDArray", "Sequence", "tuple", "Slots", "Mapping")
+
+
+def bad_values() -> st.SearchStrategy[Any]:
+    """What is no argument, and what is one at the end of its range or beyond."""
+    return st.one_of(
+        st.sampled_from(NUMBERS),
+        st.floats(),
+        st.integers(-(2**70), 2**70),
+        st.sampled_from(NO_NUMBERS),
+        st.sampled_from(ARRAYS),
+    )
+
+
+def replacements(valid: Mapping[str, Any]) -> st.SearchStrategy[dict[str, Any]]:
+    """One or two arguments of a valid call with other values."""
+    names = st.lists(st.sampled_from(list(valid)), min_size=1, max_size=min(2, len(valid)), unique=True)
+    return names.flatmap(lambda chosen: st.fixed_dictionaries({name: bad_values() for name in chosen}))
+
+
+def drawn(valid: Mapping[str, Any], examples: int) -> list[dict[str, Any]]:
+    """That many replacements, the same ones each time."""
+    found: list[dict[str, Any]] = []
+
+    @seed(1)
+    @settings(
+        max_examples=examples,
+        database=None,
+        deadline=None,
+        phases=[Phase.generate],
+        suppress_health_check=list(HealthCheck),
+    )
+    @given(replacements(valid))
+    def collect(bad: dict[str, Any]) -> None:
+        found.append(bad)
+
+    collect()
+    return found
+
+
+class Hangs(BaseException):
+    """A call took too long; no Exception, so that nothing in the library catches it."""
+
+
+def _numbers(value: Any) -> Iterator[float]:
+    """All numbers of a result."""
+    if isinstance(value, (bool, str, type(None))):
+        return
+    if isinstance(value, (int, float, np.integer, np.floating)):
+        yield float(value) if abs(value) < 10**300 else math.inf
+    elif isinstance(value, np.ndarray) and value.dtype.kind in "fiu":
+        yield from value.ravel()[:1000].tolist()
+    elif dataclasses.is_dataclass(value) and not isinstance(value, type):
+        yield from _numbers([getattr(value, field.name) for field in dataclasses.fields(value)])
+    elif isinstance(value, Mapping):
+        yield from _numbers(list(value.values()))
+    elif isinstance(value, (list, tuple)):
+        yield from itertools.chain.from_iterable(map(_numbers, value))
+
+
+def _fits(annotation: str, value: Any) -> bool:
+    """Whether an argument has the kind that its annotation asks for, as far as acceptance would be a mistake."""
+    if value is None:
+        return "None" in annotation or "Any" in annotation
+    if isinstance(value, bool):
+        return "bool" in annotation or "Any" in annotation
+    if "bool" in annotation:
+        return False
+    if isinstance(value, (list, dict)):
+        return any(word in annotation for word in _SEVERAL)
+    if isinstance(value, type):
+        return "Callable" in annotation
+    if isinstance(value, (str, complex)):
+        return "str" in annotation and isinstance(value, str)
+    if annotation in ("int", "int | None"):
+        return float(value).is_integer() if isinstance(value, float) else True
+    return isinstance(value, int) or not math.isnan(value)
+
+
+def judge(
+    call: Callable[..., Any], valid: Mapping[str, Any], bad: Mapping[str, Any], seconds: float = SECONDS
+) -> str:
+    """What is wrong with the answer to bad arguments, "" if nothing is.
+
+    Parameters
+    ----------
+    call : callable
+        A function or a class.
+    valid, bad : mapping
+        Keywords that work, and what replaces some of them.
+    seconds : float
+        CPU time that the call may take.
+    """
+
+    def late(*_: object) -> None:
+        raise Hangs
+
+    kept = signal.signal(signal.SIGVTALRM, late)
+    signal.setitimer(signal.ITIMER_VIRTUAL, seconds)
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # a number is judged by itself
+            found = call(**{**valid, **bad})
+            return _judge_result(call, bad, found)
+    except Infeasible as reason:
+        return "" if str(reason) else "Infeasible without a reason"
+    except ValueError as error:
+        text = str(error)
+        if "\n" in text:
+            return f"more than one line: {text[:150]!r}"
+        named = any(re.search(rf"\b{name}\b", text) for name in valid)
+        return "" if named else f"names no argument: {text[:150]}"
+    except Hangs:
+        return f"{LONG} {seconds} s"
+    except Exception as error:  # any other kind is what is looked for
+        return f"{type(error).__name__}: {str(error)[:150]}"
+    finally:
+        signal.setitimer(signal.ITIMER_VIRTUAL, 0)
+        signal.signal(signal.SIGVTALRM, kept)
+
+
+def _judge_result(call: Callable[..., Any], bad: Mapping[str, Any], found: Any) -> str:
+    parameters = inspect.signature(call).parameters
+    for name, value in bad.items():
+        if not _fits(str(parameters[name].annotation), value):
+            return f"accepts {name} = {shown(value)} and returns {str(found)[:60]}"
+    numbers = list(_numbers(found))
+    if any(math.isnan(x) for x in numbers):
+        return f"returns nan: {str(found)[:100]}"
+    name = getattr(call, "__name__", "")
+    if isinstance(found, tuple):  # a design and a number
+        found = found[0]
+    if name.endswith("_delta") and not all(0 <= x <= 1 for x in numbers) and not name.startswith("log_"):
+        return f"returns a delta outside of [0, 1]: {str(found)[:100]}"
+    if (
+        not dataclasses.is_dataclass(found)
+        and any(x < 0 for x in numbers)
+        and not name.startswith(("log_", "atom_", "used_"))
+    ):
+        return f"returns a negative number: {str(found)[:100]}"
+    return ""
+
+
+def _said(bad: Mapping[str, Any]) -> str:
+    return ", ".join(f"{name}={shown(value)}" for name, value in bad.items())
+
+
+def _child(pipe: Connection, name: str, examples: int, start: int) -> None:
+    resource.setrlimit(resource.RLIMIT_AS, (BYTES, BYTES))
+    call, valid = valid_calls()[name]
+    for index, bad in enumerate(drawn(valid, examples)):
+        if index >= start:
+            pipe.send((index, _said(bad), None))
+            pipe.send((index, _said(bad), judge(call, valid, bad)))
+    pipe.close()
+
+
+def outcomes(name: str, examples: int) -> Iterator[tuple[str, str]]:
+    """Bad arguments and what is wrong with the answer, for one function; a child that dies is replaced."""
+    fork, start, running = multiprocessing.get_context("fork"), 0, True
+    while running:
+        here, there = fork.Pipe(duplex=False)
+        child = fork.Process(target=_child, args=(there, name, examples, start))
+        child.start()
+        there.close()
+        running, shown, since = False, "", time.monotonic()
+        while True:
+            if here.poll(1.0):
+                try:
+                    start, shown, verdict = here.recv()
+                except EOFError:
+                    break
+                since = time.monotonic()
+                if verdict is not None:
+                    yield shown, verdict
+                    shown = ""
+            elif time.monotonic() - since > 6 * GRACE:
+                child.kill()
+        child.join()
+        if shown:  # it died in the middle of a call
+            yield shown, f"ended the process ({child.exitcode})"
+            start, running = start + 1, True
+
+
+def report(counts: Mapping[str, int], functions: int) -> str:
+    """The counts, for the page."""
+    return (
+        f"{functions} public functions and classes, {sum(counts.values()):,} calls with one or two bad arguments: "
+        f"{counts['wrong']:,} gave a wrong answer or an unclear error, {counts['slow']:,} took longer than "
+        f"{SECONDS} s of processor time and were ended."
+    )
+
+
+def main() -> int:
+    """Print what is wrong, and the counts."""
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--only", nargs="*", help="names of functions")
+    parser.add_argument("--examples", type=int, default=20, help="calls per function")
+    parser.add_argument("--page", action="store_true", help=f"write the counts into docs/{PAGE.name}")
+    options = parser.parse_args()
+    if options.page and options.only:
+        parser.error("--page is about all functions: leave out --only")
+    names = options.only or list(valid_calls())
+    counts: Counter[str] = Counter()
+    for name in names:
+        for bad, verdict in outcomes(name, options.examples):
+            kind = "slow" if verdict.startswith(LONG) else "wrong" if verdict else "right"
+            counts[kind] += 1
+            if verdict:
+                print(f"{name} {bad}: {verdict}", flush=True)
+    text = report(counts, len(names))
+    print(text)
+    if options.page:
+        written, blocks = BLOCK.subn(lambda m: f"{m[1]}{text}\n{m[2]}", PAGE.read_text(encoding="utf-8"))
+        if blocks != 1:
+            raise SystemExit(f"{PAGE} has no block for this.")
+        PAGE.write_text(written, encoding="utf-8")
+    return 1 if counts["wrong"] else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

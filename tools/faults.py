@@ -1,0 +1,148 @@
+"""Expose a small run of the pipeline to faults at random moments, start it again, and compare every byte.
+
+Every moment has a folder of its own: a copy of a project in which the audit and the open questions are finished, so
+that data, methods, drawings and pages are left. There a kind of fault comes at a fraction of the undisturbed run's
+processor time, which does not depend on what else the machine does. Then, after `shuffledp repair` where something was
+damaged, the same command is given again, and all files below results/ and data/ have to be the undisturbed run's.
+
+    python tools/faults.py                            # 50 moments; exits with 1 if anything was lost, wrong or left
+    python tools/faults.py --moments 5 --seed 7
+    python tools/faults.py --kinds kill_main,full_data --moments 10
+    python tools/faults.py --share 1/2                # half of them, while another one does --share 2/2
+    python tools/faults.py --page                     # writes the counts into docs/guides/reproduce.md as well
+
+Every moment is a line of logs/faults.csv as soon as it is done, with a digest of the code: a run that was ended goes on
+with what is missing. Files of a moment that went wrong are kept. Linux only.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import re
+import shutil
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parents[1]
+sys.path.insert(0, str(ROOT / "tests"))  # the small project that the tests of the pipeline use
+
+import fault_machine  # noqa: E402
+import fault_moments  # noqa: E402
+from fault_moments import BY_NAME, Row  # noqa: E402
+
+TABLE = ROOT / "logs" / "faults.csv"
+PAGE = ROOT / "docs" / "guides" / "reproduce.md"
+BLOCK = re.compile(r"(<!-- measured faults -->\n).*?(<!-- measured faults end -->)", re.S)
+#: What a moment depends on.
+CODE = ("Snakefile", "workflow", "profiles", "src", "tools/faults.py")
+CODE += tuple(
+    f"tests/{name}.py" for name in ("fault_machine", "fault_moments", "pipeline_project", "waiting")
+)
+#: Mounts and process numbers of one's own: all of them end with this program.
+UNSHARE = (
+    "unshare",
+    "--mount",
+    "--propagation",
+    "private",
+    "--pid",
+    "--fork",
+    "--kill-child",
+    "--mount-proc",
+)
+
+
+def go_inside() -> None:
+    """Start this program once more with mounts of its own, where the machine allows that."""
+    if fault_machine.INSIDE in os.environ or shutil.which("unshare") is None:
+        return
+    trial = 'd=$(mktemp -d) && mount -t tmpfs none "$d" && umount "$d" && rmdir "$d"'
+    for more in ((), ("--map-root-user",)):
+        command = [UNSHARE[0], *more, *UNSHARE[1:]]
+        if subprocess.run([*command, "sh", "-c", trial], capture_output=True, check=False).returncode == 0:
+            os.environ[fault_machine.INSIDE] = "1"
+            os.execvp(command[0], [*command, sys.executable, *sys.argv])
+
+
+def told(row: Row) -> str:
+    """A moment in one line."""
+    what = BY_NAME[row.kind].what
+    if row.impossible:
+        return f"{row.number + 1:3} {what}: not possible, {row.impossible}"
+    lines = [
+        f"{row.number + 1:3} {what} at {row.fraction:.2f} ({row.during or 'after the end'}): ended with {row.ended}",
+        f"started again {row.seconds:.1f} CPU s, {'IDENTICAL' if not row.different else f'{row.different} DIFFER'}",
+    ]
+    counts = ("hung", "silent", "half_written", "left", "locked", "restarted")
+    lines += [f"{name} {getattr(row, name)}" for name in counts if getattr(row, name)]
+    return "; ".join([*lines, *([row.said] if row.said else []), *([row.note] if row.note else [])])
+
+
+def arguments() -> argparse.Namespace:
+    """What was asked for."""
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("--seed", type=int, default=20231101)
+    parser.add_argument("--moments", type=int, default=50)
+    parser.add_argument("--kinds", default=",".join(BY_NAME), help="separated by commas")
+    parser.add_argument(
+        "--share", default="1/1", help="2/3: every third moment from the second on; for several at once"
+    )
+    parser.add_argument("--minutes", type=float, help="after which no further moment is begun")
+    parser.add_argument("--table", type=Path, default=TABLE)
+    parser.add_argument("--anew", action="store_true", help="do again what is in the table")
+    parser.add_argument("--page", action="store_true", help=f"write the counts into {PAGE.relative_to(ROOT)}")
+    return parser.parse_args()
+
+
+def main() -> int:
+    """Do what is missing, print a line for each, then the counts; 1 if anything was lost, wrong or left."""
+    given = arguments()
+    try:
+        planned = fault_moments.plan(given.seed, given.moments, given.kinds.split(","))
+    except ValueError as error:
+        raise SystemExit(f"faults: {error}") from None
+    go_inside()
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))
+    began = time.monotonic()
+    code = fault_moments.digest(ROOT, CODE)
+    rows = [] if given.anew else fault_moments.read(given.table)
+    own, _, of = given.share.partition("/")
+    left = list(fault_moments.missing(planned[int(own) - 1 :: int(of)], rows, code))
+    if left:
+        with fault_machine.base_folder(Path(tempfile.mkdtemp(prefix="shuffledp-faults-"))) as base:
+            undisturbed = fault_machine.undisturbed(base)
+            print(
+                f"Undisturbed: {undisturbed.total:.1f} CPU s, of which {undisturbed.begin:.1f} before the first job",
+                flush=True,
+            )
+            for moment in left:
+                if given.minutes is not None and time.monotonic() - began > 60 * given.minutes:
+                    break
+                row, _ = fault_machine.disturbed(undisturbed, moment, code)
+                fault_moments.add(given.table, row)
+                rows.append(row)
+                print(told(row), flush=True)
+                if row.bad:
+                    print(f"    kept in {base}/kept-{moment.number}", flush=True)
+    if not given.anew:
+        rows = fault_moments.read(given.table)  # another one may have added to it
+    rows = fault_moments.of_plan(planned, rows, code)
+    text = fault_moments.summary(rows)
+    print(text)
+    print(f"{len(planned) - len(rows)} of {len(planned)} moments are left. Table: {given.table}")
+    if given.page:
+        written, blocks = BLOCK.subn(lambda m: f"{m[1]}{text}\n{m[2]}", PAGE.read_text(encoding="utf-8"))
+        if blocks != 1:
+            raise SystemExit(f"{PAGE} must have one block 'measured faults', has {blocks}.")
+        PAGE.write_text(written, encoding="utf-8")
+    return int(any(row.bad for row in rows))
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,456 @@
+"""Closed forms: errors, messages, levels, splits of a budget."""
+
+from __future__ import annotations
+
+import math
+
+import mpmath
+
+from numerical.claims import ROUNDING, Claim, Number, linear, log, off, off_by_count, one_of, whole, worst
+from numerical.laws import binomial, poisson
+from shuffledp import accounting as a
+from shuffledp.populations import Binomial, Empirical, Fixed, Poisson
+
+FAMILY = "closed forms"
+mpf = mpmath.mpf
+
+
+def _half(eps: float) -> Number:
+    """``1 / (2 sinh(eps / 2)^2)``."""
+    return 1 / (2 * mpmath.sinh(mpf(eps) / 2) ** 2)
+
+
+def _grr(n: int, k: int, eps_local: float) -> Number:
+    """Theorem 5.9's factor of the dummies."""
+    return ((mpmath.exp(eps_local) + k - 1) / mpmath.expm1(eps_local)) ** 2
+
+
+def _dump(n: int, domain_size: int, dummies: float, eps_local: float) -> Number:
+    e, k = mpmath.exp(eps_local), domain_size
+    pure = mpf(dummies) * (k - 1) / (mpf(n) * k) ** 2
+    true = pure * _grr(n, k, eps_local) + (e + k - 2) / (n * (e - 1) ** 2)
+    found = a.printed_dump_mse(n, k, dummies, eps_local=eps_local)
+    return worst([off(found, true), off(a.printed_dump_mse(n, k, dummies), pure)])
+
+
+def _flexible(n: int, domain_size: int, dummies: int, rate: float, eps_local: float) -> Number:
+    e, k = mpmath.exp(eps_local), domain_size
+    pure = mpf(rate) * dummies / (mpf(n) * k) * (1 - mpf(rate) / k)
+    true = pure * _grr(n, k, eps_local) + (e + k - 2) / (n * (e - 1) ** 2)
+    found = a.printed_flexible_mse(n, k, dummies, rate, eps_local=eps_local)
+    return worst([off(found, true), off(a.printed_flexible_mse(n, k, dummies, rate), pure)])
+
+
+def _rappor_mse(n: int, max_value: int, flip_probability: float) -> Number:
+    p, d = mpf(flip_probability), max_value
+    noise = n * p * (1 - p) / (1 - 2 * p) ** 2
+    squares = {"plain": mpf(d) * (d + 1) * (2 * d + 1) / 6, "centred": mpf(d) * (d + 1) * (d + 2) / 12}
+    return worst(
+        [off(a.rappor_mse(n, d, flip_probability, estimator=kind), noise * s) for kind, s in squares.items()]
+    )
+
+
+def _rappor_variance(n: int, flip_probability: float) -> Number:
+    p = mpf(flip_probability)
+    return off(a.rappor_count_variance(n, flip_probability), n * p * (1 - p) / (1 - 2 * p) ** 2)
+
+
+def _solh(n: int, domain_size: int, cells: int, eps_local: float) -> Number:
+    q = 1 / mpf(cells)
+    p = mpmath.exp(eps_local) / (mpmath.exp(eps_local) + cells - 1)
+    true = (q * (1 - q) + (1 - p - q) * (p - q) / domain_size) / (n * (p - q) ** 2)
+    return off(a.solh_mse(n, domain_size, cells, eps_local), true)
+
+
+def _private_coin(n: int, domain_size: int, tuples: float, match_rate: float) -> Number:
+    h = mpf(match_rate)
+    true = (mpf(tuples) + 1 - 1 / mpf(domain_size)) * h / ((1 - h) * n)
+    return off(a.private_coin_mse(n, domain_size, tuples, match_rate), true)
+
+
+def _rounded(n: int, levels: int, eps_star: float, dimension: int) -> Number:
+    noise = _half(mpf(eps_star) / levels)
+    true = mpf(n) / (4 * mpf(levels) ** 2) + dimension * noise / mpf(levels) ** 2
+    return off(a.rounded_sum_mse(n, levels, eps_star, dimension=dimension), true)
+
+
+def _levels(n: int, eps: float, zeta: float) -> Number:
+    e, z = mpf(eps), mpf(zeta)
+    least = 2 / ((1 - z) * e) ** 2 - 2 / ((1 - z / 2) * e) ** 2
+    return off_by_count(
+        a.real_summation_levels(n, eps, zeta), lambda d: mpf(n) / (4 * mpf(d) ** 2) <= least, least=1
+    )
+
+
+def _sparse(n: int, dimension: int, eps: float, zeta: float) -> Number:
+    e, z = mpf(eps), mpf(zeta)
+    least = 8 * dimension / ((1 - z) * e) ** 2 - 8 * dimension / ((1 - z / 2) * e) ** 2
+    found = a.sparse_vector_levels(n, dimension, eps, zeta)
+    return off_by_count(found, lambda d: mpf(n) / (4 * mpf(d) ** 2) <= least, least=1)
+
+
+def _wraps(n: int, max_value: int, eps: float, failure: float) -> Number:
+    true = mpf(n) * max_value + 1 + 2 * mpmath.ceil(max_value / mpf(eps) * mpmath.log(2 / mpf(failure)))
+    return off(a.ikos_group_order(n, max_value, eps, failure), true)
+
+
+def _variance(eps_local: float, objective: str) -> Number:
+    e = mpmath.exp(eps_local)
+    true = 1 / mpf(eps_local) ** 2 if objective == "laplace" else e / (e - 1) ** 2
+    return off(a.report_variance(eps_local, objective), true)
+
+
+LAWS = {
+    "Fixed": lambda m: (Fixed(m), {m: mpf(1)}),
+    "Binomial": lambda m: (Binomial(2 * m, 0.3), binomial(2 * m, 0.3)),
+    "Poisson": lambda m: (Poisson(float(m)), poisson(m)),
+    "Empirical": lambda m: (
+        Empirical((0.25, 0.5, 0.25), m),
+        {m: mpf(0.25), m + 1: mpf(0.5), m + 2: mpf(0.25)},
+    ),
+}
+"""A population and its law, by the size of it."""
+
+
+def _inverse_moments(law: str, others: int) -> Number:
+    population, masses = LAWS[law](others)
+    found = a.inverse_moments(population)
+    return worst(
+        [
+            off(f, mpmath.fsum(m / mpf(k + 1) ** p for k, m in masses.items()))
+            for f, p in zip(found, (1, 2), strict=True)
+        ]
+    )
+
+
+def _error_factor(law: str, others: int, dummies: int, form: str) -> Number:
+    population, masses = LAWS[law](others)
+    terms = []
+    for k, m in masses.items():
+        n = mpf(k + 1)
+        if form == "fixed":
+            terms.append(m * (n + dummies) / n**2)
+        else:
+            more = max(dummies - n, mpf(0)) / n**2
+            terms.append(m * (1 / n + (dummies if form == "stray" else 1) * more))
+    found = a.error_factor(population, dummies, adaptive=form != "fixed", stray_factor=form == "stray")
+    return off(found, mpmath.fsum(terms))
+
+
+def _slots(blankets: float) -> Number:
+    found = a.blanket_slots(blankets)
+    if found.count < 1 or not mpf(blankets) <= found.count * (1 + mpf(10) ** -12) < mpf(blankets) + 1:
+        return mpmath.inf
+    return off(found.count * found.rate, mpf(blankets))
+
+
+def _item(eps: float, delta: float, set_size: int, composition: str) -> Number:
+    e, s = mpf(eps), set_size
+    true = mpf(delta) / (s * mpmath.exp(e))
+    if composition == "tight":
+        true = mpf(delta) * mpmath.expm1(e / s) / mpmath.expm1(e)
+    return off(a.item_delta(eps, delta, s, composition=composition), true)
+
+
+def _polya_mean(shape: float, eps: float) -> Number:
+    """``2 sum_(z >= 1) z P(z)``, from ``P(z) ~ alpha^z sum_j c_j c_(j + z) alpha^(2 j)``."""
+    r, q = mpf(shape), mpmath.exp(-mpf(eps))
+    zero = (1 - q) ** (2 * r)
+    total, z = mpf(0), 1
+    coefficient = r * q  # C(z + r - 1, z) q^z
+    while True:
+        term = 2 * z * zero * coefficient * mpmath.hyp2f1(r, r + z, z + 1, q**2)
+        total += term
+        if z > r * q / (1 - q) and term < total * mpf(10) ** -25:
+            return off(float(a.polya_mean_absolute(shape, eps)), total)
+        coefficient *= q * (z + r) / (z + 1)
+        z += 1
+
+
+def _secure(eps: float, delta: float) -> Number:
+    return off(a.security_bits(eps, delta), mpmath.log((1 + mpmath.exp(eps)) / mpf(delta), 2))
+
+
+def _shares(security_bits: float, log_order: int, n: int, form: str) -> Number:
+    q, sigma = 2**log_order + 1, mpf(security_bits)
+    found = a.share_count(security_bits, q, n, form=form)
+    bits = mpmath.log(q, 2)
+    if form == "printed":
+        true = max(
+            8 + 5 * mpmath.ceil(mpmath.log(q)) + mpmath.ceil(sigma),
+            1 + mpmath.ceil((4 * sigma + 2 * bits) / 5),
+        )
+    elif n >= 19:
+        true = max(3, mpmath.ceil((2 * sigma + bits) / (mpmath.log(n, 2) - 1 / mpmath.log(2)) + 1))
+    else:
+        return off_by_count(
+            found, lambda m: mpmath.binomial(2 * m, m) >= 2 * mpf(q) * (n - 1) ** 2 * 4**sigma, least=1
+        )
+    return off(found, true)
+
+
+def _rows(domain_size: int, failure: float) -> Number:
+    enough = lambda m: mpf(2) ** m >= 2 * domain_size / mpf(failure)  # noqa: E731
+    return off_by_count(a.public_coin_rows(domain_size, failure), enough, least=1)
+
+
+def _entries(n: int) -> Number:
+    return off(a.default_entries(n), mpf(max(n.bit_length() - 1, 1)))
+
+
+def _least_mean(eps: float, delta: float) -> Number:
+    """The largest F with ``F(y) <= delta + e^eps F(y - 1)``, term by term."""
+    factor, f, total = mpmath.exp(mpf(eps)), mpf(0), mpf(0)
+    while True:
+        f = min(mpf(1), mpf(delta) + factor * f)
+        if f >= 1:
+            return off(a.least_mean(eps, delta), total)
+        total += 1 - f
+
+
+def _jumps(center: float) -> Number:
+    m = mpf(center)
+    last = max(3, math.floor(2.125 * center) + 2) - 1
+    weights = [
+        mpmath.exp(-(((j - m) / (mpf("0.225") * m)) ** 2) / 2) + (mpf("0.136") if j <= m else 0)
+        for j in range(1, last + 1)
+    ]
+    total = mpmath.fsum(weights)
+    found = a.jump_sizes(center)
+    if len(found) != last:
+        return mpmath.inf
+    errors = [off(f, w / total) for f, w in zip(found, weights, strict=True)]
+    mean = mpmath.fsum(j * w for j, w in enumerate(weights, 1)) / total
+    return worst([*errors, off(a.mean_jump(center), mean)])
+
+
+def _lattice_gap(n: int, tau: float) -> Number:
+    true = mpmath.fsum(mpmath.exp(-2 * mpmath.pi**2 * mpf(tau) ** 2 * k / (k + 1)) for k in range(1, n))
+    return off(float(a.discrete_gaussian_gap(n, tau)), true)
+
+
+COUNTS = {"n": whole(1, 10**9)}
+FLIP = log(1e-9, 0.499)
+
+CLAIMS = [
+    Claim(
+        "discrete_laplace_variance",
+        lambda rate: off(a.discrete_laplace_variance(rate), _half(rate)),
+        ROUNDING,
+        ROUNDING,
+        {"rate": log(1e-9, 500)},
+        40,
+    ),
+    Claim(
+        "central_laplace_mse",
+        lambda max_value, eps: off(a.central_laplace_mse(max_value, eps), _half(mpf(eps) / max_value)),
+        ROUNDING,
+        ROUNDING,
+        {"max_value": whole(1, 10**6), "eps": log(1e-6, 100)},
+        40,
+    ),
+    Claim(
+        "report_variance",
+        _variance,
+        ROUNDING,
+        ROUNDING,
+        {"eps_local": log(1e-9, 300), "objective": one_of("randomized_response", "laplace")},
+        40,
+    ),
+    Claim(
+        "printed_dump_mse",
+        _dump,
+        ROUNDING,
+        ROUNDING,
+        {
+            "n": whole(1, 10**9),
+            "domain_size": whole(2, 10**6),
+            "dummies": log(1, 1e9),
+            "eps_local": log(1e-6, 30),
+        },
+        40,
+    ),
+    Claim(
+        "printed_flexible_mse",
+        _flexible,
+        ROUNDING,
+        ROUNDING,
+        {
+            "n": whole(1, 10**9),
+            "domain_size": whole(2, 10**6),
+            "dummies": whole(1, 10**6),
+            "rate": log(1e-6, 1),
+            "eps_local": log(1e-6, 30),
+        },
+        40,
+    ),
+    Claim(
+        "private_coin_mse",
+        _private_coin,
+        ROUNDING,
+        ROUNDING,
+        {
+            "n": whole(2, 10**9),
+            "domain_size": whole(2, 10**6),
+            "tuples": log(1e-3, 1e9),
+            "match_rate": log(1e-12, 0.999),
+        },
+        40,
+    ),
+    Claim(
+        "solh_mse",
+        _solh,
+        ROUNDING,
+        ROUNDING,
+        {
+            "n": whole(1, 10**9),
+            "domain_size": whole(2, 10**6),
+            "cells": whole(2, 10**6),
+            "eps_local": log(1e-6, 30),
+        },
+        40,
+    ),
+    Claim(
+        "rappor_count_variance",
+        _rappor_variance,
+        ROUNDING,
+        ROUNDING,
+        {"n": whole(1, 10**9), "flip_probability": FLIP},
+        40,
+    ),
+    Claim(
+        "rappor_mse",
+        _rappor_mse,
+        ROUNDING,
+        ROUNDING,
+        {"n": whole(1, 10**9), "max_value": whole(1, 10**4), "flip_probability": FLIP},
+        40,
+    ),
+    Claim(
+        "rappor_messages",
+        lambda max_value, flip_probability: off(
+            a.rappor_messages(max_value, flip_probability),
+            1 - mpf(flip_probability) + (max_value - 1) * mpf(flip_probability),
+        ),
+        ROUNDING,
+        ROUNDING,
+        {"max_value": whole(1, 10**6), "flip_probability": FLIP},
+        40,
+    ),
+    Claim(
+        "rounded_sum_mse",
+        _rounded,
+        ROUNDING,
+        ROUNDING,
+        {
+            "n": whole(1, 10**9),
+            "levels": whole(1, 10**6),
+            "eps_star": log(1e-6, 100),
+            "dimension": whole(1, 10**4),
+        },
+        40,
+    ),
+    Claim(
+        "real_summation_levels",
+        _levels,
+        0,
+        0,
+        {"n": whole(1, 10**9), "eps": log(1e-4, 50), "zeta": log(1e-4, 0.99)},
+        40,
+    ),
+    Claim(
+        "sparse_vector_levels",
+        _sparse,
+        0,
+        0,
+        {"n": whole(1, 10**9), "dimension": whole(1, 10**6), "eps": log(1e-4, 50), "zeta": log(1e-4, 0.99)},
+        40,
+    ),
+    Claim(
+        "ikos_group_order",
+        _wraps,
+        0,
+        0,
+        {
+            "n": whole(1, 10**6),
+            "max_value": whole(1, 10**4),
+            "eps": log(1e-3, 50),
+            "failure": log(1e-30, 0.9),
+        },
+        40,
+    ),
+    Claim(
+        "inverse_moments",
+        _inverse_moments,
+        ROUNDING,
+        ROUNDING,
+        {"law": one_of(*LAWS), "others": whole(1, 10**5)},
+        12,
+    ),
+    Claim(
+        "error_factor",
+        _error_factor,
+        ROUNDING,
+        ROUNDING,
+        {
+            "law": one_of(*LAWS),
+            "others": whole(1, 10**4),
+            "dummies": whole(1, 3 * 10**4),
+            "form": one_of("fixed", "adaptive", "stray"),
+        },
+        20,
+    ),
+    Claim(
+        "polya_mean_absolute",
+        _polya_mean,
+        1e-12,
+        1e-12,
+        {"shape": log(1e-6, 1000), "eps": log(0.05, 300)},
+        12,
+    ),
+    Claim("blanket_slots", _slots, ROUNDING, ROUNDING, {"blankets": log(1e-9, 1e9)}, 40),
+    Claim(
+        "item_delta",
+        _item,
+        ROUNDING,
+        ROUNDING,
+        {
+            "eps": log(1e-9, 300),
+            "delta": log(1e-30, 0.99),
+            "set_size": whole(1, 10**4),
+            "composition": one_of("printed", "tight"),
+        },
+        40,
+    ),
+    Claim(
+        "security_bits", _secure, ROUNDING, ROUNDING, {"eps": log(1e-9, 600), "delta": log(1e-200, 0.99)}, 40
+    ),
+    Claim(
+        "share_count",
+        _shares,
+        0,
+        0,
+        {
+            "security_bits": linear(0.5, 300),
+            "log_order": whole(1, 4000),
+            "n": whole(1, 10**6),
+            "form": one_of("printed", "any_n", "balle"),
+        },
+        40,
+        lambda form, n, **_: form != "balle" or n >= 19,
+    ),
+    Claim("public_coin_rows", _rows, 0, 0, {"domain_size": whole(2, 10**9), "failure": log(1e-12, 0.99)}, 40),
+    Claim("default_entries", _entries, 0, 0, {"n": whole(1, 2**53)}, 40),
+    Claim(
+        "least_mean", _least_mean, ROUNDING, ROUNDING, {"eps": log(1e-2, 20), "delta": log(1e-15, 0.5)}, 20
+    ),
+    Claim("jump_sizes", _jumps, ROUNDING, ROUNDING, {"center": log(0.5, 3000)}, 16),
+    Claim(
+        "discrete_gaussian_gap",
+        _lattice_gap,
+        ROUNDING,
+        ROUNDING,
+        {"n": whole(1, 500), "tau": log(0.05, 5)},
+        20,
+    ),
+]

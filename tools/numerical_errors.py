@@ -1,0 +1,224 @@
+"""Relative errors of the public functions of the accounting, against references in more than 50 digits.
+
+For every public name that returns a number, a curve or parameters: settings over its range (corners, then at random
+by a fixed seed), the largest relative error found, and on which side it is. References are written from the formulas of
+the sources in `numerical/`, a module per family, and call nothing of the accounting. Inverse functions are put back
+into the reference of the forward one. A name without a reference is in `numerical/elsewhere.py`, with the reason; a new
+name fails a test until it is in one of the two.
+
+    python tools/numerical_errors.py                 # all; exits with 1 if an error is larger than stated
+    python tools/numerical_errors.py --only clone    # functions with this in their name
+    python tools/numerical_errors.py --page          # writes the table into docs/numerics.md as well
+
+A setting is a line of a file as soon as it is done, and names a digest of the code that it was found with: a run that
+was ended goes on with what is missing, and after a change what the change concerns is done again.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import math
+import re
+import sys
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field
+from importlib import import_module
+from pathlib import Path
+
+import mpmath
+
+from shuffledp import accounting
+from shuffledp.accounting import Infeasible
+from shuffledp.code_digest import Code
+
+ROOT = Path(__file__).resolve().parents[1]
+sys.path.insert(0, str(ROOT / "tools"))  # the references, when this is not run as a script
+
+from numerical.claims import Claim, Setting  # noqa: E402
+from numerical.elsewhere import REASONS  # noqa: E402
+
+DIGITS = 80  # 50 of them are wanted; the others may cancel
+PAGE = ROOT / "docs" / "numerics.md"
+#: Where the lines are.
+LINES = ROOT / "logs" / "numerical_errors.jsonl"
+BLOCK = re.compile(r"(<!-- numerical errors -->\n).*?(\n<!-- numerical errors end -->)", re.S)
+#: Modules of references, in the order of the table.
+FAMILIES = ("blankets", "clones", "counts", "curves", "elementary")
+
+
+@dataclass
+class Found:
+    """What was found about a function.
+
+    Attributes
+    ----------
+    low, high : float
+        The largest relative error below and above the reference, 0 where there is none.
+    settings, refused : int
+        How many settings had a value, and how many the function refused with a reason.
+    wrong : list of str
+        Settings with an error that is not stated.
+    """
+
+    low: float = 0.0
+    high: float = 0.0
+    settings: int = 0
+    refused: int = 0
+    wrong: list[str] = field(default_factory=list)
+
+    def add(self, claim: Claim, setting: Setting, error: float | None) -> None:
+        """Count a setting; without an error it was refused."""
+        if error is None:
+            self.refused += 1
+            return
+        self.settings += 1
+        self.low, self.high = min(self.low, error), max(self.high, error)
+        if not claim.holds(error):
+            self.wrong.append(f"{claim.name}: off by {error:.2g} at {setting}")
+
+
+def families() -> Iterator[tuple[str, str, list[Claim]]]:
+    """Module, heading and claims of every family."""
+    for name in FAMILIES:
+        module = import_module(f"numerical.{name}")
+        yield name, module.FAMILY, module.CLAIMS
+
+
+def covered() -> set[str]:
+    """Public names with a reference."""
+    return {claim.public for _, _, claims in families() for claim in claims}
+
+
+def missing() -> list[str]:
+    """Public names with neither a reference nor a reason, and those that have both or are gone."""
+    checked = covered()
+    names = set(accounting.__all__)
+    return sorted((names ^ (checked | set(REASONS))) | (checked & set(REASONS)))
+
+
+def measured(claim: Claim, setting: Setting) -> float | None:
+    """The signed relative error in one setting; None if the function refuses it."""
+    with mpmath.workdps(DIGITS):
+        try:
+            return float(claim.measure(**setting))
+        except Infeasible:
+            return None
+
+
+def digest(code: Code, module: str, claim: Claim) -> str:
+    """Of the code that a claim is about: the function, and the references."""
+    home = getattr(accounting, claim.public).__module__
+    return str(code.digest(home, ROOT / "tools" / "numerical" / f"{module}.py"))[:12]
+
+
+def read(lines: Path) -> dict[tuple[str, str, str], float | None]:
+    """What earlier runs found, by code, function and setting; a line that was cut off is left out."""
+    if not lines.is_file():
+        return {}
+    whole, _, _ = lines.read_text(encoding="utf-8").rpartition("\n")
+    rows = [json.loads(line) for line in whole.splitlines()]
+    return {
+        (r["code"], r["name"], r["setting"]): None if r["error"] is None else float(r["error"]) for r in rows
+    }
+
+
+def done(chosen: Iterable[tuple[str, Claim]], lines: Path) -> dict[str, Found]:
+    """What was found for all of these, by name; what is missing is done and appended."""
+    known, code = read(lines), Code(ROOT)
+    lines.parent.mkdir(parents=True, exist_ok=True)
+    if lines.is_file() and not (text := lines.read_bytes()).endswith(
+        b"\n"
+    ):  # the last run ended within a line
+        lines.write_bytes(text[: text.rfind(b"\n") + 1])
+    answers: dict[str, Found] = {}
+    for module, claim in chosen:
+        found = answers.setdefault(claim.name, Found())
+        version = digest(code, module, claim)
+        for setting in claim.settings():
+            key = (version, claim.name, json.dumps(setting))
+            if key not in known:
+                known[key] = measured(claim, setting)
+                error = known[key]
+                row = {
+                    "code": version,
+                    "name": claim.name,
+                    "setting": key[2],
+                    "error": None if error is None else repr(error),
+                }
+                with lines.open("a", encoding="utf-8") as file:
+                    file.write(json.dumps(row) + "\n")
+            found.add(claim, setting, known[key])
+        print(
+            f"{claim.name}: {found.settings} settings, {abs(found.low):.1e} below, {found.high:.1e} above",
+            flush=True,
+        )
+        for text_ in found.wrong:
+            print(f"  {text_}", flush=True)
+    return answers
+
+
+def amount(error: float) -> str:
+    """An error in the table."""
+    return "0" if error == 0 else "any" if math.isinf(error) else f"{error:.1e}"
+
+
+def table(found: dict[str, Found]) -> str:
+    """What is written into the documentation."""
+    parts = []
+    for _, heading, claims in families():
+        rows = [
+            "| function | tried | settings | below: found | stated | above: found | stated |",
+            "|---|---|---|---|---|---|---|",
+        ]
+        for claim in claims:
+            one = found[claim.name]
+            count = f"{one.settings}" + (f", {one.refused} refused" if one.refused else "")
+            errors = (amount(e) for e in (-one.low, claim.below, one.high, claim.above))
+            name = f"`{claim.public}`{claim.name[len(claim.public) :]}"
+            rows.append(f"| {' | '.join([name, claim.tried(), count, *errors])} |")
+        parts.append(f"### {heading[0].upper()}{heading[1:]}\n\n" + "\n".join(rows))
+    total = sum(one.settings for one in found.values())
+    wrong = sum(len(one.wrong) for one in found.values())
+    first = (
+        f"{len(covered())} public names in {total:,} settings: {wrong} with an error that is larger than stated or on "
+        "the wrong side."
+    )
+    reasons = [
+        "| name | why it has no reference of its own |",
+        "|---|---|",
+        *(f"| `{name}` | {why} |" for name, why in sorted(REASONS.items(), key=lambda r: r[0].lower())),
+    ]
+    return "\n\n".join([first, *parts, "### Names without a reference of their own", "\n".join(reasons)])
+
+
+def main() -> int:
+    """Go through the settings; 1 if anything is wrong."""
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("--page", action="store_true", help="write what was found into docs/numerics.md")
+    parser.add_argument("--only", default="", metavar="TEXT", help="only functions with this in their name")
+    parser.add_argument("--lines", type=Path, default=LINES, metavar="FILE", help="where the lines are")
+    given = parser.parse_args()
+    if given.page and given.only:
+        parser.error("--page is about all functions: leave out --only")
+    if names := missing():
+        parser.error(f"neither a reference nor a reason: {', '.join(names)}")
+    chosen = [
+        (module, claim) for module, _, claims in families() for claim in claims if given.only in claim.name
+    ]
+    if not chosen:
+        parser.error(f"no function has {given.only!r} in its name")
+    found = done(chosen, given.lines)
+    if given.page:
+        text = table(found)
+        written, blocks = BLOCK.subn(lambda m: f"{m[1]}{text}{m[2]}", PAGE.read_text(encoding="utf-8"))
+        if blocks != 1:
+            raise SystemExit(f"{PAGE} has no block for this.")
+        PAGE.write_text(written, encoding="utf-8")
+    return int(any(one.wrong for one in found.values()))
+
+
+if __name__ == "__main__":
+    sys.exit(main())
