@@ -23,7 +23,9 @@ TailConvention = Literal["variance_proxy", "printed"]
 class Population(ABC):
     """What is known about N - 1, the number of other users who take part."""
 
-    in_words: ClassVar[str] = "the number of other users as a Population, such as Fixed(29999) for 30,000 users"
+    in_words: ClassVar[str] = (
+        "the number of other users as a Population, such as Fixed(29999) for 30,000 users"
+    )
     """What messages call it where something else was given."""
 
     if TYPE_CHECKING:  # at run time a property here would become the default value of the fields below
