@@ -35,6 +35,7 @@ LONG = {
 LAYERS = (
     *(
         "numerics",
+        "sampling",
         "records",
         "populations",
         "tasks",

@@ -23,8 +23,8 @@ import shuffledp.tasks
 
 HERE = Path(shuffledp.__file__).parent
 #: Every public door of the library, and the packages behind them.
-DOORS = ("accounting", "populations", "protocols", "protocols.conformance", "tasks")
-BEHIND = ("accounting", "audit", "numerics", "populations", "protocols", "tasks", "utility")
+DOORS = ("accounting", "populations", "protocols", "protocols.conformance", "sampling", "tasks")
+BEHIND = ("accounting", "audit", "numerics", "populations", "protocols", "sampling", "tasks", "utility")
 #: What reads the experiments of the pipeline.
 OF_THE_PIPELINE = ("shuffledp.audit.table",)
 

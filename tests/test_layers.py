@@ -19,6 +19,7 @@ PAGE = (ROOT / "docs/architecture.md").read_text(encoding="utf-8")
 # stands for everything.
 ALLOWED: dict[str, set[str] | None] = {
     "numerics": set(),
+    "sampling": set(),
     "storage": set(),
     "repair": {"storage"},
     "extras": set(),

@@ -17,6 +17,10 @@ NONE_YET = (
 )
 
 
+#: Studies without a page of their own, and the page that they stand on if it is not that of the accountant.
+ABOUT = {"comparison": "compare"}
+
+
 class GalleryError(RuntimeError):
     """A picture is not the one that the index describes."""
 
@@ -37,8 +41,7 @@ def paper_page(key: str, title: str, gallery: Path) -> str:
         If a picture is missing, or is not the one that its index names.
     """
     index = gallery / f"{key}.json"
-    # A study without a page of its own stands on that of the accountant.
-    page = key if (gallery.parent / f"{key}.md").is_file() else "accountant"
+    page = key if (gallery.parent / f"{key}.md").is_file() else ABOUT.get(key, "accountant")
     head = f"# {title}\n\nWhat it is about, what is left open, and what came out: [{page}](../{page}.md).\n\n"
     if not index.exists():
         return head + NONE_YET + "\n"

@@ -1,8 +1,8 @@
 """The API reference: a page per group of public names, made from the doors of the packages.
 
 Which names there are is read where a user gets them from: ``__all__`` of `shuffledp.accounting`,
-`shuffledp.populations`, `shuffledp.protocols`, `shuffledp.comparison` and `shuffledp.protocols.conformance`, and what
-`shuffledp.tasks` defines without a leading underscore.
+`shuffledp.populations`, `shuffledp.protocols`, `shuffledp.comparison`, `shuffledp.sampling` and
+`shuffledp.protocols.conformance`, and what `shuffledp.tasks` defines without a leading underscore.
 """
 
 from __future__ import annotations
@@ -69,6 +69,7 @@ def groups() -> list[Group]:
         _whole("api/tasks.md", "Tasks, budgets and users", "shuffledp.tasks"),
         _whole("api/protocols.md", "Protocols: interface and registry", "shuffledp.protocols"),
         _whole("api/comparison.md", "Comparison", "shuffledp.comparison"),
+        _whole("api/sampling.md", "Sampling for deployments", "shuffledp.sampling"),
         _whole("api/conformance.md", "Checks for protocols of your own", "shuffledp.protocols.conformance"),
     ]
 

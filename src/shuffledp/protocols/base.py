@@ -196,7 +196,7 @@ class ProtocolBase(ABC):
 
     @abstractmethod
     def encode(self, users: Users, rng: np.random.Generator) -> Messages:
-        """Local randomizer: the messages that these users send."""
+        """Local randomizer: the messages that these users send; for simulation only, see `shuffledp.sampling`."""
 
     @abstractmethod
     def estimate(self, aggregate: NDArray[Any], public: Public) -> Floats:

@@ -1,0 +1,157 @@
+"""Uniform integers and coins: every other sampler is made of them."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+
+from shuffledp.sampling.bits import SYSTEM_BITS, Source
+from shuffledp.sampling.rationals import Exponential, Probability, integer, probability, rational
+
+
+def uniform_below(count: int, source: Source = SYSTEM_BITS) -> int:
+    """Draw 0, 1, .., count - 1 with equal probabilities.
+
+    Parameters
+    ----------
+    count : int
+        At least 1.
+    source : Source, optional
+        Of uniform bits; the operating system's by default.
+
+    Returns
+    -------
+    int
+        Exact law. With L the bits of ``count - 1``, at most 2 L bits are expected.
+
+    Raises
+    ------
+    ValueError
+        If the count is not an integer >= 1.
+
+    Notes
+    -----
+    A number of L bits is drawn until it is below the count.
+
+    Examples
+    --------
+    >>> from shuffledp.sampling import FixedBits, uniform_below
+    >>> uniform_below(3, FixedBits([1, 1, 1, 0]))  # 3 is refused, then 2
+    2
+    """
+    most = integer("uniform_below: count", count, 1) - 1
+    while True:
+        drawn = source.bits(most.bit_length())
+        if drawn <= most:
+            return drawn
+
+
+def bernoulli(heads: Probability, source: Source = SYSTEM_BITS) -> bool:
+    """Toss a coin.
+
+    Parameters
+    ----------
+    heads : rational or Exponential
+        Probability of heads, in [0, 1].
+    source : Source, optional
+        Of uniform bits; the operating system's by default.
+
+    Returns
+    -------
+    bool
+        Whether it shows heads. Exact law. At most 2 bits are expected for a rational probability, at most 11 for an
+        exponential one.
+
+    Raises
+    ------
+    ValueError
+        If the probability is not rational, or not in [0, 1].
+
+    Notes
+    -----
+    A rational probability is compared with the binary digits of a uniform number, one by one, until they differ. Of
+    ``exp(-x)`` with x <= 1: coins ``x / 1, x / 2, ..`` are tossed until one shows tails, which an odd one is first with
+    that probability; for larger x all of the coins ``exp(-1)``, so many as x has whole units, and one for the rest must
+    show heads (Canonne, Kamath and Steinke 2020, Algorithm 1).
+
+    Examples
+    --------
+    >>> from fractions import Fraction
+    >>> from shuffledp.sampling import FixedBits, bernoulli
+    >>> bernoulli(Fraction(1, 3), FixedBits([0, 0]))  # 0.00.. is below 0.0101..
+    True
+    """
+    checked = probability("bernoulli: heads", heads)
+    if isinstance(checked, Exponential):
+        return _exponential_coin(checked.rate, source)
+    return _heads(1, checked, source) == 1
+
+
+def binomial(trials: int, heads: Probability, source: Source = SYSTEM_BITS) -> int:
+    """Draw how many of several coins show heads.
+
+    Parameters
+    ----------
+    trials : int
+        Coins, >= 0.
+    heads : rational or Exponential
+        Probability of heads, in [0, 1].
+    source : Source, optional
+        Of uniform bits; the operating system's by default.
+
+    Returns
+    -------
+    int
+        In 0..trials, with probabilities ``C(trials, j) heads^j (1 - heads)^(trials - j)``. Exact law. As many bits are
+        expected as for so many calls of :func:`bernoulli`.
+
+    Raises
+    ------
+    ValueError
+        If the trials are not an integer >= 0, the probability is not rational, or not in [0, 1].
+
+    Notes
+    -----
+    The digits of all coins that are undecided are drawn together, so that the calls of the source grow with the
+    logarithm of the trials.
+    """
+    count = integer("binomial: trials", trials, 0)
+    checked = probability("binomial: heads", heads)
+    if isinstance(checked, Exponential):
+        return sum(_exponential_coin(checked.rate, source) for _ in range(count))
+    return _heads(count, checked, source)
+
+
+def _heads(coins: int, probability_of_heads: Fraction, source: Source) -> int:
+    """How many uniform numbers are below the probability; they are compared digit by digit."""
+    heads, undecided = 0, coins
+    rest, unit = probability_of_heads.numerator, probability_of_heads.denominator
+    if rest == unit:
+        return coins
+    while undecided and rest:  # once no digit of the probability is left, what is undecided is not below it
+        digit, rest = divmod(2 * rest, unit)
+        ones = source.bits(undecided).bit_count()
+        if digit:
+            heads += undecided - ones
+            undecided = ones
+        else:
+            undecided -= ones
+    return heads
+
+
+def _exponential_coin(exponent: Fraction, source: Source) -> bool:
+    whole, rest = divmod(exponent, 1)
+    return all(
+        _short_exponential_coin(Fraction(1), source) for _ in range(whole)
+    ) and _short_exponential_coin(rest, source)
+
+
+def _short_exponential_coin(exponent: Fraction, source: Source) -> bool:
+    tosses = 1
+    while _heads(1, exponent / tosses, source):
+        tosses += 1
+    return tosses % 2 == 1
+
+
+def positive_rational(name: str, value: object) -> Fraction:
+    """Return `value` as a Fraction > 0, else raise ValueError."""
+    return rational(name, value, above=0)

@@ -1,0 +1,108 @@
+"""Parameters of exact samplers: rational numbers, and exponentials of them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from fractions import Fraction
+from numbers import Rational
+
+#: Largest exponent whose exponential is bounded; the integers grow with it.
+MOST_EXPONENT = 1000
+
+
+@dataclass(frozen=True)
+class Exponential:
+    """The number ``exp(-exponent)`` in (0, 1], which is never computed.
+
+    Parameters
+    ----------
+    exponent : rational
+        An integer or Fraction >= 0.
+
+    Raises
+    ------
+    ValueError
+        If the exponent is negative or not a rational number.
+    """
+
+    exponent: Rational | int
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "exponent", rational("Exponential: exponent", self.exponent, least=0))
+
+    @property
+    def rate(self) -> Fraction:
+        """The exponent as a Fraction."""
+        return Fraction(self.exponent)
+
+
+#: What a coin may show heads with.
+Probability = Rational | int | Exponential
+
+
+def rational(
+    name: str,
+    value: object,
+    *,
+    least: int | None = None,
+    most: int | None = None,
+    above: int | None = None,
+    below: int | None = None,
+) -> Fraction:
+    """Return `value` as a Fraction if it is an integer or a Fraction in the range, else raise ValueError.
+
+    Floating point numbers are refused: 0.1 is not a tenth, and which of the two is meant must be said.
+    """
+    limits = ((">=", least), (">", above), ("<=", most), ("<", below))
+    allowed = f"an integer or a Fraction {' and '.join(f'{sign} {n}' for sign, n in limits if n is not None)}"
+    if isinstance(value, bool) or not isinstance(value, Rational):
+        hint = ""
+        if isinstance(value, float):
+            hint = f" Fraction({value!r}) is that number to the last bit, Fraction('{value!r}') the decimal."
+        raise ValueError(f"{name} must be {allowed}, got {value!r}.{hint}")
+    number = Fraction(int(value.numerator), int(value.denominator))
+    inside = (
+        (least is None or number >= least)
+        and (most is None or number <= most)
+        and (above is None or number > above)
+        and (below is None or number < below)
+    )
+    if not inside:
+        raise ValueError(f"{name} must be {allowed}, got {value!r}.")
+    return number
+
+
+def integer(name: str, value: object, least: int) -> int:
+    """Return `value` as an int if it is an integer >= `least`, else raise ValueError."""
+    if isinstance(value, bool) or not isinstance(value, Rational) or value.denominator != 1 or value < least:
+        raise ValueError(f"{name} must be an integer >= {least}, got {value!r}.")
+    return int(value.numerator)
+
+
+def probability(name: str, value: Probability) -> Fraction | Exponential:
+    """Return `value` as a Fraction in [0, 1] or as the exponential that it is, else raise ValueError."""
+    return value if isinstance(value, Exponential) else rational(name, value, least=0, most=1)
+
+
+def exponential_from_below(exponent: Fraction, bits: int) -> int:
+    """Return a whole number at most ``2^bits exp(exponent)``, and above it less 1 and a 2^-64th.
+
+    Notes
+    -----
+    ``exp(x) = exp(x / 2^h)^(2^h)`` with ``x / 2^h < 1``: a Taylor series of positive terms and h squarings in integers,
+    every one of them rounded down, so that the result errs below. Each rounding loses a unit in the last of so many
+    more bits that all of them together lose less than 2^-64 of a unit of the result.
+    """
+    halvings = max(0, int(exponent).bit_length())
+    # The result has up to 1.45 x bits before the point; squaring doubles the relative error each time.
+    places = bits + 3 * int(exponent) + 2 * halvings + 96
+    x = exponent / 2**halvings
+    total = term = 1 << places
+    count = 0
+    while term:
+        count += 1
+        term = term * x.numerator // (x.denominator * count)
+        total += term
+    for _ in range(halvings):
+        total = total * total >> places
+    return total >> (places - bits)

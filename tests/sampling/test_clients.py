@@ -1,0 +1,103 @@
+"""What clients draw: probabilities on the safe side, exactly, and the laws of the protocols they stand for."""
+
+from __future__ import annotations
+
+import math
+from collections import Counter
+from fractions import Fraction
+
+import mpmath
+import numpy as np
+import pytest
+from scipy import stats
+
+from exact_laws import SeededBits, agrees, by_bits
+from shuffledp.populations import Fixed
+from shuffledp.protocols import get
+from shuffledp.sampling import ValueResponse, counter_noise
+from shuffledp.tasks import Budget, Frequency
+
+
+@pytest.mark.parametrize("eps", [Fraction(1, 10**30), Fraction(0.1), Fraction(1), Fraction(3.3), 20, 999])
+@pytest.mark.parametrize("bits", [1, 64])
+def test_the_odds_of_a_response_are_below_its_budget_and_hardly(eps, bits):
+    """The weight of the true value is the largest integer whose odds are allowed."""
+    response = ValueResponse.within(eps, 5, bits)
+    with mpmath.workprec(4000):
+        allowed = mpmath.exp(mpmath.mpf(eps.numerator) / eps.denominator) * 2**bits
+        assert response.other_weight == 2**bits
+        assert response.true_weight <= allowed < response.true_weight + 1
+
+
+@pytest.mark.parametrize(("domain_size", "bits"), [(2, 1), (2, 3), (3, 1), (4, 2)])
+def test_a_report_has_these_probabilities(domain_size, bits):
+    response = ValueResponse.within(Fraction(1), domain_size, bits)
+    assert response.keep + (domain_size - 1) * response.lie == 1
+    assert response.keep / response.lie == response.odds
+    for value in range(domain_size):
+        found = by_bits(lambda source, value=value: response.report(value, source), 11)
+        assert set(found[0]) == set(range(domain_size))
+        assert agrees(found, lambda sent, value=value: response.keep if sent == value else response.lie, 0.25)
+
+
+@pytest.mark.parametrize("domain_size", [2, 20])
+def test_a_response_is_that_of_the_calibrated_protocol(domain_size):
+    protocol = get("frequency", "grr_blanket").calibrate(
+        Budget(1.0, 1e-6), Fixed(9999), Frequency(domain_size)
+    )
+    response = ValueResponse.within(Fraction(protocol.eps_local), domain_size)
+    assert float(response.keep) == pytest.approx(protocol.response.keep, rel=1e-14)
+    assert float(response.lie) == pytest.approx(protocol.response.lie, rel=1e-14)
+
+
+def test_noise_of_a_counter_is_that_of_the_calibrated_protocol():
+    """A chi-square test of pairs at a false-alarm rate of 1e-6, for few users, who send more noise each."""
+    protocol = get("frequency", "correlated_noise").calibrate(Budget(1.0, 1e-6), Fixed(9), Frequency(3))
+    source = SeededBits(3)
+    parameters = [Fraction(x) for x in (protocol.eps_geometric, protocol.shape, protocol.decay)]
+    draws = 1500
+    exact = [counter_noise(10, *parameters, source) for _ in range(draws)]
+    own = stats.nbinom(0.1, -math.expm1(-protocol.eps_geometric)).pmf(np.arange(60))
+    pairs = stats.nbinom(protocol.shape / 10, -math.expm1(-protocol.decay)).pmf(np.arange(400))
+    for found, law in (
+        ([plus - minus for plus, minus in exact], np.convolve(own, own[::-1])),
+        ([plus for plus, _ in exact], np.convolve(own, pairs)),
+        ([minus for _, minus in exact], np.convolve(own, pairs)),
+    ):
+        first = -59 if law.size == 119 else 0
+        counted = Counter(found)
+        seen = np.array([counted[first + i] for i in range(law.size)], float)
+        expected = draws * law
+        often = expected >= 8
+        cells = np.append(expected[often], draws - expected[often].sum())
+        statistic = (((np.append(seen[often], draws - seen[often].sum()) - cells) ** 2) / cells).sum()
+        assert statistic < stats.chi2.isf(1e-6, cells.size - 1)
+
+
+def test_noise_that_does_not_cancel_is_left_out_where_there_is_none():
+    source = SeededBits(4)
+    drawn = [counter_noise(1, Fraction(1, 2), 0, 1, source) for _ in range(300)]
+    assert {plus == minus for plus, minus in drawn} == {True, False}
+
+
+@pytest.mark.parametrize(
+    ("call", "said"),
+    [
+        (lambda: ValueResponse.within(1.0, 5), r"eps_local must be an integer or a Fraction .* got 1.0"),
+        (lambda: ValueResponse.within(0, 5), r"eps_local must be .* > 0"),
+        (lambda: ValueResponse.within(1001, 5), r"eps_local must be .* <= 1000, got 1001"),
+        (lambda: ValueResponse.within(1, 1), r"domain_size must be an integer >= 2, got 1"),
+        (lambda: ValueResponse.within(1, 5, 0), r"bits must be an integer >= 1, got 0"),
+        (lambda: ValueResponse(5, 1, 2), r"true_weight must be an integer >= 2, got 1"),
+        (lambda: ValueResponse(5, 1, 0), r"other_weight must be an integer >= 1, got 0"),
+        (lambda: ValueResponse.within(1, 5).report(5), r"report: value must be in 0..4, got 5"),
+        (lambda: ValueResponse.within(1, 5).report(-1), r"report: value must be an integer >= 0, got -1"),
+        (lambda: counter_noise(0, 1, 1, 1), r"counter_noise: users must be an integer >= 1, got 0"),
+        (lambda: counter_noise(9, 1, 1, 0), r"counter_noise: decay must be .* > 0"),
+        (lambda: counter_noise(9, 0, 1, 1), r"counter_noise: eps_geometric must be .* > 0"),
+        (lambda: counter_noise(9, 1, -1, 1), r"counter_noise: shape must be .* >= 0"),
+    ],
+)
+def test_bad_parameters_are_refused_in_one_sentence(call, said):
+    with pytest.raises(ValueError, match=said):
+        call()
