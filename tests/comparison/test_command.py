@@ -9,6 +9,7 @@ import math
 import pytest
 from click.testing import CliRunner
 
+import shuffledp
 from shuffledp.cli import main
 from shuffledp.comparison import command
 
@@ -134,6 +135,30 @@ def test_own_data(tmp_path):
     assert fine == pytest.approx(coarse, rel=0.1)  # in units of the data, whatever the levels
 
 
+def test_own_sets_and_a_domain_by_a_list(tmp_path):
+    lists, rows, plot = tmp_path / "lists.csv", tmp_path / "rows.csv", tmp_path / "a.html"
+    lists.write_text("pages\n" + "home;news\nnews;shop\n" * 500 + "zoo;shop;home\n\n")
+    pairs = [(i, page) for i in range(1000) for page in (("home", "news"), ("news", "shop"))[i % 2]]
+    rows.write_text("who,page\n" + "".join(f"{who},{page}\n" for who, page in pairs) + "9,zoo\n")
+    sets = ("--set-size", "2", "--protocols", "balls_into_bins,subset_local", "--json", *SETTING)
+    done = call("--csv", str(lists), "--column", "pages", "--separator", ";", "--plot", str(plot), *sets)
+    assert done.exit_code == 0, done.output
+    assert [row["task"] for row in json.loads(done.stdout)] == ["sets", "sets"]
+    assert "The 4 values found in the data" in done.stderr
+    assert "Of 1001 users 1 have more than 2 items" in done.stderr
+    assert "1,001 users, sets of 2 of 4 items" in plot.read_text()
+    domain = ("--values", "home, news", "--values", '"shop"')
+    done = call("--csv", str(rows), "--user", "who", "--item", "page", *domain, *sets)
+    assert done.exit_code == 0, done.output
+    given = shuffledp.compare(
+        counts=[500, 1000, 500], domain_size=3, set_size=2, eps=1, delta=1e-6, protocols=["balls_into_bins"]
+    )
+    assert json.loads(done.stdout)[0]["mse"] == given[0].mse
+    assert done.stderr == f"Warning: 1 row left out: {rows}, line 2002: 'zoo' is not one of the 3 values.\n"
+    done = call("--csv", str(rows), "--column", "page", *domain, "--protocols", "local", "--json", *SETTING)
+    assert json.loads(done.stdout)[0]["task"] == "frequency"
+
+
 @pytest.mark.parametrize("name", ["a.png", "a.html"])
 def test_pictures(tmp_path, name):
     done = call("--users", "5000", "--domain-size", "4", *FEW, *SETTING, "--plot", str(tmp_path / name))
@@ -164,7 +189,12 @@ def test_pictures(tmp_path, name):
         (("--csv", "a.csv", "--column", "a", "--dimension", "4"), "compared without data"),
         (("--users", "100", "--max-value", "2.5"), "must be an integer"),
         (("--users", "100", "--max-value", "3", "--levels", "4"), "--levels rounds numbers of --csv"),
-        (("--column", "a", "--domain-size", "4"), "Give --csv and --column together"),
+        (("--column", "a", "--domain-size", "4"), "--column is about --csv"),
+        (("--values", "a,b", "--users", "100", "--domain-size", "4"), "--values is about --csv"),
+        (("--csv", "a.csv", "--domain-size", "4"), "--csv needs --column"),
+        (("--csv", "a.csv", "--column", "a", "--separator", ";"), "--separator is about sets"),
+        (("--csv", "a.csv", "--user", "a", "--set-size", "2"), "in two columns"),
+        (("--csv", "a.csv", "--column", "a", "--user", "a", "--item", "b", "--set-size", "2"), "two columns"),
         (("--csv", "missing.csv", "--column", "a"), "There is no file missing.csv"),
         (("--population", "binomial:3", "--domain-size", "4"), "population must be binomial:TRIALS:RATE"),
         (("--users", "100", "--domain-size", "4", "--protocols", "grr"), "No frequency protocol named 'grr'"),

@@ -154,6 +154,16 @@ def test_data_frames_series_and_files_are_counted(tmp_path):
     ]
 
 
+def test_sets_of_data_frames_are_those_of_their_counts():
+    frame = pd.DataFrame({"s": [[0, 1], [1, 2]] * 500, "t": ["0,1", "1,2"] * 500})
+    sets = {"set_size": 2, "domain_size": 3, "protocols": ["balls_into_bins", "subset_local"], **SETTING}
+    want = shuffledp.compare(counts=[500, 1000, 500], **sets)
+    assert shuffledp.compare(data=frame, column="s", **sets) == want
+    assert shuffledp.compare(data=frame, column="t", separator=",", **sets) == want
+    with pytest.warns(UserWarning, match="Of 1000 users 0 have more than 3 items"):
+        shuffledp.compare(data=frame, column="s", **{**sets, "set_size": 3})
+
+
 def test_over_a_random_number_of_users_the_error_is_the_mean():
     others = Binomial(3_999, 0.5)
     row = shuffledp.compare(population=others, domain_size=4, protocols=["random_checkin"], **SETTING)[0]
@@ -316,9 +326,10 @@ def test_plug_ins_stand_beside_the_built_ins_and_their_mishaps_are_rows(tmp_path
         ({"users": 100, "domain_size": 3, "accounting": "best"}, "accounting"),
         ({"users": 100, "domain_size": 3, "max_bits": -1}, "max_bits"),
         ({"users": 100, "domain_size": 3, "simulate": -1}, "simulate"),
-        ({"users": 100, "domain_size": 3, "column": "v"}, "column, values and levels belong to data"),
+        ({"users": 100, "domain_size": 3, "column": "v"}, "values and levels belong to data"),
         ({"data": [0, 1], "counts": [1, 1]}, "without counts and task"),
         ({"data": [0, 1], "domain_size": 2, "max_value": 2}, "not both"),
+        ({"data": [0, 1], "column": "s", "separator": ";"}, "give set_size"),
     ],
 )
 def test_mistakes_are_named(arguments, says):

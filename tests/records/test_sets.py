@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import numpy as np
+import pandas as pd
 import pyarrow as pa
 import pytest
 from pyarrow import parquet
@@ -70,7 +71,7 @@ def test_lists_of_parquet_files(tmp_path):
         ({}, "name one or both"),
         ({"user": "user"}, "name one or both"),
         ({"column": "page", "user": "user", "item": "page"}, "name one or both"),
-        ({"column": "page"}, "lists are read from .parquet files"),
+        ({"column": "page"}, "lists in a CSV file need a separator"),
         ({"user": "who", "item": "page"}, "no column 'who'. It has: user, page"),
         (
             {"user": "user", "item": "page", "domain_size": 4},
@@ -96,3 +97,51 @@ def test_memory_is_bounded(long, tmp_path, monkeypatch):
     monkeypatch.setattr(sets, "MOST_VALUES", 1)
     with pytest.raises(ValueError, match="more than 1 different items"):
         collect_sets(long, user="user", item="page")
+
+
+# -- lists as texts, data frames, sets of one size -----------------------------------------------------------------
+
+
+@pytest.mark.parametrize("of_file", [True, False])
+def test_texts_with_a_separator(tmp_path, of_file):
+    path = tmp_path / "a.csv"
+    path.write_text("who,pages\n1,home; news;home\n2,\n3,news\n4,shop;\n5,zoo\n")
+    data = path if of_file else pd.read_csv(path)
+    found = collect_sets(data, column="pages", separator=";", values=["home", "news", "shop"])
+    assert held(found) == [["home", "news"], ["news"], ["shop"], []]
+    place = f"{path}, line" if of_file else "row"
+    assert found.faults == tuple(
+        f"{place} {line + of_file}: {what}"
+        for line, what in ((2, "empty"), (4, "empty entry"), (5, "'zoo' is not one of the 3 values"))
+    )
+    with pytest.raises(ValueError, match="separator stands between"):
+        collect_sets(data, column="pages", separator=" ")
+
+
+@pytest.mark.parametrize("block", [2, 16_384])
+def test_lists_and_pairs_of_data_frames(block, monkeypatch):
+    monkeypatch.setattr(reading, "BLOCK", block)
+    cells = [[1, 0], (2,), None, {1}, "text", np.array([2, 0]), [None]]
+    read = []
+    found = collect_sets(pd.DataFrame({"s": cells}), column="s", domain_size=3, progress=read.append)
+    assert held(found) == [[0, 1], [2], [1], [0, 2], []]
+    assert found.faults == ("row 3: empty", "row 5: 'text' is no list", "row 7: empty entry")
+    assert read[-1] == len(cells)
+    pairs = pd.DataFrame({"u": ["a", "b", "a"], "i": [1, 2, 0]})
+    assert held(collect_sets(pairs, user="u", item="i", domain_size=3)) == [[0, 1], [2]]
+
+
+def test_sets_of_one_size_have_the_shares_that_are_expected():
+    frame = pd.DataFrame({"s": [["a", "b", "c"], ["a"]]})
+    found = collect_sets(frame, column="s", values="abcd")
+    # of the first set two of three are kept, the second gets one of three others
+    assert found.shares(2) == pytest.approx([5 / 6, 1 / 2, 1 / 2, 1 / 6])
+    assert " ".join(found.size_remark(2)) == (
+        "Of 2 users 1 have more than 2 items, of which so many are kept at random, and 1 have fewer, which are filled "
+        "up with random other items."
+    )
+    assert collect_sets(frame[:1], column="s", values="abcd").size_remark(3) == []
+    with pytest.raises(ValueError, match="Sets of 5 items need as many, the domain has 4"):
+        found.shares(5)
+    with pytest.raises(ValueError, match="has no item"):
+        collect_sets(pd.DataFrame({"s": [[], []]}), column="s")

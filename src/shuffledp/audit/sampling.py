@@ -187,7 +187,7 @@ def _held(view: View | None, setting: Setting) -> Held:
 
 
 def _placed(protocol: ProtocolBase, task: Task, held: Any, n: int, view: View | None) -> _Place:
-    users = view.users(held) if view is not None else users_of(task, held)
+    users = view.users(held) if view is not None else users_of(task, np.stack(held))
     levels = None
     if isinstance(task, Sets):
         of = np.zeros(n, np.int64) if users.levels is None else np.asarray(users.levels)

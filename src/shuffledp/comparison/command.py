@@ -14,8 +14,8 @@ from typing import TYPE_CHECKING, Any, Literal
 import click
 
 if TYPE_CHECKING:
+    from shuffledp.comparison.own import Own
     from shuffledp.comparison.rows import Compared
-    from shuffledp.records.counting import Counted
     from shuffledp.tasks import Neighbours
 
 #: Seconds without a word.
@@ -51,7 +51,16 @@ _file = click.Path(dir_okay=False, path_type=Path)
 )
 @click.option("--levels", type=int, help="Round numbers of --csv to so many steps (summation).")
 @click.option("--csv", "data", type=_file, help="Data, a user per row: CSV with a header, or .parquet.")
-@click.option("--column", help="Column of --csv.")
+@click.option("--column", help="Column of --csv; of sets, one with a list per user.")
+@click.option(
+    "--separator",
+    help="What stands between the items in a text of --column (sets); a .parquet file has lists.",
+)
+@click.option("--user", help="Instead of --column: column of the user, a row per user and item (sets).")
+@click.option("--item", help="With --user: column of the item.")
+@click.option(
+    "--values", multiple=True, help="The public domain of --csv, by commas, where it is not 0..N-1."
+)
 @click.option(
     "--neighbors", type=click.Choice(["replace_one", "add_remove"]), default="replace_one", show_default=True
 )
@@ -85,6 +94,10 @@ def compare(
     levels: int | None,
     data: Path | None,
     column: str | None,
+    separator: str | None,
+    user: str | None,
+    item: str | None,
+    values: tuple[str, ...],
     neighbors: Neighbours,
     protocols: tuple[str, ...],
     accounting: str | None,
@@ -114,10 +127,13 @@ def compare(
             "max_value": max_value,
             "dimension": dimension,
         }
+        where = {"column": column, "separator": separator, "user": user, "item": item}
         kind = _kind(task, sizes, data)
-        _check(kind, max_value, levels, data, column)
-        counted = None if data is None else _counted(data, str(column), domain_size, max_value, levels)
-        for remark in [] if counted is None else counted.remarks():
+        _check(kind, max_value, levels, data, where, values)
+        domain = {"domain_size": domain_size, "values": _listed(values), "set_size": set_size}
+        numbers = {"max_value": max_value, "levels": levels}
+        counted = None if data is None else _counted(data, **where, **domain, **numbers)
+        for remark in [] if counted is None else counted.remarks:
             click.echo(f"Warning: {remark}", err=True)
         rows = compared(
             users,
@@ -166,10 +182,8 @@ def _kind(task: str | None, sizes: dict[str, Any], data: Path | None) -> str:
     """The task that was named, or the one that the given sizes belong to."""
     given = [name for name, size in sizes.items() if size is not None]
     if task is None:
-        task = next(
-            (kind for kind, names in SIZES.items() if set(given) == set(names)),
-            "frequency" if not given and data is not None else None,
-        )
+        known = given if data is None or given not in ([], ["set_size"]) else [*given, "domain_size"]
+        task = next((kind for kind, names in SIZES.items() if set(known) == set(names)), None)
     if task is None:
         several = "" if len(given) < 2 else f" not {' and '.join(map(_option, given))} together,"
         raise ValueError(f"Give {_SETTINGS},{several} or --csv and --column.")
@@ -177,46 +191,78 @@ def _kind(task: str | None, sizes: dict[str, Any], data: Path | None) -> str:
         if name not in SIZES[task]:
             owner = next(kind for kind, names in SIZES.items() if name in names)
             raise ValueError(f"{_option(name)} belongs to --task {owner}.")
-    missing = [name for name in SIZES[task] if name not in given]
-    if missing and not (task == "frequency" and data is not None):
+    found = ("domain_size",) if data is not None else ()  # in the data
+    missing = [name for name in SIZES[task] if name not in (*given, *found)]
+    if missing:
         raise ValueError(f"--task {task} needs {' and '.join(map(_option, missing))}.")
     return task
 
 
 def _check(
-    kind: str, max_value: float | None, levels: int | None, data: Path | None, column: str | None
+    kind: str,
+    max_value: float | None,
+    levels: int | None,
+    data: Path | None,
+    where: dict[str, str | None],
+    values: tuple[str, ...],
 ) -> None:
-    if (data is None) != (column is None):
-        raise ValueError("Give --csv and --column together.")
-    if data is not None and kind in ("sets", "vectors"):
-        raise ValueError(f"--csv has values or numbers; --task {kind} is compared without data.")
+    given = [name for name, column in where.items() if column is not None]
+    if data is not None and kind == "vectors":
+        raise ValueError("--csv has values, numbers or sets; --task vectors is compared without data.")
+    if kind == "sets" and data is not None:
+        if given not in (["column"], ["column", "separator"], ["user", "item"]):
+            raise ValueError(
+                "Sets of --csv are in a --column of lists, with a --separator where they are texts, or in two columns, "
+                "--user and --item."
+            )
+    elif data is None and (given or values):
+        raise ValueError(f"--{(given or ['values'])[0]} is about --csv: give it too.")
+    elif data is not None and given != ["column"]:
+        more = [name for name in given if name != "column"]
+        raise ValueError(
+            f"--{more[0]} is about sets: give --set-size."
+            if more
+            else "--csv needs --column, the name of a column."
+        )
     if levels is not None and (data is None or max_value is None):
         raise ValueError("--levels rounds numbers of --csv to steps up to --max-value: give both.")
     if data is None and max_value is not None and max_value != round(max_value):
         raise ValueError(f"--max-value must be an integer where there are no data, got {max_value:g}.")
 
 
-def _who(users: int | None, population: str | None, counted: Counted | None) -> str:
+def _listed(values: tuple[str, ...]) -> list[str] | None:
+    """Values by commas, as a line of a CSV file: those that have commas themselves stand in quotes."""
+    import csv
+
+    if not values:
+        return None
+    return [cell.strip() for line in csv.reader(values, skipinitialspace=True) for cell in line]
+
+
+def _who(users: int | None, population: str | None, counted: Own | None) -> str:
     """Who takes part, for the title of a picture."""
-    held = None if counted is None else int(counted.counts.sum())
+    held = None if counted is None else counted.users
     return f"others {population}" if population is not None else f"{users or held:,} users"
 
 
-def _estimated(kind: str, counted: Counted | None, sizes: dict[str, Any], norm: str) -> str:
+def _estimated(kind: str, counted: Own | None, sizes: dict[str, Any], norm: str) -> str:
     """What is estimated, for the title of a picture."""
     if kind == "summation":
         return f"sum of numbers up to {sizes['max_value']:g}"
     if kind == "sets":
-        return f"sets of {sizes['set_size']:,} of {sizes['domain_size']:,} items"
+        return f"sets of {sizes['set_size']:,} of {_domain(counted, sizes):,} items"
     if kind == "vectors":
         return f"vectors of {sizes['dimension']:,} coordinates, {norm} norm at most 1"
-    return f"{sizes['domain_size'] if counted is None else len(counted.counts):,} values"
+    return f"{_domain(counted, sizes):,} values"
 
 
-def _counted(
-    data: Path, column: str, domain_size: int | None, max_value: float | None, levels: int | None
-) -> Counted:
-    from shuffledp.records.counting import count_column
+def _domain(counted: Own | None, sizes: dict[str, Any]) -> int:
+    """How many values or items there are."""
+    return int(sizes["domain_size"]) if counted is None else len(counted.counts)
+
+
+def _counted(data: Path, **asked: Any) -> Own:
+    from shuffledp.comparison.own import own
 
     last = time.monotonic()
 
@@ -226,22 +272,19 @@ def _counted(
             last = time.monotonic()
             click.echo(f"{data}: {rows:,} rows read", err=True)
 
-    return count_column(
-        data, column, domain_size=domain_size, max_value=max_value, levels=levels, progress=say
-    )
+    return own(data, how="give --domain-size or --values", progress=say, **asked)
 
 
-def _task(kind: str, counted: Counted | None, sizes: dict[str, Any], norm: Literal["l1", "l2"]) -> Any:
+def _task(kind: str, counted: Own | None, sizes: dict[str, Any], norm: Literal["l1", "l2"]) -> Any:
     from shuffledp.tasks import Frequency, Sets, Summation, Vectors
 
     if kind == "sets":
-        return Sets(sizes["domain_size"], sizes["set_size"])
+        return Sets(_domain(counted, sizes), sizes["set_size"])
     if kind == "vectors":
         return Vectors(sizes["dimension"], clip=1.0, norm=norm)
-    values = None if counted is None else len(counted.counts)
     if kind == "summation":
-        return Summation(int(sizes["max_value"]) if values is None else values - 1)
-    return Frequency(sizes["domain_size"] if values is None else values)
+        return Summation(int(sizes["max_value"]) if counted is None else len(counted.counts) - 1)
+    return Frequency(_domain(counted, sizes))
 
 
 def _words(given: tuple[str, ...]) -> list[str] | None:

@@ -14,6 +14,7 @@ from numpy.typing import ArrayLike
 
 from shuffledp.accounting.errors import Infeasible
 from shuffledp.accounting.general.spent import spent_epsilon
+from shuffledp.comparison.own import own
 from shuffledp.comparison.rows import IDLE, Compared, in_order
 from shuffledp.comparison.setting import Setting, Wanted, setting_of
 from shuffledp.comparison.yardsticks import NO_BETTER, blind, expected, floor
@@ -21,7 +22,6 @@ from shuffledp.numerics.checks import check_choice, check_count, check_positive
 from shuffledp.populations import Law, Population
 from shuffledp.protocols.base import Cost, ProtocolBase, Trust
 from shuffledp.protocols.registry import available, get
-from shuffledp.records.counting import count_column
 from shuffledp.tasks import Budget, Neighbours, Task, Vectors, mean_squared_error
 
 #: From the sharpest to the one that a paper printed.
@@ -50,6 +50,9 @@ def compare(
     counts: ArrayLike | None = None,
     data: Any = None,
     column: str | None = None,
+    separator: str | None = None,
+    user: str | None = None,
+    item: str | None = None,
     values: Sequence[Any] | None = None,
     levels: int | None = None,
     neighbours: Neighbours = "replace_one",
@@ -88,6 +91,12 @@ def compare(
         out for example, is a warning. Without ``domain_size`` or ``values`` the values found are the domain.
     column : str, optional
         Of a file or a data frame.
+    separator : str, optional
+        Of sets, which need a ``set_size``: what stands between the items in a text of the column. Without it the
+        column holds lists, of a Parquet file or a data frame. Larger sets than ``set_size`` keep so many items at
+        random, smaller ones are filled up with random other items; counts are those expected then.
+    user, item : str, optional
+        Of sets, instead of ``column``: two columns, a row per user and item.
     values : sequence, optional
         The public domain of the data, where it is not the integers below ``domain_size``.
     levels : int, optional
@@ -134,17 +143,27 @@ def compare(
     step: float = 1.0
     most: Any = max_value
     if data is not None:
-        if not (counts is None and task is None and set_size is None and dimension is None):
+        if not (counts is None and task is None and dimension is None):
             raise ValueError("Give data with domain_size, values or max_value, without counts and task.")
-        counted = count_column(
-            data, column, domain_size=domain_size, values=values, max_value=max_value, levels=levels
+        records = own(
+            data,
+            how="give domain_size or values",
+            column=column,
+            separator=separator,
+            user=user,
+            item=item,
+            domain_size=domain_size,
+            values=values,
+            set_size=set_size,
+            max_value=max_value,
+            levels=levels,
         )
-        for remark in counted.remarks("give domain_size or values"):
+        for remark in records.remarks:
             warnings.warn(remark, stacklevel=2)
-        counts, step = counted.counts, counted.step
-        most = None if max_value is None else len(counted.counts) - 1
-    elif not (column is None and values is None and levels is None):
-        raise ValueError("column, values and levels belong to data.")
+        counts, step = records.counts, records.step
+        most = None if max_value is None else len(records.counts) - 1
+    elif any(given is not None for given in (column, separator, user, item, values, levels)):
+        raise ValueError("column, separator, user, item, values and levels belong to data.")
     where = setting_of(
         users,
         population,

@@ -65,7 +65,7 @@ class Setting:
         """Participants at every pooled number of users, (R, V) counts, with its weight (R,); the most likely first."""
         sizes, weights = _sizes(self.population)
         order = np.argsort(-weights, kind="stable")
-        return self.participants(sizes[order], np.stack([_dealt(shares, int(n)) for n in sizes[order]])), (
+        return self.participants(sizes[order], np.stack([dealt(shares, int(n)) for n in sizes[order]])), (
             weights[order]
         )
 
@@ -98,13 +98,13 @@ class Setting:
             )
         if isinstance(self.population, Fixed):
             n = np.full(repeats, 1 + int(self.population.mean))
-            counts = np.tile(_dealt(self.shares, int(n[0])), (repeats, 1))
+            counts = np.tile(dealt(self.shares, int(n[0])), (repeats, 1))
         else:
             n = np.array([1 + int(self.population.sample(rng)) for _ in range(repeats)])
             single = isinstance(self.task, Frequency | Summation)
             counts = np.stack(
                 [
-                    rng.multinomial(size, self.shares) if single else _dealt(self.shares, int(size))
+                    rng.multinomial(size, self.shares) if single else dealt(self.shares, int(size))
                     for size in n
                 ]
             )
@@ -126,7 +126,7 @@ def _sizes(population: Population) -> tuple[Ints, Floats]:
     return 1 + np.rint(means[likely]).astype(np.int64), weights[likely] / weights[likely].sum()
 
 
-def _dealt(shares: Floats, n: int) -> NDArray[np.int64]:
+def dealt(shares: Floats, n: int) -> NDArray[np.int64]:
     """Integer counts that sum to n times what the shares sum to, an integer; each within one of its share of n."""
     counts = np.floor(shares * n * (1 + 1e-12)).astype(np.int64)
     rest = n * round(float(shares.sum())) - int(counts.sum())

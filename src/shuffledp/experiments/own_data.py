@@ -124,7 +124,7 @@ def _read(asked: Mapping[str, Any], path: Path, progress: Callable[[int], None])
     domain = {"domain_size": asked["domain_size"], "values": asked["values"], "progress": progress}
     if asked["kind"] == "frequency":
         return count_column(path, asked["column"], **domain)
-    columns = {key: asked[key] for key in ("column", "user", "item") if key in asked}
+    columns = {key: asked[key] for key in ("column", "separator", "user", "item") if key in asked}
     return collect_sets(path, **columns, **domain)
 
 

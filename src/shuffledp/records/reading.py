@@ -156,20 +156,81 @@ def blocks(
             progress(read)
 
 
-def lists(path: Path, column: str, faults: Faults, progress: Progress | None = None) -> Iterator[Lists]:
-    """A column of lists of a Parquet file; rows without a list are faults, empty lists are none.
+def lists(
+    data: Any, column: str, faults: Faults, progress: Progress | None = None, separator: str | None = None
+) -> Iterator[Lists]:
+    """A column of lists; rows without a list are faults, empty lists are none.
+
+    Parameters
+    ----------
+    data : str, Path or data frame
+        A Parquet file or a data frame with a column of lists; with a separator any file or data frame.
+    column : str
+        Its name.
+    faults : Faults
+        Gets the rows without a list.
+    progress : callable, optional
+        Called with the number of rows read after each block.
+    separator : str, optional
+        What stands between the entries of a text.
 
     Raises
     ------
     ValueError
         If the file or column does not exist, or holds no lists.
     """
-    with needed():
-        import pyarrow as pa
+    if separator is not None:
+        return _split(data, column, separator, faults, progress)
+    if not is_file(data):
+        return _lists_of_frame(data, column, faults, progress)
+    path = Path(data)
     if not path.is_file():
         raise ValueError(f"There is no file {path}.")
     if not _is_parquet(path):
-        raise ValueError(f"{path}: lists are read from .parquet files; a CSV file has columns user and item.")
+        raise ValueError(
+            f"{path}: lists in a CSV file need a separator; without lists it has columns user and item."
+        )
+    return _lists_of_parquet(path, column, faults, progress)
+
+
+def _split(
+    data: Any, column: str, separator: str, faults: Faults, progress: Progress | None
+) -> Iterator[Lists]:
+    """Texts with a separator; a text that is empty is a missing cell."""
+    for block in blocks(data, [column], faults, progress):
+        cells = block.columns[0]
+        texts = cells if isinstance(cells, list) else map(text_of, cells.tolist())
+        parts = [[part.strip() for part in text.split(separator)] for text in texts]
+        sizes = np.array([len(part) for part in parts], np.int64)
+        yield Lists(block.lines, sizes, [entry for part in parts for entry in part])
+
+
+def _lists_of_frame(data: Any, column: str, faults: Faults, progress: Progress | None) -> Iterator[Lists]:
+    """Lists, tuples, sets or arrays; what is none of them is a fault, as a missing list is."""
+    cells = _series(data, column)
+    for start in range(0, len(cells), BLOCK):
+        lines, held = [], []
+        for line, cell in enumerate(cells[start : start + BLOCK], start=start + 1):
+            if isinstance(cell, list | tuple | set | frozenset | np.ndarray):
+                lines.append(line)
+                held.append([None if _is_none(entry) else text_of(entry) for entry in cell])
+            else:
+                faults.add(line, "empty" if _is_none(cell) else f"{str(cell)!r} is no list")
+        sizes = np.array([len(entries) for entries in held], np.int64)
+        if lines:
+            yield Lists(lines, sizes, [entry for entries in held for entry in entries])
+        if progress is not None:
+            progress(min(start + BLOCK, len(cells)))
+
+
+def _is_none(cell: Any) -> bool:
+    """Whether a cell of a data frame is missing: None or not a number."""
+    return cell is None or cell != cell
+
+
+def _lists_of_parquet(path: Path, column: str, faults: Faults, progress: Progress | None) -> Iterator[Lists]:
+    with needed():
+        import pyarrow as pa
     file = _opened(path)
     place_of(path, column, file.schema_arrow.names)
     kind = file.schema_arrow.field(column).type

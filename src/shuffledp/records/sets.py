@@ -7,7 +7,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -21,7 +20,7 @@ from shuffledp.records.counting import (
     integers,
     tell,
 )
-from shuffledp.records.reading import Faults, Progress, blocks, faults_of, lists, text_of
+from shuffledp.records.reading import Faults, Progress, blocks, faults_of, is_file, lists, text_of
 
 #: Entries of all sets that are held.
 MOST_ENTRIES = 100_000_000
@@ -64,25 +63,78 @@ class Collected:
         said = [domain_remark(len(self.values), how)] if self.found else []
         return said + bad_rows_remark(self.bad_rows, self.faults)
 
+    def size_remark(self, set_size: int) -> list[str]:
+        """What to say where not everybody has as many items as a set is to have; nothing if all do."""
+        more, fewer = int(np.sum(self.sizes > set_size)), int(np.sum(self.sizes < set_size))
+        if not more + fewer:
+            return []
+        kept = f"{more} have more than {set_size} items, of which so many are kept at random"
+        filled = f"{fewer} have fewer, which are filled up with random other items"
+        return [f"Of {self.users} users {kept}, and {filled}."]
+
+    def shares(self, set_size: int) -> NDArray[np.float64]:
+        """Expected share of the users that holds each item once all sets have one size, (d,); they add up to it.
+
+        Of larger sets ``set_size`` items are kept at random, smaller ones are filled up with random other items.
+
+        Raises
+        ------
+        ValueError
+            If the domain has fewer items than a set.
+        """
+        if set_size > len(self.values):
+            raise ValueError(f"Sets of {set_size} items need as many, the domain has {len(self.values)}.")
+        return kept_shares(self.sizes, self.items, len(self.values), set_size) + filled_shares(
+            self.sizes, self.items, len(self.values), set_size
+        )
+
+
+def kept_shares(
+    sizes: NDArray[np.int64], items: NDArray[np.integer[Any]], domain_size: int, set_size: int
+) -> NDArray[np.float64]:
+    """Expected share of the users that keeps each item of its own when ``set_size`` at most are kept at random, (d,).
+
+    ``sizes`` and ``items`` are as `Collected` has them.
+    """
+    kept = np.minimum(1.0, set_size / np.maximum(sizes, 1))
+    return np.asarray(np.bincount(items, np.repeat(kept, sizes), domain_size) / len(sizes), np.float64)
+
+
+def filled_shares(
+    sizes: NDArray[np.int64], items: NDArray[np.integer[Any]], domain_size: int, set_size: int
+) -> NDArray[np.float64]:
+    """Expected share of the users whose set gets each item when it is filled up to ``set_size``, (d,).
+
+    With items that the user has not, all equally likely.
+    """
+    each = np.maximum(set_size - sizes, 0) / np.maximum(
+        domain_size - sizes, 1
+    )  # of every item a user has not
+    filled = each.sum() - np.bincount(items, np.repeat(each, sizes), domain_size)
+    return np.asarray(filled / len(sizes), np.float64)
+
 
 def collect_sets(
-    path: str | Path,
+    data: Any,
     *,
     column: str | None = None,
+    separator: str | None = None,
     user: str | None = None,
     item: str | None = None,
     domain_size: int | None = None,
     values: Sequence[Any] | None = None,
     progress: Progress | None = None,
 ) -> Collected:
-    """Sets of a file.
+    """Sets of a file or a data frame.
 
     Parameters
     ----------
-    path : str or Path
-        A CSV or Parquet file.
+    data : str, Path or data frame
+        A CSV or Parquet file, or a data frame of pandas.
     column : str, optional
-        A column of lists of a Parquet file, one row per user.
+        A column of lists, one row per user: lists of a Parquet file or a data frame, or texts with a separator.
+    separator : str, optional
+        What stands between the items of a text; an empty text is a bad row.
     user, item : str, optional
         Instead of it: two columns, one row per user and item, in any order.
     domain_size : int, optional
@@ -105,17 +157,22 @@ def collect_sets(
         raise ValueError("Sets are in a column of lists, or in two columns, user and item: name one or both.")
     if domain_size is not None and values is not None:
         raise ValueError("Give domain_size or values, not both.")
+    if separator is not None and (column is None or not separator.strip(" ")):
+        raise ValueError(f"A separator stands between the items of a column, got {separator!r}.")
+    where = str(data) if is_file(data) else "The data frame"
     items = _Items(None if domain_size is None else integers(domain_size), values)
-    faults = faults_of(path)
+    faults = faults_of(data)
     if column is not None:
-        entries = _of_lists(Path(path), column, items, faults, progress)
+        entries = _of_lists(data, column, separator, items, faults, progress)
     else:
-        entries = _of_pairs(Path(path), str(user), str(item), items, faults, progress)
-    owners, held, users = _gathered(path, entries)
+        entries = _of_pairs(data, str(user), str(item), items, faults, progress)
+    owners, held, users = _gathered(where, entries)
     if not users:
         first = f" {faults.named[0]}." if faults.named else ""
-        raise ValueError(f"{path} has no set.{first}")
-    size, names = items.domain(str(path))
+        raise ValueError(f"{where} has no set.{first}")
+    if items.nothing:
+        raise ValueError(f"{where} has no item.")
+    size, names = items.domain(where)
     keys = np.unique(
         owners.astype(np.int64) * size + items.order()[held]
     )  # each item of a user once, users in order
@@ -139,6 +196,11 @@ class _Items:
     @property
     def found(self) -> bool:
         return self._given is None
+
+    @property
+    def nothing(self) -> bool:
+        """Whether the items found are the domain, and none was."""
+        return self.found and not self._places
 
     def place(self, text: str) -> int:
         """-1 for what is none."""
@@ -176,9 +238,16 @@ class _Items:
 _Entries = Iterator[tuple[list[int], list[int], int]]  # owners, items, users so far
 
 
-def _of_lists(path: Path, column: str, items: _Items, faults: Faults, progress: Progress | None) -> _Entries:
+def _of_lists(
+    data: Any,
+    column: str,
+    separator: str | None,
+    items: _Items,
+    faults: Faults,
+    progress: Progress | None,
+) -> _Entries:
     users = 0
-    for block in lists(path, column, faults, progress):
+    for block in lists(data, column, faults, progress, separator):
         owners, held = [], []
         ends = np.cumsum(block.sizes).tolist()
         for row, (line, end, size) in enumerate(zip(block.lines, ends, block.sizes.tolist(), strict=True)):
@@ -194,10 +263,10 @@ def _of_lists(path: Path, column: str, items: _Items, faults: Faults, progress: 
 
 
 def _of_pairs(
-    path: Path, user: str, item: str, items: _Items, faults: Faults, progress: Progress | None
+    data: Any, user: str, item: str, items: _Items, faults: Faults, progress: Progress | None
 ) -> _Entries:
     known: dict[str, int] = {}
-    for block in blocks(path, [user, item], faults, progress):
+    for block in blocks(data, [user, item], faults, progress):
         users, texts = (
             cells if isinstance(cells, list) else [text_of(cell) for cell in cells.tolist()]
             for cells in block.columns
@@ -215,13 +284,13 @@ def _of_pairs(
         )
 
 
-def _gathered(path: Any, entries: _Entries) -> tuple[NDArray[np.int32], NDArray[np.int32], int]:
+def _gathered(where: str, entries: _Entries) -> tuple[NDArray[np.int32], NDArray[np.int32], int]:
     owners, held, users, total = [], [], 0, 0
     for who, what, users in entries:  # noqa: B007  (the last number counts)
         total += len(who)
         if total > MOST_ENTRIES:
             raise ValueError(
-                f"{path} has more than {MOST_ENTRIES} entries of sets, which are held in memory."
+                f"{where} has more than {MOST_ENTRIES} entries of sets, which are held in memory."
             )
         owners.append(np.array(who, np.int32))
         held.append(np.array(what, np.int32))

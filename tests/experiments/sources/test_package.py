@@ -38,6 +38,7 @@ OWN = {"name": "file", "path": "a.csv"}
 OWN_VALUES = {**OWN, "column": "a", "values": ["x", "y"]}
 OWN_NUMBERS = {**OWN, "column": "a", "low": 0, "high": 9}
 OWN_SETS = {**OWN, "user": "a", "item": "b", "split": "25-50-25", "padding": "categories"}
+OWN_LISTS = {"name": "file", "path": "a.csv", "column": "a", "separator": ";", "split": "25-50-25"}
 
 VALUES = {"kind": "frequency", "domain_size": 2}
 NUMBERS = {"kind": "summation", "max_value": 4}
@@ -104,6 +105,7 @@ DIFFERENT = [
             (VALUES, OWN_VALUES, {"path": "b.csv", "column": "b", "values": ["x", "z"]}),
             (NUMBERS, OWN_NUMBERS, {"low": 1, "high": 8}),
             (SETS, OWN_SETS, {"user": "c", "item": "c"}),
+            (SETS, OWN_LISTS, {"separator": "|"}),
         )
         for setting, other in others.items()
     ),

@@ -7,7 +7,7 @@ from shuffledp.populations import Fixed
 from shuffledp.protocols import conformance
 from shuffledp.protocols.base import ProtocolBase
 from shuffledp.protocols.conformance import running, statistics
-from shuffledp.protocols.conformance.statistics import contradicted
+from shuffledp.protocols.conformance.statistics import contradicted, kinds
 from shuffledp.protocols.frequency.local import Local
 from shuffledp.tasks import Budget, Frequency
 
@@ -43,3 +43,18 @@ def test_wrong_variances_are_contradicted():
     assert contradicted(errors**2, np.array([0.9]), 0.1)[0][0]
     assert contradicted(errors**2, np.array([1.2]), 0.1)[1][0]
     assert not np.any(contradicted(errors**2, np.array([1.0]), 0.1))
+
+
+@pytest.mark.parametrize(
+    "rows",
+    [
+        np.random.default_rng(1).integers(-2, 3, (400, 3)),
+        np.random.default_rng(2).integers(0, 5, 300) * 10**12,  # far from each other
+        np.random.default_rng(3).integers(0, 3, (200, 2)).astype(float) / 7,
+        np.random.default_rng(4).random((300, 2)) < 0.5,
+    ],
+)
+def test_kinds_are_places_among_the_different_rows(rows):
+    different, want = np.unique(rows.reshape(len(rows), -1), axis=0, return_inverse=True)
+    assert np.array_equal(kinds(rows, len(different)), want.reshape(-1))
+    assert kinds(rows, len(different) - 1) is None

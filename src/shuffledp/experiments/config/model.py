@@ -388,6 +388,7 @@ class OwnFile(Concept):
     name: str
     path: Text
     column: Text = absent()
+    separator: StrictStr = absent()
     user: Text = absent()
     item: Text = absent()
     values: Annotated[

@@ -22,6 +22,7 @@ from shuffledp.experiments.sources.base import Held, Source, too_many
 from shuffledp.experiments.sources.sets import HeldSets, of_one_size, split_shares
 from shuffledp.experiments.sources.sums import Numbers
 from shuffledp.experiments.sources.values import Values
+from shuffledp.records.sets import filled_shares, kept_shares
 from shuffledp.storage import read_verified
 from shuffledp.tasks import Floats, Sets, Summation, Task
 
@@ -31,7 +32,7 @@ KINDS = ("frequency", "summation", "sets")
 KEYS: Mapping[str, tuple[str, ...]] = {
     "frequency": ("column", "values", "draw"),
     "summation": ("column", "low", "high", "draw"),
-    "sets": ("column", "user", "item", "values", "split", "padding", "draw"),
+    "sets": ("column", "separator", "user", "item", "values", "split", "padding", "draw"),
 }
 """What may be said of a file besides its path, by kind of task."""
 AT_ONCE = 10_000_000
@@ -64,7 +65,7 @@ def request(task: Mapping[str, Any], data: Mapping[str, Any]) -> dict[str, Any]:
         Of a configuration, without grid variables.
     """
     kind = task["kind"]
-    columns = {key: data[key] for key in ("column", "user", "item") if key in data}
+    columns = {key: data[key] for key in ("column", "separator", "user", "item") if key in data}
     if kind == "summation":
         least, greatest, levels = _range(task)
         low, high = data.get("low", least), data.get("high", greatest)
@@ -242,14 +243,11 @@ class FileSets(HeldSets):
     def marginals(self) -> Floats:
         """Exact, over the users of the file."""
         s, real = self.task.set_size, self.task.estimate_shape[0]
-        missing = np.maximum(s - self.sizes, 0)
-        kept = np.minimum(1.0, s / np.maximum(self.sizes, 1))
-        own = np.bincount(self.items, np.repeat(kept, self.sizes), real) / len(self.sizes)
+        own = kept_shares(self.sizes, self.items, real, s)
         if self.padding == "tokens":
+            missing = np.maximum(s - self.sizes, 0)
             return np.concatenate((own, np.full(self.task.padding_items, missing.mean() / s)))
-        each = missing / np.maximum(real - self.sizes, 1)  # of every item that the user has not
-        filled = each.sum() - np.bincount(self.items, np.repeat(each, self.sizes), real)
-        return np.asarray(own + filled / len(self.sizes))
+        return own + filled_shares(self.sizes, self.items, real, s)
 
     def draw(self, n: int, rng: np.random.Generator) -> Held:
         """Sets of n users, (n, s), in random order."""

@@ -61,15 +61,20 @@ def crowd(task: Task, first: NDArray[Any], rest: NDArray[Any], others: NDArray[n
     levels = np.asarray(n, float)[:, None] if isinstance(task, Sets) else None
 
     def users(repeat: int) -> Iterator[Users]:
-        yield users_of(task, [first, *[rest] * int(others[repeat])])
+        yield users_of(task, np.concatenate((first[None], same(rest, int(others[repeat])))))
 
     counts = one + others.reshape(shape) * many
     return Participants(Public(n, levels), counts, np.zeros((len(n), *task.estimate_shape)), users)
 
 
-def users_of(task: Task, held: list[NDArray[Any]]) -> Users:
-    """Users with these inputs, at the first privacy level where the task has levels."""
-    return Users(np.stack(held), np.zeros(len(held), np.int64) if isinstance(task, Sets) else None)
+def same(held: NDArray[Any], n: int) -> NDArray[Any]:
+    """What n users hold who all hold the same, a row each."""
+    return np.repeat(held[None], n, axis=0)
+
+
+def users_of(task: Task, held: NDArray[Any]) -> Users:
+    """Users with these inputs, a row each, at the first privacy level where the task has levels."""
+    return Users(held, np.zeros(len(held), np.int64) if isinstance(task, Sets) else None)
 
 
 def alike(case: Case, held: NDArray[Any]) -> Participants:
@@ -82,7 +87,7 @@ def alike(case: Case, held: NDArray[Any]) -> Participants:
         counts = n * unit(task, held)
 
     def users(repeat: int) -> Iterator[Users]:
-        yield Users(np.stack([held] * n), levels)
+        yield Users(same(held, n), levels)
 
     shape = (1, *task.counts_shape)
     return Participants(

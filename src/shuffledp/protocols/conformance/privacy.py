@@ -20,10 +20,10 @@ from scipy.special import betaincinv
 from shuffledp.populations import Binomial, Fixed, Law
 from shuffledp.protocols.base import ProtocolBase
 from shuffledp.protocols.conformance.cases import Case, Protocol
-from shuffledp.protocols.conformance.inputs import crowd, inputs, users_of
+from shuffledp.protocols.conformance.inputs import crowd, inputs, same, users_of
 from shuffledp.protocols.conformance.laws import check_privacy
 from shuffledp.protocols.conformance.running import calibrated, has_fast_law
-from shuffledp.protocols.conformance.statistics import P_VALUE, generator
+from shuffledp.protocols.conformance.statistics import P_VALUE, generator, kinds
 from shuffledp.tasks import Budget, Floats, Sets, Task
 
 REPORTS = 40_000
@@ -94,9 +94,8 @@ def _lower(hits: Any, draws: int, rate: float) -> Floats:
 def _labels(*samples: NDArray[Any]) -> list[NDArray[np.int64]]:
     """The number of each row's outcome; of its range in the direction in which the means differ, where too many."""
     rows = np.concatenate([sample.reshape(len(sample), -1) for sample in samples])
-    _, kinds = np.unique(rows, axis=0, return_inverse=True)
-    kinds = kinds.reshape(-1)
-    if kinds.max() >= MOST_KINDS:
+    found = kinds(rows, MOST_KINDS)
+    if found is None:
         values = rows.astype(float)
         ends = np.cumsum([len(sample) for sample in samples])
         # The first half decides where the ranges are, see `delta_bound`; the direction comes from there too.
@@ -104,8 +103,8 @@ def _labels(*samples: NDArray[Any]) -> list[NDArray[np.int64]]:
         second = values[ends[0] :][: (ends[1] - ends[0]) // 2].mean(axis=0)
         line = values @ ((first - second) / np.maximum(values.var(axis=0), 1e-12))
         cuts = np.unique(np.quantile(line, np.linspace(0, 1, 33)[1:-1]))
-        kinds = np.searchsorted(cuts, line)
-    return list(np.split(kinds, np.cumsum([len(sample) for sample in samples])[:-1]))
+        found = np.searchsorted(cuts, line)
+    return list(np.split(found, np.cumsum([len(sample) for sample in samples])[:-1]))
 
 
 def ratio_bound(one: NDArray[Any], two: NDArray[Any]) -> float:
@@ -121,9 +120,9 @@ def ratio_bound(one: NDArray[Any], two: NDArray[Any]) -> float:
     Below the truth but for a rate of `P_VALUE`. Where there are many outcomes, ranges of them are the events.
     """
     a, b = _labels(one, two)
-    kinds = int(max(a.max(), b.max())) + 1
-    hits = [np.bincount(x, minlength=kinds) for x in (a, b)]
-    rate = P_VALUE / (4 * kinds)
+    events = int(max(a.max(), b.max())) + 1
+    hits = [np.bincount(x, minlength=events) for x in (a, b)]
+    rate = P_VALUE / (4 * events)
     low = [_lower(h, len(x), rate) for h, x in zip(hits, (a, b), strict=True)]
     high = [_upper(h, len(x), rate) for h, x in zip(hits, (a, b), strict=True)]
     best = max(float(np.max(low[0] / high[1])), float(np.max(low[1] / high[0])))
@@ -137,12 +136,12 @@ def delta_bound(one: NDArray[Any], two: NDArray[Any], eps: float, rate: float = 
     above the truth with a probability of at most `rate`.
     """
     halves = [(x[: len(x) // 2], x[len(x) // 2 :]) for x in _labels(one, two)]
-    kinds = int(max(part.max() for half in halves for part in half)) + 1
+    events = int(max(part.max() for half in halves for part in half)) + 1
     (p, p_test), (q, q_test) = halves
     best = 0.0
     for train_p, train_q, test_p, test_q in ((p, q, p_test, q_test), (q, p, q_test, p_test)):
-        share_p = np.bincount(train_p, minlength=kinds) / len(train_p)
-        share_q = np.bincount(train_q, minlength=kinds) / len(train_q)
+        share_p = np.bincount(train_p, minlength=events) / len(train_p)
+        share_q = np.bincount(train_q, minlength=events) / len(train_q)
         event = share_p > math.exp(eps) * share_q
         low = _lower(np.count_nonzero(event[test_p]), len(test_p), rate / 4)
         high = _upper(np.count_nonzero(event[test_q]), len(test_q), rate / 4)
@@ -160,7 +159,7 @@ def reports(
     cost = protocol.cost()
     if not (cost.messages_per_user == cost.own_messages == 1):
         return None
-    sent = protocol.encode(users_of(task, [held] * draws), generator(seed)).payload
+    sent = protocol.encode(users_of(task, same(held, draws)), generator(seed)).payload
     return sent if len(sent) == draws else None
 
 
@@ -236,11 +235,11 @@ def trials(cases: Iterable[Case]) -> Iterator[tuple[Case, ...]]:
     for case in cases:
         if not (isinstance(case.task, Sets) and case.task.levels > 1):
             tasks.setdefault((case.accounting, case.options), []).append(case)
-    for same in tasks.values():
-        by_size = sorted(same, key=lambda case: math.prod(case.task.counts_shape))
+    for group in tasks.values():
+        by_size = sorted(group, key=lambda case: math.prod(case.task.counts_shape))
         for task in dict.fromkeys((by_size[0].task, by_size[-1].task)):
             yield tuple(
-                replace(same[0], task=task, population=law, budget=budget, counts=(), participating=None)
+                replace(group[0], task=task, population=law, budget=budget, counts=(), participating=None)
                 for law, budget in TRIALS
             )
 
@@ -340,17 +339,18 @@ def _counted(
     if len(sent) < 2 + len(crowds):
         return None
     rows = np.concatenate([payload.reshape(len(payload), -1) for payload in sent])
-    kept, kinds = np.unique(rows, axis=0, return_inverse=True)
-    if len(kept) > MOST_LETTERS:
+    found = kinds(rows, MOST_LETTERS)
+    if found is None:
         return None
-    parts = np.split(kinds.reshape(-1), np.cumsum([len(payload) for payload in sent])[:-1])
+    letters = int(found.max()) + 1
+    parts = np.split(found, np.cumsum([len(payload) for payload in sent])[:-1])
     seen = []
     for i in range(2):
-        table = np.zeros((VIEWS, len(kept)), np.int64)
+        table = np.zeros((VIEWS, letters), np.int64)
         table[np.arange(VIEWS), parts[i]] += 1
         if others:
             run = np.repeat(np.arange(VIEWS), others)
-            table += np.bincount(run * len(kept) + parts[2 + i], minlength=table.size).reshape(table.shape)
+            table += np.bincount(run * letters + parts[2 + i], minlength=table.size).reshape(table.shape)
         seen.append(table)
     return seen[0], seen[1]
 

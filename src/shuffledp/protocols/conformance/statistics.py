@@ -83,3 +83,30 @@ def assert_close(name: str, got: Any, want: Any, error: Any, scale: Any = 0.0) -
     slack = SIGMAS * np.asarray(error, float) + 1e-9 * (np.abs(want) + np.abs(scale) + 1e-12)
     off = np.abs(got - want) > slack
     assert not np.any(off), f"{name}: got {got}, expected {want} within {slack}"
+
+
+def kinds(rows: NDArray[Any], most: int) -> NDArray[np.int64] | None:
+    """The place of each row among the different rows in lexicographic order, (N,); None if these are more than `most`.
+
+    Column by column: most samples have few kinds or differ in the first column, and sorting whole rows takes longer
+    than drawing them.
+    """
+    found = np.zeros(len(rows), np.int64)
+    for column in rows.reshape(len(rows), -1).T:
+        place = _places(column)
+        found = _places(found * (int(place.max()) + 1) + place)
+        if found.max() >= most:  # further columns only part what is the same so far
+            return None
+    return found
+
+
+def _places(column: NDArray[Any]) -> NDArray[np.int64]:
+    """The place of each number among the different ones; integers that lie close together need no sorting."""
+    if column.dtype.kind == "i":
+        least = int(column.min())
+        span = int(column.max()) - least + 1
+        if span <= 4 * len(column):
+            there = np.zeros(span, np.int64)
+            there[column - least] = 1
+            return np.asarray((np.cumsum(there) - 1)[column - least], np.int64)
+    return np.asarray(np.unique(column, return_inverse=True)[1], np.int64)
