@@ -106,8 +106,9 @@ def guarded(function: Callable[..., Any]) -> Callable[..., Any]:
         except Infeasible:
             raise
         except ValueError as error:
-            texts = [value for value in (*args, *kwargs.values()) if isinstance(value, str)]
-            if any(re.search(rf"\b{re.escape(said)}\b", str(error)) for said in (*known, *texts)):
+            texts = tuple(value for value in (*args, *kwargs.values()) if isinstance(value, str))
+            begun = bool(texts) and str(error).startswith(texts)
+            if begun or any(re.search(rf"\b{name}\b", str(error)) for name in known):
                 raise
             raise ValueError(f"{call_of(args, kwargs)}: {error}") from error
         if _has_nan(found):

@@ -283,7 +283,10 @@ def test_many_clones_that_cannot_win_are_still_shown():
             "Give users or a population, one of them",
         ),
         (lambda: amplification(4.0, None, 1e-6), "Give users or a population, one of them"),
-        (lambda: amplification(4.0, None, 1e-6, population=3), "population must be a Population"),
+        (
+            lambda: amplification(4.0, None, 1e-6, population=3),
+            "population must be the number of other users as a Population, such as Fixed",
+        ),
         (lambda: amplification(None, 1000, 1e-6), "eps_local is missing"),
         (lambda: amplification(101.0, 1000, 1e-6), "eps_local must be at most 100"),
         (lambda: amplification(4.0, 0, 1e-6), r"users must be an integer in \[1, 2\^53\], got 0"),

@@ -128,7 +128,8 @@ def test_the_expected_error_counts_what_is_announced_wrongly(accounting, first, 
     # 5 standard errors, missed once in 2 million, and 1 % for the announcements that the expectation is averaged over.
     assert abs(errors.mean() - expected) < 5 * errors.std() / math.sqrt(repeats) + 0.01 * expected
     exact = segmented(None, accounting, Budget(protocol.plan.eps, protocol.plan.delta), **how)
-    assert expected > exact.expectation("squared_error", who)[0].sum()
+    # Among many users nothing is announced wrongly, and the two agree but for rounding.
+    assert expected >= exact.expectation("squared_error", who)[0].sum() * (1 - 1e-12)
 
 
 def test_the_error_is_expected_over_items_and_averages_the_same_announcements_every_time():

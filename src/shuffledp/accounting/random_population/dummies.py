@@ -152,6 +152,8 @@ def optimal_dummies(
     if not isinstance(population, Law):
         name = type(population).__name__
         raise Infeasible(f"{name} is not a law, and the expected error with dummies needs one.")
+    if grid is not None and np.ndim(grid) != 1:
+        raise ValueError(f"grid must be a sequence of numbers of dummies, got {grid!r}.")
     candidates = dummy_grid(population) if grid is None else grid
     ks = tuple(sorted({0, *(check_count("grid", int(k)) for k in candidates)}))
     return _optimum(

@@ -320,7 +320,10 @@ def views(
 
 def _only_reports(protocol: ProtocolBase) -> bool:
     """Whether the analyzer sees the users' messages and nothing else, without their senders."""
-    plain = type(protocol).shuffle is ProtocolBase.shuffle and type(protocol).dummies is ProtocolBase.dummies
+    plain = all(
+        getattr(type(protocol), step) is getattr(ProtocolBase, step)
+        for step in ("forward", "shuffle", "dummies")
+    )
     return plain and protocol.trust in ("shuffler", "local")
 
 
