@@ -111,7 +111,8 @@ def _others(value: Any, words: Collection[str]) -> Iterator[Any]:
     elif not isinstance(value, str) and words:
         yield from (word for word in words if word != value)
     elif isinstance(value, int):
-        yield from (v for v in (value + 1, value - 1, 2 * value, value // 2) if v != value)
+        # The half is last: between two values of a list that increases.
+        yield from (v for v in (value + 1, value - 1, 2 * value, value // 2, value + 0.5) if v != value)
     elif isinstance(value, float):
         yield from (v for v in (0.9 * value, 1.1 * value, value / 2, 2 * value, value + 0.005) if v != value)
     else:

@@ -172,7 +172,7 @@ def local_subset_exponential(
     -----
     Wang et al. 2018 (PrivSet).
     """
-    _check_sets(domain_size, set_size)
+    domain_size, set_size = _check_sets(domain_size, set_size)
     eps_local = check_positive("eps_local", eps_local)
     check_choice("selection", selection, SELECTIONS)
     members = set_size if selection == "error" else 1
@@ -214,7 +214,7 @@ def shuffled_subset_exponential(
     Wang et al. 2024, arXiv 2407.19639, Theorem 1 and Section 6; the sound form is derived for this project.
     """
     n = check_count("n", n, 1)
-    _check_sets(domain_size, set_size)
+    domain_size, set_size = _check_sets(domain_size, set_size)
     eps = check_positive("eps", eps)
     delta = check_open_unit("delta", delta)
     return _shuffled(n, domain_size, set_size, eps, delta, bool(sound))
@@ -472,8 +472,9 @@ def _printed_weight(group: SegmentedPlan) -> float:
     return 1 / math.sqrt(noise + group.set_size / group.n)
 
 
-def _check_sets(domain_size: int, set_size: int) -> None:
-    check_count("domain_size", domain_size, 2)
-    check_count("set_size", set_size, 1)
+def _check_sets(domain_size: int, set_size: int) -> tuple[int, int]:
+    """Both as whole numbers."""
+    domain_size, set_size = check_count("domain_size", domain_size, 2), check_count("set_size", set_size, 1)
     if set_size >= domain_size:
         raise ValueError(f"set_size must be below domain_size = {domain_size}, got {set_size}.")
+    return domain_size, set_size
