@@ -1,5 +1,11 @@
 """A billion users and a million values: what every protocol's fast law takes, and how it is measured and shown."""
 
+import json
+import os
+import subprocess
+import sys
+from collections.abc import Callable, Iterator
+
 import numpy as np
 import pytest
 
@@ -25,17 +31,45 @@ FEWER_USERS = {
 INFEASIBLE = {("summation", "real_sum")}
 #: Whose exact calibration takes about a second.
 PRINTED = {("frequency", "solh"), ("frequency", "flexible_pure_dump"), ("frequency", "flexible_mix_dump")}
+#: Reads cases and runs each in a copy of itself, which has nothing but the library: a copy must have no threads.
+RUNNER = """
+import json, sys
+from scripts_by_file import script
+scale = script("benchmarks/scale.py")
+for line in sys.stdin:
+    found = scale.measured(scale.Case(*json.loads(line)))
+    print(json.dumps([found.outcome, found.note, found.memory]), flush=True)
+"""
 EVERY = [(kind, name) for kind in TASK_KINDS for name in available(kind)]
 
 
+@pytest.fixture(scope="module")
+def alone() -> Iterator[Callable[..., tuple[str, str, int]]]:
+    """Runs a case: its outcome, a note, and bytes."""
+    known = {**os.environ, "PYTHONPATH": str(ROOT / "tests")}
+    with subprocess.Popen(
+        [sys.executable, "-c", RUNNER], env=known, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
+    ) as process:
+
+        def run(*case: object) -> tuple[str, str, int]:
+            print(json.dumps(case), file=process.stdin, flush=True)
+            outcome, note, memory = json.loads(process.stdout.readline())
+            return outcome, note, memory
+
+        yield run
+        process.stdin.close()
+
+
 @pytest.mark.parametrize(("kind", "name"), EVERY)
-def test_a_billion_users_take_no_array_of_users(kind, name):
+def test_a_billion_users_take_no_array_of_users(kind, name, alone):
     users = FEWER_USERS.get((kind, name), 10**9)
     accounting = "printed" if (kind, name) in PRINTED else ""
-    case = scale.Case(kind, name, users, scale.USUAL.get((kind, name), scale.USUAL_VALUES), accounting)
-    found = scale.measured(case)  # refuses an estimate that is not finite, or far off
-    assert found.outcome == ("infeasible" if (kind, name) in INFEASIBLE else "done"), found.note
-    assert found.memory < 200 << 20
+    values = scale.USUAL.get((kind, name), scale.USUAL_VALUES)
+    outcome, note, memory = alone(
+        kind, name, users, values, accounting
+    )  # refuses an estimate that is far off
+    assert outcome == ("infeasible" if (kind, name) in INFEASIBLE else "done"), note
+    assert memory < 200 << 20
 
 
 def test_slopes_are_those_of_powers():
@@ -118,15 +152,13 @@ def test_nothing_larger_is_tried_after_a_case_that_took_too_long(monkeypatch):
     assert [one.note for one in found["frequency", "local", "users"]] == ["", *["not tried"] * 6]
 
 
-def test_a_case_runs_in_a_process_of_its_own():
-    done = scale.measured(scale.Case("frequency", "local", 1000, 3))
-    assert (done.outcome, done.note) == ("done", "")
-    assert done.memory < 100 << 20
-    refused = scale.measured(scale.Case("frequency", "multi_exact", 1000, 3))
-    assert refused.outcome == "infeasible"
-    assert "Only bits" in refused.note
-    broken = scale.measured(scale.Case("frequency", "no_such", 1000, 3))
-    assert broken.outcome == "failed"
+def test_a_case_runs_in_a_process_of_its_own(alone):
+    outcome, note, memory = alone("frequency", "local", 1000, 3)
+    assert (outcome, note) == ("done", "")
+    assert memory < 100 << 20
+    outcome, note, _ = alone("frequency", "multi_exact", 1000, 3)
+    assert outcome == "infeasible" and "Only bits" in note
+    assert alone("frequency", "no_such", 1000, 3)[0] == "failed"
 
 
 def test_users_of_a_sum_hold_what_their_counts_say():
