@@ -239,5 +239,5 @@ def _tasks(ax: Axes, kinds: Sequence[TaskKind]) -> None:
         places = [y for y, found in enumerate(kinds) if found == kind]
         middle = (places[0] + places[-1]) / 2
         ax.text(
-            -0.98, middle, kind, transform=ax.get_yaxis_transform(), rotation=90, va="center", fontsize=10
+            -1.22, middle, kind, transform=ax.get_yaxis_transform(), rotation=90, va="center", fontsize=10
         )

@@ -208,7 +208,7 @@ def test_jobs_of_a_killed_run_publish_nothing_and_those_in_the_queue_remove_noth
 def test_nothing_is_left_running_when_the_cluster_is_stopped(tmp_path: Path) -> None:
     assert MISSING is None
     with pytest.raises(ZeroDivisionError), slurm(tmp_path) as cluster:
-        cluster.ask("sbatch", "--wrap", "sleep 600")
+        cluster.ask("sbatch", "--output=/dev/null", "--wrap", "sleep 600")
         assert wait_until(lambda: "RUNNING" in cluster.jobs().values())
         _ = 1 / 0
     listing = subprocess.run(["ps", "-e", "-o", "args"], capture_output=True, text=True, check=True).stdout
