@@ -43,9 +43,9 @@ from shuffledp.accounting.summation.coarse_losses import (
     JointLosses,
     LossPart,
     Precision,
+    block_part,
     law_of,
     loss_grid,
-    loss_part,
     shifts_of,
     summed_parts,
 )
@@ -65,8 +65,8 @@ EPS, DELTA, EPS_STAR = 1.0, 1e-6, 0.9
 #: A design replaces another one if it saves this part of the messages.
 WORTH = 1e-4
 #: Coarse designs are searched for these D, and certified again in every check up to `MOST_CHECKED`.
-COARSE_SIZES = (1, 2, 3, 5, 10, 15, 20)
-COARSE_HUBS = {10: (4,), 15: (4,), 20: (5,)}
+COARSE_SIZES = (1, 2, 3, 5, 10, 15, 20, 32, 64)
+COARSE_HUBS = {10: (4,), 15: (4,), 20: (5,), 32: (4, 10), 64: (5, 15)}
 MOST_CHECKED = 3
 #: Up to here searches look at all cells of the joint law, beyond at every so manieth.
 MOST_WHOLE, SAMPLED = 3, 7
@@ -74,6 +74,8 @@ MOST_WHOLE, SAMPLED = 3, 7
 #: certified less finely.
 MOST_FINISHED, ROOM = 10, 0.01
 MEDIUM = Precision(60, 1e-4, 1e-10)
+#: Up to here the joint law is gone through cell by cell, beyond by blocks of cells.
+MOST_BY_CELL, BY_BLOCK = 32, Precision(60, 1e-4, 1e-10, 1.0)
 #: Largest part of a certified delta that is counted for rounding and for what is left out.
 MOST_MARGIN = 0.01
 #: Two calculations of a bound differ by at most this part of it.
@@ -81,11 +83,11 @@ SAME = 1e-6
 #: The modules that make a certificate what it is.
 SUMMATION = ROOT / "src/shuffledp/accounting/summation"
 ACCOUNTANT = (
-    *("coarse_design", "coarse_law", "coarse_losses", "coarse_noise"),
+    *("coarse_blocks", "coarse_design", "coarse_law", "coarse_losses", "coarse_noise"),
     *("jump_noise", "loss_cells", "loss_sums"),
 )
-#: Slices of the joint law between two savings of a certification.
-SLICES = 32
+#: Slices of the joint law between two savings of a certification, over D: each part makes D of those before it again.
+SLICES_PER_VALUE = 8
 NEGATIVE_BINOMIAL, JUMPS = LAWS
 #: Delta, atoms, hubs and law: seconds each up to 5, a quarter of a minute at 20, and much longer beyond.
 GOALS: tuple[tuple[int, str, tuple[int, ...], str], ...] = (
@@ -214,7 +216,9 @@ def search_all_coarse(only: int | None) -> None:
 
 def precision_of(size: int) -> Precision:
     """How precise the certificate of a coarse design is."""
-    return FINE if size <= MOST_FINISHED else MEDIUM
+    if size <= MOST_FINISHED:
+        return FINE
+    return MEDIUM if size <= MOST_BY_CELL else BY_BLOCK
 
 
 def digests(design: CoarseDesign) -> tuple[str, str]:
@@ -248,8 +252,8 @@ def certified_joint(design: CoarseDesign) -> tuple[JointLosses, float]:
             begin, parts, spent = int(numbers[0]), int(numbers[1]), float(numbers[5])
     clock = time.process_time() - spent
     while begin < law.slices:
-        stop = min(begin + SLICES, law.slices)
-        more = loss_part(law, shifts, grid, begin, stop)
+        stop = min(begin + SLICES_PER_VALUE * size, law.slices)
+        more = block_part(law, shifts, grid, begin, stop, precision)
         total = LossPart(
             total.cells + more.cells,
             total.kept + more.kept,
