@@ -2,8 +2,9 @@
 
 ``python tools/designs.py search [--only D] [--kind atoms | coarse]``
     Runs the search for every goal below, one after another. The state of each search is kept in results/designs/ after
-    every step, so that an interrupted run goes on where it was; remove them to start anew. A design with clearly fewer
-    messages than the shipped one replaces it in the package.
+    every step, so that an interrupted run goes on where it was and ends with the same files, but for the seconds that
+    are measured; remove them to start anew. A design with clearly fewer messages than the shipped one replaces it in
+    the package.
 ``python tools/designs.py check``
     Certifies all shipped designs anew, coarse ones up to D = 3. Of larger coarse ones it checks their certificates:
     that they are for these numbers and by this code (digests; if the code was changed since, the worst pair is computed
