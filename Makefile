@@ -12,6 +12,8 @@ BIN := .venv/bin
 # One thread per process: the pipeline runs one process per core, and results must not depend on threading.
 SINGLE := OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 MKL_NUM_THREADS=1
 SNAKEMAKE := $(SINGLE) $(BIN)/snakemake --cores $(CORES)
+# A run starts hundreds of short processes: each would compile the library anew where a machine forbids keeping byte code.
+unexport PYTHONDONTWRITEBYTECODE
 LOCKS := run library test learning notebooks cluster benchmarks docs dev
 
 .PHONY: help
