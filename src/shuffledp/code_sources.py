@@ -15,7 +15,7 @@ import sys
 from collections.abc import Iterator
 from contextlib import suppress
 from dataclasses import asdict, dataclass
-from functools import cache, lru_cache
+from functools import cache, cached_property, lru_cache
 from hashlib import sha256
 from importlib.util import cache_from_source
 from pathlib import Path
@@ -248,9 +248,12 @@ class Kept:
 
     def __init__(self, path: Path) -> None:
         self._path = path
-        self._known = _entries(path)
         self._asked: dict[str, Source] = {}
         self._new = False
+
+    @cached_property
+    def _known(self) -> dict[str, dict[str, Any]]:
+        return _entries(self._path)
 
     def read(self, content: bytes, file_name: str = "<source>") -> Source:
         """What matters of a Python file; see `read_source`."""
