@@ -99,8 +99,8 @@ def blind(where: Setting, curator: float | None = None) -> float:
         Averaged over values or coordinates, and over the number of participants. Of shares of values or items: that of
         zeros; with data also that of equal shares, if it is less. Without data the shares are equal by assumption, and
         would be guessed; so they would with data whose shares are equal but for less than a curator's noise, where it
-        is the data that equal shares are right about, and no protocol that is bad. Of a sum: of the middle of its range, at its largest. Of vectors: of the zero vector, at its
-        largest, where all users hold the same one.
+        is the data that equal shares are right about, and no protocol that is bad. Of a sum: of the middle of its
+        range, at its largest. Of vectors: of the zero vector, at its largest, where all users hold the same one.
     """
     who, weights = where.typical(where.shares)
     task, truth = where.task, np.asarray(who.truth, float)

@@ -9,7 +9,7 @@ import pytest
 
 from shuffledp.populations import Binomial
 from shuffledp.protocols import available, conformance, get
-from shuffledp.protocols.conformance import privacy
+from shuffledp.protocols.conformance import judging, privacy
 from shuffledp.protocols.conformance.running import calibrated, in_turn, sending, simulated
 from shuffledp.tasks import TASK_KINDS
 
@@ -122,6 +122,22 @@ def test_a_broken_protocol_is_caught(name, check, message):
     broken = get("frequency", f"broken.py:{name}", root=PLUGINS)
     with pytest.raises(AssertionError, match=message):
         getattr(conformance, check)(broken, conformance.default_cases(broken))
+
+
+def test_a_law_of_single_numbers_is_all_that_some_promise_and_the_verdict_says_so(monkeypatch):
+    broken = get("frequency", "broken.py:WrongCorrelation", root=PLUGINS)
+
+    class Declared(broken):
+        joint_law = False
+
+    cases = conformance.default_cases(broken)
+    monkeypatch.setattr(judging, "CHECKS", (conformance.check_one_law,))
+    monkeypatch.setattr(judging, "privacy_evidence", lambda *_: "privacy: not the question")
+    verdict, _ = conformance.verdicts(Declared, cases)
+    assert verdict.passed
+    assert verdict.note.startswith("NOT checked: how numbers depend on each other where joint_law is False, ")
+    sampled = [protocol.joint_law for _, protocol, _ in sending(Declared, cases)]
+    assert verdict.note.endswith(f"{len(sampled)} of {len(sampled)} cases")
 
 
 def test_a_bare_text_as_accountings_is_caught():

@@ -77,13 +77,14 @@ def kernel_bases(matrices: NDArray[Any], bits: int) -> tuple[Ints, Ints]:
     dimensions : (M,) ndarray
     """
     matrices = np.asarray(matrices)
-    kind = np.int64 if bits > 31 else np.int32
+    kind: type[np.signedinteger[Any]] = np.int64 if bits > 31 else np.int32
     # A line per basis vector: there are few of them, and numpy is slow along short axes.
+    bases: NDArray[np.signedinteger[Any]]
     bases = np.repeat((2 ** np.arange(bits)).astype(kind)[:, None], len(matrices), axis=1)
     for row in matrices.T.astype(kind):
         # A vector outside of the kernel of this row leaves the basis and corrects the others that are outside.
-        outside = -parity(bases & row).astype(kind)  # all bits set, or none
-        pivot = np.zeros(len(matrices), kind)
+        outside = np.negative(parity(bases & row).astype(kind))  # all bits set, or none
+        pivot = np.zeros_like(row)
         for vector, mask in zip(bases[::-1], outside[::-1], strict=True):
             pivot ^= (vector ^ pivot) & mask  # the first one in the end
         bases ^= pivot & outside  # the pivot itself becomes 0
