@@ -65,8 +65,8 @@ EPS, DELTA, EPS_STAR = 1.0, 1e-6, 0.9
 #: A design replaces another one if it saves this part of the messages.
 WORTH = 1e-4
 #: Coarse designs are searched for these D, and certified again in every check up to `MOST_CHECKED`.
-COARSE_SIZES = (1, 2, 3, 5, 10, 15, 20, 32, 64)
-COARSE_HUBS = {10: (4,), 15: (4,), 20: (5,), 32: (4, 10), 64: (5, 20)}
+COARSE_SIZES = (1, 2, 3, 5, 10, 15, 20, 32, 64, 100)
+COARSE_HUBS = {10: (4,), 15: (4,), 20: (5,), 32: (4, 10), 64: (5, 20), 100: (5, 25)}
 MOST_CHECKED = 3
 #: Up to here searches change all numbers. Beyond, a look at the joint law takes minutes: rates and centers of the atoms
 #: 1 and D are these, where searches for smaller D ended, and all others are adapted to them.
@@ -80,7 +80,7 @@ MEDIUM = Precision(60, 1e-4, 1e-10)
 #: Up to here the joint law is gone through cell by cell, beyond by blocks of cells.
 MOST_BY_CELL, BY_BLOCK = 32, Precision(60, 1e-4, 1e-10, 1.0)
 #: Largest part of a certified delta that is counted for rounding and for what is left out.
-MOST_MARGIN = 0.02
+MOST_MARGIN = 0.03
 #: Two calculations of a bound differ by at most this part of it.
 SAME = 1e-6
 #: The modules that make a certificate what it is.
