@@ -62,6 +62,11 @@ def _has_nan(value: Any) -> bool:
     return isinstance(value, tuple) and any(map(_has_nan, value))
 
 
+def _from_elsewhere(value: Any) -> bool:
+    """Whether this is an object of somebody else's class, such as a randomizer, whose mistakes are not ours."""
+    return type(value).__module__.partition(".")[0] not in ("builtins", "numpy", "shuffledp")
+
+
 def guarded(function: Callable[..., Any]) -> Callable[..., Any]:
     """Return a function of the door with its arguments checked.
 
@@ -111,6 +116,10 @@ def guarded(function: Callable[..., Any]) -> Callable[..., Any]:
             if begun or any(re.search(rf"\b{name}\b", str(error)) for name in known):
                 raise
             raise ValueError(f"{call_of(args, kwargs)}: {error}") from error
+        except Exception as error:
+            if not any(map(_from_elsewhere, (*args, *kwargs.values()))):
+                raise
+            raise ValueError(f"{call_of(args, kwargs)}: {type(error).__name__}: {error}") from error
         if _has_nan(found):
             raise ValueError(f"{call_of(args, kwargs)} cannot be evaluated in double precision.")
         return found

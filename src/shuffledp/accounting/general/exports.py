@@ -22,6 +22,7 @@ import numpy as np
 from scipy.special import ndtr, ndtri
 
 from shuffledp.accounting.errors import Infeasible
+from shuffledp.accounting.from_outside import delta_of
 from shuffledp.accounting.general.profiles import log_gaussian_delta
 from shuffledp.extras import needed
 from shuffledp.numerics.checks import check_open_unit, check_positive
@@ -48,12 +49,12 @@ _LOG_SHARE = math.log(1e-6)
 def profile_end(profile: PrivacyProfile, negligible: float) -> float:
     """Return an eps, nats, at which the profile is at most `negligible`, or 300, found by doubling and halving."""
     high = 1e-6
-    while high < _MOST_EPS and float(profile.delta(high)) > negligible:
+    while high < _MOST_EPS and float(delta_of(profile, high)) > negligible:
         high *= 2
     low = high / 2
     for _ in range(6):
         middle = math.sqrt(low * high)
-        low, high = (low, middle) if float(profile.delta(middle)) <= negligible else (middle, high)
+        low, high = (low, middle) if float(delta_of(profile, middle)) <= negligible else (middle, high)
     return min(high, _MOST_EPS)
 
 
@@ -71,7 +72,7 @@ def convex_minorant(x: NDArray[np.float64], y: NDArray[np.float64]) -> NDArray[n
 
 
 def _profile_at(profile: PrivacyProfile, eps: NDArray[np.float64]) -> NDArray[np.float64]:
-    values = np.clip(np.asarray(profile.delta(eps), np.float64), 0.0, 1.0)
+    values = np.clip(delta_of(profile, eps), 0.0, 1.0)
     return convex_minorant(np.expm1(eps), np.minimum.accumulate(values))
 
 

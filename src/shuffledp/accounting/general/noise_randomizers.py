@@ -25,6 +25,7 @@ import numpy as np
 from scipy.special import ndtr, ndtri
 
 from shuffledp.accounting.errors import Infeasible
+from shuffledp.accounting.from_outside import asked, numbers_of
 from shuffledp.accounting.general.comparisons import Cells, Comparison, normal_mass
 from shuffledp.accounting.general.randomizers import MOST_INPUTS, checked_budget
 from shuffledp.accounting.guarded import check_fields
@@ -38,6 +39,8 @@ if TYPE_CHECKING:
 
     from shuffledp.numerics.sums import Side
 
+#: By how much rounding may make probabilities of intervals more than 1 together.
+MOST_EXCESS = 1e-9
 #: Cells of a density on either side of 1/2.
 _CELLS = 150
 
@@ -223,6 +226,12 @@ class DensityRandomizer:
     eps_local : float
         Nats; ``inf`` if there is no local budget with delta 0.
 
+    Raises
+    ------
+    ValueError
+        If there are too few or too many inputs or edges; and, once it is used, if a function raises an error or
+        returns anything but as many numbers as it was given: nan, probabilities below 0 or of more than 1 in all.
+
     Notes
     -----
     Where the least density changes from one input to another between two edges, an edge is put there.
@@ -272,10 +281,15 @@ class DensityRandomizer:
         )
 
     def _log(self, x: float, y: NDArray[np.float64]) -> NDArray[np.float64]:
-        return np.asarray(self.log_density(x, y), np.float64)
+        name = "DensityRandomizer: log_density"
+        return numbers_of(name, asked(name, self.log_density, x, y), y.shape)
 
     def _mass(self, x: float, low: NDArray[np.float64], high: NDArray[np.float64]) -> NDArray[np.float64]:
-        return np.asarray(self.mass(x, low, high), np.float64)
+        name = "DensityRandomizer: mass"
+        found = numbers_of(name, asked(name, self.mass, x, low, high), low.shape, 0.0, 1.0)
+        if found.sum() > 1 + MOST_EXCESS:
+            raise ValueError(f"{name} must return probabilities of intervals, got {found.sum():.9g} in all.")
+        return found
 
     def _lost(self, x: float, edges: NDArray[np.float64]) -> float:
         return max(1 - float(np.sum(self._mass(x, edges[:-1], edges[1:]))), 0.0)

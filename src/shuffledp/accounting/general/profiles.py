@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Literal, Protocol, get_args
 import numpy as np
 from scipy.special import log_ndtr
 
+from shuffledp.accounting.from_outside import delta_of
 from shuffledp.accounting.guarded import check_fields
 from shuffledp.doors import behind
 from shuffledp.numerics.checks import check_choice, check_nonnegative, check_positive
@@ -218,7 +219,7 @@ class WorstOf(Exported):
 
     def delta(self, eps: ArrayLike) -> NDArray[np.float64]:
         """Return the largest delta for each eps (nats), shape of `eps`."""
-        return np.asarray(np.max([p.delta(eps) for p in self.profiles], axis=0))
+        return np.asarray(np.max([delta_of(p, eps) for p in self.profiles], axis=0))
 
 
 def log_gaussian_delta(mu: float, eps: float) -> float:

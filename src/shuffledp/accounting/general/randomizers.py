@@ -16,10 +16,12 @@ from typing import TYPE_CHECKING, Protocol, runtime_checkable
 
 import numpy as np
 
+from shuffledp.accounting.from_outside import asked, is_foreign, numbers_of
 from shuffledp.accounting.general.comparisons import Comparison, Outputs
 from shuffledp.accounting.guarded import check_fields
 from shuffledp.accounting.standing import UPPER, Standing
 from shuffledp.numerics.checks import check_count, check_positive
+from shuffledp.numerics.kinds import shown
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -54,6 +56,21 @@ class Randomizer(Protocol):
         tail : float
             Mass that may be cut off where outputs are unbounded.
         """
+
+
+def check_randomizer(randomizer: object) -> None:
+    """Raise ValueError unless this is a randomizer; of another package's one the members are looked at."""
+    if not isinstance(randomizer, Randomizer):
+        raise ValueError(f"randomizer must be a Randomizer, such as GRR(1.0, 10), got {shown(randomizer)}.")
+    if not is_foreign(randomizer):
+        return
+    name = f"randomizer: {type(randomizer).__name__}"
+    budget = numbers_of(f"{name}.eps_local", randomizer.eps_local, ())
+    if not budget > 0:
+        raise ValueError(f"{name}.eps_local must be a positive number or inf, got {budget:g}.")
+    if not isinstance(randomizer.standing, Standing):
+        raise ValueError(f"{name}.standing must be a Standing, got {shown(randomizer.standing)}.")
+    asked(f"{name}.__hash__", hash, randomizer)  # results are remembered by it
 
 
 def checked_budget(name: str, eps_local: float) -> float:
