@@ -371,7 +371,11 @@ def _foreign(randomizer: Randomizer, side: Side, cut: float) -> tuple[Comparison
     name = f"randomizer: {type(randomizer).__name__}.comparisons"
     found = asked(name, randomizer.comparisons, side, cut)
     wanted = ("law", "uncovered", "spread")
-    if not isinstance(found, tuple) or not found or not all(hasattr(c, m) for c in found for m in wanted):
+    if (
+        not isinstance(found, tuple)
+        or not found
+        or not all(asked(name, hasattr, one, member) for one in found for member in wanted)
+    ):
         raise ValueError(f"{name} must return a tuple of comparisons, at least one, got {shown(found)}.")
     for one in found:
         values, masses = asked(f"{name}: law", lambda one: map(np.asarray, one.law(0.0, side)), one)
