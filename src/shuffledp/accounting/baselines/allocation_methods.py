@@ -46,7 +46,7 @@ from shuffledp.accounting.general.random_allocation import (
     directions,
 )
 from shuffledp.accounting.general.rdp import best_epsilon
-from shuffledp.accounting.guarded import check_fields
+from shuffledp.accounting.guarded import check_fields, guarded_methods
 from shuffledp.accounting.shuffle_gaussian.all_users import shuffle_gaussian_rdp
 from shuffledp.numerics.checks import (
     check_choice,
@@ -166,6 +166,7 @@ def allocation_method_epsilon(
     return eps
 
 
+@guarded_methods
 @dataclass(frozen=True)
 class AllocationProfile(Exported):
     """Privacy profile of a user who takes part in some of t steps, chosen uniformly.

@@ -42,7 +42,7 @@ from shuffledp.accounting.general.epsilon_search import (
 )
 from shuffledp.accounting.general.profiles import Exported
 from shuffledp.accounting.general.randomizers import GRR, Randomizer, SubsetSelection, check_randomizer
-from shuffledp.accounting.guarded import check_fields
+from shuffledp.accounting.guarded import check_fields, guarded_methods
 from shuffledp.numerics.checks import check_choice, check_count, check_nonnegative, check_open_unit
 from shuffledp.numerics.kinds import shown
 from shuffledp.numerics.magnitudes import log_ratio
@@ -180,6 +180,7 @@ def blanket_epsilon(randomizer: Randomizer, users: int, delta: float, bound: str
     return population_epsilon(randomizer, Fixed(users - 1), delta, side)
 
 
+@guarded_methods
 @dataclass(frozen=True)
 class BlanketProfile(Exported):
     """Privacy profile of the shuffled reports of a local randomizer.

@@ -28,9 +28,9 @@ from shuffledp.accounting.errors import Infeasible
 from shuffledp.accounting.from_outside import asked, numbers_of
 from shuffledp.accounting.general.comparisons import Cells, Comparison, normal_mass
 from shuffledp.accounting.general.randomizers import MOST_INPUTS, checked_budget
-from shuffledp.accounting.guarded import check_fields
+from shuffledp.accounting.guarded import check_fields, guarded_methods
 from shuffledp.accounting.standing import UPPER, Standing
-from shuffledp.numerics.checks import check_positive
+from shuffledp.numerics.checks import check_open_unit, check_positive
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -73,6 +73,7 @@ def _with_rest(cells: Cells, own: float, other: float, blanket: float) -> Cells:
     )
 
 
+@guarded_methods
 @dataclass(frozen=True)
 class LaplaceRandomizer:
     """A number in [0, 1] plus Laplace noise of scale ``1 / eps_local``.
@@ -139,6 +140,7 @@ _ENDS = Standing(
 )
 
 
+@guarded_methods
 @dataclass(frozen=True)
 class GaussianRandomizer:
     """A number in an interval of length 1 plus normal noise.
@@ -177,6 +179,7 @@ class GaussianRandomizer:
 
     def comparisons(self, side: Side, tail: float) -> tuple[Comparison, ...]:
         """Return the ends of the interval, against the blanket, or against the ends and the middle."""
+        tail = check_open_unit("GaussianRandomizer: tail", tail)
         if side == "upper":
             return (self._against((0.0, 1.0), tail),)
         return tuple(self._against((held,), tail) for held in (0.5, 0.0, 1.0))
@@ -206,6 +209,7 @@ class GaussianRandomizer:
         return normal_mass((low - x) / self.sigma, (high - x) / self.sigma)
 
 
+@guarded_methods
 @dataclass(frozen=True)
 class DensityRandomizer:
     """A randomizer whose outputs are real numbers, by its densities.

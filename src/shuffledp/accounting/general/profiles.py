@@ -15,7 +15,7 @@ import numpy as np
 from scipy.special import log_ndtr
 
 from shuffledp.accounting.from_outside import delta_of
-from shuffledp.accounting.guarded import check_fields
+from shuffledp.accounting.guarded import check_fields, guarded_methods
 from shuffledp.doors import behind
 from shuffledp.numerics.checks import check_choice, check_nonnegative, check_positive
 
@@ -51,6 +51,7 @@ class PrivacyProfile(Protocol):
         """Return delta in [0, 1], worst over directions and pairs, for each eps (nats)."""
 
 
+@guarded_methods
 class Exported:
     """What profiles have in common: ways out to other libraries."""
 
@@ -116,6 +117,7 @@ def hockey_stick(log_p: ArrayLike, log_q: ArrayLike, eps: ArrayLike) -> NDArray[
     return np.asarray(np.sum(np.exp(log_p) * -np.expm1(np.fmin(gap, 0.0)), axis=-1))  # fmin drops the nan
 
 
+@guarded_methods
 @dataclass(frozen=True, eq=False)
 class CountPair(Exported):
     """A pair of distributions over enumerated outcomes, as a :class:`PrivacyProfile`.
@@ -167,6 +169,7 @@ class CountPair(Exported):
         return np.minimum(np.maximum(forward, backward) + self.omitted, 1.0)
 
 
+@guarded_methods
 @dataclass(frozen=True, eq=False)
 class WorstOf(Exported):
     """The largest delta of several profiles, for example of all ordered pairs of inputs.
@@ -251,6 +254,7 @@ def log_gaussian_delta(mu: float, eps: float) -> float:
     return first + math.log(-math.expm1(gap)) if gap < 0 else -math.inf
 
 
+@guarded_methods
 @dataclass(frozen=True)
 class GaussianProfile(Exported):
     """Privacy profile of a query that a trusted server answers with Gaussian noise: mu-Gaussian privacy.

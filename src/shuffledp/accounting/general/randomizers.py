@@ -18,7 +18,7 @@ import numpy as np
 
 from shuffledp.accounting.from_outside import asked, is_foreign, numbers_of
 from shuffledp.accounting.general.comparisons import Comparison, Outputs
-from shuffledp.accounting.guarded import check_fields
+from shuffledp.accounting.guarded import check_fields, guarded_methods
 from shuffledp.accounting.standing import UPPER, Standing
 from shuffledp.numerics.checks import check_count, check_positive
 from shuffledp.numerics.kinds import shown
@@ -87,6 +87,7 @@ def outputs_of(rows: list[tuple[float, float, float]]) -> Outputs:
     return Outputs(kept[:, 0], kept[:, 1], kept[:, 2], _NONE)
 
 
+@guarded_methods
 @dataclass(frozen=True)
 class SubsetSelection:
     """A random subset of given size that contains the input with larger probability.
@@ -185,6 +186,7 @@ class SubsetSelection:
         return outputs_of(rows)
 
 
+@guarded_methods
 @dataclass(frozen=True)
 class GRR:
     """Generalized (k-ary) randomized response: the input with probability ``E / (E + k - 1)``, else another value.
@@ -220,6 +222,7 @@ class GRR:
         return SubsetSelection(self.eps_local, self.domain_size, 1).comparisons(side, tail)
 
 
+@guarded_methods
 @dataclass(frozen=True)
 class BinaryRandomizedResponse:
     """A bit that is told with probability ``E / (E + 1)`` and turned over otherwise.
@@ -250,6 +253,7 @@ class BinaryRandomizedResponse:
         return SubsetSelection(self.eps_local, 2, 1).comparisons(side, tail)
 
 
+@guarded_methods
 @dataclass(frozen=True)
 class FiniteRandomizer:
     """Any randomizer with finitely many inputs and outputs.
