@@ -6,7 +6,7 @@ import inspect
 import math
 import re
 from collections.abc import Callable, Hashable
-from functools import cache, wraps
+from functools import wraps
 from typing import Any, TypeVar, cast
 
 import numpy as np
@@ -53,24 +53,27 @@ def guarded_call(function: Callable[..., Any], kind: KindOf, *, method: bool = F
         number that is nan), naming it; and if the value is beyond what double precision and memory can evaluate,
         naming the call. It never returns nan.
     """
-    signature = inspect.signature(function)
+    known: dict[str, Kind] = {}
 
-    @cache  # at the first call: classes that annotations name are imported for it
-    def kinds() -> dict[str, Kind]:
-        found = {name: kind(parameter.annotation) for name, parameter in signature.parameters.items()}
-        if method:
-            found[next(iter(found))] = _ANYTHING
-        return found
+    def look_up() -> None:
+        """At the first call: reading signatures takes time, and classes that annotations name are imported for it."""
+        parameters = inspect.signature(function).parameters
+        for place, (name, parameter) in enumerate(parameters.items()):
+            known[name] = _ANYTHING if method and place == 0 else kind(parameter.annotation)
 
     def call_of(args: tuple[Any, ...], kwargs: dict[str, Any]) -> str:
-        given = [(name, shown(value)) for name, value in signature.bind(*args, **kwargs).arguments.items()]
+        given = [
+            (name, shown(value))
+            for name, value in inspect.signature(function).bind(*args, **kwargs).arguments.items()
+        ]
         of = f"{args[0].__name__ if isinstance(args[0], type) else shown(args[0])}." if method else ""
         given = given[method:]
         return f"{of}{function.__name__}({', '.join(f'{name}={value}' for name, value in given)})"
 
     @wraps(function)
     def call(*args: Any, **kwargs: Any) -> Any:
-        known = kinds()
+        if not known:
+            look_up()
         # What there is no parameter for is left to the function, whose TypeError says so.
         for (name, expected), value in zip(known.items(), args, strict=False):
             check_kind(name, value, expected)

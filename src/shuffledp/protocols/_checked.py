@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from functools import wraps
+from collections.abc import Callable, Hashable, Mapping
+from functools import cache, wraps
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -57,7 +57,8 @@ def with_checked_objects(
     return checked
 
 
-def _kind(annotation: object) -> Kind:
+@cache
+def _kind(annotation: Hashable) -> Kind:
     """What numbers, flags, texts and mappings have to be; other options are for the protocol to look at."""
     return kind_of(annotation, lambda name: object)
 
