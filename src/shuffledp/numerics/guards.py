@@ -34,7 +34,13 @@ def _from_elsewhere(value: Any) -> bool:
     return type(value).__module__.partition(".")[0] not in ("builtins", "numpy", "shuffledp")
 
 
-def guarded_call(function: Callable[..., Any], kind: KindOf, *, method: bool = False) -> Callable[..., Any]:
+def guarded_call(
+    function: Callable[..., Any],
+    kind: KindOf,
+    *,
+    method: bool = False,
+    known_well: frozenset[str] = frozenset(),
+) -> Callable[..., Any]:
     """Return a function with its arguments checked.
 
     Parameters
@@ -45,6 +51,8 @@ def guarded_call(function: Callable[..., Any], kind: KindOf, *, method: bool = F
         What an annotation asks for.
     method : bool
         Whether the first parameter is an object or a class, which is not checked.
+    known_well : frozenset of str
+        Arguments that are too long for a message and that errors describe in other words.
 
     Returns
     -------
@@ -67,7 +75,7 @@ def guarded_call(function: Callable[..., Any], kind: KindOf, *, method: bool = F
             for name, value in inspect.signature(function).bind(*args, **kwargs).arguments.items()
         ]
         of = f"{args[0].__name__ if isinstance(args[0], type) else shown(args[0])}." if method else ""
-        given = given[method:]
+        given = [(name, value) for name, value in given[method:] if name not in known_well]
         return f"{of}{function.__name__}({', '.join(f'{name}={value}' for name, value in given)})"
 
     @wraps(function)
@@ -91,7 +99,10 @@ def guarded_call(function: Callable[..., Any], kind: KindOf, *, method: bool = F
             texts = tuple(value for value in (*args, *kwargs.values()) if isinstance(value, str))
             begun = bool(texts) and str(error).startswith(texts)
             named = begun or any(re.search(rf"\b{name}\b", str(error)) for name in known)
-            if type(error) is not ValueError or named:  # an error with a meaning of its own keeps it
+            unsaid = bool(known_well) and known_well.issuperset(kwargs)  # nothing that the call would tell
+            if (
+                type(error) is not ValueError or named or unsaid
+            ):  # an error with a meaning of its own keeps it
                 raise
             raise ValueError(f"{call_of(args, kwargs)}: {error}") from error
         except Exception as error:

@@ -57,6 +57,10 @@ def with_checked_objects(
     return checked
 
 
+#: What every calibration is asked with.
+_REQUEST = frozenset(("budget", "population", "task", "accounting"))
+
+
 @cache
 def _kind(annotation: Hashable) -> Kind:
     """What numbers, flags, texts and mappings have to be; other options are for the protocol to look at."""
@@ -65,7 +69,7 @@ def _kind(annotation: Hashable) -> Kind:
 
 def with_checked_arguments(calibrate: Callable[..., Any]) -> Callable[..., Any]:
     """A ``calibrate`` that refuses what is no budget, no population or no task, and options of other kinds."""
-    guarded = guarded_call(calibrate, _kind, method=True)
+    guarded = guarded_call(calibrate, _kind, method=True, known_well=_REQUEST)
 
     @wraps(calibrate)
     def checked(
