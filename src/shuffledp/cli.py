@@ -274,7 +274,7 @@ def account(
         sizes_ = {"domain_size": domain_size, "subset_size": subset_size}
         _account_rounds(different, delta, as_json, randomizer=randomizer, colluding=colluding, **sizes_)
         return
-    from shuffledp.accounting import amplification, budget, smallest_batch
+    from shuffledp.accounting.questions.deployments import amplification, budget, smallest_batch
     from shuffledp.accounting.questions.wording import arrivals_named, population_named, sentences
 
     more: Curves | None = None
@@ -296,8 +296,7 @@ def account(
             else:
                 answer = budget(eps, users, delta, population=others, **common)
         if with_curves:
-            from shuffledp.accounting import curves
-            from shuffledp.accounting.questions.curves import lines
+            from shuffledp.accounting.questions.curves import curves, lines
 
             if users is None and population is None:
                 users = int(answer.users)  # the smallest batch, of a fixed number of users
@@ -307,6 +306,8 @@ def account(
             more = curves(answer.eps_local, users, population=others, **common)
     except ValueError as error:  # Infeasible is one
         raise click.ClickException(" ".join(str(error).split())) from None
+    except ArithmeticError as error:
+        raise click.ClickException(f"{_BEYOND}: {error}.") from None
     if as_json:
         extra = {} if more is None else {"curves": more.as_dict()}
         click.echo(json.dumps(answer.as_dict() | extra, indent=2))
@@ -314,15 +315,19 @@ def account(
         click.echo("\n".join(sentences(answer) + ([] if more is None else lines(more))))
 
 
+_BEYOND = "These numbers are beyond what can be evaluated in double precision"
+
+
 def _account_rounds(different: tuple[str, ...], delta: float, as_json: bool, **options: Any) -> None:
-    from shuffledp.accounting import rounds_epsilon
-    from shuffledp.accounting.questions.rounds import batch_named
+    from shuffledp.accounting.questions.rounds import batch_named, rounds_epsilon
     from shuffledp.accounting.questions.wording import rounds_sentences
 
     try:
         answer = rounds_epsilon([batch_named(word) for word in different], delta, **options)
     except ValueError as error:
         raise click.ClickException(" ".join(str(error).split())) from None
+    except ArithmeticError as error:
+        raise click.ClickException(f"{_BEYOND}: {error}.") from None
     click.echo(json.dumps(answer.as_dict(), indent=2) if as_json else "\n".join(rounds_sentences(answer)))
 
 
