@@ -62,6 +62,8 @@ _CELLS = 300
 MOST_EPS = 350.0
 #: Of delta below this part of a target only the side is right.
 _FLOOR = 1e-9
+#: From here on the law of a sum is so smooth that one tilt serves for many eps; else most need their own contour.
+_SMOOTH_SIGMA, _SMOOTH_STEPS = 2.0, 100
 #: Mass that is cut off relative to delta, the first cut, and the least one.
 _CUT, _FIRST_CUT, _LEAST_CUT = 1e-4, 1e-9, 1e-150
 #: Steps that are summed over where they are eps_local-DP.
@@ -207,7 +209,8 @@ def allocation_deltas_within(
 def shares_ratios(steps: int, step: Step, target: float) -> bool:
     """Return whether one law of L serves for all eps: there are several Gaussian steps of which none alone decides."""
     kind, sigma = step
-    return kind == "gaussian" and steps > 1 and not _ratios(sigma, steps, 0.0, "remove", target).exact_excess
+    many = kind == "gaussian" and sigma >= _SMOOTH_SIGMA and steps >= _SMOOTH_STEPS
+    return many and not _ratios(sigma, steps, 0.0, "remove", target).exact_excess
 
 
 def allocation_end(steps: int, sigma: float, target: float) -> float:
