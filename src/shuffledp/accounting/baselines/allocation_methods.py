@@ -35,15 +35,17 @@ import numpy as np
 from scipy.special import gammaln
 
 from shuffledp.accounting.errors import Infeasible
-from shuffledp.accounting.general.exports import profile_end, to_pld
+from shuffledp.accounting.general.exports import loss_distribution, profile_end
 from shuffledp.accounting.general.profiles import Exported, hockey_stick, log_gaussian_delta
 from shuffledp.accounting.general.random_allocation import (
     MOST_EPS,
     allocation_delta,
-    allocation_delta_within,
+    allocation_deltas_within,
+    allocation_end,
     allocation_epsilon,
     checked_step,
     directions,
+    shares_ratios,
 )
 from shuffledp.accounting.general.rdp import best_epsilon
 from shuffledp.accounting.guarded import check_fields
@@ -73,8 +75,8 @@ ALLOCATION_METHODS: tuple[str, ...] = ("pair", "decomposition", "poisson", "reny
 _FOR_STEPS, _FOR_COUNT = 0.99, 0.005
 _XTOL = 1e-7
 _LEAST, _SCANNED = 1e-9, 80
-#: Losses of one user up to the end of its profile, where several steps are composed.
-_LOSSES = 128
+#: Losses of one user up to the end of its profile, where several steps are composed; and up to a bound on the end.
+_LOSSES, _MORE_LOSSES = 128, 160
 _ORDERS = 256
 
 
@@ -242,18 +244,22 @@ class _Rough:
     def delta(self, eps: ArrayLike) -> NDArray[np.float64]:
         """Return delta for each eps, shape of `eps`."""
         eps_ = np.asarray(eps, np.float64)
-        values = [allocation_delta_within(float(e), self.steps, self.step, self.target) for e in eps_.flat]
-        return np.array(values).reshape(eps_.shape)
+        return allocation_deltas_within(eps_.ravel(), self.steps, self.step, self.target).reshape(eps_.shape)
 
 
 @remember(16)
 def _losses(profile: AllocationProfile, negligible: float) -> Any:
     count = profile.participations
-    single = _Rough(
-        profile.steps // count, checked_step(profile.eps_local, profile.sigma), negligible / count
-    )
-    end = profile_end(single, negligible / count)
-    return to_pld(single, step=end / _LOSSES, negligible=negligible / count).self_compose(count)
+    steps, part = profile.steps // count, negligible / count
+    step = checked_step(profile.eps_local, profile.sigma)
+    if shares_ratios(steps, step, part):
+        width = allocation_end(steps, step[1], part) / _MORE_LOSSES
+        points = _MORE_LOSSES + 1
+    else:
+        width = profile_end(_Rough(steps, step, part), part) / _LOSSES
+        points = _LOSSES + 2
+    eps = np.asarray(width * np.arange(points), np.float64)
+    return loss_distribution(width, allocation_deltas_within(eps, steps, step, part)).self_compose(count)
 
 
 def allocation_noise(eps: float, delta: float, steps: int, *, participations: int = 1) -> float:
