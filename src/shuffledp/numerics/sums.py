@@ -219,9 +219,18 @@ def _transform(
         weights = masses * np.exp(theta * values)
     width = math.ceil(math.sqrt(points))
     rows = math.ceil(points / width)
-    fine = np.exp(1j * step * np.outer(np.arange(width), values))
-    coarse = np.exp(1j * step * width * np.outer(values, np.arange(rows))) * weights[:, None]
+    fine = _powers(step * values, width)
+    coarse = (_powers(step * width * values, rows) * weights).T
     return np.asarray(_product(fine, coarse).T.ravel()[:points])
+
+
+def _powers(angles: NDArray[np.float64], count: int) -> NDArray[np.complex128]:
+    """Return ``e^(i k angle)`` for k from 0, (count, m), as products of two: exponentials cost most of a transform."""
+    inner = math.ceil(math.sqrt(count))
+    first = np.exp(1j * np.outer(np.arange(inner), angles))
+    second = np.exp(1j * np.outer(inner * np.arange(math.ceil(count / inner)), angles))
+    both = (second[:, None, :] * first[None, :, :]).reshape(-1, angles.size)
+    return np.asarray(both[:count], np.complex128)
 
 
 def _product(left: NDArray[np.complex128], right: NDArray[np.complex128]) -> NDArray[np.complex128]:

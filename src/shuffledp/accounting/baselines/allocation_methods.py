@@ -77,6 +77,8 @@ _XTOL = 1e-7
 _LEAST, _SCANNED = 1e-9, 80
 #: Losses of one user up to the end of its profile, where several steps are composed; and up to a bound on the end.
 _LOSSES, _MORE_LOSSES = 128, 160
+#: From so many times what is negligible on, delta is small beside the target: then so many losses have a chord.
+_SMALL, _APART = 1e3, 4
 _ORDERS = 256
 
 
@@ -256,10 +258,26 @@ def _losses(profile: AllocationProfile, negligible: float) -> Any:
         width = allocation_end(steps, step[1], part) / _MORE_LOSSES
         points = _MORE_LOSSES + 1
     else:
-        width = profile_end(_Rough(steps, step, part), part) / _LOSSES
-        points = _LOSSES + 2
+        gaussian = step[0] == "gaussian" and steps > 1
+        end = (
+            allocation_end(steps, step[1], part) if gaussian else profile_end(_Rough(steps, step, part), part)
+        )
+        width, points = end / _LOSSES, _LOSSES + 2
+        if gaussian:
+            return loss_distribution(width, _thinned(width, points, steps, step, part)).self_compose(count)
     eps = np.asarray(width * np.arange(points), np.float64)
     return loss_distribution(width, allocation_deltas_within(eps, steps, step, part)).self_compose(count)
+
+
+def _thinned(width: float, points: int, steps: int, step: Step, negligible: float) -> NDArray[np.float64]:
+    """Delta at multiples of a width: behind the point where it is small beside the target of the whole, by chords in
+    e^eps over several of them, which lie above it."""
+    eps = np.asarray(width * np.arange(points), np.float64)
+    near = math.ceil(allocation_end(steps, step[1], _SMALL * negligible) / width)
+    places = np.unique(np.append(np.arange(min(near, points)), np.arange(near, points + _APART - 1, _APART)))
+    places = np.minimum(places, points - 1)
+    found = allocation_deltas_within(eps[places], steps, step, negligible)
+    return np.asarray(np.interp(np.expm1(eps), np.expm1(eps[places]), found), np.float64)
 
 
 def allocation_noise(eps: float, delta: float, steps: int, *, participations: int = 1) -> float:

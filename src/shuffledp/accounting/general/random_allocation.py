@@ -193,14 +193,16 @@ def allocation_deltas_within(
     -----
     Feldman and Shenfeld (arXiv 2502.08202). Adding or removing one user.
     """
-    if not shares_ratios(steps, step, target):  # where a single L decides, cells end elsewhere for every eps
-        eps = np.minimum(eps, MOST_EPS)
-        ways = [
-            [_delta(step, steps, float(e), way, "upper", gap=COARSE, target=target) for e in eps]
-            for way in ("remove", "add")
-        ]
-        return np.asarray(np.max(np.array(ways), axis=0), np.float64)
     eps = np.minimum(eps, MOST_EPS)
+    if not shares_ratios(steps, step, target):  # where a single L decides, cells end elsewhere for every eps
+        removed = np.array(
+            [_delta(step, steps, float(e), "remove", "upper", gap=COARSE, target=target) for e in eps]
+        )
+        # Mostly far less is learned of somebody who is added.
+        added = _most_added(step, steps, eps, target)
+        for i in np.flatnonzero(added > removed):
+            added[i] = _delta(step, steps, float(eps[i]), "add", "upper", gap=COARSE, target=target)
+        return np.maximum(removed, added)
     alone = np.array([_alone(step[1], float(e)) for e in eps]) * (1 + _ROUNDING)
     both = np.maximum(*(_gaussian_deltas(step[1], steps, eps, way, target) for way in ("remove", "add")))
     return np.asarray(np.minimum(both, alone), np.float64)
@@ -214,8 +216,8 @@ def shares_ratios(steps: int, step: Step, target: float) -> bool:
 
 
 def allocation_end(steps: int, sigma: float, target: float) -> float:
-    """Return an eps, nats, at which delta of Gaussian steps is at most a target in both directions, rounded up by some
-    percent; at most 350.
+    """Return an eps, nats, at which delta of Gaussian steps is at most a target or hardly more, at most 350; rounded up
+    by some percent.
 
     Parameters
     ----------
@@ -228,16 +230,23 @@ def allocation_end(steps: int, sigma: float, target: float) -> float:
 
     Notes
     -----
-    By Chernoff's bound; Feldman and Shenfeld (arXiv 2502.08202). Adding or removing one user.
+    Where a law of many small ratios decides, by Chernoff's bound for both directions; else by the delta of removing, as
+    much less is learned of somebody who is added. Feldman and Shenfeld (arXiv 2502.08202). Adding or removing one user.
     """
+    together = shares_ratios(steps, ("gaussian", sigma), target)
 
     def excess(minus_log_eps: float) -> float:
         eps = math.exp(-minus_log_eps)
+        if not together:
+            found = _delta(("gaussian", sigma), steps, eps, "remove", "upper", gap=COARSE, target=target)
+            return log_ratio(found, target)
         bound = _alone(sigma, eps)
         both = max(_chernoff(sigma, steps, eps, way, target) for way in ("remove", "add"))
         return log_ratio(min(bound, both), target)
 
     guess = limit_epsilon(1 / (sigma * math.sqrt(steps)), target)[0]
+    if not together:
+        guess = 0.5 * (guess + limit_epsilon(1 / sigma, target)[0])
     last = -math.log(MOST_EPS)
     return math.exp(-root_below(excess, -guess, last, -math.log(LEAST), xtol=0.02, ytol=0.3))
 
@@ -352,6 +361,24 @@ def _gaussian_deltas(
         deltas[first : first + done] = (factor * found / steps)[:done] + cells.uncovered(start, "upper")
         first += done
     return np.minimum(deltas, 1.0)
+
+
+def _most_added(step: Step, steps: int, eps: NDArray[np.float64], target: float) -> NDArray[np.float64]:
+    """Chernoff's bound on delta of the direction "add" for each eps, 1 where it is not known:
+    ``E (sum (1 - e^eps L))^+ <= e^(theta t) (E e^(-theta e^eps L))^t / (e theta)``, with the same moments for all."""
+    kind, sigma = step
+    if kind != "gaussian" or steps == 1:
+        return np.ones(eps.size)
+    cells = _ratios(sigma, steps, 0.0, "add", target)
+    values, masses = cells.law(0.0, "upper")
+    slopes = np.exp(np.arange(-math.log(steps) - 2, math.log(1e6), 0.25))
+    with np.errstate(under="ignore"):
+        moments = np.exp(np.outer(slopes, np.minimum(values - 1, 0.0))) @ masses
+    with np.errstate(divide="ignore"):
+        logs = steps * np.log(np.minimum(moments * (1 + _ROUNDING), 1.0))
+    theta = np.outer(np.exp(-eps), slopes)
+    least = np.min(steps * theta + logs - 1 - np.log(theta * steps), axis=1)
+    return np.asarray(np.exp(np.clip(least, -600.0, 0.0)) + cells.uncovered(0.0, "upper"), np.float64)
 
 
 def _chernoff(sigma: float, steps: int, eps: float, way: str, target: float) -> float:
