@@ -126,7 +126,7 @@ def _every(number: NDArray[np.float64], widest: float, reach: NDArray[np.float64
     difference = parity[:, None] + 2 * np.arange(math.floor(widest / 2) + 1)  # 2 a - N >= 0
     inside = difference <= reach[:, None]
     n = number[:, None]
-    mass = np.empty_like(difference)
+    mass = np.empty(difference.shape)
     mass[:, 0] = np.exp(log_half_pmf((number + parity) / 2, number))
     mass[parity == 0, 0] /= 2  # half of it for each side of the grid
     # Pr[2 a - N = d + 2] / Pr[2 a - N = d]: products of some hundred of them keep 13 digits

@@ -202,7 +202,7 @@ def allocation_deltas_within(
         added = _most_added(step, steps, eps, target)
         for i in np.flatnonzero(added > removed):
             added[i] = _delta(step, steps, float(eps[i]), "add", "upper", gap=COARSE, target=target)
-        return np.maximum(removed, added)
+        return np.asarray(np.maximum(removed, added), np.float64)
     alone = np.array([_alone(step[1], float(e)) for e in eps]) * (1 + _ROUNDING)
     both = np.maximum(*(_gaussian_deltas(step[1], steps, eps, way, target) for way in ("remove", "add")))
     return np.asarray(np.minimum(both, alone), np.float64)
