@@ -50,6 +50,7 @@ IN_ANOTHER_FILE = {
         [f"figures/{name}.py" for name in ["pareto", "regions", "sheet"]], "figures/test_fronts.py"
     ),
     "accounting/general/comparisons.py": "accounting/general/test_randomizers.py",
+    "comparison/registry_record.py": "comparison/test_describing.py",
     **dict.fromkeys(
         [f"accounting/questions/{name}.py" for name in ["answers", "batches", "reductions", "searches"]],
         "accounting/questions/test_deployments.py",

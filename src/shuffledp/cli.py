@@ -14,6 +14,7 @@ import click
 
 from shuffledp import __version__
 from shuffledp.comparison.command import compare
+from shuffledp.comparison.describing import describe
 from shuffledp.extras import MissingExtra, needed
 
 if TYPE_CHECKING:
@@ -41,6 +42,7 @@ def main() -> None:
 
 
 main.add_command(compare)
+main.add_command(describe)
 
 
 def _config(configfile: str | None) -> dict[str, Any]:
