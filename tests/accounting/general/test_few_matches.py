@@ -48,7 +48,7 @@ def test_data_sets_are_those_of_the_enumeration(k, users, eps_local):
 )
 def test_sums_lie_between_the_two_sides_of_contours(k, users, eps_local):
     randomizer, law = GRR(eps_local, k), Fixed(users - 1)
-    assert few_matches(randomizer, law) == k
+    assert few_matches(randomizer, law, 1e-6) == k
     found = data_set_deltas(k, users, eps_local, 1e-15)
     for eps in (0.02 * eps_local, 0.2 * eps_local):
         for of, comparison in zip(found, randomizer.comparisons("lower", 1e-9), strict=True):
@@ -60,8 +60,9 @@ def test_sums_lie_between_the_two_sides_of_contours(k, users, eps_local):
 
 
 def test_sums_are_for_randomized_response_and_few_matches_alone():
-    assert few_matches(BinaryRandomizedResponse(8.0), Fixed(100)) == 2
-    assert few_matches(SubsetSelection(8.0, 10, 1), Fixed(100)) == 10
-    assert few_matches(SubsetSelection(8.0, 10, 2), Fixed(100)) is None
-    assert few_matches(GRR(8.0, 10), Poisson(100.0)) is None
-    assert few_matches(GRR(1.0, 2), Fixed(10**6)) is None
+    assert few_matches(BinaryRandomizedResponse(8.0), Fixed(100), 1e-6) == 2
+    assert few_matches(SubsetSelection(8.0, 10, 1), Fixed(100), 1e-6) == 10
+    assert few_matches(SubsetSelection(8.0, 10, 2), Fixed(100), 1e-6) is None
+    assert few_matches(GRR(8.0, 10), Poisson(100.0), 1e-6) is None
+    assert few_matches(GRR(1.0, 2), Fixed(10**6), 1e-6) is None
+    assert few_matches(GRR(18.0, 1000), Fixed(10**9), 1e-15) is None

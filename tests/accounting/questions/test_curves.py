@@ -67,6 +67,8 @@ def test_other_populations_and_randomizers():
     assert curves(10.0, 20_000, randomizer="rappor", domain_size=4).reduction == "own"
     with pytest.raises(ValueError, match=r"rounds must be an integer in \[1, 10\^6\], got 1000001"):
         curves(2.0, 100, rounds=10**6 + 1)
+    with pytest.raises(ValueError, match=r"rounds must be an integer in \[1, 10\^6\], got 0"):
+        curves(2.0, 100, rounds=0)
 
 
 def test_a_bound_has_a_profile_for_every_law_that_it_allows():

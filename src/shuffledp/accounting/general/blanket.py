@@ -262,7 +262,7 @@ def _data_sets(
     randomizer: Randomizer, law: Law, delta: float, cut: float
 ) -> list[Callable[[float, float], float]]:
     """Lower bounds on delta by (eps, gap), each for data sets in which all others hold the same."""
-    few = few_matches(randomizer, law)
+    few = few_matches(randomizer, law, delta)
     if few is not None and isinstance(law, Fixed):
         sets = data_set_deltas(few, law.others + 1, randomizer.eps_local, delta)
         return [lambda eps, gap, of=of: of(eps) for of in sets]  # type: ignore[misc]
@@ -322,7 +322,7 @@ def _delta(
             _averaged(lambda others: own(others, eps, side, target, gap > COARSE) or 0.0, law, side), 1.0
         )
     if target is not None:
-        few = few_matches(randomizer, law) if side == "upper" else None
+        few = few_matches(randomizer, law, target) if side == "upper" else None
         if few is not None and isinstance(law, Fixed):
             return tabulated_delta(few, law.others, eps, randomizer.eps_local, target)
         cut = _CUT * target if math.isinf(randomizer.eps_local) else _FIRST_CUT

@@ -40,9 +40,9 @@ if TYPE_CHECKING:
     from shuffledp.accounting.general.randomizers import Randomizer
     from shuffledp.populations import Law
 
-#: Reports of others that show one of two values, on average, and the variance of the number of uniform ones, up to
-#: which both are summed over.
-_MOST_MATCHES, _MOST_SPREAD = 40.0, 40_000.0
+#: Reports of others that show one of two values, on average, and half the square of a window for the number of uniform
+#: ones, up to which both are summed over.
+_MOST_MATCHES, _MOST_SPREAD = 40.0, 2.2e5
 #: Mass that is left out, relative to the target, and at least.
 _TABLE, _LEAST_TAIL = 1e-12, 1e-320
 #: Groups that the numbers of other rare values are put into.
@@ -52,13 +52,14 @@ _ROUNDING = 1e-13
 _SUM_ROUNDING = 1e-11
 
 
-def few_matches(randomizer: Randomizer, law: Law) -> int | None:
-    """Return the number of values where sums over counts are short, None elsewhere."""
+def few_matches(randomizer: Randomizer, law: Law, target: float) -> int | None:
+    """Return the number of values where sums over counts are short for a delta about a target, None elsewhere."""
     k = _values(randomizer)
     if k is None or not isinstance(law, Fixed):
         return None
     rate = blanket_rate(k, randomizer.eps_local)
-    few = 2 * law.others * rate / k <= _MOST_MATCHES and law.others * rate * (1 - rate) <= _MOST_SPREAD
+    spread = -law.others * rate * (1 - rate) * math.log(target)
+    few = 2 * law.others * rate / k <= _MOST_MATCHES and spread <= _MOST_SPREAD
     return k if few else None
 
 
