@@ -72,8 +72,8 @@ def test_other_populations_and_randomizers():
 
 
 def test_a_bound_has_a_profile_for_every_law_that_it_allows():
-    """Hoeffding: a sum of 100 fair coins is sub-Gaussian with scale 5."""
-    bound, law = SubGaussian(50.0, 5.0), Binomial(100, 0.5)
+    """Hoeffding: a sum of 10,000 fair coins is sub-Gaussian with scale 50."""
+    bound, law = SubGaussian(5000.0, 50.0), Binomial(10_000, 0.5)
     found = curves(2.0, population=bound)
     for eps, delta in zip(found.eps[:-1:4], found.delta[:-1:4], strict=True):
         exact = clone_delta(law, 2.0, eps)
@@ -88,9 +88,9 @@ def test_a_bound_has_a_profile_for_every_law_that_it_allows():
 
 
 def test_rounds_under_a_bound_are_those_of_a_number_that_all_have():
-    bound = SubGaussian(50.0, 5.0)
+    bound = SubGaussian(5000.0, 50.0)
     found = curves(2.0, population=bound, rounds=2)
-    true = curves(2.0, population=Binomial(100, 0.5), rounds=2)
+    true = curves(2.0, population=Binomial(10_000, 0.5), rounds=2)
     assert found.orders == () == found.renyi
     assert true.mu < found.mu
     at = np.interp(found.eps, true.eps, true.delta)
