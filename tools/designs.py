@@ -54,7 +54,7 @@ from shuffledp.accounting.summation.coarse_search import polished_design
 from shuffledp.accounting.summation.noise_atoms import ATOM_KINDS
 from shuffledp.accounting.summation.noise_design import LAWS
 from shuffledp.accounting.summation.shipped_designs import ShippedDesign, shipped_design, shipped_designs
-from shuffledp.code_digest import read_source
+from shuffledp.code_sources import read_source
 from shuffledp.numerics.remember import forget_all
 
 ROOT = Path(__file__).resolve().parents[1]
