@@ -341,8 +341,8 @@ def export(target: Path, configfile: str | None) -> None:
     if count == 0 and removed:
         there = dict.fromkeys(name.partition(".")[0] for name in removed)
         raise click.ClickException(
-            f"{settings.results}/runs has results of {', '.join(there)}, but not of what the configuration has now: give "
-            "a --configfile whose `papers` lists what you want."
+            f"{settings.results}/runs has results of {', '.join(there)}, but not of what the configuration has now: "
+            "give a --configfile whose `papers` lists what you want."
         )
     if count == 0:
         quick = Path("config/quick.yaml")
