@@ -12,6 +12,8 @@ BIN := .venv/bin
 # One thread per process: the pipeline runs one process per core, and results must not depend on threading.
 SINGLE := OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 MKL_NUM_THREADS=1
 SNAKEMAKE := $(SINGLE) $(BIN)/snakemake --cores $(CORES)
+# A run starts hundreds of short processes: each would compile the library anew where a machine forbids keeping byte code.
+unexport PYTHONDONTWRITEBYTECODE
 LOCKS := run library test learning notebooks cluster benchmarks docs dev
 
 .PHONY: help
@@ -86,7 +88,10 @@ PYTEST = $(SINGLE) $(BIN)/python -m pytest -n $(if $(filter all,$(CORES)),auto,$
 
 .PHONY: test
 test: .venv/.installed-test .venv/.installed-learning  ## All tests but those of a whole run and of Slurm, linters and type checks
-	@$(MAKE) lint
+	@$(MAKE) -j2 lint tests
+
+.PHONY: tests
+tests: .venv/.installed-test .venv/.installed-learning
 	@$(PYTEST) -m "not whole_run and not slurm"
 
 .PHONY: test-whole-run
@@ -221,7 +226,7 @@ calibrations: .venv/.installed-run  ## Audit 2,000 random calibrations against e
 
 .PHONY: audit-seeds
 audit-seeds: .venv/.installed-run  ## Audit every protocol under 100 seeds (results/audit/seeds/); can be interrupted
-	@$(SINGLE) $(BIN)/python tools/audit_seeds.py
+	@$(SINGLE) $(BIN)/python tools/audit_seeds.py --page
 
 # ---- noise designs (summation) -----------------------------------------------------------------------------
 .PHONY: designs

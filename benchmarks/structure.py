@@ -26,7 +26,6 @@ LONG = {
     "shuffledp/experiments/config/model.py": "the grammar of the configuration: every key is looked up in one place",
     "shuffledp/figures/captions.py": "all that a caption may ask",
     "shuffledp/audit/views.py": "the views of all tasks beside each other, as they are compared",
-    "shuffledp/code_digest.py": "one algorithm: names, imports and what is reached from them",
     "shuffledp/accounting/baselines/sets.py": "one line over, most of it descriptions of parameters",
     "shuffledp/accounting/__init__.py": "the list of what the door offers",
     "shuffledp/cli.py": "the commands beside each other, each a call of the library",

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 from pathlib import Path
 from typing import Any
@@ -10,6 +11,10 @@ import pytest
 from xdist.scheduler import LoadScopeScheduling
 
 TESTS = Path(__file__).resolve().parent
+# JAX compiles each small network once for a handful of steps: compiling well takes longer than what it saves.
+os.environ.setdefault(
+    "XLA_FLAGS", "--xla_backend_optimization_level=0 --xla_llvm_disable_expensive_passes=true"
+)
 #: Files whose tests share nothing: one process per protocol, so that no process is left with all of them.
 BY_PROTOCOL = {"protocols/conformance/test_package.py"}
 #: What begins first, because it takes longest; the small files fill up what is left.

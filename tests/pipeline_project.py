@@ -53,7 +53,8 @@ class Project:
 
     def environment(self) -> dict[str, str]:
         # No mirror and no network: the summaries shipped with the project serve as data.
-        return {k: v for k, v in os.environ.items() if k != "SHUFFLEDP_MIRROR"} | {
+        # Nor the compiler's settings of the tests: what is run is what is shipped.
+        return {k: v for k, v in os.environ.items() if k not in ("SHUFFLEDP_MIRROR", "XLA_FLAGS")} | {
             "OMP_NUM_THREADS": "1",
             "http_proxy": "http://127.0.0.1:9",
             "https_proxy": "http://127.0.0.1:9",

@@ -13,7 +13,8 @@ import pytest
 
 from shuffledp.claims import jobs as claim_jobs
 from shuffledp.claims import tables as claims
-from shuffledp.code_digest import PACKAGE, Code, read_source
+from shuffledp.code_digest import Code
+from shuffledp.code_sources import PACKAGE, read_source
 from shuffledp.experiments.config.files import merged, read_yaml
 from shuffledp.experiments.reach import entries
 from shuffledp.figures.selection import load_settings
@@ -422,6 +423,6 @@ def test_no_module_imports_one_by_a_name_that_no_entry_gives():
     found = {
         str(path.relative_to(PACKAGE))
         for path in SOURCES
-        if "import_module(" in path.read_text(encoding="utf-8") and path.name != "code_digest.py"
+        if "import_module(" in path.read_text(encoding="utf-8") and path.name != "code_sources.py"
     }
     assert found == known

@@ -23,6 +23,7 @@ ELSEWHERE = {
     "test_accountant_check.py": "tools/accountant_check.py",
     "test_comparison_rule.py": "tools/comparison_rule.py",
     "test_config_schema.py": "tools/config_schema.py",
+    "test_audit_seeds.py": "tools/audit_seeds.py",
     "test_conformance_seeds.py": "tools/conformance_seeds.py",
     "test_documents.py": "README.md, CONTRIBUTING.md, CHANGELOG.md and docs/",
     "test_faults.py": "tools/faults.py",
@@ -51,6 +52,7 @@ IN_ANOTHER_FILE = {
         [f"figures/{name}.py" for name in ["pareto", "regions", "sheet"]], "figures/test_fronts.py"
     ),
     "accounting/general/comparisons.py": "accounting/general/test_randomizers.py",
+    "comparison/registry_record.py": "comparison/test_describing.py",
     **dict.fromkeys(
         [f"accounting/questions/{name}.py" for name in ["answers", "batches", "reductions", "searches"]],
         "accounting/questions/test_deployments.py",

@@ -1,20 +1,22 @@
 """Audit every registered protocol at small scale under many seeds, and count what is flagged.
 
-``python tools/audit_seeds.py [--seeds N] [--first S] [--settings K] [--runs R]``
+``python tools/audit_seeds.py [--seeds N] [--first S] [--settings K] [--runs R] [--page]``
     Writes results/audit/seeds/S.csv, a table per seed with a row per claim, and goes on where an earlier call stopped:
     a seed whose table is there, for the same code and numbers, is not run again. Exits with 1 if a sound claim is
-    exceeded, or runs contradict a law or an estimate.
+    exceeded, or runs contradict a law or an estimate. With --page the counts are written into docs/guides/reproduce.md.
 """
 
 import argparse
 import csv
+import re
 import sys
 import time
 from collections import Counter
+from collections.abc import Mapping
 from pathlib import Path
 
 from shuffledp.audit.settings import protocols
-from shuffledp.audit.table import small_lines, text_of
+from shuffledp.audit.table import NOT_AUDITED, small_lines, text_of
 from shuffledp.audit.together import VIOLATION
 from shuffledp.code_digest import Code
 from shuffledp.experiments.audited import SHARES, audit_entries
@@ -22,6 +24,16 @@ from shuffledp.storage import IntegrityError, publish, verified
 
 ROOT = Path(__file__).resolve().parents[1]
 FOLDER = ROOT / "results/audit/seeds"
+PAGE = ROOT / "docs/guides/reproduce.md"
+BLOCK = re.compile(r"(<!-- measured audit seeds -->\n).*?(<!-- measured audit seeds end -->)", re.DOTALL)
+#: What a row of the audit compares.
+PARTS = {
+    "enumerated": "claimed delta, with the enumerated law of what is seen",
+    "sampled": "claimed delta, with events of runs",
+    "messages": "messages of runs, with their law",
+    "estimate": "mean estimate of runs, with the truth",
+}
+Statuses = Mapping[tuple[str, str], int]
 
 
 def table_of(seed: int, settings: int, runs: int, code: str) -> Path:
@@ -35,8 +47,35 @@ def table_of(seed: int, settings: int, runs: int, code: str) -> Path:
         return path
 
 
-def run(seeds: range, settings: int, runs: int) -> int:
-    """Audit under these seeds; returns the number of flagged rows."""
+def summary(seeds: int, protocols: int, statuses: Statuses) -> str:
+    """The counts as a table."""
+    lines = [
+        f"{protocols} protocols under {seeds} seeds:",
+        "",
+        "| compared | rows | not audited | flagged |",
+        "| --- | --- | --- | --- |",
+    ]
+    for part, told in [*PARTS.items(), ("", "**all**")]:
+        rows = {status: 0 for _, status in statuses}
+        for (own, status), times in statuses.items():
+            rows[status] += times if part in ("", own) else 0
+        numbers = (sum(rows.values()), rows.get(NOT_AUDITED, 0), rows.get(VIOLATION, 0))
+        lines.append(f"| {told} | {' | '.join(f'{number:,}' for number in numbers)} |")
+    return "\n".join(lines)
+
+
+def write_page(page: Path, text: str) -> None:
+    """Put the counts between their marks."""
+    written, blocks = BLOCK.subn(
+        lambda found: f"{found[1]}{text}\n{found[2]}", page.read_text(encoding="utf-8")
+    )
+    if blocks != 1:
+        raise SystemExit(f"{page} must have one block 'measured audit seeds', has {blocks}.")
+    page.write_text(written, encoding="utf-8")
+
+
+def run(seeds: range, settings: int, runs: int) -> Counter[tuple[str, str]]:
+    """Audit under these seeds; returns how many rows of each part have which status."""
     entries = [entry for share in SHARES for entry in audit_entries(share)]
     code = Code(ROOT).digest("shuffledp.audit.table", *entries)
     statuses: Counter[tuple[str, str]] = Counter()
@@ -58,7 +97,7 @@ def run(seeds: range, settings: int, runs: int) -> int:
     for (part, status), times in sorted(statuses.items()):
         print(f"{part:12} {status:20} {times:6}")
     print(f"{len(seeds)} seeds, {flagged} rows flagged; {FOLDER.relative_to(ROOT)}")
-    return flagged
+    return statuses
 
 
 if __name__ == "__main__":
@@ -67,6 +106,10 @@ if __name__ == "__main__":
     parser.add_argument("--first", type=int, default=1000)
     parser.add_argument("--settings", type=int, default=1, help="random settings per protocol and seed")
     parser.add_argument("--runs", type=int, default=200, help="runs for each of two inputs")
+    parser.add_argument("--page", action="store_true", help=f"write the counts into {PAGE.relative_to(ROOT)}")
     given = parser.parse_args()
     seeds = range(given.first, given.first + given.seeds)
-    sys.exit(min(1, run(seeds, given.settings, given.runs)))
+    found = run(seeds, given.settings, given.runs)
+    if given.page:
+        write_page(PAGE, summary(given.seeds, len(protocols()), found))
+    sys.exit(any(times for (_, status), times in found.items() if status == VIOLATION))

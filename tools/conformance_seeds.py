@@ -1,8 +1,9 @@
 """How often the statistical checks reject a built-in protocol: every protocol with many seeds.
 
-The checks promise about one rejection in a million comparisons. All seeds of all protocols take hours, so that a run
-may end at any time: every pair of a protocol and a seed is a row of a table as soon as it is done, and the next run
-goes on with those that are missing. Seed by seed, all protocols take their turn. A row names the code that it was made
+The checks promise about one rejection in a million comparisons. A seed draws every setting of a protocol once, its
+accountings in turn from seed to seed. All seeds of all protocols take hours, so that a run may end at any time: every
+pair of a protocol and a seed is a row of a table as soon as it is done, and the next run goes on with those that are
+missing. Seed by seed, all protocols take their turn. A row names the code that it was made
 with, a digest of what the protocol and the checks reach; after a change there the pair is done again.
 """
 
@@ -18,14 +19,14 @@ from pathlib import Path
 
 from shuffledp.code_digest import Code
 from shuffledp.protocols import available, conformance, get
-from shuffledp.protocols.conformance import running, statistics
+from shuffledp.protocols.conformance import Check, running, statistics
 from shuffledp.protocols.conformance.cases import Case, Protocol
 from shuffledp.tasks import TASK_KINDS
 
 ROOT = Path(__file__).resolve().parents[1]
 #: Where the rows are.
 TABLE = ROOT / "logs" / "conformance_seeds.csv"
-CHECKS = (
+CHECKS: tuple[Check, ...] = (
     conformance.check_cost,
     conformance.check_one_law,
     conformance.check_unbiased,
@@ -33,6 +34,13 @@ CHECKS = (
     conformance.check_encoder,
     conformance.check_claim,
 )
+#: Checks that simulate, and the settings that they can.
+OF_LAWS: dict[Check, running.Running] = {
+    conformance.check_cost: running.sending,
+    conformance.check_one_law: running.sending,
+    conformance.check_unbiased: running.simulated,
+    conformance.check_variance: running.simulated,
+}
 #: Modules that make the checks.
 MACHINERY = tuple(f"shuffledp.protocols.conformance.{name}" for name in ("checks", "cases", "running"))
 
@@ -110,9 +118,21 @@ def rejected(protocol: Protocol, settings: tuple[Case, ...], seed: int) -> Itera
     running.estimates.cache_clear()
     for check in CHECKS:
         try:
-            check(protocol, settings)
+            check(protocol, chosen(check, protocol, settings, seed))
         except AssertionError as error:
             yield f"{check.__name__}: {' '.join(str(error).split())}"
+
+
+def chosen(check: Check, protocol: Protocol, settings: tuple[Case, ...], seed: int) -> tuple[Case, ...]:
+    """The settings of a check with one seed: accountings take their turn from seed to seed.
+
+    What is sent depends on the calibrated numbers, not on the accounting that they come from, so that each seed draws
+    every setting once; as many seeds as there are accountings draw every setting under each of them.
+    """
+    if check in OF_LAWS:
+        return tuple(running.in_turn(protocol, settings, OF_LAWS[check], seed))
+    known = protocol.accountings
+    return tuple(case for case in settings if case.accounting == known[seed % len(known)])
 
 
 def one(name: str, seed: int, code: str) -> Done:

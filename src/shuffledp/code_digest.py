@@ -13,231 +13,21 @@ stand in its constant ``PACKAGE_DATA``, as texts relative to its folder.
 A file outside the package, such as a plug-in, reaches the modules beside it, or at the root, that it imports, and the
 files beside it whose names it has as texts.
 
-Comments, docstrings, blank lines and what stands under ``TYPE_CHECKING`` do not count, unless a module looks at its own
-documentation or source.
+What of a file counts is told in `shuffledp.code_sources`.
 """
 
 from __future__ import annotations
 
-import ast
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import dataclass
-from functools import cache, lru_cache
+from functools import cache
 from hashlib import sha256
 from pathlib import Path
-from typing import Any, Final
 
-from shuffledp.doors import is_type_checking, offered
-
-PACKAGE: Final = Path(__file__).resolve().parent
-DATA_CONSTANT: Final = "PACKAGE_DATA"
-_LONGEST_FILE_NAME = 255
-_READS_ITSELF = {"__doc__", "getsource", "getdoc", "cleandoc"}
-# Looked up once for each kind of node: every start of a workflow walks through half a million of them.
-_FIELDS: Final = {
-    kind: kind._fields for kind in vars(ast).values() if isinstance(kind, type) and issubclass(kind, ast.AST)
-}
-_TELLING: Final = {
-    *(ast.Name, ast.Attribute, ast.Call, ast.Import, ast.ImportFrom),
-    *(ast.Module, ast.ClassDef, ast.FunctionDef, ast.AsyncFunctionDef),
-}
+from shuffledp.code_sources import PACKAGE, Imported, Kept, Source, read_source
 
 Entry = str | Path
 """A module by its dotted name, or a file."""
-
-
-@dataclass(frozen=True)
-class Imported:
-    """``from module import name``, or ``import module`` where the name is empty; ``level`` as in relative imports."""
-
-    module: str
-    name: str = ""
-    level: int = 0
-
-
-@dataclass(frozen=True)
-class Source:
-    """What matters of a source file.
-
-    Attributes
-    ----------
-    digest : str
-        Hex sha256 of the syntax tree without what does not run.
-    imports : tuple of Imported
-        In the order of the file.
-    attributes : tuple of str
-        Dotted names that begin with the package, such as ``shuffledp.accounting.clone_delta``.
-    offers : dict
-        What a door offers: name to (module, name there).
-    binds : frozenset of str
-        Names that the module itself gives a value at its top level.
-    data : tuple of str
-        Its ``PACKAGE_DATA``.
-    texts : frozenset of str
-        Constants that may be names of files.
-    """
-
-    digest: str
-    imports: tuple[Imported, ...]
-    attributes: tuple[str, ...]
-    offers: dict[str, tuple[str, str]]
-    binds: frozenset[str]
-    data: tuple[str, ...]
-    texts: frozenset[str]
-
-
-# -- one file ----------------------------------------------------------------------------------------------------
-
-
-@lru_cache(maxsize=4096)
-def read_source(content: bytes, file_name: str = "<source>") -> Source:
-    """What matters of a Python file.
-
-    Raises
-    ------
-    SyntaxError
-        If it is none.
-    """
-    tree = ast.parse(content, filename=file_name)
-    offers = offered(tree)
-    shape: list[str] = []
-    imports: list[Imported] = []
-    attributes: list[str] = []
-    texts: set[str] = set()
-    words: set[str] = set()
-    inner: set[ast.Attribute] = set()  # shuffledp.accounting within shuffledp.accounting.clone_delta
-    waiting: list[Any] = [tree]
-    while waiting:
-        node = waiting.pop()
-        kind = type(node)
-        if kind is list:
-            running = _running(node)
-            shape.append(f"[{len(running)}")
-            waiting += running[::-1]
-            continue
-        fields = _FIELDS.get(kind)
-        if fields is None:
-            shape.append(repr(node))
-            if kind is str and 0 < len(node) <= _LONGEST_FILE_NAME:
-                texts.add(node)
-            continue
-        shape.append(kind.__name__)
-        if not fields:  # ast.Load and its like
-            continue
-        parts = [getattr(node, part, None) for part in fields]
-        parts.reverse()
-        if kind not in _TELLING:
-            waiting += parts
-            continue
-        match node:
-            case ast.Name():
-                words.add(node.id)
-            case ast.Attribute():
-                words.add(node.attr)
-                if isinstance(node.value, ast.Attribute):
-                    inner.add(node.value)
-                if node not in inner:
-                    attributes += _dotted(node)
-            case ast.Call():
-                imports += _named_import(node)
-            case ast.Import():
-                imports += [Imported(alias.name) for alias in node.names]
-            case ast.ImportFrom():
-                imports += [Imported(node.module or "", alias.name, node.level) for alias in node.names]
-            case ast.Module() | ast.ClassDef() | ast.FunctionDef() | ast.AsyncFunctionDef():
-                body = node.body[1:] if node.body and _is_text(node.body[0]) else node.body
-                if kind is ast.Module and offers:  # what a door offers counts where it is used
-                    body = [part for part in body if not _assigns(part, "__all__")]
-                parts[-1 - fields.index("body")] = body
-        waiting += parts
-    normal = content if words & _READS_ITSELF else "\n".join(shape).encode()
-    return Source(
-        sha256(normal).hexdigest(),
-        tuple(dict.fromkeys(imports)),
-        tuple(dict.fromkeys(attributes)),
-        offers,
-        frozenset(_bound(tree.body)),
-        _package_data(tree),
-        frozenset(texts),
-    )
-
-
-def _running(nodes: list[Any]) -> list[Any]:
-    """A list of statements with ``if TYPE_CHECKING`` replaced by what runs instead."""
-    if not any(type(node) is ast.If and is_type_checking(node) for node in nodes):
-        return nodes
-    return [
-        part
-        for node in nodes
-        for part in (_running(node.orelse) if isinstance(node, ast.If) and is_type_checking(node) else [node])
-    ]
-
-
-def _is_text(node: ast.AST) -> bool:
-    return (
-        isinstance(node, ast.Expr)
-        and isinstance(node.value, ast.Constant)
-        and isinstance(node.value.value, str)
-    )
-
-
-def _assigns(node: ast.AST, name: str) -> bool:
-    targets = (
-        node.targets
-        if isinstance(node, ast.Assign)
-        else [node.target]
-        if isinstance(node, ast.AnnAssign)
-        else []
-    )
-    return any(isinstance(target, ast.Name) and target.id == name for target in targets)
-
-
-def _dotted(node: ast.Attribute) -> list[str]:
-    """The whole dotted name if it begins with the package's."""
-    parts, inner = [node.attr], node.value
-    while isinstance(inner, ast.Attribute):
-        parts.append(inner.attr)
-        inner = inner.value
-    if not (isinstance(inner, ast.Name) and inner.id == PACKAGE.name):
-        return []
-    return [".".join([inner.id, *reversed(parts)])]
-
-
-def _named_import(call: ast.Call) -> list[Imported]:
-    """``import_module("a.b")`` with a text."""
-    function = call.func.attr if isinstance(call.func, ast.Attribute) else getattr(call.func, "id", "")
-    if function not in {"import_module", "__import__"} or not call.args:
-        return []
-    text = call.args[0]
-    return [Imported(text.value)] if isinstance(text, ast.Constant) and isinstance(text.value, str) else []
-
-
-def _bound(body: list[ast.stmt]) -> Iterator[str]:
-    for node in _running(body):
-        match node:
-            case ast.FunctionDef() | ast.AsyncFunctionDef() | ast.ClassDef():
-                yield node.name
-            case ast.Import() | ast.ImportFrom():
-                yield from (alias.asname or alias.name.partition(".")[0] for alias in node.names)
-            case ast.Assign() | ast.AnnAssign() | ast.AugAssign():
-                for inner in ast.walk(node):
-                    if isinstance(inner, ast.Name) and isinstance(inner.ctx, ast.Store):
-                        yield inner.id
-            case ast.If() | ast.Try() | ast.With() | ast.For() | ast.While():
-                for part in ("body", "orelse", "finalbody"):
-                    yield from _bound(getattr(node, part, []))
-                for handler in getattr(node, "handlers", []):
-                    yield from _bound(handler.body)
-
-
-def _package_data(tree: ast.Module) -> tuple[str, ...]:
-    for node in tree.body:
-        if _assigns(node, DATA_CONSTANT) and isinstance(node, ast.Assign | ast.AnnAssign) and node.value:
-            return tuple(ast.literal_eval(node.value))
-    return ()
-
-
-# -- from file to file ---------------------------------------------------------------------------------------------
 
 
 @dataclass(frozen=True)
@@ -277,14 +67,22 @@ class Code:
         Folder of the package.
     read : callable
         Content of a file.
+    kept : Kept, optional
+        What earlier starts found in the sources.
     """
 
     def __init__(
-        self, root: Path, *, package: Path = PACKAGE, read: Callable[[Path], bytes] = Path.read_bytes
+        self,
+        root: Path,
+        *,
+        package: Path = PACKAGE,
+        read: Callable[[Path], bytes] = Path.read_bytes,
+        kept: Kept | None = None,
     ) -> None:
         self._root = root.resolve()
         self._package = package.resolve()
         self._read = read
+        self._kept = kept
         self._sources: dict[Path, Source] = {}
         self._modules: dict[str, Path | None] = {}
         self._steps: dict[Path, tuple[frozenset[Path], frozenset[str]]] = {}
@@ -307,6 +105,8 @@ class Code:
         """
         if entries not in self._known:
             self._known[entries] = self._reach(entries)
+            if self._kept is not None:
+                self._kept.save()
         return self._known[entries]
 
     def _reach(self, entries: tuple[Entry, ...]) -> Reach:
@@ -370,7 +170,8 @@ class Code:
 
     def _source(self, file: Path) -> Source:
         if file not in self._sources:
-            self._sources[file] = read_source(self._read(file), str(file))
+            read = read_source if self._kept is None else self._kept.read
+            self._sources[file] = read(self._read(file), str(file))
         return self._sources[file]
 
     def _named(self, file: Path) -> tuple[str, str]:

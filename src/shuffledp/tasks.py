@@ -132,6 +132,12 @@ METRICS: Mapping[str, Metric] = {
 
 ABSOLUTE_METRICS = ("tve", "l1")
 """Metrics that sum absolute errors."""
+WORST_METRIC = "worst_mse"
+"""Of a sum: expected squared error if all users hold the one number at which that of the method is largest.
+
+A metric of a method and not of data: which number it is depends on the levels that the method rounds to. There is the
+closed form alone, no estimate has it.
+"""
 
 
 def expected_metric(name: str, variance: Floats, truth: Floats | None = None) -> Floats:
@@ -246,7 +252,7 @@ class Summation(Task):
     real: bool = False
     coordinates: int = 1
     kind: ClassVar[TaskKind] = "summation"
-    metrics: ClassVar[tuple[str, ...]] = ("mse", "sse")
+    metrics: ClassVar[tuple[str, ...]] = ("mse", "sse", WORST_METRIC)
 
     def __post_init__(self) -> None:
         _at_least(self, "max_value", 1)

@@ -63,3 +63,10 @@ def test_over_a_random_number_of_users_it_is_the_mean():
 )
 def test_the_best_answer_without_data(task, counts, error):
     assert blind(setting(task, counts=counts)) == pytest.approx(error, rel=1e-12)
+
+
+def test_equal_shares_are_an_answer_where_a_curator_could_tell_that_they_are_wrong():
+    where = setting(Frequency(2), counts=[510, 490])
+    assert blind(where, 1.1e-4) == pytest.approx((0.51**2 + 0.49**2) / 2)
+    assert blind(where, 0.9e-4) == pytest.approx(1e-4)
+    assert blind(setting(Frequency(3), counts=[334, 333, 333]), 1e-6) == pytest.approx(1 / 9, rel=1e-5)

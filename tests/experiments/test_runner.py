@@ -230,6 +230,29 @@ def test_the_spent_eps_is_computed_where_the_experiment_asks_for_it(tmp_path):
     assert spent.between(0, 1).all()
 
 
+@pytest.mark.parametrize(
+    ("levels", "at_worst", "even"), [(20, 0.4 * 0.6, 0.16 * 100 / 101), (10, 0.5 * 0.5, 0.165 * 100 / 101)]
+)
+def test_the_worst_number_of_a_sum_is_that_of_the_method(tmp_path, levels, at_worst, even):
+    """Noise has the same error for all numbers; what is a part p above a level adds p (1 - p), for hundredths here."""
+    done = run(
+        tmp_path,
+        protocol="real_sum",
+        task={"kind": "summation", "max_value": 100, "real": True, "metrics": ["worst_mse", "mse"]},
+        data={"name": "uniform"},
+        options={"levels": levels},
+        population={"users": 1001},
+        budget={"eps": 1.0, "delta": 1e-6},
+        accounting=["exact"],
+        grid={},
+    )
+    found = done.values.to_pandas()
+    assert set(found.query("metric == 'worst_mse'")["kind"]) == {"expected"}
+    errors = found.query("kind == 'expected'").set_index("metric")["value"]
+    more = errors["worst_mse"] - errors["mse"]
+    assert more == pytest.approx(1001 * (at_worst - even) / levels**2)
+
+
 def test_parquet_bytes_depend_on_the_content_alone(tmp_path):
     first, second = run(tmp_path), run(tmp_path)
     assert results.to_parquet(first.values) == results.to_parquet(second.values)

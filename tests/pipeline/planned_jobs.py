@@ -40,8 +40,8 @@ Jobs = Mapping[str, Job]
 class EntriesAlone:
     """Stands in for the digest of code: which code a job begins with, without reading it."""
 
-    def __init__(self, root: Path) -> None:
-        self._root = root
+    def __init__(self, root: Path, *, kept: object) -> None:
+        """Needs nothing that was kept, as it reads nothing."""
 
     def digest(self, *entries: str | Path) -> str:
         return str([str(entry) for entry in entries])
@@ -92,8 +92,9 @@ class Workflow:
         names: dict[str, Any] = {
             "Path": Path,
             "WorkflowError": RuntimeError,
+            # Not the main process, which tries every method: no plan depends on that.
             "workflow": SimpleNamespace(
-                basedir=str(self.root), remote_exec=False, overwrite_configfiles=[], is_main_process=True
+                basedir=str(self.root), remote_exec=False, overwrite_configfiles=[], is_main_process=False
             ),
             "config": config,
             "report": lambda path, **_: path,

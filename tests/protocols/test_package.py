@@ -94,6 +94,8 @@ TASKS = {"frequency": Frequency(2), "summation": Summation(3), "sets": Sets(7, 2
 OWN_TASKS = {"real_sum": Summation(4, real=True), "sparse_sum": Summation(2, coordinates=2)}
 #: With two values, all others are on the two counts that change, and their sampling hides the victim a little.
 OWN_TASKS |= {"s1geo": Frequency(3), "silent_users": Frequency(3)}
+#: Designs for larger numbers are searched for long.
+OWN_TASKS |= {"coarse_correlated_sum": Summation(1)}
 #: So that not all items are sent, and that designs are found at once.
 OPTIONS = {"segmented": {"blankets": 1.0}, "real_sum": {"levels": 2}}
 #: Many users, so that the theorems hold.

@@ -10,6 +10,7 @@ from shuffledp import datasets, jobs, main_process
 from shuffledp.claims import jobs as claim_jobs
 from shuffledp.claims import tables as claims
 from shuffledp.code_digest import Code
+from shuffledp.code_sources import Kept, beside_byte_code
 from shuffledp.experiments.audited import SHARES, audit_entries, audit_jobs
 from shuffledp.experiments.bundle import Bundle
 from shuffledp.experiments.config.errors import ConfigurationError
@@ -48,7 +49,7 @@ LOGS = "logs"
 
 # A job's parameter ``code`` is the digest of all that its code reaches: Snakemake reruns a job when its script changes but
 # not when a module does. The modules as inputs would cost: every scheduling pass looks at every input of every waiting job.
-CODE = Code(ROOT)
+CODE = Code(ROOT, kept=Kept(beside_byte_code()))
 
 
 def code_of(script, *entries):

@@ -184,7 +184,8 @@ def compare(
         raise ValueError(f"{where.population!r} only bounds the number of users; a simulation needs a law.")
     names = {name: get(where.task.kind, name, root=root) for name in _named(where.task.kind, protocols)}
     wanted = {name: one for name, one in names.items() if trust is None or one.trust in trust}
-    yardsticks = (floor(where), blind(where))
+    curator = floor(where)
+    yardsticks = (curator, blind(where, curator))
     rows = []
     for place, (name, protocol) in enumerate(wanted.items()):
         if progress is not None:

@@ -16,6 +16,8 @@ from shuffledp.tasks import Floats, Frequency, Participants, Sets, Summation, Ve
 
 #: From this part of the error of an answer without data on, an error is no better.
 NO_BETTER = 0.99
+#: Part of the squared shares that equal shares may be off by rounding.
+_ROUNDING = 1e-12
 
 
 def expected(protocol: ProtocolBase, who: Participants, weights: Floats) -> float | None:
@@ -82,20 +84,23 @@ def _curator_variance(where: Setting) -> float | None:
     return min(found, default=None)
 
 
-def blind(where: Setting) -> float:
+def blind(where: Setting, curator: float | None = None) -> float:
     """Return the mean squared error of the best answer that looks at no data.
 
     Parameters
     ----------
     where : Setting
+    curator : float, optional
+        `floor` of the setting. Shares that are closer to equal than that are told apart by nobody.
 
     Returns
     -------
     float
         Averaged over values or coordinates, and over the number of participants. Of shares of values or items: that of
-        zeros; with data also that of equal shares, if it is less (without data the shares are equal by assumption, and
-        would be guessed). Of a sum: of the middle of its range, at its largest. Of vectors: of the zero vector, at its
-        largest, where all users hold the same one.
+        zeros; with data also that of equal shares, if it is less. Without data the shares are equal by assumption, and
+        would be guessed; so they would with data whose shares are equal but for less than a curator's noise, where it
+        is the data that equal shares are right about, and no protocol that is bad. Of a sum: of the middle of its
+        range, at its largest. Of vectors: of the zero vector, at its largest, where all users hold the same one.
     """
     who, weights = where.typical(where.shares)
     task, truth = where.task, np.asarray(who.truth, float)
@@ -104,6 +109,9 @@ def blind(where: Setting) -> float:
         return float(weights @ (half * who.public.n_users) ** 2)
     if isinstance(task, Vectors):
         return task.clip**2 / task.dimension
-    even = float(where.shares.sum()) / len(where.shares)
-    guesses = (0.0,) if where.assumed else (0.0, even)
-    return min(float(weights @ np.mean((truth - guess) ** 2, axis=1)) for guess in guesses)
+    zeros, even = (
+        float(weights @ np.mean((truth - guess) ** 2, axis=1))
+        for guess in (0.0, float(where.shares.sum()) / len(where.shares))
+    )
+    lucky = where.assumed or even <= max(curator or 0.0, _ROUNDING * zeros)
+    return zeros if lucky else min(zeros, even)

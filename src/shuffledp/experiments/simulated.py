@@ -19,7 +19,17 @@ from shuffledp.experiments.work import Row, Work
 from shuffledp.populations import Law
 from shuffledp.protocols.base import ProtocolBase
 from shuffledp.protocols.registry import get
-from shuffledp.tasks import ABSOLUTE_METRICS, METRICS, Budget, Participants, Public, Task, expected_metric
+from shuffledp.tasks import (
+    ABSOLUTE_METRICS,
+    METRICS,
+    WORST_METRIC,
+    Budget,
+    Participants,
+    Public,
+    Summation,
+    Task,
+    expected_metric,
+)
 
 
 @dataclass
@@ -122,8 +132,11 @@ class Simulated(Work):
             "bits_per_user": cost.bits_per_user,
             "shuffler_messages": cost.shuffler_messages,
         }
-        metrics = resolved["task"].get("metrics", [task.default_metric])
+        asked_for = resolved["task"].get("metrics", [task.default_metric])
+        metrics = [metric for metric in asked_for if metric != WORST_METRIC]
         rows = list(_expected(protocol, support, truth, metrics))
+        if WORST_METRIC in asked_for and isinstance(task, Summation) and support is not None:
+            rows += _worst(protocol, support, task)
         if source.drawable and _to_be_simulated(self.job, point):
             who = self._participants(
                 task, source, law, repeats=self.job["repeats"], seed=self.job["seed"], truth=truth
@@ -163,6 +176,21 @@ def _spent(protocol: Any, budget: Budget) -> list[Row]:
         return []
     numbers = zip(SPENT_METRICS, (eps, budget.largest_eps - eps), strict=True)
     return [{"metric": name, "kind": "computed", "repeat": 0, "value": value} for name, value in numbers]
+
+
+def _worst(protocol: ProtocolBase, support: Typical, task: Summation) -> list[Row]:
+    """The largest error over the numbers that all users may hold; nothing without a closed form."""
+    n, size = support.participants.public.n_users, int(np.prod(task.counts_shape))
+    everybody = np.repeat(n, size)
+    counts = (everybody[:, None] * np.tile(np.eye(size, dtype=np.int64), (len(n), 1))).reshape(
+        -1, *task.counts_shape
+    )
+    who = Participants(Public(everybody), counts, np.asarray(counts @ task.values, float))
+    squared = protocol.expectation("squared_error", who)
+    if squared is None:
+        return []
+    errors = support.weights @ expected_metric("mse", squared).reshape(len(n), size)
+    return [{"metric": WORST_METRIC, "kind": "expected", "repeat": 0, "value": float(np.max(errors))}]
 
 
 def _most_likely(support: Typical) -> Public:

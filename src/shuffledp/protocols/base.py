@@ -102,6 +102,15 @@ class ProtocolBase(ABC):
         return False
 
     @property
+    def joint_law(self) -> bool:
+        """Whether ``sample_aggregate`` draws all numbers of an aggregate together, or each of them has its law alone.
+
+        A class may set ``False``: then means and variances of single estimates are right, and how two of them depend on
+        each other is not.
+        """
+        return True
+
+    @property
     def alphabet_size(self) -> int:
         """Number of different messages, as far as the default ``aggregate`` counts them."""
         return 2

@@ -247,6 +247,7 @@ def interface_faults(found: type[ProtocolBase]) -> list[str]:
         ("trust", get_args(Trust)),
         ("streamable", (True, False)),
         ("biased", (True, False)),
+        ("joint_law", (True, False)),
         ("multi_level", (True, False)),
     ):
         if isinstance(getattr(found, attribute), property):

@@ -216,6 +216,17 @@ class Listed:
         return f"{text!r} is not one of the {len(self.values)} values"
 
 
+def _plain_numbers(texts: list[str]) -> NDArray[np.float64] | None:
+    """The numbers of some texts, read all at once; None if one of them is no finite number that somebody means."""
+    if "_" in "".join(texts):  # see `_digits`
+        return None
+    try:
+        numbers = np.fromiter(map(float, texts), np.float64, len(texts))
+    except ValueError:
+        return None
+    return numbers if np.isfinite(numbers).all() else None
+
+
 def _digits(text: str) -> str:
     """The text, if Python would not take it for a number that nobody means: ``1_000`` is a thousand there."""
     if "_" in text:
@@ -328,6 +339,9 @@ class _Levels:
             for i in np.flatnonzero(~finite).tolist():
                 faults.add(block.lines[i], f"{str(numbers[i])!r} is no finite number")
             return numbers[finite], np.ones(int(finite.sum()), np.int64)
+        plain = _plain_numbers(cells)
+        if plain is not None:
+            return plain, np.ones(len(plain), np.int64)
         good: dict[float, int] = {}
         bad: dict[str, str] = {}
         for text, count in Counter(cells).items():

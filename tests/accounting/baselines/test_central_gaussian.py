@@ -117,7 +117,7 @@ def test_no_order_puts_a_floor_under_the_replacement_curve():
 def test_more_noise_never_costs_more_up_to_noise_without_bound(m):
     eps = [
         central_replacement_epsilon(n=60_000, m=m, noise_multiplier=noise, rounds=100, delta=DELTA)
-        for noise in (1e-200, 1e-100, 1.0, 100.0, 1e4, 2e4, 2.1e4, 1e6, 1e8, 1e9, 1e12, 1e200)
+        for noise in (1e-200, 1.0, 1e4, 2.1e4, 1e8, 1e12, 1e200)
     ]
     assert eps[0] == math.inf and eps == sorted(eps, reverse=True) and eps[-1] == 0
 

@@ -1,6 +1,5 @@
 """Every protocol passes every check, and every check can fail."""
 
-from collections import Counter, defaultdict
 from dataclasses import replace
 from functools import cache
 from pathlib import Path
@@ -10,8 +9,8 @@ import pytest
 
 from shuffledp.populations import Binomial
 from shuffledp.protocols import available, conformance, get
-from shuffledp.protocols.conformance import privacy
-from shuffledp.protocols.conformance.running import calibrated, sending, simulated
+from shuffledp.protocols.conformance import judging, privacy
+from shuffledp.protocols.conformance.running import calibrated, in_turn, sending, simulated
 from shuffledp.tasks import TASK_KINDS
 
 PLUGINS = Path(__file__).parents[1] / "plugins"
@@ -39,20 +38,6 @@ def cases_of(kind, name, options):
     return conformance.default_cases(get(kind, name, root=PLUGINS), dict(options))
 
 
-def with_accountings_in_turn(protocol, cases, chosen):
-    """Of what would be run: every setting once, accountings in turn, and every accounting at least once."""
-    alike, possible = defaultdict(list), defaultdict(list)
-    for case, _, _ in chosen(protocol, cases):
-        alike[replace(case, accounting="")].append(case)
-        possible[case.accounting].append(case)
-    run = Counter()
-    for group in alike.values():
-        case = min(group, key=lambda one: (run[one.accounting], len(possible[one.accounting])))
-        run[case.accounting] += 1
-        yield case
-    yield from (some[0] for accounting, some in possible.items() if not run[accounting])
-
-
 #: Checks that draw from encoders by the thousand: here from one case of every protocol, `make conformance` has all.
 OF_ENCODERS = (conformance.check_encoder, conformance.check_claim)
 
@@ -62,7 +47,7 @@ OF_ENCODERS = (conformance.check_encoder, conformance.check_claim)
 def test_protocol_conforms(kind, name, options, check, monkeypatch):
     protocol, cases = get(kind, name, root=PLUGINS), cases_of(kind, name, options)
     if check in OF_LAWS:
-        cases = tuple(with_accountings_in_turn(protocol, cases, OF_LAWS[check]))
+        cases = tuple(in_turn(protocol, cases, OF_LAWS[check]))
     if check in OF_ENCODERS:
         monkeypatch.setattr(privacy, "REPORTS", 4000)
         monkeypatch.setattr(privacy, "VIEWS", 2000)
@@ -76,9 +61,12 @@ def test_protocol_conforms(kind, name, options, check, monkeypatch):
 def test_every_setting_and_every_accounting_that_can_be_is_simulated(kind, name, options):
     protocol, cases = get(kind, name, root=PLUGINS), cases_of(kind, name, options)
     every = [case for case, _, _ in simulated(protocol, cases)]
-    chosen = list(with_accountings_in_turn(protocol, cases, simulated))
-    for part in (lambda case: replace(case, accounting=""), lambda case: case.accounting):
-        assert set(map(part, chosen)) == set(map(part, every))
+    turns = [list(in_turn(protocol, cases, simulated, turn)) for turn in range(len(protocol.accountings))]
+    for chosen in turns:
+        for part in (lambda case: replace(case, accounting=""), lambda case: case.accounting):
+            assert set(map(part, chosen)) == set(map(part, every))
+    if len({case.accounting for case in every}) < 4:
+        assert set().union(*turns) == set(every)
 
 
 def test_random_checkin_conforms_when_the_own_coin_counts():
@@ -134,6 +122,22 @@ def test_a_broken_protocol_is_caught(name, check, message):
     broken = get("frequency", f"broken.py:{name}", root=PLUGINS)
     with pytest.raises(AssertionError, match=message):
         getattr(conformance, check)(broken, conformance.default_cases(broken))
+
+
+def test_a_law_of_single_numbers_is_all_that_some_promise_and_the_verdict_says_so(monkeypatch):
+    broken = get("frequency", "broken.py:WrongCorrelation", root=PLUGINS)
+
+    class Declared(broken):
+        joint_law = False
+
+    cases = tuple(case for case in conformance.default_cases(broken) if case.task.domain_size == 5)[:2]
+    monkeypatch.setattr(judging, "CHECKS", (conformance.check_one_law,))
+    monkeypatch.setattr(judging, "privacy_evidence", lambda *_: "privacy: not the question")
+    verdict, _ = conformance.verdicts(Declared, cases)
+    assert verdict.passed
+    assert verdict.note.startswith("NOT checked: how numbers depend on each other where joint_law is False, ")
+    sampled = [protocol.joint_law for _, protocol, _ in sending(Declared, cases)]
+    assert verdict.note.endswith(f"{len(sampled)} of {len(sampled)} cases")
 
 
 def test_a_bare_text_as_accountings_is_caught():

@@ -2,12 +2,20 @@
 
 import numpy as np
 import pytest
+from scipy.stats import ks_2samp
 
 from shuffledp.populations import Fixed
 from shuffledp.protocols import conformance
 from shuffledp.protocols.base import ProtocolBase
 from shuffledp.protocols.conformance import running, statistics
-from shuffledp.protocols.conformance.statistics import contradicted, kinds
+from shuffledp.protocols.conformance.statistics import (
+    SIGMAS,
+    contradicted,
+    critical_gap,
+    kinds,
+    largest_gap,
+    variance_and_error,
+)
 from shuffledp.protocols.frequency.local import Local
 from shuffledp.tasks import Budget, Frequency
 
@@ -43,6 +51,25 @@ def test_wrong_variances_are_contradicted():
     assert contradicted(errors**2, np.array([0.9]), 0.1)[0][0]
     assert contradicted(errors**2, np.array([1.2]), 0.1)[1][0]
     assert not np.any(contradicted(errors**2, np.array([1.0]), 0.1))
+
+
+def test_fair_coins_have_a_variance_within_its_error():
+    """Their fourth moment is the square of their variance: without the error of the mean, every other seed is off."""
+    for seed in range(200):
+        coins = np.random.default_rng([seed, 3]).integers(0, 2, (600, 1))
+        variance, error = variance_and_error(coins.astype(float))
+        assert abs(variance - 0.25) <= SIGMAS * error
+
+
+def test_gaps_are_those_of_scipy():
+    rng = np.random.default_rng(6)
+    few = np.column_stack((rng.poisson(3, 90), rng.normal(0, 1, 90), np.ones(90), rng.normal(0, 1, 90)))
+    many = np.column_stack((rng.poisson(2, 700), rng.normal(2, 1, 700), np.ones(700), rng.normal(0, 1, 700)))
+    tests = [ks_2samp(a, b, method="asymp") for a, b in zip(few.T, many.T, strict=True)]
+    assert np.allclose(largest_gap(few, many), [one.statistic for one in tests], atol=1e-12)
+    assert largest_gap(many, few) == pytest.approx(largest_gap(few, many))
+    for one in (tests[0], tests[3]):
+        assert critical_gap(90, 700, float(one.pvalue)) == pytest.approx(one.statistic, rel=1e-6)
 
 
 @pytest.mark.parametrize(

@@ -5,9 +5,10 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from shuffledp.populations import Fixed
+from shuffledp.populations import Binomial, Fixed
 from shuffledp.protocols import Messages, get
-from shuffledp.tasks import Budget, Frequency, Users
+from shuffledp.protocols.conformance import Case, check_one_law, running, statistics
+from shuffledp.tasks import Budget, Frequency, Participants, Users
 
 
 def calibrated(n, k, eps=1.0, delta=1e-6, **options):
@@ -43,6 +44,30 @@ def test_a_message_counts_for_all_values_of_its_bin(bins):
     want = ((sent[:, :1] * values + sent[:, 1:2]) % q % bins == sent[:, 2:]).sum(axis=0)
     assert np.array_equal(found.aggregate(Messages(sent)), want)
     assert len(sent) == 50 + found.dummies_in_all
+
+
+@pytest.mark.parametrize("seed", [3, 4])
+def test_counts_of_few_values_have_the_joint_law(monkeypatch, seed):
+    """Values of a bin shut each other out: counts that were drawn one by one were found out with every other seed."""
+    monkeypatch.setattr(statistics, "SEED", seed)
+    protocol = get("frequency", "hashed_balls_into_bins")
+    case = Case(Budget(1.0, 1e-3), Binomial(236, 0.25), Frequency(5), "exact", (30, 0, 1, 15, 14))
+    assert running.calibrated(protocol, case).joint_law
+    check_one_law(protocol, [case])
+
+
+@pytest.mark.parametrize(("k", "joint"), [(6, True), (40, False)])
+def test_correlations_are_those_of_the_hash_functions_or_declared_to_be_left_out(k, joint):
+    found = calibrated(400, k, delta=0.1, bins=3)
+    assert found.joint_law == joint
+    held = np.zeros(k, np.int64)
+    held[0] = 400
+    rng, family = np.random.default_rng(8), found.family
+    drawn = found.sample_aggregate(Participants.from_counts(np.tile(held, (20_000, 1))), rng)[:, 1:]
+    both = np.corrcoef(drawn.T)[np.triu_indices(k - 1, 1)]
+    assert np.mean(both) == pytest.approx(-0.16 if joint else 0.0, abs=0.01)
+    own = 400 * family.collision_rate + found.dummies_in_all / 3
+    assert np.allclose(drawn.mean(axis=0), own, rtol=5e-3)
 
 
 def test_the_first_users_send_one_dummy_more():

@@ -64,8 +64,11 @@ def setting_of(
 
 def checked_rounds(rounds: int) -> int:
     """Return `rounds` if it is an integer in [1, 10^6], else raise ValueError."""
-    number = check_count("rounds", rounds, 1)
-    if number > MOST_ROUNDS:
+    try:
+        number = check_count("rounds", rounds, 1)
+    except ValueError:
+        number = 0
+    if not 1 <= number <= MOST_ROUNDS:
         raise ValueError(f"rounds must be an integer in [1, 10^6], got {rounds!r}.")
     return number
 

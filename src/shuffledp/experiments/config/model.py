@@ -31,7 +31,7 @@ from shuffledp.experiments.grid import is_variable
 from shuffledp.experiments.sources import COLUMNS
 from shuffledp.experiments.training import IMAGES
 from shuffledp.learning.plan import ACTIVATIONS, DECAYS, KINDS, POOLINGS
-from shuffledp.tasks import METRICS, TASK_KINDS
+from shuffledp.tasks import METRICS, TASK_KINDS, WORST_METRIC
 
 Say = Callable[[Any], str]
 """How a caption says a value, which may be a list or a grid variable."""
@@ -287,7 +287,7 @@ class Task(Concept):
     clip: Positive = absent()
     norm: Literal["l1", "l2"] = absent()
     truth: Literal["participants", "population"] = "participants"
-    metrics: Distinct[Annotated[str, _among(tuple(METRICS))]] = absent()
+    metrics: Distinct[Annotated[str, _among((*METRICS, WORST_METRIC))]] = absent()
 
     @staticmethod
     def describe(config: Mapping[str, Any]) -> str:

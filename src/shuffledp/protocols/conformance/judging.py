@@ -12,7 +12,7 @@ from shuffledp.protocols.base import ProtocolBase
 from shuffledp.protocols.conformance.cases import Case, Protocol
 from shuffledp.protocols.conformance.checks import ABOUT_PRIVACY, CHECKS, Check
 from shuffledp.protocols.conformance.privacy import privacy_evidence
-from shuffledp.protocols.conformance.running import has_fast_law
+from shuffledp.protocols.conformance.running import has_fast_law, sending
 
 
 @dataclass(frozen=True)
@@ -60,7 +60,7 @@ def _verdict(check: Check, protocol_class: Protocol, cases: tuple[Case, ...]) ->
         check(protocol_class, cases)
     except Exception as error:
         return Verdict(about, False, _said(error))
-    return Verdict(about, True, _unlooked(check, protocol_class))
+    return Verdict(about, True, _unlooked(check, protocol_class, cases))
 
 
 def _said(error: Exception) -> str:
@@ -68,11 +68,15 @@ def _said(error: Exception) -> str:
     return text if isinstance(error, AssertionError) else f"{type(error).__name__}: {text}"
 
 
-def _unlooked(check: Check, protocol_class: Protocol) -> str:
+def _unlooked(check: Check, protocol_class: Protocol, cases: tuple[Case, ...]) -> str:
     """What a check had nothing to compare with."""
     name = check.__name__
     if name == "check_one_law" and not has_fast_law(protocol_class):
         return "NOT checked, there is no sample_aggregate of its own: simulations run message by message"
+    if name == "check_one_law" and getattr_static(protocol_class, "joint_law") is not ProtocolBase.joint_law:
+        every = [protocol.joint_law for _, protocol, _ in sending(protocol_class, cases)]
+        alone = every.count(False)
+        return f"NOT checked: how numbers depend on each other where joint_law is False, {alone} of {len(every)} cases"
     if name == "check_additive" and not protocol_class.streamable:
         return "NOT checked, streamable is False"
     if name == "check_variance" and protocol_class.expected_variance is ProtocolBase.expected_variance:

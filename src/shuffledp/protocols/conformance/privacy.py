@@ -337,6 +337,9 @@ def _counted(
 ) -> tuple[NDArray[Any], NDArray[Any]] | None:
     """Messages of each kind in every run, (VIEWS, kinds) under either input; None where there are many kinds."""
     own = [reports(protocol, task, held, VIEWS, 30 + i) for i, held in enumerate((first, second))]
+    alone = [payload.reshape(len(payload), -1) for payload in own if payload is not None]
+    if len(alone) < 2 or kinds(np.concatenate(alone), MOST_LETTERS) is None:
+        return None  # without the reports of all others
     crowds = [reports(protocol, task, rest, VIEWS * others, 32 + i) for i in range(2)] if others else []
     sent = [payload for payload in (*own, *crowds) if payload is not None]
     if len(sent) < 2 + len(crowds):

@@ -3,17 +3,19 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Iterator
-from functools import lru_cache
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import replace
+from functools import lru_cache, partial
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from shuffledp.accounting.errors import Infeasible
-from shuffledp.protocols.base import ProtocolBase
+from shuffledp.protocols.base import Messages, ProtocolBase
 from shuffledp.protocols.conformance.cases import Case, Protocol
 from shuffledp.protocols.conformance.statistics import generator
+from shuffledp.tasks import Public, Users
 
 MESSAGE_REPEATS = 600
 """Repeats of the message level."""
@@ -82,14 +84,53 @@ def with_new_corners(
         seen |= parts
 
 
+Running = Callable[[Protocol, Iterable[Case]], Iterator[tuple[Case, ProtocolBase, str]]]
+
+
+def in_turn(
+    protocol_class: Protocol, cases: Iterable[Case], chosen: Running, turn: int = 0
+) -> Iterator[Case]:
+    """Of what `chosen` would run: every setting once, its accountings in turn; every accounting at least once.
+
+    The law of what is sent depends on the calibrated numbers, not on the accounting that they come from. As many turns
+    as there are accountings run every setting under each of them.
+    """
+    alike: dict[Case, list[Case]] = {}
+    first: dict[str, Case] = {}
+    for case, _, _ in chosen(protocol_class, cases):
+        alike.setdefault(replace(case, accounting=""), []).append(case)
+        first.setdefault(case.accounting, case)
+    for place, group in enumerate(alike.values()):
+        case = group[(turn + place) % len(group)]
+        first.pop(case.accounting, None)
+        yield case
+    yield from first.values()
+
+
 def message_level(protocol: ProtocolBase, case: Case) -> NDArray[Any]:
-    """Aggregates of the message level, (R, A): `MESSAGE_REPEATS`, or fewer where more than `MOST_DRAWN` are sent."""
+    """Aggregates of the message level, (R, A): `MESSAGE_REPEATS`, or fewer where more than `MOST_DRAWN` are sent.
+
+    Without the permutation of the usual shuffler: that the aggregate does not depend on it is a check of its own.
+    """
     users, public, rng = case.users(), case.participants(1).public, generator(1)
     affordable = math.floor(MOST_DRAWN / max(protocol.cost().messages_per_user * len(users), 1))
     repeats = max(min(MESSAGE_REPEATS, affordable), LEAST_REPEATS)
-    rows = [protocol.simulate_messages(users, public, rng) for _ in range(repeats)]
+    plain = all(
+        getattr(type(protocol), step) is getattr(ProtocolBase, step)
+        for step in ("shuffle", "simulate_messages")
+    )
+    run = partial(_unpermuted, protocol) if plain else protocol.simulate_messages
+    rows = [run(users, public, rng) for _ in range(repeats)]
     assert len({np.shape(row) for row in rows}) == 1, "the aggregate changes its shape from run to run"
     return np.stack(rows).reshape(repeats, -1).astype(float)
+
+
+def _unpermuted(
+    protocol: ProtocolBase, users: Users, public: Public, rng: np.random.Generator
+) -> NDArray[Any]:
+    """`ProtocolBase.simulate_messages` without the permutation, which takes as long as all else."""
+    passed, added = protocol.forward(protocol.encode(users, rng), rng), protocol.dummies(public, rng)
+    return protocol.aggregate(passed if added is None else Messages.joined(passed, added))
 
 
 def has_fast_law(protocol_class: Protocol) -> bool:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from functools import cache
 from typing import Any
 
 import numpy as np
@@ -32,13 +33,17 @@ def mean_and_error(sample: Floats) -> tuple[Floats, Floats]:
 
 
 def variance_and_error(sample: Floats) -> tuple[Floats, Floats]:
-    """Sample variance and its standard error, from the fourth moment."""
-    centered = sample - sample.mean(axis=0)
-    variance = np.mean(centered**2, axis=0)
-    fourth = np.mean(centered**4, axis=0)
-    return variance * len(sample) / (len(sample) - 1), np.sqrt(
-        np.maximum(fourth - variance**2, 0) / len(sample)
-    )
+    """Sample variance and its standard error, from the fourth moment.
+
+    To which that of the mean adds: for fair coins the fourth moment says that squares do not vary, and what is left is
+    the square of a nearly normal deviate, which is below ``SIGMAS^2`` times its mean as often as others are within
+    `SIGMAS` standard errors.
+    """
+    squares = (sample - sample.mean(axis=0)) ** 2
+    variance = np.mean(squares, axis=0)
+    fourth = np.mean(squares**2, axis=0)
+    error = np.sqrt(np.maximum(fourth - variance**2, 0) / len(sample)) + SIGMAS * variance / len(sample)
+    return variance * len(sample) / (len(sample) - 1), error
 
 
 def contradicted(
@@ -75,6 +80,33 @@ def contradicted(
     kurtosis = 6 + jump**2 / variance
     slack = np.sqrt(-2 * math.log(P_VALUE) * kurtosis / repeats)
     return log_wealth > -math.log(P_VALUE), shares.mean(axis=0) < -slack
+
+
+def largest_gap(few: Floats, many: Floats) -> Floats:
+    """Largest difference of the empirical distribution functions of two samples (r, d) and (R, d), (d,).
+
+    Between two numbers of `few` its function is constant and that of `many` grows, so that the difference is largest
+    at a number of `few` or just before it.
+    """
+    gaps = np.empty(few.shape[1])
+    for i, (a, b) in enumerate(zip(np.sort(few, axis=0).T, np.sort(many, axis=0).T, strict=True)):
+        sides = [
+            np.searchsorted(a, a, side) / len(a) - np.searchsorted(b, a, side) / len(b)
+            for side in ("left", "right")
+        ]
+        gaps[i] = np.max(np.abs(sides))
+    return gaps
+
+
+@cache
+def critical_gap(few: int, many: int, p_value: float) -> float:
+    """Difference of the distribution functions of two samples of so many that is exceeded with this probability.
+
+    Of Kolmogorov and Smirnov's test with the asymptotic law; conservative for counts.
+    """
+    from scipy.stats import kstwo  # slow to import, and only needed here
+
+    return float(kstwo.isf(p_value, round(few * many / (few + many))))
 
 
 def assert_close(name: str, got: Any, want: Any, error: Any, scale: Any = 0.0) -> None:

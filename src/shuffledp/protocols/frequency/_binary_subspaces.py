@@ -77,18 +77,23 @@ def kernel_bases(matrices: NDArray[Any], bits: int) -> tuple[Ints, Ints]:
     dimensions : (M,) ndarray
     """
     matrices = np.asarray(matrices)
-    kind = np.int64 if bits > 31 else np.int32
-    bases = np.tile((2 ** np.arange(bits)).astype(kind), (len(matrices), 1))
-    every = np.arange(len(matrices))
+    kind: type[np.signedinteger[Any]] = np.int64 if bits > 31 else np.int32
+    # A line per basis vector: there are few of them, and numpy is slow along short axes.
+    bases: NDArray[np.signedinteger[Any]]
+    bases = np.repeat((2 ** np.arange(bits)).astype(kind)[:, None], len(matrices), axis=1)
     for row in matrices.T.astype(kind):
         # A vector outside of the kernel of this row leaves the basis and corrects the others that are outside.
-        odd = parity(bases & row[:, None])
-        pivot = np.argmax(odd, axis=1)
-        vector = np.where(odd[every, pivot], bases[every, pivot], kind(0))
-        bases ^= np.where(odd, vector[:, None], kind(0))  # the pivot itself becomes 0
-    dimensions = np.count_nonzero(bases, axis=1)
-    order = np.argsort(bases == 0, axis=1, kind="stable")
-    return np.take_along_axis(bases, order, 1).astype(np.int64), dimensions
+        outside = np.negative(parity(bases & row).astype(kind))  # all bits set, or none
+        pivot = np.zeros_like(row)
+        for vector, mask in zip(bases[::-1], outside[::-1], strict=True):
+            pivot ^= (vector ^ pivot) & mask  # the first one in the end
+        bases ^= pivot & outside  # the pivot itself becomes 0
+    dimensions = np.count_nonzero(bases, axis=0)
+    found = np.zeros((len(matrices), bits), np.int64)
+    some = np.nonzero(dimensions)[0]
+    kept = bases.T[some]
+    found[some] = np.take_along_axis(kept, np.argsort(kept == 0, axis=1, kind="stable"), 1)
+    return found, dimensions
 
 
 def spans(bases: Ints) -> Ints:

@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Any, ClassVar, Self
 
 import numpy as np
@@ -27,8 +28,9 @@ from shuffledp.tasks import Budget, Floats, Ints, Participants, Public, Task, Us
 
 #: Pairs of a message and a value of its bin that are treated at once.
 _PAIRS = 2**20
-#: Pairs up to which all messages of a repeat are drawn.
-_FEW_PAIRS = 256
+#: Pairs of values under all hash functions, and different sets of values that a message counts for, up to which the
+#: counts of these sets are drawn.
+_FEW_PAIRS, _FEW_GROUPS = 2**20, 200
 
 
 @dataclass(frozen=True)
@@ -126,10 +128,6 @@ class HashedBallsIntoBins(FewNumbers):
                 f"Values must lie in 0..{self.domain_size - 1}, got {values.min()}..{values.max()}."
             )
         dummies = int(self.dummies_of(np.array([len(users)]), users.offset)[0])
-        return Messages(self._drawn(values, dummies, rng))
-
-    def _drawn(self, values: Ints, dummies: int, rng: np.random.Generator) -> Ints:
-        """A function and the bin of each value, and uniform messages, (n + dummies, 3)."""
         q, b = self.family.prime, self.family.bins
         payload = np.empty((len(values) + dummies, 3), np.int64)
         payload[:, 0] = rng.integers(1, q, len(payload))
@@ -137,45 +135,49 @@ class HashedBallsIntoBins(FewNumbers):
         own = payload[: len(values)]
         own[:, 2] = (own[:, 0] * values + own[:, 1]) % q % b
         payload[len(values) :, 2] = rng.integers(0, b, dummies)
-        return payload
+        return Messages(payload)
 
     def aggregate(self, messages: Messages) -> NDArray[Any]:
         """(k,): for each value, how many messages hash it to their bin; time grows with the values of a bin, q / b."""
-        payload = np.asarray(messages.payload, np.int64)
-        return np.asarray(self._counted(payload, np.zeros(len(payload), np.int64), 1)[0])
-
-    def _counted(self, payload: Ints, repeat: Ints, repeats: int) -> Ints:
-        """Messages that count for each value, (repeats, k), from (m, 3) messages and the repeats that they are of."""
         q, b, k = self.family.prime, self.family.bins, self.domain_size
-        u, v, w = payload.T
-        counts = np.zeros(repeats * k, np.int64)
+        u, v, w = np.asarray(messages.payload, np.int64).T
+        counts = np.zeros(k, np.int64)
         residues = np.arange(0, q, b)
         step = max(1, _PAIRS // len(residues))
         for begin in range(0, len(u), step):
             part = slice(begin, begin + step)
             hashed = w[part, None] + residues  # all that fall into the bin, before they are undone
             found = (hashed - v[part, None]) % q * _inverses(u[part], q)[:, None] % q
-            places = (repeat[part, None] * k + found)[(hashed < q) & (found < k)]
-            counts += np.bincount(places, minlength=repeats * k)
-        return counts.reshape(repeats, k)
+            counts += np.bincount(found[(hashed < q) & (found < k)], minlength=k)
+        return counts
+
+    @property
+    def joint_law(self) -> bool:
+        """Whether there are so few hash functions that the sets of values which a message counts for are listed."""
+        return _groups(self.family) is not None
 
     def sample_aggregate(self, participants: Participants, rng: np.random.Generator) -> NDArray[Any]:
         """Messages that count for each value, (R, k), at a cost that does not grow with the number of users.
 
-        The law of every single count is exact. The joint law is where a repeat has so few messages that all of them are
-        drawn; elsewhere counts are drawn independently, though two values are both in the bin of a uniform message with
-        probability p_c / b instead of 1 / b^2. That concerns no error of a value, nor their mean.
+        A message counts for a random set of values. Where few sets are possible (`joint_law`), the messages of each set
+        are drawn, which is the joint law of the counts. Elsewhere the law of every single count is exact, and counts
+        are drawn independently, though two values are both in the bin of a uniform message with probability p_c / b
+        instead of 1 / b^2, a correlation of ``(b p_c - 1) / (b - 1)``. That concerns no error of a value, nor their
+        mean.
         """
         held = held_counts(participants, self.domain_size).astype(np.int64)
         n, dummies = participants.public.n_users, self.dummies_of(participants.public.n_users)
-        pairs = (n + dummies) * -(-self.family.prime // self.family.bins)
-        if pairs.size and int(pairs.max()) <= _FEW_PAIRS:
-            repeats, values = np.arange(len(held)), np.tile(np.arange(self.domain_size), len(held))
-            owners = np.repeat(np.repeat(repeats, self.domain_size), held.ravel())
-            payload = self._drawn(np.repeat(values, held.ravel()), int(dummies.sum()), rng)
-            return self._counted(payload, np.concatenate((owners, np.repeat(repeats, dummies))), len(held))
-        strays = rng.binomial(n[:, None] - held, self.family.collision_rate)
-        return np.asarray(held + strays + rng.binomial(dummies[:, None], 1 / self.family.bins, held.shape))
+        groups = _groups(self.family)
+        if groups is None:
+            strays = rng.binomial(n[:, None] - held, self.family.collision_rate)
+            return np.asarray(
+                held + strays + rng.binomial(dummies[:, None], 1 / self.family.bins, held.shape)
+            )
+        counts = np.asarray(rng.multinomial(dummies, groups.uniform) @ groups.holds)
+        for value, law in enumerate(groups.own):
+            possible = law > 0
+            counts += rng.multinomial(held[:, value], law[possible]) @ groups.holds[possible]
+        return counts
 
     def estimate(self, aggregate: NDArray[Any], public: Public) -> Floats:
         """Unbiased relative frequencies, (R, k)."""
@@ -207,6 +209,49 @@ class HashedBallsIntoBins(FewNumbers):
             "dummies": dummies,
             "dummies_per_user": dummies / self.usual_users,
         }
+
+
+@dataclass(frozen=True)
+class _Groups:
+    """What messages count for.
+
+    Parameters
+    ----------
+    holds : (G, k) ndarray of int
+        The different sets of values, 1 for each that is in it; the first one is empty.
+    own : (k, G) ndarray
+        Their probabilities for the message of a user with each value.
+    uniform : (G,) ndarray
+        And for a uniform message.
+    """
+
+    holds: Ints
+    own: Floats
+    uniform: Floats
+
+
+@lru_cache(maxsize=64)
+def _groups(family: HashFamily) -> _Groups | None:
+    """The sets of values that share a bin under some hash function; None where there are many functions or sets."""
+    q, b, k = family.prime, family.bins, family.domain_size
+    if q * (q - 1) * k * k > _FEW_PAIRS:
+        return None
+    functions = np.stack(np.meshgrid(np.arange(1, q), np.arange(q), indexing="ij"), axis=-1).reshape(-1, 2, 1)
+    bins = (functions[:, 0] * np.arange(k) + functions[:, 1]) % q % b
+    shared = bins[:, :, None] == bins[:, None, :]  # (functions, own value, values)
+    holds, place = np.unique(shared.reshape(-1, k), axis=0, return_inverse=True)
+    if len(holds) > _FEW_GROUPS:
+        return None
+    place = place.reshape(-1, k)
+    own = np.stack([np.bincount(column, minlength=len(holds)) for column in place.T]) / len(functions)
+    # A function and one of its b bins: the set of a bin turns up once for every value in it.
+    uniform = own.sum(axis=0) / (b * holds.sum(axis=1))
+    nothing = max(0.0, 1 - float(uniform.sum()))
+    return _Groups(
+        np.concatenate((np.zeros((1, k), np.int64), holds.astype(np.int64))),
+        np.concatenate((np.zeros((k, 1)), own), axis=1),
+        np.concatenate(([nothing], uniform)),
+    )
 
 
 def _inverses(u: Ints, prime: int) -> Ints:

@@ -116,6 +116,11 @@ class SubsetSelection(FewNumbers):
         """(k,): subsets that hold each value."""
         return np.bincount(np.asarray(messages.payload, np.int64).ravel(), minlength=self.domain_size)
 
+    @property
+    def joint_law(self) -> bool:
+        """Whether subsets are of one value, or there are few different ones."""
+        return self.report.size == 1 or math.comb(self.domain_size, self.report.size) <= _FEW_SUBSETS
+
     def sample_aggregate(self, participants: Participants, rng: np.random.Generator) -> NDArray[Any]:
         """Subsets that hold each value, (R, k), at a cost that does not depend on the number of users.
 
@@ -127,7 +132,7 @@ class SubsetSelection(FewNumbers):
         report, k = self.report, self.domain_size
         if report.size == 1:
             return GeneralizedResponse(report.eps_local, k).sample_counts(held, rng)
-        if math.comb(k, report.size) <= _FEW_SUBSETS:
+        if self.joint_law:
             return self._sampled_subsets(held, rng)
         others = participants.public.n_users[:, None] - held
         return np.asarray(rng.binomial(held, report.own_rate) + rng.binomial(others, report.other_rate))

@@ -107,13 +107,15 @@ def _batches(participants: Participants) -> Iterator[tuple[Ints, list[int]]]:
     users_of = _sets_of(participants)
     sets: list[NDArray[Any]] = []
     sizes: list[int] = []
+    together = 0
     for repeat in range(participants.public.repeats):
         chunks = [users.values for users in users_of(repeat)]
         sets += chunks
         sizes.append(sum(map(len, chunks)))
-        if sum(sizes) >= TOGETHER:
+        together += sizes[-1]
+        if together >= TOGETHER:
             yield np.concatenate(sets), sizes
-            sets, sizes = [], []
+            sets, sizes, together = [], [], 0
     if sizes:
         yield np.concatenate(sets), sizes
 
