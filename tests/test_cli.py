@@ -181,6 +181,7 @@ def test_export_leaves_out_what_is_configured_no_more(bundle):
     Path("config/experiments/demo.yaml").write_text(content)
     code, output = call("export", "out")
     assert code == 1
+    assert "results/runs has results of demo, but not of what the configuration has now" in output
     assert not Path("out").exists()
     more = PAPER.replace("methods: {local: {}}", "methods: {local: {}, other: {protocol: local}}")
     Path("config/experiments/demo.yaml").write_text(more)

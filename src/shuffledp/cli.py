@@ -340,6 +340,12 @@ def export(target: Path, configfile: str | None) -> None:
         raise click.ClickException(str(error)) from None
     except OSError as error:
         raise click.ClickException(f"{target} cannot be written: {error.strerror or error}.") from None
+    if count == 0 and removed:
+        there = dict.fromkeys(name.partition(".")[0] for name in removed)
+        raise click.ClickException(
+            f"{settings.results}/runs has results of {', '.join(there)}, but not of what the configuration has now: "
+            "give a --configfile whose `papers` lists what you want."
+        )
     if count == 0:
         quick = Path("config/quick.yaml")
         hint = f" Those of `make quick` are exported with --configfile {quick}." if not configfile else ""

@@ -106,9 +106,9 @@ def test_designs_are_certified(monkeypatch):
 def test_the_table_of_cheaper_noise_has_a_row_per_coarse_design():
     table = summation.cheaper().set_index("Delta")
     assert list(table.index) == [one.design.max_value for one in summation.shipped_coarse_designs()]
-    assert (table.loc[2:, "times fewer"] > 2.3).all() and table.loc[1, "times fewer"] > 1.33
+    assert (table.loc[2:, "times fewer"] > 2.2).all() and table.loc[1, "times fewer"] > 1.33
     assert list(table["pairs"]) == [size * (size + 1) for size in table.index]
-    assert (table["margin"] < 4e-3 * table["certified delta"]).all()
+    assert (table["margin"] < 2e-2 * table["certified delta"]).all()
     assert 200 < summation.messages_floor() < table.loc[1, "coarse"] / 2
 
 

@@ -134,14 +134,15 @@ def summation_values() -> Mapping[str, str]:
 def _cheaper_values() -> Mapping[str, str]:
     """Numbers about noise of our own on the page on summation, by name."""
     table = summation.cheaper()
-    single, several = table.iloc[0], table.iloc[1:]
+    single, several, last = table.iloc[0], table.iloc[1:], table.iloc[-1]
     return {
         "jumps at most": _number(NEGATIVE_BINOMIAL_EXCESS, 3),
         "jumps one": _number(single["negative binomial"] / single["coarse"], 3),
         "fewer messages": _span(several["times fewer"].tolist()),
         "floor for bits": _number(summation.messages_floor(), 3),
         "messages for bits": _number(single["coarse"], 3),
-        "largest coarse": f"{int(table['Delta'].max())}",
+        "largest coarse": f"{int(last['Delta'])}",
+        "time at 100": f"{last['CPU seconds'] * (100 / last['Delta']) ** 2 / 60:.0f} minutes",
     }
 
 

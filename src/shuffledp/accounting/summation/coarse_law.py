@@ -72,6 +72,8 @@ class CoarseLaw:
         Cells below it are left out.
     error : float
         Bound on the relative error of every probability.
+    size : int
+        D.
 
     Notes
     -----
@@ -87,6 +89,7 @@ class CoarseLaw:
     width: int
     threshold: float
     error: float
+    size: int
 
     @property
     def reach(self) -> int:
@@ -100,18 +103,20 @@ class CoarseLaw:
 
     def slice(self, number: int) -> Slice:
         """Return the cells of one Sigma, ``number - reach``; empty beyond the slices."""
-        s = number - self.reach
         flat = np.zeros((len(self.pair) + 2) * self.width)
-        if abs(s) <= self.reach:
+        if 0 <= number < self.slices:
             # A border of empty cells: what lies outside of the table has no mass.
-            inside = flat.reshape(-1, self.width)[1:-1, 1:-1]
-            np.matmul(self.pair, self._shifted(s), out=inside)
+            flat.reshape(-1, self.width)[1:-1, 1:-1] = self.table(number)
         place = np.flatnonzero(flat > self.threshold)
         mass = flat[place]
         log_mass = np.log(mass)
         flat.fill(-np.inf)
         flat[place] = log_mass
         return Slice(place, mass, log_mass, flat)
+
+    def table(self, number: int) -> Floats:
+        """Return the probabilities of all u and t that count at one Sigma, ``number - reach``, without a threshold."""
+        return np.asarray(self.pair @ self._shifted(number - self.reach))
 
     def _shifted(self, s: int) -> Floats:
         """Return ``Pr[S = s, U, t]``, (U, columns)."""
@@ -183,6 +188,7 @@ def coarse_law(design: CoarseDesign, *, tail: float, threshold: float) -> Coarse
         int(columns[-1] - columns[0]) + 3,
         threshold,
         error,
+        size,
     )
 
 

@@ -8,6 +8,9 @@ the totals of both laws stay: then neither ``E (p - e^eps q)^+`` nor ``E (q - e^
 the same cells serve a move and the opposite one, for which a mass p at the loss l becomes ``p e^-l`` at -l; what is
 then left of the total of q has the loss infinity. Only moves that raise Sigma are gone through.
 
+For large D there are so many cells that blocks of them are gone through
+(:mod:`shuffledp.accounting.summation.coarse_blocks`).
+
 Derived for this project; nothing of it is taken from a paper.
 """
 
@@ -21,6 +24,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from shuffledp.accounting.errors import Infeasible
+from shuffledp.accounting.summation.coarse_blocks import LARGEST_LOG, block_cells, partition
 from shuffledp.accounting.summation.coarse_design import CoarseDesign, input_moves
 from shuffledp.accounting.summation.coarse_law import CoarseLaw, Slice, coarse_law
 from shuffledp.accounting.summation.loss_cells import UNIT, LossGrid, add_cells
@@ -44,6 +48,9 @@ class Precision:
         Probability that each of the parts may leave out, over the delta of the design.
     threshold : float
         Cells of the joint law of at most this probability, over the delta of the design, are left out.
+    blocks : float
+        Cells are put together to blocks in which ratios change by about so many grid steps, see
+        :mod:`shuffledp.accounting.summation.coarse_blocks`; 0 for cell by cell.
 
     Notes
     -----
@@ -53,6 +60,7 @@ class Precision:
     steps: int
     tail: float
     threshold: float
+    blocks: float = 0.0
 
 
 #: For certificates: the excess is about 1e-3 of delta. And for searches: some percent.
@@ -201,6 +209,8 @@ def joint_losses(
     Derived for this project. Slices of one Sigma are made one after the other, and D + 1 of them kept.
     """
     law, shifts = law_of(design, precision), shifts_of(pairs, design.max_value)
+    if every == 1 and precision.blocks:
+        return summed_parts(law, shifts, grid, [block_part(law, shifts, grid, 0, law.slices, precision)])
     likely = law.reach if every == 1 else min(math.ceil(_LIKELY / -math.log(design.central_ratio)), law.reach)
     part = loss_part(law, shifts, grid, law.reach - likely, law.reach + likely + 1, every)
     return summed_parts(law, shifts, grid, [part], every)
@@ -288,6 +298,37 @@ def loss_part(
         for row, (s, u, t) in enumerate(shifts):
             _add(moments[row], here, held[number - s].logs, u * law.width + t, grid, every)
     return LossPart(_split(moments, grid), kept, most, largest)
+
+
+def block_part(
+    law: CoarseLaw, shifts: Sequence[Shift], grid: LossGrid, begin: int, stop: int, precision: Precision
+) -> LossPart:
+    """Return what :func:`loss_part` returns, by blocks of cells instead of cells if `precision` says so.
+
+    Parameters
+    ----------
+    law : CoarseLaw
+    shifts : sequence of (int, int, int)
+        Of ``(Sigma, u, t)``, all with Sigma raised.
+    grid : LossGrid
+    begin, stop : int
+        Within ``0 .. law.slices``.
+    precision : Precision
+        Only its `blocks` matter.
+
+    Returns
+    -------
+    LossPart
+        Its hockey stick is never below that of the cells.
+
+    Notes
+    -----
+    Derived for this project.
+    """
+    if not precision.blocks:
+        return loss_part(law, shifts, grid, begin, stop)
+    blocks = partition(law, grid, precision.blocks)
+    return LossPart(*block_cells(law, blocks, shifts, grid, begin, stop), LARGEST_LOG)
 
 
 def summed_parts(

@@ -111,12 +111,12 @@ class ShippedCoarse:
             int(content["pairs"]),
             (int(first), int(second)),
         )
-        steps, tail, threshold = content["precision"]
+        steps, tail, threshold, blocks = content["precision"]
         return cls(
             CoarseDesign.from_dict(content["design"]),
             certificate,
             float(content["cpu_seconds"]),
-            Precision(int(steps), float(tail), float(threshold)),
+            Precision(int(steps), float(tail), float(threshold), float(blocks)),
             str(content["design_digest"]),
             str(content["code_digest"]),
         )

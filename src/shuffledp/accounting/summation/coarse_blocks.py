@@ -1,0 +1,261 @@
+r"""Losses of the joint law of coarse noise, block by block of cells: for large D, where there are too many cells.
+
+The losses are those of :mod:`shuffledp.accounting.summation.coarse_losses`, for cells ``(u, t)`` of one Sigma. Where
+the law is smooth they hardly change from a cell to the next. So cells are put together to *blocks*, intervals of u
+times intervals of t. With p and q the masses of a cell before and after a move, a block has the totals P and Q, and all
+its losses ``log p / q`` lie within bounds ``l <= r``. Two cells with the losses l and r and the same totals then have
+no smaller hockey stick, at any eps and in either direction: ``(p - e^eps q)^+`` is convex in ``(p, q)``, and each cell
+is a mixture of both.
+
+**Bounds without a look at the cells.** With g any function of the cell, ``log p / q = (log p - g) - (log q - g)``. The
+smallest and the largest value of each term in each block are found once per Sigma, and for each of the few moves of
+``(u, t)``, not once per pair of Sigmas. With g the logarithm of the law at Sigma = 0 both terms are nearly constant.
+
+Blocks are bounded for any partition; only how tight they are depends on it. Derived for this project; nothing of it is
+taken from a paper.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from shuffledp.accounting.summation.coarse_law import CoarseLaw
+from shuffledp.accounting.summation.loss_cells import UNIT, LossGrid
+
+Floats = NDArray[np.float64]
+Ints = NDArray[np.int64]
+Shift = tuple[int, int, int]
+Offset = tuple[int, int]
+
+#: Cells below this count as empty: far below any threshold, and far above where floats lose digits.
+_LEAST = 1e-150
+#: Logarithm that stands for that of an empty cell, in grid steps: beyond all grids, and its differences are numbers.
+_EMPTY = -1e12
+#: Sigmas that say where blocks begin: the multiples of D up to so many, either sign.
+_LOOKED_AT = 6
+#: Largest width of a block in cells, each way.
+_MOST_WIDE = 16
+#: Losses of a block are put on two points that are a power of two grid steps apart; so many powers, from 1 on.
+_POWERS = 8
+_WIDEST = 2 ** (_POWERS - 1)
+#: Largest logarithm of which errors of losses are a rounding: those of cells, four times, as there are differences of
+#: differences.
+LARGEST_LOG = -4 * float(np.log(_LEAST))
+
+
+@dataclass(frozen=True, eq=False)
+class Partition:
+    """Which cells are put together: where blocks of u and of t begin, and the g of the module's description.
+
+    Notes
+    -----
+    Derived for this project. Any partition gives upper bounds.
+    """
+
+    rows: Ints
+    columns: Ints
+    reference: Floats
+
+    @property
+    def sizes(self) -> Floats:
+        """Number of cells of every block, row by row."""
+        rows, columns = self.reference.shape
+        high, wide = np.diff(self.rows, append=rows), np.diff(self.columns, append=columns)
+        return np.asarray(np.outer(high, wide).ravel(), np.float64)
+
+
+@dataclass(frozen=True, eq=False)
+class Bounds:
+    """The blocks of one Sigma, moved by one offset: masses, and bounds on ``log p - g`` in grid steps.
+
+    Notes
+    -----
+    Derived for this project. Exact up to rounding.
+    """
+
+    mass: Floats
+    low: Floats
+    high: Floats
+
+
+def partition(law: CoarseLaw, grid: LossGrid, change: float) -> Partition:
+    """Return blocks within which the ratio of the law to itself moved by one changes little.
+
+    Parameters
+    ----------
+    law : CoarseLaw
+    grid : LossGrid
+    change : float
+        By how much, along u and along t, in grid steps, > 0.
+
+    Returns
+    -------
+    Partition
+        By the law at Sigma = 0.
+
+    Notes
+    -----
+    Derived for this project.
+    """
+    numbers = range(law.reach % law.size, law.slices, law.size)
+    laws = [law.table(k) for k in numbers if abs(k - law.reach) <= _LOOKED_AT * law.size]
+    rows, columns = (_begins([one.sum(axis=axis) for one in laws], change * grid.step) for axis in (1, 0))
+    return Partition(rows, columns, np.log(np.maximum(law.table(law.reach), _LEAST)))
+
+
+def _begins(laws: Sequence[Floats], change: float) -> Ints:
+    """Return where intervals begin in which no ``log P(i) / P(i - 1)`` changes by more than `change`."""
+    table = np.asarray(laws)
+    logs = np.log(np.maximum(table, _LEAST))
+    ratios = np.diff(logs, axis=1)
+    alone = np.any(np.minimum(table[:, 1:], table[:, :-1]) < _LEAST, axis=0)
+    alone[0] = True  # what is before the first value is not known
+    begins, low, high = [0], ratios[:, 0], ratios[:, 0]
+    for at, now in enumerate(ratios.T, start=1):
+        low, high = np.minimum(low, now), np.maximum(high, now)
+        if alone[at - 1] or at - begins[-1] >= _MOST_WIDE or np.max(high - low) > change:
+            begins.append(at)
+            low = high = now  # the step into the block counts too
+    return np.array(begins, np.int64)
+
+
+def block_cells(
+    law: CoarseLaw, blocks: Partition, shifts: Sequence[Shift], grid: LossGrid, begin: int, stop: int
+) -> tuple[Floats, float, int]:
+    """Return what the slices ``begin <= number < stop`` add to the losses.
+
+    Parameters
+    ----------
+    law : CoarseLaw
+    blocks : Partition
+    shifts : sequence of (int, int, int)
+        Of ``(Sigma, u, t)``, all with Sigma raised.
+    grid : LossGrid
+    begin, stop : int
+        Within ``0 .. law.slices``: number 0 has the lowest Sigma.
+
+    Returns
+    -------
+    cells : (shifts, size + 1) ndarray
+        From the lowest grid point to one above the highest. Their hockey stick is never below that of the cells.
+    kept : float
+        Their mass.
+    most : int
+        Largest number of blocks of a slice plus cells of a block: numbers that are summed.
+
+    Notes
+    -----
+    Derived for this project, see the module's description.
+    """
+    offsets = sorted({(0, 0), *((u, t) for _, u, t in shifts)})
+    cells = np.zeros((len(shifts), grid.size + 1))
+    sums = np.zeros((len(shifts), 2, _POWERS * grid.size))
+    sizes = blocks.sizes
+    drops = sorted({s for s, _, _ in shifts})
+    held: dict[int, dict[Offset, Bounds]] = {}
+    kept, most = 0.0, 1
+    for number in range(begin, stop):
+        held = {k: v for k, v in held.items() if k >= number - drops[-1]}
+        for k in (number, *(number - s for s in drops)):
+            if k not in held:
+                held[k] = _bounds(law, blocks, k, offsets, grid.step)
+        here = held[number][0, 0]
+        place = np.flatnonzero(here.mass > law.threshold * sizes)
+        if not place.size:
+            continue
+        mass, low, high = here.mass[place], here.low[place], here.high[place]
+        kept += float(np.sum(mass))
+        most = max(most, place.size)
+        for row, (s, u, t) in enumerate(shifts):
+            other = held[number - s][u, t]
+            start, end = low - other.high.take(place), high - other.low.take(place)
+            _add(cells[row], sums[row], mass, other.mass.take(place), start, end, grid)
+    most += int(np.max(sizes))
+    error = 2 * UNIT * (most + stop - begin + 20)
+    for row in range(len(shifts)):
+        _split(cells[row], sums[row], error, grid)
+    return cells, kept, most
+
+
+def _bounds(
+    law: CoarseLaw, blocks: Partition, number: int, offsets: Sequence[Offset], step: float
+) -> dict[Offset, Bounds]:
+    """Return the blocks of one Sigma for all offsets, at u and t what the law has at ``u - du`` and ``t - dt``."""
+    rows, columns = blocks.reference.shape
+    if not 0 <= number < law.slices:
+        shape = blocks.rows.size * blocks.columns.size
+        empty = Bounds(np.zeros(shape), np.full(shape, _EMPTY), np.full(shape, _EMPTY))
+        return dict.fromkeys(offsets, empty)
+    # A border of empty cells: what lies outside of the table has no mass.
+    reach = max(max(abs(u), abs(t)) for u, t in offsets)
+    wide = np.zeros((rows + 2 * reach, columns + 2 * reach))
+    inside = wide[reach : rows + reach, reach : columns + reach]
+    inside[:] = law.table(number)
+    inside[inside < _LEAST] = 0.0
+    logs = np.full_like(wide, _EMPTY * step)
+    np.log(wide, out=logs, where=wide > 0)
+    found = {}
+    for u, t in offsets:
+        part = (slice(reach - u, reach - u + rows), slice(reach - t, reach - t + columns))
+        above = logs[part] - blocks.reference
+        found[u, t] = Bounds(
+            _by_block(np.add, wide[part], blocks),
+            _by_block(np.minimum, above, blocks) / step,
+            _by_block(np.maximum, above, blocks) / step,
+        )
+    return found
+
+
+def _by_block(operation: np.ufunc, table: Floats, blocks: Partition) -> Floats:
+    """Return a sum or an extreme of every block, row by row."""
+    by_rows = operation.reduceat(table, blocks.rows, axis=0)
+    return np.asarray(operation.reduceat(by_rows, blocks.columns, axis=1).ravel())
+
+
+def _add(
+    cells: Floats, sums: Floats, mass: Floats, other: Floats, start: Floats, end: Floats, grid: LossGrid
+) -> None:
+    """Add the blocks of one slice for one shift: by the two grid points that enclose their losses.
+
+    `start` and `end` are bounds on the losses, in grid steps; they are overwritten. Losses above the grid go to the
+    place after it. Blocks with losses below the grid, or of a wide range, have all their mass raised to the higher one.
+    """
+    np.floor(start, out=start)
+    start -= grid.first
+    np.ceil(end, out=end)
+    end -= grid.first
+    width = end - start
+    width -= 0.5  # no rounding of the next power
+    plain = (start >= 0) & (end < grid.size - _WIDEST) & (width < _WIDEST)
+    if not np.all(plain):
+        rest = ~plain
+        place = np.clip(end[rest], 0, grid.size).astype(np.int64)
+        cells += np.bincount(place, mass[rest], minlength=cells.size)
+        mass, other, start, width = mass[plain], other[plain], start[plain], width[plain]
+    powers = np.maximum(np.frexp(width)[1], 0)  # the least power of two that is enough
+    where = start.astype(np.int64) + grid.size * powers.astype(np.int64)
+    for which, weights in enumerate((mass, other)):
+        total = np.bincount(where, weights)
+        sums[which, : total.size] += total
+
+
+def _split(cells: Floats, sums: Floats, error: float, grid: LossGrid) -> None:
+    """Put the masses of blocks on two grid points each so that the totals of both laws stay.
+
+    Of the masses P and Q at a loss between ``j h`` and ``(j + w) h``, ``(P - e^(j h) Q) / (1 - e^(-w h))`` goes to the
+    higher one. Rounded up by `error`, the relative one of the masses: what is raised too much is then missing in Q and
+    counted as infinite there.
+    """
+    points = np.exp(grid.step * np.arange(grid.first, grid.last + 1))
+    for power in range(_POWERS):
+        here = slice(power * grid.size, (power + 1) * grid.size)
+        before, after = sums[0, here], sums[1, here]
+        width = 2**power
+        part = -np.expm1(-grid.step * width)
+        raised = np.clip((before - points * after + 2 * error * before) / part, 0.0, before)
+        cells[: grid.size] += before - raised
+        cells[width : grid.size] += raised[: grid.size - width]
