@@ -46,6 +46,7 @@ ELSEWHERE = {
 #: Modules without a file of their own in a folder without test_package.py, by the files that test them.
 IN_ANOTHER_FILE = {
     "numerics/kinds.py": "accounting/test_guarded.py",
+    "numerics/guards.py": "accounting/test_guarded.py",
     "figures/variants.py": "figures/test_paper.py",
     **dict.fromkeys(
         [f"figures/{name}.py" for name in ["pareto", "regions", "sheet"]], "figures/test_fronts.py"

@@ -276,7 +276,7 @@ def account(
         sizes_ = {"domain_size": domain_size, "subset_size": subset_size}
         _account_rounds(different, delta, as_json, randomizer=randomizer, colluding=colluding, **sizes_)
         return
-    from shuffledp.accounting.questions.deployments import amplification, budget, smallest_batch
+    from shuffledp.accounting import amplification, budget, smallest_batch
     from shuffledp.accounting.questions.wording import arrivals_named, population_named, sentences
 
     more: Curves | None = None
@@ -298,7 +298,8 @@ def account(
             else:
                 answer = budget(eps, users, delta, population=others, **common)
         if with_curves:
-            from shuffledp.accounting.questions.curves import curves, lines
+            from shuffledp.accounting import curves
+            from shuffledp.accounting.questions.curves import lines
 
             if users is None and population is None:
                 users = int(answer.users)  # the smallest batch, of a fixed number of users
@@ -316,7 +317,8 @@ def account(
 
 
 def _account_rounds(different: tuple[str, ...], delta: float, as_json: bool, **options: Any) -> None:
-    from shuffledp.accounting.questions.rounds import batch_named, rounds_epsilon
+    from shuffledp.accounting import rounds_epsilon
+    from shuffledp.accounting.questions.rounds import batch_named
     from shuffledp.accounting.questions.wording import rounds_sentences
 
     try:

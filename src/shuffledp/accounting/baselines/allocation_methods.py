@@ -48,7 +48,7 @@ from shuffledp.accounting.general.random_allocation import (
     shares_ratios,
 )
 from shuffledp.accounting.general.rdp import best_epsilon
-from shuffledp.accounting.guarded import check_fields
+from shuffledp.accounting.guarded import check_fields, guarded_methods
 from shuffledp.accounting.shuffle_gaussian.all_users import shuffle_gaussian_rdp
 from shuffledp.numerics.checks import (
     check_choice,
@@ -170,6 +170,7 @@ def allocation_method_epsilon(
     return eps
 
 
+@guarded_methods
 @dataclass(frozen=True)
 class AllocationProfile(Exported):
     """Privacy profile of a user who takes part in some of t steps, chosen uniformly.

@@ -16,7 +16,7 @@ from shuffledp.accounting.baselines.summed_bits import summed_bits_delta, two_bi
 from shuffledp.accounting.baselines.told_bits import told_bits_delta
 from shuffledp.accounting.general.epsilon_search import COARSE
 from shuffledp.accounting.general.randomizers import MOST_EPS_LOCAL, outputs_of
-from shuffledp.accounting.guarded import check_fields
+from shuffledp.accounting.guarded import check_fields, guarded_methods
 from shuffledp.accounting.standing import UPPER, Standing
 from shuffledp.numerics.checks import check_choice, check_count, check_positive
 
@@ -33,6 +33,7 @@ _TOLD = 0.1
 _FAR_SUMMED, _FAR_TOLD = 1.3, 1.01
 
 
+@guarded_methods
 @dataclass(frozen=True)
 class SymmetricRAPPOR:
     """A one-hot vector of k bits, each turned over with probability ``1 / (e^eps_bit + 1)``.

@@ -24,10 +24,11 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 from itertools import pairwise
-from typing import TYPE_CHECKING, ClassVar, Literal, Protocol, runtime_checkable
+from typing import TYPE_CHECKING, ClassVar, Literal, Protocol, cast, runtime_checkable
 
 import numpy as np
 
+from shuffledp.accounting.from_outside import asked, is_foreign, numbers_of
 from shuffledp.accounting.general.comparisons import Cells
 from shuffledp.accounting.general.epsilon_search import (
     COARSE,
@@ -40,9 +41,10 @@ from shuffledp.accounting.general.epsilon_search import (
 )
 from shuffledp.accounting.general.few_matches import data_set_deltas, few_matches, tabulated_delta
 from shuffledp.accounting.general.profiles import Exported
-from shuffledp.accounting.general.randomizers import Randomizer
-from shuffledp.accounting.guarded import check_fields
+from shuffledp.accounting.general.randomizers import Randomizer, check_randomizer
+from shuffledp.accounting.guarded import check_fields, guarded_methods
 from shuffledp.numerics.checks import check_choice, check_count, check_nonnegative, check_open_unit
+from shuffledp.numerics.kinds import shown
 from shuffledp.numerics.magnitudes import log_ratio
 from shuffledp.numerics.remember import remember
 from shuffledp.numerics.sums import Summands, expected_positive_part
@@ -126,7 +128,7 @@ def blanket_randomizer_delta(randomizer: Randomizer, users: int, eps: float, bou
     users = check_count("users", users, 1)
     eps = check_nonnegative("eps", eps)
     side = _side(bound)
-    _check_randomizer(randomizer)
+    check_randomizer(randomizer)
     return population_delta(randomizer, Fixed(users - 1), eps, side)
 
 
@@ -168,10 +170,11 @@ def blanket_epsilon(randomizer: Randomizer, users: int, delta: float, bound: str
     users = check_count("users", users, 1)
     delta = check_open_unit("delta", delta)
     side = _side(bound)
-    _check_randomizer(randomizer)
+    check_randomizer(randomizer)
     return population_epsilon(randomizer, Fixed(users - 1), delta, side)
 
 
+@guarded_methods
 @dataclass(frozen=True)
 class BlanketProfile(Exported):
     """Privacy profile of the shuffled reports of a local randomizer.
@@ -195,6 +198,7 @@ class BlanketProfile(Exported):
     def __post_init__(self) -> None:
         check_fields(self)
         check_choice("kind", self.kind, ("upper", "lower"))
+        check_randomizer(self.randomizer)
 
     def delta(self, eps: ArrayLike) -> NDArray[np.float64]:
         """Return delta for each eps (nats, >= 0), shape of `eps`; the worse of both directions."""
@@ -356,7 +360,28 @@ def _own_delta(
 
 @remember(64)
 def _comparisons(randomizer: Randomizer, side: Side, cut: float) -> tuple[Comparison, ...]:
-    return randomizer.comparisons(side, cut)
+    return _foreign(randomizer, side, cut) if is_foreign(randomizer) else randomizer.comparisons(side, cut)
+
+
+def _foreign(randomizer: Randomizer, side: Side, cut: float) -> tuple[Comparison, ...]:
+    """The comparisons of another package's randomizer; ValueError unless they have laws."""
+    name = f"randomizer: {type(randomizer).__name__}.comparisons"
+    found = asked(name, randomizer.comparisons, side, cut)
+    wanted = ("law", "uncovered", "spread")
+    if (
+        not isinstance(found, tuple)
+        or not found
+        or not all(asked(name, hasattr, one, member) for one in found for member in wanted)
+    ):
+        raise ValueError(f"{name} must return a tuple of comparisons, at least one, got {shown(found)}.")
+    for one in found:
+        values, masses = asked(f"{name}: law", lambda one: map(np.asarray, one.law(0.0, side)), one)
+        numbers_of(f"{name}: values of law", values, np.shape(masses))
+        total = numbers_of(f"{name}: masses of law", masses, np.shape(values), 0.0, 1.0).sum()
+        if total > 1 + 1e-9:
+            raise ValueError(f"{name}: masses of law must be at most 1 in all, got {total:.9g}.")
+        numbers_of(f"{name}: uncovered", one.uncovered(0.0, side), (), 0.0, 1.0)
+    return cast("tuple[Comparison, ...]", found)
 
 
 def _reduced(
@@ -437,8 +462,3 @@ def _averaged(delta_of: Callable[[int], float], law: Law, side: Side) -> float:
 
 def _side(bound: str) -> Side:
     return "lower" if check_choice("bound", bound, SIDES) == "lower" else "upper"
-
-
-def _check_randomizer(randomizer: Randomizer) -> None:
-    if not isinstance(randomizer, Randomizer):
-        raise ValueError(f"randomizer must be a Randomizer, such as GRR(1.0, 10), got {randomizer!r}.")
