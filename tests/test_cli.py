@@ -501,7 +501,7 @@ def test_account_composes_rounds_that_differ():
             "domain_size must be an integer in [2, 2^53], got 1.",
         ),
         ("--eps-local 4 --users 9 --delta 1e-6 --colluding 1", "colluding must be in [0, 1), got 1.0."),
-        ("--eps-local 4 --users 9 --delta 1e-6 --rounds 0", "rounds must be an integer in [1, 2^53], got 0."),
+        ("--eps-local 4 --users 9 --delta 1e-6 --rounds 0", "rounds must be an integer in [1, 10^6], got 0."),
         (
             "--eps-local 4 --users 9 --delta 1e-6 --rounds 100000000000",
             "rounds must be an integer in [1, 10^6], got 100000000000.",
