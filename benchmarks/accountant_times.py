@@ -90,19 +90,15 @@ class Asked:
 def questions() -> Iterator[Asked]:
     """All calls that are measured."""
     for kind, options in FAMILIES.items():
-        slow = kind.startswith("rappor")  # seconds for an answer: fewer settings
-        users_, delta_ = (USERS[::2], DELTA[1:2]) if slow else (USERS, DELTA)
-        for eps_local, users, delta in product(EPS_LOCAL, users_, delta_):
+        for eps_local, users, delta in product(EPS_LOCAL, USERS, DELTA):
             setting = f"eps_local {eps_local:g}, n {users:g}, delta {delta:g}"
             yield Asked(
                 "central eps", kind, setting, partial(amplification, eps_local, users, delta, **options)
             )
-        for eps, users, delta in product(EPS[2:4] if slow else EPS, users_, delta_):
+        for eps, users, delta in product(EPS, USERS, DELTA):
             setting = f"eps {eps:g}, n {users:g}, delta {delta:g}"
             yield Asked("local budget", kind, setting, partial(budget, eps, users, delta, **options))
-        for eps_local, share, delta in product(
-            EPS_LOCAL[3:] if slow else EPS_LOCAL, (0.1,) if slow else (1e-3, 0.1, 0.9), delta_
-        ):
+        for eps_local, share, delta in product(EPS_LOCAL, (1e-3, 0.1, 0.9), DELTA):
             eps = share * eps_local
             setting = f"eps_local {eps_local:g}, eps {eps:g}, delta {delta:g}"
             yield Asked(

@@ -181,6 +181,7 @@ def test_export_leaves_out_what_is_configured_no_more(bundle):
     Path("config/experiments/demo.yaml").write_text(content)
     code, output = call("export", "out")
     assert code == 1
+    assert "results/runs has results of demo, but not of what the configuration has now" in output
     assert not Path("out").exists()
     more = PAPER.replace("methods: {local: {}}", "methods: {local: {}, other: {protocol: local}}")
     Path("config/experiments/demo.yaml").write_text(more)
@@ -429,6 +430,14 @@ def test_account_answers_what_is_left_open(words, first):
     assert found.output.startswith(first)
 
 
+def test_account_says_in_a_line_what_no_float_holds():
+    found = account("--eps 1e308 --users 1000 --delta 1e-6")
+    assert found.exit_code == 1
+    assert found.output.startswith("Error: These numbers are beyond") and found.output.count("\n") == 1
+    found = account("--eps-local 1 --users 9007199254740993 --delta 1e-6")  # a float takes it for 2^53
+    assert "users must be an integer in [1, 2^53], got 9007199254740993" in found.output
+
+
 def test_account_gives_everything_as_json():
     found = account("--eps-local 3 --users 10000 --delta 1e-6 --randomizer grr --domain-size 10 --json")
     answer = json.loads(found.output)
@@ -492,7 +501,7 @@ def test_account_composes_rounds_that_differ():
             "domain_size must be an integer in [2, 2^53], got 1.",
         ),
         ("--eps-local 4 --users 9 --delta 1e-6 --colluding 1", "colluding must be in [0, 1), got 1.0."),
-        ("--eps-local 4 --users 9 --delta 1e-6 --rounds 0", "rounds must be an integer in [1, 2^53], got 0."),
+        ("--eps-local 4 --users 9 --delta 1e-6 --rounds 0", "rounds must be an integer in [1, 10^6], got 0."),
         (
             "--eps-local 4 --users 9 --delta 1e-6 --rounds 100000000000",
             "rounds must be an integer in [1, 10^6], got 100000000000.",

@@ -46,11 +46,13 @@ ELSEWHERE = {
 #: Modules without a file of their own in a folder without test_package.py, by the files that test them.
 IN_ANOTHER_FILE = {
     "numerics/kinds.py": "accounting/test_guarded.py",
+    "numerics/guards.py": "accounting/test_guarded.py",
     "figures/variants.py": "figures/test_paper.py",
     **dict.fromkeys(
         [f"figures/{name}.py" for name in ["pareto", "regions", "sheet"]], "figures/test_fronts.py"
     ),
     "accounting/general/comparisons.py": "accounting/general/test_randomizers.py",
+    "comparison/registry_record.py": "comparison/test_describing.py",
     **dict.fromkeys(
         [f"accounting/questions/{name}.py" for name in ["answers", "batches", "reductions", "searches"]],
         "accounting/questions/test_deployments.py",

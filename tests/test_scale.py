@@ -72,6 +72,20 @@ def test_a_billion_users_take_no_array_of_users(kind, name, alone):
     assert memory < 200 << 20
 
 
+@pytest.mark.parametrize(
+    ("case", "most"),
+    [
+        (("frequency", "public_coin", 10**6, 2 * 10**5), 200),  # several arrays of all cells took 253 MiB
+        (("sets", "subset_local", 10**5, 100), 60),  # numbers of all users were ranked at once: 161 MiB
+    ],
+    ids=lambda found: found[1] if isinstance(found, tuple) else "",
+)
+def test_what_is_drawn_together_is_held_some_at_a_time(case, most, alone):
+    outcome, note, memory = alone(*case)
+    assert outcome == "done", note
+    assert memory < most << 20
+
+
 def test_slopes_are_those_of_powers():
     picture = _picture()
     sizes = [10.0**e for e in range(3, 10)]

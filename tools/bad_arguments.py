@@ -1,9 +1,11 @@
-"""Bad and extreme arguments for every public function of the accounting: a number in range, or one clear error.
+"""Bad and extreme arguments for everything public that takes some: a number in range, or one clear error.
 
-In a valid call of each function and class (tests/accounting/valid_calls.py) one or two arguments are replaced by what
-hypothesis draws: nan, infinities, negative, huge and tiny numbers, other types, other shapes. A call must end with
-numbers of which none is nan, and a delta in [0, 1]; or with Infeasible or a ValueError of one line that names an
-argument. All else is reported, a line each. Calls that take longer than a limit are counted apart.
+In a valid call of each function and class of the accounting (tests/accounting/valid_calls.py), of each method of
+these classes (valid_methods.py) and of every protocol's calibration (tests/protocols/valid_calibrations.py) one or
+two arguments are replaced by what hypothesis draws: nan, infinities, negative, huge and tiny numbers, other types,
+other shapes. A call must end with numbers of which none is nan, and a delta in [0, 1]; or with Infeasible or a
+ValueError of one line that names an argument. All else is reported, a line each. Calls that take longer than a limit
+are counted apart.
 
     python tools/bad_arguments.py                    # all; exits with 1 if something is off
     python tools/bad_arguments.py --only clone_rate --examples 500
@@ -26,6 +28,7 @@ import time
 import warnings
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
+from functools import cache
 from multiprocessing.connection import Connection
 from pathlib import Path
 from typing import Any
@@ -35,8 +38,11 @@ from hypothesis import HealthCheck, Phase, given, seed, settings
 from hypothesis import strategies as st
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "tests/accounting"))
+sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "tests/protocols"))
+from valid_calibrations import valid_calibrations
 from valid_calls import SKIPPED as SKIPPED
-from valid_calls import valid_calls
+from valid_calls import Calls, valid_calls
+from valid_methods import valid_methods
 
 from shuffledp.accounting import Infeasible
 from shuffledp.numerics.kinds import shown
@@ -74,6 +80,12 @@ LONG = "longer than"
 """Begins what is said of a call that takes too long."""
 #: What stands for a number of several values, or for nothing, in the annotations.
 _SEVERAL = ("ArrayLike", "NDArray", "Sequence", "tuple", "Slots", "Mapping")
+
+
+@cache  # before processes are forked: building them takes longer than most calls
+def every_call() -> Calls:
+    """Valid calls of public functions and classes, of the methods of classes, and of calibrations of protocols."""
+    return valid_calls() | valid_methods() | valid_calibrations()
 
 
 def bad_values() -> st.SearchStrategy[Any]:
@@ -205,7 +217,7 @@ def _judge_result(call: Callable[..., Any], bad: Mapping[str, Any], found: Any) 
     name = getattr(call, "__name__", "")
     if isinstance(found, tuple):  # a design and a number
         found = found[0]
-    if name.endswith("_delta") and not all(0 <= x <= 1 for x in numbers) and not name.startswith("log_"):
+    if name.endswith("delta") and not all(0 <= x <= 1 for x in numbers) and not name.startswith("log_"):
         return f"returns a delta outside of [0, 1]: {str(found)[:100]}"
     if (
         not dataclasses.is_dataclass(found)
@@ -222,7 +234,7 @@ def _said(bad: Mapping[str, Any]) -> str:
 
 def _child(pipe: Connection, name: str, examples: int, start: int) -> None:
     resource.setrlimit(resource.RLIMIT_AS, (BYTES, BYTES))
-    call, valid = valid_calls()[name]
+    call, valid = every_call()[name]
     for index, bad in enumerate(drawn(valid, examples)):
         if index >= start:
             pipe.send((index, _said(bad), None))
@@ -260,7 +272,8 @@ def outcomes(name: str, examples: int) -> Iterator[tuple[str, str]]:
 def report(counts: Mapping[str, int], functions: int) -> str:
     """The counts, for the page."""
     return (
-        f"{functions} public functions and classes, {sum(counts.values()):,} calls with one or two bad arguments: "
+        f"{functions} public functions, classes, methods and calibrations of protocols, {sum(counts.values()):,} calls "
+        "with one or two bad arguments: "
         f"{counts['wrong']:,} gave a wrong answer or an unclear error, {counts['slow']:,} took longer than "
         f"{SECONDS} s of processor time and were ended."
     )
@@ -275,7 +288,7 @@ def main() -> int:
     options = parser.parse_args()
     if options.page and options.only:
         parser.error("--page is about all functions: leave out --only")
-    names = options.only or list(valid_calls())
+    names = options.only or list(every_call())
     counts: Counter[str] = Counter()
     for name in names:
         for bad, verdict in outcomes(name, options.examples):

@@ -14,6 +14,7 @@ import click
 
 from shuffledp import __version__
 from shuffledp.comparison.command import compare
+from shuffledp.comparison.describing import describe
 from shuffledp.extras import MissingExtra, needed
 
 if TYPE_CHECKING:
@@ -41,6 +42,7 @@ def main() -> None:
 
 
 main.add_command(compare)
+main.add_command(describe)
 
 
 def _config(configfile: str | None) -> dict[str, Any]:
@@ -306,11 +308,16 @@ def account(
             more = curves(answer.eps_local, users, population=others, **common)
     except ValueError as error:  # Infeasible is one
         raise click.ClickException(" ".join(str(error).split())) from None
+    except ArithmeticError as error:
+        raise click.ClickException(f"{_BEYOND}: {error}.") from None
     if as_json:
         extra = {} if more is None else {"curves": more.as_dict()}
         click.echo(json.dumps(answer.as_dict() | extra, indent=2))
     else:
         click.echo("\n".join(sentences(answer) + ([] if more is None else lines(more))))
+
+
+_BEYOND = "These numbers are beyond what can be evaluated in double precision"
 
 
 def _account_rounds(different: tuple[str, ...], delta: float, as_json: bool, **options: Any) -> None:
@@ -321,6 +328,8 @@ def _account_rounds(different: tuple[str, ...], delta: float, as_json: bool, **o
         answer = rounds_epsilon([batch_named(word) for word in different], delta, **options)
     except ValueError as error:
         raise click.ClickException(" ".join(str(error).split())) from None
+    except ArithmeticError as error:
+        raise click.ClickException(f"{_BEYOND}: {error}.") from None
     click.echo(json.dumps(answer.as_dict(), indent=2) if as_json else "\n".join(rounds_sentences(answer)))
 
 
@@ -338,6 +347,12 @@ def export(target: Path, configfile: str | None) -> None:
         raise click.ClickException(str(error)) from None
     except OSError as error:
         raise click.ClickException(f"{target} cannot be written: {error.strerror or error}.") from None
+    if count == 0 and removed:
+        there = dict.fromkeys(name.partition(".")[0] for name in removed)
+        raise click.ClickException(
+            f"{settings.results}/runs has results of {', '.join(there)}, but not of what the configuration has now: "
+            "give a --configfile whose `papers` lists what you want."
+        )
     if count == 0:
         quick = Path("config/quick.yaml")
         hint = f" Those of `make quick` are exported with --configfile {quick}." if not configfile else ""

@@ -17,6 +17,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from shuffledp.numerics.checks import check_choice, check_count, check_open_unit, check_positive
+from shuffledp.numerics.kinds import shown
 from shuffledp.numerics.runs import pieces
 
 Floats = NDArray[np.float64]
@@ -355,6 +356,12 @@ class Users:
     levels: Ints | None = None
     offset: int = 0
 
+    def __post_init__(self) -> None:
+        for name, value in (("values", self.values), ("levels", self.levels)):
+            numbers = isinstance(value, np.ndarray) and value.ndim > 0 and value.dtype.kind in "iufb"
+            if not numbers and not (name == "levels" and value is None):
+                raise ValueError(f"Users: {name} must be an array of numbers, got {shown(value)}.")
+
     def __len__(self) -> int:
         return len(self.values)
 
@@ -365,6 +372,13 @@ class Public:
 
     n_users: Ints
     level_counts: Floats | None = None
+
+    def __post_init__(self) -> None:
+        users = self.n_users
+        if not isinstance(users, np.ndarray) or users.ndim != 1 or users.dtype.kind not in "iuf":
+            raise ValueError(
+                f"Public: n_users must be an array of numbers, one per repeat, got {shown(users)}."
+            )
 
     @property
     def repeats(self) -> int:

@@ -1,5 +1,6 @@
 """Bad arguments of public functions: a number in its range, or one clear error; see `tools/bad_arguments.py`."""
 
+import inspect
 import math
 import pickle
 
@@ -12,23 +13,44 @@ from scripts_by_file import script
 from shuffledp import accounting, populations
 from shuffledp.accounting import GaussianProfile, OtherReports, SubsetExponentialProfile
 from shuffledp.populations import Binomial, Fixed
+from shuffledp.protocols import available
+from shuffledp.tasks import TASK_KINDS
+
+TOOL = script("tools/bad_arguments.py")  # puts the folders of valid calls on the path
+from valid_methods import SKIPPED_METHODS, methods_of  # noqa: E402
 
 
 @pytest.fixture(scope="module")
 def tool():
-    return script("tools/bad_arguments.py")
+    return TOOL
 
 
 @pytest.fixture(scope="module")
 def calls(tool):
-    return tool.valid_calls()
+    return tool.every_call()
 
 
 def test_every_public_name_has_a_valid_call(tool, calls):
     names = {
         name for door in (accounting, populations) for name in door.__all__ if callable(getattr(door, name))
     }
-    assert names == set(calls) | set(tool.SKIPPED)
+    assert names == {name for name in calls if "." not in name} | set(tool.SKIPPED)
+
+
+def test_every_public_method_and_protocol_has_a_valid_call(calls):
+    """What a class of a door defines, but for what takes no arguments or needs no object of its own."""
+    wanted = {
+        f"{name}.{method}"
+        for door in (accounting, populations)
+        for name in door.__all__
+        if inspect.isclass(kind := getattr(door, name))
+        and not inspect.isabstract(kind)
+        and not getattr(kind, "_is_protocol", False)
+        for method in methods_of(kind)
+        if method not in SKIPPED_METHODS
+    }
+    wanted |= {f"{kind}.{name}.calibrate" for kind in TASK_KINDS for name in available(kind)}
+    assert wanted == {name for name in calls if "." in name}
 
 
 @pytest.mark.parametrize("bad", [math.nan, "no", True, 1j, [1, "a"], 10**400], ids=str)

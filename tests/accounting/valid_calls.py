@@ -41,6 +41,12 @@ SKIPPED = {
 }
 """Public names without a valid call, and why."""
 
+
+def _laplace(y: Any) -> Any:
+    """The distribution function of Laplace noise of scale 1."""
+    return np.where(y < 0, 0.5 * np.exp(-np.abs(y)), 1 - 0.5 * np.exp(-np.abs(y)))
+
+
 Calls = dict[str, tuple[Callable[..., Any], dict[str, Any]]]
 
 
@@ -83,7 +89,7 @@ def valid_calls() -> Calls:
         "CounterNoise": {"eps_geometric": 1.0, "shape": 1.0, "decay": 0.5},
         "DensityRandomizer": {
             "log_density": lambda x, y: -np.abs(y - x),
-            "mass": lambda x, low, high: high - low,
+            "mass": lambda x, low, high: _laplace(high - x) - _laplace(low - x),
             "inputs": (0.0, 1.0),
             "edges": (-10.0, 0.0, 1.0, 10.0),
             "eps_local": 1.0,

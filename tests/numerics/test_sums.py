@@ -117,7 +117,7 @@ def test_most_of_the_contour_of_many_copies_is_skipped():
     from shuffledp.numerics import sums
 
     values, masses = np.array([1.0, -1.0001, -0.3]), np.array([0.3, 0.31, 0.2])
-    law = sums._Law(Summands(values, masses, 10**8), 1.0)
+    law = sums.PositiveSums(Summands(values, masses, 10**8), 1.0)
     kept, relative = law.relative(1e-3, 1e-4, 20_000, 40.0)
     assert kept[0] == 0
     assert 0 < kept.size < 2_000

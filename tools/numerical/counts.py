@@ -321,6 +321,27 @@ def normal(law: str, others: int, tau: Number | float, eps: float, p: int, accou
     return total
 
 
+def on_integers(n: int, tau: float, eps: float, p: int) -> Number:
+    """The true delta of a sum of n discrete Gaussian variables, by adding up their laws."""
+    reach = int(16 * tau) + 2
+    weights = [mpmath.exp(-(mpf(x) ** 2) / (2 * mpf(tau) ** 2)) for x in range(-reach, reach + 1)]
+    one = [w / mpmath.fsum(weights) for w in weights]
+    total = one
+    for _ in range(n - 1):
+        longer = [mpf(0)] * (len(total) + len(one) - 1)
+        for i, a_i in enumerate(total):
+            for j, b_j in enumerate(one):
+                longer[i + j] += a_i * b_j
+        total = longer
+    nothing = [mpf(0)] * p
+    pairs = zip(total + nothing, nothing + total, strict=True)
+    return mpmath.fsum(max(here - mpmath.exp(eps) * there, 0) for here, there in pairs)
+
+
+def _estimated(n: int, tau: float, eps: float, p: int) -> Number:
+    return off(a.multi_expected_delta(LAWS["Fixed"](n - 1)[0], tau, eps, p), on_integers(n, tau, eps, p))
+
+
 def _normal(law: str, others: int, scale: float, eps: float, p: int, accounting: str) -> Number:
     tau = scale * p / math.sqrt(others)
     true = normal(law, others, tau, eps, p, accounting)
@@ -547,6 +568,14 @@ CLAIMS = [
             "p": whole(1, 20),
             "accounting": one_of("printed"),
         },
+        12,
+    ),
+    Claim(
+        "multi_expected_delta (exact, an estimate)",
+        _estimated,
+        0.15,
+        0.15,
+        {"n": whole(1, 5), "tau": log(1, 4), "eps": log(0.2, 3), "p": whole(1, 5)},
         12,
     ),
     Claim(

@@ -6,22 +6,16 @@ The library itself calls the functions where they are defined, with arguments th
 from __future__ import annotations
 
 import dataclasses
-import inspect
-import math
-import re
 from collections.abc import Callable, Hashable
-from functools import cache, wraps
-from typing import Any, cast
-
-import numpy as np
+from functools import cache
+from typing import Any, TypeVar, cast
 
 from shuffledp import populations
-from shuffledp.accounting.errors import Infeasible
 from shuffledp.doors import behind, homes
-from shuffledp.numerics.kinds import Kind, check_kind, kind_of, shown
+from shuffledp.numerics.guards import guarded_call, with_guarded_methods
+from shuffledp.numerics.kinds import Kind, check_kind, kind_of
 
-#: Errors of arithmetic and of memory: arguments in range, numbers beyond what can be evaluated.
-_BEYOND = (ArithmeticError, MemoryError, RecursionError, np.linalg.LinAlgError)
+_T = TypeVar("_T")
 
 
 def class_of(name: str) -> type | None:
@@ -54,14 +48,6 @@ def check_fields(record: Any) -> None:
         check_kind(name, getattr(record, name), kind)
 
 
-def _has_nan(value: Any) -> bool:
-    if isinstance(value, float):
-        return math.isnan(value)
-    if isinstance(value, np.ndarray):
-        return value.dtype.kind == "f" and bool(np.isnan(value).any())
-    return isinstance(value, tuple) and any(map(_has_nan, value))
-
-
 def guarded(function: Callable[..., Any]) -> Callable[..., Any]:
     """Return a function of the door with its arguments checked.
 
@@ -77,44 +63,12 @@ def guarded(function: Callable[..., Any]) -> Callable[..., Any]:
         number that is nan), naming it; and if the value is beyond what double precision and memory can evaluate,
         naming the call. It never returns nan.
     """
-    signature = inspect.signature(function)
-
-    @cache  # at the first call: classes that annotations name are imported for it
-    def kinds() -> dict[str, Kind]:
-        return {name: _kind(parameter.annotation) for name, parameter in signature.parameters.items()}
-
-    def call_of(args: tuple[Any, ...], kwargs: dict[str, Any]) -> str:
-        given = signature.bind(*args, **kwargs).arguments
-        return f"{function.__name__}({', '.join(f'{name}={shown(value)}' for name, value in given.items())})"
-
-    @wraps(function)
-    def call(*args: Any, **kwargs: Any) -> Any:
-        known = kinds()
-        # What there is no parameter for is left to the function, whose TypeError says so.
-        for (name, kind), value in zip(known.items(), args, strict=False):
-            check_kind(name, value, kind)
-        for name in kwargs:
-            if name in known:
-                check_kind(name, kwargs[name], known[name])
-        try:
-            found = function(*args, **kwargs)
-        except _BEYOND as error:
-            raise ValueError(
-                f"{call_of(args, kwargs)} is beyond what can be evaluated in double precision: "
-                f"{type(error).__name__}: {error}."
-            ) from error
-        except Infeasible:
-            raise
-        except ValueError as error:
-            texts = tuple(value for value in (*args, *kwargs.values()) if isinstance(value, str))
-            begun = bool(texts) and str(error).startswith(texts)
-            if begun or any(re.search(rf"\b{name}\b", str(error)) for name in known):
-                raise
-            raise ValueError(f"{call_of(args, kwargs)}: {error}") from error
-        if _has_nan(found):
-            raise ValueError(f"{call_of(args, kwargs)} cannot be evaluated in double precision.")
-        return found
-
+    call = guarded_call(function, _kind)
     # Where pickle finds it, for pools of processes.
     call.__module__ = "shuffledp.accounting"
     return call
+
+
+def guarded_methods(cls: type[_T]) -> type[_T]:
+    """Decorate a class: its public methods check their arguments and answer as functions of the door do."""
+    return with_guarded_methods(cls, _kind)

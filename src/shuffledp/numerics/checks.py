@@ -60,7 +60,8 @@ def check_count(name: str, value: SupportsFloat, least: int = 0) -> int:
     """Return `value` as an int if it is an integer in [least, 2^53], else raise ValueError."""
     allowed = f"an integer in [{least}, 2^53]"
     number = _as_float(name, value, allowed)
-    if not (least <= number <= MOST and number == math.floor(number)):
+    beyond = type(value) is int and value > MOST  # by one, which a float does not tell
+    if beyond or not (least <= number <= MOST and number == math.floor(number)):
         raise ValueError(f"{name} must be {allowed}, got {value!r}.")
     return int(number)
 

@@ -63,6 +63,14 @@ def _anything(value: Any) -> bool:
     return True
 
 
+def _generator(value: Any) -> bool:
+    return isinstance(value, np.random.Generator)
+
+
+def _side(value: Any) -> bool:
+    return isinstance(value, str) and value in ("upper", "lower")
+
+
 def _mapping(value: Any) -> bool:
     return isinstance(value, Mapping)
 
@@ -87,6 +95,8 @@ _PLAIN = {
     "Literal": Kind(_text, "a name"),
     "ArrayLike": Kind(_array, "numbers"),
     "NDArray": Kind(_array, "numbers"),
+    "Side": Kind(_side, "'upper' or 'lower'"),
+    "np.random.Generator": Kind(_generator, "a numpy.random.Generator"),
     "Mapping": Kind(_mapping, "a mapping"),
     "Callable": Kind(callable, "a function"),
     "None": Kind(_nothing, "None"),

@@ -91,7 +91,7 @@ class Summands:
     poisson: bool = False
 
 
-class _Law:
+class PositiveSums:
     """Sums with at least one positive summand; the others have no positive part, and noise would count them.
 
     Let Q(s) be the sum of ``mass e^(s value)`` over positive values, and N(s) that over the others: the transform is
@@ -211,7 +211,7 @@ def _log_expm1(x: float) -> float:
 def _transform(
     values: NDArray[np.float64], masses: NDArray[np.float64], theta: float, step: float, points: int
 ) -> NDArray[np.complex128]:
-    """Return the sums of ``mass e^(s value)`` at ``s = theta + i step k``.
+    """Return the sums of ``mass e^(s value)`` at ``s = theta + i step k``, (points,) for k from 0.
 
     The k are cut into rows: ``e^(i step (a + b J) v)`` is a product, so that the sums over v are a product of matrices.
     """
@@ -219,9 +219,18 @@ def _transform(
         weights = masses * np.exp(theta * values)
     width = math.ceil(math.sqrt(points))
     rows = math.ceil(points / width)
-    fine = np.exp(1j * step * np.outer(np.arange(width), values))
-    coarse = np.exp(1j * step * width * np.outer(values, np.arange(rows))) * weights[:, None]
+    fine = _powers(step * values, width)
+    coarse = (_powers(step * width * values, rows) * weights).T
     return np.asarray(_product(fine, coarse).T.ravel()[:points])
+
+
+def _powers(angles: NDArray[np.float64], count: int) -> NDArray[np.complex128]:
+    """Return ``e^(i k angle)`` for k from 0, (count, m), as products of two: exponentials cost most of a transform."""
+    inner = math.ceil(math.sqrt(count))
+    first = np.exp(1j * np.outer(np.arange(inner), angles))
+    second = np.exp(1j * np.outer(inner * np.arange(math.ceil(count / inner)), angles))
+    both = (second[:, None, :] * first[None, :, :]).reshape(-1, angles.size)
+    return np.asarray(both[:count], np.complex128)
 
 
 def _product(left: NDArray[np.complex128], right: NDArray[np.complex128]) -> NDArray[np.complex128]:
@@ -264,11 +273,11 @@ def expected_positive_part(
     if values.size == 0 or not np.max(values) > 0:
         return 0.0
     unit = float(np.max(values))
-    law = _Law(Summands(values, masses, summands.copies, summands.poisson), unit)
+    law = PositiveSums(Summands(values, masses, summands.copies, summands.poisson), unit)
     return float(unit * _contour(law, side, gap, floor / unit))
 
 
-def _saddle(law: _Law) -> float:
+def _saddle(law: PositiveSums) -> float:
     """Close to the minimum of ``log E e^(theta S) - 2 log theta``, which is convex in theta; any point will do."""
     first = math.log(1 / law.copies) - 1  # the largest value is 1: below this the slope is negative
     logs = np.append(np.arange(first, _MOST_LOG_THETA, 1.0), _MOST_LOG_THETA)
@@ -285,7 +294,7 @@ def _saddle(law: _Law) -> float:
     return math.exp(low + (high - low) * (share if 0 < share < 1 else 0.5))
 
 
-def _period(law: _Law, theta: float, log_moment: float, log_negligible: float) -> float:
+def _period(law: PositiveSums, theta: float, log_moment: float, log_negligible: float) -> float:
     """Shortest L whose shifts are negligible: they add ``4 e^-log_negligible`` at most in units of ``E e^(theta S) /
     theta``."""
     # Shifts to the right: e^(-theta j L) E (S + j L)^+; E S^+ <= E e^(theta S) / (e theta).
@@ -300,7 +309,7 @@ def _period(law: _Law, theta: float, log_moment: float, log_negligible: float) -
     return max(right, float(np.min(lefts[np.isfinite(lefts)], initial=math.inf)), 1 / theta)
 
 
-def _contour(law: _Law, side: Side, gap: float, floor: float) -> float:
+def _contour(law: PositiveSums, side: Side, gap: float, floor: float) -> float:
     theta = _saddle(law)
     log_moment = law.log_moment(theta)
     chernoff = math.exp(max(log_moment, _LEAST_LOG)) / (math.e * theta)

@@ -3,11 +3,15 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from typing import TYPE_CHECKING, ClassVar, Literal
+from collections.abc import Hashable, Sequence
+from functools import cache
+from typing import TYPE_CHECKING, ClassVar, Literal, TypeVar
 
 import numpy as np
 
-from shuffledp.numerics.checks import check_open_unit
+from shuffledp.numerics.checks import check_count, check_open_unit
+from shuffledp.numerics.guards import with_guarded_methods
+from shuffledp.numerics.kinds import Kind, kind_of
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -17,9 +21,29 @@ if TYPE_CHECKING:
 #: Mass left out on either side of a probability window unless the caller asks for another.
 DEFAULT_TAIL = 1e-30
 
+_T = TypeVar("_T")
 TailConvention = Literal["variance_proxy", "printed"]
 
 
+@cache
+def _kind(annotation: Hashable) -> Kind:
+    return kind_of(annotation, lambda name: None)
+
+
+def guarded_methods(cls: type[_T]) -> type[_T]:
+    """Decorate a class: its public methods refuse what is not of the kind that they ask for, naming it."""
+    return with_guarded_methods(cls, _kind)
+
+
+def checked_size(size: int | tuple[int, ...] | None) -> tuple[int, ...]:
+    """Return a shape, () for None; raise ValueError unless it is made of integers >= 0."""
+    if size is None:
+        return ()
+    several = size if isinstance(size, Sequence) else (size,)
+    return tuple(check_count("size", each) for each in several)
+
+
+@guarded_methods
 class Population(ABC):
     """What is known about N - 1, the number of other users who take part."""
 
@@ -55,6 +79,7 @@ class Population(ABC):
         """
 
 
+@guarded_methods
 class Law(Population):
     """A full distribution of N - 1."""
 
@@ -96,7 +121,7 @@ class Law(Population):
         ----------
         rng : numpy.random.Generator
         size : int or tuple of int, optional
-            Shape of the result, () by default.
+            Shape of the result, () by default; integers >= 0.
 
         Returns
         -------

@@ -7,9 +7,10 @@ from dataclasses import dataclass
 from typing import get_args
 
 from shuffledp.numerics.checks import check_choice, check_nonnegative, check_open_unit, check_positive
-from shuffledp.populations.base import Population, TailConvention
+from shuffledp.populations.base import Population, TailConvention, guarded_methods
 
 
+@guarded_methods
 @dataclass(frozen=True)
 class SubGaussian(Population):
     """All laws with a given mean and a Gaussian lower tail.
@@ -51,6 +52,7 @@ class SubGaussian(Population):
         return max(0.0, self.mean - math.sqrt(2 * self.variance * log_inverse))
 
 
+@guarded_methods
 @dataclass(frozen=True)
 class SubExponential(Population):
     """All laws with a given mean and an exponential lower tail, ``Pr[N - 1 <= mean - t] <= a exp(-b t)``.
@@ -89,6 +91,7 @@ class SubExponential(Population):
         return max(0.0, self.mean - max(0.0, math.log(self.a / failure)) / self.b)
 
 
+@guarded_methods
 @dataclass(frozen=True)
 class MomentBounded(Population):
     """All laws with a given mean and at most a given variance.

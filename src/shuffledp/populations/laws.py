@@ -10,7 +10,7 @@ import numpy as np
 from shuffledp.numerics.checks import check_count, check_nonnegative, check_open_unit, check_unit
 from shuffledp.numerics.kinds import shown
 from shuffledp.numerics.windows import Window, binomial_window, poisson_window, thin
-from shuffledp.populations.base import DEFAULT_TAIL, Law
+from shuffledp.populations.base import DEFAULT_TAIL, Law, checked_size, guarded_methods
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 
+@guarded_methods
 @dataclass(frozen=True)
 class Fixed(Law):
     """A known number of other users: the classical shuffle model with N = others + 1 participants.
@@ -62,9 +63,10 @@ class Fixed(Law):
         self, rng: np.random.Generator, size: int | tuple[int, ...] | None = None
     ) -> NDArray[np.int64]:
         """Return the number, `size` times, without touching `rng`."""
-        return np.full(() if size is None else size, self.others, dtype=np.int64)
+        return np.full(checked_size(size), self.others, dtype=np.int64)
 
 
+@guarded_methods
 @dataclass(frozen=True)
 class Binomial(Law):
     """Each of `trials` other users takes part independently with probability `rate`.
@@ -118,9 +120,10 @@ class Binomial(Law):
         self, rng: np.random.Generator, size: int | tuple[int, ...] | None = None
     ) -> NDArray[np.int64]:
         """Draw numbers of other users; see :meth:`Law.sample`."""
-        return np.asarray(rng.binomial(self.trials, self.rate, size), np.int64)
+        return np.asarray(rng.binomial(self.trials, self.rate, checked_size(size)), np.int64)
 
 
+@guarded_methods
 @dataclass(frozen=True)
 class Poisson(Law):
     """Other users arrive independently; Poisson with mean `mean` (the papers' lambda).
@@ -162,9 +165,10 @@ class Poisson(Law):
         self, rng: np.random.Generator, size: int | tuple[int, ...] | None = None
     ) -> NDArray[np.int64]:
         """Draw numbers of other users; see :meth:`Law.sample`."""
-        return np.asarray(rng.poisson(self.mean, size), np.int64)
+        return np.asarray(rng.poisson(self.mean, checked_size(size)), np.int64)
 
 
+@guarded_methods
 @dataclass(frozen=True)
 class Empirical(Law):
     """Any distribution with finite support, for example a histogram of past rounds.
@@ -246,4 +250,6 @@ class Empirical(Law):
         self, rng: np.random.Generator, size: int | tuple[int, ...] | None = None
     ) -> NDArray[np.int64]:
         """Draw numbers of other users; see :meth:`Law.sample`."""
-        return np.asarray(self.start + rng.choice(len(self.pmf), size=size, p=self.pmf), np.int64)
+        return np.asarray(
+            self.start + rng.choice(len(self.pmf), size=checked_size(size), p=self.pmf), np.int64
+        )

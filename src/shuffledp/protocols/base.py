@@ -7,10 +7,9 @@ never changes state; randomness always comes in as a ``numpy.random.Generator``.
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, fields, replace
-from functools import wraps
-from typing import Any, ClassVar, Literal, Self, cast, final
+from typing import Any, ClassVar, Literal, Self, cast, final, get_args
 
 import numpy as np
 from numpy.typing import NDArray
@@ -20,6 +19,10 @@ from shuffledp.accounting.general.profiles import PrivacyProfile
 from shuffledp.accounting.standing import UPPER, Guarantee, Standing, weakest
 from shuffledp.numerics.checks import check_choice
 from shuffledp.populations import Population
+from shuffledp.protocols._checked import OBJECTS, check_object, with_checked_arguments, with_checked_objects
+from shuffledp.protocols.messages import Cost as Cost
+from shuffledp.protocols.messages import Messages as Messages
+from shuffledp.protocols.messages import message_bits as message_bits
 from shuffledp.protocols.streaming import joined, stream, users_at_once
 from shuffledp.tasks import (
     Budget,
@@ -36,67 +39,6 @@ from shuffledp.tasks import (
 
 Trust = Literal["shuffler", "shuffler_adds", "secure_sum", "local", "central"]
 Expectation = Literal["variance", "squared_error", "absolute_error"]
-
-
-@dataclass(frozen=True)
-class Messages:
-    """Messages of one repeat: ``payload`` (M,) or (M, width), one row per message.
-
-    No sender is attached and the order carries no meaning once the messages went through the shuffler.
-    """
-
-    payload: NDArray[np.generic]
-
-    def __len__(self) -> int:
-        return len(self.payload)
-
-    @staticmethod
-    def joined(*parts: Messages) -> Messages:
-        """All messages of several senders."""
-        return Messages(np.concatenate([part.payload for part in parts]))
-
-
-@dataclass(frozen=True)
-class Cost:
-    """Expected communication.
-
-    Parameters
-    ----------
-    messages_per_user : float
-        Messages one participant sends, own report included.
-    bits_per_message : float
-        Size of one message in bits.
-    own_messages : float
-        The part of ``messages_per_user`` that is the user's own report; the rest counts as extra messages.
-    shuffler_messages : float
-        Total added by the shuffler or the server, in expectation.
-    """
-
-    messages_per_user: float
-    bits_per_message: float
-    own_messages: float = 1.0
-    shuffler_messages: float = 0.0
-
-    @property
-    def extra_messages(self) -> float:
-        """Messages per user beyond the own report."""
-        return self.messages_per_user - self.own_messages
-
-    @property
-    def bits_per_user(self) -> float:
-        """Bits one participant sends."""
-        return self.messages_per_user * self.bits_per_message
-
-
-def message_bits(kinds: int) -> float:
-    """Return the payload of one of so many different messages: whole bits, at least one.
-
-    Parameters
-    ----------
-    kinds : int
-        At least 1. A message that says nothing but that it was sent still takes a bit.
-    """
-    return float(max((kinds - 1).bit_length(), 1))
 
 
 @dataclass(frozen=True)
@@ -124,11 +66,15 @@ class ProtocolBase(ABC):
     calibrated_under: str = field(default="", kw_only=True)
 
     def __init_subclass__(cls, **settings: Any) -> None:
-        """Every ``calibrate`` refuses what is no budget, no population or no task, in one sentence."""
+        """Every ``calibrate`` refuses what is no budget, no population or no task, in one sentence; every method that
+        is handed users, messages or a generator refuses what is none."""
         super().__init_subclass__(**settings)
         own = vars(cls).get("calibrate")
         if isinstance(own, classmethod):
-            cls.calibrate = classmethod(_with_checked_arguments(own.__func__))  # type: ignore[method-assign,assignment]
+            cls.calibrate = classmethod(with_checked_arguments(own.__func__))  # type: ignore[method-assign,assignment]
+        for name, wanted in OBJECTS.items():
+            if name in vars(cls):
+                setattr(cls, name, with_checked_objects(vars(cls)[name], wanted))
 
     name: ClassVar[str]
     """Unique within its task; equal to the file's name for built-ins."""
@@ -339,6 +285,7 @@ class ProtocolBase(ABC):
         who = (
             participants if isinstance(participants, Participants) else Participants.from_counts(participants)
         )
+        check_object(self, "simulate", "rng", rng, np.random.Generator)
         public = self.announce(who, rng)
         known = who if public is who.public else replace(who, public=public)
         groups = list(self.after_first_round(public))
@@ -373,6 +320,8 @@ class ProtocolBase(ABC):
     @final
     def expectation(self, what: Expectation, participants: Participants) -> Floats | None:
         """One of the ``expected_..`` of the protocol after the first round, (R, *estimate_shape); None when unknown."""
+        check_choice("what", what, get_args(Expectation))
+        check_object(self, "expectation", "participants", participants, Participants)
         result: Floats | None = None
         for protocol, repeats in self.after_first_round(participants.public):
             every = len(repeats) == participants.public.repeats
@@ -409,20 +358,6 @@ class ProtocolBase(ABC):
         }
 
 
-def _with_checked_arguments(calibrate: Callable[..., Any]) -> Callable[..., Any]:
-    @wraps(calibrate)
-    def checked(
-        cls: type[ProtocolBase], budget: Any, population: Any, task: Any, *args: Any, **options: Any
-    ) -> Any:
-        for name, value, kind, example in (
-            ("budget", budget, Budget, "Budget(1.0, 1e-6)"),
-            ("population", population, Population, "Fixed(999) for 1,000 users"),
-            ("task", task, Task, "Frequency(20)"),
-        ):
-            if not isinstance(value, kind):
-                raise ValueError(
-                    f"{cls.name}: {name} must be a {kind.__name__}, such as {example}, got {value!r}."
-                )
-        return calibrate(cls, budget, population, task, *args, **options)
-
-    return checked
+for _name, _wanted in OBJECTS.items():  # the defaults too
+    if not getattr(vars(ProtocolBase)[_name], "__isabstractmethod__", False):
+        setattr(ProtocolBase, _name, with_checked_objects(vars(ProtocolBase)[_name], _wanted))

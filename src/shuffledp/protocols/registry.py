@@ -23,6 +23,7 @@ from hashlib import sha256
 from pathlib import Path
 from types import ModuleType
 from typing import Any, get_args
+from weakref import WeakSet
 
 from shuffledp.accounting.standing import GUARANTEES, Standing
 from shuffledp.protocols.base import ProtocolBase, Trust
@@ -207,14 +208,20 @@ def _only_protocol(module: ModuleType, name: str) -> Any:
     return matching[0]
 
 
+#: Classes that were looked at: a configuration asks for the same ones a thousand times.
+_FOLLOWING: WeakSet[type] = WeakSet()
+
+
 def _checked(found: Any, task_kind: str, name: str) -> type[ProtocolBase]:
     if not (isinstance(found, type) and issubclass(found, ProtocolBase)):
         raise UnknownProtocol(
             f"Protocol {name!r}: {found!r} is not a subclass of shuffledp.protocols.ProtocolBase."
         )
-    faults = interface_faults(found)
-    if faults:
-        raise UnknownProtocol(f"Protocol {name!r} {'; it '.join(faults)}.")
+    if found not in _FOLLOWING:
+        faults = interface_faults(found)
+        if faults:
+            raise UnknownProtocol(f"Protocol {name!r} {'; it '.join(faults)}.")
+        _FOLLOWING.add(found)
     if found.task_kind != task_kind:
         raise UnknownProtocol(
             f"Protocol {name!r} solves {found.task_kind!r}, but the experiment's task is {task_kind!r}."

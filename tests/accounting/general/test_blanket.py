@@ -22,7 +22,7 @@ from shuffledp.accounting import (
     grr_blanket_delta,
     grr_blanket_epsilon,
 )
-from shuffledp.accounting.general.blanket import _delta, _summed, population_delta, population_epsilon
+from shuffledp.accounting.general.blanket import _delta, population_delta, population_epsilon
 from shuffledp.numerics.sums import Summands, expected_positive_part
 from shuffledp.populations import Binomial, Empirical, Fixed, Poisson
 
@@ -311,16 +311,3 @@ def test_the_older_function_of_that_name_is_another_one():
 def test_bad_arguments_are_named(args, message):
     with pytest.raises(ValueError, match=message):
         blanket_epsilon(*args)
-
-
-@pytest.mark.parametrize(
-    ("eps_local", "others", "eps"), [(0.1, 99, 0.0021), (8.0, 99, 4.5), (18.0, 10**9 - 1, 4.0), (3.0, 0, 1.0)]
-)
-def test_few_matches_are_summed_to_what_contours_find(eps_local, others, eps):
-    """As a search asks for it, and without a target, by a contour."""
-    k = 10 if others > 1000 else 10**6
-    for randomizer in (GRR(eps_local, k), SubsetSelection(eps_local, k, 1)):
-        contour = population_delta(randomizer, Fixed(others), eps, "upper")
-        summed = _summed(randomizer, others, eps, contour)
-        assert summed == pytest.approx(contour, rel=2e-5)
-        assert summed <= contour * (1 + 1e-9)

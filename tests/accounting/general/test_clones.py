@@ -20,6 +20,22 @@ from shuffledp.numerics import binomial_upper_tail
 from shuffledp.populations import Binomial, Empirical, Fixed, Poisson
 
 
+@pytest.mark.parametrize(
+    ("users", "eps_local", "eps"),
+    [
+        *((1_000, 1.0, "0.148671"), (1_000, 2.0, "0.39709"), (5_000, 2.0, "0.16597")),
+        *((10_000, 1.0, "0.0432062"), (10_000, 3.0, "0.226079"), (70_187, 2.0, "0.0401638")),
+        *((70_187, 4.0, "0.142877"), (70_187, 7.0, "0.773648")),
+    ],
+)
+def test_stronger_clones_have_the_values_that_were_found_independently(users, eps_local, eps):
+    found = amplified_epsilon(
+        Fixed(users - 1), eps_local, 1e-6, accounting="exact", reduction="randomized_response"
+    )
+    # to one unit of the last digit, as the values are rounded and searches end above
+    assert found == pytest.approx(float(eps), abs=1.05 * 10.0 ** -len(eps.split(".")[1]))
+
+
 def enumerated_pair(clones: dict[int, float], eps_local: float) -> CountPair:
     """The joint laws of P and Q, outcome by outcome, from their definition."""
     truth = 1 / (1 + math.exp(-eps_local))

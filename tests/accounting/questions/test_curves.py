@@ -9,14 +9,13 @@ import pytest
 from shuffledp.accounting import (
     GRR,
     GaussianRandomizer,
-    Infeasible,
     amplification,
     blanket_randomizer_delta,
     clone_delta,
     curves,
 )
 from shuffledp.accounting.questions.curves import ORDERS, Tabulated, lines
-from shuffledp.populations import Fixed, MomentBounded, Poisson
+from shuffledp.populations import Binomial, Fixed, MomentBounded, Poisson, SubGaussian
 
 
 def test_delta_is_that_of_the_reduction():
@@ -66,10 +65,38 @@ def test_other_populations_and_randomizers():
     assert gaussian.mu > 0
     json.dumps(gaussian.as_dict(), allow_nan=False)
     assert curves(10.0, 20_000, randomizer="rappor", domain_size=4).reduction == "own"
-    with pytest.raises(Infeasible, match="A profile needs a law"):
-        curves(2.0, population=MomentBounded(100.0, 5.0))
     with pytest.raises(ValueError, match=r"rounds must be an integer in \[1, 10\^6\], got 1000001"):
         curves(2.0, 100, rounds=10**6 + 1)
+    with pytest.raises(ValueError, match=r"rounds must be an integer in \[1, 10\^6\], got 0"):
+        curves(2.0, 100, rounds=0)
+
+
+def test_a_bound_has_a_profile_for_every_law_that_it_allows():
+    """Hoeffding: a sum of 10,000 fair coins is sub-Gaussian with scale 50."""
+    bound, law = SubGaussian(5000.0, 50.0), Binomial(10_000, 0.5)
+    found = curves(2.0, population=bound)
+    for eps, delta in zip(found.eps[:-1:4], found.delta[:-1:4], strict=True):
+        exact = clone_delta(law, 2.0, eps)
+        assert exact <= delta <= max(3 * exact, 1e-3)
+    answer = amplification(2.0, None, found.delta[12], population=bound).eps
+    assert found.eps[12] == pytest.approx(answer, rel=0.02)
+    true = curves(2.0, population=law)
+    assert all(a <= b for a, b in zip(true.renyi, found.renyi, strict=True))
+    assert true.mu <= found.mu < 1.1 * true.mu
+    # Moments alone allow that nobody else comes, with some probability.
+    assert curves(2.0, population=MomentBounded(10.0, 1.0)).mu > found.mu
+
+
+def test_rounds_under_a_bound_are_those_of_a_number_that_all_have():
+    bound = SubGaussian(5000.0, 50.0)
+    found = curves(2.0, population=bound, rounds=2)
+    true = curves(2.0, population=Binomial(10_000, 0.5), rounds=2)
+    assert found.orders == () == found.renyi
+    assert true.mu < found.mu
+    at = np.interp(found.eps, true.eps, true.delta)
+    assert all(a <= b * (1 + 1e-9) + 1e-12 for a, b in zip(at[:16], found.delta[:16], strict=True))
+    answer = amplification(2.0, None, found.delta[10], population=bound, rounds=2).eps
+    assert 0.98 * answer < found.eps[10] < 1.15 * answer
 
 
 def test_chords_are_above_and_end_with_the_last_value():

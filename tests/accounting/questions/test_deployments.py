@@ -47,6 +47,15 @@ def test_the_best_reduction_wins_and_all_are_shown():
     assert 0.999 * answer.eps < answer.eps_lower < answer.eps
 
 
+@pytest.mark.parametrize(("eps_local", "delta"), [(1.0, 1e-3), (4.0, 1e-6), (12.0, 1e-15)])
+def test_one_user_has_the_eps_of_randomized_response_alone(eps_local, delta):
+    p = 1 / (1 + math.exp(-eps_local))
+    exact = math.log((p - delta) / (1 - p))
+    answer = amplification(eps_local, 1, delta, randomizer="binary")
+    assert exact * (1 - 1e-9) <= answer.eps <= exact * (1 + 1e-6)
+    assert answer.eps_lower <= exact * (1 + 1e-9)
+
+
 def test_sums_have_their_own_reduction():
     answer = amplification(10.0, 100_000, 1e-9, randomizer="rappor", domain_size=10)
     assert answer.reduction == "own"
@@ -297,7 +306,7 @@ def test_many_clones_that_cannot_win_are_still_shown():
             lambda: amplification(None, 9, 1e-6, randomizer=GRR(1.0, 3), domain_size=3),
             "leave out domain_size",
         ),
-        (lambda: amplification(4.0, 1000, 1e-6, randomizer=3), "randomizer must be a name or a Randomizer"),
+        (lambda: amplification(4.0, 1000, 1e-6, randomizer=3), "randomizer must be a .*Randomizer"),
         (lambda: budget(0.0, 1000, 1e-6), "eps must be a positive finite number, got 0.0"),
         (lambda: budget(1.0, 1000), "delta is missing"),
         (lambda: budget(1.0, 1000, 1e-6, randomizer=GRR(1.0, 3)), "randomizer must be a name, got GRR"),

@@ -13,6 +13,7 @@ from shuffledp import datasets
 from shuffledp.datasets.prepared import _COLUMNS
 from shuffledp.experiments import parts
 from shuffledp.experiments.config import ConfigurationError, merged, model, read_yaml
+from shuffledp.experiments.config.baselines import read_baselines
 from shuffledp.experiments.config.folders import results_problem
 from shuffledp.experiments.grid import cells_of
 from shuffledp.experiments.sources import COLUMNS, OWN, SYNTHETIC
@@ -464,3 +465,10 @@ def test_without_an_override_none_is_named(project):
     with pytest.raises(ConfigurationError) as caught:
         project.settings(overrides={"demo.curve": {"repeats": 1}})
     assert "merged in" not in str(caught.value)
+
+
+def test_the_folder_of_the_configuration_is_none_of_baselines(project):
+    with pytest.raises(
+        ConfigurationError, match="baselines must be a folder of files that add methods; config has"
+    ):
+        read_baselines(Path("config"), project.root)

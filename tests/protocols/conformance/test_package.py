@@ -130,7 +130,7 @@ def test_a_law_of_single_numbers_is_all_that_some_promise_and_the_verdict_says_s
     class Declared(broken):
         joint_law = False
 
-    cases = conformance.default_cases(broken)
+    cases = tuple(case for case in conformance.default_cases(broken) if case.task.domain_size == 5)[:2]
     monkeypatch.setattr(judging, "CHECKS", (conformance.check_one_law,))
     monkeypatch.setattr(judging, "privacy_evidence", lambda *_: "privacy: not the question")
     verdict, _ = conformance.verdicts(Declared, cases)

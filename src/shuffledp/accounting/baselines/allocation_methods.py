@@ -35,18 +35,20 @@ import numpy as np
 from scipy.special import gammaln
 
 from shuffledp.accounting.errors import Infeasible
-from shuffledp.accounting.general.exports import profile_end, to_pld
+from shuffledp.accounting.general.exports import loss_distribution, profile_end
 from shuffledp.accounting.general.profiles import Exported, hockey_stick, log_gaussian_delta
 from shuffledp.accounting.general.random_allocation import (
     MOST_EPS,
     allocation_delta,
-    allocation_delta_within,
+    allocation_deltas_within,
+    allocation_end,
     allocation_epsilon,
     checked_step,
     directions,
+    shares_ratios,
 )
 from shuffledp.accounting.general.rdp import best_epsilon
-from shuffledp.accounting.guarded import check_fields
+from shuffledp.accounting.guarded import check_fields, guarded_methods
 from shuffledp.accounting.shuffle_gaussian.all_users import shuffle_gaussian_rdp
 from shuffledp.numerics.checks import (
     check_choice,
@@ -73,8 +75,10 @@ ALLOCATION_METHODS: tuple[str, ...] = ("pair", "decomposition", "poisson", "reny
 _FOR_STEPS, _FOR_COUNT = 0.99, 0.005
 _XTOL = 1e-7
 _LEAST, _SCANNED = 1e-9, 80
-#: Losses of one user up to the end of its profile, where several steps are composed.
-_LOSSES = 128
+#: Losses of one user up to the end of its profile, where several steps are composed; and up to a bound on the end.
+_LOSSES, _MORE_LOSSES = 128, 160
+#: From so many times what is negligible on, delta is small beside the target: then so many losses have a chord.
+_SMALL, _APART = 1e3, 4
 _ORDERS = 256
 
 
@@ -166,6 +170,7 @@ def allocation_method_epsilon(
     return eps
 
 
+@guarded_methods
 @dataclass(frozen=True)
 class AllocationProfile(Exported):
     """Privacy profile of a user who takes part in some of t steps, chosen uniformly.
@@ -242,18 +247,38 @@ class _Rough:
     def delta(self, eps: ArrayLike) -> NDArray[np.float64]:
         """Return delta for each eps, shape of `eps`."""
         eps_ = np.asarray(eps, np.float64)
-        values = [allocation_delta_within(float(e), self.steps, self.step, self.target) for e in eps_.flat]
-        return np.array(values).reshape(eps_.shape)
+        return allocation_deltas_within(eps_.ravel(), self.steps, self.step, self.target).reshape(eps_.shape)
 
 
 @remember(16)
 def _losses(profile: AllocationProfile, negligible: float) -> Any:
     count = profile.participations
-    single = _Rough(
-        profile.steps // count, checked_step(profile.eps_local, profile.sigma), negligible / count
-    )
-    end = profile_end(single, negligible / count)
-    return to_pld(single, step=end / _LOSSES, negligible=negligible / count).self_compose(count)
+    steps, part = profile.steps // count, negligible / count
+    step = checked_step(profile.eps_local, profile.sigma)
+    if shares_ratios(steps, step, part):
+        width = allocation_end(steps, step[1], part) / _MORE_LOSSES
+        points = _MORE_LOSSES + 1
+    else:
+        gaussian = step[0] == "gaussian" and steps > 1
+        end = (
+            allocation_end(steps, step[1], part) if gaussian else profile_end(_Rough(steps, step, part), part)
+        )
+        width, points = end / _LOSSES, _LOSSES + 2
+        if gaussian:
+            return loss_distribution(width, _thinned(width, points, steps, step, part)).self_compose(count)
+    eps = np.asarray(width * np.arange(points), np.float64)
+    return loss_distribution(width, allocation_deltas_within(eps, steps, step, part)).self_compose(count)
+
+
+def _thinned(width: float, points: int, steps: int, step: Step, negligible: float) -> NDArray[np.float64]:
+    """Delta at multiples of a width: behind the point where it is small beside the target of the whole, by chords in
+    e^eps over several of them, which lie above it."""
+    eps = np.asarray(width * np.arange(points), np.float64)
+    near = math.ceil(allocation_end(steps, step[1], _SMALL * negligible) / width)
+    places = np.unique(np.append(np.arange(min(near, points)), np.arange(near, points + _APART - 1, _APART)))
+    places = np.minimum(places, points - 1)
+    found = allocation_deltas_within(eps[places], steps, step, negligible)
+    return np.asarray(np.interp(np.expm1(eps), np.expm1(eps[places]), found), np.float64)
 
 
 def allocation_noise(eps: float, delta: float, steps: int, *, participations: int = 1) -> float:

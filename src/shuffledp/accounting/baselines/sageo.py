@@ -25,7 +25,7 @@ import numpy as np
 
 from shuffledp.accounting.baselines.sbin import AUGMENTED_ACCOUNTINGS, BinomialDummies
 from shuffledp.accounting.baselines.shares import best_share, checked_share
-from shuffledp.accounting.guarded import check_fields
+from shuffledp.accounting.guarded import check_fields, guarded_methods
 from shuffledp.numerics.checks import (
     check_choice,
     check_count,
@@ -51,6 +51,7 @@ _MOST_HALF = 200.0
 _ROUNDING = 1e-13
 
 
+@guarded_methods
 @dataclass(frozen=True)
 class GeometricDummies:
     """Dummies of one value: an asymmetric two-sided geometric law on 0, 1, ..

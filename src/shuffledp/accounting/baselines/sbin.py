@@ -31,7 +31,7 @@ from shuffledp.accounting.general.count_pairs import (
     pair_delta,
     settled_count_delta,
 )
-from shuffledp.accounting.guarded import check_fields
+from shuffledp.accounting.guarded import check_fields, guarded_methods
 from shuffledp.numerics.checks import check_choice, check_count, check_open_unit, check_positive, check_unit
 from shuffledp.numerics.magnitudes import log_ratio, negligible
 from shuffledp.numerics.remember import remember
@@ -56,6 +56,7 @@ _NUMBERS, _SHARE_TOL = 32, 1e-6
 _NEAR = 5
 
 
+@guarded_methods
 @dataclass(frozen=True)
 class BinomialDummies:
     """Dummies of one value: fair coins.
@@ -88,6 +89,7 @@ class BinomialDummies:
 
     def count_at(self, tail: float) -> MovingCount:
         """Laws of a count, with `tail` of the mass left out on either side at most."""
+        tail = check_open_unit("tail", tail)
         return added_message(binomial_window(self.coins, 0.5, tail), self.share)
 
     def delta(self, eps: float) -> float:

@@ -25,7 +25,7 @@ from scipy.special import gammainc
 
 from shuffledp.accounting.errors import Infeasible
 from shuffledp.accounting.general.labeled_counts import Labels, binomial_blanket, pair_delta
-from shuffledp.accounting.guarded import check_fields
+from shuffledp.accounting.guarded import check_fields, guarded_methods
 from shuffledp.accounting.segmented.items import item_delta
 from shuffledp.accounting.segmented.plans import (
     SEGMENTED_ACCOUNTINGS,
@@ -64,6 +64,7 @@ _MOST_LOCAL = 50.0
 _ROUNDING = 1e-6
 
 
+@guarded_methods
 @dataclass(frozen=True)
 class SubsetExponential:
     """Subset exponential mechanism.
@@ -366,6 +367,7 @@ def _numeric_mean(eps: float, delta: float) -> float:
     return math.exp(-root_below(excess, guess, -math.inf, math.inf, xtol=_XTOL))
 
 
+@guarded_methods
 @dataclass(frozen=True)
 class SeparatePlan:
     """Parameters of separate balls-into-bins protocols whose estimates are averaged.

@@ -10,7 +10,7 @@ import numpy as np
 
 from shuffledp.accounting.baselines.sets import reduced_pair
 from shuffledp.accounting.general.labeled_counts import binomial_blanket, settled_delta
-from shuffledp.accounting.guarded import check_fields
+from shuffledp.accounting.guarded import check_fields, guarded_methods
 from shuffledp.numerics.checks import check_count, check_nonnegative
 
 if TYPE_CHECKING:
@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from shuffledp.accounting.general.profiles import Kind, View
 
 
+@guarded_methods
 @dataclass(frozen=True)
 class SubsetExponentialProfile:
     """Privacy profile of the shuffled messages of the subset exponential mechanism.

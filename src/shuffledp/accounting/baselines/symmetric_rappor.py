@@ -16,7 +16,7 @@ from shuffledp.accounting.baselines.summed_bits import summed_bits_delta, two_bi
 from shuffledp.accounting.baselines.told_bits import told_bits_delta
 from shuffledp.accounting.general.epsilon_search import COARSE
 from shuffledp.accounting.general.randomizers import MOST_EPS_LOCAL, outputs_of
-from shuffledp.accounting.guarded import check_fields
+from shuffledp.accounting.guarded import check_fields, guarded_methods
 from shuffledp.accounting.standing import UPPER, Standing
 from shuffledp.numerics.checks import check_choice, check_count, check_positive
 
@@ -29,8 +29,11 @@ if TYPE_CHECKING:
 _OMITTED, _LEAST = 1e-9, 1e-300
 #: Nats per bit up to which bits that the adversary is told cost less than those of blocks.
 _TOLD = 0.1
+#: How far above rough bounds are at most, about, as ratios: for sums they are some percent above, for told bits 1e-3.
+_FAR_SUMMED, _FAR_TOLD = 1.3, 1.01
 
 
+@guarded_methods
 @dataclass(frozen=True)
 class SymmetricRAPPOR:
     """A one-hot vector of k bits, each turned over with probability ``1 / (e^eps_bit + 1)``.
@@ -122,8 +125,16 @@ class SymmetricRAPPOR:
                 told = rappor_delta(others + 1, p, eps, calibration="sound")
                 return min(proven_bits_delta(others + 1, p, eps), told)
             omitted = max(_OMITTED * target, _LEAST)
-            bound = min(alone, summed_bits_delta(others, p, eps, omitted, rough=gap > COARSE))
-            return bound if self.eps_bit > _TOLD else min(bound, told_bits_delta(others, p, eps, omitted))
+            if self.eps_bit > _TOLD:
+                return min(alone, summed_bits_delta(others, p, eps, omitted, rough=gap > COARSE))
+            # A glance at both, and a close look at what may be smaller.
+            summed = summed_bits_delta(others, p, eps, omitted, rough=True)
+            told = told_bits_delta(others, p, eps, omitted, rough=True)
+            if gap <= COARSE and summed <= _FAR_SUMMED * told:
+                summed = summed_bits_delta(others, p, eps, omitted)
+            if gap <= COARSE and told <= _FAR_TOLD * summed:
+                told = told_bits_delta(others, p, eps, omitted)
+            return min(alone, summed, told)
         left_out = None if target is None else max(_OMITTED * target, _LEAST)
         value = known_sums_delta(others + 1, p, eps, left_out, third=self.domain_size > 2)
         # exact values are too large by up to 1e-7, relative, or by what is left out

@@ -125,11 +125,17 @@ def _every(number: NDArray[np.float64], widest: float, reach: NDArray[np.float64
     parity = np.mod(number, 2)
     difference = parity[:, None] + 2 * np.arange(math.floor(widest / 2) + 1)  # 2 a - N >= 0
     inside = difference <= reach[:, None]
+    n = number[:, None]
+    mass = np.empty(difference.shape)
+    mass[:, 0] = np.exp(log_half_pmf((number + parity) / 2, number))
+    mass[parity == 0, 0] /= 2  # half of it for each side of the grid
+    # Pr[2 a - N = d + 2] / Pr[2 a - N = d]: products of some hundred of them keep 13 digits
+    ratio = np.maximum(n - difference[:, :-1], 0.0) / (n + difference[:, :-1] + 2)
+    ratio[parity == 0, :1] *= 2
+    with np.errstate(under="ignore"):
+        mass[:, 1:] = mass[:, :1] * np.cumprod(ratio, axis=1)
     row = np.broadcast_to(np.arange(number.size)[:, None], difference.shape)[inside]
-    n, d = number[row], difference[inside]
-    mass = np.exp(log_half_pmf((n + d) / 2, n))
-    mass[d == 0] /= 2  # half of it for each side of the grid
-    return mass, row, d / n
+    return mass[inside], row, (difference / n)[inside]
 
 
 def _grouped(number: NDArray[np.float64], omitted: float, step: int, reach: float) -> _Law:

@@ -289,4 +289,4 @@ def _average_dummy_delta(senders: Window, domain_size: int, eps: float, dummies:
                 float(w.pmf @ divergences[w.start - first : w.stop - first]) + w.omitted for w in windows
             ]
         total += math.fsum(mass * value for mass, value in zip(masses, values, strict=True))
-    return min(total, 1.0)
+    return raised(total, 1.0)

@@ -24,12 +24,12 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 from itertools import pairwise
-from typing import TYPE_CHECKING, ClassVar, Literal, Protocol, runtime_checkable
+from typing import TYPE_CHECKING, ClassVar, Literal, Protocol, cast, runtime_checkable
 
 import numpy as np
 
+from shuffledp.accounting.from_outside import asked, is_foreign, numbers_of
 from shuffledp.accounting.general.comparisons import Cells
-from shuffledp.accounting.general.dummy_blanket import blanket_rate, mixed_blanket_delta
 from shuffledp.accounting.general.epsilon_search import (
     COARSE,
     FINE,
@@ -39,14 +39,15 @@ from shuffledp.accounting.general.epsilon_search import (
     limit_epsilon,
     search_epsilon,
 )
+from shuffledp.accounting.general.few_matches import data_set_deltas, few_matches, tabulated_delta
 from shuffledp.accounting.general.profiles import Exported
-from shuffledp.accounting.general.randomizers import GRR, Randomizer, SubsetSelection
-from shuffledp.accounting.guarded import check_fields
+from shuffledp.accounting.general.randomizers import Randomizer, check_randomizer
+from shuffledp.accounting.guarded import check_fields, guarded_methods
 from shuffledp.numerics.checks import check_choice, check_count, check_nonnegative, check_open_unit
+from shuffledp.numerics.kinds import shown
 from shuffledp.numerics.magnitudes import log_ratio
 from shuffledp.numerics.remember import remember
 from shuffledp.numerics.sums import Summands, expected_positive_part
-from shuffledp.numerics.windows import binomial_window
 from shuffledp.populations import Binomial, Fixed, Law, Poisson
 
 if TYPE_CHECKING:
@@ -71,11 +72,6 @@ _CUT, _FIRST_CUT = 1e-4, 1e-9
 #: While a root is approached, delta need not be told from 0 below this part of its target.
 _FLOOR = 1e-9
 _REMEMBERED = 4096
-#: Reports of others that show one of two values, on average, and the variance of the number of uniform ones, up to
-#: which both are summed over.
-_MOST_MATCHES, _MOST_SPREAD = 40.0, 400.0
-#: Mass that is left out of such sums, relative to the target, and at least.
-_TABLE, _LEAST_TAIL = 1e-12, 1e-320
 
 
 @runtime_checkable
@@ -132,7 +128,7 @@ def blanket_randomizer_delta(randomizer: Randomizer, users: int, eps: float, bou
     users = check_count("users", users, 1)
     eps = check_nonnegative("eps", eps)
     side = _side(bound)
-    _check_randomizer(randomizer)
+    check_randomizer(randomizer)
     return population_delta(randomizer, Fixed(users - 1), eps, side)
 
 
@@ -174,10 +170,11 @@ def blanket_epsilon(randomizer: Randomizer, users: int, delta: float, bound: str
     users = check_count("users", users, 1)
     delta = check_open_unit("delta", delta)
     side = _side(bound)
-    _check_randomizer(randomizer)
+    check_randomizer(randomizer)
     return population_epsilon(randomizer, Fixed(users - 1), delta, side)
 
 
+@guarded_methods
 @dataclass(frozen=True)
 class BlanketProfile(Exported):
     """Privacy profile of the shuffled reports of a local randomizer.
@@ -201,6 +198,7 @@ class BlanketProfile(Exported):
     def __post_init__(self) -> None:
         check_fields(self)
         check_choice("kind", self.kind, ("upper", "lower"))
+        check_randomizer(self.randomizer)
 
     def delta(self, eps: ArrayLike) -> NDArray[np.float64]:
         """Return delta for each eps (nats, >= 0), shape of `eps`; the worse of both directions."""
@@ -239,7 +237,7 @@ def population_excess(randomizer: Randomizer, law: Law, eps: float, delta: float
 def _epsilon(randomizer: Randomizer, law: Law, delta: float, side: Side, hint: float | None = None) -> float:
     cut = _CUT * delta if math.isinf(randomizer.eps_local) else _FIRST_CUT
     if side == "lower" and _own(randomizer) is None:
-        return _largest_root(randomizer, _comparisons(randomizer, side, cut), law, delta, hint)
+        return _largest_root(randomizer, _data_sets(randomizer, law, delta, cut), law, delta, hint)
 
     def delta_of(eps: float, gap: float) -> float:
         return _delta(randomizer, law, eps, side, gap, delta)
@@ -264,30 +262,47 @@ def _root(
     return search_epsilon(excess, most, mu, delta, side, sometimes_shown=sometimes_shown, hint=hint)
 
 
+def _data_sets(
+    randomizer: Randomizer, law: Law, delta: float, cut: float
+) -> list[Callable[[float, float], float]]:
+    """Lower bounds on delta by (eps, gap), each for data sets in which all others hold the same."""
+    few = few_matches(randomizer, law, delta)
+    if few is not None and isinstance(law, Fixed):
+        sets = data_set_deltas(few, law.others + 1, randomizer.eps_local, delta)
+        return [lambda eps, gap, of=of: of(eps) for of in sets]  # type: ignore[misc]
+    floor = _FLOOR * delta
+
+    def against(comparison: Comparison) -> Callable[[float, float], float]:
+        return lambda eps, gap: compared_delta(comparison, law, eps, "lower", gap, floor)
+
+    return [against(comparison) for comparison in _comparisons(randomizer, "lower", cut)]
+
+
 def _largest_root(
-    randomizer: Randomizer, comparisons: tuple[Comparison, ...], law: Law, delta: float, hint: float | None
+    randomizer: Randomizer,
+    data_sets: list[Callable[[float, float], float]],
+    law: Law,
+    delta: float,
+    hint: float | None,
 ) -> float:
     """The largest eps of several lower bounds: one of them is followed to its root; another that is larger there has
     a larger root."""
-    floor = _FLOOR * delta
     best = 0.0
     if hint:
         at = hint * (1 - FROM_HINT)
     else:
         limit = limit_epsilon(_distance(randomizer, law), delta)[0]
         at = min(math.exp(limit), 0.5 * randomizer.eps_local, _MOST_EPS)
-    left = list(comparisons)
+    left = list(data_sets)
     while left:
-        glances = [compared_delta(c, law, at, "lower", COARSE, floor) for c in left]
+        glances = [of(at, COARSE) for of in left]
         chosen = int(np.argmax(glances))
         if best > 0 and glances[chosen] <= delta * (1 + FINE):
             break
         followed = left.pop(chosen)
 
-        def delta_of(eps: float, gap: float, followed: Comparison = followed) -> float:
-            if eps >= randomizer.eps_local:
-                return 0.0
-            return compared_delta(followed, law, eps, "lower", gap, floor)
+        def delta_of(eps: float, gap: float, followed: Callable[[float, float], float] = followed) -> float:
+            return 0.0 if eps >= randomizer.eps_local else followed(eps, gap)
 
         best = max(best, _root(randomizer, law, delta, "lower", delta_of, best or hint))
         at = max(best, LEAST)
@@ -311,10 +326,9 @@ def _delta(
             _averaged(lambda others: own(others, eps, side, target, gap > COARSE) or 0.0, law, side), 1.0
         )
     if target is not None:
-        if side == "upper" and isinstance(randomizer, (GRR, SubsetSelection)) and isinstance(law, Fixed):
-            summed = _summed(randomizer, law.others, eps, target)
-            if summed is not None:
-                return summed
+        few = few_matches(randomizer, law, target) if side == "upper" else None
+        if few is not None and isinstance(law, Fixed):
+            return tabulated_delta(few, law.others, eps, randomizer.eps_local, target)
         cut = _CUT * target if math.isinf(randomizer.eps_local) else _FIRST_CUT
         return _reduced(randomizer, law, eps, side, gap, cut, _FLOOR * target)
     if randomizer.eps_local < math.inf:
@@ -325,20 +339,6 @@ def _delta(
         if cut <= _CUT * value or cut <= 1e-150:
             return value
         cut = max(min(_CUT * value, 1e-4 * cut), 1e-150)
-
-
-def _summed(randomizer: GRR | SubsetSelection, others: int, eps: float, target: float) -> float | None:
-    """Delta by a table over the uniform reports of others and how many show one of two values, where that is small;
-    contours are slow where hardly any do."""
-    k, eps_local = randomizer.domain_size, randomizer.eps_local
-    if isinstance(randomizer, SubsetSelection) and randomizer.subset_size > 1:
-        return None
-    rate = blanket_rate(k, eps_local)
-    spread = others * rate * (1 - rate)
-    if k == 2 or 2 * others * rate / k > _MOST_MATCHES or spread > _MOST_SPREAD:
-        return None
-    tail = max(_TABLE * target, _LEAST_TAIL)
-    return mixed_blanket_delta(binomial_window(others, rate, tail), k, eps, eps_local, tail)
 
 
 def _own(randomizer: Randomizer) -> Callable[[int, float, Side, float | None, bool], float | None] | None:
@@ -360,7 +360,28 @@ def _own_delta(
 
 @remember(64)
 def _comparisons(randomizer: Randomizer, side: Side, cut: float) -> tuple[Comparison, ...]:
-    return randomizer.comparisons(side, cut)
+    return _foreign(randomizer, side, cut) if is_foreign(randomizer) else randomizer.comparisons(side, cut)
+
+
+def _foreign(randomizer: Randomizer, side: Side, cut: float) -> tuple[Comparison, ...]:
+    """The comparisons of another package's randomizer; ValueError unless they have laws."""
+    name = f"randomizer: {type(randomizer).__name__}.comparisons"
+    found = asked(name, randomizer.comparisons, side, cut)
+    wanted = ("law", "uncovered", "spread")
+    if (
+        not isinstance(found, tuple)
+        or not found
+        or not all(asked(name, hasattr, one, member) for one in found for member in wanted)
+    ):
+        raise ValueError(f"{name} must return a tuple of comparisons, at least one, got {shown(found)}.")
+    for one in found:
+        values, masses = asked(f"{name}: law", lambda one: map(np.asarray, one.law(0.0, side)), one)
+        numbers_of(f"{name}: values of law", values, np.shape(masses))
+        total = numbers_of(f"{name}: masses of law", masses, np.shape(values), 0.0, 1.0).sum()
+        if total > 1 + 1e-9:
+            raise ValueError(f"{name}: masses of law must be at most 1 in all, got {total:.9g}.")
+        numbers_of(f"{name}: uncovered", one.uncovered(0.0, side), (), 0.0, 1.0)
+    return cast("tuple[Comparison, ...]", found)
 
 
 def _reduced(
@@ -441,8 +462,3 @@ def _averaged(delta_of: Callable[[int], float], law: Law, side: Side) -> float:
 
 def _side(bound: str) -> Side:
     return "lower" if check_choice("bound", bound, SIDES) == "lower" else "upper"
-
-
-def _check_randomizer(randomizer: Randomizer) -> None:
-    if not isinstance(randomizer, Randomizer):
-        raise ValueError(f"randomizer must be a Randomizer, such as GRR(1.0, 10), got {randomizer!r}.")

@@ -29,8 +29,9 @@ from typing import TYPE_CHECKING, ClassVar, Literal, get_args
 import numpy as np
 
 from shuffledp.accounting.general.profiles import Exported, log_gaussian_delta
-from shuffledp.accounting.guarded import check_fields
+from shuffledp.accounting.guarded import check_fields, guarded_methods
 from shuffledp.numerics.checks import check_choice, check_count, check_nonnegative
+from shuffledp.numerics.kinds import shown
 from shuffledp.numerics.magnitudes import LAST_DIGITS, log_ratio, negligible, raised
 from shuffledp.numerics.remember import remember
 from shuffledp.numerics.roots import root_below
@@ -157,6 +158,7 @@ def _anchored(
     return log_point + np.repeat(shifts, _BLOCK)[: c.size]
 
 
+@guarded_methods
 @dataclass(frozen=True)
 class OtherReports:
     """The reports that user 1's own report is shuffled with.
@@ -192,7 +194,10 @@ class OtherReports:
 
     def after(self, others: NDArray[np.int64]) -> NDArray[np.int64]:
         """Number of reports for given numbers of other users, (m,)."""
-        return np.maximum(others, self.dummies) if self.adaptive else others + self.dummies
+        known = np.asarray(others)
+        if np.any(known < 0):
+            raise ValueError(f"others must be at least 0, got {shown(others)}.")
+        return np.asarray(np.maximum(known, self.dummies) if self.adaptive else known + self.dummies)
 
     def rate(self, eps_local: float) -> float:
         """Probability that one of them is a clone."""
@@ -372,6 +377,7 @@ def _gaussian_mu(clones: float, eps_local: float) -> float:
     return 2 * math.tanh(eps_local / 2) / math.sqrt(clones + 1)
 
 
+@guarded_methods
 @dataclass(frozen=True)
 class ClonesProfile(Exported):
     """Privacy profile of the clones reduction, an upper bound for every eps_local-LDP randomizer.

@@ -396,12 +396,12 @@ def _log_factors(
     differences = np.arange(int(m[0]) - int(c[-1]), last - int(c[0]) + 1)
     log_base = math.log(max(last, 1) * rate / max(mode, 1))
     log_rest = math.log(max(last, 1) * (1 - rate) / max(rest, 1))
-    f = _log_factorials(m, last)
-    g = log_binomial_pmf(mode, last, rate) + (c - mode) * log_base - _log_factorials(c, mode)
-    return f, g, (differences - rest) * log_rest - _log_factorials(differences, rest)
+    f = log_factorials(m, last)
+    g = log_binomial_pmf(mode, last, rate) + (c - mode) * log_base - log_factorials(c, mode)
+    return f, g, (differences - rest) * log_rest - log_factorials(differences, rest)
 
 
-def _log_factorials(x: NDArray[np.int64], anchor: int) -> NDArray[np.float64]:
+def log_factorials(x: NDArray[np.int64], anchor: int) -> NDArray[np.float64]:
     """Return ``log(x! / (anchor! anchor^(x - anchor)))`` for consecutive x, among them the anchor; inf below 0."""
     base = max(anchor, 1)
     steps = np.log1p((np.maximum(x[1:], 1) - base) / base)

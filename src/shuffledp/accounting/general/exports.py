@@ -22,6 +22,7 @@ import numpy as np
 from scipy.special import ndtr, ndtri
 
 from shuffledp.accounting.errors import Infeasible
+from shuffledp.accounting.from_outside import delta_of
 from shuffledp.accounting.general.profiles import log_gaussian_delta
 from shuffledp.extras import needed
 from shuffledp.numerics.checks import check_open_unit, check_positive
@@ -48,12 +49,12 @@ _LOG_SHARE = math.log(1e-6)
 def profile_end(profile: PrivacyProfile, negligible: float) -> float:
     """Return an eps, nats, at which the profile is at most `negligible`, or 300, found by doubling and halving."""
     high = 1e-6
-    while high < _MOST_EPS and float(profile.delta(high)) > negligible:
+    while high < _MOST_EPS and float(delta_of(profile, high)) > negligible:
         high *= 2
     low = high / 2
     for _ in range(6):
         middle = math.sqrt(low * high)
-        low, high = (low, middle) if float(profile.delta(middle)) <= negligible else (middle, high)
+        low, high = (low, middle) if float(delta_of(profile, middle)) <= negligible else (middle, high)
     return min(high, _MOST_EPS)
 
 
@@ -71,8 +72,11 @@ def convex_minorant(x: NDArray[np.float64], y: NDArray[np.float64]) -> NDArray[n
 
 
 def _profile_at(profile: PrivacyProfile, eps: NDArray[np.float64]) -> NDArray[np.float64]:
-    values = np.clip(np.asarray(profile.delta(eps), np.float64), 0.0, 1.0)
-    return convex_minorant(np.expm1(eps), np.minimum.accumulate(values))
+    return _convex(eps, delta_of(profile, eps))
+
+
+def _convex(eps: NDArray[np.float64], deltas: NDArray[np.float64]) -> NDArray[np.float64]:
+    return convex_minorant(np.expm1(eps), np.minimum.accumulate(np.clip(deltas, 0.0, 1.0)))
 
 
 def to_pld(profile: PrivacyProfile, *, step: float = 1e-3, negligible: float = 1e-15) -> Any:
@@ -120,18 +124,45 @@ def to_pld(profile: PrivacyProfile, *, step: float = 1e-3, negligible: float = 1
     points = math.ceil(end / step) + 1
     if points > _MOST_POINTS:
         raise Infeasible(f"step = {step!r} makes {points} losses up to {end:.3g}; choose a larger one.")
+    return loss_distribution(step, delta_of(profile, np.arange(points + 1) * step))
+
+
+def loss_distribution(step: float, deltas: NDArray[np.float64]) -> Any:
+    """Return the loss distribution of :func:`to_pld` from delta at multiples of a step.
+
+    Parameters
+    ----------
+    step : float
+        Nats, > 0.
+    deltas : (m,) ndarray
+        Upper bounds on delta at 0, step, 2 step, ..; what the last one leaves counts as infinite loss.
+
+    Returns
+    -------
+    dp_accounting.pld.privacy_loss_distribution.PrivacyLossDistribution
+        Pessimistic.
+
+    Raises
+    ------
+    MissingExtra
+        As :func:`to_pld`.
+
+    Notes
+    -----
+    Algorithm 1 of Doroshenko et al. (2022). The same distribution bounds both directions.
+    """
     with needed():
         from dp_accounting.pld import (
             pld_pmf,
             privacy_loss_distribution,
         )  # takes seconds, needed for this alone
 
-    above = np.arange(points + 1)
-    delta = _profile_at(profile, np.asarray(above * step, np.float64))
+    above = np.arange(deltas.size)
+    delta = _convex(np.asarray(above * step, np.float64), deltas)
     below = -np.expm1(-above * step) + np.exp(-above * step) * delta
     losses = np.concatenate((-above[:0:-1], above))
-    deltas = np.minimum.accumulate(np.concatenate((below[:0:-1], delta)))
-    pmf = pld_pmf.create_pmf_pessimistic_connect_dots(step, losses, deltas)
+    both = np.minimum.accumulate(np.concatenate((below[:0:-1], delta)))
+    pmf = pld_pmf.create_pmf_pessimistic_connect_dots(step, losses, both)
     return privacy_loss_distribution.PrivacyLossDistribution(pmf)
 
 

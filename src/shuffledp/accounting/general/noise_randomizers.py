@@ -25,11 +25,12 @@ import numpy as np
 from scipy.special import ndtr, ndtri
 
 from shuffledp.accounting.errors import Infeasible
+from shuffledp.accounting.from_outside import asked, numbers_of
 from shuffledp.accounting.general.comparisons import Cells, Comparison, normal_mass
 from shuffledp.accounting.general.randomizers import MOST_INPUTS, checked_budget
-from shuffledp.accounting.guarded import check_fields
+from shuffledp.accounting.guarded import check_fields, guarded_methods
 from shuffledp.accounting.standing import UPPER, Standing
-from shuffledp.numerics.checks import check_positive
+from shuffledp.numerics.checks import check_open_unit, check_positive
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -38,6 +39,8 @@ if TYPE_CHECKING:
 
     from shuffledp.numerics.sums import Side
 
+#: By how much rounding may make probabilities of intervals more than 1 together.
+MOST_EXCESS = 1e-9
 #: Cells of a density on either side of 1/2.
 _CELLS = 150
 
@@ -70,6 +73,7 @@ def _with_rest(cells: Cells, own: float, other: float, blanket: float) -> Cells:
     )
 
 
+@guarded_methods
 @dataclass(frozen=True)
 class LaplaceRandomizer:
     """A number in [0, 1] plus Laplace noise of scale ``1 / eps_local``.
@@ -136,6 +140,7 @@ _ENDS = Standing(
 )
 
 
+@guarded_methods
 @dataclass(frozen=True)
 class GaussianRandomizer:
     """A number in an interval of length 1 plus normal noise.
@@ -174,6 +179,7 @@ class GaussianRandomizer:
 
     def comparisons(self, side: Side, tail: float) -> tuple[Comparison, ...]:
         """Return the ends of the interval, against the blanket, or against the ends and the middle."""
+        tail = check_open_unit("GaussianRandomizer: tail", tail)
         if side == "upper":
             return (self._against((0.0, 1.0), tail),)
         return tuple(self._against((held,), tail) for held in (0.5, 0.0, 1.0))
@@ -203,6 +209,7 @@ class GaussianRandomizer:
         return normal_mass((low - x) / self.sigma, (high - x) / self.sigma)
 
 
+@guarded_methods
 @dataclass(frozen=True)
 class DensityRandomizer:
     """A randomizer whose outputs are real numbers, by its densities.
@@ -222,6 +229,12 @@ class DensityRandomizer:
         tighter. What lies outside counts as lost.
     eps_local : float
         Nats; ``inf`` if there is no local budget with delta 0.
+
+    Raises
+    ------
+    ValueError
+        If there are too few or too many inputs or edges; and, once it is used, if a function raises an error or
+        returns anything but as many numbers as it was given: nan, probabilities below 0 or of more than 1 in all.
 
     Notes
     -----
@@ -272,10 +285,15 @@ class DensityRandomizer:
         )
 
     def _log(self, x: float, y: NDArray[np.float64]) -> NDArray[np.float64]:
-        return np.asarray(self.log_density(x, y), np.float64)
+        name = "DensityRandomizer: log_density"
+        return numbers_of(name, asked(name, self.log_density, x, y), y.shape)
 
     def _mass(self, x: float, low: NDArray[np.float64], high: NDArray[np.float64]) -> NDArray[np.float64]:
-        return np.asarray(self.mass(x, low, high), np.float64)
+        name = "DensityRandomizer: mass"
+        found = numbers_of(name, asked(name, self.mass, x, low, high), low.shape, 0.0, 1.0)
+        if found.sum() > 1 + MOST_EXCESS:
+            raise ValueError(f"{name} must return probabilities of intervals, got {found.sum():.9g} in all.")
+        return found
 
     def _lost(self, x: float, edges: NDArray[np.float64]) -> float:
         return max(1 - float(np.sum(self._mass(x, edges[:-1], edges[1:]))), 0.0)

@@ -6,6 +6,7 @@ import math
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
+from shuffledp.accounting.from_outside import delta_of
 from shuffledp.extras import needed
 from shuffledp.numerics.checks import check_count
 
@@ -39,7 +40,7 @@ def group_delta(profile: PrivacyProfile, eps: float, users: int) -> float:
     if users == 0:
         return 0.0
     each = eps / users
-    delta = float(profile.delta(each))
+    delta = float(delta_of(profile, each))
     if users == 1:
         return delta
     delta = max(delta, 1e-300)  # what is 0 may have been smaller than a float, and is multiplied

@@ -14,7 +14,8 @@ from typing import TYPE_CHECKING, Any, ClassVar, Literal, Protocol, get_args
 import numpy as np
 from scipy.special import log_ndtr
 
-from shuffledp.accounting.guarded import check_fields
+from shuffledp.accounting.from_outside import delta_of
+from shuffledp.accounting.guarded import check_fields, guarded_methods
 from shuffledp.doors import behind
 from shuffledp.numerics.checks import check_choice, check_nonnegative, check_positive
 
@@ -50,6 +51,7 @@ class PrivacyProfile(Protocol):
         """Return delta in [0, 1], worst over directions and pairs, for each eps (nats)."""
 
 
+@guarded_methods
 class Exported:
     """What profiles have in common: ways out to other libraries."""
 
@@ -115,6 +117,7 @@ def hockey_stick(log_p: ArrayLike, log_q: ArrayLike, eps: ArrayLike) -> NDArray[
     return np.asarray(np.sum(np.exp(log_p) * -np.expm1(np.fmin(gap, 0.0)), axis=-1))  # fmin drops the nan
 
 
+@guarded_methods
 @dataclass(frozen=True, eq=False)
 class CountPair(Exported):
     """A pair of distributions over enumerated outcomes, as a :class:`PrivacyProfile`.
@@ -166,6 +169,7 @@ class CountPair(Exported):
         return np.minimum(np.maximum(forward, backward) + self.omitted, 1.0)
 
 
+@guarded_methods
 @dataclass(frozen=True, eq=False)
 class WorstOf(Exported):
     """The largest delta of several profiles, for example of all ordered pairs of inputs.
@@ -218,7 +222,7 @@ class WorstOf(Exported):
 
     def delta(self, eps: ArrayLike) -> NDArray[np.float64]:
         """Return the largest delta for each eps (nats), shape of `eps`."""
-        return np.asarray(np.max([p.delta(eps) for p in self.profiles], axis=0))
+        return np.asarray(np.max([delta_of(p, eps) for p in self.profiles], axis=0))
 
 
 def log_gaussian_delta(mu: float, eps: float) -> float:
@@ -250,6 +254,7 @@ def log_gaussian_delta(mu: float, eps: float) -> float:
     return first + math.log(-math.expm1(gap)) if gap < 0 else -math.inf
 
 
+@guarded_methods
 @dataclass(frozen=True)
 class GaussianProfile(Exported):
     """Privacy profile of a query that a trusted server answers with Gaussian noise: mu-Gaussian privacy.

@@ -30,7 +30,7 @@ from scipy.special import log_ndtr, ndtr, ndtri
 
 from shuffledp.accounting.general.blanket import compared_delta
 from shuffledp.accounting.general.comparisons import Cells, Comparison, Outputs, normal_mass
-from shuffledp.accounting.general.epsilon_search import COARSE, search_epsilon
+from shuffledp.accounting.general.epsilon_search import COARSE, LEAST, limit_epsilon, search_epsilon
 from shuffledp.accounting.general.profiles import log_gaussian_delta
 from shuffledp.numerics.checks import (
     check_choice,
@@ -39,8 +39,11 @@ from shuffledp.numerics.checks import (
     check_open_unit,
     check_positive,
 )
+from shuffledp.numerics.excesses import chernoff_excess, expected_excesses
 from shuffledp.numerics.magnitudes import log_ratio
 from shuffledp.numerics.remember import remember
+from shuffledp.numerics.roots import root_below
+from shuffledp.numerics.sums import Summands
 from shuffledp.numerics.windows import binomial_window
 from shuffledp.populations import Fixed
 
@@ -57,6 +60,10 @@ DIRECTIONS: tuple[str, ...] = ("remove", "add", "both")
 
 _CELLS = 300
 MOST_EPS = 350.0
+#: Of delta below this part of a target only the side is right.
+_FLOOR = 1e-9
+#: From here on the law of a sum is so smooth that one tilt serves for many eps; else most need their own contour.
+_SMOOTH_SIGMA, _SMOOTH_STEPS = 2.0, 100
 #: Mass that is cut off relative to delta, the first cut, and the least one.
 _CUT, _FIRST_CUT, _LEAST_CUT = 1e-4, 1e-9, 1e-150
 #: Steps that are summed over where they are eps_local-DP.
@@ -161,11 +168,87 @@ def allocation_epsilon(
     return max(_epsilon(step, steps, delta, way, side) for way in directions(direction))
 
 
-def allocation_delta_within(eps: float, steps: int, step: Step, target: float) -> float:
-    """Return the larger delta of both directions for a search: an upper bound, about 1e-3 above the value where that is
-    not far below the target."""
-    eps = min(eps, MOST_EPS)
-    return max(_delta(step, steps, eps, way, "upper", gap=COARSE, target=target) for way in ("remove", "add"))
+def allocation_deltas_within(
+    eps: NDArray[np.float64], steps: int, step: Step, target: float
+) -> NDArray[np.float64]:
+    """Return the larger delta of both directions at many eps: upper bounds, about 1e-3 above the values where those are
+    not far below the target.
+
+    Parameters
+    ----------
+    eps : (k,) ndarray
+        Nats, >= 0, rising.
+    steps : int
+        t, >= 1.
+    step : Step
+    target : float
+        In (0, 1).
+
+    Returns
+    -------
+    (k,) ndarray
+        In [0, 1].
+
+    Notes
+    -----
+    Feldman and Shenfeld (arXiv 2502.08202). Adding or removing one user.
+    """
+    eps = np.minimum(eps, MOST_EPS)
+    if not shares_ratios(steps, step, target):  # where a single L decides, cells end elsewhere for every eps
+        removed = np.array(
+            [_delta(step, steps, float(e), "remove", "upper", gap=COARSE, target=target) for e in eps]
+        )
+        # Mostly far less is learned of somebody who is added.
+        added = _most_added(step, steps, eps, target)
+        for i in np.flatnonzero(added > removed):
+            added[i] = _delta(step, steps, float(eps[i]), "add", "upper", gap=COARSE, target=target)
+        return np.asarray(np.maximum(removed, added), np.float64)
+    alone = np.array([_alone(step[1], float(e)) for e in eps]) * (1 + _ROUNDING)
+    both = np.maximum(*(_gaussian_deltas(step[1], steps, eps, way, target) for way in ("remove", "add")))
+    return np.asarray(np.minimum(both, alone), np.float64)
+
+
+def shares_ratios(steps: int, step: Step, target: float) -> bool:
+    """Return whether one law of L serves for all eps: there are several Gaussian steps of which none alone decides."""
+    kind, sigma = step
+    many = kind == "gaussian" and sigma >= _SMOOTH_SIGMA and steps >= _SMOOTH_STEPS
+    return many and not _ratios(sigma, steps, 0.0, "remove", target).exact_excess
+
+
+def allocation_end(steps: int, sigma: float, target: float) -> float:
+    """Return an eps, nats, at which delta of Gaussian steps is at most a target or hardly more, at most 350; rounded up
+    by some percent.
+
+    Parameters
+    ----------
+    steps : int
+        t, >= 2.
+    sigma : float
+        In [0.1, 1e6].
+    target : float
+        In (0, 1).
+
+    Notes
+    -----
+    Where a law of many small ratios decides, by Chernoff's bound for both directions; else by the delta of removing, as
+    much less is learned of somebody who is added. Feldman and Shenfeld (arXiv 2502.08202). Adding or removing one user.
+    """
+    together = shares_ratios(steps, ("gaussian", sigma), target)
+
+    def excess(minus_log_eps: float) -> float:
+        eps = math.exp(-minus_log_eps)
+        if not together:
+            found = _delta(("gaussian", sigma), steps, eps, "remove", "upper", gap=COARSE, target=target)
+            return log_ratio(found, target)
+        bound = _alone(sigma, eps)
+        both = max(_chernoff(sigma, steps, eps, way, target) for way in ("remove", "add"))
+        return log_ratio(min(bound, both), target)
+
+    guess = limit_epsilon(1 / (sigma * math.sqrt(steps)), target)[0]
+    if not together:
+        guess = 0.5 * (guess + limit_epsilon(1 / sigma, target)[0])
+    last = -math.log(MOST_EPS)
+    return math.exp(-root_below(excess, -guess, last, -math.log(LEAST), xtol=0.02, ytol=0.3))
 
 
 #: ``pure`` with eps_local, or ``gaussian`` with sigma.
@@ -234,13 +317,13 @@ def _delta(
         if steps <= _MOST_STEPS:
             return _summed(size, steps, eps, way, side, target)
         return compared_delta(_pure(size, way), others, eps, side, gap)
-    alone = math.exp(log_gaussian_delta(1 / size, eps))
+    alone = _alone(size, eps)
     if steps == 1:
         return alone * (1 + _ROUNDING if side == "upper" else 1 - _ROUNDING)
     enough = math.log(2 * steps) + eps
     if target is not None:
         step_ = _gaussian(size, way, side, _CUT * target, enough)
-        value = compared_delta(step_, others, eps, side, gap, 1e-9 * target)
+        value = compared_delta(step_, others, eps, side, gap, _FLOOR * target)
     else:
         cut = _FIRST_CUT
         while True:
@@ -250,6 +333,61 @@ def _delta(
             cut = max(min(_CUT * value, 1e-4 * cut), _LEAST_CUT)
     # One step alone has at least the delta of the whole, which is a mean of it.
     return value if side == "lower" else min(value, alone)
+
+
+def _alone(sigma: float, eps: float) -> float:
+    return math.exp(log_gaussian_delta(1 / sigma, eps))
+
+
+def _gaussian_deltas(
+    sigma: float, steps: int, eps: NDArray[np.float64], way: str, target: float
+) -> NDArray[np.float64]:
+    """Upper bounds for one direction: with G at the first eps, ``G = L - e^eps`` is less by a constant at the others,
+    and ``1 - e^eps L`` is a multiple of what is. So one law of L serves for all eps whose sums need about the same
+    cells and the same tilt."""
+    deltas = np.zeros(eps.size)
+    first = 0
+    while first < eps.size:
+        some = eps[first:]
+        cells = _ratios(sigma, steps, float(some[-1]), way, target)
+        start, apart = float(some[0]), some - some[0]
+        if way == "remove":
+            factor, thresholds = np.ones(some.size), math.exp(start) * np.expm1(apart)
+        else:
+            factor, thresholds = np.exp(apart), -np.expm1(-apart)
+        summands = Summands(*cells.law(start, "upper"), steps)
+        found = expected_excesses(summands, steps * thresholds, gap=COARSE, floor=_FLOOR * target * steps)
+        done = int(np.argmax(np.append(np.isnan(found), True)))
+        deltas[first : first + done] = (factor * found / steps)[:done] + cells.uncovered(start, "upper")
+        first += done
+    return np.minimum(deltas, 1.0)
+
+
+def _most_added(step: Step, steps: int, eps: NDArray[np.float64], target: float) -> NDArray[np.float64]:
+    """Chernoff's bound on delta of the direction "add" for each eps, 1 where it is not known:
+    ``E (sum (1 - e^eps L))^+ <= e^(theta t) (E e^(-theta e^eps L))^t / (e theta)``, with the same moments for all."""
+    kind, sigma = step
+    if kind != "gaussian" or steps == 1:
+        return np.ones(eps.size)
+    cells = _ratios(sigma, steps, 0.0, "add", target)
+    values, masses = cells.law(0.0, "upper")
+    slopes = np.exp(np.arange(-math.log(steps) - 2, math.log(1e6), 0.25))
+    with np.errstate(under="ignore"):
+        moments = np.exp(np.outer(slopes, np.minimum(values - 1, 0.0))) @ masses
+    with np.errstate(divide="ignore"):
+        logs = steps * np.log(np.minimum(moments * (1 + _ROUNDING), 1.0))
+    theta = np.outer(np.exp(-eps), slopes)
+    least = np.min(steps * theta + logs - 1 - np.log(theta * steps), axis=1)
+    return np.asarray(np.exp(np.clip(least, -600.0, 0.0)) + cells.uncovered(0.0, "upper"), np.float64)
+
+
+def _chernoff(sigma: float, steps: int, eps: float, way: str, target: float) -> float:
+    cells = _ratios(sigma, steps, eps, way, target)
+    return chernoff_excess(Summands(*cells.law(eps, "upper"), steps)) / steps + cells.uncovered(eps, "upper")
+
+
+def _ratios(sigma: float, steps: int, eps: float, way: str, target: float) -> Cells:
+    return _gaussian(sigma, way, "upper", _CUT * target, math.log(2 * steps) + eps)
 
 
 def _summed(
@@ -299,7 +437,7 @@ def _pure(eps_local: float, way: str) -> Comparison:
     return Outputs(np.zeros(2), ratios, masses, nothing)
 
 
-def _gaussian(sigma: float, way: str, side: Side, cut: float, enough: float) -> Comparison:
+def _gaussian(sigma: float, way: str, side: Side, cut: float, enough: float) -> Cells:
     """Outputs in units of the sensitivity: Q has mean 0, P mean 1. `enough` is the log of ``2 t e^eps``."""
     last = 1 - sigma * float(ndtri(min(cut, 0.1)))
     decided = sigma**2 * enough + 0.5

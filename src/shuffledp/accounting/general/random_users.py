@@ -106,8 +106,29 @@ def least_numbers(population: Population, delta: float) -> LeastNumbers:
         window = population.window(min(max(_OMITTED * delta, _LEAST_OMITTED), _MOST_OMITTED))
         return LeastNumbers(window.support, window.pmf, window.omitted)
     octaves = math.ceil(-math.log2(1e-3 * min(delta, 1.0)))
-    failures = np.append(2.0 ** (-np.arange(_PER_OCTAVE * octaves, 0, -1.0) / _PER_OCTAVE), _LIKELY)
-    failures = np.unique(failures)
+    return numbers_at(population, 2.0 ** (-np.arange(_PER_OCTAVE * octaves, 0, -1.0) / _PER_OCTAVE))
+
+
+def numbers_at(population: Population, failures: NDArray[np.float64]) -> LeastNumbers:
+    """Return a law of the number of other users that every law with a population's lower tail dominates.
+
+    Parameters
+    ----------
+    population : Population
+        Number of *other* users.
+    failures : (m,) ndarray
+        Probabilities in (0, 1) at which the lower tail is read, beside some near 1.
+
+    Returns
+    -------
+    LeastNumbers
+        With mass on 0 for what the tail says nothing about.
+
+    Notes
+    -----
+    Derived for this project; errs on the side of fewer users.
+    """
+    failures = np.unique(np.append(failures, _LIKELY))
     reached = np.array([population.lower_bound(float(f)) for f in failures])
     # At least `reached` but for rounding: a count that is not below x is at least the next integer.
     points = np.maximum(np.ceil(reached - 1e-9 * (1 + reached)), 0.0).astype(np.int64)

@@ -16,10 +16,12 @@ from typing import TYPE_CHECKING, Protocol, runtime_checkable
 
 import numpy as np
 
+from shuffledp.accounting.from_outside import asked, is_foreign, numbers_of
 from shuffledp.accounting.general.comparisons import Comparison, Outputs
-from shuffledp.accounting.guarded import check_fields
+from shuffledp.accounting.guarded import check_fields, guarded_methods
 from shuffledp.accounting.standing import UPPER, Standing
 from shuffledp.numerics.checks import check_count, check_positive
+from shuffledp.numerics.kinds import shown
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -56,6 +58,21 @@ class Randomizer(Protocol):
         """
 
 
+def check_randomizer(randomizer: object) -> None:
+    """Raise ValueError unless this is a randomizer; of another package's one the members are looked at."""
+    if not isinstance(randomizer, Randomizer):
+        raise ValueError(f"randomizer must be a Randomizer, such as GRR(1.0, 10), got {shown(randomizer)}.")
+    if not is_foreign(randomizer):
+        return
+    name = f"randomizer: {type(randomizer).__name__}"
+    budget = numbers_of(f"{name}.eps_local", randomizer.eps_local, ())
+    if not budget > 0:
+        raise ValueError(f"{name}.eps_local must be a positive number or inf, got {budget:g}.")
+    if not isinstance(randomizer.standing, Standing):
+        raise ValueError(f"{name}.standing must be a Standing, got {shown(randomizer.standing)}.")
+    asked(f"{name}.__hash__", hash, randomizer)  # results are remembered by it
+
+
 def checked_budget(name: str, eps_local: float) -> float:
     """The local budget as a float; a `ValueError` that names the randomizer unless it is in (0, 300] nats."""
     number = check_positive(f"{name}: eps_local", eps_local)
@@ -70,6 +87,7 @@ def outputs_of(rows: list[tuple[float, float, float]]) -> Outputs:
     return Outputs(kept[:, 0], kept[:, 1], kept[:, 2], _NONE)
 
 
+@guarded_methods
 @dataclass(frozen=True)
 class SubsetSelection:
     """A random subset of given size that contains the input with larger probability.
@@ -168,6 +186,7 @@ class SubsetSelection:
         return outputs_of(rows)
 
 
+@guarded_methods
 @dataclass(frozen=True)
 class GRR:
     """Generalized (k-ary) randomized response: the input with probability ``E / (E + k - 1)``, else another value.
@@ -203,6 +222,7 @@ class GRR:
         return SubsetSelection(self.eps_local, self.domain_size, 1).comparisons(side, tail)
 
 
+@guarded_methods
 @dataclass(frozen=True)
 class BinaryRandomizedResponse:
     """A bit that is told with probability ``E / (E + 1)`` and turned over otherwise.
@@ -233,6 +253,7 @@ class BinaryRandomizedResponse:
         return SubsetSelection(self.eps_local, 2, 1).comparisons(side, tail)
 
 
+@guarded_methods
 @dataclass(frozen=True)
 class FiniteRandomizer:
     """Any randomizer with finitely many inputs and outputs.

@@ -9,7 +9,7 @@ import numpy as np
 
 from shuffledp.accounting.general.exports import renyi_from_profile
 from shuffledp.accounting.general.rdp import rdp_to_epsilon
-from shuffledp.accounting.guarded import check_fields
+from shuffledp.accounting.guarded import check_fields, guarded_methods
 from shuffledp.numerics.checks import check_count
 
 if TYPE_CHECKING:
@@ -21,6 +21,7 @@ if TYPE_CHECKING:
 RENYI_ORDERS: tuple[float, ...] = tuple(float(x) for x in 1 + np.geomspace(0.1, 1e6, 141))
 
 
+@guarded_methods
 @dataclass(frozen=True, eq=False)
 class RenyiCurve:
     """Renyi differential privacy at a list of orders: curves at the same orders add up under composition.

@@ -7,7 +7,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from shuffledp.accounting.errors import Infeasible
-from shuffledp.accounting.general.randomizers import Randomizer
+from shuffledp.accounting.general.randomizers import Randomizer, check_randomizer
 from shuffledp.accounting.questions.families import Family
 from shuffledp.numerics.checks import check_count, check_open_unit, check_positive
 from shuffledp.populations import Binomial, Fixed, Law, Poisson, Population
@@ -54,8 +54,7 @@ def setting_of(
     delta, rounds = check_open_unit("delta", delta), checked_rounds(rounds)
     if isinstance(randomizer, str):
         return Setting(Family(randomizer, domain_size, subset_size), None, delta, rounds)
-    if not isinstance(randomizer, Randomizer):
-        raise ValueError(f"randomizer must be a name or a Randomizer, got {randomizer!r}.")
+    check_randomizer(randomizer)
     if domain_size is not None or subset_size is not None:
         raise ValueError(
             "A randomizer that is given as it is has its sizes; leave out domain_size and subset_size."
@@ -65,8 +64,11 @@ def setting_of(
 
 def checked_rounds(rounds: int) -> int:
     """Return `rounds` if it is an integer in [1, 10^6], else raise ValueError."""
-    number = check_count("rounds", rounds, 1)
-    if number > MOST_ROUNDS:
+    try:
+        number = check_count("rounds", rounds, 1)
+    except ValueError:
+        number = 0
+    if not 1 <= number <= MOST_ROUNDS:
         raise ValueError(f"rounds must be an integer in [1, 10^6], got {rounds!r}.")
     return number
 

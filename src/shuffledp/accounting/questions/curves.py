@@ -24,7 +24,7 @@ from shuffledp.accounting.general.exports import (
 )
 from shuffledp.accounting.general.profiles import Exported
 from shuffledp.accounting.questions.batches import checked_rounds
-from shuffledp.accounting.questions.reductions import batch_profile
+from shuffledp.accounting.questions.reductions import one_round
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -57,7 +57,8 @@ class Curves:
         Points of the profile, from eps = 0 (the total variation) to where delta is about 1e-15; of several rounds
         1e-12.
     orders, renyi : tuple of float
-        Orders of Renyi divergence and its values, nats; empty where no order has a finite one.
+        Orders of Renyi divergence and its values, nats; empty where no order has a finite one, and for several rounds
+        whose number of users is only bounded.
     false_positive_rates, false_negative_rates : tuple of float
         The trade-off of every test that tells two neighbors apart: no smaller false negative rate is possible.
     mu : float
@@ -137,6 +138,23 @@ class _Composed(Exported):
         return np.asarray(np.clip(np.array(values), 0.0, 1.0).reshape(eps_.shape), np.float64)
 
 
+class _Split(Exported):
+    """Rounds whose number of users is only bounded: each number that all of them have with some probability is a bound,
+    and so is the smallest of these."""
+
+    kind: ClassVar[Kind] = "upper"
+    neighbours: ClassVar[str] = "replace_one"
+    view: ClassVar[View] = "analyzer"
+    source: ClassVar[str] = "composed, for numbers of users that all rounds have"
+
+    def __init__(self, parts: Sequence[tuple[PrivacyProfile, float]]) -> None:
+        self._parts = parts
+
+    def delta(self, eps: ArrayLike) -> NDArray[np.float64]:
+        found = [np.asarray(profile.delta(eps), np.float64) + lost for profile, lost in self._parts]
+        return np.asarray(np.minimum(np.min(np.array(found), axis=0), 1.0), np.float64)
+
+
 def curves(
     eps_local: float | None = None,
     users: int | None = None,
@@ -169,13 +187,15 @@ def curves(
     Raises
     ------
     Infeasible
-        If there is no profile for this population.
+        If the randomizer has no blanket.
 
     Notes
     -----
     Upper bounds on what anyone learns, from the smallest delta over the reductions; sources as for
     :func:`shuffledp.accounting.amplification`, and for the conversions as in
-    :mod:`shuffledp.accounting.general.exports`.
+    :mod:`shuffledp.accounting.general.exports`. Where only a bound of the number of users is known, they hold for every
+    law that it allows: delta is averaged over the smallest numbers, and of several rounds it is that of a number which
+    all of them have, with the probability of fewer; then no Renyi divergence is given.
 
     Examples
     --------
@@ -184,7 +204,7 @@ def curves(
     >>> round(found.mu, 4), [round(rate, 4) for _, rate in found.true_positive_rates]
     (0.0153, [0.0104, 0.0011])
     """
-    profile, reduction = batch_profile(
+    batch = one_round(
         eps_local,
         users,
         randomizer=randomizer,
@@ -194,12 +214,17 @@ def curves(
         colluding=colluding,
     )
     rounds = checked_rounds(rounds)
-    single = _table(profile, _LEAST_DELTA)
     least = _LEAST_DELTA if rounds == 1 else _LEAST_COMPOSED
-    table = single if rounds == 1 else _table(_Composed(profile, rounds), least)
+    if rounds > 1 and batch.bounded:
+        divergences: list[float] = []
+        split = [(_Composed(profile, rounds), lost) for profile, lost in batch.counted(rounds)]
+        table = _table(_Split(split), least)
+    else:
+        single = _table(batch.profile(), _LEAST_DELTA)
+        divergences = _renyi(single, tuple(orders))
+        table = single if rounds == 1 else _table(_Composed(batch.profile(), rounds), least)
     eps = profile_end(table, least) * np.linspace(0.0, 1.0, _ROWS + 1) ** 1.5
     fit = gaussian_fit(table, negligible=least)
-    divergences = _renyi(single, tuple(orders))
     return Curves(
         eps=tuple(eps.tolist()),
         delta=tuple(table.delta(eps).tolist()),
@@ -210,7 +235,7 @@ def curves(
         mu=fit.mu,
         regret=fit.regret,
         true_positive_rates=tuple((rate, true_positive_rate(table, rate)) for rate in (1e-2, 1e-3)),
-        reduction=reduction,
+        reduction=batch.reduction,
     )
 
 

@@ -3,6 +3,10 @@
 from __future__ import annotations
 
 import math
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, ClassVar
+
+import numpy as np
 
 from shuffledp.accounting.errors import Infeasible
 from shuffledp.accounting.general.blanket import (
@@ -15,8 +19,8 @@ from shuffledp.accounting.general.clone_pair import ClonePair
 from shuffledp.accounting.general.clones import ClonesProfile, OtherReports, clone_rate
 from shuffledp.accounting.general.composition import composed_epsilon
 from shuffledp.accounting.general.epsilon_search import FINE
-from shuffledp.accounting.general.profiles import PrivacyProfile
-from shuffledp.accounting.general.random_users import best_split, least_numbers
+from shuffledp.accounting.general.profiles import Exported
+from shuffledp.accounting.general.random_users import best_split, least_numbers, numbers_at
 from shuffledp.accounting.general.randomizers import Randomizer
 from shuffledp.accounting.questions.batches import Setting, eps_local_of, people_of, setting_of
 from shuffledp.accounting.questions.bounds import bounded_delta, bounded_epsilon
@@ -24,6 +28,19 @@ from shuffledp.accounting.random_population.amplification import amplified_epsil
 from shuffledp.numerics.magnitudes import log_ratio
 from shuffledp.populations import Binomial, Fixed, Law, MomentBounded, Poisson, Population
 
+if TYPE_CHECKING:
+    from numpy.typing import ArrayLike, NDArray
+
+    from shuffledp.accounting.general.profiles import Kind, PrivacyProfile, View
+
+#: Probabilities at which a lower tail is read for a profile: four per decade, and further apart where only high orders
+#: of Renyi divergence look. Numbers of users that differ by less than `_CLOSE`, relative, count as their smallest.
+_FAILURES = 10.0 ** np.append([-300, -180, -100, -60, -40, -26], np.arange(-20.0, 0.0, 0.25))
+_CLOSE = 0.01
+#: Mass beside a mean that is not looked at.
+_NEGLIGIBLE = 1e-3
+#: Deltas by which numbers of users are chosen that all rounds have.
+_SPLIT = (1e-2, 1e-4, 1e-6, 1e-8, 1e-10, 1e-12)
 #: From so many clones on they are not summed over their number, and where they are shown for comparison only.
 _MANY_CLONES, _MANY_COMPARED = 1e7, 1e6
 
@@ -142,7 +159,105 @@ def log_excess(
     return population_excess(found, honest, eps, setting.delta, gap)
 
 
-def batch_profile(
+@dataclass(frozen=True, eq=False)
+class LeastProfile(Exported):
+    """Profile of one round for every law of the number of others that a bound allows.
+
+    Parameters
+    ----------
+    parts : tuple of PrivacyProfile
+        For the smallest numbers that the bound allows.
+    masses : (m,) ndarray
+        Probability of each.
+
+    Notes
+    -----
+    The mean of delta over a law that the true number dominates, see
+    :mod:`shuffledp.accounting.general.random_users`. An upper bound; replacement neighbors.
+    """
+
+    parts: tuple[PrivacyProfile, ...]
+    masses: NDArray[np.float64]
+    kind: ClassVar[Kind] = "upper"
+    neighbours: ClassVar[str] = "replace_one"
+    view: ClassVar[View] = "analyzer"
+    source: ClassVar[str] = "mean over the smallest number of users that a bound allows"
+
+    def delta(self, eps: ArrayLike) -> NDArray[np.float64]:
+        """Return delta for each eps (nats, >= 0), shape of `eps`."""
+        eps_ = np.asarray(eps, np.float64)
+        return np.array([self._at(float(e)) for e in eps_.flat]).reshape(eps_.shape)
+
+    def _at(self, eps: float) -> float:
+        """From the largest number on: smaller ones that hardly have mass beside the sum count as delta 1."""
+        below = np.append(0.0, np.cumsum(self.masses))
+        total = 0.0
+        for i in range(len(self.parts) - 1, -1, -1):
+            if below[i + 1] <= _NEGLIGIBLE * total:
+                return min(total + float(below[i + 1]), 1.0)
+            total += float(self.masses[i]) * float(self.parts[i].delta(eps))
+        return min(total, 1.0)
+
+
+@dataclass(frozen=True)
+class OneRound:
+    """One round of a shuffled batch whose number of users has a law or a bound.
+
+    Parameters
+    ----------
+    setting : Setting
+        At any delta.
+    eps_local : float
+        Nats.
+    honest : Population
+        The others who do not collude.
+    """
+
+    setting: Setting
+    eps_local: float
+    honest: Population
+
+    @property
+    def bounded(self) -> bool:
+        """Whether only a bound of the number of users is known."""
+        return not isinstance(self.honest, Law)
+
+    @property
+    def reduction(self) -> str:
+        """What the profile is from."""
+        own = isinstance(self.setting.at(self.eps_local), OwnDelta)
+        return "own" if own else self.setting.reductions[-1]
+
+    def profile(self) -> PrivacyProfile:
+        """Return the profile of one round: the blanket where there is one, as clones never have a smaller delta
+        (:mod:`shuffledp.accounting.general.clone_pair`), and what the analyzer sees where these are sums."""
+        if isinstance(self.honest, Law):
+            return self._of(self.honest)
+        numbers = numbers_at(self.honest, _FAILURES)
+        starts = [0]
+        for place, others in enumerate(numbers.others):
+            if others + 1 > (1 + _CLOSE) * (numbers.others[starts[-1]] + 1):
+                starts.append(place)
+        parts = tuple(self._of(Fixed(int(numbers.others[place]))) for place in starts)
+        return LeastProfile(parts, np.add.reduceat(numbers.mass, starts))
+
+    def counted(self, rounds: int) -> list[tuple[PrivacyProfile, float]]:
+        """Return profiles of one round for some numbers of users that all rounds have, each with a bound on the
+        probability that one of them has fewer."""
+        found: dict[int, tuple[PrivacyProfile, float]] = {}
+        for delta in _SPLIT:
+            others, left = counted_on(self.honest, delta, rounds)
+            found.setdefault(others.others, (self._of(others), delta - left))
+        return list(found.values())
+
+    def _of(self, law: Law) -> PrivacyProfile:
+        profile = profile_of(self.setting, self.eps_local, law, self.setting.reductions[-1])
+        if profile is None:  # pragma: no cover
+            raise AssertionError(self.setting.reductions)
+        return profile
+
+
+def one_round(
     eps_local: float | None,
     users: int | None,
     *,
@@ -151,25 +266,9 @@ def batch_profile(
     subset_size: int | None,
     population: Population | None,
     colluding: float,
-) -> tuple[PrivacyProfile, str]:
-    """Return the privacy profile of one round of a shuffled batch, and the reduction that it is from.
-
-    Parameters are those of :func:`amplification`. The blanket where there is one, as clones never have a smaller delta
-    (:mod:`shuffledp.accounting.general.clone_pair`), and what the analyzer sees where these are sums.
-
-    Raises
-    ------
-    Infeasible
-        For a population that is no law.
-    """
+) -> OneRound:
+    """Return one round of a shuffled batch; parameters are those of :func:`amplification`."""
     setting = setting_of(randomizer, domain_size, subset_size, 0.5, 1)  # at any delta
     eps_local = eps_local_of(eps_local, setting)
     _, honest = people_of(users, population, colluding)
-    if not isinstance(honest, Law):
-        name = type(honest).__name__
-        raise Infeasible(f"A profile needs a law of the number of users; {name} is a bound.")
-    best = setting.reductions[-1]
-    profile = profile_of(setting, eps_local, honest, best)
-    if profile is None:  # pragma: no cover
-        raise AssertionError(best)
-    return profile, "own" if isinstance(setting.at(eps_local), OwnDelta) else best
+    return OneRound(setting, eps_local, honest)

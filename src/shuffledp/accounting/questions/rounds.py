@@ -13,7 +13,7 @@ from shuffledp.accounting.general.composition import composed_epsilon
 from shuffledp.accounting.guarded import check_fields
 from shuffledp.accounting.questions.batches import checked_fraction, checked_rounds, eps_local_of, setting_of
 from shuffledp.accounting.questions.deployments import amplification
-from shuffledp.accounting.questions.reductions import batch_profile
+from shuffledp.accounting.questions.reductions import one_round
 from shuffledp.accounting.standing import UPPER
 from shuffledp.numerics.checks import check_count
 
@@ -148,7 +148,7 @@ def rounds_epsilon(
         check_count("users", batch.users, 1)
         setting = setting_of(randomizer, domain_size, subset_size, delta, 1)
         eps_local_of(batch.eps_local, setting)
-        profile, reduction = batch_profile(
+        single = one_round(
             batch.eps_local,
             batch.users,
             randomizer=randomizer,
@@ -157,7 +157,8 @@ def rounds_epsilon(
             population=None,
             colluding=colluding,
         )
-        profiles.append(profile)
+        profiles.append(single.profile())
+        reduction = single.reduction
         answer = amplification(
             batch.eps_local,
             batch.users,

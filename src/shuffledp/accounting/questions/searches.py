@@ -92,7 +92,9 @@ def smallest_number(
     def excess(gap: float) -> Callable[[int], float]:
         return cache(lambda number: log_excess(setting, eps_local, eps, people(number)[1], name, gap))
 
-    coarse = excess(COARSE)
+    # As for budgets: what the analyzer sees of sums is found far sooner if it is far from close.
+    summed = name == "blanket" and isinstance(setting.at(eps_local), OwnDelta)
+    coarse = excess(ROUGH if summed else COARSE)
     if coarse(1) <= 0:
         return 1
     low, high = 1, 1024

@@ -26,6 +26,7 @@ import numpy as np
 from scipy.special import digamma, log_ndtr, zeta
 
 from shuffledp.accounting.errors import Infeasible
+from shuffledp.accounting.guarded import guarded_methods
 from shuffledp.accounting.random_population.polya import as_law, best_polya_shape, polya_reach
 from shuffledp.accounting.random_population.population_bounds import population_lower_bound
 from shuffledp.accounting.random_population.secure_sum import (
@@ -41,6 +42,7 @@ from shuffledp.numerics.checks import (
     check_open_unit,
     check_positive,
 )
+from shuffledp.numerics.kinds import shown
 from shuffledp.numerics.remember import remember
 from shuffledp.numerics.roots import root_below
 from shuffledp.populations import (
@@ -150,8 +152,9 @@ def multi_expected_delta(
     Notes
     -----
     Source: Wang et al. 2023, Lemma 4 and Proposition 2, with their misprints put right. ``printed`` is an upper bound.
-    ``exact`` is an estimate, off by lattice effects on either side, see :func:`multi_expected_scale`. Replacement of
-    one input, which changes the sum by at most p.
+    ``exact`` is the hockey stick of a normal law and an estimate, no bound: lattice effects put it below or above the
+    delta of the integers, see :func:`multi_expected_scale`. Nothing that the library claims rests on it: the protocol
+    multi_expected adds up the laws of the integers. Replacement of one input, which changes the sum by at most p.
     """
     law = as_law(population, "the expected delta")
     tau = check_positive("tau", tau)
@@ -203,12 +206,14 @@ def multi_expected_scale(
         ``printed``: concentrated DP, Lemma 4 with its misprints put right (errata E19 and E21 to E23: a bracket that
         is not positive means delta = 1). ``exact``: the hockey stick of the normal law with the same variance. The
         discrete sum has lattice effects of the relative order ``(z / (tau sqrt(n)))^2`` in delta, z about 4, on
-        either side: up to 2 % for one user at eps 0.5, below 0.01 % for a hundred. It is not a strict upper bound.
+        either side: 2 % for one user at eps 0.5, below 0.01 % for a hundred, but three quarters for one user at eps
+        4 and delta 0.1. It is no upper bound: use the tau of a calibrated ``get("frequency", "multi_expected")``,
+        which is raised until the laws of the integers, added up, meet delta.
 
     Returns
     -------
     float
-        The smallest tau with ``2 E[delta_N] <= delta``, rounded up by at most 1e-11 relative.
+        The smallest tau with ``2 E[delta_N] <= delta`` for this delta, rounded up by at most 1e-11 relative.
 
     Raises
     ------
@@ -253,6 +258,7 @@ def _scale(law: Law, eps: float, delta: float, precision: int, accounting: str) 
     return math.exp(-root_below(excess, -math.log(start), -_LOG_SCALE, _LOG_SCALE, xtol=1e-11))
 
 
+@guarded_methods
 @dataclass(frozen=True)
 class PolyaPlan:
     """Parameters of MULTI-UNION or MULTI-EXACT.
@@ -288,9 +294,10 @@ class PolyaPlan:
 
     def noise_variance(self, n: ArrayLike) -> NDArray[np.float64]:
         """Return the variance of the noise of n users, in units of the rounded values."""
-        return np.asarray(n, np.float64) * (2 * self.ratio / (1 - self.ratio) ** 2 / self.n1)
+        return _users(n) * (2 * self.ratio / (1 - self.ratio) ** 2 / self.n1)
 
 
+@guarded_methods
 @dataclass(frozen=True)
 class DiscreteGaussianPlan:
     """Parameters of MULTI-EXPECTED.
@@ -313,7 +320,14 @@ class DiscreteGaussianPlan:
 
     def noise_variance(self, n: ArrayLike) -> NDArray[np.float64]:
         """Return ``n tau^2``, the variance of the noise of n users up to a factor ``1 - 1e-14`` for tau >= 2."""
-        return np.asarray(n, np.float64) * self.tau**2
+        return _users(n) * self.tau**2
+
+
+def _users(n: ArrayLike) -> NDArray[np.float64]:
+    known = np.asarray(n, np.float64)
+    if np.any(known < 0):
+        raise ValueError(f"n must be at least 0, got {shown(n)}.")
+    return known
 
 
 def multi_union_plan(
@@ -453,8 +467,9 @@ def multi_expected_plan(
     -----
     Wang et al. 2023, Algorithms 1 and 2, Proposition 2.
 
-    ``printed`` errs on the safe side; with ``exact`` the scale is an estimate, see :func:`multi_expected_scale`. Shares
-    and group order are rounded up. Replacement neighbors.
+    ``printed`` errs on the safe side; with ``exact`` the scale is an estimate and no guarantee, see
+    :func:`multi_expected_scale`: deploy the protocol multi_expected, whose ``calibrate`` starts from this plan and
+    raises tau where the integers need it. Shares and group order are rounded up. Replacement neighbors.
     """
     delta = check_open_unit("delta", delta)
     law = as_law(population, "the expected delta")

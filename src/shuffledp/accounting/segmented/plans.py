@@ -23,7 +23,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Literal, get_args
 
-from shuffledp.accounting.guarded import check_fields
+from shuffledp.accounting.guarded import check_fields, guarded_methods
 from shuffledp.accounting.segmented.item_calibration import blankets_for_full_reporting, reporting_rate
 from shuffledp.accounting.segmented.items import (
     BlanketLaw,
@@ -39,6 +39,7 @@ SegmentedAccounting = Literal["printed", "corrected", "exact"]
 SEGMENTED_ACCOUNTINGS: tuple[str, ...] = get_args(SegmentedAccounting)
 
 
+@guarded_methods
 @dataclass(frozen=True)
 class SegmentedPlan:
     """Parameters of the segmented protocol; with one level and rate 1, of balls-into-bins.

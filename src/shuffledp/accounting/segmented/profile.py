@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 
-from shuffledp.accounting.guarded import check_fields
+from shuffledp.accounting.guarded import check_fields, guarded_methods
 from shuffledp.accounting.segmented.items import segmented_delta
 from shuffledp.accounting.segmented.users import user_level_delta
 from shuffledp.accounting.standing import UPPER, Standing
@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from shuffledp.accounting.segmented.plans import SegmentedPlan
 
 
+@guarded_methods
 @dataclass(frozen=True)
 class SegmentedProfile:
     """Privacy profile of a user of one level of the segmented protocol, as the plan's accounting sees it.

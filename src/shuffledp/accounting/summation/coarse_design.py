@@ -38,7 +38,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from shuffledp.accounting.guarded import check_fields
+from shuffledp.accounting.guarded import check_fields, guarded_methods
 from shuffledp.accounting.summation.jump_noise import LEAST_CENTER, check_center, mean_jump
 from shuffledp.numerics.checks import check_count, check_open_unit, check_positive
 from shuffledp.numerics.remember import remember
@@ -54,6 +54,7 @@ MOST_COARSE = 128
 _KEYS = ("max_value", "eps_star", "rates", "centers", "eps", "delta", "hubs")
 
 
+@guarded_methods
 @dataclass(frozen=True)
 class CoarseDesign:
     """All parameters of the coarse noise of one summation, for all users together.

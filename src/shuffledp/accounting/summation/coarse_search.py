@@ -282,6 +282,7 @@ def search_coarse(
     Derived for this project.
     """
     every, period = check_count("every", every, 1), check_count("period", period, 1)
+    iterations = check_count("iterations", iterations)
     if state is None:
         current, trust, done = start, _TRUST, 0
     else:

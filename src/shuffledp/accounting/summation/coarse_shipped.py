@@ -13,6 +13,7 @@ from importlib import resources
 from typing import TYPE_CHECKING, Any
 
 from shuffledp.accounting.errors import Infeasible
+from shuffledp.accounting.guarded import guarded_methods
 from shuffledp.accounting.summation.coarse_design import CoarseDesign
 from shuffledp.accounting.summation.coarse_law import outcomes
 from shuffledp.accounting.summation.coarse_losses import FINE, Precision
@@ -40,6 +41,7 @@ _KEYS = (
 )
 
 
+@guarded_methods
 @dataclass(frozen=True)
 class ShippedCoarse:
     """A design with the certificate that was found when it was made.

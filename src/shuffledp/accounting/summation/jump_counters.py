@@ -20,7 +20,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from shuffledp.accounting.errors import Infeasible
-from shuffledp.accounting.guarded import check_fields
+from shuffledp.accounting.guarded import check_fields, guarded_methods
 from shuffledp.accounting.summation.joint_noise import DesignLosses
 from shuffledp.accounting.summation.jump_noise import (
     BEST_JUMP,
@@ -218,6 +218,7 @@ def _jump_counters(eps: float, delta: float, share: float) -> JumpCounter:
     return min(found, key=lambda noise: noise.messages)
 
 
+@guarded_methods
 @dataclass(frozen=True)
 class JumpCountersProfile:
     """Privacy profile of a histogram of counters with jumps.

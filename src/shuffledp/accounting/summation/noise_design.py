@@ -18,7 +18,7 @@ import math
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
-from shuffledp.accounting.guarded import check_fields
+from shuffledp.accounting.guarded import check_fields, guarded_methods
 from shuffledp.accounting.summation.jump_noise import LEAST_CENTER, check_center, mean_jump
 from shuffledp.accounting.summation.noise_atoms import (
     atom_indices,
@@ -37,6 +37,7 @@ if TYPE_CHECKING:
 LAWS = ("negative_binomial", "jumps")
 
 
+@guarded_methods
 @dataclass(frozen=True)
 class NoiseDesign:
     """All parameters of the noise of one summation, for all users together.

@@ -14,6 +14,10 @@ from shuffledp.experiments.grid import is_variable
 
 def read_baselines(folder: Path, root: Path, own: str = NONE) -> list[dict[str, Any]]:
     """Files that add methods, in the order of their names; which experiment each figure draws is looked up here."""
+    if (root / folder).resolve() == (root / "config").resolve():
+        raise ConfigurationError(
+            f"baselines must be a folder of files that add methods; {folder} has the configuration."
+        )
     baselines = []
     for path in sorted((root / folder).glob("*.y*ml")):
         place = str(path.relative_to(root)) if path.is_relative_to(root) else str(path)

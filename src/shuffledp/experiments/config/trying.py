@@ -34,6 +34,10 @@ CALLS = 150
 """Calls of the library's functions after which a trial ends."""
 ACCOUNTANT = "dp_accounting"
 """The package with other accountants: a function that turns to it has looked at its arguments."""
+_SEARCHES, _STEP = "shuffledp.numerics.roots", 10
+"""A step of a search for a root counts as so many calls: it repeats what the step before has looked at."""
+_UNCOUNTED = frozenset(("shuffledp.numerics.guards", "shuffledp.numerics.kinds"))
+"""Looks at the kinds of arguments in many small calls, before a function sees them."""
 PARTS = ("task", "data", "population", "budget", "options", "arguments")
 
 
@@ -146,12 +150,15 @@ def _first_calls() -> Iterator[None]:
         nonlocal left
         if event != "call":
             return
-        package = frame.f_globals.get("__name__", "").partition(".")[0]
+        module = frame.f_globals.get("__name__", "")
+        package = module.partition(".")[0]
         if package == ACCOUNTANT:
             raise _Enough
-        if package != "shuffledp":
+        if package != "shuffledp" or module in _UNCOUNTED:
             return
-        left -= 1
+        back = frame.f_back
+        searched = back is not None and back.f_globals.get("__name__") == _SEARCHES
+        left -= _STEP if searched else 1
         if left < 0 and not _importing(frame):
             raise _Enough
 

@@ -1,6 +1,6 @@
 """Public-coin protocol: a count-min sketch in which every cell gets binomial noise."""
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any, ClassVar, Self
 
@@ -155,19 +155,27 @@ class PublicCoin(PlannedUsers):
     def sample_aggregate(self, participants: Participants, rng: np.random.Generator) -> NDArray[Any]:
         """Exact law of the marks, (R, tau, k), given the hash functions; values that share a cell share its noise."""
         held = held_counts(participants, self.domain_size).astype(np.int64)
-        totals, place = self._cell_totals(held)
-        n = participants.public.n_users[:, None]
-        totals += rng.binomial(n, self.rate, totals.shape)
-        return totals[:, place]
+        by_row, places = zip(*self._row_totals(held), strict=True)
+        ends = np.cumsum([totals.shape[1] for totals in by_row])
+        totals = np.concatenate(by_row, axis=1)
+        del by_row  # each array of this size may be a large part of the memory
+        totals += rng.binomial(participants.public.n_users[:, None], self.rate, totals.shape)
+        marks = np.empty((len(held), self.rows, self.domain_size), np.int64)
+        for row, (some, place) in enumerate(zip(np.split(totals, ends[:-1], axis=1), places, strict=True)):
+            marks[:, row] = some[:, place]
+        return marks
 
-    def _cell_totals(self, held: Ints) -> tuple[Ints, Ints]:
-        """Users per different cell, (R, U), and the cell of each row and value among those, (tau, k)."""
-        cells = self.cells()
-        different, place = np.unique(cells, return_inverse=True)
-        place = place.reshape(cells.shape)
-        order = np.argsort(place, axis=None, kind="stable")
-        starts = np.searchsorted(place.ravel()[order], np.arange(different.size))
-        return np.add.reduceat(held[:, order % self.domain_size], starts, axis=1), place
+    def _row_totals(self, held: Ints) -> Iterator[tuple[Ints, NDArray[np.int32]]]:
+        """Row by row: users per different cell, (R, U), and which of these is that of each value, (k,)."""
+        values = np.arange(self.domain_size)
+        for row in range(self.rows):
+            cells = hash_values(np.array([self.hash_seed * 2**16 + row]), values, self.columns)
+            order = np.argsort(cells, kind="stable")
+            first = np.append(True, np.diff(cells[order]) > 0)
+            place = np.empty(self.domain_size, np.int32)
+            place[order] = np.cumsum(first) - 1
+            totals = np.add.reduceat(held[:, order], np.flatnonzero(first), axis=1)
+            yield totals, place
 
     def estimate(self, aggregate: NDArray[Any], public: Public) -> Floats:
         """Relative frequencies, (R, k): the least marked cell, less its expected noise, and at least 0. Biased low."""
@@ -186,8 +194,8 @@ class PublicCoin(PlannedUsers):
         n = int(held.sum())
         noise = binomial_window(n, self.rate, _TAIL)
         at_least = np.cumsum(noise.pmf[::-1])[::-1]  # Pr[noise >= v]
-        totals, place = self._cell_totals(held[None, :])
-        strangers = totals[0][place] - held  # (tau, k): users of other values in the same cell
+        # (tau, k): users of other values in the same cell
+        strangers = np.stack([totals[0][place] - held for totals, place in self._row_totals(held[None, :])])
         shared = np.any(strangers > 0, axis=0)
         errors = self._alone(noise, at_least, n, held)
         for value in np.nonzero(shared)[0]:

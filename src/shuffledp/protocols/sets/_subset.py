@@ -16,8 +16,10 @@ from shuffledp.protocols.sets._set_protocol import SetProtocol, holders
 from shuffledp.protocols.streaming import regrouped
 from shuffledp.tasks import USERS_AT_ONCE, Floats, Ints, Participants, Public, Users
 
-#: Items of messages, or uniform numbers for them, that are held in memory together.
+#: Items of messages that are held in memory together: 256 MiB.
 _ITEMS = 1 << 26
+#: Numbers that are ranked, or items that are counted, at once: so few that their 64 bits are no matter.
+_AT_ONCE = 1 << 20
 TOGETHER = 1 << 18
 """About how many users' messages are drawn at once."""
 
@@ -60,11 +62,10 @@ class SubsetReports(SetProtocol):
             return np.stack([self._in_blocks(participants, repeat, rng) for repeat in range(len(n))])
         d, tables = self.domain_size, []
         for held, repeats in _batches(participants):
-            rows = np.repeat(np.arange(len(repeats)), repeats)
             items = drawn_subsets(self.mechanism, held, rng)
-            flat = (rows[:, None] * d + items).ravel()
-            tables.append(np.bincount(flat, minlength=len(repeats) * d).reshape(-1, d))
-        return np.concatenate(tables)
+            ends = np.cumsum(repeats)
+            tables += [counted(items[end - n : end], d) for n, end in zip(repeats, ends, strict=True)]
+        return np.stack(tables)
 
     @property
     def _users_at_once(self) -> int:
@@ -76,7 +77,7 @@ class SubsetReports(SetProtocol):
         counts = np.zeros(self.domain_size, np.int64)
         for part in regrouped(_sets_of(participants)(repeat), self._users_at_once):
             items = drawn_subsets(self.mechanism, part.values, rng)
-            counts += np.bincount(items.ravel(), minlength=self.domain_size)
+            counts += counted(items, self.domain_size)
         return counts
 
     def estimate(self, aggregate: NDArray[Any], public: Public) -> Floats:
@@ -141,6 +142,16 @@ def drawn_subsets(mechanism: SubsetExponential, held: NDArray[Any], rng: np.rand
     return drawn.T
 
 
+def counted(items: NDArray[Any], kinds: int) -> Ints:
+    """How often each of 0..kinds-1 is among the items, (n, k) -> (kinds,), without a copy of all of them."""
+    counts = np.zeros(kinds, np.int64)
+    by_place = items.T  # as they were drawn: one place of all messages after the other
+    step = max(1, _AT_ONCE // max(1, by_place.shape[1]))
+    for begin in range(0, len(by_place), step):
+        counts += np.bincount(by_place[begin : begin + step].ravel(), minlength=kinds)
+    return counts
+
+
 def _overlap_law(mechanism: SubsetExponential) -> Floats:
     """Cumulative probabilities that a message holds 0, 1, .. of the user's items, without the last, which is 1."""
     d, s, k = mechanism.domain_size, mechanism.set_size, mechanism.subset_size
@@ -153,7 +164,7 @@ def _distinct(n: int, size: int, count: int, rng: np.random.Generator) -> NDArra
     """For each of n users `count` different numbers below `size` in uniformly random order, (count, n)."""
     if count * (count - 1) > size:  # duplicates would be frequent
         found = np.empty((count, n), np.int32)
-        step = max(1, _ITEMS // size)
+        step = max(1, _AT_ONCE // size)
         for begin in range(0, n, step):
             some = slice(begin, min(begin + step, n))
             found[:, some] = np.argsort(rng.random((some.stop - begin, size)), axis=1)[:, :count].T

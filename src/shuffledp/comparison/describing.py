@@ -1,0 +1,101 @@
+"""``shuffledp describe``: one protocol, calibrated for a setting, in sentences or as a record of a registry.
+
+Imports what it needs itself, as every command does: ``shuffledp --help`` need not wait for numpy.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Literal
+
+import click
+
+if TYPE_CHECKING:
+    from shuffledp.tasks import Neighbours
+
+
+@click.command()
+@click.argument("protocol")
+@click.option("--users", type=int, help="All users, user 1 included.")
+@click.option(
+    "--population",
+    help="Number of the other users, for --users: fixed:N, binomial:TRIALS:RATE, poisson:MEAN, moments:MEAN:VARIANCE, "
+    "subgaussian:MEAN:SCALE, subexponential:MEAN:A:B.",
+)
+@click.option("--eps", type=float, required=True, help="Central eps, nats.")
+@click.option("--delta", type=float, required=True)
+@click.option("--domain-size", type=int, help="Number of values (frequency) or items (sets): 0..N-1.")
+@click.option("--set-size", type=int, help="Items that every user holds (sets).")
+@click.option("--max-value", type=int, help="Largest number (summation): 0..N.")
+@click.option("--dimension", type=int, help="Coordinates of a user's unit vector (vectors).")
+@click.option("--norm", type=click.Choice(["l1", "l2"]), default="l2", show_default=True, help="Of vectors.")
+@click.option(
+    "--neighbors", type=click.Choice(["replace_one", "add_remove"]), default="replace_one", show_default=True
+)
+@click.option(
+    "--accounting", help="exact, corrected, simplified or printed; by default the best that it has."
+)
+@click.option(
+    "--registry",
+    is_flag=True,
+    help="Write a record for the registry of deployments (opendp/deployments-registry-data), YAML. What only those who "
+    "deploy know is marked.",
+)
+def describe(
+    protocol: str,
+    users: int | None,
+    population: str | None,
+    eps: float,
+    delta: float,
+    domain_size: int | None,
+    set_size: int | None,
+    max_value: int | None,
+    dimension: int | None,
+    norm: Literal["l1", "l2"],
+    neighbors: Neighbours,
+    accounting: str | None,
+    registry: bool,
+) -> None:
+    """Describe PROTOCOL, calibrated for a setting: parameters, messages, guarantee, trust.
+
+    For example: shuffledp describe grr_blanket --users 30000 --domain-size 20 --eps 1 --delta 1e-8 --registry
+    """
+    from shuffledp.accounting.questions.wording import population_named
+    from shuffledp.comparison.comparing import ACCOUNTINGS
+    from shuffledp.comparison.registry_record import as_yaml, described, record
+    from shuffledp.comparison.setting import Wanted, setting_of
+    from shuffledp.numerics.checks import check_choice
+    from shuffledp.protocols.registry import get
+    from shuffledp.tasks import Budget
+
+    try:
+        where = setting_of(
+            users,
+            None if population is None else population_named(population),
+            Wanted(None, domain_size, set_size, max_value, dimension, norm),
+            None,
+            Budget(eps, delta, neighbors),
+        )
+        found = get(where.task.kind, protocol)
+        if accounting is not None:
+            check_choice("accounting", accounting, ACCOUNTINGS)
+        best = next((a for a in ACCOUNTINGS if a in found.accountings), found.accountings[0])
+        calibrated = described(found, where, accounting or best)
+    except (ValueError, OSError) as error:  # Infeasible is a ValueError
+        raise click.ClickException(" ".join(str(error).split())) from None
+    content = record(calibrated)
+    click.echo(
+        as_yaml(content) if registry else "\n".join(_sentences(content["deployment"])), nl=not registry
+    )
+
+
+def _sentences(deployment: dict[str, Any]) -> list[str]:
+    """What a record says of the protocol itself."""
+    loss, model = deployment["privacy_loss"], deployment["deployment_model"]
+    numbers = ", ".join(f"{name} = {value:g}" for name, value in loss["privacy_parameters"].items())
+    return [
+        deployment["implementation"]["mechanisms"],
+        f"{deployment['dp_variant']['variant_name']}: {numbers}. {loss['privacy_unit_details']}",
+        loss["privacy_parameters_details"],
+        model["trust_assumptions"],
+        deployment["implementation"]["utility"],
+    ]

@@ -1,0 +1,253 @@
+"""A calibrated protocol as a record of the public registry of deployments (opendp/deployments-registry-data).
+
+The registry describes deployments in YAML. What the protocol and its accounting know is filled in; what only those who
+deploy it know is open and says so. Names of fields and their choices are those of the registry's schema at its commit
+057e5d81cf60.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from shuffledp.accounting.errors import Infeasible
+from shuffledp.comparison.rows import ERROR_OF, TRUST
+from shuffledp.comparison.setting import Setting
+from shuffledp.comparison.yardsticks import expected
+from shuffledp.populations import Fixed
+from shuffledp.protocols.base import ProtocolBase, Trust
+
+#: The registry's name of the model, by whom users trust.
+MODELS: Mapping[Trust, str] = {
+    "shuffler": "Shuffle",
+    "shuffler_adds": "Shuffle",
+    "secure_sum": "Federated",
+    "central": "Central",
+    "local": "Local",
+}
+_PROMISES: Mapping[Trust, str] = {
+    "shuffler": "The shuffler permutes the messages of all users and does not collude with the analyzer.",
+    "shuffler_adds": (
+        "The shuffler permutes, samples or adds messages as the protocol says and does not collude with the analyzer."
+    ),
+    "secure_sum": "The analyzer sees the sum of the messages of all users and nothing else.",
+    "central": "The curator sees the data and adds the noise.",
+    "local": "Nobody: every user adds the noise.",
+}
+_NEIGHBORS = {
+    "replace_one": (
+        "Two data sets are adjacent if the input of one user is replaced by another; who takes part is the same."
+    ),
+    "add_remove": "Two data sets are adjacent if one of them has the data of one more user.",
+}
+OPEN = "to be filled in"
+
+
+@dataclass(frozen=True)
+class Open:
+    """A field that those who deploy a protocol fill in, with a value that the schema accepts."""
+
+    value: str
+
+
+@dataclass(frozen=True)
+class Described:
+    """A protocol that was calibrated for a setting.
+
+    Parameters
+    ----------
+    protocol : ProtocolBase
+        Calibrated, as it is used after a typical first round.
+    where : Setting
+        Of which the population and the budget count.
+    accounting : str
+        Under which it was calibrated.
+    mse : float, optional
+        Mean squared error as a comparison states it, if it has a closed form.
+    """
+
+    protocol: ProtocolBase
+    where: Setting
+    accounting: str
+    mse: float | None
+
+
+def described(protocol: type[ProtocolBase], where: Setting, accounting: str) -> Described:
+    """Return a protocol calibrated for a setting.
+
+    Parameters
+    ----------
+    protocol : type of ProtocolBase
+    where : Setting
+    accounting : str
+        One of those of the protocol.
+
+    Returns
+    -------
+    Described
+
+    Raises
+    ------
+    Infeasible
+        If the protocol cannot meet the budget, or has no such accounting.
+    """
+    if accounting not in protocol.accountings:
+        raise Infeasible(
+            f"{protocol.name} has no {accounting} accounting, but {', '.join(protocol.accountings)}."
+        )
+    calibrated = protocol.calibrate(where.budget, where.population, where.task, accounting=accounting)
+    who, weights = where.typical(where.shares)
+    return Described(
+        calibrated.refine(who.public.of_repeat(0)), where, accounting, expected(calibrated, who, weights)
+    )
+
+
+def record(found: Described) -> dict[str, Any]:
+    """Return the record: dicts, lists, texts, numbers, and `Open` for what is to be filled in.
+
+    Parameters
+    ----------
+    found : Described
+
+    Returns
+    -------
+    dict
+        As the registry's schema asks for; eps in nats. The status is that of a draft.
+    """
+    protocol, budget = found.protocol, found.where.budget
+    parameters: dict[str, Any] = {"epsilon": float(budget.largest_eps)}
+    if budget.delta > 0:
+        parameters["delta"] = float(budget.delta)
+    basic = {
+        "name": Open(""),
+        "data_curators": [{"data_curator_name": Open(""), "data_curator_type": Open("Industry")}],
+        "description": Open(""),
+        "intended_use": Open(""),
+        "data_product_type": "Summary statistics",
+        "data_product_region": Open(""),
+        "publication_date": Open("1900-01-01"),
+    }
+    variant = {
+        "variant_name": "Approximate DP" if budget.delta > 0 else "Pure DP",
+        "data_domain": _domain(found),
+        "unprotected_quantities": _unprotected(found),
+    }
+    loss = {
+        "privacy_unit": "User",
+        "privacy_unit_details": _NEIGHBORS[budget.neighbours],
+        "number_of_privacy_units": round(1 + found.where.population.mean),
+        "privacy_parameters": parameters,
+        "privacy_parameters_details": accounted(found),
+    }
+    model = {
+        "model_name": MODELS[protocol.trust],
+        "trust_assumptions": f"Users trust {TRUST[protocol.trust]}. {_PROMISES[protocol.trust]}",
+        "release_type": Open("One release"),
+        "data_source_type": Open("Static"),
+        "access_type": "Non-interactive",
+    }
+    implementation = {
+        "preprocessing_and_hyperparameter_tuning": Open(""),
+        "mechanisms": mechanism(found),
+        "composition": "The privacy parameters are those of one round.",
+        "post_processing": "Estimates are computed from what the analyzer sees, without further use of the data.",
+        "justification": Open(""),
+        "utility": utility(found),
+    }
+    administrative = {"status": "Draft", "registry_authors": [Open("")], "tier": 3}
+    return {
+        "url_slug": Open(re.sub(r"[^a-z0-9]+", "-", f"{protocol.name} {protocol.task_kind}".lower())),
+        "deployment": {
+            "basic": basic,
+            "dp_variant": variant,
+            "privacy_loss": loss,
+            "deployment_model": model,
+            "implementation": implementation,
+            "administrative": administrative,
+        },
+    }
+
+
+def accounted(found: Described) -> str:
+    """Return how the guarantee was found and what stands behind it, a sentence or two."""
+    protocol = found.protocol
+    note = f" ({protocol.guarantee_note})" if protocol.guarantee_note else ""
+    return (
+        f"eps in nats. Accounting: {found.accounting}; reduction: {protocol.reduction}; guarantee: "
+        f"{protocol.guarantee}{note}. Number of the other users: {found.where.population!r}."
+    )
+
+
+def mechanism(found: Described) -> str:
+    """Return what users send and which parameters the protocol has."""
+    protocol = found.protocol
+    cost = protocol.cost()
+    shown = "; ".join(f"{name} = {_short(value)}" for name, value in protocol.parameters().items())
+    sent = f"A user sends {cost.messages_per_user:.6g} messages of {cost.bits_per_message:.6g} bits in expectation"
+    if cost.shuffler_messages:
+        sent += f", the shuffler adds {cost.shuffler_messages:.6g} in all"
+    return f"{protocol.label} ({protocol.source}). {shown and f'Parameters: {shown}. '}{sent}."
+
+
+def utility(found: Described) -> str:
+    """Return the expected error, or that it has no closed form."""
+    if found.mse is None:
+        return "The expected error has no closed form."
+    what = ERROR_OF[found.where.task.kind][0]
+    held = "equally frequent values" if found.where.assumed else "the given data"
+    return f"Expected mean squared error of {what}: {found.mse:.6g}, for {held}."
+
+
+def _domain(found: Described) -> str:
+    return f"One input per user. Task: {found.where.task!r}."
+
+
+def _unprotected(found: Described) -> str:
+    if isinstance(found.where.population, Fixed):
+        return "The number of users, which is fixed."
+    if found.where.budget.neighbours == "replace_one":
+        return "Who takes part, and so the number of users."
+    return "None."
+
+
+def _short(value: Any) -> str:
+    return f"{value:.6g}" if isinstance(value, float) else str(value)
+
+
+def as_yaml(content: Mapping[str, Any]) -> str:
+    """Return a record as YAML; what is open has a comment."""
+    return "\n".join(_yaml(content, "")) + "\n"
+
+
+def _yaml(content: Mapping[str, Any], indent: str) -> Iterator[str]:
+    for key, value in content.items():
+        if isinstance(value, Mapping):
+            yield f"{indent}{key}:"
+            yield from _yaml(value, indent + "  ")
+        elif isinstance(value, Sequence) and not isinstance(value, str):
+            yield f"{indent}{key}:"
+            for item in value:
+                if isinstance(item, Mapping):
+                    first, *rest = _yaml(item, f"{indent}    ")
+                    yield f"{indent}  - {first.strip()}"
+                    yield from rest
+                else:
+                    yield f"{indent}  - {_scalar(item)}"
+        else:
+            yield f"{indent}{key}: {_scalar(value)}"
+
+
+def _scalar(value: Any) -> str:
+    if isinstance(value, Open):
+        return f"{_scalar(value.value)}  # {OPEN}"
+    if isinstance(value, float):
+        if not math.isfinite(value):
+            raise ValueError(f"A record holds finite numbers, got {value!r}.")
+        mantissa, e, exponent = repr(value).partition("e")
+        # Parsers of YAML 1.1 take a number without a point for a text.
+        return f"{mantissa if '.' in mantissa else mantissa + '.0'}{e}{exponent}"
+    return json.dumps(value, ensure_ascii=False)

@@ -1,0 +1,78 @@
+"""What users send, and what that costs."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from shuffledp.numerics.kinds import shown
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+
+@dataclass(frozen=True)
+class Messages:
+    """Messages of one repeat: ``payload`` (M,) or (M, width), one row per message.
+
+    No sender is attached and the order carries no meaning once the messages went through the shuffler.
+    """
+
+    payload: NDArray[np.generic]
+
+    def __post_init__(self) -> None:
+        if not isinstance(self.payload, np.ndarray) or self.payload.ndim == 0:
+            raise ValueError(f"Messages: payload must be an array of messages, got {shown(self.payload)}.")
+
+    def __len__(self) -> int:
+        return len(self.payload)
+
+    @staticmethod
+    def joined(*parts: Messages) -> Messages:
+        """All messages of several senders."""
+        return Messages(np.concatenate([part.payload for part in parts]))
+
+
+@dataclass(frozen=True)
+class Cost:
+    """Expected communication.
+
+    Parameters
+    ----------
+    messages_per_user : float
+        Messages one participant sends, own report included.
+    bits_per_message : float
+        Size of one message in bits.
+    own_messages : float
+        The part of ``messages_per_user`` that is the user's own report; the rest counts as extra messages.
+    shuffler_messages : float
+        Total added by the shuffler or the server, in expectation.
+    """
+
+    messages_per_user: float
+    bits_per_message: float
+    own_messages: float = 1.0
+    shuffler_messages: float = 0.0
+
+    @property
+    def extra_messages(self) -> float:
+        """Messages per user beyond the own report."""
+        return self.messages_per_user - self.own_messages
+
+    @property
+    def bits_per_user(self) -> float:
+        """Bits one participant sends."""
+        return self.messages_per_user * self.bits_per_message
+
+
+def message_bits(kinds: int) -> float:
+    """Return the payload of one of so many different messages: whole bits, at least one.
+
+    Parameters
+    ----------
+    kinds : int
+        At least 1. A message that says nothing but that it was sent still takes a bit.
+    """
+    return float(max((kinds - 1).bit_length(), 1))

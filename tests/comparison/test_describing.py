@@ -1,0 +1,176 @@
+"""``shuffledp describe``: sentences, and records that keep to the schema of the registry of deployments."""
+
+from __future__ import annotations
+
+import jsonschema
+import pytest
+import yaml
+from click.testing import CliRunner
+
+from shuffledp.cli import main
+from shuffledp.comparison.registry_record import OPEN, as_yaml
+
+TEXT = {"type": "string"}
+
+
+def one_of(*choices: object) -> dict:
+    return {"enum": list(choices)}
+
+
+def fields(required: str, **properties: dict) -> dict:
+    return {
+        "type": "object",
+        "additionalProperties": False,
+        "required": required.split(),
+        "properties": properties,
+    }
+
+
+def texts(names: str) -> dict:
+    return dict.fromkeys(names.split(), TEXT)
+
+
+#: What the schema of the registry asks for at its commit 057e5d81cf60: fields, choices, what is required.
+CURATOR = fields(
+    "data_curator_name data_curator_type",
+    data_curator_name=TEXT,
+    data_curator_type=one_of("Government", "Industry", "Nonprofit"),
+)
+BASIC = fields(
+    "name data_curators description intended_use data_product_type data_product_region publication_date",
+    **texts("name description intended_use data_product_region"),
+    data_curators={"type": "array", "items": CURATOR, "minItems": 1},
+    data_product_type=one_of(
+        *("Summary statistics", "Machine learning model", "Dataset", "Synthetic data", "Interactive API"),
+        "SQL queries",
+    ),
+    data_product_sector=one_of("Technology", "Healthcare", "Education", "Government", "Energy", "Finance"),
+    publication_date={"type": "string", "format": "date"},
+)
+VARIANT = fields(
+    "",
+    variant_name=one_of("Pure DP", "Approximate DP", "Zero-concentrated DP", "Renyi DP", "Custom"),
+    **texts("data_domain unprotected_quantities"),
+)
+LOSS = fields(
+    "",
+    **texts("privacy_unit privacy_unit_details"),
+    number_of_privacy_units={"type": "integer"},
+    privacy_parameters=fields(
+        "", epsilon={"type": "number"}, delta={"type": ["number", "string"]}, rho={"type": "number"}
+    ),
+    privacy_parameters_details={},
+)
+MODEL = fields(
+    "",
+    model_name=one_of("Local", "Central", "Shuffle", "Federated", "Varies"),
+    actors={},
+    release_type=one_of("One release", "Many releases"),
+    data_source_type=one_of("Static", "Dynamic"),
+    access_type=one_of("Interactive", "Non-interactive"),
+    **texts(
+        "model_name_details trust_assumptions release_type_details data_source_type_details access_type_details"
+    ),
+)
+IMPLEMENTATION = fields(
+    "",
+    **texts("preprocessing_and_hyperparameter_tuning mechanisms composition post_processing justification"),
+    utility={},
+    additional_information={},
+)
+ADMINISTRATIVE = fields(
+    "status registry_authors tier",
+    evidence_sources={},
+    notes={},
+    status=one_of(
+        *("Converted", "Draft", "Pending", "Changes Required", "Approved"),
+        *("Approved (Update Requested)", "Approved (Pending)"),
+    ),
+    registry_authors={"type": "array", "items": TEXT, "minItems": 1},
+    tier=one_of(1, 2, 3),
+)
+SCHEMA = fields(
+    "url_slug deployment",
+    url_slug=TEXT,
+    deployment=fields(
+        "basic administrative",
+        basic=BASIC,
+        dp_variant=VARIANT,
+        privacy_loss=LOSS,
+        deployment_model=MODEL,
+        implementation=IMPLEMENTATION,
+        administrative=ADMINISTRATIVE,
+    ),
+)
+
+
+def call(*words: str):
+    return CliRunner().invoke(main, ["describe", *words])
+
+
+@pytest.mark.parametrize(
+    ("protocol", "setting", "model", "delta"),
+    [
+        ("grr_blanket", "--users 30000 --domain-size 20 --eps 1 --delta 1e-8", "Shuffle", 1e-8),
+        ("sageo", "--users 30000 --domain-size 20 --eps 1 --delta 1e-8", "Shuffle", 1e-8),
+        ("local", "--users 30000 --domain-size 20 --eps 1 --delta 0", "Local", None),
+        ("symmetric_rappor", "--users 1000 --domain-size 5 --eps 1 --delta 1e-6", "Federated", 1e-6),
+        ("amplified", "--population binomial:9999:0.3 --domain-size 4 --eps 1 --delta 1e-6", "Shuffle", 1e-6),
+    ],
+)
+def test_a_record_keeps_to_the_schema_of_the_registry(protocol, setting, model, delta):
+    done = call(protocol, *setting.split(), "--registry")
+    assert done.exit_code == 0, done.output
+    record = yaml.safe_load(done.output)
+    jsonschema.validate(
+        record, SCHEMA, format_checker=jsonschema.FormatChecker(), cls=jsonschema.Draft202012Validator
+    )
+    deployment = record["deployment"]
+    assert deployment["deployment_model"]["model_name"] == model
+    parameters = deployment["privacy_loss"]["privacy_parameters"]
+    assert parameters["epsilon"] == 1.0
+    assert parameters.get("delta") == delta
+    assert deployment["dp_variant"]["variant_name"] == ("Approximate DP" if delta else "Pure DP")
+    assert f'name: ""  # {OPEN}' in done.output
+
+
+def test_sentences_name_parameters_guarantee_and_trust():
+    done = call("grr_blanket", *["--users", "30000", "--domain-size", "20", "--eps", "1", "--delta", "1e-8"])
+    assert done.exit_code == 0, done.output
+    for words in (
+        "eps_local = 6.2",
+        "epsilon = 1, delta = 1e-08",
+        "guarantee: upper",
+        "a shuffler that permutes",
+    ):
+        assert words in done.output
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        ("nothing --users 9 --domain-size 4 --eps 1 --delta 1e-6", "No frequency protocol named 'nothing'"),
+        ("grr_blanket --users 9 --eps 1 --delta 1e-6", "Give a task"),
+        ("grr_blanket --domain-size 4 --eps 1 --delta 1e-6", "users"),
+        (
+            "grr_blanket --users 9 --domain-size 4 --eps 1 --delta 1e-6 --accounting best",
+            "must be one of exact",
+        ),
+        ("local --users 9 --domain-size 4 --eps 1 --delta 0.1 --accounting corrected", "has no corrected"),
+        ("grr_blanket --users 9 --domain-size 4 --eps 0 --delta 1e-6", "eps"),
+        ("pure_dump --users 9 --domain-size 4 --eps 1 --delta 0", "delta"),
+    ],
+)
+def test_mistakes_and_infeasible_settings_are_one_line(words, message):
+    done = call(*words.split())
+    assert done.exit_code != 0
+    assert done.output.startswith("Error: ")
+    assert message in done.output
+    assert done.output.count("\n") == 1
+
+
+def test_numbers_and_texts_are_read_as_they_were():
+    content = {"a": 1e-8, "b": 1.5e300, "c": 'it\'s "so": 1 # 2', "d": [{"x": "y", "z": 3}], "e": ["f"]}
+    assert yaml.safe_load(as_yaml(content)) == content
+    with pytest.raises(ValueError, match="finite"):
+        as_yaml({"a": float("inf")})
