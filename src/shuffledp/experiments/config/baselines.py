@@ -16,7 +16,7 @@ def read_baselines(folder: Path, root: Path, own: str = NONE) -> list[dict[str, 
     """Files that add methods, in the order of their names; which experiment each figure draws is looked up here."""
     if (root / folder).resolve() == (root / "config").resolve():
         raise ConfigurationError(
-            f"baselines must be a folder of files that add methods; {folder} has the configuration."
+            f"config: baselines: must be a folder of files that add methods, and {folder} has the configuration."
         )
     baselines = []
     for path in sorted((root / folder).glob("*.y*ml")):
