@@ -470,6 +470,6 @@ def test_without_an_override_none_is_named(project):
 def test_the_folder_of_the_configuration_is_none_of_baselines(project):
     with pytest.raises(
         ConfigurationError,
-        match="^config: baselines: must be a folder of files that add methods, and config has",
+        match=r"^config: baselines: must be a folder of files that add methods, and config has",
     ):
         read_baselines(Path("config"), project.root)
