@@ -84,7 +84,9 @@ repair: .venv/.installed-run  ## Remove every result that does not match its che
 	@$(BIN)/shuffledp repair
 
 # ---- checks ------------------------------------------------------------------------------------------------
-PYTEST = $(SINGLE) $(BIN)/python -m pytest -n $(if $(filter all,$(CORES)),auto,$(CORES)) --dist loadscope --no-loadscope-reorder
+# One process more than there are cores, because tests of runs wait for what they started.
+WORKERS = $(if $(filter all,$(CORES)),$$(($$(getconf _NPROCESSORS_ONLN) + 1)),$(CORES))
+PYTEST = $(SINGLE) $(BIN)/python -m pytest -n $(WORKERS) --dist loadscope --no-loadscope-reorder
 
 .PHONY: test
 test: .venv/.installed-test .venv/.installed-learning  ## All tests but those of a whole run and of Slurm, linters and type checks

@@ -411,7 +411,10 @@ def test_every_data_file_of_the_package_belongs_to_a_job():
     files = {
         path
         for path in PACKAGE.rglob("*")
-        if path.is_file() and path.suffix not in {".py", ".pyc"} and path.name != "py.typed"
+        if path.is_file()
+        and path.parent.name != "__pycache__"
+        and path.suffix != ".py"
+        and path.name != "py.typed"
     }
     assert files <= owned, sorted(files - owned)
 

@@ -303,7 +303,7 @@ def test_plug_ins_stand_beside_the_built_ins_and_their_mishaps_are_rows(tmp_path
         2_000, domain_size=6, protocols=["local", "mine.py:Mine"], root=tmp_path, **SETTING
     )
     mine = of(rows, "mine.py:Mine")
-    assert (mine.status, mine.reason.startswith(says)) == (status, True)
+    assert (mine.status, says in mine.reason) == (status, True)
     if status == "ok":  # no closed form: simulated
         assert mine.mse_from == "simulated"
         assert mine.mse == pytest.approx(of(rows, "local").mse, rel=0.5)

@@ -13,6 +13,7 @@ from shuffledp.protocols import Cost, Messages, ProtocolBase, available, get
 from shuffledp.protocols._random_users import PlannedUsers
 from shuffledp.protocols.base import message_bits
 from shuffledp.protocols.frequency._noisy_counts import ShufflerNoise
+from shuffledp.protocols.frequency.local import Local
 from shuffledp.tasks import Budget, Frequency, Participants, Public, Users
 
 BUDGET = Budget(1.0, 1e-3)
@@ -179,3 +180,11 @@ def test_values_and_counts_of_another_domain_are_refused():
 @pytest.mark.parametrize(("kinds", "bits"), [(1, 1), (2, 1), (3, 2), (64, 6), (100, 7), (2**40 + 1, 41)])
 def test_payload_is_in_whole_bits(kinds: int, bits: int) -> None:
     assert message_bits(kinds) == bits
+
+
+def test_a_default_that_is_named_once_more_is_the_default():
+    class Plain(Local):
+        sample_aggregate = ProtocolBase.sample_aggregate
+
+    assert Plain.sample_aggregate is ProtocolBase.sample_aggregate
+    assert Local.sample_aggregate is not ProtocolBase.sample_aggregate

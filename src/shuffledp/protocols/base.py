@@ -73,7 +73,8 @@ class ProtocolBase(ABC):
         if isinstance(own, classmethod):
             cls.calibrate = classmethod(with_checked_arguments(own.__func__))  # type: ignore[method-assign,assignment]
         for name, wanted in OBJECTS.items():
-            if name in vars(cls):
+            # A default that is named once more stays the default: who asks whether it was replaced compares the two.
+            if name in vars(cls) and vars(cls)[name] is not getattr(ProtocolBase, name):
                 setattr(cls, name, with_checked_objects(vars(cls)[name], wanted))
 
     name: ClassVar[str]

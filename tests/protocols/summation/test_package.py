@@ -411,10 +411,11 @@ def law_of_counts(design, held, shapes, most):
     return law
 
 
-class Scripted:
+class Scripted(np.random.Generator):
     """A generator whose negative binomial draws are given, and that multiplies their probabilities."""
 
     def __init__(self, draws):
+        super().__init__(np.random.PCG64(0))
         self.draws, self.probability = list(draws), 1.0
 
     def negative_binomial(self, shape, stop, size=None):
