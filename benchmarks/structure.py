@@ -28,6 +28,12 @@ LONG = {
     "shuffledp/audit/views.py": "the views of all tasks beside each other, as they are compared",
     "shuffledp/accounting/baselines/sets.py": "one line over, most of it descriptions of parameters",
     "shuffledp/accounting/__init__.py": "the list of what the door offers",
+    "shuffledp/accounting/general/blanket.py": "delta and its inverse, which share what they remember",
+    "shuffledp/accounting/general/random_allocation.py": "two directions and two kinds of steps of one quantity",
+    "shuffledp/accounting/random_population/multi_message.py": "all forms of one noise, most of it descriptions",
+    "shuffledp/accounting/summation/coarse_search.py": "one search, most of it descriptions of parameters",
+    "shuffledp/claims/rules/summation_theory.py": "a rule per claim of one paper",
+    "shuffledp/records/reading.py": "the formats of files beside each other, behind one door",
     "shuffledp/cli.py": "the commands beside each other, each a call of the library",
 }
 #: From the bottom up, as docs/architecture.md has them.

@@ -143,7 +143,7 @@ def test_adaptive_dummies_fill_the_others_up():
 def test_options_are_validated():
     for name in ("non_adaptive", "adaptive"):
         for bad in (-1, 2.5, math.nan, "many"):
-            with pytest.raises(ValueError, match="dummies must be (an integer|a number or None)"):
+            with pytest.raises(ValueError, match=r"dummies must be (an integer|a number or None)"):
                 calibrated(name, 0.1, FIG3, dummies=bad)
     with pytest.raises(ValueError, match="stray_factor only matters"):
         calibrated("adaptive", 0.1, FIG3, dummies=3, stray_factor=True)
