@@ -79,3 +79,16 @@ def test_tails_of_fair_coins(step):
     seen = binom.pmf(places, numbers[:, None], 0.5) > 1e-18
     np.testing.assert_allclose(point[seen], binom.pmf(places, numbers[:, None], 0.5)[seen], rtol=1e-9)
     np.testing.assert_allclose(tail[seen], binom.sf(places - 1, numbers[:, None], 0.5)[seen], rtol=1e-9)
+
+
+@pytest.mark.parametrize("per_deviation", [100, 3])  # falls from the top, or three sums
+def test_data_sets_may_be_looked_at_one_by_one(monkeypatch, per_deviation):
+    known = [(ones, 3_000 - ones) for ones in range(0, 3_001, 300)]
+    tau = np.append(np.expm1(np.linspace(0, 0.8, 50)), 1.0)
+    together = excess_divergences(known, 1 / 3, tau, OMITTED, per_deviation)
+    each = [excess_divergences([one], 1 / 3, tau, OMITTED, per_deviation) for one in known]
+    monkeypatch.setattr(bit_tails, "_AT_A_TIME", 1)
+    np.testing.assert_allclose(
+        excess_divergences(known, 1 / 3, tau, OMITTED, per_deviation), together, rtol=1e-9, atol=1e-23
+    )
+    np.testing.assert_allclose(np.max(each, axis=0), together, rtol=1e-9, atol=1e-23)

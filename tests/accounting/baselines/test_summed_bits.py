@@ -8,6 +8,7 @@ import pytest
 from scipy.stats import binom
 
 from shuffledp.accounting import rappor_delta
+from shuffledp.accounting.baselines import summed_bits
 from shuffledp.accounting.baselines.summed_bits import blocks, summed_bits_delta, worst_curve
 from shuffledp.accounting.baselines.told_bits import told_bits_delta
 
@@ -110,3 +111,19 @@ def test_large_sums_use_the_fourier_transform_and_stay_above():
     p = 1 / (1 + math.exp(eps_bit))
     known = rappor_delta(users, p, eps, calibration="worst_case")
     assert known < summed_bits_delta(users - 1, p, eps, 1e-20) < 1.05 * known
+
+
+def test_narrow_laws_are_looked_at_once(monkeypatch):
+    """A rough bound is as close as another there: it was found twice."""
+    found = []
+
+    def seen(*arguments):
+        found.append(arguments)
+        return worst_curve(*arguments)
+
+    monkeypatch.setattr(summed_bits, "worst_curve", seen)
+    for others, p, curves in ((300, 0.018, 1), (3_000, 0.018, 2)):
+        found.clear()
+        rough = summed_bits_delta(others, p, 0.5, 1e-15, rough=True)
+        assert summed_bits_delta(others, p, 0.5, 1e-15) <= rough
+        assert len(set(found)) == curves

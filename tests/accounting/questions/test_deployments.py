@@ -20,7 +20,8 @@ from shuffledp.accounting import (
     smallest_batch,
 )
 from shuffledp.accounting.general.grr_blanket import grr_blanket_delta
-from shuffledp.accounting.questions.reductions import counted_on
+from shuffledp.accounting.questions import searches
+from shuffledp.accounting.questions.reductions import counted_on, log_excess
 from shuffledp.accounting.standing import GUARANTEES
 from shuffledp.populations import Binomial, Empirical, Fixed, MomentBounded, Poisson, SubGaussian
 
@@ -355,3 +356,18 @@ def test_batches_are_close_to_what_delta_allows(eps_local, eps, delta, sizes):
     assert amplification(eps_local, users, delta, **sizes).eps <= eps * (1 + 3e-6)
     fewer = min(users - 1, int(users * (1 - 2e-5)))
     assert amplification(eps_local, fewer, delta, **sizes).eps > eps
+
+
+def test_the_budget_of_sums_is_one_that_was_tried(monkeypatch):
+    """To the last digit: otherwise all is computed anew when its eps is asked for."""
+    tried = []
+
+    def seen(setting, eps_local, *others):
+        tried.append(eps_local)
+        return log_excess(setting, eps_local, *others)
+
+    monkeypatch.setattr(searches, "log_excess", seen)
+    for eps in (0.03, 0.11, 0.3, 1.7):
+        answer = budget(eps, 400, 1e-6, randomizer="rappor", domain_size=10)
+        assert answer.reduction == "own"
+        assert answer.eps_local in tried

@@ -40,6 +40,8 @@ _LOG_LEAST = -44.0
 _ROUNDING = 1e-13
 #: Terms of products of matrices that one thread computes, and columns of them.
 _ONE_THREAD, _COLUMNS = 2**18, 256
+#: Cells of a table over data sets and places that is worked on at a time.
+_AT_A_TIME = 2**16
 #: Where terms are so many times larger than their sum, it is not told from rounding.
 _LOST = 0.1
 
@@ -95,43 +97,76 @@ def excess_divergences(
     step = max(1, round(math.sqrt(variance) / per_deviation))
     places = step * np.arange(math.ceil(reach / step) + 2)
 
-    logs, shift, at_tilt = _transforms(contour, p, ones, zeros)
     before = np.array(
         [_before_mean(int(o), int(z), p) for o, z in known]
     )  # the first place less the mean, below -1
+    laws = _Laws(contour, p, tau, places, _waves(contour.theta, places))
+    # Some data sets at a time: their tables stay in the cache of the processor.
+    rows = max(1, _AT_A_TIME // places.size)
+    found = np.zeros(tau.size)
+    for begin in range(0, ones.size, rows):
+        some = slice(begin, begin + rows)
+        _raise_to(found, laws, ones[some], zeros[some], before[some])
+    return found + omitted * (2 + tau)
+
+
+@dataclass(frozen=True, eq=False)
+class _Laws:
+    """What the sums of all data sets have in common; `tau` is where divergences are asked for."""
+
+    contour: _Contour
+    flip_probability: float
+    tau: NDArray[np.float64]
+    places: NDArray[np.int64]
+    waves: Sequence[NDArray[np.float64]]
+
+
+def _raise_to(
+    found: NDArray[np.float64],
+    laws: _Laws,
+    ones: NDArray[np.float64],
+    zeros: NDArray[np.float64],
+    before: NDArray[np.float64],
+) -> None:
+    """Raise bounds, in place, to those of some data sets."""
+    contour, p, places = laws.contour, laws.flip_probability, laws.places
+    q = 1 - p
+    logs, shift, at_tilt = _transforms(contour, p, ones, zeros)
     transform = np.exp(logs + 1j * contour.theta * (shift - before)[:, None]) * contour.weight
     s = np.asarray(contour.tilt + 1j * contour.theta, np.complex128)
     factors = np.exp(s), expm1(s), -1 / expm1(-s)  # of Pr[S = j - 1], its fall to Pr[S = j], and Pr[S >= j]
-    terms = [transform * factor for factor in factors]
+    terms = [np.asarray(transform * factor, np.complex128) for factor in factors]
     size, tail_size = (np.sum(np.abs(term), axis=1)[:, None] for term in terms[::2])
     decay = np.exp(-contour.tilt * places)
-    if step == 1:  # the others are sums of falls, from the top
-        (fall,) = _sums(terms[1:2], contour.theta, places)
-        last_point, last_tail = (part[:, -1:] for part in _sums(terms[::2], contour.theta, places[-1:]))
-        point = _from_top(fall * decay, (last_point - fall[:, -1:]) * decay[-1]) / decay
+    if places[1] == 1:  # the others are sums of falls, from the top
+        (fall,) = _sums(terms[1:2], laws.waves)
+        last_point, last_tail = _sums(terms[::2], _waves(contour.theta, places[-1:]))
+        point = _from_top(fall * decay, (last_point - fall[:, -1:]) * decay[-1])
         behind = last_tail * decay[-1]
-        tail = np.concatenate((_from_top((point * decay)[:, 1:], behind), behind), axis=1) / decay
+        tail = np.concatenate((_from_top(point[:, 1:], behind), behind), axis=1)
+        point /= decay
+        tail /= decay
     else:
-        point, fall, tail = _sums(terms, contour.theta, places)
+        point, fall, tail = _sums(terms, laws.waves)
 
-    known_part = (point > _ROUNDING / _LOST * size) & (point - fall > _ROUNDING / _LOST * size)
+    least = _ROUNDING / _LOST * size
+    good = (point > least) & (point - fall > least)
     with np.errstate(divide="ignore", invalid="ignore"):
         y = (q - p) * fall / (2 * point - fall)
         ratio = 2 * y / (1 - y)  # tau_j
     worth = (q - p - p * ratio) * point - ratio * tail
     worth += _ROUNDING * ((q - p) * size + np.abs(ratio) * tail_size)
-    log_scale = at_tilt[:, None] - contour.tilt * (places + before[:, None])
-    found = np.zeros(tau.size)
-    last = q / p - 1
     with np.errstate(over="ignore", invalid="ignore"):
-        value = worth * np.exp(log_scale)
-    for i in range(ones.size):
-        good = known_part[i] & np.isfinite(value[i])
-        good[1:] &= np.diff(ratio[i]) > 0
-        count = places.size if good.all() else int(np.argmin(good))
-        at = np.append(ratio[i, :count], last)
-        np.maximum(found, np.interp(tau, at, np.append(value[i, :count], 0.0), left=1.0), out=found)
-    return found + omitted * (2 + tau)
+        value = worth * decay * np.exp(at_tilt - contour.tilt * before)[:, None]
+    good &= np.isfinite(value)
+    good[:, 1:] &= np.diff(ratio) > 0
+    counts = np.where(good.all(axis=1), places.size, np.argmin(good, axis=1))
+    # Right of the last place that is told from rounding a chord to the end, where the curve is 0.
+    at, height = (np.concatenate((part, np.zeros((ones.size, 1))), axis=1) for part in (ratio, value))
+    for i, count in enumerate(counts.tolist()):
+        at[i, count], height[i, count] = q / p - 1, 0.0
+        bound = np.interp(laws.tau, at[i, : count + 1], height[i, : count + 1], left=1.0)
+        np.maximum(found, bound, out=found)
 
 
 def half_tails(
@@ -168,7 +203,7 @@ def half_tails(
     turned = logs + 1j * contour.theta * (shift - beyond)[:, None]
     transform = np.asarray(np.exp(turned) * contour.weight, np.complex128)
     s = np.asarray(contour.tilt + 1j * contour.theta, np.complex128)
-    tail, point = _sums([transform * (-1 / expm1(-s)), transform], contour.theta, places)
+    tail, point = _sums([transform * (-1 / expm1(-s)), transform], _waves(contour.theta, places))
     scale = np.exp(at_tilt[:, None] - contour.tilt * (places + beyond[:, None]))
     return np.maximum(tail * scale, 0.0), np.maximum(point * scale, 0.0)
 
@@ -272,27 +307,34 @@ def _from_top(parts: NDArray[np.float64], behind: NDArray[np.float64]) -> NDArra
     return np.asarray(np.cumsum(parts[:, ::-1], axis=1)[:, ::-1] + behind)
 
 
-def _sums(
-    terms: Sequence[NDArray[np.complex128]], theta: NDArray[np.float64], places: NDArray[np.int64]
-) -> Sequence[NDArray[np.float64]]:
-    """Real parts of the sums of terms (B, L) times ``e^(-i theta place)``: (B, K) each, by one product of matrices.
-    Places are at equal distances."""
+def _waves(theta: NDArray[np.float64], places: NDArray[np.int64]) -> Sequence[NDArray[np.float64]]:
+    """Cosines and, below them, sines of ``-theta place``, (2 L, K), some columns at a time. Places are at equal
+    distances."""
     # a product of few angles, as sines cost more than products
     width = math.ceil(math.sqrt(places.size))
     fine = np.exp(-1j * np.outer(theta, places[:width] - places[0]))
     coarse = np.exp(-1j * np.outer(theta, places[::width]))
     waves = (coarse[:, :, None] * fine[:, None, :]).reshape(theta.size, -1)[:, : places.size]
+    parts = (waves[:, begin : begin + _COLUMNS] for begin in range(0, places.size, _COLUMNS))
+    return [np.concatenate((part.real, part.imag)) for part in parts]
+
+
+def _sums(
+    terms: Sequence[NDArray[np.complex128]], waves: Sequence[NDArray[np.float64]]
+) -> Sequence[NDArray[np.float64]]:
+    """Real parts of the sums of terms (B, L) times ``e^(-i theta place)``: (B, K) each, by one product of matrices."""
     left = np.concatenate([np.concatenate((term.real, -term.imag), axis=1) for term in terms])
-    return np.split(_product(left, np.concatenate((waves.real, waves.imag))), len(terms))
+    return np.split(_product(left, waves), len(terms))
 
 
-def _product(left: NDArray[np.float64], right: NDArray[np.float64]) -> NDArray[np.float64]:
+def _product(left: NDArray[np.float64], right: Sequence[NDArray[np.float64]]) -> NDArray[np.float64]:
     """Product of matrices in parts that are too small for several threads, which would mostly wait."""
-    found = np.empty((left.shape[0], right.shape[1]))
-    rows = max(1, _ONE_THREAD // (left.shape[1] * min(_COLUMNS, right.shape[1])))
-    for begin in range(0, right.shape[1], _COLUMNS):
-        some = slice(begin, begin + _COLUMNS)
-        part = np.ascontiguousarray(right[:, some])
+    found = np.empty((left.shape[0], sum(part.shape[1] for part in right)))
+    begin = 0
+    for part in right:
+        columns = slice(begin, begin + part.shape[1])
+        rows = max(1, _ONE_THREAD // part.size)
         for first in range(0, left.shape[0], rows):
-            found[first : first + rows, some] = left[first : first + rows] @ part
+            found[first : first + rows, columns] = left[first : first + rows] @ part
+        begin = columns.stop
     return found

@@ -37,7 +37,7 @@ import numpy as np
 
 from shuffledp.accounting.baselines.bit_tails import excess_divergences
 from shuffledp.numerics.remember import remember
-from shuffledp.numerics.windows import binomial_window
+from shuffledp.numerics.windows import Window, binomial_window
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -106,6 +106,8 @@ def summed_bits_delta(
     -----
     Derived for this project, see the module's description.
     """
+    # narrow laws are looked at as closely in both cases
+    rough = rough and _is_wide(others, flip_probability, omitted)
     return min(max(worst_curve(others, flip_probability, omitted, rough).squared(eps), 0.0), 1.0)
 
 
@@ -120,10 +122,10 @@ def two_bits_delta(eps_bit: float, eps: float) -> float:
 def worst_curve(others: int, flip_probability: float, omitted: float, rough: bool = False) -> Curve:
     """Return a curve above those of one sum, whatever the others hold; arguments as of `summed_bits_delta`."""
     p = flip_probability
-    spread = math.sqrt(max(others * p * (1 - p), 1e-300))
+    spread = _spread(others, p)
     most = math.log1p(-p) - math.log(p)
     scale = max((1 - 2 * p) / spread, _LEAST_SCALE) if spread > 1 / most else most
-    if spread >= _WIDE and omitted >= _FEW_DIGITS:
+    if _is_wide(others, p, omitted):
         known = [(first, others - last) for first, last in blocks(others, p, _ROUGHLY if rough else 1)]
         losses = _grid(most, scale, _POINTS // _ROUGHLY if rough else _POINTS)
         losses = losses[losses.size // 2 :]
@@ -144,6 +146,15 @@ def worst_curve(others: int, flip_probability: float, omitted: float, rough: boo
     value[0], value[-1] = 1 - t[0], 0.0  # P / Q lies between p / (1 - p) and its inverse
     corners = _convex(t, value)
     return Curve(t[corners], value[corners])
+
+
+def _spread(others: int, p: float) -> float:
+    return math.sqrt(max(others * p * (1 - p), 1e-300))
+
+
+def _is_wide(others: int, p: float, omitted: float) -> bool:
+    """Whether tails are contour integrals."""
+    return _spread(others, p) >= _WIDE and omitted >= _FEW_DIGITS
 
 
 def _grid(most: float, scale: float, points: int) -> NDArray[np.float64]:
@@ -202,7 +213,8 @@ def _divergences(
     ones: int, zeros: int, p: float, t: NDArray[np.float64], omitted: float
 ) -> NDArray[np.float64]:
     """Return bounds on D_t of the pair whose other bits are known to be ones and zeros that were flipped."""
-    up, down = binomial_window(zeros, p, omitted).pmf, binomial_window(ones, p, omitted).pmf[::-1]
+    window = _narrow_window if _spread(ones + zeros, p) < _WIDE else binomial_window
+    up, down = window(zeros, p, omitted).pmf, window(ones, p, omitted).pmf[::-1]
     added = 2 * omitted + _TINY * (up.size + down.size)
     if up.size * down.size <= (_DIRECT if omitted >= _FEW_DIGITS else _DIRECT_AT_MOST):
         law = np.convolve(up, down)
@@ -212,8 +224,16 @@ def _divergences(
     law = law[law > _TINY]
     joined, apart = np.concatenate(([0.0], law)), np.concatenate((law, [0.0]))
     first, second = (1 - p) * joined + p * apart, p * joined + (1 - p) * apart
-    start = np.searchsorted(first / second, t, side="right")
-    return _from_top(first)[start] - t * _from_top(second)[start] + added * (1 + t)
+    # Ratios increase: between two of them the tails are the same. They are fewer than the points t.
+    passed = np.maximum.accumulate(np.searchsorted(t, first / second))
+    lengths = np.diff(passed, prepend=0, append=t.size)
+    return np.repeat(_from_top(first), lengths) - t * np.repeat(_from_top(second), lengths) + added * (1 + t)
+
+
+@remember(2048)
+def _narrow_window(trials: int, p: float, omitted: float) -> Window:
+    """Return the law of some flips: blocks have them in common, and those of one user more."""
+    return binomial_window(trials, p, omitted)
 
 
 def _convolved(first: NDArray[np.float64], second: NDArray[np.float64]) -> NDArray[np.float64]:

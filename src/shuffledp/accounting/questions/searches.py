@@ -62,8 +62,11 @@ def largest_budget(setting: Setting, eps: float, honest: Population, name: str) 
         return math.exp(low)
 
     # By the log of the relative excess over eps: delta may vanish with it.
+    def log_budget(x: float) -> float:
+        return low + math.log1p(math.exp(x))
+
     def by_excess(function: Callable[[float], float]) -> Callable[[float], float]:
-        return lambda x: function(low + math.log1p(math.exp(x)))
+        return lambda x: function(log_budget(x))
 
     ends = math.log(_LEAST), math.log(math.expm1(high - low))
     guess, coarse = math.log(max(math.expm1(guess - low), _GUESS)), by_excess(coarse)
@@ -76,7 +79,8 @@ def largest_budget(setting: Setting, eps: float, honest: Population, name: str) 
     ytol = min(max(loss, _YTOL), 2 * FINE)
     away = _FROM_ROUGH if summed else _FROM_COARSE
     found = root_below(fine, near, *ends, xtol=XTOL, ytol=ytol, slope=slope, near=away)
-    return math.exp(low) * (1 + math.exp(found))
+    # The very float that was tried: what is known of it is remembered when its eps is asked for.
+    return math.exp(log_budget(found))
 
 
 def smallest_number(
