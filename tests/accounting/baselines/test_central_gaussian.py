@@ -174,7 +174,7 @@ def test_noise_over_the_clipping_norm_is_not_noise_over_the_sensitivity():
 # -- replacement, m of n users: real data sets, the law of the sum by enumeration of the subsets --------------------
 
 
-@pytest.mark.parametrize("noise", [0.5, 1.0, 2.0, 4.0])
+@pytest.mark.parametrize("noise", [0.5, 2.0])
 @pytest.mark.parametrize("m", [1, 2, 3, 4])
 @pytest.mark.parametrize("others", [(-1.0, -1.0, -1.0), (0.0, 0.0, 0.0), (-1.0, 0.5, 1.0)])
 def test_no_pair_of_data_sets_exceeds_the_replacement_budget(others, m, noise):
