@@ -2,6 +2,8 @@ import errno
 import hashlib
 import multiprocessing
 import os
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -202,3 +204,19 @@ def test_damaged_names_the_files_that_differ(tmp_path):
     (tmp_path / "a").unlink()
     (tmp_path / "b").write_bytes(b"?")
     assert damaged(tmp_path / "x.sha256") == [tmp_path / "a", tmp_path / "b"]
+
+
+def test_what_a_killed_process_left_is_removed_when_its_bundle_is_published_again(tmp_path):
+    """A job that is ended between writing and renaming cannot clean up: its file stayed beside the results."""
+    ended = subprocess.run(
+        [sys.executable, "-c", "import os; print(os.getpid())"], capture_output=True, text=True, check=True
+    )
+    folder = tmp_path / "drawn"
+    with storage.temporary_beside(folder / "a.sha256") as own:
+        own.write_bytes(b"at work")
+        left = own.with_name(own.name.replace(f"-{os.getpid()}-", f"-{int(ended.stdout)}-"))
+        foreign = folder / ".draft.tmp"
+        for path in (left, foreign):
+            path.write_bytes(b"half")
+        publish(folder / "a.sha256", {folder / "a.csv": b"1\n"})
+        assert not left.exists() and own.exists() and foreign.exists()

@@ -121,6 +121,8 @@ def _is_orphan(name: str) -> bool:
 def publish(checksum: Path, files: Mapping[Path, bytes], folders: int = 0) -> None:
     """Publish a bundle: every file, then its checksum list, whose first line names what it is for.
 
+    What processes that were killed while they did the same have left beside the files is removed.
+
     Parameters
     ----------
     checksum : Path
@@ -132,6 +134,8 @@ def publish(checksum: Path, files: Mapping[Path, bytes], folders: int = 0) -> No
         exchanged are noticed; a moved folder of results stays as it is.
     """
     _ask()
+    for folder in {path.parent for path in (checksum, *files)}:
+        sweep(folder)
     checksum.unlink(missing_ok=True)
     for path, content in files.items():
         write_atomically(path, content)
