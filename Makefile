@@ -89,7 +89,7 @@ WORKERS = $(if $(filter all,$(CORES)),$$(($$(getconf _NPROCESSORS_ONLN) + 1)),$(
 PYTEST = $(SINGLE) $(BIN)/python -m pytest -n $(WORKERS) --dist loadscope --no-loadscope-reorder
 
 .PHONY: test
-test: .venv/.installed-test .venv/.installed-learning  ## All tests but those of a whole run and of Slurm, linters and type checks
+test: .venv/.installed-test .venv/.installed-learning  ## All tests but those that run the pipeline and Slurm, linters and type checks
 	@$(MAKE) -j2 lint tests
 
 .PHONY: tests
@@ -97,7 +97,7 @@ tests: .venv/.installed-test .venv/.installed-learning
 	@$(PYTEST) -m "not whole_run and not slurm"
 
 .PHONY: test-whole-run
-test-whole-run: .venv/.installed-test  ## Run all five papers at small scale, and look at what comes out
+test-whole-run: .venv/.installed-test  ## Run a tiny paper in many ways and all papers at small scale, and look at what comes out
 	@$(PYTEST) -m whole_run tests/pipeline
 
 .PHONY: test-slurm

@@ -24,7 +24,7 @@ PLUGINS = Path(__file__).resolve().parents[1] / "protocols/plugins"
 PROTOCOLS = protocols()
 IDS = [f"{p.task_kind}-{p.name}" for p in PROTOCOLS]
 #: Per protocol: calibrations of the sample, draws until one is enumerated, and runs of its messages.
-SAMPLE, DRAWS, RUNS = 5, 60, 600
+SAMPLE, DRAWS, RUNS = 4, 60, 600
 
 
 def drawn(protocol, number):

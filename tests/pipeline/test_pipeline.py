@@ -12,7 +12,7 @@ from planned_jobs import Workflow, by_rule, replaced, scheduled
 from pipeline_project import ROOT, Project
 from shuffledp.experiments.config.files import merged, read_yaml
 
-pytestmark = pytest.mark.pipeline
+pytestmark = [pytest.mark.pipeline, pytest.mark.whole_run]
 
 TINY = ("--configfile", "config/tiny.yaml")
 
