@@ -160,6 +160,11 @@ scale-messages: .venv/.installed-run  ## Run the message level with 10^8 users (
 	@mkdir -p logs
 	@$(SINGLE) $(BIN)/python benchmarks/scale.py --messages $(MESSAGE_USERS) --page --lines logs/scale_messages.jsonl
 
+OWN_ROWS ?= 100000000
+.PHONY: own-data
+own-data: .venv/.installed-run  ## Count the columns of a CSV file of 10^8 rows (OWN_ROWS, 12 bytes each), for docs/benchmarks.md
+	@$(SINGLE) $(BIN)/python benchmarks/own_data.py --rows $(OWN_ROWS) --page
+
 .PHONY: comparison-rule
 comparison-rule: .venv/.installed-test  ## Check a rule of thumb against `shuffledp compare` in 36 settings
 	@$(SINGLE) $(BIN)/python tools/comparison_rule.py

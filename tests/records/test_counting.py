@@ -77,7 +77,7 @@ def test_parquet_is_counted_alike(tmp_path):
 
 
 def test_progress_is_told_and_memory_is_bounded(file, monkeypatch):
-    monkeypatch.setattr(reading, "BLOCK", 3)
+    monkeypatch.setattr(reading, "LINES", 3)
     told = []
     counted = count_column(file, "color", progress=told.append)
     assert told == [3, 6, 8]
@@ -107,12 +107,109 @@ def test_progress_is_told_and_memory_is_bounded(file, monkeypatch):
         ("v\n1\n", {"low": 3, "max_value": 2}, "above low 3"),
         ("v\nq\n", {"max_value": 2}, "'q' is no finite number"),
         ("v\n" + "x" * 200_000 + "\n", {}, "field larger than field limit"),
+        ("v;w\n1;2\n", {}, "separated by commas, not by ';'"),
+        ("v\tw\n1\t2\n", {}, r"separated by commas, not by '\\t'"),
+        (
+            "v\n1\n",
+            {"max_value": 1e12},
+            "max_value: at most 10,000,000 values are counted, got 1,000,000,000,000; give",
+        ),
+        ("v\n1\n", {"max_value": 1e300}, r"got 1e\+300; give fewer levels"),
+        ("v\n1\n", {"max_value": 1, "levels": 10**9}, "levels: at most 10,000,000"),
+        ("v\n1\n", {"domain_size": 10**9}, "domain_size: at most 10,000,000"),
+        ('v\n"' + "red\n" * 999, {}, r"a single value, 'red\\nred"),
     ],
 )
 def test_mistakes_are_named(tmp_path, text, options, says):
     (tmp_path / "b.csv").write_text(text)
-    with pytest.raises(ValueError, match=says):
+    with pytest.raises(ValueError, match=says) as caught:
         count_column(tmp_path / "b.csv", "v", **options)
+    assert len(str(caught.value)) < 500
+
+
+#: Cells of which Python, numpy and people think differently.
+AWKWARD = (
+    *(
+        "1e3",
+        "1E+3",
+        "-0.0",
+        "+5",
+        ".5",
+        "5.",
+        "007",
+        "0x10",
+        "1e-400",
+        "1e400",
+        "inf",
+        "-Infinity",
+        "NaN",
+        "nan",
+    ),
+    *(
+        "1_0",
+        "1__0",
+        "_1",
+        "1,5",
+        "1 5",
+        "١٢",
+        "１２",
+        "½",
+        "²",
+        "1\u00a02",
+        "\u20035\u2003",
+        "1e",
+        "e1",
+        "1d3",
+        "True",
+    ),
+    *("0.1e1", "4.9e-324", "2.5", "3.5", "60", "60.0000001", "-1e-9", "0b1", "1j", "--1", "1\x00", "9" * 400),
+)
+
+
+@pytest.mark.parametrize("cell", AWKWARD)
+def test_numbers_read_all_at_once_are_those_read_one_by_one(tmp_path, monkeypatch, cell):
+    """The fast path takes a block of plain numbers; whatever else is in it sends the block the slow way."""
+    path = tmp_path / "b.csv"
+    path.write_text(f'v\n3\n"{cell}"\n61\n7.5\n', encoding="utf-8")
+    how = {"max_value": 60.0, "levels": 120}
+    fast = count_column(path, "v", **how)
+    monkeypatch.setattr(counting, "_plain_numbers", lambda texts: None)
+    slow = count_column(path, "v", **how)
+    assert fast.counts.tolist() == slow.counts.tolist()
+    assert (fast.bad_rows, fast.faults, fast.clipped) == (slow.bad_rows, slow.faults, slow.clipped)
+    assert fast.users + fast.bad_rows == 4
+
+
+def test_plain_numbers_take_the_fast_path_and_awkward_blocks_do_not():
+    plain = ["1e3", "-0.0", "+5", ".5", "5.", "007", "1e-400"]
+    assert counting._plain_numbers(plain).tolist() == [1000.0, 0.0, 5.0, 0.5, 5.0, 7.0, 0.0]
+    for cell in ("1_0", "inf", "nan", "1e400", "9" * 400, "x", ""):
+        assert counting._plain_numbers([*plain, cell]) is None
+
+
+def test_a_bad_row_between_blocks_of_numbers_is_named_by_its_line(tmp_path, monkeypatch):
+    monkeypatch.setattr(reading, "LINES", 4)
+    (tmp_path / "b.csv").write_text("v\n" + "1\n2\n3\n" * 4 + "x\n" + "1\n2\n3\n" * 4)
+    counted = count_column(tmp_path / "b.csv", "v", max_value=3)
+    assert counted.counts.tolist() == [0, 8, 8, 8]
+    assert [fault.rpartition(", ")[2] for fault in counted.faults] == ["line 14: 'x' is no finite number"]
+
+
+@pytest.mark.parametrize(
+    ("begins", "kind"),
+    [(b"\x1f\x8b\x08\x00", "gzip"), (b"PK\x03\x04\x14\xff", "zip"), (b"\xfd7zXZ\x00", "xz")],
+)
+def test_packed_files_are_named(tmp_path, begins, kind):
+    (tmp_path / "b.csv").write_bytes(begins + b"\xff\xfe\x00")
+    with pytest.raises(ValueError, match=rf"b.csv, after line 0: packed \({kind}\): unpack it first"):
+        count_column(tmp_path / "b.csv", "v")
+
+
+def test_of_a_long_cell_the_beginning_is_shown(tmp_path):
+    (tmp_path / "b.csv").write_text("v\n1\n" + "x" * 90_000 + "\n")
+    for how in ({"domain_size": 2}, {"values": [1, 2]}, {"max_value": 2}):
+        (fault,) = count_column(tmp_path / "b.csv", "v", **how).faults
+        assert "'xxx" in fault and len(fault) < 300
 
 
 def test_files_that_are_none(tmp_path):

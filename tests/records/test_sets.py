@@ -29,7 +29,7 @@ def long(tmp_path, monkeypatch):
 
 @pytest.mark.parametrize("block", [2, 16_384])
 def test_rows_of_users_and_items(long, block, monkeypatch):
-    monkeypatch.setattr(reading, "BLOCK", block)
+    monkeypatch.setattr(reading, "LINES", block)
     found = collect_sets(long, user="user", item="page")
     assert held(found) == [["home", "news"], ["news", "shop"], ["zoo"]]
     assert found.values == ("home", "news", "shop", "zoo")

@@ -13,10 +13,22 @@ import numpy as np
 from numpy.typing import NDArray
 
 from shuffledp.numerics.checks import check_count, check_positive
-from shuffledp.records.reading import Block, Cells, Faults, Progress, blocks, faults_of, is_file, text_of
+from shuffledp.records.reading import (
+    Block,
+    Cells,
+    Faults,
+    Progress,
+    blocks,
+    faults_of,
+    is_file,
+    shown,
+    text_of,
+)
 
 #: Different values that are kept where the domain is not given; one that is larger needs a hash or a coarser column.
 MOST_VALUES = 1_000_000
+#: Values or levels of a domain that is given: a counter of each is held.
+MOST_COUNTERS = 10_000_000
 
 
 @dataclass(frozen=True)
@@ -144,7 +156,7 @@ def count_column(
     if max_value is not None:
         tally = _Levels(low, max_value, _size_of(low, max_value, levels))
     elif domain_size is not None:
-        tally = _Places(_Integers(check_count("domain_size", domain_size, 2)))
+        tally = _Places(_Integers(_held("domain_size", check_count("domain_size", domain_size, 2))))
     elif values is not None:
         tally = _Places(Listed.of(values))
     else:
@@ -179,7 +191,7 @@ class _Integers:
         return -1
 
     def fault(self, text: str) -> str:
-        return f"{text!r} is not one of 0..{self.size - 1}"
+        return f"{shown(text)} is not one of 0..{self.size - 1}"
 
 
 @dataclass(frozen=True)
@@ -213,7 +225,7 @@ class Listed:
 
     def fault(self, text: str) -> str:
         """What to say of a text that is none of them."""
-        return f"{text!r} is not one of the {len(self.values)} values"
+        return f"{shown(text)} is not one of the {len(self.values)} values"
 
 
 def _plain_numbers(texts: list[str]) -> NDArray[np.float64] | None:
@@ -236,7 +248,7 @@ def _digits(text: str) -> str:
 
 def integers(size: int) -> _Integers:
     """The domain 0..size-1."""
-    return _Integers(check_count("domain_size", size, 1))
+    return _Integers(_held("domain_size", check_count("domain_size", size, 1)))
 
 
 def distinct(cells: Cells) -> dict[str, int]:
@@ -278,7 +290,7 @@ class _Texts:
     def counted(self, faults: Faults) -> Counted:
         if len(self._counts) < 2:
             raise ValueError(
-                f"{self._where} has a single value, {next(iter(self._counts))!r}: a domain has two."
+                f"{self._where} has a single value, {shown(next(iter(self._counts)))}: a domain has two."
             )
         values = tuple(sorted(self._counts))
         counts = np.array([self._counts[value] for value in values], np.int64)
@@ -351,7 +363,7 @@ class _Levels:
             if math.isfinite(number):
                 good[number] = good.get(number, 0) + count
             else:
-                bad[text] = f"{text!r} is no finite number"
+                bad[text] = f"{shown(text)} is no finite number"
         if bad:
             tell(block, bad, faults)
         return np.array(list(good), float), np.array(list(good.values()), np.int64)
@@ -378,4 +390,14 @@ def _size_of(low: float, max_value: float, levels: int | None) -> int:
     span = most - low
     if levels is None and span != round(span):
         raise ValueError(f"max_value must be an integer where no number of levels is given, got {most!r}.")
-    return check_count("levels", round(span) if levels is None else levels, 1)
+    if levels is None:
+        return _held("max_value", round(span), "; give fewer levels")
+    return _held("levels", check_count("levels", levels, 1))
+
+
+def _held(name: str, size: int, advice: str = "") -> int:
+    """The size, if so many counters can be held."""
+    if size > MOST_COUNTERS:
+        told = f"{size:,}" if size < 1e15 else f"{size:g}"
+        raise ValueError(f"{name}: at most {MOST_COUNTERS:,} values are counted, got {told}{advice}.")
+    return size

@@ -22,13 +22,19 @@ from numpy.typing import NDArray
 
 from shuffledp.extras import needed
 
-#: Rows of a block.
+#: Rows of a block of a Parquet file or a data frame.
 BLOCK = 16_384
+#: Rows of a block of a CSV file: so few that its lists are gone before Python's collector moves them to its older
+#: generations, which it visits again and again, and that a wide file takes little memory.
+LINES = 512
 #: Bad rows that are named; the others are counted.
 NAMED = 5
 
 #: Columns that a message lists, and letters that it shows of a name.
 MOST_NAMES, MOST_LETTERS = 20, 60
+
+#: How packed files begin.
+PACKED = ((b"\x1f\x8b", "gzip"), (b"PK\x03\x04", "zip"), (b"\x28\xb5\x2f\xfd", "zstd"), (b"\xfd7zXZ", "xz"))
 
 _BREAK = re.compile("\r\n|\r|\n")
 
@@ -215,7 +221,7 @@ def _lists_of_frame(data: Any, column: str, faults: Faults, progress: Progress |
                 lines.append(line)
                 held.append([None if _is_none(entry) else text_of(entry) for entry in cell])
             else:
-                faults.add(line, "empty" if _is_none(cell) else f"{str(cell)!r} is no list")
+                faults.add(line, "empty" if _is_none(cell) else f"{shown(str(cell))} is no list")
         sizes = np.array([len(entries) for entries in held], np.int64)
         if lines:
             yield Lists(lines, sizes, [entry for entries in held for entry in entries])
@@ -269,7 +275,9 @@ def place_of(path: Path, column: str, names: Sequence[str]) -> int:
         If there is none of this name, or there are several.
     """
     if column not in names:
-        raise ValueError(f"{path} has no column {column!r}. It has: {_listed(names) or 'none'}.")
+        raise ValueError(
+            f"{path} has no column {column!r}. It has: {_listed(names) or 'none'}.{_separated(names)}"
+        )
     if list(names).count(column) > 1:
         raise ValueError(f"{path} has several columns {column!r}.")
     return list(names).index(column)
@@ -282,6 +290,17 @@ def _listed(names: Sequence[str]) -> str:
     ]
     more = len(shown) - MOST_NAMES
     return ", ".join(shown[:MOST_NAMES]) + (f" and {more} more" if more > 0 else "")
+
+
+def _separated(names: Sequence[str]) -> str:
+    """What to say of a header whose cells something else than commas separates."""
+    other = next((mark for mark in ";\t|" if len(names) == 1 and mark in names[0]), None)
+    return "" if other is None else f" Cells are separated by commas, not by {other!r}."
+
+
+def shown(text: str) -> str:
+    """A cell as a message shows it, in quotes: of a long one its beginning."""
+    return repr(text) if len(text) <= MOST_LETTERS else _cut(text)
 
 
 def _cut(name: str) -> str:
@@ -302,6 +321,11 @@ def _of_file(data: Any, columns: Sequence[str | None], faults: Faults) -> Iterat
     return _parquet(path, names, faults) if _is_parquet(path) else _csv(path, names, faults)
 
 
+def _begins(path: Path, mark: bytes) -> bool:
+    with path.open("rb") as file:
+        return file.read(len(mark)) == mark
+
+
 class _said:  # noqa: N801  (a context manager, used as a function)
     """Errors of reading CSV name the file and the line."""
 
@@ -314,9 +338,9 @@ class _said:  # noqa: N801  (a context manager, used as a function)
         if isinstance(error, csv.Error):
             raise ValueError(f"{self._path}, line {self._reader.line_num}: {error}.") from None
         if isinstance(error, UnicodeDecodeError):
-            raise ValueError(
-                f"{self._path}, after line {self._reader.line_num}: not UTF-8 ({error.reason})."
-            ) from None
+            packed = next((kind for mark, kind in PACKED if _begins(self._path, mark)), None)
+            what = f"not UTF-8 ({error.reason})" if packed is None else f"packed ({packed}): unpack it first"
+            raise ValueError(f"{self._path}, after line {self._reader.line_num}: {what}.") from None
 
 
 def _csv(path: Path, columns: list[str], faults: Faults) -> Iterator[tuple[int, Block]]:
@@ -330,7 +354,7 @@ def _csv(path: Path, columns: list[str], faults: Faults) -> Iterator[tuple[int, 
         while True:
             before = reader.line_num
             with _said(path, reader):
-                rows = list(islice(reader, BLOCK))
+                rows = list(islice(reader, LINES))
             if not rows:
                 return
             read = len(rows)

@@ -20,7 +20,7 @@ from shuffledp.records.counting import (
     integers,
     tell,
 )
-from shuffledp.records.reading import Faults, Progress, blocks, faults_of, is_file, lists, text_of
+from shuffledp.records.reading import Faults, Progress, blocks, faults_of, is_file, lists, shown, text_of
 
 #: Entries of all sets that are held.
 MOST_ENTRIES = 100_000_000
@@ -224,7 +224,9 @@ class _Items:
         if self._given is not None:
             return len(self._given.values), self._given.values
         if len(self._places) < 2:
-            raise ValueError(f"{where} has a single item, {next(iter(self._places))!r}: a domain has two.")
+            raise ValueError(
+                f"{where} has a single item, {shown(next(iter(self._places)))}: a domain has two."
+            )
         return len(self._places), tuple(sorted(self._places))
 
     def order(self) -> NDArray[np.int64]:
