@@ -83,6 +83,7 @@ def test_sums_simulated(tmp_path):
     assert done.exit_code == 0
     assert "simulated" in done.stdout
     assert "frequent" not in done.stdout
+    assert "slack" not in done.stdout
     assert "*: not the exact accounting but printed." in " ".join(done.stdout.split())
     assert max(map(len, done.stdout.splitlines())) <= 120
 
@@ -207,8 +208,16 @@ def test_pictures(tmp_path, name):
         ),
         (
             ("--users", "900", "--domain-size", "4", "--protocols", "local", "--csv-out", "no/a.csv"),
-            "No such file",
+            "There is no folder no for no/a.csv",
         ),
+        (
+            ("--users", "900", "--domain-size", "4", "--plot", "no/a.png"),
+            "There is no folder no for no/a.png",
+        ),
+        (("--users", "900", "--max-value", "inf"), "--max-value must be a positive finite number, got inf"),
+        (("--users", "900", "--max-value", "nan"), "--max-value must be a positive finite number, got nan"),
+        (("--users", "900", "--domain-size", "4", "--norm", "l1"), "--norm l1 belongs to --task vectors"),
+        (("--users", "900", "--domain-size", "4", "--simulate", "3", "--seed", "-1"), "seed must be"),
     ],
 )
 def test_mistakes_get_one_line(tmp_path, monkeypatch, arguments, says):
@@ -219,6 +228,14 @@ def test_mistakes_get_one_line(tmp_path, monkeypatch, arguments, says):
     assert done.stderr.startswith("Error: ")
     assert says in done.stderr
     assert done.stderr.count("\n") == 1
+
+
+def test_notes_are_about_the_columns_that_are_shown():
+    setting = ("--users", "900", "--domain-size", "20", "--protocols", "local", *SETTING)
+    told = call(*setting).stdout
+    assert "frequent: " in told and "slack: " in told and "simulated: " not in told
+    told = call(*setting, "--simulate", "3").stdout
+    assert "frequent: " not in told and "slack: " not in told and "simulated: " in told
 
 
 def test_whoever_waits_is_told(monkeypatch):

@@ -9,7 +9,7 @@ import pandas as pd
 import pytest
 
 import shuffledp
-from shuffledp.comparison import front
+from shuffledp.comparison import front, table
 from shuffledp.comparison.comparing import TWO_SIDED
 from shuffledp.comparison.rows import IDLE
 from shuffledp.populations import Binomial, Fixed, MomentBounded
@@ -281,6 +281,46 @@ def test_simulation_agrees_with_the_expectation():
         assert row.mse_from == "expected"
 
 
+def test_an_interval_covers_95_percent_of_normal_errors_and_fewer_of_laplace_noise():
+    """Of 400 x 50 errors, which are nearly independent: 4.5 standard deviations of each share, about 1e-5."""
+    names = ["pure_dump", "grr_blanket", "skellam", "local", "central_laplace"]
+    rows = shuffledp.compare(30_000, domain_size=50, protocols=names, simulate=400, seed=5, **SETTING)
+    covered = {row.protocol: row.simulated_coverage for row in rows}
+    laplace = 1 - math.exp(-math.sqrt(2) * 1.959963984540054)
+    for name in names:
+        truth = laplace if name == "central_laplace" else 0.95
+        allowed = 4.5 * math.sqrt(truth * (1 - truth) / 20_000) + 0.002  # counts are integers
+        assert abs(covered[name] - truth) < allowed, name
+    assert "(central_laplace) to" in " ".join(table(rows).split())
+    assert all(row.simulated_coverage is None for row in shuffledp.compare(99, domain_size=3, **SETTING))
+
+
+def test_a_simulation_is_of_the_shares_that_the_expectation_is_of():
+    """Where estimates are cut off, errors of drawn shares are others than those of the shares themselves."""
+    (row,) = shuffledp.compare(
+        population=Binomial(999, 0.3),
+        domain_size=5,
+        protocols=["truncation"],
+        simulate=800,
+        seed=2,
+        **SETTING,
+    )
+    assert abs(row.simulated_mse - row.mse) < 4 * row.simulated_standard_error
+
+
+def test_without_closed_form_and_without_law_there_is_no_error(tmp_path):
+    (tmp_path / "mine.py").write_text(PLUGIN.replace("FAULT", "pass").replace('"local")', '"grr_blanket")'))
+    (row,) = shuffledp.compare(
+        population=MomentBounded(90_000, 30),
+        domain_size=6,
+        protocols=["mine.py:Mine"],
+        root=tmp_path,
+        **SETTING,
+    )
+    assert (row.status, row.mse) == ("infeasible", None)
+    assert "no closed form" in row.reason
+
+
 @pytest.mark.parametrize(
     ("fault", "status", "says"),
     [
@@ -333,6 +373,13 @@ def test_plug_ins_stand_beside_the_built_ins_and_their_mishaps_are_rows(tmp_path
         ({"counts": [-1, 5]}, "must not be negative"),
         ({"users": 100, "domain_size": 3, "protocols": ["grr_blankett"]}, "Did you mean 'grr_blanket'"),
         ({"users": 100, "domain_size": 3, "protocols": []}, "at least one"),
+        ({"users": 100, "domain_size": 3, "protocols": "local"}, "list of names, as in .'local'."),
+        ({"users": 100, "domain_size": 3, "trust": "local"}, "list of names, as in .'local'."),
+        ({"users": 100, "domain_size": 3, "trust": []}, "trust must name at least one"),
+        ({"users": 100, "domain_size": 3, "seed": -1}, "seed must be"),
+        ({"users": 100, "domain_size": 3, "norm": "l1"}, "norm 'l1' is about vectors"),
+        ({"users": 100, "max_value": 10**12}, "At most 10,000,000 values are compared"),
+        ({"users": 100, "domain_size": 10**12}, "At most 10,000,000 values are compared"),
         ({"users": 100, "domain_size": 3, "trust": ["me"]}, "trust"),
         ({"users": 100, "domain_size": 3, "accounting": "best"}, "accounting"),
         ({"users": 100, "domain_size": 3, "max_bits": -1}, "max_bits"),

@@ -6,6 +6,7 @@ Imports what it needs itself, as every command does: ``shuffledp --help`` need n
 from __future__ import annotations
 
 import json
+import math
 import time
 from collections.abc import Callable
 from pathlib import Path
@@ -119,8 +120,11 @@ def compare(
     from shuffledp.comparison.drawing import checked
 
     try:
-        if plot is not None:
-            checked(plot)  # before anything takes long
+        if plot is not None:  # before anything takes long
+            checked(plot)
+        for target in (plot, csv_out):
+            if target is not None and not target.parent.is_dir():
+                raise ValueError(f"There is no folder {target.parent} for {target}.")
         sizes = {
             "domain_size": domain_size,
             "set_size": set_size,
@@ -130,6 +134,8 @@ def compare(
         where = {"column": column, "separator": separator, "user": user, "item": item}
         kind = _kind(task, sizes, data)
         _check(kind, max_value, levels, data, where, values)
+        if norm != "l2" and kind != "vectors":
+            raise ValueError(f"--norm {norm} belongs to --task vectors.")
         domain = {"domain_size": domain_size, "values": _listed(values), "set_size": set_size}
         numbers = {"max_value": max_value, "levels": levels}
         counted = None if data is None else _counted(data, **where, **domain, **numbers)
@@ -224,6 +230,8 @@ def _check(
             if more
             else "--csv needs --column, the name of a column."
         )
+    if max_value is not None and not 0 < max_value < math.inf:
+        raise ValueError(f"--max-value must be a positive finite number, got {max_value:g}.")
     if levels is not None and (data is None or max_value is None):
         raise ValueError("--levels rounds numbers of --csv to steps up to --max-value: give both.")
     if data is None and max_value is not None and max_value != round(max_value):

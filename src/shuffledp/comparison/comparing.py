@@ -22,7 +22,7 @@ from shuffledp.numerics.checks import check_choice, check_count, check_positive
 from shuffledp.populations import Law, Population
 from shuffledp.protocols.base import Cost, ProtocolBase, Trust
 from shuffledp.protocols.registry import available, get
-from shuffledp.tasks import Budget, Neighbours, Task, Vectors, mean_squared_error
+from shuffledp.tasks import Budget, Floats, Neighbours, Task, Vectors
 
 #: From the sharpest to the one that a paper printed.
 ACCOUNTINGS = ("exact", "corrected", "simplified", "printed")
@@ -173,13 +173,13 @@ def compare(
     )
     if accounting is not None:
         check_choice("accounting", accounting, ACCOUNTINGS)
-    for one in trust or ():
+    for one in _words("trust", trust):
         check_choice("trust", one, get_args(Trust))
     limits = {
         "bits": None if max_bits is None else check_positive("max_bits", max_bits),
         "messages": None if max_messages is None else check_positive("max_messages", max_messages),
     }
-    repeats = check_count("simulate", simulate)
+    repeats, seed = check_count("simulate", simulate), check_count("seed", seed)
     if repeats and not isinstance(where.population, Law):
         raise ValueError(f"{where.population!r} only bounds the number of users; a simulation needs a law.")
     names = {name: get(where.task.kind, name, root=root) for name in _named(where.task.kind, protocols)}
@@ -197,11 +197,20 @@ def compare(
 
 def _named(kind: str, protocols: Sequence[str] | None) -> list[str]:
     names: list[str] = []
-    for name in ("all",) if protocols is None else protocols:
+    for name in ("all",) if protocols is None else _words("protocols", protocols):
         names += available(kind) if name == "all" else [name]
-    if not names:
-        raise ValueError("protocols must name at least one protocol, got none.")
     return list(dict.fromkeys(names))
+
+
+def _words(argument: str, given: Sequence[str] | None) -> tuple[str, ...]:
+    """A list of names; a text would be taken for a list of its letters."""
+    if given is None:
+        return ()
+    if isinstance(given, str):
+        raise ValueError(f"{argument} must be a list of names, as in [{given!r}], got the text {given!r}.")
+    if not given:
+        raise ValueError(f"{argument} must name at least one, got none.")
+    return tuple(given)
 
 
 def _row(
@@ -261,16 +270,20 @@ def _measured(
         guarantee_note=usual.guarantee_note,
         biased=bool(usual.biased),
     )
-    if mse is None or repeats:
-        mean, error = _simulated(calibrated, where, repeats or REPEATS, seed)
-        if mse is None and mean is None:
-            raise Infeasible(
-                "Its error has no closed form, and without a law of the aggregate a simulation would send more than "
-                f"{MOST_MESSAGES} messages, or {MOST_NUMBERS} numbers."
-            )
-        result = replace(result, simulated_mse=mean, simulated_standard_error=error)
+    if mse is None and not isinstance(where.population, Law):
+        raise Infeasible(
+            "Its error has no closed form, and a bound of the number of users is no law to simulate."
+        )
+    errors = _simulated(calibrated, where, repeats or REPEATS, seed) if mse is None or repeats else None
+    if errors is None and mse is None:
+        raise Infeasible(
+            "Its error has no closed form, and without a law of the aggregate a simulation would send more than "
+            f"{MOST_MESSAGES} messages, or {MOST_NUMBERS} numbers."
+        )
     error_from = "expected" if mse is not None else "simulated"
-    mse = result.simulated_mse if mse is None else mse
+    if errors is not None:
+        result = _with_simulation(result, errors, mse)
+        mse = result.simulated_mse if mse is None else mse
     spent = spent_epsilon(usual.privacy_profile(), where.budget)
     curator, without_data = yardsticks
     idle = mse is not None and mse >= NO_BETTER * without_data
@@ -306,16 +319,29 @@ def _heavy(protocol: ProtocolBase, where: Setting) -> float | None:
     return None if squared is None else float(weights @ np.asarray(squared, float)[:, 0])
 
 
-def _simulated(
-    protocol: ProtocolBase, where: Setting, repeats: int, seed: int
-) -> tuple[float | None, float | None]:
-    """Mean squared error of a simulation and its standard error, None for one repeat; None where it is too long."""
+def _with_simulation(row: Compared, errors: Floats, mse: float | None) -> Compared:
+    """Mean squared error of a simulation, its standard error, None for one repeat, and what an interval covers."""
+    squared = (errors**2).mean(axis=1)
+    mean = float(squared.mean())
+    half_width = TWO_SIDED * math.sqrt(mean if mse is None else mse)
+    return replace(
+        row,
+        simulated_mse=mean,
+        simulated_standard_error=float(squared.std(ddof=1) / math.sqrt(len(squared)))
+        if len(squared) > 1
+        else None,
+        simulated_coverage=float((errors <= half_width * (1 + 1e-12)).mean()),
+    )
+
+
+def _simulated(protocol: ProtocolBase, where: Setting, repeats: int, seed: int) -> Floats | None:
+    """Absolute errors of a simulation, (R, V); None where it is too long."""
     rng = np.random.default_rng(seed)
     who = where.drawn(repeats, rng)
     by_messages = type(protocol).sample_aggregate is ProtocolBase.sample_aggregate
     messages = float(np.sum(who.public.n_users)) * protocol.cost().messages_per_user
     numbers = messages * (where.task.dimension if isinstance(where.task, Vectors) else 0)
     if by_messages and (messages > MOST_MESSAGES or numbers > MOST_NUMBERS):
-        return None, None
-    errors = mean_squared_error(protocol.simulate(who, rng), who.truth)
-    return float(errors.mean()), float(errors.std(ddof=1) / math.sqrt(repeats)) if repeats > 1 else None
+        return None
+    errors: Floats = np.abs(np.asarray(protocol.simulate(who, rng) - who.truth, float))
+    return errors.reshape(repeats, -1)

@@ -7,6 +7,7 @@ import io
 import math
 import textwrap
 from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Set as AbstractSet
 from dataclasses import asdict, dataclass, fields, replace
 from typing import Any, Literal
 
@@ -75,7 +76,7 @@ class Compared:
         A closed form, or the simulation where there is none.
     half_width : float
         Of a two-sided 95 % normal interval around one frequency, share or coordinate with the average error, or around
-        the sum.
+        the sum. What it covers of errors that are not normal, a simulation says.
     heavy_variance : float
         Squared error of the frequency of a value, or the share of an item, that a tenth of the users hold.
     floor_ratio : float
@@ -91,6 +92,9 @@ class Compared:
         above, and how far it is below the budget; nats.
     simulated_mse, simulated_standard_error : float
         Of the simulation, if there was one.
+    simulated_coverage : float
+        Share of its errors that were at most ``half_width``. It is below 95 % where noise has heavier tails than normal
+        noise, as Laplace noise has, or moves an estimate by a user or two at most; and where estimates are biased.
     """
 
     protocol: str
@@ -119,6 +123,7 @@ class Compared:
     slack: float | None = None
     simulated_mse: float | None = None
     simulated_standard_error: float | None = None
+    simulated_coverage: float | None = None
 
     def scaled(self, step: float) -> Compared:
         """Return the row with errors in units of which a level of the sum has ``step``.
@@ -275,7 +280,7 @@ def table(rows: Sequence[Compared]) -> str:
         ]
     if not lines:
         lines.append("No protocol meets this.")
-    notes = _notes(good)
+    notes = _notes(good, {heading for heading, _, _ in columns})
     why = _left_out(rows)
     return "\n".join([*lines, *([""] if notes else []), *notes, *([""] if why else []), *why])
 
@@ -295,7 +300,8 @@ def _line(first: str, cells: Sequence[tuple[str, int]], width: int) -> str:
     return f"{name:{width}} {' '.join(parts)}".rstrip()
 
 
-def _notes(rows: Sequence[Compared]) -> list[str]:
+def _notes(rows: Sequence[Compared], headings: AbstractSet[str]) -> list[str]:
+    """What the columns under these headings say."""
     if not rows:
         return []
     what, one = ERROR_OF[rows[0].task]
@@ -304,7 +310,9 @@ def _notes(rows: Sequence[Compared]) -> list[str]:
         f"error: expected squared error of {what}.",
         f"±95 %: half-width of an interval for {one}.",
     ]
-    if any(row.heavy_variance is not None for row in rows):
+    if "simulated" in headings:
+        text.append(_covered(rows))
+    if "frequent" in headings:
         held = "an item" if rows[0].task == "sets" else "a value"
         text.append(f"frequent: error of {held} that a tenth of the users hold.")
     if any(row.floor_ratio is not None for row in rows):
@@ -313,7 +321,8 @@ def _notes(rows: Sequence[Compared]) -> list[str]:
         text.append(
             "All users have the one eps, for their whole set: one privacy level, where a protocol has several."
         )
-    text.append("spent: eps that the protocol's own profile needs; slack: what is left of the budget.")
+    slack = "; slack: what is left of the budget" if "slack" in headings else ""
+    text.append(f"spent: eps that the protocol's own profile needs{slack}.")
     other = sorted({row.accounting for row in rows} - {"exact"})
     if other:
         text.append(f"*: not the exact accounting but {', '.join(other)}.")
@@ -329,6 +338,16 @@ def _notes(rows: Sequence[Compared]) -> list[str]:
         names = ", ".join(row.protocol for row in rows if row.mse_from == "simulated")
         text.append(f"Simulated, for want of a closed form: {names}.")
     return textwrap.wrap(" ".join(text), WIDTH)
+
+
+def _covered(rows: Sequence[Compared]) -> str:
+    """How many of the simulated errors an interval covers: the least and the most of all rows."""
+    shares = {row.protocol: row.simulated_coverage for row in rows if row.simulated_coverage is not None}
+    if not shares:
+        return "simulated: mean of the simulation."
+    least, most = min(shares, key=shares.__getitem__), max(shares, key=shares.__getitem__)
+    span = f" ({least}) to {100 * shares[most]:.1f} % ({most})" if least != most else ""
+    return f"simulated: mean of the simulation; of its errors ±95 % covers {100 * shares[least]:.1f} %{span}."
 
 
 def _left_out(rows: Sequence[Compared]) -> list[str]:

@@ -18,6 +18,7 @@ from numpy.typing import ArrayLike, NDArray
 from shuffledp.comparison.holding import holding
 from shuffledp.numerics.checks import check_count
 from shuffledp.populations import Fixed, Law, Population
+from shuffledp.records.counting import MOST_COUNTERS
 from shuffledp.tasks import (
     Budget,
     Floats,
@@ -88,27 +89,17 @@ class Setting:
         return shares
 
     def drawn(self, repeats: int, rng: np.random.Generator) -> Participants:
-        """Participants of R repeats: the given counts where their number is fixed, otherwise drawn by the shares.
-
-        Of sets and vectors, the numbers of holders are then the shares of the number that was drawn.
-        """
+        """Participants of R repeats: so many as the population draws, who hold values in the given shares."""
         if not isinstance(self.population, Law):
             raise ValueError(
                 f"{self.population!r} only bounds the number of users; a simulation needs a law."
             )
-        if isinstance(self.population, Fixed):
-            n = np.full(repeats, 1 + int(self.population.mean))
-            counts = np.tile(dealt(self.shares, int(n[0])), (repeats, 1))
-        else:
-            n = np.array([1 + int(self.population.sample(rng)) for _ in range(repeats)])
-            single = isinstance(self.task, Frequency | Summation)
-            counts = np.stack(
-                [
-                    rng.multinomial(size, self.shares) if single else dealt(self.shares, int(size))
-                    for size in n
-                ]
-            )
-        return self.participants(n, counts)
+        fixed = isinstance(self.population, Fixed)
+        n = np.array(
+            [1 + int(self.population.mean if fixed else self.population.sample(rng)) for _ in range(repeats)]
+        )
+        sizes, place = np.unique(n, return_inverse=True)
+        return self.participants(n, np.stack([dealt(self.shares, int(size)) for size in sizes])[place])
 
 
 def _sizes(population: Population) -> tuple[Ints, Floats]:
@@ -166,6 +157,8 @@ class Wanted:
         given = (self.task, self.domain_size, self.max_value, self.dimension)
         if sum(x is not None for x in given) > 1:
             raise ValueError("Give one of task, domain_size, max_value and dimension, not several.")
+        if self.norm != "l2" and self.dimension is None:
+            raise ValueError(f"norm {self.norm!r} is about vectors: give dimension.")
         if self.set_size is not None:
             if self.domain_size is None and (counted is None or any(x is not None for x in given)):
                 raise ValueError("set_size is about sets of items: give domain_size, the number of items.")
@@ -208,6 +201,8 @@ def setting_of(
         )
     held = task.set_size if isinstance(task, Sets) else 1
     size = task.counts_shape[-1]
+    if size > MOST_COUNTERS:
+        raise ValueError(f"At most {MOST_COUNTERS:,} values are compared, the task has {size:,}.")
     if given is not None:
         given = _fitting(given, task, size)
     law = _population(users, population, given, held)
