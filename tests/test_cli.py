@@ -176,6 +176,24 @@ def test_export_without_results_names_the_quick_run(project):
     assert "--configfile config/quick.yaml" in call("export", "out")[1]
 
 
+def test_results_of_a_folder_that_the_command_line_named_are_exported_and_repaired(bundle):
+    Path("results").rename("elsewhere")
+    Path("results").mkdir()
+    Path("elsewhere").rename("results/mine")
+    assert "in another folder are exported with --results" in call("export", "out")[1]
+    assert call("export", "out", "--results", "results/mine") == (0, "2 tables written to out\n")
+    assert Path("out/runs/demo/coins/local.cells.csv").is_file()
+    (damaged,) = Path("results/mine").rglob("local.cells.parquet")
+    damaged.write_bytes(b"no")
+    assert call("repair") == (0, "Nothing to repair.\n")
+    code, output = call("repair", "--results", "results/mine")
+    assert (code, damaged.exists()) == (0, False)
+    assert str(damaged) in output
+    code, output = call("repair", "--results", "..")
+    assert code == 1 and output.startswith("Error: --results: ")
+    assert "No results in nowhere/runs" in call("export", "out", "--results", "nowhere")[1]
+
+
 def test_export_leaves_out_what_is_configured_no_more(bundle):
     content = PAPER.replace("methods: {local: {}}", "methods: {amplified: {}}")
     Path("config/experiments/demo.yaml").write_text(content)

@@ -77,6 +77,14 @@ configured = click.option(
 )
 
 
+elsewhere = click.option(
+    "--results",
+    "folder",
+    metavar="FOLDER",
+    help="Of a run that was told `results=FOLDER` on its command line.",
+)
+
+
 @main.command()
 @configured
 def check(configfile: str | None) -> None:
@@ -336,13 +344,15 @@ def _account_rounds(different: tuple[str, ...], delta: float, as_json: bool, **o
 @main.command()
 @click.argument("target", type=click.Path(file_okay=False, path_type=Path))
 @configured
-def export(target: Path, configfile: str | None) -> None:
+@elsewhere
+def export(target: Path, configfile: str | None, folder: str | None) -> None:
     """Write all result tables as CSV files into the folder TARGET."""
     from shuffledp import storage
 
     settings = _settings(configfile)
     try:
-        count, removed = _export(Path(settings.results), target, settings)
+        results = folder or settings.results
+        count, removed = _export(Path(results), target, settings)
     except storage.IntegrityError as error:
         raise click.ClickException(str(error)) from None
     except OSError as error:
@@ -350,14 +360,15 @@ def export(target: Path, configfile: str | None) -> None:
     if count == 0 and removed:
         there = dict.fromkeys(name.partition(".")[0] for name in removed)
         raise click.ClickException(
-            f"{settings.results}/runs has results of {', '.join(there)}, but not of what the configuration has now: "
+            f"{results}/runs has results of {', '.join(there)}, but not of what the configuration has now: "
             "give a --configfile whose `papers` lists what you want."
         )
     if count == 0:
         quick = Path("config/quick.yaml")
-        hint = f" Those of `make quick` are exported with --configfile {quick}." if not configfile else ""
+        hint = f" Those of `make quick` are exported with --configfile {quick}." if quick.is_file() else ""
+        other = "" if folder else " Those in another folder are exported with --results."
         raise click.ClickException(
-            f"No results in {settings.results}/runs. Run the pipeline first.{hint if quick.is_file() else ''}"
+            f"No results in {results}/runs. Run the pipeline first.{'' if configfile or folder else hint}{other}"
         )
     click.echo(f"{count} tables written to {target}")
     if removed:
@@ -444,7 +455,8 @@ def reference(configfile: str | None, kept: Path) -> None:
 
 @main.command()
 @configured
-def repair(configfile: str | None) -> None:
+@elsewhere
+def repair(configfile: str | None, folder: str | None) -> None:
     """Remove results and prepared data that do not match their checksums, and leftovers of killed jobs."""
     from filelock import FileLock, Timeout
 
@@ -453,7 +465,7 @@ def repair(configfile: str | None) -> None:
 
     removed = left = 0
     try:
-        folders = _folders_of_results(configfile)
+        folders = _folders_of_results(configfile, folder)
     except ConfigurationError as error:
         raise click.ClickException(str(error)) from None
     Path(".snakemake").mkdir(exist_ok=True)
@@ -482,8 +494,10 @@ def repair(configfile: str | None) -> None:
         raise SystemExit(1)
 
 
-def _folders_of_results(configfile: str | None) -> list[str]:
+def _folders_of_results(configfile: str | None, folder: str | None = None) -> list[str]:
     """Where results may be, by this configuration and by the other files of config/, which a run may lay over it.
+
+    And in a folder that was named with --results.
 
     Raises ConfigurationError if results may not go where one of them says.
     """
@@ -503,8 +517,10 @@ def _folders_of_results(configfile: str | None) -> list[str]:
             continue  # not the configuration of this run, which has been read above
         if isinstance(content, dict) and isinstance(content.get("results"), str):
             folders.setdefault(content["results"], str(path))
-    for folder, file in folders.items():
-        if (problem := results_problem(folder, Path())) is not None:
+    if folder is not None:
+        folders.setdefault(folder, "--results")
+    for place, file in folders.items():
+        if (problem := results_problem(place, Path())) is not None:
             raise ConfigurationError(f"{file}: {problem}")
     return list(folders)
 
