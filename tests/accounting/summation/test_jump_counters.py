@@ -49,6 +49,12 @@ def test_calibrated_noise_meets_its_budget(eps, delta):
     assert profile[0] <= delta and profile[1] < profile[0]
 
 
+@pytest.mark.parametrize(("eps", "delta"), [(1.0, 1e-12), (5.0, 1e-15)])
+def test_a_budget_below_the_rounding_is_infeasible_and_no_noise_that_exceeds_it(eps, delta):
+    with pytest.raises(Infeasible, match=f"leaves more than delta = {delta:g}"):
+        jump_counters(eps, delta)
+
+
 def test_fewer_messages_than_with_negative_binomials():
     for eps, delta, part in ((1.0, 1e-6, 0.77), (0.5, 1e-6, 0.77), (4.0, 1e-3, 0.87)):
         ours, usual = jump_counters(eps, delta), correlated_pair_noise(eps, delta)

@@ -47,8 +47,9 @@ Floats = NDArray[np.float64]
 _RATES, _MORE = (1.2, 1.35, 1.5), 0.3
 #: Grid steps within what the errors of both counters leave of eps; the largest grid; precision of the center.
 _STEPS, _MOST_CELLS, _XTOL = 200, 2**20, 1e-4
-#: Largest center that is tried.
-_MOST_CENTER = 4000.0
+#: Largest center that is tried. And how far beyond the center that the search starts from a delta that is too large is
+#: taken for rounding, which no larger jumps lower: the best center is below twice the start.
+_MOST_CENTER, _REACH = 4000.0, 16.0
 
 
 @dataclass(frozen=True)
@@ -177,7 +178,8 @@ def jump_counters(eps: float, delta: float, *, share: float = 0.1) -> JumpCounte
     Raises
     ------
     Infeasible
-        If no noise up to a center of 4000 is enough, or the calculation does not fit into memory.
+        If no noise up to a center of 4000 is enough, as far as it can be evaluated (rounding alone is above a delta of
+        about 3e-12 at eps = 1), or the calculation does not fit into memory.
 
     Notes
     -----
@@ -202,15 +204,26 @@ def _jump_counters(eps: float, delta: float, share: float) -> JumpCounter:
     star = (1 - share) * eps / 2
     low, high = -math.log(_MOST_CENTER), -math.log(1.001 * LEAST_CENTER)
 
+    start = -math.log(BEST_JUMP / (share * eps))
+    guess, farthest = min(max(start, low), high), max(low, start - math.log(_REACH))
+
     def of_rate(rate: float) -> JumpCounter:
         def excess(minus_log_center: float) -> float:
             value = jump_counters_delta(JumpCounter(star, rate, math.exp(-minus_log_center)), eps)
+            if value > delta and minus_log_center <= farthest:
+                raise Infeasible(
+                    f"Noise with jumps up to a center of {math.exp(-minus_log_center):.0f} leaves more than "
+                    f"delta = {delta:g} at eps = {eps:g}, as far as it can be evaluated."
+                )
             return math.log(value / delta) if value > 0 else -math.inf
 
-        guess = min(max(-math.log(BEST_JUMP / (share * eps)), low), high)
         slope = 1.2 * math.log(2 / delta)
-        center = math.exp(-root_below(excess, guess, low, high, xtol=_XTOL, slope=slope))
-        return JumpCounter(star, rate, center)
+        if start <= low:
+            excess(low)
+        found = root_below(excess, guess, low, high, xtol=_XTOL, slope=slope)
+        if found == low:  # which the search does not evaluate
+            excess(low)
+        return JumpCounter(star, rate, math.exp(-found))
 
     # No jump, and no geometric part of the error beside: a user more is then seen, so that (1 - a) e^-rate <= delta.
     least = max(math.log(-math.expm1(-star) / delta), 0.0)
