@@ -162,7 +162,7 @@ scale-messages: .venv/.installed-run  ## Run the message level with 10^8 users (
 
 OWN_ROWS ?= 100000000
 .PHONY: own-data
-own-data: .venv/.installed-run  ## Count the columns of a CSV file of 10^8 rows (OWN_ROWS, 12 bytes each), for docs/benchmarks.md
+own-data: .venv/.installed-run  ## Count the columns of a CSV file of 10^8 rows (OWN_ROWS; about 1 GB), for docs/benchmarks.md
 	@$(SINGLE) $(BIN)/python benchmarks/own_data.py --rows $(OWN_ROWS) --page
 
 .PHONY: comparison-rule

@@ -473,9 +473,9 @@ def repair(configfile: str | None, folder: str | None) -> None:
         with FileLock(
             ".snakemake/shuffledp.lock", timeout=0
         ):  # the one that a run holds (workflow/rules/common.smk)
-            places = [(Path(folder), repairs.RESULTS) for folder in folders]
-            for folder, kinds in (*places, (Path("data/prepared"), repairs.PREPARED)):
-                for found in repairs.repair(folder, kinds):
+            places = [(Path(results), repairs.RESULTS) for results in folders]
+            for place, kinds in (*places, (Path("data/prepared"), repairs.PREPARED)):
+                for found in repairs.repair(place, kinds):
                     click.echo(found.text)
                     removed, left = removed + found.removed, left + (not found.removed)
     except Timeout:

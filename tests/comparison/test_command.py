@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import json
 import math
+import re
 
 import pytest
 from click.testing import CliRunner
@@ -166,7 +167,15 @@ def test_pictures(tmp_path, name):
     assert done.exit_code == 0, done.output
     assert (tmp_path / name).stat().st_size > 5_000
     if name.endswith("html"):
-        assert "5,000 users, 4 values, eps = " in (tmp_path / name).read_text()
+        text = (tmp_path / name).read_text()
+        assert "5,000 users, 4 values, eps = " in text
+        held = re.search(r'<script type="application/json"[^>]*>(.*?)</script>', text, re.DOTALL)
+        (document,) = json.loads(held[1]).values()
+        figure = document["roots"][0]["attributes"]
+        lines = figure["title"]["attributes"]["text"].split("\n")
+        assert lines[-1] == "Filled: on the Pareto front of their trust model"
+        assert max(map(len, lines)) <= 100  # what the picture has room for
+        assert "Legend" in [part["name"] for part in figure["below"]]  # and not over the data
 
 
 @pytest.mark.parametrize(

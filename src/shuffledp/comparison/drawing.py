@@ -22,6 +22,8 @@ LOOKS: dict[Trust, tuple[str, str, str]] = {
 }
 SUFFIXES = (".html", ".pdf", ".png", ".svg")
 TITLE = "Expected error against communication"
+#: Letters of a line of the title: longer ones are cut off.
+WIDEST = 100
 
 
 @dataclass(frozen=True)
@@ -112,7 +114,7 @@ def _draw_picture(groups: Sequence[Group], path: Path, setting: str) -> None:
         axes.scatter(*_numbers(hollow), marker=marker, s=45, facecolor="white", edgecolor=color, zorder=2)
         axes.scatter(*_numbers(group.best), marker=marker, s=45, color=color, label=_named(group), zorder=3)
     axes.set(xscale="log", yscale="log", xlabel="bits per user", ylabel=_label(groups))
-    axes.set_title("\n".join(filter(None, [TITLE, setting])), fontsize=10)
+    axes.set_title("\n".join([TITLE, *textwrap.wrap(setting, WIDEST)]), fontsize=10)
     axes.grid(visible=True, alpha=0.3)
     figure.legend(
         loc="outside lower left",
@@ -136,7 +138,9 @@ def _draw_page(groups: Sequence[Group], path: Path, setting: str) -> None:
         y_axis_type="log",
         x_axis_label="bits per user",
         y_axis_label=_label(groups),
-        title=f"{'; '.join(filter(None, [TITLE, setting]))}. Filled: on the Pareto front of their trust model",
+        title="\n".join(
+            [TITLE, *textwrap.wrap(setting, WIDEST), "Filled: on the Pareto front of their trust model"]
+        ),
     )
     markers: list[DataRenderer] = []
     for group in groups:
@@ -169,4 +173,6 @@ def _draw_page(groups: Sequence[Group], path: Path, setting: str) -> None:
     shown = ["protocol", "error", "bits", "messages", "guarantee"]
     page.add_tools(HoverTool(renderers=markers, tooltips=[(name, f"@{name}") for name in shown]))
     page.legend.click_policy = "hide"
+    page.legend.ncols = 3
+    page.add_layout(page.legend[0], "below")  # off the data
     path.write_text(file_html(page, INLINE, TITLE), encoding="utf-8")
