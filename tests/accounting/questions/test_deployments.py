@@ -184,10 +184,16 @@ def test_a_budget_of_one_user_is_the_target():
     assert answer.eps <= 1.0
 
 
-def test_the_smallest_batch_is_smallest():
+@pytest.mark.parametrize(("eps_local", "eps", "delta"), [(4.0, 0.5, 1e-6), (8.0, 0.05, 1e-10)])
+def test_the_smallest_batch_by_clones_is_smallest(eps_local, eps, delta):
+    users = int(smallest_batch(eps_local, eps, delta).users)
+    assert (
+        clone_delta(Fixed(users - 1), eps_local, eps) <= delta < clone_delta(Fixed(users - 2), eps_local, eps)
+    )
+
+
+def test_the_smallest_batch_by_the_blanket_is_smallest():
     answer = smallest_batch(4.0, 0.5, 1e-6)
-    users = int(answer.users)
-    assert clone_delta(Fixed(users - 1), 4.0, 0.5) <= 1e-6 < clone_delta(Fixed(users - 2), 4.0, 0.5)
     better = smallest_batch(4.0, 0.5, 1e-6, randomizer="grr", domain_size=50)
     users = int(better.users)
     assert better.reduction == "blanket"

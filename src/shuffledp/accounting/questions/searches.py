@@ -124,7 +124,8 @@ def smallest_number(
     less = low if high - low >= 0.25 * apart else max(high - apart, 1)
     slope = (coarse(less) - coarse(high)) / (high - less)  # per user
     slope = _or_else(slope, 1.0)
-    tolerance = _TOLERANCE_SUMMED if summed else XTOL
+    # By clones, whose delta is cheap, the number is exact to one user.
+    tolerance = _TOLERANCE_SUMMED if summed else XTOL if name == "blanket" else 0.0
     return _from(excess(min(max(_USER * slope, FINE), 10 * FINE)), math.ceil(root), slope, tolerance)
 
 
