@@ -134,7 +134,7 @@ simulations: .venv/.installed-run  ## Compare simulated errors of all protocols 
 	@$(SINGLE) $(BIN)/python tools/simulations.py
 .PHONY: conformance-seeds
 conformance-seeds: .venv/.installed-test  ## Count how often the conformance checks reject a built-in, with 200 seeds each; may be interrupted
-	@$(SINGLE) $(BIN)/python tools/conformance_seeds.py $(if $(SEEDS),--seeds $(SEEDS)) $(if $(MINUTES),--minutes $(MINUTES))
+	@$(SINGLE) $(BIN)/python tools/conformance_seeds.py --page $(if $(SEEDS),--seeds $(SEEDS)) $(if $(MINUTES),--minutes $(MINUTES))
 
 .PHONY: accountant-check
 accountant-check: .venv/.installed-test  ## Compare the accountant's answers with sums in 50-digit arithmetic
@@ -167,7 +167,7 @@ own-data: .venv/.installed-run  ## Count the columns of a CSV file of 10^8 rows 
 
 .PHONY: comparison-rule
 comparison-rule: .venv/.installed-test  ## Check a rule of thumb against `shuffledp compare` in 36 settings
-	@$(SINGLE) $(BIN)/python tools/comparison_rule.py
+	@$(SINGLE) $(BIN)/python tools/comparison_rule.py --page
 
 .PHONY: property-tests
 property-tests: .venv/.installed-test  ## Try bad configurations and bad files of data by the hundred, for docs/benchmarks.md

@@ -13,7 +13,6 @@ import contextlib
 import json
 import math
 import platform
-import re
 import sys
 import time
 from collections.abc import Callable, Iterator, Sequence
@@ -40,15 +39,12 @@ from shuffledp.accounting.baselines.privunit import privunit_local_budget
 from shuffledp.accounting.baselines.subset_selection import subset_report
 from shuffledp.accounting.general.grr_blanket import blanket_local_budget
 from shuffledp.code_digest import Code
+from shuffledp.measured_blocks import write_block
 from shuffledp.numerics.remember import forget_all
 from shuffledp.populations import Binomial, Fixed, Poisson
 
 ROOT = Path(__file__).resolve().parents[1]
 PAGE = ROOT / "docs/benchmarks.md"
-BLOCK = re.compile(
-    r"(<!-- measured times of the accountant -->\n).*?(<!-- measured times of the accountant end -->)",
-    re.DOTALL,
-)
 #: CPU seconds that an answer is to take at most.
 LIMIT = 0.1
 
@@ -270,12 +266,7 @@ def main() -> None:
     if not given.page:
         return
     text += f"\n\n{above(found)}\n\nPython {platform.python_version()}, one thread."
-    page, count = BLOCK.subn(
-        lambda block: f"{block[1]}\n{text}\n\n{block[2]}", PAGE.read_text(encoding="utf-8")
-    )
-    if count != 1:
-        raise SystemExit(f"{PAGE} must have one block 'measured times of the accountant', has {count}.")
-    PAGE.write_text(page, encoding="utf-8")
+    write_block(PAGE, "times of the accountant", text)
 
 
 if __name__ == "__main__":

@@ -8,7 +8,6 @@ import argparse
 import json
 import os
 import platform
-import re
 import shutil
 import statistics
 import subprocess
@@ -23,10 +22,10 @@ import pyarrow.parquet as pq
 
 from shuffledp.experiments.config.files import merged, read_yaml
 from shuffledp.figures.selection import load_settings
+from shuffledp.measured_blocks import write_block
 
 ROOT = Path(__file__).resolve().parents[1]
 PAGE = ROOT / "docs/benchmarks.md"
-BLOCK = re.compile(r"(<!-- measured table -->\n).*?(<!-- measured table ends -->)", re.DOTALL)
 PARTS = ("Snakefile", "workflow", "config", "profiles", "data/summaries")
 SINGLE = dict.fromkeys(("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"), "1")
 STARTS = 5
@@ -61,6 +60,7 @@ sys.path.insert(0, sys.argv[1])
 from pathlib import Path
 import run_method
 from shuffledp.experiments.bundle import Bundle
+from shuffledp.measured_blocks import write_block
 job = json.load(sys.stdin)
 import atexit, gc
 atexit.register(gc.freeze)  # as every job does
@@ -200,12 +200,7 @@ def main() -> None:
         clone = fresh(folder / "clone", asked.cores) if "fresh" in asked.scales else None
     text = "\n".join(table(runs, start, clone, load))
     print(text)
-    page, count = BLOCK.subn(
-        lambda found: f"{found[1]}\n{text}\n\n{found[2]}", PAGE.read_text(encoding="utf-8")
-    )
-    if count != 1:
-        raise SystemExit(f"{PAGE} must have one block 'time table', has {count}.")
-    PAGE.write_text(page, encoding="utf-8")
+    write_block(PAGE, "time table", text)
 
 
 if __name__ == "__main__":

@@ -16,7 +16,6 @@ import argparse
 import json
 import os
 import pkgutil
-import re
 import resource
 import signal
 import sys
@@ -34,6 +33,7 @@ import shuffledp.protocols
 from shuffledp.accounting.errors import Infeasible
 from shuffledp.code_digest import Code
 from shuffledp.comparison.holding import holding
+from shuffledp.measured_blocks import write_block
 from shuffledp.numerics.remember import forget_all
 from shuffledp.numerics.runs import pieces
 from shuffledp.populations import Binomial, Fixed, Law
@@ -355,17 +355,6 @@ def measure_messages(users: int, lines: Path | None) -> list[Measured]:
     return found
 
 
-def into_page(name: str, text: str) -> None:
-    """Replace a measured block of the page."""
-    block = re.compile(f"(<!-- {name} -->)\n.*?(<!-- {name} end -->)", re.DOTALL)
-    page, count = block.subn(
-        lambda found: f"{found[1]}\n\n{text}\n\n{found[2]}", PAGE.read_text(encoding="utf-8")
-    )
-    if count != 1:
-        raise SystemExit(f"{PAGE} must have one block {name!r}, has {count}.")
-    PAGE.write_text(page, encoding="utf-8")
-
-
 def main() -> None:
     """Measure, print, and write where asked."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
@@ -389,12 +378,12 @@ def main() -> None:
         text = "\n".join(message_table(messages))
         print(text)
         if given.page:
-            into_page("measured message level", text)
+            write_block(PAGE, "message level", text)
         return
     text = "\n".join(table(found))
     print(text)
     if given.page:
-        into_page("measured scale", text)
+        write_block(PAGE, "scale", text)
         PICTURE.write_bytes(drawn(found))
 
 

@@ -8,17 +8,17 @@ import argparse
 import ast
 import os
 import platform
-import re
 import subprocess
 import sys
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from shuffledp.measured_blocks import write_block
+
 ROOT = Path(__file__).resolve().parents[1]
 SOURCE = ROOT / "src"
 PAGE = ROOT / "docs/benchmarks.md"
-BLOCK = re.compile(r"(<!-- measured structure -->\n).*?(<!-- measured structure ends -->)", re.DOTALL)
 STARTS = 5
 MOST_LINES = 450
 #: Modules that are longer, and why they are not cut.
@@ -186,12 +186,7 @@ def main() -> int:
     else:
         text = "\n".join(table())
         print(text)
-        page, count = BLOCK.subn(
-            lambda found: f"{found[1]}\n{text}\n\n{found[2]}", PAGE.read_text(encoding="utf-8")
-        )
-        if count != 1:
-            raise SystemExit(f"{PAGE} must have one block 'measured structure', has {count}.")
-        PAGE.write_text(page, encoding="utf-8")
+        write_block(PAGE, "structure", text)
     for one in unexplained(every):
         print(
             f"{one.file} has {one.lines} lines, more than {MOST_LINES}, and no reason in {Path(__file__).name}."

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import pytest
-
 from scripts_by_file import script
 from shuffledp.audit.table import NOT_AUDITED
 from shuffledp.audit.together import VIOLATION
@@ -24,15 +22,3 @@ def test_rows_are_counted_by_what_is_compared():
     assert messages.endswith("| 0 | 0 | 0 |")
     assert estimate.endswith("| 7 | 0 | 0 |")
     assert every == "| **all** | 1,239 | 30 | 2 |"
-
-
-def test_the_page_has_a_place_for_them_and_is_left_alone_otherwise(tmp_path):
-    page = tmp_path / "page.md"
-    page.write_text(tool.PAGE.read_text(encoding="utf-8"))
-    tool.write_page(page, "counted")
-    before, _, rest = page.read_text().partition("<!-- measured audit seeds -->\n")
-    assert rest.startswith("counted\n<!-- measured audit seeds end -->")
-    assert tool.PAGE.read_text(encoding="utf-8").startswith(before)
-    page.write_text("nothing")
-    with pytest.raises(SystemExit, match="one block"):
-        tool.write_page(page, "counted")

@@ -25,6 +25,7 @@ ALLOWED: dict[str, set[str] | None] = {
     "extras": set(),
     "doors": {"extras"},
     "columns": set(),
+    "measured_blocks": set(),
     "code_sources": {"doors", "storage"},
     "code_digest": {"code_sources"},
     "yamlfile": set(),

@@ -67,7 +67,3 @@ def test_every_start_is_measured(structure, monkeypatch):
     monkeypatch.setattr(structure, "STARTS", 1)
     monkeypatch.setattr(structure, "STARTS_OF_THE_LIBRARY", {"nothing": "pass"})
     assert 0 < structure.start_seconds()["nothing"] < 30
-
-
-def test_the_page_has_a_place_for_the_table(structure):
-    assert len(structure.BLOCK.findall(structure.PAGE.read_text(encoding="utf-8"))) == 1

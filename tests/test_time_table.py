@@ -57,7 +57,3 @@ def test_every_process_reports_itself(pipeline, tmp_path):
     assert name == "busy.py"
     assert own >= 0.2
     assert children == 0
-
-
-def test_the_page_has_a_place_for_the_table(pipeline):
-    assert len(pipeline.BLOCK.findall(pipeline.PAGE.read_text(encoding="utf-8"))) == 1

@@ -26,6 +26,7 @@ NO_PROSE = [
     r"^ *[0-9]+\. (?=\S)",  # of a list
     r"<!-- begin (?P<block>[a-z0-9_ ]+) -->.*?<!-- end (?P=block) -->",
     r"<!-- value [a-z0-9_ :]+ -->.*?<!-- end -->",
+    r"<!-- measured (?P<measured>[a-z ]+) -->.*?<!-- measured (?P=measured) end -->",
     r"^```.*?^```",
     r"`[^`\n]*`",
     r"\]\([^)]*\)",

@@ -19,7 +19,6 @@ from __future__ import annotations
 import argparse
 import json
 import math
-import re
 import sys
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
@@ -32,6 +31,7 @@ import mpmath
 from shuffledp.accounting.general.random_allocation import allocation_delta, allocation_epsilon
 from shuffledp.accounting.questions.deployments import amplification
 from shuffledp.code_digest import Code
+from shuffledp.measured_blocks import write_block
 
 DIGITS = 50
 #: How far an answer may be from the root, relative; the documentation states it.
@@ -40,7 +40,6 @@ ROOT = Path(__file__).resolve().parents[1]
 PAGE = ROOT / "docs" / "accountant.md"
 #: Where the lines are.
 LINES = ROOT / "logs" / "accountant_check.jsonl"
-BLOCK = re.compile(r"(<!-- fifty digits -->\n).*?(\n<!-- fifty digits end -->)", re.S)
 
 EPS_LOCAL = (0.01, 0.5, 2.0, 5.0, 12.0)
 USERS = (1, 2, 7, 30)
@@ -361,10 +360,7 @@ def main() -> int:
     text = report(found)
     print(text)
     if given.page:
-        written, blocks = BLOCK.subn(lambda m: f"{m[1]}{text}{m[2]}", PAGE.read_text(encoding="utf-8"))
-        if blocks != 1:
-            raise SystemExit(f"{PAGE} has no block for this.")
-        PAGE.write_text(written, encoding="utf-8")
+        write_block(PAGE, "fifty digits", text)
     return int(any(found.values()))
 
 

@@ -8,7 +8,6 @@
 
 import argparse
 import csv
-import re
 import sys
 import time
 from collections import Counter
@@ -20,12 +19,12 @@ from shuffledp.audit.table import NOT_AUDITED, small_lines, text_of
 from shuffledp.audit.together import VIOLATION
 from shuffledp.code_digest import Code
 from shuffledp.experiments.audited import SHARES, audit_entries
+from shuffledp.measured_blocks import write_block
 from shuffledp.storage import IntegrityError, publish, verified
 
 ROOT = Path(__file__).resolve().parents[1]
 FOLDER = ROOT / "results/audit/seeds"
 PAGE = ROOT / "docs/guides/reproduce.md"
-BLOCK = re.compile(r"(<!-- measured audit seeds -->\n).*?(<!-- measured audit seeds end -->)", re.DOTALL)
 #: What a row of the audit compares.
 PARTS = {
     "enumerated": "claimed delta, with the enumerated law of what is seen",
@@ -62,16 +61,6 @@ def summary(seeds: int, protocols: int, statuses: Statuses) -> str:
         numbers = (sum(rows.values()), rows.get(NOT_AUDITED, 0), rows.get(VIOLATION, 0))
         lines.append(f"| {told} | {' | '.join(f'{number:,}' for number in numbers)} |")
     return "\n".join(lines)
-
-
-def write_page(page: Path, text: str) -> None:
-    """Put the counts between their marks."""
-    written, blocks = BLOCK.subn(
-        lambda found: f"{found[1]}{text}\n{found[2]}", page.read_text(encoding="utf-8")
-    )
-    if blocks != 1:
-        raise SystemExit(f"{page} must have one block 'measured audit seeds', has {blocks}.")
-    page.write_text(written, encoding="utf-8")
 
 
 def run(seeds: range, settings: int, runs: int) -> Counter[tuple[str, str]]:
@@ -111,5 +100,5 @@ if __name__ == "__main__":
     seeds = range(given.first, given.first + given.seeds)
     found = run(seeds, given.settings, given.runs)
     if given.page:
-        write_page(PAGE, summary(given.seeds, len(protocols()), found))
+        write_block(PAGE, "audit seeds", summary(given.seeds, len(protocols()), found))
     sys.exit(any(times for (_, status), times in found.items() if status == VIOLATION))

@@ -45,11 +45,11 @@ from valid_calls import Calls, valid_calls
 from valid_methods import valid_methods
 
 from shuffledp.accounting import Infeasible
+from shuffledp.measured_blocks import write_block
 from shuffledp.numerics.kinds import shown
 
 ROOT = Path(__file__).resolve().parents[1]
 PAGE = ROOT / "docs/benchmarks.md"
-BLOCK = re.compile(r"(<!-- bad arguments -->\n).*?(<!-- bad arguments end -->)", re.S)
 #: CPU seconds that a call may take, memory that it may reserve, and what a process is given beyond before it is ended.
 SECONDS, BYTES, GRACE = 2, 4 * 2**30, 20
 
@@ -299,10 +299,7 @@ def main() -> int:
     text = report(counts, len(names))
     print(text)
     if options.page:
-        written, blocks = BLOCK.subn(lambda m: f"{m[1]}{text}\n{m[2]}", PAGE.read_text(encoding="utf-8"))
-        if blocks != 1:
-            raise SystemExit(f"{PAGE} has no block for this.")
-        PAGE.write_text(written, encoding="utf-8")
+        write_block(PAGE, "bad arguments", text)
     return 1 if counts["wrong"] else 0
 
 

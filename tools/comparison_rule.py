@@ -7,19 +7,26 @@ The rule, for protocols whose shuffler only permutes, replacement of one input a
 3. otherwise designated coins, if their messages fit and randomized response is not better;
 4. otherwise randomized response.
 
-    python tools/comparison_rule.py        # exits with 1 where the rule is further off than it says
+    python tools/comparison_rule.py [--page]    # exits with 1 where the rule is further off than it says
+
+With --page the counts are written into docs/compare.md.
 """
 
 from __future__ import annotations
 
+import argparse
 import math
 import sys
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import product
+from pathlib import Path
 
 import shuffledp
 from shuffledp.comparison import Compared
+from shuffledp.measured_blocks import write_block
+
+PAGE = Path(__file__).resolve().parents[1] / "docs/compare.md"
 
 USERS, DOMAINS, EPS, DELTA = (10_000, 100_000, 1_000_000), (2, 50, 500, 5_000), (0.2, 1.0, 2.0), 1e-6
 BUDGETS = (1.0, 2.0, 10.0, math.inf)
@@ -78,22 +85,42 @@ def checked(users: int, domain_size: int, eps: float) -> Iterator[Checked]:
         yield Checked(users, domain_size, eps, messages, picked(rows, messages), best)
 
 
-def main() -> int:
-    """Check all settings."""
-    every = [one for setting in product(USERS, DOMAINS, EPS) for one in checked(*setting)]
-    for one in every:
-        if one.ratio > 1:
-            where = (
-                f"n = {one.users}, k = {one.domain_size}, eps = {one.eps}, at most {one.messages} messages"
-            )
-            print(
-                f"{where}: {one.picked.protocol} has {one.ratio:.3f} times the error of {one.best.protocol}"
-            )
-    right = sum(one.ratio <= 1 for one in every)
-    worst = max(one.ratio for one in every)
-    print(
-        f"The rule picks the best in {right} of {len(every)} cells; its error is at most {worst:.3f} times the least."
+def summary(every: Sequence[Checked]) -> str:
+    """How often the rule is right, and where it is not, as Markdown."""
+    wrong = [one for one in every if one.ratio > 1]
+    settings = (
+        f"users {_some(USERS)}; values {_some(DOMAINS)}; eps {_some(EPS)}; at most {_some(BUDGETS)} messages "
+        f"per user; delta {DELTA:g}"
     )
+    right = f"In {len(every) - len(wrong)} of {len(every)} cases ({settings}) no protocol has less error"
+    lines = [f"{right} than the one that the rule picks. The others:"]
+    lines += ["", "| users | values | eps | messages | picked | better | error, times the least |"]
+    lines += ["| --- " * 7 + "|"]
+    lines += [
+        f"| {one.users:,} | {one.domain_size:,} | {one.eps:g} | {one.messages:g} | `{one.picked.protocol}` "
+        f"| `{one.best.protocol}` | {one.ratio:.3f} |"
+        for one in wrong
+    ]
+    return "\n".join(lines)
+
+
+def _some(numbers: Sequence[float]) -> str:
+    told = ["any number of" if number == math.inf else f"{number:,.12g}" for number in numbers]
+    return " or ".join(filter(None, [", ".join(told[:-1]), told[-1]]))
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Check all settings."""
+    parser = argparse.ArgumentParser(description="Check a rule of thumb against shuffledp.compare.")
+    parser.add_argument("--page", action="store_true", help=f"write the counts into docs/{PAGE.name}")
+    page = parser.parse_args(arguments).page
+    every = [one for setting in product(USERS, DOMAINS, EPS) for one in checked(*setting)]
+    text = summary(every)
+    print(text)
+    if page:
+        write_block(PAGE, "rule of thumb", text)
+    worst = max(one.ratio for one in every)
+    print(f"The error of the rule is at most {worst:.3f} times the least.")
     return int(worst > MOST)
 
 

@@ -4,7 +4,8 @@ The checks promise about one rejection in a million comparisons. A seed draws ev
 accountings in turn from seed to seed. All seeds of all protocols take hours, so that a run may end at any time: every
 pair of a protocol and a seed is a row of a table as soon as it is done, and the next run goes on with those that are
 missing. Seed by seed, all protocols take their turn. A row names the code that it was made
-with, a digest of what the protocol and the checks reach; after a change there the pair is done again.
+with, a digest of what the protocol and the checks reach; after a change there the pair is done again. With --page the
+counts are written into docs/guides/reproduce.md.
 """
 
 from __future__ import annotations
@@ -18,6 +19,7 @@ from functools import cache
 from pathlib import Path
 
 from shuffledp.code_digest import Code
+from shuffledp.measured_blocks import write_block
 from shuffledp.protocols import available, conformance, get
 from shuffledp.protocols.conformance import Check, running, statistics
 from shuffledp.protocols.conformance.cases import Case, Protocol
@@ -26,6 +28,7 @@ from shuffledp.tasks import TASK_KINDS
 ROOT = Path(__file__).resolve().parents[1]
 #: Where the rows are.
 TABLE = ROOT / "logs" / "conformance_seeds.csv"
+PAGE = ROOT / "docs/guides/reproduce.md"
 CHECKS: tuple[Check, ...] = (
     conformance.check_cost,
     conformance.check_one_law,
@@ -170,6 +173,36 @@ def summary(names: Iterable[str], done: Iterable[Done], codes: dict[str, str]) -
     return "\n".join(lines)
 
 
+def page_table(names: Iterable[str], done: Iterable[Done], codes: dict[str, str]) -> str:
+    """Seeds and rejections of the protocols of every task with the present code, as Markdown."""
+    present = {(row.protocol, row.seed): row for row in done if row.code == codes.get(row.protocol)}
+    by_task: dict[str, list[str]] = {}
+    for name in names:
+        by_task.setdefault(name.partition("/")[0], []).append(name)
+    lines = [
+        "| task | protocols | seeds of each | settings of all | rejected |",
+        "| --- | --- | --- | --- | --- |",
+    ]
+    total = [0, 0, 0]
+    for task, own in by_task.items():
+        seeds = [sum(protocol == name for protocol, _ in present) for name in own]
+        settings = sum(len(cases(*name.split("/"))) for name in own)
+        bad = _bad(row for row in present.values() if row.protocol in own)
+        total = [a + b for a, b in zip(total, (len(own), sum(seeds), bad), strict=True)]
+        lines.append(f"| {task} | {len(own)} | {_range(seeds)} | {settings:,} | {bad:,} |")
+    told = "rejection" if total[2] == 1 else "rejections"
+    lines += ["", f"{total[0]} protocols, {total[1]:,} pairs of a protocol and a seed, {total[2]:,} {told}."]
+    lines += [
+        f"- `{row.protocol}`, seed {row.seed}: {row.what}" for row in present.values() if row.rejections
+    ]
+    return "\n".join(lines)
+
+
+def _range(numbers: list[int]) -> str:
+    low, high = min(numbers), max(numbers)
+    return f"{low:,}" if low == high else f"{low:,} to {high:,}"
+
+
 def _bad(rows: Iterable[Done]) -> int:
     return sum(row.rejections > 0 for row in rows)
 
@@ -183,15 +216,18 @@ def main() -> None:
     """Do what is missing; print a line per rejection, at the end the counts; exit with 1 if anything was rejected."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--seeds", type=int, default=200)
-    parser.add_argument("--protocol", help="only this one, as task/name")
+    parser.add_argument("--protocol", nargs="+", help="only these, as task/name")
     parser.add_argument("--minutes", type=float, help="of the processor, after which the run ends")
     parser.add_argument("--table", type=Path, default=TABLE)
     parser.add_argument("--summary", action="store_true", help="count what is done, and do nothing")
+    parser.add_argument("--page", action="store_true", help=f"write the counts into {PAGE.relative_to(ROOT)}")
     arguments = parser.parse_args()
+    if arguments.page and arguments.protocol:
+        parser.error("--page is about all protocols: leave out --protocol")
     every = [f"{kind}/{name}" for kind in TASK_KINDS for name in available(kind)]
-    if arguments.protocol not in (None, *every):
-        parser.error(f"no protocol {arguments.protocol!r}; known: {', '.join(every)}")
-    names = every if arguments.protocol is None else [arguments.protocol]
+    names = arguments.protocol or every
+    if unknown := sorted(set(names) - set(every)):
+        parser.error(f"no protocol {', '.join(map(repr, unknown))}; known: {', '.join(every)}")
     code = Code(ROOT)
     codes = {
         name: code.digest(f"shuffledp.protocols.{name.replace('/', '.')}", *MACHINERY)[:12] for name in names
@@ -212,6 +248,8 @@ def main() -> None:
     print(
         f"{left} of {arguments.seeds * len(names)} pairs of protocol and seed are left. Table: {arguments.table}"
     )
+    if arguments.page:
+        write_block(PAGE, "conformance seeds", page_table(names, done, codes))
     present = [row for row in done if row.code == codes.get(row.protocol)]
     raise SystemExit(min(_bad(present), 1))
 

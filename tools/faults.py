@@ -19,7 +19,6 @@ from __future__ import annotations
 
 import argparse
 import os
-import re
 import shutil
 import signal
 import subprocess
@@ -34,10 +33,10 @@ sys.path.insert(0, str(ROOT / "tests"))  # the small project that the tests of t
 import fault_machine  # noqa: E402
 import fault_moments  # noqa: E402
 from fault_moments import BY_NAME, Row  # noqa: E402
+from shuffledp.measured_blocks import write_block  # noqa: E402
 
 TABLE = ROOT / "logs" / "faults.csv"
 PAGE = ROOT / "docs" / "guides" / "reproduce.md"
-BLOCK = re.compile(r"(<!-- measured faults -->\n).*?(<!-- measured faults end -->)", re.S)
 #: What a moment depends on.
 CODE = ("Snakefile", "workflow", "profiles", "src", "tools/faults.py")
 CODE += tuple(
@@ -137,10 +136,7 @@ def main() -> int:
     print(text)
     print(f"{len(planned) - len(rows)} of {len(planned)} moments are left. Table: {given.table}")
     if given.page:
-        written, blocks = BLOCK.subn(lambda m: f"{m[1]}{text}\n{m[2]}", PAGE.read_text(encoding="utf-8"))
-        if blocks != 1:
-            raise SystemExit(f"{PAGE} must have one block 'measured faults', has {blocks}.")
-        PAGE.write_text(written, encoding="utf-8")
+        write_block(PAGE, "faults", text)
     return int(any(row.bad for row in rows))
 
 

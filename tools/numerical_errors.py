@@ -19,7 +19,6 @@ from __future__ import annotations
 import argparse
 import json
 import math
-import re
 import sys
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
@@ -31,6 +30,7 @@ import mpmath
 from shuffledp import accounting
 from shuffledp.accounting import Infeasible
 from shuffledp.code_digest import Code
+from shuffledp.measured_blocks import write_block
 
 ROOT = Path(__file__).resolve().parents[1]
 sys.path.insert(0, str(ROOT / "tools"))  # the references, when this is not run as a script
@@ -42,7 +42,6 @@ DIGITS = 80  # 50 of them are wanted; the others may cancel
 PAGE = ROOT / "docs" / "numerics.md"
 #: Where the lines are.
 LINES = ROOT / "logs" / "numerical_errors.jsonl"
-BLOCK = re.compile(r"(<!-- numerical errors -->\n).*?(\n<!-- numerical errors end -->)", re.S)
 #: Modules of references, in the order of the table.
 FAMILIES = ("blankets", "clones", "counts", "curves", "elementary")
 
@@ -213,10 +212,7 @@ def main() -> int:
     found = done(chosen, given.lines)
     if given.page:
         text = table(found)
-        written, blocks = BLOCK.subn(lambda m: f"{m[1]}{text}{m[2]}", PAGE.read_text(encoding="utf-8"))
-        if blocks != 1:
-            raise SystemExit(f"{PAGE} has no block for this.")
-        PAGE.write_text(written, encoding="utf-8")
+        write_block(PAGE, "numerical errors", text)
     return int(any(one.wrong for one in found.values()))
 
 

@@ -11,7 +11,6 @@ right plan or count, or refused in one clear line, within CPU seconds; all else 
 from __future__ import annotations
 
 import argparse
-import re
 import sys
 import tempfile
 from collections import Counter
@@ -21,6 +20,8 @@ from typing import Any
 
 from hypothesis import HealthCheck, Phase, given, seed, settings
 
+from shuffledp.measured_blocks import write_block
+
 ROOT = Path(__file__).resolve().parents[1]
 sys.path.insert(0, str(ROOT / "tests/properties"))
 
@@ -29,7 +30,6 @@ import data_files  # noqa: E402
 from judged import Outcome  # noqa: E402
 
 PAGE = ROOT / "docs/benchmarks.md"
-BLOCK = re.compile(r"(<!-- measured bad inputs -->\n).*?(<!-- measured bad inputs end -->)", re.DOTALL)
 KINDS = ("refused", "accepted", "fault")
 
 
@@ -101,8 +101,7 @@ def main() -> int:
         }
     print(table(rows))
     if asked.page:
-        text = PAGE.read_text(encoding="utf-8")
-        PAGE.write_text(BLOCK.sub(lambda m: m[1] + table(rows) + m[2], text), encoding="utf-8")
+        write_block(PAGE, "bad inputs", table(rows))
     return int(any(counts["fault"] for counts in rows.values()))
 
 

@@ -27,6 +27,8 @@ if TYPE_CHECKING:
 
 #: Most by which terms cancel where a theta serves for several thresholds, as a logarithm.
 _CANCELED = 6.0
+#: How many times less noise is tried where it adds more than the gap: the contour is so many times longer.
+_MOST_FINER = 4.0
 #: What shifts and points that are skipped may add, relative to the gap, and the end of the contour: logarithms.
 _LOG_SHIFTS, _LOG_SKIPPED, _LOG_END = 10.0, 16.0, 8.0
 #: Distance of the logs of theta that are looked at, and the largest one.
@@ -93,10 +95,16 @@ def expected_excesses(
     above = heights - np.min(heights, axis=1, keepdims=True)
     rounding = _ROUNDING * summands.copies + _LEAST_ROUNDING
     most = min(max(math.log(0.01 * gap / rounding), 0.0), _CANCELED)
-    chosen = int(np.flatnonzero(above[0] <= most)[-1])  # rising thresholds have rising saddle points
+    # Rising thresholds have rising saddle points: no theta beyond the last of them serves for more.
+    chosen = min(int(np.flatnonzero(above[0] <= most)[-1]), int(np.max(best)))
     some = int(np.argmin(np.append((above[:, chosen] <= most) & ~low, False)))
     steepest = max(float(np.max(theta[best[:some]])), float(theta[chosen]))
     upper, lower = _contour(law, float(theta[chosen]), steepest, at[:some], gap, most)
+    allowed = np.maximum(2 * gap * upper, floor / unit)
+    # What the noise adds goes with its variance.
+    finer = 1.1 * math.sqrt(max(float(np.max((upper - lower) / allowed)), 0.0))
+    if 1.1 < finer <= _MOST_FINER:
+        upper, lower = _contour(law, float(theta[chosen]), finer * steepest, at[:some], gap, most)
     close = upper - lower <= np.maximum(2 * gap * upper, floor / unit)
     some = int(np.argmin(np.append(close, False)))
     if some == 0:

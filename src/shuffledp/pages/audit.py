@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import csv
 import math
 from collections import Counter
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
 from shuffledp.pages.manifest import ManifestError
-from shuffledp.storage import read_verified
+from shuffledp.pages.tables import verified_rows
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -100,12 +99,8 @@ def read(results: Path) -> tuple[Audited, ...]:
         If a column is missing, or a row has an unknown part.
     """
     path = results / TABLE
-    content = read_verified(path, path.with_suffix(".sha256")).decode("utf-8")
-    reader = csv.DictReader(content.splitlines(keepends=True))
-    if missing := [name for name in _COLUMNS if name not in (reader.fieldnames or ())]:
-        raise ManifestError(f"{path}: no column {', '.join(missing)}.")
     groups: dict[tuple[str, str, str], list[dict[str, str]]] = {}
-    for row in reader:
+    for row in verified_rows(path, _COLUMNS):
         if row["part"] not in PARTS:
             raise ManifestError(f"{path}: no part of the audit is called {row['part']!r}.")
         groups.setdefault((row["task"], row["protocol"], row["accounting"]), []).append(row)

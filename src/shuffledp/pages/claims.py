@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import csv
 from collections import Counter
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from shuffledp.pages.manifest import ManifestError
-from shuffledp.storage import read_verified
+from shuffledp.pages.tables import verified_rows
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
@@ -82,13 +81,8 @@ def read(results: Path) -> tuple[Claim, ...]:
         If a column is missing, a verdict is unknown, or the rows of a claim differ in more than their judgment.
     """
     path = results / TABLE
-    content = read_verified(path, path.with_suffix(".sha256")).decode("utf-8")
-    reader = csv.DictReader(content.splitlines(keepends=True))
-    names = (*_OF_CLAIM, "errata", *_OF_JUDGMENT)
-    if missing := [name for name in names if name not in (reader.fieldnames or ())]:
-        raise ManifestError(f"{path}: no column {', '.join(missing)}.")
     rows: dict[str, list[dict[str, str]]] = {}
-    for row in reader:
+    for row in verified_rows(path, (*_OF_CLAIM, "errata", *_OF_JUDGMENT)):
         if unknown := {row["verdict"], row["overall"]} - set(OUTCOMES):
             raise ManifestError(f"{path}, {row['id']}: no verdict is called {sorted(unknown)[0]!r}.")
         rows.setdefault(row["id"], []).append(row)

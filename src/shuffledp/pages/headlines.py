@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import csv
 from dataclasses import dataclass, fields
 from typing import TYPE_CHECKING
 
 from shuffledp.pages.manifest import ManifestError
-from shuffledp.storage import read_verified
+from shuffledp.pages.tables import verified_rows
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -50,13 +49,9 @@ def read(results: Path) -> dict[str, Headline]:
         If a column is missing, or a paper has several rows.
     """
     path = results / TABLE
-    content = read_verified(path, path.with_suffix(".sha256")).decode("utf-8")
-    reader = csv.DictReader(content.splitlines(keepends=True))
     names = [field.name for field in fields(Headline)]
-    if missing := [name for name in names if name not in (reader.fieldnames or ())]:
-        raise ManifestError(f"{path}: no column {', '.join(missing)}.")
     found: dict[str, Headline] = {}
-    for row in reader:
+    for row in verified_rows(path, names):
         headline = Headline(**{name: (row[name] or "").strip() for name in names})
         if headline.paper in found:
             raise ManifestError(f"{path}: the paper {headline.paper!r} has several headlines, expected one.")

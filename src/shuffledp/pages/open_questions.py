@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-import csv
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from shuffledp.pages.manifest import ManifestError
-from shuffledp.pages.tables import Cell, cell
-from shuffledp.storage import read_verified
+from shuffledp.pages.tables import Cell, cell, verified_rows
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -73,13 +71,8 @@ def read(results: Path) -> tuple[OpenQuestion, ...]:
         If a column is missing, a verdict is unknown or an id occurs twice.
     """
     path = results / TABLE
-    content = read_verified(path, path.with_suffix(".sha256")).decode("utf-8")
-    reader = csv.DictReader(content.splitlines(keepends=True))
-    names = (*_TEXTS, "settings", "violations", "verdict", "related")
-    if missing := [name for name in names if name not in (reader.fieldnames or ())]:
-        raise ManifestError(f"{path}: no column {', '.join(missing)}.")
     found: dict[str, OpenQuestion] = {}
-    for row in reader:
+    for row in verified_rows(path, (*_TEXTS, "settings", "violations", "verdict", "related")):
         if row["verdict"] not in VERDICTS:
             raise ManifestError(f"{path}, {row['id']}: no verdict is called {row['verdict']!r}.")
         if row["id"] in found:

@@ -11,6 +11,7 @@ from shuffledp.pages.manifest import CHECKSUMS, ManifestError
 from shuffledp.storage import read_verified
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
     from pathlib import Path
 
 DIGITS = 6  # significant digits of a number on a page
@@ -50,6 +51,30 @@ def text_of(path: Path, problem: type[ValueError] = ManifestError) -> str:
         return read_verified(path, path.with_name(CHECKSUMS)).decode("utf-8-sig")
     except UnicodeDecodeError as error:
         raise problem(f"{path} is not UTF-8 text: {error}.") from None
+
+
+def verified_rows(path: Path, columns: Iterable[str]) -> list[dict[str, str]]:
+    """The rows of a CSV file that has a checksum of its own beside it.
+
+    Parameters
+    ----------
+    path : Path
+        The table; its checksum ends in ``.sha256`` instead.
+    columns : iterable of str
+        What it has at least.
+
+    Raises
+    ------
+    shuffledp.storage.IntegrityError
+        If the table is missing or damaged.
+    ManifestError
+        If a column is missing.
+    """
+    content = read_verified(path, path.with_suffix(".sha256")).decode("utf-8")
+    reader = csv.DictReader(content.splitlines(keepends=True))
+    if missing := [name for name in columns if name not in (reader.fieldnames or ())]:
+        raise ManifestError(f"{path}: no column {', '.join(missing)}.")
+    return list(reader)
 
 
 def lines(path: Path) -> tuple[list[str], list[list[str]]]:

@@ -214,3 +214,12 @@ def test_eps_is_within_the_range_of_another_library(sigma, steps, above, below):
     """pld-accounting 2.0, `gaussian_allocation_epsilon_range(delta=1e-6, ...)` at its own settings."""
     assert below < allocation_epsilon(1e-6, steps, sigma=sigma, bound="lower")
     assert allocation_epsilon(1e-6, steps, sigma=sigma) < above
+
+
+@pytest.mark.parametrize(("sigma", "steps", "last"), [(1.0, 200, 1.2), (0.3, 200, 12.0), (0.6, 2000, 4.0)])
+def test_neighboring_eps_share_a_law_from_above(sigma, steps, last):
+    eps = np.linspace(0.0, last, 13)
+    found = random_allocation.allocation_deltas_within(eps, steps, ("gaussian", sigma), 1e-9)
+    for one, delta in zip(eps, found, strict=True):
+        assert delta >= allocation_delta(float(one), steps, sigma=sigma, bound="lower")
+        assert delta <= allocation_delta(float(one), steps, sigma=sigma) * 1.02

@@ -19,6 +19,7 @@ from shuffledp.accounting import (
     local_budget,
     smallest_batch,
 )
+from shuffledp.accounting.general.epsilon_search import COARSE
 from shuffledp.accounting.general.grr_blanket import grr_blanket_delta
 from shuffledp.accounting.questions import searches
 from shuffledp.accounting.questions.reductions import counted_on, log_excess
@@ -183,10 +184,16 @@ def test_a_budget_of_one_user_is_the_target():
     assert answer.eps <= 1.0
 
 
-def test_the_smallest_batch_is_smallest():
+@pytest.mark.parametrize(("eps_local", "eps", "delta"), [(4.0, 0.5, 1e-6), (8.0, 0.05, 1e-10)])
+def test_the_smallest_batch_by_clones_is_smallest(eps_local, eps, delta):
+    users = int(smallest_batch(eps_local, eps, delta).users)
+    assert (
+        clone_delta(Fixed(users - 1), eps_local, eps) <= delta < clone_delta(Fixed(users - 2), eps_local, eps)
+    )
+
+
+def test_the_smallest_batch_by_the_blanket_is_smallest():
     answer = smallest_batch(4.0, 0.5, 1e-6)
-    users = int(answer.users)
-    assert clone_delta(Fixed(users - 1), 4.0, 0.5) <= 1e-6 < clone_delta(Fixed(users - 2), 4.0, 0.5)
     better = smallest_batch(4.0, 0.5, 1e-6, randomizer="grr", domain_size=50)
     users = int(better.users)
     assert better.reduction == "blanket"
@@ -371,3 +378,47 @@ def test_the_budget_of_sums_is_one_that_was_tried(monkeypatch):
         answer = budget(eps, 400, 1e-6, randomizer="rappor", domain_size=10)
         assert answer.reduction == "own"
         assert answer.eps_local in tried
+
+
+def test_searches_where_sums_are_seen_take_few_deltas(monkeypatch):
+    """Of sums there were 12 close and 14 rough ones for the batch, 6 close ones for the budget."""
+    tried = {"close": 0, "rough": 0}
+
+    def counted(setting, eps_local, eps, honest, name, gap):
+        tried["rough" if gap > COARSE else "close"] += name == "blanket"
+        return log_excess(setting, eps_local, eps, honest, name, gap)
+
+    monkeypatch.setattr(searches, "log_excess", counted)
+    batch = smallest_batch(12.0, 0.012, 1e-2, randomizer="rappor", domain_size=100)
+    assert batch.users == pytest.approx(567_803, rel=3e-6)
+    assert tried["close"] <= 6
+    assert tried["rough"] <= 9
+    tried.update(close=0, rough=0)
+    found = budget(0.001, 10**7, 1e-2, randomizer="rappor", domain_size=100)
+    assert found.eps_local == pytest.approx(16.260758, rel=3e-6)
+    assert tried["close"] <= 5
+
+
+@pytest.mark.parametrize("tolerance", [0.0, 1e-7, 1e-6, 1e-2])
+@pytest.mark.parametrize(
+    ("excess", "root", "most"),
+    [
+        (lambda n: 5 * math.log(5e7 / n), 5e7, 9),
+        (lambda n: 2 - n / 4e7 - (n / 4e7) ** 2, 4e7, 14),
+        (lambda n: 30 - 4 * n**0.2, 7.5**5, 8),
+        (lambda n: 34 - n / 1.7e6 if n < 5.8e7 else -33.0, 5.78e7, 13),  # flat behind the root
+        (lambda n: 1.0 if n < 10**6 else -math.inf, 1e6, 23),  # nothing but the sign: halving
+    ],
+)
+def test_a_falling_function_is_bracketed_in_few_steps(excess, root, most, tolerance):
+    tried = []
+
+    def counted(number):
+        tried.append(number)
+        return excess(number)
+
+    low, high, at = searches._bracket(counted, round(root / 3), round(3 * root), tolerance)
+    assert excess(high) <= 0 < excess(low)
+    assert root * (1 - 1e-9) <= high <= max(root * (1 + 1.1 * tolerance), root + 1)
+    assert low <= at <= high
+    assert len(tried) <= most

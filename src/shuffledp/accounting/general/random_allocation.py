@@ -62,8 +62,10 @@ _CELLS = 300
 MOST_EPS = 350.0
 #: Of delta below this part of a target only the side is right.
 _FLOOR = 1e-9
-#: From here on the law of a sum is so smooth that one tilt serves for many eps; else most need their own contour.
+#: From here on the law of a sum is so smooth that one tilt serves for many eps, however far they are apart.
 _SMOOTH_SIGMA, _SMOOTH_STEPS = 2.0, 100
+#: How many neighboring eps share a law where cells end elsewhere for every eps, at most, and how far they are apart.
+_GROUP, _GROUP_SPAN = 24, 1.0
 #: Mass that is cut off relative to delta, the first cut, and the least one.
 _CUT, _FIRST_CUT, _LEAST_CUT = 1e-4, 1e-9, 1e-150
 #: Steps that are summed over where they are eps_local-DP.
@@ -194,17 +196,19 @@ def allocation_deltas_within(
     Feldman and Shenfeld (arXiv 2502.08202). Adding or removing one user.
     """
     eps = np.minimum(eps, MOST_EPS)
-    if not shares_ratios(steps, step, target):  # where a single L decides, cells end elsewhere for every eps
-        removed = np.array(
-            [_delta(step, steps, float(e), "remove", "upper", gap=COARSE, target=target) for e in eps]
-        )
+    kind, sigma = step
+    if kind != "gaussian" or steps == 1:
+        return np.array([max(_singly(step, steps, e, way, target) for way in ("remove", "add")) for e in eps])
+    if shares_ratios(steps, step, target):
+        both = np.maximum(*(_gaussian_deltas(sigma, steps, eps, way, target) for way in ("remove", "add")))
+    else:
+        removed = _grouped_deltas(sigma, steps, eps, "remove", target)
         # Mostly far less is learned of somebody who is added.
-        added = _most_added(step, steps, eps, target)
-        for i in np.flatnonzero(added > removed):
-            added[i] = _delta(step, steps, float(eps[i]), "add", "upper", gap=COARSE, target=target)
-        return np.asarray(np.maximum(removed, added), np.float64)
-    alone = np.array([_alone(step[1], float(e)) for e in eps]) * (1 + _ROUNDING)
-    both = np.maximum(*(_gaussian_deltas(step[1], steps, eps, way, target) for way in ("remove", "add")))
+        added = _most_added(sigma, steps, eps, target)
+        some = added > removed
+        added[some] = _grouped_deltas(sigma, steps, eps[some], "add", target)
+        both = np.maximum(removed, added)
+    alone = np.array([_alone(sigma, float(e)) for e in eps]) * (1 + _ROUNDING)
     return np.asarray(np.minimum(both, alone), np.float64)
 
 
@@ -348,27 +352,57 @@ def _gaussian_deltas(
     deltas = np.zeros(eps.size)
     first = 0
     while first < eps.size:
-        some = eps[first:]
-        cells = _ratios(sigma, steps, float(some[-1]), way, target)
-        start, apart = float(some[0]), some - some[0]
-        if way == "remove":
-            factor, thresholds = np.ones(some.size), math.exp(start) * np.expm1(apart)
-        else:
-            factor, thresholds = np.exp(apart), -np.expm1(-apart)
-        summands = Summands(*cells.law(start, "upper"), steps)
-        found = expected_excesses(summands, steps * thresholds, gap=COARSE, floor=_FLOOR * target * steps)
-        done = int(np.argmax(np.append(np.isnan(found), True)))
-        deltas[first : first + done] = (factor * found / steps)[:done] + cells.uncovered(start, "upper")
-        first += done
+        found = _found_together(sigma, steps, eps[first:], way, target)
+        deltas[first : first + found.size] = found
+        first += found.size
     return np.minimum(deltas, 1.0)
 
 
-def _most_added(step: Step, steps: int, eps: NDArray[np.float64], target: float) -> NDArray[np.float64]:
-    """Chernoff's bound on delta of the direction "add" for each eps, 1 where it is not known:
+def _grouped_deltas(
+    sigma: float, steps: int, eps: NDArray[np.float64], way: str, target: float
+) -> NDArray[np.float64]:
+    """The same where cells end elsewhere for every eps: a law that reaches far enough for some neighbors serves for
+    them. Where the first of them alone is found with it, the next ones are found one by one, and then twice as many."""
+    deltas = np.zeros(eps.size)
+    first, one_by_one, next_time = 0, 0, 1
+    while first < eps.size:
+        some = eps[first : first + _GROUP]
+        some = some[some <= some[0] + _GROUP_SPAN]
+        if one_by_one > 0 or some.size == 1:
+            one_by_one -= 1
+            found = np.array([_singly(("gaussian", sigma), steps, float(some[0]), way, target)])
+        else:
+            found = _found_together(sigma, steps, some, way, target)
+            if found.size == 1:
+                one_by_one, next_time = next_time, 2 * next_time
+        deltas[first : first + found.size] = found
+        first += found.size
+    return np.minimum(deltas, 1.0)
+
+
+def _singly(step: Step, steps: int, eps: float, way: str, target: float) -> float:
+    return _delta(step, steps, float(eps), way, "upper", gap=COARSE, target=target)
+
+
+def _found_together(
+    sigma: float, steps: int, eps: NDArray[np.float64], way: str, target: float
+) -> NDArray[np.float64]:
+    """Upper bounds for the first eps and those after it that its contour serves, with cells up to the last of all."""
+    cells = _ratios(sigma, steps, float(eps[-1]), way, target)
+    start, apart = float(eps[0]), eps - eps[0]
+    if way == "remove":
+        factor, thresholds = np.ones(eps.size), math.exp(start) * np.expm1(apart)
+    else:
+        factor, thresholds = np.exp(apart), -np.expm1(-apart)
+    summands = Summands(*cells.law(start, "upper"), steps)
+    found = expected_excesses(summands, steps * thresholds, gap=COARSE, floor=_FLOOR * target * steps)
+    done = int(np.argmax(np.append(np.isnan(found), True)))
+    return np.asarray((factor * found / steps)[:done] + cells.uncovered(start, "upper"), np.float64)
+
+
+def _most_added(sigma: float, steps: int, eps: NDArray[np.float64], target: float) -> NDArray[np.float64]:
+    """Chernoff's bound on delta of the direction "add" for each eps:
     ``E (sum (1 - e^eps L))^+ <= e^(theta t) (E e^(-theta e^eps L))^t / (e theta)``, with the same moments for all."""
-    kind, sigma = step
-    if kind != "gaussian" or steps == 1:
-        return np.ones(eps.size)
     cells = _ratios(sigma, steps, 0.0, "add", target)
     values, masses = cells.law(0.0, "upper")
     slopes = np.exp(np.arange(-math.log(steps) - 2, math.log(1e6), 0.25))

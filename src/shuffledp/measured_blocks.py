@@ -1,0 +1,62 @@
+"""What a tool measured, in a page of the documentation.
+
+A block stands between ``<!-- measured NAME -->`` and ``<!-- measured NAME end -->``, each on a line of its own.
+"""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+
+def read_block(page: Path, name: str) -> str:
+    """Return what stands in a block, without the empty lines around it.
+
+    Parameters
+    ----------
+    page : Path
+        Text in UTF-8.
+    name : str
+        Of the block.
+
+    Raises
+    ------
+    ValueError
+        If the page has no such block, or more than one.
+    """
+    return _only(page, name)[2].strip("\n")
+
+
+def write_block(page: Path, name: str, text: str) -> None:
+    """Replace what stands in a block, and nothing else of the page.
+
+    Parameters
+    ----------
+    page : Path
+        Text in UTF-8.
+    name : str
+        Of the block.
+    text : str
+        Markdown.
+
+    Raises
+    ------
+    ValueError
+        If the page has no such block, or more than one.
+    """
+    found = _only(page, name)
+    begin, end = found.span(2)
+    whole = found.string
+    page.write_text(f"{whole[:begin]}\n{text.strip(chr(10))}\n\n{whole[end:]}", encoding="utf-8")
+
+
+def _only(page: Path, name: str) -> re.Match[str]:
+    marks = (re.escape(f"<!-- measured {name} -->"), re.escape(f"<!-- measured {name} end -->"))
+    blocks = list(
+        re.finditer(
+            rf"^({marks[0]}\n)(.*?)^{marks[1]}$", page.read_text(encoding="utf-8"), re.DOTALL | re.MULTILINE
+        )
+    )
+    if len(blocks) != 1:
+        raise ValueError(f"{page} must have one block 'measured {name}', has {len(blocks)}.")
+    return blocks[0]
