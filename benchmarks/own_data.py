@@ -19,6 +19,9 @@ from typing import Any
 
 import numpy as np
 
+from shuffledp.measured_blocks import write_block
+
+PAGE = Path(__file__).resolve().parents[1] / "docs/benchmarks.md"
 ROWS = 100_000_000
 #: Rows that are written together, over and over: what the reader does depends on their cells, not on their order.
 TOGETHER = 1 << 16
@@ -106,9 +109,7 @@ def main() -> None:
         text = "\n".join(table({column: measured(path, column) for column in ASKED}, path.stat().st_size))
     print(text)
     if given.page:
-        from scale import into_page
-
-        into_page("measured own data", text)
+        write_block(PAGE, "own data", text)
 
 
 if __name__ == "__main__":

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import sys
 
-from scripts_by_file import ROOT, script
+from scripts_by_file import script
 
 own_data = script("benchmarks/own_data.py")
 
@@ -24,8 +24,3 @@ def test_every_user_is_counted_and_stands_in_the_table(tmp_path, monkeypatch, ca
     monkeypatch.setattr(sys, "argv", ["own_data.py", "--count", str(path), "color"])
     own_data.main()
     assert json.loads(capsys.readouterr().out)["users"] == 27
-
-
-def test_the_page_has_one_block_for_it():
-    page = (ROOT / "docs/benchmarks.md").read_text(encoding="utf-8")
-    assert page.count("<!-- measured own data -->") == page.count("<!-- measured own data end -->") == 1
