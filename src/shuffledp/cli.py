@@ -543,16 +543,36 @@ def new_baseline(name: str, task: str) -> None:
 @configured
 def check_baseline(protocol: str, experiments: bool, configfile: str | None) -> None:
     """Check a baseline of your own: a verdict per property, then the smallest cell of every experiment of its task."""
+    from shuffledp.experiments import methods, scrutiny
     from shuffledp.protocols.conformance import default_cases, infeasible_cases, verdicts
     from shuffledp.protocols.registry import UnknownProtocol, plugin
 
+    file, printed = protocol.rpartition(":")[0], methods.Printed()
     try:
         found = plugin(protocol)
     except UnknownProtocol as error:
         raise click.ClickException(str(error)) from None
-    cases = default_cases(found)
+    cases = default_cases(found) + scrutiny.further_cases(found)
+    problem = methods.quietly(printed, lambda: methods.fault(found, cases, file), file)
+    if problem is not None:
+        click.echo("privacy: NOT checked: a method fails before that")
+        raise click.ClickException(f"{problem}. Nothing else was checked.")
+    seconds = methods.quietly(printed, lambda: methods.seconds_per_user(found, cases), file)
+    if seconds * methods.DRAWN > methods.PATIENCE:
+        click.echo(
+            f"{file}: encode takes about {1000 * seconds:.2g} ms per user, and the checks encode some "
+            f"{methods.DRAWN // 10**6} million users: this may take {seconds * methods.DRAWN / 3600:.2g} hours"
+        )
     failed = 0
-    for verdict in verdicts(found, cases):
+    try:
+        given = methods.quietly(printed, lambda: verdicts(found, cases), file)
+        closer = methods.quietly(
+            printed, lambda: scrutiny.closer_verdicts(found, cases, given[-1], file), file
+        )
+    except RuntimeError as error:
+        click.echo("privacy: NOT checked: a method fails before that")
+        raise click.ClickException(f"{error}.") from None
+    for verdict in [*given[:-1], *closer]:
         failed += not verdict.passed
         if verdict.about == "privacy":
             click.echo(f"privacy: {'' if verdict.passed else 'REJECTED, '}{verdict.note}")
@@ -566,10 +586,11 @@ def check_baseline(protocol: str, experiments: bool, configfile: str | None) -> 
         from shuffledp.experiments.trials import trials
 
         click.echo("experiments, the smallest cell of each with two repeats:")
-        for trial in trials(
-            found, protocol, _settings(configfile), prepared=Path("data/prepared"), root=Path()
-        ):
+        tried = trials(found, protocol, _settings(configfile), prepared=Path("data/prepared"), root=Path())
+        for trial in methods.each_quietly(printed, tried, file):
             failed += trial.status == "failed"
             click.echo(f"  {trial}")
+    if str(printed):
+        click.echo(f"{file} prints while it runs, which is not shown: {printed}")
     click.echo("passed" if not failed else f"FAILED: {failed}")
     raise SystemExit(min(failed, 1))
