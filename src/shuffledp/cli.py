@@ -342,11 +342,12 @@ def export(target: Path, configfile: str | None) -> None:
 
     settings = _settings(configfile)
     try:
-        count, removed = _export(Path(settings.results), target, settings)
+        written, removed = _export(Path(settings.results), target, settings)
     except storage.IntegrityError as error:
         raise click.ClickException(str(error)) from None
     except OSError as error:
         raise click.ClickException(f"{target} cannot be written: {error.strerror or error}.") from None
+    count = len(written)
     if count == 0 and removed:
         there = dict.fromkeys(name.partition(".")[0] for name in removed)
         raise click.ClickException(
@@ -362,15 +363,22 @@ def export(target: Path, configfile: str | None) -> None:
     click.echo(f"{count} tables written to {target}")
     if removed:
         click.echo(f"left out, as the configuration does not have them any more: {', '.join(removed)}")
+    earlier = sorted(str(path) for path in set(target.glob("runs/*/*/*.csv")) - written)
+    if earlier:  # nothing is removed from a folder of the user's
+        click.echo(
+            f"{len(earlier)} tables were in {target} before and are not of this export: {', '.join(earlier[:4])}"
+            f"{', ..' if len(earlier) > 4 else ''}. Remove them, or export to a new folder."
+        )
 
 
-def _export(results: Path, target: Path, settings: Settings) -> tuple[int, list[str]]:
-    """Write the tables of all methods that are configured; how many, and which results were left out."""
+def _export(results: Path, target: Path, settings: Settings) -> tuple[set[Path], list[str]]:
+    """Write the tables of all methods that are configured; the files, and which results were left out."""
     import pyarrow.parquet as pq
 
     from shuffledp import storage
 
-    count, removed = 0, []
+    written: set[Path] = set()
+    removed = []
     known = {
         f"{paper.key}.{experiment.id}.{method}"
         for paper in settings.papers.values()
@@ -387,8 +395,8 @@ def _export(results: Path, target: Path, settings: Settings) -> tuple[int, list[
                 out = target / path.relative_to(results).with_suffix(".csv")
                 frame = pq.read_table(storage.verified(path, checksum), use_threads=False).to_pandas()
                 storage.write_atomically(out, frame.to_csv(index=False, lineterminator="\n").encode())
-                count += 1
-    return count, removed
+                written.add(out)
+    return written, removed
 
 
 _folder = click.Path(file_okay=False, path_type=Path)

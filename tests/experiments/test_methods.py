@@ -2,7 +2,6 @@
 
 import re
 
-import numpy as np
 import pytest
 
 from shuffledp.experiments import methods, scaffold
@@ -85,20 +84,6 @@ def test_a_method_that_fails_is_named_with_its_line(tmp_path, old, new, message)
 
 def test_a_class_as_it_is_written_has_no_fault(tmp_path):
     assert fault(tmp_path, ESTIMATE, ESTIMATE)[0] is None
-
-
-def test_an_error_of_a_job_names_the_class_and_its_line_and_says_what_helps(tmp_path):
-    found, _ = written(tmp_path, ENCODE, "raise KeyError('no such')")
-    case = default_cases(found)[0]
-    with pytest.raises(KeyError) as caught:
-        case.calibrate(found).encode(case.users(), np.random.default_rng(1))
-    text = str(methods.in_job(caught.value, "mine.py:Mine", tmp_path))
-    assert re.match(
-        r".*mine\.py, line \d+, in encode: KeyError: 'no such'\. `shuffledp check-baseline mine.py:Mine`",
-        text,
-    )
-    elsewhere = str(methods.in_job(AttributeError("no refine"), "mine.py:Mine", tmp_path))
-    assert elsewhere.startswith("mine.py:Mine: AttributeError: no refine.")
 
 
 def test_what_is_printed_is_counted_and_an_exit_is_an_error(capsys):

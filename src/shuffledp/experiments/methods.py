@@ -4,15 +4,14 @@ from __future__ import annotations
 
 import io
 import time
-import traceback
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import redirect_stdout
-from pathlib import Path
 from typing import Any, TypeVar
 
 import numpy as np
 
 from shuffledp.accounting.errors import Infeasible
+from shuffledp.experiments.blame import raised_in, said
 from shuffledp.protocols.base import Cost, Messages, ProtocolBase
 from shuffledp.protocols.conformance.cases import Case, Protocol
 from shuffledp.protocols.conformance.statistics import generator
@@ -23,48 +22,6 @@ DRAWN = 30_000_000
 """About how many users the checks of a class encode in all."""
 PATIENCE = 600.0
 """Seconds from which a user is told beforehand."""
-
-
-def said(error: BaseException, file: str) -> str:
-    """An error in one line; with the line of the user's file in which it was raised, where it was."""
-    text = " ".join(str(error).split())
-    if isinstance(error, AssertionError) and not raised_in(error, file):
-        return text
-    where = raised_in(error, file)
-    return f"{where}{type(error).__name__}{f': {text}' if text else ''}"
-
-
-def raised_in(error: BaseException, file: str) -> str:
-    """``file, line 7, in encode: `` for the innermost step that is in this file; empty if none is."""
-    if not file:
-        return ""
-    path, steps = str(Path(file).resolve()), []
-    cause: BaseException | None = error
-    while cause is not None:  # a guard may have raised an error of its own in place of the class's
-        steps += [step for step in traceback.extract_tb(cause.__traceback__) if step.filename == path]
-        cause = cause.__cause__
-    return f"{file}, line {steps[-1].lineno}, in {steps[-1].name}: " if steps else ""
-
-
-class OwnClassError(RuntimeError):
-    """An error in a class of the user's own, in a job of the pipeline."""
-
-
-def in_job(error: BaseException, protocol: str, root: Path) -> OwnClassError:
-    """An error of a job of ``path/to/file.py:Class`` in one sentence, which names that file and no other.
-
-    Parameters
-    ----------
-    error : BaseException
-        As it was raised.
-    protocol : str
-        How the configuration names the class.
-    root : Path
-        Folder that its path starts from.
-    """
-    file = str(root / protocol.rpartition(":")[0])
-    place = "" if raised_in(error, file) else f"{protocol}: "
-    return OwnClassError(f"{place}{said(error, file)}. `shuffledp check-baseline {protocol}` says more.")
 
 
 def fault(protocol_class: Protocol, cases: Iterable[Case], file: str) -> str | None:

@@ -17,7 +17,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from shuffledp.experiments.methods import said
+from shuffledp.experiments.blame import said
 from shuffledp.populations import Fixed
 from shuffledp.protocols.base import Messages, ProtocolBase
 from shuffledp.protocols.conformance.cases import Case, Protocol, SameNumbers, SameSets, SameVectors

@@ -10,9 +10,9 @@ from typing import Any
 import numpy as np
 
 from shuffledp.experiments import runner
+from shuffledp.experiments.blame import said
 from shuffledp.experiments.config.settings import Experiment, Method, Settings
 from shuffledp.experiments.grid import cells_of, resolve
-from shuffledp.experiments.methods import said
 from shuffledp.experiments.parts import population_from, task_from
 from shuffledp.experiments.seeds import canonical_json
 from shuffledp.experiments.sources import OWN
