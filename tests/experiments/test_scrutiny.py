@@ -5,10 +5,11 @@ from pathlib import Path
 
 import pytest
 
-from shuffledp.experiments import scrutiny
+from shuffledp.experiments import scaffold, scrutiny
 from shuffledp.populations import Fixed
 from shuffledp.protocols import get
-from shuffledp.protocols.conformance import Case, Verdict
+from shuffledp.protocols.conformance import Case, Verdict, default_cases
+from shuffledp.protocols.registry import plugin
 from shuffledp.tasks import Budget, Frequency, Summation, Vectors
 
 PLUGINS = Path(__file__).parents[1] / "protocols" / "plugins"
@@ -19,6 +20,13 @@ TWO = Case(Budget(1.0, 1e-3), Fixed(59), Frequency(2), "exact", (45, 15))
 TIGHT = Case(Budget(0.05, 1e-6), Fixed(59), Frequency(2), "exact", (45, 15))
 LOOSE = Case(Budget(6.0, 1e-2), Fixed(59), Frequency(2), "exact", (45, 15))
 TWELVE = Case(Budget(1.0, 1e-3), Fixed(59), Frequency(12), "exact", (20, 20, *[2] * 10))
+
+
+@pytest.fixture
+def sums(tmp_path):
+    """A class that is infeasible for several sums at once, the largest of the default tasks."""
+    (tmp_path / "mine.py").write_text(scaffold.class_source("summation", "mine"))
+    return plugin(f"{tmp_path / 'mine.py'}:Mine")
 
 
 def planted(name):
@@ -107,3 +115,9 @@ def test_further_cases_can_be_run(kind):
     assert {case.accounting for case in cases} == set(protocol.accountings)
     for case in cases:
         assert case.participants(1).public.n_users[0] == 1 + case.population.mean
+
+
+def test_the_largest_task_that_is_feasible_is_compared(sums, monkeypatch):
+    monkeypatch.setattr(scrutiny, "REPORTS", 2_000)
+    by = scrutiny.check_rare_reports(sums, (*default_cases(sums), *scrutiny.further_cases(sums)))
+    assert any(text.startswith("the encoder with 12 inputs") for text in by)

@@ -129,7 +129,7 @@ def check_rare_reports(protocol_class: Protocol, cases: Iterable[Case]) -> tuple
     Returns what was compared; raises an AssertionError where a loss is too large.
     """
     said: dict[str, None] = {}
-    for case in _ends(cases):
+    for case in _ends(protocol_class, cases):
         protocol = calibrated(protocol_class, case)
         if protocol is None:
             continue
@@ -155,14 +155,15 @@ def check_rare_reports(protocol_class: Protocol, cases: Iterable[Case]) -> tuple
     return tuple(said)
 
 
-def _ends(cases: Iterable[Case]) -> Iterator[Case]:
-    """The first case of the smallest and of the largest task, under every accounting."""
+def _ends(protocol_class: Protocol, cases: Iterable[Case]) -> Iterator[Case]:
+    """The first feasible case of the smallest and of the largest task, under every accounting."""
     groups: dict[object, list[Case]] = {}
     for case in cases:
-        if not (isinstance(case.task, Sets) and case.task.levels > 1):
+        levels = isinstance(case.task, Sets) and case.task.levels > 1
+        if not levels and calibrated(protocol_class, case) is not None:
             groups.setdefault((case.accounting, case.options), []).append(case)
     for group in groups.values():
-        sizes = [math.prod(case.task.counts_shape) for case in group]
+        sizes = [len(more_inputs(case.task)) for case in group]
         yield group[sizes.index(min(sizes))]
         if max(sizes) > min(sizes):
             yield group[sizes.index(max(sizes))]
