@@ -11,7 +11,7 @@ from filelock import FileLock
 
 from shuffledp.cli import main
 from shuffledp.datasets import NAMES, preparation
-from shuffledp.experiments import results, runner, scrutiny, trials
+from shuffledp.experiments import exposure, results, runner, scrutiny, trials
 from shuffledp.figures.selection import load_settings
 from shuffledp.protocols import get
 from shuffledp.storage import damaged, publish
@@ -253,8 +253,10 @@ def test_a_new_baseline_is_written_once_and_its_name_is_checked(project, task):
 
 
 def test_check_baseline_gives_a_verdict_per_property_and_tries_the_experiments(project, monkeypatch):
-    for effort, few in (("REPORTS", 50_000), ("VIEWED", 100), ("CALLS", 100), ("ERRORS", {True: 1000})):
-        monkeypatch.setattr(scrutiny, effort, few)
+    monkeypatch.setattr(exposure, "REPORTS", 50_000)
+    monkeypatch.setattr(exposure, "VIEWED", 100)
+    monkeypatch.setattr(scrutiny, "CALLS", 100)
+    monkeypatch.setattr(scrutiny, "ERRORS", {True: 1000})
     call("new-baseline", "mine", "--task", "frequency")
     code, output = call("check-baseline", "mine/mine.py:Mine")
     assert code == 0, output

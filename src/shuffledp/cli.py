@@ -551,7 +551,7 @@ def new_baseline(name: str, task: str) -> None:
 @configured
 def check_baseline(protocol: str, experiments: bool, configfile: str | None) -> None:
     """Check a baseline of your own: a verdict per property, then the smallest cell of every experiment of its task."""
-    from shuffledp.experiments import methods, scrutiny
+    from shuffledp.experiments import exposure, methods, scrutiny
     from shuffledp.protocols.conformance import default_cases, infeasible_cases, verdicts
     from shuffledp.protocols.registry import UnknownProtocol, plugin
 
@@ -560,7 +560,7 @@ def check_baseline(protocol: str, experiments: bool, configfile: str | None) -> 
         found = plugin(protocol)
     except UnknownProtocol as error:
         raise click.ClickException(str(error)) from None
-    cases = default_cases(found) + scrutiny.further_cases(found)
+    cases = default_cases(found) + exposure.further_cases(found)
     problem = methods.quietly(printed, lambda: methods.fault(found, cases, file), file)
     if problem is not None:
         click.echo("privacy: NOT checked: a method fails before that")
