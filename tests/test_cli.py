@@ -11,8 +11,9 @@ from filelock import FileLock
 
 from shuffledp.cli import main
 from shuffledp.datasets import NAMES, preparation
-from shuffledp.experiments import results, runner
+from shuffledp.experiments import exposure, results, runner, scrutiny, trials
 from shuffledp.figures.selection import load_settings
+from shuffledp.protocols import get
 from shuffledp.storage import damaged, publish
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -211,6 +212,17 @@ def test_export_leaves_out_what_is_configured_no_more(bundle):
     assert (code, output.splitlines()[0]) == (0, "2 tables written to out")
     assert "demo.coins.removed" in output
     assert not list(Path("out").rglob("removed*"))
+    assert "before" not in output
+
+
+def test_export_names_tables_of_an_earlier_export_and_leaves_them(bundle):
+    earlier = Path("out/runs/demo/coins/removed.cells.csv")
+    earlier.parent.mkdir(parents=True)
+    earlier.write_text("mine")
+    code, output = call("export", "out")
+    assert code == 0
+    assert f"1 tables were in out before and are not of this export: {earlier}. Remove them" in output
+    assert earlier.read_text() == "mine"
 
 
 def test_export_to_a_place_that_cannot_be_written_is_one_line(bundle):
@@ -258,13 +270,19 @@ def test_a_new_baseline_is_written_once_and_its_name_is_checked(project, task):
     assert "'My-own'" in output
 
 
-def test_check_baseline_gives_a_verdict_per_property_and_tries_the_experiments(project):
+def test_check_baseline_gives_a_verdict_per_property_and_tries_the_experiments(project, monkeypatch):
+    monkeypatch.setattr(exposure, "REPORTS", 50_000)
+    monkeypatch.setattr(exposure, "VIEWED", 100)
+    monkeypatch.setattr(scrutiny, "CALLS", 100)
+    monkeypatch.setattr(scrutiny, "ERRORS", {True: 1000})
     call("new-baseline", "mine", "--task", "frequency")
     code, output = call("check-baseline", "mine/mine.py:Mine")
     assert code == 0, output
     lines = output.splitlines()
     assert sum(" passed" in line for line in lines) >= 12
     assert next(line for line in lines if line.startswith("privacy: checked by the encoder"))
+    assert next(line for line in lines if line.startswith("users apart"))
+    assert "delta end to end with 12 inputs" in output
     assert "infeasible: 0 of" in output
     assert '  demo.coins at {"eps":0.5}' in output
     assert ": ok, mse" in output
@@ -279,6 +297,42 @@ def test_check_baseline_gives_a_verdict_per_property_and_tries_the_experiments(p
     assert code == 1
     assert "privacy: REJECTED" in output
     assert output.endswith("FAILED: 1\n")
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "says"),
+    [
+        (
+            "lies = rng",
+            "lies = rnd",
+            "mine/mine.py, line 43, in encode: NameError: name 'rnd' is not defined",
+        ),
+        ("return Cost(", "return (", "mine/mine.py: cost returns a"),
+    ],
+)
+def test_check_baseline_names_the_line_that_fails_and_nothing_else(project, old, new, says):
+    call("new-baseline", "mine", "--task", "frequency")
+    path = Path("mine/mine.py")
+    path.write_text(
+        path.read_text().replace(old, new).replace("messages_per_user=1, bits_per_message=", "1, ")
+    )
+    code, output = call("check-baseline", "mine/mine.py:Mine")
+    assert code == 1
+    assert output.startswith("privacy: NOT checked")
+    assert f"Error: {says}" in output
+    assert len(output.splitlines()) == 2
+
+
+def test_an_experiment_is_tried_where_it_draws(project):
+    found = get("frequency", "local")
+    settings = {"coins": {"simulated_at": {"eps": [1.0]}}}
+    paper = yaml.safe_load(PAPER)
+    paper["experiments"]["coins"] |= settings["coins"]
+    (project / "config/experiments/demo.yaml").write_text(yaml.safe_dump(paper))
+    loaded = load_settings(yaml.safe_load(CONFIG), project)
+    (trial,) = trials.trials(found, "local", loaded, prepared=project, root=project)
+    assert (trial.status, trial.note[:4]) == ("ok", "mse ")
+    assert '{"eps":1.0}' in trial.where
 
 
 def test_export_refuses_a_damaged_result(bundle):

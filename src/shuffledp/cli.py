@@ -352,11 +352,12 @@ def export(target: Path, configfile: str | None, folder: str | None) -> None:
     settings = _settings(configfile)
     try:
         results = folder or settings.results
-        count, removed = _export(Path(results), target, settings)
+        written, removed = _export(Path(results), target, settings)
     except storage.IntegrityError as error:
         raise click.ClickException(str(error)) from None
     except OSError as error:
         raise click.ClickException(f"{target} cannot be written: {error.strerror or error}.") from None
+    count = len(written)
     if count == 0 and removed:
         there = dict.fromkeys(name.partition(".")[0] for name in removed)
         raise click.ClickException(
@@ -373,15 +374,22 @@ def export(target: Path, configfile: str | None, folder: str | None) -> None:
     click.echo(f"{count} tables written to {target}")
     if removed:
         click.echo(f"left out, as the configuration does not have them any more: {', '.join(removed)}")
+    earlier = sorted(str(path) for path in set(target.glob("runs/*/*/*.csv")) - written)
+    if earlier:  # nothing is removed from a folder of the user's
+        click.echo(
+            f"{len(earlier)} tables were in {target} before and are not of this export: {', '.join(earlier[:4])}"
+            f"{', ..' if len(earlier) > 4 else ''}. Remove them, or export to a new folder."
+        )
 
 
-def _export(results: Path, target: Path, settings: Settings) -> tuple[int, list[str]]:
-    """Write the tables of all methods that are configured; how many, and which results were left out."""
+def _export(results: Path, target: Path, settings: Settings) -> tuple[set[Path], list[str]]:
+    """Write the tables of all methods that are configured; the files, and which results were left out."""
     import pyarrow.parquet as pq
 
     from shuffledp import storage
 
-    count, removed = 0, []
+    written: set[Path] = set()
+    removed = []
     known = {
         f"{paper.key}.{experiment.id}.{method}"
         for paper in settings.papers.values()
@@ -398,8 +406,8 @@ def _export(results: Path, target: Path, settings: Settings) -> tuple[int, list[
                 out = target / path.relative_to(results).with_suffix(".csv")
                 frame = pq.read_table(storage.verified(path, checksum), use_threads=False).to_pandas()
                 storage.write_atomically(out, frame.to_csv(index=False, lineterminator="\n").encode())
-                count += 1
-    return count, removed
+                written.add(out)
+    return written, removed
 
 
 _folder = click.Path(file_okay=False, path_type=Path)
@@ -559,16 +567,36 @@ def new_baseline(name: str, task: str) -> None:
 @configured
 def check_baseline(protocol: str, experiments: bool, configfile: str | None) -> None:
     """Check a baseline of your own: a verdict per property, then the smallest cell of every experiment of its task."""
+    from shuffledp.experiments import exposure, methods, scrutiny
     from shuffledp.protocols.conformance import default_cases, infeasible_cases, verdicts
     from shuffledp.protocols.registry import UnknownProtocol, plugin
 
+    file, printed = protocol.rpartition(":")[0], methods.Printed()
     try:
         found = plugin(protocol)
     except UnknownProtocol as error:
         raise click.ClickException(str(error)) from None
-    cases = default_cases(found)
+    cases = default_cases(found) + exposure.further_cases(found)
+    problem = methods.quietly(printed, lambda: methods.fault(found, cases, file), file)
+    if problem is not None:
+        click.echo("privacy: NOT checked: a method fails before that")
+        raise click.ClickException(f"{problem}. Nothing else was checked.")
+    seconds = methods.quietly(printed, lambda: methods.seconds_per_user(found, cases), file)
+    if seconds * methods.DRAWN > methods.PATIENCE:
+        click.echo(
+            f"{file}: encode takes about {1000 * seconds:.2g} ms per user, and the checks encode some "
+            f"{methods.DRAWN // 10**6} million users: this may take {seconds * methods.DRAWN / 3600:.2g} hours"
+        )
     failed = 0
-    for verdict in verdicts(found, cases):
+    try:
+        given = methods.quietly(printed, lambda: verdicts(found, cases), file)
+        closer = methods.quietly(
+            printed, lambda: scrutiny.closer_verdicts(found, cases, given[-1], file), file
+        )
+    except RuntimeError as error:
+        click.echo("privacy: NOT checked: a method fails before that")
+        raise click.ClickException(f"{error}.") from None
+    for verdict in [*given[:-1], *closer]:
         failed += not verdict.passed
         if verdict.about == "privacy":
             click.echo(f"privacy: {'' if verdict.passed else 'REJECTED, '}{verdict.note}")
@@ -582,10 +610,11 @@ def check_baseline(protocol: str, experiments: bool, configfile: str | None) -> 
         from shuffledp.experiments.trials import trials
 
         click.echo("experiments, the smallest cell of each with two repeats:")
-        for trial in trials(
-            found, protocol, _settings(configfile), prepared=Path("data/prepared"), root=Path()
-        ):
+        tried = trials(found, protocol, _settings(configfile), prepared=Path("data/prepared"), root=Path())
+        for trial in methods.each_quietly(printed, tried, file):
             failed += trial.status == "failed"
             click.echo(f"  {trial}")
+    if str(printed):
+        click.echo(f"{file} prints while it runs, which is not shown: {printed}")
     click.echo("passed" if not failed else f"FAILED: {failed}")
     raise SystemExit(min(failed, 1))

@@ -5,7 +5,9 @@ from typing import TYPE_CHECKING, Any
 
 from shuffledp.experiments import bundle as results
 from shuffledp.experiments import runner, seeds
+from shuffledp.experiments.blame import in_job
 from shuffledp.jobs import job as guarded
+from shuffledp.protocols.registry import is_plugin
 from shuffledp.provenance import of_job
 
 if TYPE_CHECKING:
@@ -13,7 +15,12 @@ if TYPE_CHECKING:
 
 
 def main(job: dict[str, Any], prepared: Path, root: Path, folder: Path, bundle: results.Bundle) -> None:
-    done = runner.run(job, prepared=prepared, root=root, results=folder)
+    try:
+        done = runner.run(job, prepared=prepared, root=root, results=folder)
+    except (Exception, SystemExit) as error:
+        if not is_plugin(job["protocol"] or ""):
+            raise
+        raise in_job(error, job["protocol"], root) from error  # the user's file, not one of the pipeline
     data = {"source": done.data_source, "note": done.data_note, **done.data_details}
     results.write(bundle, done.cells, done.values, of_job(job, seeds.digest(job), data, root))
 

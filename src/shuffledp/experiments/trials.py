@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from shuffledp.experiments import runner
+from shuffledp.experiments.blame import said
 from shuffledp.experiments.config.settings import Experiment, Method, Settings
 from shuffledp.experiments.grid import cells_of, resolve
 from shuffledp.experiments.parts import population_from, task_from
@@ -83,20 +84,23 @@ def _trial(
     method = Method("tried", protocol=name, accounting=shared[-1:])
     alone = replace(experiment, methods={"tried": method}, repeats=REPEATS)
     job = alone.job("tried", seed)
-    point = min((point for point, _ in cells_of(job)), key=lambda one: _size(job, one, prepared))
+    points = [point for point, _ in cells_of(job)]
+    places = job.get("simulated_at", {}).items()  # elsewhere there are closed forms alone
+    drawn = [point for point in points if all(point[name] in values for name, values in places)]
+    point = min(drawn or points, key=lambda one: _size(job, one, prepared))
     where = f"{where} at {canonical_json(point)} ({shared[-1]})" if point else f"{where} ({shared[-1]})"
     small = {**job, "grid": {variable: [value] for variable, value in point.items()}}
     try:
         result = runner.run(small, prepared=prepared, root=root)
-    except Exception as error:  # whatever a class of the user's does
-        return Trial(where, "failed", f"{type(error).__name__}: {' '.join(str(error).split())}")
+    except (Exception, SystemExit) as error:  # whatever a class of the user's does
+        return Trial(where, "failed", said(error, name.rpartition(":")[0]))
     cell = result.cells.to_pylist()[0]
     if cell["status"] != "ok":
         return Trial(where, str(cell["status"]), str(cell["reason"]))
     rows = [row for row in result.values.to_pylist() if row["kind"] == "simulated"]
     errors = {m: np.mean([r["value"] for r in rows if r["metric"] == m]) for m in {r["metric"] for r in rows}}
-    said = ", ".join(f"{metric} {value:.3g}" for metric, value in sorted(errors.items()))
-    return Trial(where, "ok", said or "calibrated; the data cannot be drawn")
+    shown = ", ".join(f"{metric} {value:.3g}" for metric, value in sorted(errors.items()))
+    return Trial(where, "ok", shown or "calibrated; nothing is drawn in this experiment")
 
 
 def _size(job: Mapping[str, Any], point: Mapping[str, Any], prepared: Path) -> float:

@@ -1,0 +1,322 @@
+"""What others learn of a user, for `shuffledp check-baseline`: reports and views that the conformance checks leave out.
+
+All inputs, larger domains and more users; messages down to one in ten thousand; everything that a shuffler passes on
+rather than the aggregate alone; all messages of a user in the local model; users of different privacy levels.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import replace
+from itertools import pairwise
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from shuffledp.populations import Fixed
+from shuffledp.protocols.base import ProtocolBase
+from shuffledp.protocols.conformance.cases import Case, Protocol, SameNumbers, SameSets, SameVectors
+from shuffledp.protocols.conformance.inputs import crowd, inputs, same, users_of
+from shuffledp.protocols.conformance.privacy import (
+    SOUND,
+    declared_budget,
+    delta_bound,
+    ratio_bound,
+    reports,
+    trials,
+    views,
+)
+from shuffledp.protocols.conformance.running import calibrated, has_fast_law
+from shuffledp.protocols.conformance.statistics import (
+    generator,
+)
+from shuffledp.tasks import Budget, Frequency, Public, Sets, Summation, Task, Users, Vectors
+
+MOST_INPUTS = 12
+"""Inputs that are compared with each other."""
+REPORTS = 1_000_000
+"""Reports drawn per input where there are two, fewer where there are more."""
+RARE = 10_000
+"""One in so many: how rare a message may be for an excess to go unseen, with `REPORTS` of them."""
+VIEWED = 2_000
+"""Runs of the shuffler per input where its messages are drawn one run after another."""
+BINS = 16
+"""Ranges in which real messages of a run are counted."""
+MANY = 200
+"""Users of the largest setting that is seen end to end."""
+GROUPS: tuple[tuple[Fixed, Budget], ...] = (
+    (Fixed(1), Budget(1.0, 0.05)),
+    (Fixed(9), Budget(1.0, 0.02)),
+    (Fixed(MANY - 1), Budget(1.0, 0.05)),
+)
+
+
+# -- settings --------------------------------------------------------------------------------------------------
+
+
+def further_cases(protocol_class: Protocol) -> tuple[Case, ...]:
+    """More values, more items or coordinates, and more users than the default cases have, under every accounting."""
+    return tuple(
+        case for accounting in protocol_class.accountings for case in _cases(protocol_class, accounting)
+    )
+
+
+def _cases(protocol_class: Protocol, accounting: str) -> Iterator[Case]:
+    budget, kind = Budget(1.0, 1e-3), protocol_class.task_kind
+    if kind == "frequency":
+        counts = (60, 0, 40, 30, 20, 20, 10, 10, 5, 3, 1, 1)
+        yield Case(budget, Fixed(199), Frequency(12), accounting, counts)
+        yield Case(Budget(0.5, 1e-5), Fixed(4999), Frequency(2), accounting, (3000, 2000))
+    elif kind == "summation":
+        numbers = SameNumbers(Summation(11), (60, 0, 40, 30, 20, 20, 10, 10, 5, 3, 1, 1))
+        yield Case(budget, Fixed(199), numbers.task, accounting, participating=numbers)
+        several = SameNumbers(Summation(1), (3000, 2000))
+        yield Case(Budget(0.5, 1e-5), Fixed(4999), several.task, accounting, participating=several)
+    elif kind == "sets":
+        rows = ((0, 1, 2), (3, 4, 5), (11, 7, 0), (8, 1, 4), (9, 10, 2))
+        held = SameSets(Sets(12, 3), rows, (40,))
+        yield Case(budget, Fixed(199), held.task, accounting, participating=held)
+    elif kind == "vectors":
+        rows_of = generator(8).normal(0.5, 1.0, (200, 12))
+        vectors = SameVectors(Vectors(12, 5.0, "l2"), tuple(map(tuple, rows_of.tolist())))
+        yield Case(budget, Fixed(199), vectors.task, accounting, participating=vectors)
+
+
+def more_inputs(task: Task) -> list[NDArray[Any]]:
+    """Up to `MOST_INPUTS` of what a user may hold; of small domains everything."""
+    if isinstance(task, Frequency):
+        return [np.array(v) for v in range(min(task.domain_size, MOST_INPUTS))]
+    if isinstance(task, Summation) and task.coordinates == 1:
+        low = -task.max_value if task.signed else 0
+        numbers = np.linspace(low, task.max_value, min(task.max_value - low + 1, MOST_INPUTS))
+        return [np.array(int(v)) for v in numbers]
+    if isinstance(task, Sets):
+        drawn = [generator(9 + i).permutation(task.domain_size)[: task.set_size] for i in range(6)]
+        different = {tuple(np.sort(row)): np.sort(row) for row in (*inputs(task), *drawn)}
+        return list(different.values())
+    if isinstance(task, Vectors):
+        ends = np.eye(task.dimension)[: MOST_INPUTS // 2 - 1] * task.clip
+        return [*ends, *-ends, np.zeros(task.dimension)]
+    return inputs(task)
+
+
+def neighbours(held: Sequence[NDArray[Any]]) -> list[tuple[NDArray[Any], NDArray[Any]]]:
+    """Pairs of inputs in which each occurs: the first with every other one, and each with the next."""
+    pairs = {(0, i) for i in range(1, len(held))} | set(pairwise(range(len(held))))
+    return [(held[i], held[j]) for i, j in sorted(pairs)]
+
+
+# -- the encoder -----------------------------------------------------------------------------------------------
+
+
+def check_rare_reports(protocol_class: Protocol, cases: Iterable[Case]) -> tuple[str, ...]:
+    """Reports of all inputs differ by no more than the declared ``eps_local``, also where a message is rare.
+
+    Returns what was compared; raises an AssertionError where a loss is too large.
+    """
+    said: dict[str, None] = {}
+    for case in _ends(protocol_class, cases):
+        protocol = calibrated(protocol_class, case)
+        if protocol is None:
+            continue
+        protocol = protocol.refine(case.participants(1).public)
+        declared, held = declared_budget(protocol, case), more_inputs(case.task)
+        if declared is None or len(held) < 2:
+            continue
+        draws = 2 * REPORTS // len(held)
+        sent = [reports(protocol, case.task, one, draws, 60 + i) for i, one in enumerate(held)]
+        drawn = [payload for payload in sent if payload is not None]
+        if len(drawn) < len(sent):
+            continue
+        places = {id(one): i for i, one in enumerate(held)}
+        for one, two in neighbours(held):
+            found = ratio_bound(drawn[places[id(one)]], drawn[places[id(two)]])
+            assert found <= declared * (1 + 1e-9), (
+                f"{protocol_class.__name__}, {case}: the encoder's messages for {one.tolist()} and {two.tolist()} "
+                f"differ by at least {found:.4g} nats, above the declared local budget {declared:.4g}"
+            )
+        said[
+            f"the encoder with {len(held)} inputs, in messages down to one in {RARE * REPORTS // draws:,}"
+        ] = None
+    return tuple(said)
+
+
+def _ends(protocol_class: Protocol, cases: Iterable[Case]) -> Iterator[Case]:
+    """The first feasible case of the smallest and of the largest task, under every accounting."""
+    groups: dict[object, list[Case]] = {}
+    for case in cases:
+        levels = isinstance(case.task, Sets) and case.task.levels > 1
+        if not levels and calibrated(protocol_class, case) is not None:
+            groups.setdefault((case.accounting, case.options), []).append(case)
+    for group in groups.values():
+        sizes = [len(more_inputs(case.task)) for case in group]
+        yield group[sizes.index(min(sizes))]
+        if max(sizes) > min(sizes):
+            yield group[sizes.index(max(sizes))]
+
+
+# -- what is seen ----------------------------------------------------------------------------------------------
+
+
+def check_seen(protocol_class: Protocol, cases: Iterable[Case]) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    """What those see whom users need not trust, end to end, for more inputs and more users than `check_claim` takes.
+
+    In the local model all messages of one user; behind a shuffler every message that it passes on, not the aggregate
+    alone. Returns what was compared, and what was not.
+    """
+    by: dict[str, None] = {}
+    missing: dict[str, None] = {}
+    for group in trials(cases):
+        for law, budget in GROUPS:
+            case = replace(group[0], population=law, budget=budget)
+            protocol = calibrated(protocol_class, case)
+            if protocol is None or protocol.guarantee not in SOUND:
+                continue
+            found = list(_compared(protocol, case, f"{protocol_class.__name__}, {case}"))
+            by |= dict.fromkeys(found)
+            if not found:
+                missing[f"single messages of {1 + law.others} users (too many): the aggregate alone"] = None
+    if not by and not missing:
+        missing[
+            "what is seen of more inputs and more users (infeasible for so few, or labeled as no sound claim)"
+        ] = None
+    return tuple(by), tuple(missing)
+
+
+def _within(seen: tuple[NDArray[Any], NDArray[Any]], case: Case, where: str) -> None:
+    found = delta_bound(*seen, case.budget.largest_eps)
+    assert found <= case.budget.delta, (
+        f"{where}: delta is at least {found:.4g} at the claimed eps, above {case.budget.delta}"
+    )
+
+
+def _compared(protocol: ProtocolBase, case: Case, where: str) -> Iterator[str]:
+    held, users = more_inputs(case.task), 1 + int(case.population.mean)
+    pairs = neighbours(held)
+    seen_whole = protocol.trust in ("secure_sum", "central")  # nobody sees more than the aggregate
+    if seen_whole or _drawn_at_once(protocol, case):
+        few = users > GROUPS[1][0].others + 1 or (seen_whole and not has_fast_law(type(protocol)))
+        for first, second in pairs[:1] if few else pairs:
+            seen = views(protocol, case, first, second, second)
+            if seen is None:
+                return
+            _within(seen, case, f"{where}: user 1 with {first.tolist()} or {second.tolist()}")
+        yield f"delta end to end with {users} users" if few else f"delta end to end with {len(held)} inputs"
+        return
+    alone = protocol.trust == "local"
+    if _calls(protocol, case) < VIEWED:
+        return
+    whole = True
+    for first, second in (pairs[0], pairs[-1])[: len(pairs)]:
+        sent = [
+            _passed_on(protocol, case, one, second, 70 + i, alone) for i, one in enumerate((first, second))
+        ]
+        what = "all messages of a user" if alone else "the messages that the shuffler passes on"
+        name = f"{where}: {what}, user 1 with {first.tolist()} or {second.tolist()}"
+        counts, few_kinds = _counted(*sent)
+        whole = whole and few_kinds
+        _within(counts, case, name)
+    yield ("all messages of a user" if alone else f"the shuffled messages of {users} users") + (
+        "" if whole else ", real numbers in ranges"
+    )
+
+
+def _drawn_at_once(protocol: ProtocolBase, case: Case) -> bool:
+    """Whether a report is one message of few kinds, so that thousands of runs are a single draw."""
+    steps = ("forward", "shuffle", "dummies")
+    if any(getattr(type(protocol), step) is not getattr(ProtocolBase, step) for step in steps):
+        return False
+    if protocol.trust not in ("shuffler", "local"):
+        return False
+    few = reports(protocol, case.task, inputs(case.task)[0], 2_000, 90)
+    return few is not None and (protocol.trust == "local" or len(np.unique(few, axis=0)) <= BINS)
+
+
+def _calls(protocol: ProtocolBase, case: Case) -> float:
+    """Runs that cost no more than some millions of messages."""
+    cost = protocol.cost()
+    sent = cost.messages_per_user * (1 + case.population.mean) + cost.shuffler_messages
+    return float(1_000_000 / (1 + sent))
+
+
+def check_levels(protocol_class: Protocol, cases: Iterable[Case]) -> tuple[str, ...]:
+    """With a budget of two privacy levels, a user of either loses no more than the own eps allows.
+
+    Returns what was compared: nothing for classes without `multi_level`.
+    """
+    if not (protocol_class.multi_level and protocol_class.task_kind == "sets"):
+        return ()
+    said: dict[str, None] = {}
+    task, law = Sets(5, 2, 2), Fixed(MANY - 1)
+    for accounting in dict.fromkeys(case.accounting for case in cases):
+        case = Case(Budget((0.5, 3.0), 0.05), law, task, accounting)
+        protocol = calibrated(protocol_class, case)
+        if protocol is None or protocol.guarantee not in SOUND or protocol.trust in ("secure_sum", "central"):
+            continue
+        alone = protocol.trust == "local"
+        for level, eps in enumerate(case.budget.levels):
+            held, rest = inputs(task)[:2], 0 if alone else law.others
+            levels = np.array([level, *np.arange(rest) % 2])
+            counts = np.bincount(np.array([level, *np.arange(law.others) % 2]), minlength=2)
+            public = Public(np.array([MANY]), counts[None].astype(float))
+            users = [Users(np.concatenate((one[None], same(held[1], rest))), levels) for one in held]
+            runs = [_runs(protocol, one, public, 92 + i, alone) for i, one in enumerate(users)]
+            found = delta_bound(*_counted(*runs)[0], eps)
+            assert found <= case.budget.delta, (
+                f"{protocol_class.__name__}, {case}: for a user of privacy level {level}, delta is at least "
+                f"{found:.4g} at this level's eps = {eps}, above {case.budget.delta}"
+            )
+        said["two privacy levels"] = None
+    return tuple(said)
+
+
+def _passed_on(
+    protocol: ProtocolBase, case: Case, held: NDArray[Any], rest: NDArray[Any], seed: int, alone: bool
+) -> list[NDArray[Any]]:
+    """The messages of every run where user 1 holds one thing and everybody else, if seen, another."""
+    others = np.array([0 if alone else int(case.population.mean)])
+    public = crowd(case.task, held, rest, others).public.of_repeat(0)
+    users = users_of(case.task, np.concatenate((held[None], same(rest, int(others[0])))))
+    return _runs(protocol, users, public, seed, alone)
+
+
+def _runs(protocol: ProtocolBase, users: Users, public: Public, seed: int, alone: bool) -> list[NDArray[Any]]:
+    """The messages of every run: as users send them, or as they leave the shuffler, rows of (M, width)."""
+    rng, runs = generator(seed), []
+    protocol = protocol.refine(public)
+    for _ in range(VIEWED):
+        sent = protocol.encode(users, rng)
+        payload = (sent if alone else protocol.shuffle(sent, public, rng)).payload
+        runs.append(payload.reshape(len(payload), math.prod(payload.shape[1:])).astype(float))
+    return runs
+
+
+def _counted(
+    one: list[NDArray[Any]], two: list[NDArray[Any]]
+) -> tuple[tuple[NDArray[Any], NDArray[Any]], bool]:
+    """Messages of each kind in every run; where there are many kinds, those in each range of every coordinate.
+
+    The kinds and ranges come from the first half of the runs, as the events of `delta_bound` do. Also whether there
+    are few kinds, so that nothing is left out.
+    """
+    first = np.concatenate([run for runs in (one, two) for run in runs[: len(runs) // 2]])
+    kinds = np.unique(first, axis=0)
+    places = {tuple(row): i for i, row in enumerate(kinds.tolist())}
+    few = len(kinds) <= BINS
+    cuts = [] if few else [np.unique(np.quantile(c, np.linspace(0, 1, BINS + 1)[1:-1])) for c in first.T]
+
+    def count(run: NDArray[Any]) -> NDArray[Any]:
+        if few:
+            found = [places.get(tuple(row), len(kinds)) for row in run.tolist()]
+            return np.bincount(np.array(found, np.int64), minlength=len(kinds) + 1)
+        ranges = [
+            np.bincount(np.searchsorted(cut, column), minlength=len(cut) + 1)
+            for cut, column in zip(cuts, run.T, strict=True)
+        ]
+        # A single message far from all others is lost among those of a range.
+        ends = (run.max(axis=0), run.min(axis=0)) if len(run) else (0 * first[0], 0 * first[0])
+        return np.concatenate((*ranges, *ends))
+
+    return (np.stack([count(run) for run in one]), np.stack([count(run) for run in two])), few

@@ -1,0 +1,155 @@
+"""Whether the methods of a class of the user's own give what the interface asks for, said in one sentence."""
+
+from __future__ import annotations
+
+import io
+import time
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import redirect_stdout
+from typing import Any, TypeVar
+
+import numpy as np
+
+from shuffledp.accounting.errors import Infeasible
+from shuffledp.experiments.blame import raised_in, said
+from shuffledp.protocols.base import Cost, Messages, ProtocolBase
+from shuffledp.protocols.conformance.cases import Case, Protocol
+from shuffledp.protocols.conformance.statistics import generator
+
+MOST_MESSAGES = 100_000
+"""Messages up to which a case is tried."""
+DRAWN = 30_000_000
+"""About how many users the checks of a class encode in all."""
+PATIENCE = 600.0
+"""Seconds from which a user is told beforehand."""
+
+
+def fault(protocol_class: Protocol, cases: Iterable[Case], file: str) -> str | None:
+    """The first method that raises something else than Infeasible, or returns what it must not; None if none does.
+
+    Parameters
+    ----------
+    protocol_class : type
+        The baseline.
+    cases : iterable of Case
+        Each is tried once, in order, where it sends few messages.
+    file : str
+        The file that has the class, to be named.
+    """
+    for case in cases:
+        try:
+            found = _wrong(protocol_class, case)
+        except Infeasible:
+            continue
+        except (Exception, SystemExit) as error:
+            place = "" if raised_in(error, file) else f"{file}: "
+            return f"{place}{said(error, file)}, in the setting {case}"
+        if found is not None:
+            return f"{file}: {found}, in the setting {case}"
+    return None
+
+
+def _wrong(protocol_class: Protocol, case: Case) -> str | None:
+    made: Any = case.calibrate(protocol_class)
+    if not isinstance(made, ProtocolBase):
+        return f"calibrate returns {_kind(made)}, expected a {protocol_class.__name__}"
+    who = case.participants(2)
+    made = made.refine(who.public.of_repeat(0))
+    cost: Any = made.cost()
+    if not isinstance(cost, Cost):
+        return f"cost returns {_kind(cost)}, expected a Cost"
+    if cost.messages_per_user * len(case.users()) + cost.shuffler_messages > MOST_MESSAGES:
+        return None
+    sent: Any = made.encode(case.users(), generator(50))
+    if not isinstance(sent, Messages):
+        return f"encode returns {_kind(sent)}, expected Messages"
+    passed: Any = made.shuffle(sent, who.public.of_repeat(0), generator(51))
+    if not isinstance(passed, Messages):
+        return f"shuffle returns {_kind(passed)}, expected Messages"
+    kept: Any = made.aggregate(passed)
+    if not _numbers(kept):
+        return f"aggregate returns {_kind(kept)}, expected an array of numbers"
+    table: Any = made.sample_aggregate(who, generator(52))
+    if not _numbers(table) or len(table) != 2:
+        return f"sample_aggregate returns {_kind(table)}, expected an array of numbers with a row for each of 2 repeats"
+    want = (2, *case.task.estimate_shape)
+    for rows, name in ((table, "two repeats"), (np.stack([kept, kept]), "two aggregates")):
+        estimate: Any = made.estimate(rows, who.public)
+        if not _numbers(estimate) or estimate.shape != want:
+            return (
+                f"estimate returns {_kind(estimate)} for {name}, expected an array of numbers of shape {want}"
+            )
+        if not np.all(np.isfinite(estimate)):
+            return f"estimate returns {estimate.reshape(-1)[~np.isfinite(estimate.reshape(-1))][0]} among its numbers"
+    parameters: Any = made.parameters()
+    if not isinstance(parameters, dict):
+        return f"parameters returns {_kind(parameters)}, expected a dict"
+    return None
+
+
+def _numbers(value: Any) -> bool:
+    return isinstance(value, np.ndarray) and value.ndim > 0 and value.dtype.kind in "iufb"
+
+
+def _kind(value: Any) -> str:
+    if isinstance(value, np.ndarray):
+        return f"an array of {value.dtype} of shape {value.shape}"
+    return "None" if value is None else f"a {type(value).__name__}"
+
+
+# -- what else a class may do ----------------------------------------------------------------------------------
+
+Found = TypeVar("Found")
+
+
+class Printed(io.TextIOBase):
+    """Takes what is printed, and keeps the first line and the number of lines."""
+
+    def __init__(self) -> None:
+        self.lines = 0
+        self.text = ""
+
+    def write(self, text: str) -> int:
+        """Count the lines."""
+        if not self.lines:
+            self.text += text
+        self.lines += text.count("\n")
+        return len(text)
+
+    def __str__(self) -> str:
+        """In a few words; empty if nothing was printed."""
+        first = self.text.strip().partition("\n")[0][:60]
+        return f"{max(self.lines, 1)} lines, the first is {first!r}" if self.text else ""
+
+
+def quietly(printed: Printed, call: Callable[[], Found], file: str) -> Found:
+    """Call without what it prints; `sys.exit` in a class is an error like others."""
+    try:
+        with redirect_stdout(printed):
+            return call()
+    except SystemExit as error:
+        raise RuntimeError(said(error, file)) from error
+
+
+def each_quietly(printed: Printed, steps: Iterator[Found], file: str) -> Iterator[Found]:
+    """What an iterator gives, without what it prints."""
+    end = object()
+    while True:
+        found = quietly(printed, lambda: next(steps, end), file)
+        if found is end:
+            return
+        yield found  # type: ignore[misc]
+
+
+def seconds_per_user(protocol_class: Protocol, cases: Iterable[Case]) -> float:
+    """How long `encode` takes for one user in the first feasible case, among 1000 users or those of the case."""
+    for case in cases:
+        try:
+            protocol = case.calibrate(protocol_class).refine(case.participants(1).public)
+        except Infeasible:
+            continue
+        users, rng = case.users(), generator(53)
+        before = time.perf_counter()
+        protocol.encode(users, rng)
+        return (time.perf_counter() - before) / max(len(users), 1)
+    return 0.0

@@ -1,0 +1,97 @@
+"""What is wrong with a method of a user's class is one sentence that names the user's file."""
+
+import re
+
+import pytest
+
+from shuffledp.experiments import methods, scaffold
+from shuffledp.protocols.conformance import default_cases
+from shuffledp.protocols.registry import plugin
+
+ESTIMATE = "return (aggregate / public.n_users[:, None] - self.lie) / (keep - self.lie)"
+ENCODE = "n, k = len(users), self.domain_size"
+
+
+def written(folder, old, new):
+    file = folder / "mine.py"
+    text = scaffold.class_source("frequency", "mine")
+    assert old in text
+    file.write_text(text.replace(old, new, 1))
+    return plugin(f"{file}:Mine"), str(file)
+
+
+def fault(folder, old, new):
+    found, file = written(folder, old, new)
+    return methods.fault(found, default_cases(found), file), file
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "message"),
+    [
+        (
+            ESTIMATE,
+            "pass",
+            "estimate returns None for two repeats, expected an array of numbers of shape (2, 2)",
+        ),
+        (
+            ESTIMATE,
+            f"{ESTIMATE}.tolist()".replace("return (", "return ((", 1).replace(".tolist", ").tolist"),
+            "a list",
+        ),
+        (ESTIMATE, "return aggregate[:, :1]", "an array of int64 of shape (2, 1)"),
+        (ESTIMATE, "return aggregate * np.nan", "estimate returns nan among its numbers"),
+        (ESTIMATE, "return aggregate.astype(str)", "estimate returns an array of <U"),
+        (
+            "return cls(task.domain_size, budget.largest_eps)",
+            "pass",
+            "calibrate returns None, expected a Mine",
+        ),
+        ("return Cost(messages", "return dict(messages", "cost returns a dict, expected a Cost"),
+        ("return Messages(np.where", "return list(np.where", "encode returns a list, expected Messages"),
+        ("return sum(", "return list(", "sample_aggregate returns a list"),
+    ],
+)
+def test_a_method_that_returns_something_else_is_named(tmp_path, old, new, message):
+    found, file = fault(tmp_path, old, new)
+    assert found is not None
+    assert found.startswith(f"{file}: ")
+    assert message in found
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "message"),
+    [
+        (
+            ENCODE,
+            f"{ENCODE}\n        if k > 2: raise KeyError(k)",
+            r"line \d+, in encode: KeyError: 5, .*size=5",
+        ),
+        (ENCODE, f"{ENCODE}\n        raise SystemExit(3)", r"line \d+, in encode: SystemExit: 3"),
+        (
+            "return cls(task",
+            "raise OSError('no')\n        return cls(task",
+            r"line \d+, in calibrate: .*OSError: no",
+        ),
+        ("def cost(self)", "def cost()", "TypeError: Mine.cost"),
+    ],
+)
+def test_a_method_that_fails_is_named_with_its_line(tmp_path, old, new, message):
+    found, file = fault(tmp_path, old, new)
+    assert found is not None
+    assert found.startswith(file)
+    assert re.search(message, found), found
+
+
+def test_a_class_as_it_is_written_has_no_fault(tmp_path):
+    assert fault(tmp_path, ESTIMATE, ESTIMATE)[0] is None
+
+
+def test_what_is_printed_is_counted_and_an_exit_is_an_error(capsys):
+    printed = methods.Printed()
+    assert methods.quietly(printed, lambda: print("one\ntwo") or 7, "") == 7
+    assert list(methods.each_quietly(printed, (print(i) or i for i in range(2)), "")) == [0, 1]
+    assert capsys.readouterr().out == ""
+    assert str(printed) == "4 lines, the first is 'one'"
+    assert str(methods.Printed()) == ""
+    with pytest.raises(RuntimeError, match="SystemExit: 2"):
+        methods.quietly(printed, lambda: exit(2), "")
