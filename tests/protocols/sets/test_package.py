@@ -315,6 +315,20 @@ def test_padding_is_not_estimated(name):
     assert protocol.expectation("squared_error", who).shape == (3, 4)
 
 
+@pytest.mark.parametrize("name", available("sets"))
+def test_where_everybody_holds_all_items_there_is_no_error_or_a_reason(name):
+    protocol = get("sets", name)
+    task, kind = Sets(4, 4), protocol.accountings[-1]
+    if name.startswith("subset_"):
+        with pytest.raises(Infeasible, match="everybody holds all 4 items"):
+            protocol.calibrate(Budget(1.0, 1e-6), Fixed(9_999), task, accounting=kind)
+    else:
+        found = protocol.calibrate(Budget(1.0, 1e-6), Fixed(9_999), task, accounting=kind)
+        n = np.array([[10_000.0]])
+        everybody = Participants(Public(np.array([10_000]), n), np.full((1, 1, 4), 10_000), np.ones((1, 4)))
+        assert np.all(found.expected_variance(everybody) == 0.0)
+
+
 @pytest.mark.parametrize("name", [n for n in available("sets") if get("sets", n).multi_level])
 def test_levels_must_be_known_and_as_many_as_the_budget_has(name):
     found, budget, task = get("sets", name), Budget((1.0, 2.0), 1e-3), Sets(5, 2, 2)

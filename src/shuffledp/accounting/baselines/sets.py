@@ -465,7 +465,9 @@ def sep_mm_plan(
     elif weights == "printed":
         raw = [_printed_weight(group) for group in groups]
     else:
-        raw = [1 / (group.blanket_sse() + spread / group.n) for group in groups]
+        errors = [group.blanket_sse() + spread / group.n for group in groups]
+        # Where everybody holds all items, there is no error whatever the weights.
+        raw = [1 / error for error in errors] if min(errors) > 0 else [float(error == 0) for error in errors]
     return SeparatePlan(groups, tuple(w / sum(raw) for w in raw))
 
 

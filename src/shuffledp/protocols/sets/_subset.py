@@ -11,10 +11,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from shuffledp.accounting.baselines.sets import SubsetExponential
+from shuffledp.accounting.errors import Infeasible
 from shuffledp.protocols.base import Cost, Messages, message_bits
 from shuffledp.protocols.sets._set_protocol import SetProtocol, holders
 from shuffledp.protocols.streaming import regrouped
-from shuffledp.tasks import USERS_AT_ONCE, Floats, Ints, Participants, Public, Users
+from shuffledp.tasks import USERS_AT_ONCE, Floats, Ints, Participants, Public, Sets, Users
 
 #: Items of messages that are held in memory together: 256 MiB.
 _ITEMS = 1 << 26
@@ -22,6 +23,19 @@ _ITEMS = 1 << 26
 _AT_ONCE = 1 << 20
 TOGETHER = 1 << 18
 """About how many users' messages are drawn at once."""
+
+
+def selectable(task: Sets) -> tuple[int, int]:
+    """Items and items per user.
+
+    Raises
+    ------
+    Infeasible
+        If everybody holds all items: each set meets every subset, and nothing can be likelier.
+    """
+    if task.set_size == task.domain_size:
+        raise Infeasible(f"sets smaller than the domain only: everybody holds all {task.domain_size} items")
+    return task.domain_size, task.set_size
 
 
 @dataclass(frozen=True)

@@ -13,7 +13,7 @@ from shuffledp.accounting.standing import EXACT, Standing
 from shuffledp.populations import Population
 from shuffledp.protocols._requests import law_of
 from shuffledp.protocols.sets._set_protocol import sets_task
-from shuffledp.protocols.sets._subset import SubsetReports
+from shuffledp.protocols.sets._subset import SubsetReports, selectable
 from shuffledp.tasks import Budget, Task
 
 
@@ -63,7 +63,7 @@ class SubsetLocal(SubsetReports):
         cls.check_request(budget, task, accounting)
         sets = sets_task(task)
         law_of(population)
-        shape = (sets.domain_size, sets.set_size)
+        shape = selectable(sets)
         mechanism = local_subset_exponential(*shape, budget.largest_eps, selection=selection)
         return cls(*shape, sets.padding_items, mechanism, calibrated_under=accounting)
 

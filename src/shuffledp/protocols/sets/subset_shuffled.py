@@ -15,7 +15,7 @@ from shuffledp.populations import Population
 from shuffledp.protocols._random_users import PlannedUsers, any_population
 from shuffledp.protocols._requests import fixed_users, positive_delta
 from shuffledp.protocols.sets._set_protocol import sets_task
-from shuffledp.protocols.sets._subset import SubsetReports
+from shuffledp.protocols.sets._subset import SubsetReports, selectable
 from shuffledp.tasks import Budget, Task
 
 
@@ -71,7 +71,7 @@ class SubsetShuffled(SubsetReports, PlannedUsers):
         cls.check_request(budget, task, accounting)
         sets = sets_task(task)
         n, delta, sound = fixed_users(population), positive_delta(budget), accounting == "corrected"
-        shape = (sets.domain_size, sets.set_size)
+        shape = selectable(sets)
         mechanism = shuffled_subset_exponential(n, *shape, budget.largest_eps, delta, sound=sound)
         return cls(*shape, sets.padding_items, mechanism, n, sound, calibrated_under=accounting)
 
