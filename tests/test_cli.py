@@ -11,9 +11,10 @@ from filelock import FileLock
 
 from shuffledp.cli import main
 from shuffledp.datasets import NAMES, preparation
-from shuffledp.experiments import exposure, results, runner, scrutiny, trials
+from shuffledp.experiments import results, runner, trials
 from shuffledp.figures.selection import load_settings
 from shuffledp.protocols import get
+from shuffledp.protocols.conformance import exposure, scrutiny
 from shuffledp.storage import damaged, publish
 
 ROOT = Path(__file__).resolve().parent.parent

@@ -567,8 +567,14 @@ def new_baseline(name: str, task: str) -> None:
 @configured
 def check_baseline(protocol: str, experiments: bool, configfile: str | None) -> None:
     """Check a baseline of your own: a verdict per property, then the smallest cell of every experiment of its task."""
-    from shuffledp.experiments import exposure, methods, scrutiny
-    from shuffledp.protocols.conformance import default_cases, infeasible_cases, verdicts
+    from shuffledp.protocols.conformance import (
+        default_cases,
+        exposure,
+        infeasible_cases,
+        methods,
+        scrutiny,
+        verdicts,
+    )
     from shuffledp.protocols.registry import UnknownProtocol, plugin
 
     file, printed = protocol.rpartition(":")[0], methods.Printed()

@@ -5,8 +5,8 @@ from typing import TYPE_CHECKING, Any
 
 from shuffledp.experiments import bundle as results
 from shuffledp.experiments import runner, seeds
-from shuffledp.experiments.blame import in_job
 from shuffledp.jobs import job as guarded
+from shuffledp.protocols.blame import in_job
 from shuffledp.protocols.registry import is_plugin
 from shuffledp.provenance import of_job
 

@@ -10,7 +10,6 @@ from typing import Any
 import numpy as np
 
 from shuffledp.experiments import runner
-from shuffledp.experiments.blame import said
 from shuffledp.experiments.config.settings import Experiment, Method, Settings
 from shuffledp.experiments.grid import cells_of, resolve
 from shuffledp.experiments.parts import population_from, task_from
@@ -18,6 +17,7 @@ from shuffledp.experiments.seeds import canonical_json
 from shuffledp.experiments.sources import OWN
 from shuffledp.experiments.sources.own import completed, files_of
 from shuffledp.protocols.base import ProtocolBase
+from shuffledp.protocols.blame import said
 
 REPEATS = 2
 

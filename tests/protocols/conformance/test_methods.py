@@ -4,8 +4,8 @@ import re
 
 import pytest
 
-from shuffledp.experiments import methods, scaffold
-from shuffledp.protocols.conformance import default_cases
+from shuffledp.experiments import scaffold
+from shuffledp.protocols.conformance import default_cases, methods
 from shuffledp.protocols.registry import plugin
 
 ESTIMATE = "return (aggregate / public.n_users[:, None] - self.lie) / (keep - self.lie)"

@@ -29,9 +29,7 @@ from shuffledp.protocols.conformance.privacy import (
     views,
 )
 from shuffledp.protocols.conformance.running import calibrated, has_fast_law
-from shuffledp.protocols.conformance.statistics import (
-    generator,
-)
+from shuffledp.protocols.conformance.statistics import generator
 from shuffledp.tasks import Budget, Frequency, Public, Sets, Summation, Task, Users, Vectors
 
 MOST_INPUTS = 12

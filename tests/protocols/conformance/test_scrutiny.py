@@ -5,13 +5,12 @@ from pathlib import Path
 
 import pytest
 
-from shuffledp.experiments import exposure, scrutiny
 from shuffledp.populations import Fixed
 from shuffledp.protocols import get
-from shuffledp.protocols.conformance import Case, Verdict
+from shuffledp.protocols.conformance import Case, Verdict, exposure, scrutiny
 from shuffledp.tasks import Budget, Frequency
 
-PLUGINS = Path(__file__).parents[1] / "protocols" / "plugins"
+PLUGINS = Path(__file__).parents[1] / "plugins"
 CONFORMS = Verdict(
     "privacy", True, "checked by the conformance checks / NOT checked: a privacy profile (none)"
 )

@@ -7,7 +7,8 @@ import numpy as np
 import pytest
 
 from scripts_by_file import script
-from shuffledp.experiments import blame, scaffold
+from shuffledp.experiments import scaffold
+from shuffledp.protocols import blame
 from shuffledp.protocols.conformance import default_cases
 from shuffledp.protocols.registry import plugin
 

@@ -11,8 +11,8 @@ from typing import Any, TypeVar
 import numpy as np
 
 from shuffledp.accounting.errors import Infeasible
-from shuffledp.experiments.blame import raised_in, said
 from shuffledp.protocols.base import Cost, Messages, ProtocolBase
+from shuffledp.protocols.blame import raised_in, said
 from shuffledp.protocols.conformance.cases import Case, Protocol
 from shuffledp.protocols.conformance.statistics import generator
 

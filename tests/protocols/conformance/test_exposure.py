@@ -4,14 +4,14 @@ from pathlib import Path
 
 import pytest
 
-from shuffledp.experiments import exposure, scaffold
+from shuffledp.experiments import scaffold
 from shuffledp.populations import Fixed
 from shuffledp.protocols import get
-from shuffledp.protocols.conformance import Case, default_cases
+from shuffledp.protocols.conformance import Case, default_cases, exposure
 from shuffledp.protocols.registry import plugin
 from shuffledp.tasks import Budget, Frequency, Summation, Vectors
 
-PLUGINS = Path(__file__).parents[1] / "protocols" / "plugins"
+PLUGINS = Path(__file__).parents[1] / "plugins"
 TWO = Case(Budget(1.0, 1e-3), Fixed(59), Frequency(2), "exact", (45, 15))
 TIGHT = Case(Budget(0.05, 1e-6), Fixed(59), Frequency(2), "exact", (45, 15))
 TWELVE = Case(Budget(1.0, 1e-3), Fixed(59), Frequency(12), "exact", (20, 20, *[2] * 10))

@@ -14,15 +14,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from shuffledp.experiments.blame import said
-from shuffledp.experiments.exposure import MANY, check_levels, check_rare_reports, check_seen
 from shuffledp.protocols.base import Messages, ProtocolBase
+from shuffledp.protocols.blame import said
 from shuffledp.protocols.conformance.cases import Case, Protocol
+from shuffledp.protocols.conformance.exposure import MANY, check_levels, check_rare_reports, check_seen
 from shuffledp.protocols.conformance.inputs import inputs, jumps, same, users_of
 from shuffledp.protocols.conformance.judging import Verdict
-from shuffledp.protocols.conformance.privacy import (
-    ratio_bound,
-)
+from shuffledp.protocols.conformance.privacy import ratio_bound
 from shuffledp.protocols.conformance.running import has_fast_law, sending
 from shuffledp.protocols.conformance.statistics import (
     P_VALUE,
