@@ -115,11 +115,13 @@ def cases(kind: str, name: str) -> tuple[Case, ...]:
     return conformance.default_cases(get(kind, name))
 
 
-def rejected(protocol: Protocol, settings: tuple[Case, ...], seed: int) -> Iterator[str]:
+def rejected(
+    protocol: Protocol, settings: tuple[Case, ...], seed: int, checks: Iterable[Check]
+) -> Iterator[str]:
     """What the checks find against a protocol with one seed."""
     statistics.SEED = seed
     running.estimates.cache_clear()
-    for check in CHECKS:
+    for check in checks:
         try:
             check(protocol, chosen(check, protocol, settings, seed))
         except AssertionError as error:
@@ -138,11 +140,11 @@ def chosen(check: Check, protocol: Protocol, settings: tuple[Case, ...], seed: i
     return tuple(case for case in settings if case.accounting == known[seed % len(known)])
 
 
-def one(name: str, seed: int, code: str) -> Done:
+def one(name: str, seed: int, code: str, checks: Iterable[Check] = CHECKS) -> Done:
     """A protocol, as ``task/name``, with one seed."""
     started = time.process_time()
     kind, _, short = name.partition("/")
-    found = list(rejected(get(kind, short), cases(kind, short), seed))
+    found = list(rejected(get(kind, short), cases(kind, short), seed, checks))
     seconds = round(time.process_time() - started, 2)
     return Done(name, seed, len(found), seconds, code, "; ".join(found))
 
@@ -192,10 +194,10 @@ def page_table(names: Iterable[str], done: Iterable[Done], codes: dict[str, str]
         lines.append(f"| {task} | {len(own)} | {_range(seeds)} | {settings:,} | {bad:,} |")
     told = "rejection" if total[2] == 1 else "rejections"
     lines += ["", f"{total[0]} protocols, {total[1]:,} pairs of a protocol and a seed, {total[2]:,} {told}."]
-    lines += [
-        f"- `{row.protocol}`, seed {row.seed}: {row.what}" for row in present.values() if row.rejections
+    found = [
+        f"- `{row.protocol}`, seed {row.seed}: `{row.what}`" for row in present.values() if row.rejections
     ]
-    return "\n".join(lines)
+    return "\n".join([*lines, *([""] if found else []), *found])
 
 
 def _range(numbers: list[int]) -> str:
@@ -218,12 +220,15 @@ def main() -> None:
     parser.add_argument("--seeds", type=int, default=200)
     parser.add_argument("--protocol", nargs="+", help="only these, as task/name")
     parser.add_argument("--minutes", type=float, help="of the processor, after which the run ends")
-    parser.add_argument("--table", type=Path, default=TABLE)
+    parser.add_argument("--check", choices=[check.__name__ for check in CHECKS], help="this one alone")
+    parser.add_argument("--table", type=Path, help="the default names the check, if there is one alone")
     parser.add_argument("--summary", action="store_true", help="count what is done, and do nothing")
     parser.add_argument("--page", action="store_true", help=f"write the counts into {PAGE.relative_to(ROOT)}")
     arguments = parser.parse_args()
-    if arguments.page and arguments.protocol:
-        parser.error("--page is about all protocols: leave out --protocol")
+    if arguments.page and (arguments.protocol or arguments.check):
+        parser.error("--page is about all protocols and checks: leave out --protocol and --check")
+    checks = tuple(check for check in CHECKS if arguments.check in (None, check.__name__))
+    path = arguments.table or TABLE.with_stem("_".join(filter(None, (TABLE.stem, arguments.check))))
     every = [f"{kind}/{name}" for kind in TASK_KINDS for name in available(kind)]
     names = arguments.protocol or every
     if unknown := sorted(set(names) - set(every)):
@@ -232,22 +237,20 @@ def main() -> None:
     codes = {
         name: code.digest(f"shuffledp.protocols.{name.replace('/', '.')}", *MACHINERY)[:12] for name in names
     }
-    done = read(arguments.table)
+    done = read(path)
     if not arguments.summary:
-        table = Table(arguments.table)
+        table = Table(path)
         for name, seed in missing(names, arguments.seeds, done, codes):
             if arguments.minutes is not None and time.process_time() > 60 * arguments.minutes:
                 break
-            row = one(name, seed, codes[name])
+            row = one(name, seed, codes[name], checks)
             table.add(row)
             done.append(row)
             if row.rejections:
                 print(f"{row.protocol}, seed {row.seed}: {row.what}", flush=True)
     left = len(list(missing(names, arguments.seeds, done, codes)))
     print(summary(names, done, codes))
-    print(
-        f"{left} of {arguments.seeds * len(names)} pairs of protocol and seed are left. Table: {arguments.table}"
-    )
+    print(f"{left} of {arguments.seeds * len(names)} pairs of protocol and seed are left. Table: {path}")
     if arguments.page:
         write_block(PAGE, "conformance seeds", page_table(names, done, codes))
     present = [row for row in done if row.code == codes.get(row.protocol)]

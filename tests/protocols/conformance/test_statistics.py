@@ -6,7 +6,7 @@ from scipy.stats import ks_2samp
 
 from shuffledp.populations import Fixed
 from shuffledp.protocols import conformance
-from shuffledp.protocols.base import ProtocolBase
+from shuffledp.protocols.base import Cost, Messages, ProtocolBase
 from shuffledp.protocols.conformance import running, statistics
 from shuffledp.protocols.conformance.statistics import (
     SIGMAS,
@@ -14,6 +14,7 @@ from shuffledp.protocols.conformance.statistics import (
     critical_gap,
     kinds,
     largest_gap,
+    mean_and_error,
     variance_and_error,
 )
 from shuffledp.protocols.frequency.local import Local
@@ -51,6 +52,39 @@ def test_wrong_variances_are_contradicted():
     assert contradicted(errors**2, np.array([0.9]), 0.1)[0][0]
     assert contradicted(errors**2, np.array([1.2]), 0.1)[1][0]
     assert not np.any(contradicted(errors**2, np.array([1.0]), 0.1))
+
+
+def test_means_of_few_draws_are_within_their_error():
+    """With the plain error of 30 draws, one mean in forty thousand is off by five of it; now one in two million."""
+    sample = np.random.default_rng(7).standard_normal((30, 400_000))
+    mean, error = mean_and_error(sample)
+    plain = sample.std(axis=0, ddof=1) / np.sqrt(30)
+    assert np.count_nonzero(np.abs(mean) > SIGMAS * plain) >= 5
+    assert np.count_nonzero(np.abs(mean) > SIGMAS * error) <= 2
+
+
+class MostlyThree(Local):
+    """Two messages per user, and mostly a third one."""
+
+    rate = 0.997
+    stated = 2.997
+
+    def encode(self, users, rng):
+        return Messages(np.repeat(users.values, 2 + (rng.random(len(users)) < self.rate)))
+
+    def cost(self):
+        return Cost(messages_per_user=self.stated, bits_per_message=1)
+
+
+def test_what_users_hardly_ever_leave_out_is_no_wrong_cost(monkeypatch):
+    """The first four were rejected: all users sent three messages, so that no error was known."""
+    case = conformance.Case(Budget(1.0, 1e-2), Fixed(59), Frequency(2), "exact", (30, 30))
+    for seed in (28, 110, 204, 368, *range(40)):
+        monkeypatch.setattr(statistics, "SEED", seed)
+        conformance.check_cost(MostlyThree, [case])
+    monkeypatch.setattr(MostlyThree, "stated", 2.9)
+    with pytest.raises(AssertionError, match="messages per user, sent and stated"):
+        conformance.check_cost(MostlyThree, [case])
 
 
 def test_fair_coins_have_a_variance_within_its_error():

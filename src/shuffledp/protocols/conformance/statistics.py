@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.special import ndtr, stdtrit
 
 from shuffledp.tasks import Floats
 
@@ -28,8 +29,13 @@ def generator(offset: int = 0) -> np.random.Generator:
 
 
 def mean_and_error(sample: Floats) -> tuple[Floats, Floats]:
-    """Sample mean and its standard error, along the first axis."""
-    return sample.mean(axis=0), sample.std(axis=0, ddof=1) / math.sqrt(len(sample))
+    """Sample mean and its standard error, along the first axis.
+
+    The error of few draws is itself uncertain: it is widened so that a mean is off by `SIGMAS` of it as often as a
+    normal deviate with a known one, after Student.
+    """
+    wider = -stdtrit(len(sample) - 1, ndtr(-SIGMAS)) / SIGMAS
+    return sample.mean(axis=0), wider * sample.std(axis=0, ddof=1) / math.sqrt(len(sample))
 
 
 def variance_and_error(sample: Floats) -> tuple[Floats, Floats]:
