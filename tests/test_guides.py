@@ -108,6 +108,7 @@ def saved_files(text: str) -> dict[str, str]:
 
 
 @pytest.mark.pipeline
+@pytest.mark.whole_run
 def test_the_experiment_of_the_guide_runs_as_written(tmp_path, monkeypatch):
     page = ROOT / "docs/guides/experiment.md"
     text = page.read_text(encoding="utf-8")

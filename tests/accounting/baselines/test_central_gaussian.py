@@ -176,11 +176,11 @@ def test_noise_over_the_clipping_norm_is_not_noise_over_the_sensitivity():
 
 @pytest.mark.parametrize("noise", [0.5, 2.0])
 @pytest.mark.parametrize("m", [1, 2, 3, 4])
-@pytest.mark.parametrize("others", [(-1.0, -1.0, -1.0), (0.0, 0.0, 0.0), (-1.0, 0.5, 1.0)])
-def test_no_pair_of_data_sets_exceeds_the_replacement_budget(others, m, noise):
-    kept, changed = subset_sums((-1.0, *others), m), subset_sums((1.0, *others), m)
+def test_no_pair_of_data_sets_exceeds_the_replacement_budget(m, noise):
     eps = central_replacement_epsilon(n=4, m=m, noise_multiplier=noise, rounds=1, delta=DELTA)
-    assert noisy_delta(kept, changed, noise, eps) <= DELTA
+    for others in ((-1.0, -1.0, -1.0), (0.0, 0.0, 0.0), (-1.0, 0.5, 1.0)):
+        kept, changed = subset_sums((-1.0, *others), m), subset_sums((1.0, *others), m)
+        assert noisy_delta(kept, changed, noise, eps) <= DELTA
 
 
 @pytest.mark.parametrize("noise", [0.5, 1.0, 2.0])
@@ -214,11 +214,11 @@ def test_the_replacement_budget_of_many_rounds_is_above_that_of_the_pair():
 @pytest.mark.parametrize("method", ["pld", "rdp", "rdp_to_63"])
 @pytest.mark.parametrize("noise", [1.0, 2.0])
 @pytest.mark.parametrize("rate", [0.01, 0.1])
-@pytest.mark.parametrize("others", [(0.0, 0.0), (1.0, 1.0), (-1.0, 0.5, 1.0)])
-def test_no_pair_of_data_sets_exceeds_the_budget_of_adding_or_removing(others, rate, noise, method):
-    without, grown = poisson_sums(others, rate), poisson_sums((1.0, *others), rate)
+def test_no_pair_of_data_sets_exceeds_the_budget_of_adding_or_removing(rate, noise, method):
     eps = central_gaussian_epsilon(rate=rate, noise_multiplier=noise, rounds=1, delta=DELTA, method=method)
-    assert noisy_delta(without, grown, noise, eps) <= DELTA * (1 + 1e-6)
+    for others in ((0.0, 0.0), (1.0, 1.0), (-1.0, 0.5, 1.0)):
+        without, grown = poisson_sums(others, rate), poisson_sums((1.0, *others), rate)
+        assert noisy_delta(without, grown, noise, eps) <= DELTA * (1 + 1e-6)
 
 
 @pytest.mark.parametrize("noise", [0.5, 1.0, 2.0, 6.0])
