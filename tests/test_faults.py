@@ -100,6 +100,19 @@ def test_a_link_is_not_what_it_leads_to(folder):
     assert differences(before, tree(folder, PARTS)) == ["changed results/two"]
 
 
+def test_a_kept_drawing_may_be_missing_and_nothing_else_of_it():
+    expected = {
+        "results/drawn/a/fig1.zip": "1",
+        "results/drawn/a/fig1.sha256": "2",
+        "results/runs/a/one.zip": "3",
+    }
+    assert differences(expected, {"results/runs/a/one.zip": "3"}) == []
+    assert differences(expected, expected | {"results/drawn/a/fig1.zip": "4"}) == [
+        "changed results/drawn/a/fig1.zip"
+    ]
+    assert differences(expected, {}) == ["missing results/runs/a/one.zip"]
+
+
 def test_what_is_absent_or_has_a_temporary_name_is_not_half_written():
     final = {"results/a": 3, "results/b": 4}
     found = {"results/a": 3, "results/.b.host-12-0123abcd.tmp": 1, "data/raw/c.part": 2}
