@@ -6,6 +6,7 @@ import io
 import time
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import redirect_stdout
+from itertools import islice
 from typing import Any, TypeVar
 
 import numpy as np
@@ -133,12 +134,8 @@ def quietly(printed: Printed, call: Callable[[], Found], file: str) -> Found:
 
 def each_quietly(printed: Printed, steps: Iterator[Found], file: str) -> Iterator[Found]:
     """What an iterator gives, without what it prints."""
-    end = object()
-    while True:
-        found = quietly(printed, lambda: next(steps, end), file)
-        if found is end:
-            return
-        yield found  # type: ignore[misc]
+    while step := quietly(printed, lambda: list(islice(steps, 1)), file):
+        yield from step
 
 
 def seconds_per_user(protocol_class: Protocol, cases: Iterable[Case]) -> float:
