@@ -108,6 +108,11 @@ class PlannedUsers(RandomUsers):
         return self.planned_users if self.population is None else users_until_announced(self.population)
 
     @property
+    def expected_users(self) -> float:
+        """All of a fixed number of users, or the mean: by the union bound a random number counts with its mean."""
+        return self.planned_users if self.population is None else 1 + self.population.mean
+
+    @property
     def averages(self) -> bool:
         """Whether ``profile_for`` is what the calibration evaluates, so that it may be averaged."""
         return self.calibrated_under in self.mixed_under and not self.noise_shares

@@ -101,7 +101,7 @@ class SingleReport(OneReport):
 
     def cost(self) -> Cost:
         """One message per user; the server's dummies in expectation over the population."""
-        return Cost(1.0, self.report_bits(), shuffler_messages=self._expected_dummies())
+        return Cost(1.0, self.report_bits(), shuffler_messages=self._expected_dummies(), most_messages=1.0)
 
     def _expected_dummies(self) -> float:
         if not self.adaptive or self.dummy_count == 0:

@@ -12,6 +12,7 @@ from shuffledp.protocols._random_users import PlannedUsers
 from shuffledp.protocols.base import Cost, Messages, message_bits
 from shuffledp.protocols.frequency._randomized_response import held_counts
 from shuffledp.tasks import Floats, Participants, Public, Users
+from shuffledp.utility.messages import most_sent
 
 #: Noises that are drawn at once.
 _DRAWS = 2**20
@@ -45,6 +46,10 @@ class NoisyCounters(PlannedUsers):
         """The noise of one counter."""
 
     @abstractmethod
+    def _rates(self, size: int) -> Floats:
+        """Rates at which 0, 1, .., size - 1 noise messages of a counter are sent at once, by all users, (size,)."""
+
+    @abstractmethod
     def _noise(self, shares: Floats, rng: np.random.Generator) -> NDArray[np.int64]:
         """Noise messages +1 and -1, (.., 2), of users who send the given shares of a counter's noise."""
 
@@ -55,8 +60,10 @@ class NoisyCounters(PlannedUsers):
 
     def cost(self) -> Cost:
         """The own value, and the user's share of the noise of all counters."""
-        extra = self.domain_size * self.noise.messages / self.n_users
-        return Cost(1 + extra, message_bits(2 * self.domain_size))
+        part = self.domain_size / self.n_users
+        most = 1 + most_sent(lambda size: part * self._rates(size), self.expected_users)
+        bits = message_bits(2 * self.domain_size)
+        return Cost(1 + part * self.noise.messages, bits, most_messages=most, most_certain=False)
 
     def encode(self, users: Users, rng: np.random.Generator) -> Messages:
         """``2 v`` for a +1 and ``2 v + 1`` for a -1 of the value v: the own one, and noise for every value."""

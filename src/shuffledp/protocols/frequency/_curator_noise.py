@@ -54,7 +54,9 @@ class CuratorNoise(ProtocolBase):
 
     def cost(self) -> Cost:
         """One value per user; the curator adds a noise per count."""
-        return Cost(1.0, message_bits(self.domain_size), shuffler_messages=float(self.domain_size))
+        return Cost(
+            1.0, message_bits(self.domain_size), shuffler_messages=float(self.domain_size), most_messages=1.0
+        )
 
     def encode(self, users: Users, rng: np.random.Generator) -> Messages:
         """The values as they are."""

@@ -151,9 +151,9 @@ class DummyPoints(PlannedUsers):
         held = held_counts(participants, self.domain_size)
         return np.asarray((self.response.variance(held) + per_value[:, None] / self.response.gap**2) / n**2)
 
-    def _cost(self, dummies_per_user: float) -> Cost:
-        """One message holds one of k values, in whole bits."""
-        return Cost(1.0 + dummies_per_user, message_bits(self.domain_size))
+    def _cost(self, dummies_per_user: float, most: int) -> Cost:
+        """One message holds one of k values, in whole bits; dummies on average, and at most."""
+        return Cost(1.0 + dummies_per_user, message_bits(self.domain_size), most_messages=1.0 + most)
 
     def _budget_parameters(self) -> dict[str, float]:
         return {} if self.eps_local == math.inf else {"eps_local": self.eps_local}
@@ -196,7 +196,8 @@ class FixedDummies(DummyPoints):
 
     def cost(self) -> Cost:
         """The own report, and the mean number of dummies per user when as many take part as are expected."""
-        return self._cost(self._usual_dummies / self.usual_users)
+        most = most_dealt_out(self.dummies_in_all, self.n_users)
+        return self._cost(self._usual_dummies / self.usual_users, most)
 
     @property
     def _usual_dummies(self) -> int:
@@ -265,7 +266,7 @@ class FlexibleDummies(DummyPoints):
 
     def cost(self) -> Cost:
         """The own report, and the expected number of dummies."""
-        return self._cost(self.rate * self.per_sender)
+        return self._cost(self.rate * self.per_sender, self.per_sender)
 
     def profile_for(self, users: int) -> PrivacyProfile:
         """The divergence of two values, averaged over the number of senders, which the analyzer learns."""
@@ -293,6 +294,11 @@ def dealt_out(total: int, planned: int, users: NDArray[Any], first: int = 0) -> 
     each, more = divmod(total, planned)
     n = np.asarray(users, np.int64)
     return np.asarray(each * n + np.clip(more - first, 0, n), np.int64)
+
+
+def most_dealt_out(total: int, planned: int) -> int:
+    """Messages of a fixed total that a user sends at most, see `dealt_out`."""
+    return -(-total // planned)
 
 
 def flexible_plan(

@@ -98,9 +98,12 @@ class NoisyCounts(ProtocolBase):
         _, noise = self.noise_moments(n)
         return np.asarray(sampled_count_variance(noise[:, None], self.keep, held) / n[:, None] ** 2)
 
-    def cost_of(self, noise_per_user: float) -> Cost:
-        """The own value as often as it is sent, and so many noise messages in all."""
-        return Cost(self.keep + noise_per_user, message_bits(self.domain_size), self.keep)
+    def cost_of(self, noise_per_user: float, most: float, *, certain: bool = True) -> Cost:
+        """The own value as often as it is sent, and so many noise messages: on average, and at most."""
+        mean = self.keep + noise_per_user
+        return Cost(
+            mean, message_bits(self.domain_size), self.keep, most_messages=1 + most, most_certain=certain
+        )
 
 
 @dataclass(frozen=True)
@@ -145,7 +148,10 @@ class ShufflerNoise(NoisyCounts):
     def cost(self) -> Cost:
         """One message of each user; the shuffler's noise is stated in total. What it drops is not taken off."""
         return Cost(
-            1.0, message_bits(self.domain_size), shuffler_messages=self.domain_size * self.noise_per_value
+            1.0,
+            message_bits(self.domain_size),
+            shuffler_messages=self.domain_size * self.noise_per_value,
+            most_messages=1.0,
         )
 
     def parameters(self) -> dict[str, float]:

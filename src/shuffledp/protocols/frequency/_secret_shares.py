@@ -247,7 +247,7 @@ class SecretShares(ProtocolBase):
 
     def cost(self) -> Cost:
         """M messages per user, residues modulo q."""
-        return Cost(float(self.shares), message_bits(self.group_order))
+        return Cost(float(self.shares), message_bits(self.group_order), most_messages=float(self.shares))
 
     def parameters(self) -> dict[str, float]:
         """Precision, shares, group order and security of the secure sum."""

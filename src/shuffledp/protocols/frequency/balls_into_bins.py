@@ -112,8 +112,8 @@ class BallsIntoBins(NoisyCounts, PlannedUsers):
         return rng.binomial(np.asarray(users)[:, None], self.rate, (len(users), self.domain_size))
 
     def cost(self) -> Cost:
-        """The own value, and ``k rho`` dummies."""
-        return self.cost_of(self.domain_size * self.rate)
+        """The own value, and ``k rho`` dummies, k at most."""
+        return self.cost_of(self.domain_size * self.rate, self.domain_size)
 
     def profile_for(self, users: int) -> PrivacyProfile:
         """The two counts that change."""

@@ -112,9 +112,10 @@ class DesignatedCoins(NoisyCounts, PlannedUsers):
         return rng.binomial(there, 0.5, self.domain_size)
 
     def cost(self) -> Cost:
-        """The own value, and ``k M / (2 n)`` dummies on average; a designated user sends ``k / 2`` of them."""
+        """The own value, and ``k M / (2 n)`` dummies on average; a designated user sends up to k of them."""
         usual = self.usual_users
-        return self.cost_of(self.domain_size * min(self.designated, usual) / 2 / usual)
+        most = self.domain_size if self.designated else 0
+        return self.cost_of(self.domain_size * min(self.designated, usual) / 2 / usual, most)
 
     def profile_for(self, users: int) -> PrivacyProfile:
         """The two counts that change, with the coins of those who do not collude."""

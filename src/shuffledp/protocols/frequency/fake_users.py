@@ -101,7 +101,8 @@ class FakeUsers(WholeRows):
 
     def cost(self) -> Cost:
         """``1 + kappa`` rows of a bit per value."""
-        return Cost(float(self.rows_per_user), float(self.domain_size))
+        rows = float(self.rows_per_user)
+        return Cost(rows, float(self.domain_size), most_messages=rows)
 
     def profile_for(self, users: int) -> PrivacyProfile:
         """The own row among the fake users."""

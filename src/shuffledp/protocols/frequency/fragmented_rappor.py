@@ -105,10 +105,11 @@ class FragmentedRappor(FlippedBits):
         return self.domain_size
 
     def cost(self) -> Cost:
-        """Expected one-bits."""
+        """Expected one-bits, of k bits."""
         p = self.flip_probability
         own = 1 - p
-        return Cost(own + (self.domain_size - 1) * p, message_bits(self.domain_size), own_messages=own)
+        k = self.domain_size
+        return Cost(own + (k - 1) * p, message_bits(k), own_messages=own, most_messages=k)
 
     def encode(self, users: Users, rng: np.random.Generator) -> Messages:
         """The values whose bits are set, of all users."""

@@ -22,7 +22,7 @@ from shuffledp.populations import Population
 from shuffledp.protocols._random_users import FewNumbers, any_population
 from shuffledp.protocols._requests import fixed_users, positive_delta
 from shuffledp.protocols.base import Cost, Messages, message_bits
-from shuffledp.protocols.frequency._dummy_points import dealt_out
+from shuffledp.protocols.frequency._dummy_points import dealt_out, most_dealt_out
 from shuffledp.protocols.frequency._randomized_response import domain_size_of, held_counts
 from shuffledp.tasks import Budget, Floats, Ints, Participants, Public, Task, Users
 
@@ -118,7 +118,8 @@ class HashedBallsIntoBins(FewNumbers):
         """The own message, and the mean number of uniform ones when as many take part as are expected."""
         dummies = int(self.dummies_of(np.array([self.usual_users]))[0])
         bits = 2 * message_bits(self.family.prime) + message_bits(self.family.bins)
-        return Cost(1 + dummies / self.usual_users, bits)
+        most = 1 + most_dealt_out(self.dummies_in_all, self.n_users)
+        return Cost(1 + dummies / self.usual_users, bits, most_messages=most)
 
     def encode(self, users: Users, rng: np.random.Generator) -> Messages:
         """(n + dummies, 3): a function and the bin of the own value for each user, and uniform messages."""

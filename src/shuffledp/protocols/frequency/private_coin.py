@@ -128,7 +128,8 @@ class PrivateCoin(PlannedUsers):
 
     def cost(self) -> Cost:
         """The own tuple and rho uniform ones."""
-        return Cost(1.0 + self.tuples, self.entries * self.bits)
+        sent = 1.0 + self.tuples
+        return Cost(sent, self.entries * self.bits, most_messages=sent)
 
     def encode(self, users: Users, rng: np.random.Generator) -> Messages:
         """(n (1 + rho), tau): each user's tuple from the codeword of its value, and rho uniform tuples per user."""

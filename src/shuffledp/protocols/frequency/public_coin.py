@@ -138,7 +138,9 @@ class PublicCoin(PlannedUsers):
     def cost(self) -> Cost:
         """One own message per row, and noise in every cell."""
         bits = message_bits(self.rows * self.columns)
-        return Cost(self.rows * (1 + self.columns * self.rate), bits, own_messages=float(self.rows))
+        rows, columns = float(self.rows), self.columns
+        mean, most = rows * (1 + columns * self.rate), rows * (1 + columns)
+        return Cost(mean, bits, own_messages=rows, most_messages=most)
 
     def encode(self, users: Users, rng: np.random.Generator) -> Messages:
         """The cells of each user's value, and every cell with probability gamma; time grows with n^2."""

@@ -17,6 +17,7 @@ from shuffledp.protocols.base import Cost, Trust
 from shuffledp.protocols.frequency._noisy_counts import NoisyCounts
 from shuffledp.protocols.frequency._randomized_response import domain_size_of
 from shuffledp.tasks import Budget, Floats, Ints, Task
+from shuffledp.utility.messages import most_sent, single_messages
 
 
 @dataclass(frozen=True)
@@ -101,7 +102,8 @@ class SilentUsers(NoisyCounts, PlannedUsers):
 
     def cost(self) -> Cost:
         """The own value as often as it is sent, and a share of the dummies of all values."""
-        return self.cost_of(self.domain_size * self.dummy_mean / self.n_users)
+        mean = self.domain_size * self.dummy_mean / self.n_users
+        return self.cost_of(mean, most_sent(single_messages(mean), self.expected_users), certain=False)
 
     def profile_for(self, users: int) -> PrivacyProfile:
         """The two counts that change, with the dummies of so many users."""

@@ -93,7 +93,8 @@ class Skellam(PlannedUsers):
         Payload alone: keys that users agree on are not counted.
         """
         deviation = math.sqrt(self.variance * self.usual_users / self.n_users)
-        return Cost(1.0, float(self.domain_size * math.ceil(math.log2(self.usual_users + 20 * deviation))))
+        each = math.ceil(math.log2(self.usual_users + 20 * deviation))
+        return Cost(1.0, float(self.domain_size * each), most_messages=1.0)
 
     def encode(self, users: Users, rng: np.random.Generator) -> Messages:
         """One-hot rows and shares of the noise, (n, k)."""

@@ -99,7 +99,7 @@ class Solh(PlannedUsers):
 
     def cost(self) -> Cost:
         """One message: a seed and a cell."""
-        return Cost(1.0, SEED_BITS + message_bits(self.cells))
+        return Cost(1.0, SEED_BITS + message_bits(self.cells), most_messages=1.0)
 
     def encode(self, users: Users, rng: np.random.Generator) -> Messages:
         """(n, 2): each user's seed, and its hashed value after randomized response."""

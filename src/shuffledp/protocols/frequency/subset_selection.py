@@ -96,7 +96,8 @@ class SubsetSelection(FewNumbers):
 
     def cost(self) -> Cost:
         """One of all subsets of this size."""
-        return Cost(1.0, message_bits(math.comb(self.domain_size, self.report.size)))
+        subsets = math.comb(self.domain_size, self.report.size)
+        return Cost(1.0, message_bits(subsets), most_messages=1.0)
 
     def encode(self, users: Users, rng: np.random.Generator) -> Messages:
         """(n, d): each user's subset, in increasing order."""

@@ -70,7 +70,7 @@ class SymmetricRappor(FlippedBits):
 
     def cost(self) -> Cost:
         """One row with a number up to that of all users for each value."""
-        return Cost(1.0, self.domain_size * message_bits(self.usual_users + 1))
+        return Cost(1.0, self.domain_size * message_bits(self.usual_users + 1), most_messages=1.0)
 
     def encode(self, users: Users, rng: np.random.Generator) -> Messages:
         """(n, k) rows of bits."""

@@ -100,9 +100,9 @@ class Truncation(PlannedUsers):
         return self.domain_size
 
     def cost(self) -> Cost:
-        """The own value, and ``k p`` ones of coins."""
+        """The own value, and ``k p`` ones of k coins."""
         extra = self.domain_size * (1 - self.miss_rate)
-        return Cost(1 + extra, message_bits(self.domain_size))
+        return Cost(1 + extra, message_bits(self.domain_size), most_messages=1 + self.domain_size)
 
     def encode(self, users: Users, rng: np.random.Generator) -> Messages:
         """Each user's value, and for every value one more message with probability p."""

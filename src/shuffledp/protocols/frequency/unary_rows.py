@@ -87,7 +87,7 @@ class UnaryRows(WholeRows):
 
     def cost(self) -> Cost:
         """One row of a bit per value."""
-        return Cost(1.0, float(self.domain_size))
+        return Cost(1.0, float(self.domain_size), most_messages=1.0)
 
     def profile_for(self, users: int) -> PrivacyProfile:
         """The row among the rows of others that look like rows without a value."""

@@ -19,7 +19,7 @@ from shuffledp.protocols._random_users import (
 )
 from shuffledp.protocols._requests import positive_delta
 from shuffledp.protocols.base import Cost, Trust, message_bits
-from shuffledp.protocols.sets._set_protocol import SetProtocol, check_levels, sets_task
+from shuffledp.protocols.sets._set_protocol import SetProtocol, check_levels, most_blankets, sets_task
 from shuffledp.tasks import Budget, Sets, Task, TaskKind
 
 
@@ -107,7 +107,9 @@ class FullReporting(SetProtocol, RandomUsers):
     def cost(self) -> Cost:
         """All items and the blanket messages, one item per message; its size is that of the alphabet."""
         own = float(self.set_size)
-        return Cost(own + self.blankets_per_user, message_bits(self.alphabet_size), own)
+        most, certain = most_blankets(self.groups, self.population)
+        bits = message_bits(self.alphabet_size)
+        return Cost(own + self.blankets_per_user, bits, own, most_messages=own + most, most_certain=certain)
 
     def privacy_profile(self) -> PrivacyProfile | None:
         """The divergence that the accounting evaluates, for the most private group; a proven bound."""

@@ -32,6 +32,7 @@ from shuffledp.protocols.sets._set_protocol import (
     even_sizes,
     holders,
     levels_of,
+    most_blankets,
     sets_task,
     shape_of,
     shares,
@@ -275,7 +276,10 @@ class Segmented(SetProtocol, RandomUsers):
     def cost(self) -> Cost:
         """Reported items and blanket messages of the data round, one item per message."""
         own = self.set_size * self.plan.reports / self.plan.n
-        return Cost(own + self.plan.blankets, message_bits(self.domain_size), own)
+        most, certain = most_blankets([self.plan], self.population)
+        most += self.set_size
+        bits = message_bits(self.domain_size)
+        return Cost(own + self.plan.blankets, bits, own, most_messages=most, most_certain=certain)
 
     def level_profile(self, level: int) -> SegmentedProfile:
         """Profile of the data round for a user of a level, as the accounting sees it."""

@@ -35,7 +35,12 @@ class CuratorNoise(ProtocolBase):
     def cost(self) -> Cost:
         """One number per user; the curator adds a noise per sum."""
         n = self.numbers
-        return Cost(1.0, message_bits(n.coordinates * n.max_value), shuffler_messages=float(n.coordinates))
+        return Cost(
+            1.0,
+            message_bits(n.coordinates * n.max_value),
+            shuffler_messages=float(n.coordinates),
+            most_messages=1.0,
+        )
 
     def encode(self, users: Users, rng: np.random.Generator) -> Messages:
         """The numbers above 0."""

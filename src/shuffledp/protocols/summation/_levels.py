@@ -90,7 +90,7 @@ class LevelReports(PlannedUsers):
 
     def cost(self) -> Cost:
         """One level."""
-        return Cost(1.0, message_bits(self.levels + 1))
+        return Cost(1.0, message_bits(self.levels + 1), most_messages=1.0)
 
     def encode(self, users: Users, rng: np.random.Generator) -> Messages:
         """Levels after generalized randomized response."""

@@ -14,6 +14,7 @@ from shuffledp.protocols._random_users import PlannedUsers
 from shuffledp.protocols.base import Cost, Messages, message_bits
 from shuffledp.protocols.summation._sums import Numbers, over_users
 from shuffledp.tasks import Floats, Ints, Participants, Public, Users
+from shuffledp.utility.messages import most_sent
 
 #: Noise shares that are drawn at once.
 _DRAWS = 2**20
@@ -81,8 +82,12 @@ class NoisySum(PlannedUsers):
     def cost(self) -> Cost:
         """The own number, counted as sent by everybody, and the user's share of the noise of all sums."""
         copies = self.numbers.coordinates
-        extra = copies * self.design.messages / self.n_users
-        return Cost(1 + extra, message_bits(copies * self._symbols))
+        part, noises = copies / self.n_users, self._noises
+        most = 1 + most_sent(
+            lambda size: part * np.sum([noise.rates(size) for noise in noises], axis=0), self.expected_users
+        )
+        bits = message_bits(copies * self._symbols)
+        return Cost(1 + part * self.design.messages, bits, most_messages=most, most_certain=False)
 
     def encode(self, users: Users, rng: np.random.Generator) -> Messages:
         """The rounded numbers above 0, and everybody's share of every noise; time grows with users times sums."""

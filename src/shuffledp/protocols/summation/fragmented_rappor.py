@@ -169,7 +169,8 @@ class FragmentedRappor(PlannedUsers):
     def cost(self) -> Cost:
         """Expected one-bits of a user whose own value has a bit."""
         p = self.flip_probability
-        return Cost(1 - p + (self.bits - 1) * p, message_bits(self.bits), own_messages=1 - p)
+        mean, bits = 1 - p + (self.bits - 1) * p, message_bits(self.bits)
+        return Cost(mean, bits, own_messages=1 - p, most_messages=self.bits)
 
     def encode(self, users: Users, rng: np.random.Generator) -> Messages:
         """The values, counted from the smallest with a bit, whose bits are one."""

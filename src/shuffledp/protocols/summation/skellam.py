@@ -95,7 +95,8 @@ class Skellam(PlannedUsers):
         """An integer modulo a number that the sum reaches with a probability far below delta; payload alone."""
         users = self.usual_users
         deviation = math.sqrt(self.variance * users / self.n_users)
-        return Cost(1.0, float(math.ceil(math.log2(users * self.numbers.max_value + 20 * deviation))))
+        bits = float(math.ceil(math.log2(users * self.numbers.max_value + 20 * deviation)))
+        return Cost(1.0, bits, most_messages=1.0)
 
     def encode(self, users: Users, rng: np.random.Generator) -> Messages:
         """Numbers and shares of the noise, (n,)."""

@@ -158,7 +158,7 @@ class SplitAndMix(PlannedUsers):
 
     def cost(self) -> Cost:
         """m shares; none of them alone says anything."""
-        return Cost(float(self.shares), message_bits(self.group_order))
+        return Cost(float(self.shares), message_bits(self.group_order), most_messages=float(self.shares))
 
     def encode(self, users: Users, rng: np.random.Generator) -> Messages:
         """Shares of the noisy number."""

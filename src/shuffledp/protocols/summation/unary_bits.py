@@ -124,7 +124,8 @@ class UnaryBits(PlannedUsers):
 
     def cost(self) -> Cost:
         """So many messages of one bit, all of them the user's own."""
-        return Cost(float(self.bits), 1.0, own_messages=float(self.bits))
+        bits = float(self.bits)
+        return Cost(bits, 1.0, own_messages=bits, most_messages=bits)
 
     def encode(self, users: Users, rng: np.random.Generator) -> Messages:
         """The bits of all users, each a fair coin with probability lambda."""

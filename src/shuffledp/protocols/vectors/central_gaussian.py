@@ -79,7 +79,8 @@ class CentralGaussian(ProtocolBase):
 
     def cost(self) -> Cost:
         """One double precision number per coordinate; the curator adds one vector of noise."""
-        return Cost(1.0, float(BITS_PER_COORDINATE * self.task.dimension), shuffler_messages=1.0)
+        bits = float(BITS_PER_COORDINATE * self.task.dimension)
+        return Cost(1.0, bits, shuffler_messages=1.0, most_messages=1.0)
 
     def encode(self, users: Users, rng: np.random.Generator) -> Messages:
         """The clipped vectors, (n, dimension)."""

@@ -126,7 +126,7 @@ class PrivUnit(PlannedUsers):
 
     def cost(self) -> Cost:
         """One double precision number per coordinate."""
-        return Cost(1.0, float(BITS_PER_COORDINATE * self.task.dimension))
+        return Cost(1.0, float(BITS_PER_COORDINATE * self.task.dimension), most_messages=1.0)
 
     def encode(self, users: Users, rng: np.random.Generator) -> Messages:
         """One unit vector per user, (n, dimension)."""
