@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import abstractmethod
-from typing import Any, Protocol
+from typing import Any, ClassVar, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from shuffledp.protocols._random_users import PlannedUsers
 from shuffledp.protocols.base import Cost, Messages, message_bits
 from shuffledp.protocols.frequency._randomized_response import held_counts
+from shuffledp.protocols.reliance import Reliance
 from shuffledp.tasks import Floats, Participants, Public, Users
 from shuffledp.utility.messages import most_sent
 
@@ -37,6 +38,7 @@ class NoisyCounters(PlannedUsers):
     domain_size: int
 
     trust = "shuffler"
+    relies_on: ClassVar[Reliance] = "shares of the noise"
     reduction = "own"
     noise_shares = True
 
@@ -57,6 +59,10 @@ class NoisyCounters(PlannedUsers):
     def alphabet_size(self) -> int:
         """Two kinds of message per value: +1, even, and -1, odd."""
         return 2 * self.domain_size
+
+    def counted_on(self) -> str:
+        """The users who share the noise."""
+        return self.all_users()
 
     def cost(self) -> Cost:
         """The own value, and the user's share of the noise of all counters."""

@@ -32,6 +32,7 @@ from shuffledp.protocols._random_users import PlannedUsers
 from shuffledp.protocols._requests import fixed_users, positive_delta
 from shuffledp.protocols.base import Cost, Messages, Trust, message_bits
 from shuffledp.protocols.frequency._randomized_response import GeneralizedResponse, held_counts
+from shuffledp.protocols.reliance import Reliance
 from shuffledp.tasks import Budget, Floats, Ints, Participants, Public, Users
 
 #: How the flexible variants subtract the dummies: by their expected or by their observed number.
@@ -112,6 +113,7 @@ class DummyPoints(PlannedUsers):
     eps_local: float
 
     trust: ClassVar[Trust] = "shuffler"
+    relies_on: ClassVar[Reliance] = "others' reports and dummies"
     reduction = "dummy blanket"
 
     @property
@@ -174,6 +176,10 @@ class FixedDummies(DummyPoints):
     def dummies_of(self, users: NDArray[Any], first: int = 0) -> Ints:
         """Dummies that the next `users` users after the first `first` send together, (R,)."""
         return dealt_out(self.dummies_in_all, self.n_users, users, first)
+
+    def counted_on(self) -> str:
+        """The users who send dummies."""
+        return dealers(self.dummies_in_all, self.n_users)
 
     def dummies_sent(self, users: Users, rng: np.random.Generator) -> int:
         """As the places of these users in the list of all say."""
@@ -242,6 +248,12 @@ class FlexibleDummies(DummyPoints):
         certain = self.rate == 1 or (self.per_sender == 0 and self.eps_local < math.inf)
         return UPPER if certain and super().standing == RANDOM_SENDERS else super().standing
 
+    def counted_on(self) -> str:
+        """The users who send dummies."""
+        return (
+            f"{super().counted_on()}, each of whom sends {self.per_sender:,} with probability {self.rate:.6g}"
+        )
+
     def dummies_sent(self, users: Users, rng: np.random.Generator) -> int:
         """Every user decides alone."""
         return self.per_sender * int(rng.binomial(len(users), self.rate))
@@ -299,6 +311,15 @@ def dealt_out(total: int, planned: int, users: NDArray[Any], first: int = 0) -> 
 def most_dealt_out(total: int, planned: int) -> int:
     """Messages of a fixed total that a user sends at most, see `dealt_out`."""
     return -(-total // planned)
+
+
+def dealers(total: int, planned: int) -> str:
+    """The users who send messages of a fixed total, see `dealt_out`."""
+    each, more = divmod(total, planned)
+    first = f"the first {more:,} users of the list"
+    if each == 0:
+        return f"{first}, one each"
+    return f"all {planned:,} planned users, {each:,} each" + (f", and one more of {first}" if more else "")
 
 
 def flexible_plan(

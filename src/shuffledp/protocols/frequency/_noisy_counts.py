@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 from shuffledp.accounting.standing import UPPER, Standing
 from shuffledp.protocols.base import Cost, Messages, ProtocolBase, Trust, message_bits
 from shuffledp.protocols.frequency._randomized_response import held_counts
+from shuffledp.protocols.reliance import Reliance
 from shuffledp.tasks import Floats, Ints, Participants, Public, Users
 from shuffledp.utility.counts import sampled_count_variance
 
@@ -122,6 +123,7 @@ class ShufflerNoise(NoisyCounts):
     share: float
 
     trust: ClassVar[Trust] = "shuffler_adds"
+    relies_on: ClassVar[Reliance] = "no other user"
 
     @property
     def keep(self) -> float:

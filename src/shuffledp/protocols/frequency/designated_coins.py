@@ -18,6 +18,7 @@ from shuffledp.protocols._requests import fixed_users, positive_delta
 from shuffledp.protocols.base import Cost, Trust
 from shuffledp.protocols.frequency._noisy_counts import NoisyCounts
 from shuffledp.protocols.frequency._randomized_response import domain_size_of
+from shuffledp.protocols.reliance import Reliance
 from shuffledp.tasks import Budget, Floats, Ints, Task, Users
 
 
@@ -47,6 +48,7 @@ class DesignatedCoins(NoisyCounts, PlannedUsers):
     label = "designated coins"
     source = "this project; the upper end of the family of balls into bins"
     trust: ClassVar[Trust] = "shuffler"
+    relies_on: ClassVar[Reliance] = "named users' dummies"
     accountings = ("exact",)
     guarantees = {"exact": EXACT}  # noqa: RUF012
 
@@ -110,6 +112,11 @@ class DesignatedCoins(NoisyCounts, PlannedUsers):
         """The coins of those among these users who are designated by their place in the list."""
         there = min(max(self.designated - users.offset, 0), len(users))
         return rng.binomial(there, 0.5, self.domain_size)
+
+    def counted_on(self) -> str:
+        """The designated users."""
+        first = f"the first {self.designated:,} users of the list"
+        return f"{first}, of whom {self.colluding:,} may collude with the analyzer"
 
     def cost(self) -> Cost:
         """The own value, and ``k M / (2 n)`` dummies on average; a designated user sends up to k of them."""

@@ -22,8 +22,9 @@ from shuffledp.populations import Population
 from shuffledp.protocols._random_users import FewNumbers, any_population
 from shuffledp.protocols._requests import fixed_users, positive_delta
 from shuffledp.protocols.base import Cost, Messages, message_bits
-from shuffledp.protocols.frequency._dummy_points import dealt_out, most_dealt_out
+from shuffledp.protocols.frequency._dummy_points import dealers, dealt_out, most_dealt_out
 from shuffledp.protocols.frequency._randomized_response import domain_size_of, held_counts
+from shuffledp.protocols.reliance import Reliance
 from shuffledp.tasks import Budget, Floats, Ints, Participants, Public, Task, Users
 
 #: Pairs of a message and a value of its bin that are treated at once.
@@ -59,6 +60,7 @@ class HashedBallsIntoBins(FewNumbers):
     label = "hashed balls into bins"
     source = "Luo, Wang and Yi 2022"
     trust = "shuffler"
+    relies_on: ClassVar[Reliance] = "others' dummies"
     accountings = ("exact",)
     guarantees: ClassVar[Mapping[str, Standing]] = {"exact": UPPER}
     reduction = "blanket"
@@ -113,6 +115,10 @@ class HashedBallsIntoBins(FewNumbers):
     def dummies_of(self, users: NDArray[Any], first: int = 0) -> Ints:
         """Uniform messages that the next `users` users after the first `first` send together, (R,)."""
         return dealt_out(self.dummies_in_all, self.n_users, users, first)
+
+    def counted_on(self) -> str:
+        """The users who send dummies."""
+        return dealers(self.dummies_in_all, self.n_users)
 
     def cost(self) -> Cost:
         """The own message, and the mean number of uniform ones when as many take part as are expected."""

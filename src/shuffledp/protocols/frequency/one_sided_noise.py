@@ -18,6 +18,7 @@ from shuffledp.protocols._requests import fixed_users, positive_delta
 from shuffledp.protocols.base import Cost, Trust
 from shuffledp.protocols.frequency._noisy_counts import NoisyCounts
 from shuffledp.protocols.frequency._randomized_response import domain_size_of
+from shuffledp.protocols.reliance import Reliance
 from shuffledp.tasks import Budget, Floats, Ints, Task
 from shuffledp.utility.messages import most_sent
 
@@ -48,6 +49,7 @@ class OneSidedCounts(NoisyCounts, PlannedUsers):
     label = "one-sided noise"
     source = "this project; what correlated noise is without its correlation"
     trust: ClassVar[Trust] = "shuffler"
+    relies_on: ClassVar[Reliance] = "others' dummies"
     accountings = ("exact",)
     guarantees = {"exact": EXACT}  # noqa: RUF012
 

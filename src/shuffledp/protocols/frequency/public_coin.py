@@ -26,6 +26,7 @@ from shuffledp.protocols._requests import fixed_users, positive_delta
 from shuffledp.protocols.base import Cost, Messages, message_bits
 from shuffledp.protocols.frequency._hashing import MOST_CELLS, hash_values
 from shuffledp.protocols.frequency._randomized_response import domain_size_of, held_counts
+from shuffledp.protocols.reliance import Reliance
 from shuffledp.tasks import Budget, Floats, Ints, Participants, Public, Task, Users
 
 #: Mass outside of the law of the noise in closed forms.
@@ -64,6 +65,7 @@ class PublicCoin(PlannedUsers):
     label = "public-coin"
     source = "Ghazi, Golowich, Kumar, Pagh and Velingker, Lemma 4.10; as a baseline in arXiv 2009.13738"
     trust = "shuffler"
+    relies_on: ClassVar[Reliance] = "others' dummies"
     accountings = PUBLIC_COIN_ACCOUNTINGS
     guarantees: ClassVar[Mapping[str, Standing]] = {"printed": UPPER, "exact": UPPER}
     reduction = "own"

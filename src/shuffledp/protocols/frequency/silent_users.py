@@ -16,6 +16,7 @@ from shuffledp.protocols._requests import fixed_users, positive_delta
 from shuffledp.protocols.base import Cost, Trust
 from shuffledp.protocols.frequency._noisy_counts import NoisyCounts
 from shuffledp.protocols.frequency._randomized_response import domain_size_of
+from shuffledp.protocols.reliance import Reliance
 from shuffledp.tasks import Budget, Floats, Ints, Task
 from shuffledp.utility.messages import most_sent, single_messages
 
@@ -46,6 +47,7 @@ class SilentUsers(NoisyCounts, PlannedUsers):
     label = "silent users"
     source = "this project; one level of the segmented protocol, for sets of one item"
     trust: ClassVar[Trust] = "shuffler"
+    relies_on: ClassVar[Reliance] = "others' dummies"
     accountings = ("exact",)
     guarantees = {"exact": EXACT}  # noqa: RUF012
 

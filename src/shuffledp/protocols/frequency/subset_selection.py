@@ -22,6 +22,7 @@ from shuffledp.protocols.frequency._randomized_response import (
     domain_size_of,
     held_counts,
 )
+from shuffledp.protocols.reliance import Reliance
 from shuffledp.tasks import Budget, Floats, Participants, Public, Task, Users
 
 #: Subsets up to which all of them are listed.
@@ -50,6 +51,7 @@ class SubsetSelection(FewNumbers):
     label = "subset selection"
     source = "Ye and Barg 2018; Wang et al. 2016"
     trust = "shuffler"
+    relies_on: ClassVar[Reliance] = "others' reports"
     accountings = ("exact",)
     guarantees: ClassVar[Mapping[str, Standing]] = {"exact": UPPER}
     reduction = "blanket"

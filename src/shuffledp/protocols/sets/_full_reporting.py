@@ -19,6 +19,7 @@ from shuffledp.protocols._random_users import (
 )
 from shuffledp.protocols._requests import positive_delta
 from shuffledp.protocols.base import Cost, Trust, message_bits
+from shuffledp.protocols.reliance import Reliance
 from shuffledp.protocols.sets._set_protocol import SetProtocol, check_levels, most_blankets, sets_task
 from shuffledp.tasks import Budget, Sets, Task, TaskKind
 
@@ -39,6 +40,7 @@ class FullReporting(SetProtocol, RandomUsers):
 
     task_kind: ClassVar[TaskKind] = "sets"
     trust: ClassVar[Trust] = "shuffler"
+    relies_on: ClassVar[Reliance] = "others' dummies"
     accountings = ("printed", "corrected", "exact")
     guarantees: ClassVar[Mapping[str, Standing]] = {"printed": UPPER, "corrected": UPPER, "exact": UPPER}
 
@@ -103,6 +105,10 @@ class FullReporting(SetProtocol, RandomUsers):
     def standing(self) -> Standing:
         """A proven bound, since all items are sent; a published calibration is one where the divergence confirms it."""
         return full_reporting_standing(self.groups, self.calibration)
+
+    def counted_on(self) -> str:
+        """The users who send dummies."""
+        return f"all other users, of {sum(plan.n for plan in self.groups):,} in all"
 
     def cost(self) -> Cost:
         """All items and the blanket messages, one item per message; its size is that of the alphabet."""

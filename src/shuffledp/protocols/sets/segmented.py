@@ -20,6 +20,7 @@ from shuffledp.populations import Population
 from shuffledp.protocols._random_users import RandomUsers, announced, users_until_announced
 from shuffledp.protocols._requests import positive_delta
 from shuffledp.protocols.base import Cost, Messages, ProtocolBase, message_bits
+from shuffledp.protocols.reliance import Reliance
 from shuffledp.protocols.sets._first_round import FirstRound, announced_privately
 from shuffledp.protocols.sets._set_protocol import (
     SetProtocol,
@@ -82,6 +83,7 @@ class Segmented(SetProtocol, RandomUsers):
     label = "SegMM"
     source = "Wang et al. 2024 (arXiv 2407.19639), Algorithms 1 and 2"
     trust = "shuffler"
+    relies_on: ClassVar[Reliance] = "others' dummies"
     accountings = ("printed", "corrected", "exact")
     guarantees: ClassVar[Mapping[str, Standing]] = {
         "printed": NUMBER_OF_MESSAGES,
@@ -272,6 +274,10 @@ class Segmented(SetProtocol, RandomUsers):
         assignment = np.mean(rates**2 @ true / divisor**2 - factor**2 / n) * n / max(n - 1, 1)
         w = shares(participants)
         return self.real(coins * w + blankets + assignment * w * (1 - w) + np.mean((factor - 1) ** 2) * w**2)
+
+    def counted_on(self) -> str:
+        """The users who send dummies."""
+        return f"all other users, of {self.plan.n:,} in all"
 
     def cost(self) -> Cost:
         """Reported items and blanket messages of the data round, one item per message."""

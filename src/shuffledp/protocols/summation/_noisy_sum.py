@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from abc import abstractmethod
-from typing import Any, Protocol
+from typing import Any, ClassVar, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from shuffledp.protocols._noise_shares import Noise
 from shuffledp.protocols._random_users import PlannedUsers
 from shuffledp.protocols.base import Cost, Messages, message_bits
+from shuffledp.protocols.reliance import Reliance
 from shuffledp.protocols.summation._sums import Numbers, over_users
 from shuffledp.tasks import Floats, Ints, Participants, Public, Users
 from shuffledp.utility.messages import most_sent
@@ -56,6 +57,7 @@ class NoisySum(PlannedUsers):
     design: SumDesign
 
     trust = "shuffler"
+    relies_on: ClassVar[Reliance] = "shares of the noise"
     reduction = "own"
     noise_shares = True
 
@@ -78,6 +80,10 @@ class NoisySum(PlannedUsers):
     def _worth(self) -> float:
         """What one level is worth in the sum."""
         return self.numbers.step * self.numbers.max_value / self.levels
+
+    def counted_on(self) -> str:
+        """The users who share the noise."""
+        return self.all_users()
 
     def cost(self) -> Cost:
         """The own number, counted as sent by everybody, and the user's share of the noise of all sums."""

@@ -14,6 +14,7 @@ from shuffledp.accounting.standing import EXACT, Standing
 from shuffledp.populations import Population
 from shuffledp.protocols._requests import law_of, positive_delta
 from shuffledp.protocols.base import Cost, Messages, ProtocolBase
+from shuffledp.protocols.reliance import Reliance
 from shuffledp.protocols.vectors._laplace import BITS_PER_COORDINATE, clipped, sums_held
 from shuffledp.tasks import Budget, Floats, Neighbours, Participants, Public, Task, Users, Vectors
 
@@ -43,6 +44,7 @@ class CentralGaussian(ProtocolBase):
     label = "central Gaussian"
     source = "Balle and Wang 2018, Theorem 8"
     trust = "central"
+    relies_on: ClassVar[Reliance] = "no other user"
     accountings = ("exact",)
     reduction = "own"
     neighbours = ("replace_one", "add_remove")
