@@ -1,6 +1,6 @@
 """A rule of thumb for histograms against `shuffledp.compare` in 36 settings; a minute or two.
 
-The rule, for protocols whose shuffler only permutes, replacement of one input and a budget of messages per user on average:
+The rule, for protocols whose shuffler only permutes, replacement of one input and a mean number of messages per user:
 
 1. one message: k-ary randomized response with its blanket;
 2. otherwise correlated noise, if its messages fit;

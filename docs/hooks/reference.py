@@ -165,5 +165,7 @@ def protocols_by_trust() -> str:
             found, key=lambda item: (item[2].trust, TASK_KINDS.index(item[0]), item[1])
         )
     ]
-    head = "| trust | must be honest too | task | name | label | accountings | source |\n" + "| --- " * 7 + "|\n"
+    head = (
+        "| trust | must be honest too | task | name | label | accountings | source |\n" + "| --- " * 7 + "|\n"
+    )
     return head + "\n".join(rows) + "\n"
