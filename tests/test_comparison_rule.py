@@ -41,6 +41,6 @@ def test_a_rule_that_is_wrong_is_seen(rule, monkeypatch, capsys):
     assert rule.main([]) == 1
     out = capsys.readouterr().out
     assert out.startswith(
-        "In 1 of 4 cases (users 10,000; values 20; eps 1; at most 1, 2, 10 or any number of messages per user;"
+        "In 1 of 4 cases (users 10,000; values 20; eps 1; at most 1, 2, 10 or any number of messages per user "
     )
     assert "| 10,000 | 20 | 1 | inf | `amplified` | `pure_dump` |" in out

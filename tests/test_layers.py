@@ -39,7 +39,16 @@ ALLOWED: dict[str, set[str] | None] = {
     "accounting": {"doors", "extras", "numerics", "populations", "tasks", "utility"},
     "protocols": {"accounting", "numerics", "populations", "tasks", "utility"},
     "records": {"extras", "numerics"},
-    "comparison": {"accounting", "extras", "numerics", "populations", "protocols", "records", "tasks"},
+    "comparison": {
+        "accounting",
+        "extras",
+        "numerics",
+        "populations",
+        "protocols",
+        "records",
+        "tasks",
+        "utility",
+    },
     "audit": {
         "accounting",
         "doors",

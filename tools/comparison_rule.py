@@ -1,6 +1,6 @@
 """A rule of thumb for histograms against `shuffledp.compare` in 36 settings; a minute or two.
 
-The rule, for protocols whose shuffler only permutes, replacement of one input and a budget of messages per user:
+The rule, for protocols whose shuffler only permutes, replacement of one input and a mean number of messages per user:
 
 1. one message: k-ary randomized response with its blanket;
 2. otherwise correlated noise, if its messages fit;
@@ -90,7 +90,7 @@ def summary(every: Sequence[Checked]) -> str:
     wrong = [one for one in every if one.ratio > 1]
     settings = (
         f"users {_some(USERS)}; values {_some(DOMAINS)}; eps {_some(EPS)}; at most {_some(BUDGETS)} messages "
-        f"per user; delta {DELTA:g}"
+        f"per user on average; delta {DELTA:g}"
     )
     right = f"In {len(every) - len(wrong)} of {len(every)} cases ({settings}) no protocol has less error"
     lines = [f"{right} than the one that the rule picks. The others:"]

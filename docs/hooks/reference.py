@@ -157,13 +157,15 @@ def _first_line(door: object, name: str) -> str:
 
 
 def protocols_by_trust() -> str:
-    """Return a table of all built-in protocols: trust, task, name, label, accountings and source."""
+    """Return a table of all built-in protocols: trust, others who must be honest, task, name, label and more."""
     found = [(kind, name, get(kind, name)) for kind in TASK_KINDS for name in available(kind)]
     rows = [
-        f"| `{p.trust}` | {kind} | `{name}` | {p.label} | {', '.join(p.accountings)} | {p.source} |"
+        f"| `{p.trust}` | {p.relies_on} | {kind} | `{name}` | {p.label} | {', '.join(p.accountings)} | {p.source} |"
         for kind, name, p in sorted(
             found, key=lambda item: (item[2].trust, TASK_KINDS.index(item[0]), item[1])
         )
     ]
-    head = "| trust | task | name | label | accountings | source |\n| --- | --- | --- | --- | --- | --- |\n"
+    head = (
+        "| trust | must be honest too | task | name | label | accountings | source |\n" + "| --- " * 7 + "|\n"
+    )
     return head + "\n".join(rows) + "\n"

@@ -111,10 +111,70 @@ def test_filters_leave_rows_out_or_say_why():
         **SETTING,
     )
     assert {row.trust for row in rows} == {"local", "shuffler"}
-    assert of(rows, "private_coin").reason == "More than 5 bits per user."
+    assert of(rows, "private_coin").reason == "A user may send more than 5 bits."
     good = [row for row in rows if row.status == "ok"]
     assert good
-    assert all(row.bits_per_user <= 5 and row.messages_per_user <= 1.5 for row in good)
+    assert all(row.most_bits <= 5 and row.most_messages <= 1.5 for row in good)
+
+
+def test_the_most_of_any_user_and_the_mean_have_limits_of_their_own():
+    names = ["designated_coins", "pure_dump", "silent_users", "grr_blanket"]
+
+    def admitted(**limits):
+        rows = shuffledp.compare(20_000, domain_size=50, protocols=names, **SETTING, **limits)
+        return {row.protocol: row for row in rows if row.status == "ok"}
+
+    every = admitted(mean_bits=20)
+    assert set(every) == set(names) == set(admitted(mean_messages=2))
+    assert [every[name].most_messages for name in ("designated_coins", "pure_dump", "grr_blanket")] == [
+        51,
+        2,
+        1,
+    ]
+    assert every["designated_coins"].bits_per_user < 20 < every["designated_coins"].most_bits == 51 * 6
+    assert (every["pure_dump"].most_certain, every["silent_users"].most_certain) == (True, False)
+    assert set(admitted(max_bits=20)) == set(admitted(max_messages=2)) == {"pure_dump", "grr_blanket"}
+    assert set(admitted(max_bits=20, mean_bits=6)) == {"grr_blanket"}
+
+
+def test_a_plugin_that_does_not_state_the_most_is_shown_but_keeps_no_limit(tmp_path):
+    (tmp_path / "mine.py").write_text(
+        "from shuffledp.protocols import Cost\n"
+        "from shuffledp.protocols.frequency.grr_blanket import GrrBlanket\n\n\n"
+        "class Mine(GrrBlanket):\n"
+        "    relies_on = 'not stated'\n\n"
+        "    def cost(self):\n"
+        "        return Cost(1.0, 1.0)\n"
+    )
+    asked = {"domain_size": 2, "protocols": ["mine.py:Mine"], "root": tmp_path, **SETTING}
+    rows = shuffledp.compare(1_000, **asked, mean_messages=1)
+    assert (rows[0].status, rows[0].most_messages, rows[0].most_bits, rows[0].most_certain) == (
+        "ok",
+        *[None] * 3,
+    )
+    assert "The most is not stated by mine.py:Mine." in " ".join(table(rows).split())
+    assert "not stated: mine.py:Mine" in " ".join(table(rows).split())
+    (refused,) = shuffledp.compare(1_000, **asked, max_messages=5)
+    assert (refused.status, refused.reason) == (
+        "infeasible",
+        "The most messages that a user sends are not stated.",
+    )
+
+
+def test_values_in_the_clear_have_no_local_budget_and_only_a_curator_has_a_dash():
+    clear = ["pure_dump", "designated_coins", "balls_into_bins", "silent_users", "sageo"]
+    rows = shuffledp.compare(20_000, domain_size=5, protocols=[*clear, "central_laplace", "local"], **SETTING)
+    assert [of(rows, name).eps_local for name in clear] == [math.inf] * len(clear)
+    assert (of(rows, "central_laplace").eps_local, of(rows, "local").eps_local) == (None, 1.0)
+    lines = {line.split()[0]: line.split()[1] for line in table(rows).splitlines() if line[:1].isalpha()}
+    assert [lines[name] for name in (*clear, "central_laplace", "local")] == [
+        *["inf"] * len(clear),
+        "–",
+        "1",
+    ]
+    told = " ".join(table(rows).split())
+    assert "Privacy also rests on " in told
+    assert "named users' dummies: designated_coins" in told
 
 
 def test_an_accounting_that_is_asked_for_is_not_replaced_by_another():
@@ -383,6 +443,7 @@ def test_plug_ins_stand_beside_the_built_ins_and_their_mishaps_are_rows(tmp_path
         ({"users": 100, "domain_size": 3, "trust": ["me"]}, "trust"),
         ({"users": 100, "domain_size": 3, "accounting": "best"}, "accounting"),
         ({"users": 100, "domain_size": 3, "max_bits": -1}, "max_bits"),
+        ({"users": 100, "domain_size": 3, "mean_messages": 0}, "mean_messages"),
         ({"users": 100, "domain_size": 3, "simulate": -1}, "simulate"),
         ({"users": 100, "domain_size": 3, "column": "v"}, "values and levels belong to data"),
         ({"data": [0, 1], "counts": [1, 1]}, "without counts and task"),

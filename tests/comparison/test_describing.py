@@ -147,6 +147,25 @@ def test_sentences_name_parameters_guarantee_and_trust():
 
 
 @pytest.mark.parametrize(
+    ("protocol", "words"),
+    [
+        (
+            "designated_coins",
+            "the dummies of the first 148 users of the list, of whom 0 may collude with the analyzer",
+        ),
+        ("designated_coins", "No user sends more than 21 messages, 105 bits."),
+        ("silent_users", "bits, except with a probability of at most 1e-06 for all of them together."),
+        ("correlated_noise", "the shares of the noise of all 30,000 users"),
+        ("sageo", "No other user need be honest."),
+    ],
+)
+def test_records_name_who_must_be_honest_and_the_most_that_a_user_sends(protocol, words):
+    setting = ["--users", "30000", "--domain-size", "20", "--eps", "1", "--delta", "1e-6"]
+    assert words in call(protocol, *setting).output
+    assert words in call(protocol, *setting, "--registry").output
+
+
+@pytest.mark.parametrize(
     ("words", "message"),
     [
         ("nothing --users 9 --domain-size 4 --eps 1 --delta 1e-6", "No frequency protocol named 'nothing'"),

@@ -80,6 +80,9 @@ def test_extreme_numbers_and_long_names_fit():
         eps_spent=0.012345,
         slack=0.00012345,
         guarantee="approximate",
+        most_messages=780_013.0,
+        most_bits=1.2345e9,
+        most_certain=False,
     )
     for one in (wide, replace(wide, simulated_mse=1.23e-12, simulated_standard_error=1e-15)):
         lines = table([replace(one, reduction="dummy blanket")]).splitlines()

@@ -72,8 +72,10 @@ _file = click.Path(dir_okay=False, path_type=Path)
 @click.option(
     "--trust", multiple=True, help="shuffler, shuffler_adds, secure_sum, central, local, by commas."
 )
-@click.option("--max-bits", type=float, help="That a user sends.")
-@click.option("--max-messages", type=float, help="That a user sends.")
+@click.option("--max-bits", type=float, help="The most bits that any user may send.")
+@click.option("--max-messages", type=float, help="The most messages that any user may send.")
+@click.option("--mean-bits", type=float, help="Bits that a user may send on average.")
+@click.option("--mean-messages", type=float, help="Messages that a user may send on average.")
 @click.option(
     "--simulate", type=int, default=0, metavar="R", help="Simulate R repeats beside the expectation."
 )
@@ -105,6 +107,8 @@ def compare(
     trust: tuple[str, ...],
     max_bits: float | None,
     max_messages: float | None,
+    mean_bits: float | None,
+    mean_messages: float | None,
     simulate: int,
     seed: int,
     as_json: bool,
@@ -154,6 +158,8 @@ def compare(
             trust=_words(trust),
             max_bits=max_bits,
             max_messages=max_messages,
+            mean_bits=mean_bits,
+            mean_messages=mean_messages,
             simulate=simulate,
             seed=seed,
             progress=_progress(),

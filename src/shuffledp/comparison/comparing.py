@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import warnings
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any, Literal, get_args
@@ -61,6 +61,8 @@ def compare(
     trust: Sequence[str] | None = None,
     max_bits: float | None = None,
     max_messages: float | None = None,
+    mean_bits: float | None = None,
+    mean_messages: float | None = None,
     simulate: int = 0,
     seed: int = 0,
     root: Path | None = None,
@@ -112,7 +114,10 @@ def compare(
     trust : sequence of str, optional
         Trust models to be compared; all by default.
     max_bits, max_messages : float, optional
-        What a user sends at most.
+        The most that any user may send: no protocol that does not state it is admitted. Where nothing bounds it, the
+        number that any of the users exceeds with a probability of at most 1e-6 counts.
+    mean_bits, mean_messages : float, optional
+        What a user may send on average.
     simulate : int
         Repeats of a simulation beside the expectation; 0 for none. A protocol without a closed form is simulated
         in any case.
@@ -175,10 +180,13 @@ def compare(
         check_choice("accounting", accounting, ACCOUNTINGS)
     for one in _words("trust", trust):
         check_choice("trust", one, get_args(Trust))
-    limits = {
-        "bits": None if max_bits is None else check_positive("max_bits", max_bits),
-        "messages": None if max_messages is None else check_positive("max_messages", max_messages),
+    asked = {
+        "max_bits": max_bits,
+        "max_messages": max_messages,
+        "mean_bits": mean_bits,
+        "mean_messages": mean_messages,
     }
+    limits = {name: check_positive(name, limit) for name, limit in asked.items() if limit is not None}
     repeats, seed = check_count("simulate", simulate), check_count("seed", seed)
     if repeats and not isinstance(where.population, Law):
         raise ValueError(f"{where.population!r} only bounds the number of users; a simulation needs a law.")
@@ -218,7 +226,7 @@ def _row(
     protocol: type[ProtocolBase],
     where: Setting,
     accounting: str | None,
-    limits: dict[str, float | None],
+    limits: Mapping[str, float],
     repeats: int,
     seed: int,
     yardsticks: tuple[float | None, float],
@@ -248,7 +256,7 @@ def _measured(
     row: Compared,
     protocol: type[ProtocolBase],
     where: Setting,
-    limits: dict[str, float | None],
+    limits: Mapping[str, float],
     repeats: int,
     seed: int,
     yardsticks: tuple[float | None, float],
@@ -261,9 +269,13 @@ def _measured(
     mse = expected(calibrated, who, weights)
     result = replace(
         row,
-        eps_local=usual.parameters().get("eps_local", getattr(usual, "eps_local", None)),
+        eps_local=usual.local_epsilon(),
+        relies_on=usual.relies_on,
         messages_per_user=float(cost.messages_per_user),
+        most_messages=None if cost.most_messages is None else float(cost.most_messages),
         bits_per_user=float(cost.bits_per_user),
+        most_bits=None if cost.most_bits is None else float(cost.most_bits),
+        most_certain=None if cost.most_messages is None else cost.most_certain,
         shuffler_messages=float(cost.shuffler_messages),
         reduction=usual.reduction,
         guarantee=usual.guarantee,
@@ -302,11 +314,20 @@ def _measured(
     )
 
 
-def _check_limits(cost: Cost, limits: dict[str, float | None]) -> None:
-    for what, number in (("bits", cost.bits_per_user), ("messages", cost.messages_per_user)):
-        most = limits[what]
-        if most is not None and number > most:
-            raise Infeasible(f"More than {most:g} {what} per user.")
+def _check_limits(cost: Cost, limits: Mapping[str, float]) -> None:
+    sent = {
+        "bits": (cost.bits_per_user, cost.most_bits),
+        "messages": (cost.messages_per_user, cost.most_messages),
+    }
+    for name, limit in limits.items():
+        kind, _, what = name.partition("_")
+        mean, most = sent[what]
+        if kind == "mean" and mean > limit:
+            raise Infeasible(f"A user sends more than {limit:g} {what} on average.")
+        if kind == "max" and most is None:
+            raise Infeasible(f"The most {what} that a user sends are not stated.")
+        if kind == "max" and most is not None and most > limit:
+            raise Infeasible(f"A user may send more than {limit:g} {what}.")
 
 
 def _heavy(protocol: ProtocolBase, where: Setting) -> float | None:

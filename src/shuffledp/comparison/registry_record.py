@@ -19,7 +19,8 @@ from shuffledp.comparison.rows import ERROR_OF, TRUST
 from shuffledp.comparison.setting import Setting
 from shuffledp.comparison.yardsticks import expected
 from shuffledp.populations import Fixed
-from shuffledp.protocols.base import ProtocolBase, Trust
+from shuffledp.protocols.base import Cost, ProtocolBase, Trust
+from shuffledp.utility.messages import RARE
 
 #: The registry's name of the model, by whom users trust.
 MODELS: Mapping[Trust, str] = {
@@ -145,7 +146,7 @@ def record(found: Described) -> dict[str, Any]:
     }
     model = {
         "model_name": MODELS[protocol.trust],
-        "trust_assumptions": f"Users trust {TRUST[protocol.trust]}. {_PROMISES[protocol.trust]}",
+        "trust_assumptions": f"Users trust {TRUST[protocol.trust]}. {_PROMISES[protocol.trust]} {protocol.honest()}",
         "release_type": Open("One release"),
         "data_source_type": Open("Static"),
         "access_type": "Non-interactive",
@@ -183,14 +184,27 @@ def accounted(found: Described) -> str:
 
 
 def mechanism(found: Described) -> str:
-    """Return what users send and which parameters the protocol has."""
+    """Return the parameters of the protocol and what users send, on average and at most."""
     protocol = found.protocol
     cost = protocol.cost()
     shown = "; ".join(f"{name} = {_short(value)}" for name, value in protocol.parameters().items())
     sent = f"A user sends {cost.messages_per_user:.6g} messages of {cost.bits_per_message:.6g} bits in expectation"
     if cost.shuffler_messages:
         sent += f", the shuffler adds {cost.shuffler_messages:.6g} in all"
-    return f"{protocol.label} ({protocol.source}). {shown and f'Parameters: {shown}. '}{sent}."
+    return f"{protocol.label} ({protocol.source}). {shown and f'Parameters: {shown}. '}{sent}. {_most(cost)}"
+
+
+def _most(cost: Cost) -> str:
+    """A sentence about the most that any user sends."""
+    if cost.most_messages is None:
+        return "The most that a user sends is not stated."
+    most = f"{cost.most_messages:.10g} messages, {cost.most_bits:.10g} bits"
+    rarely = (
+        ""
+        if cost.most_certain
+        else f", except with a probability of at most {RARE:g} for all of them together"
+    )
+    return f"No user sends more than {most}{rarely}."
 
 
 def utility(found: Described) -> str:

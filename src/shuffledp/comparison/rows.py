@@ -12,6 +12,7 @@ from dataclasses import asdict, dataclass, fields, replace
 from typing import Any, Literal
 
 from shuffledp.protocols.base import Trust
+from shuffledp.utility.messages import RARE
 
 Status = Literal["ok", "infeasible", "failed"]
 
@@ -68,7 +69,10 @@ class Compared:
     biased : bool
         Whether estimates are: a small error may then come from what is subtracted or cut off, and hold for few data.
     eps_local : float
-        Local budget, nats; infinite where values are sent as they are.
+        Eps of one user's own messages at delta 0, nats; infinite where it has no bound, as where values are sent as
+        they are. None of a curator, to whom users send their values.
+    relies_on : str
+        What of other users must be honest, see `shuffledp.protocols.reliance`.
     mse : float
         Expected squared error: of a frequency or of the share of an item's holders, averaged over the values; of the
         sum; of a mean vector, averaged over the coordinates.
@@ -87,6 +91,10 @@ class Compared:
         Whether ``mse`` is above 99 % of that: the row says nothing, wherever it stands.
     messages_per_user, bits_per_user, shuffler_messages : float
         Expected communication; the last is what the shuffler or the server adds in all.
+    most_messages, most_bits : float
+        The most that any of the users sends; None if it is not stated.
+    most_certain : bool
+        Whether that is a bound; otherwise any user exceeds it with a probability of at most 1e-6.
     eps_spent, slack : float
         The smallest eps at which the calibrated protocol's own profile is at most delta, to a relative 1e-3 from
         above, and how far it is below the budget; nats.
@@ -109,6 +117,7 @@ class Compared:
     guarantee_note: str = ""
     biased: bool = False
     eps_local: float | None = None
+    relies_on: str | None = None
     mse: float | None = None
     mse_from: str | None = None
     half_width: float | None = None
@@ -118,6 +127,9 @@ class Compared:
     idle: bool = False
     messages_per_user: float | None = None
     bits_per_user: float | None = None
+    most_messages: float | None = None
+    most_bits: float | None = None
+    most_certain: bool | None = None
     shuffler_messages: float | None = None
     eps_spent: float | None = None
     slack: float | None = None
@@ -231,6 +243,16 @@ def _slack(value: float | None) -> str:
     return f"{value:.0e}" if 0 < abs(value) < 1e-3 else f"{value:.4f}"[:5].rstrip("0").rstrip(".")
 
 
+def _most(row: Compared, value: float | None) -> str:
+    """Five digits, or a power of ten above them; rounded up, as it is the most."""
+    if value is None:
+        return "–"
+    whole = math.ceil(value * (1 - 1e-12))
+    power = 10 ** max(len(str(whole)) - 1, 0)
+    text = str(whole) if whole < 1e5 else f"{-(-whole // power) * power:.0e}".replace("e+0", "e+")
+    return f"{'' if row.most_certain else '~'}{text}"
+
+
 #: Heading, width (negative: to the left), text.
 Column = tuple[str, int, Callable[[Compared], str]]
 
@@ -248,10 +270,11 @@ def _columns(rows: Sequence[Compared]) -> list[Column]:
         *([frequent] if frequencies and not simulated else []),  # the table would be too wide
         ("/floor", 7, lambda r: _large(None if r.floor_ratio is None else float(f"{r.floor_ratio:.3g}"))),
         ("messages", 8, lambda r: _large(r.messages_per_user)),
+        ("most", 6, lambda r: _most(r, r.most_messages)),
         ("bits", 7, lambda r: _large(r.bits_per_user)),
+        ("most", 6, lambda r: _most(r, r.most_bits)),
         ("spent", 6, lambda r: _eps(r.eps_spent)),
         *([] if simulated else [slack]),
-        ("reduction", -13, lambda r: r.reduction),
         ("guarantee", -11, lambda r: r.guarantee or "–"),
     ]
 
@@ -306,7 +329,7 @@ def _notes(rows: Sequence[Compared], headings: AbstractSet[str]) -> list[str]:
         return []
     what, one = ERROR_OF[rows[0].task]
     text = [
-        "local: local eps, where there is one.",
+        "local: eps of one user's own messages; inf: unbounded, as where values are sent as they are; –: a curator.",
         f"error: expected squared error of {what}.",
         f"±95 %: half-width of an interval for {one}.",
     ]
@@ -317,6 +340,8 @@ def _notes(rows: Sequence[Compared], headings: AbstractSet[str]) -> list[str]:
         text.append(f"frequent: error of {held} that a tenth of the users hold.")
     if any(row.floor_ratio is not None for row in rows):
         text.append(f"/floor: error in units of that of a curator's {FLOOR[rows[0].task]}.")
+    text += _sent(rows)
+    text += _relied_on(rows)
     if rows[0].task == "sets":
         text.append(
             "All users have the one eps, for their whole set: one privacy level, where a protocol has several."
@@ -338,6 +363,29 @@ def _notes(rows: Sequence[Compared], headings: AbstractSet[str]) -> list[str]:
         names = ", ".join(row.protocol for row in rows if row.mse_from == "simulated")
         text.append(f"Simulated, for want of a closed form: {names}.")
     return textwrap.wrap(" ".join(text), WIDTH)
+
+
+def _sent(rows: Sequence[Compared]) -> list[str]:
+    """Sentences about the columns of messages and bits."""
+    text = ["messages, bits: of a user, on average; most: the most that any user sends."]
+    if any(row.most_certain is False for row in rows):
+        text.append(
+            f"~: without a bound; any of the users sends more with a probability of at most {RARE:g}."
+        )
+    unknown = [row.protocol for row in rows if row.most_messages is None]
+    if unknown:
+        text.append(f"The most is not stated by {', '.join(unknown)}.")
+    return text
+
+
+def _relied_on(rows: Sequence[Compared]) -> list[str]:
+    """A sentence about the users who must be honest, with the rows that each group of them is about."""
+    groups: dict[str, list[str]] = {}
+    for row in rows:
+        if row.relies_on not in (None, "no other user"):
+            groups.setdefault(str(row.relies_on), []).append(row.protocol)
+    told = "; on ".join(f"{what}: {', '.join(names)}" for what, names in groups.items())
+    return [f"Privacy also rests on {told}."] if told else []
 
 
 def _covered(rows: Sequence[Compared]) -> str:

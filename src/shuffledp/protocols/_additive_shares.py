@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import math
+
 import numpy as np
+from scipy.special import hyp2f1, logsumexp
 
 from shuffledp.tasks import Ints
 
@@ -23,3 +26,29 @@ def sum_modulo(elements: Ints, group_order: int) -> int:
     """Sum of group elements modulo q, without overflow: upper and lower 31 bits are added apart."""
     upper, lower = int(np.sum(elements >> 31)), int(np.sum(elements & (2**31 - 1)))
     return ((upper << 31) + lower) % group_order
+
+
+def polya_local_epsilon(shape: float, rate: float, shift: int) -> float:
+    """Return the eps at delta 0, in nats, of a number that moves by up to `shift` under Polya noise.
+
+    Parameters
+    ----------
+    shape : float
+        Of each of the two negative binomial variables whose difference is the noise, in (0, 1).
+    rate : float
+        Nats: the ratio of the variables is ``e^-rate``.
+    shift : int
+        At least 1.
+
+    Notes
+    -----
+    The law f falls on both sides of 0, and its log is convex on either, so that the ratio is largest for ``f(0) /
+    f(shift)``: hypergeometric functions, the second one as Euler's integral over the odds ``e^w``. Where numbers are
+    taken modulo another one the ratio is at most that.
+    """
+    w = np.arange(-50 / (1 - shape) - math.log(shift), 50.0, 0.125)
+    log_u, log_rest = -np.logaddexp(0.0, -w), -np.logaddexp(0.0, w)
+    gap = math.log(-math.expm1(-2 * rate))
+    logs = (shape + shift) * log_rest + (1 - shape) * log_u - shape * np.logaddexp(gap, log_u - 2 * rate)
+    there = logsumexp(logs) + math.log(0.125 * math.sin(math.pi * shape) / math.pi)
+    return float(math.log(hyp2f1(shape, shape, 1.0, math.exp(-2 * rate))) + rate * shift - there)

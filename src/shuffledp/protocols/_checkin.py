@@ -147,7 +147,7 @@ class CheckinSchedule(OneReport):
         missed = 1 - 1 / self.slots
         # User 1 misses a given slot, and so does every other user who takes part.
         empty = missed * (1 - self.population.rate / self.slots) ** self.population.trials
-        return Cost(1.0, self.slot_bits(), shuffler_messages=self.slots * empty)
+        return Cost(1.0, self.slot_bits(), shuffler_messages=self.slots * empty, most_messages=1.0)
 
     def privacy_profile(self) -> PrivacyProfile | None:
         """Clones among the other m - 1 slots: user 1's report is in one slot or was dropped. None for own_coin."""

@@ -19,12 +19,20 @@ class Share(Protocol):
         """Independent draws of so large a part of the noise each, in the shape of `part`."""
         ...
 
+    def rates(self, size: int) -> Floats:
+        """Rates of jumps by 0, 1, .., size - 1 in the whole noise, (size,): a number is compound Poisson."""
+        ...
+
 
 class Noise(Protocol):
     """Messages of which any part can be drawn."""
 
     def messages(self, part: Floats, rng: np.random.Generator) -> Mapping[int, Ints]:
         """How often each message is sent, by message, in the shape of `part`."""
+        ...
+
+    def rates(self, size: int) -> Floats:
+        """Rates at which 0, 1, .., size - 1 messages are sent at once in the whole noise, (size,)."""
         ...
 
 
@@ -46,6 +54,11 @@ class NegativeBinomialShare:
     def draw(self, part: Floats, rng: np.random.Generator) -> Ints:
         """Independent draws, in the shape of `part`."""
         return np.asarray(rng.negative_binomial(self.shape * part, self.stop))
+
+    def rates(self, size: int) -> Floats:
+        """``shape (1 - stop)^j / j``, (size,)."""
+        j = np.arange(1.0, size)
+        return np.concatenate(([0.0], self.shape * (1 - self.stop) ** j / j))
 
 
 @dataclass(frozen=True)
@@ -69,6 +82,11 @@ class JumpShare:
         sizes = jump_sizes(self.center)
         drawn = 1 + rng.choice(sizes.size, int(jumps.sum()), p=sizes)
         return summed(drawn, jumps)
+
+    def rates(self, size: int) -> Floats:
+        """Rates of the sizes of jumps, (size,)."""
+        sizes = self.rate * jump_sizes(self.center)
+        return np.concatenate(([0.0], sizes, np.zeros(size)))[:size]
 
 
 def summed(values: Ints, numbers: Ints) -> Ints:
@@ -97,6 +115,10 @@ class AtomNoise:
         """How often each message is sent, by message, in the shape of `part`."""
         drawn = self.share.draw(part, rng)
         return {message: times * drawn for message, times in self.content}
+
+    def rates(self, size: int) -> Floats:
+        """Those of the share, at multiples of the messages of the multiset, (size,)."""
+        return at_multiples(self.share.rates(size), sum(times for _, times in self.content))
 
 
 @dataclass(frozen=True)
@@ -130,3 +152,20 @@ class CoarseCentralNoise:
             ones = ones + summed(fine, jumps)
         found[1] = found.get(1, 0) + ones
         return found
+
+    def rates(self, size: int) -> Floats:
+        """Rates at which 0, 1, .., size - 1 messages are sent at once, (size,).
+
+        A jump of ``size * D`` or more brings at least `size` messages.
+        """
+        jumps = np.arange(1, size * self.max_value)
+        rate = self.ratio**jumps / jumps
+        sent = [np.sum(np.abs(np.divmod(sign * jumps, self.max_value)), axis=0) for sign in (1, -1)]
+        return np.asarray(np.bincount(np.concatenate(sent), np.concatenate((rate, rate)), size)[:size], float)
+
+
+def at_multiples(rates: Floats, times: int) -> Floats:
+    """Rates of jumps that are `times` as large, (size,)."""
+    found = np.zeros_like(rates)
+    found[::times] = rates[: len(found[::times])]
+    return found

@@ -102,10 +102,28 @@ class PlannedUsers(RandomUsers):
         """Users that the parameters are made for."""
         return int(getattr(self, "n_users"))  # noqa: B009  (a field of the protocol)
 
+    def counted_on(self) -> str:
+        """All other users, with the number that the parameters are made for."""
+        others = self.planned_users - 1
+        if self.population is None:
+            return f"all {others:,} other users"
+        return f"all other users, {others:,} of whom are planned for"
+
+    def all_users(self) -> str:
+        """All users, with the number that the parameters are made for."""
+        if self.population is None:
+            return f"all {self.planned_users:,} users"
+        return f"all users, {self.planned_users:,} of whom are planned for"
+
     @property
     def usual_users(self) -> int:
         """Users that take part as a rule: all of a fixed number, or the mean."""
         return self.planned_users if self.population is None else users_until_announced(self.population)
+
+    @property
+    def expected_users(self) -> float:
+        """All of a fixed number of users, or the mean: by the union bound a random number counts with its mean."""
+        return self.planned_users if self.population is None else 1 + self.population.mean
 
     @property
     def averages(self) -> bool:

@@ -26,6 +26,7 @@ from shuffledp.numerics.checks import check_count
 from shuffledp.populations import Law, Population
 from shuffledp.protocols._requests import law_of, positive_delta
 from shuffledp.protocols.base import Cost, Messages, ProtocolBase, Trust
+from shuffledp.protocols.reliance import Reliance
 from shuffledp.tasks import Budget, Ints, Public, Task, Users
 
 
@@ -45,6 +46,12 @@ class OneReport(ProtocolBase):
 
     population: Law
     eps_local: float
+
+    relies_on: ClassVar[Reliance] = "others' reports"
+
+    def counted_on(self) -> str:
+        """All other users, with their expected number."""
+        return f"all other users, of whom {self.population.mean:,.12g} are expected"
 
     @classmethod
     @abstractmethod
@@ -101,7 +108,7 @@ class SingleReport(OneReport):
 
     def cost(self) -> Cost:
         """One message per user; the server's dummies in expectation over the population."""
-        return Cost(1.0, self.report_bits(), shuffler_messages=self._expected_dummies())
+        return Cost(1.0, self.report_bits(), shuffler_messages=self._expected_dummies(), most_messages=1.0)
 
     def _expected_dummies(self) -> float:
         if not self.adaptive or self.dummy_count == 0:
@@ -124,6 +131,7 @@ class LocalSchedule(SingleReport):
     label = "LOCAL"
     source = "Wang et al. 2023, section VII-A"
     trust: ClassVar[Trust] = "local"
+    relies_on: ClassVar[Reliance] = "no other user"
     accountings = ("printed", "exact")
     reduction = "local"
     guarantees: ClassVar[Mapping[str, Standing]] = {"printed": EXACT, "exact": EXACT}

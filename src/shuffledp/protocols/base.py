@@ -6,6 +6,7 @@ never changes state; randomness always comes in as a ``numpy.random.Generator``.
 
 from __future__ import annotations
 
+import math
 from abc import ABC, abstractmethod
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, fields, replace
@@ -23,6 +24,7 @@ from shuffledp.protocols._checked import OBJECTS, check_object, with_checked_arg
 from shuffledp.protocols.messages import Cost as Cost
 from shuffledp.protocols.messages import Messages as Messages
 from shuffledp.protocols.messages import message_bits as message_bits
+from shuffledp.protocols.reliance import RELIANCE, Reliance
 from shuffledp.protocols.streaming import joined, stream, users_at_once
 from shuffledp.tasks import (
     Budget,
@@ -85,6 +87,8 @@ class ProtocolBase(ABC):
     source: ClassVar[str]
     """Citation with theorem or equation number."""
     trust: ClassVar[Trust]
+    relies_on: ClassVar[Reliance] = "not stated"
+    """What of other users must be honest beside the one whom users trust, see `shuffledp.protocols.reliance`."""
     accountings: ClassVar[tuple[str, ...]] = ("printed",)
     """Accountings that ``calibrate`` accepts; others are neither run nor drawn."""
     reduction: ClassVar[str] = "own"
@@ -136,6 +140,27 @@ class ProtocolBase(ABC):
         """The open statement of an ``unproven`` claim, or the witness of a ``violated`` one."""
         # A class variable `guarantee` says nothing about the standing that it takes the place of.
         return self.standing.note if self.standing.guarantee == self.guarantee else ""
+
+    # -- whom users trust -----------------------------------------------------------------------------------------
+
+    def counted_on(self) -> str:
+        """The users whom ``relies_on`` is about, with their number where it is known."""
+        return "all other users"
+
+    def honest(self) -> str:
+        """Who must be honest beside the one whom users trust, in sentences."""
+        return RELIANCE[self.relies_on].format(who=self.counted_on())
+
+    def local_epsilon(self) -> float | None:
+        """Eps of one user's own messages at delta 0, nats, whatever becomes of them.
+
+        The local budget of a protocol that has one; infinite for others, where no bound is known. None of a curator,
+        to whom users send their data.
+        """
+        if self.trust == "central":
+            return None
+        known = self.parameters().get("eps_local", getattr(self, "eps_local", None))
+        return math.inf if known is None else float(known)
 
     # -- to write -----------------------------------------------------------------------------------------------
 

@@ -49,12 +49,19 @@ class Cost:
         The part of ``messages_per_user`` that is the user's own report; the rest counts as extra messages.
     shuffler_messages : float
         Total added by the shuffler or the server, in expectation.
+    most_messages : float, optional
+        The most messages that any of the users sends. Without a bound, the number that any of them exceeds with a
+        probability of at most `shuffledp.utility.messages.RARE`. None if it is not stated.
+    most_certain : bool
+        Whether ``most_messages`` is a bound; otherwise it is exceeded with that probability.
     """
 
     messages_per_user: float
     bits_per_message: float
     own_messages: float = 1.0
     shuffler_messages: float = 0.0
+    most_messages: float | None = None
+    most_certain: bool = True
 
     @property
     def extra_messages(self) -> float:
@@ -65,6 +72,11 @@ class Cost:
     def bits_per_user(self) -> float:
         """Bits one participant sends."""
         return self.messages_per_user * self.bits_per_message
+
+    @property
+    def most_bits(self) -> float | None:
+        """Bits of ``most_messages``; None if these are not stated."""
+        return None if self.most_messages is None else self.most_messages * self.bits_per_message
 
 
 def message_bits(kinds: int) -> float:

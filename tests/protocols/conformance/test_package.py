@@ -102,6 +102,7 @@ def test_the_default_cases_reach_what_they_promise():
         ("WrongVarianceShape", "check_variance", "has shape"),
         ("LyingCost", "check_cost", "messages per user"),
         ("LyingBits", "check_cost", "do not fit"),
+        ("LyingMost", "check_cost", "at most 2.0 as stated"),
         ("LyingDummies", "check_cost", "dummies, added and stated"),
         ("OverClaimed", "check_privacy", "above"),
         ("WritesCounts", "check_inputs_unchanged", "counts changed"),

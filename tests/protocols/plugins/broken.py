@@ -10,6 +10,7 @@ from shuffledp.accounting import ClonesProfile, Infeasible, OtherReports
 from shuffledp.populations import Fixed
 from shuffledp.protocols import Cost, Messages, ProtocolBase
 from shuffledp.protocols.frequency.amplified import Amplified
+from shuffledp.protocols.frequency.balls_into_bins import BallsIntoBins
 from shuffledp.protocols.frequency.non_adaptive import NonAdaptive
 
 
@@ -107,6 +108,14 @@ class LyingBits(Amplified):
 
     def cost(self):
         return Cost(1.0, 1.0)
+
+
+@dataclass(frozen=True)
+class LyingMost(BallsIntoBins):
+    """Says that no user sends more than two messages."""
+
+    def cost(self):
+        return replace(super().cost(), most_messages=2.0)
 
 
 @dataclass(frozen=True)

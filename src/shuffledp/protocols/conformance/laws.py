@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from typing import Any
 
 import numpy as np
@@ -36,6 +36,9 @@ from shuffledp.protocols.conformance.statistics import (
     variance_and_error,
 )
 from shuffledp.tasks import Public, Summation, Users
+
+FIRST_ALONE = 30
+"""Users from the first one on, and over the whole list, whose messages are counted alone."""
 
 
 def check_permutation_invariant(protocol_class: Protocol, cases: Iterable[Case]) -> None:
@@ -76,6 +79,7 @@ def check_additive(protocol_class: Protocol, cases: Iterable[Case]) -> None:
 def check_cost(protocol_class: Protocol, cases: Iterable[Case]) -> None:
     """``cost`` is what is sent: messages per user, bits that can hold them, and the dummies of a random population.
 
+    The first users and others over the whole list send one by one: none of them more than ``most_messages``, if stated.
     A protocol that writes its own ``shuffle`` or ``forward`` is not asked for dummies here: it may add them anywhere,
     and count those that it adds against those that it drops.
     """
@@ -98,6 +102,12 @@ def check_cost(protocol_class: Protocol, cases: Iterable[Case]) -> None:
         assert math.log2(kinds) <= cost.bits_per_message + 1e-9, (
             f"{where}: {kinds} different messages do not fit into {cost.bits_per_message} bits"
         )
+        if cost.most_messages is not None:
+            most = max(len(protocol.encode(one, rng)) for one in _one_by_one(users))
+            assert max(most, cost.messages_per_user * (1 - 1e-12)) <= cost.most_messages, (
+                f"{where}: a user sends {most} messages, {cost.messages_per_user} on average and at most "
+                f"{cost.most_messages} as stated"
+            )
         kind = type(protocol)
         if kind.shuffle is ProtocolBase.shuffle and kind.forward is ProtocolBase.forward:
             added, spread = _mean_dummies(protocol, case, rng)
@@ -114,6 +124,14 @@ def _as_many_as_expected(case: Case) -> Users:
     values = np.asarray(users.values)
     levels = None if users.levels is None else np.resize(users.levels, n)
     return Users(np.resize(values, (n, *values.shape[1:])), levels)
+
+
+def _one_by_one(users: Users) -> Iterator[Users]:
+    """The first `FIRST_ALONE` users, and as many others over the whole list."""
+    spread = np.linspace(0, len(users) - 1, FIRST_ALONE).astype(int)
+    for place in np.unique(np.concatenate((np.arange(min(FIRST_ALONE, len(users))), spread))):
+        levels = None if users.levels is None else users.levels[place : place + 1]
+        yield Users(users.values[place : place + 1], levels, int(place))
 
 
 def _different(messages: NDArray[Any]) -> int:

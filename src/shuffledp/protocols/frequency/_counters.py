@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import abstractmethod
-from typing import Any, Protocol
+from typing import Any, ClassVar, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -11,7 +11,9 @@ from numpy.typing import NDArray
 from shuffledp.protocols._random_users import PlannedUsers
 from shuffledp.protocols.base import Cost, Messages, message_bits
 from shuffledp.protocols.frequency._randomized_response import held_counts
+from shuffledp.protocols.reliance import Reliance
 from shuffledp.tasks import Floats, Participants, Public, Users
+from shuffledp.utility.messages import most_sent
 
 #: Noises that are drawn at once.
 _DRAWS = 2**20
@@ -36,6 +38,7 @@ class NoisyCounters(PlannedUsers):
     domain_size: int
 
     trust = "shuffler"
+    relies_on: ClassVar[Reliance] = "shares of the noise"
     reduction = "own"
     noise_shares = True
 
@@ -43,6 +46,10 @@ class NoisyCounters(PlannedUsers):
     @abstractmethod
     def noise(self) -> CounterLaw:
         """The noise of one counter."""
+
+    @abstractmethod
+    def _rates(self, size: int) -> Floats:
+        """Rates at which 0, 1, .., size - 1 noise messages of a counter are sent at once, by all users, (size,)."""
 
     @abstractmethod
     def _noise(self, shares: Floats, rng: np.random.Generator) -> NDArray[np.int64]:
@@ -53,10 +60,16 @@ class NoisyCounters(PlannedUsers):
         """Two kinds of message per value: +1, even, and -1, odd."""
         return 2 * self.domain_size
 
+    def counted_on(self) -> str:
+        """The users who share the noise."""
+        return self.all_users()
+
     def cost(self) -> Cost:
         """The own value, and the user's share of the noise of all counters."""
-        extra = self.domain_size * self.noise.messages / self.n_users
-        return Cost(1 + extra, message_bits(2 * self.domain_size))
+        part = self.domain_size / self.n_users
+        most = 1 + most_sent(lambda size: part * self._rates(size), self.expected_users)
+        bits = message_bits(2 * self.domain_size)
+        return Cost(1 + part * self.noise.messages, bits, most_messages=most, most_certain=False)
 
     def encode(self, users: Users, rng: np.random.Generator) -> Messages:
         """``2 v`` for a +1 and ``2 v + 1`` for a -1 of the value v: the own one, and noise for every value."""

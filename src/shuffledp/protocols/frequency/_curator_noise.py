@@ -6,13 +6,14 @@ A user moves two counts under replacement and one if it is added or removed. Noi
 from __future__ import annotations
 
 from abc import abstractmethod
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 from shuffledp.protocols.base import Cost, Messages, ProtocolBase, message_bits
 from shuffledp.protocols.frequency._randomized_response import held_counts
+from shuffledp.protocols.reliance import Reliance
 from shuffledp.tasks import Floats, Ints, Neighbours, Participants, Public, Users
 
 
@@ -42,6 +43,7 @@ class CuratorNoise(ProtocolBase):
     """
 
     domain_size: int
+    relies_on: ClassVar[Reliance] = "no other user"
 
     @abstractmethod
     def noise(self, rng: np.random.Generator, shape: tuple[int, ...]) -> Ints:
@@ -54,7 +56,9 @@ class CuratorNoise(ProtocolBase):
 
     def cost(self) -> Cost:
         """One value per user; the curator adds a noise per count."""
-        return Cost(1.0, message_bits(self.domain_size), shuffler_messages=float(self.domain_size))
+        return Cost(
+            1.0, message_bits(self.domain_size), shuffler_messages=float(self.domain_size), most_messages=1.0
+        )
 
     def encode(self, users: Users, rng: np.random.Generator) -> Messages:
         """The values as they are."""

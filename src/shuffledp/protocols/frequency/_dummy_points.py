@@ -32,6 +32,7 @@ from shuffledp.protocols._random_users import PlannedUsers
 from shuffledp.protocols._requests import fixed_users, positive_delta
 from shuffledp.protocols.base import Cost, Messages, Trust, message_bits
 from shuffledp.protocols.frequency._randomized_response import GeneralizedResponse, held_counts
+from shuffledp.protocols.reliance import Reliance
 from shuffledp.tasks import Budget, Floats, Ints, Participants, Public, Users
 
 #: How the flexible variants subtract the dummies: by their expected or by their observed number.
@@ -112,6 +113,7 @@ class DummyPoints(PlannedUsers):
     eps_local: float
 
     trust: ClassVar[Trust] = "shuffler"
+    relies_on: ClassVar[Reliance] = "others' reports and dummies"
     reduction = "dummy blanket"
 
     @property
@@ -151,9 +153,9 @@ class DummyPoints(PlannedUsers):
         held = held_counts(participants, self.domain_size)
         return np.asarray((self.response.variance(held) + per_value[:, None] / self.response.gap**2) / n**2)
 
-    def _cost(self, dummies_per_user: float) -> Cost:
-        """One message holds one of k values, in whole bits."""
-        return Cost(1.0 + dummies_per_user, message_bits(self.domain_size))
+    def _cost(self, dummies_per_user: float, most: int) -> Cost:
+        """One message holds one of k values, in whole bits; dummies on average, and at most."""
+        return Cost(1.0 + dummies_per_user, message_bits(self.domain_size), most_messages=1.0 + most)
 
     def _budget_parameters(self) -> dict[str, float]:
         return {} if self.eps_local == math.inf else {"eps_local": self.eps_local}
@@ -174,6 +176,10 @@ class FixedDummies(DummyPoints):
     def dummies_of(self, users: NDArray[Any], first: int = 0) -> Ints:
         """Dummies that the next `users` users after the first `first` send together, (R,)."""
         return dealt_out(self.dummies_in_all, self.n_users, users, first)
+
+    def counted_on(self) -> str:
+        """The users who send dummies."""
+        return dealers(self.dummies_in_all, self.n_users)
 
     def dummies_sent(self, users: Users, rng: np.random.Generator) -> int:
         """As the places of these users in the list of all say."""
@@ -196,7 +202,8 @@ class FixedDummies(DummyPoints):
 
     def cost(self) -> Cost:
         """The own report, and the mean number of dummies per user when as many take part as are expected."""
-        return self._cost(self._usual_dummies / self.usual_users)
+        most = most_dealt_out(self.dummies_in_all, self.n_users)
+        return self._cost(self._usual_dummies / self.usual_users, most)
 
     @property
     def _usual_dummies(self) -> int:
@@ -241,6 +248,12 @@ class FlexibleDummies(DummyPoints):
         certain = self.rate == 1 or (self.per_sender == 0 and self.eps_local < math.inf)
         return UPPER if certain and super().standing == RANDOM_SENDERS else super().standing
 
+    def counted_on(self) -> str:
+        """The users who send dummies."""
+        return (
+            f"{super().counted_on()}, each of whom sends {self.per_sender:,} with probability {self.rate:.6g}"
+        )
+
     def dummies_sent(self, users: Users, rng: np.random.Generator) -> int:
         """Every user decides alone."""
         return self.per_sender * int(rng.binomial(len(users), self.rate))
@@ -265,7 +278,7 @@ class FlexibleDummies(DummyPoints):
 
     def cost(self) -> Cost:
         """The own report, and the expected number of dummies."""
-        return self._cost(self.rate * self.per_sender)
+        return self._cost(self.rate * self.per_sender, self.per_sender)
 
     def profile_for(self, users: int) -> PrivacyProfile:
         """The divergence of two values, averaged over the number of senders, which the analyzer learns."""
@@ -293,6 +306,20 @@ def dealt_out(total: int, planned: int, users: NDArray[Any], first: int = 0) -> 
     each, more = divmod(total, planned)
     n = np.asarray(users, np.int64)
     return np.asarray(each * n + np.clip(more - first, 0, n), np.int64)
+
+
+def most_dealt_out(total: int, planned: int) -> int:
+    """Messages of a fixed total that a user sends at most, see `dealt_out`."""
+    return -(-total // planned)
+
+
+def dealers(total: int, planned: int) -> str:
+    """The users who send messages of a fixed total, see `dealt_out`."""
+    each, more = divmod(total, planned)
+    first = f"the first {more:,} users of the list"
+    if each == 0:
+        return f"{first}, one each"
+    return f"all {planned:,} planned users, {each:,} each" + (f", and one more of {first}" if more else "")
 
 
 def flexible_plan(

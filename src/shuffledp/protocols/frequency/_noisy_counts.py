@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 from shuffledp.accounting.standing import UPPER, Standing
 from shuffledp.protocols.base import Cost, Messages, ProtocolBase, Trust, message_bits
 from shuffledp.protocols.frequency._randomized_response import held_counts
+from shuffledp.protocols.reliance import Reliance
 from shuffledp.tasks import Floats, Ints, Participants, Public, Users
 from shuffledp.utility.counts import sampled_count_variance
 
@@ -98,9 +99,12 @@ class NoisyCounts(ProtocolBase):
         _, noise = self.noise_moments(n)
         return np.asarray(sampled_count_variance(noise[:, None], self.keep, held) / n[:, None] ** 2)
 
-    def cost_of(self, noise_per_user: float) -> Cost:
-        """The own value as often as it is sent, and so many noise messages in all."""
-        return Cost(self.keep + noise_per_user, message_bits(self.domain_size), self.keep)
+    def cost_of(self, noise_per_user: float, most: float, *, certain: bool = True) -> Cost:
+        """The own value as often as it is sent, and so many noise messages: on average, and at most."""
+        mean = self.keep + noise_per_user
+        return Cost(
+            mean, message_bits(self.domain_size), self.keep, most_messages=1 + most, most_certain=certain
+        )
 
 
 @dataclass(frozen=True)
@@ -119,6 +123,7 @@ class ShufflerNoise(NoisyCounts):
     share: float
 
     trust: ClassVar[Trust] = "shuffler_adds"
+    relies_on: ClassVar[Reliance] = "no other user"
 
     @property
     def keep(self) -> float:
@@ -145,7 +150,10 @@ class ShufflerNoise(NoisyCounts):
     def cost(self) -> Cost:
         """One message of each user; the shuffler's noise is stated in total. What it drops is not taken off."""
         return Cost(
-            1.0, message_bits(self.domain_size), shuffler_messages=self.domain_size * self.noise_per_value
+            1.0,
+            message_bits(self.domain_size),
+            shuffler_messages=self.domain_size * self.noise_per_value,
+            most_messages=1.0,
         )
 
     def parameters(self) -> dict[str, float]:

@@ -30,7 +30,7 @@ from shuffledp.numerics.samplers import (
     polya_difference,
 )
 from shuffledp.populations import Law, Population
-from shuffledp.protocols._additive_shares import LARGEST_GROUP, split, sum_modulo
+from shuffledp.protocols._additive_shares import LARGEST_GROUP, polya_local_epsilon, split, sum_modulo
 from shuffledp.protocols._requests import law_of
 from shuffledp.protocols.base import Cost, Messages, ProtocolBase, Trust, message_bits
 from shuffledp.protocols.frequency._randomized_response import domain_size_of, held_counts
@@ -40,6 +40,7 @@ from shuffledp.protocols.frequency._share_profiles import (
     PointProfile,
     secure_sum_delta,
 )
+from shuffledp.protocols.reliance import Reliance
 from shuffledp.tasks import Budget, Floats, Ints, Participants, Public, Task, Users
 from shuffledp.utility.polya import polya_mean_absolute
 
@@ -157,6 +158,7 @@ class SecretShares(ProtocolBase):
 
     task_kind = "frequency"
     trust: ClassVar[Trust] = "shuffler"
+    relies_on: ClassVar[Reliance] = "shares of the noise"
 
     def __post_init__(self) -> None:
         if not 2 <= self.group_order < LARGEST_GROUP:
@@ -245,9 +247,13 @@ class SecretShares(ProtocolBase):
         variance = self.noise_variance(n) / (self.precision * n.astype(np.float64)) ** 2
         return np.column_stack((variance, variance))
 
+    def counted_on(self) -> str:
+        """The users who share the noise."""
+        return f"all users, of whom {1 + self.population.mean:,.12g} are expected"
+
     def cost(self) -> Cost:
         """M messages per user, residues modulo q."""
-        return Cost(float(self.shares), message_bits(self.group_order))
+        return Cost(float(self.shares), message_bits(self.group_order), most_messages=float(self.shares))
 
     def parameters(self) -> dict[str, float]:
         """Precision, shares, group order and security of the secure sum."""
@@ -320,6 +326,12 @@ class PolyaShares(SecretShares):
         """Polya variables of equal ratio add up: one difference with shape N/n1."""
         return polya_difference(n_users / self.base_users, self.precision / self.eps, rng)
 
+    def local_epsilon(self) -> float:
+        """Of a user's own shares, which add up to its scaled bit and its part of the noise."""
+        if self.base_users == 1:
+            return self.eps
+        return polya_local_epsilon(1 / self.base_users, self.eps / self.precision, self.precision)
+
     def noise_variance(self, n_users: Ints) -> Floats:
         """``(N / n1) 2 ratio / (1 - ratio)^2``."""
         single = 2 * self.ratio / math.expm1(-self.eps / self.precision) ** 2
@@ -365,6 +377,14 @@ class GaussianShares(SecretShares):
         pmf = discrete_gaussian_pmf(self.tau)
         values = np.arange(pmf.size) - pmf.size // 2
         return np.asarray(rng.multinomial(n_users, pmf) @ values, np.int64)
+
+    def local_epsilon(self) -> float:
+        """Of a user's own shares, which add up to its scaled bit and a discrete Gaussian modulo q.
+
+        An upper bound: the log ratio of a value and of the next one is the mean of the values of its class over
+        ``tau^2``, which is at most the value itself up to q / 2. Nearly attained where q is large.
+        """
+        return self.precision * (self.group_order - self.precision) / (2 * self.tau**2)
 
     def noise_variance(self, n_users: Ints) -> Floats:
         """``N`` times the variance of a discrete Gaussian, which is tau^2 unless tau is small."""

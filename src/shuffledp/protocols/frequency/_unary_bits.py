@@ -47,6 +47,11 @@ class UnaryBits(PlannedUsers):
         """The own row, and rows without a value."""
         return 1
 
+    def local_epsilon(self) -> float:
+        """Of a user's own rows: two bits depend on its value."""
+        p, q = self.own_rate, self.other_rate
+        return math.log(p) - math.log(q) + math.log1p(-q) - math.log1p(-p)
+
     def rows(self, users: Users, rng: np.random.Generator) -> NDArray[np.bool_]:
         """Randomized rows of these users, (n * rows_per_user, k), a user's own rows first.
 

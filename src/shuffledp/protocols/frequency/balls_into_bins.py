@@ -17,6 +17,7 @@ from shuffledp.protocols._requests import fixed_users, positive_delta
 from shuffledp.protocols.base import Cost
 from shuffledp.protocols.frequency._noisy_counts import NoisyCounts
 from shuffledp.protocols.frequency._randomized_response import domain_size_of
+from shuffledp.protocols.reliance import Reliance
 from shuffledp.tasks import Budget, Floats, Ints, Task
 
 TOO_FEW = Standing(
@@ -51,6 +52,7 @@ class BallsIntoBins(NoisyCounts, PlannedUsers):
     label = "balls into bins"
     source = "Luo, Wang and Yi, CCS 2022, direct form"
     trust = "shuffler"
+    relies_on: ClassVar[Reliance] = "others' dummies"
     accountings = BIN_ACCOUNTINGS
     guarantees: ClassVar[Mapping[str, Standing]] = {"printed": UPPER, "exact": EXACT}
 
@@ -112,8 +114,8 @@ class BallsIntoBins(NoisyCounts, PlannedUsers):
         return rng.binomial(np.asarray(users)[:, None], self.rate, (len(users), self.domain_size))
 
     def cost(self) -> Cost:
-        """The own value, and ``k rho`` dummies."""
-        return self.cost_of(self.domain_size * self.rate)
+        """The own value, and ``k rho`` dummies, k at most."""
+        return self.cost_of(self.domain_size * self.rate, self.domain_size)
 
     def profile_for(self, users: int) -> PrivacyProfile:
         """The two counts that change."""

@@ -18,6 +18,7 @@ from shuffledp.protocols._requests import fixed_users, positive_delta
 from shuffledp.protocols.base import Cost, Trust
 from shuffledp.protocols.frequency._noisy_counts import NoisyCounts
 from shuffledp.protocols.frequency._randomized_response import domain_size_of
+from shuffledp.protocols.reliance import Reliance
 from shuffledp.tasks import Budget, Floats, Ints, Task, Users
 
 
@@ -47,6 +48,7 @@ class DesignatedCoins(NoisyCounts, PlannedUsers):
     label = "designated coins"
     source = "this project; the upper end of the family of balls into bins"
     trust: ClassVar[Trust] = "shuffler"
+    relies_on: ClassVar[Reliance] = "named users' dummies"
     accountings = ("exact",)
     guarantees = {"exact": EXACT}  # noqa: RUF012
 
@@ -111,10 +113,16 @@ class DesignatedCoins(NoisyCounts, PlannedUsers):
         there = min(max(self.designated - users.offset, 0), len(users))
         return rng.binomial(there, 0.5, self.domain_size)
 
+    def counted_on(self) -> str:
+        """The designated users."""
+        first = f"the first {self.designated:,} users of the list"
+        return f"{first}, of whom {self.colluding:,} may collude with the analyzer"
+
     def cost(self) -> Cost:
-        """The own value, and ``k M / (2 n)`` dummies on average; a designated user sends ``k / 2`` of them."""
+        """The own value, and ``k M / (2 n)`` dummies on average; a designated user sends up to k of them."""
         usual = self.usual_users
-        return self.cost_of(self.domain_size * min(self.designated, usual) / 2 / usual)
+        most = self.domain_size if self.designated else 0
+        return self.cost_of(self.domain_size * min(self.designated, usual) / 2 / usual, most)
 
     def profile_for(self, users: int) -> PrivacyProfile:
         """The two counts that change, with the coins of those who do not collude."""

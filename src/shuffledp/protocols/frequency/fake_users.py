@@ -20,6 +20,7 @@ from shuffledp.protocols._requests import fixed_users, positive_delta
 from shuffledp.protocols.base import Cost
 from shuffledp.protocols.frequency._randomized_response import domain_size_of
 from shuffledp.protocols.frequency._unary_bits import WholeRows
+from shuffledp.protocols.reliance import Reliance
 from shuffledp.tasks import Budget, Task
 
 
@@ -45,6 +46,7 @@ class FakeUsers(WholeRows):
     label = "fake users"
     source = "Cheu and Zhilyaev 2021, arXiv 2104.02739"
     trust = "shuffler"
+    relies_on: ClassVar[Reliance] = "others' dummies"
     accountings = FAKE_USERS_ACCOUNTINGS
     guarantees: ClassVar[Mapping[str, Standing]] = FAKE_USERS_STANDINGS
     reduction = "blanket"
@@ -99,9 +101,14 @@ class FakeUsers(WholeRows):
         """The own row and those of the fake users."""
         return 1 + self.kappa
 
+    def counted_on(self) -> str:
+        """The users who send dummies."""
+        return f"{super().counted_on()}, {self.kappa:,} rows of zeros each"
+
     def cost(self) -> Cost:
         """``1 + kappa`` rows of a bit per value."""
-        return Cost(float(self.rows_per_user), float(self.domain_size))
+        rows = float(self.rows_per_user)
+        return Cost(rows, float(self.domain_size), most_messages=rows)
 
     def profile_for(self, users: int) -> PrivacyProfile:
         """The own row among the fake users."""

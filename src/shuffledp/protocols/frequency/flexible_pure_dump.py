@@ -11,6 +11,7 @@ from shuffledp.populations import Population
 from shuffledp.protocols._random_users import any_population
 from shuffledp.protocols.frequency._dummy_points import FlexibleDummies, flexible_plan
 from shuffledp.protocols.frequency._randomized_response import domain_size_of
+from shuffledp.protocols.reliance import Reliance
 from shuffledp.tasks import Budget, Task
 
 
@@ -19,6 +20,7 @@ class FlexiblePureDump(FlexibleDummies):
     """Every user sends its value and, with some probability, dummies."""
 
     name = "flexible_pure_dump"
+    relies_on: ClassVar[Reliance] = "others' dummies"
     task_kind = "frequency"
     label = "pureDUMP, flexible"
     source = "Li et al. 2020, Theorem 5.11"

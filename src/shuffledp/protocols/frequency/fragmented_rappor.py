@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from dataclasses import dataclass
 from types import MappingProxyType
-from typing import Self
+from typing import ClassVar, Self
 
 import numpy as np
 
@@ -19,6 +19,7 @@ from shuffledp.protocols._requests import fixed_users, positive_delta
 from shuffledp.protocols.base import Cost, Messages, message_bits
 from shuffledp.protocols.frequency._randomized_response import domain_size_of
 from shuffledp.protocols.frequency._unary_bits import FlippedBits, ProvenBitsProfile
+from shuffledp.protocols.reliance import Reliance
 from shuffledp.tasks import Budget, Task, Users
 
 #: Calibrations of each accounting, the default first.
@@ -47,6 +48,7 @@ class FragmentedRappor(FlippedBits):
     label = "fragmented RAPPOR"
     source = "Erlingsson et al. 2020; printed: calibrated as in Ghazi et al. 2021, arXiv 2106.04247"
     trust = "shuffler"
+    relies_on: ClassVar[Reliance] = "others' reports"
     accountings = ("printed", "exact")
     reduction = "own"
 
@@ -105,10 +107,11 @@ class FragmentedRappor(FlippedBits):
         return self.domain_size
 
     def cost(self) -> Cost:
-        """Expected one-bits."""
+        """Expected one-bits, of k bits."""
         p = self.flip_probability
         own = 1 - p
-        return Cost(own + (self.domain_size - 1) * p, message_bits(self.domain_size), own_messages=own)
+        k = self.domain_size
+        return Cost(own + (k - 1) * p, message_bits(k), own_messages=own, most_messages=k)
 
     def encode(self, users: Users, rng: np.random.Generator) -> Messages:
         """The values whose bits are set, of all users."""

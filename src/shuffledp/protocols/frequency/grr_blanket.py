@@ -7,10 +7,11 @@ from typing import ClassVar, Self
 from shuffledp.accounting.general.grr_blanket import blanket_local_budget
 from shuffledp.accounting.standing import UPPER, Standing
 from shuffledp.populations import Population
-from shuffledp.protocols._random_users import any_population
+from shuffledp.protocols._random_users import PlannedUsers, any_population
 from shuffledp.protocols._requests import fixed_users, positive_delta
 from shuffledp.protocols.frequency._dummy_points import FixedDummies
 from shuffledp.protocols.frequency._randomized_response import domain_size_of
+from shuffledp.protocols.reliance import Reliance
 from shuffledp.tasks import Budget, Task
 
 
@@ -22,6 +23,7 @@ class GrrBlanket(FixedDummies):
     """
 
     name = "grr_blanket"
+    relies_on: ClassVar[Reliance] = "others' reports"
     task_kind = "frequency"
     label = "privacy-amplification"
     source = "Balle et al. 2019, Theorem 3.1"
@@ -58,6 +60,10 @@ class GrrBlanket(FixedDummies):
         n, k, delta = fixed_users(population), domain_size_of(task), positive_delta(budget)
         eps_local = blanket_local_budget(n, k, budget.largest_eps, delta, accounting=accounting)
         return cls(n, k, eps_local, 0, calibrated_under=accounting)
+
+    def counted_on(self) -> str:
+        """All other users."""
+        return PlannedUsers.counted_on(self)
 
     def parameters(self) -> dict[str, float]:
         """The local budget."""

@@ -22,8 +22,9 @@ from shuffledp.populations import Population
 from shuffledp.protocols._random_users import FewNumbers, any_population
 from shuffledp.protocols._requests import fixed_users, positive_delta
 from shuffledp.protocols.base import Cost, Messages, message_bits
-from shuffledp.protocols.frequency._dummy_points import dealt_out
+from shuffledp.protocols.frequency._dummy_points import dealers, dealt_out, most_dealt_out
 from shuffledp.protocols.frequency._randomized_response import domain_size_of, held_counts
+from shuffledp.protocols.reliance import Reliance
 from shuffledp.tasks import Budget, Floats, Ints, Participants, Public, Task, Users
 
 #: Pairs of a message and a value of its bin that are treated at once.
@@ -59,6 +60,7 @@ class HashedBallsIntoBins(FewNumbers):
     label = "hashed balls into bins"
     source = "Luo, Wang and Yi 2022"
     trust = "shuffler"
+    relies_on: ClassVar[Reliance] = "others' dummies"
     accountings = ("exact",)
     guarantees: ClassVar[Mapping[str, Standing]] = {"exact": UPPER}
     reduction = "blanket"
@@ -114,11 +116,16 @@ class HashedBallsIntoBins(FewNumbers):
         """Uniform messages that the next `users` users after the first `first` send together, (R,)."""
         return dealt_out(self.dummies_in_all, self.n_users, users, first)
 
+    def counted_on(self) -> str:
+        """The users who send dummies."""
+        return dealers(self.dummies_in_all, self.n_users)
+
     def cost(self) -> Cost:
         """The own message, and the mean number of uniform ones when as many take part as are expected."""
         dummies = int(self.dummies_of(np.array([self.usual_users]))[0])
         bits = 2 * message_bits(self.family.prime) + message_bits(self.family.bins)
-        return Cost(1 + dummies / self.usual_users, bits)
+        most = 1 + most_dealt_out(self.dummies_in_all, self.n_users)
+        return Cost(1 + dummies / self.usual_users, bits, most_messages=most)
 
     def encode(self, users: Users, rng: np.random.Generator) -> Messages:
         """(n + dummies, 3): a function and the bin of the own value for each user, and uniform messages."""

@@ -1,5 +1,6 @@
 """One-sided noise: dummies of all users that add up to negative binomial noise, without anything that cancels them."""
 
+import math
 from dataclasses import dataclass
 from typing import Any, ClassVar, Self
 
@@ -11,12 +12,15 @@ from shuffledp.accounting.general.count_pairs import CountsProfile
 from shuffledp.accounting.general.profiles import PrivacyProfile
 from shuffledp.accounting.standing import EXACT
 from shuffledp.populations import Population
+from shuffledp.protocols._noise_shares import NegativeBinomialShare
 from shuffledp.protocols._random_users import PlannedUsers, any_population
 from shuffledp.protocols._requests import fixed_users, positive_delta
 from shuffledp.protocols.base import Cost, Trust
 from shuffledp.protocols.frequency._noisy_counts import NoisyCounts
 from shuffledp.protocols.frequency._randomized_response import domain_size_of
+from shuffledp.protocols.reliance import Reliance
 from shuffledp.tasks import Budget, Floats, Ints, Task
+from shuffledp.utility.messages import most_sent
 
 
 @dataclass(frozen=True)
@@ -45,6 +49,7 @@ class OneSidedCounts(NoisyCounts, PlannedUsers):
     label = "one-sided noise"
     source = "this project; what correlated noise is without its correlation"
     trust: ClassVar[Trust] = "shuffler"
+    relies_on: ClassVar[Reliance] = "others' dummies"
     accountings = ("exact",)
     guarantees = {"exact": EXACT}  # noqa: RUF012
 
@@ -101,7 +106,11 @@ class OneSidedCounts(NoisyCounts, PlannedUsers):
 
     def cost(self) -> Cost:
         """The own value, and a share of the dummies of all values."""
-        return self.cost_of(self.domain_size * self.noise.mean / self.n_users)
+        part = self.domain_size / self.n_users
+        share = NegativeBinomialShare(self.shape * part, -math.expm1(-self.decay))
+        return self.cost_of(
+            part * self.noise.mean, most_sent(share.rates, self.expected_users), certain=False
+        )
 
     def profile_for(self, users: int) -> PrivacyProfile:
         """The two counts that change, with the dummies of so many users."""

@@ -29,6 +29,7 @@ from shuffledp.protocols.frequency._binary_subspaces import (
     subspace_count,
 )
 from shuffledp.protocols.frequency._randomized_response import domain_size_of, held_counts
+from shuffledp.protocols.reliance import Reliance
 from shuffledp.tasks import Budget, Floats, Ints, Participants, Public, Task, Users
 
 #: Elements of subspaces, or of matrices, that are treated at once.
@@ -66,6 +67,7 @@ class PrivateCoin(PlannedUsers):
     label = "private-coin"
     source = "Ghazi, Golowich, Kumar, Pagh and Velingker, Theorem 4.3; as a baseline in arXiv 2009.13738"
     trust = "shuffler"
+    relies_on: ClassVar[Reliance] = "others' dummies"
     accountings = PRIVATE_COIN_ACCOUNTINGS
     guarantees: ClassVar[Mapping[str, Standing]] = {"printed": UPPER, "exact": UPPER}
     reduction = "blanket"
@@ -126,9 +128,14 @@ class PrivateCoin(PlannedUsers):
     def _kind(self) -> type[np.uint16 | np.uint32 | np.uint64]:
         return np.uint16 if self.bits <= 16 else np.uint32 if self.bits <= 32 else np.uint64
 
+    def counted_on(self) -> str:
+        """The users who send dummies."""
+        return f"{super().counted_on()}, {self.tuples:,} uniform tuples each"
+
     def cost(self) -> Cost:
         """The own tuple and rho uniform ones."""
-        return Cost(1.0 + self.tuples, self.entries * self.bits)
+        sent = 1.0 + self.tuples
+        return Cost(sent, self.entries * self.bits, most_messages=sent)
 
     def encode(self, users: Users, rng: np.random.Generator) -> Messages:
         """(n (1 + rho), tau): each user's tuple from the codeword of its value, and rho uniform tuples per user."""

@@ -26,6 +26,7 @@ from shuffledp.protocols._requests import fixed_users, positive_delta
 from shuffledp.protocols.base import Cost, Messages, message_bits
 from shuffledp.protocols.frequency._hashing import MOST_CELLS, hash_values
 from shuffledp.protocols.frequency._randomized_response import domain_size_of, held_counts
+from shuffledp.protocols.reliance import Reliance
 from shuffledp.tasks import Budget, Floats, Ints, Participants, Public, Task, Users
 
 #: Mass outside of the law of the noise in closed forms.
@@ -64,6 +65,7 @@ class PublicCoin(PlannedUsers):
     label = "public-coin"
     source = "Ghazi, Golowich, Kumar, Pagh and Velingker, Lemma 4.10; as a baseline in arXiv 2009.13738"
     trust = "shuffler"
+    relies_on: ClassVar[Reliance] = "others' dummies"
     accountings = PUBLIC_COIN_ACCOUNTINGS
     guarantees: ClassVar[Mapping[str, Standing]] = {"printed": UPPER, "exact": UPPER}
     reduction = "own"
@@ -138,7 +140,9 @@ class PublicCoin(PlannedUsers):
     def cost(self) -> Cost:
         """One own message per row, and noise in every cell."""
         bits = message_bits(self.rows * self.columns)
-        return Cost(self.rows * (1 + self.columns * self.rate), bits, own_messages=float(self.rows))
+        rows, columns = float(self.rows), self.columns
+        mean, most = rows * (1 + columns * self.rate), rows * (1 + columns)
+        return Cost(mean, bits, own_messages=rows, most_messages=most)
 
     def encode(self, users: Users, rng: np.random.Generator) -> Messages:
         """The cells of each user's value, and every cell with probability gamma; time grows with n^2."""

@@ -12,6 +12,7 @@ from shuffledp.protocols._random_users import any_population
 from shuffledp.protocols._requests import fixed_users, positive_delta
 from shuffledp.protocols.frequency._dummy_points import FixedDummies
 from shuffledp.protocols.frequency._randomized_response import domain_size_of
+from shuffledp.protocols.reliance import Reliance
 from shuffledp.tasks import Budget, Task
 
 
@@ -20,6 +21,7 @@ class PureDump(FixedDummies):
     """Every user sends its value and an even part of the dummies that hide one value."""
 
     name = "pure_dump"
+    relies_on: ClassVar[Reliance] = "others' dummies"
     task_kind = "frequency"
     label = "pureDUMP"
     source = "Li et al. 2020, Theorem 5.2"

@@ -16,7 +16,9 @@ from shuffledp.protocols._requests import fixed_users, positive_delta
 from shuffledp.protocols.base import Cost, Trust
 from shuffledp.protocols.frequency._noisy_counts import NoisyCounts
 from shuffledp.protocols.frequency._randomized_response import domain_size_of
+from shuffledp.protocols.reliance import Reliance
 from shuffledp.tasks import Budget, Floats, Ints, Task
+from shuffledp.utility.messages import most_sent, single_messages
 
 
 @dataclass(frozen=True)
@@ -45,6 +47,7 @@ class SilentUsers(NoisyCounts, PlannedUsers):
     label = "silent users"
     source = "this project; one level of the segmented protocol, for sets of one item"
     trust: ClassVar[Trust] = "shuffler"
+    relies_on: ClassVar[Reliance] = "others' dummies"
     accountings = ("exact",)
     guarantees = {"exact": EXACT}  # noqa: RUF012
 
@@ -101,7 +104,8 @@ class SilentUsers(NoisyCounts, PlannedUsers):
 
     def cost(self) -> Cost:
         """The own value as often as it is sent, and a share of the dummies of all values."""
-        return self.cost_of(self.domain_size * self.dummy_mean / self.n_users)
+        mean = self.domain_size * self.dummy_mean / self.n_users
+        return self.cost_of(mean, most_sent(single_messages(mean), self.expected_users), certain=False)
 
     def profile_for(self, users: int) -> PrivacyProfile:
         """The two counts that change, with the dummies of so many users."""

@@ -18,6 +18,7 @@ from shuffledp.protocols._requests import fixed_users, positive_delta
 from shuffledp.protocols.base import Cost, Messages
 from shuffledp.protocols.frequency._curator_noise import checked_values, moving_counts
 from shuffledp.protocols.frequency._randomized_response import domain_size_of, held_counts
+from shuffledp.protocols.reliance import Reliance
 from shuffledp.tasks import Budget, Floats, Neighbours, Participants, Public, Task, Users
 
 
@@ -51,6 +52,7 @@ class Skellam(PlannedUsers):
     label = "Skellam, secure aggregation"
     source = "Agarwal, Kairouz and Liu 2021; the pair of counts is derived for this project"
     trust = "secure_sum"
+    relies_on: ClassVar[Reliance] = "shares of the noise"
     accountings = ("exact",)
     reduction = "own"
     neighbours = ("replace_one", "add_remove")
@@ -87,13 +89,18 @@ class Skellam(PlannedUsers):
         )
         return cls(n, k, variance, budget.neighbours, calibrated_under=accounting)
 
+    def counted_on(self) -> str:
+        """The users who share the noise."""
+        return self.all_users()
+
     def cost(self) -> Cost:
         """A row of k integers modulo a number that the sum reaches with a probability far below delta.
 
         Payload alone: keys that users agree on are not counted.
         """
         deviation = math.sqrt(self.variance * self.usual_users / self.n_users)
-        return Cost(1.0, float(self.domain_size * math.ceil(math.log2(self.usual_users + 20 * deviation))))
+        each = math.ceil(math.log2(self.usual_users + 20 * deviation))
+        return Cost(1.0, float(self.domain_size * each), most_messages=1.0)
 
     def encode(self, users: Users, rng: np.random.Generator) -> Messages:
         """One-hot rows and shares of the noise, (n, k)."""

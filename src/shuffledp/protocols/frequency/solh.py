@@ -20,6 +20,7 @@ from shuffledp.protocols.frequency._randomized_response import (
     domain_size_of,
     held_counts,
 )
+from shuffledp.protocols.reliance import Reliance
 from shuffledp.tasks import Budget, Floats, Participants, Public, Task, Users
 
 #: Pairs of a report and a value that are compared at once: they fit into the cache.
@@ -52,6 +53,7 @@ class Solh(PlannedUsers):
     label = "SOLH"
     source = "Wang et al. 2020; as a baseline in arXiv 2009.13738"
     trust = "shuffler"
+    relies_on: ClassVar[Reliance] = "others' reports"
     accountings = SOLH_ACCOUNTINGS
     guarantees: ClassVar[Mapping[str, Standing]] = {"printed": UPPER, "exact": UPPER}
     reduction = "blanket"
@@ -99,7 +101,7 @@ class Solh(PlannedUsers):
 
     def cost(self) -> Cost:
         """One message: a seed and a cell."""
-        return Cost(1.0, SEED_BITS + message_bits(self.cells))
+        return Cost(1.0, SEED_BITS + message_bits(self.cells), most_messages=1.0)
 
     def encode(self, users: Users, rng: np.random.Generator) -> Messages:
         """(n, 2): each user's seed, and its hashed value after randomized response."""

@@ -22,6 +22,7 @@ from shuffledp.protocols.frequency._randomized_response import (
     domain_size_of,
     held_counts,
 )
+from shuffledp.protocols.reliance import Reliance
 from shuffledp.tasks import Budget, Floats, Participants, Public, Task, Users
 
 #: Subsets up to which all of them are listed.
@@ -50,6 +51,7 @@ class SubsetSelection(FewNumbers):
     label = "subset selection"
     source = "Ye and Barg 2018; Wang et al. 2016"
     trust = "shuffler"
+    relies_on: ClassVar[Reliance] = "others' reports"
     accountings = ("exact",)
     guarantees: ClassVar[Mapping[str, Standing]] = {"exact": UPPER}
     reduction = "blanket"
@@ -96,7 +98,8 @@ class SubsetSelection(FewNumbers):
 
     def cost(self) -> Cost:
         """One of all subsets of this size."""
-        return Cost(1.0, message_bits(math.comb(self.domain_size, self.report.size)))
+        subsets = math.comb(self.domain_size, self.report.size)
+        return Cost(1.0, message_bits(subsets), most_messages=1.0)
 
     def encode(self, users: Users, rng: np.random.Generator) -> Messages:
         """(n, d): each user's subset, in increasing order."""

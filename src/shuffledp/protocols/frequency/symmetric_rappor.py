@@ -17,6 +17,7 @@ from shuffledp.protocols._requests import fixed_users, positive_delta
 from shuffledp.protocols.base import Cost, Messages, message_bits
 from shuffledp.protocols.frequency._randomized_response import domain_size_of
 from shuffledp.protocols.frequency._unary_bits import FlippedBits, ProvenBitsProfile
+from shuffledp.protocols.reliance import Reliance
 from shuffledp.tasks import Budget, Task, Users
 
 
@@ -33,6 +34,7 @@ class SymmetricRappor(FlippedBits):
     label = "symmetric RAPPOR, summed"
     source = "Erlingsson, Pihur and Korolova 2014; drafts on differential privacy in the Prio system"
     trust = "secure_sum"
+    relies_on: ClassVar[Reliance] = "others' reports"
     accountings = ("exact",)
     guarantees: ClassVar[Mapping[str, Standing]] = {"exact": UPPER}
     reduction = "own"
@@ -70,7 +72,7 @@ class SymmetricRappor(FlippedBits):
 
     def cost(self) -> Cost:
         """One row with a number up to that of all users for each value."""
-        return Cost(1.0, self.domain_size * message_bits(self.usual_users + 1))
+        return Cost(1.0, self.domain_size * message_bits(self.usual_users + 1), most_messages=1.0)
 
     def encode(self, users: Users, rng: np.random.Generator) -> Messages:
         """(n, k) rows of bits."""

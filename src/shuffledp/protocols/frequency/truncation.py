@@ -21,6 +21,7 @@ from shuffledp.protocols._random_users import PlannedUsers, any_population
 from shuffledp.protocols._requests import fixed_users, positive_delta
 from shuffledp.protocols.base import Cost, Messages, message_bits
 from shuffledp.protocols.frequency._randomized_response import domain_size_of, held_counts
+from shuffledp.protocols.reliance import Reliance
 from shuffledp.tasks import Budget, Floats, Participants, Public, Task, Users
 
 #: Mass outside of the law of the noise in closed forms.
@@ -53,6 +54,7 @@ class Truncation(PlannedUsers):
     label = "truncation-based"
     source = "Balcer and Cheu 2020, Theorem 9 and Section 3; as a baseline in arXiv 2009.13738"
     trust = "shuffler"
+    relies_on: ClassVar[Reliance] = "others' dummies"
     accountings = TRUNCATION_ACCOUNTINGS
     guarantees: ClassVar[Mapping[str, Standing]] = {"printed": UPPER, "exact": EXACT}
     reduction = "own"
@@ -100,9 +102,9 @@ class Truncation(PlannedUsers):
         return self.domain_size
 
     def cost(self) -> Cost:
-        """The own value, and ``k p`` ones of coins."""
+        """The own value, and ``k p`` ones of k coins."""
         extra = self.domain_size * (1 - self.miss_rate)
-        return Cost(1 + extra, message_bits(self.domain_size))
+        return Cost(1 + extra, message_bits(self.domain_size), most_messages=1 + self.domain_size)
 
     def encode(self, users: Users, rng: np.random.Generator) -> Messages:
         """Each user's value, and for every value one more message with probability p."""

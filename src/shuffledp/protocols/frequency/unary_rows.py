@@ -20,6 +20,7 @@ from shuffledp.protocols._requests import fixed_users, positive_delta
 from shuffledp.protocols.base import Cost
 from shuffledp.protocols.frequency._randomized_response import domain_size_of
 from shuffledp.protocols.frequency._unary_bits import WholeRows
+from shuffledp.protocols.reliance import Reliance
 from shuffledp.tasks import Budget, Task
 
 
@@ -35,6 +36,7 @@ class UnaryRows(WholeRows):
     label = "unary rows"
     source = "Wang, Blocki, Li and Jha 2017 (SUE, OUE); Erlingsson, Pihur and Korolova 2014"
     trust = "shuffler"
+    relies_on: ClassVar[Reliance] = "others' reports"
     accountings = ("exact",)
     guarantees: ClassVar[Mapping[str, Standing]] = {"exact": UPPER}
     reduction = "blanket"
@@ -87,7 +89,7 @@ class UnaryRows(WholeRows):
 
     def cost(self) -> Cost:
         """One row of a bit per value."""
-        return Cost(1.0, float(self.domain_size))
+        return Cost(1.0, float(self.domain_size), most_messages=1.0)
 
     def profile_for(self, users: int) -> PrivacyProfile:
         """The row among the rows of others that look like rows without a value."""

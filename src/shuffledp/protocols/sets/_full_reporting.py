@@ -19,7 +19,8 @@ from shuffledp.protocols._random_users import (
 )
 from shuffledp.protocols._requests import positive_delta
 from shuffledp.protocols.base import Cost, Trust, message_bits
-from shuffledp.protocols.sets._set_protocol import SetProtocol, check_levels, sets_task
+from shuffledp.protocols.reliance import Reliance
+from shuffledp.protocols.sets._set_protocol import SetProtocol, check_levels, most_blankets, sets_task
 from shuffledp.tasks import Budget, Sets, Task, TaskKind
 
 
@@ -39,6 +40,7 @@ class FullReporting(SetProtocol, RandomUsers):
 
     task_kind: ClassVar[TaskKind] = "sets"
     trust: ClassVar[Trust] = "shuffler"
+    relies_on: ClassVar[Reliance] = "others' dummies"
     accountings = ("printed", "corrected", "exact")
     guarantees: ClassVar[Mapping[str, Standing]] = {"printed": UPPER, "corrected": UPPER, "exact": UPPER}
 
@@ -104,10 +106,16 @@ class FullReporting(SetProtocol, RandomUsers):
         """A proven bound, since all items are sent; a published calibration is one where the divergence confirms it."""
         return full_reporting_standing(self.groups, self.calibration)
 
+    def counted_on(self) -> str:
+        """The users who send dummies."""
+        return f"all other users, of {sum(plan.n for plan in self.groups):,} in all"
+
     def cost(self) -> Cost:
         """All items and the blanket messages, one item per message; its size is that of the alphabet."""
         own = float(self.set_size)
-        return Cost(own + self.blankets_per_user, message_bits(self.alphabet_size), own)
+        most, certain = most_blankets(self.groups, self.population)
+        bits = message_bits(self.alphabet_size)
+        return Cost(own + self.blankets_per_user, bits, own, most_messages=own + most, most_certain=certain)
 
     def privacy_profile(self) -> PrivacyProfile | None:
         """The divergence that the accounting evaluates, for the most private group; a proven bound."""

@@ -6,6 +6,7 @@ that of a `SegmentedPlan`. Estimates are shares of holders of the items that are
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any
 
@@ -13,8 +14,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from shuffledp.accounting.segmented.plans import SegmentedPlan
+from shuffledp.populations import Population
 from shuffledp.protocols.base import ProtocolBase
 from shuffledp.tasks import Budget, Floats, Ints, Participants, Public, Sets, Task, Users
+from shuffledp.utility.messages import most_sent, single_messages
 
 
 def sets_task(task: Task) -> Sets:
@@ -143,6 +146,20 @@ def blankets_sent(plan: SegmentedPlan, users: int, rng: np.random.Generator) -> 
     else:
         number = int(rng.binomial(plan.slots.count, plan.slots.rate, users).sum())
     return rng.integers(0, plan.domain_size, number)
+
+
+def most_blankets(plans: Iterable[SegmentedPlan], population: Population | None) -> tuple[float, bool]:
+    """The most blanket messages that a user sends whose group has one of the plans, and whether that is certain.
+
+    A random number of users counts with its mean, or with that of the plans if they have more.
+    """
+    every = list(plans)
+    if all(plan.blanket_law == "binomial" for plan in every):
+        return max(float(plan.slots.count) for plan in every), True
+    mean, users = max(plan.blankets for plan in every), float(sum(plan.n for plan in every))
+    if population is not None:
+        users = max(users, 1 + population.mean)
+    return float(most_sent(single_messages(mean), users)), False
 
 
 def blanket_counts(plan: SegmentedPlan, n_users: Ints, rng: np.random.Generator) -> Ints:

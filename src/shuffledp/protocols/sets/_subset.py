@@ -109,7 +109,7 @@ class SubsetReports(SetProtocol):
     def cost(self) -> Cost:
         """One message per user that tells one subset from the others."""
         subsets = math.comb(self.domain_size, self.mechanism.subset_size)
-        return Cost(1.0, message_bits(subsets))
+        return Cost(1.0, message_bits(subsets), most_messages=1.0)
 
     def parameters(self) -> dict[str, float]:
         """Local budget and items per message."""

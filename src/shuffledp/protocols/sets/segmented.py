@@ -20,6 +20,7 @@ from shuffledp.populations import Population
 from shuffledp.protocols._random_users import RandomUsers, announced, users_until_announced
 from shuffledp.protocols._requests import positive_delta
 from shuffledp.protocols.base import Cost, Messages, ProtocolBase, message_bits
+from shuffledp.protocols.reliance import Reliance
 from shuffledp.protocols.sets._first_round import FirstRound, announced_privately
 from shuffledp.protocols.sets._set_protocol import (
     SetProtocol,
@@ -32,6 +33,7 @@ from shuffledp.protocols.sets._set_protocol import (
     even_sizes,
     holders,
     levels_of,
+    most_blankets,
     sets_task,
     shape_of,
     shares,
@@ -81,6 +83,7 @@ class Segmented(SetProtocol, RandomUsers):
     label = "SegMM"
     source = "Wang et al. 2024 (arXiv 2407.19639), Algorithms 1 and 2"
     trust = "shuffler"
+    relies_on: ClassVar[Reliance] = "others' dummies"
     accountings = ("printed", "corrected", "exact")
     guarantees: ClassVar[Mapping[str, Standing]] = {
         "printed": NUMBER_OF_MESSAGES,
@@ -272,10 +275,17 @@ class Segmented(SetProtocol, RandomUsers):
         w = shares(participants)
         return self.real(coins * w + blankets + assignment * w * (1 - w) + np.mean((factor - 1) ** 2) * w**2)
 
+    def counted_on(self) -> str:
+        """The users who send dummies."""
+        return f"all other users, of {self.plan.n:,} in all"
+
     def cost(self) -> Cost:
         """Reported items and blanket messages of the data round, one item per message."""
         own = self.set_size * self.plan.reports / self.plan.n
-        return Cost(own + self.plan.blankets, message_bits(self.domain_size), own)
+        most, certain = most_blankets([self.plan], self.population)
+        most += self.set_size
+        bits = message_bits(self.domain_size)
+        return Cost(own + self.plan.blankets, bits, own, most_messages=most, most_certain=certain)
 
     def level_profile(self, level: int) -> SegmentedProfile:
         """Profile of the data round for a user of a level, as the accounting sees it."""

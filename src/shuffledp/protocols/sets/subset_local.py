@@ -12,6 +12,7 @@ from shuffledp.accounting.general.profiles import PrivacyProfile
 from shuffledp.accounting.standing import EXACT, Standing
 from shuffledp.populations import Population
 from shuffledp.protocols._requests import law_of
+from shuffledp.protocols.reliance import Reliance
 from shuffledp.protocols.sets._set_protocol import sets_task
 from shuffledp.protocols.sets._subset import SubsetReports, selectable
 from shuffledp.tasks import Budget, Task
@@ -25,6 +26,7 @@ class SubsetLocal(SubsetReports):
     label = "Subexp, local"
     source = "Wang et al. 2018 (PrivSet)"
     trust = "local"
+    relies_on: ClassVar[Reliance] = "no other user"
     accountings = ("printed", "corrected", "exact")
     guarantees: ClassVar[Mapping[str, Standing]] = {"printed": EXACT, "corrected": EXACT, "exact": EXACT}
 

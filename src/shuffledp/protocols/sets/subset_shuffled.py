@@ -14,6 +14,7 @@ from shuffledp.accounting.standing import UPPER, Standing
 from shuffledp.populations import Population
 from shuffledp.protocols._random_users import PlannedUsers, any_population
 from shuffledp.protocols._requests import fixed_users, positive_delta
+from shuffledp.protocols.reliance import Reliance
 from shuffledp.protocols.sets._set_protocol import sets_task
 from shuffledp.protocols.sets._subset import SubsetReports, selectable
 from shuffledp.tasks import Budget, Task
@@ -38,6 +39,7 @@ class SubsetShuffled(SubsetReports, PlannedUsers):
     label = "Subexp, shuffled"
     source = "Wang et al. 2018 (PrivSet); Wang et al. 2024 (arXiv 2407.19639), Theorem 1"
     trust = "shuffler"
+    relies_on: ClassVar[Reliance] = "others' reports"
     reduction = "variation ratio"
     mixed_under = ("corrected",)
     accountings = ("printed", "corrected")

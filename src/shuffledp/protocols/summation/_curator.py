@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from abc import abstractmethod
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 from shuffledp.protocols.base import Cost, Messages, ProtocolBase, message_bits
+from shuffledp.protocols.reliance import Reliance
 from shuffledp.protocols.summation._sums import Numbers
 from shuffledp.tasks import Floats, Ints, Neighbours, Participants, Public, Users
 
@@ -22,6 +23,7 @@ class CuratorNoise(ProtocolBase):
     """Users send their numbers, and nothing if they hold 0; the curator adds one noise to each sum."""
 
     numbers: Numbers
+    relies_on: ClassVar[Reliance] = "no other user"
 
     @abstractmethod
     def noise(self, rng: np.random.Generator, shape: tuple[int, ...]) -> Ints:
@@ -35,7 +37,12 @@ class CuratorNoise(ProtocolBase):
     def cost(self) -> Cost:
         """One number per user; the curator adds a noise per sum."""
         n = self.numbers
-        return Cost(1.0, message_bits(n.coordinates * n.max_value), shuffler_messages=float(n.coordinates))
+        return Cost(
+            1.0,
+            message_bits(n.coordinates * n.max_value),
+            shuffler_messages=float(n.coordinates),
+            most_messages=1.0,
+        )
 
     def encode(self, users: Users, rng: np.random.Generator) -> Messages:
         """The numbers above 0."""

@@ -17,6 +17,7 @@ from shuffledp.numerics.roots import root_below
 from shuffledp.protocols._random_users import PlannedUsers
 from shuffledp.protocols.base import Cost, Messages, Trust, message_bits
 from shuffledp.protocols.frequency._randomized_response import GeneralizedResponse
+from shuffledp.protocols.reliance import Reliance
 from shuffledp.protocols.summation._sums import Numbers
 from shuffledp.tasks import Floats, Ints, Participants, Public, Users
 from shuffledp.utility.level_sums import level_sum_variance
@@ -71,6 +72,7 @@ class LevelReports(PlannedUsers):
     eps_local: float
 
     trust: ClassVar[Trust] = "shuffler"
+    relies_on: ClassVar[Reliance] = "others' reports"
     reduction = "blanket"
 
     @property
@@ -90,7 +92,7 @@ class LevelReports(PlannedUsers):
 
     def cost(self) -> Cost:
         """One level."""
-        return Cost(1.0, message_bits(self.levels + 1))
+        return Cost(1.0, message_bits(self.levels + 1), most_messages=1.0)
 
     def encode(self, users: Users, rng: np.random.Generator) -> Messages:
         """Levels after generalized randomized response."""

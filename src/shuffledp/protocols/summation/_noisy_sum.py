@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from abc import abstractmethod
-from typing import Any, Protocol
+from typing import Any, ClassVar, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -12,8 +12,10 @@ from numpy.typing import NDArray
 from shuffledp.protocols._noise_shares import Noise
 from shuffledp.protocols._random_users import PlannedUsers
 from shuffledp.protocols.base import Cost, Messages, message_bits
+from shuffledp.protocols.reliance import Reliance
 from shuffledp.protocols.summation._sums import Numbers, over_users
 from shuffledp.tasks import Floats, Ints, Participants, Public, Users
+from shuffledp.utility.messages import most_sent
 
 #: Noise shares that are drawn at once.
 _DRAWS = 2**20
@@ -55,6 +57,7 @@ class NoisySum(PlannedUsers):
     design: SumDesign
 
     trust = "shuffler"
+    relies_on: ClassVar[Reliance] = "shares of the noise"
     reduction = "own"
     noise_shares = True
 
@@ -78,11 +81,19 @@ class NoisySum(PlannedUsers):
         """What one level is worth in the sum."""
         return self.numbers.step * self.numbers.max_value / self.levels
 
+    def counted_on(self) -> str:
+        """The users who share the noise."""
+        return self.all_users()
+
     def cost(self) -> Cost:
         """The own number, counted as sent by everybody, and the user's share of the noise of all sums."""
         copies = self.numbers.coordinates
-        extra = copies * self.design.messages / self.n_users
-        return Cost(1 + extra, message_bits(copies * self._symbols))
+        part, noises = copies / self.n_users, self._noises
+        most = 1 + most_sent(
+            lambda size: part * np.sum([noise.rates(size) for noise in noises], axis=0), self.expected_users
+        )
+        bits = message_bits(copies * self._symbols)
+        return Cost(1 + part * self.design.messages, bits, most_messages=most, most_certain=False)
 
     def encode(self, users: Users, rng: np.random.Generator) -> Messages:
         """The rounded numbers above 0, and everybody's share of every noise; time grows with users times sums."""

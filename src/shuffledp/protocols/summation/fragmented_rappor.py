@@ -20,6 +20,7 @@ from shuffledp.protocols._coins import coin_blocks
 from shuffledp.protocols._random_users import PlannedUsers, any_population
 from shuffledp.protocols._requests import fixed_users, positive_delta
 from shuffledp.protocols.base import Cost, Messages, message_bits
+from shuffledp.protocols.reliance import Reliance
 from shuffledp.protocols.summation._sums import Numbers, numbers_of
 from shuffledp.tasks import Budget, Floats, Ints, Participants, Public, Task, Users
 from shuffledp.utility.sums import RAPPOR_ESTIMATORS, rappor_mse
@@ -88,6 +89,7 @@ class FragmentedRappor(PlannedUsers):
     label = "fragmented RAPPOR"
     source = "Erlingsson et al. 2020; printed: calibrated as in Ghazi et al. 2021, arXiv 2106.04247"
     trust = "shuffler"
+    relies_on: ClassVar[Reliance] = "others' reports"
     accountings = ("printed", "exact")
     reduction = "own"
 
@@ -166,10 +168,16 @@ class FragmentedRappor(PlannedUsers):
         values = np.arange(self.first, self.numbers.max_value + 1, dtype=float)
         return values if self.estimator == "plain" else values - self.numbers.max_value / 2
 
+    def local_epsilon(self) -> float:
+        """Of a user's own bits: two of them depend on its number, or the only one."""
+        p = self.flip_probability
+        return min(self.bits, 2) * (math.log1p(-p) - math.log(p))
+
     def cost(self) -> Cost:
         """Expected one-bits of a user whose own value has a bit."""
         p = self.flip_probability
-        return Cost(1 - p + (self.bits - 1) * p, message_bits(self.bits), own_messages=1 - p)
+        mean, bits = 1 - p + (self.bits - 1) * p, message_bits(self.bits)
+        return Cost(mean, bits, own_messages=1 - p, most_messages=self.bits)
 
     def encode(self, users: Users, rng: np.random.Generator) -> Messages:
         """The values, counted from the smallest with a bit, whose bits are one."""

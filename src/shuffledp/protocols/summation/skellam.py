@@ -17,6 +17,7 @@ from shuffledp.populations import Population
 from shuffledp.protocols._random_users import PlannedUsers, any_population
 from shuffledp.protocols._requests import fixed_users, positive_delta
 from shuffledp.protocols.base import Cost, Messages
+from shuffledp.protocols.reliance import Reliance
 from shuffledp.protocols.summation._sums import Numbers, numbers_of, over_users
 from shuffledp.tasks import Budget, Floats, Neighbours, Participants, Public, Task, Users
 
@@ -50,6 +51,7 @@ class Skellam(PlannedUsers):
     label = "Skellam, secure aggregation"
     source = "Agarwal, Kairouz and Liu 2021; the pair of sums is derived for this project"
     trust = "secure_sum"
+    relies_on: ClassVar[Reliance] = "shares of the noise"
     accountings = ("exact",)
     reduction = "own"
     neighbours = ("replace_one", "add_remove")
@@ -91,11 +93,16 @@ class Skellam(PlannedUsers):
             )
         return cls(n, numbers, variance, budget.neighbours, calibrated_under=accounting)
 
+    def counted_on(self) -> str:
+        """The users who share the noise."""
+        return self.all_users()
+
     def cost(self) -> Cost:
         """An integer modulo a number that the sum reaches with a probability far below delta; payload alone."""
         users = self.usual_users
         deviation = math.sqrt(self.variance * users / self.n_users)
-        return Cost(1.0, float(math.ceil(math.log2(users * self.numbers.max_value + 20 * deviation))))
+        bits = float(math.ceil(math.log2(users * self.numbers.max_value + 20 * deviation)))
+        return Cost(1.0, bits, most_messages=1.0)
 
     def encode(self, users: Users, rng: np.random.Generator) -> Messages:
         """Numbers and shares of the noise, (n,)."""

@@ -20,10 +20,11 @@ from shuffledp.accounting.random_population.secure_sum import most_users
 from shuffledp.accounting.standing import UPPER, Standing
 from shuffledp.numerics.checks import check_choice, check_open_unit
 from shuffledp.populations import Fixed, Population
-from shuffledp.protocols._additive_shares import LARGEST_GROUP, split, sum_modulo
+from shuffledp.protocols._additive_shares import LARGEST_GROUP, polya_local_epsilon, split, sum_modulo
 from shuffledp.protocols._random_users import PlannedUsers, planned_for
 from shuffledp.protocols._requests import positive_delta
 from shuffledp.protocols.base import Cost, Messages, message_bits
+from shuffledp.protocols.reliance import Reliance
 from shuffledp.protocols.summation._sums import LaplaceProfile, Numbers, numbers_of, over_users
 from shuffledp.tasks import Budget, Floats, Ints, Participants, Public, Task, Users
 from shuffledp.utility.sums import central_laplace_mse, ikos_group_order
@@ -70,6 +71,7 @@ class SplitAndMix(PlannedUsers):
     label = "split-and-mix"
     source = "Ishai et al. 2006; Balle, Bell, Gascon and Nissim 2020; baseline in Ghazi et al. 2021 (ICML), Section 5"
     trust = "shuffler"
+    relies_on: ClassVar[Reliance] = "shares of the noise"
     accountings = ("printed",)
     guarantees: ClassVar[Mapping[str, Standing]] = {"printed": UPPER}
     reduction = "secure sum"
@@ -156,9 +158,18 @@ class SplitAndMix(PlannedUsers):
         draws = rng.negative_binomial(parts, self._stop) - rng.negative_binomial(parts, self._stop)
         return np.asarray(draws, np.int64)
 
+    def counted_on(self) -> str:
+        """The users who share the noise."""
+        return self.all_users()
+
+    def local_epsilon(self) -> float:
+        """Of a user's own shares, which add up to its number and its part of the noise."""
+        size = self.numbers.max_value
+        return polya_local_epsilon(1 / self.n_users, self.eps / size, size)
+
     def cost(self) -> Cost:
         """m shares; none of them alone says anything."""
-        return Cost(float(self.shares), message_bits(self.group_order))
+        return Cost(float(self.shares), message_bits(self.group_order), most_messages=float(self.shares))
 
     def encode(self, users: Users, rng: np.random.Generator) -> Messages:
         """Shares of the noisy number."""

@@ -1,5 +1,6 @@
 """Unary bits: a number as so many bits, each replaced by a fair coin with some probability."""
 
+import math
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, ClassVar, Self
@@ -15,6 +16,7 @@ from shuffledp.populations import Population
 from shuffledp.protocols._random_users import PlannedUsers, any_population
 from shuffledp.protocols._requests import fixed_users, positive_delta
 from shuffledp.protocols.base import Cost, Messages
+from shuffledp.protocols.reliance import Reliance
 from shuffledp.protocols.summation._levels import rounded, rounded_inputs, unit
 from shuffledp.protocols.summation._sums import Numbers, numbers_of
 from shuffledp.tasks import Budget, Floats, Participants, Public, Task, Users
@@ -79,6 +81,7 @@ class UnaryBits(PlannedUsers):
         "Cheu, Smith, Ullman, Zeber and Zhilyaev 2019, real sums; the accounting is derived for this project"
     )
     trust = "shuffler"
+    relies_on: ClassVar[Reliance] = "others' reports"
     accountings = ("exact",)
     reduction = "own"
     guarantees: ClassVar[Mapping[str, Standing]] = {"exact": UPPER}
@@ -122,9 +125,14 @@ class UnaryBits(PlannedUsers):
         rate = unary_bits_rate(n, chosen, budget.largest_eps, delta)
         return cls(n, numbers, chosen, rate, calibrated_under=accounting)
 
+    def local_epsilon(self) -> float:
+        """Of all bits of a user, each of which may differ between two numbers."""
+        return self.bits * (math.log(2 - self.uniform_rate) - math.log(self.uniform_rate))
+
     def cost(self) -> Cost:
         """So many messages of one bit, all of them the user's own."""
-        return Cost(float(self.bits), 1.0, own_messages=float(self.bits))
+        bits = float(self.bits)
+        return Cost(bits, 1.0, own_messages=bits, most_messages=bits)
 
     def encode(self, users: Users, rng: np.random.Generator) -> Messages:
         """The bits of all users, each a fair coin with probability lambda."""

@@ -14,6 +14,7 @@ from shuffledp.accounting.standing import EXACT, Standing
 from shuffledp.populations import Population
 from shuffledp.protocols._requests import law_of, positive_delta
 from shuffledp.protocols.base import Cost, Messages, ProtocolBase
+from shuffledp.protocols.reliance import Reliance
 from shuffledp.protocols.vectors._laplace import BITS_PER_COORDINATE, clipped, sums_held
 from shuffledp.tasks import Budget, Floats, Neighbours, Participants, Public, Task, Users, Vectors
 
@@ -43,6 +44,7 @@ class CentralGaussian(ProtocolBase):
     label = "central Gaussian"
     source = "Balle and Wang 2018, Theorem 8"
     trust = "central"
+    relies_on: ClassVar[Reliance] = "no other user"
     accountings = ("exact",)
     reduction = "own"
     neighbours = ("replace_one", "add_remove")
@@ -79,7 +81,8 @@ class CentralGaussian(ProtocolBase):
 
     def cost(self) -> Cost:
         """One double precision number per coordinate; the curator adds one vector of noise."""
-        return Cost(1.0, float(BITS_PER_COORDINATE * self.task.dimension), shuffler_messages=1.0)
+        bits = float(BITS_PER_COORDINATE * self.task.dimension)
+        return Cost(1.0, bits, shuffler_messages=1.0, most_messages=1.0)
 
     def encode(self, users: Users, rng: np.random.Generator) -> Messages:
         """The clipped vectors, (n, dimension)."""

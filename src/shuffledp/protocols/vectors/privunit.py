@@ -17,6 +17,7 @@ from shuffledp.populations import Population
 from shuffledp.protocols._random_users import PlannedUsers, any_population
 from shuffledp.protocols._requests import fixed_users, positive_delta
 from shuffledp.protocols.base import Cost, Messages
+from shuffledp.protocols.reliance import Reliance
 from shuffledp.protocols.vectors._laplace import BITS_PER_COORDINATE, clipped
 from shuffledp.protocols.vectors._participants import squares_of
 from shuffledp.tasks import Budget, Floats, Participants, Public, Task, Users, Vectors
@@ -58,6 +59,7 @@ class PrivUnit(PlannedUsers):
     label = "PrivUnit"
     source = "Bhowmick et al. 2018; the blanket of Balle et al. 2019, evaluated for this project"
     trust = "shuffler"
+    relies_on: ClassVar[Reliance] = "others' reports"
     accountings = ("exact",)
     reduction = "blanket"
     guarantees: ClassVar[Mapping[str, Standing]] = {"exact": UPPER}
@@ -126,7 +128,7 @@ class PrivUnit(PlannedUsers):
 
     def cost(self) -> Cost:
         """One double precision number per coordinate."""
-        return Cost(1.0, float(BITS_PER_COORDINATE * self.task.dimension))
+        return Cost(1.0, float(BITS_PER_COORDINATE * self.task.dimension), most_messages=1.0)
 
     def encode(self, users: Users, rng: np.random.Generator) -> Messages:
         """One unit vector per user, (n, dimension)."""

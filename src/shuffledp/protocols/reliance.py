@@ -1,0 +1,36 @@
+"""Other users who must be honest for a protocol to keep its guarantee, beside the one whom users trust."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Literal
+
+Reliance = Literal[
+    "not stated",
+    "no other user",
+    "others' reports",
+    "others' dummies",
+    "others' reports and dummies",
+    "named users' dummies",
+    "shares of the noise",
+]
+
+_HIDE = "Those of them who collude with the analyzer, send something else or drop out hide no value."
+
+#: Sentences for each of them; `who` are the users whom it is about.
+RELIANCE: Mapping[Reliance, str] = {
+    "not stated": "The protocol does not state which other users must be honest.",
+    "no other user": "No other user need be honest.",
+    "others' reports": f"Privacy also rests on the random reports of {{who}}. {_HIDE}",
+    "others' dummies": f"Privacy also rests on the dummies of {{who}}. {_HIDE}",
+    "others' reports and dummies": (
+        f"Privacy also rests on the random reports of all other users, and on the dummies of {{who}}. {_HIDE}"
+    ),
+    "named users' dummies": (
+        f"Privacy also rests on the dummies of {{who}}. {_HIDE} No other user need be honest."
+    ),
+    "shares of the noise": (
+        "Privacy also rests on the shares of the noise of {who}. A share that its user leaves out or shows to the "
+        "analyzer is missing from the noise that protects every user."
+    ),
+}

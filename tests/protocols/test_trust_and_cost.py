@@ -1,0 +1,314 @@
+"""What every built-in protocol states of trust, of one user's own messages, and of the most that a user sends."""
+
+from __future__ import annotations
+
+import math
+from functools import cache
+from itertools import product
+
+import numpy as np
+import pytest
+from scipy.special import logsumexp
+from scipy.stats import nbinom
+
+from shuffledp.accounting.summation.noise_atoms import atom_messages
+from shuffledp.populations import Binomial, Fixed
+from shuffledp.protocols import available, get
+from shuffledp.protocols._noise_shares import AtomNoise, CoarseCentralNoise, JumpShare, NegativeBinomialShare
+from shuffledp.tasks import TASK_KINDS, Budget, Frequency, Sets, Summation, Vectors
+
+N = 3_000
+#: Protocols for other tasks, or another population, than the first of their kind.
+TASKS = {
+    "frequency": Frequency(20),
+    "summation": Summation(3),
+    "sets": Sets(20, 3),
+    "vectors": Vectors(5, clip=1.0, norm="l1"),
+    **dict.fromkeys(("multi_exact", "multi_expected", "multi_union"), Frequency(2)),
+    "real_sum": Summation(3, real=True),
+    "sparse_sum": Summation(3, coordinates=4),
+}
+RANDOM = ("random_checkin", "multi_exact", "multi_expected", "multi_union")
+OPTIONS = {"real_sum": {"levels": 2}, "sparse_sum": {}}
+BUILT_INS = [(kind, name) for kind in TASK_KINDS for name in available(kind)]
+
+REPORTS, DUMMIES, SHARES, NONE = (
+    "others' reports",
+    "others' dummies",
+    "shares of the noise",
+    "no other user",
+)
+BOTH, NAMED = "others' reports and dummies", "named users' dummies"
+INF, FIELD, CURATOR, OWN = "unbounded", "its local budget", "a curator", "a number of its own"
+#: Who must be honest, the local eps, and the most messages of a user (None: without a bound).
+KNOWN = {
+    "frequency": {
+        "adaptive": (REPORTS, FIELD, 1),
+        "amplified": (REPORTS, FIELD, 1),
+        "balls_into_bins": (DUMMIES, INF, 21),
+        "central_gaussian": (NONE, CURATOR, 1),
+        "central_laplace": (NONE, CURATOR, 1),
+        "correlated_noise": (SHARES, INF, None),
+        "designated_coins": (NAMED, INF, 21),
+        "fake_users": (DUMMIES, OWN, 11),
+        "flexible_mix_dump": (BOTH, FIELD, lambda p: 1 + p.per_sender),
+        "flexible_pure_dump": (DUMMIES, INF, lambda p: 1 + p.per_sender),
+        "fragmented_rappor": (REPORTS, OWN, 20),
+        "grr_blanket": (REPORTS, FIELD, 1),
+        "hashed_balls_into_bins": (DUMMIES, INF, lambda p: 1 + math.ceil(p.dummies_in_all / N)),
+        "jump_counts": (SHARES, INF, None),
+        "local": (NONE, FIELD, 1),
+        "mix_dump": (BOTH, FIELD, lambda p: 1 + math.ceil(p.dummies_in_all / N)),
+        "multi_exact": (SHARES, OWN, lambda p: p.shares),
+        "multi_expected": (SHARES, OWN, lambda p: p.shares),
+        "multi_union": (SHARES, OWN, lambda p: p.shares),
+        "non_adaptive": (REPORTS, FIELD, 1),
+        "one_sided_noise": (DUMMIES, INF, None),
+        "private_coin": (DUMMIES, INF, lambda p: 1 + p.tuples),
+        "public_coin": (DUMMIES, INF, lambda p: p.rows * (1 + 2 * N)),
+        "pure_dump": (DUMMIES, INF, lambda p: 1 + math.ceil(p.dummies_in_all / N)),
+        "random_checkin": (REPORTS, FIELD, 1),
+        "s1geo": (NONE, INF, 1),
+        "sageo": (NONE, INF, 1),
+        "sbin": (NONE, INF, 1),
+        "silent_users": (DUMMIES, INF, None),
+        "skellam": (SHARES, INF, 1),
+        "solh": (REPORTS, FIELD, 1),
+        "subset_selection": (REPORTS, OWN, 1),
+        "symmetric_rappor": (REPORTS, OWN, 1),
+        "truncation": (DUMMIES, INF, 21),
+        "unary_rows": (REPORTS, OWN, 1),
+    },
+    "summation": {
+        "bit_sum": (REPORTS, FIELD, 1),
+        "central_gaussian": (NONE, CURATOR, 1),
+        "central_laplace": (NONE, CURATOR, 1),
+        "coarse_correlated_sum": (SHARES, INF, None),
+        "correlated_sum": (SHARES, INF, None),
+        "fragmented_rappor": (REPORTS, OWN, 3),
+        "real_sum": (SHARES, INF, None),
+        "single_message_sum": (REPORTS, FIELD, 1),
+        "skellam": (SHARES, INF, 1),
+        "sparse_sum": (SHARES, INF, None),
+        "split_and_mix": (SHARES, OWN, lambda p: p.shares),
+        "unary_bits": (REPORTS, OWN, 3),
+    },
+    "sets": {
+        **dict.fromkeys(
+            ("balls_into_bins", "segmented", "separate", "separate_inverse_variance", "separate_weighted"),
+            (DUMMIES, INF, None),
+        ),
+        "subset_local": (NONE, OWN, 1),
+        "subset_shuffled": (REPORTS, OWN, 1),
+    },
+    "vectors": {
+        **dict.fromkeys(("adaptive", "amplified", "non_adaptive", "random_checkin"), (REPORTS, FIELD, 1)),
+        "central_gaussian": (NONE, CURATOR, 1),
+        "local": (NONE, FIELD, 1),
+        "privunit": (REPORTS, FIELD, 1),
+    },
+}
+
+
+@cache
+def calibrated(kind, name, accounting=None, **options):
+    protocol = get(kind, name)
+    known = [a for a in ("exact", "corrected", "printed") if a in protocol.accountings]
+    law = Binomial(2 * N, 0.5) if name in RANDOM else Fixed(N - 1)
+    task = TASKS.get(name, TASKS[kind])
+    how = accounting or known[0]
+    return protocol.calibrate(
+        Budget(1.0, 1e-6), law, task, accounting=how, **OPTIONS.get(name, {}), **options
+    )
+
+
+def test_the_table_has_every_built_in():
+    assert [(kind, sorted(KNOWN[kind])) for kind in TASK_KINDS] == [
+        (kind, sorted(available(kind))) for kind in TASK_KINDS
+    ]
+
+
+@pytest.mark.parametrize(("kind", "name"), BUILT_INS)
+def test_who_must_be_honest_and_the_local_eps(kind, name):
+    protocol = calibrated(kind, name)
+    relies_on, local, _ = KNOWN[kind][name]
+    assert protocol.relies_on == relies_on
+    assert protocol.honest().endswith(".")
+    found = protocol.local_epsilon()
+    expected = {INF: math.inf, CURATOR: None}.get(local, found)
+    assert found == (protocol.eps_local if local == FIELD else expected)
+    assert (found is None) == (protocol.trust == "central")
+    if local in (OWN, FIELD):
+        assert 0 < found < math.inf
+
+
+@pytest.mark.parametrize(("kind", "name"), BUILT_INS)
+def test_the_most_that_a_user_sends(kind, name):
+    protocol = calibrated(kind, name)
+    cost, most = protocol.cost(), KNOWN[kind][name][2]
+    assert cost.most_certain == (most is not None)
+    assert cost.most_bits == cost.most_messages * cost.bits_per_message
+    assert cost.most_messages >= cost.messages_per_user
+    if most is not None:
+        assert cost.most_messages == (most(protocol) if callable(most) else most)
+
+
+def test_printed_sets_have_slots_and_so_a_bound():
+    cost = calibrated("sets", "segmented", "printed").cost()
+    assert cost.most_certain
+    assert cost.most_messages == 3 + calibrated("sets", "segmented", "printed").plan.slots.count
+
+
+def test_a_random_number_of_users_counts_with_its_mean():
+    calibrate = get("frequency", "silent_users").calibrate
+    laws = Fixed(29_999), Binomial(299_990, 0.1)
+    fixed, drawn = (calibrate(Budget(1.0, 1e-6), law, Frequency(5)) for law in laws)
+    assert drawn.n_users < fixed.n_users  # planned for fewer
+    assert fixed.expected_users == 30_000 == drawn.expected_users
+
+
+@pytest.mark.parametrize(
+    ("name", "words"),
+    [
+        ("designated_coins", "the dummies of the first 148 users of the list, of whom 0 may collude"),
+        ("pure_dump", "the dummies of the first 848 users of the list, one each."),
+        ("hashed_balls_into_bins", "the dummies of all 3,000 planned users, "),
+        ("mix_dump", "the random reports of all other users, and on the dummies of the first"),
+        ("correlated_noise", "the shares of the noise of all 3,000 users."),
+        ("grr_blanket", "the random reports of all 2,999 other users."),
+        ("sageo", "No other user need be honest."),
+    ],
+)
+def test_sentences_have_the_numbers(name, words):
+    assert words in calibrated("frequency", name).honest()
+
+
+# -- the local eps, against the laws of a user's own messages --------------------------------------------------------
+
+
+def largest_ratio(laws):
+    """The largest log ratio of the probabilities of one outcome under two inputs, (inputs, outcomes)."""
+    logs = np.log(np.asarray(laws))
+    return float(np.max(logs.max(axis=0) - logs.min(axis=0)))
+
+
+def rows_law(protocol, value, k, rows):
+    """Law of the multiset of rows of a user, by the sorted numbers of the rows."""
+    found = {}
+    own = [protocol.own_rate if j == value else protocol.other_rate for j in range(k)]
+    for bits in product(product((0, 1), repeat=k), repeat=rows):
+        chance = 1.0
+        for place, row in enumerate(bits):
+            rates = own if place == 0 else [protocol.other_rate] * k
+            chance *= math.prod(r if b else 1 - r for r, b in zip(rates, row, strict=True))
+        key = tuple(sorted(bits))
+        found[key] = found.get(key, 0.0) + chance
+    return [found[key] for key in sorted(found)]
+
+
+@pytest.mark.parametrize("name", ["fragmented_rappor", "symmetric_rappor", "unary_rows", "fake_users"])
+def test_rows_of_bits(name):
+    options = {"kappa": 2} if name == "fake_users" else {}
+    protocol = calibrated("frequency", name, **options)
+    laws = [rows_law(protocol, value, 3, protocol.rows_per_user) for value in range(3)]
+    assert protocol.local_epsilon() == pytest.approx(largest_ratio(laws), rel=1e-9)
+    if name == "unary_rows":
+        assert protocol.local_epsilon() == pytest.approx(protocol.rates.eps_local, rel=1e-9)
+
+
+@pytest.mark.parametrize(("size", "estimator"), [(1, "plain"), (1, "centred"), (3, "plain")])
+def test_bits_of_numbers(size, estimator):
+    protocol = get("summation", "fragmented_rappor").calibrate(
+        Budget(1.0, 1e-6), Fixed(N - 1), Summation(size), accounting="exact", estimator=estimator
+    )
+    p, values = protocol.flip_probability, range(protocol.first, size + 1)
+    laws = [
+        [
+            math.prod(1 - p if bit == (v == x) else p for v, bit in zip(values, bits, strict=True))
+            for bits in product((0, 1), repeat=len(values))
+        ]
+        for x in range(size + 1)
+    ]
+    assert protocol.local_epsilon() == pytest.approx(largest_ratio(laws), rel=1e-9)
+
+
+def test_unary_bits_of_numbers():
+    protocol = calibrated("summation", "unary_bits")
+    flip = protocol.uniform_rate / 2
+    laws = []
+    for ones in range(protocol.bits + 1):
+        law = np.ones(1)
+        for place in range(protocol.bits):
+            law = np.convolve(law, [flip, 1 - flip] if place < ones else [1 - flip, flip])
+        laws.append(law)
+    assert protocol.local_epsilon() == pytest.approx(largest_ratio(laws), rel=1e-9)
+
+
+@pytest.mark.parametrize(("kind", "name"), [("summation", "split_and_mix"), ("frequency", "multi_exact")])
+def test_shares_of_polya_noise(kind, name):
+    protocol = calibrated(kind, name)
+    shift = 3 if kind == "summation" else protocol.precision
+    shape = 1 / (N if kind == "summation" else protocol.base_users)
+    law = nbinom.pmf(np.arange(400 * shift), shape, -math.expm1(-1.0 / shift))
+    ratios = [law[: len(law) - z] @ law[z:] for z in range(4 * shift)]
+    noise = np.concatenate((ratios[:0:-1], ratios))
+    shifts = range(1, shift + 1)
+    largest = max(float(np.max(np.abs(np.log(noise[s:]) - np.log(noise[:-s])))) for s in shifts)
+    assert protocol.local_epsilon() == pytest.approx(largest, rel=1e-9)
+
+
+def test_shares_of_discrete_gaussian_noise():
+    protocol = get("frequency", "multi_expected").calibrate(
+        Budget(1.0, 1e-3), Binomial(200, 0.5), Frequency(2)
+    )
+    q, p = protocol.group_order, protocol.precision
+    classes = np.arange(q, dtype=float) + q * np.arange(-6.0, 6.0)[:, None]
+    noise = logsumexp(-(classes**2) / (2 * protocol.tau**2), axis=0)
+    largest = max(float(np.max(np.abs(np.roll(noise, -s) - noise))) for s in range(1, p + 1))
+    assert largest <= protocol.local_epsilon() <= 1.05 * largest
+
+
+# -- rates of what users send at once, against draws and stated means --------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    "share", [NegativeBinomialShare(0.7, 0.2), JumpShare(3.0, 2.5)], ids=["negative binomial", "jumps"]
+)
+def test_rates_of_shares_have_the_moments_of_their_draws(share):
+    part = np.full(200_000, 0.3)
+    drawn = share.draw(part, np.random.default_rng(1))
+    j, rates = np.arange(400), 0.3 * share.rates(400)
+    assert drawn.mean() == pytest.approx(j @ rates, abs=6 * drawn.std() / math.sqrt(len(part)))
+    assert drawn.var() == pytest.approx(j**2 @ rates, rel=0.05)
+
+
+@pytest.mark.parametrize(
+    "noise",
+    [
+        AtomNoise(NegativeBinomialShare(0.7, 0.4), tuple(atom_messages(2, 3).items())),
+        CoarseCentralNoise(0.6, 3),
+        CoarseCentralNoise(0.6, 1),
+    ],
+    ids=["atoms", "coarse", "single"],
+)
+def test_rates_of_noises_have_the_moments_of_their_messages(noise):
+    part = np.full(200_000, 0.3)
+    sent = np.sum(list(noise.messages(part, np.random.default_rng(2)).values()), axis=0)
+    j, rates = np.arange(400), 0.3 * noise.rates(400)
+    assert sent.mean() == pytest.approx(j @ rates, abs=6 * sent.std() / math.sqrt(len(part)))
+    assert sent.var() == pytest.approx(j**2 @ rates, rel=0.05)
+
+
+@pytest.mark.parametrize("name", ["correlated_noise", "jump_counts"])
+def test_rates_of_counters_have_the_stated_mean(name):
+    protocol = calibrated("frequency", name)
+    size = 20_000
+    assert np.arange(size) @ protocol._rates(size) == pytest.approx(protocol.noise.messages, rel=1e-9)
+
+
+@pytest.mark.parametrize("name", ["correlated_sum", "coarse_correlated_sum", "real_sum", "sparse_sum"])
+def test_rates_of_sums_have_the_stated_mean(name):
+    protocol = calibrated("summation", name)
+    size = 20_000
+    rates = np.sum([noise.rates(size) for noise in protocol._noises], axis=0)
+    assert np.arange(size) @ rates == pytest.approx(protocol.design.messages, rel=1e-9)
