@@ -7,7 +7,7 @@ from dataclasses import replace
 
 import pytest
 
-from shuffledp.comparison.drawing import draw, grouped
+from shuffledp.comparison.drawing import drawn, grouped
 from shuffledp.comparison.rows import TRUST, WIDTH, Compared, as_csv, front, in_order, table
 from shuffledp.figures.leaderboard import TRUST as ON_LEADERBOARDS
 
@@ -48,9 +48,9 @@ def test_fronts_have_what_nothing_of_the_same_trust_beats():
     assert [(g.trust, len(g.rows), len(g.best)) for g in groups] == [("shuffler", 5, 3), ("central", 1, 1)]
 
 
-def test_nothing_to_draw(tmp_path):
+def test_nothing_to_draw():
     with pytest.raises(ValueError, match="Nothing to draw"):
-        draw([row("no", status="infeasible")], tmp_path / "a.png")
+        drawn([row("no", status="infeasible")], ".png")
 
 
 def test_reasons_are_grouped_and_failures_marked():
