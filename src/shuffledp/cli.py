@@ -16,6 +16,7 @@ from shuffledp import __version__
 from shuffledp.comparison.command import compare
 from shuffledp.comparison.describing import describe
 from shuffledp.extras import MissingExtra, needed
+from shuffledp.outputs import printable
 
 if TYPE_CHECKING:
     from shuffledp.accounting.questions.curves import Curves
@@ -33,6 +34,10 @@ class _Commands(click.Group):
                 return super().invoke(ctx)
         except MissingExtra as error:
             raise click.ClickException(str(error)) from None
+        except click.ClickException as error:
+            if (text := printable(error.message)) == error.message:
+                raise
+            raise click.ClickException(text) from None  # which quotes foreign code
 
 
 @click.group(cls=_Commands, context_settings={"help_option_names": ["-h", "--help"]})
@@ -605,13 +610,13 @@ def check_baseline(protocol: str, experiments: bool, configfile: str | None) -> 
     for verdict in [*given[:-1], *closer]:
         failed += not verdict.passed
         if verdict.about == "privacy":
-            click.echo(f"privacy: {'' if verdict.passed else 'REJECTED, '}{verdict.note}")
+            click.echo(printable(f"privacy: {'' if verdict.passed else 'REJECTED, '}{verdict.note}"))
         else:
-            click.echo(str(verdict))
+            click.echo(printable(str(verdict)))
     reasons = infeasible_cases(found, cases)
     click.echo(f"infeasible: {sum(number for _, number in reasons)} of {len(cases)} cases")
     for reason, number in reasons:
-        click.echo(f"  {number} of them: {reason}")
+        click.echo(printable(f"  {number} of them: {reason}"))
     if experiments:
         from shuffledp.experiments.trials import trials
 
@@ -619,7 +624,7 @@ def check_baseline(protocol: str, experiments: bool, configfile: str | None) -> 
         tried = trials(found, protocol, _settings(configfile), prepared=Path("data/prepared"), root=Path())
         for trial in methods.each_quietly(printed, tried, file):
             failed += trial.status == "failed"
-            click.echo(f"  {trial}")
+            click.echo(printable(f"  {trial}"))
     if str(printed):
         click.echo(f"{file} prints while it runs, which is not shown: {printed}")
     click.echo("passed" if not failed else f"FAILED: {failed}")

@@ -1,4 +1,7 @@
-"""Files that a command writes where its user says: over no input, over no other output, whole or not at all."""
+"""Files that a command writes where its user says: over no input, over no other output, whole or not at all.
+
+Texts of foreign code, such as labels and reasons of plug-ins, are escaped for terminals and spreadsheets.
+"""
 
 from __future__ import annotations
 
@@ -125,3 +128,15 @@ def _check_permitted(option: str, path: Path) -> None:
     for one in (place, place.parent):
         if one.exists() and not os.access(one, os.W_OK):
             raise ValueError(f"{option} {path} cannot be written: {one} is read-only.")
+
+
+def printable(text: str) -> str:
+    """Return a text whose control characters, which a terminal obeys, are escaped; line breaks and tabs stay."""
+    if text.isprintable():
+        return text
+    return "".join(c if c.isprintable() or c in "\n\t" else ascii(c)[1:-1] for c in text)
+
+
+def cell(text: str) -> str:
+    """Return a text as a cell of a CSV file, in which no spreadsheet sees a formula: after an apostrophe if need be."""
+    return f"'{text}" if text.lstrip()[:1] in ("=", "+", "-", "@") else text

@@ -179,6 +179,40 @@ def test_pictures(tmp_path, name):
         assert "Legend" in [part["name"] for part in figure["below"]]  # and not over the data
 
 
+HOSTILE = """
+from dataclasses import dataclass
+from shuffledp.accounting import Infeasible
+from shuffledp.protocols.frequency.local import Local
+
+@dataclass(frozen=True)
+class Hostile(Local):
+    label = "=cmd|' /C calc'!A0"
+    reduction = "@SUM(1) \\x1b]0;title\\x07"
+
+    @classmethod
+    def calibrate(cls, *args, **options):
+        raise Infeasible("\\x1b[2J\\x9b31m +gone \\u202e.")
+"""
+
+
+def test_texts_of_plug_ins_steer_no_terminal_and_no_spreadsheet(tmp_path):
+    plugin, out = tmp_path / "h.py", tmp_path / "out.csv"
+    plugin.write_text(HOSTILE)
+    setting = ("--users", "900", "--domain-size", "4", *SETTING)
+    done = call(*setting, "--protocols", f"{plugin}:Hostile", "--csv-out", str(out))
+    assert done.exit_code == 0
+    with out.open() as file:
+        (row,) = csv.DictReader(file)
+    assert row["label"] == "'=cmd|' /C calc'!A0"
+    assert row["reduction"] == r"'@SUM(1) \x1b]0;title\x07"
+    for text in (done.stdout, out.read_text()):
+        assert r"\x1b[2J\x9b31m +gone \u202e" in text
+        assert text.replace("\n", "").isprintable()
+    described = CliRunner().invoke(main, ["describe", f"{plugin}:Hostile", *setting])
+    assert described.stderr.replace("\n", "").isprintable()
+    assert "gone" in described.stderr
+
+
 @pytest.mark.parametrize("name", ["a.png", "a.html"])
 def test_without_the_extra_there_is_no_picture_and_nothing_is_computed_first(tmp_path, monkeypatch, name):
     monkeypatch.setitem(sys.modules, "bokeh" if name == "a.html" else "matplotlib", None)

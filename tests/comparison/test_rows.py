@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import csv
 import math
 from dataclasses import replace
 
@@ -46,6 +47,13 @@ def test_fronts_have_what_nothing_of_the_same_trust_beats():
     assert [r.protocol for r in front(rows)] == ["cheap", "good", "best", "other"]
     groups = grouped(rows)
     assert [(g.trust, len(g.rows), len(g.best)) for g in groups] == [("shuffler", 5, 3), ("central", 1, 1)]
+
+
+@pytest.mark.parametrize("begin", ["=", "+", "-", "@", " =", "\t="])
+def test_cells_of_texts_begin_no_formula_and_numbers_stay_numbers(begin):
+    (header, line) = csv.reader(as_csv([replace(row("a"), label=f"{begin}1+1", slack=-0.5)]).splitlines())
+    found = dict(zip(header, line, strict=True))
+    assert (found["label"], found["slack"]) == (f"'{begin}1+1", "-0.5")
 
 
 def test_nothing_to_draw():

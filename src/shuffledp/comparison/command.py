@@ -14,6 +14,8 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import click
 
+from shuffledp.outputs import printable
+
 if TYPE_CHECKING:
     from shuffledp.comparison.own import Own
     from shuffledp.comparison.rows import Compared
@@ -319,7 +321,7 @@ def _progress() -> Callable[[int, int, str], None]:
         nonlocal last
         if time.monotonic() - last > PATIENCE:
             last = time.monotonic()
-            click.echo(f"{place} of {of} protocols done, next: {name}", err=True)
+            click.echo(printable(f"{place} of {of} protocols done, next: {name}"), err=True)
 
     return say
 

@@ -11,6 +11,7 @@ from collections.abc import Set as AbstractSet
 from dataclasses import asdict, dataclass, fields, replace
 from typing import Any, Literal
 
+from shuffledp.outputs import cell, printable
 from shuffledp.protocols.base import Trust
 
 Status = Literal["ok", "infeasible", "failed"]
@@ -125,6 +126,12 @@ class Compared:
     simulated_standard_error: float | None = None
     simulated_coverage: float | None = None
 
+    def __post_init__(self) -> None:
+        """Escape control characters in texts of plug-ins."""
+        for name, value in vars(self).items():
+            if isinstance(value, str):
+                object.__setattr__(self, name, printable(value))
+
     def scaled(self, step: float) -> Compared:
         """Return the row with errors in units of which a level of the sum has ``step``.
 
@@ -200,9 +207,14 @@ def as_csv(rows: Sequence[Compared]) -> str:
     names = [field.name for field in fields(Compared)]
     writer.writerow(names)
     for row in rows:
-        values = (getattr(row, name) for name in names)
-        writer.writerow(["" if v is None else repr(v) if isinstance(v, float) else v for v in values])
+        writer.writerow([_cell(getattr(row, name)) for name in names])
     return out.getvalue()
+
+
+def _cell(value: Any) -> Any:
+    if isinstance(value, float):
+        return repr(value)
+    return cell(value) if isinstance(value, str) else "" if value is None else value
 
 
 # -- a table for a terminal ---------------------------------------------------------------------------------------
