@@ -234,6 +234,32 @@ def test_export_to_a_place_that_cannot_be_written_is_one_line(bundle):
     assert output.count("\n") == 1
 
 
+OWN = """
+  own:
+    source: "My data"
+    task: {kind: frequency}
+    data: {name: file, path: runs/demo/coins/local.cells.csv, column: v, values: [a, b]}
+    population: {users: 100}
+    budget: {eps: $eps, delta: 1.0e-5}
+    grid: {eps: [1.0]}
+    repeats: 3
+    methods: {local: {}}
+figures:
+"""
+
+
+def test_export_writes_over_no_data_of_the_users(bundle, project):
+    mine = Path("runs/demo/coins/local.cells.csv")
+    mine.parent.mkdir(parents=True)
+    mine.write_text("v\na\nb\n")
+    (project / "config/experiments/demo.yaml").write_text(PAPER.replace("figures:\n", OWN.lstrip("\n")))
+    code, output = call("export", ".")
+    assert code == 1
+    assert output == f"Error: TARGET {mine} is the file {mine}, which is read: name another one.\n"
+    assert mine.read_text() == "v\na\nb\n"
+    assert [path.name for path in mine.parent.iterdir()] == [mine.name]
+
+
 def test_check_names_files_of_experiments_that_do_not_run(project):
     assert "Not run" not in call("check")[1]
     (project / "config/experiments/other.yaml").write_text(PAPER)

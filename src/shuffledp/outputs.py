@@ -67,24 +67,30 @@ def checked(outputs: Mapping[str, Path], inputs: Iterable[Path] = ()) -> dict[st
         If an output is an input or another output under whatever name, cannot be written, or is a pipe without a
         reader.
     """
-    taken = {same: f"{path}, which is read" for path in inputs if (same := _identity(path)) is not None}
-    for option, path in outputs.items():
+    for path in outputs.values():
         folder = Path(os.path.realpath(path)).parent if path.is_symlink() else path.parent
         if not folder.is_dir():
             raise ValueError(f"There is no folder {folder} for {path}.")
+    check_distinct(outputs.items(), inputs)
+    return {option: Output(path, _opened(option, path)) for option, path in outputs.items()}
+
+
+def check_distinct(outputs: Iterable[tuple[str, Path]], inputs: Iterable[Path]) -> None:
+    """Raise ValueError if an output, named by its option, is an input or another output under whatever name."""
+    taken = {same: f"{path}, which is read" for path in inputs if (same := _identity(path)) is not None}
+    for option, path in outputs:
         same = _identity(path)
         if same in taken:
             raise ValueError(f"{option} {path} is the file {taken[same]}: name another one.")
         if same is not None:
             taken[same] = f"of {option}"
-    return {option: Output(path, _opened(option, path)) for option, path in outputs.items()}
 
 
 def _identity(path: Path) -> object:
     """Equal for two names of one file, by links or otherwise; None of what keeps nothing, such as a terminal."""
     try:
         found = path.stat()
-    except FileNotFoundError:
+    except (FileNotFoundError, NotADirectoryError):
         return os.path.realpath(path)
     return None if stat.S_ISCHR(found.st_mode) else (found.st_dev, found.st_ino)
 
