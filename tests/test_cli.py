@@ -463,6 +463,36 @@ def test_repair_and_runs_refuse_results_in_what_is_not_for_results(project, tmp_
     assert {path: path.read_bytes() for path in foreign} == foreign
 
 
+@pytest.mark.parametrize(
+    ("results", "says"),
+    [
+        ("x" * 300, "File name too long"),
+        ("lost", "lost is a link to nowhere"),
+        ("lost/a", "lost is a link to nowhere"),
+    ],
+)
+def test_results_that_can_be_in_no_folder_are_refused_in_one_line(project, results, says):
+    Path("lost").symlink_to("nowhere")
+    (project / "config/config.yaml").write_text(CONFIG.replace("results: results", f"results: {results}"))
+    for command in ("repair", "check"):
+        code, output = call(command)
+        assert (code, output.count("\n")) == (1, 1)
+        assert output.startswith("Error: config") and "results: " in output and says in output
+
+
+@pytest.mark.parametrize(
+    "command",
+    [("new-baseline", "x" * 300, "--task", "sets"), ("check-baseline", f"{'x' * 300}.py:A"), ("check",)],
+    ids=lambda command: command[0],
+)
+def test_what_the_system_refuses_is_one_line_that_names_it(project, command):
+    (project / "config/config.yaml").write_text(CONFIG + f"own: {'x' * 300}\n")
+    code, output = call(*command)
+    assert code == 1
+    assert output.startswith("Error: ") and "x" * 300 in output
+    assert output.endswith(": File name too long.\n") and output.count("\n") == 1
+
+
 def test_repair_says_so_and_fails_if_something_is_to_be_removed_by_hand(bundle):
     bundle.values.unlink()
     bundle.values.mkdir()

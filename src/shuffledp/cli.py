@@ -38,6 +38,10 @@ class _Commands(click.Group):
             if (text := printable(error.message)) == error.message:
                 raise
             raise click.ClickException(text) from None  # which quotes foreign code
+        except OSError as error:
+            if error.filename is None:
+                raise
+            raise click.ClickException(f"{printable(str(error.filename))}: {error.strerror}.") from None
 
 
 @click.group(cls=_Commands, context_settings={"help_option_names": ["-h", "--help"]})
