@@ -34,6 +34,24 @@ def test_order():
     assert [r.protocol for r in in_order(rows)] == ["a", "b", "c", "l", "i", "f"]
 
 
+def test_a_bound_that_is_only_printed_or_not_proven_leads_no_ranking():
+    rows = [
+        replace(row("printed", mse=1e-9, guarantee="upper"), accounting="printed"),
+        row("unproven", mse=2e-9, guarantee="unproven"),
+        row("good", guarantee="upper"),
+        row("best", mse=1e-7, guarantee="exact"),
+        replace(row("alone", "local", guarantee="exact"), accounting="printed"),
+    ]
+    ordered = in_order(rows)
+    assert [r.protocol for r in ordered] == ["best", "good", "printed", "unproven", "alone"]
+    assert [r.protocol for r in front(rows)] == ["best", "alone"]
+    assert "Below all others of their trust, whatever their error: rows of printed accounting" in (
+        " ".join(table(ordered).split())
+    )
+    for alike in (ordered[:2], ordered[2:]):
+        assert "Below all others" not in table(alike)
+
+
 def test_fronts_have_what_nothing_of_the_same_trust_beats():
     rows = [
         row("cheap", bits=1.0, mse=9e-6),
