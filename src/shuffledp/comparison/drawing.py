@@ -6,7 +6,6 @@ import math
 import textwrap
 from collections.abc import Sequence
 from dataclasses import dataclass
-from importlib import import_module
 from io import BytesIO
 from pathlib import Path
 
@@ -69,7 +68,10 @@ def checked(path: Path) -> Path:
     if path.suffix not in SUFFIXES:
         raise ValueError(f"A picture ends in one of {', '.join(SUFFIXES)}, got {str(path)!r}.")
     with needed():
-        import_module("bokeh" if path.suffix == ".html" else "matplotlib")
+        if path.suffix == ".html":
+            import bokeh  # noqa: F401
+        else:
+            import matplotlib  # noqa: F401
     return path
 
 
