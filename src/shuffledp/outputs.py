@@ -64,7 +64,7 @@ def checked(outputs: Mapping[str, Path], inputs: Iterable[Path] = ()) -> dict[st
     Raises
     ------
     ValueError
-        If an output is an input or another output under whatever name, cannot be written, or is a pipe without a
+        If an output is an input or another output under any name, cannot be written, or is a pipe without a
         reader.
     """
     for path in outputs.values():
@@ -76,7 +76,7 @@ def checked(outputs: Mapping[str, Path], inputs: Iterable[Path] = ()) -> dict[st
 
 
 def check_distinct(outputs: Iterable[tuple[str, Path]], inputs: Iterable[Path]) -> None:
-    """Raise ValueError if an output, named by its option, is an input or another output under whatever name."""
+    """Raise ValueError if an output, named by its option, is an input or another output under any name."""
     taken = {same: f"{path}, which is read" for path in inputs if (same := _identity(path)) is not None}
     for option, path in outputs:
         same = _identity(path)

@@ -169,7 +169,7 @@ def compare(
         _write(rows, targets, f"{about}, {budget}")
     except (ValueError, OSError) as error:
         raise click.ClickException(" ".join(str(error).split())) from None
-    finally:  # rows are shown, whatever keeps them from being written
+    finally:  # rows are shown even if a file cannot be written
         _show(rows, as_json=as_json)
 
 

@@ -134,7 +134,7 @@ class Compared:
 
     @property
     def proven(self) -> bool:
-        """Whether the guarantee is proven, by more than a bound that a paper printed."""
+        """True if the guarantee is exact or upper, and of another accounting than a paper's printed one."""
         return self.accounting != "printed" and self.guarantee in ("exact", "upper")
 
     def scaled(self, step: float) -> Compared:
