@@ -11,7 +11,11 @@ UV := PYTHONPATH=$(CURDIR)/.tools UV_PYTHON_DOWNLOADS=never $(PYTHON) -m uv
 BIN := .venv/bin
 # One thread per process: the pipeline runs one process per core, and results must not depend on threading.
 SINGLE := OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 MKL_NUM_THREADS=1
-SNAKEMAKE := $(SINGLE) $(BIN)/snakemake --cores $(CORES)
+# Snakemake ends in a traceback where it cannot make its cache, before it reads the workflow.
+CACHE := $${XDG_CACHE_HOME:-$$HOME/.cache}
+CACHE_THERE := mkdir -p "$(CACHE)" 2> /dev/null || { echo "Snakemake cannot keep its cache in $(CACHE):" \
+	"set HOME or XDG_CACHE_HOME to a folder that can be written." >&2; exit 1; };
+SNAKEMAKE := $(CACHE_THERE) $(SINGLE) $(BIN)/snakemake --cores $(CORES)
 # A run starts hundreds of short processes: each would compile the library anew where a machine forbids keeping byte code.
 unexport PYTHONDONTWRITEBYTECODE
 LOCKS := run library test learning notebooks cluster benchmarks docs dev

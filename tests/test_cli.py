@@ -234,6 +234,32 @@ def test_export_to_a_place_that_cannot_be_written_is_one_line(bundle):
     assert output.count("\n") == 1
 
 
+OWN = """
+  own:
+    source: "My data"
+    task: {kind: frequency}
+    data: {name: file, path: runs/demo/coins/local.cells.csv, column: v, values: [a, b]}
+    population: {users: 100}
+    budget: {eps: $eps, delta: 1.0e-5}
+    grid: {eps: [1.0]}
+    repeats: 3
+    methods: {local: {}}
+figures:
+"""
+
+
+def test_export_writes_over_no_data_of_the_users(bundle, project):
+    mine = Path("runs/demo/coins/local.cells.csv")
+    mine.parent.mkdir(parents=True)
+    mine.write_text("v\na\nb\n")
+    (project / "config/experiments/demo.yaml").write_text(PAPER.replace("figures:\n", OWN.lstrip("\n")))
+    code, output = call("export", ".")
+    assert code == 1
+    assert output == f"Error: TARGET {mine} is the file {mine}, which is read: name another one.\n"
+    assert mine.read_text() == "v\na\nb\n"
+    assert [path.name for path in mine.parent.iterdir()] == [mine.name]
+
+
 def test_check_names_files_of_experiments_that_do_not_run(project):
     assert "Not run" not in call("check")[1]
     (project / "config/experiments/other.yaml").write_text(PAPER)
@@ -435,6 +461,36 @@ def test_repair_and_runs_refuse_results_in_what_is_not_for_results(project, tmp_
         assert output.count("\n") == 1
     assert "results/mine" in call("repair")[1]
     assert {path: path.read_bytes() for path in foreign} == foreign
+
+
+@pytest.mark.parametrize(
+    ("results", "says"),
+    [
+        ("x" * 300, "File name too long"),
+        ("lost", "lost is a link to nowhere"),
+        ("lost/a", "lost is a link to nowhere"),
+    ],
+)
+def test_results_that_can_be_in_no_folder_are_refused_in_one_line(project, results, says):
+    Path("lost").symlink_to("nowhere")
+    (project / "config/config.yaml").write_text(CONFIG.replace("results: results", f"results: {results}"))
+    for command in ("repair", "check"):
+        code, output = call(command)
+        assert (code, output.count("\n")) == (1, 1)
+        assert output.startswith("Error: config") and "results: " in output and says in output
+
+
+@pytest.mark.parametrize(
+    "command",
+    [("new-baseline", "x" * 300, "--task", "sets"), ("check-baseline", f"{'x' * 300}.py:A"), ("check",)],
+    ids=lambda command: command[0],
+)
+def test_what_the_system_refuses_is_one_line_that_names_it(project, command):
+    (project / "config/config.yaml").write_text(CONFIG + f"own: {'x' * 300}\n")
+    code, output = call(*command)
+    assert code == 1
+    assert output.startswith("Error: ") and "x" * 300 in output
+    assert output.endswith(": File name too long.\n") and output.count("\n") == 1
 
 
 def test_repair_says_so_and_fails_if_something_is_to_be_removed_by_hand(bundle):

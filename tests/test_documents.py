@@ -200,3 +200,17 @@ def test_names_are_looked_up(name, known):
 )
 def test_british_spelling_is_found(text, found):
     assert british(text) == found
+
+
+def test_no_page_and_no_message_installs_the_package_by_its_name():
+    """The name is not registered: who registers it would be installed. A clone's folder and a wheel's file are ours."""
+    by_name = re.compile(r"pip install (-\S+ )*['\"]?shuffledp(?![\w./<{-])")
+    texts = [
+        *EVERY_PAGE,
+        *sorted((ROOT / "src").rglob("*.py")),
+        *sorted((ROOT / "notebooks").glob("*.ipynb")),
+    ]
+    assert [path.name for path in texts if by_name.search(text_of(path))] == []
+    assert by_name.search("pip install 'shuffledp[central] @ file:///x'") and by_name.search(
+        "pip install shuffledp"
+    )

@@ -195,7 +195,7 @@ def test_the_extra_of_every_package_is_the_one_that_declares_it():
 @pytest.mark.parametrize(("package", "extra"), [("pandas.core", "pipeline"), ("dp_accounting", "central")])
 def test_a_missing_package_names_its_extra(package, extra):
     with (
-        pytest.raises(MissingExtra, match=re.escape(f"pip install 'shuffledp[{extra}]'")) as caught,
+        pytest.raises(MissingExtra, match=re.escape(f"pip install '.[{extra}]'")) as caught,
         needed(),
     ):
         raise ModuleNotFoundError("No module", name=package)

@@ -152,7 +152,7 @@ def test_the_conformance_checks_run(report):
 )
 def test_what_needs_more_names_the_extra(report, call, extra):
     assert report["needs more"][call].startswith("MissingExtra: ")
-    assert report["needs more"][call].endswith(f"pip install 'shuffledp[{extra}]'")
+    assert report["needs more"][call].endswith(f"pip install '.[{extra}]'")
 
 
 def test_the_accountant_answers(alone):
@@ -200,4 +200,4 @@ def test_a_command_that_needs_more_says_so_in_one_line(alone, arguments, extra):
     assert (said.returncode, said.stdout) == (1, "")
     (line,) = said.stderr.splitlines()
     assert line.startswith("Error: This needs the package ")
-    assert line.endswith(f"pip install 'shuffledp[{extra}]'")
+    assert line.endswith(f"pip install '.[{extra}]'")

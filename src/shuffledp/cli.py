@@ -16,6 +16,7 @@ from shuffledp import __version__
 from shuffledp.comparison.command import compare
 from shuffledp.comparison.describing import describe
 from shuffledp.extras import MissingExtra, needed
+from shuffledp.outputs import check_distinct, printable
 
 if TYPE_CHECKING:
     from shuffledp.accounting.questions.curves import Curves
@@ -33,6 +34,14 @@ class _Commands(click.Group):
                 return super().invoke(ctx)
         except MissingExtra as error:
             raise click.ClickException(str(error)) from None
+        except click.ClickException as error:
+            if (text := printable(error.message)) == error.message:
+                raise
+            raise click.ClickException(text) from None  # which quotes foreign code
+        except OSError as error:
+            if error.filename is None:
+                raise
+            raise click.ClickException(f"{printable(str(error.filename))}: {error.strerror}.") from None
 
 
 @click.group(cls=_Commands, context_settings={"help_option_names": ["-h", "--help"]})
@@ -352,8 +361,8 @@ def export(target: Path, configfile: str | None, folder: str | None) -> None:
     settings = _settings(configfile)
     try:
         results = folder or settings.results
-        written, removed = _export(Path(results), target, settings)
-    except storage.IntegrityError as error:
+        written, removed = _export(Path(results), target, settings, _inputs(settings, configfile))
+    except (storage.IntegrityError, ValueError) as error:
         raise click.ClickException(str(error)) from None
     except OSError as error:
         raise click.ClickException(f"{target} cannot be written: {error.strerror or error}.") from None
@@ -382,13 +391,31 @@ def export(target: Path, configfile: str | None, folder: str | None) -> None:
         )
 
 
-def _export(results: Path, target: Path, settings: Settings) -> tuple[set[Path], list[str]]:
+def _inputs(settings: Settings, configfile: str | None) -> list[Path]:
+    """Files of the configuration, data of the user's own and plug-ins."""
+    from shuffledp.protocols.registry import is_plugin
+
+    experiments = [one for paper in settings.papers.values() for one in paper.experiments.values()]
+    named = [asked["path"] for one in experiments for asked in one.own_requests.values()]
+    used = {m.protocol for one in experiments for m in one.methods.values() if m.protocol}
+    named += [name.rpartition(":")[0] for name in sorted(used) if is_plugin(name)]
+    named += [paper.file for paper in settings.papers.values()]
+    return [
+        *Path("config").rglob("*.y*ml"),
+        *map(Path, named),
+        *([] if configfile is None else [Path(configfile)]),
+    ]
+
+
+def _export(
+    results: Path, target: Path, settings: Settings, inputs: list[Path]
+) -> tuple[set[Path], list[str]]:
     """Write the tables of all methods that are configured; the files, and which results were left out."""
     import pyarrow.parquet as pq
 
     from shuffledp import storage
 
-    written: set[Path] = set()
+    written: dict[Path, tuple[Path, Path]] = {}
     removed = []
     known = {
         f"{paper.key}.{experiment.id}.{method}"
@@ -403,11 +430,12 @@ def _export(results: Path, target: Path, settings: Settings) -> tuple[set[Path],
             continue
         for path in storage.listed(checksum):
             if path.suffix == ".parquet":
-                out = target / path.relative_to(results).with_suffix(".csv")
-                frame = pq.read_table(storage.verified(path, checksum), use_threads=False).to_pandas()
-                storage.write_atomically(out, frame.to_csv(index=False, lineterminator="\n").encode())
-                written.add(out)
-    return written, removed
+                written[target / path.relative_to(results).with_suffix(".csv")] = path, checksum
+    check_distinct((("TARGET", out) for out in written), inputs)
+    for out, (path, checksum) in written.items():
+        frame = pq.read_table(storage.verified(path, checksum), use_threads=False).to_pandas()
+        storage.write_atomically(out, frame.to_csv(index=False, lineterminator="\n").encode())
+    return set(written), removed
 
 
 _folder = click.Path(file_okay=False, path_type=Path)
@@ -454,6 +482,9 @@ def reference(configfile: str | None, kept: Path) -> None:
         if found:
             more = f"\n{len(found) - 10} more" if len(found) > 10 else ""
             raise click.ClickException("\n".join(found[:10]) + more)
+        for path in (results / "runs", *_inputs(settings, configfile)):
+            if path.resolve().is_relative_to(kept.resolve()):
+                raise ValueError(f"--reference {kept} holds {path}, which is read: name a folder of its own.")
         written = write(kept, of_results(results))
     except (ValueError, IntegrityError) as error:
         raise click.ClickException(str(error)) from None
@@ -605,13 +636,13 @@ def check_baseline(protocol: str, experiments: bool, configfile: str | None) -> 
     for verdict in [*given[:-1], *closer]:
         failed += not verdict.passed
         if verdict.about == "privacy":
-            click.echo(f"privacy: {'' if verdict.passed else 'REJECTED, '}{verdict.note}")
+            click.echo(printable(f"privacy: {'' if verdict.passed else 'REJECTED, '}{verdict.note}"))
         else:
-            click.echo(str(verdict))
+            click.echo(printable(str(verdict)))
     reasons = infeasible_cases(found, cases)
     click.echo(f"infeasible: {sum(number for _, number in reasons)} of {len(cases)} cases")
     for reason, number in reasons:
-        click.echo(f"  {number} of them: {reason}")
+        click.echo(printable(f"  {number} of them: {reason}"))
     if experiments:
         from shuffledp.experiments.trials import trials
 
@@ -619,7 +650,7 @@ def check_baseline(protocol: str, experiments: bool, configfile: str | None) -> 
         tried = trials(found, protocol, _settings(configfile), prepared=Path("data/prepared"), root=Path())
         for trial in methods.each_quietly(printed, tried, file):
             failed += trial.status == "failed"
-            click.echo(f"  {trial}")
+            click.echo(printable(f"  {trial}"))
     if str(printed):
         click.echo(f"{file} prints while it runs, which is not shown: {printed}")
     click.echo("passed" if not failed else f"FAILED: {failed}")

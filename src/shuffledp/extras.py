@@ -34,12 +34,13 @@ class MissingExtra(ModuleNotFoundError):  # noqa: N818  (names what is wrong, as
     package : str
         As it is imported.
     extra : str
-        As in ``pip install 'shuffledp[extra]'``.
+        As pyproject.toml names it.
     """
 
     def __init__(self, package: str, extra: str) -> None:
         super().__init__(
-            f"This needs the package {package}, which is not installed: pip install 'shuffledp[{extra}]'",
+            f"This needs the package {package} of the extra {extra}, which is not installed. From a wheel: "
+            f"pip install 'FILE.whl[{extra}]'; in a clone of shuffledp: pip install '.[{extra}]'",
             name=package,
         )
         self.extra = extra

@@ -6,15 +6,26 @@ Its jobs read this in `shuffledp.jobs`: they end themselves when it is gone.
 from __future__ import annotations
 
 import contextlib
+import errno
 import os
 import signal
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from pathlib import Path
 from types import FrameType
 
 from shuffledp.jobs import BEAT_SECONDS, MAIN, identity
 from shuffledp.storage import write_atomically
+
+
+def check_writable(folders: Iterable[Path]) -> None:
+    """Raise OSError that names what is read-only, or no folder, before a run begins that writes there."""
+    for folder in folders:
+        there = next(path for path in (folder, *folder.absolute().parents) if os.path.lexists(path))
+        if not there.is_dir():
+            raise NotADirectoryError(errno.ENOTDIR, "a run writes there, and it is no folder", str(there))
+        if not os.access(there, os.W_OK | os.X_OK):
+            raise PermissionError(errno.EACCES, "a run writes there, and it is read-only", str(there))
 
 
 def announce(beat: Path) -> None:

@@ -74,13 +74,15 @@ def temporary_beside(target: Path) -> Iterator[Path]:
         path.unlink(missing_ok=True)
 
 
-def write_atomically(path: Path, content: bytes) -> None:
-    """Write a file so that no reader ever sees a part of it."""
+def write_atomically(path: Path, content: bytes, *, mode: int | None = None) -> None:
+    """Write a file so that no reader ever sees a part of it; with the usual permissions, or those of ``mode``."""
     with temporary_beside(path) as temporary:
         with temporary.open("xb") as stream:
             stream.write(content)
             stream.flush()
             os.fsync(stream.fileno())
+        if mode is not None:
+            temporary.chmod(mode)
         _ask()
         temporary.replace(path)
 

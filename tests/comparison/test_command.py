@@ -6,6 +6,7 @@ import csv
 import json
 import math
 import re
+import sys
 
 import pytest
 from click.testing import CliRunner
@@ -179,6 +180,58 @@ def test_pictures(tmp_path, name):
         assert "Legend" in [part["name"] for part in figure["below"]]  # and not over the data
 
 
+HOSTILE = """
+from dataclasses import dataclass
+from shuffledp.accounting import Infeasible
+from shuffledp.protocols.frequency.local import Local
+
+@dataclass(frozen=True)
+class Hostile(Local):
+    label = "=cmd|' /C calc'!A0"
+    reduction = "@SUM(1) \\x1b]0;title\\x07"
+
+    @classmethod
+    def calibrate(cls, *args, **options):
+        raise Infeasible("\\x1b[2J\\x9b31m +gone \\u202e.")
+"""
+
+
+def test_texts_of_plug_ins_steer_no_terminal_and_no_spreadsheet(tmp_path):
+    plugin, out = tmp_path / "h.py", tmp_path / "out.csv"
+    plugin.write_text(HOSTILE)
+    setting = ("--users", "900", "--domain-size", "4", *SETTING)
+    done = call(*setting, "--protocols", f"{plugin}:Hostile", "--csv-out", str(out))
+    assert done.exit_code == 0
+    with out.open() as file:
+        (row,) = csv.DictReader(file)
+    assert row["label"] == "'=cmd|' /C calc'!A0"
+    assert row["reduction"] == r"'@SUM(1) \x1b]0;title\x07"
+    for text in (done.stdout, out.read_text()):
+        assert r"\x1b[2J\x9b31m +gone \u202e" in text
+        assert text.replace("\n", "").isprintable()
+    described = CliRunner().invoke(main, ["describe", f"{plugin}:Hostile", *setting])
+    assert described.stderr.replace("\n", "").isprintable()
+    assert "gone" in described.stderr
+
+
+@pytest.mark.parametrize("name", ["a.png", "a.html"])
+def test_without_the_extra_there_is_no_picture_and_nothing_is_computed_first(tmp_path, monkeypatch, name):
+    monkeypatch.setitem(sys.modules, "bokeh" if name == "a.html" else "matplotlib", None)
+    monkeypatch.setattr("shuffledp.comparison.comparing._row", None)
+    done = call("--users", "900", "--domain-size", "4", *SETTING, "--plot", str(tmp_path / name))
+    assert (done.exit_code, done.stdout) == (1, "")
+    assert done.stderr.startswith("Error: This needs the package ")
+
+
+def test_rows_are_shown_where_they_cannot_be_written(tmp_path):
+    """With too few users no protocol meets the budget, and there is nothing to draw."""
+    setting = ("--users", "2", "--domain-size", "4", "--protocols", "balls_into_bins", *SETTING)
+    done = call(*setting, "--plot", str(tmp_path / "a.png"))
+    assert done.exit_code == 1
+    assert "Left out:\n  balls_into_bins: " in done.stdout
+    assert done.stderr == "Error: Nothing to draw: no protocol meets this.\n"
+
+
 @pytest.mark.parametrize(
     ("arguments", "says"),
     [
@@ -224,6 +277,32 @@ def test_pictures(tmp_path, name):
             ("--users", "900", "--domain-size", "4", "--plot", "no/a.png"),
             "There is no folder no for no/a.png",
         ),
+        (
+            ("--users", "900", "--domain-size", "4", "--csv-out", "a.svg", "--plot", "./a.svg"),
+            "--plot a.svg is the file of --csv-out",
+        ),
+        (
+            ("--csv", "in.csv", "--column", "v", "--domain-size", "4", "--csv-out", "in.csv"),
+            "--csv-out in.csv is the file in.csv, which is read",
+        ),
+        (
+            (
+                "--users",
+                "900",
+                "--domain-size",
+                "4",
+                "--protocols",
+                "local, in.csv.py:A",
+                "--csv-out",
+                "in.csv.py",
+            ),
+            "--csv-out in.csv.py is the file in.csv.py, which is read",
+        ),
+        (
+            ("--csv", "in.csv", "--column", "v", "--values", "1\n2"),
+            "--values '1\\n2': not a line of a CSV file (new-line character",
+        ),
+        (("--csv", "in.csv", "--column", "v", "--values", '"1,2'), "(unexpected end of data)"),
         (("--users", "900", "--max-value", "inf"), "--max-value must be a positive finite number, got inf"),
         (("--users", "900", "--max-value", "nan"), "--max-value must be a positive finite number, got nan"),
         (("--users", "900", "--domain-size", "4", "--norm", "l1"), "--norm l1 belongs to --task vectors"),
@@ -232,9 +311,13 @@ def test_pictures(tmp_path, name):
 )
 def test_mistakes_get_one_line(tmp_path, monkeypatch, arguments, says):
     monkeypatch.chdir(tmp_path)
+    for name in ("in.csv", "in.csv.py"):
+        (tmp_path / name).write_text("v\n1\n")
+    monkeypatch.setattr("shuffledp.comparison.comparing._row", None)  # nothing is computed
     done = call(*arguments, *SETTING)
     assert done.exit_code == 1
     assert done.stdout == ""
+    assert [(tmp_path / name).read_text() for name in ("in.csv", "in.csv.py")] == ["v\n1\n"] * 2
     assert done.stderr.startswith("Error: ")
     assert says in done.stderr
     assert done.stderr.count("\n") == 1

@@ -214,6 +214,15 @@ def test_data_frames_series_and_files_are_counted(tmp_path):
     ]
 
 
+def test_reasons_are_true_of_a_column_of_real_numbers():
+    names = ["real_sum", "correlated_sum"]
+    rows = shuffledp.compare(
+        data=[0.5, 119.25, 3.75] * 300, max_value=120, protocols=names, eps=1, delta=1e-6
+    )
+    assert "levels to which real numbers of data were rounded before" in of(rows, "real_sum").reason
+    assert "No noise design is shipped for max_value = 120 at eps = 1, " in of(rows, "correlated_sum").reason
+
+
 def test_sets_of_data_frames_are_those_of_their_counts():
     frame = pd.DataFrame({"s": [[0, 1], [1, 2]] * 500, "t": ["0,1", "1,2"] * 500})
     sets = {"set_size": 2, "domain_size": 3, "protocols": ["balls_into_bins", "subset_local"], **SETTING}

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import csv
 import math
 from dataclasses import replace
 
 import pytest
 
-from shuffledp.comparison.drawing import draw, grouped
+from shuffledp.comparison.drawing import drawn, grouped
 from shuffledp.comparison.rows import TRUST, WIDTH, Compared, as_csv, front, in_order, table
 from shuffledp.figures.leaderboard import TRUST as ON_LEADERBOARDS
 
@@ -33,6 +34,24 @@ def test_order():
     assert [r.protocol for r in in_order(rows)] == ["a", "b", "c", "l", "i", "f"]
 
 
+def test_a_bound_that_is_only_printed_or_not_proven_leads_no_ranking():
+    rows = [
+        replace(row("printed", mse=1e-9, guarantee="upper"), accounting="printed"),
+        row("unproven", mse=2e-9, guarantee="unproven"),
+        row("good", guarantee="upper"),
+        row("best", mse=1e-7, guarantee="exact"),
+        replace(row("alone", "local", guarantee="exact"), accounting="printed"),
+    ]
+    ordered = in_order(rows)
+    assert [r.protocol for r in ordered] == ["best", "good", "printed", "unproven", "alone"]
+    assert [r.protocol for r in front(rows)] == ["best", "alone"]
+    assert "Below all others of their trust, whatever their error: rows of printed accounting" in (
+        " ".join(table(ordered).split())
+    )
+    for alike in (ordered[:2], ordered[2:]):
+        assert "Below all others" not in table(alike)
+
+
 def test_fronts_have_what_nothing_of_the_same_trust_beats():
     rows = [
         row("cheap", bits=1.0, mse=9e-6),
@@ -48,9 +67,16 @@ def test_fronts_have_what_nothing_of_the_same_trust_beats():
     assert [(g.trust, len(g.rows), len(g.best)) for g in groups] == [("shuffler", 5, 3), ("central", 1, 1)]
 
 
-def test_nothing_to_draw(tmp_path):
+@pytest.mark.parametrize("begin", ["=", "+", "-", "@", " =", "\t="])
+def test_cells_of_texts_begin_no_formula_and_numbers_stay_numbers(begin):
+    (header, line) = csv.reader(as_csv([replace(row("a"), label=f"{begin}1+1", slack=-0.5)]).splitlines())
+    found = dict(zip(header, line, strict=True))
+    assert (found["label"], found["slack"]) == (f"'{begin}1+1", "-0.5")
+
+
+def test_nothing_to_draw():
     with pytest.raises(ValueError, match="Nothing to draw"):
-        draw([row("no", status="infeasible")], tmp_path / "a.png")
+        drawn([row("no", status="infeasible")], ".png")
 
 
 def test_reasons_are_grouped_and_failures_marked():

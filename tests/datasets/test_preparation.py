@@ -196,6 +196,28 @@ def test_a_changed_raw_file_is_fetched_again(mirror, tmp_path):
     assert hashlib.sha256(path.read_bytes()).hexdigest() == spec("adult").raw_file("adult.test").sha256
 
 
+@pytest.mark.parametrize(
+    ("mirror", "why"),
+    [
+        ("~nosuch/x", "'~nosuch/x': Could not determine home directory"),
+        ("http://me:word@[::1", r"'http://\[::1': Invalid IPv6 URL"),
+    ],
+)
+def test_a_mirror_that_is_no_place_names_the_variable(tmp_path, mirror, why):
+    options = {"raw_dir": tmp_path / "raw", "output_dir": tmp_path, "progress": False, "say": quiet}
+    with pytest.raises(LocalError, match=rf"^SHUFFLEDP_MIRROR is {why}\.$"):
+        prepare("adult", mirror=mirror, **options)
+
+
+def test_a_note_of_the_origin_that_is_none_is_written_anew(mirror, tmp_path):
+    options = {"raw_dir": tmp_path / "raw", "output_dir": tmp_path, "progress": False, "say": quiet}
+    note = tmp_path / "raw" / "adult" / "origin.json"
+    note.parent.mkdir(parents=True)
+    note.write_text("[" * 100_000)
+    assert prepare("adult", mirror=mirror, **options).source == "mirror"
+    assert json.loads(note.read_text())["source"] == "mirror"
+
+
 def test_mirror_over_http_with_one_damaged_file_and_policy_official(server, mirror, tmp_path, offline):
     path = Path(mirror) / "ipums" / "ipums.la.97.gz"
     if not path.is_file():

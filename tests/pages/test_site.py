@@ -39,7 +39,7 @@ VOID = {"meta", "img", "link", "br", "hr", "input"}
 
 
 class Page(HTMLParser):
-    """Tags and attributes in order; nesting is checked on the way."""
+    """Tags and attributes in order; nesting and names of attributes are checked on the way."""
 
     def __init__(self, text: str) -> None:
         super().__init__()
@@ -51,6 +51,7 @@ class Page(HTMLParser):
 
     def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
         assert len({name for name, _ in attrs}) == len(attrs)
+        assert [name for name, _ in attrs if not re.fullmatch("[a-z][a-z0-9:-]*", name)] == []
         self.tags.append((tag, {name: value or "" for name, value in attrs}))
         if tag not in VOID:
             self.open.append(tag)

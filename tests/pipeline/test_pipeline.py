@@ -184,6 +184,14 @@ def test_wrong_configuration_stops_before_any_job(project: Project) -> None:
     assert not (project.folder / "results").exists()
 
 
+def test_a_folder_that_cannot_be_written_is_one_line(project: Project) -> None:
+    (project.folder / "logs").touch()
+    done = project.run("--dry-run")
+    assert done.returncode != 0
+    assert "logs: a run writes there, and it is no folder." in done.stdout.splitlines()
+    assert "Traceback" not in done.stdout
+
+
 def test_moved_folder_is_still_up_to_date(tiny_run: Project, tmp_path: Path) -> None:
     moved = tiny_run.folder.rename(tmp_path / "there")
     assert "Nothing to be done" in Project(moved).succeeds(*TINY)

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import os
+from contextlib import nullcontext
+
 import numpy as np
 import pandas as pd
 import pyarrow as pa
@@ -80,7 +83,8 @@ def test_progress_is_told_and_memory_is_bounded(file, monkeypatch):
     monkeypatch.setattr(reading, "LINES", 3)
     told = []
     counted = count_column(file, "color", progress=told.append)
-    assert told == [3, 6, 8]
+    assert told == [3, 5, 7]  # a blank line is no row of two columns
+    assert told[-1] == counted.users + counted.bad_rows
     assert counted.faults == ("a.csv, line 6: 1 cells where the header has 2", "a.csv, line 8: empty")
     monkeypatch.setattr(counting, "MOST_VALUES", 1)
     with pytest.raises(ValueError, match="more than 1 different values"):
@@ -117,7 +121,8 @@ def test_progress_is_told_and_memory_is_bounded(file, monkeypatch):
         ("v\n1\n", {"max_value": 1e300}, r"got 1e\+300; give fewer levels"),
         ("v\n1\n", {"max_value": 1, "levels": 10**9}, "levels: at most 10,000,000"),
         ("v\n1\n", {"domain_size": 10**9}, "domain_size: at most 10,000,000"),
-        ('v\n"' + "red\n" * 999, {}, r"a single value, 'red\\nred"),
+        ('v\n"' + "red\n" * 999, {}, "line 2: a cell of this row opens with a quote"),
+        ("v\n" + "1\n" * 700 + '"' + "1\n" * 70_000, {}, "line 702: field larger .* up to line"),
     ],
 )
 def test_mistakes_are_named(tmp_path, text, options, says):
@@ -210,6 +215,40 @@ def test_of_a_long_cell_the_beginning_is_shown(tmp_path):
     for how in ({"domain_size": 2}, {"values": [1, 2]}, {"max_value": 2}):
         (fault,) = count_column(tmp_path / "b.csv", "v", **how).faults
         assert "'xxx" in fault and len(fault) < 300
+
+
+@pytest.mark.parametrize("end", ["", '"3"\n', '2"3\n'])
+@pytest.mark.parametrize("before", [0, 3, 511, 512, 2000])
+def test_rows_behind_an_open_quote_do_not_vanish(tmp_path, before, end):
+    path = tmp_path / "q.csv"
+    path.write_text("v,w\n" + "1,1\n" * before + '"2,1\n' + "0,1\n" * 1500 + end)
+    with pytest.raises(
+        ValueError, match=f"^{path}, line {before + 2}: a cell of this row opens with a quote"
+    ):
+        count_column(path, "v", domain_size=3)
+
+
+def test_a_blank_line_of_one_column_is_an_empty_cell(tmp_path):
+    (tmp_path / "b.csv").write_text('v\n1\n\n0\n""\n1\n\n')
+    counted = count_column(tmp_path / "b.csv", "v", domain_size=2)
+    assert (counted.counts.tolist(), counted.bad_rows) == ([1, 2], 3)
+    assert [fault.rpartition(", ")[2] for fault in counted.faults] == [
+        f"line {line}: empty" for line in (3, 5, 7)
+    ]
+
+
+def test_a_pipe_is_read_like_a_file_and_refused_where_it_cannot_be(tmp_path):
+    """What the shell makes of ``<(zcat x)``."""
+    for content, says in ((b"v\n1\n0\n", None), (b"v\n\xff\n", "not UTF-8")):
+        read, write = os.pipe()
+        os.write(write, content)
+        os.close(write)
+        with pytest.raises(ValueError, match=says) if says else nullcontext():
+            assert count_column(f"/dev/fd/{read}", "v", domain_size=2).counts.tolist() == [1, 1]
+        os.close(read)
+    os.mkfifo(tmp_path / "b.parquet")
+    with pytest.raises(ValueError, match="is no regular file; a Parquet file"):
+        count_column(tmp_path / "b.parquet", "v", domain_size=2)
 
 
 def test_files_that_are_none(tmp_path):

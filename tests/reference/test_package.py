@@ -580,6 +580,18 @@ def test_the_results_of_the_configuration_become_the_reference(project):
 
 
 @pytest.mark.parametrize(
+    ("folder", "held"), [(".", "results/runs"), ("results", "results/runs"), ("config", "config/")]
+)
+def test_the_reference_has_a_folder_of_its_own(project, folder, held):
+    compute(project)
+    before = {path: path.read_bytes() for path in project.rglob("*") if path.is_file()}
+    code, output = call("reference", "--reference", folder)
+    assert code == 1
+    assert output.startswith(f"Error: --reference {folder} holds {held}")
+    assert {path: path.read_bytes() for path in project.rglob("*") if path.is_file()} == before
+
+
+@pytest.mark.parametrize(
     "overrides", [None, {"demo.coins": {"repeats": 2}}, {"demo.coins": {"grid": {"eps": [1.0]}}}]
 )
 def test_only_complete_results_at_the_papers_scale_become_the_reference(project, overrides):

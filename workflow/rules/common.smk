@@ -38,8 +38,11 @@ try:
     SETTINGS = load_settings(config, ROOT)
     if workflow.is_main_process:  # a job need not look at all others
         try_methods(SETTINGS, ROOT)
+        main_process.check_writable(map(Path, (".snakemake", "logs", SETTINGS.results)))
 except ConfigurationError as mistake:
     sys.exit(f"Configuration error: {mistake}")
+except OSError as mistake:
+    sys.exit(f"{mistake.filename}: {mistake.strerror}.")
 
 RESULTS = SETTINGS.results
 PREPARED = "data/prepared"

@@ -8,15 +8,18 @@ from __future__ import annotations
 import json
 import math
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
 import click
 
+from shuffledp.outputs import printable
+
 if TYPE_CHECKING:
     from shuffledp.comparison.own import Own
     from shuffledp.comparison.rows import Compared
+    from shuffledp.outputs import Output
     from shuffledp.tasks import Neighbours
 
 #: Seconds without a word.
@@ -126,9 +129,7 @@ def compare(
     try:
         if plot is not None:  # before anything takes long
             checked(plot)
-        for target in (plot, csv_out):
-            if target is not None and not target.parent.is_dir():
-                raise ValueError(f"There is no folder {target.parent} for {target}.")
+        targets = _targets(csv_out, plot, data, protocols)
         sizes = {
             "domain_size": domain_size,
             "set_size": set_size,
@@ -168,10 +169,14 @@ def compare(
             rows = tuple(row.scaled(counted.step) for row in rows)
         about = f"{_who(users, population, counted)}, {_estimated(kind, counted, sizes, norm)}"
         budget = f"eps = {eps:g} nats, delta = {delta:g}, {neighbors}, {accounting or 'best'} accounting"
-        _write(rows, csv_out, plot, f"{about}, {budget}")
     except (ValueError, OSError) as error:
         raise click.ClickException(" ".join(str(error).split())) from None
-    _show(rows, as_json=as_json)
+    try:
+        _write(rows, targets, f"{about}, {budget}")
+    except (ValueError, OSError) as error:
+        raise click.ClickException(" ".join(str(error).split())) from None
+    finally:  # rows are shown even if a file cannot be written
+        _show(rows, as_json=as_json)
 
 
 #: What each task is given by, first what it needs; and how these options are called.
@@ -250,7 +255,13 @@ def _listed(values: tuple[str, ...]) -> list[str] | None:
 
     if not values:
         return None
-    return [cell.strip() for line in csv.reader(values, skipinitialspace=True) for cell in line]
+    try:
+        lines = [next(csv.reader([value], skipinitialspace=True, strict=True), []) for value in values]
+    except csv.Error as error:
+        raise ValueError(
+            f"--values {', '.join(map(repr, values))}: not a line of a CSV file ({error})."
+        ) from None
+    return [cell.strip() for line in lines for cell in line]
 
 
 def _who(users: int | None, population: str | None, counted: Own | None) -> str:
@@ -316,20 +327,34 @@ def _progress() -> Callable[[int, int, str], None]:
         nonlocal last
         if time.monotonic() - last > PATIENCE:
             last = time.monotonic()
-            click.echo(f"{place} of {of} protocols done, next: {name}", err=True)
+            click.echo(printable(f"{place} of {of} protocols done, next: {name}"), err=True)
 
     return say
 
 
-def _write(rows: tuple[Compared, ...], csv_out: Path | None, plot: Path | None, setting: str) -> None:
+def _targets(
+    csv_out: Path | None, plot: Path | None, data: Path | None, protocols: tuple[str, ...]
+) -> dict[str, Output]:
+    """Where files are written, by option: none of them over the data or a plug-in."""
+    from shuffledp.outputs import checked
+    from shuffledp.protocols.registry import is_plugin
+
+    outputs = {
+        option: path for option, path in (("--csv-out", csv_out), ("--plot", plot)) if path is not None
+    }
+    plugins = [Path(name.rpartition(":")[0]) for name in _words(protocols) or () if is_plugin(name)]
+    return checked(outputs, [*plugins, *([] if data is None else [data])])
+
+
+def _write(rows: tuple[Compared, ...], targets: Mapping[str, Output], setting: str) -> None:
     from shuffledp.comparison.rows import as_csv
 
-    if csv_out is not None:
-        csv_out.write_text(as_csv(rows), encoding="utf-8", newline="")
-    if plot is not None:
-        from shuffledp.comparison.drawing import draw
+    if (table := targets.get("--csv-out")) is not None:
+        table.write(as_csv(rows).encode())
+    if (picture := targets.get("--plot")) is not None:
+        from shuffledp.comparison.drawing import drawn
 
-        draw(rows, plot, setting=setting)
+        picture.write(drawn(rows, picture.path.suffix, setting=setting))
 
 
 def _show(rows: tuple[Compared, ...], *, as_json: bool) -> None:

@@ -9,6 +9,8 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import click
 
+from shuffledp.outputs import printable
+
 if TYPE_CHECKING:
     from shuffledp.tasks import Neighbours
 
@@ -83,9 +85,8 @@ def describe(
     except (ValueError, OSError) as error:  # Infeasible is a ValueError
         raise click.ClickException(" ".join(str(error).split())) from None
     content = record(calibrated)
-    click.echo(
-        as_yaml(content) if registry else "\n".join(_sentences(content["deployment"])), nl=not registry
-    )
+    text = as_yaml(content) if registry else "\n".join(_sentences(content["deployment"]))
+    click.echo(printable(text), nl=not registry)
 
 
 def _sentences(deployment: dict[str, Any]) -> list[str]:

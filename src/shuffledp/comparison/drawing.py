@@ -6,6 +6,7 @@ import math
 import textwrap
 from collections.abc import Sequence
 from dataclasses import dataclass
+from io import BytesIO
 from pathlib import Path
 
 from shuffledp.comparison.rows import ERROR_OF, TRUST, Compared, front
@@ -55,19 +56,32 @@ def grouped(rows: Sequence[Compared]) -> tuple[Group, ...]:
 
 
 def checked(path: Path) -> Path:
-    """Return the path of a picture if it names a known format, else raise ValueError."""
+    """Return the path of a picture if it names a known format that can be drawn here.
+
+    Raises
+    ------
+    ValueError
+        If the suffix is another one.
+    MissingExtra
+        If the extra ``pipeline`` is not installed.
+    """
     if path.suffix not in SUFFIXES:
         raise ValueError(f"A picture ends in one of {', '.join(SUFFIXES)}, got {str(path)!r}.")
+    with needed():
+        if path.suffix == ".html":
+            import bokeh  # noqa: F401
+        else:
+            import matplotlib  # noqa: F401
     return path
 
 
-def draw(rows: Sequence[Compared], path: str | Path, *, setting: str = "") -> None:
-    """Write the picture.
+def drawn(rows: Sequence[Compared], suffix: str, *, setting: str = "") -> bytes:
+    """Return the picture.
 
     Parameters
     ----------
     rows : sequence of Compared
-    path : str or Path
+    suffix : str
         ``.png``, ``.svg``, ``.pdf``, or ``.html`` for a page to explore, which loads nothing from elsewhere.
     setting : str
         What the comparison is about, for the title: users, values, eps, delta.
@@ -75,17 +89,10 @@ def draw(rows: Sequence[Compared], path: str | Path, *, setting: str = "") -> No
     Raises
     ------
     ValueError
-        If the suffix is another one, or nothing is to be drawn.
-    MissingExtra
-        If the extra ``pipeline`` is not installed.
+        If nothing is to be drawn.
     """
-    file = checked(Path(path))
     groups = grouped(rows)
-    with needed():
-        if file.suffix == ".html":
-            _draw_page(groups, file, setting)
-        else:
-            _draw_picture(groups, file, setting)
+    return _page(groups, setting) if suffix == ".html" else _picture(groups, suffix, setting)
 
 
 def _label(groups: Sequence[Group]) -> str:
@@ -102,7 +109,7 @@ def _numbers(rows: Sequence[Compared]) -> tuple[list[float], list[float]]:
     return [float(r.bits_per_user or math.nan) for r in rows], [float(r.mse or math.nan) for r in rows]
 
 
-def _draw_picture(groups: Sequence[Group], path: Path, setting: str) -> None:
+def _picture(groups: Sequence[Group], suffix: str, setting: str) -> bytes:
     from matplotlib.figure import Figure
 
     figure = Figure(figsize=(9, 6.5), layout="constrained")
@@ -121,10 +128,12 @@ def _draw_picture(groups: Sequence[Group], path: Path, setting: str) -> None:
         title="Who is trusted: Pareto front, filled, from few bits to many",
         fontsize=8,
     )
-    figure.savefig(path, dpi=150)
+    whole = BytesIO()
+    figure.savefig(whole, format=suffix[1:], dpi=150)
+    return whole.getvalue()
 
 
-def _draw_page(groups: Sequence[Group], path: Path, setting: str) -> None:
+def _page(groups: Sequence[Group], setting: str) -> bytes:
     from bokeh.embed import file_html
     from bokeh.models import ColumnDataSource, HoverTool
     from bokeh.models.renderers import DataRenderer
@@ -175,4 +184,4 @@ def _draw_page(groups: Sequence[Group], path: Path, setting: str) -> None:
     page.legend.click_policy = "hide"
     page.legend.ncols = 3
     page.add_layout(page.legend[0], "below")  # off the data
-    path.write_text(file_html(page, INLINE, TITLE), encoding="utf-8")
+    return file_html(page, INLINE, TITLE).encode()

@@ -11,6 +11,7 @@ from collections.abc import Set as AbstractSet
 from dataclasses import asdict, dataclass, fields, replace
 from typing import Any, Literal
 
+from shuffledp.outputs import cell, printable
 from shuffledp.protocols.base import Trust
 from shuffledp.utility.messages import RARE
 
@@ -137,6 +138,17 @@ class Compared:
     simulated_standard_error: float | None = None
     simulated_coverage: float | None = None
 
+    def __post_init__(self) -> None:
+        """Escape control characters in texts of plug-ins."""
+        for name, value in vars(self).items():
+            if isinstance(value, str):
+                object.__setattr__(self, name, printable(value))
+
+    @property
+    def proven(self) -> bool:
+        """True if the guarantee is exact or upper, and of another accounting than a paper's printed one."""
+        return self.accounting != "printed" and self.guarantee in ("exact", "upper")
+
     def scaled(self, step: float) -> Compared:
         """Return the row with errors in units of which a level of the sum has ``step``.
 
@@ -168,7 +180,7 @@ class Compared:
 
 
 def in_order(rows: Iterable[Compared]) -> tuple[Compared, ...]:
-    """Rows by trust, by error within each; then what is infeasible, then what failed, by name."""
+    """Rows by trust, proven ones first, by error within each; then what is infeasible, then what failed, by name."""
     trusted, states = list(TRUST), ("ok", "infeasible", "failed")
     return tuple(
         sorted(
@@ -176,6 +188,7 @@ def in_order(rows: Iterable[Compared]) -> tuple[Compared, ...]:
             key=lambda r: (
                 states.index(r.status),
                 trusted.index(r.trust) if r.status == "ok" else 0,
+                r.status == "ok" and not r.proven,
                 math.inf if r.mse is None else r.mse,
                 r.protocol,
             ),
@@ -186,7 +199,8 @@ def in_order(rows: Iterable[Compared]) -> tuple[Compared, ...]:
 def front(rows: Sequence[Compared], *, cost: str = "bits_per_user") -> tuple[Compared, ...]:
     """Rows that no other row of the same trust beats in error and cost at once: the Pareto fronts.
 
-    An answer without data costs nothing and beats every ``idle`` row.
+    An answer without data costs nothing and beats every ``idle`` row. Where some rows are ``proven``, others beat none
+    of them and are on no front.
 
     Parameters
     ----------
@@ -198,7 +212,8 @@ def front(rows: Sequence[Compared], *, cost: str = "bits_per_user") -> tuple[Com
     for trust in TRUST:
         best = math.inf
         known = [r for r in rows if r.trust == trust and r.status == "ok" and not r.idle]
-        for row in sorted(known, key=lambda r: (getattr(r, cost), r.mse or 0.0)):
+        fair = [r for r in known if r.proven] or known
+        for row in sorted(fair, key=lambda r: (getattr(r, cost), r.mse or 0.0)):
             if row.mse is not None and row.mse < best:
                 best = row.mse
                 found.append(row)
@@ -212,9 +227,14 @@ def as_csv(rows: Sequence[Compared]) -> str:
     names = [field.name for field in fields(Compared)]
     writer.writerow(names)
     for row in rows:
-        values = (getattr(row, name) for name in names)
-        writer.writerow(["" if v is None else repr(v) if isinstance(v, float) else v for v in values])
+        writer.writerow([_cell(getattr(row, name)) for name in names])
     return out.getvalue()
+
+
+def _cell(value: Any) -> Any:
+    if isinstance(value, float):
+        return repr(value)
+    return cell(value) if isinstance(value, str) else "" if value is None else value
 
 
 # -- a table for a terminal ---------------------------------------------------------------------------------------
@@ -351,6 +371,11 @@ def _notes(rows: Sequence[Compared], headings: AbstractSet[str]) -> list[str]:
     other = sorted({row.accounting for row in rows} - {"exact"})
     if other:
         text.append(f"*: not the exact accounting but {', '.join(other)}.")
+    if len({row.proven for row in rows}) == 2:
+        text.append(
+            "Below all others of their trust, whatever their error: rows of printed accounting, which is the paper's "
+            "own bound as it stands there, and of a guarantee that is neither exact nor upper."
+        )
     if any(row.biased for row in rows):
         text.append(
             "°: biased, so that the error may be small for these shares only, and an interval is not centered."

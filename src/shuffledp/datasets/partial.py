@@ -39,7 +39,7 @@ class Part:
         """URL and validator of the bytes; empty where that is not known."""
         try:
             note = json.loads(self.note.read_text(encoding="utf-8"))
-        except (OSError, ValueError):
+        except (OSError, ValueError, RecursionError):
             return {}
         return note if isinstance(note, dict) else {}
 

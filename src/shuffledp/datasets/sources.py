@@ -22,7 +22,14 @@ from shuffledp.datasets.bounds import ARCHIVE_SLACK, SLACK, blocks_of_file, boun
 from shuffledp.datasets.catalogue import Archive, DatasetSpec, Files, RatingsArchive, RawFile, Source, UciRepo
 from shuffledp.datasets.content import content_problem
 from shuffledp.datasets.download import fetch
-from shuffledp.datasets.errors import DownloadError, NoNetworkError, ParseError, SourceError, local
+from shuffledp.datasets.errors import (
+    DownloadError,
+    LocalError,
+    NoNetworkError,
+    ParseError,
+    SourceError,
+    local,
+)
 from shuffledp.datasets.hosts import probe
 from shuffledp.datasets.parse import count_ratings
 from shuffledp.storage import sha256_of, sweep, temporary_beside, write_atomically
@@ -74,7 +81,7 @@ def _store(target: Path, content: bytes, file: RawFile) -> str | None:
 def _remembered(folder: Path) -> dict[str, Any]:
     try:
         note = json.loads((folder / _ORIGIN).read_text(encoding="utf-8"))
-    except (OSError, ValueError):
+    except (OSError, ValueError, RecursionError):
         return {}
     return note if isinstance(note, dict) else {}
 
@@ -149,7 +156,14 @@ def _copy(source: Path, target: Path, limit: int, check: Callable[[Path], str | 
 
 
 def _from_mirror(spec: DatasetSpec, folder: Path, mirror: str, progress: bool) -> Raw:
-    if _is_url(mirror) and (reason := probe([mirror])[mirror]) is not None:
+    try:
+        reason = probe([mirror])[mirror] if _is_url(mirror) else None
+        place = Path(mirror).expanduser()
+    except (ValueError, RuntimeError) as error:  # no address; no such home folder
+        raise LocalError(
+            f"SHUFFLEDP_MIRROR is {without_login(mirror)!r}: {str(error).rstrip('.')}."
+        ) from None
+    if reason is not None:
         raise NoNetworkError(f"{mirror}: no connection ({reason}). Correct SHUFFLEDP_MIRROR.")
     for file in spec.raw_files:
         target = folder / file.name
@@ -160,7 +174,7 @@ def _from_mirror(spec: DatasetSpec, folder: Path, mirror: str, progress: bool) -
             url = f"{mirror.rstrip('/')}/{spec.name}/{file.name}"
             fetch(url, target, limit=file.bytes + SLACK, check=check, progress=progress)
         else:
-            _copy(Path(mirror).expanduser() / spec.name / file.name, target, file.bytes + SLACK, check)
+            _copy(place / spec.name / file.name, target, file.bytes + SLACK, check)
     return _collect(folder, spec.raw_files, "mirror", "mirror")
 
 

@@ -118,15 +118,12 @@ def columns_of(path: Path) -> list[str]:
     MissingExtra
         If a Parquet file is to be read without the extra that reads it.
     """
-    if not path.is_file():
-        raise ValueError(f"There is no file {path}.")
+    _check_there(path)
     if _is_parquet(path):
         names: list[str] = _opened(path).schema_arrow.names
         return names
     with path.open(encoding="utf-8-sig", newline="") as file:
-        reader = csv.reader(file)
-        with _said(path, reader):
-            return next(reader, [])
+        return _header(path, csv.reader(file, strict=True))
 
 
 def blocks(
@@ -190,8 +187,7 @@ def lists(
     if not is_file(data):
         return _lists_of_frame(data, column, faults, progress)
     path = Path(data)
-    if not path.is_file():
-        raise ValueError(f"There is no file {path}.")
+    _check_there(path)
     if not _is_parquet(path):
         raise ValueError(
             f"{path}: lists in a CSV file need a separator; without lists it has columns user and item."
@@ -316,8 +312,7 @@ def _is_parquet(path: Path) -> bool:
 
 def _of_file(data: Any, columns: Sequence[str | None], faults: Faults) -> Iterator[tuple[int, Block]]:
     path, names = Path(data), [str(name) for name in columns]
-    if not path.is_file():
-        raise ValueError(f"There is no file {path}.")
+    _check_there(path)
     return _parquet(path, names, faults) if _is_parquet(path) else _csv(path, names, faults)
 
 
@@ -326,35 +321,51 @@ def _begins(path: Path, mark: bytes) -> bool:
         return file.read(len(mark)) == mark
 
 
-class _said:  # noqa: N801  (a context manager, used as a function)
-    """Errors of reading CSV name the file and the line."""
+def _check_there(path: Path) -> None:
+    """Raise ValueError without a file; a pipe or a device will do for CSV, which is read once from its beginning."""
+    if not path.exists() or path.is_dir():
+        raise ValueError(f"There is no file {path}.")
+    if _is_parquet(path) and not path.is_file():
+        raise ValueError(f"{path} is no regular file; a Parquet file is read from its end: save it first.")
 
-    def __init__(self, path: Path, reader: Any) -> None:
-        self._path, self._reader = path, reader
 
-    def __enter__(self) -> None: ...
+def _header(path: Path, reader: Any) -> list[str]:
+    return next(iter(_rows(path, reader, 1)), [])
 
-    def __exit__(self, kind: Any, error: BaseException | None, trace: Any) -> None:
-        if isinstance(error, csv.Error):
-            raise ValueError(f"{self._path}, line {self._reader.line_num}: {error}.") from None
-        if isinstance(error, UnicodeDecodeError):
-            packed = next((kind for mark, kind in PACKED if _begins(self._path, mark)), None)
-            what = f"not UTF-8 ({error.reason})" if packed is None else f"packed ({packed}): unpack it first"
-            raise ValueError(f"{self._path}, after line {self._reader.line_num}: {what}.") from None
+
+def _rows(path: Path, reader: Any, most: int) -> list[list[str]]:
+    """The next rows, at most ``most``; errors of reading CSV name the file and the line."""
+    before, rows = reader.line_num, list[list[str]]()
+    try:
+        rows.extend(islice(reader, most))  # keeps the rows before an error
+    except csv.Error as error:
+        begin = [before, *_lines(before, rows)][-1] + 1
+        raise ValueError(f"{path}, line {begin}: {_broken(error, begin, reader.line_num)}.") from None
+    except UnicodeDecodeError as error:
+        begins = path.is_file()  # a pipe has lost its beginning
+        packed = next((kind for mark, kind in PACKED if begins and _begins(path, mark)), None)
+        what = f"not UTF-8 ({error.reason})" if packed is None else f"packed ({packed}): unpack it first"
+        raise ValueError(f"{path}, after line {reader.line_num}: {what}.") from None
+    return rows
+
+
+def _broken(error: csv.Error, begin: int, end: int) -> str:
+    """Describe an error in a row that was read from one line to another."""
+    if "limit" not in str(error):  # of what strict reading refuses, all else is about quotes
+        return "a cell of this row opens with a quote, and no quote before a comma or a line end closes it"
+    return f"{error}" + (f", in quotes up to line {end}: one may not be closed" if end > begin else "")
 
 
 def _csv(path: Path, columns: list[str], faults: Faults) -> Iterator[tuple[int, Block]]:
-    """Rows that are too short or too long are faults; blank lines are no rows."""
+    """Rows that are too short or too long are faults; a blank line is a missing cell of one column, or no row."""
     with path.open(encoding="utf-8-sig", newline="") as file:
-        reader = csv.reader(file)
-        with _said(path, reader):
-            header = next(reader, [])
+        reader = csv.reader(file, strict=True)
+        header = _header(path, reader)
         places = [place_of(path, column, header) for column in columns]
         width = len(header)
         while True:
             before = reader.line_num
-            with _said(path, reader):
-                rows = list(islice(reader, LINES))
+            rows = _rows(path, reader, LINES)
             if not rows:
                 return
             read = len(rows)
@@ -362,6 +373,9 @@ def _csv(path: Path, columns: list[str], faults: Faults) -> Iterator[tuple[int, 
             if reader.line_num - before != read:
                 lines = _lines(before, rows)
             if set(map(len, rows)) != {width}:
+                if width == 1:
+                    rows = [row or [""] for row in rows]
+                read -= rows.count([])
                 for line, row in zip(lines, rows, strict=True):
                     if row and len(row) != width:
                         faults.add(line, f"{len(row)} cells where the header has {width}")

@@ -19,6 +19,7 @@ from shuffledp.accounting.summation.coarse_law import outcomes
 from shuffledp.accounting.summation.coarse_losses import FINE, Precision
 from shuffledp.accounting.summation.coarse_noise import CoarseCertificate, all_pairs, certify
 from shuffledp.accounting.summation.coarse_search import coarse_start, scaled_design, worst_delta
+from shuffledp.accounting.summation.noise_design import settings_in_words
 from shuffledp.numerics.checks import check_count
 from shuffledp.numerics.remember import remember
 
@@ -213,21 +214,9 @@ def quick_coarse(max_value: int, eps: float, delta: float, eps_star: float) -> S
         raise Infeasible(
             f"No coarse design is shipped for max_value = {size} at eps = {eps:g}, delta = {delta:g} and eps_star = "
             f"{eps_star:g}, and for max_value > {MOST_QUICK} the search takes long: see `make designs`. Shipped are "
-            f"{_shipped_settings()}."
+            f"{settings_in_words(one.design for one in shipped_coarse_designs())}."
         )
     return _quick(size, float(eps), float(delta), float(eps_star))
-
-
-def _shipped_settings() -> str:
-    """The settings of all shipped designs, in words."""
-    found: dict[tuple[float, float, float], list[int]] = {}
-    for one in shipped_coarse_designs():
-        design = one.design
-        found.setdefault((design.eps, design.delta, design.eps_star), []).append(design.max_value)
-    return "; ".join(
-        f"max_value {', '.join(map(str, sizes))} at eps = {eps:g}, delta = {delta:g}, eps_star = {star:g}"
-        for (eps, delta, star), sizes in found.items()
-    )
 
 
 @remember(256)

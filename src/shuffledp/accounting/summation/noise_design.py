@@ -31,7 +31,9 @@ from shuffledp.numerics.checks import check_choice, check_open_unit, check_posit
 from shuffledp.utility.sums import discrete_laplace_variance
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Iterable, Mapping, Sequence
+
+    from shuffledp.accounting.summation.coarse_design import CoarseDesign
 
 #: Laws of the noises.
 LAWS = ("negative_binomial", "jumps")
@@ -206,3 +208,14 @@ class NoiseDesign:
             )
         lists = {key: tuple(content[key]) for key in ("hubs", "indices", "shapes", "ratios")}
         return cls(**{**content, **lists})
+
+
+def settings_in_words(designs: Iterable[NoiseDesign | CoarseDesign]) -> str:
+    """Return the settings of designs: their sizes by budget."""
+    found: dict[tuple[float, float, float], set[int]] = {}
+    for design in designs:
+        found.setdefault((design.eps, design.delta, design.eps_star), set()).add(design.max_value)
+    return "; ".join(
+        f"max_value {', '.join(map(str, sorted(sizes)))} at eps = {eps:g}, delta = {delta:g}, eps_star = {star:g}"
+        for (eps, delta, star), sizes in found.items()
+    )

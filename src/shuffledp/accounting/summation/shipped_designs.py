@@ -15,7 +15,7 @@ from importlib import resources
 from shuffledp.accounting.errors import Infeasible
 from shuffledp.accounting.summation.design_search import certified_design, family_design
 from shuffledp.accounting.summation.noise_atoms import ATOM_KINDS, check_atoms
-from shuffledp.accounting.summation.noise_design import NoiseDesign
+from shuffledp.accounting.summation.noise_design import NoiseDesign, settings_in_words
 from shuffledp.numerics.checks import check_choice, check_count
 from shuffledp.numerics.remember import remember
 
@@ -179,9 +179,13 @@ def quick_design(
     """
     size, coins = _checked(max_value, atoms, hubs)
     if size > MOST_QUICK:
+        fitting = [
+            s.design for s in shipped_designs() if s.design.law == law and atoms in (s.design.atoms, "best")
+        ]
         raise Infeasible(
-            f"No noise design is shipped for this setting; for max_value = {size} > {MOST_QUICK} the search takes "
-            "long: see `make designs`."
+            f"No noise design is shipped for max_value = {size} at eps = {eps:g}, delta = {delta:g} and eps_star = "
+            f"{eps_star:g}, and for max_value > {MOST_QUICK} the search takes long: see `make designs`. Shipped are "
+            f"{settings_in_words(fitting)}."
         )
     kind = atoms
     if atoms == "best" or (atoms == "hub" and not coins):

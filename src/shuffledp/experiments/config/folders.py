@@ -43,14 +43,21 @@ def results_problem(results: object, root: Path) -> str | None:
         )
     if _is_taken(parts[0]):
         return f"results: {results!r} is in the project's {parts[0]}/, {allowed}."
-    home, target = root.resolve(), (root / results).resolve()
+    try:
+        home, target = root.resolve(), (root / results).resolve()
+        there = target.exists()
+    except (OSError, RuntimeError) as error:  # a name that is too long, a link to itself
+        return f"results: {results[:60]!r}..: {getattr(error, 'strerror', error)}, {allowed}."
+    links = [link for link in map(root.joinpath, (below, *below.parents)) if link.is_symlink()]
+    if lost := [link for link in links if not link.exists()]:
+        return f"results: {results!r}: {lost[0]} is a link to {lost[0].readlink()}, which is not there, {allowed}."
     if home == target or home.is_relative_to(target):
         return f"results: {results!r} is a link to {target}, which holds the project, {allowed}."
     if target.is_relative_to(home) and _is_taken(target.relative_to(home).parts[0]):
         return f"results: {results!r} is a link to {target}, which is in the project's own files, {allowed}."
     if target in (Path(os.sep), Path.home()):
         return f"results: {results!r} is a link to {target}, {allowed}."
-    if target.exists() and not target.is_dir():
+    if there and not target.is_dir():
         return f"results: {results!r} is a file, {allowed}."
     return None
 

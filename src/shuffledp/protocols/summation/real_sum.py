@@ -69,7 +69,10 @@ class RealSum(CorrelatedNoiseSum):
         cls.check_request(budget, task, accounting)
         n, numbers, delta = fixed_users(population), numbers_of(task), positive_delta(budget)
         if not numbers.real:
-            raise Infeasible("Rounding is for real numbers; integers are sent as they are by correlated_sum.")
+            raise Infeasible(
+                "The task sums integers, or levels to which real numbers of data were rounded before; only numbers of "
+                "[0, 1] that are not rounded yet are rounded here."
+            )
         eps = budget.largest_eps
         chosen = real_summation_levels(n, eps, zeta) if levels is None else check_count("levels", levels, 1)
         design = chosen_design(

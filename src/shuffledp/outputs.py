@@ -1,0 +1,148 @@
+"""Files that a command writes where its user says: over no input, over no other output, whole or not at all.
+
+Texts of foreign code, such as labels and reasons of plug-ins, are escaped for terminals and spreadsheets.
+"""
+
+from __future__ import annotations
+
+import errno
+import os
+import stat
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+from shuffledp.storage import write_atomically
+
+_STANDARD = {1: "standard output", 2: "standard error"}
+
+
+@dataclass(frozen=True)
+class Output:
+    """A place to write to, checked before anything is computed.
+
+    Parameters
+    ----------
+    path : Path
+        As the user named it.
+    descriptor : int, optional
+        Of a pipe, a terminal or a device, open from the check on: a reader that waits keeps its writer.
+    """
+
+    path: Path
+    descriptor: int | None = None
+
+    def write(self, content: bytes) -> None:
+        """Write all of the content; a file appears whole under its name, or stays as it was.
+
+        Raises
+        ------
+        OSError
+            If there is no space, for example.
+        """
+        if self.descriptor is not None:
+            try:
+                with os.fdopen(self.descriptor, "wb") as stream:
+                    stream.write(content)
+            except OSError as error:
+                raise OSError(error.errno, error.strerror, str(self.path)) from None
+            return
+        place = Path(os.path.realpath(self.path))  # a link stays a link
+        write_atomically(place, content, mode=stat.S_IMODE(place.stat().st_mode) if place.exists() else None)
+
+
+def checked(outputs: Mapping[str, Path], inputs: Iterable[Path] = ()) -> dict[str, Output]:
+    """Open or check all places that a call writes to.
+
+    Parameters
+    ----------
+    outputs : mapping of str to Path
+        By the option that names each.
+    inputs : iterable of Path
+        Files that the call reads.
+
+    Raises
+    ------
+    ValueError
+        If an output is an input or another output under any name, cannot be written, or is a pipe without a
+        reader.
+    """
+    for path in outputs.values():
+        folder = Path(os.path.realpath(path)).parent if path.is_symlink() else path.parent
+        if not folder.is_dir():
+            raise ValueError(f"There is no folder {folder} for {path}.")
+    check_distinct(outputs.items(), inputs)
+    return {option: Output(path, _opened(option, path)) for option, path in outputs.items()}
+
+
+def check_distinct(outputs: Iterable[tuple[str, Path]], inputs: Iterable[Path]) -> None:
+    """Raise ValueError if an output, named by its option, is an input or another output under any name."""
+    taken = {same: f"{path}, which is read" for path in inputs if (same := _identity(path)) is not None}
+    for option, path in outputs:
+        same = _identity(path)
+        if same in taken:
+            raise ValueError(f"{option} {path} is the file {taken[same]}: name another one.")
+        if same is not None:
+            taken[same] = f"of {option}"
+
+
+def _identity(path: Path) -> object:
+    """Equal for two names of one file, by links or otherwise; None of what keeps nothing, such as a terminal."""
+    try:
+        found = path.stat()
+    except (FileNotFoundError, NotADirectoryError):
+        return os.path.realpath(path)
+    return None if stat.S_ISCHR(found.st_mode) else (found.st_dev, found.st_ino)
+
+
+def _opened(option: str, path: Path) -> int | None:
+    """Open a pipe or a device; None for a file, which may be there or not."""
+    try:
+        found = path.stat()
+    except FileNotFoundError:
+        _check_permitted(option, path)
+        return None
+    for number, name in _STANDARD.items():
+        if _is_open_as(number, found):
+            if stat.S_ISREG(found.st_mode) and path.parts[1:2] not in (("dev",), ("proc",)):
+                raise ValueError(f"{option} {path} is where {name} goes: name another file.")
+            return os.dup(number)  # a file that is opened twice is written over from its beginning
+    if stat.S_ISREG(found.st_mode):
+        _check_permitted(option, path)
+        return None
+    if not (stat.S_ISFIFO(found.st_mode) or stat.S_ISCHR(found.st_mode)):
+        raise ValueError(f"{option} {path} is neither a file nor a pipe.")
+    try:
+        number = os.open(path, os.O_WRONLY | os.O_NONBLOCK)  # which does not wait for a reader
+    except OSError as error:
+        why = "no process reads this pipe" if error.errno == errno.ENXIO else error.strerror
+        raise ValueError(f"{option} {path} cannot be written: {why}.") from None
+    os.set_blocking(number, True)
+    return number
+
+
+def _is_open_as(number: int, found: os.stat_result) -> bool:
+    try:
+        return os.path.samestat(os.fstat(number), found)
+    except OSError:  # it is closed
+        return False
+
+
+def _check_permitted(option: str, path: Path) -> None:
+    """Raise ValueError where a file may not be replaced."""
+    place = Path(os.path.realpath(path))
+    for one in (place, place.parent):
+        if one.exists() and not os.access(one, os.W_OK):
+            raise ValueError(f"{option} {path} cannot be written: {one} is read-only.")
+
+
+def printable(text: str) -> str:
+    """Return a text whose control characters, which a terminal obeys, are escaped; line breaks and tabs stay."""
+    if text.isprintable():
+        return text
+    return "".join(c if c.isprintable() or c in "\n\t" else ascii(c)[1:-1] for c in text)
+
+
+def cell(text: str) -> str:
+    """Return a text as a cell of a CSV file, in which no spreadsheet sees a formula: after an apostrophe if need be."""
+    return f"'{text}" if text.lstrip()[:1] in ("=", "+", "-", "@") else text
