@@ -125,7 +125,7 @@ def _small_balls(full: bool) -> Iterator[Question]:
             values=values,
             proof=_OBTUSE if users == 2 else "none",
             seed=seed,
-            related=("SG-4", "SG-5"),
+            related=("SG-4", "SG-N5"),
         )
 
 
@@ -146,7 +146,7 @@ def _gaussian(full: bool) -> Iterator[Question]:
         values=lambda: ball.many_users(numbers, draws, seed),
         proof="none beyond two users; if the others are at the old place, it is the theorem.",
         seed=seed,
-        related=("SG-4", "SG-5"),
+        related=("SG-4", "SG-N5"),
     )
 
 
