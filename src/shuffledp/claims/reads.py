@@ -37,7 +37,7 @@ READS: Final[Mapping[str, Mapping[str, tuple[str, ...]]]] = {
         "local_guarantee": ("mix_dump",),
         "domains": _DUMP,
         "users": _DUMP,
-        "flexible": ("flexible_pure_dump", "flexible_mix_dump", "flexible_pure_observed"),
+        "flexible": ("flexible_pure_dump", "flexible_mix_dump"),
         "synthetic": (*_PLOTTED, "public_coin_beyond"),
         "ipums": _PLOTTED,
         "ratings": _PLOTTED,
