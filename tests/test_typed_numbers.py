@@ -46,7 +46,7 @@ ALLOWED = [
     # references
     rf"\b(?:[Ff]igure|[Tt]able|[Tt]heorem|Lemma|[Pp]roposition|[Ss]ection)s? {_PLACE}(?:(?:,| and| to) {_PLACE})*",
     r"\b[Ee]quations? \([0-9]+\)",
-    r"\b(?:RP|SUM|DUMP|SG|SEG)-[EN]?[0-9.]*[0-9]",
+    r"\b(?:RP|OQ|SUM|DUMP|SG|SEG)-[EN]?[0-9.]*[0-9]",
     r"arXiv:? ?[0-9]{4}\.[0-9]{5}|\bdoi:[0-9./A-Z]+|\b(?:ICML|TPDS) 20[0-9]{2}|et al\. 20[0-9]{2}",
     # settings, as "name = value", and sizes of what they are about
     rf"[\w*')`] = {_N}(?:(?:,| to| and) {_N})*(?! %| times| bits)",

@@ -1,9 +1,12 @@
 """Systems in use: a verdict on every printed eps, and a source for every row."""
 
+import math
+
 import pandas as pd
 import pytest
 
 from shuffledp.accounting import deployed_epsilon, deployments
+from shuffledp.accounting.baselines.fragmented_rappor import rappor_delta
 from shuffledp.claims import deployments as page
 from shuffledp.claims.tables import table
 
@@ -42,3 +45,14 @@ def test_every_system_has_a_source():
     )
     assert all(rows["source"].str.startswith("https://"))
     assert (rows["status"] == "verified").tolist() == (rows["not found"] == "").tolist()
+
+
+def test_bounds_on_eps_are_rounded_to_the_side_that_they_state():
+    """Rounded to the nearest, 0.29741 and 0.95046 were above what a data set loses."""
+    for row in table("deployments", "systems").to_dict("records"):
+        p = 1 / (1 + math.exp(row["eps0"]))
+        lost = rappor_delta(row["users"], p, row["exact eps from"], calibration="worst_case")
+        assert row["delta"] < lost < 1.002 * row["delta"]
+        proven = rappor_delta(row["users"], p, row["exact eps to"], calibration="proven")
+        assert 0.998 * row["delta"] < proven <= row["delta"]
+    assert page.rounded_down(0.123456) == 0.12345 and page.rounded_up(0.123451) == 0.12346

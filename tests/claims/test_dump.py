@@ -16,7 +16,7 @@ ERRATA = {entry.id: entry for entry in (*claims.errata("dump"), *claims.reading_
 
 def test_every_number_has_a_verdict_in_order():
     assert list(claims.verdicts("dump")) == [f"DUMP-{i}" for i in range(1, 13)]
-    assert [e.id for e in claims.errata("dump")] == ["DUMP-1", "DUMP-6", "DUMP-10"]
+    assert [e.id for e in claims.errata("dump")] == ["DUMP-1", "DUMP-6"]
 
 
 @pytest.mark.parametrize("key", list(ERRATA))

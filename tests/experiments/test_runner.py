@@ -500,8 +500,8 @@ def test_cells_state_the_guarantee_of_the_calibrated_protocol(tmp_path):
         "exact": "upper",
     }
     options = {"calibration": "worst_case"}
-    (unproven,) = run(tmp_path, **rappor | {"accounting": ["exact"], "options": options}).cells.to_pylist()
-    assert unproven["guarantee"] == "unproven"
+    (violated,) = run(tmp_path, **rappor | {"accounting": ["exact"], "options": options}).cells.to_pylist()
+    assert violated["guarantee"] == "violated"
     (alone,) = run(
         tmp_path, **rappor | {"accounting": ["exact"], "population": {"users": 1}}
     ).cells.to_pylist()

@@ -5,6 +5,7 @@ Conventions: eps in nats; one user's input is replaced; the settings are those o
 
 from __future__ import annotations
 
+import math
 from typing import TYPE_CHECKING
 
 import pandas as pd
@@ -19,6 +20,7 @@ if TYPE_CHECKING:
 COLLUDING = (0.01, 0.1)
 #: What becomes of a printed eps.
 HOLDS, OPEN, FAILS = "holds", "open: proven for a larger eps only", "too small: some data set loses more"
+_STEPS = 100_000
 _MECHANISMS = {"symmetric_rappor": "symmetric RAPPOR, sums"}
 
 
@@ -32,7 +34,7 @@ def systems() -> pd.DataFrame:
         A row per setting: ``setting``, its key; ``eps0`` (as printed, of a bit), ``users``, ``delta``, ``printed eps``;
         ``exact eps from`` and ``to``, between which the eps lies that holds for every data set; ``users needed`` for
         the printed eps; ``eps`` with a part of the users colluding, an upper bound; ``verdict`` on the printed eps;
-        ``system`` and ``randomizer``.
+        ``system`` and ``randomizer``. Lower bounds are rounded downwards and upper bounds upwards, to 5 decimals.
     """
     found = {key: one for key, one in deployments().items() if one.status == "verified"}
     return pd.DataFrame([_row(key, one) for key, one in found.items()])
@@ -48,12 +50,12 @@ def _row(key: str, known: Deployment) -> dict[str, str | float]:
         "users": int(known.users or 0),
         "delta": float(known.delta or 0.0),
         "printed eps": printed,
-        "exact eps from": round(lower, 5),
-        "exact eps to": round(answer.eps, 5),
+        "exact eps from": rounded_down(lower),
+        "exact eps to": rounded_up(answer.eps),
         "users needed": deployed_users(key),
         **{
-            f"eps, {share:.0%} colluding".replace("%", " %"): round(
-                deployed_answer(key, colluding=share).eps, 5
+            f"eps, {share:.0%} colluding".replace("%", " %"): rounded_up(
+                deployed_answer(key, colluding=share).eps
             )
             for share in COLLUDING
         },
@@ -61,6 +63,16 @@ def _row(key: str, known: Deployment) -> dict[str, str | float]:
         "system": known.system,
         "randomizer": _MECHANISMS[known.randomizer],
     }
+
+
+def rounded_down(bound: float) -> float:
+    """Return a lower bound with 5 decimals."""
+    return math.floor(bound * _STEPS) / _STEPS
+
+
+def rounded_up(bound: float) -> float:
+    """Return an upper bound with 5 decimals."""
+    return math.ceil(bound * _STEPS) / _STEPS
 
 
 def verdict(printed: float, lower: float, upper: float) -> str:

@@ -125,7 +125,7 @@ def _small_balls(full: bool) -> Iterator[Question]:
             values=values,
             proof=_OBTUSE if users == 2 else "none",
             seed=seed,
-            related=("SG-4", "SG-5"),
+            related=("SG-4", "SG-N5"),
         )
 
 
@@ -146,7 +146,7 @@ def _gaussian(full: bool) -> Iterator[Question]:
         values=lambda: ball.many_users(numbers, draws, seed),
         proof="none beyond two users; if the others are at the old place, it is the theorem.",
         seed=seed,
-        related=("SG-4", "SG-5"),
+        related=("SG-4", "SG-N5"),
     )
 
 
@@ -156,7 +156,18 @@ _WORST = (
     "on the other, all on a third."
 )
 _RAPPOR_MEASURE = "delta of the worst data set over the largest of the three"
+_COUNTEREXAMPLE = "The setting in the column beside is a counterexample."
 _ALL = "all data sets of the others, eps at five shares of the local budget"
+
+
+def _many(full: bool) -> tuple[tuple[int, ...], tuple[float, ...], tuple[float, ...]]:
+    """Numbers of users, budgets of a bit, and delta of the worst of the three data sets."""
+    return (100, 1000, 10_000, 100_000) if full else (1000,), (1.0, 3.0, 5.0, 7.0), (1e-3, 1e-6, 1e-9)
+
+
+def _many_users(full: bool) -> str:
+    numbers, budgets, targets = map(listed, _many(full))
+    return f"{numbers} users, {budgets} nats per bit, eps at which the worst of the three has delta {targets}"
 
 
 def _rappor(full: bool) -> Iterator[Question]:
@@ -173,25 +184,21 @@ def _rappor(full: bool) -> Iterator[Question]:
         measure=_RAPPOR_MEASURE,
         limit=bits.LIMIT,
         values=lambda: bits.sums(few, flips),
-        proof="The setting in the column beside is a counterexample.",
+        proof=_COUNTEREXAMPLE,
         related=("SUM-N4",),
     )
-    numbers = (100, 1000, 10_000, 100_000) if full else (1000,)
-    budgets, targets = (1.0, 3.0, 5.0, 7.0), (1e-3, 1e-6, 1e-9)
     yield Question(
         id="OQ-6",
         paper="summation",
         question="Which data set is the worst for RAPPOR, fragmented or symmetric, with many users and sums seen?",
-        statement="The worst of three data sets is the worst of all; what is proven for all is close above it.",
-        searched=f"{listed(numbers)} users, {listed(budgets)} nats per bit, eps at which the worst known delta is "
-        f"{listed(targets)}",
-        method="exact delta of the three data sets, and the bound that is proven for all",
-        measure="delta proven for every data set over that of the worst of the three: no data set exceeds it by more",
-        limit=math.inf,
-        floor=1 / bits.LIMIT,
-        values=lambda: bits.many(numbers, budgets, targets),
-        proof="The upper bound is (shuffledp.accounting.baselines.summed_bits): domination is kept by products, and "
-        "telling the adversary some bits only helps it. That the worst known data set is the worst: none.",
+        statement=_WORST,
+        searched=f"{_many_users(full)}; all data sets in which at most {bits.APART} of the others hold another value "
+        "than most",
+        method="exact laws of both counts",
+        measure=_RAPPOR_MEASURE,
+        limit=bits.LIMIT,
+        values=lambda: bits.beside(*_many(full)),
+        proof=_COUNTEREXAMPLE,
         related=("SUM-N4",),
     )
     yield Question(
@@ -204,7 +211,7 @@ def _rappor(full: bool) -> Iterator[Question]:
         measure="delta of the worst data set over that of all others on one value",
         limit=bits.LIMIT,
         values=lambda: bits.sums(few, flips, third=False),
-        proof="The setting in the column beside is a counterexample.",
+        proof=_COUNTEREXAMPLE,
     )
     handful, domains = ((1, 2, 3, 4), (2, 3)) if full else ((1, 2), (2, 3))
     yield Question(
@@ -217,7 +224,7 @@ def _rappor(full: bool) -> Iterator[Question]:
         measure=_RAPPOR_MEASURE,
         limit=bits.LIMIT,
         values=lambda: bits.vectors(handful, domains, flips),
-        proof="The setting in the column beside is a counterexample.",
+        proof=_COUNTEREXAMPLE,
     )
 
 
@@ -280,6 +287,26 @@ def _variation_ratio(full: bool) -> Iterator[Question]:
     )
 
 
+def _bracket(full: bool) -> Iterator[Question]:
+    yield Question(
+        id="OQ-12",
+        paper="summation",
+        question="How far above the worst of the three data sets can any other be for RAPPOR, with many users and sums "
+        "seen?",
+        statement="The delta that is proven for every data set is close above that of the worst of three: all others "
+        "on one of the victim's two values, all on the other, all on a third.",
+        searched=_many_users(full),
+        method="exact delta of the three data sets, and the bound that is proven for all",
+        measure="delta proven for every data set over that of the worst of the three: no data set exceeds it by more",
+        limit=math.inf,
+        floor=1 / bits.LIMIT,
+        values=lambda: bits.many(*_many(full)),
+        proof="The upper bound is (shuffledp.accounting.baselines.summed_bits): domination is kept by products, and "
+        "telling the adversary some bits only helps it. That others are above the three: OQ-6.",
+        related=("SUM-N4",),
+    )
+
+
 def questions(effort: Effort) -> tuple[Question, ...]:
     """Return the open questions.
 
@@ -296,7 +323,7 @@ def questions(effort: Effort) -> tuple[Question, ...]:
     if effort not in ("full", "quick"):
         raise ValueError(f"effort must be full or quick, got {effort!r}.")
     full = effort == "full"
-    return (*_gaussian(full), *_rappor(full), *_variation_ratio(full))
+    return (*_gaussian(full), *_rappor(full), *_variation_ratio(full), *_bracket(full))
 
 
 def verdict(question: Question, found: Found) -> str:

@@ -37,7 +37,7 @@ READS: Final[Mapping[str, Mapping[str, tuple[str, ...]]]] = {
         "local_guarantee": ("mix_dump",),
         "domains": _DUMP,
         "users": _DUMP,
-        "flexible": ("flexible_pure_dump", "flexible_mix_dump", "flexible_pure_observed"),
+        "flexible": ("flexible_pure_dump", "flexible_mix_dump"),
         "synthetic": (*_PLOTTED, "public_coin_beyond"),
         "ipums": _PLOTTED,
         "ratings": _PLOTTED,
@@ -48,7 +48,12 @@ READS: Final[Mapping[str, Mapping[str, tuple[str, ...]]]] = {
     },
     "shuffle_gaussian": {
         "table1": ("shuffle_to_order_30", "clones_as_printed"),
-        "composition": ("shuffle_distance_1", "shuffle_distance_2", "clones_sensitivity_2"),
+        "composition": (
+            "shuffle_distance_1",
+            "shuffle_distance_2",
+            "clones_sensitivity_1",
+            "clones_sensitivity_2",
+        ),
         "sgd": ("shuffle_2c", "shuffle_2c_pair", "central_to_order_63", "central_pld"),
         "checkin": ("gauss", "generic", "baseline", "shuffling_only", "convex", "pair"),
     },

@@ -116,6 +116,7 @@ def summation_values() -> Mapping[str, str]:
         "rappor proven": _span(errors["sound"]),
         "flips small": _number(more[0.2]),
         "flips large": _number(more[2.0], 3),
+        "rappor third value": _third_value(),
         "rappor other data": _number(rappor_delta(10_000, few, eps, calibration="worst_case") / delta),
         "bits best": _number(bits["best"], 3),
         "bits modular": _number(bits["modular"]),
@@ -129,6 +130,13 @@ def summation_values() -> Mapping[str, str]:
         "quick halving": _percent(quick["halving"]),
         **_cheaper_values(),
     }
+
+
+def _third_value() -> str:
+    """Delta if all others hold a third value, over the delta that others on one of the two were calibrated for."""
+    n, eps, delta = 3000, 8.0, 0.3
+    p = rappor_flip_probability(n, eps, delta, calibration="worst_case")
+    return _number(rappor_delta(n, p, eps, calibration="optimistic") / delta, 3)
 
 
 def _cheaper_values() -> Mapping[str, str]:

@@ -37,6 +37,27 @@ def test_an_erratum_decides_by_its_witness(tmp_path, monkeypatch):
         erratum(case(tmp_path), by="RP-E999", shown="fails")
 
 
+def test_a_reading_note_says_nothing_against_a_paper(tmp_path, monkeypatch):
+    found = erratum(case(tmp_path), by="RP-N10", shown="untestable")
+    assert (found.verdict, found.measured) == ("untestable", "3e-05 against 1e-05 as read")
+    assert erratum(case(tmp_path), by="RP-N26", shown="holds").verdict == "holds"
+    for by, shown in (
+        ("RP-N10", "fails"),
+        ("RP-N10", "in part"),
+        ("RP-E14", "untestable"),
+        ("RP-E14", "holds"),
+    ):
+        with pytest.raises(ValueError, match=f"RP-06: {by} cannot make the claim '{shown}'"):
+            erratum(case(tmp_path), by=by, shown=shown)
+    entry = next(e for e in findings("random_population").notes if e.id == "RP-N26")
+    unshown = replace(entry, compute=lambda: replace(entry.compute(), shows=False))
+    monkeypatch.setattr(
+        "shuffledp.claims.rules.general.findings",
+        lambda paper: replace(findings(paper), errata=(), notes=(unshown,)),
+    )
+    assert erratum(case(tmp_path), by="RP-N26", shown="holds").verdict == "untestable"
+
+
 INDEX = pd.MultiIndex.from_product([[1, 2], [0.1, 0.5]], names=["panel", "eps"])
 
 

@@ -244,7 +244,7 @@ ALONE = {
     "SE-31": {"-": "fails"},
     "SE-32": {"printed": "holds"},
     "SE-33": {"printed": "holds"},
-    "SE-34": {"-": "in part"},
+    "SE-34": {"-": "holds"},
     "SE-37": {"-": "holds"},
 }
 

@@ -102,7 +102,7 @@ def test_proven_flips_are_nearly_those_of_the_worst_data_set_known(eps, third, w
     assert labels == {
         "proven": "upper",
         "sound": "upper",
-        "worst_case": "unproven",
+        "worst_case": "violated",
         "optimistic": "violated",
     }
     summed = calibrated("symmetric_rappor", n, 50, eps)

@@ -35,8 +35,8 @@ RAPPOR_CALIBRATIONS: tuple[str, ...] = get_args(RapporCalibration)
 _REMEMBERED = 1024
 #: How far below its target the log of delta may end.
 _YTOL = 1e-6
-#: Groups of sums per standard deviation, and expected flips from which on no data set known is worse than all others
-#: holding one of the two values.
+#: Groups of sums per standard deviation, and expected flips from which on others who all hold a third value are not
+#: looked at.
 _PER_DEVIATION, _FEW_FLIPS = 500.0, 50.0
 
 
@@ -54,8 +54,8 @@ def rappor_flip_probability(n: int, eps: float, delta: float, *, calibration: st
     calibration : {"optimistic", "sound", "proven", "worst_case"}
         What the other users hold when one user moves from one value to another. ``sound`` and ``proven``: anything; two
         bounds, either proven for every data set, of which ``proven`` needs far less noise. ``worst_case``: one of the
-        two values, which needs most noise of all data sets known where there are many users; for a handful of users
-        others are worse. ``optimistic``, as published: a third value; other data sets violate the budget.
+        two values, which is often close to the worst; other data sets violate the budget. ``optimistic``, as published:
+        a third value; other data sets violate the budget.
 
     Returns
     -------
@@ -103,7 +103,7 @@ def _flip_probability(n: int, eps: float, delta: float, calibration: str) -> flo
     slope = None
     if (
         calibration == "proven"
-    ):  # hardly more noise than for the worst data set known, of which delta is cheap
+    ):  # hardly more noise than for others on one of the two values, of which delta is cheap
         guess, slope = _worst_known(n, eps, delta, guess)
     if calibration == "sound":
         guess, slope = _roughly(n, eps, delta, guess)
@@ -318,7 +318,7 @@ def known_sums_delta(
     def delta(omitted: float) -> float:
         joined, left = _grouped_counts(n, flip_probability, omitted)
         worst = worst_pair_delta(joined, left, eps)
-        # Of many flips a third value is the better one to hold.
+        # Of many flips others on a third value hide more.
         few = n * flip_probability < _FEW_FLIPS
         return max(worst, pair_delta(joined, joined, eps)) if third and few else worst
 

@@ -103,16 +103,19 @@ def unbiased(case: Case, of: Mapping[str, Sequence[str]]) -> Verdict:
 
 
 def simulated_all_the_same(case: Case, method: str) -> Verdict:
-    """A protocol that is said to be out of reach is simulated, with the error that it should have."""
+    """A protocol whose messages take too long to match is simulated without them, with the error that it should have.
+
+    How long the paper's own program takes cannot be decided by that.
+    """
     parts = {experiment: deviations(case, experiment, method) for experiment in PLOTTED}
     every, apart = _worst(parts)
     n, k = int(every["users_expected"].max()), int(every["domain_size"].max())
     return Verdict(
         f"simulated at {len(every)} points with up to {n} users and {k} values",
         f"{every['z'].abs().max():.2g} standard errors at most",
-        ordering(apart, len(every) - apart),
-        f"from the law of the counts, without any single message; more than {DEVIATIONS:g} standard errors from the "
-        f"expected error at {apart} points",
+        "untestable",
+        "the hours are those of the paper's program, which matches every message with codewords; ours are drawn from "
+        f"the law of the counts, more than {DEVIATIONS:g} standard errors from the expected error at {apart} points",
     )
 
 
@@ -133,36 +136,31 @@ def flexible_formula(case: Case, methods: Sequence[str]) -> Verdict:
             agrees = abs(row["mean"] - printed) <= DEVIATIONS * row["error"]
             right, wrong = right + agrees, wrong + (not agrees)
     return Verdict(
-        f"{span(ratios)} times the printed error",
+        f"{span(ratios)} times the error of the formula as rebuilt",
         f"{DEVIATIONS:g} standard errors count",
-        ordering(right, wrong),
-        f"simulated; in agreement at {right} of {right + wrong} points with several dummies per sender",
+        "untestable",
+        f"the formula is lost in the available text (DUMP-N3); rebuilt, simulations agree with it at {right} of "
+        f"{right + wrong} points with several dummies per sender",
     )
 
 
-def flexible_saves(case: Case, method: str, observed: str) -> Verdict:
-    """The flexible variant has a lower error than pureDUMP with as many dummies."""
-
-    def over_pure(which: str) -> list[float]:
-        rows = case.cells("flexible", which).reset_index().to_dict("records")
-        return [
-            row["closed_form"]
-            / dump_mse(
-                int(row["users_expected"]),
-                int(row["domain_size"]),
-                row["rate"] * row["users_expected"] * json.loads(row["parameters"])["dummies_per_sender"],
-            )
-            for row in rows
-        ]
-
-    ratios, fixed = over_pure(method), over_pure(observed)
-    below, above, ties = compared(ratios, [1.0] * len(ratios))
+def flexible_saves(case: Case, method: str) -> Verdict:
+    """Fewer messages and a lower error than pureDUMP with a whole number of dummies, one at least, of every user."""
+    messages, errors = [], []
+    for row in case.cells("flexible", method).reset_index().to_dict("records"):
+        n, k = int(row["users_expected"]), int(row["domain_size"])
+        sent = row["rate"] * json.loads(row["parameters"])["dummies_per_sender"]
+        every = math.ceil(sent)
+        messages.append(sent / every)
+        errors.append(row["closed_form"] / dump_mse(n, k, n * every))
+    both = [max(pair) for pair in zip(messages, errors, strict=True)]
+    below, above, ties = compared(both, [1.0] * len(both))
     return Verdict(
-        f"{span(ratios)} times the error with as many dummies",
+        f"{span(messages)} times the dummies, {span(errors)} times the error",
         CLOSED_FORM,
         ordering(below, above),
-        f"below at {below}, above at {above}, tied at {ties} of {len(ratios)} points, with as many messages on "
-        f"average; {span(fixed)} times if the number of dummies is taken as observed",
+        f"both below at {below}, not at {above}, tied at {ties} of {len(both)} points, where every user sends a whole "
+        "number of dummies, one at least",
     )
 
 

@@ -24,10 +24,15 @@ from shuffledp.claims.outcomes import (
 
 Errors = Callable[[Case, str, str], "pd.Series[float]"]
 """Closed forms of a method by experiment and method, as a paper's rules read them."""
+_BY_ERRATUM, _BY_NOTE = ("in part", "fails"), ("holds", "untestable")
+"""Outcomes of a claim that an erratum, or a reading note, decides."""
 
 
 def erratum(case: Case, by: str, shown: str) -> Verdict:
-    """A claim that an erratum or reading note is about: it stands unless the witness shows otherwise.
+    """A claim that an erratum or reading note is about.
+
+    An erratum counts against the paper if its witness shows it. A reading note never does: either the statement holds
+    as it stands, or a reading of it is inferred, and nothing can be decided.
 
     Parameters
     ----------
@@ -35,27 +40,29 @@ def erratum(case: Case, by: str, shown: str) -> Verdict:
         The claim.
     by : str
         Id of the erratum or note; its witness is computed here.
-    shown : {"holds", "in part", "fails"}
+    shown : {"in part", "fails"} for an erratum, {"holds", "untestable"} for a note
         The outcome if the witness shows it: ``fails`` for a counterexample that stands, ``in part`` if a repaired
         constant or definition is enough.
 
     Raises
     ------
     ValueError
-        If the paper has no such erratum or note.
+        If the paper has no such erratum or note, or the outcome is not one that it can have.
     """
     found = findings(case.claim.paper)
     every: list[Erratum | ReadingNote] = [*found.errata, *found.notes]
     entries = {entry.id: entry for entry in every}
     if by not in entries:
         raise ValueError(f"{case.claim.id}: no erratum or note {by!r} about {case.claim.paper}.")
-    printed = {entry.id for entry in found.errata}
+    printed = by in {entry.id for entry in found.errata}
+    if shown not in (_BY_ERRATUM if printed else _BY_NOTE):
+        raise ValueError(f"{case.claim.id}: {by} cannot make the claim {shown!r}.")
     witness = entries[by].compute()
     shows = entries[by].shown_by(witness)
     return Verdict(
-        f"{witness.correct:.4g} against {witness.printed:.4g} as {'printed' if by in printed else 'read'}",
+        f"{witness.correct:.4g} against {witness.printed:.4g} as {'printed' if printed else 'read'}",
         CLOSED_FORM,
-        next(o for o in OUTCOMES if o == (shown if shows else "holds")),
+        next(o for o in OUTCOMES if o == (shown if shows else "holds" if printed else "untestable")),
         f"{by}{'' if shows else ' is not shown'}: {witness.quantity}. {witness.note}".rstrip(" ."),
     )
 

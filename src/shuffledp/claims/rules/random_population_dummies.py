@@ -204,15 +204,16 @@ def dominated(case: Case, experiments: Sequence[str], worse: str, better: str) -
 
 
 def almost_equal(case: Case, experiment: str, of: str, within: float) -> Verdict:
-    """The error is within a small gap of AMPLIFIED's at most points, and not above it."""
+    """The error is within a small gap of AMPLIFIED's at most points, and below it somewhere rather than above."""
     found = gains(case, experiment, of)
-    near, worse = int((found.abs() < within).sum()), int((found < -TIE).sum())
-    outcome: Outcome = "holds" if 2 * near > len(found) and 2 * worse <= len(found) else "fails"
+    near, worse, better = (int(at.sum()) for at in (found.abs() < within, found < -TIE, found > TIE))
+    outcome: Outcome = "fails" if 2 * near <= len(found) else "holds" if better > worse else "in part"
     return Verdict(
         f"within {percent(within)} at {near} of {len(found)} points",
         CLOSED_FORM,
         outcome,
-        f"gain over AMPLIFIED {percent(found.min())} to {percent(found.max())}; above its error at {worse} points",
+        f"gain over AMPLIFIED {percent(found.min())} to {percent(found.max())}; below its error by more than "
+        f"{percent(TIE)} at {better} points, above it at {worse}",
     )
 
 

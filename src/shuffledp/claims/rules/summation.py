@@ -17,11 +17,13 @@ def single_message(case: Case, users: int, most_extra: float) -> Verdict:
     messages, extra = cells["messages_per_user"].sort_index(), cells["extra_messages"].sort_index()
     if users not in extra.index:
         raise Untestable(f"the grid of summation.users lacks n = {users:,}")
+    at = cells.loc[users]
     falls = bool(np.all(np.diff(extra) < 0))
     outcome: Outcome = "holds" if extra[users] < most_extra else "in part" if falls else "fails"
     trend = "fall" if falls else "do not always fall"
     return Verdict(
-        f"{messages[users]:.3g} messages per user",
+        f"{messages[users]:.3g} messages per user (n = {users:,}, D = {at.domain_size - 1:g}, eps = {at.eps:g}, "
+        f"delta = {at.delta:g})",
         CLOSED_FORM,
         outcome,
         f"extra messages {trend} from {extra.iloc[0]:.3g} to {extra.iloc[-1]:.2g} over {min(extra.index):,} to "

@@ -246,7 +246,7 @@ def truncation_error() -> Witness:
 
 
 def real_shape_sampled() -> Witness:
-    """DUMP-10: one user's share of the noise, drawn in two steps."""
+    """DUMP-N10: one user's share of the noise, drawn in two steps."""
     from scipy.integrate import quad_vec  # slow to import, and only needed here
     from scipy.stats import nbinom
 
@@ -266,7 +266,7 @@ def real_shape_sampled() -> Witness:
     worst = float(np.max(np.abs(mixture / nbinom.pmf(counts, shape, 1 - p) - 1)))
     return Witness(
         "largest relative difference between the probabilities of a Poisson number with gamma distributed mean and "
-        f"those of one user's noise, shape {shape:.3g} (printed: no way to sample it)",
+        f"those of one user's noise, shape {shape:.3g} (as read: no sampler)",
         1.0,
         worst,
         worst < 1e-6,

@@ -163,7 +163,7 @@ def triangle() -> Witness:
 
 
 def others_elsewhere() -> Witness:
-    """SG-5: records of norm 1 on a line, the others on the far side: hardly any amplification."""
+    """SG-N5: records of norm 1 on a line, the others on the far side: hardly any amplification."""
     n, sigma = 2, 0.5
     printed = float(shuffle_gaussian_rdp([2], n, sigma)[0])
     correct = common_place_rdp(n, sigma, changed=4, original=1, product=2)

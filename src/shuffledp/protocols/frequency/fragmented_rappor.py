@@ -54,7 +54,7 @@ class FragmentedRappor(FlippedBits):
 
     @property
     def standing(self) -> Standing:
-        """``upper`` if p suits every data set of the others, ``unproven`` or ``violated`` if it was made for one."""
+        """``upper`` if p suits every data set of the others, ``violated`` if it was made for one."""
         return RAPPOR_STANDINGS[self.calibration]
 
     @classmethod
@@ -79,11 +79,11 @@ class FragmentedRappor(FlippedBits):
         task : Frequency
         accounting : {"printed", "exact"}
             ``printed`` assumes other users who are not the worst (corrected, see reading note SUM-N4): the budget is
-            violated for other data sets. ``exact`` holds for all of them.
+            violated for other data sets. ``exact`` holds for all of them, but for ``worst_case``.
         calibration : {"optimistic", "proven", "sound", "worst_case"}, optional
             What the other users hold, see :func:`shuffledp.accounting.rappor_flip_probability`. ``printed`` has
             ``optimistic`` alone: a third value. ``exact`` has ``proven``, the default, and ``sound``, bounds for all
-            data sets, and ``worst_case``: one of the two values, which is not proven to be the worst.
+            data sets, and ``worst_case``: one of the two values; the budget is violated for other data sets.
 
         Raises
         ------

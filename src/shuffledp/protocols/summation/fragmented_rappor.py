@@ -95,7 +95,7 @@ class FragmentedRappor(PlannedUsers):
 
     @property
     def standing(self) -> Standing:
-        """``upper`` if p suits every data set of the others, ``unproven`` or ``violated`` if it was made for one."""
+        """``upper`` if p suits every data set of the others, ``violated`` if it was made for one."""
         return RAPPOR_STANDINGS[self.calibration]
 
     @classmethod
@@ -122,13 +122,12 @@ class FragmentedRappor(PlannedUsers):
             One sum of numbers that are not negative.
         accounting : {"printed", "exact"}
             ``printed`` assumes other users who are not the worst (corrected, see reading note SUM-N4): the budget is
-            violated for other data sets. ``exact`` holds for all of them.
+            violated for other data sets. ``exact`` holds for all of them, but for ``worst_case``.
         estimator : {"plain", "centred"}
         calibration : {"optimistic", "sound", "worst_case"}, optional
             What the other users hold, see :func:`shuffledp.accounting.rappor_flip_probability`. ``printed`` has
             ``optimistic`` alone: a third value. ``exact`` has ``sound``, the default, a bound for all data sets, and
-            ``worst_case``: one of the two values, the worst data set known for many users. That it is the worst is not
-            proven, and for a handful of users it is not.
+            ``worst_case``: one of the two values; the budget is violated for other data sets.
 
         Raises
         ------
