@@ -277,7 +277,8 @@ def test_shares_of_discrete_gaussian_noise():
 def test_rates_of_shares_have_the_moments_of_their_draws(share):
     part = np.full(200_000, 0.3)
     drawn = share.draw(part, np.random.default_rng(1))
-    j, rates = np.arange(400), 0.3 * share.rates(400)
+    rates = 0.3 * share.rates(400)
+    j = np.arange(rates.size)
     assert drawn.mean() == pytest.approx(j @ rates, abs=6 * drawn.std() / math.sqrt(len(part)))
     assert drawn.var() == pytest.approx(j**2 @ rates, rel=0.05)
 
@@ -294,21 +295,24 @@ def test_rates_of_shares_have_the_moments_of_their_draws(share):
 def test_rates_of_noises_have_the_moments_of_their_messages(noise):
     part = np.full(200_000, 0.3)
     sent = np.sum(list(noise.messages(part, np.random.default_rng(2)).values()), axis=0)
-    j, rates = np.arange(400), 0.3 * noise.rates(400)
+    rates = 0.3 * noise.rates(400)
+    j = np.arange(rates.size)
     assert sent.mean() == pytest.approx(j @ rates, abs=6 * sent.std() / math.sqrt(len(part)))
     assert sent.var() == pytest.approx(j**2 @ rates, rel=0.05)
+
+
+def mean_of(parts):
+    rates = [part.rates(20_000) for part in parts]
+    return sum(np.arange(each.size) @ each for each in rates)
 
 
 @pytest.mark.parametrize("name", ["correlated_noise", "jump_counts"])
 def test_rates_of_counters_have_the_stated_mean(name):
     protocol = calibrated("frequency", name)
-    size = 20_000
-    assert np.arange(size) @ protocol._rates(size) == pytest.approx(protocol.noise.messages, rel=1e-9)
+    assert mean_of(protocol._parts) == pytest.approx(protocol.noise.messages, rel=1e-9)
 
 
 @pytest.mark.parametrize("name", ["correlated_sum", "coarse_correlated_sum", "real_sum", "sparse_sum"])
 def test_rates_of_sums_have_the_stated_mean(name):
     protocol = calibrated("summation", name)
-    size = 20_000
-    rates = np.sum([noise.rates(size) for noise in protocol._noises], axis=0)
-    assert np.arange(size) @ rates == pytest.approx(protocol.design.messages, rel=1e-9)
+    assert mean_of(protocol._noises) == pytest.approx(protocol.design.messages, rel=1e-9)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Protocol
@@ -10,29 +11,25 @@ import numpy as np
 
 from shuffledp.accounting.summation.jump_noise import jump_sizes
 from shuffledp.tasks import Floats, Ints
+from shuffledp.utility.messages import CompoundPoisson
+
+#: Largest exponent that is taken; no tilt that matters comes near.
+_LARGE = 700.0
 
 
-class Share(Protocol):
+class Share(CompoundPoisson, Protocol):
     """A number of which any part can be drawn."""
 
     def draw(self, part: Floats, rng: np.random.Generator) -> Ints:
         """Independent draws of so large a part of the noise each, in the shape of `part`."""
         ...
 
-    def rates(self, size: int) -> Floats:
-        """Rates of jumps by 0, 1, .., size - 1 in the whole noise, (size,): a number is compound Poisson."""
-        ...
 
-
-class Noise(Protocol):
+class Noise(CompoundPoisson, Protocol):
     """Messages of which any part can be drawn."""
 
     def messages(self, part: Floats, rng: np.random.Generator) -> Mapping[int, Ints]:
         """How often each message is sent, by message, in the shape of `part`."""
-        ...
-
-    def rates(self, size: int) -> Floats:
-        """Rates at which 0, 1, .., size - 1 messages are sent at once in the whole noise, (size,)."""
         ...
 
 
@@ -56,9 +53,14 @@ class NegativeBinomialShare:
         return np.asarray(rng.negative_binomial(self.shape * part, self.stop))
 
     def rates(self, size: int) -> Floats:
-        """``shape (1 - stop)^j / j``, (size,)."""
-        j = np.arange(1.0, size)
+        """``shape (1 - stop)^j / j``, at most (size,)."""
+        j = np.arange(1.0, min(size, _last_jump(1 - self.stop)))
         return np.concatenate(([0.0], self.shape * (1 - self.stop) ** j / j))
+
+    def log_moment(self, tilt: float) -> float:
+        """``log E e^(tilt N)``, infinite from ``-log(1 - stop)`` on."""
+        odds = (1 - self.stop) / self.stop * math.expm1(min(tilt, _LARGE))
+        return -self.shape * math.log1p(-odds) if odds < 1 else math.inf
 
 
 @dataclass(frozen=True)
@@ -84,9 +86,13 @@ class JumpShare:
         return summed(drawn, jumps)
 
     def rates(self, size: int) -> Floats:
-        """Rates of the sizes of jumps, (size,)."""
-        sizes = self.rate * jump_sizes(self.center)
-        return np.concatenate(([0.0], sizes, np.zeros(size)))[:size]
+        """Rates of the sizes of jumps, at most (size,)."""
+        return np.concatenate(([0.0], self.rate * jump_sizes(self.center)))[:size]
+
+    def log_moment(self, tilt: float) -> float:
+        """``log E e^(tilt N)``."""
+        sizes = jump_sizes(self.center)
+        return float(self.rate * (sizes @ np.expm1(np.minimum(tilt * np.arange(1, 1 + sizes.size), _LARGE))))
 
 
 def summed(values: Ints, numbers: Ints) -> Ints:
@@ -117,8 +123,19 @@ class AtomNoise:
         return {message: times * drawn for message, times in self.content}
 
     def rates(self, size: int) -> Floats:
-        """Those of the share, at multiples of the messages of the multiset, (size,)."""
-        return at_multiples(self.share.rates(size), sum(times for _, times in self.content))
+        """Rates of the share, at multiples of the messages of the multiset, at most (size,)."""
+        single = self.share.rates(-(-size // self._messages))
+        found = np.zeros((single.size - 1) * self._messages + 1)
+        found[:: self._messages] = single
+        return found
+
+    def log_moment(self, tilt: float) -> float:
+        """``log E e^(tilt N)``."""
+        return self.share.log_moment(tilt * self._messages)
+
+    @property
+    def _messages(self) -> int:
+        return sum(times for _, times in self.content)
 
 
 @dataclass(frozen=True)
@@ -154,18 +171,32 @@ class CoarseCentralNoise:
         return found
 
     def rates(self, size: int) -> Floats:
-        """Rates at which 0, 1, .., size - 1 messages are sent at once, (size,).
+        """Rates at which 0, 1, .. messages are sent at once, (size,).
 
         A jump of ``size * D`` or more brings at least `size` messages.
         """
-        jumps = np.arange(1, size * self.max_value)
+        jumps = np.arange(1, min(size * self.max_value, _last_jump(self.ratio)))
         rate = self.ratio**jumps / jumps
         sent = [np.sum(np.abs(np.divmod(sign * jumps, self.max_value)), axis=0) for sign in (1, -1)]
         return np.asarray(np.bincount(np.concatenate(sent), np.concatenate((rate, rate)), size)[:size], float)
 
+    def log_moment(self, tilt: float) -> float:
+        """A bound above ``log E e^(tilt N)``: a jump by ``a D + b`` counts with the rate of a jump by ``a D``.
 
-def at_multiples(rates: Floats, times: int) -> Floats:
-    """Rates of jumps that are `times` as large, (size,)."""
-    found = np.zeros_like(rates)
-    found[::times] = rates[: len(found[::times])]
-    return found
+        A jump by ``-(a D - b)`` counts with the rate of one by ``-(a - 1) D`` if a is 2 or more.
+        """
+        log_ratio, d = math.log(self.ratio), self.max_value
+        rest = np.arange(d)
+        decay = d * log_ratio + tilt
+        if decay >= 0 or tilt - log_ratio > _LARGE / d:
+            return math.inf
+        blocks = -math.log(-math.expm1(decay)) / d
+        up = np.exp(rest * (log_ratio + tilt))
+        down = np.exp(rest * (tilt - log_ratio) + decay)
+        found = blocks * up.sum() + (up[1:] / rest[1:]).sum() + (down * (blocks + 1 / (d - rest))).sum()
+        return float(found + 2 * math.log1p(-self.ratio))
+
+
+def _last_jump(ratio: float) -> int:
+    """Size of a jump from which on ``ratio^j`` is below ``e^-100``, far below the rounding of what rates add up to."""
+    return 2 + math.ceil(100 / -math.log(ratio))

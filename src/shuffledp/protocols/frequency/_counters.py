@@ -13,7 +13,7 @@ from shuffledp.protocols.base import Cost, Messages, message_bits
 from shuffledp.protocols.frequency._randomized_response import held_counts
 from shuffledp.protocols.reliance import Reliance
 from shuffledp.tasks import Floats, Participants, Public, Users
-from shuffledp.utility.messages import most_sent
+from shuffledp.utility.messages import CompoundPoisson, most_sent
 
 #: Noises that are drawn at once.
 _DRAWS = 2**20
@@ -47,9 +47,10 @@ class NoisyCounters(PlannedUsers):
     def noise(self) -> CounterLaw:
         """The noise of one counter."""
 
+    @property
     @abstractmethod
-    def _rates(self, size: int) -> Floats:
-        """Rates at which 0, 1, .., size - 1 noise messages of a counter are sent at once, by all users, (size,)."""
+    def _parts(self) -> list[CompoundPoisson]:
+        """Numbers of noise messages of a counter, of all users together, that come in independent parts."""
 
     @abstractmethod
     def _noise(self, shares: Floats, rng: np.random.Generator) -> NDArray[np.int64]:
@@ -67,7 +68,7 @@ class NoisyCounters(PlannedUsers):
     def cost(self) -> Cost:
         """The own value, and the user's share of the noise of all counters."""
         part = self.domain_size / self.n_users
-        most = 1 + most_sent(lambda size: part * self._rates(size), self.expected_users)
+        most = 1 + most_sent(self._parts, part, self.expected_users)
         bits = message_bits(2 * self.domain_size)
         return Cost(1 + part * self.noise.messages, bits, most_messages=most, most_certain=False)
 

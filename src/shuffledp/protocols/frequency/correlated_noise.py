@@ -21,12 +21,13 @@ from shuffledp.accounting.general.profiles import PrivacyProfile
 from shuffledp.accounting.standing import EXACT, UPPER, Standing
 from shuffledp.numerics.checks import check_choice
 from shuffledp.populations import Population
-from shuffledp.protocols._noise_shares import NegativeBinomialShare, at_multiples
+from shuffledp.protocols._noise_shares import AtomNoise, NegativeBinomialShare
 from shuffledp.protocols._random_users import any_population
 from shuffledp.protocols._requests import fixed_users, positive_delta
 from shuffledp.protocols.frequency._counters import NoisyCounters
 from shuffledp.protocols.frequency._randomized_response import domain_size_of
 from shuffledp.tasks import Budget, Floats, Task
+from shuffledp.utility.messages import CompoundPoisson
 
 
 @dataclass(frozen=True)
@@ -133,12 +134,12 @@ class CorrelatedNoise(NoisyCounters):
         """The noise of one counter."""
         return CounterNoise(self.eps_geometric, self.shape, self.decay)
 
-    def _rates(self, size: int) -> Floats:
-        """Rates at which 0, 1, .., size - 1 noise messages of a counter are sent at once, by all users, (size,)."""
-        single = NegativeBinomialShare(2.0, -math.expm1(-self.eps_geometric)).rates(size)
-        return single + at_multiples(
-            NegativeBinomialShare(self.shape, -math.expm1(-self.decay)).rates(size), 2
-        )
+    @property
+    def _parts(self) -> list[CompoundPoisson]:
+        """Messages sent alone, and pairs that cancel."""
+        single = NegativeBinomialShare(2.0, -math.expm1(-self.eps_geometric))
+        pairs = NegativeBinomialShare(self.shape, -math.expm1(-self.decay))
+        return [single, AtomNoise(pairs, ((1, 1), (-1, 1)))]
 
     def _noise(self, shares: Floats, rng: np.random.Generator) -> NDArray[np.int64]:
         """Noise messages +1 and -1, (.., 2), of users who send the given shares of a counter's noise."""

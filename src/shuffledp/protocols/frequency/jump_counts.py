@@ -12,12 +12,13 @@ from shuffledp.accounting.general.profiles import PrivacyProfile
 from shuffledp.accounting.standing import UPPER, Standing
 from shuffledp.accounting.summation.jump_counters import JumpCounter, JumpCountersProfile, jump_counters
 from shuffledp.populations import Population
-from shuffledp.protocols._noise_shares import JumpShare, NegativeBinomialShare, at_multiples
+from shuffledp.protocols._noise_shares import AtomNoise, JumpShare, NegativeBinomialShare
 from shuffledp.protocols._random_users import any_population
 from shuffledp.protocols._requests import fixed_users, positive_delta
 from shuffledp.protocols.frequency._counters import NoisyCounters
 from shuffledp.protocols.frequency._randomized_response import domain_size_of
 from shuffledp.tasks import Budget, Floats, Task
+from shuffledp.utility.messages import CompoundPoisson
 
 
 @dataclass(frozen=True)
@@ -90,10 +91,11 @@ class JumpCounts(NoisyCounters):
         """The noise of one counter."""
         return JumpCounter(self.eps_star, self.rate, self.center)
 
-    def _rates(self, size: int) -> Floats:
-        """Rates at which 0, 1, .., size - 1 noise messages of a counter are sent at once, by all users, (size,)."""
-        single = NegativeBinomialShare(2.0, -math.expm1(-self.eps_star)).rates(size)
-        return single + at_multiples(JumpShare(self.rate, self.center).rates(size), 2)
+    @property
+    def _parts(self) -> list[CompoundPoisson]:
+        """Messages sent alone, and pairs that cancel."""
+        single = NegativeBinomialShare(2.0, -math.expm1(-self.eps_star))
+        return [single, AtomNoise(JumpShare(self.rate, self.center), ((1, 1), (-1, 1)))]
 
     def _noise(self, shares: Floats, rng: np.random.Generator) -> NDArray[np.int64]:
         """Noise messages +1 and -1, (.., 2), of users who send the given shares of a counter's noise."""

@@ -107,10 +107,9 @@ class OneSidedCounts(NoisyCounts, PlannedUsers):
     def cost(self) -> Cost:
         """The own value, and a share of the dummies of all values."""
         part = self.domain_size / self.n_users
-        share = NegativeBinomialShare(self.shape * part, -math.expm1(-self.decay))
-        return self.cost_of(
-            part * self.noise.mean, most_sent(share.rates, self.expected_users), certain=False
-        )
+        dummies = NegativeBinomialShare(self.shape, -math.expm1(-self.decay))
+        most = most_sent([dummies], part, self.expected_users)
+        return self.cost_of(part * self.noise.mean, most, certain=False)
 
     def profile_for(self, users: int) -> PrivacyProfile:
         """The two counts that change, with the dummies of so many users."""

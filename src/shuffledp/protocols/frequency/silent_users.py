@@ -18,7 +18,7 @@ from shuffledp.protocols.frequency._noisy_counts import NoisyCounts
 from shuffledp.protocols.frequency._randomized_response import domain_size_of
 from shuffledp.protocols.reliance import Reliance
 from shuffledp.tasks import Budget, Floats, Ints, Task
-from shuffledp.utility.messages import most_sent, single_messages
+from shuffledp.utility.messages import PoissonMessages, most_sent
 
 
 @dataclass(frozen=True)
@@ -105,7 +105,7 @@ class SilentUsers(NoisyCounts, PlannedUsers):
     def cost(self) -> Cost:
         """The own value as often as it is sent, and a share of the dummies of all values."""
         mean = self.domain_size * self.dummy_mean / self.n_users
-        return self.cost_of(mean, most_sent(single_messages(mean), self.expected_users), certain=False)
+        return self.cost_of(mean, most_sent([PoissonMessages(mean)], 1.0, self.expected_users), certain=False)
 
     def profile_for(self, users: int) -> PrivacyProfile:
         """The two counts that change, with the dummies of so many users."""

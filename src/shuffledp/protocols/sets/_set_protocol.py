@@ -17,7 +17,7 @@ from shuffledp.accounting.segmented.plans import SegmentedPlan
 from shuffledp.populations import Population
 from shuffledp.protocols.base import ProtocolBase
 from shuffledp.tasks import Budget, Floats, Ints, Participants, Public, Sets, Task, Users
-from shuffledp.utility.messages import most_sent, single_messages
+from shuffledp.utility.messages import PoissonMessages, most_sent
 
 
 def sets_task(task: Task) -> Sets:
@@ -159,7 +159,7 @@ def most_blankets(plans: Iterable[SegmentedPlan], population: Population | None)
     mean, users = max(plan.blankets for plan in every), float(sum(plan.n for plan in every))
     if population is not None:
         users = max(users, 1 + population.mean)
-    return float(most_sent(single_messages(mean), users)), False
+    return float(most_sent([PoissonMessages(mean)], 1.0, users)), False
 
 
 def blanket_counts(plan: SegmentedPlan, n_users: Ints, rng: np.random.Generator) -> Ints:

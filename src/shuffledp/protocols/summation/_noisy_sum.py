@@ -88,10 +88,8 @@ class NoisySum(PlannedUsers):
     def cost(self) -> Cost:
         """The own number, counted as sent by everybody, and the user's share of the noise of all sums."""
         copies = self.numbers.coordinates
-        part, noises = copies / self.n_users, self._noises
-        most = 1 + most_sent(
-            lambda size: part * np.sum([noise.rates(size) for noise in noises], axis=0), self.expected_users
-        )
+        part = copies / self.n_users
+        most = 1 + most_sent(self._noises, part, self.expected_users)
         bits = message_bits(copies * self._symbols)
         return Cost(1 + part * self.design.messages, bits, most_messages=most, most_certain=False)
 
