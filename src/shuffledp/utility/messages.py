@@ -71,7 +71,7 @@ def most_sent(parts: Sequence[CompoundPoisson], share: float, users: float, *, f
     Returns
     -------
     int
-        By the union bound. Where Chernoff's bound on it is above 262,144 messages, that bound: 1.2 times the number
+        By the union bound. Where Chernoff's bound on it is above 262,144 messages, that bound: 1.3 times the number
         for a geometric number of messages, 2.7 times where one in a thousand users sends any.
 
     Notes
