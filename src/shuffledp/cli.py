@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from shuffledp import __version__
+from shuffledp.child import SECONDS, Ended, Send, results
 from shuffledp.comparison.command import compare
 from shuffledp.comparison.describing import describe
 from shuffledp.extras import MissingExtra, needed
@@ -22,6 +23,10 @@ if TYPE_CHECKING:
     from shuffledp.experiments.config import Paper, Settings
 
 # Commands import what they need themselves: --help and a mistyped word answer at once.
+
+
+#: Seconds from which `check-baseline` names the method at work.
+LONG = 10.0
 
 
 class _Commands(click.Group):
@@ -564,9 +569,38 @@ def new_baseline(name: str, task: str) -> None:
 @click.option(
     "--experiments/--no-experiments", default=True, help="Try it in the real experiments of its task."
 )
+@click.option(
+    "--seconds",
+    type=click.FloatRange(min=0, min_open=True),
+    default=SECONDS,
+    show_default=True,
+    help="Time that one call of a method may take.",
+)
 @configured
-def check_baseline(protocol: str, experiments: bool, configfile: str | None) -> None:
+def check_baseline(protocol: str, experiments: bool, seconds: float, configfile: str | None) -> None:
     """Check a baseline of your own: a verdict per property, then the smallest cell of every experiment of its task."""
+    file, lines, named = protocol.rpartition(":")[0], [], False
+
+    def waiting(method: str, taken: float) -> None:
+        nonlocal named
+        if method and taken > LONG and not named:
+            click.echo(f"{file}: {method} has been at work for {LONG:g} s", err=True)
+        named = taken > LONG
+
+    asked = (protocol, experiments, configfile)
+    try:
+        for line in results(_checked, *asked, seconds=seconds, per_call=True, waiting=waiting):
+            lines.append(line)
+            click.echo(line)
+    except Ended as ended:
+        if not any(line.startswith("privacy:") for line in lines):
+            click.echo("privacy: NOT checked: a method fails before that")
+        raise click.ClickException(f"{file}: {ended}. Nothing else was checked.") from None
+    raise SystemExit(lines[-1] != "passed")
+
+
+def _checked(send: Send, protocol: str, experiments: bool, configfile: str | None) -> None:
+    """Send the lines of `check_baseline`; the last one is the result."""
     from shuffledp.protocols.conformance import (
         default_cases,
         exposure,
@@ -585,11 +619,11 @@ def check_baseline(protocol: str, experiments: bool, configfile: str | None) -> 
     cases = default_cases(found) + exposure.further_cases(found)
     problem = methods.quietly(printed, lambda: methods.fault(found, cases, file), file)
     if problem is not None:
-        click.echo("privacy: NOT checked: a method fails before that")
+        send("privacy: NOT checked: a method fails before that")
         raise click.ClickException(f"{problem}. Nothing else was checked.")
     seconds = methods.quietly(printed, lambda: methods.seconds_per_user(found, cases), file)
     if seconds * methods.DRAWN > methods.PATIENCE:
-        click.echo(
+        send(
             f"{file}: encode takes about {1000 * seconds:.2g} ms per user, and the checks encode some "
             f"{methods.DRAWN // 10**6} million users: this may take {seconds * methods.DRAWN / 3600:.2g} hours"
         )
@@ -600,27 +634,26 @@ def check_baseline(protocol: str, experiments: bool, configfile: str | None) -> 
             printed, lambda: scrutiny.closer_verdicts(found, cases, given[-1], file), file
         )
     except RuntimeError as error:
-        click.echo("privacy: NOT checked: a method fails before that")
+        send("privacy: NOT checked: a method fails before that")
         raise click.ClickException(f"{error}.") from None
     for verdict in [*given[:-1], *closer]:
         failed += not verdict.passed
         if verdict.about == "privacy":
-            click.echo(f"privacy: {'' if verdict.passed else 'REJECTED, '}{verdict.note}")
+            send(f"privacy: {'' if verdict.passed else 'REJECTED, '}{verdict.note}")
         else:
-            click.echo(str(verdict))
+            send(str(verdict))
     reasons = infeasible_cases(found, cases)
-    click.echo(f"infeasible: {sum(number for _, number in reasons)} of {len(cases)} cases")
+    send(f"infeasible: {sum(number for _, number in reasons)} of {len(cases)} cases")
     for reason, number in reasons:
-        click.echo(f"  {number} of them: {reason}")
+        send(f"  {number} of them: {reason}")
     if experiments:
         from shuffledp.experiments.trials import trials
 
-        click.echo("experiments, the smallest cell of each with two repeats:")
+        send("experiments, the smallest cell of each with two repeats:")
         tried = trials(found, protocol, _settings(configfile), prepared=Path("data/prepared"), root=Path())
         for trial in methods.each_quietly(printed, tried, file):
             failed += trial.status == "failed"
-            click.echo(f"  {trial}")
+            send(f"  {trial}")
     if str(printed):
-        click.echo(f"{file} prints while it runs, which is not shown: {printed}")
-    click.echo("passed" if not failed else f"FAILED: {failed}")
-    raise SystemExit(min(failed, 1))
+        send(f"{file} prints while it runs, which is not shown: {printed}")
+    send("passed" if not failed else f"FAILED: {failed}")

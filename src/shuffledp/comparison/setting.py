@@ -10,6 +10,7 @@ A comparison has one eps. It is that of every user: sets have one privacy level,
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Literal
 
 import numpy as np
@@ -62,8 +63,18 @@ class Setting:
     shares: Floats
     assumed: bool = True
 
-    def typical(self, shares: Floats) -> tuple[Participants, Floats]:
+    @cached_property
+    def usual(self) -> tuple[Participants, Floats]:
         """Participants at every pooled number of users, (R, V) counts, with its weight (R,); the most likely first."""
+        return self._typical(self.shares)
+
+    @cached_property
+    def heavy(self) -> tuple[Participants, Floats] | None:
+        """The same with one frequent value or item, the first; None where `heavy_shares` is."""
+        shares = self.heavy_shares
+        return None if shares is None else self._typical(shares)
+
+    def _typical(self, shares: Floats) -> tuple[Participants, Floats]:
         sizes, weights = _sizes(self.population)
         order = np.argsort(-weights, kind="stable")
         return self.participants(sizes[order], np.stack([dealt(shares, int(n)) for n in sizes[order]])), (

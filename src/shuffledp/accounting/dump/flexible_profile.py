@@ -276,7 +276,9 @@ def _deltas_by_senders(
         yield from (raised(mean, worst) for mean in means.tolist())
 
 
-def _average_dummy_delta(n: int, domain_size: int, eps: float, dummies: int, rate: float, tail: float) -> float:
+def _average_dummy_delta(
+    n: int, domain_size: int, eps: float, dummies: int, rate: float, tail: float
+) -> float:
     """Return delta of a value that is sent as it is, averaged over the number of senders."""
     senders = binomial_window(n, rate, tail)
     if dummies <= 1 and senders.pmf.size > _MANY_SENDERS:  # a user sends one of the two values, or none

@@ -49,8 +49,8 @@ _CELLS = 500_000
 _BLOCK, _REMEMBERED, _FEW_PAIRS = 128, 1024, 512
 #: Pairs (m, c) from which on several m gain nothing by being treated at once.
 _TOGETHER = 8192
-#: Values of T of which all are summed; of more there are evenly spaced ones, this number at least, and the sum is raised
-#: by more, relatively, than it can be off (see `_pairs`).
+#: Values of T of which all are summed; of more there are evenly spaced ones, this number at least, and the sum is
+#: raised by more, relatively, than it can be off (see `_pairs`).
 _MOST_PAIRS, _SPACED, _RAISED = 1 << 19, 1024, 2e-5
 #: Logs of factors up to this leave room for the product of three in a float.
 _MOST_LOG = 200.0
@@ -109,10 +109,11 @@ def _pairs(
 ) -> tuple[NDArray[np.int64], NDArray[np.float64], float]:
     """Return values of T, the mass that each stands for, and the mass that is left out.
 
-    All values of a window, or evenly spaced ones of a long window. There the standard deviation of T is above 6,000, and
-    the step below a tenth of it. But for the rounding of j, the terms of a sum over T are a smooth function, of which
-    evenly spaced values have an error of about ``exp(-2 pi^2 10^2)``. Rounding j moves a term by ``z^2 / (2 T)`` at
-    most, relatively, with j at z standard deviations: 1.5e-5 where delta is 1e-320, 2e-7 where it is 1e-30.
+    All values of a window, or evenly spaced ones of a long window. There the standard deviation of T is above 6,000,
+    and the step below a tenth of it. But for the rounding of j, the terms of a sum over T are a smooth function, of
+    which evenly spaced values have an error of about ``exp(-2 pi^2 10^2)``. Rounding j moves a term by
+    ``z^2 / (2 T)`` at most, relatively, with j at z standard deviations: 1.5e-5 where delta is 1e-320, 2e-7 where it
+    is 1e-30.
     """
     if not long_window(messages, domain_size, tail):
         window = pair_window(messages, domain_size, tail)
