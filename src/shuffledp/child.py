@@ -51,6 +51,11 @@ class Ended(RuntimeError):  # noqa: N818  (names what happened, as Infeasible do
         self.method, self.how, self.late = method, how, late
 
 
+def machine_memory() -> int:
+    """Bytes of memory of this machine, which a child may take at most."""
+    return os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
+
+
 # -- in the parent -------------------------------------------------------------------------------------------------
 
 
@@ -159,7 +164,7 @@ def _serve(channel_file: int, note_file: int) -> None:
     """Answer one request, then exit."""
     global _note
     _note = note_file
-    memory = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
+    memory = machine_memory()
     with contextlib.suppress(ValueError, OSError):  # macOS has no such limit
         resource.setrlimit(resource.RLIMIT_AS, (memory, resource.getrlimit(resource.RLIMIT_AS)[1]))
     channel = Connection(channel_file)

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import json
 import os
+from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -425,7 +426,10 @@ reference_option = click.option(
 @click.option("--results", type=_folder, default=Path("results"), help="Folder of the run that is compared.")
 @reference_option
 def verify(results: Path, kept: Path) -> None:
-    """Compare a run with the reference results: 0 if it agrees, 1 if not, 2 if something cannot be compared."""
+    """Compare a run with the reference results: 0 if it agrees, 1 if not, 2 if something cannot be compared.
+
+    It is also 2 if prepared or raw data have changed.
+    """
     from shuffledp.reference.comparison import REFUSED, compare
     from shuffledp.reference.files import read
     from shuffledp.reference.report import report
@@ -434,12 +438,34 @@ def verify(results: Path, kept: Path) -> None:
 
     try:
         comparison = compare(read(kept), of_results(results))
+        changed = list(_changed_data())
     except (ValueError, IntegrityError) as error:
         click.echo(f"Error: {error}", err=True)
         raise SystemExit(REFUSED) from None
-    for line in report(comparison):
+    for line in [*report(comparison), *changed]:
         click.echo(line)
-    raise SystemExit(comparison.exit_code)
+    raise SystemExit(comparison.exit_code or (REFUSED if changed else 0))
+
+
+def _changed_data() -> Iterator[str]:
+    """Say which prepared and raw data are not what they were, whatever their times are, and what to do."""
+    from shuffledp import storage
+    from shuffledp.experiments.own_data import outdated
+
+    prepared = Path("data/prepared")
+    for checksum in sorted(prepared.glob("*.sha256")):
+        for path in storage.damaged(checksum):
+            yield f"{path}: content differs from its checksum. To rebuild, {storage.REBUILD}."
+    for checksum, path in outdated(prepared, Path()):
+        yield f"{path}: has changed since it was counted for {checksum.stem}. To count it anew, {storage.REBUILD}."
+    yield from _changed_raw()
+
+
+def _changed_raw() -> Iterator[str]:
+    from shuffledp.datasets.sources import changed_files
+
+    for name, path, problem in changed_files(Path("data/raw")):
+        yield f"{path}: {problem}. `shuffledp data {name}` sets it aside and gets the published file."
 
 
 @main.command()
@@ -470,11 +496,15 @@ def reference(configfile: str | None, kept: Path) -> None:
 @configured
 @elsewhere
 def repair(configfile: str | None, folder: str | None) -> None:
-    """Remove results and prepared data that do not match their checksums, and leftovers of killed jobs."""
+    """Remove results and prepared data that do not match their checksums, and leftovers of killed jobs.
+
+    Raw data that have changed are named and left.
+    """
     from filelock import FileLock, Timeout
 
     from shuffledp import repair as repairs
     from shuffledp.experiments.config.errors import ConfigurationError
+    from shuffledp.experiments.own_data import outdated
 
     removed = left = 0
     try:
@@ -486,11 +516,18 @@ def repair(configfile: str | None, folder: str | None) -> None:
         with FileLock(
             ".snakemake/shuffledp.lock", timeout=0
         ):  # the one that a run holds (workflow/rules/common.smk)
+            for checksum, path in outdated(Path("data/prepared"), Path()):
+                checksum.unlink()  # what it lists goes with the rest that has no checksum
+                click.echo(f"removed the checksum list {checksum} ({path} has changed since)")
+                removed += 1
             places = [(Path(results), repairs.RESULTS) for results in folders]
             for place, kinds in (*places, (Path("data/prepared"), repairs.PREPARED)):
                 for found in repairs.repair(place, kinds):
                     click.echo(found.text)
                     removed, left = removed + found.removed, left + (not found.removed)
+            for text in _changed_raw():
+                click.echo(f"left {text}")
+                left += 1
     except Timeout:
         raise click.ClickException(
             "A run is at work in this folder. Wait for it to end, or stop it."
