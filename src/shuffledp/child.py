@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import contextlib
 import functools
+import math
 import os
 import pickle
 import resource
@@ -116,7 +117,7 @@ def _received(
     per_call: bool,
     waiting: Callable[[str, float], None] | None,
 ) -> Iterator[Any]:
-    since, seen = time.monotonic(), b""
+    since, seen = math.inf, b""  # until the child has started
     while True:
         gone = child.poll() is not None  # looked at before the last thing that it sent
         if here.poll(0 if gone else _TICK):
@@ -132,12 +133,13 @@ def _received(
                 raise value
             if kind == "ended":
                 raise Ended(_method(note), value)
-            yield value
+            if kind == "sent":
+                yield value
             since = time.monotonic()
         elif gone:
             raise Ended(_method(note), _ending(child.returncode))
         noted = os.pread(note, _LENGTH, 0)
-        if noted != seen and per_call:
+        if noted != seen and per_call and since < math.inf:
             since, seen = time.monotonic(), noted
         taken = time.monotonic() - since
         if taken > seconds and (_method(note) or not per_call):
@@ -170,6 +172,7 @@ def _serve(channel_file: int, note_file: int) -> None:
     channel = Connection(channel_file)
     function, arguments = channel.recv()
     threading.Thread(target=_end_with_parent, args=(channel,), daemon=True).start()
+    channel.send(("ready", None))
     try:
         function(lambda value: channel.send(("sent", value)), *arguments)
         channel.send(("end", None))

@@ -318,10 +318,11 @@ class _Progress:
     """Names the protocol at work, in one line, once `PATIENCE` has passed since the last line."""
 
     def __init__(self) -> None:
-        self.last, self.line = time.monotonic(), ""
+        self.last, self.line = math.inf, ""
 
     def begins(self, place: int, of: int, name: str) -> None:
-        """Note the protocol at work."""
+        """Note the protocol at work; time counts from the first one on."""
+        self.last = min(self.last, time.monotonic())
         self.line = f"{place} of {of} protocols done, next: {name}"
 
     def __call__(self, *_: object) -> None:

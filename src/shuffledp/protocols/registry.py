@@ -23,11 +23,13 @@ from typing import Any, get_args
 from weakref import WeakSet
 
 from shuffledp.accounting.standing import GUARANTEES, Standing
-from shuffledp.child import Ended, Send, at_work, name_methods, results
+from shuffledp.child import SECONDS, Ended, Send, at_work, name_methods, results
 from shuffledp.protocols.base import ProtocolBase, Trust
 from shuffledp.tasks import TASK_KINDS
 
 HERE = Path(__file__).resolve().parent
+IMPORT_SECONDS = SECONDS
+"""Time that importing a file of the user's own may take while a configuration is read."""
 
 
 class UnknownProtocol(ValueError):  # noqa: N818  (names what is wrong, as Infeasible does)
@@ -153,7 +155,7 @@ def get_safely(task_kind: str, name: str, *, root: Path | None = None) -> type[P
     path = module_path(task_kind, name, root=root)
     if is_plugin(name) and _module_name(path) not in sys.modules:
         try:
-            list(results(_import, task_kind, name, root))
+            list(results(_import, task_kind, name, root, seconds=IMPORT_SECONDS))
         except Ended as ended:
             raise UnknownProtocol(f"{path} cannot be imported: it {ended.how}") from None
     return get(task_kind, name, root=root)
