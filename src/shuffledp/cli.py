@@ -456,8 +456,8 @@ def _changed_data() -> Iterator[str]:
     for checksum in sorted(prepared.glob("*.sha256")):
         for path in storage.damaged(checksum):
             yield f"{path}: content differs from its checksum. To rebuild, {storage.REBUILD}."
-    for checksum, path in outdated(prepared, Path()):
-        yield f"{path}: has changed since it was counted for {checksum.stem}. To count it anew, {storage.REBUILD}."
+    for checksum, counted in outdated(prepared, Path()):
+        yield f"{counted}: has changed since it was counted for {checksum.stem}. To count it anew, {storage.REBUILD}."
     yield from _changed_raw()
 
 
@@ -516,9 +516,9 @@ def repair(configfile: str | None, folder: str | None) -> None:
         with FileLock(
             ".snakemake/shuffledp.lock", timeout=0
         ):  # the one that a run holds (workflow/rules/common.smk)
-            for checksum, path in outdated(Path("data/prepared"), Path()):
+            for checksum, counted in outdated(Path("data/prepared"), Path()):
                 checksum.unlink()  # what it lists goes with the rest that has no checksum
-                click.echo(f"removed the checksum list {checksum} ({path} has changed since)")
+                click.echo(f"removed the checksum list {checksum} ({counted} has changed since)")
                 removed += 1
             places = [(Path(results), repairs.RESULTS) for results in folders]
             for place, kinds in (*places, (Path("data/prepared"), repairs.PREPARED)):
