@@ -9,6 +9,7 @@ import yaml
 from click.testing import CliRunner
 from filelock import FileLock
 
+from changed_data import data_files, flip_a_byte
 from shuffledp.cli import main
 from shuffledp.datasets import NAMES, preparation
 from shuffledp.experiments import results, runner, trials
@@ -298,6 +299,12 @@ def test_a_new_baseline_is_written_once_and_its_name_is_checked(project, task):
 
 
 def test_check_baseline_gives_a_verdict_per_property_and_tries_the_experiments(project, monkeypatch):
+    def in_this_process(function, *arguments, **_):  # which has the numbers below
+        lines = []
+        function(lines.append, *arguments)
+        return lines
+
+    monkeypatch.setattr("shuffledp.cli.results", in_this_process)
     monkeypatch.setattr(exposure, "REPORTS", 50_000)
     monkeypatch.setattr(exposure, "VIEWED", 100)
     monkeypatch.setattr(scrutiny, "CALLS", 100)
@@ -348,6 +355,45 @@ def test_check_baseline_names_the_line_that_fails_and_nothing_else(project, old,
     assert output.startswith("privacy: NOT checked")
     assert f"Error: {says}" in output
     assert len(output.splitlines()) == 2
+
+
+@pytest.mark.parametrize(
+    ("method", "body", "says"),
+    [
+        ("calibrate", "os._exit(0)", "calibrate ends the process with exit status 0"),
+        ("encode", "raise BaseException('odd')", "encode raises BaseException: odd"),
+        ("encode", "os.kill(os.getpid(), 9)", "encode is killed (SIGKILL, as where memory runs out)"),
+        ("estimate", "time.sleep(1000)", "estimate does not return within 2 s"),
+        (None, "os._exit(0)", "the import of mine/mine.py ends the process with exit status 0"),
+    ],
+)
+def test_check_baseline_outlives_the_class_and_names_its_method(project, monkeypatch, method, body, says):
+    monkeypatch.setattr("shuffledp.cli.LONG", 1.0)
+    call("new-baseline", "mine", "--task", "frequency")
+    path = Path("mine/mine.py")
+    text = path.read_text()
+    if method is None:
+        path.write_text(f"import os\n{body}\n{text}")
+    else:
+        begin = text.index(f"def {method}(")
+        end = text.index("\n", begin) + 1
+        path.write_text(f"{text[:end]}        import os, time\n        {body}\n{text[end:]}")
+    code, output = call("check-baseline", "mine/mine.py:Mine", *(("--seconds", "2") if "2 s" in says else ()))
+    assert code == 1
+    lines = output.splitlines()
+    assert lines[-1] == f"Error: mine/mine.py: {says}. Nothing else was checked."
+    assert "privacy: NOT checked: a method fails before that" in lines
+    assert ("mine/mine.py: estimate has been at work for 1 s" in lines) == ("2 s" in says)
+
+
+def test_a_plugin_that_ends_its_process_is_a_mistake_of_the_configuration(project):
+    (project / "mine.py").write_text("import os\nos._exit(0)\nclass Mine:\n    pass\n")
+    path = project / "config/experiments/demo.yaml"
+    path.write_text(path.read_text().replace("local: {}", "mine: {protocol: 'mine.py:Mine'}"))
+    code, output = call("check")
+    assert code == 1
+    assert output.endswith("mine.py cannot be imported: it ends the process with exit status 0\n")
+    assert output.startswith("Error: config/experiments/demo.yaml: experiments.coins.methods.mine: ")
 
 
 def test_an_experiment_is_tried_where_it_draws(project):
@@ -421,6 +467,23 @@ def test_repair_checks_prepared_data_too(project):
     assert call("repair")[0] == 0
     assert not data.exists()
     assert not unlisted.exists()
+
+
+def test_repair_finds_data_that_changed_under_an_old_time_and_leaves_what_is_the_users(project):
+    data, raw, mine, numbers = data_files()
+    assert call("repair") == (0, "Nothing to repair.\n")
+    for path in (data, raw, mine):
+        flip_a_byte(path)
+    code, output = call("repair")
+    assert code == 1
+    lines = output.splitlines()
+    assert f"removed {data} (differs from its checksum)" in lines
+    assert f"removed {numbers} (no checksum)" in lines and "visits.csv has changed since" in output
+    (left,) = (line for line in lines if line.startswith("left "))
+    assert left.startswith(f"left {raw}: ")
+    assert left.endswith("`shuffledp data movielens` sets it aside and gets the published file.")
+    assert not data.exists() and not numbers.exists()
+    assert raw.exists() and mine.exists()
 
 
 @pytest.mark.parametrize(

@@ -18,6 +18,7 @@ PAGE = (ROOT / "docs/architecture.md").read_text(encoding="utf-8")
 # What the modules of a layer may import from the package, besides their own layer and, where it has one, its door. None
 # stands for everything.
 ALLOWED: dict[str, set[str] | None] = {
+    "child": set(),
     "numerics": set(),
     "sampling": set(),
     "storage": set(),
@@ -38,10 +39,11 @@ ALLOWED: dict[str, set[str] | None] = {
     "tasks": {"numerics"},
     "utility": {"numerics", "populations"},
     "accounting": {"doors", "extras", "numerics", "populations", "tasks", "utility"},
-    "protocols": {"accounting", "numerics", "populations", "tasks", "utility"},
+    "protocols": {"accounting", "child", "numerics", "populations", "tasks", "utility"},
     "records": {"extras", "numerics"},
     "comparison": {
         "accounting",
+        "child",
         "extras",
         "numerics",
         "outputs",

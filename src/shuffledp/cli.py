@@ -7,12 +7,14 @@ from __future__ import annotations
 
 import json
 import os
+from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
 from shuffledp import __version__
+from shuffledp.child import SECONDS, Ended, Send, results
 from shuffledp.comparison.command import compare
 from shuffledp.comparison.describing import describe
 from shuffledp.extras import MissingExtra, needed
@@ -23,6 +25,10 @@ if TYPE_CHECKING:
     from shuffledp.experiments.config import Paper, Settings
 
 # Commands import what they need themselves: --help and a mistyped word answer at once.
+
+
+#: Seconds from which `check-baseline` names the method at work.
+LONG = 10.0
 
 
 class _Commands(click.Group):
@@ -448,7 +454,10 @@ reference_option = click.option(
 @click.option("--results", type=_folder, default=Path("results"), help="Folder of the run that is compared.")
 @reference_option
 def verify(results: Path, kept: Path) -> None:
-    """Compare a run with the reference results: 0 if it agrees, 1 if not, 2 if something cannot be compared."""
+    """Compare a run with the reference results: 0 if it agrees, 1 if not, 2 if something cannot be compared.
+
+    It is also 2 if prepared or raw data have changed.
+    """
     from shuffledp.reference.comparison import REFUSED, compare
     from shuffledp.reference.files import read
     from shuffledp.reference.report import report
@@ -457,12 +466,34 @@ def verify(results: Path, kept: Path) -> None:
 
     try:
         comparison = compare(read(kept), of_results(results))
+        changed = list(_changed_data())
     except (ValueError, IntegrityError) as error:
         click.echo(f"Error: {error}", err=True)
         raise SystemExit(REFUSED) from None
-    for line in report(comparison):
+    for line in [*report(comparison), *changed]:
         click.echo(line)
-    raise SystemExit(comparison.exit_code)
+    raise SystemExit(comparison.exit_code or (REFUSED if changed else 0))
+
+
+def _changed_data() -> Iterator[str]:
+    """Say which prepared and raw data are not what they were, whatever their times are, and what to do."""
+    from shuffledp import storage
+    from shuffledp.experiments.own_data import outdated
+
+    prepared = Path("data/prepared")
+    for checksum in sorted(prepared.glob("*.sha256")):
+        for path in storage.damaged(checksum):
+            yield f"{path}: content differs from its checksum. To rebuild, {storage.REBUILD}."
+    for checksum, counted in outdated(prepared, Path()):
+        yield f"{counted}: has changed since it was counted for {checksum.stem}. To count it anew, {storage.REBUILD}."
+    yield from _changed_raw()
+
+
+def _changed_raw() -> Iterator[str]:
+    from shuffledp.datasets.sources import changed_files
+
+    for name, path, problem in changed_files(Path("data/raw")):
+        yield f"{path}: {problem}. `shuffledp data {name}` sets it aside and gets the published file."
 
 
 @main.command()
@@ -496,11 +527,15 @@ def reference(configfile: str | None, kept: Path) -> None:
 @configured
 @elsewhere
 def repair(configfile: str | None, folder: str | None) -> None:
-    """Remove results and prepared data that do not match their checksums, and leftovers of killed jobs."""
+    """Remove results and prepared data that do not match their checksums, and leftovers of killed jobs.
+
+    Raw data that have changed are named and left.
+    """
     from filelock import FileLock, Timeout
 
     from shuffledp import repair as repairs
     from shuffledp.experiments.config.errors import ConfigurationError
+    from shuffledp.experiments.own_data import outdated
 
     removed = left = 0
     try:
@@ -512,11 +547,18 @@ def repair(configfile: str | None, folder: str | None) -> None:
         with FileLock(
             ".snakemake/shuffledp.lock", timeout=0
         ):  # the one that a run holds (workflow/rules/common.smk)
+            for checksum, counted in outdated(Path("data/prepared"), Path()):
+                checksum.unlink()  # what it lists goes with the rest that has no checksum
+                click.echo(f"removed the checksum list {checksum} ({counted} has changed since)")
+                removed += 1
             places = [(Path(results), repairs.RESULTS) for results in folders]
             for place, kinds in (*places, (Path("data/prepared"), repairs.PREPARED)):
                 for found in repairs.repair(place, kinds):
                     click.echo(found.text)
                     removed, left = removed + found.removed, left + (not found.removed)
+            for text in _changed_raw():
+                click.echo(f"left {text}")
+                left += 1
     except Timeout:
         raise click.ClickException(
             "A run is at work in this folder. Wait for it to end, or stop it."
@@ -595,9 +637,38 @@ def new_baseline(name: str, task: str) -> None:
 @click.option(
     "--experiments/--no-experiments", default=True, help="Try it in the real experiments of its task."
 )
+@click.option(
+    "--seconds",
+    type=click.FloatRange(min=0, min_open=True),
+    default=SECONDS,
+    show_default=True,
+    help="Time that one call of a method may take.",
+)
 @configured
-def check_baseline(protocol: str, experiments: bool, configfile: str | None) -> None:
+def check_baseline(protocol: str, experiments: bool, seconds: float, configfile: str | None) -> None:
     """Check a baseline of your own: a verdict per property, then the smallest cell of every experiment of its task."""
+    file, lines, named = protocol.rpartition(":")[0], [], False
+
+    def waiting(method: str, taken: float) -> None:
+        nonlocal named
+        if method and taken > LONG and not named:
+            click.echo(printable(f"{file}: {method} has been at work for {LONG:g} s"), err=True)
+        named = taken > LONG
+
+    asked = (protocol, experiments, configfile)
+    try:
+        for line in results(_checked, *asked, seconds=seconds, per_call=True, waiting=waiting):
+            lines.append(line)
+            click.echo(printable(line))
+    except Ended as ended:
+        if not any(line.startswith("privacy:") for line in lines):
+            click.echo("privacy: NOT checked: a method fails before that")
+        raise click.ClickException(f"{file}: {ended}. Nothing else was checked.") from None
+    raise SystemExit(lines[-1] != "passed")
+
+
+def _checked(send: Send, protocol: str, experiments: bool, configfile: str | None) -> None:
+    """Send the lines of `check_baseline`; the last one is the result."""
     from shuffledp.protocols.conformance import (
         default_cases,
         exposure,
@@ -616,11 +687,11 @@ def check_baseline(protocol: str, experiments: bool, configfile: str | None) -> 
     cases = default_cases(found) + exposure.further_cases(found)
     problem = methods.quietly(printed, lambda: methods.fault(found, cases, file), file)
     if problem is not None:
-        click.echo("privacy: NOT checked: a method fails before that")
+        send("privacy: NOT checked: a method fails before that")
         raise click.ClickException(f"{problem}. Nothing else was checked.")
     seconds = methods.quietly(printed, lambda: methods.seconds_per_user(found, cases), file)
     if seconds * methods.DRAWN > methods.PATIENCE:
-        click.echo(
+        send(
             f"{file}: encode takes about {1000 * seconds:.2g} ms per user, and the checks encode some "
             f"{methods.DRAWN // 10**6} million users: this may take {seconds * methods.DRAWN / 3600:.2g} hours"
         )
@@ -631,27 +702,26 @@ def check_baseline(protocol: str, experiments: bool, configfile: str | None) -> 
             printed, lambda: scrutiny.closer_verdicts(found, cases, given[-1], file), file
         )
     except RuntimeError as error:
-        click.echo("privacy: NOT checked: a method fails before that")
+        send("privacy: NOT checked: a method fails before that")
         raise click.ClickException(f"{error}.") from None
     for verdict in [*given[:-1], *closer]:
         failed += not verdict.passed
         if verdict.about == "privacy":
-            click.echo(printable(f"privacy: {'' if verdict.passed else 'REJECTED, '}{verdict.note}"))
+            send(f"privacy: {'' if verdict.passed else 'REJECTED, '}{verdict.note}")
         else:
-            click.echo(printable(str(verdict)))
+            send(str(verdict))
     reasons = infeasible_cases(found, cases)
-    click.echo(f"infeasible: {sum(number for _, number in reasons)} of {len(cases)} cases")
+    send(f"infeasible: {sum(number for _, number in reasons)} of {len(cases)} cases")
     for reason, number in reasons:
-        click.echo(printable(f"  {number} of them: {reason}"))
+        send(f"  {number} of them: {reason}")
     if experiments:
         from shuffledp.experiments.trials import trials
 
-        click.echo("experiments, the smallest cell of each with two repeats:")
+        send("experiments, the smallest cell of each with two repeats:")
         tried = trials(found, protocol, _settings(configfile), prepared=Path("data/prepared"), root=Path())
         for trial in methods.each_quietly(printed, tried, file):
             failed += trial.status == "failed"
-            click.echo(printable(f"  {trial}"))
+            send(f"  {trial}")
     if str(printed):
-        click.echo(f"{file} prints while it runs, which is not shown: {printed}")
-    click.echo("passed" if not failed else f"FAILED: {failed}")
-    raise SystemExit(min(failed, 1))
+        send(f"{file} prints while it runs, which is not shown: {printed}")
+    send("passed" if not failed else f"FAILED: {failed}")

@@ -7,13 +7,19 @@ import json
 import math
 import re
 import sys
+from pathlib import Path
 
 import pytest
 from click.testing import CliRunner
 
 import shuffledp
+from shuffledp.child import Ended
 from shuffledp.cli import main
 from shuffledp.comparison import command
+from shuffledp.comparison.comparing import begun
+from shuffledp.experiments.scaffold import files
+from shuffledp.populations import Binomial
+from shuffledp.protocols.registry import get
 
 SETTING = ("--eps", "1", "--delta", "1e-6")
 FEW = ("--protocols", "grr_blanket,pure_dump,silent_users", "--protocols", "local,sageo,multi_exact")
@@ -331,12 +337,83 @@ def test_notes_are_about_the_columns_that_are_shown():
     assert "frequent: " not in told and "slack: " not in told and "simulated: " in told
 
 
-def test_whoever_waits_is_told(monkeypatch):
-    clock = iter([0.0, 0.5, 1.5, 1.5, 1.6, 9.0, 9.0])
-    monkeypatch.setattr(command.time, "monotonic", lambda: next(clock))
+def test_the_protocol_at_work_is_named_though_it_begins_right_after_a_line(monkeypatch):
+    now = 0.0
+    monkeypatch.setattr(command.time, "monotonic", lambda: now)
     said = []
-    monkeypatch.setattr(command.click, "echo", lambda text, err: said.append((text, err)))
-    say = command._progress()
-    for place in range(4):
-        say(place, 4, "x")
-    assert said == [("1 of 4 protocols done, next: x", True), ("3 of 4 protocols done, next: x", True)]
+    monkeypatch.setattr(command.click, "echo", lambda text, err: said.append((now, text, err)))
+    say = command._Progress()
+    begins = {0.0: "a", 1.5: "b", 1.6: "c"}
+    for now in (0.0, 0.5, 1.2, 1.3, 1.5, 1.6, 2.1, 2.3, 5.0):
+        if now in begins:
+            say.begins(len(said), 3, begins[now])
+        say()
+    assert said == [
+        (1.2, "0 of 3 protocols done, next: a", True),
+        (2.3, "1 of 3 protocols done, next: c", True),
+    ]
+
+
+def plugin(folder, body: str) -> str:
+    """A protocol of the user's own that does something in calibrate before it begins."""
+    text = files("frequency", "mine")[Path("mine/mine.py")]
+    first = text.index("        cls.check_request(")
+    (folder / "mine.py").write_text(
+        f"{text[:first]}        import os, sys, time\n        {body}\n{text[first:]}"
+    )
+    return "mine.py:Mine"
+
+
+@pytest.mark.parametrize(
+    ("body", "says"),
+    [
+        ("os._exit(0)", "calibrate ends the process with exit status 0"),
+        ("sys.exit(0)", "calibrate raises SystemExit: 0"),
+        ("os.kill(os.getpid(), 9)", "calibrate is killed (SIGKILL, as where memory runs out)"),
+        ("time.sleep(1000)", "calibrate does not return within 5 s"),
+    ],
+)
+def test_a_protocol_that_ends_its_process_is_a_row_and_a_sentence(tmp_path, monkeypatch, body, says):
+    monkeypatch.chdir(tmp_path)
+    limit = ("--seconds", "5") if "5 s" in says else ()
+    names = f"central_laplace,{plugin(tmp_path, body)},skellam"
+    setting = ("--users", "5000", "--domain-size", "4", "--protocols", names, *limit, *SETTING)
+    done = call(*setting, "--json")
+    assert done.exit_code == 1
+    assert done.stderr.splitlines()[-1] == f"Error: mine.py:Mine: {says}."
+    rows = {row["protocol"]: row for row in json.loads(done.stdout)}
+    assert {name: row["status"] for name, row in rows.items()} == {
+        "central_laplace": "ok",
+        "skellam": "ok",
+        "mine.py:Mine": "failed",
+    }
+    reason = "Not finished within 5 s, in calibrate." if "5 s" in says else f"{says}."
+    assert rows["mine.py:Mine"]["reason"] == reason
+
+
+def test_a_protocol_that_takes_too_long_is_a_row(monkeypatch):
+    slow = [Ended("", "does not return within 60 s", late=True)]
+
+    def results(function, names, asked, **_):
+        row = begun(names[0], get("frequency", names[0]), "frequency", None)
+        yield row, False, 0, len(names)
+        if slow:
+            raise slow.pop()
+        yield row, True, 0, len(names)
+
+    monkeypatch.setattr(command, "results", results)
+    done = call("--users", "5000", "--domain-size", "4", "--protocols", "local,skellam", "--json", *SETTING)
+    rows = json.loads(done.stdout)
+    assert done.exit_code == 0
+    assert [(row["protocol"], row["status"], row["reason"]) for row in rows] == [
+        ("skellam", "ok", ""),
+        ("local", "failed", "Not finished within 60 s."),
+    ]
+
+
+def test_sizes_beyond_the_memory_of_the_machine_are_refused(monkeypatch):
+    monkeypatch.setattr("shuffledp.comparison.setting.machine_memory", lambda: 10**9)
+    with pytest.raises(
+        ValueError, match=r"10,000,000 values at 16 numbers of users take about 16.0 GB, and this"
+    ):
+        shuffledp.compare(population=Binomial(10**6, 0.5), domain_size=10**7, eps=1, delta=1e-6)

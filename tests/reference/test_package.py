@@ -14,6 +14,7 @@ import pytest
 import yaml
 from click.testing import CliRunner
 
+from changed_data import data_files, flip_a_byte
 from shuffledp import columns
 from shuffledp.cli import main
 from shuffledp.experiments import bundle as results
@@ -509,6 +510,17 @@ def test_the_command_says_by_its_code_what_was_found(kept, tmp_path, monkeypatch
     run["jobs"][ERRORS]["seed"] = 8
     write(tmp_path / "other", run)
     assert call("verify", "--results", "other")[0] == REFUSED
+
+
+def test_data_that_changed_under_an_old_time_are_named_and_are_no_agreement(kept, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    files = data_files()[:3]
+    assert call("verify")[0] == SAME
+    for path in files:
+        flip_a_byte(path)
+        code, output = call("verify")
+        assert code == REFUSED
+        assert [line for line in output.splitlines() if line.startswith(f"{path}: ")]
 
 
 @pytest.mark.parametrize(

@@ -8,12 +8,14 @@ from __future__ import annotations
 import json
 import math
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
 import click
 
+from shuffledp.child import SECONDS, Ended, Send, results
 from shuffledp.outputs import printable
 
 if TYPE_CHECKING:
@@ -83,6 +85,13 @@ _file = click.Path(dir_okay=False, path_type=Path)
     "--simulate", type=int, default=0, metavar="R", help="Simulate R repeats beside the expectation."
 )
 @click.option("--seed", type=int, default=0, show_default=True, help="Of the simulation.")
+@click.option(
+    "--seconds",
+    type=click.FloatRange(min=0, min_open=True),
+    default=SECONDS,
+    show_default=True,
+    help="Time that a protocol may take.",
+)
 @click.option("--json", "as_json", is_flag=True, help="Print a list of objects, one per protocol.")
 @click.option("--csv-out", type=_file, help="Write all columns to a CSV file.")
 @click.option("--plot", type=_file, help="Draw error against bits: .png, .svg, .pdf or .html.")
@@ -114,6 +123,7 @@ def compare(
     mean_messages: float | None,
     simulate: int,
     seed: int,
+    seconds: float,
     as_json: bool,
     csv_out: Path | None,
     plot: Path | None,
@@ -123,7 +133,6 @@ def compare(
     For example: shuffledp compare --users 30000 --domain-size 20 --eps 1 --delta 1e-8
     """
     from shuffledp.accounting.questions.wording import population_named
-    from shuffledp.comparison.comparing import compare as compared
     from shuffledp.comparison.drawing import checked
 
     try:
@@ -146,15 +155,17 @@ def compare(
         counted = None if data is None else _counted(data, **where, **domain, **numbers)
         for remark in [] if counted is None else counted.remarks:
             click.echo(f"Warning: {remark}", err=True)
-        rows = compared(
-            users,
+        rows, problems = _rows(
+            kind,
+            _words(protocols),
+            seconds,
+            users=users,
             eps=eps,
             delta=delta,
             population=None if population is None else population_named(population),
             task=_task(kind, counted, sizes, norm),
             counts=None if counted is None else counted.counts,
             neighbours=neighbors,
-            protocols=_words(protocols),
             accounting=accounting,
             trust=_words(trust),
             max_bits=max_bits,
@@ -163,7 +174,6 @@ def compare(
             mean_messages=mean_messages,
             simulate=simulate,
             seed=seed,
-            progress=_progress(),
         )
         if counted is not None and counted.step != 1:
             rows = tuple(row.scaled(counted.step) for row in rows)
@@ -177,6 +187,8 @@ def compare(
         raise click.ClickException(" ".join(str(error).split())) from None
     finally:  # rows are shown even if a file cannot be written
         _show(rows, as_json=as_json)
+    if problems:
+        raise click.ClickException(" ".join(problems))
 
 
 #: What each task is given by, first what it needs; and how these options are called.
@@ -319,17 +331,72 @@ def _words(given: tuple[str, ...]) -> list[str] | None:
     return words or None
 
 
-def _progress() -> Callable[[int, int, str], None]:
-    """Says which protocol is at work, once the whole takes longer than `PATIENCE`; at most once in so long."""
-    last = time.monotonic()
+class _Progress:
+    """Names the protocol at work, in one line, once `PATIENCE` has passed since the last line."""
 
-    def say(place: int, of: int, name: str) -> None:
-        nonlocal last
-        if time.monotonic() - last > PATIENCE:
-            last = time.monotonic()
-            click.echo(printable(f"{place} of {of} protocols done, next: {name}"), err=True)
+    def __init__(self) -> None:
+        self.last, self.line = math.inf, ""
 
-    return say
+    def begins(self, place: int, of: int, name: str) -> None:
+        """Note the protocol at work; time counts from the first one on."""
+        self.last = min(self.last, time.monotonic())
+        self.line = f"{place} of {of} protocols done, next: {name}"
+
+    def __call__(self, *_: object) -> None:
+        """Write the line, if it is time and it is a new one."""
+        if self.line and time.monotonic() - self.last > PATIENCE:
+            self.last = time.monotonic()
+            click.echo(printable(self.line), err=True)
+            self.line = ""
+
+
+def _rows(
+    kind: str, protocols: list[str] | None, seconds: float, **asked: Any
+) -> tuple[tuple[Compared, ...], list[str]]:
+    """Rows from a child process, and another after each that ended; a sentence for each end by a user's file."""
+    from shuffledp.comparison.comparing import named
+    from shuffledp.comparison.rows import in_order
+    from shuffledp.protocols.registry import is_plugin
+
+    rows: list[Compared] = []
+    problems: list[str] = []
+    left = named(kind, protocols)
+    say = _Progress()
+    while left:
+        begun: Compared | None = None
+        before = len(rows)
+        try:
+            for row, finished, place, of in results(_compared, left, asked, seconds=seconds, waiting=say):
+                if finished:
+                    begun, rows = None, [*rows, row]
+                else:
+                    begun = row
+                    say.begins(before + place, before + of, row.protocol)
+            break
+        except Ended as ended:
+            if begun is None:
+                raise ValueError(f"{ended}.") from None
+            late = f"Not finished within {seconds:g} s{f', in {ended.method}' if ended.method else ''}."
+            rows.append(replace(begun, status="failed", reason=late if ended.late else f"{ended}."))
+            if is_plugin(begun.protocol):
+                problems.append(f"{begun.protocol}: {ended}.")
+            left = left[left.index(begun.protocol) + 1 :]
+    return in_order(rows), problems
+
+
+def _compared(send: Send, protocols: list[str], asked: dict[str, Any]) -> None:
+    """Send every row twice, before and after its protocol is at work, with its place and the number of protocols."""
+    from shuffledp.comparison.comparing import begun, compare
+    from shuffledp.protocols.registry import get
+
+    kind, places = asked["task"].kind, (0, 0)
+
+    def begins(place: int, of: int, name: str) -> None:
+        nonlocal places
+        places = (place, of)
+        send((begun(name, get(kind, name), kind, asked["accounting"]), False, *places))
+
+    compare(protocols=protocols, progress=begins, done=lambda row: send((row, True, *places)), **asked)
 
 
 def _targets(

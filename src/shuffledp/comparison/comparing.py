@@ -67,6 +67,7 @@ def compare(
     seed: int = 0,
     root: Path | None = None,
     progress: Progress | None = None,
+    done: Callable[[Compared], None] | None = None,
 ) -> tuple[Compared, ...]:
     """Compare all protocols of a task for the same users, budget and data.
 
@@ -127,6 +128,8 @@ def compare(
         Folder that paths of plug-ins start from; the working directory when left out.
     progress : callable, optional
         Called before each protocol with its place, how many there are, and its name.
+    done : callable, optional
+        Called after each protocol with its row.
 
     Returns
     -------
@@ -190,7 +193,7 @@ def compare(
     repeats, seed = check_count("simulate", simulate), check_count("seed", seed)
     if repeats and not isinstance(where.population, Law):
         raise ValueError(f"{where.population!r} only bounds the number of users; a simulation needs a law.")
-    names = {name: get(where.task.kind, name, root=root) for name in _named(where.task.kind, protocols)}
+    names = {name: get(where.task.kind, name, root=root) for name in named(where.task.kind, protocols)}
     wanted = {name: one for name, one in names.items() if trust is None or one.trust in trust}
     curator = floor(where)
     yardsticks = (curator, blind(where, curator))
@@ -200,10 +203,13 @@ def compare(
             progress(place, len(wanted), name)
         row = _row(name, protocol, where, accounting, limits, repeats, seed, yardsticks)
         rows.append(row if step == 1 else row.scaled(step))
+        if done is not None:
+            done(rows[-1])
     return in_order(rows)
 
 
-def _named(kind: str, protocols: Sequence[str] | None) -> list[str]:
+def named(kind: str, protocols: Sequence[str] | None) -> list[str]:
+    """Names of protocols, each once; all built-ins of a task for None and for ``all``."""
     names: list[str] = []
     for name in ("all",) if protocols is None else _words("protocols", protocols):
         names += available(kind) if name == "all" else [name]
@@ -221,6 +227,21 @@ def _words(argument: str, given: Sequence[str] | None) -> tuple[str, ...]:
     return tuple(given)
 
 
+def begun(name: str, protocol: type[ProtocolBase], kind: str, accounting: str | None) -> Compared:
+    """A row before anything is calculated; without an accounting, with the best that the protocol offers."""
+    chosen = next((a for a in ACCOUNTINGS if a in protocol.accountings), protocol.accountings[0])
+    return Compared(
+        protocol=name,
+        label=protocol.label,
+        task=kind,
+        trust=protocol.trust,
+        status="ok",
+        reason="",
+        accounting=accounting or chosen,
+        reduction=protocol.reduction,
+    )
+
+
 def _row(
     name: str,
     protocol: type[ProtocolBase],
@@ -231,17 +252,7 @@ def _row(
     seed: int,
     yardsticks: tuple[float | None, float],
 ) -> Compared:
-    chosen = next((a for a in ACCOUNTINGS if a in protocol.accountings), protocol.accountings[0])
-    row = Compared(
-        protocol=name,
-        label=protocol.label,
-        task=where.task.kind,
-        trust=protocol.trust,
-        status="ok",
-        reason="",
-        accounting=accounting or chosen,
-        reduction=protocol.reduction,
-    )
+    row = begun(name, protocol, where.task.kind, accounting)
     try:
         if accounting is not None and accounting not in protocol.accountings:
             raise Infeasible(f"Has no {accounting} accounting.")
@@ -262,7 +273,7 @@ def _measured(
     yardsticks: tuple[float | None, float],
 ) -> Compared:
     calibrated = protocol.calibrate(where.budget, where.population, where.task, accounting=row.accounting)
-    who, weights = where.typical(where.shares)
+    who, weights = where.usual
     usual = calibrated.refine(who.public.of_repeat(0))
     cost = usual.cost()
     _check_limits(cost, limits)
@@ -332,10 +343,9 @@ def _check_limits(cost: Cost, limits: Mapping[str, float]) -> None:
 
 def _heavy(protocol: ProtocolBase, where: Setting) -> float | None:
     """Error of the share of a value or item that a tenth of the users hold; None without one or a closed form."""
-    shares = where.heavy_shares
-    if shares is None:
+    if where.heavy is None:
         return None
-    who, weights = where.typical(shares)
+    who, weights = where.heavy
     squared = protocol.expectation("squared_error", who)
     return None if squared is None else float(weights @ np.asarray(squared, float)[:, 0])
 

@@ -101,7 +101,7 @@ def described(protocol: type[ProtocolBase], where: Setting, accounting: str) -> 
             f"{protocol.name} has no {accounting} accounting, but {', '.join(protocol.accountings)}."
         )
     calibrated = protocol.calibrate(where.budget, where.population, where.task, accounting=accounting)
-    who, weights = where.typical(where.shares)
+    who, weights = where.usual
     return Described(
         calibrated.refine(who.public.of_repeat(0)), where, accounting, expected(calibrated, who, weights)
     )

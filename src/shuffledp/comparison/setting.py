@@ -10,11 +10,13 @@ A comparison has one eps. It is that of every user: sets have one privacy level,
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Literal
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from shuffledp.child import machine_memory
 from shuffledp.comparison.holding import holding
 from shuffledp.numerics.checks import check_count
 from shuffledp.populations import Fixed, Law, Population
@@ -35,6 +37,8 @@ from shuffledp.tasks import (
 HEAVY_SHARE = 0.1
 #: Numbers of participants at which an expectation over a random number of them is evaluated.
 NODES = 16
+#: Memory that a comparison takes per value, or item, and number of participants.
+BYTES = 100
 
 
 @dataclass(frozen=True)
@@ -62,8 +66,18 @@ class Setting:
     shares: Floats
     assumed: bool = True
 
-    def typical(self, shares: Floats) -> tuple[Participants, Floats]:
+    @cached_property
+    def usual(self) -> tuple[Participants, Floats]:
         """Participants at every pooled number of users, (R, V) counts, with its weight (R,); the most likely first."""
+        return self._typical(self.shares)
+
+    @cached_property
+    def heavy(self) -> tuple[Participants, Floats] | None:
+        """The same with one frequent value or item, the first; None where `heavy_shares` is."""
+        shares = self.heavy_shares
+        return None if shares is None else self._typical(shares)
+
+    def _typical(self, shares: Floats) -> tuple[Participants, Floats]:
         sizes, weights = _sizes(self.population)
         order = np.argsort(-weights, kind="stable")
         return self.participants(sizes[order], np.stack([dealt(shares, int(n)) for n in sizes[order]])), (
@@ -119,10 +133,11 @@ def _sizes(population: Population) -> tuple[Ints, Floats]:
 
 def dealt(shares: Floats, n: int) -> NDArray[np.int64]:
     """Integer counts that sum to n times what the shares sum to, an integer; each within one of its share of n."""
-    counts = np.floor(shares * n * (1 + 1e-12)).astype(np.int64)
+    over = shares * n
+    counts = np.floor(over * (1 + 1e-12)).astype(np.int64)
     rest = n * round(float(shares.sum())) - int(counts.sum())
-    first = np.argsort(counts - shares * n, kind="stable")
-    counts[first[: max(rest, 0)]] += 1
+    np.subtract(counts, over, out=over)  # in place, as there may be 10^7 values
+    counts[np.argsort(over, kind="stable")[: max(rest, 0)]] += 1
     if rest < 0:  # rounding gave one too many
         counts[np.argmax(counts)] += rest
     return counts
@@ -206,7 +221,13 @@ def setting_of(
     if given is not None:
         given = _fitting(given, task, size)
     law = _population(users, population, given, held)
-    shares = np.full(size, held / size) if given is None else held * given / given.sum()
+    numbers = NODES if isinstance(law, Law) and not isinstance(law, Fixed) else 1
+    if BYTES * size * numbers > machine_memory():
+        raise ValueError(
+            f"{size:,} values at {numbers} numbers of users take about {BYTES * size * numbers / 1e9:.1f} GB, and "
+            f"this machine has {machine_memory() / 1e9:.1f} GB."
+        )
+    shares = np.broadcast_to(held / size, size) if given is None else held * given / given.sum()
     return Setting(law, task, budget, shares, assumed=given is None)
 
 

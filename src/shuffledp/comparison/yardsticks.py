@@ -54,11 +54,11 @@ def floor(where: Setting) -> float | None:
             calibrated = curator.calibrate(where.budget, where.population, where.task, accounting="exact")
         except Infeasible:
             return None
-        return expected(calibrated, *where.typical(where.shares))
+        return expected(calibrated, *where.usual)
     variance = _curator_variance(where)
     if variance is None or not isinstance(where.population, Law):
         return None
-    who, weights = where.typical(where.shares)
+    who, weights = where.usual
     return float(weights @ (variance / who.public.n_users.astype(float) ** 2))
 
 
@@ -102,7 +102,7 @@ def blind(where: Setting, curator: float | None = None) -> float:
         is the data that equal shares are right about, and no protocol that is bad. Of a sum: of the middle of its
         range, at its largest. Of vectors: of the zero vector, at its largest, where all users hold the same one.
     """
-    who, weights = where.typical(where.shares)
+    who, weights = where.usual
     task, truth = where.task, np.asarray(who.truth, float)
     if isinstance(task, Summation):
         half = float(np.ptp(task.values)) / 2

@@ -19,7 +19,16 @@ import pandas as pd
 
 from shuffledp.datasets import tables
 from shuffledp.datasets.bounds import ARCHIVE_SLACK, SLACK, blocks_of_file, bounded_urlopen
-from shuffledp.datasets.catalogue import Archive, DatasetSpec, Files, RatingsArchive, RawFile, Source, UciRepo
+from shuffledp.datasets.catalogue import (
+    CATALOGUE,
+    Archive,
+    DatasetSpec,
+    Files,
+    RatingsArchive,
+    RawFile,
+    Source,
+    UciRepo,
+)
 from shuffledp.datasets.content import content_problem
 from shuffledp.datasets.download import fetch
 from shuffledp.datasets.errors import (
@@ -35,7 +44,7 @@ from shuffledp.datasets.parse import count_ratings
 from shuffledp.storage import sha256_of, sweep, temporary_beside, write_atomically
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterator
 
 __all__ = ["Raw", "obtain"]
 
@@ -91,6 +100,28 @@ def _raw_problem(file: RawFile, path: Path) -> str | None:
     return content_problem(path, file.sha256, file.bytes)
 
 
+def _changed(file: RawFile, path: Path, note: dict[str, Any]) -> str | None:
+    """Say what is wrong with a raw file that is kept; None if it is what was fetched."""
+    problem = _raw_problem(file, path)
+    if problem is not None and note.get("source") == "official":
+        # Counts made here from an official archive are accepted on their totals; from then on
+        # their own bytes are the ones to compare with.
+        digests = note.get("sha256")
+        if isinstance(digests, dict) and digests.get(file.name) == sha256_of(path):
+            return None
+    return problem
+
+
+def changed_files(raw_dir: Path) -> Iterator[tuple[str, Path, str]]:
+    """Yield data set, path and problem of every raw file that is kept and is not what was fetched."""
+    for name, spec in CATALOGUE.items():
+        note = _remembered(raw_dir / name)
+        for file in dict.fromkeys(file for variant in spec.variants for file in variant):
+            path = raw_dir / name / file.name
+            if path.is_file() and (problem := _changed(file, path, note)) is not None:
+                yield name, path, problem
+
+
 def _collect(folder: Path, variant: tuple[RawFile, ...], source: str, origin: str) -> Raw:
     files = {file.name: folder / file.name for file in variant}
     raw = Raw(files, source, origin, {name: sha256_of(path) for name, path in files.items()})
@@ -114,13 +145,7 @@ def _cached(spec: DatasetSpec, folder: Path, say: Callable[[str], None]) -> Raw 
             path = folder / file.name
             if not path.is_file():
                 continue
-            problem = _raw_problem(file, path)
-            if problem is not None and note.get("source") == "official":
-                # Counts made here from an official archive are accepted on their totals; from then on
-                # their own bytes are the ones to compare with.
-                digests = note.get("sha256")
-                if isinstance(digests, dict) and digests.get(file.name) == sha256_of(path):
-                    problem = None
+            problem = _changed(file, path, note)
             if problem is not None:
                 aside = _set_aside(path)
                 say(f"{spec.title}: {path} is set aside as {aside.name}: {problem}. It is fetched again.")

@@ -5,7 +5,7 @@ from __future__ import annotations
 import io
 import json
 import zipfile
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -16,7 +16,7 @@ from shuffledp.experiments.sources.own import files_of, key_of
 from shuffledp.records.counting import Counted, count_column
 from shuffledp.records.reading import columns_of, place_of
 from shuffledp.records.sets import Collected, collect_sets
-from shuffledp.storage import publish, sha256_of
+from shuffledp.storage import IntegrityError, publish, read_verified, sha256_of
 
 GIVE = "give `values`, or the task's `domain_size`"
 SAID_EVERY = 10_000_000
@@ -109,6 +109,18 @@ def prepare(
     numbers, json_file, checksum = files_of(prepared, key_of(asked))
     text = json.dumps(about, indent=1, ensure_ascii=False) + "\n"
     publish(checksum, {numbers: _npz(_arrays(found)), json_file: text.encode()})
+
+
+def outdated(prepared: Path, root: Path) -> Iterator[tuple[Path, str]]:
+    """Yield the checksum list of numbers that were counted from other content of a file, and the file."""
+    for checksum in sorted(prepared.glob("file_*.sha256")):
+        try:
+            about = json.loads(read_verified(checksum.with_suffix(".json"), checksum))
+        except IntegrityError:
+            continue  # damaged itself
+        path = root / about["request"]["path"]
+        if path.is_file() and sha256_of(path) != about["file"]["sha256"]:
+            yield checksum, about["request"]["path"]
 
 
 def _read(asked: Mapping[str, Any], path: Path, progress: Callable[[int], None]) -> Counted | Collected:

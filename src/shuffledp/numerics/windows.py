@@ -66,6 +66,12 @@ def _ends(mean: float, variance: float, last: float, tail: float) -> tuple[int, 
     return first, int(min(last, math.ceil(mean + _reach(variance, log_inverse))))
 
 
+def binomial_ends(trials: int, rate: float, tail: float) -> tuple[int, int]:
+    """Return the first and last integer of :func:`binomial_window`, for a rate in (0, 1)."""
+    mean = trials * rate
+    return _ends(mean, mean * (1 - rate), trials, tail)
+
+
 def _from_ratios(
     first: int, log_ratios: NDArray[np.float64], mode: int, log_at_mode: float
 ) -> NDArray[np.float64]:
@@ -96,9 +102,8 @@ def binomial_window(trials: int, rate: float, tail: float) -> Window:
         return _point_mass(0)
     if rate == 1:
         return _point_mass(trials)
-    mean = trials * rate
-    first, last = _ends(mean, mean * (1 - rate), trials, tail)
-    mode = min(max(math.floor(mean), first), last)
+    first, last = binomial_ends(trials, rate, tail)
+    mode = min(max(math.floor(trials * rate), first), last)
     x = np.arange(first, last, dtype=np.float64)
     log_ratios = np.log((trials - x) / (x + 1) * (rate / (1 - rate)))
     pmf = _from_ratios(first, log_ratios, mode, log_binomial_pmf(mode, trials, rate))

@@ -284,8 +284,9 @@ class NonAdaptiveSchedule(ClonesSchedule):
 
         Notes
         -----
-        Tried are ``k = 0, h, 2h, ..`` up to the number of potential users, ``h`` its square root; 0 stands for
-        Theorems 1 and 2 (reading note RP-N9). Where dummies help, with the printed constants, the curve is flat.
+        Tried are ``k = 0, h, 2h, ..`` up to the number of potential users, ``h`` its square root, or a
+        ten-thousandth of it above 1e8 users; 0 stands for Theorems 1 and 2 (reading note RP-N9). Where dummies help,
+        with the printed constants, the curve is flat.
         """
         return cls._amplified(budget, population, task, accounting, dummies)
 

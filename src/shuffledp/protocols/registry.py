@@ -11,11 +11,8 @@ import importlib
 import importlib.util
 import inspect
 import re
-import signal
 import sys
-import threading
-from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Mapping
 from dataclasses import fields
 from difflib import get_close_matches
 from functools import cache
@@ -26,12 +23,13 @@ from typing import Any, get_args
 from weakref import WeakSet
 
 from shuffledp.accounting.standing import GUARANTEES, Standing
+from shuffledp.child import SECONDS, Ended, Send, at_work, name_methods, results
 from shuffledp.protocols.base import ProtocolBase, Trust
 from shuffledp.tasks import TASK_KINDS
 
 HERE = Path(__file__).resolve().parent
-IMPORT_SECONDS = 60.0
-"""Time that importing a file of the user's own may take."""
+IMPORT_SECONDS = SECONDS
+"""Time that importing a file of the user's own may take while a configuration is read."""
 
 
 class UnknownProtocol(ValueError):  # noqa: N818  (names what is wrong, as Infeasible does)
@@ -144,11 +142,63 @@ def plugin(name: str, *, root: Path | None = None) -> type[ProtocolBase]:
     return _checked(found, str(getattr(found, "task_kind", "")), name)
 
 
+def get_safely(task_kind: str, name: str, *, root: Path | None = None) -> type[ProtocolBase]:
+    """The protocol class of that name, as `get`; a child process imports a file of the user's own first.
+
+    A file that hangs or exits while it is imported ends the child alone.
+
+    Raises
+    ------
+    UnknownProtocol
+        As `get`, and if the child ends before the file is imported.
+    """
+    path = module_path(task_kind, name, root=root)
+    if is_plugin(name) and _module_name(path) not in sys.modules:
+        try:
+            list(results(_import, task_kind, name, root, seconds=IMPORT_SECONDS))
+        except Ended as ended:
+            raise UnknownProtocol(f"{path} cannot be imported: it {ended.how}") from None
+    return get(task_kind, name, root=root)
+
+
+def _import(_: Send, task_kind: str, name: str, root: Path | None) -> None:
+    get(task_kind, name, root=root)
+
+
+def check_options_safely(
+    protocol: type[ProtocolBase], name: str, root: Path, options: Mapping[str, Any]
+) -> None:
+    """Call `check_options` of a protocol, in a child process if it is the user's own.
+
+    Raises
+    ------
+    ValueError
+        As the method raises it, and if the child ends before the method returns.
+    """
+    inherited = inspect.getattr_static(protocol, "check_options") is vars(ProtocolBase)["check_options"]
+    if inherited or not is_plugin(name):
+        protocol.check_options(options)
+        return
+    try:
+        list(results(_check_options, protocol.task_kind, name, root, options))
+    except Ended as ended:
+        raise ValueError(f"{name}: {ended}") from None
+
+
+def _check_options(_: Send, task_kind: str, name: str, root: Path, options: Mapping[str, Any]) -> None:
+    get(task_kind, name, root=root).check_options(options)
+
+
+def _module_name(path: Path) -> str:
+    resolved = path.resolve()
+    digest = sha256(str(resolved).encode() + b"\0" + resolved.read_bytes()).hexdigest()[:12]
+    return f"shuffledp_plugin_{re.sub(r'[^0-9A-Za-z]', '_', resolved.stem)}_{digest}"
+
+
 def _load_file(path: Path) -> ModuleType:
     """Import a file once per content: the same file gives the same class, an edited one is read again."""
     resolved = path.resolve()
-    digest = sha256(str(resolved).encode() + b"\0" + resolved.read_bytes()).hexdigest()[:12]
-    module_name = f"shuffledp_plugin_{re.sub(r'[^0-9A-Za-z]', '_', resolved.stem)}_{digest}"
+    module_name = _module_name(path)
     if module_name in sys.modules:
         return sys.modules[module_name]
     spec = importlib.util.spec_from_file_location(module_name, resolved)
@@ -157,43 +207,14 @@ def _load_file(path: Path) -> ModuleType:
     module = importlib.util.module_from_spec(spec)
     sys.modules[module_name] = module  # dataclasses look their own module up here
     try:
-        with _time_limit():
+        with at_work(f"the import of {path}"):
             spec.loader.exec_module(module)
     except BaseException as error:  # a file may say sys.exit(), too
         del sys.modules[module_name]  # or the next call would find half a module
         if isinstance(error, KeyboardInterrupt):
             raise
-        if isinstance(error, _TooLate):
-            problem = f"it does not return within {IMPORT_SECONDS:g} s"
-        else:
-            problem = f"{type(error).__name__}: {error}"
-        raise UnknownProtocol(f"{path} cannot be imported: {problem}") from error
+        raise UnknownProtocol(f"{path} cannot be imported: {type(error).__name__}: {error}") from error
     return module
-
-
-class _TooLate(BaseException):
-    """No Exception, so that a file that catches those does not catch it."""
-
-
-@contextmanager
-def _time_limit() -> Iterator[None]:
-    """End what runs too long; in other threads than the main one, which get no signals, there is no limit."""
-    if threading.current_thread() is not threading.main_thread():
-        yield
-        return
-
-    def late(*_: object) -> None:
-        raise _TooLate
-
-    before = signal.signal(signal.SIGALRM, late)
-    signal.setitimer(
-        signal.ITIMER_REAL, IMPORT_SECONDS, 1.0
-    )  # again each second, for what catches everything
-    try:
-        yield
-    finally:
-        signal.setitimer(signal.ITIMER_REAL, 0)
-        signal.signal(signal.SIGALRM, before)
 
 
 def _only_protocol(module: ModuleType, name: str) -> Any:
@@ -222,6 +243,8 @@ def _checked(found: Any, task_kind: str, name: str) -> type[ProtocolBase]:
         if faults:
             raise UnknownProtocol(f"Protocol {name!r} {'; it '.join(faults)}.")
         _FOLLOWING.add(found)
+        if is_plugin(name):
+            name_methods(found)
     if found.task_kind != task_kind:
         raise UnknownProtocol(
             f"Protocol {name!r} solves {found.task_kind!r}, but the experiment's task is {task_kind!r}."

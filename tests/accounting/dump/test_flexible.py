@@ -16,9 +16,10 @@ from shuffledp.accounting.dump.flexible import (
     flexible_dummies_needed,
     flexible_dummy_delta,
 )
+from shuffledp.accounting.general import dummy_blanket as blanket
 from shuffledp.accounting.general.dummy_blanket import blanket_rate
 from shuffledp.accounting.general.grr_blanket import grr_blanket_delta
-from shuffledp.numerics import binomial_window
+from shuffledp.numerics import Window, binomial_window
 from shuffledp.numerics.remember import forget_all
 from shuffledp.utility.dump import printed_dump_mse, printed_flexible_mse
 
@@ -111,6 +112,41 @@ def test_bounds_for_laws_too_long_to_be_summed_are_within_two_percent(monkeypatc
     monkeypatch.setattr(module, "_MOST_CELLS", 0)
     rough = flexible_dummy_delta(*setting, eps_local=6.0)
     assert full < rough <= full / (1 - 0.02) * (1 + 1e-9)
+
+
+def test_bounds_for_values_as_they_are_are_within_two_percent(monkeypatch):
+    setting = (0.4, 9000, 50, 30, 0.02)
+    full = flexible_dummy_delta(*setting)
+    monkeypatch.setattr(module, "_MOST_CELLS", 0)
+    assert full < flexible_dummy_delta(*setting) <= full / (1 - 0.02) * (1 + 1e-9)
+
+
+def test_one_dummy_each_of_many_senders_is_a_single_sum(monkeypatch):
+    setting = (0.4, 100_000, 50, 1, 0.05)
+    full = flexible_dummy_delta(*setting)
+    assert full > 1e-10
+    monkeypatch.setattr(module, "_MANY_SENDERS", 10)
+    monkeypatch.setattr(module, "pair_window", None)  # one for every number of senders
+    monkeypatch.setattr(module, "_negligible", lambda *_: 1e-30)
+    assert flexible_dummy_delta(*setting) == pytest.approx(full, rel=1e-11)
+
+
+@pytest.mark.parametrize(
+    ("messages", "values", "eps", "eps_local", "tail"),
+    [(3 * 10**8, 3, 1e-4, 8.0, 1e-320), (3 * 10**8, 3, 2e-3, 2.0, 1e-320), (2 * 10**9, 4, 2e-4, 8.0, 1e-30)],
+)
+def test_long_windows_by_evenly_spaced_values_are_hardly_above_the_whole_sum(
+    monkeypatch, messages, values, eps, eps_local, tail
+):
+    """The whole sum takes seconds, and a comparison at 10^12 users has hundreds of them."""
+    assert blanket._pairs(messages, values, tail)[0].size < 2100
+    (spaced,) = blanket.point_blanket_deltas([messages], values, eps, eps_local, tail)
+    one = Window(messages, np.ones(1))
+    assert blanket.mixed_blanket_delta(one, values, eps, eps_local, tail) == pytest.approx(spaced, rel=1e-12)
+    monkeypatch.setattr(blanket, "long_window", lambda *_: False)
+    (whole,) = blanket.point_blanket_deltas([messages], values, eps, eps_local, tail)
+    assert whole > 10 * tail
+    assert whole < spaced < whole * (1 + 1.1 * blanket._RAISED)
 
 
 @pytest.mark.parametrize("eps_local", [3.0, math.inf])

@@ -19,6 +19,7 @@ from shuffledp.accounting import (
     local_budget,
     smallest_batch,
 )
+from shuffledp.accounting.baselines.fragmented_rappor import MOST_FLIPS
 from shuffledp.accounting.general.epsilon_search import COARSE
 from shuffledp.accounting.general.grr_blanket import grr_blanket_delta
 from shuffledp.accounting.questions import searches
@@ -422,3 +423,12 @@ def test_a_falling_function_is_bracketed_in_few_steps(excess, root, most, tolera
     assert root * (1 - 1e-9) <= high <= max(root * (1 + 1.1 * tolerance), root + 1)
     assert low <= at <= high
     assert len(tried) <= most
+
+
+def test_the_most_users_of_rappor_are_those_that_the_docstring_names():
+    """The limit was a sentence about memory, in no docstring."""
+    most = round(MOST_FLIPS * (math.exp(1.0) + 1))
+    assert amplification(2.0, most - 10, 1e-8, randomizer="rappor", domain_size=20).eps < 1e-5
+    with pytest.raises(Infeasible, match=r"at most 1e\+11, which are 3.72e\+11 users"):
+        amplification(2.0, round(1.01 * most), 1e-8, randomizer="rappor", domain_size=20)
+    assert MOST_FLIPS == 10**11 and "at most 10^11 expected flips of a bit" in amplification.__doc__

@@ -41,6 +41,10 @@ def test_grid_of_dummies():
     assert dummy_grid(Fixed(99))[-1] == 100
     assert dummy_grid(Poisson(1000))[-1] == 1980
     assert dummy_grid(Poisson(0)).tolist() == [0]
+    assert dummy_grid(Fixed(10**8 - 1))[1] == 10**4  # the square root
+    assert (
+        len(dummy_grid(Fixed(10**12 - 1))) == 10_001
+    )  # the search took 12 s for the 10^6 of the square root
 
 
 @pytest.mark.parametrize(

@@ -37,6 +37,24 @@ def rng(seed=0):
     return np.random.default_rng([2009, 13738, seed])
 
 
+def test_an_error_that_takes_gigabytes_is_refused():
+    many = PublicCoin(n_users=100, domain_size=10**7, rows=28, rate=0.1)
+    who = Participants.from_counts(np.full((1, 10**7), 0) + np.eye(1, 10**7, dtype=int) * 100)
+    with pytest.raises(
+        Infeasible, match="too long a sum for 10,000,000 values: at most 2,396,745 in 28 rows"
+    ):
+        many.expected_squared_error(who)
+
+
+def test_the_profile_of_a_report_has_three_outcomes_whatever_the_domain():
+    budget = Budget(1.0, 1e-6)
+    profile = get("frequency", "local").calibrate(budget, Fixed(9), Frequency(10**7)).privacy_profile()
+    assert len(profile.log_p) == 3
+    small = get("frequency", "local").calibrate(budget, Fixed(9), Frequency(5)).privacy_profile()
+    assert np.exp(small.log_p).sum() == pytest.approx(1)
+    assert profile.delta(1.0) <= 1e-15 < profile.delta(0.999)
+
+
 def uniform_counts(n, k):
     return np.full(k, n // k) + (np.arange(k) < n % k)
 

@@ -33,6 +33,8 @@ RapporCalibration = Literal["sound", "proven", "worst_case", "optimistic"]
 RAPPOR_CALIBRATIONS: tuple[str, ...] = get_args(RapporCalibration)
 
 _REMEMBERED = 1024
+MOST_FLIPS = 1e11
+"""Expected flips of a bit among all users, beyond which the arrays of their law take gigabytes."""
 #: How far below its target the log of delta may end.
 _YTOL = 1e-6
 #: Groups of sums per standard deviation, and expected flips from which on others who all hold a third value are not
@@ -249,8 +251,11 @@ def settled_sum(delta_without: Callable[[float], float]) -> float:
 def check_flips(n: int, flip_probability: float) -> None:
     """Raise Infeasible if the law of the flips of n bits is too wide."""
     flips = n * flip_probability
-    if flips > 1e11:
-        raise Infeasible(f"The law of {flips:.3g} expected flips does not fit into memory.")
+    if flips > MOST_FLIPS:
+        raise Infeasible(
+            f"The law of {flips:.3g} expected flips of a bit is too wide: at most {MOST_FLIPS:g}, which are "
+            f"{MOST_FLIPS / flip_probability:.3g} users."
+        )
 
 
 def _rappor_delta(n: int, p: float, eps: float, calibration: str, omitted: float) -> float:

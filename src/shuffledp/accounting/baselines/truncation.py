@@ -130,11 +130,12 @@ def truncation_miss_rate(n: int, eps: float, delta: float, *, accounting: str = 
 def _exact_miss_rate(n: int, eps: float, delta: float) -> float:
     tail = negligible(delta)
 
-    def excess(minus_log_rate: float) -> float:
-        return log_ratio(_two_bins(eps, n, math.exp(-minus_log_rate), tail), delta)
+    def excess(minus_log_rate: float, users: int = n) -> float:
+        return log_ratio(_two_bins(eps, users, math.exp(-minus_log_rate), tail), delta)
 
     fair = math.log(2)
-    if excess(fair) > 0:
+    # More users never raise delta, and the law of 10^12 fair coins takes a gigabyte.
+    if excess(fair, min(n, 10**8)) > 0 and excess(fair) > 0:
         raise Infeasible(f"{n} users are too few: not even ones added by fair coins give delta = {delta!r}.")
     guess = math.log(n) - math.log(max(32 * math.log(2 / delta) / 10 / eps / eps, 1.0))
     return math.exp(-root_below(excess, guess, fair, math.inf, xtol=_XTOL))

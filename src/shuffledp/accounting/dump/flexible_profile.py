@@ -16,6 +16,7 @@ from shuffledp.accounting.general.clones import clone_divergences
 from shuffledp.accounting.general.dummy_blanket import (
     binary_blanket_deltas,
     lone_delta,
+    long_window,
     mixed_dummy_delta,
     pair_window,
     point_blanket_deltas,
@@ -46,8 +47,8 @@ _NEGLIGIBLE = 1e-15
 _EXCESS = 0.02
 #: Mass that a quick bound leaves out on either side, and the most that any sum does.
 _LEFT_OUT = 1e-30
-#: Numbers of senders whose windows are held at once.
-_PIECE = 256
+#: Numbers of senders whose windows are held at once; from which number of them on a single sum has one dummy each.
+_PIECE, _MANY_SENDERS = 256, 1 << 14
 
 
 def profile(n: int, domain_size: int, eps: float, dummies: int, rate: float, eps_local: float) -> float:
@@ -57,8 +58,8 @@ def profile(n: int, domain_size: int, eps: float, dummies: int, rate: float, eps
     worst = lone_delta(eps, domain_size, eps_local)
     rough = _message_law(n, domain_size, dummies, rate, eps_local, 1e-30)
     tail = _negligible(rough, domain_size, eps, eps_local)
-    cells = _cells(rough, domain_size, eps_local)
-    if cells > _MANY_CELLS:
+    cells = _cells(rough, domain_size, dummies, eps_local)
+    if cells > (_MANY_CELLS if eps_local < math.inf else _MOST_CELLS):
         law = _message_law(n, domain_size, dummies, rate, eps_local, tail)
         bound = min(_upper_bound(law, domain_size, eps, eps_local, tail, _EXCESS) + law[2] * worst, worst)
         if cells > _MOST_CELLS or bound < _NEGLIGIBLE:
@@ -85,7 +86,7 @@ def suffices(
         lower, upper = _bounds(law, nodes, domain_size, eps, eps_local, tail)
         if upper + law[2] * worst <= delta:
             rough = _message_law(n, domain_size, dummies, rate, eps_local, 1e-30)
-            if _cells(rough, domain_size, eps_local) <= (
+            if _cells(rough, domain_size, dummies, eps_local) <= (
                 _MOST_CELLS if delta >= _NEGLIGIBLE else _MANY_CELLS
             ):
                 return True
@@ -99,7 +100,7 @@ def point_deltas(
     messages: Sequence[int], domain_size: int, eps: float, eps_local: float, tail: float
 ) -> list[float]:
     """Return delta for given numbers of uniform messages."""
-    if eps_local == math.inf:
+    if eps_local == math.inf and not long_window(max(messages), domain_size, tail):
         return [mixed_dummy_delta(pair_window(m, domain_size, tail), eps) for m in messages]
     return point_blanket_deltas(messages, domain_size, eps, eps_local, tail)
 
@@ -109,9 +110,9 @@ def overlapping(senders: Window, blanket: Window, dummies: int) -> bool:
     return dummies * (senders.pmf.size - 1) + blanket.pmf.size <= senders.pmf.size * blanket.pmf.size
 
 
-def _cells(rough: Law, domain_size: int, eps_local: float) -> int:
-    """Terms of the double sum, from a law that leaves out 1e-30; 0 for values sent as they are, a single sum."""
-    if eps_local == math.inf:
+def _cells(rough: Law, domain_size: int, dummies: int, eps_local: float) -> int:
+    """Terms of the double sum, from a law that leaves out 1e-30; 0 where `_average_dummy_delta` is a single sum."""
+    if eps_local == math.inf and dummies <= 1:
         return 0
     return rough[0].size * pair_window(int(rough[0][-1]), domain_size, 1e-30).pmf.size
 
@@ -215,7 +216,9 @@ def _pooled(senders: Window, blanket: Window, dummies: int) -> Window:
         return blanket
     width = blanket.pmf.size
     pmf = np.zeros(dummies * (senders.pmf.size - 1) + width)
-    for i, mass in enumerate(senders.pmf):
+    if width == 1:
+        pmf[::dummies] = senders.pmf * blanket.pmf
+    for i, mass in enumerate(senders.pmf if width > 1 else ()):
         pmf[i * dummies : i * dummies + width] += mass * blanket.pmf
     start = senders.start * dummies + blanket.start
     return Window(start, pmf, senders.omitted + blanket.omitted)
@@ -225,9 +228,9 @@ def _delta(
     n: int, domain_size: int, eps: float, dummies: int, rate: float, eps_local: float, tail: float
 ) -> float:
     """Return delta, with windows that leave out `tail` on either side."""
-    senders = binomial_window(n, rate, tail)
     if eps_local == math.inf:
-        return _average_dummy_delta(senders, domain_size, eps, dummies, tail)
+        return _average_dummy_delta(n, domain_size, eps, dummies, rate, tail)
+    senders = binomial_window(n, rate, tail)
     blanket = uniform_reports(n, domain_size, eps_local, 0, tail)
     if overlapping(senders, blanket, dummies):
         pooled = _pooled(senders, blanket, dummies)
@@ -273,8 +276,13 @@ def _deltas_by_senders(
         yield from (raised(mean, worst) for mean in means.tolist())
 
 
-def _average_dummy_delta(senders: Window, domain_size: int, eps: float, dummies: int, tail: float) -> float:
+def _average_dummy_delta(
+    n: int, domain_size: int, eps: float, dummies: int, rate: float, tail: float
+) -> float:
     """Return delta of a value that is sent as it is, averaged over the number of senders."""
+    senders = binomial_window(n, rate, tail)
+    if dummies <= 1 and senders.pmf.size > _MANY_SENDERS:  # a user sends one of the two values, or none
+        return mixed_dummy_delta(binomial_window(n, dummies * rate * 2 / domain_size, tail), eps)
     total = senders.omitted
     for cut in range(0, senders.pmf.size, _PIECE):
         counts = senders.support[cut : cut + _PIECE].tolist()

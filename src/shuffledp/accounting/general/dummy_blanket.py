@@ -33,8 +33,8 @@ from shuffledp.accounting.errors import Infeasible
 from shuffledp.accounting.general.clones import clone_divergences
 from shuffledp.numerics.magnitudes import LAST_DIGITS, raised
 from shuffledp.numerics.remember import remember
-from shuffledp.numerics.tails import binomial_upper_tail, log_binomial_pmf, log_half_pmf
-from shuffledp.numerics.windows import Window, binomial_window
+from shuffledp.numerics.tails import binomial_upper_tail, log_binomial_pmf, log_binomial_pmfs, log_half_pmf
+from shuffledp.numerics.windows import Window, binomial_ends, binomial_window
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -49,6 +49,9 @@ _CELLS = 500_000
 _BLOCK, _REMEMBERED, _FEW_PAIRS = 128, 1024, 512
 #: Pairs (m, c) from which on several m gain nothing by being treated at once.
 _TOGETHER = 8192
+#: Values of T of which all are summed; of more there are evenly spaced ones, this number at least, and the sum is
+#: raised by more, relatively, than it can be off (see `_pairs`).
+_MOST_PAIRS, _SPACED, _RAISED = 1 << 19, 1024, 2e-5
 #: Logs of factors up to this leave room for the product of three in a float.
 _MOST_LOG = 200.0
 
@@ -90,10 +93,37 @@ def pair_window(messages: int, domain_size: float, tail: float) -> Window:
     Infeasible
         If the window is too long to be summed.
     """
-    variance = 2 * messages / domain_size * (1 - 2 / domain_size)
-    if 2 * math.sqrt(-2 * variance * math.log(tail)) > _MOST_TERMS:
+    if long_window(messages, domain_size, tail, _MOST_TERMS):
         raise Infeasible(f"{messages} messages over {domain_size} values are too many for an exact sum.")
     return binomial_window(messages, 2 / domain_size, tail)
+
+
+def long_window(messages: int, domain_size: float, tail: float, most: float = _MOST_PAIRS) -> bool:
+    """Whether :func:`pair_window` has about more than so many terms."""
+    variance = 2 * messages / domain_size * (1 - 2 / domain_size)
+    return 2 * math.sqrt(-2 * variance * math.log(tail)) > most
+
+
+def _pairs(
+    messages: int, domain_size: float, tail: float
+) -> tuple[NDArray[np.int64], NDArray[np.float64], float]:
+    """Return values of T, the mass that each stands for, and the mass that is left out.
+
+    All values of a window, or evenly spaced ones of a long window. There the standard deviation of T is above 6,000,
+    and the step below a tenth of it. But for the rounding of j, the terms of a sum over T are a smooth function, of
+    which evenly spaced values have an error of about ``exp(-2 pi^2 10^2)``. Rounding j moves a term by
+    ``z^2 / (2 T)`` at most, relatively, with j at z standard deviations: 1.5e-5 where delta is 1e-320, 2e-7 where it
+    is 1e-30.
+    """
+    if not long_window(messages, domain_size, tail):
+        window = pair_window(messages, domain_size, tail)
+        return window.support, window.pmf, window.omitted
+    rate = 2 / domain_size
+    first, last = binomial_ends(messages, rate, tail)
+    step = (last - first) // _SPACED
+    c = np.arange(first + step // 2, last + 1, step)
+    log_mass = log_binomial_pmfs(c.astype(np.float64), np.full(c.shape, float(messages)), rate)
+    return c, step * np.exp(log_mass) * (1 + _RAISED), 2 * tail
 
 
 def mixed_dummy_delta(window: Window, eps: float) -> float:
@@ -194,15 +224,15 @@ def mixed_blanket_delta(
     worst = lone_delta(eps, domain_size, eps_local)
     if worst == 0:
         return 0.0
-    lowest = highest = pair_window(messages.start, domain_size, tail)
     if messages.pmf.size == 1:
-        bracket = _divergences(messages.support, lowest.support, eps, eps_local)[0]
-        total = float(messages.pmf[0] * (lowest.pmf @ bracket))
+        c, mass, beyond = _pairs(messages.start, domain_size, tail)
+        total = float(messages.pmf[0] * (mass @ _divergences(messages.support, c, eps, eps_local)[0]))
     else:
+        lowest = pair_window(messages.start, domain_size, tail)
         highest = pair_window(messages.stop - 1, domain_size, tail)
-        total = _total(messages, np.arange(lowest.start, highest.stop), domain_size, eps, eps_local)
-    several = highest.stop - lowest.start > 1
-    omitted = messages.omitted + max(lowest.omitted, highest.omitted, 2 * tail if several else 0.0)
+        c, beyond = np.arange(lowest.start, highest.stop), max(lowest.omitted, highest.omitted)
+        total = _total(messages, c, domain_size, eps, eps_local)
+    omitted = messages.omitted + max(beyond, 2 * tail if c.size > 1 else 0.0)
     return raised(_kept_rate(domain_size, eps_local) * total + omitted * worst, worst)
 
 
@@ -228,21 +258,21 @@ def point_blanket_deltas(
         return [0.0] * len(messages)
     kept = _kept_rate(domain_size, eps_local)
     found: list[float] = []
-    waiting: list[tuple[int, Window]] = []
+    waiting: list[tuple[int, NDArray[np.int64], NDArray[np.float64], float]] = []
 
     def settle() -> None:
-        sizes = [window.pmf.size for _, window in waiting]
-        m = np.repeat(np.array([number for number, _ in waiting], np.int64), sizes)
-        c = np.concatenate([window.support for _, window in waiting])
+        sizes = [c.size for _, c, _, _ in waiting]
+        m = np.repeat(np.array([number for number, _, _, _ in waiting], np.int64), sizes)
+        c = np.concatenate([c for _, c, _, _ in waiting])
         brackets = np.split(_divergences_of_pairs(m, c, eps, eps_local), np.cumsum(sizes)[:-1])
-        for (_, window), bracket in zip(waiting, brackets, strict=True):
-            omitted = max(window.omitted, 2 * tail if window.pmf.size > 1 else 0.0)
-            found.append(raised(kept * float(window.pmf @ bracket) + omitted * worst, worst))
+        for (_, _, mass, beyond), bracket in zip(waiting, brackets, strict=True):
+            omitted = max(beyond, 2 * tail if mass.size > 1 else 0.0)
+            found.append(raised(kept * float(mass @ bracket) + omitted * worst, worst))
         waiting.clear()
 
     for number in messages:
-        waiting.append((number, pair_window(number, domain_size, tail)))
-        if sum(window.pmf.size for _, window in waiting) >= _TOGETHER:
+        waiting.append((number, *_pairs(number, domain_size, tail)))
+        if sum(c.size for _, c, _, _ in waiting) >= _TOGETHER:
             settle()
     if waiting:
         settle()

@@ -90,7 +90,7 @@ def amplification(
         In (0, 1), of all rounds together.
     randomizer : {"any", "grr", "binary", "laplace", "subset", "rappor"} or Randomizer
         ``any``: whatever has that local budget. ``rappor``: bits are turned over with probability ``1 / (e^(eps_local
-        / 2) + 1)``, and the analyzer sees sums.
+        / 2) + 1)``, and the analyzer sees sums; at most 10^11 expected flips of a bit, users times that probability.
     domain_size, subset_size : int, optional
         Of the randomizer.
     population : Population, optional
@@ -108,7 +108,8 @@ def amplification(
     Raises
     ------
     Infeasible
-        If nothing is proven for this population, or a randomizer without local budget reaches no finite eps.
+        If nothing is proven for this population, a randomizer without local budget reaches no finite eps, or more
+        flips are expected than that.
 
     Notes
     -----

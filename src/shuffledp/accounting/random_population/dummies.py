@@ -43,6 +43,8 @@ _TIE = 1e-9
 
 #: Candidates, evenly spread over the grid, that the search for the best number of dummies looks at first.
 _PROBES = 16
+#: Candidates of the default grid, at most, besides 0.
+_MOST_CANDIDATES = 10_000
 
 
 @dataclass(frozen=True)
@@ -72,8 +74,9 @@ def dummy_grid(population: Population) -> NDArray[np.int64]:
     Returns
     -------
     (g,) ndarray
-        ``0, h, 2h, ..`` up to n', with ``h = floor(sqrt(n'))``. n' is the number of potential users: trials +
-        1, or others + 1, and twice the mean for other populations (an assumption; the paper does not say).
+        ``0, h, 2h, ..`` up to n', with ``h = floor(sqrt(n'))``, or ``h = ceil(n' / 10^4)`` where that is more, above
+        1e8 users. n' is the number of potential users: trials + 1, or others + 1, and twice the mean for other
+        populations (an assumption; the paper does not say).
 
     Notes
     -----
@@ -85,7 +88,8 @@ def dummy_grid(population: Population) -> NDArray[np.int64]:
         most = population.others + 1
     elif isinstance(population, Binomial):
         most = population.trials + 1
-    return np.arange(0, most + 1, max(1, math.isqrt(most)), dtype=np.int64)
+    step = max(1, math.isqrt(most), -(-most // _MOST_CANDIDATES))
+    return np.arange(0, most + 1, step, dtype=np.int64)
 
 
 def optimal_dummies(

@@ -341,7 +341,8 @@ def _checked_method(experiment: Experiment, method: Method, place: str, root: Pa
             )
     keywords = list(inspect.signature(found.calibrate).parameters.values())[3:]  # budget, population, task
     _check_keywords([p for p in keywords if p.name != "accounting"], method.options, f"{place}.options")
-    _built(f"{place}.options", partial(_check_options, found), method.options, experiment.grid)
+    check = partial(_check_options, found, str(method.protocol), root)
+    _built(f"{place}.options", check, method.options, experiment.grid)
     wanted_here = method.accounting or experiment.accounting
     if (
         method.added
@@ -353,7 +354,7 @@ def _checked_method(experiment: Experiment, method: Method, place: str, root: Pa
 
 def _protocol(kind: str, name: str, place: str, root: Path) -> type[ProtocolBase]:
     try:
-        return registry.get(kind, name, root=root)
+        return registry.get_safely(kind, name, root=root)
     except registry.UnknownProtocol as error:
         raise ConfigurationError(f"{place}: {error}") from None
     except (Exception, SystemExit) as error:  # whatever a file of the user's does when it is imported
@@ -388,16 +389,16 @@ def _check_kinds(experiment: Experiment, method: Method, place: str) -> None:
             _built(place, partial(check_kind, name, kind=kind), value, {**experiment.grid, **ends})
 
 
-def _check_options(protocol: type[ProtocolBase], given: Mapping[str, Any]) -> None:
+def _check_options(protocol: type[ProtocolBase], name: str, root: Path, given: Mapping[str, Any]) -> None:
     """Numbers are numbers and flags are flags, and what the protocol says itself.
 
     Annotations of another kind are not looked at: a user's own file may have any.
     """
     parameters = inspect.signature(protocol.calibrate).parameters
-    for name, value in given.items():
-        if name in parameters and (kind := plain_kind(parameters[name].annotation)) is not None:
-            check_kind(name, value, kind)
-    protocol.check_options(given)
+    for option, value in given.items():
+        if option in parameters and (kind := plain_kind(parameters[option].annotation)) is not None:
+            check_kind(option, value, kind)
+    registry.check_options_safely(protocol, name, root, given)
 
 
 def _check_keywords(parameters: list[inspect.Parameter], given: Mapping[str, Any], place: str) -> None:

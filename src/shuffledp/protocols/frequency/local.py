@@ -21,5 +21,7 @@ class Local(LocalSchedule, RandomizedResponse):
         """One report alone is eps-DP; nobody else's messages are counted on."""
         keep = math.log(self.response.keep)
         lie = keep - self.eps_local  # lie = keep / E, also where E overflows
-        rest = [lie] * (self.domain_size - 2)
+        rest = (
+            [lie + math.log(self.domain_size - 2)] if self.domain_size > 2 else []
+        )  # equally likely under both
         return CountPair(np.array([keep, lie, *rest]), np.array([lie, keep, *rest]), source=self.source)

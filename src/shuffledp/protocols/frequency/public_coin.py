@@ -29,8 +29,8 @@ from shuffledp.protocols.frequency._randomized_response import domain_size_of, h
 from shuffledp.protocols.reliance import Reliance
 from shuffledp.tasks import Budget, Floats, Ints, Participants, Public, Task, Users
 
-#: Mass outside of the law of the noise in closed forms.
-_TAIL = 1e-25
+#: Mass outside of the law of the noise in closed forms, and cells of values in all rows that these hold at once.
+_TAIL, _MOST_AT_ONCE = 1e-25, 1 << 26
 
 
 @dataclass(frozen=True)
@@ -189,6 +189,11 @@ class PublicCoin(PlannedUsers):
 
     def expected_squared_error(self, participants: Participants) -> Floats:
         """Squared error of each frequency given the participants' values, (R, k); exact given the hashes."""
+        if self.rows * self.domain_size > _MOST_AT_ONCE:
+            raise Infeasible(
+                f"Its error is too long a sum for {self.domain_size:,} values: at most "
+                f"{_MOST_AT_ONCE // self.rows:,} in {self.rows} rows."
+            )
         held = held_counts(participants, self.domain_size).astype(np.int64)
         different, rows = np.unique(held, axis=0, return_inverse=True)
         errors = np.stack([self._errors(row) for row in different])

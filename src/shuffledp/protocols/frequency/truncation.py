@@ -140,7 +140,7 @@ class Truncation(PlannedUsers):
         unbiased = self.expected_variance(participants)
         if unbiased is not None:
             return unbiased
-        held = held_counts(participants, self.domain_size).astype(np.int64)
+        held = held_counts(participants, self.domain_size).astype(np.int64, copy=False)
         errors = np.empty(held.shape)
         for n in np.unique(participants.public.n_users):
             rows = participants.public.n_users == n
@@ -153,8 +153,13 @@ class Truncation(PlannedUsers):
         squares = missing.pmf * (n * self.miss_rate - missing.support) ** 2
         kept = np.append(0.0, np.cumsum(squares))
         cut = np.append(np.cumsum(missing.pmf[::-1])[::-1], 0.0)
-        place = np.clip(held - missing.start, 0, missing.pmf.size)  # how many W of the window are below x
-        return np.asarray((kept[place] + cut[place] * held.astype(float) ** 2) / n**2)
+        place = held - missing.start
+        np.clip(place, 0, missing.pmf.size, out=place)  # how many W of the window are below x
+        errors = held.astype(float) ** 2
+        errors *= cut[place]  # in place, as there may be 10^7 values
+        errors += kept[place]
+        errors /= n**2
+        return errors
 
     def profile_for(self, users: int) -> PrivacyProfile:
         """The two counts that change."""

@@ -1,0 +1,33 @@
+"""Prepared, raw and own data in the working directory, and a byte of them that changes under an old time."""
+
+import hashlib
+import json
+import os
+from pathlib import Path
+
+from shuffledp.experiments import own_data
+from shuffledp.experiments.sources.own import files_of, key_of, request
+from shuffledp.storage import publish
+
+
+def data_files() -> tuple[Path, Path, Path, Path]:
+    """A prepared data set, a raw file, a file of the user's own, and the numbers that were counted of it."""
+    prepared, raw, mine = Path("data/prepared"), Path("data/raw/movielens"), Path("visits.csv")
+    data, counts = prepared / "adult.parquet", raw / "ml-20m-rating-counts.csv"
+    publish(prepared / "adult.sha256", {data: b"1"})
+    raw.mkdir(parents=True)
+    counts.write_bytes(b"counted here from the official archive")
+    digests = {counts.name: hashlib.sha256(counts.read_bytes()).hexdigest()}
+    (raw / "origin.json").write_text(json.dumps({"source": "official", "origin": "x", "sha256": digests}))
+    mine.write_text("color\n" + "red\nblue\n" * 5)
+    asked = request({"kind": "frequency"}, {"name": "file", "path": str(mine), "column": "color"})
+    own_data.prepare(asked, Path(), prepared)
+    return data, counts, mine, files_of(prepared, key_of(asked))[0]
+
+
+def flip_a_byte(path: Path) -> None:
+    """Change the last byte; the time stays."""
+    before = path.stat()
+    content = path.read_bytes()
+    path.write_bytes(content[:-1] + bytes([content[-1] ^ 1]))
+    os.utime(path, ns=(before.st_atime_ns, before.st_mtime_ns))
