@@ -245,7 +245,7 @@ def noise_of_a_value(protocol: NoisyCounts, n: int) -> Block:
 
 def _geometric_noise(half: float, share: float, turn: int) -> Block:
     """``left^(turn - z)`` below the mode and ``right^(z - turn)`` from there on, made to sum to 1."""
-    left, right = max((math.exp(-half) - 1 + share) / share, 0.0), share / (math.exp(half) - 1 + share)
+    left, right = max((math.exp(-half) - (1 - share)) / share, 0.0), share / (math.exp(half) - 1 + share)
     down = left ** np.arange(turn, 0, -1, dtype=float)
     up = right ** np.arange(math.ceil(math.log(TAIL) / math.log(right)) + 1, dtype=float)
     total = float(down.sum()) + 1 / (1 - right)

@@ -41,7 +41,7 @@ _TINY = 1e-290
 #: Roundings of a term and of the sum over outcomes: numpy adds up pairwise, in blocks of 128 with 8 partial sums.
 _SUMMED = 48
 #: Cells of two laws up to which their sum is added up directly, without a Fourier transform.
-_DIRECT = 10**8
+_DIRECT = 10**9
 MOST_CELLS = 6_000_000
 """Outcomes of one law that are held at once."""
 #: Outcomes of several factors up to which they are multiplied out; beyond it losses are added on a grid of this step.
