@@ -192,7 +192,7 @@ def test_the_least_delta_is_answered():
 
 def test_a_coarse_design_that_transforms_cannot_certify_is_refused_at_once():
     for delta in (1e-300, 1e-40, 1e-12):
-        with pytest.raises(accounting.Infeasible, match="The delta of|Transforms know"):
+        with pytest.raises(accounting.Infeasible, match=r"The delta of|Transforms know"):
             accounting.quick_coarse(1, 2.0, delta, 1.5)
 
 
