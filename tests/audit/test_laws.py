@@ -63,12 +63,13 @@ def test_hockey_stick_of_products_is_the_sum(sizes, eps):
     assert found.low == pytest.approx(found.high, rel=1e-12)
 
 
-def test_the_grid_errs_to_the_low_side_and_little(monkeypatch):
+def test_the_grid_rounds_to_both_sides_and_little(monkeypatch):
     pairs = random_pairs(np.random.default_rng(1), (5, 6, 7))
     exact = brute_force(pairs, 0.7)
     monkeypatch.setattr(laws, "_MULTIPLIED", 1)
     on_grid = hockey_stick(pairs, 0.7)
-    assert exact * (1 - 1e-3) <= on_grid.low <= on_grid.high < exact
+    assert exact * (1 - 1e-3) <= on_grid.low < exact < on_grid.high <= exact * (1 + 1e-3)
+    assert hockey_stick(pairs, 0.7, below=True).high < exact
 
 
 def test_what_a_law_leaves_out_is_never_counted_as_loss():

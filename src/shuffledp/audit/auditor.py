@@ -166,7 +166,7 @@ def compared(setting: Setting, protocol: ProtocolBase) -> Row:
         found = true_delta(view, setting.population)
     except TooLarge as reason:
         return Row(setting, NOT_ENUMERATED, label, note=str(reason))
-    eps, worst = max(found, key=lambda pair: pair[1].bounds.low)
+    eps, worst = max(found, key=lambda pair: pair[1].bounds)
     low, high = worst.bounds
     # Numbers of users that are not enumerated could add as much as their probability.
     left_out = (

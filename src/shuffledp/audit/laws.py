@@ -41,13 +41,13 @@ _TINY = 1e-290
 #: Roundings of a term and of the sum over outcomes: numpy adds up pairwise, in blocks of 128 with 8 partial sums.
 _SUMMED = 48
 #: Cells of two laws up to which their sum is added up directly, without a Fourier transform.
-_DIRECT = 10**9
-MOST_CELLS = 6_000_000
+_DIRECT = 4 * 10**9
+MOST_CELLS = 4_000_000
 """Outcomes of one law that are held at once."""
 #: Outcomes of several factors up to which they are multiplied out; beyond it losses are added on a grid of this step.
 _MULTIPLIED = 250_000
 _GRID = 2e-4
-_MOST_GRID = 2**18
+_MOST_GRID = 2**20
 
 
 class TooLarge(Exception):  # noqa: N818  (a reason, not an error)
@@ -546,8 +546,8 @@ def outcomes(first: Block, second: Block) -> Pair:
     return Pair(tables[0][some], tables[1][some], first.error, second.error)
 
 
-def hockey_stick(pairs: Sequence[Pair], eps: float) -> Bounds:
-    """Bounds on ``sum max(P - e^eps Q, 0)`` for products of laws; with many factors on a lower bound on it.
+def hockey_stick(pairs: Sequence[Pair], eps: float, *, below: bool = False) -> Bounds:
+    """Bounds on ``sum max(P - e^eps Q, 0)`` for products of laws.
 
     Parameters
     ----------
@@ -555,13 +555,16 @@ def hockey_stick(pairs: Sequence[Pair], eps: float) -> Bounds:
         Factors of P and of Q; those that agree may be left out.
     eps : float
         Nats.
+    below : bool
+        A lower bound will do: the upper end is that of the sum with losses rounded down.
 
     Notes
     -----
     The sum is over a set A of outcomes, those where the computed ratio is above ``e^eps`` less a few times its error,
     so that no outcome outside of it has a positive term, nor one within it a term below ``-5 share e^eps Q``. Errors of
     cells count with ``P(A) + e^eps Q(A)``, absolute ones by the inequality of Cauchy and Schwarz, and mass that P or Q
-    leaves out in full. More factors than can be multiplied out are added up on a grid of losses that are rounded down.
+    leaves out in full. More factors than can be multiplied out are added up on a grid of losses that are rounded down,
+    for the upper end up.
     """
     parts = [pair for pair in pairs if not np.array_equal(pair.p, pair.q)]
     if not parts:
@@ -583,10 +586,11 @@ def hockey_stick(pairs: Sequence[Pair], eps: float) -> Bounds:
         small = tables[0] if len(tables) == 2 else (np.ones(1), np.ones(1))
         share += small[0].size * LONG_UNIT
         found, mass = _of_two(tables[-1], small, eps, 3 * share)
-    else:
-        found, mass, more = _on_grid(tables, eps)
-        fixed += more
-    return around(found, 1.01 * (4 * share * mass + fixed))
+        error = 1.01 * (4 * share * mass + fixed)
+        return around(found, error)
+    low, high, mass, more = _on_grid(tables, eps)
+    error = 1.01 * (4 * share * mass + fixed + more)
+    return Bounds(around(low, error).low, around(low if below else high, error).high)
 
 
 Table = tuple[Floats, Floats]
@@ -610,8 +614,8 @@ def _of_two(large: Table, small: Table, eps: float, slack: float) -> tuple[float
     return float(np.sum(gained - lost)), float(np.sum(gained + lost))
 
 
-def _on_grid(parts: Sequence[Table], eps: float) -> tuple[float, float, float]:
-    """A lower bound on the sum, the mass that it is of, and the error of the transforms."""
+def _on_grid(parts: Sequence[Table], eps: float) -> tuple[float, float, float, float]:
+    """A lower and an upper bound on the sum, the mass that they are of, and the error of the transforms."""
     kept, sure = [], 0.0  # sure: log of the chance that no factor has shown an outcome that Q never has
     for p, q in parts:
         both = (p > 0) & (q > 0)
@@ -623,7 +627,7 @@ def _on_grid(parts: Sequence[Table], eps: float) -> tuple[float, float, float]:
     mass, start, norm = np.ones(1), 0, 0.0
     for p, loss in kept:
         if not p.size:
-            return 1.0, 1.0, 0.0
+            return 1.0, 1.0, 1.0, 0.0
         cell = np.floor(loss / step - 1e-9).astype(
             np.int64
         )  # no rounding of a loss reaches a cell above its own
@@ -631,10 +635,12 @@ def _on_grid(parts: Sequence[Table], eps: float) -> tuple[float, float, float]:
         norm += transformed(mass, one)
         mass = np.maximum(fftconvolve(mass, one), 0.0)
         start += int(cell.min())
-    losses = (start + np.arange(mass.size)) * step
-    gain = -np.expm1(np.minimum(eps - losses, 0.0))
-    found = -math.expm1(sure) + float(mass @ gain)
-    return found, -math.expm1(sure) + 2 * float(mass[losses > eps].sum()), norm * math.sqrt(mass.size)
+    losses, sure = (start + np.arange(mass.size)) * step, -math.expm1(sure)
+    # A loss is less than a cell, and what was taken off before rounding, above its cell.
+    highest = losses + len(kept) * step * (1 + 2e-9)
+    low, high = (-np.expm1(np.minimum(eps - x, 0.0)) for x in (losses, highest))
+    counted = sure + 2 * float(mass[highest > eps].sum())
+    return sure + float(mass @ low), sure + float(mass @ high), counted, norm * float(np.linalg.norm(high))
 
 
 def pooled(block: Block, groups: int) -> tuple[list[NDArray[np.int64]], Floats]:

@@ -111,7 +111,7 @@ def correlated_sums(protocol: CorrelatedNoiseSum, population: Law, level: int, e
                     laws += _moved_draws(tuple(drawn.get(letter, ())), one, two)
             (one,), (two,) = view.own[a][-1], view.own[b][-1]
             laws.append(_moved_ones(design.central_ratio, tuple(drawn.get(1, ())), one, two))
-            found.append(hockey_stick(laws, eps))
+            found.append(hockey_stick(laws, eps, below=True))
     return Measured(largest(found), "lower", _SUMS)
 
 

@@ -232,7 +232,7 @@ def grid_line(point: Point) -> Line:
         return _with(line, label=label, note=f"too many to add up: {size}")
     except Exception as error:
         return _with(line, status=VIOLATION, note=f"{type(error).__name__}: {error}")
-    eps, worst = max(zip(levels, found, strict=True), key=lambda pair: pair[1].delta)
+    eps, worst = max(zip(levels, found, strict=True), key=lambda pair: pair[1].found)
     claimed = setting.budget.delta
     return _with(
         line,
