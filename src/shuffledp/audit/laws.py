@@ -48,6 +48,8 @@ MOST_CELLS = 4_000_000
 _MULTIPLIED = 250_000
 _GRID = 2e-4
 _MOST_GRID = 2**20
+#: Part of a step that is added to losses before they are rounded down, more than their own rounding error.
+_NUDGE = 1e-9
 
 
 class TooLarge(Exception):  # noqa: N818  (a reason, not an error)
@@ -479,9 +481,13 @@ class PairNoise:
 
     def smaller(self) -> Block:
         """Return h, as far as it matters."""
-        common = negative_binomials(self.common)
-        beyond = negative_binomial_counts(1.0, 1 - self.ratio**2)
-        if common.mass.size + beyond.mass.size > MOST_CELLS // (2 * self.band + 1):
+        most = MOST_CELLS // (2 * self.band + 1)
+        for tail in (TAIL, WIDE_TAIL):
+            common = negative_binomials(self.common, tail)
+            beyond = negative_binomial_counts(1.0, 1 - self.ratio**2, tail)
+            if common.mass.size + beyond.mass.size <= most:
+                break
+        else:
             raise TooLarge(f"{common.mass.size + beyond.mass.size} noise messages of a kind")
         padded, a = (
             np.pad(common.mass, (0, beyond.mass.size)).astype(np.longdouble),
@@ -628,17 +634,15 @@ def _on_grid(parts: Sequence[Table], eps: float) -> tuple[float, float, float, f
     for p, loss in kept:
         if not p.size:
             return 1.0, 1.0, 1.0, 0.0
-        cell = np.floor(loss / step - 1e-9).astype(
-            np.int64
-        )  # no rounding of a loss reaches a cell above its own
+        cell = np.floor(loss / step + _NUDGE).astype(np.int64)  # multiples of the step stay where they are
         one = np.asarray(np.bincount(cell - cell.min(), weights=p), float)
         norm += transformed(mass, one)
         mass = np.maximum(fftconvolve(mass, one), 0.0)
         start += int(cell.min())
     losses, sure = (start + np.arange(mass.size)) * step, -math.expm1(sure)
-    # A loss is less than a cell, and what was taken off before rounding, above its cell.
-    highest = losses + len(kept) * step * (1 + 2e-9)
-    low, high = (-np.expm1(np.minimum(eps - x, 0.0)) for x in (losses, highest))
+    # A loss is less than a cell above its own, and at most what was added before rounding below it.
+    lowest, highest = losses - 2 * _NUDGE * len(kept) * step, losses + len(kept) * step
+    low, high = (-np.expm1(np.minimum(eps - x, 0.0)) for x in (lowest, highest))
     counted = sure + 2 * float(mass[highest > eps].sum())
     return sure + float(mass @ low), sure + float(mass @ high), counted, norm * float(np.linalg.norm(high))
 
