@@ -4,6 +4,7 @@ All of them accept Python and numpy scalars, and reject nan, text and booleans.
 """
 
 import math
+import sys
 from collections.abc import Sequence
 from typing import SupportsFloat
 
@@ -12,7 +13,7 @@ import numpy as np
 #: Beyond this a float64 no longer holds every integer.
 MOST = 2**53
 #: The least delta other than 0: sums of probabilities below it lose their digits, and searches for it do not end.
-LEAST = 1e-300
+LEAST = sys.float_info.min
 
 
 def _as_float(name: str, value: SupportsFloat, allowed: str) -> float:
@@ -49,7 +50,7 @@ def check_open_unit(name: str, value: SupportsFloat) -> float:
         raise ValueError(f"{name} must be in (0, 1), got {value!r}.")
     if number < LEAST and name.endswith("delta"):
         raise ValueError(
-            f"{name} must be at least {LEAST:g}, below which double precision ends, got {number!r}."
+            f"{name} must be at least {LEAST:.3g}, below which double precision ends, got {number!r}."
         )
     return number
 
