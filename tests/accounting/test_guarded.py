@@ -167,6 +167,47 @@ def test_plans_for_a_tiny_eps_end():
         accounting.multi_exact_plan(Fixed(999), 1e-320, 1e-5)
 
 
+@pytest.mark.parametrize(
+    "call",
+    [
+        lambda delta: accounting.poisson_dummies(1.0, delta),
+        lambda delta: accounting.one_sided_noise(1.0, delta),
+        lambda delta: accounting.solh_report(1000, 10, 1.0, delta),
+        lambda delta: accounting.sbin_dummies(1000, 10, 1.0, delta),
+        lambda delta: accounting.fair_coins(1.0, delta),
+        lambda delta: accounting.mix_dummy_count(100, 10, 1.0, delta, 2.0),
+    ],
+)
+def test_a_delta_below_the_range_of_double_precision_is_refused_at_once(call):
+    """Its search went on for minutes: no sum falls below a denormal number."""
+    for delta in (1e-310, 1e-320):
+        with pytest.raises(ValueError, match=rf"^delta must be at least 2.23e-308, .* got {delta}"):
+            call(delta)
+
+
+def test_the_least_delta_is_answered():
+    assert accounting.fair_coins(1.0, 1e-300) == 11_214
+    assert accounting.poisson_dummies(1.0, 1e-300) == pytest.approx(3235.687320309419, rel=1e-9)
+
+
+def test_a_coarse_design_that_transforms_cannot_certify_is_refused_at_once():
+    for delta in (1e-300, 1e-40, 1e-12):
+        with pytest.raises(accounting.Infeasible, match=r"The delta of|Transforms know"):
+            accounting.quick_coarse(1, 2.0, delta, 1.5)
+
+
+def test_the_last_corrections_of_a_scale_are_small():
+    """Steps of 0.5 in its logarithm made the law 20,000 times as wide."""
+    design = accounting.CoarseDesign(1, 1.5, (4.0,), (2.0,), 2.0, 1e-2)
+    with pytest.raises(accounting.Infeasible, match="No scale"):
+        accounting.finished_design(design, xtol=0.5)
+
+
+@pytest.mark.parametrize("index", [np.array(2), np.int64(2), 2.0])
+def test_atoms_are_named_by_any_integer(index):
+    assert repr(accounting.atom_messages(index, 3)) == "{-1: 2, 2: 1}"
+
+
 def test_a_sum_over_too_many_numbers_ends():
     with pytest.raises(accounting.Infeasible, match="too many for an exact sum"):
         accounting.all_counts_delta(0.5, 0.5, 10**9, 2.5, 10)

@@ -76,7 +76,7 @@ def test_no_profile_is_below_the_truth(protocol):
             continue
         for part in (0.4, 1.6):
             eps = part * setting.budget.largest_eps
-            found = true_delta(view_of(calibrated, Budget(eps, 0.5)), setting.population)[0][1].delta
+            found = true_delta(view_of(calibrated, Budget(eps, 0.5)), setting.population)[0][1].bounds.low
             assert found <= float(pair.delta(np.array([eps]))[0]) * (1 + 1e-9) + 1e-12, (part, setting)
 
 

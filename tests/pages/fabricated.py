@@ -332,6 +332,7 @@ AUDIT: dict[str, str] = {
     "label": "exact",
     "claimed_delta": "1e-06",
     "found_delta": "9.9e-07",
+    "error": "1e-18",
     "side": "exact",
     "method": "two counts",
     "confidence": "1",
@@ -344,10 +345,20 @@ AUDIT: dict[str, str] = {
 def publish_audit(results: Path, rows: Sequence[dict[str, str]] = ()) -> None:
     """The audit: a protocol whose claims hold, one with an erratum, one that is not audited, or those given."""
     listed = {"protocol": "flexible_pure_dump", "accounting": "printed", "label": "violated"}
-    nothing = dict.fromkeys(("claimed_delta", "found_delta", "side", "method", "confidence", "slack"), "")
+    nothing = dict.fromkeys(
+        ("claimed_delta", "found_delta", "error", "side", "method", "confidence", "slack"), ""
+    )
     usual = [
         AUDIT,
         AUDIT | {"part": "enumerated", "slack": "1.0002", "setting": "nine users"},
+        AUDIT
+        | {
+            "accounting": "printed",
+            "found_delta": "9.99e-07",
+            "error": "2e-09",
+            "slack": "1.001",
+            "status": "undecided",
+        },
         AUDIT | listed | {"found_delta": "2e-06", "slack": "0.5", "status": "listed erratum"},
         AUDIT | nothing | {"protocol": "new_one", "status": "not audited", "note": "not written down"},
     ]

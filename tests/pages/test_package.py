@@ -459,15 +459,23 @@ def test_the_audit_can_be_searched_filtered_and_sorted(site: Path, viewport: tup
     with open_page(site / AUDIT_PAGE, viewport) as opened:
         page = opened.page
         rows = page.locator(".audited tbody tr:visible")
-        assert page.locator(".count").inner_text() == "3 of 3"
+        assert page.locator(".count").inner_text() == "4 of 4"
         page.locator("select[name=outcome]").select_option("not audited")
         assert rows.evaluate_all("all => all.map(each => each.id)") == ["frequency-new_one-exact"]
         page.get_by_role("button", name="Show all").click()
-        page.wait_for_function("document.querySelector('.count').textContent === '3 of 3'")
+        page.wait_for_function("document.querySelector('.count').textContent === '4 of 4'")
         if viewport == DESKTOP:
+            names = page.locator(".audited td[data-label=Task], .audited td[data-label=Accounting]")
+            wraps = names.evaluate_all("all => all.map(each => getComputedStyle(each).overflowWrap)")
+            assert set(wraps) == {"normal"}  # no name is broken within a word
             page.get_by_role("button", name="Least slack in experiments").click()
             outcomes = rows.evaluate_all("all => all.map(each => each.dataset.outcome)")
-            assert outcomes == ["listed erratum", "holds", "not audited"]  # without a number: last
+            assert outcomes == [
+                "listed erratum",
+                "undecided",
+                "holds",
+                "not audited",
+            ]  # without a number: last
         assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
         assert opened.errors == []
 

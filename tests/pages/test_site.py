@@ -229,19 +229,22 @@ def test_every_audited_protocol_has_a_row_with_its_least_slack_and_reasons(site:
     rows = {tag["id"]: tag for tag in Page(text).all("tr") if "id" in tag}
     assert {name: row["data-outcome"] for name, row in rows.items()} == {
         "frequency-pure_dump-exact": "holds",
+        "frequency-pure_dump-printed": "undecided",
         "frequency-flexible_pure_dump-printed": "listed erratum",
         "frequency-new_one-exact": "not audited",
     }
     assert "least slack 1.01: dump.domains.pure_dump: k = 50" in text
     assert "least slack 1: nine users" in text
     assert "(<strong>1 exceeded</strong>)" in text
+    assert "1 point of experiments (1 undecided)" in text
+    assert "rounding error: at most 0.002 of the claimed delta" in text
     assert "not audited: not written down" in text
     assert '<a href="../claims/audit.csv">' in text
     index = html(site, "index")
     assert '<a href="pages/audit.html">Every guarantee, audited</a>' in index
     assert (
-        "<strong>1</strong> listed erratum, <strong>1</strong> holds, <strong>1</strong> not audited of 3"
-        in index
+        "<strong>1</strong> listed erratum, <strong>1</strong> undecided, <strong>1</strong> holds, "
+        "<strong>1</strong> not audited of 4" in index
     )
 
 

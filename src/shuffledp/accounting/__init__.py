@@ -3,7 +3,8 @@
 Nothing here draws random numbers, reads files or knows a protocol. Conventions: eps in nats; populations
 describe the users other than user 1; guarantees are for replacement neighbors unless a function says
 otherwise. Every function checks its arguments and raises ValueError naming the argument, the value and the range; its
-own ``Raises`` says only what goes beyond that.
+own ``Raises`` says only what goes beyond that. A delta above 0 is at least 2.23e-308, below which double
+precision ends.
 """
 
 from typing import TYPE_CHECKING

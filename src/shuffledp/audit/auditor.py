@@ -8,7 +8,7 @@ from typing import Any
 
 from shuffledp.accounting.errors import Infeasible
 from shuffledp.audit import frequency, sets, summation, vectors
-from shuffledp.audit.laws import TooLarge
+from shuffledp.audit.laws import Bounds, TooLarge
 from shuffledp.audit.views import Found, View, true_delta
 from shuffledp.populations import Law, Population
 from shuffledp.protocols.base import ProtocolBase
@@ -18,6 +18,8 @@ SOUND = ("exact", "upper")
 """Labels that promise that the claim is not exceeded."""
 
 HOLDS = "holds"
+UNDECIDED = "undecided"
+"""The claim lies within the rounding error of what was found."""
 AS_LABELED = "exceeds as labeled"
 EXCEEDS = "EXCEEDS"
 INFEASIBLE = "infeasible"
@@ -25,6 +27,10 @@ NOT_ENUMERATED = "not enumerated"
 FAILED = "FAILED"
 FINDINGS = (EXCEEDS, FAILED)
 """Outcomes that are defects: a sound label with too small a claim, or an error."""
+
+
+#: Probability of numbers of users that are left out without a note.
+_NEGLIGIBLE = 1e-9
 
 
 @dataclass(frozen=True)
@@ -75,9 +81,9 @@ class Row:
         One of the constants of this module.
     label : str
         The ``guarantee`` of the calibrated protocol; empty without one.
-    eps, delta, found : float
-        The claim, and the true delta that was found; nan without one. For several privacy levels those of the level
-        with the largest ratio.
+    eps, delta, found, error : float
+        The claim, the lower end of the true delta that was found, and how far its upper end is above; nan without one.
+        For several privacy levels those of the level with the largest ratio.
     note : str
         Reason, error, what the view leaves out, or for an excess the inputs.
     """
@@ -88,6 +94,7 @@ class Row:
     eps: float = math.nan
     delta: float = math.nan
     found: float = math.nan
+    error: float = math.nan
     note: str = ""
 
     @property
@@ -96,9 +103,11 @@ class Row:
         return self.found / self.delta if self.delta > 0 else math.nan
 
 
-def exceeds(found: float, claimed: float) -> bool:
-    """Whether a true delta is above a claimed one by more than rounding."""
-    return found > claimed * (1 + 1e-9) + 1e-12
+def decided(found: Bounds, claimed: float) -> bool | None:
+    """Return if the true delta is at most the claimed one; None if the claim lies within the bounds."""
+    if found.high <= claimed:
+        return True
+    return False if found.low > claimed else None
 
 
 def view_of(protocol: ProtocolBase, budget: Budget) -> View | str:
@@ -157,12 +166,18 @@ def compared(setting: Setting, protocol: ProtocolBase) -> Row:
         found = true_delta(view, setting.population)
     except TooLarge as reason:
         return Row(setting, NOT_ENUMERATED, label, note=str(reason))
-    eps, worst = max(found, key=lambda pair: pair[1].delta)
-    status, note = HOLDS, view.note
-    if exceeds(worst.delta, delta):
+    eps, worst = max(found, key=lambda pair: pair[1].bounds)
+    low, high = worst.bounds
+    # Numbers of users that are not enumerated could add as much as their probability.
+    left_out = (
+        "" if worst.users > 1 - _NEGLIGIBLE else f"numbers of users of probability {1 - worst.users:.2g}"
+    )
+    notes, holds = [view.note, left_out], decided(worst.bounds, delta)
+    status = HOLDS if holds else UNDECIDED
+    if holds is False:
         status = EXCEEDS if label in SOUND else AS_LABELED
-        note = "; ".join(filter(None, [note, _witness(worst)]))
-    return Row(setting, status, label, eps, delta, worst.delta, note)
+        notes.append(_witness(worst))
+    return Row(setting, status, label, eps, delta, low, high - low, "; ".join(filter(None, notes)))
 
 
 def _witness(found: Found) -> str:

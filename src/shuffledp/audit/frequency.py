@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -19,14 +20,18 @@ from shuffledp.audit.frequency_reports import (
     whole_rows,
 )
 from shuffledp.audit.laws import (
+    LONG_UNIT,
     MOST_CELLS,
     TAIL,
+    UNIT,
     Block,
+    Error,
     Jumps,
     Own,
     PairNoise,
     Summand,
     TooLarge,
+    added,
     binomial_counts,
     mixed,
     multinomial_counts,
@@ -35,6 +40,7 @@ from shuffledp.audit.laws import (
     plus,
     point,
     poisson_counts,
+    transformed,
 )
 from shuffledp.audit.places import MANY, plain, response
 from shuffledp.audit.views import ModularView, ProductView, SlotsView, SumView, View
@@ -146,8 +152,12 @@ def flexible_dummies(protocol: FlexibleDummies, eps: float, number: int | None =
         parts = [
             multinomial_counts(each * s, [1 / k] * axes) if each * s else point(axes) for s in range(n + 1)
         ]
-        seen = [Block(part.mass[None], (s, *part.start)) for s, part in enumerate(parts)]
-        return (mixed(list(zip(senders.mass.tolist(), seen, strict=True))),)
+        seen = [
+            Block(part.mass[None], (s, *part.start), part.error)
+            for s, part in enumerate(parts[senders.start[0] :], senders.start[0])
+        ]
+        block = mixed(list(zip(senders.mass.tolist(), seen, strict=False)))
+        return (replace(block, error=block.error.and_of(senders.error)),)
 
     def counts(payload: NDArray[Any]) -> list[tuple[int, ...]]:
         kinds = np.bincount(plain(payload), minlength=k)
@@ -235,11 +245,13 @@ def noise_of_a_value(protocol: NoisyCounts, n: int) -> Block:
 
 def _geometric_noise(half: float, share: float, turn: int) -> Block:
     """``left^(turn - z)`` below the mode and ``right^(z - turn)`` from there on, made to sum to 1."""
-    left, right = max((math.exp(-half) - 1 + share) / share, 0.0), share / (math.exp(half) - 1 + share)
+    left, right = max((math.exp(-half) - (1 - share)) / share, 0.0), share / (math.exp(half) - 1 + share)
     down = left ** np.arange(turn, 0, -1, dtype=float)
     up = right ** np.arange(math.ceil(math.log(TAIL) / math.log(right)) + 1, dtype=float)
     total = float(down.sum()) + 1 / (1 - right)
-    return Block(np.concatenate((down, up)) / total, (0,))
+    # The normalizing constant has the relative error of 1 - right; it is the same for both laws.
+    error = Error((16 + 2 / (1 - right)) * UNIT, 0.0, right**up.size / (1 - right) / total)
+    return Block(np.concatenate((down, up)) / total, (0,), error)
 
 
 def correlated_noise(protocol: CorrelatedNoise | JumpCounts, eps: float, number: int | None = None) -> View:
@@ -278,31 +290,49 @@ def correlated_noise(protocol: CorrelatedNoise | JumpCounts, eps: float, number:
     )
 
 
-def polya_modulo(order: int, ratio: float, shape: float) -> NDArray[np.float64]:
-    """Law modulo q of a difference of two negative binomial variables, from its characteristic function."""
+def turned(block: Block, worth: int) -> Block:
+    """The law modulo q of a count after a number was added."""
+    return replace(block, mass=np.roll(block.mass, worth % block.mass.size))
+
+
+def polya_modulo(order: int, ratio: float, shape: float) -> Block:
+    """Law modulo q of a difference of two negative binomial variables, from its characteristic function.
+
+    That of shape 1, all users' noise, is a geometric law on either side.
+    """
     if order > MOST_CELLS:
         raise TooLarge(f"a group of order {order}")
+    if shape == 1:
+        x = np.arange(order, dtype=float)
+        law = (ratio**x + ratio ** (order - x)) * (1 - ratio) / (1 + ratio) / (1 - ratio**order)
+        law[0] = (1 - ratio) / (1 + ratio) * (1 + ratio**order) / (1 - ratio**order)
+        return Block(law, (0,), Error((16 + 2 / (1 - ratio**order)) * UNIT))
     angle = 2 * np.pi * np.arange(order // 2 + 1) / order
     # |1 - r e^(i t)|^2 = (1 - r)^2 + 4 r sin^2(t / 2)
     size = (1 - ratio) ** 2 / ((1 - ratio) ** 2 + 4 * ratio * np.sin(angle / 2) ** 2)
-    return np.maximum(np.fft.irfft(size**shape, order), 0.0)
+    law = np.fft.irfft(size**shape, order)
+    return Block(np.maximum(law, 0.0), (0,), Error(0.0, (1 + shape) * transformed(law)))
 
 
-def gaussian_modulo(order: int, tau: float, users: int) -> NDArray[np.float64]:
-    """Law modulo q of a sum of discrete Gaussians."""
+def gaussian_modulo(order: int, tau: float, users: int) -> Block:
+    """Law modulo q of a sum of discrete Gaussians.
+
+    The power of a transform has as many times its error, which is below 7 roundings a level for numbers up to 1.
+    """
     reach = math.ceil(14 * tau) + 2
     if max(order, 2 * reach) > MOST_CELLS:
         raise TooLarge(f"a group of order {order}")
     x = np.arange(-reach, reach + 1)
     weights = np.exp(-(x**2) / (2 * tau**2))
     one = np.bincount(np.mod(x, order), weights=weights / weights.sum(), minlength=order)
-    return np.maximum(np.fft.irfft(np.fft.rfft(one) ** users, order), 0.0)
+    law = np.fft.irfft(np.fft.rfft(one) ** users, order)
+    return Block(np.maximum(law, 0.0), (0,), Error(0.0, (1 + users) * transformed(law)))
 
 
 def secret_shares(protocol: SecretShares, eps: float) -> View:
     """The sum modulo q that all shares add up to."""
 
-    def noise(n: int) -> NDArray[np.float64]:
+    def noise(n: int) -> Block:
         if isinstance(protocol, PolyaShares):
             ratio = math.exp(-protocol.eps / protocol.precision)
             return polya_modulo(protocol.group_order, ratio, n / protocol.base_users)
@@ -327,28 +357,33 @@ def secret_shares(protocol: SecretShares, eps: float) -> View:
 
 def laplace_counts(ratio: float) -> Block:
     """Law of discrete Laplace noise, probabilities proportional to ``ratio^|y|``."""
-    reach = math.ceil(-38 / math.log(ratio))
+    reach = math.ceil(math.log(TAIL) / math.log(ratio))
     if 2 * reach + 1 > MOST_CELLS:
         raise TooLarge(f"noise up to {reach}")
     y = np.abs(np.arange(-reach, reach + 1)).astype(float)
-    return Block((1 - ratio) / (1 + ratio) * ratio**y, (-reach,))
+    beyond = 2 * ratio ** (reach + 1) / (1 + ratio)
+    return Block((1 - ratio) / (1 + ratio) * ratio**y, (-reach,), Error(8 * UNIT, 0.0, beyond))
 
 
 def gaussian_counts(sigma: float) -> Block:
     """Law of discrete Gaussian noise."""
-    reach = math.ceil(9 * sigma)
+    reach = math.ceil(math.sqrt(-2 * math.log(TAIL)) * sigma)
     if 2 * reach + 1 > MOST_CELLS:
         raise TooLarge(f"noise up to {reach}")
-    weights = np.exp(-np.square(np.arange(-reach, reach + 1) / sigma) / 2)
-    # Normalized by what lies outside too, which is far below rounding.
-    return Block(weights / weights.sum(), (-reach,))
+    x = np.arange(-reach, reach + 1).astype(np.longdouble)
+    weights = np.exp(-np.square(x / np.longdouble(sigma)) / 2)
+    # An exponent of at most 60 has an absolute error of a few times as many roundings; the next weights fall faster
+    # than by the last ratio.
+    law = np.asarray(weights / weights.sum(), float)
+    beyond = 2 * float(law[-1]) / math.expm1(reach / sigma**2)
+    return Block(law, (-reach,), Error((3 + 0.5 * law.size * LONG_UNIT / UNIT) * UNIT, 0.0, beyond))
 
 
 def skellam_counts(variance: float) -> Block:
     """Law of the difference of two Poisson counts."""
     one = poisson_counts(variance / 2)
-    least, most = one.start[0], one.start[0] + one.mass.size - 1
-    return Block(np.convolve(one.mass, one.mass[::-1]), (least - most,))
+    most = one.start[0] + one.mass.size - 1
+    return added(one, Block(one.mass[::-1], (-most,), one.error))
 
 
 def count_noise(protocol: CuratorNoise | Skellam, n: int) -> Block:

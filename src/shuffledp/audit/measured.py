@@ -6,12 +6,8 @@ import math
 from dataclasses import dataclass
 from typing import Literal
 
-import numpy as np
-
 from shuffledp.audit import pairs
-from shuffledp.audit.laws import (
-    binomial_counts,
-)
+from shuffledp.audit.laws import UNIT, Bounds, around, averaged, binomial_counts, largest
 from shuffledp.populations import Fixed, Law
 
 Side = Literal["exact", "lower"]
@@ -28,17 +24,22 @@ class Measured:
 
     Parameters
     ----------
-    delta : float
-        At the eps that was asked for.
+    found : Bounds
+        On the number that was computed, at the eps that was asked for.
     side : {"exact", "lower"}
         Whether this is the delta of the worst case, or a lower bound on it.
     method : str
         How it was found.
     """
 
-    delta: float
+    found: Bounds
     side: Side
     method: str
+
+    @property
+    def delta(self) -> float:
+        """The lower end."""
+        return self.found.low
 
 
 class NoProfile(Exception):  # noqa: N818  (a reason, not an error)
@@ -65,12 +66,15 @@ def gains_of(own: float, other: float) -> pairs.Gains:
 
 def alone(own: float, other: float, eps: float) -> Measured:
     """One report that is seen with its sender, by the chances of the likeliest outcome under either input."""
-    return Measured(max(0.0, own - math.exp(eps) * other), "exact", "one report and its sender")
+    found = around(own - math.exp(eps) * other, 8 * UNIT * (own + math.exp(eps) * other))
+    return Measured(found, "exact", "one report and its sender")
 
 
 def binary(reports: Law, own: float, other: float, eps: float) -> Measured:
     """Ones among reports of which all but user 1's are of a 0."""
-    found = np.zeros(2)
-    for m, weight in pairs.ranges(reports):
-        found += weight * np.array(pairs.of_one_count(binomial_counts(m, other), own, other, eps))
-    return Measured(float(found.max()), "lower", BINARY)
+    parts = [
+        (weight, pairs.of_one_count(binomial_counts(m, other), own, other, eps))
+        for m, weight in pairs.ranges(reports)
+    ]
+    found = largest(averaged([(weight, both[i]) for weight, both in parts]) for i in (0, 1))
+    return Measured(found, "lower", BINARY)

@@ -1,36 +1,54 @@
-"""Two counts that user 1 moves, among any number of messages: lower bounds on delta by direct sums.
+"""Two counts that user 1 moves, among any number of messages: delta by direct sums, with bounds on their error.
 
-Each function adds up hockey-stick terms over outcomes, from scipy's special functions alone. Where outcomes are left
-out, their terms are, so that every number errs to the low side; post-processing of what is seen, such as looking at two
-counts only, errs to the same side.
+Each function adds up hockey-stick terms over outcomes. Post-processing of what is seen, such as looking at two counts
+only, makes delta smaller, so that its lower end is one of the protocol's delta, too.
 """
 
 from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy.special import betainc
 
-from shuffledp.audit.laws import Block, TooLarge, binomial_counts, hockey_stick, moved, outcomes
-from shuffledp.populations import Fixed, Law
+from shuffledp.audit.laws import (
+    TAIL,
+    WINDOW,
+    Block,
+    Bounds,
+    Error,
+    TooLarge,
+    around,
+    binomial_counts,
+    binomial_share,
+    hockey_stick,
+    mixed,
+    moved,
+    outcomes,
+    poisson_counts,
+)
+from shuffledp.populations import Binomial, Fixed, Law, Poisson
 from shuffledp.tasks import Floats
 
 Gains = Mapping[tuple[int, int], float]
 """Law of what user 1 adds to the first and to the second count; with its other input the two change places."""
 
-#: Totals that are less likely than this, on either side, are not added up.
-_TAIL = 1e-13
 #: Totals that are added up at most.
-_MOST_TOTALS = 200_000
+_MOST_TOTALS = 300_000
 
 
 def total_of(law: Law, rate: float) -> Block:
     """Law of the reports of one kind among those of the other users, each of whom sends one with the same rate."""
-    window = law.thinned(rate).window()
-    return Block(np.asarray(window.pmf, float), (int(window.start),))
+    thinned = law.thinned(rate)
+    if isinstance(thinned, Binomial):
+        return binomial_counts(thinned.trials, thinned.rate)
+    if isinstance(thinned, Poisson):
+        return poisson_counts(thinned.mean)
+    window = thinned.window()
+    return Block(np.asarray(window.pmf, float), (int(window.start),), Error(WINDOW, 0.0, window.omitted))
 
 
 def ranges(law: Law, count: int = 16) -> list[tuple[int, float]]:
@@ -48,35 +66,25 @@ def ranges(law: Law, count: int = 16) -> list[tuple[int, float]]:
     return [(int(window.start + i), float(w)) for i, w in zip(last, mass, strict=True)]
 
 
-def repeated(one: Floats, times: int) -> Block:
-    """Law of a sum of many independent counts of the same law, whose values are 0, 1, ..
+def spent(senders: Block, each: int, rate: float) -> Block:
+    """Law of how many of the dummies count, of which every sender sends as many, each counting with a rate.
 
     Parameters
     ----------
-    one : (w,) ndarray
-    times : int
-
-    Notes
-    -----
-    A power of the characteristic function, over a circle that is wider than all that is likely; rounding is below
-    1e-14 per outcome, and outcomes that it blurs are left out.
+    senders : Block
+        Law of the number of senders.
+    each : int
+    rate : float
     """
-    values = np.arange(one.size)
-    mean = float(one @ values)
-    spread = math.sqrt(max(float(one @ (values - mean) ** 2), 0.0) * times)
-    width = math.ceil(20 * spread) + 2 * one.size + 40
-    if width >= one.size * times:
-        start, size = 0, (one.size - 1) * times + 1
-    else:
-        start, size = max(0, math.floor(mean * times - width / 2)), width
-    circle = 1 << max(size - 1, 1).bit_length()
-    if circle > 1 << 22:
-        raise TooLarge(f"a sum with {size} likely outcomes")
-    law = np.fft.irfft(np.fft.rfft(one, circle) ** times, circle)
-    return Block(np.maximum(np.roll(law, -(start % circle))[:size], 0.0), (start,))
+    numbers = senders.start[0] + np.arange(senders.mass.size)
+    parts = [
+        (float(w), binomial_counts(int(s) * each, rate)) for s, w in zip(numbers, senders.mass, strict=True)
+    ]
+    block = mixed(parts)
+    return replace(block, error=block.error.and_of(senders.error))
 
 
-def of_split(total: Block, gains: Gains, eps: float, alone: Block | None = None) -> float:
+def of_split(total: Block, gains: Gains, eps: float, alone: Block | None = None) -> Bounds:
     """Delta of two counts whose other messages fall on either with equal chances, given how many there are.
 
     Parameters
@@ -92,35 +100,42 @@ def of_split(total: Block, gains: Gains, eps: float, alone: Block | None = None)
 
     Returns
     -------
-    float
-        ``sum (P - e^eps Q)`` over the outcomes where the sum of both counts is t and the first is at least x(t); this
-        is the hockey-stick divergence where the likelihood ratio grows with the first count, and never above it.
+    Bounds
+        On ``sum (P - e^eps Q)`` over the outcomes where the sum of both counts is t and the first is at least x(t);
+        this is the hockey-stick divergence where the likelihood ratio grows with the first count, and never above it.
+
+    Notes
+    -----
+    A term ``mass(t) tail(x)`` has the relative errors of both factors; the mass's absolute error counts with the tails,
+    by the inequality of Cauchy and Schwarz, and totals that are not added up count in full.
     """
     shape = total.mass
     below, beyond = np.cumsum(shape), np.cumsum(shape[::-1])[::-1]
-    inside = np.flatnonzero((below > _TAIL) & (beyond > _TAIL))
-    if inside.size == 0:
-        inside = np.array([int(np.argmax(shape))])
+    inside = np.flatnonzero((below > TAIL) & (beyond > TAIL))
+    left = float(shape[: inside[0]].sum() + shape[inside[-1] + 1 :].sum())
     if inside.size > _MOST_TOTALS:
         raise TooLarge(f"{inside.size} likely totals")
     most = max(i + j for i, j in gains)
     t = np.arange(inside[0] + total.start[0], inside[-1] + total.start[0] + most + 1)
-    parts = [
-        (i, j, chance, _masses(alone if alone is not None and i + j == 0 else total, t - i - j))
-        for (i, j), chance in gains.items()
-        if chance > 0
-    ]
+    laws = {gain: alone if alone is not None and sum(gain) == 0 else total for gain in gains}
+    parts = [(i, j, chance, _masses(laws[i, j], t - i - j)) for (i, j), chance in gains.items() if chance > 0]
 
     low, high = t // 2, t + 1  # the first x at which P exceeds e^eps Q lies in (low, high]
     while np.any(high - low > 1):
         middle = (low + high) // 2
         above = _excess(parts, t, middle, eps) > 0
         low, high = np.where(above, low, middle), np.where(above, middle, high)
-    delta = np.zeros(t.size)
+    delta, size, fixed = np.zeros(t.size), 0.0, 0.0
     for i, j, chance, mass in parts:
-        delta += chance * mass * _fair_tail(t - i - j, high - i)
-        delta -= math.exp(eps) * chance * mass * _fair_tail(t - i - j, high - j)
-    return float(np.sum(np.maximum(delta, 0.0)))
+        first = chance * _fair_tail(t - i - j, high - i)
+        second = math.exp(eps) * chance * _fair_tail(t - i - j, high - j)
+        delta += mass * first - mass * second
+        size += float(mass @ (first + second))
+        fixed += laws[i, j].error.norm * float(np.linalg.norm(first + second))
+    share = max(law.error.share for law in laws.values()) + binomial_share(int(t[-1]))
+    left += sum(law.error.beyond for law in laws.values())
+    error = 1.01 * (share * size + fixed + (1 + math.exp(eps)) * left)
+    return around(float(np.sum(np.maximum(delta, 0.0))), error)
 
 
 def _masses(law: Block, at: NDArray[np.int64]) -> Floats:
@@ -163,7 +178,7 @@ def _fair_tail(trials: NDArray[np.int64], x: NDArray[np.int64]) -> Floats:
     return np.where(n < 0, 0.0, np.where(k <= 0, 1.0, np.where(inside, tail, 0.0)))
 
 
-def of_one_count(noise: Block, first: float, second: float, eps: float) -> tuple[float, float]:
+def of_one_count(noise: Block, first: float, second: float, eps: float) -> tuple[Bounds, Bounds]:
     """Delta in both directions of a count to which user 1 adds 1 with either probability."""
     laws = [with_coin(noise, rate) for rate in (first, second)]
     return (
@@ -172,7 +187,7 @@ def of_one_count(noise: Block, first: float, second: float, eps: float) -> tuple
     )
 
 
-def of_two_counts(noise: Block, own: float, other: float, eps: float) -> float:
+def of_two_counts(noise: Block, own: float, other: float, eps: float) -> Bounds:
     """Delta of two counts with independent noises of one law; user 1 adds 1 to its own, or to the other one."""
     high, low = with_coin(noise, own), with_coin(noise, other)
     return hockey_stick([outcomes(high, low), outcomes(low, high)], eps)
@@ -184,7 +199,7 @@ def with_coin(noise: Block, rate: float) -> Block:
         return moved(noise, (int(rate),))
     grown = np.append(noise.mass * (1 - rate), 0.0)
     grown[1:] += rate * noise.mass
-    return Block(grown, noise.start)
+    return Block(grown, noise.start, noise.error.rounded(4))
 
 
 def binomial_gains(most: int, rate: float) -> Gains:

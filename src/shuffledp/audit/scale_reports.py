@@ -7,12 +7,7 @@ import math
 import numpy as np
 
 from shuffledp.audit import pairs
-from shuffledp.audit.laws import (
-    Block,
-    binomial_counts,
-    hockey_stick,
-    outcomes,
-)
+from shuffledp.audit.laws import UNIT, around, binomial_counts, hockey_stick, largest, mixed, outcomes
 from shuffledp.audit.measured import (
     BINARY,
     SPLIT,
@@ -79,27 +74,16 @@ def _checkin(protocol: CheckinSchedule, own: float, other: float, stray: float, 
         # Nothing on the two counts: another kind in the own slot, or a filler's report or another user's in it.
         none = kept * (1 - own - other)
         one_less, all_of_them = (binomial_counts(x, 2 * stray) for x in (m - 1, m))
-        law = np.zeros(all_of_them.start[0] + all_of_them.mass.size)
-        for block, chance in ((one_less, none), (all_of_them, 1 - kept)):
-            law[block.start[0] : block.start[0] + block.mass.size] += chance / without * block.mass
+        law = mixed([(none / without, one_less), ((1 - kept) / without, all_of_them)])
         gains[(0, 0)] = without
-        return Measured(pairs.of_split(one_less, gains, eps, alone=Block(law, (0,))), "lower", SPLIT)
+        return Measured(pairs.of_split(one_less, gains, eps, alone=law), "lower", SPLIT)
     laws = []
     for rate in (own, other):
         with_own = pairs.with_coin(binomial_counts(m - 1, stray), rate)
         without_own = binomial_counts(m, stray)
-        laws.append(_mixed(with_own, kept, without_own))
-    found = max(hockey_stick([outcomes(a, b)], eps) for a, b in (laws, laws[::-1]))
+        laws.append(mixed([(kept, with_own), (1 - kept, without_own)]))
+    found = largest(hockey_stick([outcomes(a, b)], eps) for a, b in (laws, laws[::-1]))
     return Measured(found, "lower", BINARY)
-
-
-def _mixed(one: Block, chance: float, two: Block) -> Block:
-    start = min(one.start[0], two.start[0])
-    mass = np.zeros(max(b.start[0] + b.mass.size for b in (one, two)) - start)
-    for block, weight in ((one, chance), (two, 1 - chance)):
-        at = block.start[0] - start
-        mass[at : at + block.mass.size] += weight * block.mass
-    return Block(mass, (start,))
 
 
 def random_checkin(protocol: RandomCheckin, population: Law, level: int, eps: float) -> Measured:
@@ -118,8 +102,8 @@ def laplace(protocol: LaplaceNoise, population: Law, level: int, eps: float) -> 
     own, other, stray = _laplace_kinds(protocol.eps_local)
     if protocol.trust == "local":
         # The densities differ by the most wherever a coordinate lies beyond the norm, and by less within it.
-        lost = max(0.0, -math.expm1((eps - protocol.eps_local) / 2))
-        return Measured(lost, "exact", "one report and its sender")
+        lost = -math.expm1((eps - protocol.eps_local) / 2)
+        return Measured(around(lost, 8 * UNIT), "exact", "one report and its sender")
     total = pairs.total_of(_reports(protocol, population), 2 * stray)
     return Measured(pairs.of_split(total, gains_of(own, other), eps), "lower", SPLIT)
 

@@ -7,10 +7,7 @@ from dataclasses import replace
 from typing import Any
 
 from shuffledp.audit import pairs
-from shuffledp.audit.laws import (
-    binomial_counts,
-    poisson_counts,
-)
+from shuffledp.audit.laws import Bounds, binomial_counts, largest, poisson_counts
 from shuffledp.audit.measured import (
     SPLIT,
     Measured,
@@ -36,15 +33,15 @@ def _items(plan: Any, rate: float, eps: float) -> Measured:
     apart = min(s, (d - s) // 2)
     if apart < 1:
         raise NoProfile("too few items for a set that the others could hold")
-    best = 0.0
+    found = []
     for items in sorted({1, apart}):
         if plan.blanket_law == "poisson":
             total = poisson_counts(2 * items * plan.n * plan.blankets / d)
         else:
             total = binomial_counts(plan.n * plan.slots.count, 2 * items * plan.slots.rate / d)
-        best = max(best, pairs.of_split(total, pairs.binomial_gains(items, rate), eps))
+        found.append(pairs.of_split(total, pairs.binomial_gains(items, rate), eps))
     side: Side = "exact" if s == 1 and rate == 1 else "lower"
-    return Measured(best, side, "messages of the items of two sets, added up for each")
+    return Measured(largest(found), side, "messages of the items of two sets, added up for each")
 
 
 def balls_into_bins(protocol: BallsIntoBins, population: Law, level: int, eps: float) -> Measured:
@@ -64,7 +61,7 @@ def separate(protocol: SeparateLevels, population: Law, level: int, eps: float) 
     """Messages with the label of the level, which none but its own users send."""
     number_of(population)
     if protocol.level_sizes[level] == 0:
-        return Measured(0.0, "exact", "a level without users")
+        return Measured(Bounds(0.0, 0.0), "exact", "a level without users")
     place = sum(1 for size in protocol.level_sizes[:level] if size > 0)
     return _items(protocol.plan.groups[place], 1.0, eps)
 

@@ -5,19 +5,18 @@ from __future__ import annotations
 import math
 from dataclasses import replace
 
-import numpy as np
-
 from shuffledp.audit import pairs
-from shuffledp.audit.frequency import laplace_counts, polya_modulo
+from shuffledp.audit.frequency import laplace_counts, polya_modulo, turned
 from shuffledp.audit.laws import (
-    Block,
     Pair,
     PairNoise,
     Place,
     TooLarge,
     added,
+    averaged,
     binomial_counts,
     hockey_stick,
+    largest,
     moved,
     negative_binomials,
     outcomes,
@@ -59,22 +58,23 @@ def polya_shares(protocol: PolyaShares | SplitAndMix, population: Law, level: in
         worth, planned = protocol.numbers.max_value, float(protocol.n_users)
     else:
         worth, planned = protocol.precision, float(protocol.base_users)
-    fading, found = worth / protocol.eps, 0.0
+    fading, found = worth / protocol.eps, []
     for others, weight in pairs.ranges(population, 8):
         shape = (others + 1) / planned
         likely = math.ceil((_FAR * math.sqrt(2 * shape) + _FADED) * fading + 2 * worth)
         circle = min(protocol.group_order, 1 << likely.bit_length())
         law = polya_modulo(circle, math.exp(-1 / fading), shape)
-        end = Block(np.roll(law, worth % circle), (0,))
-        found += weight * hockey_stick([outcomes(Block(law, (0,)), end)], eps)  # the noise is symmetric
-    return Measured(found, "lower", "the sum of all shares")
+        found.append(
+            (weight, hockey_stick([outcomes(law, turned(law, worth))], eps))
+        )  # the noise is symmetric
+    return Measured(averaged(found), "lower", "the sum of all shares")
 
 
 def noisy_sums(protocol: CuratorNoise | Skellam, population: Law, level: int, eps: float) -> Measured:
     """Noisy sums, which inputs move; the largest move is the worst."""
     view = skellam(protocol, eps) if isinstance(protocol, Skellam) else curator_noise(protocol, eps)
     assert isinstance(view, ProductView)
-    noises, best = view.noise(number_of(population)), 0.0
+    noises, found = view.noise(number_of(population)), []
     last = len(view.inputs) - 1
     for a, b in {(0, last), (last, 0), (1, last), (last, 1), (0, 1), (1, 0)}:
         moves = [(*view.own[a][i], *view.own[b][i]) for i in range(len(noises))]
@@ -82,8 +82,8 @@ def noisy_sums(protocol: CuratorNoise | Skellam, population: Law, level: int, ep
             outcomes(moved(noise, one), moved(noise, two))
             for noise, (one, two) in zip(noises, moves, strict=True)
         ]
-        best = max(best, hockey_stick(laws, eps))
-    return Measured(best, "exact", _SUMS)
+        found.append(hockey_stick(laws, eps))
+    return Measured(largest(found), "exact", _SUMS)
 
 
 def correlated_sums(protocol: CorrelatedNoiseSum, population: Law, level: int, eps: float) -> Measured:
@@ -101,7 +101,7 @@ def correlated_sums(protocol: CorrelatedNoiseSum, population: Law, level: int, e
     drawn: dict[int, list[tuple[float, float]]] = {}
     for index, shape, ratio in zip(design.indices, design.shapes, design.ratios, strict=True):
         drawn.setdefault(index, []).append((shape, 1 - ratio))
-    most, best = len(view.inputs) - 1, 0.0
+    most, found = len(view.inputs) - 1, []
     for number in sorted({1, most // 2, most} - {0})[-_NUMBERS:]:
         for a, b in ((0, number), (number, 0)):
             laws = []
@@ -111,8 +111,8 @@ def correlated_sums(protocol: CorrelatedNoiseSum, population: Law, level: int, e
                     laws += _moved_draws(tuple(drawn.get(letter, ())), one, two)
             (one,), (two,) = view.own[a][-1], view.own[b][-1]
             laws.append(_moved_ones(design.central_ratio, tuple(drawn.get(1, ())), one, two))
-            best = max(best, hockey_stick(laws, eps))
-    return Measured(best, "lower", _SUMS)
+            found.append(hockey_stick(laws, eps, below=True))
+    return Measured(largest(found), "lower", _SUMS)
 
 
 def _moved_draws(drawn: tuple[tuple[float, float], ...], one: Place, two: Place) -> list[Pair]:
@@ -138,7 +138,7 @@ def level_reports(protocol: LevelReports, population: Law, level: int, eps: floa
     """Reports of the highest level; user 1 has the largest number or 0, all others 0."""
     own, other = truth(protocol.eps_local, protocol.levels + 1)
     noise = binomial_counts(number_of(population) - 1, other)
-    return Measured(max(pairs.of_one_count(noise, own, other, eps)), "lower", BINARY)
+    return Measured(largest(pairs.of_one_count(noise, own, other, eps)), "lower", BINARY)
 
 
 def unary_bits(protocol: UnaryBits, population: Law, level: int, eps: float) -> Measured:
@@ -146,7 +146,7 @@ def unary_bits(protocol: UnaryBits, population: Law, level: int, eps: float) -> 
     half, bits = protocol.uniform_rate / 2, protocol.bits
     noise = binomial_counts(bits * (number_of(population) - 1), half)
     laws = [added(noise, binomial_counts(bits, rate)) for rate in (1 - half, half)]
-    found = max(hockey_stick([outcomes(a, b)], eps) for a, b in (laws, laws[::-1]))
+    found = largest(hockey_stick([outcomes(a, b)], eps) for a, b in (laws, laws[::-1]))
     return Measured(found, "lower", "ones among all bits")
 
 
@@ -156,12 +156,14 @@ def fragmented_rappor(protocol: FragmentedRappor, population: Law, level: int, e
     noise = binomial_counts(n - 1, p)
     if most >= 2:
         return Measured(pairs.of_two_counts(noise, 1 - p, p, eps), "lower", TWO)
-    return Measured(max(pairs.of_one_count(noise, 1 - p, p, eps)), "lower", BINARY)
+    return Measured(largest(pairs.of_one_count(noise, 1 - p, p, eps)), "lower", BINARY)
 
 
 def noisy_vectors(protocol: CentralGaussian, population: Law, level: int, eps: float) -> Measured:
     """The first coordinate of the noisy sum, in cells."""
     view = central_gaussian(protocol, eps)
     laws = [view.blocks((i,))[0] for i in range(3)]
-    found = max(hockey_stick([outcomes(laws[i], laws[j])], eps) for i in range(3) for j in range(3) if i != j)
+    found = largest(
+        hockey_stick([outcomes(laws[i], laws[j])], eps) for i in range(3) for j in range(3) if i != j
+    )
     return Measured(found, "lower", "sums grouped into cells")

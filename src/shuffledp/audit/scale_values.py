@@ -6,19 +6,20 @@ import math
 from itertools import combinations
 
 import numpy as np
-from scipy.special import ndtr
 
 from shuffledp.audit import frequency as frequency_views
 from shuffledp.audit import pairs
-from shuffledp.audit.frequency import gaussian_modulo, laplace_counts, noise_of_a_value
+from shuffledp.audit.frequency import gaussian_modulo, laplace_counts, noise_of_a_value, turned
 from shuffledp.audit.frequency_reports import hashed_balls_into_bins, row_law
 from shuffledp.audit.laws import (
-    Block,
     PairNoise,
     TooLarge,
     added,
+    averaged,
     binomial_counts,
     hockey_stick,
+    in_cells,
+    largest,
     moved,
     outcomes,
 )
@@ -62,7 +63,7 @@ def fixed_dummies(protocol: FixedDummies, population: Law, level: int, eps: floa
     own, other = truth(protocol.eps_local, k)
     if k == 2 and other > 0:
         noise = added(binomial_counts(dummies, 0.5), binomial_counts(n - 1, other))
-        return Measured(max(pairs.of_one_count(noise, own, other, eps)), "lower", BINARY)
+        return Measured(largest(pairs.of_one_count(noise, own, other, eps)), "lower", BINARY)
     total = binomial_counts(dummies, 2 / k)
     if other > 0:
         total = added(total, binomial_counts(n - 1, 2 * other))
@@ -80,11 +81,7 @@ def flexible_dummies(protocol: FlexibleDummies, population: Law, level: int, eps
     own, other = truth(protocol.eps_local, k)
     if k == 2 and other > 0:
         raise NoProfile("randomized response of two values among a random number of dummies")
-    drawn = binomial_counts(each, 2 / k)
-    one = np.zeros(drawn.start[0] + drawn.mass.size)
-    one[drawn.start[0] :] = protocol.rate * drawn.mass
-    one[0] += 1 - protocol.rate
-    total = pairs.repeated(one, n)
+    total = pairs.spent(binomial_counts(n, protocol.rate), each, 2 / k)
     if other > 0:
         total = added(total, binomial_counts(n - 1, 2 * other))
     side: Side = "lower" if other > 0 else "exact"
@@ -164,18 +161,17 @@ def public_coin(protocol: PublicCoin, population: Law, level: int, eps: float) -
 
 def gaussian_shares(protocol: GaussianShares, population: Law, level: int, eps: float) -> Measured:
     """The sum of the shares in cells: discrete Gaussians of more than a few units add up to a Gaussian."""
-    found = 0.0
+    found = []
     for others, weight in pairs.ranges(population):
         spread = protocol.tau * math.sqrt(others + 1)
         if protocol.tau < 2 or protocol.group_order < _FAR * spread + 2 * protocol.precision:
-            noise = Block(gaussian_modulo(protocol.group_order, protocol.tau, others + 1), (0,))
-            end = Block(np.roll(noise.mass, protocol.precision % protocol.group_order), (0,))
-            found += weight * hockey_stick([outcomes(noise, end)], eps)
+            noise = gaussian_modulo(protocol.group_order, protocol.tau, others + 1)
+            found.append((weight, hockey_stick([outcomes(noise, turned(noise, protocol.precision))], eps)))
             continue
-        edges = np.append(np.linspace(-10, 10, 4001), np.inf)
-        laws = [np.diff(ndtr(edges - shift), prepend=0.0) for shift in (0.0, protocol.precision / spread)]
-        found += weight * hockey_stick([(laws[1], laws[0])], eps)
-    return Measured(found, "lower", "the sum of all shares, in cells")
+        edges = np.linspace(-10, 10, 4001)
+        first, second = (in_cells(edges - shift) for shift in (protocol.precision / spread, 0.0))
+        found.append((weight, hockey_stick([outcomes(first, second)], eps)))
+    return Measured(averaged(found), "lower", "the sum of all shares, in cells")
 
 
 def curator_counts(
@@ -194,7 +190,7 @@ def presence(
 ) -> Measured:
     """The noisy count of one value, with user 1 or without: what counts where users are added or removed."""
     noise = frequency_views.count_noise(protocol, number_of(population))
-    return Measured(max(pairs.of_one_count(noise, 1.0, 0.0, eps)), "exact", "the count of one value")
+    return Measured(largest(pairs.of_one_count(noise, 1.0, 0.0, eps)), "exact", "the count of one value")
 
 
 def flipped_bits(protocol: FlippedBits, population: Law, level: int, eps: float) -> Measured:
@@ -204,7 +200,7 @@ def flipped_bits(protocol: FlippedBits, population: Law, level: int, eps: float)
         binomial_counts(number_of(population) - 1, protocol.flip_probability),
     )
     if protocol.domain_size == 2:
-        return Measured(max(pairs.of_one_count(noise, 1 - p, p, eps)), "lower", BINARY)
+        return Measured(largest(pairs.of_one_count(noise, 1 - p, p, eps)), "lower", BINARY)
     return Measured(pairs.of_two_counts(noise, 1 - p, p, eps), "lower", TWO)
 
 

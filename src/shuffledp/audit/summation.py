@@ -16,6 +16,7 @@ from shuffledp.accounting.summation.noise_atoms import atom_messages
 from shuffledp.audit.frequency import gaussian_counts, laplace_counts, polya_modulo, skellam_counts
 from shuffledp.audit.laws import (
     Block,
+    Error,
     Jumps,
     Own,
     PairNoise,
@@ -48,6 +49,8 @@ from shuffledp.protocols.summation.unary_bits import UnaryBits
 _SHARES = 300_000
 #: What the law of a sum of three dimensions may leave out of the error of the sum, and what wraps around.
 _CENTRAL_TAIL = 1e-12
+#: Relative error of the numbers of ways to split up shares, and of the noise of one user's sum.
+_LOG_GAMMA = 2.0**-44
 
 
 def _held(numbers: Numbers) -> list[tuple[int, int]]:
@@ -239,10 +242,12 @@ def coarse_sum(protocol: CoarseCorrelatedSum, eps: float, number: int | None = N
         most = {j: jump_counts(atoms[j].part(part)).mass.size for j in joint}
         ups = most[size] + reach // size + 2
         downs = reach + sum(most.values())
+        beyond = 2 * _CENTRAL_TAIL / (1 - a)
         if size == 1:
-            first = compound_counts({v[1:]: rate for v, rate in rates.items()}, (0, 0), (ups, downs))
+            flat = {v[1:]: rate for v, rate in rates.items()}
+            first = compound_counts(flat, (0, 0), (ups, downs), beyond)
         else:
-            first = compound_counts(rates, (-reach, 0, 0), (2 * reach + 1, ups, downs))
+            first = compound_counts(rates, (-reach, 0, 0), (2 * reach + 1, ups, downs), beyond)
         others = (jump_counts(atoms[j].part(part)) for j in middle)
         return (first, *others)
 
@@ -354,7 +359,7 @@ def _dense(own: Own) -> Block:
     places = np.array(list(own))
     mass = np.zeros(places.max(axis=0) + 1)
     mass[tuple(places.T)] = list(own.values())
-    return Block(mass, (0,) * places.shape[1])
+    return Block(mass, (0,) * places.shape[1], Error(share=_LOG_GAMMA))
 
 
 def _share_counts(shares: int, order: int, total: NDArray[np.float64]) -> Own:
@@ -395,7 +400,7 @@ def split_and_mix(protocol: SplitAndMix, eps: float) -> View:
         inputs=inputs,
         eps=eps,
         noise=lambda users: point(order - 1),
-        own=tuple(_share_counts(shares, order, np.roll(noisy, x)) for x in inputs),
+        own=tuple(_share_counts(shares, order, np.roll(noisy.mass, x)) for x in inputs),
         kinds=plain,
     )
 

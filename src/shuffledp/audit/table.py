@@ -18,6 +18,7 @@ import io
 import math
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import astuple, dataclass, fields
+from decimal import ROUND_CEILING, ROUND_FLOOR, Context
 from itertools import product
 from typing import Any
 from zlib import crc32
@@ -30,12 +31,13 @@ from shuffledp.audit.auditor import (
     INFEASIBLE,
     NOT_ENUMERATED,
     SOUND,
+    UNDECIDED,
     Row,
     Setting,
     audited,
-    exceeds,
+    decided,
 )
-from shuffledp.audit.laws import TooLarge
+from shuffledp.audit.laws import Bounds, TooLarge
 from shuffledp.audit.measured import NoProfile
 from shuffledp.audit.sampling import Unseen, seen
 from shuffledp.audit.scale import at_scale
@@ -64,6 +66,8 @@ MEAN_LEVEL = 1e-9
 """The same of a mean estimate, whose errors may be skewed."""
 #: Random settings that are drawn of a protocol, feasible ones of an accounting per setting that is wanted, other users.
 _DRAWS, _TRIES, _MOST_OTHERS = 200, 3, 400
+#: How numbers that are bounds are rounded to the digits of the table.
+_SIDES = {"found_delta": ROUND_FLOOR, "error": ROUND_CEILING}
 _LEFT_OUT = "left out of a quick run: no experiment of it has this protocol"
 _TOO_LITTLE = "no setting with a handful of users could be looked at"
 
@@ -84,9 +88,11 @@ class Line:
     label : str
         The guarantee that the calibrated protocol states.
     claimed_delta, found_delta : float
-        nan where there is none.
+        nan where there is none. What was found is written rounded down.
+    error : float
+        How far above `found_delta` that number may be by rounding of sums; written rounded up.
     side : str
-        Whether what was found is ``exact``, or a ``lower`` bound on the truth.
+        Whether what was found is ``exact``, the truth within the error, or a ``lower`` bound on the truth.
     method : str
         How it was found.
     confidence : float
@@ -94,7 +100,8 @@ class Line:
     slack : float
         Claimed over found.
     status : str
-        ``holds``, ``violation``, ``listed erratum``, ``exceeds as labeled``, ``infeasible`` or ``not audited``.
+        ``holds``: not above the claim, with its error; ``undecided``: the claim lies within the error; ``violation``,
+        ``listed erratum``, ``exceeds as labeled``, ``infeasible`` or ``not audited``.
     note : str
         The reason, or a p-value.
     """
@@ -108,6 +115,7 @@ class Line:
     label: str = ""
     claimed_delta: float = math.nan
     found_delta: float = math.nan
+    error: float = math.nan
     side: str = ""
     method: str = ""
     confidence: float = math.nan
@@ -119,10 +127,11 @@ class Line:
 COLUMNS = tuple(field.name for field in fields(Line))
 
 
-def judged(label: str, excess: bool) -> str:
-    """Status of a claim with a label that is, or is not, exceeded."""
-    if not excess:
-        return HOLDS
+def judged(label: str, found: Bounds, claimed: float) -> str:
+    """Status of a claim with a label, by what was found."""
+    holds = decided(found, claimed)
+    if holds is not False:
+        return HOLDS if holds else UNDECIDED
     if label in SOUND:
         return VIOLATION
     return ERRATUM if label == "violated" else LABELED
@@ -223,7 +232,7 @@ def grid_line(point: Point) -> Line:
         return _with(line, label=label, note=f"too many to add up: {size}")
     except Exception as error:
         return _with(line, status=VIOLATION, note=f"{type(error).__name__}: {error}")
-    eps, worst = max(zip(levels, found, strict=True), key=lambda pair: pair[1].delta)
+    eps, worst = max(zip(levels, found, strict=True), key=lambda pair: pair[1].found)
     claimed = setting.budget.delta
     return _with(
         line,
@@ -231,11 +240,12 @@ def grid_line(point: Point) -> Line:
         label=label,
         claimed_delta=claimed,
         found_delta=worst.delta,
+        error=worst.found.high - worst.found.low,
         side=worst.side,
         method=worst.method,
         confidence=1.0,
         slack=_slack(claimed, worst.delta),
-        status=judged(label, exceeds(worst.delta, claimed)),
+        status=judged(label, worst.found, claimed),
     )
 
 
@@ -347,11 +357,12 @@ def enumerated_line(row: Row) -> Line:
         "enumerated",
         eps=row.eps,
         found_delta=row.found,
+        error=row.error,
         side="lower" if row.note else "exact",
         method="law of all that is seen of a handful of users",
         confidence=1.0,
         slack=_slack(row.delta, row.found),
-        status=judged(row.label, exceeds(row.found, row.delta)),
+        status=judged(row.label, Bounds(row.found, row.found + row.error), row.delta),
         note=row.note,
     )
 
@@ -367,11 +378,12 @@ def sampled_lines(row: Row, rng: np.random.Generator, runs: int) -> list[Line]:
             "sampled",
             eps=found.eps,
             found_delta=found.delta,
+            error=0.0,
             side="lower",
             method=f"event learned from {several}, Clopper-Pearson",
             confidence=1 - RATE,
             slack=_slack(delta, found.delta),
-            status=judged(row.label, exceeds(found.delta, delta)),
+            status=judged(row.label, Bounds(found.delta, found.delta), delta),
         )
     ]
     if found.law is not None:
@@ -424,11 +436,13 @@ def text_of(lines: Iterable[Line]) -> str:
     table = csv.writer(out, lineterminator="\n")
     table.writerow(COLUMNS)
     for line in lines:
-        table.writerow([_cell(value) for value in astuple(line)])
+        table.writerow([_cell(name, value) for name, value in zip(COLUMNS, astuple(line), strict=True)])
     return out.getvalue()
 
 
-def _cell(value: Any) -> str:
+def _cell(name: str, value: Any) -> str:
     if not isinstance(value, float):
         return str(value)
+    if name in _SIDES and math.isfinite(value):
+        value = float(Context(prec=10, rounding=_SIDES[name]).create_decimal(value))
     return "" if math.isnan(value) else f"{value:.10g}"

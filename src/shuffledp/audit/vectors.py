@@ -14,9 +14,8 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.special import ndtr
 
-from shuffledp.audit.laws import Block, Own, Place, plus, point
+from shuffledp.audit.laws import Block, Own, Place, in_cells, plus, point
 from shuffledp.audit.places import MANY, unit
 from shuffledp.audit.views import Held, SlotsView, SumView, View
 from shuffledp.protocols.base import ProtocolBase
@@ -145,10 +144,7 @@ class NoisySumView(View):
     def blocks(self, held: Held) -> tuple[Block, ...]:
         """Law of the cell."""
         mean = sum(self.inputs[h][0] for h in held)
-        z = (self.edges - mean) / self.sigma
-        # Differences of the smaller tails.
-        mass = np.where(z[1:] < 0, np.diff(ndtr(z)), -np.diff(ndtr(-z)))
-        return (Block(np.concatenate(([ndtr(z[0])], mass, [ndtr(-z[-1])])), (0,)),)
+        return (in_cells((self.edges - mean) / self.sigma),)
 
     def tally(self, payload: NDArray[Any]) -> list[Place]:
         """The cell of the sum."""

@@ -21,11 +21,14 @@ from numpy.typing import NDArray
 from shuffledp.accounting.errors import Infeasible
 from shuffledp.audit.laws import (
     Block,
+    Bounds,
     Own,
     PairNoise,
     Place,
     TooLarge,
+    averaged,
     hockey_stick,
+    largest,
     mixed,
     moved,
     outcomes,
@@ -153,7 +156,7 @@ class View(ABC):
         """What is seen of users who take part for certain; the same view unless user 1's own coin protects."""
         return self
 
-    def divergence(self, case: Case, others: Held) -> float:
+    def divergence(self, case: Case, others: Held) -> Bounds:
         """Hockey-stick divergence of the two views."""
         one, two = self.blocks((case.first, *others)), self.blocks((case.second, *others))
         pairs = [outcomes(a, b) for a, b in zip(one, two, strict=True) if a is not b]
@@ -166,8 +169,8 @@ class Found:
 
     Parameters
     ----------
-    delta : float
-        A lower bound on the delta of the view at the claimed eps.
+    bounds : Bounds
+        On the delta of the view at the claimed eps, of the numbers of users that were looked at.
     first, second : object
         The two inputs of user 1.
     others : tuple
@@ -176,7 +179,7 @@ class Found:
         Mass of the numbers of users that were looked at.
     """
 
-    delta: float
+    bounds: Bounds
     first: Any
     second: Any
     others: tuple[Any, ...]
@@ -206,7 +209,7 @@ def true_delta(view: View, law: Law) -> list[tuple[float, Found]]:
     numbers = view.numbers(law)
     if not numbers:
         raise TooLarge(f"{law.mean + 1:g} users are expected, and at most {view.most} are enumerated")
-    total: dict[tuple[float, int, int], float] = {}
+    total: dict[tuple[float, int, int], list[tuple[float, Bounds]]] = {}
     worst: dict[tuple[float, int, int], Held] = {}
     for n, weight in numbers:
         try:
@@ -217,20 +220,17 @@ def true_delta(view: View, law: Law) -> list[tuple[float, Found]]:
             continue
         for case in among.cases(n):
             key = (case.eps, case.first, case.second)
-            best = -1.0
-            where: Held = ()
-            for others in case.others:
-                delta = among.divergence(case, others)
-                if delta > best:
-                    best, where = delta, others
-            total[key] = total.get(key, 0.0) + weight * max(best, 0.0)
-            worst[key] = where
+            tried = [(among.divergence(case, others), others) for others in case.others]
+            total.setdefault(key, []).append((weight, largest(bounds for bounds, _ in tried)))
+            worst[key] = max(tried, key=lambda pair: pair[0].low)[1]
     mass = sum(weight for _, weight in numbers)
     found = []
     for eps in sorted({key[0] for key in total}):
-        key = max((k for k in total if k[0] == eps), key=lambda k: total[k])
+        bounds = {k: averaged(parts) for k, parts in total.items() if k[0] == eps}
+        key = max(bounds, key=lambda k: bounds[k].low)
         named = tuple(view.inputs[i] for i in worst[key])
-        found.append((eps, Found(total[key], view.inputs[key[1]], view.inputs[key[2]], named, mass)))
+        one, two = (view.inputs[i] for i in key[1:])
+        found.append((eps, Found(largest(bounds.values()), one, two, named, mass)))
     return found
 
 
@@ -386,22 +386,23 @@ class ModularView(View):
     order : int
         q.
     noise : callable
-        Law of n users' noise modulo q, (q,).
+        Law of n users' noise modulo q.
     worth : tuple of int
         What each input adds.
     """
 
     order: int = 2
-    noise: Callable[[int], NDArray[np.float64]] = lambda n: np.ones(1)
+    noise: Callable[[int], Block] = lambda n: point(1)
     worth: tuple[int, ...] = ()
-    _known: dict[int, NDArray[np.float64]] = field(default_factory=dict)
+    _known: dict[int, Block] = field(default_factory=dict)
 
     def blocks(self, held: Held) -> tuple[Block, ...]:
         """Law of the sum."""
         n = len(held)
         if n not in self._known:
             self._known[n] = self.noise(n)
-        return (Block(np.roll(self._known[n], sum(self.worth[h] for h in held) % self.order), (0,)),)
+        noise, total = self._known[n], sum(self.worth[h] for h in held)
+        return (replace(noise, mass=np.roll(noise.mass, total % self.order)),)
 
     def tally(self, payload: NDArray[Any]) -> list[Place]:
         """The sum modulo q."""
@@ -487,7 +488,7 @@ class SlotsView(View):
             block = subsets[k]
             for _ in range(self.slots - k):
                 block = plus(block, self.own[self.filler])
-            with_k = Block(block.mass[None], (k, *block.start))
+            with_k = Block(block.mass[None], (k, *block.start), block.error.rounded(4 * (n + k)))
             parts.append((float(chances[k]) / choose, with_k))
         return mixed(parts)
 

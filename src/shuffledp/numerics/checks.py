@@ -4,6 +4,7 @@ All of them accept Python and numpy scalars, and reject nan, text and booleans.
 """
 
 import math
+import sys
 from collections.abc import Sequence
 from typing import SupportsFloat
 
@@ -11,6 +12,8 @@ import numpy as np
 
 #: Beyond this a float64 no longer holds every integer.
 MOST = 2**53
+#: The least delta other than 0: sums of probabilities below it lose their digits, and searches for it do not end.
+LEAST = sys.float_info.min
 
 
 def _as_float(name: str, value: SupportsFloat, allowed: str) -> float:
@@ -41,10 +44,14 @@ def check_nonnegative(name: str, value: SupportsFloat) -> float:
 
 
 def check_open_unit(name: str, value: SupportsFloat) -> float:
-    """Return `value` as a float if it lies in (0, 1), else raise ValueError."""
+    """Return `value` as a float if it lies in (0, 1), and a delta is at least `LEAST`, else raise ValueError."""
     number = _as_float(name, value, "in (0, 1)")
     if not 0 < number < 1:
         raise ValueError(f"{name} must be in (0, 1), got {value!r}.")
+    if number < LEAST and name.endswith("delta"):
+        raise ValueError(
+            f"{name} must be at least {LEAST:.3g}, below which double precision ends, got {number!r}."
+        )
     return number
 
 

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 TABLE = "claims/audit.csv"
-OUTCOMES: Final = ("exceeds as labeled", "listed erratum", "holds", "not audited")
+OUTCOMES: Final = ("exceeds as labeled", "listed erratum", "undecided", "holds", "not audited")
 """Of a protocol under an accounting: the first of these that a claim of it has; a violation ends the run."""
 PARTS: Final[Mapping[str, tuple[str, str]]] = {
     "grid": ("point of experiments", "points of experiments"),
@@ -27,13 +27,13 @@ PARTS: Final[Mapping[str, tuple[str, str]]] = {
 """How claims were looked at, in words: of one, and of several."""
 _COLUMNS = (
     *("protocol", "task", "accounting", "part", "setting", "label", "claimed_delta", "found_delta"),
-    *("side", "method", "confidence", "slack", "status", "note"),
+    *("error", "side", "method", "confidence", "slack", "status", "note"),
 )
 
 
 @dataclass(frozen=True)
 class Looked:
-    """What was found in one way: how many claims, the least slack with its setting, and what was not looked at."""
+    """Findings of one way to look: number of claims, least slack with its setting, largest error over a claim."""
 
     part: str
     count: int
@@ -42,7 +42,14 @@ class Looked:
     sides: str
     methods: tuple[str, ...]
     exceeded: int
+    undecided: int
+    error: float
     reasons: tuple[str, ...]
+
+    @property
+    def largest_error(self) -> str:
+        """The largest rounding error over the claimed delta, in words; empty without one."""
+        return f"{self.error:.1g}" if self.error else ""
 
     @property
     def least(self) -> str:
@@ -126,6 +133,8 @@ def _looked(part: str, rows: Sequence[dict[str, str]]) -> Looked:
         tight["setting"] if tight else "",
         " and ".join(sorted({row["side"] for row in done if row["side"]})),
         tuple(dict.fromkeys(row["method"] for row in done)),
-        sum(row["status"] != "holds" for row in done),
+        sum(row["status"] not in ("holds", "undecided") for row in done),
+        sum(row["status"] == "undecided" for row in done),
+        max((float(row["error"]) / float(row["claimed_delta"]) for row in done if row["error"]), default=0.0),
         tuple(f"{why} ({times} times)" if times > 1 else why for why, times in reasons.items()),
     )

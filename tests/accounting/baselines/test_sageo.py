@@ -2,6 +2,7 @@
 
 import math
 
+import mpmath
 import numpy as np
 import pytest
 
@@ -145,3 +146,24 @@ def test_the_two_protocols_cross_where_there_are_as_many_values_as_users(n):
 def test_bad_input_is_refused(arguments, message):
     with pytest.raises(ValueError, match=message):
         sageo_dummies(10, 2, 1.0, 1e-3, **arguments)
+
+
+def delta_in_digits(right, left, below, noise, eps, size=60):
+    """Delta of the two counts for a law given by both ratios and the mass below nu, in 40 digits."""
+    with mpmath.workdps(40):
+        downs = [left**j for j in range(noise.turn)][::-1]
+        law = [below * x / mpmath.fsum(downs) for x in downs]
+        law += [(1 - below) * (1 - right) * right**j for j in range(size)]
+        share = mpmath.mpf(noise.share)
+        held = [(1 - share) * p + share * q for p, q in zip(law, [0, *law], strict=False)]
+        grow = mpmath.exp(eps)
+        return float(mpmath.fsum(max(a * d - grow * b * c, 0) for a, b in zip(held, law, strict=True)
+                                 for c, d in zip(held, law, strict=True)))  # fmt: skip
+
+
+@pytest.mark.parametrize(("n", "eps", "beta"), [(3, 20.0, None), (3, 12.0, 0.9999), (1000, 2.0, None)])
+def test_the_law_that_is_drawn_has_the_delta_of_the_profile(n, eps, beta):
+    """Probabilities of 1e-5 that were rounded to 2^-53 of 1 made delta ten times as large at eps = 20."""
+    noise = sageo_dummies(n, 3, eps, 1e-12, beta=beta)
+    right, left, below = (mpmath.exp(-rate) for rate in noise.rates)
+    assert delta_in_digits(right, left, below, noise, eps) == pytest.approx(noise.delta(eps), rel=1e-3)

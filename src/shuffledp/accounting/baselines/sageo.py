@@ -93,6 +93,18 @@ class GeometricDummies:
         return 1 / (1 + below * (1 - self.right))
 
     @property
+    def rates(self) -> tuple[float, float, float]:
+        """``-ln`` of q_r, of q_l and of ``Pr[Z < nu]``, so that a standard exponential number decides each of them.
+
+        Where q_l is small, as ``1 + expm1(-h) / beta`` it is off by a rounding of 1, and the law loses more than h.
+        """
+        left = max(math.exp(-self.half_eps) - (1 - self.share), 0.0) / self.share if self.left > 0 else 0.0
+        odds = left * (1 - left**self.turn) / (1 - left) * (1 - self.right)
+        below = odds / (1 + odds)
+        right, left, below = (-math.log(x) if x > 0 else math.inf for x in (self.right, left, below))
+        return right, left, below
+
+    @property
     def mean(self) -> float:
         """Expected dummies of a value."""
         return self.turn + self.right_mass * self._above - (1 - self.right_mass) * self._below[0]

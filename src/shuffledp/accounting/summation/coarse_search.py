@@ -66,6 +66,8 @@ _DIFFERENCE = 2e-3
 #: That of atoms 1 and D: estimates from some cells have errors up to a percent.
 _JOINT_DIFFERENCE = 2e-2
 _XTOL = 2e-4
+#: Largest step of the last corrections of a scale, in its logarithm: twenty of them stay near.
+_STEP = 0.01
 
 
 def coarse_start(max_value: int, eps: float, delta: float, eps_star: float) -> CoarseDesign:
@@ -145,10 +147,16 @@ def worst_delta(
     -----
     Derived for this project.
     """
-    grid = loss_grid(design, design.eps, precision)
-    joint = joint_losses(design, pairs, precision, grid, every)
-    deltas, margins = bounds(design, joint, design.eps, pairs)
+    deltas, margins = deltas_and_margins(design, pairs, precision, every)
     return deltas - margins if estimate else deltas
+
+
+def deltas_and_margins(
+    design: CoarseDesign, pairs: Sequence[Pair], precision: Precision, every: int = 1
+) -> tuple[Floats, Floats]:
+    """Return upper bounds on the delta of pairs, and how much of each is for rounding; see `worst_delta`."""
+    grid = loss_grid(design, design.eps, precision)
+    return bounds(design, joint_losses(design, pairs, precision, grid, every), design.eps, pairs)
 
 
 def scaled_design(
@@ -234,7 +242,7 @@ def finished_design(design: CoarseDesign, *, xtol: float = 1e-4) -> tuple[Coarse
         certificate = certify(found, found.eps)
         if certificate.delta <= found.delta:
             return found, certificate
-        found = found.moved(center=xtol)
+        found = found.moved(center=min(xtol, _STEP))
     raise Infeasible(f"No scale of this design has a delta of {design.delta!r}.")
 
 

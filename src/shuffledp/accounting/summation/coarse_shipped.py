@@ -18,7 +18,7 @@ from shuffledp.accounting.summation.coarse_design import CoarseDesign
 from shuffledp.accounting.summation.coarse_law import outcomes
 from shuffledp.accounting.summation.coarse_losses import FINE, Precision
 from shuffledp.accounting.summation.coarse_noise import CoarseCertificate, all_pairs, certify
-from shuffledp.accounting.summation.coarse_search import coarse_start, scaled_design, worst_delta
+from shuffledp.accounting.summation.coarse_search import coarse_start, deltas_and_margins, scaled_design
 from shuffledp.accounting.summation.noise_design import settings_in_words
 from shuffledp.numerics.checks import check_count
 from shuffledp.numerics.remember import remember
@@ -34,6 +34,8 @@ MOST_QUICK = 3
 _QUICK = Precision(40, 1e-3, 1e-8)
 #: Outcomes of the joint law up to which a design is made when asked for; up to about ten seconds.
 _MOST_WORK = 3e7
+#: Error of a transform in double precision, at the least.
+_ROUNDING = 1e-16
 #: A design is scaled to this precision, in the logarithm of the centers.
 _XTOL = 4e-3
 _KEYS = (
@@ -222,6 +224,10 @@ def quick_coarse(max_value: int, eps: float, delta: float, eps_star: float) -> S
 @remember(256)
 def _quick(size: int, eps: float, delta: float, eps_star: float) -> ShippedCoarse:
     start = coarse_start(size, eps, delta, eps_star)
+    if delta < _ROUNDING:
+        raise Infeasible(
+            f"Transforms know the delta of a coarse design up to {_ROUNDING:.1g} at best, got {delta!r}."
+        )
     work = outcomes(start, _QUICK.tail * delta)
     if work > _MOST_WORK:
         raise Infeasible(
@@ -229,7 +235,11 @@ def _quick(size: int, eps: float, delta: float, eps_star: float) -> ShippedCoars
             f"{_MOST_WORK:.1g}, so that the search takes long: see `make designs`."
         )
     pairs = all_pairs(size)
-    deltas = worst_delta(start, pairs, _QUICK, estimate=False)
+    deltas, margins = deltas_and_margins(start, pairs, _QUICK)
+    if (most := float(margins.max())) > delta:  # margins grow with the scale
+        raise Infeasible(
+            f"The delta of this design is known up to {most:.2g} only, more than delta = {delta!r}."
+        )
     binding = [
         pair for pair, value in zip(pairs, deltas, strict=True) if value >= 0.2 * max(float(deltas.max()), 0)
     ]

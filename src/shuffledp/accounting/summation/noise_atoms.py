@@ -124,8 +124,9 @@ def atom_messages(
     """
     size, kind, coins = check_atoms(max_value, atoms, hubs)
     known = atom_indices(size, atoms=kind, hubs=coins or None)
-    if index not in known:
+    if not any(index == one for one in known):
         raise ValueError(f"index must be 1 or in [2, {size}] up to its sign, got {index!r}.")
+    index = int(index)
     if index == 1:
         return {-1: 1, 1: 1}
     content = {index: 1}

@@ -43,17 +43,17 @@ class GeometricShuffle(ShufflerNoise):
         return np.full(len(users), noise.mean), np.full(len(users), noise.variance)
 
     def draw_noise(self, users: NDArray[Any], rng: np.random.Generator) -> Ints:
-        """Exact in distribution, (R, k): a geometric law from nu on, or one that ends at 0 below it."""
-        noise, size = self.noise, (len(users), self.domain_size)
-        above = self.turn + rng.geometric(1 - noise.right, size) - 1
+        """Exact in distribution, (R, k): a geometric law from nu on, or one that ends at 0 below it.
+
+        Exponential numbers keep the relative precision of small probabilities, which uniform ones round to 2^-53. A
+        geometric number modulo nu has the law that ends.
+        """
+        (right, left, below), size = self.noise.rates, (len(users), self.domain_size)
+        above = self.turn + np.floor(rng.standard_exponential(size) / right).astype(np.int64)
         if self.turn == 0:
-            return np.asarray(above)
-        steps = np.zeros(size, np.int64)
-        if noise.left > 0:
-            uniform = rng.random(size)
-            logs = np.log1p(-uniform * (1 - noise.left**self.turn)) / np.log(noise.left)
-            steps = np.minimum(np.floor(logs).astype(np.int64), self.turn - 1)
-        return np.where(rng.random(size) < noise.right_mass, above, self.turn - 1 - steps)
+            return above
+        steps = np.floor(rng.standard_exponential(size) / left).astype(np.int64) % self.turn
+        return np.where(rng.standard_exponential(size) < below, above, self.turn - 1 - steps)
 
     def privacy_profile(self) -> PrivacyProfile:
         """The two counts that change."""
