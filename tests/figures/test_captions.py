@@ -3,6 +3,7 @@
 import io
 import re
 import zlib
+from collections.abc import Mapping
 from functools import cache
 from itertools import product
 from pathlib import Path
@@ -26,6 +27,7 @@ from shuffledp.figures.captions import (
     Values,
     exact_cuts,
     finding,
+    how_drawn,
     integer,
     number,
     percent,
@@ -133,10 +135,10 @@ def some_values(*numbers: float) -> Values:
 @pytest.mark.parametrize(
     ("numbers", "said"),
     [
-        ((2.1, 4.8), "cuts the error by 2.10 to 4.80 times"),
-        ((1.001, 4.8), "cuts the error by up to 4.80 times"),
-        ((0.25, 0.5), "raises the error by 2 to 4 times"),
-        ((0.25, 1.0), "raises the error by up to 4 times"),
+        ((2.1, 4.8), "divides the error by 2.10 to 4.80"),
+        ((1.001, 4.8), "divides the error by up to 4.80"),
+        ((0.25, 0.5), "multiplies the error by 2 to 4"),
+        ((0.25, 1.0), "multiplies the error by up to 4"),
         ((0.5, 2.0), "changes the error by a factor of 0.500 to 2"),
         ((0.998, 1.003), "leaves the error as it is"),
         ((0.98, 1.03), "changes the error by at most 2.9 %"),
@@ -144,6 +146,44 @@ def some_values(*numbers: float) -> Values:
 )
 def test_what_exact_accounting_does_is_put_into_words(numbers, said):
     assert exact_cuts(some_values(*numbers), "the error") == said
+
+
+def test_the_lowest_method_is_lowest_at_the_most_points(ask):
+    assert ask.lowest(["a", "b"]) == "a"  # of three points b is lowest at one, and equal at another
+    assert ask.lowest(["a", "b"], eps=1.0) == "b"
+    assert ask.lowest(["b", "nowhere"]) == "b"
+    assert ask.lowest(["nowhere"]) is None
+
+
+def test_growth_is_between_the_ends_of_a_variable(ask):
+    assert span(ask.growth("a", "eps")) == "0.500"  # with 50 values; with 500 there is one end only
+    assert span(ask.growth("b", "k")) == "0.750"
+    assert ask.growth("sparse", "eps") is None
+    assert ask.growth("nowhere", "eps") is None
+
+
+@pytest.mark.parametrize(
+    ("drawn", "says"),
+    [
+        ({"both": False, "means": True, "simulated": True}, ["Points are means", "lines closed-form"]),
+        (
+            {"both": True, "means": False, "simulated": True},
+            [DRAWN_TWICE, "in the pictures of one accounting"],
+        ),
+        ({"both": True, "means": False, "simulated": False}, [DRAWN_TWICE]),
+        (
+            {"both": False, "means": False, "simulated": True},
+            ["Markers are closed-form", "the CSV file only"],
+        ),
+    ],
+)
+def test_a_caption_has_points_where_the_picture_has_them(drawn, says):
+    text = how_drawn(**drawn)
+    assert all(part in text for part in says)
+    assert ("Points are" in text) == drawn["means"]
+    assert ("simulated means" in text) == (drawn["simulated"] and not drawn["means"])
+    if says:
+        assert how_drawn(both=False, means=False, simulated=False) == ""
 
 
 def test_in_a_picture_with_both_accountings_numbers_are_exact_unless_the_printed_ones_are_asked_for():
@@ -374,8 +414,13 @@ def fabricated(drawing: Drawing, seed: str, left_out: frozenset[str] = frozenset
 def text_of(drawing: Drawing, numbers: Numbers, scale: str) -> str:
     path = ROOT / "workflow/report" / drawing.experiment.paper / drawing.entry["caption"]
     facts = {"data": "made up", "highest accuracy": "made up"}
-    names = {"where": drawing.where, "facts": facts, "scale": scale}
+    names = {"where": drawing.where, "facts": facts, "scale": scale, "how_drawn": drawn_like(drawing.where)}
     return render(path, {**names, **numbers.questions()})
+
+
+def drawn_like(where: Mapping[str, Any]) -> str:
+    both = where.get("accounting") == BOTH
+    return how_drawn(both=both, means=not both, simulated=True)
 
 
 PAPERS = ["random_population", "dump", "summation", "shuffle_gaussian", "segmented"]
@@ -427,12 +472,15 @@ def test_captions_of_the_comparison_are_valid_and_have_a_finding(settings):
     """Of figures with curves: what the others ask is in the pictures themselves."""
     study = settings.papers.get("comparison")
     for drawing in drawings_of(study) if study else ():
-        if drawing.kind == "figure" and drawing.entry.get("kind", "curves") == "curves":
-            numbers = fabricated(drawing, "one")
+        if drawing.kind != "figure" or drawing.entry.get("kind", "curves") != "curves":
+            continue
+        for seed in ("one", "two", "three"):
+            numbers = fabricated(drawing, seed)
             called = {method: method.replace("_", " ").capitalize() for method in drawing.entry["methods"]}
             path = ROOT / "workflow/report/comparison" / drawing.entry["caption"]
             names = {"where": drawing.where, "facts": {}, "scale": "paper", "called": called, "controls": []}
-            assert_has_a_finding(render(path, {**names, **numbers.questions()}))
+            drawn = {"how_drawn": drawn_like(drawing.where), "trusting": lambda *_: list(called)}
+            assert_has_a_finding(render(path, {**names, **drawn, **numbers.questions()}))
 
 
 def test_captions_are_rendered_under_both_accountings_at_once(settings):
@@ -540,3 +588,264 @@ def test_every_table_of_claims_is_tried(settings):
     every = {(key, table.name) for key, paper in settings.papers.items() for table in claim_tables(paper)}
     asked = {(key, name) for key, name in ASKING if key in settings.papers}  # the quick scale has no studies
     assert every - {(key, "reading_notes") for key in FINDINGS} == asked
+
+
+# -- sentences that were wrong --------------------------------------------------------------------------------------
+
+
+def sentence(
+    caption: str,
+    rows: pd.DataFrame,
+    where: Mapping[str, Any],
+    trust: Mapping[str, str] | None = None,
+    **names: Any,
+) -> str:
+    """A caption about a few numbers, on one line; a method is called as its id with spaces."""
+    methods = list(dict.fromkeys([*rows["method"], *names.pop("methods", [])]))
+
+    def trusting(accounting: str, *who: str) -> list[str]:
+        known = set(rows.loc[rows["accounting"] == accounting, "method"])
+        return [m for m in methods if m in known and (trust or {}).get(m, "shuffler") in who]
+
+    known = {
+        "where": where,
+        "facts": {},
+        "scale": "paper",
+        "called": {m: m.replace("_", " ") for m in methods},
+        "how_drawn": drawn_like(where),
+        "trusting": trusting,
+        **Numbers(rows, methods, where).questions(),
+    }
+    return " ".join(render(ROOT / "workflow/report" / caption, known | names).split())
+
+
+SUMS = table(
+    *[(m, a, 0.2, n, e) for n in (10, 1000) for m, a, e in (
+        ("correlated_sum", "exact", 61.6), ("correlated_sum", "printed", 61.7), ("split_and_mix", "printed", 49.8),
+        ("bit_sum", "exact", 1100.0), ("central_laplace", "exact", 49.8))],
+    columns="method accounting eps users number",
+)  # fmt: skip
+CURATOR = {"central_laplace": "central"}
+
+
+@pytest.mark.parametrize("accounting", ["exact", BOTH])
+def test_the_least_error_of_a_sum_names_its_group_and_the_printed_method_below_it(accounting):
+    text = sentence("comparison/sums_by_eps.rst", SUMS, {"accounting": accounting}, CURATOR)
+    assert finding_of(text) == (
+        "At eps = 0.2 correlated sum has the least error with exact accounting and no curator, 61.6; "
+        "split and mix as printed has 49.8."
+    )
+    dearer = SUMS.assign(number=SUMS["number"].where(SUMS["method"] != "split_and_mix", 70.0))
+    assert "as printed" not in sentence(
+        "comparison/sums_by_eps.rst", dearer, {"accounting": accounting}, CURATOR
+    )
+    curator = SUMS[SUMS["method"] == "central_laplace"]
+    alone = sentence("comparison/sums_by_eps.rst", curator, {"accounting": accounting}, CURATOR)
+    assert alone.startswith("At eps = 0.2 no protocol without a curator is feasible.")
+
+
+def test_a_least_error_that_is_not_least_at_every_point_is_counted():
+    crossed = SUMS.assign(
+        number=SUMS["number"].where((SUMS["method"] != "bit_sum") | (SUMS["users"] > 10), 5.0)
+    )
+    text = sentence("comparison/sums_by_eps.rst", crossed, {"accounting": "exact"}, CURATOR)
+    assert "and no curator at 1 of 2 points" in text
+
+
+def finding_of(text: str) -> str:
+    """The first sentence of a caption on one line."""
+    return re.split(r"(?<=\.) (?=[A-Z])", text)[0]
+
+
+def test_the_error_of_a_count_depends_on_the_number_of_users_where_it_does():
+    rows = table(
+        *[(m, "exact", d, n, e * (1 if n == 10 else by)) for d in (1e-6, 1e-8) for n in (10, 1000)
+          for m, e, by in (("level", 5.0, 1.01), ("rising", 2.0, 8.5), ("falling", 4.0, 0.2))],
+        columns="method accounting delta users number",
+    )  # fmt: skip
+    text = sentence("comparison/frequency_by_users.rst", rows, {"accounting": "exact"}, methods=["nowhere"])
+    assert finding_of(text) == (
+        "From 10 to 1,000 users the error of rising changes by a factor of 8.50; 1 of 3 stay within 5 %."
+    )
+    assert "rising 8.50; falling 0.200. Within 5 % of each other: level." in text
+    assert "hardly depends" not in text
+    level = rows[rows["method"] == "level"]
+    text = sentence("comparison/frequency_by_users.rst", level, {"accounting": "exact"})
+    assert text.startswith("From 10 to 1,000 users no error changes by more than 5 %.")
+
+
+def test_printed_budgets_hold_from_some_number_of_users_on():
+    rows = table(
+        *[(m, "exact", "DAP", n, e) for n, proven, lost in ((70_000, 1.1, 1.05), (100_000, 0.8, 0.79))
+          for m, e in (("proven", proven), ("lost", lost))],
+        ("printed", "exact", "DAP", None, 1.0),
+        columns="method accounting deployment users number",
+    )  # fmt: skip
+    text = sentence("deployments/users.rst", rows, {})
+    assert finding_of(text) == (
+        "At n = 100,000, for which they are printed, the budgets hold for every data set; "
+        "they are 1.25 times the exact ones."
+    )
+    assert "with 70,000 users the printed budget fails, with 100,000 it holds." in text
+
+
+def test_table_of_systems_says_for_how_many_users_budgets_hold():
+    rows = pd.DataFrame({"verdict": ["holds", "holds"], "users needed": ["49302", "89039"]})
+    text = claim_text("deployments", "systems.rst", rows)
+    assert finding(text).endswith("hold for every data set; 49,302 to 89,039 users are enough.")
+    assert "At the printed numbers of users" in text
+
+
+def test_correlated_noise_is_compared_with_the_best_bound_of_randomized_response_and_the_other_is_named():
+    rows = table(
+        ("correlated_noise", "exact", 0.01, 10.0),
+        ("grr_blanket", "exact", 0.01, 120.0),
+        ("amplified", "exact", 0.01, 270.0),
+        columns="method accounting share number",
+    )  # fmt: skip
+    text = sentence("comparison/frequency.rst", rows, {})
+    assert finding_of(text).startswith(
+        "Randomized response has 12 times the squared error of correlated noise"
+    )
+    assert "with the clones bound it is 27 times" in text
+
+
+BITS = table(
+    *[(m, "exact", eps, e / eps) for eps in (0.5, 1.0)
+      for m, e in (("multi_union", 2.0), ("correlated_noise", 10.0), ("grr_blanket", 60.0), ("sageo", 1.0))],
+    columns="method accounting eps number",
+)  # fmt: skip
+
+
+def test_the_best_protocol_for_bits_is_named_with_the_others():
+    says = "Where a shuffler only permutes multi union has the least"
+    others = "correlated noise 5 times, randomized response 30 times as much."
+    curve = sentence(
+        "comparison/binary_by_eps.rst", BITS, {"accounting": "exact"}, {"sageo": "shuffler_adds"}
+    )
+    assert finding_of(curve) == f"{says} error; {others}"
+    order = {"multi_union": 2.0, "correlated_noise": 10.0, "grr_blanket": 60.0}
+    board = sentence("comparison/binary.rst", BITS, {}, ranked=lambda *_: order)
+    assert finding_of(board) == f"{says} squared error, 2; {others}"
+    alone = sentence("comparison/binary.rst", BITS, {}, ranked=lambda *_: {})
+    assert alone.startswith("No protocol whose shuffler only permutes is feasible here.")
+
+
+@pytest.mark.parametrize(
+    ("order", "says"),
+    [
+        ({"a": 1.0, "b": 3.0}, "Of 2 rows without a curator a has the least squared error, 1; next is b, 3."),
+        (
+            {"a": 1.0, "b": 1.0001, "c": 5.0},
+            "Of 3 rows without a curator a and b have the least squared error, 1; next is c, 5.",
+        ),
+        ({"a": 1.0}, "Of 1 rows without a curator a has the least squared error, 1."),
+        ({}, "No protocol but controls is feasible here."),
+    ],
+)  # fmt: skip
+def test_a_leaderboard_says_among_how_many_the_first_is_first(order, says):
+    text = sentence("comparison/leaderboard.rst", ROWS, {}, methods=["c"], ranked=lambda *_: order)
+    assert finding_of(text) == says
+
+
+def test_the_bound_for_one_pair_is_not_called_tighter_than_the_bound_for_all():
+    methods = ("clones_sensitivity_1", "clones_sensitivity_2", "shuffle_distance_1", "shuffle_distance_2")
+    rows = table(
+        *[(m, "exact", t, e * t) for t in (1, 10) for m, e in zip(methods, (54.0, 23.0, 1.0, 1.0), strict=True)],
+        ("shuffle_distance_2_to_order_30", "exact", 1, 0.2),
+        columns="method accounting rounds number",
+    )  # fmt: skip
+    text = sentence("shuffle_gaussian/composition.rst", rows, {})
+    assert "exact for one pair of data sets only, is below the clones bound, proved for all" in finding_of(
+        text
+    )
+    assert "neither is shown to be the tighter bound" in text and "SG-4" in text
+    crossed = rows.assign(number=rows["number"].where(rows["rounds"] == 1, 9.0))
+    assert "at 1 of 2 points (d = 1)" in sentence("shuffle_gaussian/composition.rst", crossed, {})
+
+
+def test_noise_of_curators_is_compared_under_both_relations():
+    rows = table(
+        *[(m, "exact", r, e) for r, e in (("replace_one", 4.0), ("add_remove", 9.0))
+          for m, e in (("central_gaussian", e), ("central_laplace", 1.0))],
+        columns="method accounting relation number",
+    )  # fmt: skip
+    text = sentence("comparison/reference_lines.rst", rows, {})
+    assert (
+        "4 times the variance of discrete Laplace noise if a user is replaced, 9 times if added or removed"
+        in text
+    )
+
+
+SEGMENTED = table(
+    *[("segmented", "exact", 5000, m, e) for m, e in ((0.5, 3.0), (1.0, 2.0008))],
+    *[("segmented", "printed", 5000, m, e) for m, e in ((0.5, 5.0), (1.0, 4.0))],
+    ("segmented", "corrected", 5000, 1.0, 6.0024),
+    *[(m, a, 5000, None, e) for a, by in (("exact", 1), ("printed", 5)) for m, e in
+      (("balls_into_bins", 2.0), ("separate", 4.0), ("separate_inverse_variance", 3.0))],
+    columns="method accounting n m number",
+)  # fmt: skip
+RIVALS = ["subset_shuffled", "subset_local", "separate_weighted"]
+
+
+def test_a_difference_below_the_grid_of_m_is_no_difference():
+    text = sentence("segmented/by_m.rst", SEGMENTED, {"accounting": "exact", "split": "x"}, methods=RIVALS)
+    assert finding_of(text).startswith(
+        "SegMM gains nothing: at the best m drawn it has 1.00 (n = 5,000) times"
+    )
+    assert "m = 1.0 and equal to that of MM up to the grid of m; no competitor has less." in text
+    assert "composing groups of items instead multiplies the least error of SegMM by 3 (n = 5,000)." in text
+    worse = SEGMENTED.assign(number=SEGMENTED["number"].where(SEGMENTED["method"] != "separate", 1.0))
+    text = sentence("segmented/by_m.rst", worse, {"accounting": "exact", "split": "x"}, methods=RIVALS)
+    assert "; SepMM has less." in text
+
+
+def test_the_papers_reduction_by_segments_stands_beside_ours_where_the_paper_has_it():
+    better = SEGMENTED.assign(number=SEGMENTED["number"].where(SEGMENTED["method"] != "segmented", 1.0))
+    ours = {split: sentence("segmented/by_m.rst", better, {"accounting": "printed", "split": split}, methods=RIVALS)
+            for split in ("25-50-25", "50-25-25")}  # fmt: skip
+    assert finding_of(ours["25-50-25"]) == (
+        "SegMM has 50 % (n = 5,000) less error than the best competitor; the paper says about 70 % less."
+    )
+    assert "The mean reduction against its own competitors is 62 % (n = 5,000)." in ours["25-50-25"]
+    assert "the paper says" not in ours["50-25-25"]
+
+
+DUMMIES = table(
+    *[(m, a, k, e * by) for m, by in (("amplified", 1.0), ("non_adaptive", 1.1)) for k in (0, 10)
+      for a, e in (("printed", 5.0), ("corrected", 3.0), ("exact", 1.0))],
+    columns="method accounting k number",
+)  # fmt: skip
+
+
+@pytest.mark.parametrize(("accounting", "cut"), [("corrected", "drawn here by 3"), ("exact", "printed by 5")])
+def test_what_exact_accounting_divides_is_the_error_that_is_shown(accounting, cut):
+    text = sentence("random_population/fig3.rst", DUMMIES, {"accounting": accounting})
+    assert f"Exact accounting divides the squared error of AMPLIFIED as {cut}." in text
+
+
+def test_numbers_of_the_paper_stand_beside_those_that_they_are_about():
+    helped = DUMMIES.assign(number=DUMMIES["number"].where(DUMMIES["method"] == "amplified", 4.0))
+    text = sentence("random_population/fig3.rst", helped, {"accounting": "printed"})
+    assert finding_of(text).endswith("of NON-ADAPTIVE by up to 20 %; the paper says about 20 %.")
+    errors = {
+        "amplified": 1.0,
+        "non_adaptive": 0.9,
+        "adaptive": 0.9,
+        "random_checkin": 2.0,
+        "adaptive_printed_objective": 1.0,
+    }
+    rows = table(
+        *[(m, "printed", 0.1, rate, e) for rate, local in ((0.01, 2.0), (0.05, 5.0), (0.5, 10.0))
+          for m, e in {**errors, "local": local}.items()],
+        columns="method accounting eps rate number",
+    )  # fmt: skip
+    text = sentence("random_population/fig4.rst", rows, {"accounting": "printed"})
+    assert finding_of(text).startswith("AMPLIFIED has 50 to 90 % less error than LOCAL, the paper says 70 %;")
+    assert "about rates from rate = 0.05 on; there it is 80 % to 90 % here." in text
+
+
+def test_truncation_that_gains_is_not_said_to_multiply_the_error(settings):
+    (drawing,) = [d for d in drawings(settings, "dump", "errors.rst") if d.id == "fig9_both"]
+    text = text_of(drawing, fabricated(drawing, "one"), "paper")
+    assert "as zero, which changes the error by a factor of 0." in " ".join(text.split())

@@ -12,7 +12,7 @@ from matplotlib.lines import Line2D
 from matplotlib.patches import Rectangle
 
 from shuffledp.figures.fronts import Offer, by_trust, columns, front, offers
-from shuffledp.figures.pareto import FRONT, pareto
+from shuffledp.figures.pareto import FRONT, TOLERANCE, pareto
 from shuffledp.figures.regions import regions, regions_of
 from shuffledp.figures.sheet import INFEASIBLE
 from shuffledp.figures.style import figure_style
@@ -105,6 +105,14 @@ def test_nothing_on_a_front_is_beaten_and_everything_else_is():
         assert (one in best) != any(o != one and o.cost <= one.cost and o.error <= one.error for o in best)
 
 
+def test_a_method_that_is_better_by_less_than_the_tolerance_is_not_on_the_front_for_it():
+    some = [offer("a", 0.999, 9), offer("b", 1, 5), offer("c", 1.5, 4.98), offer("d", 2, 4)]
+    assert [o.method for o in front(some)] == ["a", "b", "c", "d"]
+    assert [o.method for o in front(some, tolerance=0.01)] == ["b", "d"]
+    alike = [offer("a", 1, 5), offer("b", 1.005, 4.98)]  # neither is better by more
+    assert [o.method for o in front(alike, tolerance=0.01)] == ["a", "b"]
+
+
 def test_controls_and_claims_in_doubt_neither_stand_on_a_front_nor_keep_others_off():
     some = [offer("doubt", 1, 1, "unproven"), offer("control", 1, 1), offer("a", 2, 3), offer("b", 3, 4)]
     assert [o.method for o in front(some, ["control"])] == ["a"]
@@ -157,6 +165,7 @@ def test_the_table_of_a_pareto_picture_says_what_is_on_the_front_and_the_caption
     assert float(found["good"]["messages_per_user"]) == 2 and float(found["good"]["mse"]) == pytest.approx(2)
     assert made.questions["front"]("shuffler") == ["Cheap", "Good", "Printed (as printed)"]
     assert made.questions["front"]("secure_sum") == []
+    assert made.questions["tolerance"] == TOLERANCE
     assert made.chart is not None
     assert (made.chart["x"], made.chart["y"], made.chart["panels"]) == ("messages_per_user", "mse", "trust")
     assert {curve["id"] for curve in made.chart["curves"]} == set(found)

@@ -3,7 +3,7 @@
 import pandas as pd
 import pytest
 
-from shuffledp.figures.leaderboard import ABSENT, INFEASIBLE, WHY, leaderboard
+from shuffledp.figures.leaderboard import ABSENT, INFEASIBLE, WHY, leaderboard, ranked
 from shuffledp.figures.tables import as_leaderboard
 
 NAMES = {"a": "first", "b": "second", "c": "curator's", "d": "third"}
@@ -112,3 +112,13 @@ def test_of_several_accountings_the_first_that_a_method_has() -> None:
     assert list(rows["method"]) == ["curator's", "second", "first", "third"]
     assert list(rows["accounting"]) == ["exact", "printed", "printed", "exact"]
     assert list(rows["error"]) == [0.0625, 0.75, INFEASIBLE, INFEASIBLE]
+
+
+def test_the_ranks_of_a_leaderboard_leave_out_controls_claims_in_doubt_and_other_trust() -> None:
+    sound = _cells().assign(guarantee="exact")
+    assert ranked(ENTRY, sound, _summary(), "shuffler") == {"b": 2500.0, "a": 5000.0}
+    assert ranked(ENTRY, sound, _summary(), "shuffler", "central") == {"c": 625.0, "b": 2500.0, "a": 5000.0}
+    assert ranked({**ENTRY, "controls": ["b"]}, sound, _summary(), "shuffler") == {"a": 5000.0}
+    doubted = sound.assign(guarantee=sound["guarantee"].where(sound["method"] != "b", "unproven"))
+    assert ranked(ENTRY, doubted, _summary(), "shuffler") == {"a": 5000.0}
+    assert ranked(ENTRY, sound, _summary(), "local") == {}

@@ -17,7 +17,7 @@ from docutils.core import publish_doctree
 from shuffledp.experiments.results import Bundle
 from shuffledp.figures import palette, shown
 from shuffledp.figures import paper as paper_module
-from shuffledp.figures.captions import number
+from shuffledp.figures.captions import how_drawn, number
 from shuffledp.figures.drawings import ClaimTable, drawings_of, output_files, paper_job, points_files, slug
 from shuffledp.figures.paper import _without_parameter, draw_all, publish_paper, write_drawings
 from shuffledp.figures.picture import Picture
@@ -297,6 +297,24 @@ def test_a_caption_has_the_numbers_of_its_file(project, files, unrendered):
         "method == 'local' and kind == 'expected'"
     )["mse"]
     assert prose == f"{number(numbers.min())} to {number(numbers.max())}, paper, 1 times\n"
+
+
+def test_a_caption_knows_what_the_picture_draws_and_whom_users_trust(project, unrendered):
+    text = project.root / "workflow/report/demo/text.rst"
+    before = text.read_text()
+    local, curator = (
+        "{{ trusting('exact', 'local') | join(' ') }}",
+        "{{ trusting('exact', 'central') | join }}",
+    )
+    try:
+        text.write_text(f"Errors.\n\n{{{{ how_drawn }}}}\n\n{local}|{curator}")
+        drawn = project.draw("fig1")
+    finally:
+        text.write_text(before)
+    says = {name: drawn[f"fig1_{name}.rst"].decode().split("\n\n") for name in ("printed", "exact", "both")}
+    assert says["printed"][1] == how_drawn(both=False, means=True, simulated=True)
+    assert says["both"][1] == how_drawn(both=True, means=False, simulated=True)
+    assert {text[2] for text in says.values()} == {"local picky constant|\n"}
 
 
 def test_curves_by_another_variable_are_in_the_grids_order(pictures):

@@ -1,4 +1,4 @@
-"""Systems in use, accounted for anew: what their texts print beside what is proven and what is known to be lost.
+"""Published system settings, accounted for anew: what texts print, what is proven, and what is known to be lost.
 
 Conventions: eps in nats; one user's input is replaced; the settings are those of `shuffledp.accounting.deployments`.
 """

@@ -2,11 +2,11 @@
 
 A template is reStructuredText with Jinja expressions. Besides `where` (what all rows of the file have in common),
 `facts` (what the configuration and the results state), `scale` ("paper" or "shortened"), `called` (names of methods by
-id) and `controls` (methods that are drawn for comparison only) it has the questions of
-`Numbers.questions`; tables of claims have those of `ClaimRows.questions`. An answer is a `Values`, one number for each
-point, which the filters `span`, `times`, `percent`, `number` and `integer` put into words, or a `Share`, which says at
-how many of the points something holds. What cannot be answered is a `CaptionError` that names the template and the
-question.
+id), `controls` (methods that are drawn for comparison only), `trusting` (methods by whom their users trust) and
+`how_drawn` (of curves) it has the questions of `Numbers.questions`; tables of claims have those of
+`ClaimRows.questions`. An answer is a `Values`, one number for each point, which the filters `span`, `times`,
+`percent`, `number` and `integer` put into words, or a `Share`, which says at how many of the points something holds.
+What cannot be answered is a `CaptionError` that names the template and the question.
 
 Numbers of a figure that has a file per value of a variable are those of this file; a question may name another value of
 that variable: ``value('grr', accounting='printed')`` beside a file of exact accounting. A picture with both accountings
@@ -365,7 +365,17 @@ class Numbers:
 
     def questions(self) -> dict[str, Any]:
         """What a template may call, by name."""
-        own = ("methods", "drawn", "value", "ratio", "printed_over", "share_better", "lead")
+        own = (
+            "methods",
+            "drawn",
+            "value",
+            "ratio",
+            "printed_over",
+            "share_better",
+            "lead",
+            "lowest",
+            "growth",
+        )
         return {name: getattr(self, name) for name in (*own, "least", "greatest", "choices")}
 
     def drawn(self, method: str, **at: Any) -> bool:
@@ -427,6 +437,34 @@ class Numbers:
         )
         assert isinstance(smallest, pd.DataFrame)
         return _checked(smallest, f"lead({method!r})", ratios[0].settings)
+
+    def lowest(self, among: Sequence[str], **at: Any) -> str | None:
+        """The method that has the smallest number at the most points; None if none of them is drawn.
+
+        Methods that share a smallest number all have it; of several at as many points it is the first.
+        """
+        drawn = [m for m in among if self.drawn(m, **at)]
+        if not drawn:
+            return None
+        every = pd.concat([self.value(m, **at).rows.assign(method=m) for m in drawn], ignore_index=True)
+        points = [c for c in every if c not in ("method", _NUMBER)]
+        smallest = every.groupby(points)[_NUMBER].transform("min") if points else every[_NUMBER].min()
+        wins = every.loc[every[_NUMBER] <= smallest * (1 + _SAME), "method"].value_counts()
+        return max(drawn, key=lambda m: wins.get(m, 0))
+
+    def growth(self, method: str, variable: str) -> Values | None:
+        """A method's numbers at the greatest value of a variable over those at the least; None if no point has both."""
+        rows = self.value(method).rows if self.drawn(method) else pd.DataFrame()
+        if variable not in rows:
+            return None
+        first, last = (_at(rows, {variable: end(variable)}, method) for end in (self.least, self.greatest))
+        others = [c for c in last if c != _NUMBER]
+        first = first.rename(columns={_NUMBER: _OTHER})
+        both = last.merge(first, on=others or None, how="inner" if others else "cross")
+        if both.empty:
+            return None
+        over = _without(both, {_OTHER}).assign(**{_NUMBER: both[_NUMBER] / both[_OTHER]})
+        return _checked(over, f"growth({method!r}, {variable!r})", {})
 
     def least(self, variable: str) -> Any:
         """The smallest value of a variable here."""
@@ -555,8 +593,32 @@ def times(value: Values | float, digits: int = DIGITS) -> str:
     return f"{span(value, digits) if isinstance(value, Values) else number(value, digits)} times"
 
 
+def how_drawn(*, both: bool, means: bool, simulated: bool, closed: bool = True) -> str:
+    """How the lines and markers of curves are to be read.
+
+    Parameters
+    ----------
+    both : bool
+        Whether the picture has printed and exact numbers.
+    means : bool
+        Whether simulated means are drawn as points beside the lines.
+    simulated : bool
+        Whether there are simulated means at all.
+    closed : bool
+        Whether every method has a closed form.
+    """
+    if means:
+        return "Points are means over the repeats with one standard error, lines closed-form expectations."
+    said = [DRAWN_TWICE] if both else []
+    if simulated:
+        others = "" if closed else ", of methods without a closed form simulated means"
+        elsewhere = "the pictures of one accounting" if both else "the CSV file only"
+        said.append(f"Markers are closed-form values{others}; simulated means are in {elsewhere}.")
+    return " ".join(said)
+
+
 def exact_cuts(printed_over_exact: Values, what: str) -> str:
-    """What exact accounting does to a quantity, such as "cuts the error by 2.10 to 4.80 times"."""
+    """What exact accounting does to a quantity, such as "divides the error by 2.10 to 4.80"."""
     least, greatest = printed_over_exact.least, printed_over_exact.greatest
     change = max(abs(1 / least - 1), abs(1 / greatest - 1))
     if change < _HARDLY:
@@ -564,10 +626,10 @@ def exact_cuts(printed_over_exact: Values, what: str) -> str:
     if change < _LITTLE:
         return f"changes {what} by at most {percent(change)}"
     if least > 1 - _HARDLY:
-        return f"cuts {what} by {times(printed_over_exact) if least > 1 + _HARDLY else f'up to {times(greatest)}'}"
+        return f"divides {what} by {span(printed_over_exact) if least > 1 + _HARDLY else f'up to {number(greatest)}'}"
     if greatest < 1 + _HARDLY:
         raised = 1 / printed_over_exact
-        return f"raises {what} by {times(raised) if greatest < 1 - _HARDLY else f'up to {times(raised.greatest)}'}"
+        return f"multiplies {what} by {span(raised) if greatest < 1 - _HARDLY else f'up to {number(raised.greatest)}'}"
     return f"changes {what} by a factor of {span(1 / printed_over_exact)}"
 
 
@@ -629,7 +691,7 @@ def as_it_stands(text: str) -> str:
 def _environment() -> jinja2.Environment:
     environment = jinja2.Environment(undefined=jinja2.StrictUndefined, trim_blocks=True, lstrip_blocks=True)
     environment.filters |= {f.__name__: f for f in (number, integer, span, percent, times)}
-    environment.globals |= {"said": said, "exact_cuts": exact_cuts, "drawn_twice": DRAWN_TWICE}
+    environment.globals |= {"said": said, "exact_cuts": exact_cuts}
     return environment
 
 

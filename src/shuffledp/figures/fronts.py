@@ -74,10 +74,12 @@ def offers(cells: pd.DataFrame, summary: pd.DataFrame, entry: Mapping[str, Any],
     return sorted(positive, key=lambda offer: order.index(offer.method))
 
 
-def front(some: Sequence[Offer], controls: Sequence[str] = ()) -> list[Offer]:
+def front(some: Sequence[Offer], controls: Sequence[str] = (), tolerance: float = 0.0) -> list[Offer]:
     """Those that no other beats in cost and error at once, from the cheapest to the best.
 
-    Controls and methods whose claim is in doubt neither are on the front nor keep others from it.
+    Controls and methods whose claim is in doubt neither are on the front nor keep others from it. With a
+    tolerance, a relative difference, an offer is also beaten by one that is better in one of the two by more and worse
+    in the other by less.
     """
     best, found = math.inf, []
     eligible = [offer for offer in some if offer.method not in controls and not offer.doubtful]
@@ -85,7 +87,12 @@ def front(some: Sequence[Offer], controls: Sequence[str] = ()) -> list[Offer]:
         if offer.error < best:
             best = offer.error
             found.append(offer)
-    return found
+    return [one for one in found if not any(_beats(other, one, 1 + tolerance) for other in found)]
+
+
+def _beats(one: Offer, other: Offer, by: float) -> bool:
+    cost, error = other.cost / one.cost, other.error / one.error
+    return (cost > by and error * by >= 1) or (error > by and cost * by >= 1)
 
 
 def by_trust(some: Sequence[Offer]) -> dict[str, list[Offer]]:

@@ -9,6 +9,7 @@ from typing import Any
 import pandas as pd
 
 from shuffledp.experiments.bundle import CELL_TEXTS
+from shuffledp.experiments.results import IN_DOUBT
 from shuffledp.figures.names import TRUST
 from shuffledp.figures.shown import by_cell, chosen
 
@@ -52,9 +53,7 @@ def leaderboard(
         If a selection leaves several numbers of a method.
     """
     columns = {str(e["heading"]): _column(e, cells, summary, entry["methods"]) for e in entry["entries"]}
-    first = next(
-        e for e in entry["entries"] if e["heading"] in entry["order"] and e["value"] not in CELL_TEXTS
-    )
+    first = _ordering(entry)
     reasons = _by_method(chosen(cells, first.get("where", {})), "reason")
     controls = entry.get("controls", ())
     rows = pd.DataFrame(
@@ -74,6 +73,34 @@ def leaderboard(
     return rows.iloc[places].reset_index(drop=True), [
         str(e["heading"]) for e in entry["entries"] if e["value"] not in CELL_TEXTS
     ]
+
+
+def ranked(
+    entry: Mapping[str, Any], cells: pd.DataFrame, summary: pd.DataFrame, *trust: str
+) -> dict[str, float]:
+    """Methods whose users trust one of these, best first, with the numbers that order the leaderboard.
+
+    Controls and methods whose claim is in doubt are left out.
+    """
+    first = _ordering(entry)
+    own = chosen(cells, first.get("where", {}))
+    own = own[
+        (own["status"] == "ok")
+        & own["trust"].isin(trust)
+        & ~own["guarantee"].isin(IN_DOUBT)
+        & ~own["method"].isin(entry.get("controls", ()))
+    ]
+    known = by_cell(own, summary, str(first["value"]), first.get("unit"))
+    numbers = {str(m): float(known[c]) for m, c in zip(own["method"], own["cell"], strict=True) if c in known}
+    return dict(sorted(numbers.items(), key=lambda pair: pair[1]))
+
+
+def _ordering(entry: Mapping[str, Any]) -> Mapping[str, Any]:
+    """The first entry with numbers among those that order a leaderboard."""
+    found: Mapping[str, Any] = next(
+        e for e in entry["entries"] if e["heading"] in entry["order"] and e["value"] not in CELL_TEXTS
+    )
+    return found
 
 
 def _rank(value: Any, heading: str, entry: Mapping[str, Any]) -> tuple[int, float, str]:

@@ -18,13 +18,28 @@ import pandas as pd
 
 import shuffledp
 from shuffledp.experiments.bundle import CELL_TEXTS
-from shuffledp.experiments.results import PARAMETER_PREFIX, TRAINED_METRICS, Bundle, Results, read
-from shuffledp.figures.captions import ClaimRows, Numbers, as_it_stands, finding, plain_caption, render
+from shuffledp.experiments.results import (
+    IN_DOUBT,
+    PARAMETER_PREFIX,
+    TRAINED_METRICS,
+    Bundle,
+    Results,
+    read,
+)
+from shuffledp.figures.captions import (
+    ClaimRows,
+    Numbers,
+    as_it_stands,
+    finding,
+    how_drawn,
+    plain_caption,
+    render,
+)
 from shuffledp.figures.curves import repeats_behind_bars
 from shuffledp.figures.entries import chart as chart_of
 from shuffledp.figures.gaps import gaps
 from shuffledp.figures.guarantees import guarantee_facts
-from shuffledp.figures.leaderboard import leaderboard
+from shuffledp.figures.leaderboard import leaderboard, ranked
 from shuffledp.figures.pareto import pareto
 from shuffledp.figures.picture import Picture
 from shuffledp.figures.plotter import draw
@@ -173,15 +188,16 @@ def _drawn_or_kept(job: Job, store: Store | None, reader: _Reader) -> Drawn:
 
 
 def _drawing(job: Job, known: _Read) -> Drawn:
-    cells = chosen(known.cells, job["where"])
+    cells, every = (chosen(known.cells, where) for where in (job["where"], across_files(job)))
     note = _note(job, known.results)
     facts = _facts(job, cells, known)
     chart: Mapping[str, Any] | None = None
     without: Sequence[str] = ()
     questions = {
         **_numbers(job, known).questions(),
-        "called": names(job, cells),
+        "called": names(job, every),
         "controls": job["entry"].get("controls", []),
+        "trusting": partial(_trusting, every, job["entry"]["methods"]),
     }
     if job["kind"] == "figure":
         made = _made(job, known)
@@ -194,6 +210,7 @@ def _drawing(job: Job, known: _Read) -> Drawn:
         shown = names(job, cells)
         if "entries" in job["entry"]:
             texts = as_leaderboard(job["entry"], *leaderboard(job["entry"], cells, summary, shown))
+            questions["ranked"] = partial(ranked, job["entry"], cells, summary)
         else:
             texts = as_table(job["entry"], cells, summary, orders(job), shown)
         files = {f"{job['id']}.{end}": text.encode() for end, text in texts.items()}
@@ -223,7 +240,15 @@ def _made(job: Job, known: _Read) -> Made:
 def _curves(job: Job, cells: pd.DataFrame, summary: pd.DataFrame, mark: str) -> Made:
     what = picture(job, cells, summary, mark)
     without = _without_parameter(job, matching(cells, job["where"]), what)
-    return Made(partial(draw, what), numbers_of(job, what), chart_of(what), without)
+    drawn = how_drawn(
+        both=what.ratios,
+        means=what.means,
+        simulated=bool((what.selection["kind"] == "simulated").any()),
+        closed=all(strand.kind != "simulated" for strand in what.strands),
+    )
+    return Made(
+        partial(draw, what), numbers_of(job, what), chart_of(what), without, questions={"how_drawn": drawn}
+    )
 
 
 KINDS: Mapping[str, Callable[[Job, pd.DataFrame, pd.DataFrame, str], Made]] = {
@@ -391,6 +416,13 @@ def _numbers(job: Job, known: _Read) -> Numbers:
     summary = in_unit(summary, entry.get("unit"))
     quantity = _tabled(entry) if job["kind"] == "table" else entry["x" if "along" in entry else "y"]
     return Numbers.of(cells, summary, quantity, entry["methods"], list(job["grid"]), job["where"])
+
+
+def _trusting(cells: pd.DataFrame, methods: Sequence[str], accounting: str, *trust: str) -> list[str]:
+    """Methods whose users trust one of these, as far as an accounting has numbers and no claim in doubt."""
+    own = cells[(cells["status"] == "ok") & (cells["accounting"] == accounting) & cells["trust"].isin(trust)]
+    known, doubted = set(own["method"]), set(own.loc[own["guarantee"].isin(IN_DOUBT), "method"])
+    return [m for m in methods if m in known - doubted]
 
 
 def _prose(job: Job, facts: Mapping[str, str], questions: Mapping[str, Any]) -> str:

@@ -31,6 +31,8 @@ from shuffledp.figures.style import SETTINGS
 
 Job = Mapping[str, Any]
 FRONT = "front"
+TOLERANCE = 0.01
+"""A method that is better than another one by less than that is not on the front for it."""
 _RING = 11.0  # points
 _ON_FRONT, _OFF_FRONT = 6.0, 5.0
 _STEPS = Look(DARK, "", "-")
@@ -58,12 +60,12 @@ def pareto(job: Job, cells: pd.DataFrame, summary: pd.DataFrame, mark: str) -> M
     looks = palette.told_apart({o.method: palette.look(job["looks"].get(o.method, 0)) for o in shown})
     controls = list(entry.get("controls", ()))
     known = by_trust(shown)
-    fronts = {trust: [o.method for o in front(some, controls)] for trust, some in known.items()}
+    fronts = {trust: [o.method for o in front(some, controls, TOLERANCE)] for trust, some in known.items()}
     return Made(
         partial(_draw, entry, shown, labels, looks, mark),
         _numbers(entry, shown, fronts, controls),
         _chart(entry, shown, labels, looks),
-        questions={"front": lambda trust: [labels[m] for m in fronts.get(trust, [])]},
+        questions={"front": lambda trust: [labels[m] for m in fronts.get(trust, [])], "tolerance": TOLERANCE},
     )
 
 
@@ -196,7 +198,7 @@ def _few(axis: Axis, inches: float) -> Ticks:
 def _panel(
     ax: Axes, some: Sequence[Offer], looks: Mapping[str, Look], controls: Sequence[str], up: Axis
 ) -> None:
-    best = front(some, controls)
+    best = front(some, controls, TOLERANCE)
     if best:
         x = [best[0].cost, *(o.cost for o in best), ax.get_xlim()[1]]
         y = [up.high, *(o.error for o in best), best[-1].error]
@@ -252,7 +254,7 @@ def _legend(
     together = _together(shown)
     plain = {method: replace(look, dash="") for method, look in looks.items()}
     parts = []
-    if any(front(some, controls) for some in known.values()):
+    if any(front(some, controls, TOLERANCE) for some in known.values()):
         parts.append(legend.Item("front (controls and unproven methods apart)", (_STEPS,)))
     if any(o.method in controls for o in shown):
         parts.append(legend.Item("in a ring: control", (replace(_RINGED, dash=""),)))

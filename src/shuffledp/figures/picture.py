@@ -64,6 +64,12 @@ class Picture:
         every = self._strands(self.selection)
         return leading(every) if self.parts else every
 
+    @property
+    def means(self) -> bool:
+        """Whether simulated means are drawn as points, beside lines and not along them."""
+        joined = "along" in self.drawing or bool(self.parts)
+        return not joined and any(s.kind == "simulated" and not s.level for s in self.strands)
+
     def _strands(self, rows: pd.DataFrame) -> list[Strand]:
         drawing = self.drawing
         return strands(rows, drawing["x"], drawing.get("panels"), drawing.get("along"), self.places)
