@@ -185,7 +185,9 @@ def _update_paper(drawn: DrawnFigures, gallery: Path) -> Iterator[str]:
                 new[name] = before
             continue
         path, drawn_as = gallery / key / f"{name}.png", figure.entry.files["png"].read_bytes()
-        kept = before is not None and _intact(path, before) and moved(drawn_as, path.read_bytes()) <= MOST_MOVED
+        kept = (
+            before is not None and _intact(path, before) and moved(drawn_as, path.read_bytes()) <= MOST_MOVED
+        )
         if before is not None and kept and (before.table, before.source) == figure.digests():
             new[name] = _picture(figure, before.file)  # a caption may have changed
             continue
@@ -277,7 +279,10 @@ def outdated(results: Path, gallery: Path) -> list[str]:
                 wrong.append(f"{name}: the picture is drawn differently")
             elif before.caption != caption:
                 wrong.append(f"{name}: the caption has changed")
-            elif _intact(path, before) and moved(figure.entry.files["png"].read_bytes(), path.read_bytes()) > MOST_MOVED:
+            elif (
+                _intact(path, before)
+                and moved(figure.entry.files["png"].read_bytes(), path.read_bytes()) > MOST_MOVED
+            ):
                 wrong.append(f"{name}: its colors are not those of the picture")
         wrong += [f"{folder.name}.{name}: no figure has this name any more" for name in listed]
     return wrong

@@ -181,7 +181,10 @@ def fabricated(drawing):
     rows = []
     for method in drawing.entry["methods"]:
         used = experiment.variables(experiment.methods[method])
-        grid = {v: values for v, values in experiment.grid.items() if v in used}
+        short = {
+            v: values[:2] if v == drawing.entry["x"] else values for v, values in experiment.grid.items()
+        }
+        grid = {v: values for v, values in short.items() if v in used}
         for accounting, *point in product(experiment.accountings([method]), *grid.values()):
             row = {"method": method, "accounting": accounting, **dict(zip(grid, point, strict=True))}
             cell = str(row)
@@ -205,8 +208,8 @@ def test_every_drawn_curve_has_its_marker_in_the_legend_and_the_papers_points_ha
         for strand in what.strands:
             name = strand.curve.rpartition("|")[0] if what.parts else strand.curve
             drawn.setdefault(name, set()).add(what.looks[strand.curve].marker)
-            # Of curves in parts closed forms alone are drawn; their captions say so.
             assert not what.parts or strand.kind == "expected", drawing.id
+        assert what.means == (not what.parts and "along" not in drawing.entry), drawing.id
         named = {
             name: {one.marker}
             for group, item in zip(what.together, _legend_items(what), strict=False)

@@ -87,9 +87,7 @@ class CentralGaussian(CuratorNoise):
 
     def privacy_profile(self) -> PrivacyProfile:
         """The noise of the counts that move."""
-        return NoisyCountsProfile(
-            "gaussian", self.sigma**2, 1, self.moving_counts, neighbours=self.relation
-        )
+        return NoisyCountsProfile("gaussian", self.sigma**2, 1, self.moving_counts, neighbours=self.relation)
 
     def parameters(self) -> dict[str, float]:
         """sigma, and variance of a count."""
