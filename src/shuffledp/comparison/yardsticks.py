@@ -45,8 +45,8 @@ def floor(where: Setting) -> float | None:
     Notes
     -----
     Laplace noise: Ghosh, Roughgarden and Sundararajan 2012; Gaussian: Balle and Wang 2018, Theorem 8. A user's exchange
-    of s of d items moves ``2 min(s, d - s)`` counts by one, but one if d is 2, as the other count is n minus it; that of
-    a vector moves the sum by two clips. Replacement, or for vectors either neighboring relation.
+    of s of d items moves ``2 min(s, d - s)`` counts by one. If d is 2, one count gets noise; the other is n minus it.
+    A vector's exchange moves the sum by two clips. Replacement, or for vectors either neighboring relation.
     """
     if isinstance(where.task, Frequency | Summation):
         curator = get(where.task.kind, "central_laplace")
