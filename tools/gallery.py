@@ -27,6 +27,7 @@ from shuffledp.storage import IntegrityError, sha256_of, write_atomically
 
 ROOT = Path(__file__).resolve().parent.parent
 COLORS = 256  # the most frequent ones; of a picture's colors these are lines, markers and most of their smoothed edges
+SAME = 2  # of 255: a color that is no farther from a more frequent one takes no place of its own
 FREQUENT = 60  # pixels; a color of a legend has more
 MOST_MOVED = 8  # of 255: a frequent color may be so far from its own
 MOST_BYTES = 6_000_000
@@ -126,8 +127,12 @@ def small(png: bytes) -> bytes:
 
     A quantizer that averages colors makes one of two lines' colors where smoothed edges take the palette.
     """
+    chosen: list[Color] = []
+    for color in colors_of(png):
+        if len(chosen) < COLORS and all(_apart(color, other) > SAME for other in chosen):
+            chosen.append(color)
     kept = Image.new("P", (1, 1))
-    kept.putpalette([channel for color in list(colors_of(png))[:COLORS] for channel in color])
+    kept.putpalette([channel for color in chosen for channel in color])
     sink = io.BytesIO()
     with Image.open(io.BytesIO(png)) as picture:
         few = picture.convert("RGB").quantize(palette=kept, dither=Image.Dither.NONE)
@@ -139,7 +144,11 @@ def moved(png: bytes, few: bytes) -> int:
     """Return the largest distance of a frequent color of a picture from the colors of its small one, of 255."""
     left = colors_of(few)
     frequent = [color for color, count in colors_of(png).items() if count >= FREQUENT]
-    return max(min(max(abs(a - b) for a, b in zip(c, o, strict=True)) for o in left) for c in frequent)
+    return max(min(_apart(color, other) for other in left) for color in frequent)
+
+
+def _apart(one: Color, other: Color) -> int:
+    return max(abs(a - b) for a, b in zip(one, other, strict=True))
 
 
 def index_of(gallery: Path, paper: str) -> dict[str, Picture]:
