@@ -105,6 +105,7 @@ def test_every_color_of_a_legend_stays(tool):
     frequent = counts[which] >= tool.FREQUENT
     assert (counts >= tool.FREQUENT).sum() > 20 and len(colors) > tool.COLORS
     assert np.abs(before - after)[frequent].max() <= 8
+    assert np.all(after[packed == packed.max()] == 255)  # white stays white
 
 
 def test_a_picture_with_other_colors_is_found_and_made_anew(tool, paper, places, monkeypatch):

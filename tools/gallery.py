@@ -20,6 +20,7 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 from PIL import Image
 
 from shuffledp.pages.manifest import MANIFEST, Entry, read
@@ -131,11 +132,14 @@ def small(png: bytes) -> bytes:
     for color in colors_of(png):
         if len(chosen) < COLORS and all(_apart(color, other) > SAME for other in chosen):
             chosen.append(color)
-    kept = Image.new("P", (1, 1))
-    kept.putpalette([channel for color in chosen for channel in color])
-    sink = io.BytesIO()
     with Image.open(io.BytesIO(png)) as picture:
-        few = picture.convert("RGB").quantize(palette=kept, dither=Image.Dither.NONE)
+        pixels = np.asarray(picture.convert("RGB"), np.int64) @ np.array([2**16, 2**8, 1], np.int64)
+    colors, which = np.unique(pixels, return_inverse=True)
+    channels = zip((colors >> 16, colors >> 8 & 255, colors & 255), np.transpose(chosen), strict=True)
+    nearest = sum((own[:, None] - others) ** 2 for own, others in channels).argmin(axis=1)
+    few = Image.fromarray(nearest[which].reshape(pixels.shape).astype(np.uint8))
+    few.putpalette([channel for color in chosen for channel in color])
+    sink = io.BytesIO()
     few.save(sink, "PNG", optimize=True)
     return sink.getvalue()
 
