@@ -479,7 +479,7 @@ def test_captions_of_the_comparison_are_valid_and_have_a_finding(settings):
             called = {method: method.replace("_", " ").capitalize() for method in drawing.entry["methods"]}
             path = ROOT / "workflow/report/comparison" / drawing.entry["caption"]
             names = {"where": drawing.where, "facts": {}, "scale": "paper", "called": called, "controls": []}
-            drawn = {"how_drawn": drawn_like(drawing.where), "trusting": lambda *_: list(called)}
+            drawn = {"how_drawn": drawn_like(drawing.where), "trusting": lambda *_, all_=tuple(called): all_}
             assert_has_a_finding(render(path, {**names, **drawn, **numbers.questions()}))
 
 
