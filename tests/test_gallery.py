@@ -9,9 +9,13 @@ import sys
 from pathlib import Path
 from types import ModuleType
 
+import numpy as np
 import pytest
 from fabricated import folder
+from matplotlib.figure import Figure
 from PIL import Image
+
+from shuffledp.figures.palette import GRAY, PRINTED_DASH, lighter, look
 
 ROOT = Path(__file__).resolve().parents[1]
 
@@ -73,6 +77,46 @@ def test_a_picture_is_small_and_shows_the_same(tool, paper):
     pixels = zip(before.get_flattened_data(), after.get_flattened_data(), strict=True)
     far = sum(max(abs(a - b) for a, b in zip(one, other, strict=True)) > 40 for one, other in pixels)
     assert far < 0.001 * before.width * before.height
+
+
+def with_many_curves() -> bytes:
+    """A picture with twenty colors of lines and markers among their smoothed edges and gray ones."""
+    figure = Figure(figsize=(9, 4))
+    for panel, ax in enumerate(figure.subplots(1, 3)):
+        for i in range(20):
+            one = look(i)
+            color = one.color if i < 10 else lighter(one.color)
+            x = np.linspace(0.1, 1, 9)
+            ax.plot(x, (i + 1) * x**-panel, color=color, ls=one.dash, marker=one.marker, mfc="none", lw=1.3)
+            ax.plot(x, (i + 1.5) * x**-panel, color=GRAY, ls=PRINTED_DASH, marker=one.marker, mfc="none")
+    sink = io.BytesIO()
+    figure.savefig(sink, format="png", dpi=150)
+    return sink.getvalue()
+
+
+def test_every_color_of_a_legend_stays(tool):
+    source = with_many_curves()
+    before, after = (
+        np.asarray(Image.open(io.BytesIO(p)).convert("RGB"), np.int64).reshape(-1, 3)
+        for p in (source, tool.small(source))
+    )
+    packed = before @ [2**16, 2**8, 1]
+    colors, which, counts = np.unique(packed, return_inverse=True, return_counts=True)
+    frequent = counts[which] >= tool.FREQUENT
+    assert (counts >= tool.FREQUENT).sum() > 20 and len(colors) > tool.COLORS
+    assert np.abs(before - after)[frequent].max() <= 8
+    assert np.all(after[packed == packed.max()] == 255)  # white stays white
+
+
+def test_a_picture_with_other_colors_is_found_and_made_anew(tool, paper, places, monkeypatch):
+    results, gallery = places
+    with monkeypatch.context() as patch:
+        patch.setattr(tool, "COLORS", 4)
+        tool.update(results, gallery)
+    found = tool.outdated(results, gallery)
+    assert found[0] == "dump.fig4_printed: its colors are not those of the picture"
+    assert tool.update(results, gallery)[0] == "dump.fig4_printed: refreshed"
+    assert tool.outdated(results, gallery) == []
 
 
 def test_only_what_has_changed_is_written(tool, paper, places):

@@ -20,13 +20,17 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 from PIL import Image
 
 from shuffledp.pages.manifest import MANIFEST, Entry, read
 from shuffledp.storage import IntegrityError, sha256_of, write_atomically
 
 ROOT = Path(__file__).resolve().parent.parent
-COLORS = 64  # lines, markers and their smoothed edges; measured on all figures, more cannot be told apart
+COLORS = 256  # the most frequent ones; of a picture's colors these are lines, markers and most of their smoothed edges
+SAME = 2  # of 255: a color that is no farther from a more frequent one takes no place of its own
+FREQUENT = 60  # pixels; a color of a legend has more
+MOST_MOVED = 8  # of 255: a frequent color may be so far from its own
 MOST_BYTES = 6_000_000
 
 
@@ -109,15 +113,46 @@ def papers_in(results: Path) -> list[Path]:
     return found
 
 
-def small(png: bytes) -> bytes:
-    """Return a picture with few colors, at its own size."""
-    sink = io.BytesIO()
+Color = tuple[int, int, int]
+
+
+def colors_of(png: bytes) -> dict[Color, int]:
+    """Count the pixels of a picture by color, the most frequent colors first."""
     with Image.open(io.BytesIO(png)) as picture:
-        few = picture.convert("RGB").quantize(
-            COLORS, method=Image.Quantize.MEDIANCUT, dither=Image.Dither.NONE
-        )
+        counts: Any = picture.convert("RGB").getcolors(picture.width * picture.height)
+    return {color: count for count, color in sorted(counts, key=lambda one: (-one[0], one[1]))}
+
+
+def small(png: bytes) -> bytes:
+    """Return a picture with its most frequent colors, at its own size.
+
+    A quantizer that averages colors makes one of two lines' colors where smoothed edges take the palette.
+    """
+    chosen: list[Color] = []
+    for color in colors_of(png):
+        if len(chosen) < COLORS and all(_apart(color, other) > SAME for other in chosen):
+            chosen.append(color)
+    with Image.open(io.BytesIO(png)) as picture:
+        pixels = np.asarray(picture.convert("RGB"), np.int64) @ np.array([2**16, 2**8, 1], np.int64)
+    colors, which = np.unique(pixels, return_inverse=True)
+    channels = zip((colors >> 16, colors >> 8 & 255, colors & 255), np.transpose(chosen), strict=True)
+    nearest = sum((own[:, None] - others) ** 2 for own, others in channels).argmin(axis=1)
+    few = Image.fromarray(nearest[which].reshape(pixels.shape).astype(np.uint8))
+    few.putpalette([channel for color in chosen for channel in color])
+    sink = io.BytesIO()
     few.save(sink, "PNG", optimize=True)
     return sink.getvalue()
+
+
+def moved(png: bytes, few: bytes) -> int:
+    """Return the largest distance of a frequent color of a picture from the colors of its small one, of 255."""
+    left = colors_of(few)
+    frequent = [color for color, count in colors_of(png).items() if count >= FREQUENT]
+    return max(min(_apart(color, other) for other in left) for color in frequent)
+
+
+def _apart(one: Color, other: Color) -> int:
+    return max(abs(a - b) for a, b in zip(one, other, strict=True))
 
 
 def index_of(gallery: Path, paper: str) -> dict[str, Picture]:
@@ -126,6 +161,10 @@ def index_of(gallery: Path, paper: str) -> dict[str, Picture]:
     if not path.exists():
         return {}
     return {e["id"]: Picture(**e) for e in json.loads(path.read_text(encoding="utf-8"))["figures"]}
+
+
+def _intact(path: Path, picture: Picture) -> bool:
+    return path.exists() and sha256_of(path) == picture.file
 
 
 def _picture(candidate: Candidate, file: str) -> Picture:
@@ -158,12 +197,14 @@ def _update_paper(drawn: DrawnFigures, gallery: Path) -> Iterator[str]:
             if before is not None:
                 new[name] = before
             continue
-        path = gallery / key / f"{name}.png"
-        kept = before is not None and path.exists() and sha256_of(path) == before.file
+        path, drawn_as = gallery / key / f"{name}.png", figure.entry.files["png"].read_bytes()
+        kept = (
+            before is not None and _intact(path, before) and moved(drawn_as, path.read_bytes()) <= MOST_MOVED
+        )
         if before is not None and kept and (before.table, before.source) == figure.digests():
             new[name] = _picture(figure, before.file)  # a caption may have changed
             continue
-        content = small(figure.entry.files["png"].read_bytes())
+        content = small(drawn_as)
         write_atomically(path, content)
         new[name] = _picture(figure, hashlib.sha256(content).hexdigest())
         yield f"{key}.{name}: " + ("added" if before is None else "refreshed")
@@ -243,7 +284,7 @@ def outdated(results: Path, gallery: Path) -> list[str]:
             if before is None:
                 wrong.append(f"{name}: is not in the gallery")
                 continue
-            table, source = figure.digests()
+            path, (table, source) = gallery / folder.name / f"{figure.entry.id}.png", figure.digests()
             caption = figure.entry.caption.read_text(encoding="utf-8").strip()
             if before.table != table:
                 wrong.append(f"{name}: the numbers have changed")
@@ -251,6 +292,11 @@ def outdated(results: Path, gallery: Path) -> list[str]:
                 wrong.append(f"{name}: the picture is drawn differently")
             elif before.caption != caption:
                 wrong.append(f"{name}: the caption has changed")
+            elif (
+                _intact(path, before)
+                and moved(figure.entry.files["png"].read_bytes(), path.read_bytes()) > MOST_MOVED
+            ):
+                wrong.append(f"{name}: its colors are not those of the picture")
         wrong += [f"{folder.name}.{name}: no figure has this name any more" for name in listed]
     return wrong
 

@@ -31,6 +31,12 @@ def test_the_curator_hides_a_whole_set():
     assert many < pure
 
 
+@pytest.mark.parametrize("task", [Frequency(2), Sets(2, 1)])
+def test_the_curator_releases_one_of_two_counts(task):
+    """The other one is n minus it; without a curator MULTI-EXACT and MULTI-UNION do the same, and no better."""
+    assert floor(setting(task)) == pytest.approx(1 / (2 * math.sinh(0.5) ** 2) / 1e6, rel=1e-12)
+
+
 def test_the_curator_hides_a_vector():
     gaussian = floor(setting(Vectors(1_000, 1.0, "l2")))
     assert GaussianProfile(2 / math.sqrt(gaussian * 1e6)).delta(1.0) == pytest.approx(1e-6, rel=1e-6)

@@ -1,15 +1,31 @@
 """Curves are told apart, and the methods that a paper names keep their look."""
 
+import zlib
+from itertools import product
 from pathlib import Path
 
+import pandas as pd
 import pytest
 import yaml
 from demo_paper import CONFIG, PAPER, PICKY
 
 from shuffledp.experiments.config import ConfigurationError
 from shuffledp.figures.drawings import drawings_of, looks_of
-from shuffledp.figures.palette import COLORS, OWN, assigned, look, of_accounting, of_values, told_apart
+from shuffledp.figures.legend import POINTS
+from shuffledp.figures.palette import (
+    COLORS,
+    MARKERS,
+    OWN,
+    assigned,
+    look,
+    marked_apart,
+    of_accounting,
+    of_values,
+    told_apart,
+)
+from shuffledp.figures.plotter import _legend_items
 from shuffledp.figures.selection import load_settings
+from shuffledp.figures.shown import picture
 
 ROOT = Path(__file__).resolve().parents[2]
 
@@ -91,6 +107,20 @@ def test_no_two_curves_of_a_figure_look_alike():
     assert told_apart(alone) == alone
 
 
+def test_names_that_have_several_curves_have_a_marker_of_their_own():
+    met = {"a": look(5), "b": look(19), "c": look(6), "d": look(0)}
+    assert met["a"].marker == met["b"].marker
+    found = marked_apart(met)
+    assert len({one.marker for one in found.values()}) == 4
+    assert [name for name in met if found[name] != met[name]] == ["b"]
+    assert found["b"].color == met["b"].color
+    crowd = marked_apart({f"m{i}": look(i) for i in range(20)})
+    assert len({one.marker for one in crowd.values()}) == len(MARKERS)
+    printed = told_apart({name: of_accounting("printed", one) for name, one in crowd.items()})
+    assert [one.marker for one in printed.values()] == [one.marker for one in crowd.values()]
+    assert len({written(one) for one in printed.values()}) == 20
+
+
 def test_all_figures_are_those_that_have_room(tmp_path):
     # A file for all experiments may name accountings that one of them does not have.
     (tmp_path / "config/experiments").mkdir(parents=True)
@@ -143,6 +173,60 @@ def test_a_method_looks_the_same_in_every_figure_that_ships_and_no_two_of_a_figu
             colors = {look(number).color for number in looks.values()}
             assert paper.kind == "study" or len(colors) == len(looks), drawing.id
             assert all(seen.setdefault(m, number) == number for m, number in looks.items())
+
+
+ROUND = set("o8hH")  # markers that look alike at their size in pictures
+
+
+def fabricated(drawing):
+    """The picture of a drawing with made-up numbers, closed and simulated, of every method at every point."""
+    experiment, job = drawing.experiment, drawing.job("results", ["png"], ROOT, "paper") | {"points": None}
+    rows = []
+    for method in drawing.entry["methods"]:
+        used = experiment.variables(experiment.methods[method])
+        short = {
+            v: values[:2] if v == drawing.entry["x"] else values for v, values in experiment.grid.items()
+        }
+        grid = {v: values for v, values in short.items() if v in used}
+        for accounting, *point in product(experiment.accountings([method]), *grid.values()):
+            row = {"method": method, "accounting": accounting, **dict(zip(grid, point, strict=True))}
+            cell = str(row)
+            rows.append({**row, "cell": cell, "mean": 1 + zlib.crc32(cell.encode()) / 2**32})
+    cells = pd.DataFrame(rows).assign(label=None, status="ok", guarantee="exact", users_expected=10.0)
+    numbers = cells.assign(metric=drawing.entry["y"], standard_error=0.1, count=50)
+    both = pd.concat([numbers.assign(kind=kind) for kind in ("expected", "simulated")])
+    return job, picture(job, cells, both, "")
+
+
+def test_every_drawn_curve_has_its_marker_in_the_legend_and_the_papers_points_have_none_of_them(shipped):
+    curves = [
+        drawing
+        for paper in shipped.papers.values()
+        for drawing in drawings_of(paper)
+        if drawing.kind == "figure" and drawing.entry.get("kind", "curves") == "curves"
+    ]
+    for drawing in curves:
+        job, what = fabricated(drawing)
+        drawn: dict[str, set[str]] = {}
+        for strand in what.strands:
+            name = strand.curve.rpartition("|")[0] if what.parts else strand.curve
+            drawn.setdefault(name, set()).add(what.looks[strand.curve].marker)
+            assert not what.parts or strand.kind == "expected", drawing.id
+        assert what.means == (not what.parts and "along" not in drawing.entry), drawing.id
+        named = {
+            name: {one.marker}
+            for group, item in zip(what.together, _legend_items(what), strict=False)
+            for name, one in zip(group.curves, item.looks, strict=True)
+        }
+        assert drawn == named, drawing.id
+        assert POINTS.marker not in set().union(*drawn.values()), drawing.id
+        if what.parts:
+            assert len(set().union(*drawn.values())) == len(drawn), drawing.id
+            gray = [name for name in drawn if f"{name}|printed" in {s.curve for s in what.strands}]
+            assert sum(drawn[name] <= ROUND for name in gray) <= 1, drawing.id
+        for method in set(job["looks"]) & set(drawn):  # as in every other figure
+            assert drawn[method] == {look(job["looks"][method]).marker}, (drawing.id, method)
+    assert POINTS.marker not in MARKERS
 
 
 def test_a_protocol_of_two_papers_has_one_look(shipped):

@@ -317,6 +317,19 @@ def test_a_caption_knows_what_the_picture_draws_and_whom_users_trust(project, un
     assert {text[2] for text in says.values()} == {"local picky constant|\n"}
 
 
+def test_simulated_means_are_drawn_exactly_where_the_caption_says_so(project):
+    read, said = paper_module._Reader(), {}
+    for job in project.job()["drawings"]:
+        if job["kind"] == "figure":
+            known = read(job)
+            one = paper_module._curves(job, known.cells, known.summary, "")
+            labels = [str(a.get_label()) for ax in one.draw().axes for a in ax.get_children()]
+            drawn = any(label.endswith((" means", " bars", " means without bars")) for label in labels)
+            said[job["id"]] = one.questions["how_drawn"].startswith("Points are means")
+            assert drawn == said[job["id"]], job["id"]
+    assert said == {"fig1_printed": True, "fig1_exact": True, "fig1_both": False, "fig2": True}
+
+
 def test_curves_by_another_variable_are_in_the_grids_order(pictures):
     legend = pictures["fig2"].legends[0]
     assert [t.get_text() for t in legend.get_texts()] == ["rate = 0.5", "rate = 0.1"]

@@ -226,6 +226,37 @@ def test_a_leaderboard_is_sorted_and_filtered_and_is_a_plain_table_without_scrip
         context.close()
 
 
+PAPER_SHEET = (1031, 702)  # A4 lying, in CSS pixels, within margins of 1.2 cm
+MEASURES = 12
+
+
+@in_browser
+@pytest.mark.parametrize(("viewport", "media"), [((800, 900), "screen"), (PAPER_SHEET, "print")])
+def test_cells_of_a_leaderboard_are_numbers_alone_and_none_is_cut_off_in_print(
+    papers: dict[str, Folder], tmp_path: Path, viewport: tuple[int, int], media: Any
+) -> None:
+    head, *rows = BOARD.splitlines()
+    more = ["," + ",".join(f"measured number {i}" for i in range(MEASURES)), ",0.123456" * MEASURES]
+    wide = "\n".join([head + more[0], *(row + more[1] for row in rows)]) + "\n"
+    papers[PAPERS[1]].table("board", wide, title="Protocols", board="who is trusted")
+    papers[PAPERS[1]].publish()
+    pages.publish(tmp_path, PAPERS)
+    with open_page(tmp_path / PAGES[2], viewport) as opened:
+        opened.page.emulate_media(media=media)
+        cells = opened.page.locator("table.board td")
+        assert cells.count() == 4 * (3 + MEASURES)
+        before = "all => [...new Set(all.map(each => getComputedStyle(each, '::before').content))]"
+        assert cells.evaluate_all(before) == ["none"]
+        assert cells.first.evaluate("each => getComputedStyle(each).display") == "table-cell"
+        if media == "print":
+            right = "all => Math.max(...all.map(each => each.getBoundingClientRect().right))"
+            assert cells.evaluate_all(right) <= viewport[0]
+            opened.page.set_viewport_size({"width": 702, "height": 1031})  # a sheet that stands
+            opened.page.goto((tmp_path / CLAIMS_PAGE).resolve().as_uri())
+            claim = opened.page.locator(".errata td").first
+            assert claim.evaluate("each => getComputedStyle(each).display") == "table-cell"
+
+
 def chart(page: Any, card: str) -> Any:
     """Opens the chart of a card, and waits until it is drawn."""
     page.locator(f"#{card} button.explore").focus()

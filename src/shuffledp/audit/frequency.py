@@ -386,12 +386,18 @@ def skellam_counts(variance: float) -> Block:
     return added(one, Block(one.mass[::-1], (-most,), one.error))
 
 
+def noisy_counts_of(protocol: CuratorNoise | Skellam) -> int:
+    """Return the number of counts with noise of their own: of two values among a public number of users, one."""
+    return 1 if protocol.domain_size == 2 and protocol.relation == "replace_one" else protocol.domain_size
+
+
 def count_noise(protocol: CuratorNoise | Skellam, n: int) -> Block:
     """Noise of one count among n users, the same for every value."""
     if isinstance(protocol, Skellam):
         return skellam_counts(protocol.variance * n / protocol.n_users)
     if isinstance(protocol, CentralLaplace):
-        return laplace_counts(math.exp(-protocol.eps / (2 if protocol.relation == "replace_one" else 1)))
+        moved = 1 if protocol.relation == "add_remove" else min(noisy_counts_of(protocol), 2)
+        return laplace_counts(math.exp(-protocol.eps / moved))
     if isinstance(protocol, CentralGaussian):
         return gaussian_counts(protocol.sigma)
     raise TypeError(f"unknown noise of {protocol.name}")
@@ -399,18 +405,18 @@ def count_noise(protocol: CuratorNoise | Skellam, n: int) -> Block:
 
 def curator_noise(protocol: CuratorNoise, eps: float) -> View:
     """Noisy counts, as the curator is trusted; all values are alike."""
-    k = protocol.domain_size
+    k, parts = protocol.domain_size, noisy_counts_of(protocol)
     noise = count_noise(protocol, 1)
 
     def counts(payload: NDArray[Any]) -> list[tuple[int, ...]]:
-        return [(int(payload[payload[:, 0] == j, 1].sum()),) for j in range(k)]
+        return [(int(payload[payload[:, 0] == j, 1].sum()),) for j in range(parts)]
 
     return ProductView(
         inputs=tuple(range(k)),
         eps=eps,
         most=MANY,
-        noise=lambda n: (noise,) * k,
-        own=tuple(tuple({(int(v == j),): 1.0} for j in range(k)) for v in range(k)),
+        noise=lambda n: (noise,) * parts,
+        own=tuple(tuple({(int(v == j),): 1.0} for j in range(parts)) for v in range(k)),
         counts=counts,
         kinds=lambda payload: np.sign(payload[:, 1]) + 1,
         pairs=((0, 1),),
@@ -420,14 +426,14 @@ def curator_noise(protocol: CuratorNoise, eps: float) -> View:
 
 def skellam(protocol: Skellam, eps: float) -> View:
     """Noisy counts, as only sums are revealed; all values are alike."""
-    k = protocol.domain_size
+    k, parts = protocol.domain_size, noisy_counts_of(protocol)
     return ProductView(
         inputs=tuple(range(k)),
         eps=eps,
         most=MANY,
-        noise=lambda n: (count_noise(protocol, n),) * k,
-        own=tuple(tuple({(int(v == j),): 1.0} for j in range(k)) for v in range(k)),
-        counts=lambda payload: [(int(c),) for c in payload.sum(axis=0)],
+        noise=lambda n: (count_noise(protocol, n),) * parts,
+        own=tuple(tuple({(int(v == j),): 1.0} for j in range(parts)) for v in range(k)),
+        counts=lambda payload: [(int(c),) for c in payload.sum(axis=0)[:parts]],
         kinds=lambda payload: np.minimum(np.abs(payload).sum(axis=1), 2),
         pairs=((0, 1),),
         shifts=True,

@@ -180,7 +180,9 @@ def curator_counts(
     level: int,
     eps: float,
 ) -> Measured:
-    """Noisy counts of two values."""
+    """Noisy counts of two values, or of one if there are but two."""
+    if protocol.domain_size == 2:
+        return presence(protocol, population, eps)
     noise = frequency_views.count_noise(protocol, number_of(population))
     return Measured(pairs.of_two_counts(noise, 1.0, 0.0, eps), "exact", TWO)
 

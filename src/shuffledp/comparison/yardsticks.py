@@ -45,8 +45,8 @@ def floor(where: Setting) -> float | None:
     Notes
     -----
     Laplace noise: Ghosh, Roughgarden and Sundararajan 2012; Gaussian: Balle and Wang 2018, Theorem 8. A user's exchange
-    of s items moves ``2 min(s, d - s)`` counts by one, that of a vector the sum by two clips. Replacement, or for
-    vectors either neighboring relation.
+    of s of d items moves ``2 min(s, d - s)`` counts by one. If d is 2, one count gets noise; the other is n minus it.
+    A vector's exchange moves the sum by two clips. Replacement, or for vectors either neighboring relation.
     """
     if isinstance(where.task, Frequency | Summation):
         curator = get(where.task.kind, "central_laplace")
@@ -69,7 +69,7 @@ def _curator_variance(where: Setting) -> float | None:
     found = []
     if isinstance(where.task, Sets):
         d, s = where.task.domain_size, where.task.set_size
-        moved = 2 * min(s, d - s)
+        moved = min(s, d - s) * (1 if d == 2 else 2)  # of two counts the second is n minus the first
         if not replaced or moved == 0:  # everybody holds everything
             return None
         found.append(1 / (2 * math.sinh(eps / (2 * moved)) ** 2))

@@ -18,7 +18,8 @@ from shuffledp.figures.palette import BLACK, Look
 PAPER = "paper"
 """Curve of the points read off the paper."""
 READ_OFF = "read off the paper"
-POINTS = Look(BLACK, "o", "")
+POINTS = Look(BLACK, "x", "")
+"""Their marker is that of no method."""
 POINT_SIZE = 6.5
 
 

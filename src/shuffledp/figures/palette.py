@@ -87,14 +87,28 @@ def look(number: int) -> Look:
     return Look(COLORS[number % len(COLORS)], MARKERS[(number + cycle) % len(MARKERS)], dash)
 
 
+def marked_apart(looks: Mapping[str, Look]) -> dict[str, Look]:
+    """The looks of names that have several curves; of several with one marker the later ones get one that is free.
+
+    Curves of an accounting share a color, so that the marker alone tells their names apart.
+    """
+    found: dict[str, Look] = {}
+    for name, one in looks.items():
+        taken = {each.marker for each in found.values()}
+        wanted = {each.marker for each in looks.values()}
+        free = (marker for marker in MARKERS if marker not in wanted | taken)
+        found[name] = replace(one, marker=next(free, one.marker)) if one.marker in taken else one
+    return found
+
+
 def told_apart(looks: Mapping[str, Look]) -> dict[str, Look]:
-    """The looks of a figure's curves; of several that are alike the later ones get another marker or line."""
+    """The looks of a figure's curves; of several that are alike the later ones get another line or marker."""
     found: dict[str, Look] = {}
     for curve, one in looks.items():
         others = (
             replace(one, marker=marker, dash=dash)
-            for dash in (one.dash, *DASHES)
             for marker in (one.marker, *(MARKERS if one.marker else ()))
+            for dash in (one.dash, *DASHES)
         )
         taken = {(each.color, each.marker, str(each.dash)) for each in found.values()}
         found[curve] = next((o for o in others if (o.color, o.marker, str(o.dash)) not in taken), one)

@@ -212,7 +212,7 @@ def _looks(job: Job, labels: Mapping[str, str], parts: Mapping[str, Part]) -> di
         {
             f"{curve}|{part}": palette.of_accounting(part, look)
             for part in parts
-            for curve, look in own.items()
+            for curve, look in palette.marked_apart(own).items()
         }
     )
 

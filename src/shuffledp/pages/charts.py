@@ -23,6 +23,7 @@ MARKERS = {
     "v": "inverted_triangle",
     "P": "plus",
     "X": "x",
+    "x": "cross",
     "<": "hex",
     ">": "square_pin",
     "*": "star",

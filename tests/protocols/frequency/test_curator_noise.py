@@ -8,7 +8,7 @@ from scipy.stats import skellam as skellam_law
 
 from shuffledp.populations import Fixed
 from shuffledp.protocols import get
-from shuffledp.tasks import Budget, Frequency, Participants, Public, Users
+from shuffledp.tasks import Budget, Frequency, Participants, Public, Summation, Users
 
 N, K = 10**5, 100
 
@@ -36,6 +36,29 @@ def test_lines_of_the_first_table(name, trust, replaced, added, bits):
         assert float(profile.delta(1.0)) <= 1e-8 * (1 + 1e-9)
     assert protocol.trust == trust
     assert protocol.cost().bits_per_user == bits
+
+
+@pytest.mark.parametrize("name", ["central_laplace", "central_gaussian", "skellam"])
+def test_of_two_values_one_count_is_released(name):
+    """The second count is n minus the first under replacement: the error is that of a sum of bits."""
+    where = Budget(1.0, 1e-8), Fixed(N - 1)
+    bits = get("summation", name).calibrate(*where, Summation(1))
+    protocol = calibrated(name, k=2)
+    assert protocol.expected_mse([60_000, 40_000]) * N**2 == pytest.approx(
+        bits.expected_mse([60_000, 40_000])
+    )
+    assert float(protocol.privacy_profile().delta(1.0)) == pytest.approx(
+        float(bits.privacy_profile().delta(1.0))
+    )
+    held = Participants.from_counts(np.tile([60_000, 40_000], (500, 1)))
+    noisy = protocol.sample_aggregate(held, np.random.default_rng(1))
+    assert np.all(noisy.sum(axis=1) == N)
+    alone = protocol.simulate_messages(
+        Users(np.zeros(9, np.int64)), Public(np.array([9])), np.random.default_rng(2)
+    )
+    assert alone.sum() == 9
+    added = calibrated(name, "add_remove", k=2).sample_aggregate(held, np.random.default_rng(1))
+    assert np.any(added.sum(axis=1) != N)
 
 
 def test_both_relations_are_drawn_by_one_mechanism():

@@ -13,6 +13,7 @@
     inverted_triangle: "M12 13.5l5.5-10h-11z",
     plus: "M10 3h4v3h3v4h-3v3h-4v-3h-3v-4h3z",
     x: "M7 3l10 10M17 3l-10 10",
+    cross: "M12 2v12M6 8h12",
     hex: "M9 3.5h6l3 4.5l-3 4.5h-6l-3-4.5z",
     square_pin: "M7 3q5 2 10 0q-2 5 0 10q-5-2-10 0q2-5 0-10",
     star: "M12 2l1.8 4.2l4.4.4l-3.3 3l1 4.4l-3.9-2.4l-3.9 2.4l1-4.4l-3.3-3l4.4-.4z",

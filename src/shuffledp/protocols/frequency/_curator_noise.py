@@ -1,6 +1,8 @@
 """Histograms with integer noise of a curator or of a secure sum: reference lines, no protocols of the shuffle model.
 
-A user moves two counts under replacement and one if it is added or removed. Noise of the counts is independent.
+A user moves two counts under replacement and one if it is added or removed. Noise of the counts is independent. Of two
+values under replacement one count is released and the other is n minus it: the number n of users is public, and
+independent noise on both counts would pay twice for one number.
 """
 
 from __future__ import annotations
@@ -17,9 +19,19 @@ from shuffledp.protocols.reliance import Reliance
 from shuffledp.tasks import Floats, Ints, Neighbours, Participants, Public, Users
 
 
-def moving_counts(relation: Neighbours) -> int:
-    """How many counts of a histogram one user moves."""
-    return 2 if relation == "replace_one" else 1
+def released_counts(domain_size: int, relation: Neighbours) -> int:
+    """Return the number of counts with noise of their own: all, or one of two if the number of users is public."""
+    return 1 if domain_size == 2 and relation == "replace_one" else domain_size
+
+
+def moving_counts(domain_size: int, relation: Neighbours) -> int:
+    """Return the number of released counts that one user moves."""
+    return min(released_counts(domain_size, relation), 2 if relation == "replace_one" else 1)
+
+
+def noise_of_all(released: Ints) -> Ints:
+    """Return noise of all counts, (R, k), from that of the released ones; of two, the second has the opposite noise."""
+    return released if released.shape[1] > 1 else np.hstack((released, -released))
 
 
 def checked_values(users: Users, domain_size: int) -> Ints:
@@ -39,10 +51,13 @@ def checked_values(users: Users, domain_size: int) -> Ints:
 class CuratorNoise(ProtocolBase):
     """Users send their values; a trusted curator adds one noise to each count.
 
-    Messages are rows (value, number): ``(x, 1)`` from users and ``(j, noise)`` from the curator.
+    Messages are rows (value, number): ``(x, 1)`` from users and ``(j, noise)`` from the curator. Of two values under
+    replacement the second count has the first one's noise with the opposite sign.
     """
 
     domain_size: int
+    relation: Neighbours
+
     relies_on: ClassVar[Reliance] = "no other user"
 
     @abstractmethod
@@ -67,7 +82,7 @@ class CuratorNoise(ProtocolBase):
 
     def dummies(self, public: Public, rng: np.random.Generator) -> Messages:
         """The curator's noise, one number per count."""
-        return Messages(np.column_stack((np.arange(self.domain_size), self.noise(rng, (self.domain_size,)))))
+        return Messages(np.column_stack((np.arange(self.domain_size), self._drawn(1, rng)[0])))
 
     def aggregate(self, messages: Messages) -> NDArray[Any]:
         """Noisy counts, (k,)."""
@@ -79,7 +94,7 @@ class CuratorNoise(ProtocolBase):
     def sample_aggregate(self, participants: Participants, rng: np.random.Generator) -> NDArray[Any]:
         """Exact law of the noisy counts, (R, k)."""
         held = held_counts(participants, self.domain_size).astype(np.int64)
-        return np.asarray(held + self.noise(rng, held.shape))
+        return np.asarray(held + self._drawn(len(held), rng))
 
     def estimate(self, aggregate: NDArray[Any], public: Public) -> Floats:
         """Noisy relative frequencies, (R, k)."""
@@ -89,3 +104,12 @@ class CuratorNoise(ProtocolBase):
         """Variance of each frequency, (R, k): that of the noise, whatever the data."""
         n = np.asarray(participants.public.n_users, float)[:, None]
         return np.repeat(self.noise_variance / n**2, self.domain_size, axis=1)
+
+    @property
+    def moving_counts(self) -> int:
+        """Counts with noise of their own that one user moves."""
+        return moving_counts(self.domain_size, self.relation)
+
+    def _drawn(self, repeats: int, rng: np.random.Generator) -> Ints:
+        released = released_counts(self.domain_size, self.relation)
+        return noise_of_all(self.noise(rng, (repeats, released)))

@@ -52,7 +52,7 @@ class CentralGaussian(CuratorNoise):
     def calibrate(
         cls, budget: Budget, population: Population, task: Task, *, accounting: str = "exact"
     ) -> Self:
-        """The smallest sigma for two counts that move by one, or for one.
+        """The smallest sigma for two counts that move by one; for one under add or remove, or of two values.
 
         Parameters
         ----------
@@ -71,10 +71,10 @@ class CentralGaussian(CuratorNoise):
         """
         cls.check_request(budget, task, accounting)
         law_of(population)
-        variance = noisy_count_variance(
-            budget.largest_eps, positive_delta(budget), "gaussian", counts=moving_counts(budget.neighbours)
-        )
-        return cls(domain_size_of(task), math.sqrt(variance), budget.neighbours, calibrated_under=accounting)
+        k, delta = domain_size_of(task), positive_delta(budget)
+        counts = moving_counts(k, budget.neighbours)
+        variance = noisy_count_variance(budget.largest_eps, delta, "gaussian", counts=counts)
+        return cls(k, math.sqrt(variance), budget.neighbours, calibrated_under=accounting)
 
     def noise(self, rng: np.random.Generator, shape: tuple[int, ...]) -> Ints:
         """Discrete Gaussian variables."""
@@ -87,9 +87,7 @@ class CentralGaussian(CuratorNoise):
 
     def privacy_profile(self) -> PrivacyProfile:
         """The noise of the counts that move."""
-        return NoisyCountsProfile(
-            "gaussian", self.sigma**2, 1, moving_counts(self.relation), neighbours=self.relation
-        )
+        return NoisyCountsProfile("gaussian", self.sigma**2, 1, self.moving_counts, neighbours=self.relation)
 
     def parameters(self) -> dict[str, float]:
         """sigma, and variance of a count."""

@@ -11,7 +11,7 @@ from shuffledp.accounting.standing import EXACT, Standing
 from shuffledp.numerics.samplers import two_sided_geometric
 from shuffledp.populations import Population
 from shuffledp.protocols._requests import law_of
-from shuffledp.protocols.frequency._curator_noise import CuratorNoise, moving_counts
+from shuffledp.protocols.frequency._curator_noise import CuratorNoise
 from shuffledp.protocols.frequency._randomized_response import domain_size_of
 from shuffledp.protocols.summation._sums import LaplaceProfile
 from shuffledp.tasks import Budget, Ints, Neighbours, Task
@@ -50,7 +50,7 @@ class CentralLaplace(CuratorNoise):
     def calibrate(
         cls, budget: Budget, population: Population, task: Task, *, accounting: str = "exact"
     ) -> Self:
-        """Noise for two counts that move by one, or for one.
+        """Noise for two counts that move by one; for one under add or remove, or of two values.
 
         Parameters
         ----------
@@ -74,7 +74,7 @@ class CentralLaplace(CuratorNoise):
     @property
     def rate(self) -> float:
         """Loss per count, nats."""
-        return self.eps / moving_counts(self.relation)
+        return self.eps / self.moving_counts
 
     def noise(self, rng: np.random.Generator, shape: tuple[int, ...]) -> Ints:
         """Two-sided geometric variables."""
@@ -87,7 +87,7 @@ class CentralLaplace(CuratorNoise):
 
     def privacy_profile(self) -> PrivacyProfile:
         """The noise of the counts that move."""
-        return LaplaceProfile(self.rate, 1, moving_counts(self.relation), neighbours=self.relation)
+        return LaplaceProfile(self.rate, 1, self.moving_counts, neighbours=self.relation)
 
     def parameters(self) -> dict[str, float]:
         """Budget, and variance of a count."""

@@ -16,7 +16,12 @@ from shuffledp.populations import Population
 from shuffledp.protocols._random_users import PlannedUsers, any_population
 from shuffledp.protocols._requests import fixed_users, positive_delta
 from shuffledp.protocols.base import Cost, Messages
-from shuffledp.protocols.frequency._curator_noise import checked_values, moving_counts
+from shuffledp.protocols.frequency._curator_noise import (
+    checked_values,
+    moving_counts,
+    noise_of_all,
+    released_counts,
+)
 from shuffledp.protocols.frequency._randomized_response import domain_size_of, held_counts
 from shuffledp.protocols.reliance import Reliance
 from shuffledp.tasks import Budget, Floats, Neighbours, Participants, Public, Task, Users
@@ -26,9 +31,10 @@ from shuffledp.tasks import Budget, Floats, Neighbours, Participants, Public, Ta
 class Skellam(PlannedUsers):
     """Users add Skellam noise of variance ``mu / n`` to each count of their one-hot row; a secure sum adds up all rows.
 
-    A message is a row of k integers, which nobody sees: only the sums are revealed. All users are relied on for their
-    share of the noise. The shares are Skellam again for any number of users; shares of a discrete Gaussian would be 0
-    for nearly everybody, see :mod:`shuffledp.accounting.baselines.noisy_counts`.
+    A message is a row of k integers, which nobody sees: only the sums are revealed. Of two values under replacement a
+    row is (y, 1 - y), of which y is sent: the number of users is public, and noise on both counts would pay twice. All
+    users are relied on for their share of the noise. The shares are Skellam again for any number of users; shares of a
+    discrete Gaussian would be 0 for nearly everybody, see :mod:`shuffledp.accounting.baselines.noisy_counts`.
 
     Parameters
     ----------
@@ -63,7 +69,7 @@ class Skellam(PlannedUsers):
     def calibrate(
         cls, budget: Budget, population: Population, task: Task, *, accounting: str = "exact"
     ) -> Self:
-        """The smallest variance for two counts that move by one, or for one.
+        """The smallest variance for two counts that move by one; for one under add or remove, or of two values.
 
         Parameters
         ----------
@@ -84,9 +90,8 @@ class Skellam(PlannedUsers):
         """
         cls.check_request(budget, task, accounting)
         n, k, delta = fixed_users(population), domain_size_of(task), positive_delta(budget)
-        variance = noisy_count_variance(
-            budget.largest_eps, delta, "skellam", counts=moving_counts(budget.neighbours)
-        )
+        counts = moving_counts(k, budget.neighbours)
+        variance = noisy_count_variance(budget.largest_eps, delta, "skellam", counts=counts)
         return cls(n, k, variance, budget.neighbours, calibrated_under=accounting)
 
     def counted_on(self) -> str:
@@ -96,16 +101,17 @@ class Skellam(PlannedUsers):
     def cost(self) -> Cost:
         """A row of k integers modulo a number that the sum reaches with a probability far below delta.
 
-        Payload alone: keys that users agree on are not counted.
+        Payload alone: keys that users agree on are not counted. Of two values under replacement one integer is sent.
         """
         deviation = math.sqrt(self.variance * self.usual_users / self.n_users)
         each = math.ceil(math.log2(self.usual_users + 20 * deviation))
-        return Cost(1.0, float(self.domain_size * each), most_messages=1.0)
+        return Cost(1.0, float(self._released * each), most_messages=1.0)
 
     def encode(self, users: Users, rng: np.random.Generator) -> Messages:
         """One-hot rows and shares of the noise, (n, k)."""
         values = checked_values(users, self.domain_size)
-        rows = skellam(self.variance / self.n_users, rng, (len(values), self.domain_size))
+        shares = skellam(self.variance / self.n_users, rng, (len(values), self._released))
+        rows = noise_of_all(shares)
         rows[np.arange(len(values)), values] += 1
         return Messages(rows)
 
@@ -116,7 +122,8 @@ class Skellam(PlannedUsers):
     def sample_aggregate(self, participants: Participants, rng: np.random.Generator) -> NDArray[Any]:
         """Exact law of the noisy counts, (R, k), at a cost that does not depend on the number of users."""
         held = held_counts(participants, self.domain_size).astype(np.int64)
-        return np.asarray(held + skellam(self._noise(participants.public)[:, None], rng, held.shape))
+        noise = skellam(self._noise(participants.public)[:, None], rng, (len(held), self._released))
+        return np.asarray(held + noise_of_all(noise))
 
     def estimate(self, aggregate: NDArray[Any], public: Public) -> Floats:
         """Noisy relative frequencies, (R, k)."""
@@ -130,11 +137,16 @@ class Skellam(PlannedUsers):
     def profile_for(self, users: int) -> PrivacyProfile:
         """The noise of the counts that move, from as many users."""
         noise = self.variance * users / self.n_users
-        return NoisyCountsProfile("skellam", noise, 1, moving_counts(self.relation), neighbours=self.relation)
+        counts = moving_counts(self.domain_size, self.relation)
+        return NoisyCountsProfile("skellam", noise, 1, counts, neighbours=self.relation)
 
     def parameters(self) -> dict[str, float]:
         """Variance of a count when as many take part as are planned for."""
         return {"noise_variance": self.variance}
+
+    @property
+    def _released(self) -> int:
+        return released_counts(self.domain_size, self.relation)
 
     def _noise(self, public: Public) -> Floats:
         return np.asarray(self.variance * np.asarray(public.n_users, float) / self.n_users)
