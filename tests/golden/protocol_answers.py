@@ -5,7 +5,7 @@ from __future__ import annotations
 import dataclasses
 import inspect
 from collections.abc import Iterator
-from functools import partial
+from functools import cache, partial
 from typing import Any
 
 import numpy as np
@@ -113,10 +113,12 @@ def _calibrated_rows(one: ProtocolBase, setting: Setting) -> Iterator[tuple[str,
     for name in ("variance", "squared_error", "absolute_error"):
         yield f"expected_{name}", partial(one.expectation, name, alone)
     yield "announce", lambda: _announced(one, alone)
-    yield "sample_aggregate", lambda: _sampled(one, who)
+    sampled = cache(partial(_sampled, one, who))
+    yield "sample_aggregate", sampled
+    if _has_law(one):
+        yield "estimate", lambda: one.estimate(sampled(), who.public)
     if not _few_messages(one):
         return
-    yield "estimate", lambda: one.estimate(_sampled(one, who), who.public)
     public = who.public.of_repeat(0)
     users = _users(who)
     yield "encode", lambda: one.encode(users, _rng(3)).payload
@@ -157,11 +159,14 @@ def _few_messages(one: ProtocolBase) -> bool:
     return cost.messages_per_user * USERS + cost.shuffler_messages <= MOST_MESSAGES
 
 
+def _has_law(one: ProtocolBase) -> bool:
+    """Return whether aggregates can be drawn: by a law of their own, or from few messages."""
+    return type(one).sample_aggregate is not ProtocolBase.sample_aggregate or _few_messages(one)
+
+
 def _sampled(one: ProtocolBase, who: Participants) -> Any:
-    """Draw aggregates of all repeats, where the protocol has a law for them or sends few messages."""
-    if type(one).sample_aggregate is ProtocolBase.sample_aggregate and not _few_messages(one):
-        return None
-    return one.sample_aggregate(who, _rng(2))
+    """Draw aggregates of all repeats."""
+    return one.sample_aggregate(who, _rng(2)) if _has_law(one) else None
 
 
 def _rng(seed: int) -> np.random.Generator:

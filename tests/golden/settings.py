@@ -87,6 +87,19 @@ BY_KIND = {
         ("vectors", _vectors),
     )
 }
+CROWD = Setting("crowd", Fixed(9_999_999), Frequency(16), Budget(1.0, 1e-6))
+OWN: Mapping[tuple[str, str], tuple[Setting, ...]] = {
+    ("frequency", "public_coin"): (
+        CROWD,
+        Setting("crowd of many values", Fixed(99_999_999), Frequency(100), Budget(0.5, 1e-5)),
+        Setting("few in the crowd", Fixed(999_999), Frequency(3), Budget(2.0, 1e-6)),
+    ),
+    ("frequency", "truncation"): (
+        CROWD,
+        replace(CROWD, name="bits", task=Frequency(2), budget=Budget(0.1, 1e-8)),
+    ),
+}
+"""Further settings of protocols that need many users, or noise that is shipped."""
 BITS = ("multi_exact", "multi_expected", "multi_union")
 """Protocols of two values; one setting keeps its domain, to be refused."""
 OPTIONS: Mapping[str, tuple[Any, ...]] = {
@@ -227,6 +240,9 @@ def _fitted(protocol: type[ProtocolBase], setting: Setting) -> Setting:
     task = setting.task
     if protocol.name in BITS and setting.name != "loose":
         task = Frequency(2)
+    known = isinstance(setting.population, Fixed) and setting.name not in ("two values", "l1", "alone")
+    if protocol.name == "random_checkin" and known:
+        setting = replace(setting, population=Binomial(2 * int(setting.population.mean), 0.5))
     if isinstance(task, Summation):
         if protocol.name == "bit_sum" and setting.name != "many values":
             task = replace(task, max_value=1)
@@ -254,7 +270,8 @@ def has_profile(protocol: type[ProtocolBase], case: str, setting: Setting) -> bo
 
 def settings_of(protocol: type[ProtocolBase]) -> Iterator[Setting]:
     """Yield the settings of a protocol: those of its task, then each of its options in turn."""
-    every = [_fitted(protocol, one) for one in BY_KIND[protocol.task_kind]]
+    own = OWN.get((protocol.task_kind, protocol.name), ())
+    every = [_fitted(protocol, one) for one in (*BY_KIND[protocol.task_kind], *own)]
     yield from every
     usual = every[0]
     yield replace(usual, name="bounds", population=BOUNDED)

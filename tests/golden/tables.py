@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import json
 import math
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -31,43 +31,51 @@ def parts_in(folder: Path = FOLDER) -> set[str]:
     return {path.relative_to(folder).with_suffix("").as_posix() for path in folder.rglob("*.json")}
 
 
-def text_of(rows: Rows) -> str:
-    """Return the content of a file: cases in alphabetical order, a line per quantity."""
+def text_of(rows: Rows, elsewhere: Rows | None = None) -> str:
+    """Return the content of a file: cases in alphabetical order, a line per quantity.
+
+    ``elsewhere`` has the quantities whose last digits depend on the processor, as they are on one without AVX-512.
+    """
     texts: dict[str, str] = {}
 
-    def kept(value: Value) -> Value:
-        if not isinstance(value, str) or (len(value) <= LONG and not value.startswith(REFERENCE)):
-            return value
-        texts[digest(value)] = value
-        return REFERENCE + digest(value)
+    def kept(value: Value) -> str:
+        if isinstance(value, str) and (len(value) > LONG or value.startswith(REFERENCE)):
+            texts[digest(value)] = value
+            value = REFERENCE + digest(value)
+        return json.dumps(value)
 
-    cases = [
-        f"{json.dumps(case)}: {{\n"
-        + ",\n".join(f" {json.dumps(name)}: {json.dumps(kept(value))}" for name, value in sorted(row.items()))
-        + "\n}"
-        for case, row in sorted(rows.items())
-    ]
-    long = ",\n".join(f" {json.dumps(key)}: {json.dumps(texts[key])}" for key in sorted(texts))
-    return '{"texts": {\n' + long + '\n},\n"rows": {\n' + ",\n".join(cases) + "\n}}\n"
+    def section(cases: Rows) -> str:
+        return ",\n".join(
+            f"{json.dumps(case)}: {{\n"
+            + ",\n".join(f" {json.dumps(name)}: {kept(value)}" for name, value in sorted(row.items()))
+            + "\n}"
+            for case, row in sorted(cases.items())
+        )
+
+    sections = {"rows": section(rows), **({"elsewhere": section(elsewhere)} if elsewhere else {})}
+    if texts:
+        sections["texts"] = ",\n".join(
+            f" {json.dumps(key)}: {json.dumps(texts[key])}" for key in sorted(texts)
+        )
+    return "{" + ",\n".join(f"{json.dumps(name)}: {{\n{body}\n}}" for name, body in sections.items()) + "}\n"
 
 
-def rows_of(text: str) -> Rows:
-    """Read the content of a file."""
+def rows_of(text: str, section: str = "rows") -> Rows:
+    """Read a section of the content of a file."""
     content = json.loads(text)
 
     def whole(value: Value) -> Value:
         is_reference = isinstance(value, str) and value.startswith(REFERENCE)
         return content["texts"][value.removeprefix(REFERENCE)] if is_reference else value
 
-    return {
-        case: {name: whole(value) for name, value in row.items()} for case, row in content["rows"].items()
-    }
+    cases = content.get(section, {}).items()
+    return {case: {name: whole(value) for name, value in row.items()} for case, row in cases}
 
 
-def read(part: str, folder: Path = FOLDER) -> Rows:
-    """Read a part; no row if it has no file."""
+def read(part: str, folder: Path = FOLDER, section: str = "rows") -> Rows:
+    """Read a section of a part; no row if it has no file."""
     path = path_of(part, folder)
-    return rows_of(path.read_text(encoding="utf-8")) if path.is_file() else {}
+    return rows_of(path.read_text(encoding="utf-8"), section) if path.is_file() else {}
 
 
 @dataclass(frozen=True)
@@ -122,8 +130,9 @@ def moved(before: Value, after: Value) -> tuple[str, float] | None:
     return None if most <= TOLERANCE else ("moved", most)
 
 
-def differences(part: str, before: Rows, after: Rows) -> Iterator[Difference]:
-    """Compare all rows of a part, quantity by quantity."""
+def differences(part: str, before: Rows, after: Rows, elsewhere: Rows | None = None) -> Iterator[Difference]:
+    """Compare all rows of a part, quantity by quantity; what is as on another processor is the same too."""
+    other = elsewhere or {}
     for case in sorted(before.keys() | after.keys()):
         old, new = before.get(case, {}), after.get(case, {})
         for name in sorted(old.keys() | new.keys()):
@@ -131,7 +140,9 @@ def differences(part: str, before: Rows, after: Rows) -> Iterator[Difference]:
                 yield Difference(part, case, name, "missing", old[name], None)
             elif name not in old:
                 yield Difference(part, case, name, "added", None, new[name])
-            elif (found := moved(old[name], new[name])) is not None:
+            elif (found := moved(old[name], new[name])) is not None and not (
+                name in other.get(case, {}) and moved(other[case][name], new[name]) is None
+            ):
                 yield Difference(part, case, name, found[0], old[name], new[name], found[1])
 
 
@@ -153,14 +164,17 @@ def shortened(value: Value, most: int = 160) -> str:
     return text if len(text) <= most else f"{text[: most - 2]}.."
 
 
-def write(part: str, rows: Rows, folder: Path = FOLDER) -> None:
+def write(part: str, rows: Rows, folder: Path = FOLDER, elsewhere: Rows | None = None) -> None:
     """Write the file of a part."""
     path = path_of(part, folder)
     path.parent.mkdir(parents=True, exist_ok=True)
-    path.write_text(text_of(rows), encoding="utf-8", newline="\n")
+    path.write_text(text_of(rows, elsewhere), encoding="utf-8", newline="\n")
 
 
-def all_differences(before: Mapping[str, Rows], after: Mapping[str, Rows]) -> Iterator[Difference]:
-    """Compare all parts of two tables."""
-    for part in sorted(before.keys() | after.keys()):
-        yield from differences(part, before.get(part, {}), after.get(part, {}))
+def only_different(rows: Rows, elsewhere: Rows) -> Rows:
+    """Return those quantities of another processor that are not as here."""
+    found: Rows = {}
+    for one in differences("", rows, elsewhere):
+        if one.kind not in ("missing", "added"):
+            found.setdefault(one.case, {})[one.quantity] = one.after
+    return found
