@@ -92,7 +92,7 @@ OWN: Mapping[tuple[str, str], tuple[Setting, ...]] = {
     ("frequency", "public_coin"): (
         CROWD,
         Setting("crowd of many values", Fixed(99_999_999), Frequency(100), Budget(0.5, 1e-5)),
-        Setting("few values in the crowd", Fixed(9_999_999), Frequency(3), Budget(2.0, 1e-6)),
+        Setting("few values in the crowd", Fixed(9_999_999), Frequency(3), Budget(0.8, 1e-6)),
     ),
     ("frequency", "truncation"): (
         CROWD,
