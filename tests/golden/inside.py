@@ -6,7 +6,6 @@ Everything else of the table uses public names: `shuffledp.protocols`, `shuffled
 
 from __future__ import annotations
 
-import hashlib
 import json
 from collections.abc import Iterator, Mapping
 from pathlib import Path
@@ -43,7 +42,8 @@ def _config() -> dict[str, Any]:
 
 def jobs(paper: str) -> Iterator[tuple[str, str, Job]]:
     """Yield the jobs of a paper at its own scale: experiment, method, plain data; nothing is trained."""
-    settings = load_experiments({**_config(), "papers": [paper], "own": "none", "learning": "skip"}, ROOT)
+    shipped = {"papers": [paper], "own": "none", "baselines": "none", "learning": "skip", "overrides": {}}
+    settings = load_experiments({**_config(), **shipped}, ROOT)
     for experiment in settings.papers[paper].experiments.values():
         for method in experiment.methods:
             yield experiment.id, method, experiment.job(method, settings.seed)
@@ -92,8 +92,3 @@ def findings(paper: str) -> tuple[list[Any], list[Any]]:
 def canonical(value: Any) -> str:
     """Return plain data as one text."""
     return json.dumps(value, sort_keys=True, ensure_ascii=False)
-
-
-def sha256(value: Any) -> str:
-    """Return the digest of plain data."""
-    return hashlib.sha256(canonical(value).encode()).hexdigest()

@@ -96,7 +96,11 @@ OWN: Mapping[tuple[str, str], tuple[Setting, ...]] = {
     ),
     ("frequency", "truncation"): (
         CROWD,
-        replace(CROWD, name="bits", task=Frequency(2), budget=Budget(0.1, 1e-8)),
+        replace(CROWD, name="two values in the crowd", task=Frequency(2), budget=Budget(0.1, 1e-8)),
+    ),
+    ("summation", "coarse_correlated_sum"): (
+        Setting("shipped bits", Fixed(99_999), Summation(1), Budget(2.0, 1e-8)),
+        Setting("shipped numbers", Fixed(99_999), Summation(10), Budget(1.0, 1e-6)),
     ),
 }
 """Further settings of protocols that need many users, or noise that is shipped."""

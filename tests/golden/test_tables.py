@@ -170,6 +170,20 @@ def test_every_accounting_of_every_protocol_calibrates_somewhere():
                 assert any("estimate" in key for row in cases for key in row), f"{kind}.{name}, {accounting}"
 
 
+def test_every_case_has_a_name_of_its_own_and_what_is_left_out_exists():
+    from golden.settings import LEFT_OUT, PROFILES, cases_of, settings_of
+    from shuffledp.protocols import available, get
+    from shuffledp.tasks import TASK_KINDS
+
+    for key in ((kind, name) for kind in TASK_KINDS for name in available(kind)):
+        protocol = get(*key)
+        cases = [case for case, _, _ in cases_of(protocol)]
+        assert len(cases) == len(set(cases)), key
+        every = {f"{one.name}; {how}" for one in settings_of(protocol) for how in protocol.accountings}
+        assert set(LEFT_OUT.get(key, ())) <= every - set(cases), key
+        assert set(PROFILES.get(key, ())) <= set(cases), key
+
+
 @pytest.mark.pipeline
 def test_the_parts_have_all_papers():
     from golden import inside
