@@ -25,7 +25,7 @@ from shuffledp.experiments.grid import cells_of, resolve
 
 ROOT = Path(__file__).resolve().parents[2]
 OBTAIN = "shuffledp.datasets.preparation.obtain"
-"""What looks for the published data, as `prepare` knows it."""
+"""Name under which `prepare` calls the search for the published data."""
 PARTS = ("task", "data", "population", "budget", "options", "arguments")
 """Parts of a job that a grid point resolves."""
 Job = Mapping[str, Any]

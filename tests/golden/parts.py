@@ -1,4 +1,4 @@
-"""Parts of the golden table: a file each, and what computes its rows."""
+"""Parts of the golden table: a file each, and the function that computes its rows."""
 
 from __future__ import annotations
 
@@ -60,4 +60,4 @@ PARTS: Mapping[str, Callable[[], Rows]] = {
     **{f"claims/{paper}": partial(_claims, paper) for paper in PAPERS},
     **{f"errata/{paper}": partial(_errata, paper) for paper in (*PAPERS, "comparison")},
 }
-"""What computes each part. The pipeline is imported by the parts that need it, when they are computed."""
+"""Function that computes each part. Parts that need the pipeline import it when they are computed."""

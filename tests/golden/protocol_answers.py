@@ -97,7 +97,7 @@ def calibration(protocol: type[ProtocolBase], case: str, setting: Setting, accou
 
 
 def _as_expected(name: str, value: Value, row: Row) -> bool:
-    """Whether a quantity only repeats another: the mean squared error of an unbiased estimate is its variance."""
+    """Tell if a quantity repeats another: the mean squared error of an unbiased estimate is its variance."""
     return name.startswith("expected_squared_error") and value == row.get(
         name.replace("squared_error", "variance")
     )

@@ -58,7 +58,7 @@ def of_array(array: np.ndarray[Any, Any]) -> Row:
 
 
 def _plain(value: Any) -> Scalar:
-    """A scalar as Python has it."""
+    """Return a scalar as Python has it."""
     if isinstance(value, Enum):
         value = value.value
     if isinstance(value, bool | np.bool_):
@@ -71,7 +71,7 @@ def _plain(value: Any) -> Scalar:
 
 
 def _parts(value: Any) -> Iterator[tuple[str, Any]]:
-    """What an object consists of, by name."""
+    """Yield the parts of an object by name."""
     if isinstance(value, Mapping):
         yield from ((str(key), one) for key, one in value.items())
     elif dataclasses.is_dataclass(value):
@@ -107,7 +107,7 @@ def row_of(value: Any, name: str = "") -> Row:
 
 
 def _joined(name: str, key: str) -> str:
-    """Name of a part; a shape is no part."""
+    """Join the names of a part; a shape is no part."""
     return f"{name}.{key}" if name and key and not key.startswith("[") else name + key
 
 
