@@ -27,7 +27,7 @@ from shuffledp.tasks import (
 
 REPEATS = 2
 USERS = 40
-"""Participants of simulations, whatever the population: what is drawn has its law for any number."""
+"""Participants of simulations, also of large populations."""
 MOST_MESSAGES = 20_000
 """Protocols that send more are not run message by message."""
 CLASS = ("label", "source", "trust", "accountings", "reduction", "streamable", "neighbours", "multi_level")

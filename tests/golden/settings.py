@@ -273,7 +273,7 @@ def has_profile(protocol: type[ProtocolBase], case: str, setting: Setting) -> bo
 
 
 def settings_of(protocol: type[ProtocolBase]) -> Iterator[Setting]:
-    """Yield the settings of a protocol: those of its task, then each of its options in turn."""
+    """Yield the settings of a protocol: first settings of its task, then each of its options in turn."""
     own = OWN.get((protocol.task_kind, protocol.name), ())
     every = [_fitted(protocol, one) for one in (*BY_KIND[protocol.task_kind], *own)]
     yield from every

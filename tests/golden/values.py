@@ -20,7 +20,7 @@ Rows = dict[str, Row]
 """Cases by name."""
 
 SHORT = 5
-"""Arrays of up to so many numbers are kept whole."""
+"""Length up to which arrays are kept whole."""
 DIGITS = 16
 """Of a digest."""
 
