@@ -231,6 +231,14 @@ release-check: all  ## Before a release: run what is out of date, then say wheth
 	@failed=; for check in $(RELEASE_CHECKS); do $(MAKE) $$check || failed="$$failed $$check"; done; \
 	  if [ -n "$$failed" ]; then echo "Not ready for a release:$$failed"; exit 1; fi
 
+.PHONY: golden
+golden: .venv/.installed-test  ## Write the golden table of answers anew and list what moved, for the changelog
+	@$(SINGLE) $(BIN)/python tools/golden_table.py $(if $(ONLY),--only $(ONLY)) $(if $(filter-out all,$(CORES)),--workers $(CORES))
+
+.PHONY: golden-pictures
+golden-pictures: .venv/.installed-run  ## Compare pictures and pages of two runs: BEFORE=folder, AFTER=folder (results)
+	@$(BIN)/python tools/golden_pictures.py $(or $(BEFORE),$(error give BEFORE=the folder of results before the change)) $(AFTER)
+
 .PHONY: calibrations
 calibrations: .venv/.installed-run  ## Audit 2,000 random calibrations against enumeration (results/audit/)
 	@$(SINGLE) $(BIN)/python tools/calibrations.py

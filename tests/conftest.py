@@ -17,6 +17,8 @@ os.environ.setdefault(
 )
 #: Files whose tests share nothing: one process per protocol, so that no process is left with all of them.
 BY_PROTOCOL = {"protocols/conformance/test_package.py"}
+#: Files whose tests share nothing and take seconds: one process per test.
+BY_TEST = {"golden/test_golden.py"}
 #: What begins first, because it takes longest; the small files fill up what is left.
 FIRST = (
     "pipeline/test_quick_run.py",
@@ -34,6 +36,8 @@ FIRST = (
 
 def group_of(file: str, name: str) -> str:
     """Tests of a group run one after another in one process."""
+    if file in BY_TEST:
+        return f"{file} {name}"
     if file in BY_PROTOCOL and (found := re.search(r"\[(.+)-check_", name)):
         return f"{file} {found[1]}"
     return file

@@ -158,8 +158,13 @@ def test_what_the_pipeline_imports_is_declared_and_nothing_else():
     )
     checks = {"mpmath", "hypothesis"}  # make accountant-check, make bad-arguments, make property-tests
     tests = (path.stem.replace("_", "-") for path in (ROOT / "tests").rglob("*.py"))
-    # Modules of the tests that targets run (make faults, make bad-arguments), and of the tools.
-    ours = {*tests, "properties", *(path.name for path in (ROOT / "tools").iterdir() if path.is_dir())}
+    # Modules and folders of the tests that targets run (make faults, make golden), and of the tools.
+    ours = {
+        *tests,
+        "properties",
+        "golden",
+        *(path.name for path in (ROOT / "tools").iterdir() if path.is_dir()),
+    }
     assert used - {"jax", "opendp"} - checks - ours == declared("pipeline")
     assert checks <= declared("test")
     assert declared("learning") - declared() == {"jax"}
@@ -219,7 +224,7 @@ def test_other_errors_of_imports_pass_as_they_are():
 )
 def test_what_other_folders_import_is_declared_and_nothing_else(extra, folder):
     neighbors = {path.stem.replace("_", "-"): path for path in (ROOT / folder).rglob("*.py")}
-    used = third_parties(source(folder)) - set(neighbors) - {"jax"}
+    used = third_parties(source(folder)) - set(neighbors) - {"jax", "golden"}
     if folder == "tests":  # they import what they test in these folders by its name, and need what that needs
         tested = {
             path.stem.replace("_", "-"): path

@@ -1,0 +1,116 @@
+"""Cells and values of a tiny run of every experiment, and a digest of all cells at the papers' own scale."""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+from golden.inside import Job, canonical, cells, jobs, prepare_shipped, run
+from golden.values import Row, Rows, digest, row_of
+
+REPEATS = 2
+NOT_RUN = {
+    "comparison.bits.coarse_correlated_sum": "searches a noise design for a minute",
+    "segmented.msnbc.segmented_best": "searches for seconds; the table of the protocol has the option",
+    "segmented.tokens.segmented_best": "searches for seconds; the table of the protocol has the option",
+    "segmented.uniform.segmented_best": "searches for seconds; the table of the protocol has the option",
+    "shuffle_gaussian.checkin.gauss": "takes a second; the table of the accountant has its function",
+    "shuffle_gaussian.checkin.pair": "takes a second; the table of the accountant has its function",
+}
+"""Methods of which the table has the list of cells alone, and why."""
+LAST_POINT = {
+    "dump.ipums.private_coin",
+    "dump.ipums.solh",
+    "dump.ratings.private_coin",
+    "dump.ratings.solh",
+    "dump.synthetic.solh",
+    "segmented.two_rounds.announced_amplified",
+    "segmented.two_rounds.announced_dump",
+    "shuffle_gaussian.checkin.convex",
+    "shuffle_gaussian.sgd.central_rdp",
+    "shuffle_gaussian.sgd.central_replacement",
+    "summation.hours.real_sum_20",
+    "summation.pages.sparse_sum_17",
+}
+"""Methods of which the first point takes a second or so; studies run at the last point alone too."""
+STUDY = "comparison"
+NUMBERS = (
+    *("users_expected", "domain_size", "eps", "delta", "eps_local", "messages_per_user", "extra_messages"),
+    *("bits_per_message", "bits_per_user", "shuffler_messages"),
+)
+"""Columns of a cell; nan where it has none."""
+METHOD = ("label", "protocol", "task", "reduction", "trust", "dataset", "data_source")
+"""Columns that are the same in all cells of a method."""
+
+
+def answers(paper: str, folder: Path) -> Rows:
+    """Return the rows of a paper's experiments.
+
+    Parameters
+    ----------
+    paper : str
+        A paper or study of the configuration.
+    folder : Path
+        Gets the prepared data.
+    """
+    rows: Rows = {}
+    prepared: set[str] = set()
+    for experiment, method, job in jobs(paper):
+        name = f"{paper}.{experiment}.{method}"
+        every = cells(job)
+        rows[name] = {"cells": len(every), "digest": digest(canonical(every)), "repeats": job["repeats"]}
+        dataset = _dataset(job)
+        if name not in NOT_RUN and dataset and dataset not in prepared:
+            prepare_shipped(dataset, folder)
+            prepared.add(dataset)
+        for tiny in _tiny(name, job):
+            rows |= _run(name, tiny, folder)
+    return rows
+
+
+SHIPPED = ("adult", "ipums", "mnist", "movielens", "msnbc")
+
+
+def _dataset(job: Job) -> str | None:
+    name = (job.get("data") or {}).get("name")
+    return name if name in SHIPPED else None
+
+
+def _tiny(name: str, job: Job) -> Iterator[Job]:
+    """Yield the job at its first and its last point, each alone, with few repeats."""
+    if name in NOT_RUN:
+        return
+    points = [point for point, _, _ in cells(job)]
+    last = name in LAST_POINT or name.startswith(STUDY) or points[0] == points[-1]
+    for point in points[-1:] if last else (points[0], points[-1]):
+        grid = {variable: [value] for variable, value in point.items()}
+        yield {**job, "repeats": min(REPEATS, job["repeats"]), "grid": grid}
+
+
+def _run(name: str, job: Job, folder: Path) -> Rows:
+    """Return a row per cell, and what all cells of the method have in common."""
+    found, values = run(job, folder)
+    rows: Rows = {f"{name}; all": {"is": " | ".join(str(found[0][key]) for key in METHOD)}}
+    for cell in found:
+        case = f"{name}; {cell['point']}; {cell['accounting']}"
+        rows[case] = {**_described(cell), **_values(v for v in values if v["cell"] == cell["cell"])}
+    return rows
+
+
+def _described(cell: Mapping[str, Any]) -> Row:
+    """Return the columns of a cell: its numbers side by side, its parameters one by one."""
+    row: Row = {"is": f"{cell['status']} {cell['guarantee'] or ''}".strip()}
+    row |= {key: cell[key] for key in ("guarantee_note", "reason") if cell[key]}
+    row["numbers"] = [math.nan if cell[key] is None else cell[key] for key in NUMBERS]
+    return row | row_of(json.loads(cell["parameters"] or "{}") or [], "parameters")
+
+
+def _values(values: Iterator[Mapping[str, Any]]) -> Row:
+    """Values by metric and kind, in the order of the repeats."""
+    found: dict[str, list[float]] = {}
+    for value in values:
+        found.setdefault(f"{value['metric']} {value['kind']}", []).append(value["value"])
+    return row_of(found)

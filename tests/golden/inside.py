@@ -1,0 +1,94 @@
+"""All that the golden table imports from inside the library and the pipeline: a module that moves is renamed here.
+
+Everything else of the table uses public names: `shuffledp.protocols`, `shuffledp.accounting`, `shuffledp.populations`,
+`shuffledp.tasks`, `shuffledp.compare` and the command line.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Any
+from unittest import mock
+
+import yaml
+
+from shuffledp.claims import catalogue, errata_data, judging
+from shuffledp.claims.evidence import Evidence
+from shuffledp.cli import main as command_line  # noqa: F401  (the golden table calls it)
+from shuffledp.datasets.errors import SourceError
+from shuffledp.datasets.preparation import prepare
+from shuffledp.experiments import runner
+from shuffledp.experiments.config.loading import load_experiments
+from shuffledp.experiments.grid import cells_of, resolve
+
+ROOT = Path(__file__).resolve().parents[2]
+OBTAIN = "shuffledp.datasets.preparation.obtain"
+"""Name under which `prepare` calls the search for the published data."""
+PARTS = ("task", "data", "population", "budget", "options", "arguments")
+"""Parts of a job that a grid point resolves."""
+Job = Mapping[str, Any]
+
+
+def papers() -> list[str]:
+    """Return the papers and studies of the configuration."""
+    return list(_config()["papers"])
+
+
+def _config() -> dict[str, Any]:
+    return dict(yaml.safe_load((ROOT / "config/config.yaml").read_text(encoding="utf-8")))
+
+
+def jobs(paper: str) -> Iterator[tuple[str, str, Job]]:
+    """Yield the jobs of a paper at its own scale: experiment, method, plain data; nothing is trained."""
+    shipped = {"papers": [paper], "own": "none", "baselines": "none", "learning": "skip", "overrides": {}}
+    settings = load_experiments({**_config(), **shipped}, ROOT)
+    for experiment in settings.papers[paper].experiments.values():
+        for method in experiment.methods:
+            yield experiment.id, method, experiment.job(method, settings.seed)
+
+
+def cells(job: Job) -> list[tuple[dict[str, Any], str, dict[str, Any]]]:
+    """Return all cells of a job: grid point, accounting, what the point resolves."""
+    parts = {part: job[part] for part in PARTS if part in job}
+    return [(point, accounting, resolve(parts, point)) for point, accounting in cells_of(job)]
+
+
+def run(job: Job, prepared: Path) -> tuple[list[dict[str, Any]], list[dict[str, Any]]]:
+    """Run a job in this process; return the rows of cells and values."""
+    done = runner.run(job, prepared=prepared, root=ROOT)
+    return done.cells.to_pylist(), done.values.to_pylist()
+
+
+def prepare_shipped(dataset: str, folder: Path) -> None:
+    """Prepare a data set from the summaries and stand-ins of the repository, without network or mirror."""
+    with mock.patch(OBTAIN, side_effect=SourceError("nothing is downloaded for the golden table")):
+        prepare(dataset, raw_dir=folder / "raw", output_dir=folder, say=lambda line: None)
+
+
+def claims_of(paper: str) -> tuple[Any, ...]:
+    """Return the claims of a paper; none if it has none."""
+    return catalogue.claims(paper) if paper in catalogue.known() else ()
+
+
+def verdicts(claim: Any) -> list[dict[str, str]]:
+    """Judge a claim without any results, with short searches; a claim that needs some is untestable."""
+    rule = judging.rules(claim.paper)[claim.rule]
+    return list(judging.rows(claim, rule, Evidence(Path(), claim.paper, {}), "quick", "paper"))
+
+
+def papers_with_findings() -> list[str]:
+    """Return the papers that have errata or reading notes."""
+    return errata_data.papers()
+
+
+def findings(paper: str) -> tuple[list[Any], list[Any]]:
+    """Return errata and reading notes of a paper, and what was withdrawn."""
+    found = errata_data.findings(paper)
+    return [*found.errata, *found.notes], list(found.withdrawn)
+
+
+def canonical(value: Any) -> str:
+    """Return plain data as one text."""
+    return json.dumps(value, sort_keys=True, ensure_ascii=False)

@@ -1,0 +1,293 @@
+"""Settings in which every protocol is calibrated: laws of the population, sizes, budgets, options, what is refused."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+from shuffledp.populations import Binomial, Fixed, Poisson, Population, SubGaussian
+from shuffledp.protocols import ProtocolBase
+from shuffledp.tasks import Budget, Frequency, Sets, Summation, Task, Vectors
+
+
+@dataclass(frozen=True)
+class Setting:
+    """Arguments of a calibration besides the accounting."""
+
+    name: str
+    population: Population
+    task: Task
+    budget: Budget
+    options: Mapping[str, Any] = field(default_factory=dict)
+
+
+def _frequency() -> Iterator[Setting]:
+    yield Setting("usual", Fixed(999), Frequency(4), Budget(1.0, 1e-6))
+    yield Setting("two values", Fixed(9_999), Frequency(2), Budget(0.5, 1e-5))
+    yield Setting("many users", Fixed(499_999), Frequency(50), Budget(0.5, 1e-6))
+    yield Setting("many values", Fixed(99_999), Frequency(500), Budget(1.0, 1e-9))
+    yield Setting("binomial", Binomial(1_000, 0.5), Frequency(5), Budget(0.3, 1e-5))
+    yield Setting("poisson", Poisson(200.0), Frequency(10), Budget(2.0, 1e-4))
+    yield Setting("strict", Fixed(49_999), Frequency(3), Budget(0.1, 1e-10))
+    yield Setting("loose", Binomial(300, 0.25), Frequency(6), Budget(4.0, 1e-3))
+    yield Setting("add or remove", Fixed(999), Frequency(4), Budget(1.0, 1e-6, "add_remove"))
+    yield Setting("alone", Fixed(0), Frequency(4), Budget(1.0, 1e-3))
+
+
+def _summation() -> Iterator[Setting]:
+    yield Setting("usual", Fixed(999), Summation(3), Budget(1.0, 1e-6))
+    yield Setting("bits", Fixed(9_999), Summation(1), Budget(0.5, 1e-5))
+    yield Setting("many users", Fixed(499_999), Summation(4), Budget(0.5, 1e-6))
+    yield Setting("many values", Fixed(9_999), Summation(50), Budget(2.0, 1e-4))
+    yield Setting("binomial", Binomial(1_000, 0.5), Summation(2, real=True), Budget(0.3, 1e-5))
+    yield Setting("poisson", Poisson(200.0), Summation(5, real=True), Budget(2.0, 1e-4))
+    yield Setting("strict", Fixed(49_999), Summation(2), Budget(0.1, 1e-10))
+    yield Setting("loose", Binomial(300, 0.25), Summation(3), Budget(4.0, 1e-3))
+    yield Setting("coordinates", Fixed(999), Summation(3, real=True, coordinates=4), Budget(1.0, 1e-4))
+    yield Setting("signed", Fixed(999), Summation(2, signed=True), Budget(1.0, 1e-6))
+    yield Setting("add or remove", Fixed(999), Summation(3), Budget(1.0, 1e-6, "add_remove"))
+    yield Setting("alone", Fixed(0), Summation(2), Budget(1.0, 1e-3))
+
+
+def _sets() -> Iterator[Setting]:
+    yield Setting("usual", Fixed(999), Sets(8, 2), Budget(1.0, 1e-6))
+    yield Setting("two levels", Fixed(1_999), Sets(8, 2, levels=2), Budget((0.5, 1.0), 1e-5))
+    yield Setting("three levels", Fixed(4_999), Sets(17, 3, 3, 3), Budget((0.8, 1.0, 1.2), 1e-8))
+    yield Setting("many users", Fixed(99_999), Sets(32, 4), Budget(0.5, 1e-8))
+    yield Setting("many items", Fixed(9_999), Sets(128, 4), Budget(2.0, 1e-4))
+    yield Setting("binomial", Binomial(1_000, 0.5), Sets(5, 1), Budget(0.3, 1e-5))
+    yield Setting("poisson", Poisson(200.0), Sets(10, 3, padding_items=2), Budget(2.0, 1e-4))
+    yield Setting("strict", Fixed(19_999), Sets(6, 2), Budget(0.1, 1e-10))
+    yield Setting("loose", Fixed(99), Sets(4, 1), Budget(4.0, 1e-3))
+    yield Setting("whole", Fixed(999), Sets(3, 3), Budget(1.0, 1e-6))
+    yield Setting("alone", Fixed(0), Sets(4, 2), Budget(1.0, 1e-3))
+
+
+def _vectors() -> Iterator[Setting]:
+    yield Setting("usual", Fixed(999), Vectors(5, 1.0, "l2"), Budget(1.0, 1e-6))
+    yield Setting("l1", Fixed(999), Vectors(5, 2.0, "l1"), Budget(1.0, 1e-6))
+    yield Setting("one number", Fixed(9_999), Vectors(1, 1.0), Budget(0.5, 1e-5))
+    yield Setting("many users", Fixed(499_999), Vectors(10, 1.0), Budget(0.5, 1e-6))
+    yield Setting("many numbers", Fixed(9_999), Vectors(1_000, 1.0, "l2"), Budget(2.0, 1e-8))
+    yield Setting("binomial", Binomial(1_000, 0.5), Vectors(3, 5.0), Budget(0.3, 1e-5))
+    yield Setting("poisson", Poisson(200.0), Vectors(4, 1.0), Budget(2.0, 1e-4))
+    yield Setting("strict", Fixed(49_999), Vectors(2, 1.0, "l2"), Budget(0.1, 1e-10))
+    yield Setting("loose", Binomial(300, 0.25), Vectors(3, 1.0), Budget(4.0, 1e-3))
+    yield Setting("alone", Fixed(0), Vectors(2, 1.0), Budget(1.0, 1e-3))
+
+
+BY_KIND = {
+    kind: tuple(make())
+    for kind, make in (
+        ("frequency", _frequency),
+        ("summation", _summation),
+        ("sets", _sets),
+        ("vectors", _vectors),
+    )
+}
+CROWD = Setting("crowd", Fixed(9_999_999), Frequency(16), Budget(1.0, 1e-6))
+OWN: Mapping[tuple[str, str], tuple[Setting, ...]] = {
+    ("frequency", "public_coin"): (
+        CROWD,
+        Setting("crowd of many values", Fixed(99_999_999), Frequency(100), Budget(0.5, 1e-5)),
+        Setting("few values in the crowd", Fixed(9_999_999), Frequency(3), Budget(0.8, 1e-6)),
+    ),
+    ("frequency", "truncation"): (
+        CROWD,
+        replace(CROWD, name="two values in the crowd", task=Frequency(2), budget=Budget(0.1, 1e-8)),
+    ),
+    ("summation", "coarse_correlated_sum"): (
+        Setting("shipped bits", Fixed(99_999), Summation(1), Budget(2.0, 1e-8)),
+        Setting("shipped numbers", Fixed(99_999), Summation(10), Budget(1.0, 1e-6)),
+    ),
+}
+"""Further settings of protocols that need many users, or noise that is shipped."""
+BITS = ("multi_exact", "multi_expected", "multi_union")
+"""Protocols of two values; one setting keeps its domain, to be refused."""
+OPTIONS: Mapping[str, tuple[Any, ...]] = {
+    "dummies": (0, 7, -1),
+    "stray_factor": (True,),
+    "threat": ("own_coin",),
+    "eps_local": (2.0, "best", -1.0),
+    "rate": (0.05, 0.5, 1.5),
+    "estimator": ("observed", "centred"),
+    "bits": (1, 3, 0),
+    "cap_mass": (0.1, 0.5, 1.5),
+    "cells": (2, 3, 1),
+    "truncate": (False,),
+    "share": (0.3, 1.0),
+    "constants": ("conference",),
+    "together": (False,),
+    "entries": (4, 0),
+    "constant": ("lemma",),
+    "beta": (0.6, 0.9, 2.0),
+    "beyond_proof": (True,),
+    "hash_seed": (5,),
+    "share_form": ("printed", "balle", "any_n"),
+    "order": ("printed",),
+    "calibration": ("numeric", "analytic", "sound", "worst_case"),
+    "blankets": (0.5, 10.0, -1.0),
+    "objective": ("error",),
+    "first_round": ({"protocol": "pure_dump", "eps": 0.2, "delta": 1e-7},),
+    "selection": ("published_code",),
+    "atoms": ("star", "hub", "best"),
+    "hubs": ((2,),),
+    "gamma": (0.3, 1.0),
+    "eps_star": (0.5, 5.0),
+    "zeta": (0.5, 1.0),
+    "levels": (1, 2, 0),
+    "alphabet": ("used",),
+    "law": ("jumps",),
+    "form": ("figure", "average", "collision", "symmetric", "optimized"),
+    "group": ("figure",),
+    "shape": (5.0, -1.0),
+    "search": (True,),
+    "colluding": (2, -1),
+    "report_rate": (0.5, 2.0),
+    "kappa": (1, 0),
+    "bins": ("cubed", "economical", 3),
+    "bound": ("clones",),
+    "other_rows": ("blanket",),
+    "failure": (1e-3, 0.0),
+    "size": (1, 3, 9),
+}
+"""Values that an option is given in turn, some of them refused; the setting is otherwise the usual one."""
+TOGETHER: Mapping[tuple[str, str], tuple[Mapping[str, Any], ...]] = {
+    ("summation", "correlated_sum"): (
+        {"atoms": "hub", "hubs": (2,)},
+        {"atoms": "hub", "hubs": (2,), "law": "jumps"},
+    ),
+    ("summation", "split_and_mix"): ({"form": "figure", "group": "figure"},),
+    ("summation", "fragmented_rappor"): ({"estimator": "centred", "calibration": "worst_case"},),
+    ("frequency", "flexible_pure_dump"): ({"rate": 0.1, "estimator": "observed"},),
+    ("frequency", "flexible_mix_dump"): ({"rate": 0.1, "estimator": "observed"},),
+    ("frequency", "multi_expected"): ({"order": "printed", "share_form": "printed"},),
+}
+"""Options that matter together."""
+LEFT_OUT: Mapping[tuple[str, str], tuple[str, ...]] = {
+    ("frequency", "flexible_mix_dump"): ("binomial; exact",),
+    ("frequency", "flexible_pure_dump"): (
+        "poisson; exact",
+        "binomial; exact",
+    ),
+    ("frequency", "grr_blanket"): (
+        "strict; exact",
+        "binomial; exact",
+    ),
+    ("frequency", "jump_counts"): ("strict; exact",),
+    ("frequency", "public_coin"): ("poisson; exact", "loose; exact"),
+    ("frequency", "solh"): ("poisson; exact", "strict; exact", "binomial; exact"),
+    ("frequency", "unary_rows"): (
+        "poisson; exact",
+        "binomial; exact",
+    ),
+    ("sets", "balls_into_bins"): ("binomial; exact", "poisson; exact", "loose; exact"),
+    ("sets", "segmented"): (
+        *("two levels; exact", "three levels; printed", "three levels; exact", "loose; exact"),
+        "two levels, first_round=pure_dump; exact",
+    ),
+    ("summation", "coarse_correlated_sum"): (
+        *("bits; exact", "alone; exact", "usual, eps_star=0.5; exact", "usual, gamma=0.3; exact"),
+    ),
+    ("summation", "fragmented_rappor"): ("binomial; exact", "poisson; exact", "loose; exact"),
+    ("summation", "correlated_sum"): ("many values; corrected",),
+    ("summation", "real_sum"): (
+        "usual, zeta=0.5; exact",
+        *("many users; corrected", "many values; corrected", "bounds; corrected", "strict; exact"),
+        *("poisson; corrected", "loose; corrected", "binomial; exact", "poisson; exact"),
+        *("usual, atoms=star; exact", "usual, law=jumps; exact"),
+    ),
+    ("summation", "single_message_sum"): (
+        "poisson; exact",
+        "strict; exact",
+        "binomial; exact",
+    ),
+    ("summation", "sparse_sum"): (
+        "coordinates; exact",
+        *("many users; corrected", "many values; corrected", "bounds; corrected"),
+        *("poisson; exact", "bounds; exact", "strict; exact", "usual, law=jumps; exact"),
+    ),
+    ("summation", "unary_bits"): ("binomial; exact", "poisson; exact"),
+    ("vectors", "privunit"): ("loose; exact", "poisson; exact", "binomial; exact", "strict; exact"),
+    ("sets", "separate"): (
+        "loose; exact",
+        "three levels; exact",
+    ),
+    ("frequency", "private_coin"): ("binomial; printed",),
+    ("frequency", "fragmented_rappor"): ("strict; exact",),
+}
+"""Cases in which a calibration searches for most of a second or longer."""
+PROFILES: Mapping[tuple[str, str], tuple[str, ...]] = {
+    ("frequency", "flexible_mix_dump"): ("usual; printed", "usual; exact"),
+    ("frequency", "flexible_pure_dump"): ("usual; exact", "two values; corrected"),
+    ("frequency", "grr_blanket"): ("usual; printed", "usual; exact", "loose; exact"),
+    ("frequency", "jump_counts"): ("usual; exact", "poisson; exact"),
+    ("frequency", "mix_dump"): ("usual; printed", "usual; exact", "poisson; exact"),
+    ("frequency", "public_coin"): ("many users; exact",),
+    ("frequency", "solh"): ("usual; exact", "loose; exact"),
+    ("frequency", "unary_rows"): ("usual; exact", "loose; exact"),
+    ("summation", "bit_sum"): ("usual; exact", "usual; printed", "loose; exact"),
+    ("summation", "coarse_correlated_sum"): (),
+    ("summation", "correlated_sum"): ("usual; exact", "usual; corrected"),
+    ("summation", "real_sum"): (),
+    ("summation", "sparse_sum"): (),
+}
+"""Cases in which a profile is evaluated, of protocols where that takes long; of others: all without options."""
+BOUNDED = SubGaussian(mean=5_000.0, scale=30.0, convention="variance_proxy")
+"""A population of which moments are known alone."""
+
+
+def _fitted(protocol: type[ProtocolBase], setting: Setting) -> Setting:
+    """The setting with a task that the protocol takes, as far as it is not there to be refused."""
+    task = setting.task
+    if protocol.name in BITS and setting.name != "loose":
+        task = Frequency(2)
+    known = isinstance(setting.population, Fixed) and setting.name not in ("two values", "l1", "alone")
+    if protocol.name == "random_checkin" and known:
+        setting = replace(setting, population=Binomial(2 * int(setting.population.mean), 0.5))
+    if isinstance(task, Summation):
+        if protocol.name == "bit_sum" and setting.name != "many values":
+            task = replace(task, max_value=1)
+        if protocol.name in ("real_sum", "sparse_sum") and setting.name != "bits":
+            task = replace(task, real=True)
+        if protocol.name == "sparse_sum" and task.coordinates == 1 and setting.name != "loose":
+            task = replace(task, coordinates=2)
+    return replace(setting, task=task)
+
+
+def cases_of(protocol: type[ProtocolBase]) -> Iterator[tuple[str, Setting, str]]:
+    """Yield the cases of a protocol by name: settings under all accountings, single options under the last."""
+    left_out = LEFT_OUT.get((protocol.task_kind, protocol.name), ())
+    for setting in settings_of(protocol):
+        for accounting in protocol.accountings[-1:] if len(setting.options) == 1 else protocol.accountings:
+            if (name := f"{setting.name}; {accounting}") not in left_out:
+                yield name, setting, accounting
+
+
+def has_profile(protocol: type[ProtocolBase], case: str, setting: Setting) -> bool:
+    """Return whether the table has deltas of the profile in a case."""
+    known = PROFILES.get((protocol.task_kind, protocol.name))
+    return case in known if known is not None else not setting.options and setting.population != BOUNDED
+
+
+def settings_of(protocol: type[ProtocolBase]) -> Iterator[Setting]:
+    """Yield the settings of a protocol: first settings of its task, then each of its options in turn."""
+    own = OWN.get((protocol.task_kind, protocol.name), ())
+    every = [_fitted(protocol, one) for one in (*BY_KIND[protocol.task_kind], *own)]
+    yield from every
+    usual = every[0]
+    yield replace(usual, name="bounds", population=BOUNDED)
+    parameters = inspect.signature(protocol.calibrate).parameters
+    chosen: list[Mapping[str, Any]] = [
+        {name: value} for name in sorted(parameters) for value in OPTIONS.get(name, ())
+    ]
+    for options in (*chosen, *TOGETHER.get((protocol.task_kind, protocol.name), ())):
+        told = ", ".join(f"{name}={_told(value)}" for name, value in options.items())
+        base = every[1] if "first_round" in options else usual
+        yield replace(base, name=f"{base.name}, {told}", options=options)
+
+
+def _told(value: Any) -> str:
+    return str(value["protocol"]) if isinstance(value, Mapping) else str(value)

@@ -1,0 +1,120 @@
+"""Compare pictures and pages of two runs on one machine: ``make golden-pictures BEFORE=folder``.
+
+    python tools/golden_pictures.py before/results results
+
+Pictures are compared by their pixels, pages by the text that they show, captions, tables and SVG by their lines. What
+differs is listed with a measure, and what only one of the folders has; the exit code is then 1. PDF files are the same
+drawings as the SVG files and are left out.
+"""
+
+from __future__ import annotations
+
+import argparse
+import difflib
+import sys
+from collections.abc import Iterator
+from html.parser import HTMLParser
+from pathlib import Path
+
+import numpy as np
+from PIL import Image
+
+TEXTS = (".csv", ".md", ".rst", ".svg", ".tex")
+KINDS = (".html", ".png", *TEXTS)
+LEFT_OUT = ("runs", "logs")
+"""Folders whose tables `shuffledp export` compares."""
+
+
+class _Shown(HTMLParser):
+    """Collects what a page shows: its text, and the pictures that it names."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.lines: list[str] = []
+        self._hidden = 0
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        """Count elements that show nothing; keep texts of pictures."""
+        self._hidden += tag in ("script", "style")
+        self.lines += [f"{name}: {value}" for name, value in attrs if name == "alt" and value]
+
+    def handle_endtag(self, tag: str) -> None:
+        """Leave an element that shows nothing."""
+        self._hidden -= tag in ("script", "style")
+
+    def handle_data(self, data: str) -> None:
+        """Keep a text, its white space collapsed."""
+        text = " ".join(data.split())
+        if text and not self._hidden:
+            self.lines.append(text)
+
+
+def lines_of(path: Path) -> list[str]:
+    """Return the lines of a text, or the texts that a page shows."""
+    content = path.read_text(encoding="utf-8")
+    if path.suffix != ".html":
+        return content.splitlines()
+    shown = _Shown()
+    shown.feed(content)
+    return shown.lines
+
+
+def pixels_differ(before: Path, after: Path) -> str:
+    """Return by how much two pictures differ; an empty text if their pixels are the same."""
+    old, new = (np.asarray(Image.open(path).convert("RGBA"), dtype=np.int16) for path in (before, after))
+    if old.shape != new.shape:
+        return f"{old.shape[1]} x {old.shape[0]} pixels -> {new.shape[1]} x {new.shape[0]}"
+    largest = np.abs(old - new).max(axis=2)
+    if not largest.any():
+        return ""
+    return f"{np.count_nonzero(largest)} of {largest.size} pixels, by at most {largest.max()} of 255"
+
+
+def texts_differ(before: Path, after: Path) -> str:
+    """Return how many lines differ, and the first of them; an empty text if none does."""
+    old, new = lines_of(before), lines_of(after)
+    if old == new:
+        return ""
+    changes = [
+        line
+        for line in difflib.unified_diff(old, new, lineterm="", n=0)
+        if line[:1] in "+-" and line[:3] not in ("+++", "---")
+    ]
+    return f"{len(changes)} lines, first {changes[0][:120]!r}"
+
+
+def files(folder: Path) -> set[Path]:
+    """Return what is compared of a folder of results, relative to it."""
+    every = (path.relative_to(folder) for path in folder.rglob("*") if path.suffix in KINDS)
+    return {path for path in every if path.parts[0] not in LEFT_OUT}
+
+
+def differing(before: Path, after: Path) -> Iterator[str]:
+    """Yield a line per file that is not the same in two folders of results."""
+    old, new = files(before), files(after)
+    for path in sorted(old | new):
+        if path not in new or path not in old:
+            yield f"{path}: only {'before' if path in old else 'after'}"
+            continue
+        compare = pixels_differ if path.suffix == ".png" else texts_differ
+        if measure := compare(before / path, after / path):
+            yield f"{path}: {measure}"
+
+
+def main(arguments: list[str] | None = None) -> int:
+    """Run the command line; 0 if nothing differs."""
+    parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
+    parser.add_argument("before", type=Path, help="folder of results before the change")
+    parser.add_argument("after", type=Path, nargs="?", default=Path("results"), help="after it (results)")
+    given = parser.parse_args(arguments)
+    for folder in (given.before, given.after):
+        if not any(path.suffix == ".png" for path in files(folder)):
+            print(f"{folder}: no picture below this folder; name one such as results or results/quick.")
+            return 2
+    found = list(differing(given.before, given.after))
+    print("\n".join(found) or f"Nothing differs in {len(files(given.after))} files.")
+    return 1 if found else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
