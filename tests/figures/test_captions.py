@@ -33,6 +33,8 @@ from shuffledp.figures.captions import (
     percent,
     plain_caption,
     render,
+    rounded_down,
+    rounded_up,
     span,
     times,
 )
@@ -241,6 +243,20 @@ def test_numbers_in_words(value, text):
     assert number(value) == text
 
 
+@pytest.mark.parametrize(
+    ("value", "down", "up"),
+    [
+        (0.29743, "0.297", "0.298"),
+        (1234.5, "1,230", "1,240"),
+        (0.125, "0.125", "0.125"),
+        (9.996, "9.99", "10"),
+    ],
+)
+def test_bounds_are_rounded_to_their_side(ask, value, down, up):
+    numbers = ask.value("a") * 0 + value
+    assert (rounded_down(numbers), rounded_up(numbers)) == (down, up)
+
+
 def test_other_words(ask):
     assert integer(48841.2) == "48,841"
     assert percent(0.0521) == "5.2 %"
@@ -350,7 +366,7 @@ def test_a_template_without_a_finding_is_named_with_the_line(tmp_path, text, mes
 ALLOWED = [
     r"(?:Figure|Table|Theorem|Section|Corollary)s? [0-9][0-9a-z.]*(?:(?:,| and| to) [0-9][0-9a-z.]*)*",
     r"[Ee]quation \([0-9]+\)",
-    r"\b(?:RP|SUM|DUMP|SG|SEG)-[EN]?[0-9.]*[0-9]",
+    r"\b(?:RP|SUM|DUMP|SG|SEG|OQ)-[EN]?[0-9.]*[0-9]",
     r"[\w*')]+ = (?:[0-9][0-9,.e/-]*[0-9]|[0-9])(?:(?:, [0-9.]+)* and [0-9.]*[0-9](?! %| times| bits))?",
     r"\b[A-Za-z_]+[0-9]+\b",
     r"\bsqrt\([0-9]\)|\(k - 1\)/k|1 - 1/e|1/eps\*(?:\^2)?|delta/2|log\(1/delta\)|o\(1\)|\b2C\b|\+ 1 bits",
@@ -371,7 +387,7 @@ def typed(text: str) -> list[str]:
 @pytest.mark.parametrize(
     ("text", "found"),
     [
-        ("about 8 % better than Figure 4 and Tables 3 and 4 (RP-E15, SEG-6.1, SUM-N3)", ["8"]),
+        ("about 8 % better than Figure 4 and Tables 3 and 4 (RP-E15, SEG-6.1, SUM-N3, OQ-6)", ["8"]),
         ("at eps = 0.05, delta = 1e-6, n = 500,000 (equation (7))", []),
         ("20 to 40 times fewer, five to eight times smaller", ["20", "40", "five to eight times"]),
         ("{{ ratio('a', 'b', eps=0.1) | span }} {% if x == 3 %} ADAPTIVE {% endif %} l1", []),

@@ -5,8 +5,8 @@ A template is reStructuredText with Jinja expressions. Besides `where` (what all
 id), `controls` (methods that are drawn for comparison only), `trusting` (methods by whom their users trust) and
 `how_drawn` (of curves) it has the questions of `Numbers.questions`; tables of claims have those of
 `ClaimRows.questions`. An answer is a `Values`, one number for each point, which the filters `span`, `times`,
-`percent`, `number` and `integer` put into words, or a `Share`, which says at how many of the points something holds.
-What cannot be answered is a `CaptionError` that names the template and the question.
+`rounded_down`, `rounded_up`, `percent`, `number` and `integer` put into words, or a `Share`, which says at how many of
+the points something holds. What cannot be answered is a `CaptionError` that names the template and the question.
 
 Numbers of a figure that has a file per value of a variable are those of this file; a question may name another value of
 that variable: ``value('grr', accounting='printed')`` beside a file of exact accounting. A picture with both accountings
@@ -23,6 +23,7 @@ import re
 import traceback
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field
+from decimal import ROUND_CEILING, ROUND_FLOOR, Decimal
 from functools import cache, cached_property
 from pathlib import Path
 from typing import Any
@@ -581,6 +582,21 @@ def span(value: Values, digits: int = DIGITS) -> str:
     return f"{low} to {high}"
 
 
+def rounded_down(value: Values, digits: int = DIGITS) -> str:
+    """The smallest number, rounded down: below all of them, as a lower bound must be."""
+    return _rounded(value.least, digits, ROUND_FLOOR)
+
+
+def rounded_up(value: Values, digits: int = DIGITS) -> str:
+    """The largest number, rounded up: above all of them, as an upper bound must be."""
+    return _rounded(value.greatest, digits, ROUND_CEILING)
+
+
+def _rounded(one: float, digits: int, rounding: str) -> str:
+    exact = Decimal(one)
+    return number(float(exact.quantize(Decimal(1).scaleb(exact.adjusted() - digits + 1), rounding)), digits)
+
+
 def percent(value: Values | float, digits: int = 2) -> str:
     """As `span` or `number`, of shares: "5.2 %", "11 to 14 %"."""
     if isinstance(value, Values):
@@ -690,7 +706,9 @@ def as_it_stands(text: str) -> str:
 @cache
 def _environment() -> jinja2.Environment:
     environment = jinja2.Environment(undefined=jinja2.StrictUndefined, trim_blocks=True, lstrip_blocks=True)
-    environment.filters |= {f.__name__: f for f in (number, integer, span, percent, times)}
+    environment.filters |= {
+        f.__name__: f for f in (number, integer, span, rounded_down, rounded_up, percent, times)
+    }
     environment.globals |= {"said": said, "exact_cuts": exact_cuts}
     return environment
 
