@@ -106,7 +106,7 @@ test-whole-run: .venv/.installed-test  ## Run a tiny paper in many ways and all 
 
 .PHONY: test-slurm
 test-slurm: .venv/.installed-test .venv/.installed-cluster  ## Run jobs through a Slurm of its own on this machine (needs root, slurm-wlm and munge)
-	@$(SINGLE) $(BIN)/python -m pytest -m slurm tests/pipeline/test_slurm.py
+	@$(SINGLE) $(BIN)/python -m pytest -m slurm tests/workflow/test_slurm.py
 
 .PHONY: faults
 faults: .venv/.installed-test  ## Disturb a small run at 50 random moments (MOMENTS=5), start it again, compare every byte

@@ -38,9 +38,9 @@ from shuffledp.accounting.baselines.hashed_balls import HashFamily, dummies_in_b
 from shuffledp.accounting.baselines.privunit import privunit_local_budget
 from shuffledp.accounting.baselines.subset_selection import subset_report
 from shuffledp.accounting.general.grr_blanket import blanket_local_budget
-from shuffledp.code_digest import Code
-from shuffledp.measured_blocks import write_block
-from shuffledp.numerics.remember import forget_all
+from shuffledp.numerics.memoize import forget_all
+from shuffledp.pipeline.doc_blocks import write_block
+from shuffledp.pipeline.rerun_digests.digest import Code
 from shuffledp.populations import Binomial, Fixed, Poisson
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -257,7 +257,7 @@ def main() -> None:
     asked = [one for one in questions() if given.only in f"{one.question}, {one.kind}, {one.setting}"]
     if not asked:
         raise SystemExit(f"No question has {given.only!r} in its name.")
-    code = Code(ROOT).digest("shuffledp.accounting.questions.deployments", Path(__file__).resolve())[:12]
+    code = Code(ROOT).digest("shuffledp.accountant.deployments", Path(__file__).resolve())[:12]
     found = measured(asked, given.lines, code)
     text = "\n".join(table(found))
     print(text)

@@ -3,7 +3,7 @@
 import numpy as np
 from random_population import Row, best_of
 
-from shuffledp.learning import LearningData, Network, TrainingPlan, available
+from shuffledp.pipeline.learning import LearningData, Network, TrainingPlan, available
 
 USERS = 60_000
 SHUFFLE_SGD = {"kind": "shuffle_sgd", "batch": 60, "clip": 0.05, "noise_multiplier": 0.86}
@@ -40,8 +40,8 @@ def clipped(network: Network, count: int, data: LearningData) -> Row:
     """The clipped sum alone."""
     import jax.numpy as jnp
 
-    from shuffledp.learning.clipping import clipped_sum, plain_clipped_sum
-    from shuffledp.learning.model import initial_parameters
+    from shuffledp.pipeline.learning.clipping import clipped_sum, plain_clipped_sum
+    from shuffledp.pipeline.learning.model import initial_parameters
 
     parameters = jnp.asarray(initial_parameters(network, np.random.default_rng(1)))
     images = jnp.asarray((data.train_images[:count] / 255 - data.mean) / data.spread, jnp.float32)
@@ -69,7 +69,7 @@ def clipped(network: Network, count: int, data: LearningData) -> Row:
 
 def round_of(plan: TrainingPlan, data: LearningData) -> Row:
     """A round of training, everything included."""
-    from shuffledp.learning.training import train
+    from shuffledp.pipeline.learning.training import train
 
     def run() -> float:
         return train(plan, data, every_seconds=3600).points[-1].loss

@@ -19,7 +19,7 @@ from typing import Any
 
 import numpy as np
 
-from shuffledp.measured_blocks import write_block
+from shuffledp.pipeline.doc_blocks import write_block
 
 PAGE = Path(__file__).resolve().parents[1] / "docs/benchmarks.md"
 ROWS = 100_000_000

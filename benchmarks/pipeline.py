@@ -20,9 +20,9 @@ from pathlib import Path
 
 import pyarrow.parquet as pq
 
-from shuffledp.experiments.config.files import merged, read_yaml
-from shuffledp.figures.selection import load_settings
-from shuffledp.measured_blocks import write_block
+from shuffledp.pipeline.config.files import merged, read_yaml
+from shuffledp.pipeline.doc_blocks import write_block
+from shuffledp.pipeline.figures.selection import load_settings
 
 ROOT = Path(__file__).resolve().parents[1]
 PAGE = ROOT / "docs/benchmarks.md"
@@ -59,8 +59,8 @@ from snakemake.logging import logger
 sys.path.insert(0, sys.argv[1])
 from pathlib import Path
 import run_method
-from shuffledp.experiments.bundle import Bundle
-from shuffledp.measured_blocks import write_block
+from shuffledp.pipeline.experiments.bundle import Bundle
+from shuffledp.pipeline.doc_blocks import write_block
 job = json.load(sys.stdin)
 import atexit, gc
 atexit.register(gc.freeze)  # as every job does

@@ -19,7 +19,7 @@ from shuffledp.accounting import (
     optimal_dummies,
     report_variance,
 )
-from shuffledp.numerics.remember import forget_all
+from shuffledp.numerics.memoize import forget_all
 from shuffledp.populations import Binomial, Fixed, Law, MomentBounded, Poisson
 
 

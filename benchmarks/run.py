@@ -5,8 +5,8 @@ Times depend on the machine; the ratios compare both ways in the same run.
 
 from itertools import chain
 
-import accountant
 import dump
+import learning
 import multi_message
 import peers
 import random_population
@@ -15,7 +15,7 @@ import shuffle_gaussian
 import simulation
 import summation
 
-import learning
+import accountant
 
 
 def main() -> None:

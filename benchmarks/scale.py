@@ -31,11 +31,11 @@ import numpy as np
 import shuffledp.accounting
 import shuffledp.protocols
 from shuffledp.accounting.errors import Infeasible
-from shuffledp.code_digest import Code
-from shuffledp.comparison.holding import holding
-from shuffledp.measured_blocks import write_block
-from shuffledp.numerics.remember import forget_all
-from shuffledp.numerics.runs import pieces
+from shuffledp.comparison.synthetic_participants import holding
+from shuffledp.numerics.memoize import forget_all
+from shuffledp.numerics.repeated_indices import pieces
+from shuffledp.pipeline.doc_blocks import write_block
+from shuffledp.pipeline.rerun_digests.digest import Code
 from shuffledp.populations import Binomial, Fixed, Law
 from shuffledp.protocols import available, get, stream
 from shuffledp.tasks import (

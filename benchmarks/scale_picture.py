@@ -12,7 +12,7 @@ from matplotlib.figure import Figure
 from numpy.typing import NDArray
 from scale import USERS, VALUES, Axis, Measured
 
-from shuffledp.figures.style import figure_style, rendered
+from shuffledp.pipeline.figures.style import figure_style, rendered
 from shuffledp.protocols import get
 from shuffledp.tasks import TaskKind
 

@@ -7,7 +7,7 @@ from functools import partial
 import numpy as np
 from random_population import Row, best_of
 
-from shuffledp.accounting.baselines.told_bits import told_bits_delta
+from shuffledp.accounting.baselines.rappor_known_coins import told_bits_delta
 from shuffledp.populations import Binomial, Fixed
 from shuffledp.protocols import available, get
 from shuffledp.protocols.conformance import SameNumbers

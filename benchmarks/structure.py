@@ -14,7 +14,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from shuffledp.measured_blocks import write_block
+from shuffledp.pipeline.doc_blocks import write_block
 
 ROOT = Path(__file__).resolve().parents[1]
 SOURCE = ROOT / "src"

@@ -11,7 +11,7 @@ from shuffledp.accounting.summation.closed_designs import best_modular_design
 from shuffledp.accounting.summation.design_search import family_design
 from shuffledp.accounting.summation.joint_noise import correlated_noise_delta
 from shuffledp.accounting.summation.noise_design import NoiseDesign
-from shuffledp.numerics.remember import forget_all
+from shuffledp.numerics.memoize import forget_all
 
 SETTINGS = ((5, "halving", None), (20, "halving", None), (20, "hub", (5,)), (100, "hub", (5, 25)))
 

@@ -26,7 +26,7 @@ HERE = Path(shuffledp.__file__).parent
 DOORS = ("accounting", "populations", "protocols", "protocols.conformance", "sampling", "tasks")
 BEHIND = ("accounting", "audit", "numerics", "populations", "protocols", "sampling", "tasks", "utility")
 #: What reads the experiments of the pipeline.
-OF_THE_PIPELINE = ("shuffledp.audit.table",)
+OF_THE_PIPELINE = ("shuffledp.pipeline.audit.table",)
 
 
 def loaded() -> set[str]:
@@ -115,7 +115,7 @@ def needs_more() -> dict[str, str]:
         "rounds": lambda: amplification(1.0, 100, 1e-6, rounds=3),
         "gaussian": lambda: central_gaussian_epsilon(rate=0.1, noise_multiplier=1.0, rounds=2, delta=1e-5),
         "replacement": lambda: replacement(n=9, m=3, noise_multiplier=1.0, rounds=2, delta=1e-5),
-        "datasets": lambda: importlib.import_module("shuffledp.datasets").load,
+        "datasets": lambda: importlib.import_module("shuffledp.pipeline.datasets").load,
     }
     said = {}
     for name, call in calls.items():

@@ -5,8 +5,8 @@ import json
 import os
 from pathlib import Path
 
-from shuffledp.experiments import own_data
-from shuffledp.experiments.sources.own import files_of, key_of, request
+from shuffledp.pipeline.experiments import user_files
+from shuffledp.pipeline.experiments.sources.user_file import files_of, key_of, request
 from shuffledp.storage import publish
 
 
@@ -21,7 +21,7 @@ def data_files() -> tuple[Path, Path, Path, Path]:
     (raw / "origin.json").write_text(json.dumps({"source": "official", "origin": "x", "sha256": digests}))
     mine.write_text("color\n" + "red\nblue\n" * 5)
     asked = request({"kind": "frequency"}, {"name": "file", "path": str(mine), "column": "color"})
-    own_data.prepare(asked, Path(), prepared)
+    user_files.prepare(asked, Path(), prepared)
     return data, counts, mine, files_of(prepared, key_of(asked))[0]
 
 

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from scripts_by_file import script
-from shuffledp.audit.table import NOT_AUDITED
-from shuffledp.audit.together import VIOLATION
+from shuffledp.pipeline.audit.combined_table import VIOLATION
+from shuffledp.pipeline.audit.table import NOT_AUDITED
 
 tool = script("tools/audit_seeds.py")
 STATUSES = {

@@ -11,11 +11,12 @@ from filelock import FileLock
 
 from changed_data import data_files, flip_a_byte
 from shuffledp.cli import main
-from shuffledp.datasets import NAMES, preparation
-from shuffledp.experiments import results, runner, trials
-from shuffledp.figures.selection import load_settings
+from shuffledp.pipeline.config import smallest_cells
+from shuffledp.pipeline.datasets import NAMES, preparation
+from shuffledp.pipeline.experiments import results, runner
+from shuffledp.pipeline.figures.selection import load_settings
 from shuffledp.protocols import get
-from shuffledp.protocols.conformance import exposure, scrutiny
+from shuffledp.protocols.conformance import leakage_checks, plugin_checks
 from shuffledp.storage import damaged, publish
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -51,7 +52,7 @@ def project(tmp_path, monkeypatch):
     (tmp_path / "config/config.yaml").write_text(CONFIG)
     (tmp_path / "config/experiments/demo.yaml").write_text(PAPER)
     (tmp_path / "workflow/report/demo").mkdir(parents=True)
-    (tmp_path / "workflow/report/demo/fig1.rst").write_text("A caption.")
+    (tmp_path / "src/shuffledp/pipeline/papers/demo/captions/fig1.rst").write_text("A caption.")
     monkeypatch.chdir(tmp_path)
     return tmp_path
 
@@ -278,7 +279,7 @@ def test_check_names_files_of_experiments_that_do_not_run(project):
 
 
 def test_check_names_a_caption_that_is_missing(project):
-    (project / "workflow/report/demo/fig1.rst").unlink()
+    (project / "src/shuffledp/pipeline/papers/demo/captions/fig1.rst").unlink()
     code, output = call("check")
     assert code == 1
     assert "figures.fig1.caption: there is no file" in output
@@ -305,10 +306,10 @@ def test_check_baseline_gives_a_verdict_per_property_and_tries_the_experiments(p
         return lines
 
     monkeypatch.setattr("shuffledp.cli.results", in_this_process)
-    monkeypatch.setattr(exposure, "REPORTS", 50_000)
-    monkeypatch.setattr(exposure, "VIEWED", 100)
-    monkeypatch.setattr(scrutiny, "CALLS", 100)
-    monkeypatch.setattr(scrutiny, "ERRORS", {True: 1000})
+    monkeypatch.setattr(leakage_checks, "REPORTS", 50_000)
+    monkeypatch.setattr(leakage_checks, "VIEWED", 100)
+    monkeypatch.setattr(plugin_checks, "CALLS", 100)
+    monkeypatch.setattr(plugin_checks, "ERRORS", {True: 1000})
     call("new-baseline", "mine", "--task", "frequency")
     code, output = call("check-baseline", "mine/mine.py:Mine")
     assert code == 0, output
@@ -403,7 +404,7 @@ def test_an_experiment_is_tried_where_it_draws(project):
     paper["experiments"]["coins"] |= settings["coins"]
     (project / "config/experiments/demo.yaml").write_text(yaml.safe_dump(paper))
     loaded = load_settings(yaml.safe_load(CONFIG), project)
-    (trial,) = trials.trials(found, "local", loaded, prepared=project, root=project)
+    (trial,) = smallest_cells.trials(found, "local", loaded, prepared=project, root=project)
     assert (trial.status, trial.note[:4]) == ("ok", "mse ")
     assert '{"eps":1.0}' in trial.where
 

@@ -10,7 +10,7 @@ import click
 import pytest
 
 from shuffledp.cli import main
-from shuffledp.experiments.bundle import CELLS, VALUES
+from shuffledp.pipeline.experiments.bundle import CELLS, VALUES
 
 ROOT = Path(__file__).resolve().parents[1]
 PAGES = [ROOT / name for name in ("README.md", "CONTRIBUTING.md", "CHANGELOG.md")]

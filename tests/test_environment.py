@@ -13,7 +13,7 @@ import yaml
 from snakemake.parser import parse
 
 from scripts_by_file import script
-from shuffledp.extras import EXTRA_OF, MissingExtra, needed
+from shuffledp.optional_dependencies import EXTRA_OF, MissingExtra, needed
 
 ROOT = Path(__file__).resolve().parent.parent
 RULES = [ROOT / "Snakefile", *sorted((ROOT / "workflow/rules").glob("*.smk"))]
@@ -215,7 +215,7 @@ def test_other_errors_of_imports_pass_as_they_are():
         __import__("nobody_has_this")
     assert not isinstance(caught.value, MissingExtra)
     with pytest.raises(ImportError, match="cannot import name"), needed():
-        from shuffledp.extras import nothing_of_this_name  # noqa: F401
+        from shuffledp.optional_dependencies import nothing_of_this_name  # noqa: F401
 
 
 @pytest.mark.parametrize(

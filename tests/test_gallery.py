@@ -15,7 +15,7 @@ from fabricated import folder
 from matplotlib.figure import Figure
 from PIL import Image
 
-from shuffledp.figures.palette import GRAY, PRINTED_DASH, lighter, look
+from shuffledp.pipeline.figures.palette import GRAY, PRINTED_DASH, lighter, look
 
 ROOT = Path(__file__).resolve().parents[1]
 

@@ -16,11 +16,11 @@ from examples import RUN, with_output
 
 from pipeline_project import copy_of_project
 from shuffledp.cli import main
-from shuffledp.datasets.preparation import prepare
-from shuffledp.experiments.config.files import read_yaml
-from shuffledp.figures.drawings import paper_job
-from shuffledp.figures.paper import draw_all
-from shuffledp.figures.selection import load_settings
+from shuffledp.pipeline.config.files import read_yaml
+from shuffledp.pipeline.datasets.preparation import prepare
+from shuffledp.pipeline.figures.drawings import paper_job
+from shuffledp.pipeline.figures.paper import draw_all
+from shuffledp.pipeline.figures.selection import load_settings
 from shuffledp.protocols import conformance, get
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -60,7 +60,7 @@ def test_the_methods_that_baselines_adds_belong_to_the_class_of_the_readme(tmp_p
     readme = (ROOT / "README.md").read_text(encoding="utf-8")
     code = readme[readme.index("## Add your own baseline") :].split("```python\n")[1].split("```")[0]
     page = (ROOT / "docs/baselines.md").read_text(encoding="utf-8")
-    page = page[: page.index("## Three complete examples")]  # those are tests/experiments/test_scaffold.py's
+    page = page[: page.index("## Three complete examples")]  # those are tests/protocols/test_scaffold.py's
     methods = re.findall(r"^```python\n(.*?)^```$", page, re.M | re.S)
     assert [re.search(r"def (\w+)", method)[1] for method in methods] == [
         "sample_aggregate",
@@ -140,7 +140,7 @@ def test_the_experiment_of_the_guide_runs_as_written(tmp_path, monkeypatch):
     sha256 = hashlib.sha256((tmp_path / "visits.csv").read_bytes()).hexdigest()
     assert (about["source"], about["files"][0]["sha256"]) == ("own", sha256)
 
-    # a changed file is counted again; one that is missing is named in tests/experiments/test_own_data.py
+    # a changed file is counted again; one that is missing is named in tests/pipeline/experiments/test_user_files.py
     with (tmp_path / "visits.csv").open("a") as file:
         file.write("red,1\n")
     planned = project.succeeds(*shlex.split(run)[3:], "--dry-run")

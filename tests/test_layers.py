@@ -129,7 +129,7 @@ def modules() -> dict[str, ast.Module]:
 
 
 PACKAGES = {".".join(p.parent.relative_to(PACKAGE).parts) for p in PACKAGE.rglob("__init__.py")}
-DOORS = {p.parent.name for p in PACKAGE.glob("*/__init__.py") if "shuffledp.doors" in p.read_text("utf-8")}
+DOORS = {p.parent.name for p in PACKAGE.glob("*/__init__.py") if "shuffledp.lazy_api" in p.read_text("utf-8")}
 LAYERS = sorted({name.partition(".")[0] for name in PATHS} - {""})
 
 
@@ -364,7 +364,7 @@ def test_packages_of_accounting_point_down_too():
         ("import shuffledp.protocols.base as b", "figures.plotter", False, ["protocols.base"]),
         ("from shuffledp import protocols, __version__", "figures.plotter", False, ["protocols"]),
         ("from shuffledp.protocols import get", "figures.plotter", False, ["protocols.get"]),
-        ("def f():\n    from shuffledp.claims import check", "tasks", False, ["claims.check"]),
+        ("def f():\n    from shuffledp.pipeline.claims import check", "tasks", False, ["claims.check"]),
         ("if TYPE_CHECKING:\n    from shuffledp.tasks import Task", "numerics.roots", False, ["tasks.Task"]),
         ("from ..protocols import get", "figures.plotter", False, ["protocols.get"]),
         ("from .. import protocols", "figures", True, ["protocols"]),
@@ -373,7 +373,7 @@ def test_packages_of_accounting_point_down_too():
         ("from .style import looks", "figures", True, ["figures.style.looks"]),
         ("import shuffledp\nshuffledp.cli.main()", "tasks", False, ["cli"]),
         ("import_module('shuffledp.protocols.base')", "figures.plotter", False, ["protocols.base"]),
-        ("importlib.import_module(f'shuffledp.claims.{x}')", "figures.plotter", False, ["claims."]),
+        ("importlib.import_module(f'shuffledp.pipeline.claims.{x}')", "figures.plotter", False, ["claims."]),
         ("import numpy, shuffledp\nprint(shuffledp.__version__)", "tasks", False, []),
         ("from tasks import protocols", "tasks", False, []),
     ],

@@ -46,9 +46,9 @@ ELSEWHERE = {
 
 #: Modules without a file of their own in a folder without test_package.py, by the files that test them.
 IN_ANOTHER_FILE = {
-    "numerics/kinds.py": "accounting/test_guarded.py",
-    "numerics/guards.py": "accounting/test_guarded.py",
-    "figures/variants.py": "figures/test_paper.py",
+    "numerics/argument_types.py": "accounting/test_guarded.py",
+    "numerics/argument_guards.py": "accounting/test_guarded.py",
+    "pipeline/figures/variants.py": "figures/test_paper.py",
     **dict.fromkeys(
         [f"figures/{name}.py" for name in ["pareto", "regions", "sheet"]], "figures/test_fronts.py"
     ),
@@ -83,7 +83,7 @@ IN_ANOTHER_FILE = {
         ],
         "audit/test_table.py",
     ),
-    "experiments/audited.py": "audit/test_table.py",
+    "pipeline/experiments/audited.py": "audit/test_table.py",
     "comparison/drawing.py": "comparison/test_rows.py",
     "comparison/setting.py": "comparison/test_comparing.py",
     "accounting/dump/flexible_profile.py": "accounting/dump/test_flexible.py",
@@ -105,18 +105,18 @@ IN_ANOTHER_FILE = {
     **dict.fromkeys(
         [f"datasets/{name}.py" for name in ["content", "hosts", "partial"]], "datasets/test_download.py"
     ),
-    "utility/sets.py": "accounting/segmented/test_plans.py",
+    "accounting/expected_errors/sets.py": "accounting/segmented/test_plans.py",
     **dict.fromkeys(
         [f"claims/{name}.py" for name in ["case", "jobs", "reads", "together"]], "claims/test_judging.py"
     ),
-    "claims/tables.py": "test_code_digest.py",
-    "claims/review.py": "claims/test_documents.py",
-    "claims/values.py": "claims/test_documents.py",
-    "claims/witness.py": "claims/witnesses/test_random_population.py",
-    "claims/witnesses/dump.py": "claims/test_dump.py",
-    "claims/witnesses/random_population_clones.py": "claims/witnesses/test_random_population.py",
-    "claims/witnesses/random_population_multi.py": "claims/witnesses/test_random_population.py",
-    "claims/witnesses/summation.py": "claims/test_summation.py",
+    "pipeline/claims/tables.py": "test_code_digest.py",
+    "pipeline/claims/review.py": "claims/test_documents.py",
+    "pipeline/papers/document_numbers.py": "claims/test_documents.py",
+    "pipeline/claims/witness.py": "claims/witnesses/test_random_population.py",
+    "pipeline/papers/dump/witnesses.py": "claims/test_dump.py",
+    "pipeline/papers/random_population/clone_witnesses.py": "claims/witnesses/test_random_population.py",
+    "pipeline/papers/random_population/multi_message_witnesses.py": "claims/witnesses/test_random_population.py",
+    "pipeline/papers/summation/witnesses.py": "claims/test_summation.py",
     **dict.fromkeys(
         [
             f"datasets/{n}.py"
@@ -124,9 +124,9 @@ IN_ANOTHER_FILE = {
         ],
         "datasets/test_preparation.py",
     ),
-    "datasets/gradients.py": "experiments/sources/test_gradients.py",
-    "experiments/accuracy.py": "experiments/test_training.py",
-    "experiments/trained.py": "experiments/test_training.py",
+    "pipeline/datasets/gradients.py": "experiments/sources/test_gradients.py",
+    "pipeline/experiments/accuracy.py": "experiments/test_training.py",
+    "pipeline/experiments/trained.py": "experiments/test_training.py",
     **dict.fromkeys(
         [
             f"experiments/{name}.py"
@@ -143,9 +143,9 @@ IN_ANOTHER_FILE = {
         ],
         "experiments/test_runner.py",
     ),
-    "experiments/parts.py": "experiments/config/test_package.py",
-    "experiments/reach.py": "test_code_digest.py",
-    "experiments/trials.py": "test_cli.py",
+    "pipeline/experiments/job_parts.py": "experiments/config/test_package.py",
+    "pipeline/experiments/entry_points.py": "test_code_digest.py",
+    "pipeline/config/smallest_cells.py": "test_cli.py",
     **dict.fromkeys(
         [
             f"figures/{name}.py"
@@ -156,14 +156,14 @@ IN_ANOTHER_FILE = {
         ],
         "figures/test_paper.py",
     ),
-    "learning/curve.py": "learning/test_training.py",
-    "learning/installed.py": "learning/test_model.py",
-    "numerics/magnitudes.py": "accounting/general/test_profiles.py",
-    "numerics/remember.py": "accounting/random_population/test_dummies.py",
+    "pipeline/learning/curve.py": "learning/test_training.py",
+    "pipeline/learning/installed.py": "learning/test_model.py",
+    "numerics/relative_sizes.py": "accounting/general/test_profiles.py",
+    "numerics/memoize.py": "accounting/random_population/test_dummies.py",
     "extras.py": "test_environment.py",
-    "utility/dump.py": "accounting/dump/test_flexible.py",
-    "utility/hadamard.py": "accounting/baselines/test_package.py",
-    "utility/hashing.py": "accounting/baselines/test_package.py",
+    "accounting/expected_errors/dump.py": "accounting/dump/test_flexible.py",
+    "accounting/expected_errors/hadamard.py": "accounting/baselines/test_package.py",
+    "accounting/expected_errors/hashing.py": "accounting/baselines/test_package.py",
 }
 CLOCKS = {"time", "monotonic", "perf_counter", "process_time", "thread_time"}
 CLOCKS |= {f"{name}_ns" for name in CLOCKS}

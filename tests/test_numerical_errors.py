@@ -8,7 +8,7 @@ import pytest
 
 from scripts_by_file import script
 from shuffledp import accounting
-from shuffledp.measured_blocks import read_block
+from shuffledp.pipeline.doc_blocks import read_block
 
 
 @pytest.fixture(scope="module")

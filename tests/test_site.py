@@ -19,8 +19,8 @@ from gallery_pages import NONE_YET, GalleryError, overview, paper_page
 from links import Site, relinked
 from markup import as_markdown
 from notebook_pages import NotebookError, notebook_page
-
 from reference import GROUPS, group_page, groups, list_of_names, protocols_by_trust, public_names
+
 from shuffledp.protocols.registry import available
 from shuffledp.tasks import TASK_KINDS
 

@@ -28,10 +28,10 @@ from pathlib import Path
 
 import mpmath
 
+from shuffledp.accountant.deployments import amplification
 from shuffledp.accounting.general.random_allocation import allocation_delta, allocation_epsilon
-from shuffledp.accounting.questions.deployments import amplification
-from shuffledp.code_digest import Code
-from shuffledp.measured_blocks import write_block
+from shuffledp.pipeline.doc_blocks import write_block
+from shuffledp.pipeline.rerun_digests.digest import Code
 
 DIGITS = 50
 #: How far an answer may be from the root, relative; the documentation states it.

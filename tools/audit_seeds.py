@@ -14,12 +14,12 @@ from collections import Counter
 from collections.abc import Mapping
 from pathlib import Path
 
-from shuffledp.audit.settings import protocols
-from shuffledp.audit.table import NOT_AUDITED, small_lines, text_of
-from shuffledp.audit.together import VIOLATION
-from shuffledp.code_digest import Code
-from shuffledp.experiments.audited import SHARES, audit_entries
-from shuffledp.measured_blocks import write_block
+from shuffledp.pipeline.audit.combined_table import VIOLATION
+from shuffledp.pipeline.audit.settings import protocols
+from shuffledp.pipeline.audit.table import NOT_AUDITED, small_lines, text_of
+from shuffledp.pipeline.doc_blocks import write_block
+from shuffledp.pipeline.experiments.audited import SHARES, audit_entries
+from shuffledp.pipeline.rerun_digests.digest import Code
 from shuffledp.storage import IntegrityError, publish, verified
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -66,7 +66,7 @@ def summary(seeds: int, protocols: int, statuses: Statuses) -> str:
 def run(seeds: range, settings: int, runs: int) -> Counter[tuple[str, str]]:
     """Audit under these seeds; returns how many rows of each part have which status."""
     entries = [entry for share in SHARES for entry in audit_entries(share)]
-    code = Code(ROOT).digest("shuffledp.audit.table", *entries)
+    code = Code(ROOT).digest("shuffledp.pipeline.audit.table", *entries)
     statuses: Counter[tuple[str, str]] = Counter()
     flagged, begin = 0, time.process_time()
     for seed in seeds:

@@ -45,8 +45,8 @@ from valid_calls import Calls, valid_calls
 from valid_methods import valid_methods
 
 from shuffledp.accounting import Infeasible
-from shuffledp.measured_blocks import write_block
-from shuffledp.numerics.kinds import shown
+from shuffledp.numerics.argument_types import shown
+from shuffledp.pipeline.doc_blocks import write_block
 
 ROOT = Path(__file__).resolve().parents[1]
 PAGE = ROOT / "docs/benchmarks.md"

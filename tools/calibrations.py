@@ -15,10 +15,10 @@ from pathlib import Path
 
 import numpy as np
 
-from shuffledp.audit import FINDINGS, Row, audited
-from shuffledp.audit.auditor import FAILED, INFEASIBLE, NOT_ENUMERATED
-from shuffledp.audit.messages import LEVEL, checked
-from shuffledp.audit.settings import stratified
+from shuffledp.pipeline.audit import FINDINGS, Row, audited
+from shuffledp.pipeline.audit.auditor import FAILED, INFEASIBLE, NOT_ENUMERATED
+from shuffledp.pipeline.audit.messages import LEVEL, checked
+from shuffledp.pipeline.audit.settings import stratified
 
 ROOT = Path(__file__).resolve().parents[1]
 COLUMNS = (

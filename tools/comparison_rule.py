@@ -24,7 +24,7 @@ from pathlib import Path
 
 import shuffledp
 from shuffledp.comparison import Compared
-from shuffledp.measured_blocks import write_block
+from shuffledp.pipeline.doc_blocks import write_block
 
 PAGE = Path(__file__).resolve().parents[1] / "docs/compare.md"
 

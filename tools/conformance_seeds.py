@@ -18,8 +18,8 @@ from dataclasses import astuple, dataclass, fields
 from functools import cache
 from pathlib import Path
 
-from shuffledp.code_digest import Code
-from shuffledp.measured_blocks import write_block
+from shuffledp.pipeline.doc_blocks import write_block
+from shuffledp.pipeline.rerun_digests.digest import Code
 from shuffledp.protocols import available, conformance, get
 from shuffledp.protocols.conformance import Check, running, statistics
 from shuffledp.protocols.conformance.cases import Case, Protocol

@@ -54,8 +54,8 @@ from shuffledp.accounting.summation.coarse_search import polished_design
 from shuffledp.accounting.summation.noise_atoms import ATOM_KINDS
 from shuffledp.accounting.summation.noise_design import LAWS
 from shuffledp.accounting.summation.shipped_designs import ShippedDesign, shipped_design, shipped_designs
-from shuffledp.code_sources import read_source
-from shuffledp.numerics.remember import forget_all
+from shuffledp.numerics.memoize import forget_all
+from shuffledp.pipeline.rerun_digests.sources import read_source
 
 ROOT = Path(__file__).resolve().parents[1]
 SHIPPED = ROOT / "src/shuffledp/accounting/summation/designs.json"

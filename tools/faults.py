@@ -33,7 +33,7 @@ sys.path.insert(0, str(ROOT / "tests"))  # the small project that the tests of t
 import fault_machine  # noqa: E402
 import fault_moments  # noqa: E402
 from fault_moments import BY_NAME, Row  # noqa: E402
-from shuffledp.measured_blocks import write_block  # noqa: E402
+from shuffledp.pipeline.doc_blocks import write_block  # noqa: E402
 
 TABLE = ROOT / "logs" / "faults.csv"
 PAGE = ROOT / "docs" / "guides" / "reproduce.md"

@@ -23,7 +23,7 @@ from typing import Any
 import numpy as np
 from PIL import Image
 
-from shuffledp.pages.manifest import MANIFEST, Entry, read
+from shuffledp.pipeline.site.manifest import MANIFEST, Entry, read
 from shuffledp.storage import IntegrityError, sha256_of, write_atomically
 
 ROOT = Path(__file__).resolve().parent.parent

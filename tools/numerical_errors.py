@@ -29,8 +29,8 @@ import mpmath
 
 from shuffledp import accounting
 from shuffledp.accounting import Infeasible
-from shuffledp.code_digest import Code
-from shuffledp.measured_blocks import write_block
+from shuffledp.pipeline.doc_blocks import write_block
+from shuffledp.pipeline.rerun_digests.digest import Code
 
 ROOT = Path(__file__).resolve().parents[1]
 sys.path.insert(0, str(ROOT / "tools"))  # the references, when this is not run as a script

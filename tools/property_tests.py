@@ -20,7 +20,7 @@ from typing import Any
 
 from hypothesis import HealthCheck, Phase, given, seed, settings
 
-from shuffledp.measured_blocks import write_block
+from shuffledp.pipeline.doc_blocks import write_block
 
 ROOT = Path(__file__).resolve().parents[1]
 sys.path.insert(0, str(ROOT / "tests/properties"))

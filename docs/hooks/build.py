@@ -17,9 +17,9 @@ from links import Site, relinked
 from math_font import math_font
 from mkdocs.structure.files import File
 from notebook_pages import NotebookPage, notebook_page
-
 from reference import group_page, groups, list_of_names, protocols_by_trust
-from shuffledp.experiments.config.files import read_yaml
+
+from shuffledp.pipeline.config.files import read_yaml
 
 if TYPE_CHECKING:
     from mkdocs.config.defaults import MkDocsConfig

@@ -16,7 +16,7 @@ from pathlib import Path
 
 from markup import as_markdown
 
-from shuffledp.doors import homes
+from shuffledp.lazy_api import homes
 from shuffledp.protocols.registry import available, get
 from shuffledp.tasks import TASK_KINDS
 
@@ -104,7 +104,7 @@ def _accounting() -> list[Group]:
             page=f"api/accounting_{key}.md",
             title=f"Accounting: {title}",
             door=door,
-            about=_about("shuffledp.utility" if key == "utility" else f"{door}.{key}"),
+            about=_about("shuffledp.accounting.expected_errors" if key == "utility" else f"{door}.{key}"),
             names=tuple(sorted((n for n, place in places.items() if place == key), key=str.lower)),
         )
         for key, title in GROUPS.items()

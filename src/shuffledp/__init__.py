@@ -2,7 +2,7 @@
 
 from typing import TYPE_CHECKING
 
-from shuffledp.doors import door
+from shuffledp.lazy_api import door
 
 if TYPE_CHECKING:
     from shuffledp.comparison.comparing import compare

@@ -17,12 +17,12 @@ from shuffledp import __version__
 from shuffledp.child import SECONDS, Ended, Send, results
 from shuffledp.comparison.command import compare
 from shuffledp.comparison.describing import describe
-from shuffledp.extras import MissingExtra, needed
+from shuffledp.optional_dependencies import MissingExtra, needed
 from shuffledp.outputs import check_distinct, printable
 
 if TYPE_CHECKING:
-    from shuffledp.accounting.questions.curves import Curves
-    from shuffledp.experiments.config import Paper, Settings
+    from shuffledp.accountant.curves import Curves
+    from shuffledp.pipeline.config import Paper, Settings
 
 # Commands import what they need themselves: --help and a mistyped word answer at once.
 
@@ -62,8 +62,8 @@ main.add_command(describe)
 
 def _config(configfile: str | None) -> dict[str, Any]:
     """The configuration of this folder, unchecked, optionally with a second file laid over it."""
-    from shuffledp.experiments.config.errors import ConfigurationError
-    from shuffledp.experiments.config.files import merged, read_yaml
+    from shuffledp.pipeline.config.errors import ConfigurationError
+    from shuffledp.pipeline.config.files import merged, read_yaml
 
     path = Path("config/config.yaml")
     if not path.is_file():
@@ -78,8 +78,8 @@ def _config(configfile: str | None) -> dict[str, Any]:
 
 
 def _settings(configfile: str | None) -> Settings:
-    from shuffledp.experiments.config.errors import ConfigurationError
-    from shuffledp.figures.selection import load_settings
+    from shuffledp.pipeline.config.errors import ConfigurationError
+    from shuffledp.pipeline.figures.selection import load_settings
 
     try:
         return load_settings(_config(configfile), Path())
@@ -104,11 +104,11 @@ elsewhere = click.option(
 @configured
 def check(configfile: str | None) -> None:
     """Check the configuration and say what a run would compute."""
-    from shuffledp.experiments.config.errors import ConfigurationError
-    from shuffledp.experiments.config.files import left_aside
-    from shuffledp.experiments.config.trying import try_methods
-    from shuffledp.experiments.grid import cells_of
-    from shuffledp.figures.drawings import drawings_of
+    from shuffledp.pipeline.config.errors import ConfigurationError
+    from shuffledp.pipeline.config.files import left_aside
+    from shuffledp.pipeline.config.trial_calibrations import try_methods
+    from shuffledp.pipeline.experiments.grid import cells_of
+    from shuffledp.pipeline.figures.drawings import drawings_of
 
     settings = _settings(configfile)
     try:
@@ -169,9 +169,9 @@ def protocols() -> None:
 @click.option("--official", is_flag=True, help="Fail rather than use a substitute.")
 def data(names: tuple[str, ...], official: bool) -> None:
     """Get data sets (all of them by default) and say which source was used."""
-    from shuffledp.datasets import preparation
-    from shuffledp.datasets.catalogue import NAMES
-    from shuffledp.datasets.errors import LocalError, ParseError, SourceError
+    from shuffledp.pipeline.datasets import preparation
+    from shuffledp.pipeline.datasets.catalogue import NAMES
+    from shuffledp.pipeline.datasets.errors import LocalError, ParseError, SourceError
 
     for name in names or NAMES:
         try:
@@ -299,8 +299,8 @@ def account(
         sizes_ = {"domain_size": domain_size, "subset_size": subset_size}
         _account_rounds(different, delta, as_json, randomizer=randomizer, colluding=colluding, **sizes_)
         return
-    from shuffledp.accounting.questions.deployments import amplification, budget, smallest_batch
-    from shuffledp.accounting.questions.wording import arrivals_named, population_named, sentences
+    from shuffledp.accountant.deployments import amplification, budget, smallest_batch
+    from shuffledp.accountant.wording import arrivals_named, population_named, sentences
 
     more: Curves | None = None
     sizes: dict[str, Any] = {"domain_size": domain_size, "subset_size": subset_size}
@@ -321,7 +321,7 @@ def account(
             else:
                 answer = budget(eps, users, delta, population=others, **common)
         if with_curves:
-            from shuffledp.accounting.questions.curves import curves, lines
+            from shuffledp.accountant.curves import curves, lines
 
             if users is None and population is None:
                 users = int(answer.users)  # the smallest batch, of a fixed number of users
@@ -344,8 +344,8 @@ _BEYOND = "These numbers are beyond what can be evaluated in double precision"
 
 
 def _account_rounds(different: tuple[str, ...], delta: float, as_json: bool, **options: Any) -> None:
-    from shuffledp.accounting.questions.rounds import batch_named, rounds_epsilon
-    from shuffledp.accounting.questions.wording import rounds_sentences
+    from shuffledp.accountant.rounds import batch_named, rounds_epsilon
+    from shuffledp.accountant.wording import rounds_sentences
 
     try:
         answer = rounds_epsilon([batch_named(word) for word in different], delta, **options)
@@ -458,10 +458,10 @@ def verify(results: Path, kept: Path) -> None:
 
     It is also 2 if prepared or raw data have changed.
     """
-    from shuffledp.reference.comparison import REFUSED, compare
-    from shuffledp.reference.files import read
-    from shuffledp.reference.report import report
-    from shuffledp.reference.snapshot import of_results
+    from shuffledp.pipeline.reference.comparison import REFUSED, compare
+    from shuffledp.pipeline.reference.files import read
+    from shuffledp.pipeline.reference.report import report
+    from shuffledp.pipeline.reference.snapshot import of_results
     from shuffledp.storage import IntegrityError
 
     try:
@@ -478,7 +478,7 @@ def verify(results: Path, kept: Path) -> None:
 def _changed_data() -> Iterator[str]:
     """Say which prepared and raw data are not what they were, whatever their times are, and what to do."""
     from shuffledp import storage
-    from shuffledp.experiments.own_data import outdated
+    from shuffledp.pipeline.experiments.user_files import outdated
 
     prepared = Path("data/prepared")
     for checksum in sorted(prepared.glob("*.sha256")):
@@ -490,7 +490,7 @@ def _changed_data() -> Iterator[str]:
 
 
 def _changed_raw() -> Iterator[str]:
-    from shuffledp.datasets.sources import changed_files
+    from shuffledp.pipeline.datasets.sources import changed_files
 
     for name, path, problem in changed_files(Path("data/raw")):
         yield f"{path}: {problem}. `shuffledp data {name}` sets it aside and gets the published file."
@@ -501,9 +501,9 @@ def _changed_raw() -> Iterator[str]:
 @reference_option
 def reference(configfile: str | None, kept: Path) -> None:
     """Make the results of this configuration the reference (maintainers)."""
-    from shuffledp.reference.eligible import objections
-    from shuffledp.reference.files import write
-    from shuffledp.reference.snapshot import of_results
+    from shuffledp.pipeline.reference.eligible import objections
+    from shuffledp.pipeline.reference.files import write
+    from shuffledp.pipeline.reference.snapshot import of_results
     from shuffledp.storage import IntegrityError
 
     settings = _settings(configfile)
@@ -533,9 +533,9 @@ def repair(configfile: str | None, folder: str | None) -> None:
     """
     from filelock import FileLock, Timeout
 
-    from shuffledp import repair as repairs
-    from shuffledp.experiments.config.errors import ConfigurationError
-    from shuffledp.experiments.own_data import outdated
+    from shuffledp.pipeline import repair as repairs
+    from shuffledp.pipeline.config.errors import ConfigurationError
+    from shuffledp.pipeline.experiments.user_files import outdated
 
     removed = left = 0
     try:
@@ -582,9 +582,9 @@ def _folders_of_results(configfile: str | None, folder: str | None = None) -> li
 
     Raises ConfigurationError if results may not go where one of them says.
     """
-    from shuffledp.experiments.config.errors import ConfigurationError
-    from shuffledp.experiments.config.files import read_yaml
-    from shuffledp.experiments.config.folders import results_problem
+    from shuffledp.pipeline.config.errors import ConfigurationError
+    from shuffledp.pipeline.config.files import read_yaml
+    from shuffledp.pipeline.config.folders import results_problem
 
     merged = _config(configfile)  # unchecked: repairs under a broken configuration too
     results = merged.get("results", "results")
@@ -617,7 +617,7 @@ def _folders_of_results(configfile: str | None, folder: str | None = None) -> li
 def new_baseline(name: str, task: str) -> None:
     """Write the class, the YAML and the test of a baseline NAME, which pass as they are."""
     from shuffledp import storage
-    from shuffledp.experiments import scaffold
+    from shuffledp.protocols import scaffold
 
     try:
         files = scaffold.files(task, name)
@@ -671,10 +671,10 @@ def _checked(send: Send, protocol: str, experiments: bool, configfile: str | Non
     """Send the lines of `check_baseline`; the last one is the result."""
     from shuffledp.protocols.conformance import (
         default_cases,
-        exposure,
         infeasible_cases,
+        leakage_checks,
         methods,
-        scrutiny,
+        plugin_checks,
         verdicts,
     )
     from shuffledp.protocols.registry import UnknownProtocol, plugin
@@ -684,7 +684,7 @@ def _checked(send: Send, protocol: str, experiments: bool, configfile: str | Non
         found = plugin(protocol)
     except UnknownProtocol as error:
         raise click.ClickException(str(error)) from None
-    cases = default_cases(found) + exposure.further_cases(found)
+    cases = default_cases(found) + leakage_checks.further_cases(found)
     problem = methods.quietly(printed, lambda: methods.fault(found, cases, file), file)
     if problem is not None:
         send("privacy: NOT checked: a method fails before that")
@@ -699,7 +699,7 @@ def _checked(send: Send, protocol: str, experiments: bool, configfile: str | Non
     try:
         given = methods.quietly(printed, lambda: verdicts(found, cases), file)
         closer = methods.quietly(
-            printed, lambda: scrutiny.closer_verdicts(found, cases, given[-1], file), file
+            printed, lambda: plugin_checks.closer_verdicts(found, cases, given[-1], file), file
         )
     except RuntimeError as error:
         send("privacy: NOT checked: a method fails before that")
@@ -715,7 +715,7 @@ def _checked(send: Send, protocol: str, experiments: bool, configfile: str | Non
     for reason, number in reasons:
         send(f"  {number} of them: {reason}")
     if experiments:
-        from shuffledp.experiments.trials import trials
+        from shuffledp.pipeline.config.smallest_cells import trials
 
         send("experiments, the smallest cell of each with two repeats:")
         tried = trials(found, protocol, _settings(configfile), prepared=Path("data/prepared"), root=Path())

@@ -16,9 +16,9 @@ from typing import ClassVar, Literal, get_args
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from shuffledp.numerics.checks import check_choice, check_count, check_open_unit, check_positive
-from shuffledp.numerics.kinds import shown
-from shuffledp.numerics.runs import pieces
+from shuffledp.numerics.argument_ranges import check_choice, check_count, check_open_unit, check_positive
+from shuffledp.numerics.argument_types import shown
+from shuffledp.numerics.repeated_indices import pieces
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]

@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 import shuffledp.accounting
-from shuffledp.doors import behind, homes
+from shuffledp.lazy_api import behind, homes
 
 PACKAGE = Path(shuffledp.accounting.__file__).parent
 OFFERED = {name: behind("shuffledp.accounting", name) for name in shuffledp.accounting.__all__}

@@ -17,9 +17,9 @@ from shuffledp.child import Ended
 from shuffledp.cli import main
 from shuffledp.comparison import command
 from shuffledp.comparison.comparing import begun
-from shuffledp.experiments.scaffold import files
 from shuffledp.populations import Binomial
 from shuffledp.protocols.registry import get
+from shuffledp.protocols.scaffold import files
 
 SETTING = ("--eps", "1", "--delta", "1e-6")
 FEW = ("--protocols", "grr_blanket,pure_dump,silent_users", "--protocols", "local,sageo,multi_exact")

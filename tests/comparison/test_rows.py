@@ -10,7 +10,7 @@ import pytest
 
 from shuffledp.comparison.drawing import drawn, grouped
 from shuffledp.comparison.rows import TRUST, WIDTH, Compared, as_csv, front, in_order, table
-from shuffledp.figures.leaderboard import TRUST as ON_LEADERBOARDS
+from shuffledp.pipeline.figures.leaderboard import TRUST as ON_LEADERBOARDS
 
 
 def row(name, trust="shuffler", mse=1e-6, bits=5.0, status="ok", **more):

@@ -14,17 +14,17 @@ from unittest import mock
 
 import yaml
 
-from shuffledp.claims import catalogue, errata_data, judging
-from shuffledp.claims.evidence import Evidence
 from shuffledp.cli import main as command_line  # noqa: F401  (the golden table calls it)
-from shuffledp.datasets.errors import SourceError
-from shuffledp.datasets.preparation import prepare
-from shuffledp.experiments import runner
-from shuffledp.experiments.config.loading import load_experiments
-from shuffledp.experiments.grid import cells_of, resolve
+from shuffledp.pipeline.claims import catalogue, errata_data, verdict_rows
+from shuffledp.pipeline.claims.evidence import Evidence
+from shuffledp.pipeline.config.loading import load_experiments
+from shuffledp.pipeline.datasets.errors import SourceError
+from shuffledp.pipeline.datasets.preparation import prepare
+from shuffledp.pipeline.experiments import runner
+from shuffledp.pipeline.experiments.grid import cells_of, resolve
 
 ROOT = Path(__file__).resolve().parents[2]
-OBTAIN = "shuffledp.datasets.preparation.obtain"
+OBTAIN = "shuffledp.pipeline.datasets.preparation.obtain"
 """Name under which `prepare` calls the search for the published data."""
 PARTS = ("task", "data", "population", "budget", "options", "arguments")
 """Parts of a job that a grid point resolves."""
@@ -74,8 +74,8 @@ def claims_of(paper: str) -> tuple[Any, ...]:
 
 def verdicts(claim: Any) -> list[dict[str, str]]:
     """Judge a claim without any results, with short searches; a claim that needs some is untestable."""
-    rule = judging.rules(claim.paper)[claim.rule]
-    return list(judging.rows(claim, rule, Evidence(Path(), claim.paper, {}), "quick", "paper"))
+    rule = verdict_rows.rules(claim.paper)[claim.rule]
+    return list(verdict_rows.rows(claim, rule, Evidence(Path(), claim.paper, {}), "quick", "paper"))
 
 
 def papers_with_findings() -> list[str]:

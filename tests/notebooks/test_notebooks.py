@@ -12,7 +12,7 @@ import pytest
 from execute import execute, main
 from nbclient.exceptions import CellExecutionError
 
-from shuffledp.experiments import results, runner
+from shuffledp.pipeline.experiments import results, runner
 
 ROOT = Path(__file__).resolve().parents[2]
 NOTEBOOKS = sorted((ROOT / "notebooks").glob("*.ipynb"))

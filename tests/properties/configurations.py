@@ -20,20 +20,20 @@ import yaml
 from hypothesis import strategies as st
 from judged import ACCEPTED, Outcome, TooLong, limited, refused
 
-from shuffledp.experiments.audited import audit_jobs
-from shuffledp.experiments.config.errors import ConfigurationError
-from shuffledp.experiments.config.files import merged, read_yaml
-from shuffledp.experiments.config.settings import Settings
-from shuffledp.experiments.config.trying import try_methods
-from shuffledp.experiments.grid import cells_of, resolve
-from shuffledp.experiments.parts import budget_from, population_from, task_from
-from shuffledp.experiments.reach import entries
-from shuffledp.experiments.runner import kind_of
-from shuffledp.experiments.scaffold import files as files_of_baseline
-from shuffledp.experiments.sources.own import NAME, with_domain
-from shuffledp.figures.drawings import drawings_of
-from shuffledp.figures.selection import load_settings
+from shuffledp.pipeline.config.errors import ConfigurationError
+from shuffledp.pipeline.config.files import merged, read_yaml
+from shuffledp.pipeline.config.settings import Settings
+from shuffledp.pipeline.config.trial_calibrations import try_methods
+from shuffledp.pipeline.experiments.audited import audit_jobs
+from shuffledp.pipeline.experiments.entry_points import entries
+from shuffledp.pipeline.experiments.grid import cells_of, resolve
+from shuffledp.pipeline.experiments.job_parts import budget_from, population_from, task_from
+from shuffledp.pipeline.experiments.runner import kind_of
+from shuffledp.pipeline.experiments.sources.user_file import NAME, with_domain
+from shuffledp.pipeline.figures.drawings import drawings_of
+from shuffledp.pipeline.figures.selection import load_settings
 from shuffledp.protocols.registry import get
+from shuffledp.protocols.scaffold import files as files_of_baseline
 
 ROOT = Path(__file__).resolve().parents[2]
 Place = tuple[str | int, ...]

@@ -25,13 +25,13 @@ import pyarrow.parquet as pq
 from hypothesis import strategies as st
 from judged import ACCEPTED, Outcome, TooLong, limited, refused
 
-from shuffledp.datasets import parse
-from shuffledp.datasets.catalogue import MSNBC_CATEGORIES
-from shuffledp.datasets.errors import ParseError
-from shuffledp.datasets.tables import content_of
-from shuffledp.records.counting import count_column
-from shuffledp.records.reading import columns_of
-from shuffledp.records.sets import collect_sets
+from shuffledp.pipeline.datasets import parse
+from shuffledp.pipeline.datasets.catalogue import MSNBC_CATEGORIES
+from shuffledp.pipeline.datasets.errors import ParseError
+from shuffledp.pipeline.datasets.tables import content_of
+from shuffledp.userdata.counting import count_column
+from shuffledp.userdata.reading import columns_of
+from shuffledp.userdata.sets import collect_sets
 
 # -- the published sources -------------------------------------------------------------------------------------------
 

@@ -6,7 +6,7 @@ import data_files
 import pytest
 from hypothesis import HealthCheck, Phase, given, settings
 
-from shuffledp.records import counting
+from shuffledp.userdata import counting
 
 pytestmark = pytest.mark.filterwarnings("ignore:Generating overly large repr")
 

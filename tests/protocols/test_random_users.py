@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from shuffledp.accounting import Infeasible
-from shuffledp.audit.auditor import Setting, compared
+from shuffledp.pipeline.audit.auditor import Setting, compared
 from shuffledp.populations import (
     Binomial,
     Empirical,

@@ -7,22 +7,22 @@ import sys
 from filelock import FileLock, Timeout
 
 from shuffledp import datasets, jobs, main_process
-from shuffledp.claims import jobs as claim_jobs
-from shuffledp.claims import tables as claims
-from shuffledp.code_digest import Code
-from shuffledp.code_sources import Kept, beside_byte_code
-from shuffledp.experiments.audited import SHARES, audit_entries, audit_jobs
-from shuffledp.experiments.bundle import Bundle
-from shuffledp.experiments.config.errors import ConfigurationError
-from shuffledp.experiments.config.files import left_aside, read_yaml
-from shuffledp.experiments.config.trying import try_methods
-from shuffledp.experiments.reach import entries
-from shuffledp.experiments.sources.own import files_of as files_of_own
-from shuffledp.experiments.training import OWN_FILES, TrainingFiles
-from shuffledp.figures import drawings
-from shuffledp.figures.names import in_natural_order
-from shuffledp.figures.selection import load_settings
-from shuffledp.pages.files import outputs as site_files
+from shuffledp.pipeline.claims import jobs as claim_jobs
+from shuffledp.pipeline.claims import tables as claims
+from shuffledp.pipeline.rerun_digests.digest import Code
+from shuffledp.pipeline.rerun_digests.sources import Kept, beside_byte_code
+from shuffledp.pipeline.experiments.audited import SHARES, audit_entries, audit_jobs
+from shuffledp.pipeline.experiments.bundle import Bundle
+from shuffledp.pipeline.config.errors import ConfigurationError
+from shuffledp.pipeline.config.files import left_aside, read_yaml
+from shuffledp.pipeline.config.trial_calibrations import try_methods
+from shuffledp.pipeline.experiments.entry_points import entries
+from shuffledp.pipeline.experiments.sources.user_file import files_of as files_of_own
+from shuffledp.pipeline.experiments.training import OWN_FILES, TrainingFiles
+from shuffledp.pipeline.figures import drawings
+from shuffledp.pipeline.figures.names import in_natural_order
+from shuffledp.pipeline.figures.selection import load_settings
+from shuffledp.pipeline.site.files import outputs as site_files
 
 if workflow.remote_exec:  # started on a cluster, for a single job
     jobs.end_with_main_process()

@@ -4,8 +4,8 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from shuffledp.audit.table import lines_of, text_of
-from shuffledp.jobs import job as guarded
+from shuffledp.pipeline.audit.table import lines_of, text_of
+from shuffledp.pipeline.jobs import job as guarded
 from shuffledp.storage import publish
 
 if TYPE_CHECKING:

@@ -4,8 +4,8 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from shuffledp.audit.together import joined
-from shuffledp.jobs import job as guarded
+from shuffledp.pipeline.audit.combined_table import joined
+from shuffledp.pipeline.jobs import job as guarded
 from shuffledp.storage import publish
 
 if TYPE_CHECKING:

@@ -3,8 +3,8 @@
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from shuffledp import claims
-from shuffledp.jobs import job as guarded
+from shuffledp.pipeline import claims
+from shuffledp.pipeline.jobs import job as guarded
 from shuffledp.storage import publish
 
 if TYPE_CHECKING:

@@ -4,8 +4,8 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from shuffledp.claims.together import COLUMNS, HEADLINE_COLUMNS, headlines, published, union
-from shuffledp.jobs import job as guarded
+from shuffledp.pipeline.claims.combined_tables import COLUMNS, HEADLINE_COLUMNS, headlines, published, union
+from shuffledp.pipeline.jobs import job as guarded
 
 if TYPE_CHECKING:
     from snakemake.script import snakemake

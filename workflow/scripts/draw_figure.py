@@ -2,8 +2,8 @@
 
 from typing import TYPE_CHECKING
 
-from shuffledp.figures.paper import write_drawings
-from shuffledp.jobs import job as guarded
+from shuffledp.pipeline.figures.paper import write_drawings
+from shuffledp.pipeline.jobs import job as guarded
 
 if TYPE_CHECKING:
     from snakemake.script import snakemake

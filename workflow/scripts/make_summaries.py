@@ -4,8 +4,8 @@ import os
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from shuffledp.datasets import make_summaries
-from shuffledp.jobs import job as guarded
+from shuffledp.pipeline.datasets import make_summaries
+from shuffledp.pipeline.jobs import job as guarded
 
 if TYPE_CHECKING:
     from snakemake.script import snakemake

@@ -3,9 +3,9 @@
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from shuffledp.claims.open_questions import COLUMNS, Effort, table
-from shuffledp.claims.together import published
-from shuffledp.jobs import job as guarded
+from shuffledp.pipeline.claims.combined_tables import published
+from shuffledp.pipeline.jobs import job as guarded
+from shuffledp.pipeline.papers.open_questions import COLUMNS, Effort, table
 
 if TYPE_CHECKING:
     from snakemake.script import snakemake

@@ -4,8 +4,8 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from shuffledp import pages
-from shuffledp.jobs import job as guarded
+from shuffledp.pipeline import site
+from shuffledp.pipeline.jobs import job as guarded
 
 if TYPE_CHECKING:
     from snakemake.script import snakemake
@@ -13,13 +13,13 @@ if TYPE_CHECKING:
 
 def main(results: Path, papers: Sequence[str], outputs: Sequence[Path]) -> None:
     """Write the site of these papers into the folder of the results; the rule must list exactly its files."""
-    expected = {results / name for name in pages.outputs(papers)}
+    expected = {results / name for name in site.outputs(papers)}
     if expected != set(outputs):
         wrong = sorted(map(str, expected ^ set(outputs)))
         raise ValueError(
             f"The rule lists other files than the site has: {', '.join(wrong)}. Correct the rule."
         )
-    pages.publish(results, papers)
+    site.publish(results, papers)
 
 
 if __name__ == "__main__":

@@ -5,8 +5,8 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from shuffledp.datasets import Provenance, data_file, prepare
-from shuffledp.jobs import job as guarded
+from shuffledp.pipeline.datasets import Provenance, data_file, prepare
+from shuffledp.pipeline.jobs import job as guarded
 
 if TYPE_CHECKING:
     from snakemake.script import snakemake

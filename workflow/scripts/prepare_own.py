@@ -3,8 +3,8 @@
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from shuffledp.experiments.own_data import prepare
-from shuffledp.jobs import job as guarded
+from shuffledp.pipeline.experiments.user_files import prepare
+from shuffledp.pipeline.jobs import job as guarded
 
 if TYPE_CHECKING:
     from snakemake.script import snakemake

@@ -3,12 +3,12 @@
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from shuffledp.experiments import bundle as results
-from shuffledp.experiments import runner, seeds
-from shuffledp.jobs import job as guarded
-from shuffledp.protocols.blame import in_job
+from shuffledp.pipeline.experiments import bundle as results
+from shuffledp.pipeline.experiments import runner, seeds
+from shuffledp.pipeline.jobs import job as guarded
+from shuffledp.pipeline.provenance import of_job
+from shuffledp.protocols.plugin_errors import in_job
 from shuffledp.protocols.registry import is_plugin
-from shuffledp.provenance import of_job
 
 if TYPE_CHECKING:
     from snakemake.script import snakemake

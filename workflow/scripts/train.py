@@ -3,9 +3,9 @@
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from shuffledp.experiments import seeds, training
-from shuffledp.jobs import job as guarded
-from shuffledp.provenance import of_job
+from shuffledp.pipeline.experiments import seeds, training
+from shuffledp.pipeline.jobs import job as guarded
+from shuffledp.pipeline.provenance import of_job
 
 if TYPE_CHECKING:
     from snakemake.script import snakemake

@@ -4,9 +4,9 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from shuffledp.claims.judging import table
-from shuffledp.claims.together import COLUMNS, published
-from shuffledp.jobs import job as guarded
+from shuffledp.pipeline.claims.combined_tables import COLUMNS, published
+from shuffledp.pipeline.claims.verdict_rows import table
+from shuffledp.pipeline.jobs import job as guarded
 
 if TYPE_CHECKING:
     from snakemake.script import snakemake

@@ -9,9 +9,21 @@ precision ends.
 
 from typing import TYPE_CHECKING
 
-from shuffledp.doors import door
+from shuffledp.lazy_api import door
 
 if TYPE_CHECKING:
+    from shuffledp.accountant.answers import Answer
+    from shuffledp.accountant.curves import Curves, curves
+    from shuffledp.accountant.deployed import (
+        Deployment,
+        deployed_answer,
+        deployed_epsilon,
+        deployed_printed,
+        deployed_users,
+        deployments,
+    )
+    from shuffledp.accountant.deployments import amplification, budget, smallest_batch
+    from shuffledp.accountant.rounds import Batch, RoundsAnswer, rounds_epsilon
     from shuffledp.accounting.baselines.allocation_methods import (
         ALLOCATION_METHODS,
         AllocationProfile,
@@ -77,6 +89,22 @@ if TYPE_CHECKING:
         flexible_dummy_delta,
     )
     from shuffledp.accounting.errors import Infeasible
+    from shuffledp.accounting.expected_errors.dump import printed_dump_mse, printed_flexible_mse
+    from shuffledp.accounting.expected_errors.hadamard import private_coin_mse
+    from shuffledp.accounting.expected_errors.hashing import solh_mse
+    from shuffledp.accounting.expected_errors.polya import polya_mean_absolute
+    from shuffledp.accounting.expected_errors.reports import error_factor, inverse_moments, report_variance
+    from shuffledp.accounting.expected_errors.sums import (
+        central_laplace_mse,
+        discrete_laplace_variance,
+        ikos_group_order,
+        rappor_count_variance,
+        rappor_messages,
+        rappor_mse,
+        real_summation_levels,
+        rounded_sum_mse,
+        sparse_vector_levels,
+    )
     from shuffledp.accounting.general.blanket import (
         BlanketProfile,
         blanket_epsilon,
@@ -128,18 +156,6 @@ if TYPE_CHECKING:
     )
     from shuffledp.accounting.general.renyi_curve import RenyiCurve, to_renyi
     from shuffledp.accounting.general.variation_ratio import variation_ratio_delta, variation_ratio_epsilon
-    from shuffledp.accounting.questions.answers import Answer
-    from shuffledp.accounting.questions.curves import Curves, curves
-    from shuffledp.accounting.questions.deployed import (
-        Deployment,
-        deployed_answer,
-        deployed_epsilon,
-        deployed_printed,
-        deployed_users,
-        deployments,
-    )
-    from shuffledp.accounting.questions.deployments import amplification, budget, smallest_batch
-    from shuffledp.accounting.questions.rounds import Batch, RoundsAnswer, rounds_epsilon
     from shuffledp.accounting.random_population.amplification import (
         ACCOUNTINGS,
         amplified_epsilon,
@@ -242,26 +258,10 @@ if TYPE_CHECKING:
         shipped_design,
         shipped_designs,
     )
-    from shuffledp.utility.dump import printed_dump_mse, printed_flexible_mse
-    from shuffledp.utility.hadamard import private_coin_mse
-    from shuffledp.utility.hashing import solh_mse
-    from shuffledp.utility.polya import polya_mean_absolute
-    from shuffledp.utility.reports import error_factor, inverse_moments, report_variance
-    from shuffledp.utility.sums import (
-        central_laplace_mse,
-        discrete_laplace_variance,
-        ikos_group_order,
-        rappor_count_variance,
-        rappor_messages,
-        rappor_mse,
-        real_summation_levels,
-        rounded_sum_mse,
-        sparse_vector_levels,
-    )
 else:
 
     def _guarded(function):
-        from shuffledp.accounting.guarded import guarded
+        from shuffledp.accounting.public_functions import guarded
 
         return guarded(function)
 

@@ -6,12 +6,12 @@ expected error, communication, the eps that is really spent, and what stands beh
 
 from typing import TYPE_CHECKING
 
-from shuffledp.doors import door
+from shuffledp.lazy_api import door
 
 if TYPE_CHECKING:
     from shuffledp.comparison.comparing import compare
     from shuffledp.comparison.rows import Compared, as_csv, front, table
-    from shuffledp.records.counting import Counted, count_column
+    from shuffledp.userdata.counting import Counted, count_column
 else:
     __getattr__, __dir__ = door(__name__)
 

@@ -19,8 +19,8 @@ from shuffledp.child import SECONDS, Ended, Send, results
 from shuffledp.outputs import printable
 
 if TYPE_CHECKING:
-    from shuffledp.comparison.own import Own
     from shuffledp.comparison.rows import Compared
+    from shuffledp.comparison.user_data import Own
     from shuffledp.outputs import Output
     from shuffledp.tasks import Neighbours
 
@@ -132,7 +132,7 @@ def compare(
 
     For example: shuffledp compare --users 30000 --domain-size 20 --eps 1 --delta 1e-8
     """
-    from shuffledp.accounting.questions.wording import population_named
+    from shuffledp.accountant.wording import population_named
     from shuffledp.comparison.drawing import checked
 
     try:
@@ -299,7 +299,7 @@ def _domain(counted: Own | None, sizes: dict[str, Any]) -> int:
 
 
 def _counted(data: Path, **asked: Any) -> Own:
-    from shuffledp.comparison.own import own
+    from shuffledp.comparison.user_data import own
 
     last = time.monotonic()
 

@@ -14,11 +14,11 @@ from numpy.typing import ArrayLike
 
 from shuffledp.accounting.errors import Infeasible
 from shuffledp.accounting.general.spent import spent_epsilon
-from shuffledp.comparison.own import own
+from shuffledp.comparison.error_references import NO_BETTER, blind, expected, floor
 from shuffledp.comparison.rows import IDLE, Compared, in_order
 from shuffledp.comparison.setting import Setting, Wanted, setting_of
-from shuffledp.comparison.yardsticks import NO_BETTER, blind, expected, floor
-from shuffledp.numerics.checks import check_choice, check_count, check_positive
+from shuffledp.comparison.user_data import own
+from shuffledp.numerics.argument_ranges import check_choice, check_count, check_positive
 from shuffledp.populations import Law, Population
 from shuffledp.protocols.base import Cost, ProtocolBase, Trust
 from shuffledp.protocols.registry import available, get

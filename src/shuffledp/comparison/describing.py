@@ -61,11 +61,11 @@ def describe(
 
     For example: shuffledp describe grr_blanket --users 30000 --domain-size 20 --eps 1 --delta 1e-8 --registry
     """
-    from shuffledp.accounting.questions.wording import population_named
+    from shuffledp.accountant.wording import population_named
     from shuffledp.comparison.comparing import ACCOUNTINGS
     from shuffledp.comparison.registry_record import as_yaml, described, record
     from shuffledp.comparison.setting import Wanted, setting_of
-    from shuffledp.numerics.checks import check_choice
+    from shuffledp.numerics.argument_ranges import check_choice
     from shuffledp.protocols.registry import get
     from shuffledp.tasks import Budget
 

@@ -10,7 +10,7 @@ from io import BytesIO
 from pathlib import Path
 
 from shuffledp.comparison.rows import ERROR_OF, TRUST, Compared, front
-from shuffledp.extras import needed
+from shuffledp.optional_dependencies import needed
 from shuffledp.protocols.base import Trust
 
 #: Marker of Matplotlib, that of Bokeh, and color (Okabe and Ito).

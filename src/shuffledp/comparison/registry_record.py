@@ -15,12 +15,12 @@ from dataclasses import dataclass
 from typing import Any
 
 from shuffledp.accounting.errors import Infeasible
+from shuffledp.accounting.expected_errors.messages import RARE
+from shuffledp.comparison.error_references import expected
 from shuffledp.comparison.rows import ERROR_OF, TRUST
 from shuffledp.comparison.setting import Setting
-from shuffledp.comparison.yardsticks import expected
 from shuffledp.populations import Fixed
 from shuffledp.protocols.base import Cost, ProtocolBase, Trust
-from shuffledp.utility.messages import RARE
 
 #: The registry's name of the model, by whom users trust.
 MODELS: Mapping[Trust, str] = {

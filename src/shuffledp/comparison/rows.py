@@ -11,9 +11,9 @@ from collections.abc import Set as AbstractSet
 from dataclasses import asdict, dataclass, fields, replace
 from typing import Any, Literal
 
+from shuffledp.accounting.expected_errors.messages import RARE
 from shuffledp.outputs import cell, printable
 from shuffledp.protocols.base import Trust
-from shuffledp.utility.messages import RARE
 
 Status = Literal["ok", "infeasible", "failed"]
 
@@ -66,7 +66,7 @@ class Compared:
     reduction : str
         What was evaluated.
     guarantee, guarantee_note : str
-        What stands behind the claim, and the open statement or witness, see `shuffledp.accounting.standing`.
+        What stands behind the claim, and the open statement or witness, see `shuffledp.guarantees`.
     biased : bool
         Whether estimates are: a small error may then come from what is subtracted or cut off, and hold for few data.
     eps_local : float
@@ -85,9 +85,9 @@ class Compared:
     heavy_variance : float
         Squared error of the frequency of a value, or the share of an item, that a tenth of the users hold.
     floor_ratio : float
-        ``mse`` in units of the error of a trusted curator's noise, see `shuffledp.comparison.yardsticks.floor`.
+        ``mse`` in units of the error of a trusted curator's noise, see `shuffledp.comparison.error_references.floor`.
     blind_mse : float
-        ``mse`` of the best answer that looks at no data, see `shuffledp.comparison.yardsticks.blind`.
+        ``mse`` of the best answer that looks at no data, see `shuffledp.comparison.error_references.blind`.
     idle : bool
         Whether ``mse`` is above 99 % of that: the row says nothing, wherever it stands.
     messages_per_user, bits_per_user, shuffler_messages : float

@@ -17,10 +17,9 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from shuffledp.child import machine_memory
-from shuffledp.comparison.holding import holding
-from shuffledp.numerics.checks import check_count
+from shuffledp.comparison.synthetic_participants import holding
+from shuffledp.numerics.argument_ranges import check_count
 from shuffledp.populations import Fixed, Law, Population
-from shuffledp.records.counting import MOST_COUNTERS
 from shuffledp.tasks import (
     Budget,
     Floats,
@@ -32,6 +31,7 @@ from shuffledp.tasks import (
     Task,
     Vectors,
 )
+from shuffledp.userdata.counting import MOST_COUNTERS
 
 #: Share of the users that hold the frequent value.
 HEAVY_SHARE = 0.1

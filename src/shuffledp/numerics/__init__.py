@@ -1,12 +1,12 @@
 """Generic numerical helpers: roots, binomial tails, windows of probability mass functions, integer noise.
 
 Samplers check their arguments and raise ValueError naming the argument, the value and the range; the rest leaves that
-to its callers (:mod:`shuffledp.numerics.checks`).
+to its callers (:mod:`shuffledp.numerics.argument_ranges`).
 """
 
 from typing import TYPE_CHECKING
 
-from shuffledp.doors import door
+from shuffledp.lazy_api import door
 
 if TYPE_CHECKING:
     from shuffledp.numerics.roots import root_below, walk_to_minimum

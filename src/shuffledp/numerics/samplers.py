@@ -11,7 +11,7 @@ import math
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from shuffledp.numerics.checks import check_positive
+from shuffledp.numerics.argument_ranges import check_positive
 
 Ints = NDArray[np.int64]
 Size = int | tuple[int, ...] | None

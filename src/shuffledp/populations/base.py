@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING, ClassVar, Literal, TypeVar
 
 import numpy as np
 
-from shuffledp.numerics.checks import check_count, check_open_unit
-from shuffledp.numerics.guards import with_guarded_methods
-from shuffledp.numerics.kinds import Kind, kind_of
+from shuffledp.numerics.argument_guards import with_guarded_methods
+from shuffledp.numerics.argument_ranges import check_count, check_open_unit
+from shuffledp.numerics.argument_types import Kind, kind_of
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

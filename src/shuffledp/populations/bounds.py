@@ -6,7 +6,12 @@ import math
 from dataclasses import dataclass
 from typing import get_args
 
-from shuffledp.numerics.checks import check_choice, check_nonnegative, check_open_unit, check_positive
+from shuffledp.numerics.argument_ranges import (
+    check_choice,
+    check_nonnegative,
+    check_open_unit,
+    check_positive,
+)
 from shuffledp.populations.base import Population, TailConvention, guarded_methods
 
 

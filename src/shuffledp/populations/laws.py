@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from shuffledp.numerics.checks import check_count, check_nonnegative, check_open_unit, check_unit
-from shuffledp.numerics.kinds import shown
+from shuffledp.numerics.argument_ranges import check_count, check_nonnegative, check_open_unit, check_unit
+from shuffledp.numerics.argument_types import shown
 from shuffledp.numerics.windows import Window, binomial_window, poisson_window, thin
 from shuffledp.populations.base import DEFAULT_TAIL, Law, checked_size, guarded_methods
 

@@ -6,7 +6,7 @@ Whether a baseline of your own keeps the interface's promises is checked by `shu
 
 from typing import TYPE_CHECKING
 
-from shuffledp.doors import door
+from shuffledp.lazy_api import door
 
 if TYPE_CHECKING:
     from shuffledp.protocols.base import Cost, Messages, ProtocolBase

@@ -9,13 +9,12 @@ from typing import ClassVar, Literal, Self, get_args
 
 import numpy as np
 
-from shuffledp.accounting.doubts import OWN_COIN
 from shuffledp.accounting.errors import Infeasible
 from shuffledp.accounting.general.clones import ClonesProfile, OtherReports
 from shuffledp.accounting.general.profiles import PrivacyProfile
 from shuffledp.accounting.random_population.checkin import checkin_local_budget
-from shuffledp.accounting.standing import UPPER, Standing
-from shuffledp.numerics.checks import check_choice
+from shuffledp.guarantees import OWN_COIN, UPPER, Standing
+from shuffledp.numerics.argument_ranges import check_choice
 from shuffledp.populations import Binomial, Fixed, Population
 from shuffledp.protocols._occupancy import filled
 from shuffledp.protocols._requests import positive_delta

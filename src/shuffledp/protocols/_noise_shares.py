@@ -9,9 +9,9 @@ from typing import Protocol
 
 import numpy as np
 
+from shuffledp.accounting.expected_errors.messages import CompoundPoisson
 from shuffledp.accounting.summation.jump_noise import jump_sizes
 from shuffledp.tasks import Floats, Ints
-from shuffledp.utility.messages import CompoundPoisson
 
 #: Largest exponent that is taken; no tilt that matters comes near.
 _LARGE = 700.0

@@ -26,7 +26,7 @@ from shuffledp.accounting.general.random_users import (
     best_split,
     least_numbers,
 )
-from shuffledp.accounting.standing import Guarantee
+from shuffledp.guarantees import Guarantee
 from shuffledp.numerics.roots import root_below
 from shuffledp.populations import Fixed, Law, Population
 from shuffledp.protocols.base import ProtocolBase

@@ -16,13 +16,12 @@ from typing import Any, ClassVar, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from shuffledp.accounting.doubts import SIMPLIFIED
 from shuffledp.accounting.general.clones import ClonesProfile, OtherReports
 from shuffledp.accounting.general.profiles import PrivacyProfile
 from shuffledp.accounting.random_population.amplification import local_budget
 from shuffledp.accounting.random_population.dummies import optimal_dummies
-from shuffledp.accounting.standing import EXACT, UPPER, Standing
-from shuffledp.numerics.checks import check_count
+from shuffledp.guarantees import EXACT, SIMPLIFIED, UPPER, Standing
+from shuffledp.numerics.argument_ranges import check_count
 from shuffledp.populations import Law, Population
 from shuffledp.protocols._requests import law_of, positive_delta
 from shuffledp.protocols.base import Cost, Messages, ProtocolBase, Trust

@@ -17,10 +17,15 @@ from numpy.typing import NDArray
 
 from shuffledp.accounting.errors import Infeasible
 from shuffledp.accounting.general.profiles import PrivacyProfile
-from shuffledp.accounting.standing import UPPER, Guarantee, Standing, weakest
-from shuffledp.numerics.checks import check_choice
+from shuffledp.guarantees import UPPER, Guarantee, Standing, weakest
+from shuffledp.numerics.argument_ranges import check_choice
 from shuffledp.populations import Population
-from shuffledp.protocols._checked import OBJECTS, check_object, with_checked_arguments, with_checked_objects
+from shuffledp.protocols._argument_checks import (
+    OBJECTS,
+    check_object,
+    with_checked_arguments,
+    with_checked_objects,
+)
 from shuffledp.protocols.messages import Cost as Cost
 from shuffledp.protocols.messages import Messages as Messages
 from shuffledp.protocols.messages import message_bits as message_bits
@@ -54,7 +59,7 @@ class ProtocolBase(ABC):
     ``privacy_profile`` lets the conformance suite check the claimed guarantee.
 
     How far the claim of a calibrated protocol can be trusted is its ``guarantee``, one of the labels of
-    `shuffledp.accounting.standing`: ``exact``, ``upper``, ``approximate``, ``unproven`` or ``violated``. A protocol
+    `shuffledp.guarantees`: ``exact``, ``upper``, ``approximate``, ``unproven`` or ``violated``. A protocol
     whose label is always the same sets a class variable, ``guarantee = "exact"``. Otherwise ``guarantees`` has a
     standing per accounting, ``calibrate`` passes ``calibrated_under=accounting`` on, and ``standing`` is overridden
     where options or calibrated numbers matter too. A protocol that says nothing is taken to have a proven upper bound.
@@ -132,7 +137,7 @@ class ProtocolBase(ABC):
 
     @property
     def guarantee(self) -> Guarantee:
-        """The label of the claim, see `shuffledp.accounting.standing`; a plain class variable may take its place."""
+        """The label of the claim, see `shuffledp.guarantees`; a plain class variable may take its place."""
         return self.standing.guarantee
 
     @property

@@ -22,8 +22,8 @@ from types import ModuleType
 from typing import Any, get_args
 from weakref import WeakSet
 
-from shuffledp.accounting.standing import GUARANTEES, Standing
 from shuffledp.child import SECONDS, Ended, Send, at_work, name_methods, results
+from shuffledp.guarantees import GUARANTEES, Standing
 from shuffledp.protocols.base import ProtocolBase, Trust
 from shuffledp.tasks import TASK_KINDS
 

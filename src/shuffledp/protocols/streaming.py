@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from shuffledp.numerics.checks import check_count
+from shuffledp.numerics.argument_ranges import check_count
 from shuffledp.tasks import Public, Users
 
 if TYPE_CHECKING:

@@ -7,7 +7,7 @@ Needs the standard library alone. The samplers of the protocols, which numpy dra
 
 from typing import TYPE_CHECKING
 
-from shuffledp.doors import door
+from shuffledp.lazy_api import door
 
 if TYPE_CHECKING:
     from shuffledp.sampling.bits import FixedBits, OutOfBits, Source, SystemBits

@@ -18,7 +18,7 @@ from shuffledp.accounting import (
     allocation_noise,
 )
 from shuffledp.accounting.general import random_allocation
-from shuffledp.numerics.remember import forget_all
+from shuffledp.numerics.memoize import forget_all
 
 
 def sampled_delta(steps, rate, eps_local, eps, way):

@@ -15,7 +15,7 @@ from shuffledp.accounting.baselines.split_and_mix import (
     ikos_shares,
 )
 from shuffledp.accounting.errors import Infeasible
-from shuffledp.utility.sums import (
+from shuffledp.accounting.expected_errors.sums import (
     central_laplace_mse,
     rappor_count_variance,
     rappor_mse,

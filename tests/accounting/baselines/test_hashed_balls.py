@@ -18,7 +18,7 @@ from shuffledp.accounting.baselines.hashed_balls import (
     dummies_in_bins,
     prime_above,
 )
-from shuffledp.numerics.remember import forget_all
+from shuffledp.numerics.memoize import forget_all
 
 
 def hashed(u: int, v: int, x: int, family: HashFamily) -> int:

@@ -18,10 +18,10 @@ from shuffledp.accounting.baselines.noisy_counts import (
     skellam_window,
 )
 from shuffledp.accounting.errors import Infeasible
+from shuffledp.accounting.expected_errors.sums import discrete_laplace_variance
 from shuffledp.accounting.general.count_pairs import added_message, settled_count_delta
 from shuffledp.accounting.general.profiles import log_gaussian_delta
 from shuffledp.numerics.windows import binomial_window, poisson_window
-from shuffledp.utility.sums import discrete_laplace_variance
 
 EPS = (0.2, 0.5, 1.0, 2.0)
 

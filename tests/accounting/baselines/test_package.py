@@ -28,9 +28,9 @@ from shuffledp.accounting.baselines.public_coin import (
 )
 from shuffledp.accounting.baselines.solh import SolhProfile, solh_report
 from shuffledp.accounting.baselines.truncation import TwoBinsProfile, truncation_miss_rate, two_bins_delta
+from shuffledp.accounting.expected_errors.hadamard import private_coin_mse
+from shuffledp.accounting.expected_errors.hashing import solh_mse
 from shuffledp.accounting.general.matched_blanket import blanketed_delta, matched_delta
-from shuffledp.utility.hadamard import private_coin_mse
-from shuffledp.utility.hashing import solh_mse
 
 N = 500_000
 DELTA = 1e-6

@@ -13,9 +13,9 @@ from shuffledp.accounting.baselines.privunit import (
     cap_probability,
     privunit_local_budget,
 )
+from shuffledp.accounting.expected_errors.unit_vectors import unit_vector_error
 from shuffledp.accounting.general.dummy_blanket import blanket_rate
 from shuffledp.accounting.general.grr_blanket import favored_blanket_delta, grr_blanket_delta
-from shuffledp.utility.unit_vectors import unit_vector_error
 
 
 @pytest.mark.parametrize(

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from shuffledp.accounting.baselines.sageo import GeometricDummies, least_share, s1geo_dummies, sageo_dummies
-from shuffledp.utility.counts import sampled_count_variance
+from shuffledp.accounting.expected_errors.counts import sampled_count_variance
 
 LAWS = [
     GeometricDummies(0.5, 1.0, 9),

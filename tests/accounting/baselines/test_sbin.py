@@ -8,7 +8,7 @@ from scipy.stats import binom
 
 from shuffledp.accounting.baselines.sbin import BinomialDummies, fair_coins, sbin_dummies
 from shuffledp.accounting.baselines.truncation import two_bins_delta
-from shuffledp.utility.counts import sampled_count_variance
+from shuffledp.accounting.expected_errors.counts import sampled_count_variance
 
 
 def double_sum(coins, share, eps):

@@ -11,8 +11,8 @@ from numpy.testing import assert_allclose
 from scipy.stats import binom
 
 from shuffledp.accounting.baselines.split_and_mix import IKOS_FORMS, ikos_distance, ikos_shares
+from shuffledp.accounting.expected_errors.sums import ikos_group_order
 from shuffledp.accounting.random_population.secure_sum import security_bits
-from shuffledp.utility.sums import ikos_group_order
 
 USERS = (10**4, 10**5, 10**6, 10**7)
 VALUES = (2, 3, 5, 10, 15)

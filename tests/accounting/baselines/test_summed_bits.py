@@ -9,8 +9,8 @@ from scipy.stats import binom
 
 from shuffledp.accounting import rappor_delta
 from shuffledp.accounting.baselines import summed_bits
+from shuffledp.accounting.baselines.rappor_known_coins import told_bits_delta
 from shuffledp.accounting.baselines.summed_bits import blocks, summed_bits_delta, worst_curve
-from shuffledp.accounting.baselines.told_bits import told_bits_delta
 
 OMITTED = 1e-25
 

@@ -13,8 +13,8 @@ from numpy.testing import assert_allclose
 from shuffledp.accounting import hockey_stick, local_budget
 from shuffledp.accounting.baselines.solh import SolhProfile, solh_report
 from shuffledp.accounting.baselines.unary_rows import RowRates, RowsProfile, row_rates
+from shuffledp.accounting.expected_errors.hashing import solh_mse, unary_mse
 from shuffledp.populations import Fixed
-from shuffledp.utility.hashing import solh_mse, unary_mse
 
 
 def row_law(value: int, k: int, p: float, q: float) -> dict[tuple[int, ...], float]:

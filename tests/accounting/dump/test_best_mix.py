@@ -7,10 +7,10 @@ import pytest
 
 from shuffledp.accounting import blanket_local_budget, mix_dummy_count
 from shuffledp.accounting.dump.best_mix import best_mix_plan
+from shuffledp.accounting.expected_errors.dump import dump_mse
 from shuffledp.populations import Fixed
 from shuffledp.protocols import get
 from shuffledp.tasks import Budget, Frequency
-from shuffledp.utility.dump import dump_mse
 
 DELTA = 1e-6
 

@@ -16,12 +16,12 @@ from shuffledp.accounting.dump.flexible import (
     flexible_dummies_needed,
     flexible_dummy_delta,
 )
+from shuffledp.accounting.expected_errors.dump import printed_dump_mse, printed_flexible_mse
 from shuffledp.accounting.general import dummy_blanket as blanket
 from shuffledp.accounting.general.dummy_blanket import blanket_rate
 from shuffledp.accounting.general.grr_blanket import grr_blanket_delta
 from shuffledp.numerics import Window, binomial_window
-from shuffledp.numerics.remember import forget_all
-from shuffledp.utility.dump import printed_dump_mse, printed_flexible_mse
+from shuffledp.numerics.memoize import forget_all
 
 N, DELTA = 500_000, 1e-6
 COLUMNS = ((50, 0.01), (50, 0.001), (500, 0.01), (500, 0.001))

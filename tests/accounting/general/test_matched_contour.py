@@ -9,7 +9,7 @@ from shuffledp.accounting.baselines.subset_selection import subset_delta, subset
 from shuffledp.accounting.general import matched_contour
 from shuffledp.accounting.general.matched_blanket import blanketed_delta, matched_delta
 from shuffledp.accounting.general.matched_contour import contour_delta, is_long
-from shuffledp.numerics.remember import forget_all
+from shuffledp.numerics.memoize import forget_all
 
 
 @pytest.mark.parametrize(

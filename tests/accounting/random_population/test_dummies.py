@@ -20,7 +20,7 @@ from shuffledp.accounting import (
 )
 from shuffledp.accounting.random_population import dummies as search_module
 from shuffledp.accounting.random_population.dummies import _KnownBudgets
-from shuffledp.numerics.remember import forget_all
+from shuffledp.numerics.memoize import forget_all
 from shuffledp.populations import Binomial, Empirical, Fixed, Law, MomentBounded, Poisson
 
 D = 1e-5

@@ -26,8 +26,8 @@ from shuffledp.accounting.shuffle_gaussian.all_users import (
     shuffle_gaussian_epsilons,
     shuffle_gaussian_rdp,
 )
-from shuffledp.claims.witnesses import shuffle_gaussian as witnesses
 from shuffledp.numerics.logs import log_binomials
+from shuffledp.pipeline.papers.shuffle_gaussian import witnesses
 
 N = 60_000
 SIGMAS = (0.3, 1.0, 9.48, 20.0)

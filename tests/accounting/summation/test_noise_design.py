@@ -11,6 +11,7 @@ from numpy.testing import assert_allclose
 from scipy.stats import nbinom
 
 from shuffledp.accounting.errors import Infeasible
+from shuffledp.accounting.expected_errors.sums import discrete_laplace_variance
 from shuffledp.accounting.summation import shift_noise
 from shuffledp.accounting.summation.closed_designs import analytic_design, best_modular_design, modular_design
 from shuffledp.accounting.summation.design_search import family_design
@@ -20,7 +21,6 @@ from shuffledp.accounting.summation.joint_noise import (
 from shuffledp.accounting.summation.noise_atoms import used_atoms
 from shuffledp.accounting.summation.noise_design import NoiseDesign
 from shuffledp.accounting.summation.shift_noise import negative_binomial_shift_delta, smallest_noise
-from shuffledp.utility.sums import discrete_laplace_variance
 
 
 def design_of(size, eps_star, laws, *, atoms="halving", hubs=(), eps=1.0, delta=1e-6):

@@ -4,7 +4,7 @@ import re
 
 import pytest
 
-from shuffledp.experiments import scaffold
+from shuffledp.protocols import scaffold
 from shuffledp.protocols.conformance import default_cases, methods
 from shuffledp.protocols.registry import plugin
 

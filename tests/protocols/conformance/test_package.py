@@ -9,7 +9,7 @@ import pytest
 
 from shuffledp.populations import Binomial
 from shuffledp.protocols import available, conformance, get
-from shuffledp.protocols.conformance import judging, privacy
+from shuffledp.protocols.conformance import privacy, reports
 from shuffledp.protocols.conformance.running import calibrated, in_turn, sending, simulated
 from shuffledp.tasks import TASK_KINDS
 
@@ -132,8 +132,8 @@ def test_a_law_of_single_numbers_is_all_that_some_promise_and_the_verdict_says_s
         joint_law = False
 
     cases = tuple(case for case in conformance.default_cases(broken) if case.task.domain_size == 5)[:2]
-    monkeypatch.setattr(judging, "CHECKS", (conformance.check_one_law,))
-    monkeypatch.setattr(judging, "privacy_evidence", lambda *_: "privacy: not the question")
+    monkeypatch.setattr(reports, "CHECKS", (conformance.check_one_law,))
+    monkeypatch.setattr(reports, "privacy_evidence", lambda *_: "privacy: not the question")
     verdict, _ = conformance.verdicts(Declared, cases)
     assert verdict.passed
     assert verdict.note.startswith("NOT checked: how numbers depend on each other where joint_law is False, ")

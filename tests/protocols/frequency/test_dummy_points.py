@@ -10,11 +10,11 @@ from numpy.testing import assert_allclose
 from scipy.stats import binom, chi2, multinomial
 
 from shuffledp.accounting import Infeasible, dummy_count, hockey_stick
+from shuffledp.accounting.expected_errors.dump import printed_dump_mse, printed_flexible_mse
 from shuffledp.populations import Fixed
 from shuffledp.protocols import get
 from shuffledp.protocols.frequency._dummy_points import BlanketProfile
 from shuffledp.tasks import Budget, Frequency, Participants, Public, Users
-from shuffledp.utility.dump import printed_dump_mse, printed_flexible_mse
 
 FIXED = ("pure_dump", "mix_dump", "grr_blanket")
 FLEXIBLE = ("flexible_pure_dump", "flexible_mix_dump")

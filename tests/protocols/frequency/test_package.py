@@ -9,7 +9,7 @@ from numpy.testing import assert_allclose
 from scipy.stats import chisquare
 
 from shuffledp.accounting import Infeasible
-from shuffledp.experiments import runner
+from shuffledp.pipeline.experiments import runner
 from shuffledp.populations import Fixed
 from shuffledp.protocols import get
 from shuffledp.protocols.conformance import Case, check_protocol

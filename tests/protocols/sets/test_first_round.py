@@ -8,9 +8,9 @@ import pytest
 from numpy.testing import assert_allclose
 
 from shuffledp.accounting import Infeasible
-from shuffledp.experiments.config import read_yaml
-from shuffledp.experiments.runner import run
-from shuffledp.figures.selection import load_settings
+from shuffledp.pipeline.config import read_yaml
+from shuffledp.pipeline.experiments.runner import run
+from shuffledp.pipeline.figures.selection import load_settings
 from shuffledp.populations import Fixed
 from shuffledp.protocols import conformance, get
 from shuffledp.protocols.conformance import SameSets

@@ -16,13 +16,13 @@ from shuffledp.accounting import (
     discrete_laplace_variance,
     rappor_delta,
 )
+from shuffledp.accounting.expected_errors.level_sums import level_sum_variance, unary_bits_variance
 from shuffledp.populations import Fixed
 from shuffledp.protocols import available, get
 from shuffledp.protocols.conformance import SameNumbers, check_protocol, default_cases
 from shuffledp.protocols.summation._levels import spread_error
 from shuffledp.protocols.summation._sums import LaplaceProfile, Numbers
 from shuffledp.tasks import Budget, Participants, Public, Summation, Users
-from shuffledp.utility.level_sums import level_sum_variance, unary_bits_variance
 
 USERS = (10**4, 10**5, 10**6, 10**7)
 SIZES = (2, 3, 5, 10, 15)

@@ -9,6 +9,7 @@ from numpy.testing import assert_allclose
 from scipy.stats import ks_2samp
 
 from shuffledp.accounting import Infeasible, optimal_dummies
+from shuffledp.accounting.expected_errors.unit_vectors import unit_vector_error
 from shuffledp.populations import Binomial, Fixed, Poisson
 from shuffledp.protocols import available, conformance, get
 from shuffledp.protocols._occupancy import inverse_filled
@@ -16,7 +17,6 @@ from shuffledp.protocols.vectors import VectorParticipants
 from shuffledp.protocols.vectors._laplace import LaplaceResponse, clipped
 from shuffledp.protocols.vectors._participants import spread_of, sums_of_some
 from shuffledp.tasks import Budget, Participants, Public, Users, Vectors, expected_metric
-from shuffledp.utility.unit_vectors import unit_vector_error
 
 GRADIENT = Vectors(7850, 5.0)
 SMALL = Vectors(3, 5.0)

@@ -48,17 +48,17 @@ from shuffledp.accounting.general.random_allocation import (
     shares_ratios,
 )
 from shuffledp.accounting.general.rdp import best_epsilon
-from shuffledp.accounting.guarded import check_fields, guarded_methods
+from shuffledp.accounting.public_functions import check_fields, guarded_methods
 from shuffledp.accounting.shuffle_gaussian.all_users import shuffle_gaussian_rdp
-from shuffledp.numerics.checks import (
+from shuffledp.numerics.argument_ranges import (
     check_choice,
     check_count,
     check_nonnegative,
     check_open_unit,
     check_positive,
 )
-from shuffledp.numerics.magnitudes import log_ratio
-from shuffledp.numerics.remember import remember
+from shuffledp.numerics.memoize import remember
+from shuffledp.numerics.relative_sizes import log_ratio
 from shuffledp.numerics.roots import root_below
 
 if TYPE_CHECKING:

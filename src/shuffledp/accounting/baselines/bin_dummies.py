@@ -26,9 +26,9 @@ import numpy as np
 from shuffledp.accounting.baselines.truncation import truncation_miss_rate
 from shuffledp.accounting.errors import Infeasible
 from shuffledp.accounting.general.count_pairs import from_top
-from shuffledp.numerics.checks import check_choice, check_count, check_open_unit, check_positive
-from shuffledp.numerics.magnitudes import log_ratio, negligible
-from shuffledp.numerics.remember import remember
+from shuffledp.numerics.argument_ranges import check_choice, check_count, check_open_unit, check_positive
+from shuffledp.numerics.memoize import remember
+from shuffledp.numerics.relative_sizes import log_ratio, negligible
 from shuffledp.numerics.roots import root_below
 from shuffledp.numerics.windows import binomial_window
 

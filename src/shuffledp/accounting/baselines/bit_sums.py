@@ -20,10 +20,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from shuffledp.accounting.general.matched_blanket import pmf_rows
-from shuffledp.accounting.standing import Standing
-from shuffledp.numerics.checks import check_count, check_nonnegative, check_open_unit, check_positive
-from shuffledp.numerics.magnitudes import log_ratio, settled
-from shuffledp.numerics.remember import remember
+from shuffledp.guarantees import Standing
+from shuffledp.numerics.argument_ranges import check_count, check_nonnegative, check_open_unit, check_positive
+from shuffledp.numerics.memoize import remember
+from shuffledp.numerics.relative_sizes import log_ratio, settled
 from shuffledp.numerics.roots import root_below
 from shuffledp.numerics.windows import Window, binomial_window
 

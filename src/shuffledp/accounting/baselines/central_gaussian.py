@@ -24,9 +24,9 @@ from typing import Literal, get_args
 
 import numpy as np
 
-from shuffledp.extras import needed
-from shuffledp.numerics.checks import check_choice, check_count, check_open_unit, check_positive
-from shuffledp.numerics.remember import remember
+from shuffledp.numerics.argument_ranges import check_choice, check_count, check_open_unit, check_positive
+from shuffledp.numerics.memoize import remember
+from shuffledp.optional_dependencies import needed
 
 CentralMethod = Literal["rdp", "rdp_to_63", "pld"]
 CENTRAL_METHODS: tuple[str, ...] = get_args(CentralMethod)

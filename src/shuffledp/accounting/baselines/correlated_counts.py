@@ -40,16 +40,16 @@ from typing import TYPE_CHECKING, ClassVar
 import numpy as np
 
 from shuffledp.accounting.errors import Infeasible
-from shuffledp.accounting.guarded import check_fields
-from shuffledp.accounting.standing import Standing
-from shuffledp.numerics.checks import (
+from shuffledp.accounting.public_functions import check_fields
+from shuffledp.guarantees import Standing
+from shuffledp.numerics.argument_ranges import (
     check_choice,
     check_nonnegative,
     check_open_unit,
     check_positive,
 )
-from shuffledp.numerics.magnitudes import log_ratio, raised
-from shuffledp.numerics.remember import remember
+from shuffledp.numerics.memoize import remember
+from shuffledp.numerics.relative_sizes import log_ratio, raised
 from shuffledp.numerics.roots import root_below
 
 if TYPE_CHECKING:

@@ -26,9 +26,9 @@ import numpy as np
 from shuffledp.accounting.baselines.correlated_counts import CounterNoise, pair_law, with_geometric
 from shuffledp.accounting.errors import Infeasible
 from shuffledp.accounting.general.count_pairs import MovingCount, pair_delta, settled_count_delta
-from shuffledp.numerics.checks import check_open_unit, check_positive
-from shuffledp.numerics.magnitudes import log_ratio, negligible
-from shuffledp.numerics.remember import remember
+from shuffledp.numerics.argument_ranges import check_open_unit, check_positive
+from shuffledp.numerics.memoize import remember
+from shuffledp.numerics.relative_sizes import log_ratio, negligible
 from shuffledp.numerics.roots import root_below, walk_to_minimum
 
 if TYPE_CHECKING:

@@ -34,16 +34,16 @@ from shuffledp.accounting.general.matched_blanket import (
     matched_rate,
     mixed_matched_delta,
 )
-from shuffledp.accounting.standing import UPPER, Standing
-from shuffledp.numerics.checks import (
+from shuffledp.guarantees import UPPER, Standing
+from shuffledp.numerics.argument_ranges import (
     check_choice,
     check_count,
     check_nonnegative,
     check_open_unit,
     check_positive,
 )
-from shuffledp.numerics.magnitudes import log_ratio, negligible, settled
-from shuffledp.numerics.remember import remember
+from shuffledp.numerics.memoize import remember
+from shuffledp.numerics.relative_sizes import log_ratio, negligible, settled
 from shuffledp.numerics.roots import root_below
 from shuffledp.numerics.windows import Window, binomial_window
 

@@ -10,19 +10,19 @@ from typing import TYPE_CHECKING, Literal, get_args
 
 import numpy as np
 
+from shuffledp.accounting.baselines.rappor_known_coins import told_bits_delta
 from shuffledp.accounting.baselines.summed_bits import summed_bits_delta, two_bits_delta
-from shuffledp.accounting.baselines.told_bits import told_bits_delta
 from shuffledp.accounting.errors import Infeasible
 from shuffledp.accounting.general.count_pairs import MovingCount, pair_delta, worst_pair_delta
-from shuffledp.numerics.checks import (
+from shuffledp.numerics.argument_ranges import (
     check_choice,
     check_count,
     check_nonnegative,
     check_open_unit,
     check_positive,
 )
-from shuffledp.numerics.magnitudes import settled
-from shuffledp.numerics.remember import remember
+from shuffledp.numerics.memoize import remember
+from shuffledp.numerics.relative_sizes import settled
 from shuffledp.numerics.roots import root_below
 from shuffledp.numerics.windows import binomial_window
 
@@ -176,7 +176,7 @@ def rappor_delta(
     goes from B to D, and ``D(u) / B(u)`` is linear in u. ``optimistic`` is ``D x B`` against ``B x D``. If all others
     hold one of the two values, the zeros of its bit go from B to D and so do the ones of the other: ``worst_case`` is
     ``B x B`` against ``D x D``, the worse direction. ``sound`` tells the adversary which bits of the others are
-    uniform, see :mod:`shuffledp.accounting.baselines.told_bits`. ``proven`` is the bound of
+    uniform, see :mod:`shuffledp.accounting.baselines.rappor_known_coins`. ``proven`` is the bound of
     :mod:`shuffledp.accounting.baselines.summed_bits` for two sums, and shuffled one-bits show no more than their
     number; or that of the user's bits alone, if that is smaller.
 
@@ -228,8 +228,8 @@ def proven_bits_delta(n: int, flip_probability: float, eps: float) -> float:
     Notes
     -----
     The smaller one of :mod:`shuffledp.accounting.baselines.summed_bits` and of what the user's own bits reveal to
-    somebody who sees them. The bound of :mod:`shuffledp.accounting.baselines.told_bits` is larger, but for flip
-    probabilities near 1/2. Replacement neighbors.
+    somebody who sees them. The bound of :mod:`shuffledp.accounting.baselines.rappor_known_coins` is larger, but for
+    flip probabilities near 1/2. Replacement neighbors.
     """
     alone = two_bits_delta(math.log1p(-flip_probability) - math.log(flip_probability), eps)
     if n == 1 or alone == 0:

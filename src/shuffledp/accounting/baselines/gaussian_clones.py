@@ -16,14 +16,14 @@ from scipy.special import gammaln
 
 from shuffledp.accounting.errors import Infeasible
 from shuffledp.accounting.general.profiles import log_gaussian_delta
-from shuffledp.numerics.checks import (
+from shuffledp.numerics.argument_ranges import (
     check_choice,
     check_count,
     check_nonnegative,
     check_open_unit,
     check_positive,
 )
-from shuffledp.numerics.remember import remember
+from shuffledp.numerics.memoize import remember
 from shuffledp.numerics.roots import root_below
 
 if TYPE_CHECKING:

@@ -25,9 +25,15 @@ from shuffledp.accounting.dump.dummies import smallest_count
 from shuffledp.accounting.errors import Infeasible
 from shuffledp.accounting.general.matched_blanket import matched_delta, mixed_matched_delta
 from shuffledp.accounting.general.matched_contour import contour_delta
-from shuffledp.numerics.checks import MOST, check_choice, check_count, check_open_unit, check_positive
-from shuffledp.numerics.magnitudes import log_ratio, negligible
-from shuffledp.numerics.remember import remember
+from shuffledp.numerics.argument_ranges import (
+    MOST,
+    check_choice,
+    check_count,
+    check_open_unit,
+    check_positive,
+)
+from shuffledp.numerics.memoize import remember
+from shuffledp.numerics.relative_sizes import log_ratio, negligible
 from shuffledp.numerics.roots import root_below
 from shuffledp.numerics.windows import Window
 

@@ -30,15 +30,15 @@ from scipy.special import ive
 from shuffledp.accounting.errors import Infeasible
 from shuffledp.accounting.general.count_pairs import MovingCount, pair_delta, single_delta
 from shuffledp.accounting.general.profiles import log_gaussian_delta
-from shuffledp.numerics.checks import (
+from shuffledp.numerics.argument_ranges import (
     check_choice,
     check_count,
     check_nonnegative,
     check_open_unit,
     check_positive,
 )
-from shuffledp.numerics.magnitudes import log_ratio, settled
-from shuffledp.numerics.remember import remember
+from shuffledp.numerics.memoize import remember
+from shuffledp.numerics.relative_sizes import log_ratio, settled
 from shuffledp.numerics.roots import root_below
 from shuffledp.numerics.windows import Window
 

@@ -18,9 +18,9 @@ from dataclasses import dataclass
 from shuffledp.accounting.baselines.silent_users import poisson_dummies
 from shuffledp.accounting.errors import Infeasible
 from shuffledp.accounting.general.count_pairs import MovingCount, added_message, pair_delta
-from shuffledp.numerics.checks import check_open_unit, check_positive
-from shuffledp.numerics.magnitudes import log_ratio, negligible
-from shuffledp.numerics.remember import remember
+from shuffledp.numerics.argument_ranges import check_open_unit, check_positive
+from shuffledp.numerics.memoize import remember
+from shuffledp.numerics.relative_sizes import log_ratio, negligible
 from shuffledp.numerics.roots import root_below, walk_to_minimum
 from shuffledp.numerics.windows import negative_binomial_window
 

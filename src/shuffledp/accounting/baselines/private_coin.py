@@ -22,15 +22,15 @@ import numpy as np
 
 from shuffledp.accounting.errors import Infeasible
 from shuffledp.accounting.general.matched_blanket import matched_delta, mixed_matched_delta
-from shuffledp.numerics.checks import (
+from shuffledp.numerics.argument_ranges import (
     MOST,
     check_choice,
     check_count,
     check_open_unit,
     check_positive,
 )
-from shuffledp.numerics.magnitudes import log_ratio, negligible
-from shuffledp.numerics.remember import remember
+from shuffledp.numerics.memoize import remember
+from shuffledp.numerics.relative_sizes import log_ratio, negligible
 from shuffledp.numerics.windows import Window
 
 if TYPE_CHECKING:

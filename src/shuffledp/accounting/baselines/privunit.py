@@ -17,10 +17,10 @@ from __future__ import annotations
 import math
 
 from shuffledp.accounting.baselines.noisy_counts import gaussian_ratio
+from shuffledp.accounting.expected_errors.unit_vectors import checked_cap, unit_vector_error
 from shuffledp.accounting.general.dummy_blanket import blanket_rate
 from shuffledp.accounting.general.grr_blanket import favored_local_budget
-from shuffledp.numerics.checks import check_count, check_open_unit, check_positive
-from shuffledp.utility.unit_vectors import checked_cap, unit_vector_error
+from shuffledp.numerics.argument_ranges import check_count, check_open_unit, check_positive
 
 CAP_MASSES = (0.5, 0.2, 0.05, 0.02, 0.01, 0.004, 0.002, 0.001)
 """Masses that are scanned for the best one."""

@@ -29,16 +29,16 @@ import numpy as np
 from scipy.fft import irfft, next_fast_len, rfft
 
 from shuffledp.accounting.errors import Infeasible
-from shuffledp.accounting.standing import Standing
-from shuffledp.numerics.checks import (
+from shuffledp.guarantees import Standing
+from shuffledp.numerics.argument_ranges import (
     check_choice,
     check_count,
     check_nonnegative,
     check_open_unit,
     check_positive,
 )
-from shuffledp.numerics.magnitudes import log_ratio, negligible, settled
-from shuffledp.numerics.remember import remember
+from shuffledp.numerics.memoize import remember
+from shuffledp.numerics.relative_sizes import log_ratio, negligible, settled
 from shuffledp.numerics.roots import root_below
 from shuffledp.numerics.windows import Window, binomial_window
 

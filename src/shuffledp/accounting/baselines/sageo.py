@@ -25,8 +25,9 @@ import numpy as np
 
 from shuffledp.accounting.baselines.sbin import AUGMENTED_ACCOUNTINGS, BinomialDummies
 from shuffledp.accounting.baselines.shares import best_share, checked_share
-from shuffledp.accounting.guarded import check_fields, guarded_methods
-from shuffledp.numerics.checks import (
+from shuffledp.accounting.expected_errors.counts import sampled_count_variance
+from shuffledp.accounting.public_functions import check_fields, guarded_methods
+from shuffledp.numerics.argument_ranges import (
     check_choice,
     check_count,
     check_nonnegative,
@@ -34,8 +35,7 @@ from shuffledp.numerics.checks import (
     check_positive,
     check_unit,
 )
-from shuffledp.numerics.remember import remember
-from shuffledp.utility.counts import sampled_count_variance
+from shuffledp.numerics.memoize import remember
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray

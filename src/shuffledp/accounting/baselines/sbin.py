@@ -25,19 +25,25 @@ import numpy as np
 
 from shuffledp.accounting.baselines.shares import MINIMA, best_share, checked_share, local_minima
 from shuffledp.accounting.errors import Infeasible
+from shuffledp.accounting.expected_errors.counts import sampled_count_variance
 from shuffledp.accounting.general.count_pairs import (
     MovingCount,
     added_message,
     pair_delta,
     settled_count_delta,
 )
-from shuffledp.accounting.guarded import check_fields, guarded_methods
-from shuffledp.numerics.checks import check_choice, check_count, check_open_unit, check_positive, check_unit
-from shuffledp.numerics.magnitudes import log_ratio, negligible
-from shuffledp.numerics.remember import remember
+from shuffledp.accounting.public_functions import check_fields, guarded_methods
+from shuffledp.numerics.argument_ranges import (
+    check_choice,
+    check_count,
+    check_open_unit,
+    check_positive,
+    check_unit,
+)
+from shuffledp.numerics.memoize import remember
+from shuffledp.numerics.relative_sizes import log_ratio, negligible
 from shuffledp.numerics.roots import root_below
 from shuffledp.numerics.windows import binomial_window
-from shuffledp.utility.counts import sampled_count_variance
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

@@ -24,8 +24,9 @@ import numpy as np
 from scipy.special import gammainc
 
 from shuffledp.accounting.errors import Infeasible
+from shuffledp.accounting.expected_errors.sets import TRUTHS, checked_spread, inclusion_sse, sampling_sse
 from shuffledp.accounting.general.labeled_counts import Labels, binomial_blanket, pair_delta
-from shuffledp.accounting.guarded import check_fields, guarded_methods
+from shuffledp.accounting.public_functions import check_fields, guarded_methods
 from shuffledp.accounting.segmented.items import item_delta
 from shuffledp.accounting.segmented.plans import (
     SEGMENTED_ACCOUNTINGS,
@@ -33,18 +34,17 @@ from shuffledp.accounting.segmented.plans import (
     blanket_law_of,
     full_reporting,
 )
-from shuffledp.numerics.checks import (
+from shuffledp.numerics.argument_ranges import (
     check_choice,
     check_count,
     check_nonnegative,
     check_open_unit,
     check_positive,
 )
-from shuffledp.numerics.magnitudes import log_ratio, negligible
-from shuffledp.numerics.remember import remember
+from shuffledp.numerics.memoize import remember
+from shuffledp.numerics.relative_sizes import log_ratio, negligible
 from shuffledp.numerics.roots import root_below
 from shuffledp.numerics.windows import poisson_window
-from shuffledp.utility.sets import TRUTHS, checked_spread, inclusion_sse, sampling_sse
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -10,8 +10,8 @@ import numpy as np
 
 from shuffledp.accounting.baselines.sets import reduced_pair
 from shuffledp.accounting.general.labeled_counts import binomial_blanket, settled_delta
-from shuffledp.accounting.guarded import check_fields, guarded_methods
-from shuffledp.numerics.checks import check_count, check_nonnegative
+from shuffledp.accounting.public_functions import check_fields, guarded_methods
+from shuffledp.numerics.argument_ranges import check_count, check_nonnegative
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from shuffledp.numerics.checks import check_positive
+from shuffledp.numerics.argument_ranges import check_positive
 
 if TYPE_CHECKING:
     from collections.abc import Callable

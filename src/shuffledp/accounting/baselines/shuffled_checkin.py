@@ -34,7 +34,7 @@ from shuffledp.accounting.baselines.gaussian_clones import (
 from shuffledp.accounting.errors import Infeasible
 from shuffledp.accounting.general.rdp import best_epsilon, check_orders, gaussian_rdp, rdp_from_log_excess
 from shuffledp.accounting.shuffle_gaussian.subsampled import subsampled_rdp
-from shuffledp.numerics.checks import (
+from shuffledp.numerics.argument_ranges import (
     check_choice,
     check_count,
     check_nonnegative,
@@ -42,7 +42,7 @@ from shuffledp.numerics.checks import (
     check_positive,
     check_unit,
 )
-from shuffledp.numerics.remember import remember
+from shuffledp.numerics.memoize import remember
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray

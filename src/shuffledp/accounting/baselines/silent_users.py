@@ -19,13 +19,13 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from shuffledp.accounting.baselines.shares import MINIMA, checked_share, local_minima
+from shuffledp.accounting.expected_errors.counts import sampled_count_variance
 from shuffledp.accounting.general.count_pairs import MovingCount, added_message, pair_delta
-from shuffledp.numerics.checks import check_count, check_open_unit, check_positive
-from shuffledp.numerics.magnitudes import log_ratio, negligible
-from shuffledp.numerics.remember import remember
+from shuffledp.numerics.argument_ranges import check_count, check_open_unit, check_positive
+from shuffledp.numerics.memoize import remember
+from shuffledp.numerics.relative_sizes import log_ratio, negligible
 from shuffledp.numerics.roots import root_below
 from shuffledp.numerics.windows import poisson_window
-from shuffledp.utility.counts import sampled_count_variance
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -25,6 +25,7 @@ from typing import TYPE_CHECKING, ClassVar
 import numpy as np
 
 from shuffledp.accounting.errors import Infeasible
+from shuffledp.accounting.expected_errors.hashing import solh_mse
 from shuffledp.accounting.general.matched_blanket import (
     BLOCKS,
     blanketed_delta,
@@ -32,13 +33,12 @@ from shuffledp.accounting.general.matched_blanket import (
     matched_rate,
     mixed_matched_delta,
 )
-from shuffledp.accounting.guarded import check_fields
-from shuffledp.numerics.checks import check_choice, check_count, check_open_unit, check_positive
-from shuffledp.numerics.magnitudes import log_ratio, negligible
-from shuffledp.numerics.remember import remember
+from shuffledp.accounting.public_functions import check_fields
+from shuffledp.numerics.argument_ranges import check_choice, check_count, check_open_unit, check_positive
+from shuffledp.numerics.memoize import remember
+from shuffledp.numerics.relative_sizes import log_ratio, negligible
 from shuffledp.numerics.roots import root_below
 from shuffledp.numerics.windows import binomial_window
-from shuffledp.utility.hashing import solh_mse
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray

@@ -11,14 +11,14 @@ from scipy.special import gammaln
 
 from shuffledp.accounting.errors import Infeasible
 from shuffledp.accounting.random_population.secure_sum import security_bits
-from shuffledp.accounting.standing import Standing
-from shuffledp.numerics.checks import (
+from shuffledp.guarantees import Standing
+from shuffledp.numerics.argument_ranges import (
     check_choice,
     check_count,
     check_open_unit,
     check_positive,
 )
-from shuffledp.numerics.remember import remember
+from shuffledp.numerics.memoize import remember
 
 IkosForm = Literal["figure", "average", "worst_case", "collision"]
 IKOS_FORMS: tuple[str, ...] = get_args(IkosForm)

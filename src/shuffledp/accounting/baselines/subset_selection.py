@@ -21,9 +21,9 @@ import numpy as np
 from shuffledp.accounting.general.grr_blanket import blanket_local_budget, grr_blanket_delta
 from shuffledp.accounting.general.matched_blanket import block_length, matched_rate, mixed_matched_delta
 from shuffledp.accounting.general.matched_contour import MOST_BUDGET, contour_budget, contour_delta
-from shuffledp.numerics.checks import check_count, check_open_unit, check_positive
-from shuffledp.numerics.magnitudes import log_ratio, negligible, settled
-from shuffledp.numerics.remember import remember
+from shuffledp.numerics.argument_ranges import check_count, check_open_unit, check_positive
+from shuffledp.numerics.memoize import remember
+from shuffledp.numerics.relative_sizes import log_ratio, negligible, settled
 from shuffledp.numerics.roots import root_below
 from shuffledp.numerics.windows import Window, binomial_window
 

@@ -36,7 +36,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from shuffledp.accounting.baselines.bit_tails import excess_divergences
-from shuffledp.numerics.remember import remember
+from shuffledp.numerics.memoize import remember
 from shuffledp.numerics.windows import Window, binomial_window
 
 if TYPE_CHECKING:

@@ -12,13 +12,13 @@ from shuffledp.accounting.baselines.fragmented_rappor import (
     proven_bits_delta,
     rappor_delta,
 )
+from shuffledp.accounting.baselines.rappor_known_coins import told_bits_delta
 from shuffledp.accounting.baselines.summed_bits import summed_bits_delta, two_bits_delta
-from shuffledp.accounting.baselines.told_bits import told_bits_delta
 from shuffledp.accounting.general.epsilon_search import COARSE
 from shuffledp.accounting.general.randomizers import MOST_EPS_LOCAL, outputs_of
-from shuffledp.accounting.guarded import check_fields, guarded_methods
-from shuffledp.accounting.standing import UPPER, Standing
-from shuffledp.numerics.checks import check_choice, check_count, check_positive
+from shuffledp.accounting.public_functions import check_fields, guarded_methods
+from shuffledp.guarantees import UPPER, Standing
+from shuffledp.numerics.argument_ranges import check_choice, check_count, check_positive
 
 if TYPE_CHECKING:
     from shuffledp.accounting.general.comparisons import Comparison, Outputs
@@ -52,8 +52,8 @@ class SymmetricRAPPOR:
     -----
     Erlingsson, Pihur and Korolova (2014) with one permanent response; "DP in the Prio system" drafts call eps_bit the
     local budget, which it is for adding or removing one bit. For sums the upper bound is that of
-    :mod:`shuffledp.accounting.baselines.summed_bits`, or of :mod:`shuffledp.accounting.baselines.told_bits` if that is
-    smaller; both hold for every data set of the others.
+    :mod:`shuffledp.accounting.baselines.summed_bits`, or of :mod:`shuffledp.accounting.baselines.rappor_known_coins`
+    if that is smaller; both hold for every data set of the others.
     """
 
     eps_bit: float

@@ -27,6 +27,7 @@ from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 
+from shuffledp.accounting.expected_errors.hashing import unary_mse
 from shuffledp.accounting.general.matched_blanket import (
     blanketed_delta,
     block_length,
@@ -35,13 +36,12 @@ from shuffledp.accounting.general.matched_blanket import (
 )
 from shuffledp.accounting.general.profiles import log_gaussian_delta
 from shuffledp.accounting.random_population.amplification import local_budget
-from shuffledp.numerics.checks import check_choice, check_count, check_open_unit, check_positive
-from shuffledp.numerics.magnitudes import log_ratio, negligible
-from shuffledp.numerics.remember import remember
+from shuffledp.numerics.argument_ranges import check_choice, check_count, check_open_unit, check_positive
+from shuffledp.numerics.memoize import remember
+from shuffledp.numerics.relative_sizes import log_ratio, negligible
 from shuffledp.numerics.roots import root_below
 from shuffledp.numerics.windows import Window, binomial_window
 from shuffledp.populations import Fixed
-from shuffledp.utility.hashing import unary_mse
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -24,9 +24,9 @@ import math
 
 from shuffledp.accounting.dump.dummies import blanket_delta, dummy_epsilon
 from shuffledp.accounting.general.profiles import log_gaussian_delta
-from shuffledp.numerics.checks import check_choice, check_count, check_open_unit, check_positive
-from shuffledp.numerics.magnitudes import log_ratio
-from shuffledp.numerics.remember import remember
+from shuffledp.numerics.argument_ranges import check_choice, check_count, check_open_unit, check_positive
+from shuffledp.numerics.memoize import remember
+from shuffledp.numerics.relative_sizes import log_ratio
 from shuffledp.numerics.roots import root_below
 
 SHUFFLER_ACCOUNTINGS = ("printed", "corrected", "exact")

@@ -12,10 +12,10 @@ from dataclasses import dataclass
 import numpy as np
 
 from shuffledp.accounting.dump.dummies import mix_dummy_count
+from shuffledp.accounting.expected_errors.dump import dump_mse
 from shuffledp.accounting.general.grr_blanket import blanket_local_budget
-from shuffledp.numerics.checks import check_count, check_open_unit, check_positive
-from shuffledp.numerics.remember import remember
-from shuffledp.utility.dump import dump_mse
+from shuffledp.numerics.argument_ranges import check_count, check_open_unit, check_positive
+from shuffledp.numerics.memoize import remember
 
 _REMEMBERED = 1024
 #: Nats above the largest budget with which reports suffice: what is tried first.

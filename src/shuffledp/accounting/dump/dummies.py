@@ -29,7 +29,7 @@ from shuffledp.accounting.general.dummy_blanket import (
     pair_window,
 )
 from shuffledp.accounting.general.profiles import log_gaussian_delta
-from shuffledp.numerics.checks import (
+from shuffledp.numerics.argument_ranges import (
     MOST,
     check_choice,
     check_count,
@@ -37,8 +37,8 @@ from shuffledp.numerics.checks import (
     check_open_unit,
     check_positive,
 )
-from shuffledp.numerics.magnitudes import log_ratio, negligible
-from shuffledp.numerics.remember import remember
+from shuffledp.numerics.memoize import remember
+from shuffledp.numerics.relative_sizes import log_ratio, negligible
 from shuffledp.numerics.roots import root_below
 from shuffledp.numerics.windows import Window, binomial_window
 

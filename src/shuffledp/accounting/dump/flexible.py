@@ -36,8 +36,8 @@ from shuffledp.accounting.dump.flexible_profile import (
 from shuffledp.accounting.errors import Infeasible
 from shuffledp.accounting.general.dummy_blanket import blanket_rate
 from shuffledp.accounting.general.grr_blanket import uniform_reports
-from shuffledp.accounting.standing import Standing
-from shuffledp.numerics.checks import (
+from shuffledp.guarantees import Standing
+from shuffledp.numerics.argument_ranges import (
     MOST,
     check_choice,
     check_count,
@@ -45,7 +45,7 @@ from shuffledp.numerics.checks import (
     check_open_unit,
     check_positive,
 )
-from shuffledp.numerics.remember import remember
+from shuffledp.numerics.memoize import remember
 from shuffledp.numerics.windows import binomial_window
 
 if TYPE_CHECKING:

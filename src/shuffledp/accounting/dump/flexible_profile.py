@@ -23,7 +23,7 @@ from shuffledp.accounting.general.dummy_blanket import (
     remembered_mean,
 )
 from shuffledp.accounting.general.grr_blanket import pieced_blanket_delta, uniform_reports
-from shuffledp.numerics.magnitudes import raised
+from shuffledp.numerics.relative_sizes import raised
 from shuffledp.numerics.windows import Window, binomial_window
 
 if TYPE_CHECKING:

@@ -28,7 +28,6 @@ from typing import TYPE_CHECKING, ClassVar, Literal, Protocol, cast, runtime_che
 
 import numpy as np
 
-from shuffledp.accounting.from_outside import asked, is_foreign, numbers_of
 from shuffledp.accounting.general.comparisons import Cells
 from shuffledp.accounting.general.epsilon_search import (
     COARSE,
@@ -39,14 +38,15 @@ from shuffledp.accounting.general.epsilon_search import (
     limit_epsilon,
     search_epsilon,
 )
-from shuffledp.accounting.general.few_matches import data_set_deltas, few_matches, tabulated_delta
 from shuffledp.accounting.general.profiles import Exported
 from shuffledp.accounting.general.randomizers import Randomizer, check_randomizer
-from shuffledp.accounting.guarded import check_fields, guarded_methods
-from shuffledp.numerics.checks import check_choice, check_count, check_nonnegative, check_open_unit
-from shuffledp.numerics.kinds import shown
-from shuffledp.numerics.magnitudes import log_ratio
-from shuffledp.numerics.remember import remember
+from shuffledp.accounting.general.sparse_grr import data_set_deltas, few_matches, tabulated_delta
+from shuffledp.accounting.public_functions import check_fields, guarded_methods
+from shuffledp.accounting.user_functions import asked, is_foreign, numbers_of
+from shuffledp.numerics.argument_ranges import check_choice, check_count, check_nonnegative, check_open_unit
+from shuffledp.numerics.argument_types import shown
+from shuffledp.numerics.memoize import remember
+from shuffledp.numerics.relative_sizes import log_ratio
 from shuffledp.numerics.sums import Summands, expected_positive_part
 from shuffledp.populations import Binomial, Fixed, Law, Poisson
 

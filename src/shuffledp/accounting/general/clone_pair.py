@@ -23,8 +23,8 @@ import numpy as np
 
 from shuffledp.accounting.general.clones import clone_rate
 from shuffledp.accounting.general.comparisons import Outputs
-from shuffledp.accounting.standing import UPPER, Standing
-from shuffledp.numerics.checks import check_positive
+from shuffledp.guarantees import UPPER, Standing
+from shuffledp.numerics.argument_ranges import check_positive
 
 if TYPE_CHECKING:
     from shuffledp.accounting.general.comparisons import Comparison

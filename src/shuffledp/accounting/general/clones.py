@@ -29,11 +29,11 @@ from typing import TYPE_CHECKING, ClassVar, Literal, get_args
 import numpy as np
 
 from shuffledp.accounting.general.profiles import Exported, log_gaussian_delta
-from shuffledp.accounting.guarded import check_fields, guarded_methods
-from shuffledp.numerics.checks import check_choice, check_count, check_nonnegative
-from shuffledp.numerics.kinds import shown
-from shuffledp.numerics.magnitudes import LAST_DIGITS, log_ratio, negligible, raised
-from shuffledp.numerics.remember import remember
+from shuffledp.accounting.public_functions import check_fields, guarded_methods
+from shuffledp.numerics.argument_ranges import check_choice, check_count, check_nonnegative
+from shuffledp.numerics.argument_types import shown
+from shuffledp.numerics.memoize import remember
+from shuffledp.numerics.relative_sizes import LAST_DIGITS, log_ratio, negligible, raised
 from shuffledp.numerics.roots import root_below
 from shuffledp.numerics.tails import binomial_upper_tail, log_half_pmf
 from shuffledp.numerics.windows import Window, binomial_window, convolve, thin

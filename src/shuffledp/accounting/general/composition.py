@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from shuffledp.accounting.general.exports import profile_end, to_pld
-from shuffledp.numerics.checks import check_count, check_open_unit, check_positive
+from shuffledp.numerics.argument_ranges import check_count, check_open_unit, check_positive
 
 if TYPE_CHECKING:
     from shuffledp.accounting.general.profiles import PrivacyProfile

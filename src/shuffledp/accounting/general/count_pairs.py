@@ -25,8 +25,8 @@ from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 
-from shuffledp.numerics.checks import check_choice, check_nonnegative
-from shuffledp.numerics.magnitudes import raised, settled
+from shuffledp.numerics.argument_ranges import check_choice, check_nonnegative
+from shuffledp.numerics.relative_sizes import raised, settled
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -31,8 +31,8 @@ from numpy.lib.stride_tricks import sliding_window_view
 
 from shuffledp.accounting.errors import Infeasible
 from shuffledp.accounting.general.clones import clone_divergences
-from shuffledp.numerics.magnitudes import LAST_DIGITS, raised
-from shuffledp.numerics.remember import remember
+from shuffledp.numerics.memoize import remember
+from shuffledp.numerics.relative_sizes import LAST_DIGITS, raised
 from shuffledp.numerics.tails import binomial_upper_tail, log_binomial_pmf, log_binomial_pmfs, log_half_pmf
 from shuffledp.numerics.windows import Window, binomial_ends, binomial_window
 

@@ -22,12 +22,12 @@ import numpy as np
 from scipy.special import ndtr, ndtri
 
 from shuffledp.accounting.errors import Infeasible
-from shuffledp.accounting.from_outside import delta_of
 from shuffledp.accounting.general.profiles import log_gaussian_delta
-from shuffledp.extras import needed
-from shuffledp.numerics.checks import check_open_unit, check_positive
+from shuffledp.accounting.user_functions import delta_of
+from shuffledp.numerics.argument_ranges import check_open_unit, check_positive
 from shuffledp.numerics.logs import log_sum
 from shuffledp.numerics.roots import root_below
+from shuffledp.optional_dependencies import needed
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray

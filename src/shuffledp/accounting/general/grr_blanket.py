@@ -28,15 +28,15 @@ from shuffledp.accounting.general.dummy_blanket import blanket_rate, lone_delta,
 from shuffledp.accounting.general.matched_contour import MOST_BUDGET, contour_budget, contour_delta, is_long
 from shuffledp.accounting.general.profiles import log_gaussian_delta
 from shuffledp.accounting.general.randomizers import GRR
-from shuffledp.numerics.checks import (
+from shuffledp.numerics.argument_ranges import (
     check_choice,
     check_count,
     check_nonnegative,
     check_open_unit,
     check_positive,
 )
-from shuffledp.numerics.magnitudes import log_ratio
-from shuffledp.numerics.remember import remember
+from shuffledp.numerics.memoize import remember
+from shuffledp.numerics.relative_sizes import log_ratio
 from shuffledp.numerics.roots import root_below
 from shuffledp.numerics.windows import Window, binomial_window
 from shuffledp.populations import Fixed

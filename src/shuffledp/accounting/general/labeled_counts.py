@@ -26,8 +26,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from shuffledp.accounting.errors import Infeasible
-from shuffledp.numerics.magnitudes import raised
-from shuffledp.numerics.remember import remember
+from shuffledp.numerics.memoize import remember
+from shuffledp.numerics.relative_sizes import raised
 from shuffledp.numerics.tails import binomial_upper_tail, log_binomial_pmf, log_half_pmf
 from shuffledp.numerics.windows import Window, binomial_window, poisson_window
 

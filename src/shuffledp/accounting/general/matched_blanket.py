@@ -50,8 +50,8 @@ import numpy as np
 
 from shuffledp.accounting.errors import Infeasible
 from shuffledp.accounting.general.dummy_blanket import half_masses
-from shuffledp.numerics.checks import check_count, check_nonnegative, check_open_unit, check_positive
-from shuffledp.numerics.magnitudes import LAST_DIGITS, raised, settled
+from shuffledp.numerics.argument_ranges import check_count, check_nonnegative, check_open_unit, check_positive
+from shuffledp.numerics.relative_sizes import LAST_DIGITS, raised, settled
 from shuffledp.numerics.tails import log_binomial_pmfs
 from shuffledp.numerics.windows import Window, binomial_window
 

@@ -17,7 +17,7 @@ from shuffledp.accounting.general.blanket import compared_delta
 from shuffledp.accounting.general.comparisons import Outputs
 from shuffledp.accounting.general.epsilon_search import COARSE
 from shuffledp.accounting.general.matched_blanket import matched_rate
-from shuffledp.numerics.magnitudes import log_ratio
+from shuffledp.numerics.relative_sizes import log_ratio
 from shuffledp.numerics.roots import root_below
 from shuffledp.populations import Fixed
 

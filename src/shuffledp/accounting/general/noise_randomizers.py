@@ -25,12 +25,12 @@ import numpy as np
 from scipy.special import ndtr, ndtri
 
 from shuffledp.accounting.errors import Infeasible
-from shuffledp.accounting.from_outside import asked, numbers_of
 from shuffledp.accounting.general.comparisons import Cells, Comparison, normal_mass
 from shuffledp.accounting.general.randomizers import MOST_INPUTS, checked_budget
-from shuffledp.accounting.guarded import check_fields, guarded_methods
-from shuffledp.accounting.standing import UPPER, Standing
-from shuffledp.numerics.checks import check_open_unit, check_positive
+from shuffledp.accounting.public_functions import check_fields, guarded_methods
+from shuffledp.accounting.user_functions import asked, numbers_of
+from shuffledp.guarantees import UPPER, Standing
+from shuffledp.numerics.argument_ranges import check_open_unit, check_positive
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -6,9 +6,9 @@ import math
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
-from shuffledp.accounting.from_outside import delta_of
-from shuffledp.extras import needed
-from shuffledp.numerics.checks import check_count
+from shuffledp.accounting.user_functions import delta_of
+from shuffledp.numerics.argument_ranges import check_count
+from shuffledp.optional_dependencies import needed
 
 if TYPE_CHECKING:
     from shuffledp.accounting.general.profiles import PrivacyProfile

@@ -14,10 +14,10 @@ from typing import TYPE_CHECKING, Any, ClassVar, Literal, Protocol, get_args
 import numpy as np
 from scipy.special import log_ndtr
 
-from shuffledp.accounting.from_outside import delta_of
-from shuffledp.accounting.guarded import check_fields, guarded_methods
-from shuffledp.doors import behind
-from shuffledp.numerics.checks import check_choice, check_nonnegative, check_positive
+from shuffledp.accounting.public_functions import check_fields, guarded_methods
+from shuffledp.accounting.user_functions import delta_of
+from shuffledp.lazy_api import behind
+from shuffledp.numerics.argument_ranges import check_choice, check_nonnegative, check_positive
 
 if TYPE_CHECKING:
     from collections.abc import Callable

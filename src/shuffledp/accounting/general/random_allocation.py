@@ -32,16 +32,16 @@ from shuffledp.accounting.general.blanket import compared_delta
 from shuffledp.accounting.general.comparisons import Cells, Comparison, Outputs, normal_mass
 from shuffledp.accounting.general.epsilon_search import COARSE, LEAST, limit_epsilon, search_epsilon
 from shuffledp.accounting.general.profiles import log_gaussian_delta
-from shuffledp.numerics.checks import (
+from shuffledp.numerics.argument_ranges import (
     check_choice,
     check_count,
     check_nonnegative,
     check_open_unit,
     check_positive,
 )
-from shuffledp.numerics.excesses import chernoff_excess, expected_excesses
-from shuffledp.numerics.magnitudes import log_ratio
-from shuffledp.numerics.remember import remember
+from shuffledp.numerics.expected_excess import chernoff_excess, expected_excesses
+from shuffledp.numerics.memoize import remember
+from shuffledp.numerics.relative_sizes import log_ratio
 from shuffledp.numerics.roots import root_below
 from shuffledp.numerics.sums import Summands
 from shuffledp.numerics.windows import binomial_window

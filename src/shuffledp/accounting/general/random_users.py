@@ -30,7 +30,7 @@ from typing import TYPE_CHECKING, ClassVar
 import numpy as np
 
 from shuffledp.accounting.general.profiles import Exported
-from shuffledp.numerics.checks import check_nonnegative, check_positive
+from shuffledp.numerics.argument_ranges import check_nonnegative, check_positive
 from shuffledp.populations import Law, Population
 
 if TYPE_CHECKING:

@@ -16,12 +16,12 @@ from typing import TYPE_CHECKING, Protocol, runtime_checkable
 
 import numpy as np
 
-from shuffledp.accounting.from_outside import asked, is_foreign, numbers_of
 from shuffledp.accounting.general.comparisons import Comparison, Outputs
-from shuffledp.accounting.guarded import check_fields, guarded_methods
-from shuffledp.accounting.standing import UPPER, Standing
-from shuffledp.numerics.checks import check_count, check_positive
-from shuffledp.numerics.kinds import shown
+from shuffledp.accounting.public_functions import check_fields, guarded_methods
+from shuffledp.accounting.user_functions import asked, is_foreign, numbers_of
+from shuffledp.guarantees import UPPER, Standing
+from shuffledp.numerics.argument_ranges import check_count, check_positive
+from shuffledp.numerics.argument_types import shown
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from shuffledp.numerics.checks import check_count, check_open_unit, check_positive
+from shuffledp.numerics.argument_ranges import check_count, check_open_unit, check_positive
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

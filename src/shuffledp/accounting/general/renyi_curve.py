@@ -9,8 +9,8 @@ import numpy as np
 
 from shuffledp.accounting.general.exports import renyi_from_profile
 from shuffledp.accounting.general.rdp import rdp_to_epsilon
-from shuffledp.accounting.guarded import check_fields, guarded_methods
-from shuffledp.numerics.checks import check_count
+from shuffledp.accounting.public_functions import check_fields, guarded_methods
+from shuffledp.numerics.argument_ranges import check_count
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray

@@ -29,14 +29,14 @@ from functools import partial
 
 from shuffledp.accounting.errors import Infeasible
 from shuffledp.accounting.general.labeled_counts import Labels, binomial_blanket, pair_delta, settled_delta
-from shuffledp.numerics.checks import (
+from shuffledp.numerics.argument_ranges import (
     check_count,
     check_nonnegative,
     check_open_unit,
     check_positive,
 )
-from shuffledp.numerics.magnitudes import log_ratio, negligible
-from shuffledp.numerics.remember import remember
+from shuffledp.numerics.memoize import remember
+from shuffledp.numerics.relative_sizes import log_ratio, negligible
 from shuffledp.numerics.roots import root_below
 
 _REMEMBERED = 4096

@@ -29,7 +29,7 @@ from shuffledp.accounting.general.clones import (
     unamplified_budget,
     unamplified_delta,
 )
-from shuffledp.numerics.magnitudes import log_ratio, negligible
+from shuffledp.numerics.relative_sizes import log_ratio, negligible
 from shuffledp.numerics.roots import root_below
 from shuffledp.numerics.windows import Window, binomial_window
 from shuffledp.populations import Empirical, Fixed, MomentBounded

@@ -38,14 +38,14 @@ from shuffledp.accounting.random_population.closed_forms import (
     printed_epsilon,
     simplified_epsilon,
 )
-from shuffledp.numerics.checks import (
+from shuffledp.numerics.argument_ranges import (
     check_choice,
     check_count,
     check_nonnegative,
     check_open_unit,
     check_positive,
 )
-from shuffledp.numerics.remember import remember
+from shuffledp.numerics.memoize import remember
 from shuffledp.numerics.roots import root_below
 from shuffledp.populations import Law, MomentBounded, Population
 

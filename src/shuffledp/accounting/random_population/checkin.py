@@ -9,7 +9,7 @@ from shuffledp.accounting.general.clones import (
     exact_epsilon,
     exact_local_budget,
 )
-from shuffledp.numerics.checks import (
+from shuffledp.numerics.argument_ranges import (
     check_choice,
     check_count,
     check_open_unit,

@@ -10,20 +10,20 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from shuffledp.accounting.errors import Infeasible
+from shuffledp.accounting.expected_errors.reports import OBJECTIVES, _error_factors, report_variance
 from shuffledp.accounting.general.clones import (
     REDUCTIONS,
     OtherReports,
     exact_excess,
 )
-from shuffledp.numerics.checks import (
+from shuffledp.numerics.argument_ranges import (
     check_choice,
     check_count,
     check_open_unit,
     check_positive,
 )
-from shuffledp.numerics.remember import remember
+from shuffledp.numerics.memoize import remember
 from shuffledp.populations import Binomial, Fixed, Law, Population
-from shuffledp.utility.reports import OBJECTIVES, _error_factors, report_variance
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -26,7 +26,7 @@ import numpy as np
 from scipy.special import digamma, log_ndtr, zeta
 
 from shuffledp.accounting.errors import Infeasible
-from shuffledp.accounting.guarded import guarded_methods
+from shuffledp.accounting.public_functions import guarded_methods
 from shuffledp.accounting.random_population.polya import as_law, best_polya_shape, polya_reach
 from shuffledp.accounting.random_population.population_bounds import population_lower_bound
 from shuffledp.accounting.random_population.secure_sum import (
@@ -35,15 +35,15 @@ from shuffledp.accounting.random_population.secure_sum import (
     security_bits,
     share_count,
 )
-from shuffledp.accounting.standing import Standing
-from shuffledp.numerics.checks import (
+from shuffledp.guarantees import Standing
+from shuffledp.numerics.argument_ranges import (
     check_choice,
     check_count,
     check_open_unit,
     check_positive,
 )
-from shuffledp.numerics.kinds import shown
-from shuffledp.numerics.remember import remember
+from shuffledp.numerics.argument_types import shown
+from shuffledp.numerics.memoize import remember
 from shuffledp.numerics.roots import root_below
 from shuffledp.populations import (
     Law,

@@ -15,8 +15,8 @@ import numpy as np
 from scipy.special import expit, log_expit
 
 from shuffledp.accounting.errors import Infeasible
-from shuffledp.numerics.checks import check_nonnegative, check_open_unit, check_positive
-from shuffledp.numerics.remember import remember
+from shuffledp.numerics.argument_ranges import check_nonnegative, check_open_unit, check_positive
+from shuffledp.numerics.memoize import remember
 from shuffledp.numerics.roots import root_below
 from shuffledp.populations import Law, Population
 

@@ -8,7 +8,7 @@ from typing import Literal, get_args
 import numpy as np
 
 from shuffledp.accounting.errors import Infeasible
-from shuffledp.numerics.checks import (
+from shuffledp.numerics.argument_ranges import (
     check_choice,
     check_nonnegative,
     check_open_unit,

@@ -17,7 +17,7 @@ import numpy as np
 
 from shuffledp.accounting.errors import Infeasible
 from shuffledp.accounting.random_population.polya import as_law
-from shuffledp.numerics.checks import (
+from shuffledp.numerics.argument_ranges import (
     check_choice,
     check_count,
     check_nonnegative,

@@ -19,9 +19,9 @@ from shuffledp.accounting.segmented.items import (
     item_delta,
     report_labels,
 )
-from shuffledp.numerics.checks import check_nonnegative, check_open_unit, check_positive
-from shuffledp.numerics.magnitudes import log_ratio, negligible
-from shuffledp.numerics.remember import remember
+from shuffledp.numerics.argument_ranges import check_nonnegative, check_open_unit, check_positive
+from shuffledp.numerics.memoize import remember
+from shuffledp.numerics.relative_sizes import log_ratio, negligible
 from shuffledp.numerics.roots import root_below
 
 if TYPE_CHECKING:

@@ -36,7 +36,7 @@ from shuffledp.accounting.general.labeled_counts import (
     poisson_blanket,
     settled_delta,
 )
-from shuffledp.numerics.checks import (
+from shuffledp.numerics.argument_ranges import (
     MOST,
     check_choice,
     check_count,
@@ -45,7 +45,7 @@ from shuffledp.numerics.checks import (
     check_positive,
     check_unit,
 )
-from shuffledp.numerics.magnitudes import negligible
+from shuffledp.numerics.relative_sizes import negligible
 from shuffledp.numerics.windows import binomial_window
 
 BlanketLaw = Literal["binomial", "poisson"]

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from shuffledp.accounting.expected_errors.sets import checked_spread
 from shuffledp.accounting.segmented.plans import (
     SEGMENTED_ACCOUNTINGS,
     SegmentedPlan,
@@ -20,9 +21,8 @@ from shuffledp.accounting.segmented.plans import (
     full_reporting,
     level_rate,
 )
-from shuffledp.numerics.checks import check_choice, check_count, check_open_unit, check_positive
-from shuffledp.numerics.remember import remember
-from shuffledp.utility.sets import checked_spread
+from shuffledp.numerics.argument_ranges import check_choice, check_count, check_open_unit, check_positive
+from shuffledp.numerics.memoize import remember
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence

@@ -23,7 +23,14 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Literal, get_args
 
-from shuffledp.accounting.guarded import check_fields, guarded_methods
+from shuffledp.accounting.expected_errors.sets import (
+    TRUTHS,
+    blanket_sse,
+    checked_spread,
+    segmented_error_bound,
+    segmented_sse,
+)
+from shuffledp.accounting.public_functions import check_fields, guarded_methods
 from shuffledp.accounting.segmented.item_calibration import blankets_for_full_reporting, reporting_rate
 from shuffledp.accounting.segmented.items import (
     BlanketLaw,
@@ -32,8 +39,7 @@ from shuffledp.accounting.segmented.items import (
     item_delta,
 )
 from shuffledp.accounting.segmented.users import user_level_blankets, user_level_reporting_rate
-from shuffledp.numerics.checks import check_choice, check_count, check_nonnegative, check_open_unit
-from shuffledp.utility.sets import TRUTHS, blanket_sse, checked_spread, segmented_error_bound, segmented_sse
+from shuffledp.numerics.argument_ranges import check_choice, check_count, check_nonnegative, check_open_unit
 
 SegmentedAccounting = Literal["printed", "corrected", "exact"]
 SEGMENTED_ACCOUNTINGS: tuple[str, ...] = get_args(SegmentedAccounting)

@@ -8,11 +8,11 @@ from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 
-from shuffledp.accounting.guarded import check_fields, guarded_methods
+from shuffledp.accounting.public_functions import check_fields, guarded_methods
 from shuffledp.accounting.segmented.items import segmented_delta
 from shuffledp.accounting.segmented.users import user_level_delta
-from shuffledp.accounting.standing import UPPER, Standing
-from shuffledp.numerics.checks import check_count, check_nonnegative
+from shuffledp.guarantees import UPPER, Standing
+from shuffledp.numerics.argument_ranges import check_count, check_nonnegative
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

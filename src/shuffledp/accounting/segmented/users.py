@@ -34,15 +34,15 @@ from shuffledp.accounting.errors import Infeasible
 from shuffledp.accounting.general.labeled_counts import check_size
 from shuffledp.accounting.segmented.item_calibration import gaussian_noise
 from shuffledp.accounting.segmented.items import check_setting
-from shuffledp.numerics.checks import (
+from shuffledp.numerics.argument_ranges import (
     check_count,
     check_nonnegative,
     check_open_unit,
     check_positive,
     check_unit,
 )
-from shuffledp.numerics.magnitudes import log_ratio, raised
-from shuffledp.numerics.remember import remember
+from shuffledp.numerics.memoize import remember
+from shuffledp.numerics.relative_sizes import log_ratio, raised
 from shuffledp.numerics.roots import root_below
 from shuffledp.numerics.windows import poisson_window
 

@@ -13,7 +13,7 @@ What to know before use
 -----------------------
 (a) The value is exact for one pair. It is conjectured, not proved, to be the worst for records in a ball of
     diameter d, the distance used; it is false for general sets of diameter d: three records at the corners of
-    an equilateral triangle exceed it (:mod:`shuffledp.claims.witnesses.shuffle_gaussian`).
+    an equilateral triangle exceed it (:mod:`shuffledp.pipeline.papers.shuffle_gaussian.witnesses`).
 (b) One direction is evaluated, that of the mixture against the product. The other was smaller in all tests.
 (c) `sigma` is the standard deviation per unit of replacement distance. Records clipped to norm C can be replaced by
     records at distance 2 C: with noise of standard deviation s C, `sigma` is s / 2.
@@ -35,9 +35,9 @@ from shuffledp.accounting.general.rdp import (
     epsilons_after,
     rdp_from_log_excess,
 )
-from shuffledp.numerics.checks import check_count, check_open_unit
+from shuffledp.numerics.argument_ranges import check_count, check_open_unit
 from shuffledp.numerics.logs import log_binomials, log_sum
-from shuffledp.numerics.remember import remember
+from shuffledp.numerics.memoize import remember
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

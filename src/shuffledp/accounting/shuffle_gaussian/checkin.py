@@ -31,9 +31,9 @@ from shuffledp.accounting.shuffle_gaussian.subsampled import (
     epsilon_of_curve,
     log_subsampled_excess,
 )
-from shuffledp.numerics.checks import check_choice, check_count, check_unit
+from shuffledp.numerics.argument_ranges import check_choice, check_count, check_unit
 from shuffledp.numerics.logs import log_sum
-from shuffledp.numerics.remember import remember
+from shuffledp.numerics.memoize import remember
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray

@@ -40,9 +40,9 @@ from shuffledp.accounting.shuffle_gaussian.all_users import (
     log_central_moments,
     log_moment_excess,
 )
-from shuffledp.numerics.checks import check_choice, check_count, check_unit
+from shuffledp.numerics.argument_ranges import check_choice, check_count, check_unit
 from shuffledp.numerics.logs import log_binomials, log_sum
-from shuffledp.numerics.remember import remember
+from shuffledp.numerics.memoize import remember
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -22,7 +22,7 @@ from shuffledp.accounting.summation.noise_atoms import (
 )
 from shuffledp.accounting.summation.noise_design import NoiseDesign
 from shuffledp.accounting.summation.shift_noise import smallest_noise
-from shuffledp.numerics.checks import check_count, check_open_unit, check_positive
+from shuffledp.numerics.argument_ranges import check_count, check_open_unit, check_positive
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence

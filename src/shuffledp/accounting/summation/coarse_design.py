@@ -38,11 +38,11 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from shuffledp.accounting.guarded import check_fields, guarded_methods
+from shuffledp.accounting.expected_errors.sums import discrete_laplace_variance
+from shuffledp.accounting.public_functions import check_fields, guarded_methods
 from shuffledp.accounting.summation.jump_noise import LEAST_CENTER, check_center, mean_jump
-from shuffledp.numerics.checks import check_count, check_open_unit, check_positive
-from shuffledp.numerics.remember import remember
-from shuffledp.utility.sums import discrete_laplace_variance
+from shuffledp.numerics.argument_ranges import check_count, check_open_unit, check_positive
+from shuffledp.numerics.memoize import remember
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence

@@ -28,7 +28,7 @@ from shuffledp.accounting.summation.coarse_blocks import LARGEST_LOG, block_cell
 from shuffledp.accounting.summation.coarse_design import CoarseDesign, input_moves
 from shuffledp.accounting.summation.coarse_law import CoarseLaw, Slice, coarse_law
 from shuffledp.accounting.summation.loss_cells import UNIT, LossGrid, add_cells
-from shuffledp.numerics.checks import check_nonnegative
+from shuffledp.numerics.argument_ranges import check_nonnegative
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]

@@ -48,8 +48,8 @@ from shuffledp.accounting.summation.coarse_losses import (
 from shuffledp.accounting.summation.jump_noise import jump_law, last_noise
 from shuffledp.accounting.summation.loss_cells import UNIT, Cells, LossGrid, Noise, add_cells, cells_of
 from shuffledp.accounting.summation.loss_sums import summed_losses
-from shuffledp.numerics.checks import check_nonnegative
-from shuffledp.numerics.remember import remember
+from shuffledp.numerics.argument_ranges import check_nonnegative
+from shuffledp.numerics.memoize import remember
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]

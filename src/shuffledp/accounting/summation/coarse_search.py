@@ -48,7 +48,7 @@ from shuffledp.accounting.summation.coarse_noise import (
 )
 from shuffledp.accounting.summation.jump_noise import BEST_JUMP, MOST_RATE
 from shuffledp.accounting.summation.loss_sums import test_spectrum
-from shuffledp.numerics.checks import check_count, check_open_unit, check_positive
+from shuffledp.numerics.argument_ranges import check_count, check_open_unit, check_positive
 from shuffledp.numerics.roots import root_below
 
 Floats = NDArray[np.float64]

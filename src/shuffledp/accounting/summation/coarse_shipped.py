@@ -13,21 +13,21 @@ from importlib import resources
 from typing import TYPE_CHECKING, Any
 
 from shuffledp.accounting.errors import Infeasible
-from shuffledp.accounting.guarded import guarded_methods
+from shuffledp.accounting.public_functions import guarded_methods
 from shuffledp.accounting.summation.coarse_design import CoarseDesign
 from shuffledp.accounting.summation.coarse_law import outcomes
 from shuffledp.accounting.summation.coarse_losses import FINE, Precision
 from shuffledp.accounting.summation.coarse_noise import CoarseCertificate, all_pairs, certify
 from shuffledp.accounting.summation.coarse_search import coarse_start, deltas_and_margins, scaled_design
 from shuffledp.accounting.summation.noise_design import settings_in_words
-from shuffledp.numerics.checks import check_count
-from shuffledp.numerics.remember import remember
+from shuffledp.numerics.argument_ranges import check_count
+from shuffledp.numerics.memoize import remember
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
 PACKAGE_DATA = ("coarse_designs.json",)
-"""Files that this module reads; see `shuffledp.code_digest`."""
+"""Files that this module reads; see `shuffledp.pipeline.rerun_digests.digest`."""
 #: Largest D for which a design is made when asked for.
 MOST_QUICK = 3
 #: Certified like any other, but with some percent to spare.

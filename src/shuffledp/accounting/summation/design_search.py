@@ -28,7 +28,7 @@ from shuffledp.accounting.summation.noise_design import NoiseDesign
 from shuffledp.accounting.summation.pair_table import pair_table
 from shuffledp.accounting.summation.search_steps import XTOL, Goal, feasible, linear_step, quadratic_step
 from shuffledp.accounting.summation.shift_noise import smallest_noise
-from shuffledp.numerics.checks import check_count, check_positive
+from shuffledp.numerics.argument_ranges import check_count, check_positive
 from shuffledp.numerics.roots import root_below
 
 if TYPE_CHECKING:

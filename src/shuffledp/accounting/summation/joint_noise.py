@@ -46,7 +46,7 @@ from shuffledp.accounting.summation.loss_cells import (
 from shuffledp.accounting.summation.loss_sums import chunks, log_kept, summed_losses, test_spectrum
 from shuffledp.accounting.summation.noise_atoms import atom_indices
 from shuffledp.accounting.summation.pair_table import PairTable, pair_table
-from shuffledp.numerics.checks import check_choice, check_nonnegative
+from shuffledp.numerics.argument_ranges import check_choice, check_nonnegative
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

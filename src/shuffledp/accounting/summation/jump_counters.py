@@ -20,7 +20,8 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from shuffledp.accounting.errors import Infeasible
-from shuffledp.accounting.guarded import check_fields, guarded_methods
+from shuffledp.accounting.expected_errors.sums import discrete_laplace_variance
+from shuffledp.accounting.public_functions import check_fields, guarded_methods
 from shuffledp.accounting.summation.joint_noise import DesignLosses
 from shuffledp.accounting.summation.jump_noise import (
     BEST_JUMP,
@@ -33,10 +34,9 @@ from shuffledp.accounting.summation.loss_cells import LossGrid
 from shuffledp.accounting.summation.loss_sums import summed_losses
 from shuffledp.accounting.summation.noise_design import NoiseDesign
 from shuffledp.accounting.summation.pair_table import pair_table
-from shuffledp.numerics.checks import check_nonnegative, check_open_unit, check_positive
-from shuffledp.numerics.remember import remember
+from shuffledp.numerics.argument_ranges import check_nonnegative, check_open_unit, check_positive
+from shuffledp.numerics.memoize import remember
 from shuffledp.numerics.roots import root_below
-from shuffledp.utility.sums import discrete_laplace_variance
 
 if TYPE_CHECKING:
     from shuffledp.accounting.general.profiles import Kind, View

@@ -25,7 +25,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from shuffledp.accounting.errors import Infeasible
-from shuffledp.numerics.checks import check_count, check_open_unit, check_positive
+from shuffledp.numerics.argument_ranges import check_count, check_open_unit, check_positive
 
 Floats = NDArray[np.float64]
 

@@ -21,8 +21,8 @@ from typing import TYPE_CHECKING, Literal, get_args
 
 import numpy as np
 
-from shuffledp.numerics.checks import check_choice, check_count
-from shuffledp.numerics.remember import remember
+from shuffledp.numerics.argument_ranges import check_choice, check_count
+from shuffledp.numerics.memoize import remember
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence

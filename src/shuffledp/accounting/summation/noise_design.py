@@ -18,7 +18,8 @@ import math
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
-from shuffledp.accounting.guarded import check_fields, guarded_methods
+from shuffledp.accounting.expected_errors.sums import discrete_laplace_variance
+from shuffledp.accounting.public_functions import check_fields, guarded_methods
 from shuffledp.accounting.summation.jump_noise import LEAST_CENTER, check_center, mean_jump
 from shuffledp.accounting.summation.noise_atoms import (
     atom_indices,
@@ -27,8 +28,7 @@ from shuffledp.accounting.summation.noise_atoms import (
     noise_norm,
     used_atoms,
 )
-from shuffledp.numerics.checks import check_choice, check_open_unit, check_positive
-from shuffledp.utility.sums import discrete_laplace_variance
+from shuffledp.numerics.argument_ranges import check_choice, check_open_unit, check_positive
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence

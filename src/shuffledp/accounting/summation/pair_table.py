@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from shuffledp.accounting.summation.noise_atoms import atom_indices, input_changes
-from shuffledp.numerics.remember import remember
+from shuffledp.numerics.memoize import remember
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

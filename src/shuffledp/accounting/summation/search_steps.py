@@ -23,7 +23,7 @@ from shuffledp.accounting.summation.noise_atoms import (
 )
 from shuffledp.accounting.summation.noise_design import LAWS, NoiseDesign
 from shuffledp.accounting.summation.pair_table import pair_table
-from shuffledp.numerics.checks import check_choice, check_open_unit, check_positive
+from shuffledp.numerics.argument_ranges import check_choice, check_open_unit, check_positive
 from shuffledp.numerics.roots import root_below
 
 if TYPE_CHECKING:

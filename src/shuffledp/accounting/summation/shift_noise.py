@@ -13,8 +13,8 @@ import numpy as np
 from scipy.special import betainc, betaincc
 
 from shuffledp.accounting.errors import Infeasible
-from shuffledp.numerics.checks import check_count, check_nonnegative, check_open_unit, check_positive
-from shuffledp.numerics.remember import remember
+from shuffledp.numerics.argument_ranges import check_count, check_nonnegative, check_open_unit, check_positive
+from shuffledp.numerics.memoize import remember
 from shuffledp.numerics.roots import root_below
 
 #: Shapes among which the search for the smallest mean chooses.

@@ -16,11 +16,11 @@ from shuffledp.accounting.errors import Infeasible
 from shuffledp.accounting.summation.design_search import certified_design, family_design
 from shuffledp.accounting.summation.noise_atoms import ATOM_KINDS, check_atoms
 from shuffledp.accounting.summation.noise_design import NoiseDesign, settings_in_words
-from shuffledp.numerics.checks import check_choice, check_count
-from shuffledp.numerics.remember import remember
+from shuffledp.numerics.argument_ranges import check_choice, check_count
+from shuffledp.numerics.memoize import remember
 
 PACKAGE_DATA = ("designs.json",)
-"""Files that this module reads; see `shuffledp.code_digest`."""
+"""Files that this module reads; see `shuffledp.pipeline.rerun_digests.digest`."""
 #: Kinds of atoms, and ``best``: whichever needs the fewest messages.
 ATOM_CHOICES: tuple[str, ...] = (*ATOM_KINDS, "best")
 #: Largest D for which a design is made when asked for; a few seconds.

@@ -21,7 +21,7 @@ own profile. `check_protocol` says in one line which of these applied and what w
 
 from typing import TYPE_CHECKING
 
-from shuffledp.doors import door
+from shuffledp.lazy_api import door
 
 if not __debug__:  # otherwise `python -O` would let every protocol pass
     raise ImportError("The conformance checks are assertions: run Python without -O.")
@@ -41,11 +41,6 @@ if TYPE_CHECKING:
         CHECKS,
         Check,
         check_protocol,
-    )
-    from shuffledp.protocols.conformance.judging import (
-        Verdict,
-        infeasible_cases,
-        verdicts,
     )
     from shuffledp.protocols.conformance.laws import (
         check_additive,
@@ -69,6 +64,11 @@ if TYPE_CHECKING:
         check_claim,
         check_encoder,
         privacy_evidence,
+    )
+    from shuffledp.protocols.conformance.reports import (
+        Verdict,
+        infeasible_cases,
+        verdicts,
     )
     from shuffledp.protocols.conformance.running import (
         FAST_REPEATS,

@@ -13,9 +13,9 @@ import numpy as np
 
 from shuffledp.accounting.errors import Infeasible
 from shuffledp.protocols.base import Cost, Messages, ProtocolBase
-from shuffledp.protocols.blame import raised_in, said
 from shuffledp.protocols.conformance.cases import Case, Protocol
 from shuffledp.protocols.conformance.statistics import generator
+from shuffledp.protocols.plugin_errors import raised_in, said
 
 MOST_MESSAGES = 100_000
 """Messages up to which a case is tried."""

@@ -8,12 +8,12 @@ from typing import Any, ClassVar, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
+from shuffledp.accounting.expected_errors.messages import CompoundPoisson, most_sent
 from shuffledp.protocols._random_users import PlannedUsers
 from shuffledp.protocols.base import Cost, Messages, message_bits
 from shuffledp.protocols.frequency._randomized_response import held_counts
 from shuffledp.protocols.reliance import Reliance
 from shuffledp.tasks import Floats, Participants, Public, Users
-from shuffledp.utility.messages import CompoundPoisson, most_sent
 
 #: Noises that are drawn at once.
 _DRAWS = 2**20

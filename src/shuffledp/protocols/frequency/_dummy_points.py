@@ -25,8 +25,8 @@ from shuffledp.accounting.dump.flexible import (
 from shuffledp.accounting.dump.flexible_profile import quick_bound
 from shuffledp.accounting.general.grr_blanket import grr_blanket_delta
 from shuffledp.accounting.general.profiles import Kind, PrivacyProfile, View
-from shuffledp.accounting.standing import UPPER, Standing
-from shuffledp.numerics.checks import check_choice
+from shuffledp.guarantees import UPPER, Standing
+from shuffledp.numerics.argument_ranges import check_choice
 from shuffledp.populations import Population
 from shuffledp.protocols._random_users import PlannedUsers
 from shuffledp.protocols._requests import fixed_users, positive_delta

@@ -13,12 +13,12 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from shuffledp.accounting.standing import UPPER, Standing
+from shuffledp.accounting.expected_errors.counts import sampled_count_variance
+from shuffledp.guarantees import UPPER, Standing
 from shuffledp.protocols.base import Cost, Messages, ProtocolBase, Trust, message_bits
 from shuffledp.protocols.frequency._randomized_response import held_counts
 from shuffledp.protocols.reliance import Reliance
 from shuffledp.tasks import Floats, Ints, Participants, Public, Users
-from shuffledp.utility.counts import sampled_count_variance
 
 
 @dataclass(frozen=True)

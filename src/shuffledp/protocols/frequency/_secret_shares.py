@@ -16,12 +16,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from shuffledp.accounting.errors import Infeasible
+from shuffledp.accounting.expected_errors.polya import polya_mean_absolute
 from shuffledp.accounting.general.profiles import PrivacyProfile
 from shuffledp.accounting.random_population.multi_message import PolyaPlan
 from shuffledp.accounting.random_population.polya import expected_polya_delta
 from shuffledp.accounting.random_population.population_bounds import population_lower_bound
 from shuffledp.accounting.random_population.secure_sum import SHARE_FORMS, security_bits, share_count
-from shuffledp.numerics.checks import check_choice
+from shuffledp.numerics.argument_ranges import check_choice
 from shuffledp.numerics.samplers import (
     LARGEST_SCALE,
     discrete_gaussian,
@@ -42,7 +43,6 @@ from shuffledp.protocols.frequency._share_profiles import (
 )
 from shuffledp.protocols.reliance import Reliance
 from shuffledp.tasks import Budget, Floats, Ints, Participants, Public, Task, Users
-from shuffledp.utility.polya import polya_mean_absolute
 
 
 def discretize(values: NDArray[np.generic], precision: int, rng: np.random.Generator) -> Ints:

@@ -15,7 +15,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from shuffledp.accounting.baselines.fragmented_rappor import proven_bits_delta
 from shuffledp.accounting.general.profiles import Kind, View
-from shuffledp.numerics.remember import remember
+from shuffledp.numerics.memoize import remember
 from shuffledp.protocols._coins import coin_blocks
 from shuffledp.protocols._random_users import FewNumbers, PlannedUsers
 from shuffledp.protocols.base import Messages

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from shuffledp.accounting.baselines.bin_dummies import BIN_ACCOUNTINGS, bin_dummy_rate
 from shuffledp.accounting.baselines.truncation import TwoBinsProfile, two_bins_delta
 from shuffledp.accounting.general.profiles import PrivacyProfile
-from shuffledp.accounting.standing import EXACT, UPPER, Standing
+from shuffledp.guarantees import EXACT, UPPER, Standing
 from shuffledp.populations import Population
 from shuffledp.protocols._random_users import PlannedUsers, any_population
 from shuffledp.protocols._requests import fixed_users, positive_delta

@@ -9,7 +9,7 @@ import numpy as np
 
 from shuffledp.accounting.baselines.noisy_counts import NoisyCountsProfile, noisy_count_variance
 from shuffledp.accounting.general.profiles import PrivacyProfile
-from shuffledp.accounting.standing import EXACT, Standing
+from shuffledp.guarantees import EXACT, Standing
 from shuffledp.numerics.samplers import discrete_gaussian, discrete_gaussian_variance
 from shuffledp.populations import Population
 from shuffledp.protocols._requests import law_of, positive_delta

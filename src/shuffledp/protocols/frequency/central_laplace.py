@@ -6,8 +6,9 @@ from typing import ClassVar, Self
 
 import numpy as np
 
+from shuffledp.accounting.expected_errors.sums import discrete_laplace_variance
 from shuffledp.accounting.general.profiles import PrivacyProfile
-from shuffledp.accounting.standing import EXACT, Standing
+from shuffledp.guarantees import EXACT, Standing
 from shuffledp.numerics.samplers import two_sided_geometric
 from shuffledp.populations import Population
 from shuffledp.protocols._requests import law_of
@@ -15,7 +16,6 @@ from shuffledp.protocols.frequency._curator_noise import CuratorNoise
 from shuffledp.protocols.frequency._randomized_response import domain_size_of
 from shuffledp.protocols.summation._sums import LaplaceProfile
 from shuffledp.tasks import Budget, Ints, Neighbours, Task
-from shuffledp.utility.sums import discrete_laplace_variance
 
 
 @dataclass(frozen=True)

@@ -17,9 +17,10 @@ from shuffledp.accounting.baselines.correlated_counts import (
     correlated_noise,
 )
 from shuffledp.accounting.baselines.correlated_pair import CounterPairProfile, correlated_pair_noise
+from shuffledp.accounting.expected_errors.messages import CompoundPoisson
 from shuffledp.accounting.general.profiles import PrivacyProfile
-from shuffledp.accounting.standing import EXACT, UPPER, Standing
-from shuffledp.numerics.checks import check_choice
+from shuffledp.guarantees import EXACT, UPPER, Standing
+from shuffledp.numerics.argument_ranges import check_choice
 from shuffledp.populations import Population
 from shuffledp.protocols._noise_shares import AtomNoise, NegativeBinomialShare
 from shuffledp.protocols._random_users import any_population
@@ -27,7 +28,6 @@ from shuffledp.protocols._requests import fixed_users, positive_delta
 from shuffledp.protocols.frequency._counters import NoisyCounters
 from shuffledp.protocols.frequency._randomized_response import domain_size_of
 from shuffledp.tasks import Budget, Floats, Task
-from shuffledp.utility.messages import CompoundPoisson
 
 
 @dataclass(frozen=True)

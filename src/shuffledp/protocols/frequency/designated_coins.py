@@ -10,8 +10,8 @@ from shuffledp.accounting.baselines.sageo import AugmentedProfile
 from shuffledp.accounting.baselines.sbin import BinomialDummies, fair_coins
 from shuffledp.accounting.errors import Infeasible
 from shuffledp.accounting.general.profiles import PrivacyProfile
-from shuffledp.accounting.standing import EXACT, UPPER, Standing
-from shuffledp.numerics.checks import check_count
+from shuffledp.guarantees import EXACT, UPPER, Standing
+from shuffledp.numerics.argument_ranges import check_count
 from shuffledp.populations import Population
 from shuffledp.protocols._random_users import PlannedUsers, any_population
 from shuffledp.protocols._requests import fixed_users, positive_delta

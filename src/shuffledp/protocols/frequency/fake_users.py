@@ -12,8 +12,8 @@ from shuffledp.accounting.baselines.fake_users import (
     fake_users_flip_probability,
 )
 from shuffledp.accounting.general.profiles import PrivacyProfile
-from shuffledp.accounting.standing import Standing
-from shuffledp.numerics.checks import check_choice, check_count
+from shuffledp.guarantees import Standing
+from shuffledp.numerics.argument_ranges import check_choice, check_count
 from shuffledp.populations import Population
 from shuffledp.protocols._random_users import any_population
 from shuffledp.protocols._requests import fixed_users, positive_delta

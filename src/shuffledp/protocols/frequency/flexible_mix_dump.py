@@ -5,8 +5,8 @@ from dataclasses import dataclass
 from typing import ClassVar, Self
 
 from shuffledp.accounting.dump.flexible import RANDOM_SENDERS
-from shuffledp.accounting.standing import UPPER, Standing
-from shuffledp.numerics.checks import check_positive
+from shuffledp.guarantees import UPPER, Standing
+from shuffledp.numerics.argument_ranges import check_positive
 from shuffledp.populations import Population
 from shuffledp.protocols._random_users import any_population
 from shuffledp.protocols.frequency._dummy_points import FlexibleDummies, flexible_plan

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import ClassVar, Self
 
 from shuffledp.accounting.dump.flexible import RANDOM_SENDERS
-from shuffledp.accounting.standing import EXACT, UPPER, Standing
+from shuffledp.guarantees import EXACT, UPPER, Standing
 from shuffledp.populations import Population
 from shuffledp.protocols._random_users import any_population
 from shuffledp.protocols.frequency._dummy_points import FlexibleDummies, flexible_plan

@@ -8,11 +8,10 @@ from typing import ClassVar, Self
 import numpy as np
 
 from shuffledp.accounting.baselines.fragmented_rappor import rappor_flip_probability
-from shuffledp.accounting.doubts import RAPPOR_STANDINGS
 from shuffledp.accounting.errors import Infeasible
 from shuffledp.accounting.general.profiles import PrivacyProfile
-from shuffledp.accounting.standing import Standing
-from shuffledp.numerics.checks import check_choice
+from shuffledp.guarantees import RAPPOR_STANDINGS, Standing
+from shuffledp.numerics.argument_ranges import check_choice
 from shuffledp.populations import Population
 from shuffledp.protocols._random_users import any_population
 from shuffledp.protocols._requests import fixed_users, positive_delta

@@ -16,8 +16,8 @@ from shuffledp.accounting.baselines.hashed_balls import (
     dummies_in_bins,
 )
 from shuffledp.accounting.general.profiles import PrivacyProfile
-from shuffledp.accounting.standing import UPPER, Standing
-from shuffledp.numerics.checks import check_choice, check_count
+from shuffledp.guarantees import UPPER, Standing
+from shuffledp.numerics.argument_ranges import check_choice, check_count
 from shuffledp.populations import Population
 from shuffledp.protocols._random_users import FewNumbers, any_population
 from shuffledp.protocols._requests import fixed_users, positive_delta

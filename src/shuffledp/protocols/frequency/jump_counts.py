@@ -8,9 +8,10 @@ from typing import ClassVar, Self
 import numpy as np
 from numpy.typing import NDArray
 
+from shuffledp.accounting.expected_errors.messages import CompoundPoisson
 from shuffledp.accounting.general.profiles import PrivacyProfile
-from shuffledp.accounting.standing import UPPER, Standing
 from shuffledp.accounting.summation.jump_counters import JumpCounter, JumpCountersProfile, jump_counters
+from shuffledp.guarantees import UPPER, Standing
 from shuffledp.populations import Population
 from shuffledp.protocols._noise_shares import AtomNoise, JumpShare, NegativeBinomialShare
 from shuffledp.protocols._random_users import any_population
@@ -18,7 +19,6 @@ from shuffledp.protocols._requests import fixed_users, positive_delta
 from shuffledp.protocols.frequency._counters import NoisyCounters
 from shuffledp.protocols.frequency._randomized_response import domain_size_of
 from shuffledp.tasks import Budget, Floats, Task
-from shuffledp.utility.messages import CompoundPoisson
 
 
 @dataclass(frozen=True)

@@ -6,8 +6,8 @@ from typing import ClassVar, Self
 
 from shuffledp.accounting.dump.best_mix import best_mix_plan
 from shuffledp.accounting.dump.dummies import mix_dummy_count
-from shuffledp.accounting.standing import UPPER, Standing
-from shuffledp.numerics.checks import check_choice, check_positive
+from shuffledp.guarantees import UPPER, Standing
+from shuffledp.numerics.argument_ranges import check_choice, check_positive
 from shuffledp.populations import Population
 from shuffledp.protocols._random_users import any_population
 from shuffledp.protocols._requests import fixed_users, positive_delta

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from typing import ClassVar, Self
 
 from shuffledp.accounting.random_population.multi_message import multi_exact_plan
-from shuffledp.accounting.standing import UPPER, Standing
+from shuffledp.guarantees import UPPER, Standing
 from shuffledp.populations import Population
 from shuffledp.protocols.frequency._secret_shares import PolyaShares, law_for_bits
 from shuffledp.tasks import Budget, Task

@@ -8,7 +8,7 @@ from typing import ClassVar, Self
 from shuffledp.accounting.errors import Infeasible
 from shuffledp.accounting.random_population.multi_message import multi_expected_plan
 from shuffledp.accounting.random_population.secure_sum import group_order, most_users
-from shuffledp.accounting.standing import UPPER, Standing
+from shuffledp.guarantees import UPPER, Standing
 from shuffledp.numerics.roots import root_below
 from shuffledp.numerics.samplers import LARGEST_SCALE
 from shuffledp.populations import Law, Population

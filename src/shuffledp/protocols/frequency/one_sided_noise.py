@@ -8,9 +8,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from shuffledp.accounting.baselines.one_sided_noise import OneSidedNoise, one_sided_noise
+from shuffledp.accounting.expected_errors.messages import most_sent
 from shuffledp.accounting.general.count_pairs import CountsProfile
 from shuffledp.accounting.general.profiles import PrivacyProfile
-from shuffledp.accounting.standing import EXACT
+from shuffledp.guarantees import EXACT
 from shuffledp.populations import Population
 from shuffledp.protocols._noise_shares import NegativeBinomialShare
 from shuffledp.protocols._random_users import PlannedUsers, any_population
@@ -20,7 +21,6 @@ from shuffledp.protocols.frequency._noisy_counts import NoisyCounts
 from shuffledp.protocols.frequency._randomized_response import domain_size_of
 from shuffledp.protocols.reliance import Reliance
 from shuffledp.tasks import Budget, Floats, Ints, Task
-from shuffledp.utility.messages import most_sent
 
 
 @dataclass(frozen=True)

@@ -14,7 +14,7 @@ from shuffledp.accounting.baselines.private_coin import (
     private_coin_tuples,
 )
 from shuffledp.accounting.general.profiles import PrivacyProfile
-from shuffledp.accounting.standing import UPPER, Standing
+from shuffledp.guarantees import UPPER, Standing
 from shuffledp.populations import Population
 from shuffledp.protocols._random_users import PlannedUsers, any_population
 from shuffledp.protocols._requests import fixed_users, positive_delta

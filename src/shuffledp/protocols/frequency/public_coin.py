@@ -16,8 +16,8 @@ from shuffledp.accounting.baselines.public_coin import (
 )
 from shuffledp.accounting.errors import Infeasible
 from shuffledp.accounting.general.profiles import PrivacyProfile
-from shuffledp.accounting.standing import UPPER, Standing
-from shuffledp.numerics.checks import check_count
+from shuffledp.guarantees import UPPER, Standing
+from shuffledp.numerics.argument_ranges import check_count
 from shuffledp.numerics.windows import Window, binomial_window
 from shuffledp.populations import Population
 from shuffledp.protocols._coins import coin_blocks

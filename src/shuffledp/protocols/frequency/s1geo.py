@@ -6,7 +6,7 @@ from typing import ClassVar, Self
 
 from shuffledp.accounting.baselines.sageo import s1geo_dummies
 from shuffledp.accounting.baselines.sbin import AUGMENTED_ACCOUNTINGS
-from shuffledp.accounting.standing import EXACT, Standing
+from shuffledp.guarantees import EXACT, Standing
 from shuffledp.populations import Population
 from shuffledp.protocols._random_users import users_until_announced
 from shuffledp.protocols.frequency._geometric_shuffle import GeometricShuffle

@@ -6,7 +6,7 @@ from typing import ClassVar, Self
 
 from shuffledp.accounting.baselines.sageo import sageo_dummies
 from shuffledp.accounting.baselines.sbin import AUGMENTED_ACCOUNTINGS
-from shuffledp.accounting.standing import EXACT, UPPER, Standing
+from shuffledp.guarantees import EXACT, UPPER, Standing
 from shuffledp.populations import Population
 from shuffledp.protocols._random_users import users_until_announced
 from shuffledp.protocols._requests import positive_delta

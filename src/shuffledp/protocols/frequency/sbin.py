@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from shuffledp.accounting.baselines.sageo import AugmentedProfile
 from shuffledp.accounting.baselines.sbin import AUGMENTED_ACCOUNTINGS, BinomialDummies, sbin_dummies
 from shuffledp.accounting.general.profiles import PrivacyProfile
-from shuffledp.accounting.standing import EXACT, UPPER, Standing
+from shuffledp.guarantees import EXACT, UPPER, Standing
 from shuffledp.populations import Population
 from shuffledp.protocols._random_users import users_until_announced
 from shuffledp.protocols._requests import positive_delta

@@ -7,9 +7,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from shuffledp.accounting.baselines.silent_users import SilentReport, silent_report
+from shuffledp.accounting.expected_errors.messages import PoissonMessages, most_sent
 from shuffledp.accounting.general.count_pairs import CountsProfile
 from shuffledp.accounting.general.profiles import Kind, PrivacyProfile
-from shuffledp.accounting.standing import EXACT
+from shuffledp.guarantees import EXACT
 from shuffledp.populations import Population
 from shuffledp.protocols._random_users import PlannedUsers, any_population
 from shuffledp.protocols._requests import fixed_users, positive_delta
@@ -18,7 +19,6 @@ from shuffledp.protocols.frequency._noisy_counts import NoisyCounts
 from shuffledp.protocols.frequency._randomized_response import domain_size_of
 from shuffledp.protocols.reliance import Reliance
 from shuffledp.tasks import Budget, Floats, Ints, Task
-from shuffledp.utility.messages import PoissonMessages, most_sent
 
 
 @dataclass(frozen=True)

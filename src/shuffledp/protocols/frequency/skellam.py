@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from shuffledp.accounting.baselines.noisy_counts import NoisyCountsProfile, noisy_count_variance
 from shuffledp.accounting.general.profiles import PrivacyProfile
-from shuffledp.accounting.standing import EXACT, Standing
+from shuffledp.guarantees import EXACT, Standing
 from shuffledp.numerics.samplers import skellam
 from shuffledp.populations import Population
 from shuffledp.protocols._random_users import PlannedUsers, any_population

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from shuffledp.accounting.baselines.solh import SOLH_ACCOUNTINGS, SolhProfile, solh_report
 from shuffledp.accounting.general.profiles import PrivacyProfile
-from shuffledp.accounting.standing import UPPER, Standing
+from shuffledp.guarantees import UPPER, Standing
 from shuffledp.populations import Population
 from shuffledp.protocols._random_users import PlannedUsers, any_population
 from shuffledp.protocols._requests import fixed_users, positive_delta

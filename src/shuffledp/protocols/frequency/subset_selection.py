@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from shuffledp.accounting.baselines.subset_selection import SubsetProfile, SubsetReport, subset_report
 from shuffledp.accounting.general.profiles import PrivacyProfile
-from shuffledp.accounting.standing import UPPER, Standing
+from shuffledp.guarantees import UPPER, Standing
 from shuffledp.populations import Population
 from shuffledp.protocols._coins import coin_blocks
 from shuffledp.protocols._random_users import FewNumbers, any_population

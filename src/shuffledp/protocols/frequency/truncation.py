@@ -13,7 +13,7 @@ from shuffledp.accounting.baselines.truncation import (
     truncation_miss_rate,
 )
 from shuffledp.accounting.general.profiles import PrivacyProfile
-from shuffledp.accounting.standing import EXACT, UPPER, Standing
+from shuffledp.guarantees import EXACT, UPPER, Standing
 from shuffledp.numerics.windows import binomial_window
 from shuffledp.populations import Population
 from shuffledp.protocols._coins import coin_blocks

@@ -12,8 +12,8 @@ from shuffledp.accounting.baselines.unary_rows import (
     row_rates,
 )
 from shuffledp.accounting.general.profiles import PrivacyProfile
-from shuffledp.accounting.standing import UPPER, Standing
-from shuffledp.numerics.checks import check_choice
+from shuffledp.guarantees import UPPER, Standing
+from shuffledp.numerics.argument_ranges import check_choice
 from shuffledp.populations import Population
 from shuffledp.protocols._random_users import any_population
 from shuffledp.protocols._requests import fixed_users, positive_delta

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from shuffledp.accounting.errors import Infeasible
-from shuffledp.numerics.checks import check_open_unit, check_positive
+from shuffledp.numerics.argument_ranges import check_open_unit, check_positive
 from shuffledp.populations import Population
 from shuffledp.protocols.base import ProtocolBase
 from shuffledp.protocols.registry import get

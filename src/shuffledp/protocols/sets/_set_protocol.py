@@ -13,11 +13,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from shuffledp.accounting.expected_errors.messages import PoissonMessages, most_sent
 from shuffledp.accounting.segmented.plans import SegmentedPlan
 from shuffledp.populations import Population
 from shuffledp.protocols.base import ProtocolBase
 from shuffledp.tasks import Budget, Floats, Ints, Participants, Public, Sets, Task, Users
-from shuffledp.utility.messages import PoissonMessages, most_sent
 
 
 def sets_task(task: Task) -> Sets:

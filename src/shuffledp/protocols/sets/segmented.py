@@ -9,13 +9,12 @@ from typing import Any, ClassVar, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from shuffledp.accounting.doubts import NUMBER_OF_MESSAGES
 from shuffledp.accounting.general.profiles import PrivacyProfile
 from shuffledp.accounting.segmented.plan_search import segmented_choices, segmented_plan
 from shuffledp.accounting.segmented.plans import SegmentedPlan
 from shuffledp.accounting.segmented.profile import SegmentedProfile
-from shuffledp.accounting.standing import UPPER, Standing, weakest
-from shuffledp.numerics.checks import check_choice, check_positive
+from shuffledp.guarantees import NUMBER_OF_MESSAGES, UPPER, Standing, weakest
+from shuffledp.numerics.argument_ranges import check_choice, check_positive
 from shuffledp.populations import Population
 from shuffledp.protocols._random_users import RandomUsers, announced, users_until_announced
 from shuffledp.protocols._requests import positive_delta

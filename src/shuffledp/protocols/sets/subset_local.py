@@ -9,7 +9,7 @@ from typing import ClassVar, Self
 from shuffledp.accounting.baselines.sets import local_subset_exponential
 from shuffledp.accounting.baselines.sets_profile import SubsetExponentialProfile
 from shuffledp.accounting.general.profiles import PrivacyProfile
-from shuffledp.accounting.standing import EXACT, Standing
+from shuffledp.guarantees import EXACT, Standing
 from shuffledp.populations import Population
 from shuffledp.protocols._requests import law_of
 from shuffledp.protocols.reliance import Reliance

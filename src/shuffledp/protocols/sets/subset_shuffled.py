@@ -8,9 +8,8 @@ from typing import ClassVar, Self
 
 from shuffledp.accounting.baselines.sets import has_residual, shuffled_subset_exponential
 from shuffledp.accounting.baselines.sets_profile import SubsetExponentialProfile
-from shuffledp.accounting.doubts import FORGOTTEN_RESIDUAL
 from shuffledp.accounting.general.profiles import PrivacyProfile
-from shuffledp.accounting.standing import UPPER, Standing
+from shuffledp.guarantees import FORGOTTEN_RESIDUAL, UPPER, Standing
 from shuffledp.populations import Population
 from shuffledp.protocols._random_users import PlannedUsers, any_population
 from shuffledp.protocols._requests import fixed_users, positive_delta

@@ -13,14 +13,14 @@ from numpy.typing import ArrayLike
 
 from shuffledp.accounting.errors import Infeasible
 from shuffledp.accounting.general.profiles import Kind, PrivacyProfile, View
-from shuffledp.accounting.standing import UPPER, Standing
 from shuffledp.accounting.summation.closed_designs import analytic_design, best_modular_design
 from shuffledp.accounting.summation.joint_noise import correlated_noise_delta
 from shuffledp.accounting.summation.noise_atoms import MOST_VALUE, atom_messages
 from shuffledp.accounting.summation.noise_design import NoiseDesign
 from shuffledp.accounting.summation.shipped_designs import quick_design, shipped_design
-from shuffledp.numerics.checks import check_choice, check_open_unit, check_positive
-from shuffledp.numerics.remember import remember
+from shuffledp.guarantees import UPPER, Standing
+from shuffledp.numerics.argument_ranges import check_choice, check_open_unit, check_positive
+from shuffledp.numerics.memoize import remember
 from shuffledp.protocols._noise_shares import AtomNoise, JumpShare, NegativeBinomialShare, Noise, Share
 from shuffledp.protocols.summation._noisy_sum import NoisySum
 from shuffledp.protocols.summation._sums import Numbers

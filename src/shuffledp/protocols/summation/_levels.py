@@ -10,6 +10,7 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
+from shuffledp.accounting.expected_errors.level_sums import level_sum_variance
 from shuffledp.accounting.general.dummy_blanket import blanket_rate
 from shuffledp.accounting.general.grr_blanket import FavoredReportsProfile
 from shuffledp.accounting.general.profiles import PrivacyProfile, log_gaussian_delta
@@ -20,7 +21,6 @@ from shuffledp.protocols.frequency._randomized_response import GeneralizedRespon
 from shuffledp.protocols.reliance import Reliance
 from shuffledp.protocols.summation._sums import Numbers
 from shuffledp.tasks import Floats, Ints, Participants, Public, Users
-from shuffledp.utility.level_sums import level_sum_variance
 
 #: Levels of which the exact error is worked out, on top of the one that the limit of many users favors.
 _TRIED = 3

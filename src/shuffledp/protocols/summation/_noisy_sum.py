@@ -9,13 +9,13 @@ from typing import Any, ClassVar, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
+from shuffledp.accounting.expected_errors.messages import most_sent
 from shuffledp.protocols._noise_shares import Noise
 from shuffledp.protocols._random_users import PlannedUsers
 from shuffledp.protocols.base import Cost, Messages, message_bits
 from shuffledp.protocols.reliance import Reliance
 from shuffledp.protocols.summation._sums import Numbers, over_users
 from shuffledp.tasks import Floats, Ints, Participants, Public, Users
-from shuffledp.utility.messages import most_sent
 
 #: Noise shares that are drawn at once.
 _DRAWS = 2**20

@@ -7,7 +7,7 @@ from typing import ClassVar, Self
 
 from shuffledp.accounting.baselines.bit_sums import THIRD_PARTY, bit_sum_rate
 from shuffledp.accounting.general.grr_blanket import blanket_local_budget
-from shuffledp.accounting.standing import UPPER, Standing
+from shuffledp.guarantees import UPPER, Standing
 from shuffledp.populations import Population
 from shuffledp.protocols._random_users import any_population
 from shuffledp.protocols._requests import fixed_users, positive_delta

@@ -7,15 +7,15 @@ from typing import ClassVar, Self
 
 import numpy as np
 
+from shuffledp.accounting.expected_errors.sums import central_laplace_mse
 from shuffledp.accounting.general.profiles import PrivacyProfile
-from shuffledp.accounting.standing import EXACT, Standing
+from shuffledp.guarantees import EXACT, Standing
 from shuffledp.numerics.samplers import two_sided_geometric
 from shuffledp.populations import Population
 from shuffledp.protocols._requests import law_of
 from shuffledp.protocols.summation._curator import CuratorNoise, touched_sums
 from shuffledp.protocols.summation._sums import LaplaceProfile, Numbers, numbers_of
 from shuffledp.tasks import Budget, Ints, Neighbours, Task
-from shuffledp.utility.sums import central_laplace_mse
 
 
 @dataclass(frozen=True)

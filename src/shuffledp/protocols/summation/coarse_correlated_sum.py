@@ -12,11 +12,11 @@ from numpy.typing import ArrayLike
 
 from shuffledp.accounting.errors import Infeasible
 from shuffledp.accounting.general.profiles import Kind, PrivacyProfile, View
-from shuffledp.accounting.standing import UPPER, Standing
 from shuffledp.accounting.summation.coarse_design import CoarseDesign, atom_content
 from shuffledp.accounting.summation.coarse_noise import CoarseCertificate, coarse_noise_deltas
 from shuffledp.accounting.summation.coarse_shipped import quick_coarse, shipped_coarse
-from shuffledp.numerics.checks import check_open_unit, check_positive
+from shuffledp.guarantees import UPPER, Standing
+from shuffledp.numerics.argument_ranges import check_open_unit, check_positive
 from shuffledp.populations import Population
 from shuffledp.protocols._noise_shares import AtomNoise, CoarseCentralNoise, JumpShare, Noise
 from shuffledp.protocols._random_users import any_population

@@ -10,11 +10,11 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from shuffledp.accounting.baselines.fragmented_rappor import rappor_delta, rappor_flip_probability
-from shuffledp.accounting.doubts import RAPPOR_STANDINGS
 from shuffledp.accounting.errors import Infeasible
+from shuffledp.accounting.expected_errors.sums import RAPPOR_ESTIMATORS, rappor_mse
 from shuffledp.accounting.general.profiles import Kind, PrivacyProfile, View
-from shuffledp.accounting.standing import Standing
-from shuffledp.numerics.checks import check_choice
+from shuffledp.guarantees import RAPPOR_STANDINGS, Standing
+from shuffledp.numerics.argument_ranges import check_choice
 from shuffledp.populations import Population
 from shuffledp.protocols._coins import coin_blocks
 from shuffledp.protocols._random_users import PlannedUsers, any_population
@@ -23,7 +23,6 @@ from shuffledp.protocols.base import Cost, Messages, message_bits
 from shuffledp.protocols.reliance import Reliance
 from shuffledp.protocols.summation._sums import Numbers, numbers_of
 from shuffledp.tasks import Budget, Floats, Ints, Participants, Public, Task, Users
-from shuffledp.utility.sums import RAPPOR_ESTIMATORS, rappor_mse
 
 #: Calibrations of each accounting, the default first.
 _CALIBRATIONS: Mapping[str, tuple[str, ...]] = MappingProxyType(

@@ -5,14 +5,14 @@ from dataclasses import dataclass
 from typing import Self
 
 from shuffledp.accounting.errors import Infeasible
-from shuffledp.numerics.checks import check_count
+from shuffledp.accounting.expected_errors.sums import real_summation_levels
+from shuffledp.numerics.argument_ranges import check_count
 from shuffledp.populations import Population
 from shuffledp.protocols._random_users import any_population
 from shuffledp.protocols._requests import fixed_users, positive_delta
 from shuffledp.protocols.summation._correlated import CorrelatedNoiseSum, check_alphabet, chosen_design
 from shuffledp.protocols.summation._sums import numbers_of
 from shuffledp.tasks import Budget, Task
-from shuffledp.utility.sums import real_summation_levels
 
 
 @dataclass(frozen=True)

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from shuffledp.accounting.baselines.noisy_counts import NoisyCountsProfile, noisy_count_variance
 from shuffledp.accounting.errors import Infeasible
 from shuffledp.accounting.general.profiles import PrivacyProfile
-from shuffledp.accounting.standing import EXACT, Standing
+from shuffledp.guarantees import EXACT, Standing
 from shuffledp.numerics.samplers import LARGEST_SCALE, skellam
 from shuffledp.populations import Population
 from shuffledp.protocols._random_users import PlannedUsers, any_population

@@ -15,10 +15,11 @@ from shuffledp.accounting.baselines.split_and_mix import (
     ikos_shares,
 )
 from shuffledp.accounting.errors import Infeasible
+from shuffledp.accounting.expected_errors.sums import central_laplace_mse, ikos_group_order
 from shuffledp.accounting.general.profiles import PrivacyProfile
 from shuffledp.accounting.random_population.secure_sum import most_users
-from shuffledp.accounting.standing import UPPER, Standing
-from shuffledp.numerics.checks import check_choice, check_open_unit
+from shuffledp.guarantees import UPPER, Standing
+from shuffledp.numerics.argument_ranges import check_choice, check_open_unit
 from shuffledp.populations import Fixed, Population
 from shuffledp.protocols._additive_shares import LARGEST_GROUP, polya_local_epsilon, split, sum_modulo
 from shuffledp.protocols._random_users import PlannedUsers, planned_for
@@ -27,7 +28,6 @@ from shuffledp.protocols.base import Cost, Messages, message_bits
 from shuffledp.protocols.reliance import Reliance
 from shuffledp.protocols.summation._sums import LaplaceProfile, Numbers, numbers_of, over_users
 from shuffledp.tasks import Budget, Floats, Ints, Participants, Public, Task, Users
-from shuffledp.utility.sums import central_laplace_mse, ikos_group_order
 
 GROUPS = ("wide", "figure")
 #: Users from which on the published bounds hold.

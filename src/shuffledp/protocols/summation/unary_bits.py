@@ -9,9 +9,10 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from shuffledp.accounting.baselines.bit_sums import unary_bits_delta, unary_bits_rate
+from shuffledp.accounting.expected_errors.level_sums import unary_bits_variance
 from shuffledp.accounting.general.profiles import Kind, PrivacyProfile, View
-from shuffledp.accounting.standing import UPPER, Standing
-from shuffledp.numerics.checks import check_count
+from shuffledp.guarantees import UPPER, Standing
+from shuffledp.numerics.argument_ranges import check_count
 from shuffledp.populations import Population
 from shuffledp.protocols._random_users import PlannedUsers, any_population
 from shuffledp.protocols._requests import fixed_users, positive_delta
@@ -20,7 +21,6 @@ from shuffledp.protocols.reliance import Reliance
 from shuffledp.protocols.summation._levels import rounded, rounded_inputs, unit
 from shuffledp.protocols.summation._sums import Numbers, numbers_of
 from shuffledp.tasks import Budget, Floats, Participants, Public, Task, Users
-from shuffledp.utility.level_sums import unary_bits_variance
 
 #: Bits of a user at most, unless the option says otherwise: twice as many hardly lower the error of noise.
 _MOST_BITS = 64

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from shuffledp.accounting.baselines.noisy_counts import gaussian_ratio
 from shuffledp.accounting.general.profiles import GaussianProfile, PrivacyProfile
-from shuffledp.accounting.standing import EXACT, Standing
+from shuffledp.guarantees import EXACT, Standing
 from shuffledp.populations import Population
 from shuffledp.protocols._requests import law_of, positive_delta
 from shuffledp.protocols.base import Cost, Messages, ProtocolBase

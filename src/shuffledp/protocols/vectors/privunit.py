@@ -10,9 +10,15 @@ from scipy.special import betaincinv
 
 from shuffledp.accounting.baselines.privunit import best_cap, cap_probability, privunit_local_budget
 from shuffledp.accounting.errors import Infeasible
+from shuffledp.accounting.expected_errors.unit_vectors import (
+    cap_height,
+    checked_cap,
+    report_mean,
+    report_square,
+)
 from shuffledp.accounting.general.grr_blanket import FavoredReportsProfile
 from shuffledp.accounting.general.profiles import PrivacyProfile
-from shuffledp.accounting.standing import UPPER, Standing
+from shuffledp.guarantees import UPPER, Standing
 from shuffledp.populations import Population
 from shuffledp.protocols._random_users import PlannedUsers, any_population
 from shuffledp.protocols._requests import fixed_users, positive_delta
@@ -21,7 +27,6 @@ from shuffledp.protocols.reliance import Reliance
 from shuffledp.protocols.vectors._laplace import BITS_PER_COORDINATE, clipped
 from shuffledp.protocols.vectors._participants import squares_of
 from shuffledp.tasks import Budget, Floats, Participants, Public, Task, Users, Vectors
-from shuffledp.utility.unit_vectors import cap_height, checked_cap, report_mean, report_square
 
 #: Numbers that are drawn at once.
 _DRAWS = 2**21

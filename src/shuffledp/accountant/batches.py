@@ -1,0 +1,136 @@
+"""What a question is about: the randomizer, delta, rounds, and who takes part."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from shuffledp.accountant.families import Family
+from shuffledp.accounting.errors import Infeasible
+from shuffledp.accounting.general.randomizers import Randomizer, check_randomizer
+from shuffledp.numerics.argument_ranges import check_count, check_open_unit, check_positive
+from shuffledp.populations import Binomial, Fixed, Law, Poisson, Population
+
+ARRIVALS: tuple[str, ...] = ("fixed", "poisson", "binomial")
+#: Names of reductions to clones in answers.
+_CLONES = {"clones": "clones", "randomized_response": "stronger_clones"}
+MOST_EPS_LOCAL = 100.0
+#: Of more rounds the loss distribution does not fit into memory.
+MOST_ROUNDS = 10**6
+
+
+@dataclass(frozen=True)
+class Setting:
+    """A question's fixed part."""
+
+    family: Family
+    randomizer: Randomizer | None  # given as it is, in place of the family
+    delta: float
+    rounds: int
+
+    def at(self, eps_local: float) -> Randomizer | None:
+        """Return the randomizer with a local budget; None for any randomizer."""
+        return self.randomizer or self.family.at(eps_local)
+
+    @property
+    def reductions(self) -> tuple[str, ...]:
+        """Names of the reductions that are proven for it, a blanket last."""
+        if self.randomizer is not None:
+            finite = self.randomizer.eps_local <= MOST_EPS_LOCAL
+            return ("clones", "blanket") if finite else ("blanket",)
+        clones = tuple(_CLONES[name] for name in self.family.clone_reductions)
+        return clones if self.family.kind == "any" else (*clones, "blanket")
+
+
+def setting_of(
+    randomizer: str | Randomizer,
+    domain_size: int | None,
+    subset_size: int | None,
+    delta: float,
+    rounds: int,
+) -> Setting:
+    """Return what a question is about, checked; raises ValueError where it does not fit together."""
+    delta, rounds = check_open_unit("delta", delta), checked_rounds(rounds)
+    if isinstance(randomizer, str):
+        return Setting(Family(randomizer, domain_size, subset_size), None, delta, rounds)
+    check_randomizer(randomizer)
+    if domain_size is not None or subset_size is not None:
+        raise ValueError(
+            "A randomizer that is given as it is has its sizes; leave out domain_size and subset_size."
+        )
+    return Setting(Family("any"), randomizer, delta, rounds)
+
+
+def checked_rounds(rounds: int) -> int:
+    """Return `rounds` if it is an integer in [1, 10^6], else raise ValueError."""
+    try:
+        number = check_count("rounds", rounds, 1)
+    except ValueError:
+        number = 0
+    if not 1 <= number <= MOST_ROUNDS:
+        raise ValueError(f"rounds must be an integer in [1, 10^6], got {rounds!r}.")
+    return number
+
+
+def eps_local_of(eps_local: float | None, setting: Setting) -> float:
+    """Return the local budget, nats, given or of the randomizer; raise ValueError if it is missing or given twice."""
+    if setting.randomizer is not None:
+        if eps_local is not None:
+            raise ValueError("A randomizer that is given as it is has its local budget; leave out eps_local.")
+        return setting.randomizer.eps_local
+    if eps_local is None:
+        raise ValueError("eps_local is missing; it must be a positive number, in nats.")
+    number = check_positive("eps_local", eps_local)
+    if number > MOST_EPS_LOCAL:
+        raise ValueError(f"eps_local must be at most {MOST_EPS_LOCAL:g}, got {eps_local!r}.")
+    setting.family.at(number)  # its own checks
+    return number
+
+
+def checked_fraction(colluding: float) -> float:
+    """Return the fraction of colluding users if it is in [0, 1), else raise ValueError."""
+    if isinstance(colluding, bool) or not isinstance(colluding, (int, float)) or not 0 <= colluding < 1:
+        raise ValueError(f"colluding must be in [0, 1), got {colluding!r}.")
+    return float(colluding)
+
+
+def people_of(users: int | None, population: Population | None, colluding: float) -> tuple[float, Population]:
+    """Number of all users, and the law of the honest others."""
+    if (users is None) == (population is None):
+        raise ValueError(f"Give users or a population, one of them; got {users!r} and {population!r}.")
+    if population is None:
+        population = Fixed(check_count("users", users or 0, 1) - 1)
+    if not isinstance(population, Population):
+        raise ValueError(f"population must be a Population, such as Poisson(1000.0), got {population!r}.")
+    return 1 + population.mean, honest_of(population, checked_fraction(colluding))
+
+
+def honest_of(others: Population, colluding: float) -> Population:
+    """The others who keep their reports to themselves; user 1 is honest, and colluding ones are known."""
+    if colluding == 0:
+        return others
+    if isinstance(others, Fixed):
+        return Fixed(max(math.floor((1 - colluding) * (others.others + 1)) - 1, 0))
+    if isinstance(others, Binomial):
+        return Binomial(max(math.floor((1 - colluding) * (others.trials + 1)) - 1, 0), others.rate)
+    if isinstance(others, Poisson):
+        return Poisson((1 - colluding) * others.mean)
+    raise Infeasible(
+        f"How many of a {type(others).__name__} population collude is not determined by a fraction."
+    )
+
+
+def law_of(arrivals: str, rate: float | None) -> Callable[[int], Law]:
+    """Return the law of the others by their number: exactly, on average, or of candidates."""
+    if arrivals not in ARRIVALS:
+        raise ValueError(f"arrivals must be one of {', '.join(ARRIVALS)}; got {arrivals!r}.")
+    if (rate is not None) != (arrivals == "binomial"):
+        raise ValueError("rate goes with binomial arrivals, and with no others.")
+    if arrivals == "fixed":
+        return Fixed
+    if arrivals == "poisson":
+        return lambda number: Poisson(float(number))
+    if rate is None or not 0 < rate <= 1:
+        raise ValueError(f"rate must be in (0, 1], got {rate!r}.")
+    return lambda number: Binomial(number, rate)

@@ -1,0 +1,91 @@
+"""The guarantee of a shuffled batch where only a lower tail of the number of users is known.
+
+delta is averaged over the smallest number of users that the population allows, see
+:mod:`shuffledp.accounting.general.random_users`; for each number it is that of the randomizer's blanket, or of the
+clones. Conventions: eps in nats; replacement neighbors; a population describes the *others*. Derived for this project;
+upper bounds.
+"""
+
+from __future__ import annotations
+
+import math
+
+from shuffledp.accounting.general.blanket import population_delta
+from shuffledp.accounting.general.clones import OtherReports, exact_delta
+from shuffledp.accounting.general.random_users import least_numbers, mixed_delta
+from shuffledp.accounting.general.randomizers import Randomizer
+from shuffledp.numerics.relative_sizes import log_ratio
+from shuffledp.numerics.roots import root_below
+from shuffledp.populations import Fixed, Population
+
+#: Least eps that is searched, nats; relative tolerance of it.
+_LEAST, _XTOL = 1e-9, 2e-5
+
+
+def bounded_delta(
+    report: Randomizer | str, population: Population, eps_local: float, eps: float, delta: float
+) -> float:
+    """Return delta for every law that a population allows.
+
+    Parameters
+    ----------
+    report : Randomizer or {"clones", "randomized_response"}
+        A randomizer for its blanket, or the rate of the clones as in :func:`shuffledp.accounting.clone_rate`.
+    population : Population
+        Number of *other* users, of which only the lower tail is used.
+    eps_local, eps : float
+        Nats.
+    delta : float
+        The target: a larger result need not be told from others, in (0, 1).
+
+    Returns
+    -------
+    float
+        In [0, 1], an upper bound; 0 for ``eps >= eps_local``.
+
+    Notes
+    -----
+    Derived for this project.
+    """
+    if eps >= eps_local:
+        return 0.0
+
+    def delta_of(others: int) -> float:
+        if isinstance(report, Randomizer):
+            return population_delta(report, Fixed(others), eps, "upper", delta)
+        return exact_delta(OtherReports(Fixed(others), reduction=report), eps_local, eps)
+
+    return mixed_delta(delta_of, least_numbers(population, delta), enough=2 * delta)
+
+
+def bounded_epsilon(
+    report: Randomizer | str, population: Population, eps_local: float, delta: float
+) -> float:
+    """Return the central eps for every law that a population allows.
+
+    Parameters
+    ----------
+    report, population, eps_local
+        As in :func:`bounded_delta`.
+    delta : float
+        In (0, 1).
+
+    Returns
+    -------
+    float
+        Nats, at most `eps_local`; rounded up by at most 2e-5 relative, beside the gap of the mean. Without local
+        budget ``inf`` where no eps up to some hundred nats is enough.
+
+    Notes
+    -----
+    Derived for this project.
+    """
+    most = min(eps_local, 300.0)
+
+    def excess(minus_log_eps: float) -> float:  # increasing, as delta falls with eps
+        return log_ratio(bounded_delta(report, population, eps_local, math.exp(-minus_log_eps), delta), delta)
+
+    low, high = -math.log(most), -math.log(_LEAST)
+    if math.isinf(eps_local) and excess(low) > 0:
+        return math.inf
+    return math.exp(-root_below(excess, low + 1.0, low, high, xtol=_XTOL))

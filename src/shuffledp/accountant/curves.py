@@ -1,0 +1,278 @@
+"""The whole guarantee of a shuffled batch: delta at every eps, and the same in the terms of others.
+
+Conventions: eps in nats; one user's input is replaced; `users` counts everyone. Every number is on the safe side:
+delta, Renyi divergence, mu and true positive rates are upper bounds, false negative rates lower bounds.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import asdict, dataclass
+from typing import TYPE_CHECKING, Any, ClassVar
+
+import numpy as np
+
+from shuffledp.accountant.batches import checked_rounds
+from shuffledp.accountant.reductions import one_round
+from shuffledp.accounting.errors import Infeasible
+from shuffledp.accounting.general.exports import (
+    gaussian_fit,
+    profile_end,
+    profile_grid,
+    renyi_from_profile,
+    to_pld,
+    trade_off,
+    true_positive_rate,
+)
+from shuffledp.accounting.general.profiles import Exported
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from numpy.typing import ArrayLike, NDArray
+
+    from shuffledp.accounting.general.profiles import Kind, PrivacyProfile, View
+    from shuffledp.accounting.general.randomizers import Randomizer
+    from shuffledp.populations import Population
+
+ORDERS = (1.5, 2.0, 4.0, 8.0, 16.0, 32.0, 64.0)
+RATES = (1e-3, 1e-2, 0.05, 0.1, 0.2, 0.5)
+#: Rows that are given of delta(eps), and where they end.
+_ROWS, _LEAST_DELTA = 24, 1e-15
+#: Points at which delta is evaluated up to there, and behind, where only high orders look.
+_POINTS, _BEHIND, _VANISHED = 240, 120, 1e-280
+#: Where the profile of composed rounds ends: the transforms of a loss distribution leave some 1e-15.
+_LEAST_COMPOSED = 1e-12
+#: Losses of one round up to the end of its profile, where rounds are composed.
+_LOSSES = 256
+
+
+@dataclass(frozen=True)
+class Curves:
+    """A privacy profile and what it implies.
+
+    Parameters
+    ----------
+    eps, delta : tuple of float
+        Points of the profile, from eps = 0 (the total variation) to where delta is about 1e-15; of several rounds
+        1e-12.
+    orders, renyi : tuple of float
+        Orders of Renyi divergence and its values, nats; empty where no order has a finite one, and for several rounds
+        whose number of users is only bounded.
+    false_positive_rates, false_negative_rates : tuple of float
+        The trade-off of every test that tells two neighbors apart: no smaller false negative rate is possible.
+    mu : float
+        The batch is mu-GDP, as far as delta is above that.
+    regret : float
+        Largest distance of the two trade-offs, 0 if the profile is Gaussian.
+    true_positive_rates : tuple of (float, float)
+        Largest true positive rate of an attack at false positive rates 1e-2 and 1e-3.
+    reduction : str
+        That of the profile, as in an answer.
+    """
+
+    eps: tuple[float, ...]
+    delta: tuple[float, ...]
+    orders: tuple[float, ...]
+    renyi: tuple[float, ...]
+    false_positive_rates: tuple[float, ...]
+    false_negative_rates: tuple[float, ...]
+    mu: float
+    regret: float
+    true_positive_rates: tuple[tuple[float, float], ...]
+    reduction: str
+
+    def as_dict(self) -> dict[str, Any]:
+        """Return plain data, with None for what is infinite."""
+        plain = asdict(self) | {"mu": self.mu if math.isfinite(self.mu) else None}
+        return plain | {
+            "true_positive_rates": {f"{rate:g}": value for rate, value in self.true_positive_rates}
+        }
+
+
+@dataclass(frozen=True, eq=False)
+class Tabulated(Exported):
+    """A profile by its values at some eps, and by chords in e^eps between them.
+
+    Parameters
+    ----------
+    eps : (m,) ndarray
+        Nats, increasing from 0.
+    values : (m,) ndarray
+        Delta there, convex in e^eps; beyond the last point delta counts as the last value.
+
+    Notes
+    -----
+    A true profile is convex in e^eps (Zhu, Dong and Wang 2022), so that chords are an upper bound if the values are.
+    """
+
+    eps: NDArray[np.float64]
+    values: NDArray[np.float64]
+    kind: ClassVar[Kind] = "upper"
+    neighbours: ClassVar[str] = "replace_one"
+    view: ClassVar[View] = "analyzer"
+    source: ClassVar[str] = "values of another profile"
+
+    def delta(self, eps: ArrayLike) -> NDArray[np.float64]:
+        """Return delta for each eps (nats, >= 0), shape of `eps`."""
+        eps_ = np.asarray(eps, np.float64)
+        return np.asarray(np.interp(np.expm1(eps_), np.expm1(self.eps), self.values), np.float64)
+
+
+class _Composed(Exported):
+    """Rounds with the same profile, by a loss distribution."""
+
+    kind: ClassVar[Kind] = "upper"
+    neighbours: ClassVar[str] = "replace_one"
+    view: ClassVar[View] = "analyzer"
+    source: ClassVar[str] = "composed"
+
+    def __init__(self, profile: PrivacyProfile, rounds: int) -> None:
+        negligible = 1e-4 * _LEAST_COMPOSED / rounds
+        step = profile_end(profile, negligible) / _LOSSES
+        self._losses = to_pld(profile, step=step, negligible=negligible).self_compose(rounds)
+
+    def delta(self, eps: ArrayLike) -> NDArray[np.float64]:
+        eps_ = np.asarray(eps, np.float64)
+        values = [self._losses.get_delta_for_epsilon(float(e)) for e in eps_.flat]
+        return np.asarray(np.clip(np.array(values), 0.0, 1.0).reshape(eps_.shape), np.float64)
+
+
+class _Split(Exported):
+    """Rounds whose number of users is only bounded: each number that all of them have with some probability is a bound,
+    and so is the smallest of these."""
+
+    kind: ClassVar[Kind] = "upper"
+    neighbours: ClassVar[str] = "replace_one"
+    view: ClassVar[View] = "analyzer"
+    source: ClassVar[str] = "composed, for numbers of users that all rounds have"
+
+    def __init__(self, parts: Sequence[tuple[PrivacyProfile, float]]) -> None:
+        self._parts = parts
+
+    def delta(self, eps: ArrayLike) -> NDArray[np.float64]:
+        found = [np.asarray(profile.delta(eps), np.float64) + lost for profile, lost in self._parts]
+        return np.asarray(np.minimum(np.min(np.array(found), axis=0), 1.0), np.float64)
+
+
+def curves(
+    eps_local: float | None = None,
+    users: int | None = None,
+    *,
+    randomizer: str | Randomizer = "any",
+    domain_size: int | None = None,
+    subset_size: int | None = None,
+    population: Population | None = None,
+    colluding: float = 0.0,
+    rounds: int = 1,
+    false_positive_rates: Sequence[float] = RATES,
+    orders: Sequence[float] = ORDERS,
+) -> Curves:
+    """Return the privacy profile of a shuffled batch and what it implies.
+
+    Parameters
+    ----------
+    eps_local, users, randomizer, domain_size, subset_size, population, colluding, rounds
+        As in :func:`shuffledp.accounting.amplification`.
+    false_positive_rates : sequence of float
+        Each in [0, 1].
+    orders : sequence of float
+        Each above 1.
+
+    Returns
+    -------
+    Curves
+        Eps and divergences in nats.
+
+    Raises
+    ------
+    Infeasible
+        If the randomizer has no blanket.
+
+    Notes
+    -----
+    Upper bounds on what anyone learns, from the smallest delta over the reductions; sources as for
+    :func:`shuffledp.accounting.amplification`, and for the conversions as in
+    :mod:`shuffledp.accounting.general.exports`. Where only a bound of the number of users is known, they hold for every
+    law that it allows: delta is averaged over the smallest numbers, and of several rounds it is that of a number which
+    all of them have, with the probability of fewer; then no Renyi divergence is given.
+
+    Examples
+    --------
+    >>> from shuffledp.accounting import curves
+    >>> found = curves(1.0, 10_000)
+    >>> round(found.mu, 4), [round(rate, 4) for _, rate in found.true_positive_rates]
+    (0.0153, [0.0104, 0.0011])
+    """
+    batch = one_round(
+        eps_local,
+        users,
+        randomizer=randomizer,
+        domain_size=domain_size,
+        subset_size=subset_size,
+        population=population,
+        colluding=colluding,
+    )
+    rounds = checked_rounds(rounds)
+    least = _LEAST_DELTA if rounds == 1 else _LEAST_COMPOSED
+    if rounds > 1 and batch.bounded:
+        divergences: list[float] = []
+        split = [(_Composed(profile, rounds), lost) for profile, lost in batch.counted(rounds)]
+        table = _table(_Split(split), least)
+    else:
+        single = _table(batch.profile(), _LEAST_DELTA)
+        divergences = _renyi(single, tuple(orders))
+        table = single if rounds == 1 else _table(_Composed(batch.profile(), rounds), least)
+    eps = profile_end(table, least) * np.linspace(0.0, 1.0, _ROWS + 1) ** 1.5
+    fit = gaussian_fit(table, negligible=least)
+    return Curves(
+        eps=tuple(eps.tolist()),
+        delta=tuple(table.delta(eps).tolist()),
+        orders=tuple(orders) if divergences else (),
+        renyi=tuple(rounds * value for value in divergences),
+        false_positive_rates=tuple(false_positive_rates),
+        false_negative_rates=tuple(trade_off(table, false_positive_rates).tolist()),
+        mu=fit.mu,
+        regret=fit.regret,
+        true_positive_rates=tuple((rate, true_positive_rate(table, rate)) for rate in (1e-2, 1e-3)),
+        reduction=batch.reduction,
+    )
+
+
+def _renyi(table: Tabulated, orders: tuple[float, ...]) -> list[float]:
+    """Of one round, as divergences of rounds add up; nothing where outputs are unbounded."""
+    try:
+        return [float(value) for value in renyi_from_profile(table, orders)]
+    except Infeasible:
+        return []
+
+
+def _table(profile: PrivacyProfile, least: float) -> Tabulated:
+    """Delta at some hundred eps, so that it is evaluated once for all that follows."""
+    eps, values = profile_grid(profile, least, _POINTS)
+    last = profile_end(profile, _VANISHED)
+    if least > _LEAST_DELTA or last <= eps[-1]:
+        return Tabulated(eps, values)
+    behind = np.linspace(eps[-1], last, _BEHIND + 1)[1:]
+    deltas = np.minimum(np.minimum.accumulate(profile.delta(behind)), values[-1])
+    return Tabulated(np.concatenate((eps, behind)), np.concatenate((values, deltas)))
+
+
+def lines(found: Curves) -> list[str]:
+    """Return curves as lines of text."""
+    rows = [f"Profile ({found.reduction}):", *_columns("eps", found.eps, "delta", found.delta)]
+    rows.append(f"Gaussian: mu = {found.mu:.6g}, regret {found.regret:.2g}.")
+    if found.orders:
+        rows += ["Renyi divergence:", *_columns("order", found.orders, "eps", found.renyi)]
+    rows.append("Tests of two neighbors:")
+    rows += _columns(
+        "false positives", found.false_positive_rates, "false negatives", found.false_negative_rates
+    )
+    for rate, most in found.true_positive_rates:
+        rows.append(f"True positives at {rate:g} false positives: at most {most:.6g}.")
+    return rows
+
+
+def _columns(left: str, first: Sequence[float], right: str, second: Sequence[float]) -> list[str]:
+    pairs = [(f"{a:.6g}", f"{b:.6g}") for a, b in zip(first, second, strict=True)]
+    return [f"  {a:>15}  {b:>15}" for a, b in [(left, right), *pairs]]

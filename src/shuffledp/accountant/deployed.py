@@ -1,0 +1,229 @@
+"""Systems whose reports are shuffled or summed, as public texts describe them, accounted for anew.
+
+What the texts state is data (``deployed.json``, with the fields of `Deployment`): settings, the central eps that is
+printed, where it stands and what of it was read. Only what was read stands there: a setting that the text does not
+state is left out. A system of which a setting was not found is listed and not computed.
+
+Conventions: eps in nats; one user's input is replaced; `users` counts everyone, those who collude included.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cache
+from importlib import resources
+from types import MappingProxyType
+from typing import Literal
+
+from shuffledp.accountant.answers import Answer
+from shuffledp.accountant.deployments import amplification, smallest_batch
+from shuffledp.accounting.baselines.symmetric_rappor import SymmetricRAPPOR
+from shuffledp.numerics.argument_ranges import check_choice
+
+Status = Literal["verified", "incomplete"]
+
+PACKAGE_DATA = ("deployed.json",)
+#: Bounds on the central eps that a configuration may ask for.
+BOUNDS = ("upper", "lower")
+
+
+@dataclass(frozen=True)
+class Deployment:
+    """A system as a public text describes it.
+
+    Parameters
+    ----------
+    system : str
+        In words.
+    randomizer : str
+        ``symmetric_rappor``, of which the analyzer sees sums; anything else is in words, and not computed.
+    source, place, read : str
+        Address of the text, where in it, and what of it was read.
+    eps0 : float, optional
+        Local budget as the text counts it, nats.
+    users : int, optional
+        Everyone.
+    delta : float, optional
+    eps : float, optional
+        Central eps that the text prints, nats.
+    missing : str
+        Settings that were not found; empty if all were.
+    """
+
+    system: str
+    randomizer: str
+    source: str
+    place: str
+    read: str
+    eps0: float | None = None
+    users: int | None = None
+    delta: float | None = None
+    eps: float | None = None
+    missing: str = ""
+
+    @property
+    def status(self) -> Status:
+        """``verified`` if all settings stand in the text that was read."""
+        return "incomplete" if self.missing else "verified"
+
+
+@cache
+def deployments() -> Mapping[str, Deployment]:
+    """Return all systems by key, in the order of the file.
+
+    Returns
+    -------
+    mapping of str to Deployment
+        Exact copies of what the texts state; each names its source.
+    """
+    path = resources.files("shuffledp.accountant").joinpath(*PACKAGE_DATA)
+    content = json.loads(path.read_text(encoding="utf-8"))
+    return MappingProxyType({key: Deployment(**value) for key, value in content.items()})
+
+
+def deployed_answer(deployment: str, *, users: int | None = None, colluding: float = 0.0) -> Answer:
+    """Return the central guarantee of a system with its own settings.
+
+    Parameters
+    ----------
+    deployment : str
+        A key of :func:`deployments`.
+    users : int, optional
+        Another number of users, >= 1.
+    colluding : float
+        In [0, 1): this fraction of the users tells the analyzer its reports.
+
+    Returns
+    -------
+    Answer
+        As of :func:`shuffledp.accounting.amplification`: its `eps` is an upper bound, for every data set of the others;
+        its `eps_lower` is what some data set loses.
+
+    Raises
+    ------
+    ValueError
+        If there is no such system, or a setting of it was not found.
+
+    Notes
+    -----
+    That of :func:`shuffledp.accounting.amplification`, where the sources are; replacement neighbors.
+    """
+    known, randomizer = _computable(deployment)
+    return amplification(
+        users=known.users if users is None else users,
+        delta=known.delta,
+        randomizer=randomizer,
+        colluding=colluding,
+    )
+
+
+def deployed_epsilon(
+    deployment: str, *, users: int | None = None, colluding: float = 0.0, bound: str = "upper"
+) -> float:
+    """Return a bound on the central eps of a system with its own settings.
+
+    Parameters
+    ----------
+    deployment : str
+        A key of :func:`deployments`.
+    users : int, optional
+        Another number of users, >= 1.
+    colluding : float
+        In [0, 1): this fraction of the users tells the analyzer its reports.
+    bound : {"upper", "lower"}
+        Upper: for every data set of the others. Lower: what some data set loses, which is no guarantee.
+
+    Returns
+    -------
+    float
+        Nats, > 0; an upper or a lower bound, as asked for.
+
+    Raises
+    ------
+    ValueError
+        As :func:`deployed_answer`.
+
+    Notes
+    -----
+    That of :func:`shuffledp.accounting.amplification`, where the sources are; replacement neighbors.
+
+    Examples
+    --------
+    >>> from shuffledp.accounting import deployed_epsilon
+    >>> round(deployed_epsilon("DAP, eps0 = 5", bound="lower"), 3)
+    0.297
+    """
+    check_choice("bound", bound, BOUNDS)
+    answer = deployed_answer(deployment, users=users, colluding=colluding)
+    if bound == "upper" or answer.eps_lower is None:
+        return answer.eps
+    return answer.eps_lower
+
+
+def deployed_printed(deployment: str) -> float:
+    """Return the central eps that a text prints for a system, whatever is true of it.
+
+    Parameters
+    ----------
+    deployment : str
+        A key of :func:`deployments`.
+
+    Returns
+    -------
+    float
+        Nats; a statement of the source that :func:`deployments` names, for its own number of users and its delta. It
+        errs on either side.
+
+    Raises
+    ------
+    ValueError
+        If there is no such system, or its text prints none.
+    """
+    check_choice("deployment", deployment, tuple(deployments()))
+    printed = deployments()[deployment].eps
+    if printed is None:
+        raise ValueError(
+            f"{deployment}: no central eps was found; not found: {deployments()[deployment].missing}."
+        )
+    return printed
+
+
+def deployed_users(deployment: str, *, colluding: float = 0.0) -> int:
+    """Return how many users are enough for the eps that a system prints.
+
+    Parameters
+    ----------
+    deployment : str
+        A key of :func:`deployments`.
+    colluding : float
+        In [0, 1), as in :func:`deployed_epsilon`.
+
+    Returns
+    -------
+    int
+        Everyone; never too few.
+
+    Raises
+    ------
+    ValueError
+        As :func:`deployed_answer`.
+
+    Notes
+    -----
+    That of :func:`shuffledp.accounting.smallest_batch`, where the sources are; replacement neighbors.
+    """
+    known, randomizer = _computable(deployment)
+    return int(
+        smallest_batch(eps=known.eps, delta=known.delta, randomizer=randomizer, colluding=colluding).users
+    )
+
+
+def _computable(deployment: str) -> tuple[Deployment, SymmetricRAPPOR]:
+    check_choice("deployment", deployment, tuple(deployments()))
+    known = deployments()[deployment]
+    if known.status != "verified" or known.eps0 is None:
+        raise ValueError(f"{deployment} cannot be computed; not found: {known.missing}.")
+    # Two values: an upper bound for any number of them, and a lower bound that needs no third one.
+    return known, SymmetricRAPPOR(known.eps0, 2)

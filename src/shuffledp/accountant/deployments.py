@@ -1,0 +1,343 @@
+r"""Three questions about a shuffled batch of reports: how private it is, how little noise is enough, how large it
+must be.
+
+Every number is the best one over the reductions that are proven for the randomizer, and the answer says which one
+won:
+
+``clones``
+    Feldman, McMillan and Talwar (2021), for any randomizer with the local budget.
+``stronger_clones``
+    The same at the larger rate ``2 / (e^eps_local + 1)``, for k-ary and binary randomized response only: the
+    published proof needs that no output is favored by two inputs.
+``blanket``
+    The privacy blanket of the randomizer itself.
+``own``
+    The counts that the analyzer sees, where these are sums and not reports.
+``local``
+    No amplification: the local budget is what holds.
+
+Conventions: eps in nats; one user's input is replaced; delta is that of all rounds together. `users` counts everyone.
+A law of the number of users describes the *others*, as in :mod:`shuffledp.populations`; then user 1 takes part for
+certain, and `users` is one more than the mean.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import replace
+from typing import Literal
+
+from shuffledp.accountant.answers import Answer, Question
+from shuffledp.accountant.batches import (
+    Setting,
+    checked_fraction,
+    eps_local_of,
+    honest_of,
+    law_of,
+    people_of,
+    setting_of,
+)
+from shuffledp.accountant.reductions import central_epsilon, is_bound
+from shuffledp.accountant.searches import XTOL, XTOL_ROUNDS, largest_budget, smallest_number
+from shuffledp.accounting.errors import Infeasible
+from shuffledp.accounting.general.blanket import OwnDelta, population_epsilon
+from shuffledp.accounting.general.randomizers import GRR, Randomizer
+from shuffledp.guarantees import UPPER, Standing
+from shuffledp.numerics.argument_ranges import MOST, check_positive
+from shuffledp.populations import Fixed, Law, Population
+
+Arrivals = Literal["fixed", "poisson", "binomial"]
+
+#: A relative gap between bounds on eps that is due to a delta which hardly changes with it.
+_FLAT = 1e-3
+_LEAST_NUMBERS = "delta is averaged over the smallest number of users that the population allows"
+_LOST_ROUNDS = (
+    "the probability of fewer users than are counted on is taken from delta for every round, whether rounds have the "
+    "same users or not"
+)
+_ANEW = "the number of users is drawn anew in every round"
+_SHUFFLED = (
+    "The analyzer sees the reports in random order and nothing else; the shuffler does not collude with it. "
+    "It may know the inputs of all other users."
+)
+_SUMMED = (
+    "The analyzer sees sums over all users and nothing else; whoever adds does not collude with it. "
+    "It may know the inputs of all other users."
+)
+
+
+def amplification(
+    eps_local: float | None = None,
+    users: int | None = None,
+    delta: float | None = None,
+    *,
+    randomizer: str | Randomizer = "any",
+    domain_size: int | None = None,
+    subset_size: int | None = None,
+    population: Population | None = None,
+    colluding: float = 0.0,
+    rounds: int = 1,
+) -> Answer:
+    """Return the central guarantee of a shuffled batch.
+
+    Parameters
+    ----------
+    eps_local : float, optional
+        Local budget, nats, in (0, 100]; not with a randomizer that states its own.
+    users : int, optional
+        All users, >= 1; or a `population`.
+    delta : float
+        In (0, 1), of all rounds together.
+    randomizer : {"any", "grr", "binary", "laplace", "subset", "rappor"} or Randomizer
+        ``any``: whatever has that local budget. ``rappor``: bits are turned over with probability ``1 / (e^(eps_local
+        / 2) + 1)``, and the analyzer sees sums; at most 10^11 expected flips of a bit, users times that probability.
+    domain_size, subset_size : int, optional
+        Of the randomizer.
+    population : Population, optional
+        Number of the *other* users, who need not all be honest.
+    colluding : float
+        In [0, 1): this fraction of the users tells the analyzer its reports.
+    rounds : int
+        How often users answer with fresh noise, in [1, 10^6]: user 1 in all rounds. The number of others is the same in
+        all if it is fixed, and drawn anew if it has a law; if only a bound is known it does not matter which.
+
+    Returns
+    -------
+    Answer
+
+    Raises
+    ------
+    Infeasible
+        If nothing is proven for this population, a randomizer without local budget reaches no finite eps, or more
+        flips are expected than that.
+
+    Notes
+    -----
+    An upper bound: the smallest eps over the reductions of the module's description, of which the sources are there.
+
+    Examples
+    --------
+    >>> from shuffledp.accounting import amplification
+    >>> answer = amplification(4.0, 1_000_000, 1e-6)
+    >>> round(answer.eps, 4), answer.reduction, answer.guarantee
+    (0.0493, 'clones', 'upper')
+    >>> better = amplification(4.0, 1_000_000, 1e-6, randomizer="grr", domain_size=100)
+    >>> round(better.eps, 4), better.reduction
+    (0.0198, 'blanket')
+    """
+    if delta is None:
+        raise ValueError("delta is missing; it must be in (0, 1).")
+    setting = setting_of(randomizer, domain_size, subset_size, delta, rounds)
+    eps_local = eps_local_of(eps_local, setting)
+    everyone, honest = people_of(users, population, colluding)
+    found = {name: central_epsilon(setting, eps_local, honest, name) for name in setting.reductions}
+    return _answer("amplification", setting, eps_local, everyone, honest, colluding, found, found)
+
+
+def budget(
+    eps: float,
+    users: int | None = None,
+    delta: float | None = None,
+    *,
+    randomizer: str = "any",
+    domain_size: int | None = None,
+    subset_size: int | None = None,
+    population: Population | None = None,
+    colluding: float = 0.0,
+    rounds: int = 1,
+) -> Answer:
+    """Return the largest local budget with which a shuffled batch has a central guarantee.
+
+    Parameters
+    ----------
+    eps : float
+        Central target, nats, > 0.
+    users, delta, randomizer, domain_size, subset_size, population, colluding, rounds
+        As in :func:`amplification`, whose inverse this is; the randomizer by name.
+
+    Returns
+    -------
+    Answer
+        With `eps_local` rounded down, at most 100; its `eps` is what that budget has, at most the target.
+
+    Raises
+    ------
+    Infeasible
+        As :func:`amplification`.
+
+    Notes
+    -----
+    A lower bound on what may be spent: the largest budget over the reductions of the module's description, of which
+    the sources are there.
+
+    Examples
+    --------
+    >>> from shuffledp.accounting import budget
+    >>> round(budget(1.0, 100_000, 1e-8, randomizer="grr", domain_size=100).eps_local, 3)
+    7.453
+    """
+    eps = check_positive("eps", eps)
+    if delta is None:
+        raise ValueError("delta is missing; it must be in (0, 1).")
+    setting = setting_of(randomizer, domain_size, subset_size, delta, rounds)
+    if setting.randomizer is not None:
+        raise ValueError("budget takes the randomizer by name, because its local budget is asked for.")
+    everyone, honest = people_of(users, population, colluding)
+    found = {name: largest_budget(setting, eps, honest, name) for name in setting.reductions}
+    best = max(found, key=lambda name: found[name])
+    eps_local = found[best]
+    tolerance = XTOL if rounds == 1 and not is_bound(honest, best) else XTOL_ROUNDS
+    reached = central_epsilon(setting, eps_local, honest, best, eps)
+    for step in (2, 8):  # two roundings of one number
+        if reached > eps:
+            eps_local *= 1 - step * tolerance
+            reached = central_epsilon(setting, eps_local, honest, best, eps)
+    # Delta at the target itself was found to be enough.
+    reached = min(reached, eps, rounds * eps_local)
+    first = _answer("budget", setting, eps_local, everyone, honest, colluding, {best: reached}, found)
+    lower = first.eps_lower
+    if first.reduction != "blanket" or rounds > 1 or not lower or reached < (1 + _FLAT) * lower:
+        return first
+    # Delta hardly changes with eps here: so little below the target, a far smaller eps may have it.
+    closer = central_epsilon(setting, eps_local, honest, best, lower)
+    return replace(first, eps=closer, eps_lower=min(lower, closer)) if closer < reached else first
+
+
+def smallest_batch(
+    eps_local: float | None = None,
+    eps: float | None = None,
+    delta: float | None = None,
+    *,
+    randomizer: str | Randomizer = "any",
+    domain_size: int | None = None,
+    subset_size: int | None = None,
+    arrivals: Arrivals = "fixed",
+    rate: float | None = None,
+    colluding: float = 0.0,
+    rounds: int = 1,
+) -> Answer:
+    """Return the smallest number of users with which shuffled reports have a central guarantee.
+
+    Parameters
+    ----------
+    eps_local : float, optional
+        As in :func:`amplification`.
+    eps : float
+        Central target, nats, > 0.
+    delta, randomizer, domain_size, subset_size, colluding, rounds
+        As in :func:`amplification`.
+    arrivals : {"fixed", "poisson", "binomial"}
+        ``poisson``: the number of others is a Poisson variable. ``binomial``: each of a number of others takes part
+        with probability `rate`.
+    rate : float, optional
+        For ``binomial``, in (0, 1].
+
+    Returns
+    -------
+    Answer
+        `users` is the smallest number, or the smallest mean (of whole numbers, or of whole numbers of candidates).
+
+    Raises
+    ------
+    Infeasible
+        As :func:`amplification`, and if more than 2^53 users would be needed.
+
+    Notes
+    -----
+    Enough, and never too few: an upper bound on the number needed, the smallest one over the reductions of the
+    module's description, of which the sources are there.
+
+    Examples
+    --------
+    >>> from shuffledp.accounting import smallest_batch
+    >>> int(smallest_batch(4.0, 0.5, 1e-6).users)
+    13813
+    """
+    if eps is None or delta is None:
+        raise ValueError("eps and delta are both needed.")
+    eps = check_positive("eps", eps)
+    setting = setting_of(randomizer, domain_size, subset_size, delta, rounds)
+    eps_local = eps_local_of(eps_local, setting)
+    colluding = checked_fraction(colluding)
+    law = law_of(arrivals, rate)
+
+    def people(number: int) -> tuple[float, Population]:
+        others = law(number - 1)
+        return 1 + others.mean, honest_of(others, colluding)
+
+    found = {name: smallest_number(setting, eps_local, eps, people, name) for name in setting.reductions}
+    feasible = {name: number for name, number in found.items() if number <= MOST}
+    if not feasible:
+        raise Infeasible(f"More than 2^53 users would be needed for eps = {eps:g}.")
+    best = min(feasible, key=lambda name: feasible[name])
+    everyone, honest = people(int(feasible[best]))
+    # Delta at the target itself was found to be enough; eps at delta is that but for rounding.
+    answers = {best: min(central_epsilon(setting, eps_local, honest, best, eps), eps)}
+    considered = {name: people(int(number))[0] for name, number in feasible.items()}
+    return _answer("batch", setting, eps_local, everyone, honest, colluding, answers, considered)
+
+
+def _answer(
+    question: Question,
+    setting: Setting,
+    eps_local: float,
+    everyone: float,
+    honest: Population,
+    colluding: float,
+    found: dict[str, float],
+    considered: dict[str, float],
+) -> Answer:
+    best = min(found, key=lambda name: found[name])
+    eps = found[best]
+    local = setting.rounds * eps_local
+    randomizer = setting.at(eps_local)
+    summed = isinstance(randomizer, OwnDelta) and randomizer.own_delta(0, 0.0, "upper") is not None
+    standing = randomizer.standing if best == "blanket" and randomizer is not None else UPPER
+    about = _about_numbers(setting, honest, best)
+    if about:
+        note = "; ".join(filter(None, (standing.note, about)))
+        standing = Standing(standing.guarantee, note)
+    if eps >= local:
+        best, eps, standing = "local", local, Standing("upper")
+    if best == "blanket" and summed:
+        best = "own"
+    names = {"blanket": "own"} if summed else {}
+    close = best in ("blanket", "own") and setting.rounds == 1
+    lower = _lower(setting, eps_local, honest, eps if close else None)
+    return Answer(
+        question=question,
+        eps=eps,
+        eps_lower=None if lower is None else min(lower, eps),
+        eps_local=eps_local,
+        users=everyone,
+        delta=setting.delta,
+        reduction=best,
+        guarantee=standing.guarantee,
+        note=standing.note,
+        trust=_SUMMED if summed else _SHUFFLED,
+        neighbours="replace_one",
+        population=repr(honest),
+        randomizer=setting.family.label if setting.randomizer is None else repr(setting.randomizer),
+        rounds=setting.rounds,
+        colluding=float(colluding),
+        considered=tuple(
+            (names.get(name, name), float(value))
+            for name, value in considered.items()
+            if math.isfinite(value)
+        ),
+    )
+
+
+def _about_numbers(setting: Setting, honest: Population, name: str) -> str:
+    """What is said about a random number of users."""
+    if setting.rounds > 1 and not isinstance(honest, Fixed):
+        return _ANEW if isinstance(honest, Law) else _LOST_ROUNDS
+    return _LEAST_NUMBERS if is_bound(honest, name) else ""
+
+
+def _lower(setting: Setting, eps_local: float, honest: Population, hint: float | None) -> float | None:
+    """An eps below which there is a counterexample; one round is part of several."""
+    if not isinstance(honest, Law):
+        return None
+    randomizer = setting.at(eps_local) or GRR(eps_local, 3)  # the worst one known
+    return population_epsilon(randomizer, honest, setting.delta, "lower", hint)

@@ -1,0 +1,93 @@
+"""Randomizers that a question may name, as functions of the local budget, and what is proven for each of them.
+
+Conventions: eps in nats; `eps_local` is the local budget for replacing one input, also where a protocol states
+another number: symmetric RAPPOR turns bits over with probability ``1 / (e^(eps_local / 2) + 1)``.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from types import MappingProxyType
+from typing import Literal
+
+from shuffledp.accounting.baselines.symmetric_rappor import SymmetricRAPPOR
+from shuffledp.accounting.general.noise_randomizers import LaplaceRandomizer
+from shuffledp.accounting.general.randomizers import (
+    GRR,
+    BinaryRandomizedResponse,
+    Randomizer,
+    SubsetSelection,
+)
+from shuffledp.numerics.argument_ranges import check_choice, check_count
+
+Kind = Literal["any", "grr", "binary", "laplace", "subset", "rappor"]
+
+_MAKERS: Mapping[str, Callable[[float, int, int], Randomizer]] = MappingProxyType(
+    {
+        "grr": lambda eps_local, k, d: GRR(eps_local, k),
+        "binary": lambda eps_local, k, d: BinaryRandomizedResponse(eps_local),
+        "laplace": lambda eps_local, k, d: LaplaceRandomizer(eps_local),
+        "subset": lambda eps_local, k, d: SubsetSelection(eps_local, k, d),
+        "rappor": lambda eps_local, k, d: SymmetricRAPPOR(eps_local / 2, k),
+    }
+)
+FAMILIES: tuple[str, ...] = ("any", *_MAKERS)
+_WITH_DOMAIN = ("grr", "subset", "rappor")
+#: Every output is favored by at most one input over a common floor: then clones come at their larger rate.
+_STRONGER_CLONES = ("grr", "binary")
+
+
+@dataclass(frozen=True)
+class Family:
+    """A randomizer whose local budget is still open.
+
+    Parameters
+    ----------
+    kind : {"any", "grr", "binary", "laplace", "subset", "rappor"}
+        ``any``: every randomizer with that local budget.
+    domain_size : int, optional
+        For ``grr``, ``subset`` and ``rappor``: number of values, >= 2.
+    subset_size : int, optional
+        For ``subset``; if not given, ``max(1, round(k / (e^eps_local + 1)))``, about the best one.
+
+    Raises
+    ------
+    ValueError
+        If a number is missing, or one is given that the kind does not have.
+    """
+
+    kind: str
+    domain_size: int | None = None
+    subset_size: int | None = None
+
+    def __post_init__(self) -> None:
+        check_choice("randomizer", self.kind, FAMILIES)
+        if self.kind in _WITH_DOMAIN:
+            if self.domain_size is None:
+                raise ValueError(f"The randomizer {self.kind} needs a domain_size.")
+            object.__setattr__(self, "domain_size", check_count("domain_size", self.domain_size, 2))
+        elif self.domain_size is not None:
+            raise ValueError(f"The randomizer {self.kind} has no domain_size, got {self.domain_size!r}.")
+        if self.kind != "subset" and self.subset_size is not None:
+            raise ValueError(f"The randomizer {self.kind} has no subset_size, got {self.subset_size!r}.")
+
+    @property
+    def clone_reductions(self) -> tuple[str, ...]:
+        """The reductions to clones that are proven for it."""
+        return ("clones", "randomized_response") if self.kind in _STRONGER_CLONES else ("clones",)
+
+    @property
+    def label(self) -> str:
+        """A few words, for people."""
+        size = f" over {self.domain_size} values" if self.domain_size is not None else ""
+        return ("any randomizer" if self.kind == "any" else self.kind) + size
+
+    def at(self, eps_local: float) -> Randomizer | None:
+        """Return the randomizer with a local budget, nats; None for any."""
+        if self.kind == "any":
+            return None
+        k = self.domain_size or 2
+        d = self.subset_size or min(max(1, round(k / (math.exp(min(eps_local, 300.0)) + 1))), k - 1)
+        return _MAKERS[self.kind](eps_local, k, d)

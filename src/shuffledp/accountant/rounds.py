@@ -1,0 +1,194 @@
+"""Several shuffled batches of the same people that differ: in the local budget, in how many take part, in both.
+
+Conventions: eps in nats; one user's input is replaced, in all batches; delta is that of all batches together; `users`
+counts everyone.
+"""
+
+from __future__ import annotations
+
+from dataclasses import asdict, dataclass
+from typing import TYPE_CHECKING, Any
+
+from shuffledp.accountant.batches import checked_fraction, checked_rounds, eps_local_of, setting_of
+from shuffledp.accountant.deployments import amplification
+from shuffledp.accountant.reductions import one_round
+from shuffledp.accounting.general.composition import composed_epsilon
+from shuffledp.accounting.public_functions import check_fields
+from shuffledp.guarantees import UPPER
+from shuffledp.numerics.argument_ranges import check_count
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from shuffledp.accounting.general.profiles import PrivacyProfile
+
+
+@dataclass(frozen=True)
+class Batch:
+    """A shuffled batch, and how often there is one like it.
+
+    Parameters
+    ----------
+    eps_local : float
+        Local budget, nats, in (0, 100].
+    users : int
+        All users, >= 1.
+    count : int
+        In [1, 10^6].
+    """
+
+    eps_local: float
+    users: int
+    count: int = 1
+
+    def __post_init__(self) -> None:
+        check_fields(self)
+        check_count("users", self.users)
+        check_count("count", self.count)
+
+
+@dataclass(frozen=True)
+class RoundsAnswer:
+    """What several batches reveal together.
+
+    Parameters
+    ----------
+    eps : float
+        Central eps that is proven, nats.
+    eps_lower : float or None
+        No smaller eps holds: that of one of the batches alone.
+    delta : float
+    batches : tuple of Batch
+    reduction : str
+        As in :class:`shuffledp.accounting.Answer`; ``local`` where no amplification is proven.
+    guarantee, note, trust, neighbours, randomizer
+        As in :class:`shuffledp.accounting.Answer`.
+    colluding : float
+    """
+
+    eps: float
+    eps_lower: float | None
+    delta: float
+    batches: tuple[Batch, ...]
+    reduction: str
+    guarantee: str
+    note: str
+    trust: str
+    neighbours: str
+    randomizer: str
+    colluding: float
+
+    def as_dict(self) -> dict[str, Any]:
+        """Return plain data."""
+        return asdict(self)
+
+
+def batch_named(text: str) -> Batch:
+    """Return the batch that a word such as ``1.5:10000`` or ``1.5:10000:16`` names.
+
+    Raises
+    ------
+    ValueError
+        If it names none.
+    """
+    words = text.split(":")
+    try:
+        if len(words) not in (2, 3):
+            raise ValueError
+        return Batch(float(words[0]), *(int(word) for word in words[1:]))
+    except ValueError:
+        raise ValueError(
+            f"round must be EPS_LOCAL:USERS or EPS_LOCAL:USERS:COUNT, a number and integers, got {text!r}."
+        ) from None
+
+
+def rounds_epsilon(
+    batches: Sequence[Batch],
+    delta: float,
+    *,
+    randomizer: str = "any",
+    domain_size: int | None = None,
+    subset_size: int | None = None,
+    colluding: float = 0.0,
+) -> RoundsAnswer:
+    """Return the central guarantee of several batches together, whose numbers of users and local budgets may differ.
+
+    Parameters
+    ----------
+    batches : sequence of Batch
+        At least one. User 1 takes part in all of them.
+    delta : float
+        In (0, 1), of all batches together; below about 1e-12 composition is not resolved.
+    randomizer, domain_size, subset_size, colluding
+        As in :func:`shuffledp.accounting.amplification`, the same in all batches; the randomizer by name.
+
+    Returns
+    -------
+    RoundsAnswer
+        With an upper bound on eps, nats.
+
+    Raises
+    ------
+    MissingExtra
+        If dp-accounting is not installed, and there is more than one batch.
+
+    Notes
+    -----
+    :func:`shuffledp.accounting.composed_epsilon` of the batches' profiles, of which the sources are there; the sum of
+    all local budgets if that is less. Replacement of one user's input in all batches.
+    """
+    if not batches:
+        raise ValueError("At least one round is needed, got none.")
+    colluding = checked_fraction(colluding)
+    profiles: list[PrivacyProfile] = []
+    alone = []
+    reduction = ""
+    for batch in batches:
+        checked_rounds(batch.count)
+        check_count("users", batch.users, 1)
+        setting = setting_of(randomizer, domain_size, subset_size, delta, 1)
+        eps_local_of(batch.eps_local, setting)
+        single = one_round(
+            batch.eps_local,
+            batch.users,
+            randomizer=randomizer,
+            domain_size=domain_size,
+            subset_size=subset_size,
+            population=None,
+            colluding=colluding,
+        )
+        profiles.append(single.profile())
+        reduction = single.reduction
+        answer = amplification(
+            batch.eps_local,
+            batch.users,
+            delta,
+            randomizer=randomizer,
+            domain_size=domain_size,
+            subset_size=subset_size,
+            colluding=colluding,
+        )
+        alone.append(answer)
+    counts = [batch.count for batch in batches]
+    if sum(counts) == 1:
+        eps, reduction = alone[0].eps, alone[0].reduction
+    else:
+        eps = composed_epsilon(profiles, delta, rounds=counts)
+    local = sum(batch.count * batch.eps_local for batch in batches)
+    if eps >= local:
+        eps, reduction = local, "local"
+    weakest = next((one for one in alone if one.guarantee != UPPER.guarantee), alone[0])
+    lower = [one.eps_lower for one in alone if one.eps_lower is not None]
+    return RoundsAnswer(
+        eps=eps,
+        eps_lower=min(max(lower), eps) if lower else None,
+        delta=alone[0].delta,
+        batches=tuple(batches),
+        reduction=reduction,
+        guarantee=UPPER.guarantee if reduction == "local" else weakest.guarantee,
+        note="" if reduction == "local" else weakest.note,
+        trust=alone[0].trust,
+        neighbours="replace_one",
+        randomizer=alone[0].randomizer,
+        colluding=colluding,
+    )

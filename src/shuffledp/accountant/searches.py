@@ -1,0 +1,209 @@
+"""The largest local budget and the smallest number of users that one reduction allows."""
+
+from __future__ import annotations
+
+import math
+from functools import cache
+from typing import TYPE_CHECKING
+
+from shuffledp.accountant.batches import MOST_EPS_LOCAL, Setting
+from shuffledp.accountant.reductions import clone_reduction, has_contour, is_bound, log_excess
+from shuffledp.accounting.general.blanket import OwnDelta
+from shuffledp.accounting.general.epsilon_search import COARSE, FINE, ROUGH
+from shuffledp.accounting.random_population.amplification import local_budget
+from shuffledp.numerics.argument_ranges import MOST
+from shuffledp.numerics.roots import root_below
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from shuffledp.populations import Population
+
+#: Relative tolerance of budgets; and of them where rounds are composed.
+XTOL, XTOL_ROUNDS = 1e-7, 1e-4
+#: Of so many others there may be too many clones to sum over their number.
+_MANY_OTHERS = 1e7
+#: How far below its target delta may end, relative, in place of the first.
+_YTOL = 3e-6
+#: What eps is asked to be below its target, relative: as much as it is rounded up when it is asked for.
+_BELOW = 3e-6
+#: Relative tolerance of a number of users while a root is approached, the distance over which slopes are measured, in
+#: logs, and how many users the gap of delta may cost.
+_NEAR, _APART, _USER = 1e-5, 1e-3, 0.1
+#: Both where the analyzer sees sums: a rough delta is uneven and some percent from a close one.
+_NEAR_SUMMED, _APART_SUMMED = 1e-2, 0.02
+#: Relative tolerance of budgets and numbers there, as a close delta is uneven by about 1e-5 and a bound that is some
+#: percent from the worst data set; and how far below its target it may end.
+_TOLERANCE_SUMMED, _YTOL_SUMMED = 1e-6, 5e-5
+#: A tolerance of numbers above which slopes tell when it is met, and how far apart numbers may be for that, relative.
+_FEW, _CLOSE = 5e-7, 0.1
+#: How far beyond a root a number is tried, relative to its distance from the nearer end of the bracket.
+_PAST = 0.02
+#: How far the log of the excess of a budget over eps is from a first guess, and from the root of a coarse delta.
+_FROM_GUESS, _FROM_ROUGH, _FROM_COARSE = 0.1, 1e-3, 1e-5
+#: The least relative excess of a budget over eps that is searched, and the least that is guessed.
+_LEAST, _GUESS = 1e-6, 0.1
+
+
+def largest_budget(setting: Setting, eps: float, honest: Population, name: str) -> float:
+    """Return the largest local budget that one reduction allows, nats, at most 100; with several rounds or a bound for
+    the population less closely."""
+    few = honest.mean <= _MANY_OTHERS or not has_contour(honest)
+    if setting.rounds == 1 and name != "blanket" and few and not is_bound(honest, name):
+        found = local_budget(honest, eps, setting.delta, accounting="exact", reduction=clone_reduction(name))
+        return min(found, MOST_EPS_LOCAL)
+
+    def excess(gap: float) -> Callable[[float], float]:
+        return lambda log_eps_local: log_excess(setting, math.exp(log_eps_local), eps, honest, name, gap)
+
+    low, high = math.log(eps / setting.rounds), math.log(MOST_EPS_LOCAL)
+    if setting.rounds == 1:
+        eps *= 1 - _BELOW
+    # What the analyzer sees of sums is found far sooner if it is far from close.
+    summed = name == "blanket" and isinstance(setting.at(1.0), OwnDelta)
+    coarse = excess(ROUGH if summed else COARSE)
+    if low >= high or coarse(high) <= 0:
+        return MOST_EPS_LOCAL
+    guess = math.log(min(max(eps / setting.rounds, 1 + 0.4 * math.log1p(honest.mean * eps * eps)), 50.0))
+    if setting.rounds > 1:
+        return math.exp(root_below(excess(FINE), guess, low, high, xtol=XTOL_ROUNDS))
+    if coarse(low + _LEAST) > 0:
+        return math.exp(low)
+
+    # By the log of the relative excess over eps: delta may vanish with it.
+    def log_budget(x: float) -> float:
+        return low + math.log1p(math.exp(x))
+
+    def by_excess(function: Callable[[float], float]) -> Callable[[float], float]:
+        return lambda x: function(log_budget(x))
+
+    ends = math.log(_LEAST), math.log(math.expm1(high - low))
+    guess, coarse = math.log(max(math.expm1(guess - low), _GUESS)), by_excess(coarse)
+    near = root_below(coarse, guess, *ends, xtol=1e-6, ytol=COARSE, near=_FROM_GUESS)
+    apart = _APART_SUMMED if summed else _APART
+    before = near - apart
+    rise = coarse(near) - coarse(before) if before > ends[0] else math.nan
+    slope = rise / apart if 0 < rise < math.inf else None
+    loss = 0.0 if slope is None else XTOL * slope * (1 + math.exp(-near))
+    fine = by_excess(excess(min(max(FINE, loss), 10 * FINE)))
+    ytol = min(max(loss, _YTOL), 2 * FINE)
+    if summed:
+        ytol = min(max(_TOLERANCE_SUMMED / XTOL * loss, _YTOL), _YTOL_SUMMED)
+    away = _FROM_ROUGH if summed else _FROM_COARSE
+    found = root_below(fine, near, *ends, xtol=XTOL, ytol=ytol, slope=slope, near=away)
+    # The very float that was tried: what is known of it is remembered when its eps is asked for.
+    return math.exp(log_budget(found))
+
+
+def smallest_number(
+    setting: Setting,
+    eps_local: float,
+    eps: float,
+    people: Callable[[int], tuple[float, Population]],
+    name: str,
+) -> float:
+    """Return the smallest number of users that one reduction allows, ``inf`` above 2^53; `people` gives the law of the
+    others for a number."""
+
+    def excess(gap: float) -> Callable[[int], float]:
+        return cache(lambda number: log_excess(setting, eps_local, eps, people(number)[1], name, gap))
+
+    # As for budgets: what the analyzer sees of sums is found far sooner if it is far from close.
+    summed = name == "blanket" and isinstance(setting.at(eps_local), OwnDelta)
+    coarse = excess(ROUGH if summed else COARSE)
+    if coarse(1) <= 0:
+        return 1
+    low, high = 1, 1024
+    while coarse(high) > 0:
+        low, high = high, 8 * high
+        if high > MOST:
+            return math.inf
+    # The root of a coarse delta is close to that of a fine one, and its slope is that of the fine one.
+    low, high, root = _bracket(coarse, low, high, _NEAR_SUMMED if summed else _NEAR)
+    apart = max(1, round((_APART_SUMMED if summed else _APART) * high))
+    less = low if high - low >= 0.25 * apart else max(high - apart, 1)
+    slope = (coarse(less) - coarse(high)) / (high - less)  # per user
+    slope = _or_else(slope, 1.0)
+    # By clones, whose delta is cheap, the number is exact to one user.
+    tolerance = _TOLERANCE_SUMMED if summed else XTOL if name == "blanket" else 0.0
+    return _from(excess(min(max(_USER * slope, FINE), 10 * FINE)), math.ceil(root), slope, tolerance)
+
+
+def _from(excess: Callable[[int], float], guess: int, slope: float, tolerance: float) -> int:
+    """The smallest number at which a falling function is not positive, near a guess; `slope` is about that there."""
+    # Half a tolerance too many, or else far enough that the root is mostly between two numbers.
+    more, beyond = (1.0, 0.5 * tolerance * guess) if tolerance > _FEW else (1.1, 0.0)
+    low = high = guess
+    value, step = excess(guess), 1
+    while value <= 0 and low > 1:
+        if 0 < -value <= slope * tolerance * low and tolerance > _FEW:
+            return low
+        high = low
+        fewer = math.ceil(-more * value / slope - beyond) if value > -math.inf else 1
+        low = max(1, high - max(step, fewer))
+        last, value, step = value, excess(low), 4 * step
+        slope = _or_else((value - last) / (high - low), slope)
+    if value <= 0:
+        return low
+    if low < high:
+        return _narrowed(excess, low, high, tolerance)
+    while value > 0:
+        low = high
+        high = low + max(step, math.ceil(more * value / slope + beyond) if value < math.inf else 1)
+        last, value, step = value, excess(high), 4 * step
+        slope = _or_else((last - value) / (high - low), slope)
+    return _narrowed(excess, low, high, tolerance)
+
+
+def _or_else(slope: float, known: float) -> float:
+    return slope if 0 < slope < math.inf else known
+
+
+def _narrowed(excess: Callable[[int], float], low: int, high: int, tolerance: float = 0.0) -> int:
+    """Return a number at which a falling function is not positive, at most 1 above one where it is, or `tolerance`
+    relative: between one where it is positive and one where it is not."""
+    return _bracket(excess, low, high, tolerance)[1]
+
+
+def _bracket(excess: Callable[[int], float], low: int, high: int, tolerance: float) -> tuple[int, int, float]:
+    """Return neighbors, or numbers that are `tolerance` apart, between which a falling function is positive no more,
+    and about where. A tolerance that is not small is met where the last number is so close to the place."""
+    at_low, at_high = excess(low), excess(high)
+    known: tuple[float, float] | None = None
+    before = [math.inf, math.inf]
+    while True:
+        width, apart = math.log(high) - math.log(low), max(1, tolerance * high)
+        root = _crossing((math.log(low), at_low), (math.log(high), at_high), known)
+        x = high if root is None else math.exp(root)
+        close = root is not None and tolerance > _FEW and high - low <= _CLOSE * high
+        if high - low <= apart or (close and high - x <= apart):
+            return low, high, x
+        if root is None or width > 0.5 * before[0]:
+            number = round(math.exp(0.5 * (math.log(low) + math.log(high))))
+        else:
+            # A little past the root as seen from the nearer end: then both ends are close to it.
+            past = (0.5 * apart if apart > 1 else 0.0) + _PAST * min(x - low, high - x)
+            number = math.ceil(x + past) if x - low < high - x else math.floor(x - past)
+        before = [before[1], width]
+        number = min(max(number, low + 1), high - 1)
+        value = excess(number)
+        if value <= 0:
+            known, high, at_high = (math.log(high), at_high), number, value
+        else:
+            known, low, at_low = (math.log(low), at_low), number, value
+
+
+def _crossing(
+    low: tuple[float, float], high: tuple[float, float], known: tuple[float, float] | None
+) -> float | None:
+    """Where a falling function is 0 between two points, by a third one if there is one: the parabola that has the place
+    as a function of the value, or else the chord; None if a value is infinite."""
+    (a, at_a), (b, at_b) = low, high
+    if not (math.isfinite(at_a) and math.isfinite(at_b) and at_a > 0 > at_b):
+        return None
+    chord = (a * -at_b + b * at_a) / (at_a - at_b)
+    if known is None or not math.isfinite(known[1]) or known[1] in (at_a, at_b):
+        return chord
+    c, at_c = known
+    curved = chord + at_a * at_b * ((c - a) / (at_c - at_a) - (b - a) / (at_b - at_a)) / (at_c - at_b)
+    return curved if a < curved < b else chord

@@ -1,0 +1,239 @@
+"""The functions that a configuration may name: what each of them gives, and what stands behind the number.
+
+A function has a place here if its arguments can be written in a configuration and its result is a privacy budget or a
+delta: of the central guarantee, of the local one, or towards the shuffler. Conventions: eps in nats; the result of
+`standing` speaks of the function with the arguments given, for the neighboring relation that the function states.
+"""
+
+from __future__ import annotations
+
+import inspect
+import math
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from types import MappingProxyType
+from typing import Any
+
+from shuffledp.accounting.general.clones import clone_rate
+from shuffledp.guarantees import (
+    EXACT,
+    FORGOTTEN_RESIDUAL,
+    NUMBER_OF_MESSAGES,
+    OWN_COIN,
+    RAPPOR_STANDINGS,
+    SIMPLIFIED,
+    UPPER,
+    Standing,
+)
+from shuffledp.lazy_api import behind
+from shuffledp.populations import Binomial, Fixed, SubExponential, SubGaussian
+
+Arguments = Mapping[str, Any]
+
+_PAIR = "Theorem 1 is exact for one pair of data sets, which is not proven to be the worst for records in a ball (SG-4)"
+#: What stands behind everything that starts from Theorem 1 of the shuffle Gaussian mechanism.
+ONE_PAIR = Standing("unproven", _PAIR)
+#: The same where, in addition, the participation rate does not follow the number of participants.
+MEAN_RATE = Standing("unproven", f"{_PAIR}; and the participation rate is taken at its mean (SG-9)")
+#: What stands behind the rivals of shuffled check-in.
+MEAN_PARTICIPANTS = Standing("unproven", "the number of participants is taken at its mean")
+CLASSICAL_GAUSSIAN = Standing(
+    "unproven",
+    "the classical calibration of Gaussian noise is proven for a local eps below 1, and used beyond",
+)
+SUB_GAUSSIAN = Standing(
+    "violated",
+    "the constants of Theorem 4c do not fit a variance proxy (RP-N10): a clamped normal population exceeds delta",
+)
+BELOW_THE_MEAN = Standing(
+    "unproven", "the tail is stated below the mean only, and Theorem 4d counts on more users than that"
+)
+CONTINUOUS_NOISE = Standing("approximate", "the noise on integers is taken as if it were on a continuum")
+FROM_BELOW = Standing("violated", "a lower bound: the delta that the pair has is larger")
+AS_PRINTED = Standing("unproven", "as its source prints it, without a proof there")
+ONE_RECORD_MORE = Standing("upper", "for adding or removing one record, not for replacing it")
+
+
+@dataclass(frozen=True)
+class NamedFunction:
+    """A function that a configuration may name.
+
+    Parameters
+    ----------
+    name : str
+        As `shuffledp.accounting` offers it; gives a float.
+    quantity : {"eps", "eps_local", "delta"}
+        What that float is.
+    rule : callable
+        What stands behind it, from all arguments by name, defaults included.
+    """
+
+    name: str
+    quantity: str
+    rule: Callable[[Arguments], Standing]
+
+    @property
+    def function(self) -> Callable[..., float]:
+        """The function; imports the module that defines it, and no other."""
+        found: Callable[..., float] = behind("shuffledp.accounting", self.name)
+        return found
+
+    def standing(self, arguments: Arguments) -> Standing:
+        """What stands behind the number for these arguments, as the function takes them by name.
+
+        Raises
+        ------
+        ValueError
+            If an argument is missing or unknown.
+        """
+        try:
+            bound = inspect.signature(self.function).bind(**arguments)
+        except TypeError as error:
+            raise ValueError(f"{self.name}: {error}.") from None
+        bound.apply_defaults()
+        return self.rule(bound.arguments)
+
+
+def _always(standing: Standing) -> Callable[[Arguments], Standing]:
+    return lambda arguments: standing
+
+
+def _clones(arguments: Arguments) -> Standing:
+    """Bounds for every randomizer; closed forms for populations that are bounded in other ways need care."""
+    population, accounting = arguments["population"], arguments["accounting"]
+    if accounting == "simplified":
+        return UPPER if _enough_clones(arguments) else SIMPLIFIED
+    if accounting == "printed" and isinstance(population, SubGaussian):
+        return SUB_GAUSSIAN
+    if accounting == "printed" and isinstance(population, SubExponential):
+        return UPPER if 4 * population.a >= arguments["delta"] else BELOW_THE_MEAN
+    return UPPER
+
+
+def _enough_clones(arguments: Arguments) -> bool:
+    """Whether the simplified form follows from the theorem it simplifies, for a printed (binomial) population."""
+    population, eps_local = arguments["population"], arguments.get("eps_local")
+    if eps_local is None or arguments["dummies"] or not isinstance(population, (Fixed, Binomial)):
+        return False
+    clones = population.mean * clone_rate(eps_local, arguments["reduction"])
+    return clones >= 14 * math.log(4 / arguments["delta"])
+
+
+def _checkin(arguments: Arguments) -> Standing:
+    return UPPER if arguments["rate"] == 1 else OWN_COIN
+
+
+def _numerical(arguments: Arguments) -> Standing:
+    """Exact divergences of the mechanism itself; closed forms are bounds."""
+    return EXACT if arguments["accounting"] == "exact" else UPPER
+
+
+def _normal_noise(arguments: Arguments) -> Standing:
+    """Exact for noise on a continuum; noise on integers can lose a few percent more, which the printed form covers."""
+    return UPPER if arguments["accounting"] == "printed" else CONTINUOUS_NOISE
+
+
+def _without_noise(arguments: Arguments) -> Standing:
+    """Exact where values are sent as they are; with randomized response the adversary is told more."""
+    return EXACT if arguments["eps_local"] == math.inf else UPPER
+
+
+def _gaussian_clones(arguments: Arguments) -> Standing:
+    return UPPER if arguments["calibration"] == "analytic" else CLASSICAL_GAUSSIAN
+
+
+def _gaussian_local(arguments: Arguments) -> Standing:
+    return EXACT if arguments["calibration"] == "analytic" else CLASSICAL_GAUSSIAN
+
+
+def _shuffled_checkin(arguments: Arguments) -> Standing:
+    return MEAN_RATE if arguments["form"] == "printed" else ONE_PAIR
+
+
+def _segmented(arguments: Arguments) -> Standing:
+    if arguments["blanket_law"] == "poisson" or arguments["reporting_rate"] == 1:
+        return UPPER  # the adversary knows the reports of all others
+    return NUMBER_OF_MESSAGES
+
+
+def _variation_ratio(arguments: Arguments) -> Standing:
+    """Only an explicit ``sound=False`` evaluates the theorem as stated where there is a residual component."""
+    p, beta = arguments["p"], arguments["beta"]
+    most = 1.0 if math.isinf(p) else (p - 1) / (p + 1)
+    if arguments["sound"] is not False or beta >= most * (1 - 1e-12):
+        return UPPER
+    return FORGOTTEN_RESIDUAL
+
+
+def _allocation(arguments: Arguments) -> Standing:
+    """Adding or removing one user; a bound from below is no guarantee."""
+    return ONE_RECORD_MORE if arguments["bound"] == "upper" else FROM_BELOW
+
+
+def _deployed(arguments: Arguments) -> Standing:
+    """Whatever the others hold; a bound from below is no guarantee."""
+    return UPPER if arguments["bound"] == "upper" else FROM_BELOW
+
+
+def _rappor(arguments: Arguments) -> Standing:
+    return RAPPOR_STANDINGS[arguments["calibration"]]
+
+
+def _entries(
+    *entries: tuple[str, str, Callable[[Arguments], Standing]],
+) -> Mapping[str, NamedFunction]:
+    return MappingProxyType({entry[0]: NamedFunction(*entry) for entry in entries})
+
+
+NAMED_FUNCTIONS: Mapping[str, NamedFunction] = _entries(
+    # a random population
+    ("amplified_epsilon", "eps", _clones),
+    ("local_budget", "eps_local", _clones),
+    ("clone_delta", "delta", _always(UPPER)),
+    ("checkin_epsilon", "eps", _checkin),
+    ("checkin_local_budget", "eps_local", _checkin),
+    ("closed_form_clones_epsilon", "eps", _always(UPPER)),
+    ("expected_polya_delta", "delta", _always(UPPER)),
+    ("negative_binomial_delta", "delta", _always(EXACT)),
+    ("multi_expected_delta", "delta", _normal_noise),
+    # dummies and blankets
+    ("dummy_delta", "delta", _always(EXACT)),
+    ("dummy_epsilon", "eps", _numerical),
+    ("blanket_delta", "delta", _always(EXACT)),
+    ("blanket_local_budget", "eps_local", _always(UPPER)),
+    ("grr_blanket_delta", "delta", _always(UPPER)),
+    ("grr_blanket_epsilon", "eps", _always(UPPER)),
+    ("allocation_delta", "delta", _allocation),
+    ("allocation_epsilon", "eps", _allocation),
+    ("flexible_dummy_delta", "delta", _without_noise),
+    ("pure_shuffler_epsilon", "eps", _numerical),
+    ("mix_shuffler_epsilon", "eps", _numerical),
+    ("two_bins_delta", "delta", _always(EXACT)),
+    ("rows_delta", "delta", _always(UPPER)),
+    # sets
+    ("segmented_delta", "delta", _segmented),
+    ("all_counts_delta", "delta", _always(UPPER)),
+    ("user_level_delta", "delta", _always(UPPER)),
+    ("variation_ratio_delta", "delta", _variation_ratio),
+    ("variation_ratio_epsilon", "eps", _variation_ratio),
+    # sums
+    ("rappor_delta", "delta", _rappor),
+    ("negative_binomial_shift_delta", "delta", _always(EXACT)),
+    # systems in use
+    ("deployed_epsilon", "eps", _deployed),
+    ("deployed_printed", "eps", _always(AS_PRINTED)),
+    # Gaussian reports
+    ("shuffle_gaussian_epsilon", "eps", _always(ONE_PAIR)),
+    ("subsampled_shuffle_gaussian_epsilon", "eps", _always(ONE_PAIR)),
+    ("checkin_shuffle_gaussian_epsilon", "eps", _shuffled_checkin),
+    ("checkin_theorem3_epsilon", "eps", _always(MEAN_RATE)),
+    ("checkin_baseline_epsilon", "eps", _always(MEAN_PARTICIPANTS)),
+    ("checkin_generic_epsilon", "eps", _always(MEAN_PARTICIPANTS)),
+    ("subsampled_gaussian_epsilon", "eps", _always(UPPER)),
+    ("gaussian_clones_epsilon", "eps", _gaussian_clones),
+    ("gaussian_local_epsilon", "eps_local", _gaussian_local),
+    ("optimal_composition", "eps", _always(EXACT)),
+    ("central_gaussian_epsilon", "eps", _always(ONE_RECORD_MORE)),
+    ("central_replacement_epsilon", "eps", _always(UPPER)),
+)
+"""By name; everything else in `shuffledp.accounting` is for Python only."""

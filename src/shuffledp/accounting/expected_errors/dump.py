@@ -1,0 +1,117 @@
+"""Mean squared errors as DUMP prints them, to be compared with the exact ones of the protocols.
+
+All are for relative frequencies, averaged over the k values: ``(1/k) sum (estimate - truth)^2``.
+"""
+
+from __future__ import annotations
+
+import math
+
+from shuffledp.numerics.argument_ranges import check_count, check_nonnegative, check_positive
+
+
+def printed_dump_mse(n: int, domain_size: int, dummies: float, *, eps_local: float = math.inf) -> float:
+    """Return the mean squared error of pureDUMP or mixDUMP as printed.
+
+    Parameters
+    ----------
+    n : int
+        Number of users, >= 1.
+    domain_size : int
+        Number of values k, >= 2.
+    dummies : float
+        Total number of dummies S, >= 0, or its expectation.
+    eps_local : float
+        Budget of generalized randomized response, nats, > 0; ``inf``, pureDUMP, for values sent as they are.
+
+    Returns
+    -------
+    float
+        Of relative frequencies, averaged over the values. Exact for pureDUMP; for mixDUMP an estimate that lacks the
+        part that depends on the frequencies.
+
+    Notes
+    -----
+    ``S (k - 1) / (n k)^2``: DUMP, Theorem 5.5, which is exact. With E = e^eps_local, Theorem 5.9 multiplies it by
+    ``((E + k - 1) / (E - 1))^2`` and adds ``(E + k - 2) / (n (E - 1)^2)``. Its formula is lost; this is the usual form,
+    without the part of the response's variance that depends on the frequencies, ``(k - 2) / (k n (E - 1))`` on average.
+    """
+    n, domain_size, eps_local = _checked(n, domain_size, eps_local)
+    if not 0 <= dummies < math.inf:
+        raise ValueError(f"dummies must be a finite number >= 0, got {dummies!r}.")
+    return _with_response(n, domain_size, dummies * (domain_size - 1) / (n * domain_size) ** 2, eps_local)
+
+
+def printed_flexible_mse(
+    n: int, domain_size: int, dummies: int, rate: float, *, eps_local: float = math.inf
+) -> float:
+    """Return the mean squared error of the flexible variants as printed, which is too small for ``dummies > 1``.
+
+    Parameters
+    ----------
+    n, domain_size, eps_local
+        As in :func:`printed_dump_mse`.
+    dummies : int
+        Dummies per sending user, >= 0.
+    rate : float
+        Probability with which a user sends dummies, in (0, 1].
+
+    Returns
+    -------
+    float
+        Of relative frequencies, averaged over the values. For one dummy as exact as :func:`printed_dump_mse`; for more
+        an estimate that is too small.
+
+    Notes
+    -----
+    ``rate s / (n k) (1 - rate / k)``: DUMP, Theorem 5.15, as if each of the n s dummies were sent by itself; and
+    Theorem 5.16, see :func:`printed_dump_mse`. The truth has ``1 - 1/k + s (1 - rate) / k`` for the last factor.
+    """
+    n, domain_size, eps_local = _checked(n, domain_size, eps_local)
+    dummies = check_count("dummies", dummies)
+    rate = check_positive("rate", rate)
+    if rate > 1:
+        raise ValueError(f"rate must be in (0, 1], got {rate!r}.")
+    pure = rate * dummies / (n * domain_size) * (1 - rate / domain_size)
+    return _with_response(n, domain_size, pure, eps_local)
+
+
+def _checked(n: int, domain_size: int, eps_local: float) -> tuple[int, int, float]:
+    return (
+        check_count("n", n, 1),
+        check_count("domain_size", domain_size, 2),
+        eps_local if eps_local == math.inf else check_positive("eps_local", eps_local),
+    )
+
+
+def _with_response(n: int, domain_size: int, pure: float, eps_local: float) -> float:
+    """The error of mixDUMP from that of pureDUMP, in 1/E, which does not overflow."""
+    decay, gain = math.exp(-eps_local), -math.expm1(-eps_local)
+    response = decay * (1 + (domain_size - 2) * decay) / (n * gain**2)
+    return response + pure * ((1 + (domain_size - 1) * decay) / gain) ** 2
+
+
+def dump_mse(n: int, domain_size: int, dummies: float, *, eps_local: float = math.inf) -> float:
+    """Return the mean squared error of a frequency under pureDUMP or mixDUMP, averaged over the values.
+
+    Parameters
+    ----------
+    n, domain_size, dummies, eps_local
+        As in :func:`printed_dump_mse`.
+
+    Returns
+    -------
+    float
+        Exact, the same for all data.
+
+    Notes
+    -----
+    The variance of generalized randomized response and of the dummies of one value, Bin(S, 1/k); the printed error has
+    an approximation of the former. Derived for this project.
+    """
+    n, k, eps_local = _checked(n, domain_size, eps_local)
+    dummies = check_nonnegative("dummies", dummies)
+    decay, gain = math.exp(-eps_local), -math.expm1(-eps_local)
+    response = (k - 1) / k * decay * (2 + (k - 2) * decay) / (n * gain**2)
+    share = dummies / k * (1 - 1 / k) / n**2
+    return response + share * ((1 + (k - 1) * decay) / gain) ** 2

@@ -1,0 +1,119 @@
+"""The most messages that any of many users sends, where their number has no bound.
+
+The number is compound Poisson: independently, a user sends j messages at once at the rate ``rates[j]``. Poisson,
+negative binomial and the project's own noises with jumps are of this kind, and so are their sums and multiples.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Protocol
+
+import numpy as np
+from scipy.optimize import minimize_scalar
+
+from shuffledp.numerics.argument_ranges import check_open_unit, check_positive
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+#: Probability with which any of the users may send more than what is stated.
+RARE = 1e-6
+#: Numbers of messages that a law is worked out for, at least and at most; and these over Chernoff's bound.
+_LEAST, _MOST, _ROOM = 2**10, 2**20, 4
+#: Logs of the tilts that are tried; any tilt gives a bound, the best one the least.
+_TILTS = -50.0, 6.5
+
+
+class CompoundPoisson(Protocol):
+    """A random number of messages that comes in independent jumps."""
+
+    def rates(self, size: int) -> NDArray[np.float64]:
+        """Rates of jumps by 0, 1, .., at most (size,); the rates that it leaves out below `size` are negligible."""
+        ...
+
+    def log_moment(self, tilt: float) -> float:
+        """``log E e^(tilt N)`` or a bound above it; infinite where there is none."""
+        ...
+
+
+@dataclass(frozen=True)
+class PoissonMessages:
+    """A Poisson number of messages, sent one by one."""
+
+    mean: float
+
+    def rates(self, size: int) -> NDArray[np.float64]:
+        """The mean, for jumps by 1, (2,)."""
+        return np.array([0.0, self.mean])[:size]
+
+    def log_moment(self, tilt: float) -> float:
+        """``mean (e^tilt - 1)``."""
+        return self.mean * math.expm1(tilt)
+
+
+def most_sent(parts: Sequence[CompoundPoisson], share: float, users: float, *, failure: float = RARE) -> int:
+    """Return the smallest number that any of the users exceeds with a probability of at most `failure`.
+
+    Parameters
+    ----------
+    parts : sequence of CompoundPoisson
+        Independent numbers whose sum all users send together.
+    share : float
+        Share of a user: its rates over those of `parts`; positive.
+    users : float
+        All users, or their expected number; positive. They need not be independent.
+    failure : float
+        In (0, 1).
+
+    Returns
+    -------
+    int
+        By the union bound. Where Chernoff's bound on it is above 262,144 messages, that bound: 1.3 times the number
+        for a geometric number of messages, 2.7 times where one in a thousand users sends any.
+
+    Notes
+    -----
+    The law is found by one Fourier transform, tilted by half of the tilt of Chernoff's bound: the tail in question is
+    then far above rounding, and what passes the end of the transform far below it.
+    """
+    allowed = math.log(check_open_unit("failure", failure)) - math.log(check_positive("users", users))
+    if not any(part.log_moment(1e-9) > 0 for part in parts):
+        return 0
+
+    def log_moment(tilt: float) -> float:
+        return share * sum(part.log_moment(tilt) for part in parts)
+
+    tilt = _best_tilt(lambda tilt: (log_moment(tilt) - allowed) / tilt)
+    bound = math.floor((log_moment(tilt) - allowed) / tilt)
+    if _ROOM * bound > _MOST:
+        return bound
+    size = max(_LEAST, 1 << (_ROOM * bound).bit_length())
+    tilt /= 2
+    rates = np.zeros(size)
+    for part in parts:
+        found = part.rates(size)
+        rates[: found.size] += share * found
+    rates[0] = 0.0
+    some = np.flatnonzero(rates)
+    tilted = np.zeros(size)
+    tilted[some] = np.exp(np.log(rates[some]) + tilt * some)
+    law = np.fft.irfft(np.exp(np.fft.rfft(tilted) - tilted.sum()), size)
+    moment = float(np.sum(tilted) - np.sum(rates))
+    untilted = np.exp(np.minimum(moment - allowed - tilt * np.arange(size), 700.0))
+    above = np.cumsum((np.maximum(law, 0.0) * untilted)[:0:-1])[
+        ::-1
+    ]  # Pr[more than 0, 1, ..] over the allowed
+    return int(np.count_nonzero(above > 1))
+
+
+def _best_tilt(bound: Callable[[float], float]) -> float:
+    """The tilt at which Chernoff's bound is least, to 1e-6 of itself."""
+
+    def value(log_tilt: float) -> float:
+        return math.log(min(bound(math.exp(log_tilt)), 1e300))
+
+    best = minimize_scalar(value, bounds=_TILTS, method="bounded", options={"xatol": 1e-6})
+    return math.exp(float(best.x))

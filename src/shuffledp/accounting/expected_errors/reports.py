@@ -1,0 +1,110 @@
+"""Error of single-message protocols for a random number of reports (Wang et al. 2023, equations 6 and 7)."""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING, Literal, get_args
+
+import numpy as np
+
+from shuffledp.numerics.argument_ranges import check_choice, check_count, check_positive
+from shuffledp.populations import Law
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+Objective = Literal["randomized_response", "laplace"]
+OBJECTIVES: tuple[str, ...] = get_args(Objective)
+
+
+def inverse_moments(law: Law) -> tuple[float, float]:
+    """Return ``(E[1 / N], E[1 / N^2])`` for N = 1 + (N - 1) participants.
+
+    Parameters
+    ----------
+    law : Law
+        Of the other users, N - 1.
+
+    Returns
+    -------
+    tuple of float
+        Exact up to the mass that the window of the law leaves out, at most 1e-30 on either side.
+
+    Notes
+    -----
+    Of equation 6 of Wang et al. 2023.
+    """
+    window = law.window()
+    n = window.support + 1.0
+    return float(window.pmf @ (1 / n)), float(window.pmf @ (1 / n**2))
+
+
+def error_factor(law: Law, dummies: int, *, adaptive: bool = False, stray_factor: bool = False) -> float:
+    """Return how the number of reports enters the squared error: ``E[(n + D) / n^2]``.
+
+    Parameters
+    ----------
+    law : Law
+        Number of other users; ``n = 1 + (N - 1)``.
+    dummies : int
+        k: ``D = k``, or if adaptive ``D = max(k - n, 0)`` as in equation (7). The protocol fills the *others* up to k
+        and so adds one dummy more where it adds any, which changes the error by at most one part in n.
+    adaptive : bool
+    stray_factor : bool
+        For adaptive dummies, ``E[1 / n] + k E[max(k - n, 0) / n^2]`` as equation (7) is printed: with a factor k
+        in front of the expectation (erratum RP-E15).
+
+    Returns
+    -------
+    float
+        The bracket of equation (6) or (7) of Wang et al. 2023; exact up to the mass that the window of the law leaves
+        out, at most 1e-30 on either side.
+    """
+    dummies = check_count("dummies", dummies)
+    return float(_error_factors(law, np.array([dummies]), adaptive, stray_factor)[0])
+
+
+def _error_factors(
+    law: Law, dummies: NDArray[np.int64], adaptive: bool, stray_factor: bool
+) -> NDArray[np.float64]:
+    """Return :func:`error_factor` for each of several numbers of dummies."""
+    window = law.window()
+    n = window.support + 1.0
+    inverse, square = window.pmf / n, window.pmf / n**2
+    if not adaptive:
+        return np.asarray(np.sum(inverse) + dummies * np.sum(square))
+    # In the first `filled` entries of the window at most k users take part, and n + D = k.
+    filled = np.clip(dummies - window.start, 0, n.size)
+    below = np.concatenate(([0.0], np.cumsum(inverse)))[filled]
+    below_square = np.concatenate(([0.0], np.cumsum(square)))[filled]
+    if stray_factor:
+        return np.asarray(np.sum(inverse) + dummies * np.maximum(dummies * below_square - below, 0))
+    above = np.concatenate((np.cumsum(inverse[::-1])[::-1], [0.0]))[filled]
+    return np.asarray(dummies * below_square + above)
+
+
+def report_variance(eps_local: float, objective: str = "randomized_response") -> float:
+    """Return the variance that one report adds.
+
+    Parameters
+    ----------
+    eps_local : float
+        Nats, > 0.
+    objective : {"randomized_response", "laplace"}
+        ``randomized_response``: ``E / (E - 1)^2``, of the unbiased estimate of one bit (erratum E14).
+        ``laplace``: ``1 / eps_local^2``, of Laplace noise up to a constant.
+
+    Returns
+    -------
+    float
+        Exact; for ``laplace`` up to a constant factor.
+
+    Notes
+    -----
+    Wang et al. 2023, equation 6 (corrected, see erratum E14).
+    """
+    eps_local = check_positive("eps_local", eps_local)
+    check_choice("objective", objective, OBJECTIVES)
+    if objective == "laplace":
+        return 1 / eps_local**2
+    return math.exp(-eps_local) / math.expm1(-eps_local) ** 2

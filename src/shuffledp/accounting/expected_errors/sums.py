@@ -1,0 +1,263 @@
+"""Errors of sums, and the number of levels that keeps the error of rounding small."""
+
+from __future__ import annotations
+
+import math
+from typing import Literal, get_args
+
+from shuffledp.numerics.argument_ranges import check_choice, check_count, check_open_unit, check_positive
+
+RapporEstimator = Literal["plain", "centred"]
+RAPPOR_ESTIMATORS: tuple[str, ...] = get_args(RapporEstimator)
+
+
+def discrete_laplace_variance(rate: float) -> float:
+    """Return ``1 / (2 sinh(rate / 2)^2)``, the variance of probabilities proportional to ``e^(-rate |k|)``.
+
+    Parameters
+    ----------
+    rate : float
+        > 0.
+
+    Returns
+    -------
+    float
+        Exact.
+
+    Notes
+    -----
+    Ghosh, Roughgarden and Sundararajan 2009 (the geometric mechanism); derived from the sum of the series.
+    """
+    half = check_positive("rate", rate) / 2
+    if half > 300:  # sinh overflows; the variance is 2 e^-rate
+        return 2 * math.exp(-2 * half)
+    return 1 / (2 * math.sinh(half) ** 2)
+
+
+def central_laplace_mse(max_value: int, eps: float) -> float:
+    """Return the mean squared error of discrete Laplace noise added by a trusted curator.
+
+    Parameters
+    ----------
+    max_value : int
+        D, >= 1.
+    eps : float
+        Nats, > 0.
+
+    Returns
+    -------
+    float
+        Exact, ``2 a / (1 - a)^2`` with ``a = e^(-eps / D)``.
+
+    Notes
+    -----
+    Ghazi et al. 2021 (ICML), the baseline of Theorem 2.
+    """
+    return discrete_laplace_variance(check_positive("eps", eps) / check_count("max_value", max_value, 1))
+
+
+def rappor_mse(n: int, max_value: int, flip_probability: float, *, estimator: str) -> float:
+    """Return the mean squared error of the sum estimated from fragmented RAPPOR.
+
+    Parameters
+    ----------
+    n : int
+        Users, >= 1.
+    max_value : int
+        D, >= 1.
+    flip_probability : float
+        p in (0, 1/2).
+    estimator : {"plain", "centred"}
+        Weights of the counts: ``plain`` j for the values 1..D; ``centred`` ``j - D / 2`` for 0..D, where the value 0
+        has a bit too, plus ``n D / 2``.
+
+    Returns
+    -------
+    float
+        Exact, ``lambda sum w_j^2`` with ``lambda = n p (1 - p) / (1 - 2 p)^2``, whatever the data.
+
+    Notes
+    -----
+    Derived for this project, for the fragmented RAPPOR of Erlingsson et al. 2020.
+    """
+    n = check_count("n", n, 1)
+    size = check_count("max_value", max_value, 1)
+    check_choice("estimator", estimator, RAPPOR_ESTIMATORS)
+    noise = rappor_count_variance(n, flip_probability)
+    if estimator == "plain":
+        return noise * size * (size + 1) * (2 * size + 1) / 6
+    return noise * size * (size + 1) * (size + 2) / 12
+
+
+def rappor_count_variance(n: int, flip_probability: float) -> float:
+    """Return the variance lambda of one estimated count, ``n p (1 - p) / (1 - 2 p)^2``.
+
+    Parameters
+    ----------
+    n : int
+        Users, >= 1.
+    flip_probability : float
+        p in (0, 1/2).
+
+    Returns
+    -------
+    float
+        Exact, whatever the data.
+
+    Notes
+    -----
+    Derived for this project: the variance of n bits, each flipped with probability p, over ``(1 - 2 p)^2``.
+    """
+    n = check_count("n", n, 1)
+    p = check_open_unit("flip_probability", flip_probability)
+    if p >= 0.5:
+        raise ValueError(f"flip_probability must be in (0, 1/2), got {flip_probability!r}.")
+    return n * p * (1 - p) / (1 - 2 * p) ** 2
+
+
+def rappor_messages(max_value: int, flip_probability: float) -> float:
+    """Return the expected messages of a user with a value above 0, ``1 - p + (D - 1) p``.
+
+    Parameters
+    ----------
+    max_value : int
+        D, >= 1.
+    flip_probability : float
+        p in (0, 1).
+
+    Returns
+    -------
+    float
+        Exact.
+
+    Notes
+    -----
+    Derived for this project, for the fragmented RAPPOR of Erlingsson et al. 2020.
+    """
+    size = check_count("max_value", max_value, 1)
+    p = check_open_unit("flip_probability", flip_probability)
+    return 1 - p + (size - 1) * p
+
+
+def ikos_group_order(n: int, max_value: int, eps: float, failure: float) -> int:
+    """Return an order of the group in which the noisy sum wraps around with at most a given probability.
+
+    Parameters
+    ----------
+    n : int
+        Users, >= 1.
+    max_value : int
+        D, >= 1.
+    eps : float
+        Nats, > 0.
+    failure : float
+        In (0, 1).
+
+    Returns
+    -------
+    int
+        Rounded up, as the tail is an upper bound: ``q = n D + 1 + 2 ceil((D / eps) log(2 / failure))``; the noise has
+        ``Pr[|k| > r] < 2 e^(-(r + 1) eps / D)``.
+
+    Notes
+    -----
+    Derived for this project, from the tail of the discrete Laplace noise.
+    """
+    n = check_count("n", n, 1)
+    size = check_count("max_value", max_value, 1)
+    eps = check_positive("eps", eps)
+    failure = check_open_unit("failure", failure)
+    return n * size + 1 + 2 * math.ceil(size / eps * math.log(2 / failure))
+
+
+def real_summation_levels(n: int, eps: float, zeta: float) -> int:
+    """Return the number of levels D to which inputs of [0, 1] are rounded at random.
+
+    Parameters
+    ----------
+    n : int
+        Users, >= 1.
+    eps : float
+        Nats, > 0.
+    zeta : float
+        In (0, 1): the error may be that of the Laplace mechanism with ``(1 - zeta) eps``; the noise has
+        ``eps_star = (1 - zeta / 2) eps``.
+
+    Returns
+    -------
+    int
+        The smallest D, exact, with ``n / (4 D^2) + 2 / ((1 - zeta / 2) eps)^2 <= 2 / ((1 - zeta) eps)^2``.
+
+    Notes
+    -----
+    Ghazi et al. 2021 (ICML), Theorem 1; constants derived for this project.
+    """
+    n = check_count("n", n, 1)
+    eps = check_positive("eps", eps)
+    return max(1, math.ceil(eps / 2 * math.sqrt(n / (2 * _slack(zeta)))))
+
+
+def sparse_vector_levels(n: int, dimension: int, eps: float, zeta: float) -> int:
+    """Return the number of levels D for sums of vectors with a single entry, in [0, 1].
+
+    Parameters
+    ----------
+    n : int
+        Users, >= 1.
+    dimension : int
+        Coordinates d, >= 1.
+    eps : float
+        Nats, > 0, of all coordinates together: each has half of it, because a change of input touches two.
+    zeta : float
+        In (0, 1): the squared l2 error may be that of d Laplace mechanisms with ``(1 - zeta) eps / 2``.
+
+    Returns
+    -------
+    int
+        The smallest D, exact, with ``n / (4 D^2) + 8 d / ((1 - zeta / 2) eps)^2 <= 8 d / ((1 - zeta) eps)^2``. Every
+        user is rounded in one coordinate only, so D falls with d.
+
+    Notes
+    -----
+    Ghazi et al. 2021 (ICML), Corollary 3; constants derived for this project.
+    """
+    n = check_count("n", n, 1)
+    dimension = check_count("dimension", dimension, 1)
+    eps = check_positive("eps", eps)
+    return max(1, math.ceil(eps / 4 * math.sqrt(n / (2 * dimension * _slack(zeta)))))
+
+
+def _slack(zeta: float) -> float:
+    zeta = check_open_unit("zeta", zeta)
+    return (1 - zeta) ** -2 - (1 - zeta / 2) ** -2
+
+
+def rounded_sum_mse(n: int, levels: int, eps_star: float, *, dimension: int = 1) -> float:
+    """Return a bound on the squared error of sums of rounded inputs of [0, 1].
+
+    Parameters
+    ----------
+    n : int
+        Users, >= 1.
+    levels : int
+        D, >= 1.
+    eps_star : float
+        Of the noise in each coordinate, nats, > 0.
+    dimension : int
+        Coordinates, >= 1; every user has one entry.
+
+    Returns
+    -------
+    float
+        An upper bound, attained by inputs half-way between two levels: ``n / (4 D^2) + d V / D^2`` with V the variance
+        of the discrete Laplace noise.
+
+    Notes
+    -----
+    Ghazi et al. 2021 (ICML), proof of Theorem 1: the variance of random rounding and that of the noise.
+    """
+    n = check_count("n", n, 1)
+    levels = check_count("levels", levels, 1)
+    dimension = check_count("dimension", dimension, 1)
+    noise = discrete_laplace_variance(check_positive("eps_star", eps_star) / levels)
+    return (n / 4 + dimension * noise) / levels**2

@@ -1,0 +1,94 @@
+"""What functions and objects of one's own answer to the accounting: numbers in range, or one clear error.
+
+A density, or a privacy profile of another package, is asked at many points. An answer that is nan, negative or of
+another shape would pass through sums and roots and come out as a number that means nothing.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from shuffledp.accounting.errors import Infeasible
+from shuffledp.numerics.argument_types import shown
+from shuffledp.optional_dependencies import MissingExtra
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from numpy.typing import ArrayLike, NDArray
+
+    from shuffledp.accounting.general.profiles import PrivacyProfile
+
+#: What rounding may put a probability beyond 0 or 1.
+_ROUNDING = 1e-9
+
+
+def is_foreign(value: object) -> bool:
+    """Whether something is an object of no class of this library, whose answers are what they have to be."""
+    return not type(value).__module__.startswith("shuffledp.")
+
+
+def asked(name: str, function: Callable[..., Any], *args: Any) -> Any:
+    """Return a function's answer; ValueError, naming it and the reason, if it raises anything but Infeasible."""
+    try:
+        return function(*args)
+    except (Infeasible, MissingExtra):
+        raise
+    except Exception as error:
+        text = " ".join(str(error).split())
+        raise ValueError(f"{name} raised {type(error).__name__}: {text[:200]}.") from error
+
+
+def numbers_of(
+    name: str, answer: object, shape: tuple[int, ...], low: float = -np.inf, high: float = np.inf
+) -> NDArray[np.float64]:
+    """Return an answer as floats.
+
+    Parameters
+    ----------
+    name : str
+        Whose answer, for the error.
+    answer : object
+        Numbers, or not.
+    shape : tuple of int
+        That of the points at which it was asked.
+    low, high : float
+        Numbers beyond these by no more than rounding are moved there.
+
+    Raises
+    ------
+    ValueError
+        If the answer is not numbers, not of that shape, nan, or out of range.
+    """
+    try:
+        kind = np.asarray(answer).dtype.kind
+        found = np.asarray(answer, np.float64) if kind in "fiu" else None
+    except (TypeError, ValueError, OverflowError):
+        found = None
+    if found is None:
+        raise ValueError(f"{name} must return numbers, got {shown(answer)}.")
+    if found.shape != shape:
+        raise ValueError(f"{name} must return numbers of the shape {shape}, got the shape {found.shape}.")
+    if np.isnan(found).any():
+        raise ValueError(f"{name} must return numbers, got nan among {shown(answer)}.")
+    least, most = low - _ROUNDING, high + _ROUNDING
+    outside = found[(found < least) | (found > most)]
+    if outside.size:
+        raise ValueError(f"{name} must return numbers in [{low:g}, {high:g}], got {outside[0]:g}.")
+    return np.asarray(np.clip(found, low, high))
+
+
+def delta_of(profile: PrivacyProfile, eps: ArrayLike) -> NDArray[np.float64]:
+    """Return the profile's delta for each eps (nats), shape of `eps`; the answers of other packages are checked.
+
+    Raises
+    ------
+    ValueError
+        If a profile of another package raises an error, or answers with anything but numbers in [0, 1].
+    """
+    if not is_foreign(profile):
+        return np.asarray(profile.delta(eps), np.float64)
+    name = f"{type(profile).__name__}.delta"
+    return numbers_of(name, asked(name, profile.delta, eps), np.shape(eps), 0.0, 1.0)

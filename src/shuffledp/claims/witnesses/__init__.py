@@ -1,1 +1,0 @@
-"""Witness functions, one module per paper; each lists its functions in ``WITNESSES``."""

@@ -1,0 +1,93 @@
+"""Participants who hold what given counts say: of values, of numbers, of items of sets, of unit vectors.
+
+Raw inputs are made up when a protocol asks for them; most need counts only.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import numpy as np
+from numpy.typing import NDArray
+
+from shuffledp.numerics.repeated_indices import pieces, repeated
+from shuffledp.numerics.samplers import without_replacement
+from shuffledp.protocols.vectors import VectorParticipants
+from shuffledp.tasks import Floats, Ints, Participants, Public, Sets, Summation, Task, Users, Vectors
+
+#: Numbers of raw inputs that are made at once.
+_TOGETHER = 1 << 21
+
+
+def holding(task: Task, n: Ints, counts: NDArray[np.int64]) -> Participants:
+    """R repeats of users who hold what the counts say.
+
+    Parameters
+    ----------
+    task : Task
+        Frequencies, one sum, sets of one privacy level, or vectors.
+    n : (R,) ndarray of int
+        Users.
+    counts : (R, V) ndarray of int
+        Users per value or number; holders per item, which sum to ``n * set_size`` and are at most n each; or users
+        whose vector has the length of the clip along each axis.
+
+    Returns
+    -------
+    Participants
+        Their truth is their own: shares, sum, or mean. Who holds which items together is decided by a rule that spreads
+        the holders of an item over all users.
+    """
+    if isinstance(task, Summation):
+        return Participants(Public(n), counts, counts @ task.values)
+    if isinstance(task, Sets):
+        real = counts[:, : task.domain_size - task.padding_items]
+        return Participants(
+            Public(n),
+            counts[:, None, :],
+            real / n[:, None],
+            lambda repeat: _sets(counts[repeat], int(n[repeat]), task.set_size),
+        )
+    if isinstance(task, Vectors):
+        return _along_axes(task, n, counts)
+    return Participants.from_counts(counts)
+
+
+def _sets(holders: Ints, n: int, set_size: int) -> Iterator[Users]:
+    """Sets of distinct items, (chunk, s), in which item j has ``holders[j]`` holders.
+
+    In a list of all holdings by item, user i has those at i, i + n, i + 2n, ..: no item has more than n holders, so
+    that none comes twice.
+    """
+    ends = np.cumsum(holders)
+    step = max(1, _TOGETHER // set_size)
+    for start in range(0, n, step):
+        stop = min(start + step, n)
+        items = [repeated(ends, place * n + start, place * n + stop) for place in range(set_size)]
+        yield Users(np.column_stack(items), offset=start)
+
+
+def _along_axes(task: Vectors, n: Ints, counts: NDArray[np.int64]) -> VectorParticipants:
+    """Users whose vectors lie along the axes, with length clip in either norm."""
+
+    def users(repeat: int) -> Iterator[Users]:
+        for start, some in pieces(counts[repeat], max(1, _TOGETHER // task.dimension)):
+            vectors = np.zeros((len(some), task.dimension))
+            vectors[np.arange(len(some)), some] = task.clip
+            yield Users(vectors, offset=start)
+
+    def some(sizes: Ints, rng: np.random.Generator) -> Floats:
+        kept = [without_replacement(row, int(size), rng) for row, size in zip(counts, sizes, strict=True)]
+        return task.clip * np.asarray(kept, float)
+
+    shares = counts / n[:, None]
+    return VectorParticipants(
+        Public(n),
+        task.clip * counts,
+        task.clip * shares,
+        users,
+        some=some,
+        spread=task.clip**2 * shares * (1 - shares) * (n / np.maximum(n - 1, 1))[:, None],
+        squares=task.clip**2 * counts.astype(float),
+        directions=counts.astype(float),
+    )

@@ -1,0 +1,18 @@
+"""Independent audit: calibrated protocols against the exact law of what the analyzer sees, for a handful of users.
+
+The laws are written from the definition of the messages, the divergences are sums over outcomes; of the accounting only
+the calibrated parameters are used. So an error in an accounting does not hide itself.
+"""
+
+from typing import TYPE_CHECKING
+
+from shuffledp.lazy_api import door
+
+if TYPE_CHECKING:
+    from shuffledp.pipeline.audit.auditor import FINDINGS, Row, Setting, audited, compared, view_of
+    from shuffledp.pipeline.audit.scale import at_scale
+    from shuffledp.pipeline.audit.views import View, true_delta
+else:
+    __getattr__, __dir__ = door(__name__)
+
+__all__ = ["FINDINGS", "Row", "Setting", "View", "at_scale", "audited", "compared", "true_delta", "view_of"]

@@ -1,0 +1,184 @@
+"""A calibration against the truth: what was claimed, and the delta that enumeration finds."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import Any
+
+from shuffledp.accounting.errors import Infeasible
+from shuffledp.pipeline.audit import frequency, sets, summation, vectors
+from shuffledp.pipeline.audit.laws import Bounds, TooLarge
+from shuffledp.pipeline.audit.views import Found, View, true_delta
+from shuffledp.populations import Law, Population
+from shuffledp.protocols.base import ProtocolBase
+from shuffledp.tasks import Budget, Task
+
+SOUND = ("exact", "upper")
+"""Labels that promise that the claim is not exceeded."""
+
+HOLDS = "holds"
+UNDECIDED = "undecided"
+"""The claim lies within the rounding error of what was found."""
+AS_LABELED = "exceeds as labeled"
+EXCEEDS = "EXCEEDS"
+INFEASIBLE = "infeasible"
+NOT_ENUMERATED = "not enumerated"
+FAILED = "FAILED"
+FINDINGS = (EXCEEDS, FAILED)
+"""Outcomes that are defects: a sound label with too small a claim, or an error."""
+
+
+#: Probability of numbers of users that are left out without a note.
+_NEGLIGIBLE = 1e-9
+
+
+@dataclass(frozen=True)
+class Setting:
+    """What a calibration is asked for.
+
+    Parameters
+    ----------
+    protocol : type of ProtocolBase
+    accounting : str
+    task : Task
+    population : Population
+        Number of other users.
+    budget : Budget
+    options : tuple of (str, value)
+        Further keywords of ``calibrate``.
+    """
+
+    protocol: type[ProtocolBase]
+    accounting: str
+    task: Task
+    population: Population
+    budget: Budget
+    options: tuple[tuple[str, Any], ...] = ()
+
+    def calibrated(self) -> ProtocolBase:
+        """The protocol; raises what its ``calibrate`` raises."""
+        return self.protocol.calibrate(
+            self.budget, self.population, self.task, accounting=self.accounting, **dict(self.options)
+        )
+
+    def __str__(self) -> str:
+        options = "".join(f", {key}={value!r}" for key, value in self.options)
+        return (
+            f"get({self.protocol.task_kind!r}, {self.protocol.name!r}).calibrate({self.budget!r}, "
+            f"{self.population!r}, {self.task!r}, accounting={self.accounting!r}{options})"
+        )
+
+
+@dataclass(frozen=True)
+class Row:
+    """The outcome of one calibration.
+
+    Parameters
+    ----------
+    setting : Setting
+    status : str
+        One of the constants of this module.
+    label : str
+        The ``guarantee`` of the calibrated protocol; empty without one.
+    eps, delta, found, error : float
+        The claim, the lower end of the true delta that was found, and how far its upper end is above; nan without one.
+        For several privacy levels those of the level with the largest ratio.
+    note : str
+        Reason, error, what the view leaves out, or for an excess the inputs.
+    """
+
+    setting: Setting
+    status: str
+    label: str = ""
+    eps: float = math.nan
+    delta: float = math.nan
+    found: float = math.nan
+    error: float = math.nan
+    note: str = ""
+
+    @property
+    def ratio(self) -> float:
+        """Found over claimed."""
+        return self.found / self.delta if self.delta > 0 else math.nan
+
+
+def decided(found: Bounds, claimed: float) -> bool | None:
+    """Return if the true delta is at most the claimed one; None if the claim lies within the bounds."""
+    if found.high <= claimed:
+        return True
+    return False if found.low > claimed else None
+
+
+def view_of(protocol: ProtocolBase, budget: Budget) -> View | str:
+    """What the analyzer sees of a calibrated protocol, or why it is not enumerated.
+
+    Protocols of one family share their messages, so that views are found by class: a plug-in that derives from a
+    built-in protocol is audited as one of its family.
+
+    Raises
+    ------
+    TooLarge
+        If a law has too many outcomes.
+    """
+    eps, levels = budget.largest_eps, budget.levels
+    for family in (frequency, summation, vectors):
+        for kind, make in family.VIEWS:
+            if isinstance(protocol, kind):
+                found: View = make(protocol, eps)
+                return found
+    for kind, make_with_levels in sets.VIEWS:
+        if isinstance(protocol, kind):
+            return make_with_levels(protocol, eps, levels)
+    return f"the messages of {protocol.name} are not written down in shuffledp.pipeline.audit"
+
+
+def audited(setting: Setting) -> Row:
+    """Calibrate, enumerate, compare.
+
+    Parameters
+    ----------
+    setting : Setting
+
+    Returns
+    -------
+    Row
+        ``Infeasible`` is an outcome; any other error of the calibration is a finding, not raised.
+    """
+    try:
+        protocol = setting.calibrated()
+    except Infeasible as reason:
+        return Row(setting, INFEASIBLE, note=str(reason))
+    except Exception as error:
+        return Row(setting, FAILED, note=f"{type(error).__name__}: {error}")
+    return compared(setting, protocol)
+
+
+def compared(setting: Setting, protocol: ProtocolBase) -> Row:
+    """The calibrated protocol against its claim, the budget's delta at the budget's eps."""
+    label, delta = str(protocol.guarantee), setting.budget.delta
+    if not isinstance(setting.population, Law):
+        return Row(setting, NOT_ENUMERATED, label, note="the population is not a law")
+    try:
+        view = view_of(protocol, setting.budget)
+        if isinstance(view, str):
+            return Row(setting, NOT_ENUMERATED, label, note=view)
+        found = true_delta(view, setting.population)
+    except TooLarge as reason:
+        return Row(setting, NOT_ENUMERATED, label, note=str(reason))
+    eps, worst = max(found, key=lambda pair: pair[1].bounds)
+    low, high = worst.bounds
+    # Numbers of users that are not enumerated could add as much as their probability.
+    left_out = (
+        "" if worst.users > 1 - _NEGLIGIBLE else f"numbers of users of probability {1 - worst.users:.2g}"
+    )
+    notes, holds = [view.note, left_out], decided(worst.bounds, delta)
+    status = HOLDS if holds else UNDECIDED
+    if holds is False:
+        status = EXCEEDS if label in SOUND else AS_LABELED
+        notes.append(_witness(worst))
+    return Row(setting, status, label, eps, delta, low, high - low, "; ".join(filter(None, notes)))
+
+
+def _witness(found: Found) -> str:
+    return f"{found.first} against {found.second} among {list(found.others)}"

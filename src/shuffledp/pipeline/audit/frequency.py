@@ -1,0 +1,462 @@
+"""Views of the frequency protocols, from the definitions of their messages."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from shuffledp.pipeline.audit.frequency_reports import (
+    flipped_bits,
+    hashed_balls_into_bins,
+    private_coin,
+    public_coin,
+    solh,
+    subset_selection,
+    whole_rows,
+)
+from shuffledp.pipeline.audit.laws import (
+    LONG_UNIT,
+    MOST_CELLS,
+    TAIL,
+    UNIT,
+    Block,
+    Error,
+    Jumps,
+    Own,
+    PairNoise,
+    Summand,
+    TooLarge,
+    added,
+    binomial_counts,
+    mixed,
+    multinomial_counts,
+    negative_binomial_counts,
+    pair_part,
+    plus,
+    point,
+    poisson_counts,
+    transformed,
+)
+from shuffledp.pipeline.audit.message_positions import MANY, plain, response
+from shuffledp.pipeline.audit.views import ModularView, ProductView, SlotsView, SumView, View
+from shuffledp.protocols.base import ProtocolBase
+from shuffledp.protocols.frequency._curator_noise import CuratorNoise
+from shuffledp.protocols.frequency._dummy_points import FixedDummies, FlexibleDummies
+from shuffledp.protocols.frequency._geometric_shuffle import GeometricShuffle
+from shuffledp.protocols.frequency._noisy_counts import NoisyCounts
+from shuffledp.protocols.frequency._randomized_response import RandomizedResponse
+from shuffledp.protocols.frequency._secret_shares import GaussianShares, PolyaShares, SecretShares
+from shuffledp.protocols.frequency._unary_bits import FlippedBits, WholeRows
+from shuffledp.protocols.frequency.balls_into_bins import BallsIntoBins
+from shuffledp.protocols.frequency.central_gaussian import CentralGaussian
+from shuffledp.protocols.frequency.central_laplace import CentralLaplace
+from shuffledp.protocols.frequency.correlated_noise import CorrelatedNoise
+from shuffledp.protocols.frequency.designated_coins import DesignatedCoins
+from shuffledp.protocols.frequency.hashed_balls_into_bins import HashedBallsIntoBins
+from shuffledp.protocols.frequency.jump_counts import JumpCounts
+from shuffledp.protocols.frequency.one_sided_noise import OneSidedCounts
+from shuffledp.protocols.frequency.private_coin import PrivateCoin
+from shuffledp.protocols.frequency.public_coin import PublicCoin
+from shuffledp.protocols.frequency.random_checkin import RandomCheckin
+from shuffledp.protocols.frequency.sbin import SBin
+from shuffledp.protocols.frequency.silent_users import SilentUsers
+from shuffledp.protocols.frequency.skellam import Skellam
+from shuffledp.protocols.frequency.solh import Solh
+from shuffledp.protocols.frequency.subset_selection import SubsetSelection
+from shuffledp.protocols.frequency.truncation import Truncation
+
+#: Cells of a law with all kinds of messages; beyond it two values are told apart and the others are lumped together.
+_ALL_KINDS = 30_000
+
+
+def randomized_response(protocol: RandomizedResponse, eps: float) -> View:
+    """Reports of the users, and of dummies with input 0: k, or as many as the other users fall short of k."""
+    k, axes = protocol.domain_size, protocol.domain_size - 1
+    own = tuple(response(v, k, protocol.eps_local, axes) for v in range(k))
+
+    def dummies(n: int) -> Block:
+        count = max(protocol.dummy_count - (n - 1), 0) if protocol.adaptive else protocol.dummy_count
+        block = point(axes)
+        for _ in range(count):
+            block = plus(block, own[0])
+        return block
+
+    return SumView(
+        inputs=tuple(range(k)),
+        eps=eps,
+        most={2: 22, 3: 9}.get(k, 6),
+        alone=protocol.trust == "local",
+        noise=dummies,
+        own=own,
+        kinds=plain,
+    )
+
+
+def random_checkin(protocol: RandomCheckin, eps: float) -> View:
+    """Reports in slots; the filler has input 0."""
+    k = protocol.domain_size
+    return SlotsView(
+        inputs=tuple(range(k)),
+        eps=eps,
+        slots=protocol.slots,
+        most={2: 22, 3: 8}.get(k, 6),
+        own=tuple(response(v, k, protocol.eps_local, k - 1) for v in range(k)),
+        kinds=lambda payload: np.asarray(payload[:, 0], np.int64),
+        rate=protocol.population.rate if protocol.threat == "own_coin" else None,
+        population=protocol.population,
+    )
+
+
+def _tracked(k: int, messages: int) -> int:
+    """Values whose counts are kept: all but one, or two where that is too many."""
+    return k - 1 if k == 2 or (messages + 1) ** (k - 1) <= _ALL_KINDS else 2
+
+
+def fixed_dummies(protocol: FixedDummies, eps: float) -> View:
+    """A report of each user, and as many uniform dummies as its place says; all values are alike."""
+    k, most = protocol.domain_size, max(protocol.dummies_in_all, protocol.n_users)
+    axes = _tracked(k, most + protocol.n_users)
+    inputs = range(k if axes == k - 1 else 3)
+
+    def noise(n: int) -> Block:
+        total = int(protocol.dummies_of(np.array([n]))[0])
+        return multinomial_counts(total, [1 / k] * axes) if total else point(axes)
+
+    return SumView(
+        inputs=tuple(inputs),
+        eps=eps,
+        note="" if axes == k - 1 or protocol.eps_local == math.inf else "two values told apart",
+        most=MANY if protocol.eps_local == math.inf else {2: 22, 3: 9}.get(k, 6),
+        noise=noise,
+        own=tuple(response(v, k, protocol.eps_local, axes) for v in inputs),
+        kinds=plain,
+        pairs=((0, 1),),
+        shifts=protocol.eps_local == math.inf,
+    )
+
+
+def flexible_dummies(protocol: FlexibleDummies, eps: float, number: int | None = None) -> View:
+    """Every user sends its dummies with some probability; the number of messages tells how many did."""
+    k, each = protocol.domain_size, protocol.per_sender
+    users = protocol.n_users if number is None else number
+    axes = _tracked(k, (each + 1) * protocol.n_users)
+    inputs = range(k if axes == k - 1 else 3)
+
+    def noise(n: int) -> tuple[Block, ...]:
+        senders = binomial_counts(n, protocol.rate)
+        parts = [
+            multinomial_counts(each * s, [1 / k] * axes) if each * s else point(axes) for s in range(n + 1)
+        ]
+        seen = [
+            Block(part.mass[None], (s, *part.start), part.error)
+            for s, part in enumerate(parts[senders.start[0] :], senders.start[0])
+        ]
+        block = mixed(list(zip(senders.mass.tolist(), seen, strict=False)))
+        return (replace(block, error=block.error.and_of(senders.error)),)
+
+    def counts(payload: NDArray[Any]) -> list[tuple[int, ...]]:
+        kinds = np.bincount(plain(payload), minlength=k)
+        return [((len(payload) - users) // each if each else 0, *kinds[:axes].tolist())]
+
+    def own(value: int) -> tuple[Own, ...]:
+        law = response(value, k, protocol.eps_local, axes)
+        return ({(0, *place): chance for place, chance in law.items()},)
+
+    view = ProductView(
+        inputs=tuple(inputs),
+        eps=eps,
+        note="" if axes == k - 1 or protocol.eps_local == math.inf else "two values told apart",
+        most=MANY if protocol.eps_local == math.inf else {2: 22, 3: 9}.get(k, 6),
+        noise=noise,
+        own=tuple(own(v) for v in inputs),
+        counts=counts,
+        kinds=plain,
+        shifts=protocol.eps_local == math.inf,
+        pairs=((0, 1),),
+        by_number=None if number is not None else lambda n: flexible_dummies(protocol, eps, n),
+    )
+    if each == 0:  # whether a user sent none of its none is not seen
+        return SumView(
+            inputs=view.inputs,
+            eps=eps,
+            most=view.most,
+            noise=lambda n: point(axes),
+            kinds=plain,
+            pairs=((0, 1),),
+            own=tuple(response(v, k, protocol.eps_local, axes) for v in inputs),
+        )
+    return view
+
+
+def truncation(protocol: Truncation, eps: float) -> View:
+    """The own value, and one more message of every value with probability ``1 - miss_rate``."""
+    k = protocol.domain_size
+    return ProductView(
+        inputs=tuple(range(k)),
+        eps=eps,
+        most=MANY,
+        noise=lambda n: (binomial_counts(n, 1 - protocol.miss_rate),) * k,
+        own=tuple(tuple({(int(i == v),): 1.0} for i in range(k)) for v in range(k)),
+        counts=lambda payload: [(int(c),) for c in np.bincount(plain(payload), minlength=k)],
+        kinds=plain,
+        shifts=True,
+    )
+
+
+def noisy_counts(protocol: NoisyCounts, eps: float) -> View:
+    """The own value, with some probability, and noise on the count of every value."""
+    k, keep = protocol.domain_size, protocol.keep
+    own: Own = {(1,): 1.0} if keep == 1 else {(1,): keep, (0,): 1 - keep}
+    nothing: Own = {(0,): 1.0}
+    return ProductView(
+        inputs=tuple(range(k)),
+        eps=eps,
+        most=MANY if keep == 1 else {2: 16, 3: 8}.get(k, 5),
+        noise=lambda n: (noise_of_a_value(protocol, n),) * k,
+        own=tuple(tuple(own if i == v else nothing for i in range(k)) for v in range(k)),
+        counts=lambda payload: [(int(c),) for c in np.bincount(plain(payload), minlength=k)],
+        kinds=plain,
+        pairs=((0, 1),),
+        shifts=keep == 1,
+    )
+
+
+def noise_of_a_value(protocol: NoisyCounts, n: int) -> Block:
+    """Noise messages of one value when n users take part."""
+    if isinstance(protocol, SBin):
+        return binomial_counts(protocol.coins, 0.5)
+    if isinstance(protocol, BallsIntoBins):
+        return binomial_counts(n, protocol.rate)
+    if isinstance(protocol, DesignatedCoins):
+        return binomial_counts(min(n, protocol.designated), 0.5)
+    if isinstance(protocol, SilentUsers):
+        return poisson_counts(protocol.dummy_mean * n / protocol.n_users)
+    if isinstance(protocol, OneSidedCounts):
+        return negative_binomial_counts(protocol.shape * n / protocol.n_users, -math.expm1(-protocol.decay))
+    if isinstance(protocol, GeometricShuffle):
+        return _geometric_noise(protocol.half_eps, protocol.share, protocol.turn)
+    raise TypeError(f"unknown noise of {protocol.name}")
+
+
+def _geometric_noise(half: float, share: float, turn: int) -> Block:
+    """``left^(turn - z)`` below the mode and ``right^(z - turn)`` from there on, made to sum to 1."""
+    left, right = max((math.exp(-half) - (1 - share)) / share, 0.0), share / (math.exp(half) - 1 + share)
+    down = left ** np.arange(turn, 0, -1, dtype=float)
+    up = right ** np.arange(math.ceil(math.log(TAIL) / math.log(right)) + 1, dtype=float)
+    total = float(down.sum()) + 1 / (1 - right)
+    # The normalizing constant has the relative error of 1 - right; it is the same for both laws.
+    error = Error((16 + 2 / (1 - right)) * UNIT, 0.0, right**up.size / (1 - right) / total)
+    return Block(np.concatenate((down, up)) / total, (0,), error)
+
+
+def correlated_noise(protocol: CorrelatedNoise | JumpCounts, eps: float, number: int | None = None) -> View:
+    """A +1 of the own value; of every value +1 and -1 noise; planned users' shares of the noise make up all of it."""
+    k, users = protocol.domain_size, protocol.n_users
+    part = 1.0 if number is None else number / users
+    common: tuple[Summand, ...]
+    if isinstance(protocol, JumpCounts):
+        common, ratio = (Jumps(protocol.rate, protocol.center),), math.exp(-protocol.eps_star)
+    else:
+        common = ((protocol.shape, -math.expm1(-protocol.decay)),)
+        ratio = math.exp(-protocol.eps_geometric)
+    pair = PairNoise(ratio, common, max(users, 1))
+    whole = part == 1
+
+    def counts(payload: NDArray[Any]) -> list[tuple[int, ...]]:
+        kinds = np.bincount(plain(payload), minlength=2 * k).tolist()
+        pairs = [(kinds[2 * v], kinds[2 * v + 1]) for v in range(k)]
+        return [pair.tallied(*two) for two in pairs] if whole else list(pairs)
+
+    def noise(n: int) -> tuple[Block, ...]:
+        return (point(2) if whole else pair_part(ratio, common, part),) * k
+
+    return ProductView(
+        inputs=tuple(range(k)),
+        eps=eps,
+        most=MANY,
+        noise=noise,
+        own=tuple(tuple({(int(i == v), 0): 1.0} for i in range(k)) for v in range(k)),
+        banded=dict.fromkeys(range(k), pair) if whole else {},
+        counts=counts,
+        kinds=plain,
+        pairs=((0, 1),),
+        shifts=True,
+        by_number=None if number is not None else lambda n: correlated_noise(protocol, eps, n),
+    )
+
+
+def turned(block: Block, worth: int) -> Block:
+    """The law modulo q of a count after a number was added."""
+    return replace(block, mass=np.roll(block.mass, worth % block.mass.size))
+
+
+def polya_modulo(order: int, ratio: float, shape: float) -> Block:
+    """Law modulo q of a difference of two negative binomial variables, from its characteristic function.
+
+    That of shape 1, all users' noise, is a geometric law on either side.
+    """
+    if order > MOST_CELLS:
+        raise TooLarge(f"a group of order {order}")
+    if shape == 1:
+        x = np.arange(order, dtype=float)
+        law = (ratio**x + ratio ** (order - x)) * (1 - ratio) / (1 + ratio) / (1 - ratio**order)
+        law[0] = (1 - ratio) / (1 + ratio) * (1 + ratio**order) / (1 - ratio**order)
+        return Block(law, (0,), Error((16 + 2 / (1 - ratio**order)) * UNIT))
+    angle = 2 * np.pi * np.arange(order // 2 + 1) / order
+    # |1 - r e^(i t)|^2 = (1 - r)^2 + 4 r sin^2(t / 2)
+    size = (1 - ratio) ** 2 / ((1 - ratio) ** 2 + 4 * ratio * np.sin(angle / 2) ** 2)
+    law = np.fft.irfft(size**shape, order)
+    return Block(np.maximum(law, 0.0), (0,), Error(0.0, (1 + shape) * transformed(law)))
+
+
+def gaussian_modulo(order: int, tau: float, users: int) -> Block:
+    """Law modulo q of a sum of discrete Gaussians.
+
+    The power of a transform has as many times its error, which is below 7 roundings a level for numbers up to 1.
+    """
+    reach = math.ceil(14 * tau) + 2
+    if max(order, 2 * reach) > MOST_CELLS:
+        raise TooLarge(f"a group of order {order}")
+    x = np.arange(-reach, reach + 1)
+    weights = np.exp(-(x**2) / (2 * tau**2))
+    one = np.bincount(np.mod(x, order), weights=weights / weights.sum(), minlength=order)
+    law = np.fft.irfft(np.fft.rfft(one) ** users, order)
+    return Block(np.maximum(law, 0.0), (0,), Error(0.0, (1 + users) * transformed(law)))
+
+
+def secret_shares(protocol: SecretShares, eps: float) -> View:
+    """The sum modulo q that all shares add up to."""
+
+    def noise(n: int) -> Block:
+        if isinstance(protocol, PolyaShares):
+            ratio = math.exp(-protocol.eps / protocol.precision)
+            return polya_modulo(protocol.group_order, ratio, n / protocol.base_users)
+        if isinstance(protocol, GaussianShares):
+            return gaussian_modulo(protocol.group_order, protocol.tau, n)
+        raise TypeError(f"unknown noise of {protocol.name}")
+
+    return ModularView(
+        inputs=(0, 1),
+        eps=eps,
+        note="only the sum of the shares",
+        most=MANY,
+        shifts=True,
+        order=protocol.group_order,
+        noise=noise,
+        worth=(0, protocol.precision),
+    )
+
+
+# -- noise of a curator or of a secure sum ---------------------------------------------------------------------------
+
+
+def laplace_counts(ratio: float) -> Block:
+    """Law of discrete Laplace noise, probabilities proportional to ``ratio^|y|``."""
+    reach = math.ceil(math.log(TAIL) / math.log(ratio))
+    if 2 * reach + 1 > MOST_CELLS:
+        raise TooLarge(f"noise up to {reach}")
+    y = np.abs(np.arange(-reach, reach + 1)).astype(float)
+    beyond = 2 * ratio ** (reach + 1) / (1 + ratio)
+    return Block((1 - ratio) / (1 + ratio) * ratio**y, (-reach,), Error(8 * UNIT, 0.0, beyond))
+
+
+def gaussian_counts(sigma: float) -> Block:
+    """Law of discrete Gaussian noise."""
+    reach = math.ceil(math.sqrt(-2 * math.log(TAIL)) * sigma)
+    if 2 * reach + 1 > MOST_CELLS:
+        raise TooLarge(f"noise up to {reach}")
+    x = np.arange(-reach, reach + 1).astype(np.longdouble)
+    weights = np.exp(-np.square(x / np.longdouble(sigma)) / 2)
+    # An exponent of at most 60 has an absolute error of a few times as many roundings; the next weights fall faster
+    # than by the last ratio.
+    law = np.asarray(weights / weights.sum(), float)
+    beyond = 2 * float(law[-1]) / math.expm1(reach / sigma**2)
+    return Block(law, (-reach,), Error((3 + 0.5 * law.size * LONG_UNIT / UNIT) * UNIT, 0.0, beyond))
+
+
+def skellam_counts(variance: float) -> Block:
+    """Law of the difference of two Poisson counts."""
+    one = poisson_counts(variance / 2)
+    most = one.start[0] + one.mass.size - 1
+    return added(one, Block(one.mass[::-1], (-most,), one.error))
+
+
+def noisy_counts_of(protocol: CuratorNoise | Skellam) -> int:
+    """Return the number of counts with noise of their own: of two values among a public number of users, one."""
+    return 1 if protocol.domain_size == 2 and protocol.relation == "replace_one" else protocol.domain_size
+
+
+def count_noise(protocol: CuratorNoise | Skellam, n: int) -> Block:
+    """Noise of one count among n users, the same for every value."""
+    if isinstance(protocol, Skellam):
+        return skellam_counts(protocol.variance * n / protocol.n_users)
+    if isinstance(protocol, CentralLaplace):
+        moved = 1 if protocol.relation == "add_remove" else min(noisy_counts_of(protocol), 2)
+        return laplace_counts(math.exp(-protocol.eps / moved))
+    if isinstance(protocol, CentralGaussian):
+        return gaussian_counts(protocol.sigma)
+    raise TypeError(f"unknown noise of {protocol.name}")
+
+
+def curator_noise(protocol: CuratorNoise, eps: float) -> View:
+    """Noisy counts, as the curator is trusted; all values are alike."""
+    k, parts = protocol.domain_size, noisy_counts_of(protocol)
+    noise = count_noise(protocol, 1)
+
+    def counts(payload: NDArray[Any]) -> list[tuple[int, ...]]:
+        return [(int(payload[payload[:, 0] == j, 1].sum()),) for j in range(parts)]
+
+    return ProductView(
+        inputs=tuple(range(k)),
+        eps=eps,
+        most=MANY,
+        noise=lambda n: (noise,) * parts,
+        own=tuple(tuple({(int(v == j),): 1.0} for j in range(parts)) for v in range(k)),
+        counts=counts,
+        kinds=lambda payload: np.sign(payload[:, 1]) + 1,
+        pairs=((0, 1),),
+        shifts=True,
+    )
+
+
+def skellam(protocol: Skellam, eps: float) -> View:
+    """Noisy counts, as only sums are revealed; all values are alike."""
+    k, parts = protocol.domain_size, noisy_counts_of(protocol)
+    return ProductView(
+        inputs=tuple(range(k)),
+        eps=eps,
+        most=MANY,
+        noise=lambda n: (count_noise(protocol, n),) * parts,
+        own=tuple(tuple({(int(v == j),): 1.0} for j in range(parts)) for v in range(k)),
+        counts=lambda payload: [(int(c),) for c in payload.sum(axis=0)[:parts]],
+        kinds=lambda payload: np.minimum(np.abs(payload).sum(axis=1), 2),
+        pairs=((0, 1),),
+        shifts=True,
+    )
+
+
+VIEWS: tuple[tuple[type[ProtocolBase], Callable[..., View]], ...] = (
+    (RandomizedResponse, randomized_response),
+    (RandomCheckin, random_checkin),
+    (FixedDummies, fixed_dummies),
+    (FlexibleDummies, flexible_dummies),
+    (Truncation, truncation),
+    (NoisyCounts, noisy_counts),
+    (CorrelatedNoise, correlated_noise),
+    (JumpCounts, correlated_noise),
+    (Solh, solh),
+    (WholeRows, whole_rows),
+    (FlippedBits, flipped_bits),
+    (SubsetSelection, subset_selection),
+    (HashedBallsIntoBins, hashed_balls_into_bins),
+    (PrivateCoin, private_coin),
+    (PublicCoin, public_coin),
+    (SecretShares, secret_shares),
+    (CuratorNoise, curator_noise),
+    (Skellam, skellam),
+)

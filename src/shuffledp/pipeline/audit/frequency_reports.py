@@ -1,0 +1,260 @@
+"""What the analyzer sees of reports that count for several values: hashed ones, rows of bits, subsets, tuples."""
+
+from __future__ import annotations
+
+import math
+from itertools import combinations
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from shuffledp.pipeline.audit.laws import (
+    MOST_CELLS,
+    Block,
+    Own,
+    TooLarge,
+    binomial_counts,
+    multinomial_counts,
+    point,
+)
+from shuffledp.pipeline.audit.message_positions import MANY, plain, unit
+from shuffledp.pipeline.audit.views import ProductView, SumView, View
+from shuffledp.protocols.frequency._hashing import hash_values
+from shuffledp.protocols.frequency._unary_bits import FlippedBits, UnaryBits, WholeRows
+from shuffledp.protocols.frequency.hashed_balls_into_bins import HashedBallsIntoBins
+from shuffledp.protocols.frequency.private_coin import PrivateCoin
+from shuffledp.protocols.frequency.public_coin import PublicCoin
+from shuffledp.protocols.frequency.solh import Solh
+from shuffledp.protocols.frequency.subset_selection import SubsetSelection
+
+
+def solh(protocol: Solh, eps: float) -> View:
+    """A seed and a noisy cell; a report matters by whether it agrees with the hashes of the two values compared.
+
+    The hash functions count as fully random: their patterns occur equally often up to some 1e-5 among the seeds.
+    """
+    c = protocol.cells
+    keep = 1 / (1 + (c - 1) * math.exp(-protocol.eps_local))
+    other = (1 - keep) / c  # the report is not the own cell, and another value has this cell
+
+    def agreeing(first: bool) -> Own:
+        own, stray = unit(0 if first else 1, 3), unit(1 if first else 0, 3)
+        return {unit(2, 3): keep / c, own: keep * (1 - 1 / c), stray: other, (0, 0, 0): 1 - keep - other}
+
+    third = {
+        unit(2, 3): 1 / c**2,
+        unit(0, 3): (1 - 1 / c) / c,
+        unit(1, 3): (1 - 1 / c) / c,
+        (0, 0, 0): (1 - 1 / c) ** 2,
+    }
+    own = (agreeing(True), agreeing(False), third)
+    inputs = range(min(protocol.domain_size, 3))
+
+    def kinds(payload: NDArray[Any]) -> NDArray[np.int64]:
+        seeds, cells = np.asarray(payload[:, :1], np.uint64), np.asarray(payload[:, 1:], np.uint64)
+        agrees = hash_values(seeds, np.arange(2, dtype=np.uint64), c) == cells
+        return _pair_kinds(agrees)
+
+    return SumView(
+        inputs=tuple(inputs),
+        eps=eps,
+        note="" if protocol.domain_size == 2 else "two values told apart",
+        most=12,
+        own=own[: len(inputs)],
+        kinds=kinds,
+        pairs=((0, 1),),
+    )
+
+
+def _pair_kinds(counts_for: NDArray[np.bool_]) -> NDArray[np.int64]:
+    """0 for messages that count for the first of two values only, 1 for the second only, 2 for both, 3 for none."""
+    first, second = counts_for.T.astype(np.int64)
+    return np.asarray(np.array([[3, 1], [0, 2]])[first, second], np.int64)
+
+
+def row_law(protocol: UnaryBits, value: int) -> Own:
+    """Bits of the first two values in a row: set for the first only, the second only, both."""
+    one, two = (protocol.own_rate if v == value else protocol.other_rate for v in (0, 1))
+    return {
+        unit(0, 3): one * (1 - two),
+        unit(1, 3): (1 - one) * two,
+        unit(2, 3): one * two,
+        (0, 0, 0): (1 - one) * (1 - two),
+    }
+
+
+def whole_rows(protocol: WholeRows, eps: float) -> View:
+    """Rows of bits, of which those of two values matter; rows without a value are noise."""
+    inputs = range(min(protocol.domain_size, 3))
+    empty = row_law(protocol, -1)
+    fakes = protocol.rows_per_user - 1
+
+    def noise(n: int) -> Block:
+        return multinomial_counts(fakes * n, [empty[unit(i, 3)] for i in range(3)]) if fakes else point(3)
+
+    return SumView(
+        inputs=tuple(inputs),
+        eps=eps,
+        note="" if protocol.domain_size == 2 else "two values told apart",
+        most=12 if fakes == 0 else max(2, 24 // fakes),
+        noise=noise,
+        own=tuple(row_law(protocol, v) for v in inputs),
+        kinds=lambda payload: _pair_kinds(np.asarray(payload[:, :2], bool)),
+        pairs=((0, 1),),
+    )
+
+
+def flipped_bits(protocol: FlippedBits, eps: float) -> View:
+    """A bit per value, each flipped with probability p; only the counts of one-bits are seen."""
+    p, k = protocol.flip_probability, protocol.domain_size
+    summed = protocol.trust == "secure_sum"
+
+    def own(value: int) -> tuple[Own, ...]:
+        return tuple(
+            {(1,): 1 - p if bit == value else p, (0,): p if bit == value else 1 - p} for bit in range(k)
+        )
+
+    def counts(payload: NDArray[Any]) -> list[tuple[int, ...]]:
+        ones = payload.sum(axis=0) if summed else np.bincount(plain(payload), minlength=k)
+        return [(int(c),) for c in ones]
+
+    return ProductView(
+        inputs=tuple(range(k)),
+        eps=eps,
+        noise=lambda n: (point(1),) * k,
+        own=tuple(own(v) for v in range(k)),
+        counts=counts,
+        kinds=(lambda payload: np.zeros(len(payload), np.int64)) if summed else plain,
+        pairs=((0, 1),),
+    )
+
+
+def subset_selection(protocol: SubsetSelection, eps: float) -> View:
+    """Subsets, of which it matters whether they hold each of the two values compared."""
+    report, k = protocol.report, protocol.domain_size
+    if math.comb(k, report.size) > MOST_CELLS:
+        raise TooLarge("too many subsets")
+    subsets = list(combinations(range(k), report.size))
+
+    def law(value: int) -> Own:
+        weights = [1.0 if value in subset else math.exp(-report.eps_local) for subset in subsets]
+        found: dict[tuple[int, ...], float] = {}
+        for subset, weight in zip(subsets, weights, strict=True):
+            kind = int(_pair_kinds(np.array([[0 in subset, 1 in subset]]))[0])
+            found[unit(kind, 3)] = found.get(unit(kind, 3), 0.0) + weight / sum(weights)
+        return found
+
+    inputs = range(min(k, 3))
+    return SumView(
+        inputs=tuple(inputs),
+        eps=eps,
+        note="" if k == 2 else "two values told apart",
+        most=12,
+        own=tuple(law(v) for v in inputs),
+        kinds=lambda payload: _pair_kinds(np.column_stack([np.any(payload == v, axis=1) for v in (0, 1)])),
+        pairs=((0, 1),),
+    )
+
+
+def hashed_balls_into_bins(protocol: HashedBallsIntoBins, eps: float) -> View:
+    """A hash function and a bin; a message matters by whether the two values compared are hashed to its bin."""
+    q, b = protocol.family.prime, protocol.family.bins
+    if q * q > MOST_CELLS:
+        raise TooLarge(f"{q * (q - 1)} hash functions")
+    u, v = (part.ravel() for part in np.meshgrid(np.arange(1, q), np.arange(q)))
+    bins = [(u * value + v) % q % b for value in range(min(protocol.domain_size, 3))]
+
+    def counted(payload: NDArray[Any]) -> NDArray[np.int64]:
+        first, second, own = payload[:, 1] % b, (payload[:, 0] + payload[:, 1]) % q % b, payload[:, 2]
+        return _pair_kinds(np.column_stack([first == own, second == own]))
+
+    def law(own: NDArray[np.int64]) -> dict[tuple[int, ...], float]:
+        kinds = _pair_kinds(np.column_stack([bins[0] == own, bins[1] == own]))
+        return {unit(i, 3): float(np.mean(kinds == i)) for i in range(4) if np.any(kinds == i)}
+
+    # A uniform bin is that of a value with chance 1/b, whatever the hash function; of both where they share a bin.
+    shared = float(np.mean(bins[0] == bins[1]))
+    uniform = [(1 - shared) / b, (1 - shared) / b, shared / b]
+
+    def noise(n: int) -> Block:
+        return multinomial_counts(int(protocol.dummies_of(np.array([n]))[0]), uniform)
+
+    return SumView(
+        inputs=tuple(range(len(bins))),
+        eps=eps,
+        note="" if protocol.domain_size == 2 else "two values told apart",
+        most=8,
+        noise=noise,
+        own=tuple(law(own) for own in bins),
+        kinds=counted,
+        pairs=((0, 1),),
+    )
+
+
+def private_coin(protocol: PrivateCoin, eps: float) -> View:
+    """Tuples matter by whether all their entries are orthogonal to the vectors of the two values compared."""
+    bits, entries = protocol.bits, protocol.entries
+    inputs = range(min(protocol.domain_size, 4))
+
+    def law(own: int | None) -> dict[tuple[int, ...], float]:
+        """Kinds of a uniform tuple, or of one whose entries are orthogonal to the vector of a value."""
+        vectors = [v for v in range(2**bits) if own is None or (v & (own + 1)).bit_count() % 2 == 0]
+        first = [(v & 1).bit_count() % 2 == 0 for v in vectors]
+        second = [(v & 2).bit_count() % 2 == 0 for v in vectors]
+        both = sum(x and y for x, y in zip(first, second, strict=True)) / len(vectors)
+        one, two, both = (
+            (share**entries) for share in (sum(first) / len(vectors), sum(second) / len(vectors), both)
+        )
+        chances = {unit(0, 3): one - both, unit(1, 3): two - both, unit(2, 3): both}
+        chances[(0, 0, 0)] = 1 - sum(chances.values())
+        return {place: chance for place, chance in chances.items() if chance > 0}
+
+    uniform = law(None)
+    counted = [uniform.get(unit(i, 3), 0.0) for i in range(3)]
+
+    def kinds(payload: NDArray[Any]) -> NDArray[np.int64]:
+        odd = [np.bitwise_count(np.asarray(payload, np.uint64) & np.uint64(v)) & 1 for v in (1, 2)]
+        return _pair_kinds(np.column_stack([np.all(o == 0, axis=1) for o in odd]))
+
+    return SumView(
+        inputs=tuple(inputs),
+        eps=eps,
+        note="" if protocol.domain_size == 2 else "two values told apart",
+        noise=lambda n: multinomial_counts(protocol.tuples * n, counted) if protocol.tuples else point(3),
+        own=tuple(law(v) for v in inputs),
+        kinds=kinds,
+        pairs=((0, 1),),
+    )
+
+
+def public_coin(protocol: PublicCoin, eps: float) -> View:
+    """Cells of the hash functions that the public coin fixed: marks of users, and a coin of each user for each."""
+    k, columns = protocol.domain_size, 2 * protocol.n_users
+    rows = np.arange(protocol.rows)[:, None]
+    hashed = hash_values(protocol.hash_seed * 2**16 + rows, np.arange(k), columns)
+    cells = hashed.astype(np.int64) + rows * columns
+    used = np.unique(cells)
+    # Rows where two values share a cell show nothing of them, so the pair with the fewest such rows shows most.
+    worst = max(
+        combinations(range(k), 2), key=lambda ab: np.count_nonzero(cells[:, ab[0]] != cells[:, ab[1]])
+    )
+
+    def counts(payload: NDArray[Any]) -> list[tuple[int, ...]]:
+        marks = np.bincount(plain(payload), minlength=protocol.rows * columns)
+        return [(int(marks[cell]),) for cell in used]
+
+    return ProductView(
+        inputs=tuple(range(k)),
+        eps=eps,
+        most=MANY,
+        noise=lambda n: (binomial_counts(n, protocol.rate),) * len(used),
+        own=tuple(tuple({(int(cell in cells[:, v]),): 1.0} for cell in used) for v in range(k)),
+        counts=counts,
+        kinds=plain,
+        pairs=(worst,),
+        shifts=True,
+    )
+
+
+# -- shares ------------------------------------------------------------------------------------------------------

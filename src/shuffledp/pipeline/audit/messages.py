@@ -1,0 +1,206 @@
+"""Are the messages those of the law? Chi-square tests of simulated runs against a view.
+
+Without them a view and a protocol could drift apart, and the audit would be one of a protocol that nobody runs.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.stats import chi2
+
+from shuffledp.accounting.errors import Infeasible
+from shuffledp.pipeline.audit.auditor import Setting, view_of
+from shuffledp.pipeline.audit.laws import Block, TooLarge, pooled
+from shuffledp.pipeline.audit.views import Held, View
+from shuffledp.populations import Law
+from shuffledp.protocols.base import ProtocolBase
+from shuffledp.protocols.sets._set_protocol import even_sizes
+from shuffledp.tasks import Public, Sets
+
+#: A test at this level rejects a right law once in ten thousand times.
+LEVEL = 5e-5
+#: Users and messages of one run up to which a setting is compared.
+_MOST_USERS, _MOST_MESSAGES = 100, 5000
+#: Cells of the table that is tested, about; and the least number of runs that are expected in each.
+_CELLS = 60
+_LEAST = 5.0
+
+
+@dataclass(frozen=True)
+class Agreement:
+    """Outcome of a comparison.
+
+    Parameters
+    ----------
+    counts : float
+        p-value of the tallied counts against the law; 0 if a count occurred that the law excludes.
+    order : float
+        p-value of the first message of a run against one at a random place; 1 where there is nothing to compare.
+    """
+
+    counts: float
+    order: float
+
+    def fits(self, level: float) -> bool:
+        """Whether neither test rejects at a level, i.e. with at most twice this probability by chance."""
+        return self.counts >= level and self.order >= level
+
+
+def checked(setting: Setting, rng: np.random.Generator, runs: int) -> Agreement | None:
+    """Compare runs of a setting's messages with its view, for one number of users and one choice of inputs.
+
+    Parameters
+    ----------
+    setting : Setting
+    rng : numpy.random.Generator
+    runs : int
+
+    Returns
+    -------
+    Agreement or None
+        None where there is nothing to compare: infeasible, not enumerated, or too many messages.
+    """
+    try:
+        protocol = setting.calibrated()
+        view = view_of(protocol, setting.budget)
+        if isinstance(view, str) or not isinstance(setting.population, Law):
+            return None
+        view = view.of_participants()
+        numbers = [3] if view.alone else [n for n, _ in view.numbers(setting.population)]
+        if not numbers or (n := numbers[len(numbers) // 2]) > _MOST_USERS:
+            return None
+        protocol, view = announced(protocol, setting, n), view.among(n)
+        case = next(iter(view.cases(n)))
+        held = (case.first, *case.others[len(case.others) // 2])
+        view.blocks(held)
+    except (Infeasible, TooLarge):
+        return None
+    public = Public(np.array([n]), levels_of(view, held))
+    once = protocol.shuffle(protocol.encode(view.users(held), rng), public, rng)
+    return agreement(protocol, view, held, rng, runs) if len(once) <= _MOST_MESSAGES else None
+
+
+def announced(protocol: ProtocolBase, setting: Setting, n: int) -> ProtocolBase:
+    """The protocol once the number of users is announced, levels of nearly equal sizes."""
+    levels = setting.task.levels if isinstance(setting.task, Sets) else 1
+    return protocol.refine(Public(np.array([n]), np.array([even_sizes(n, levels)], float)))
+
+
+def agreement(
+    protocol: ProtocolBase, view: View, held: Held, rng: np.random.Generator, runs: int = 2000
+) -> Agreement:
+    """Compare runs of the message level, with shuffler and dummies, with the law of a view.
+
+    Parameters
+    ----------
+    protocol : ProtocolBase
+    view : View
+        Of this protocol.
+    held : tuple of int
+        Inputs of the users, as places in ``view.inputs``; different ones show most.
+    rng : numpy.random.Generator
+    runs : int
+
+    Notes
+    -----
+    Counts are cut into ranges that are about equally likely under the law. Each part of the view is tested in a table
+    of some sixty cells, and all parts together in a coarser one; cells where fewer than 5 runs are expected are put
+    together. p-values are those of large samples, corrected for the number of tests.
+    """
+    users = view.users(held)
+    public = Public(np.array([len(held)]), levels_of(view, held))
+    payloads = (protocol.shuffle(protocol.encode(users, rng), public, rng).payload for _ in range(runs))
+    return agreement_of(payloads, view, held, rng)
+
+
+def agreement_of(
+    payloads: Iterable[NDArray[Any]], view: View, held: Held, rng: np.random.Generator
+) -> Agreement:
+    """Compare shuffled messages of independent runs, a payload each, with the law of a view; see `agreement`."""
+    tallies, first, anywhere = [], [], []
+    for payload in payloads:
+        tallies.append([count for part in view.tally(payload) for count in part])
+        if len(payload) > 1:
+            letters = view.letters(payload[[0, int(rng.integers(len(payload)))]])
+            first.append(int(letters[0]))
+            anywhere.append(int(letters[1]))
+    return Agreement(_counts_fit(view, held, np.array(tallies)), _same(np.array(first), np.array(anywhere)))
+
+
+def levels_of(view: View, held: Held) -> NDArray[np.float64] | None:
+    """Users of each privacy level, (1, levels), where inputs have one."""
+    if not view.with_levels:
+        return None
+    levels = [level for level, _ in view.inputs]
+    return np.bincount([levels[h] for h in held], minlength=max(levels) + 1).astype(float)[None]
+
+
+def _counts_fit(view: View, held: Held, tallies: NDArray[np.int64]) -> float:
+    """The least p-value of each part alone and of all together, times their number."""
+    blocks = view.blocks(held)
+    columns = np.split(tallies, np.cumsum([b.mass.ndim for b in blocks])[:-1], axis=1)
+    tables = []
+    for block, counts in zip(blocks, columns, strict=True):
+        inside = (counts >= block.start) & (counts < np.add(block.start, block.mass.shape))
+        if not np.all(inside):  # laws leave out 1e-16
+            return 0.0
+        tables.append(_table(block, counts, max(2, int(_CELLS ** (1 / block.mass.ndim)))))
+    values = [_chi_square(np.bincount(index, minlength=law.size), law) for index, law in tables]
+    if (
+        len(blocks) > 1
+    ):  # two or three ranges of every count, as long as enough runs are expected in each cell
+        together, joint = np.zeros(len(tallies), np.int64), np.ones(1)
+        for block, counts in zip(blocks, columns, strict=True):
+            index, law = _table(block, counts, 3 if len(blocks) < 4 else 2)
+            if joint.size * law.size * 2 * _LEAST > len(tallies):
+                break
+            together, joint = together * law.size + index, np.multiply.outer(joint, law).ravel()
+        values.append(_chi_square(np.bincount(together, minlength=joint.size), joint))
+    return min(1.0, min(values) * len(values))
+
+
+def _table(
+    block: Block, counts: NDArray[np.int64], groups: int
+) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
+    """Cell of every run in a coarse table of a law, (runs,), and the cells' probabilities."""
+    ends, table = pooled(block, groups)
+    cells = [np.searchsorted(end, column, side="right") for end, column in zip(ends, counts.T, strict=True)]
+    return np.ravel_multi_index(cells, table.shape), table.ravel()
+
+
+def _chi_square(seen: NDArray[np.int64], law: NDArray[np.float64]) -> float:
+    if np.any((law <= 0) & (seen > 0)):
+        return 0.0
+    expected = law / law.sum() * seen.sum()
+    order = np.argsort(expected)
+    seen, expected = seen[order], expected[order]
+    few = int(np.count_nonzero(expected < _LEAST))
+    while 0 < few < expected.size and expected[:few].sum() < _LEAST:
+        few += 1
+    if few:
+        seen = np.append(seen[:few].sum(), seen[few:])
+        expected = np.append(expected[:few].sum(), expected[few:])
+    if expected.size < 2:
+        return 1.0
+    statistic = float(np.sum((seen - expected) ** 2 / expected))
+    return float(chi2.sf(statistic, expected.size - 1))
+
+
+def _same(first: NDArray[np.int64], second: NDArray[np.int64]) -> float:
+    """Chi-square test of two samples of letters."""
+    if not first.size:
+        return 1.0
+    kinds = np.unique(np.append(first, second))
+    table = np.array([[np.count_nonzero(sample == k) for k in kinds] for sample in (first, second)], float)
+    common = table.sum(axis=0) >= 2 * _LEAST
+    table = np.column_stack((table[:, common], table[:, ~common].sum(axis=1)))
+    table = table[:, table.sum(axis=0) > 0]
+    if table.shape[1] < 2:
+        return 1.0
+    expected = table.sum(axis=1, keepdims=True) * table.sum(axis=0) / table.sum()
+    return float(chi2.sf(float(np.sum((table - expected) ** 2 / expected)), table.shape[1] - 1))

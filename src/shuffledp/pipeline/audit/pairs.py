@@ -1,0 +1,208 @@
+"""Two counts that user 1 moves, among any number of messages: delta by direct sums, with bounds on their error.
+
+Each function adds up hockey-stick terms over outcomes. Post-processing of what is seen, such as looking at two counts
+only, makes delta smaller, so that its lower end is one of the protocol's delta, too.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.special import betainc
+
+from shuffledp.pipeline.audit.laws import (
+    TAIL,
+    WINDOW,
+    Block,
+    Bounds,
+    Error,
+    TooLarge,
+    around,
+    binomial_counts,
+    binomial_share,
+    hockey_stick,
+    mixed,
+    moved,
+    outcomes,
+    poisson_counts,
+)
+from shuffledp.populations import Binomial, Fixed, Law, Poisson
+from shuffledp.tasks import Floats
+
+Gains = Mapping[tuple[int, int], float]
+"""Law of what user 1 adds to the first and to the second count; with its other input the two change places."""
+
+#: Totals that are added up at most.
+_MOST_TOTALS = 300_000
+
+
+def total_of(law: Law, rate: float) -> Block:
+    """Law of the reports of one kind among those of the other users, each of whom sends one with the same rate."""
+    thinned = law.thinned(rate)
+    if isinstance(thinned, Binomial):
+        return binomial_counts(thinned.trials, thinned.rate)
+    if isinstance(thinned, Poisson):
+        return poisson_counts(thinned.mean)
+    window = thinned.window()
+    return Block(np.asarray(window.pmf, float), (int(window.start),), Error(WINDOW, 0.0, window.omitted))
+
+
+def ranges(law: Law, count: int = 16) -> list[tuple[int, float]]:
+    """Numbers of other users in about `count` ranges and their weights; the largest of a range stands for it.
+
+    More users who all hold the same are what anybody could add, so that delta does not grow with their number.
+    """
+    if isinstance(law, Fixed):
+        return [(law.others, 1.0)]
+    window = law.window()
+    level = np.cumsum(window.pmf)
+    last = np.unique(np.searchsorted(level / level[-1], np.arange(1, count) / count))
+    last = np.unique(np.append(last, window.pmf.size - 1))
+    mass = np.diff(np.append(0.0, level[last]))
+    return [(int(window.start + i), float(w)) for i, w in zip(last, mass, strict=True)]
+
+
+def spent(senders: Block, each: int, rate: float) -> Block:
+    """Law of how many of the dummies count, of which every sender sends as many, each counting with a rate.
+
+    Parameters
+    ----------
+    senders : Block
+        Law of the number of senders.
+    each : int
+    rate : float
+    """
+    numbers = senders.start[0] + np.arange(senders.mass.size)
+    parts = [
+        (float(w), binomial_counts(int(s) * each, rate)) for s, w in zip(numbers, senders.mass, strict=True)
+    ]
+    block = mixed(parts)
+    return replace(block, error=block.error.and_of(senders.error))
+
+
+def of_split(total: Block, gains: Gains, eps: float, alone: Block | None = None) -> Bounds:
+    """Delta of two counts whose other messages fall on either with equal chances, given how many there are.
+
+    Parameters
+    ----------
+    total : Block
+        Law of the other messages on the two counts together.
+    gains : mapping
+        Law of what user 1 adds with its first input; with the second the counts change places.
+    eps : float
+        Nats.
+    alone : Block, optional
+        Law of the other messages if user 1 adds nothing; `total` if left out.
+
+    Returns
+    -------
+    Bounds
+        On ``sum (P - e^eps Q)`` over the outcomes where the sum of both counts is t and the first is at least x(t);
+        this is the hockey-stick divergence where the likelihood ratio grows with the first count, and never above it.
+
+    Notes
+    -----
+    A term ``mass(t) tail(x)`` has the relative errors of both factors; the mass's absolute error counts with the tails,
+    by the inequality of Cauchy and Schwarz, and totals that are not added up count in full.
+    """
+    shape = total.mass
+    below, beyond = np.cumsum(shape), np.cumsum(shape[::-1])[::-1]
+    inside = np.flatnonzero((below > TAIL) & (beyond > TAIL))
+    left = float(shape[: inside[0]].sum() + shape[inside[-1] + 1 :].sum())
+    if inside.size > _MOST_TOTALS:
+        raise TooLarge(f"{inside.size} likely totals")
+    most = max(i + j for i, j in gains)
+    t = np.arange(inside[0] + total.start[0], inside[-1] + total.start[0] + most + 1)
+    laws = {gain: alone if alone is not None and sum(gain) == 0 else total for gain in gains}
+    parts = [(i, j, chance, _masses(laws[i, j], t - i - j)) for (i, j), chance in gains.items() if chance > 0]
+
+    low, high = t // 2, t + 1  # the first x at which P exceeds e^eps Q lies in (low, high]
+    while np.any(high - low > 1):
+        middle = (low + high) // 2
+        above = _excess(parts, t, middle, eps) > 0
+        low, high = np.where(above, low, middle), np.where(above, middle, high)
+    delta, size, fixed = np.zeros(t.size), 0.0, 0.0
+    for i, j, chance, mass in parts:
+        first = chance * _fair_tail(t - i - j, high - i)
+        second = math.exp(eps) * chance * _fair_tail(t - i - j, high - j)
+        delta += mass * first - mass * second
+        size += float(mass @ (first + second))
+        fixed += laws[i, j].error.norm * float(np.linalg.norm(first + second))
+    share = max(law.error.share for law in laws.values()) + binomial_share(int(t[-1]))
+    left += sum(law.error.beyond for law in laws.values())
+    error = 1.01 * (share * size + fixed + (1 + math.exp(eps)) * left)
+    return around(float(np.sum(np.maximum(delta, 0.0))), error)
+
+
+def _masses(law: Block, at: NDArray[np.int64]) -> Floats:
+    place = at - law.start[0]
+    known = (place >= 0) & (place < law.mass.size)
+    return np.where(known, law.mass[np.clip(place, 0, law.mass.size - 1)], 0.0)
+
+
+def _excess(
+    parts: Sequence[tuple[int, int, float, Floats]], t: NDArray[np.int64], x: NDArray[np.int64], eps: float
+) -> Floats:
+    """``P - e^eps Q`` at first counts x, over the probability of x among t fair messages and a power of t.
+
+    Without the i + j messages of user 1 the fair probability is that with them, times ``2^(i + j)`` and the numbers
+    of ways to choose i of x and j of t - x in order, over those of i + j of t.
+    """
+    most = max(i + j for i, j, *_ in parts)
+    first, second = _falling(x, most), _falling(t - x, most)
+    ways = _falling(t, most)
+    total = np.zeros(t.size)
+    for i, j, chance, mass in parts:
+        both = first[i] * second[j] - math.exp(eps) * first[j] * second[i]
+        total += chance * mass * 2.0 ** (i + j) * both / np.maximum(ways[i + j], 1.0)
+    return total
+
+
+def _falling(x: NDArray[np.int64], most: int) -> list[Floats]:
+    """``1, x, x (x - 1), ..`` with 0 for what is negative."""
+    found = [np.ones(x.size)]
+    for less in range(most):
+        found.append(found[-1] * np.maximum(x - less, 0))
+    return found
+
+
+def _fair_tail(trials: NDArray[np.int64], x: NDArray[np.int64]) -> Floats:
+    """Probabilities that fair binomial counts are at least x."""
+    n, k = trials.astype(float), x.astype(float)
+    inside = (k >= 1) & (k <= n)
+    tail = betainc(np.where(inside, k, 1.0), np.where(inside, n - k + 1, 1.0), 0.5)
+    return np.where(n < 0, 0.0, np.where(k <= 0, 1.0, np.where(inside, tail, 0.0)))
+
+
+def of_one_count(noise: Block, first: float, second: float, eps: float) -> tuple[Bounds, Bounds]:
+    """Delta in both directions of a count to which user 1 adds 1 with either probability."""
+    laws = [with_coin(noise, rate) for rate in (first, second)]
+    return (
+        hockey_stick([outcomes(laws[0], laws[1])], eps),
+        hockey_stick([outcomes(laws[1], laws[0])], eps),
+    )
+
+
+def of_two_counts(noise: Block, own: float, other: float, eps: float) -> Bounds:
+    """Delta of two counts with independent noises of one law; user 1 adds 1 to its own, or to the other one."""
+    high, low = with_coin(noise, own), with_coin(noise, other)
+    return hockey_stick([outcomes(high, low), outcomes(low, high)], eps)
+
+
+def with_coin(noise: Block, rate: float) -> Block:
+    """Law of a count to which a 1 is added with a rate."""
+    if rate in (0.0, 1.0):
+        return moved(noise, (int(rate),))
+    grown = np.append(noise.mass * (1 - rate), 0.0)
+    grown[1:] += rate * noise.mass
+    return Block(grown, noise.start, noise.error.rounded(4))
+
+
+def binomial_gains(most: int, rate: float) -> Gains:
+    """User 1 adds each of some messages with a rate, all of them to one count."""
+    law = binomial_counts(most, rate)
+    return {(law.start[0] + j, 0): float(mass) for j, mass in enumerate(law.mass)}

@@ -1,0 +1,320 @@
+"""What runs of a calibrated protocol show: encoder, dummies, shuffler and analyzer, for a handful of users.
+
+Each run is one repeat, message by message. Three things are read off the same runs: a lower bound on delta with a
+stated confidence (an event learned on one half and measured on the other, after Clopper and Pearson), whether the
+messages follow the law that the enumeration rests on, and whether the estimates are right on average.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.stats import t as student
+
+from shuffledp.accounting.errors import Infeasible
+from shuffledp.pipeline.audit.auditor import Setting, view_of
+from shuffledp.pipeline.audit.laws import TooLarge
+from shuffledp.pipeline.audit.messages import agreement_of
+from shuffledp.pipeline.audit.views import View
+from shuffledp.populations import Law
+from shuffledp.protocols.base import Messages, ProtocolBase
+from shuffledp.protocols.conformance.inputs import inputs, users_of
+from shuffledp.protocols.conformance.privacy import delta_bound
+from shuffledp.protocols.sets._set_protocol import even_sizes
+from shuffledp.tasks import Frequency, Public, Sets, Summation, Task, Users, Vectors
+
+#: Kinds of messages up to which each is counted by itself.
+_KINDS = 24
+#: Messages of all runs of one setting together, about; a run without a message takes time, too.
+_MESSAGES, _RUN = 400_000, 25
+
+#: Runs that a variance has to rest on, (sum d^2)^2 / sum d^4, for a mean to be judged by it.
+_RESTING = 20.0
+#: Fewer runs show nothing.
+_LEAST_RUNS = 60
+
+
+class Unseen(Exception):  # noqa: N818  (a reason, not an error)
+    """There are no runs of this setting; the message says why."""
+
+
+@dataclass(frozen=True)
+class Seen:
+    """What the runs of one setting show.
+
+    Parameters
+    ----------
+    eps : float
+        Claimed for user 1, nats.
+    delta : float
+        Lower bound on delta; above the truth with a probability of at most the `rate` asked for.
+    law : float or None
+        p-value of the messages against the law that is enumerated; None without one.
+    bias : float or None
+        p-value of the mean estimate against the truth, for all coordinates together; None where it is not looked at.
+    bias_note : str
+        Why it is not.
+    runs : int
+        Per input of user 1.
+    """
+
+    eps: float
+    delta: float
+    law: float | None
+    bias: float | None
+    bias_note: str
+    runs: int
+
+
+@dataclass(frozen=True)
+class _Place:
+    """Users with user 1's input, and the protocol that runs for that number of them."""
+
+    protocol: ProtocolBase
+    users: Users
+    public: Public
+
+
+def seen(setting: Setting, rng: np.random.Generator, runs: int, rate: float) -> Seen:
+    """Run a calibrated setting under two inputs of user 1.
+
+    Parameters
+    ----------
+    setting : Setting
+        Its population has to be a law; what ``calibrate`` raises is raised.
+    rng : numpy.random.Generator
+    runs : int
+        Per input; fewer where a run has many messages.
+    rate : float
+        In (0, 1): probability with which the bound on delta may be above the truth.
+
+    Raises
+    ------
+    Infeasible
+        If the calibration is.
+    Unseen
+        If there is nothing to run.
+    """
+    law = setting.population
+    if not isinstance(law, Law):
+        raise Unseen("the population is not a law")
+    if dict(setting.options).get("threat") == "own_coin":
+        raise Unseen("the own coin of user 1 counts as protection")
+    protocol = setting.calibrated()
+    view = _known(protocol, setting)
+    held = _held(view, setting)
+    made: dict[tuple[int, int], _Place] = {}
+
+    def place(which: int, n: int) -> _Place:
+        if (which, n) not in made:
+            made[which, n] = _placed(protocol, setting.task, held(which, n), n, view)
+        return made[which, n]
+
+    alone = protocol.trust == "local"
+    try:
+        likely = place(0, 1 if alone else max(1, round(law.mean) + 1))
+        once = _run(likely, rng)
+    except Infeasible as reason:  # once the number of users is announced
+        raise Unseen(f"called off for the likely number of users: {reason}") from reason
+    runs = min(runs, math.ceil(_MESSAGES / (len(once) + _RUN)))
+    if runs < _LEAST_RUNS:
+        raise Unseen(f"{len(once)} messages in one run")
+    numbers = np.ones(2 * runs, np.int64) if alone else np.asarray(law.sample(rng, 2 * runs), np.int64) + 1
+    payloads: list[list[NDArray[Any]]] = [[], []]
+    features: list[list[tuple[NDArray[Any], NDArray[Any]]]] = [[], []]
+    for i, n in enumerate(numbers.tolist()):
+        try:
+            at = place(i % 2, n)
+        except Infeasible:  # a round that is called off shows its number of users
+            features[i % 2].append((np.array([-1.0]), np.array([float(n)])))
+            payloads[i % 2].append(np.zeros((0, *np.shape(once)[1:])))
+            continue
+        payload = _run(at, rng)
+        payloads[i % 2].append(payload)
+        features[i % 2].append((_flat(at.protocol.aggregate(Messages(payload))), np.array([float(n)])))
+    delta = _bound(protocol, payloads, features, _eps_of(view, setting), rate)
+    law_fits = _fits(view, payloads, numbers, held, rng)
+    bias, note = _bias(protocol, setting.task, place, numbers, payloads)
+    return Seen(_eps_of(view, setting), delta, law_fits, bias, note, runs)
+
+
+def _run(at: _Place, rng: np.random.Generator) -> NDArray[Any]:
+    return at.protocol.shuffle(at.protocol.encode(at.users, rng), at.public, rng).payload
+
+
+def _flat(values: Any) -> NDArray[np.float64]:
+    return np.asarray(values, float).reshape(-1)
+
+
+def _known(protocol: ProtocolBase, setting: Setting) -> View | None:
+    try:
+        found = view_of(protocol, setting.budget)
+        return None if isinstance(found, str) else found.of_participants()
+    except TooLarge:
+        return None
+
+
+def _eps_of(view: View | None, setting: Setting) -> float:
+    """The claim for user 1: of its level, the first one, where there are several."""
+    return setting.budget.levels[0]
+
+
+Held = Callable[[int, int], Any]
+
+
+def _held(view: View | None, setting: Setting) -> Held:
+    """What n users hold: user 1 the first or the second input, the others the last one."""
+    if view is not None:
+        count = len(view.inputs)
+        if view.with_levels:
+            levels = [level for level, _ in view.inputs]
+            own = [i for i in range(count) if levels[i] == 0]
+
+            def by_level(which: int, n: int) -> Any:
+                sizes = even_sizes(n, max(levels) + 1)
+                rest = [levels.index(level) for level, size in enumerate(sizes) for _ in range(size)]
+                return (own[0] if which == 0 else own[-1], *rest[1:])
+
+            return by_level
+        return lambda which, n: (0 if which == 0 else 1, *[count - 1] * (n - 1))
+    chosen = inputs(setting.task)
+    return lambda which, n: [chosen[which], *[chosen[-1]] * (n - 1)]
+
+
+def _placed(protocol: ProtocolBase, task: Task, held: Any, n: int, view: View | None) -> _Place:
+    users = view.users(held) if view is not None else users_of(task, np.stack(held))
+    levels = None
+    if isinstance(task, Sets):
+        of = np.zeros(n, np.int64) if users.levels is None else np.asarray(users.levels)
+        levels = np.bincount(of, minlength=task.levels).astype(float)[None]
+    public = Public(np.array([n]), levels)
+    return _Place(protocol.refine(public), users, public)
+
+
+def _bound(
+    protocol: ProtocolBase,
+    payloads: list[list[NDArray[Any]]],
+    features: list[list[tuple[NDArray[Any], NDArray[Any]]]],
+    eps: float,
+    rate: float,
+) -> float:
+    """From the counts that the analyzer has, and from the first message that arrives; the larger bound."""
+    summed = protocol.trust in ("central", "secure_sum")
+    flat = [payload for side in payloads for payload in side]
+    rows = [_identities(payload) for payload in flat]
+    filled = [row for row in rows if len(row)]
+    kinds = np.unique(np.concatenate(filled), axis=0) if filled else np.zeros((0, 1))
+    both: list[list[NDArray[Any]]] = []
+    few = 0 < len(kinds) <= _KINDS and not summed
+    numbers = {tuple(kind): i for i, kind in enumerate(kinds.tolist())} if few else {}
+    start = 0
+    sides: list[NDArray[Any]] = []
+    firsts: list[NDArray[Any]] = []
+    for side in features:
+        counts, first = [], []
+        width = max(len(aggregate) for aggregate, _ in side)
+        for (aggregate, n), row in zip(side, rows[start : start + len(side)], strict=True):
+            aggregate = aggregate if len(aggregate) == width else np.full(width, -1.0)
+            if few:
+                codes = [numbers[tuple(one)] for one in row.tolist()]
+                aggregate = np.bincount(codes, minlength=len(kinds)).astype(float)
+                first.append(np.array([codes[0] if codes else -1]))
+            else:
+                first.append(row[0] if len(row) else np.full(kinds.shape[1], -1.0))
+            counts.append(np.concatenate((aggregate, n)))
+        start += len(side)
+        sides.append(np.array(counts))
+        firsts.append(np.array(first))
+    both.append(sides)
+    if not summed:
+        both.append(firsts)
+    return max(delta_bound(one, two, eps, rate / len(both)) for one, two in both)
+
+
+def _identities(payload: NDArray[Any]) -> NDArray[Any]:
+    rows = np.asarray(payload)
+    return rows.reshape(len(rows), math.prod(rows.shape[1:]))
+
+
+def _fits(
+    view: View | None, payloads: list[list[NDArray[Any]]], numbers: NDArray[np.int64], held: Held, rng: Any
+) -> float | None:
+    """The messages of the first input against the law of the view, for the number of users that occurred most."""
+    if view is None:
+        return None
+    own = numbers[::2]
+    n = int(np.bincount(own).argmax())
+    of_them = [payload for payload, m in zip(payloads[0], own.tolist(), strict=True) if m == n]
+    try:
+        among = view.among(n)
+        found = agreement_of(of_them, among, tuple(held(0, n)), rng)
+    except (TooLarge, Infeasible):
+        return None
+    return min(1.0, 2 * min(found.counts, found.order))
+
+
+def _truth(task: Task, users: Users) -> NDArray[np.float64]:
+    values = np.asarray(users.values)
+    n = len(values)
+    if isinstance(task, Frequency):
+        return np.asarray(np.bincount(values, minlength=task.domain_size) / n)
+    if isinstance(task, Sets):
+        held = np.bincount(values.ravel(), minlength=task.domain_size) / n
+        return np.asarray(held[: task.estimate_shape[0]], float)
+    if isinstance(task, Summation):
+        scale = task.max_value if task.real else 1
+        if task.coordinates == 1:
+            return np.array([values.sum() / scale], float)
+        sums = np.bincount(values[:, 0], weights=values[:, 1], minlength=task.coordinates)
+        return np.asarray(sums / scale, float)
+    if isinstance(task, Vectors):
+        return np.asarray(values.mean(axis=0), float)
+    raise TypeError(f"no truth is known for {task}")
+
+
+def _bias(
+    protocol: ProtocolBase,
+    task: Task,
+    place: Callable[[int, int], _Place],
+    numbers: NDArray[np.int64],
+    payloads: list[list[NDArray[Any]]],
+) -> tuple[float | None, str]:
+    """p-value of Student's test of the errors' mean, of all coordinates together, for the likeliest number of users."""
+    if protocol.biased:
+        return None, "declared as biased"
+    if isinstance(task, Sets) and task.levels > 1:
+        return None, "unbiased over a random assignment of privacy levels only"
+    own = numbers[::2]
+    n = int(np.bincount(own).argmax())
+    try:
+        at = place(0, n)
+    except Infeasible:
+        return None, "called off for the likely number of users"
+    if at.protocol.biased:
+        return None, "declared as biased"
+    aggregates = [
+        at.protocol.aggregate(Messages(payload))
+        for payload, m in zip(payloads[0], own.tolist(), strict=True)
+        if m == n
+    ]
+    if len(aggregates) < 30:
+        return None, "too few runs with one number of users"
+    repeats = len(aggregates)
+    levels = None if at.public.level_counts is None else np.repeat(at.public.level_counts, repeats, axis=0)
+    estimates = at.protocol.estimate(np.stack(aggregates), Public(np.full(repeats, n), levels))
+    errors = np.asarray(estimates, float).reshape(repeats, -1) - _truth(task, at.users)
+    mean, spread = errors.mean(axis=0), errors.std(axis=0, ddof=1) / math.sqrt(repeats)
+    squares = (errors - mean) ** 2
+    fourth = np.sum(squares**2, axis=0)
+    # Where few runs make up the variance, runs that did not happen may be what makes the mean right.
+    resting = np.divide(np.sum(squares, axis=0) ** 2, fourth, out=np.zeros_like(fourth), where=fourth > 0)
+    judged = (resting >= _RESTING) & (spread > 1e-9 * np.abs(errors).max(axis=0))
+    if not np.any(judged):
+        return None, "too few runs differ to tell how far the mean may be off"
+    ratio = np.abs(mean[judged]) / spread[judged]
+    return min(1.0, float(2 * student.sf(ratio.max(), repeats - 1)) * errors.shape[1]), ""

@@ -1,0 +1,124 @@
+"""Deltas of one report per user at any scale: randomized response, Laplace noise, slots."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+
+from shuffledp.pipeline.audit import pairs
+from shuffledp.pipeline.audit.laws import (
+    UNIT,
+    around,
+    binomial_counts,
+    hockey_stick,
+    largest,
+    mixed,
+    outcomes,
+)
+from shuffledp.pipeline.audit.measured import (
+    BINARY,
+    SPLIT,
+    Measured,
+    alone,
+    binary,
+    gains_of,
+    truth,
+)
+from shuffledp.populations import Empirical, Fixed, Law
+from shuffledp.protocols._checkin import CheckinSchedule
+from shuffledp.protocols._schedules import SingleReport
+from shuffledp.protocols.frequency._randomized_response import RandomizedResponse
+from shuffledp.protocols.frequency.random_checkin import RandomCheckin
+from shuffledp.protocols.vectors import random_checkin as vector_checkin
+from shuffledp.protocols.vectors._laplace import LaplaceNoise
+
+
+def _reports(protocol: SingleReport, population: Law) -> Law:
+    """Number of reports besides user 1's own: of the other users and of dummies, who all hold the same."""
+    window = population.window()
+    numbers = window.start + np.arange(window.pmf.size)
+    more = protocol.dummy_count
+    total = np.maximum(numbers, more) if protocol.adaptive else numbers + more
+    if not more:
+        return population
+    if total[0] == total[-1]:
+        return Fixed(int(total[0]))
+    pmf = np.bincount(total - total[0], weights=window.pmf)
+    return Empirical(tuple((pmf / pmf.sum()).tolist()), int(total[0]))
+
+
+def randomized_response(protocol: RandomizedResponse, population: Law, level: int, eps: float) -> Measured:
+    """Reports of the users and of dummies; all others hold value 0, and user 1 holds 1 or 2, or 0 or 1 of two."""
+    k = protocol.domain_size
+    own, other = truth(protocol.eps_local, k)
+    if protocol.trust == "local":
+        return alone(own, other, eps)
+    reports = _reports(protocol, population)
+    if k == 2:
+        return binary(reports, own, other, eps)
+    total = pairs.total_of(reports, 2 * other)
+    return Measured(pairs.of_split(total, gains_of(own, other), eps), "lower", SPLIT)
+
+
+def _kept(protocol: CheckinSchedule) -> float:
+    """Probability that the report of user 1 takes part and is the one that its slot keeps."""
+    window, m = protocol.population.window(), protocol.slots
+    n = window.start + np.arange(window.pmf.size) + 1.0
+    kept = (
+        float(window.pmf @ (m * -np.expm1(n * np.log1p(-1 / m)) / n))
+        if m > 1
+        else float(window.pmf @ (1 / n))
+    )
+    return kept * (protocol.population.rate if protocol.threat == "own_coin" else 1.0)
+
+
+def _checkin(protocol: CheckinSchedule, own: float, other: float, stray: float, eps: float) -> Measured:
+    """Counts of two kinds of reports in the slots, of which all but user 1's are of the fillers' input."""
+    kept, m = _kept(protocol), protocol.slots
+    gains = {(1, 0): kept * own, (0, 1): kept * other, (0, 0): 0.0}
+    without = 1 - kept * (own + other)
+    if own + other < 1 - 1e-12:
+        # Nothing on the two counts: another kind in the own slot, or a filler's report or another user's in it.
+        none = kept * (1 - own - other)
+        one_less, all_of_them = (binomial_counts(x, 2 * stray) for x in (m - 1, m))
+        law = mixed([(none / without, one_less), ((1 - kept) / without, all_of_them)])
+        gains[(0, 0)] = without
+        return Measured(pairs.of_split(one_less, gains, eps, alone=law), "lower", SPLIT)
+    laws = []
+    for rate in (own, other):
+        with_own = pairs.with_coin(binomial_counts(m - 1, stray), rate)
+        without_own = binomial_counts(m, stray)
+        laws.append(mixed([(kept, with_own), (1 - kept, without_own)]))
+    found = largest(hockey_stick([outcomes(a, b)], eps) for a, b in (laws, laws[::-1]))
+    return Measured(found, "lower", BINARY)
+
+
+def random_checkin(protocol: RandomCheckin, population: Law, level: int, eps: float) -> Measured:
+    """Reports in slots; fillers and all others hold value 0."""
+    own, other = truth(protocol.eps_local, protocol.domain_size)
+    return _checkin(protocol, own, other, other, eps)
+
+
+def _laplace_kinds(eps_local: float) -> tuple[float, float, float]:
+    """Chances that a first coordinate lies beyond the clipping norm: on the own side, the other one, from zero."""
+    return 0.5, 0.5 * math.exp(-eps_local), 0.5 * math.exp(-eps_local / 2)
+
+
+def laplace(protocol: LaplaceNoise, population: Law, level: int, eps: float) -> Measured:
+    """First coordinates beyond the clipping norm, on either side; dummies and others hold the zero vector."""
+    own, other, stray = _laplace_kinds(protocol.eps_local)
+    if protocol.trust == "local":
+        # The densities differ by the most wherever a coordinate lies beyond the norm, and by less within it.
+        lost = -math.expm1((eps - protocol.eps_local) / 2)
+        return Measured(around(lost, 8 * UNIT), "exact", "one report and its sender")
+    total = pairs.total_of(_reports(protocol, population), 2 * stray)
+    return Measured(pairs.of_split(total, gains_of(own, other), eps), "lower", SPLIT)
+
+
+def checked_in_vectors(
+    protocol: vector_checkin.RandomCheckin, population: Law, level: int, eps: float
+) -> Measured:
+    """First coordinates in slots; fillers and others hold the zero vector."""
+    own, other, stray = _laplace_kinds(protocol.eps_local)
+    return _checkin(protocol, own, other, stray, eps)

@@ -1,0 +1,86 @@
+"""Deltas of the protocols for sets at any scale, from the items of two sets."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import replace
+from typing import Any
+
+from shuffledp.pipeline.audit import pairs
+from shuffledp.pipeline.audit.laws import Bounds, binomial_counts, largest, poisson_counts
+from shuffledp.pipeline.audit.measured import (
+    SPLIT,
+    Measured,
+    NoProfile,
+    Side,
+    alone,
+    gains_of,
+    number_of,
+)
+from shuffledp.populations import Law
+from shuffledp.protocols.sets._separate import SeparateLevels
+from shuffledp.protocols.sets._subset import SubsetReports
+from shuffledp.protocols.sets.balls_into_bins import BallsIntoBins
+from shuffledp.protocols.sets.segmented import Segmented
+
+
+def _items(plan: Any, rate: float, eps: float) -> Measured:
+    """Messages of the items of one set and not of the other, and the reverse; the others hold neither.
+
+    Sets that differ in one item, and in as many as leave the others a set of their own.
+    """
+    d, s = plan.domain_size, plan.set_size
+    apart = min(s, (d - s) // 2)
+    if apart < 1:
+        raise NoProfile("too few items for a set that the others could hold")
+    found = []
+    for items in sorted({1, apart}):
+        if plan.blanket_law == "poisson":
+            total = poisson_counts(2 * items * plan.n * plan.blankets / d)
+        else:
+            total = binomial_counts(plan.n * plan.slots.count, 2 * items * plan.slots.rate / d)
+        found.append(pairs.of_split(total, pairs.binomial_gains(items, rate), eps))
+    side: Side = "exact" if s == 1 and rate == 1 else "lower"
+    return Measured(largest(found), side, "messages of the items of two sets, added up for each")
+
+
+def balls_into_bins(protocol: BallsIntoBins, population: Law, level: int, eps: float) -> Measured:
+    """All items as they are."""
+    return _items(replace(protocol.plan, level_sizes=(number_of(population),)), 1.0, eps)
+
+
+def segmented(protocol: Segmented, population: Law, level: int, eps: float) -> Measured:
+    """Items with the rate of the level."""
+    number_of(population)
+    if protocol.announcing is not None:
+        raise NoProfile("the data round depends on a private first round")
+    return _items(protocol.plan, protocol.plan.rates[level], eps)
+
+
+def separate(protocol: SeparateLevels, population: Law, level: int, eps: float) -> Measured:
+    """Messages with the label of the level, which none but its own users send."""
+    number_of(population)
+    if protocol.level_sizes[level] == 0:
+        return Measured(Bounds(0.0, 0.0), "exact", "a level without users")
+    place = sum(1 for size in protocol.level_sizes[:level] if size > 0)
+    return _items(protocol.plan.groups[place], 1.0, eps)
+
+
+def subsets(protocol: SubsetReports, population: Law, level: int, eps: float) -> Measured:
+    """Subsets that meet the first set and not the second, and the reverse; the others hold a third, disjoint one."""
+    of = protocol.mechanism
+    d, s, k, faint = of.domain_size, of.set_size, of.subset_size, math.exp(-of.eps_local)
+    if 2 * s > d:
+        raise NoProfile("no two disjoint sets")
+    free = math.comb(d - s, k)  # subsets that avoid one set, of all of them; of two; of three
+    avoid_two = math.comb(d - 2 * s, k)
+    weight = math.comb(d, k) - free + faint * free
+    mine, theirs = (free - avoid_two) / weight, faint * (free - avoid_two) / weight
+    if protocol.trust == "local":
+        return alone(mine, theirs, eps)
+    if 3 * s > d:
+        raise NoProfile("no three disjoint sets")
+    clear = avoid_two - math.comb(d - 3 * s, k)
+    stray = (free - avoid_two - clear + faint * clear) / weight
+    total = binomial_counts(number_of(population) - 1, 2 * stray)
+    return Measured(pairs.of_split(total, gains_of(mine, theirs), eps), "lower", SPLIT)

@@ -1,0 +1,169 @@
+"""Deltas of the protocols for sums at any scale, and of secret shares, of which only their sum matters."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import replace
+
+from shuffledp.pipeline.audit import pairs
+from shuffledp.pipeline.audit.frequency import laplace_counts, polya_modulo, turned
+from shuffledp.pipeline.audit.laws import (
+    Pair,
+    PairNoise,
+    Place,
+    TooLarge,
+    added,
+    averaged,
+    binomial_counts,
+    hockey_stick,
+    largest,
+    moved,
+    negative_binomials,
+    outcomes,
+)
+from shuffledp.pipeline.audit.measured import (
+    BINARY,
+    TWO,
+    Measured,
+    NoProfile,
+    number_of,
+    truth,
+)
+from shuffledp.pipeline.audit.summation import correlated_sum, curator_noise, skellam
+from shuffledp.pipeline.audit.vectors import central_gaussian
+from shuffledp.pipeline.audit.views import ProductView
+from shuffledp.populations import Law
+from shuffledp.protocols.frequency._secret_shares import PolyaShares
+from shuffledp.protocols.summation._correlated import CorrelatedNoiseSum
+from shuffledp.protocols.summation._curator import CuratorNoise
+from shuffledp.protocols.summation._levels import LevelReports
+from shuffledp.protocols.summation.fragmented_rappor import FragmentedRappor
+from shuffledp.protocols.summation.skellam import Skellam
+from shuffledp.protocols.summation.split_and_mix import SplitAndMix
+from shuffledp.protocols.summation.unary_bits import UnaryBits
+from shuffledp.protocols.vectors.central_gaussian import CentralGaussian
+
+_SUMS = "the noise of sums, moved by user 1"
+#: Standard deviations and scales of a geometric law beyond which noise is as good as absent.
+_FAR, _FADED = 24, 80
+#: Numbers of user 1 that are compared with 0, at most, and the difference of +1 and -1 up to which both are counted.
+_NUMBERS, _BAND = 3, 12
+#: Likely numbers of one noise message up to which its law is used: others hide user 1's far better than these.
+_MOST_DRAWS = 100_000
+
+
+def polya_shares(protocol: PolyaShares | SplitAndMix, population: Law, level: int, eps: float) -> Measured:
+    """The sum of the shares, modulo q or, where noise stays far below that, modulo what it stays below."""
+    if isinstance(protocol, SplitAndMix):
+        worth, planned = protocol.numbers.max_value, float(protocol.n_users)
+    else:
+        worth, planned = protocol.precision, float(protocol.base_users)
+    fading, found = worth / protocol.eps, []
+    for others, weight in pairs.ranges(population, 8):
+        shape = (others + 1) / planned
+        likely = math.ceil((_FAR * math.sqrt(2 * shape) + _FADED) * fading + 2 * worth)
+        circle = min(protocol.group_order, 1 << likely.bit_length())
+        law = polya_modulo(circle, math.exp(-1 / fading), shape)
+        found.append(
+            (weight, hockey_stick([outcomes(law, turned(law, worth))], eps))
+        )  # the noise is symmetric
+    return Measured(averaged(found), "lower", "the sum of all shares")
+
+
+def noisy_sums(protocol: CuratorNoise | Skellam, population: Law, level: int, eps: float) -> Measured:
+    """Noisy sums, which inputs move; the largest move is the worst."""
+    view = skellam(protocol, eps) if isinstance(protocol, Skellam) else curator_noise(protocol, eps)
+    assert isinstance(view, ProductView)
+    noises, found = view.noise(number_of(population)), []
+    last = len(view.inputs) - 1
+    for a, b in {(0, last), (last, 0), (1, last), (last, 1), (0, 1), (1, 0)}:
+        moves = [(*view.own[a][i], *view.own[b][i]) for i in range(len(noises))]
+        laws = [
+            outcomes(moved(noise, one), moved(noise, two))
+            for noise, (one, two) in zip(noises, moves, strict=True)
+        ]
+        found.append(hockey_stick(laws, eps))
+    return Measured(largest(found), "exact", _SUMS)
+
+
+def correlated_sums(protocol: CorrelatedNoiseSum, population: Law, level: int, eps: float) -> Measured:
+    """A number of user 1 or none, among noises that each add up to 0.
+
+    The view's parts are independent, so that leaving out some of them, those whose laws are too large, makes delta
+    smaller; so does looking at the difference of the +1 and -1 only.
+    """
+    if number_of(population) != protocol.n_users:
+        raise NoProfile("another number of users than planned")
+    design, one_sum = protocol.design, replace(protocol, numbers=replace(protocol.numbers, coordinates=1))
+    view = correlated_sum(one_sum, eps)
+    assert isinstance(view, ProductView)
+    letters = [sign * j for j in range(design.max_value, 1, -1) for sign in (1, -1)]
+    drawn: dict[int, list[tuple[float, float]]] = {}
+    for index, shape, ratio in zip(design.indices, design.shapes, design.ratios, strict=True):
+        drawn.setdefault(index, []).append((shape, 1 - ratio))
+    most, found = len(view.inputs) - 1, []
+    for number in sorted({1, most // 2, most} - {0})[-_NUMBERS:]:
+        for a, b in ((0, number), (number, 0)):
+            laws = []
+            for i, letter in enumerate(letters):
+                (one,), (two,) = view.own[a][i], view.own[b][i]
+                if one != two:
+                    laws += _moved_draws(tuple(drawn.get(letter, ())), one, two)
+            (one,), (two,) = view.own[a][-1], view.own[b][-1]
+            laws.append(_moved_ones(design.central_ratio, tuple(drawn.get(1, ())), one, two))
+            found.append(hockey_stick(laws, eps, below=True))
+    return Measured(largest(found), "lower", _SUMS)
+
+
+def _moved_draws(drawn: tuple[tuple[float, float], ...], one: Place, two: Place) -> list[Pair]:
+    if sum(shape / stop + 12 * math.sqrt(shape) / stop for shape, stop in drawn) > _MOST_DRAWS:
+        return []
+    noise = negative_binomials(drawn)
+    return [outcomes(moved(noise, one), moved(noise, two))]
+
+
+def _moved_ones(ratio: float, common: tuple[tuple[float, float], ...], one: Place, two: Place) -> Pair:
+    reach = max(1, *(abs(step[0] - step[1]) for step in (one, two)))
+    if reach <= _BAND:
+        try:
+            noise = PairNoise(ratio, common, reach)
+            return outcomes(noise.moved(one), noise.moved(two))
+        except TooLarge:
+            pass  # the difference alone
+    difference = laplace_counts(ratio)
+    return outcomes(*(moved(difference, (step[0] - step[1],)) for step in (one, two)))
+
+
+def level_reports(protocol: LevelReports, population: Law, level: int, eps: float) -> Measured:
+    """Reports of the highest level; user 1 has the largest number or 0, all others 0."""
+    own, other = truth(protocol.eps_local, protocol.levels + 1)
+    noise = binomial_counts(number_of(population) - 1, other)
+    return Measured(largest(pairs.of_one_count(noise, own, other, eps)), "lower", BINARY)
+
+
+def unary_bits(protocol: UnaryBits, population: Law, level: int, eps: float) -> Measured:
+    """Ones among all bits; user 1 has the largest number or 0, all others 0."""
+    half, bits = protocol.uniform_rate / 2, protocol.bits
+    noise = binomial_counts(bits * (number_of(population) - 1), half)
+    laws = [added(noise, binomial_counts(bits, rate)) for rate in (1 - half, half)]
+    found = largest(hockey_stick([outcomes(a, b)], eps) for a, b in (laws, laws[::-1]))
+    return Measured(found, "lower", "ones among all bits")
+
+
+def fragmented_rappor(protocol: FragmentedRappor, population: Law, level: int, eps: float) -> Measured:
+    """The bits of two numbers, or of one where there is no other; the others hold what has neither."""
+    n, p, most = number_of(population), protocol.flip_probability, protocol.numbers.max_value
+    noise = binomial_counts(n - 1, p)
+    if most >= 2:
+        return Measured(pairs.of_two_counts(noise, 1 - p, p, eps), "lower", TWO)
+    return Measured(largest(pairs.of_one_count(noise, 1 - p, p, eps)), "lower", BINARY)
+
+
+def noisy_vectors(protocol: CentralGaussian, population: Law, level: int, eps: float) -> Measured:
+    """The first coordinate of the noisy sum, in cells."""
+    view = central_gaussian(protocol, eps)
+    laws = [view.blocks((i,))[0] for i in range(3)]
+    found = largest(
+        hockey_stick([outcomes(laws[i], laws[j])], eps) for i in range(3) for j in range(3) if i != j
+    )
+    return Measured(found, "lower", "sums grouped into cells")

@@ -1,0 +1,248 @@
+"""Deltas of the protocols for frequencies at any scale, from two of the values."""
+
+from __future__ import annotations
+
+import math
+from itertools import combinations
+
+import numpy as np
+
+from shuffledp.pipeline.audit import frequency as frequency_views
+from shuffledp.pipeline.audit import pairs
+from shuffledp.pipeline.audit.frequency import gaussian_modulo, laplace_counts, noise_of_a_value, turned
+from shuffledp.pipeline.audit.frequency_reports import hashed_balls_into_bins, row_law
+from shuffledp.pipeline.audit.laws import (
+    PairNoise,
+    TooLarge,
+    added,
+    averaged,
+    binomial_counts,
+    hockey_stick,
+    in_cells,
+    largest,
+    moved,
+    outcomes,
+)
+from shuffledp.pipeline.audit.measured import (
+    BINARY,
+    SPLIT,
+    TWO,
+    Measured,
+    NoProfile,
+    Side,
+    gains_of,
+    number_of,
+    truth,
+)
+from shuffledp.pipeline.audit.message_positions import unit
+from shuffledp.pipeline.audit.views import SumView
+from shuffledp.populations import Law
+from shuffledp.protocols.frequency import _curator_noise as frequency_curator
+from shuffledp.protocols.frequency import skellam as frequency_skellam
+from shuffledp.protocols.frequency._dummy_points import FixedDummies, FlexibleDummies
+from shuffledp.protocols.frequency._hashing import hash_values
+from shuffledp.protocols.frequency._noisy_counts import NoisyCounts
+from shuffledp.protocols.frequency._secret_shares import GaussianShares
+from shuffledp.protocols.frequency._unary_bits import FlippedBits, WholeRows
+from shuffledp.protocols.frequency.correlated_noise import CorrelatedNoise
+from shuffledp.protocols.frequency.hashed_balls_into_bins import HashedBallsIntoBins
+from shuffledp.protocols.frequency.private_coin import PrivateCoin
+from shuffledp.protocols.frequency.public_coin import PublicCoin
+from shuffledp.protocols.frequency.solh import Solh
+from shuffledp.protocols.frequency.subset_selection import SubsetSelection
+from shuffledp.protocols.frequency.truncation import Truncation
+
+#: Standard deviations of a Gaussian that a group has to hold, for wrapping around to be as good as absent.
+_FAR = 12
+
+
+def fixed_dummies(protocol: FixedDummies, population: Law, level: int, eps: float) -> Measured:
+    """Uniform dummies on two values, and what others who hold a third one report of them."""
+    n, k = number_of(population), protocol.domain_size
+    dummies = int(protocol.dummies_of(np.array([n]))[0])
+    own, other = truth(protocol.eps_local, k)
+    if k == 2 and other > 0:
+        noise = added(binomial_counts(dummies, 0.5), binomial_counts(n - 1, other))
+        return Measured(largest(pairs.of_one_count(noise, own, other, eps)), "lower", BINARY)
+    total = binomial_counts(dummies, 2 / k)
+    if other > 0:
+        total = added(total, binomial_counts(n - 1, 2 * other))
+    side: Side = "lower" if other > 0 else "exact"
+    return Measured(pairs.of_split(total, gains_of(own, other), eps), side, SPLIT)
+
+
+def flexible_dummies(protocol: FlexibleDummies, population: Law, level: int, eps: float) -> Measured:
+    """The same, where every user sends its dummies with some probability.
+
+    For values sent as they are the ratio of the two laws depends on the two counts alone, so that how many users sent
+    dummies says nothing more.
+    """
+    n, k, each = number_of(population), protocol.domain_size, protocol.per_sender
+    own, other = truth(protocol.eps_local, k)
+    if k == 2 and other > 0:
+        raise NoProfile("randomized response of two values among a random number of dummies")
+    total = pairs.spent(binomial_counts(n, protocol.rate), each, 2 / k)
+    if other > 0:
+        total = added(total, binomial_counts(n - 1, 2 * other))
+    side: Side = "lower" if other > 0 else "exact"
+    return Measured(pairs.of_split(total, gains_of(own, other), eps), side, SPLIT)
+
+
+def truncation(protocol: Truncation, population: Law, level: int, eps: float) -> Measured:
+    """Two values, each with a message of every user but for a miss."""
+    noise = binomial_counts(number_of(population), 1 - protocol.miss_rate)
+    return Measured(pairs.of_two_counts(noise, 1.0, 0.0, eps), "exact", TWO)
+
+
+def noisy_counts(protocol: NoisyCounts, population: Law, level: int, eps: float) -> Measured:
+    """Two values with their noise; the others hold a third one."""
+    noise = noise_of_a_value(protocol, number_of(population))
+    side: Side = "exact" if protocol.keep == 1 else "lower"
+    if side == "lower" and protocol.domain_size == 2:
+        raise NoProfile("two values only, and others who may hide the own one")
+    return Measured(pairs.of_two_counts(noise, protocol.keep, 0.0, eps), side, TWO)
+
+
+def correlated_counts(protocol: CorrelatedNoise, population: Law, level: int, eps: float) -> Measured:
+    """The +1 and -1 of two values."""
+    if number_of(population) != protocol.n_users:
+        raise NoProfile("another number of users than planned")
+    common = ((protocol.shape, -math.expm1(-protocol.decay)),)
+    ratio = math.exp(-protocol.eps_geometric)
+    try:
+        noise = PairNoise(ratio, common, 1)
+        with_it, without = noise.moved((1, 0)), noise.moved((0, 0))
+    except TooLarge:  # the differences alone, which are less than what is seen
+        difference = laplace_counts(ratio)
+        found = pairs.of_two_counts(difference, 1.0, 0.0, eps)
+        return Measured(found, "lower", "differences of the +1 and -1 of two values")
+    return Measured(hockey_stick([outcomes(with_it, without), outcomes(without, with_it)], eps), "exact", TWO)
+
+
+def solh(protocol: Solh, population: Law, level: int, eps: float) -> Measured:
+    """Reports that agree with the hash of one of two values only; the hash functions count as fully random."""
+    cells = protocol.cells
+    keep, _ = truth(protocol.eps_local, cells)
+    total = pairs.total_of(population, 2 * (1 - 1 / cells) / cells)
+    gains = gains_of(keep * (1 - 1 / cells), (1 - keep) / cells)
+    if protocol.domain_size == 2:
+        raise NoProfile("no third value that the others could hold")
+    return Measured(pairs.of_split(total, gains, eps), "lower", SPLIT)
+
+
+def private_coin(protocol: PrivateCoin, population: Law, level: int, eps: float) -> Measured:
+    """Tuples whose entries are all orthogonal to the vector of one of two values only.
+
+    The entries of a tuple of a third value are orthogonal to either vector half of the time, like random ones.
+    """
+    n = number_of(population)
+    if protocol.domain_size < 4:
+        raise NoProfile("too few values for a third one that is like noise")
+    miss = 2.0**-protocol.entries
+    total = binomial_counts(protocol.tuples * n + n - 1, 2 * (miss - miss**2))
+    return Measured(pairs.of_split(total, gains_of(1 - miss, 0.0), eps), "lower", SPLIT)
+
+
+def public_coin(protocol: PublicCoin, population: Law, level: int, eps: float) -> Measured:
+    """Marks of the cells of one of two values, and of the other, in the rows where these differ."""
+    n, columns = number_of(population), 2 * protocol.n_users
+    rows = np.arange(protocol.rows)[:, None]
+    hashed = hash_values(protocol.hash_seed * 2**16 + rows, np.arange(min(protocol.domain_size, 4)), columns)
+    apart = max(
+        int(np.count_nonzero(hashed[:, a] != hashed[:, b]))
+        for a, b in combinations(range(hashed.shape[1]), 2)
+    )
+    noise = binomial_counts(n * apart, protocol.rate)
+    with_it = moved(noise, (apart,))
+    found = hockey_stick([outcomes(with_it, noise), outcomes(noise, with_it)], eps)
+    side: Side = "exact" if apart == protocol.rows == 1 else "lower"
+    return Measured(found, side, "marks of all rows of two values, added up")
+
+
+def gaussian_shares(protocol: GaussianShares, population: Law, level: int, eps: float) -> Measured:
+    """The sum of the shares in cells: discrete Gaussians of more than a few units add up to a Gaussian."""
+    found = []
+    for others, weight in pairs.ranges(population):
+        spread = protocol.tau * math.sqrt(others + 1)
+        if protocol.tau < 2 or protocol.group_order < _FAR * spread + 2 * protocol.precision:
+            noise = gaussian_modulo(protocol.group_order, protocol.tau, others + 1)
+            found.append((weight, hockey_stick([outcomes(noise, turned(noise, protocol.precision))], eps)))
+            continue
+        edges = np.linspace(-10, 10, 4001)
+        first, second = (in_cells(edges - shift) for shift in (protocol.precision / spread, 0.0))
+        found.append((weight, hockey_stick([outcomes(first, second)], eps)))
+    return Measured(averaged(found), "lower", "the sum of all shares, in cells")
+
+
+def curator_counts(
+    protocol: frequency_curator.CuratorNoise | frequency_skellam.Skellam,
+    population: Law,
+    level: int,
+    eps: float,
+) -> Measured:
+    """Noisy counts of two values, or of one if there are but two."""
+    if protocol.domain_size == 2:
+        return presence(protocol, population, eps)
+    noise = frequency_views.count_noise(protocol, number_of(population))
+    return Measured(pairs.of_two_counts(noise, 1.0, 0.0, eps), "exact", TWO)
+
+
+def presence(
+    protocol: frequency_curator.CuratorNoise | frequency_skellam.Skellam, population: Law, eps: float
+) -> Measured:
+    """The noisy count of one value, with user 1 or without: what counts where users are added or removed."""
+    noise = frequency_views.count_noise(protocol, number_of(population))
+    return Measured(largest(pairs.of_one_count(noise, 1.0, 0.0, eps)), "exact", "the count of one value")
+
+
+def flipped_bits(protocol: FlippedBits, population: Law, level: int, eps: float) -> Measured:
+    """The bits of two values; the others hold a third one, or one bit is looked at and they hold the other value."""
+    p, noise = (
+        protocol.flip_probability,
+        binomial_counts(number_of(population) - 1, protocol.flip_probability),
+    )
+    if protocol.domain_size == 2:
+        return Measured(largest(pairs.of_one_count(noise, 1 - p, p, eps)), "lower", BINARY)
+    return Measured(pairs.of_two_counts(noise, 1 - p, p, eps), "lower", TWO)
+
+
+def whole_rows(protocol: WholeRows, population: Law, level: int, eps: float) -> Measured:
+    """Rows with the bit of one of two values only; the others' rows are of a third value."""
+    if protocol.domain_size == 2:
+        raise NoProfile("no third value that the others could hold")
+    n = number_of(population)
+    own, stray = row_law(protocol, 0), row_law(protocol, -1)
+    total = binomial_counts(protocol.rows_per_user * n - 1, 2 * stray[unit(0, 3)])
+    gains = gains_of(own[unit(0, 3)], own[unit(1, 3)])
+    return Measured(pairs.of_split(total, gains, eps), "lower", SPLIT)
+
+
+def subset_selection(protocol: SubsetSelection, population: Law, level: int, eps: float) -> Measured:
+    """Subsets with one of two values only; the others hold a third one."""
+    k, w, faint = protocol.domain_size, protocol.report.size, math.exp(-protocol.report.eps_local)
+    if k == 2:
+        raise NoProfile("no third value that the others could hold")
+    weight = math.comb(k - 1, w - 1) + faint * math.comb(k - 1, w)
+    one_only = math.comb(k - 2, w - 1) / weight
+    with_third = math.comb(k - 3, w - 2) if w >= 2 else 0
+    stray = (with_third + faint * math.comb(k - 3, w - 1)) / weight
+    total = binomial_counts(number_of(population) - 1, 2 * stray)
+    return Measured(pairs.of_split(total, gains_of(one_only, faint * one_only), eps), "lower", SPLIT)
+
+
+def hashed_balls(protocol: HashedBallsIntoBins, population: Law, level: int, eps: float) -> Measured:
+    """Messages whose bin is that of one of two values only; the others hold a third one."""
+    if protocol.domain_size == 2:
+        raise NoProfile("no third value that the others could hold")
+    n, view = number_of(population), hashed_balls_into_bins(protocol, eps)
+    assert isinstance(view, SumView)
+    one, two = ([law.get(unit(i, 3), 0.0) for i in (0, 1)] for law in (view.own[0], view.own[2]))
+    if abs(two[0] - two[1]) > 1e-12:
+        raise NoProfile("a third value that is not alike to both")
+    bins = protocol.family.bins
+    chance = (one[0] + one[1]) / bins  # of a uniform bin: that of either value, where they differ
+    total = added(
+        binomial_counts(int(protocol.dummies_of(np.array([n]))[0]), 2 * chance),
+        binomial_counts(n - 1, 2 * two[0]),
+    )
+    return Measured(pairs.of_split(total, gains_of(one[0], one[1]), eps), "lower", SPLIT)

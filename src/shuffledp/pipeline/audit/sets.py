@@ -1,0 +1,241 @@
+"""Views of the protocols for sets, from the definitions of their messages."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
+from itertools import combinations, combinations_with_replacement, islice, product
+from typing import Any, TypeVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from shuffledp.accounting.segmented.plans import SegmentedPlan
+from shuffledp.pipeline.audit.laws import MOST_CELLS, Block, Own, multinomial_counts, point, poisson_counts
+from shuffledp.pipeline.audit.views import Case, Held, ProductView, SumView, View
+from shuffledp.protocols.base import ProtocolBase
+from shuffledp.protocols.sets._separate import SeparateLevels
+from shuffledp.protocols.sets._set_protocol import even_sizes
+from shuffledp.protocols.sets._subset import SubsetReports
+from shuffledp.protocols.sets.balls_into_bins import BallsIntoBins
+from shuffledp.protocols.sets.segmented import Segmented
+from shuffledp.tasks import Public
+
+#: What the others hold, in full up to so many possibilities, and an even selection of them beyond.
+_MOST_OTHERS = 60
+#: Users up to which every number is enumerated, if more than planned take part.
+_MOST_USERS = 6
+#: Work for the laws of blanket messages of all items, in cells; beyond it only two items are counted.
+_CELLS = 150_000
+
+
+def _spread(others: Iterator[Held]) -> tuple[Held, ...]:
+    every = list(islice(others, 20_000))
+    step = max(1, math.ceil(len(every) / _MOST_OTHERS))
+    return tuple(dict.fromkeys([*every[::step], every[-1]]))
+
+
+def level_cases(
+    sets: int,
+    sizes: Sequence[int],
+    eps: Sequence[float],
+    pairs: Sequence[tuple[int, int]],
+    *,
+    shifts: bool,
+) -> Iterator[Case]:
+    """Cases where user 1 has a level, the others have the rest of the levels' places, and inputs are level by level."""
+    for level, size in enumerate(sizes):
+        if size == 0:
+            continue
+        left = [n - (i == level) for i, n in enumerate(sizes)]
+        choices = [
+            [tuple(i * sets + x for x in held) for held in combinations_with_replacement(range(sets), n)]
+            for i, n in enumerate(left)
+        ]
+        found = (tuple(x for part in parts for x in part) for parts in product(*choices))
+        others = (next(found),) if shifts else _spread(found)
+        for a, b in pairs:
+            first, second = level * sets + a, level * sets + b
+            yield Case(eps[level], first, second, others)
+            yield Case(eps[level], second, first, others)
+
+
+def _blankets(plan: SegmentedPlan, items: Sequence[int]) -> tuple[Block, ...]:
+    """Blanket messages of all users of a plan: independent per item if Poisson, otherwise from a number of slots."""
+    if plan.blanket_law == "poisson":
+        return (poisson_counts(plan.n * plan.blankets / plan.domain_size),) * len(items)
+    slots, chance = plan.n * plan.slots.count, plan.slots.rate / plan.domain_size
+    return (multinomial_counts(slots, [chance] * len(items)),)
+
+
+def _reported(plan: SegmentedPlan, items: Sequence[int], held: Sequence[int], rate: float) -> tuple[Own, ...]:
+    """What a user who sends each of its items with a rate adds to the counts of some items."""
+    if plan.blanket_law == "poisson":
+        return tuple(_coin(rate if item in held else 0.0) for item in items)
+    mine = [i for i, item in enumerate(items) if item in held]
+    law: dict[tuple[int, ...], float] = {}
+    for sent in product((0, 1), repeat=len(mine)):
+        chance = math.prod(rate if s else 1 - rate for s in sent)
+        place = [0] * len(items)
+        for i, s in zip(mine, sent, strict=True):
+            place[i] = s
+        if chance > 0:
+            law[tuple(place)] = chance
+    return (law,)
+
+
+def _coin(rate: float) -> Own:
+    return {(s,): chance for s, chance in ((0, 1 - rate), (1, rate)) if chance > 0}
+
+
+def _counted_items(plans: Sequence[SegmentedPlan]) -> tuple[int, ...]:
+    """Items whose counts are kept: all, or two where slots make the counts depend on each other in too many ways."""
+    d = plans[0].domain_size
+    for plan in plans:
+        if plan.blanket_law == "binomial":
+            trials, rate = plan.n * plan.slots.count, plan.slots.rate / d
+            width = min(trials + 1, int(18 * math.sqrt(trials * rate * (1 - rate))) + 20)
+            if width**d > min(_CELLS, MOST_CELLS):
+                return tuple(range(min(d, 2)))
+    return tuple(range(d))
+
+
+def _set_view(
+    plans: Sequence[SegmentedPlan],
+    rates: Sequence[float],
+    sizes: Sequence[int],
+    eps: Sequence[float],
+    *,
+    labeled: bool,
+) -> View:
+    """Items that users send with the rate of their level, among blanket messages; labeled by level, or all alike.
+
+    Parameters
+    ----------
+    plans : sequence of SegmentedPlan
+        Of every level with users if labeled, otherwise of all users.
+    rates, sizes, eps : sequence
+        Of every level: probability of sending an item, users, and claim.
+    """
+    d, s = plans[0].domain_size, plans[0].set_size
+    items = _counted_items(plans)
+    sets = list(combinations(range(d), s))
+    groups = [level for level, n in enumerate(sizes) if n > 0] if labeled else [0]
+    pairs = [
+        (a, b)
+        for a, b in combinations(range(len(sets)), 2)
+        if len(items) == d or set(sets[a]) ^ set(sets[b]) == set(items)
+    ]
+    inputs = [(level, held) for level in range(len(sizes)) for held in sets]
+
+    def noise(n: int) -> tuple[Block, ...]:
+        return tuple(block for plan in plans for block in _blankets(plan, items))
+
+    def own(level: int, held: Sequence[int]) -> tuple[Own, ...]:
+        parts: list[Own] = []
+        for group, plan in zip(groups, plans, strict=True):
+            mine = held if not labeled or group == level else ()
+            parts += _reported(plan, items, mine, rates[level])
+        return tuple(parts)
+
+    def counts(payload: NDArray[Any]) -> list[tuple[int, ...]]:
+        table = np.bincount(np.asarray(payload, np.int64), minlength=d * len(sizes)).reshape(-1, d)
+        found: list[tuple[int, ...]] = []
+        for group, plan in zip(groups, plans, strict=True):
+            row = tuple(int(table[group, item]) for item in items)
+            found += [(x,) for x in row] if plan.blanket_law == "poisson" else [row]
+        return found
+
+    whole = all(rates[level] == 1 for level, n in enumerate(sizes) if n > 0)
+    many = math.prod(math.comb(n + len(sets) - 1, n) for n in sizes) > _MOST_OTHERS
+    left_out = ["two items counted"] * (len(items) < d) + ["some of what the others may hold"] * (
+        many and not whole
+    )
+    return ProductView(
+        inputs=tuple(inputs),
+        eps=eps[0],
+        note="; ".join(left_out),
+        most=max(plans[0].n, _MOST_USERS),
+        with_levels=True,
+        listed=lambda n: level_cases(len(sets), sizes, eps, pairs, shifts=whole),
+        noise=noise,
+        own=tuple(own(level, held) for level, held in inputs),
+        counts=counts,
+        kinds=lambda payload: np.asarray(payload, np.int64),
+        shifts=whole,
+    )
+
+
+def balls_into_bins(protocol: BallsIntoBins, eps: float, levels: Sequence[float]) -> View:
+    """All items as they are."""
+
+    def among(n: int) -> View:
+        return _set_view([replace(protocol.plan, level_sizes=(n,))], [1.0], [n], [eps], labeled=False)
+
+    return replace(among(protocol.plan.n), by_number=among)
+
+
+def segmented(protocol: Segmented, eps: float, levels: Sequence[float]) -> View | str:
+    """Items with the rate of the level; the sizes of the levels are known."""
+    if protocol.announcing is not None:
+        return "the first round is a protocol of its own, and the data round depends on what it shows"
+
+    def among(n: int) -> View:
+        plan = _announced(protocol, n, len(levels)).plan
+        return _set_view([plan], plan.rates, plan.level_sizes, levels, labeled=False)
+
+    return replace(among(protocol.plan.n), by_number=among)
+
+
+def separate(protocol: SeparateLevels, eps: float, levels: Sequence[float]) -> View:
+    """A balls-into-bins protocol per level, with messages that tell the level."""
+
+    def among(n: int) -> View:
+        told = _announced(protocol, n, len(levels))
+        return _set_view(told.plan.groups, [1.0] * len(levels), told.level_sizes, levels, labeled=True)
+
+    return replace(among(protocol.plan.n), by_number=among)
+
+
+S = TypeVar("S", bound=ProtocolBase)
+
+
+def _announced(protocol: S, n: int, levels: int) -> S:
+    """The parameters for n users whose levels are of nearly equal sizes, which is announced."""
+    return protocol.refine(Public(np.array([n]), np.array([even_sizes(n, levels)], float)))
+
+
+def subsets(protocol: SubsetReports, eps: float, levels: Sequence[float]) -> View:
+    """One subset of k items per user, likelier by ``e^eps_local`` if it meets the own set."""
+    mechanism = protocol.mechanism
+    d, s, k = mechanism.domain_size, mechanism.set_size, mechanism.subset_size
+    messages = list(combinations(range(d), k))
+    inputs = list(combinations(range(d), s))
+    axes = len(messages) - 1
+
+    def own(held: Sequence[int]) -> Own:
+        weights = [1.0 if set(m) & set(held) else math.exp(-mechanism.eps_local) for m in messages]
+        return {tuple(int(j == i) for j in range(axes)): w / sum(weights) for i, w in enumerate(weights)}
+
+    code = {message: i for i, message in enumerate(messages)}
+
+    def kinds(payload: NDArray[Any]) -> NDArray[np.int64]:
+        return np.array([code[tuple(row)] for row in payload.tolist()], np.int64)
+
+    return SumView(
+        inputs=tuple(inputs),
+        eps=eps,
+        alone=protocol.trust == "local",
+        noise=lambda n: point(axes),
+        own=tuple(own(held) for held in inputs),
+        kinds=kinds,
+    )
+
+
+VIEWS: tuple[tuple[type[ProtocolBase], Callable[..., View | str]], ...] = (
+    (BallsIntoBins, balls_into_bins),
+    (Segmented, segmented),
+    (SeparateLevels, separate),
+    (SubsetReports, subsets),
+)

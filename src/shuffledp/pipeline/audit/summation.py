@@ -1,0 +1,417 @@
+"""Views of the protocols for sums, from the definitions of their messages."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Mapping
+from itertools import combinations
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.special import gammaln
+from scipy.stats import binom
+
+from shuffledp.accounting.summation.noise_atoms import atom_messages
+from shuffledp.pipeline.audit.frequency import gaussian_counts, laplace_counts, polya_modulo, skellam_counts
+from shuffledp.pipeline.audit.laws import (
+    Block,
+    Error,
+    Jumps,
+    Own,
+    PairNoise,
+    Summand,
+    added,
+    compound_counts,
+    jump_chances,
+    jump_counts,
+    negative_binomials,
+    pair_part,
+    point,
+    shared,
+)
+from shuffledp.pipeline.audit.message_positions import MANY, plain, response
+from shuffledp.pipeline.audit.views import Held, ModularView, ProductView, SumView, View
+from shuffledp.protocols.base import ProtocolBase
+from shuffledp.protocols.summation._correlated import CorrelatedNoiseSum
+from shuffledp.protocols.summation._curator import CuratorNoise
+from shuffledp.protocols.summation._levels import LevelReports
+from shuffledp.protocols.summation._sums import Numbers
+from shuffledp.protocols.summation.central_gaussian import CentralGaussian
+from shuffledp.protocols.summation.central_laplace import CentralLaplace
+from shuffledp.protocols.summation.coarse_correlated_sum import CoarseCorrelatedSum
+from shuffledp.protocols.summation.fragmented_rappor import FragmentedRappor
+from shuffledp.protocols.summation.skellam import Skellam
+from shuffledp.protocols.summation.split_and_mix import SplitAndMix
+from shuffledp.protocols.summation.unary_bits import UnaryBits
+
+#: Cells of the law of all shares up to which the shares themselves are enumerated, not only their sum.
+_SHARES = 300_000
+#: What the law of a sum of three dimensions may leave out of the error of the sum, and what wraps around.
+_CENTRAL_TAIL = 1e-12
+#: Relative error of the numbers of ways to split up shares, and of the noise of one user's sum.
+_LOG_GAMMA = 2.0**-44
+
+
+def _held(numbers: Numbers) -> list[tuple[int, int]]:
+    """Coordinate and number of every input; the coordinate of a 0 is not sent, so one 0 stands for all."""
+    copies = range(numbers.coordinates)
+    return [(0, 0), *((c, m) for c in copies for m in range(1, numbers.max_value + 1))]
+
+
+def _pairs(held: list[tuple[int, int]]) -> tuple[tuple[int, int], ...]:
+    """Pairs of inputs in coordinates 0 and 1; others are like them."""
+    few = [i for i, (c, _) in enumerate(held) if c <= 1]
+    return tuple((a, b) for a, b in combinations(few, 2) if 0 in (held[a][0], held[b][0]))
+
+
+def _raw(numbers: Numbers, held: list[tuple[int, int]]) -> tuple[Any, ...]:
+    return tuple(m if numbers.coordinates == 1 else (c, m) for c, m in held)
+
+
+def _rows(numbers: Numbers, payload: NDArray[Any]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    rows = np.asarray(payload, np.int64)
+    return (np.zeros(len(rows), np.int64), rows) if numbers.coordinates == 1 else (rows[:, 0], rows[:, 1])
+
+
+# -- one noise from a curator --------------------------------------------------------------------------------------
+
+
+def curator_noise(protocol: CuratorNoise, eps: float) -> View:
+    """The noisy sums, as the curator is trusted."""
+    numbers = protocol.numbers
+    held = _held(numbers)
+    if isinstance(protocol, CentralLaplace):
+        several = 2 if protocol.relation == "replace_one" else 1
+        ratio = math.exp(-protocol.eps / (numbers.max_value * min(numbers.coordinates, several)))
+        noise = laplace_counts(ratio)
+    elif isinstance(protocol, CentralGaussian):
+        noise = gaussian_counts(protocol.sigma)
+    else:
+        raise TypeError(f"unknown noise of {protocol.name}")
+
+    def counts(payload: NDArray[Any]) -> list[tuple[int, ...]]:
+        where, number = _rows(numbers, payload)
+        return [(int(number[where == c].sum()),) for c in range(numbers.coordinates)]
+
+    return ProductView(
+        inputs=_raw(numbers, held),
+        eps=eps,
+        most=MANY,
+        noise=lambda n: (noise,) * numbers.coordinates,
+        own=tuple(tuple({(m * (c == i),): 1.0} for i in range(numbers.coordinates)) for c, m in held),
+        counts=counts,
+        kinds=lambda payload: np.sign(_rows(numbers, payload)[1]) + 1,
+        pairs=_pairs(held),
+        shifts=True,
+    )
+
+
+def skellam(protocol: Skellam, eps: float) -> View:
+    """The noisy sum, as nothing else is revealed."""
+    most = protocol.numbers.max_value
+    return ProductView(
+        inputs=tuple(range(most + 1)),
+        eps=eps,
+        most=MANY,
+        noise=lambda n: (skellam_counts(protocol.variance * n / protocol.n_users),),
+        own=tuple(({(m,): 1.0},) for m in range(most + 1)),
+        counts=lambda payload: [(int(payload.sum()),)],
+        kinds=lambda payload: np.sign(plain(payload)) + 1,
+        shifts=True,
+    )
+
+
+# -- correlated noise ----------------------------------------------------------------------------------------------
+
+
+def correlated_sum(protocol: CorrelatedNoiseSum, eps: float, number: int | None = None) -> View:
+    """Numbers among noises that each are a few messages whose numbers add up to 0.
+
+    Every noise but {+1, -1} is named by a message that it holds once, and that no noise holds whose name comes later
+    in the order D, -D, .., 2, -2. So the messages D show how often noise D was drawn, these draws are taken away, and
+    so on; what is left of +1 and -1 is the noise of the sum. The counts found in this way are independent, and an
+    input only moves them.
+    """
+    design, numbers = protocol.design, protocol.numbers
+    levels, copies = design.max_value, numbers.coordinates
+    content = {
+        index: atom_messages(index, levels, atoms=design.atoms, hubs=design.hubs or None)
+        for index in design.indices
+    }
+    drawn: dict[int, list[Summand]] = {}  # a kind of noise may be there several times
+    for index, shape, ratio in zip(design.indices, design.shapes, design.ratios, strict=True):
+        one = Jumps(shape, ratio / (1 - ratio)) if design.law == "jumps" else (shape, 1 - ratio)
+        drawn.setdefault(index, []).append(one)
+    letters = [sign * j for j in range(levels, 1, -1) for sign in (1, -1)]
+    order = {letter: place for place, letter in enumerate([*letters, 1, -1])}
+    for index, messages in content.items():
+        first = min(messages, key=order.__getitem__)
+        if index != 1 and (first != index or messages[index] != 1):
+            raise TypeError(f"the noise {index} of {messages} cannot be told from its largest number")
+
+    def peeled(counts: Mapping[int, int]) -> list[tuple[int, ...]]:
+        left = dict(counts)
+        found: list[tuple[int, ...]] = []
+        for letter in letters:
+            draws = left.get(letter, 0)
+            found.append((draws,))
+            for message, times in content.get(letter, {}).items():
+                left[message] = left.get(message, 0) - times * draws
+        return [*found, (left.get(1, 0), left.get(-1, 0))]
+
+    held = [(c, m) for c, m in _held(numbers) if m * levels % numbers.max_value == 0]
+    moves = [peeled({m * levels // numbers.max_value: 1} if m else {}) for _, m in held]
+    still = peeled({})
+    most = max(abs(move[-1][0] - move[-1][1]) for move in moves)
+    band = max(1, most * protocol.n_users)
+    pair = PairNoise(design.central_ratio, tuple(drawn.get(1, ())), band)
+
+    part = 1.0 if number is None else number / protocol.n_users  # of the noise, from so many users
+    whole = part == 1
+
+    def noise(n: int) -> tuple[Block, ...]:
+        of_letters = [negative_binomials([shared(one, part) for one in drawn.get(j, ())]) for j in letters]
+        ones = point(2) if whole else pair_part(design.central_ratio, drawn.get(1, ()), part)
+        return (*of_letters, ones) * copies
+
+    def own(coordinate: int, move: list[tuple[int, ...]]) -> tuple[Own, ...]:
+        return tuple({m: 1.0} for c in range(copies) for m in (move if c == coordinate else still))
+
+    def counts(payload: NDArray[Any]) -> list[tuple[int, ...]]:
+        where, number = _rows(numbers, payload)
+        found: list[tuple[int, ...]] = []
+        for c in range(copies):
+            kinds, times = np.unique(number[where == c], return_counts=True)
+            *draws, ones = peeled(dict(zip(kinds.tolist(), times.tolist(), strict=True)))
+            found += [*draws, pair.tallied(*ones) if whole else ones]
+        return found
+
+    parts = len(letters) + 1
+    return ProductView(
+        inputs=_raw(numbers, held),
+        eps=eps,
+        note="" if levels == numbers.max_value else "inputs that are not rounded",
+        most=MANY,
+        noise=noise,
+        own=tuple(own(c, move) for (c, _), move in zip(held, moves, strict=True)),
+        banded={c * parts + parts - 1: pair for c in range(copies)} if whole else {},
+        counts=counts,
+        kinds=lambda payload: _rows(numbers, payload)[1] + levels,
+        pairs=_pairs(held),
+        shifts=True,
+        by_number=None if number is not None else lambda n: correlated_sum(protocol, eps, n),
+    )
+
+
+def coarse_sum(protocol: CoarseCorrelatedSum, eps: float, number: int | None = None) -> View:
+    """Numbers 1..D and -D; three counts hang together, and how often each other noise was drawn is a count of its own.
+
+    The three are the sum, the messages D, and the messages -D that do not come with one of the other noises; ones are
+    what is missing for the sum. For D = 1 the sum is the difference of the two counts.
+    """
+    design, numbers = protocol.design, protocol.numbers
+    size, part = design.max_value, 1.0 if number is None else number / protocol.n_users
+    atoms = {j: Jumps(r, m) for j, (r, m) in enumerate(zip(design.rates, design.centers, strict=True), 1)}
+    middle = range(2, size)
+    content = {j: ({j, size - j} if 2 * j < size else {j}) for j in middle}
+
+    def seen(counts: Mapping[int, int]) -> list[tuple[int, ...]]:
+        draws: dict[int, int] = {}
+        for j in middle:  # from small to large: the partner of a small one is known when its turn comes
+            draws[j] = counts.get(j, 0) - sum(draws[i] for i in content if i < j and j in content[i])
+        low = counts.get(-size, 0) - sum(draws.values())
+        total = sum(m * k for m, k in counts.items())
+        first = (counts.get(size, 0), low) if size == 1 else (total, counts.get(size, 0), low)
+        return [first, *((draws[j],) for j in middle)]
+
+    def noise(n: int) -> tuple[Block, ...]:
+        rates: dict[tuple[int, ...], float] = {}
+        a = design.central_ratio
+        reach = math.ceil(math.log(_CENTRAL_TAIL) / math.log(a))
+        for j in range(1, reach + 1):
+            for sign in (1, -1):
+                times = math.floor(sign * j / size)  # of D or -D; ones make up the rest
+                vector = (sign * j, max(times, 0), max(-times, 0))
+                rates[vector] = part * a**j / j
+        joint = {size: (0, 1, 1), 1: (0, 0, 1)} if size > 1 else {1: (0, 1, 1)}
+        for index, (_, up, down) in joint.items():
+            for times, chance in enumerate(jump_chances(atoms[index].center).tolist(), 1):
+                vector = (0, up * times, down * times)
+                rates[vector] = rates.get(vector, 0.0) + part * atoms[index].rate * chance
+        most = {j: jump_counts(atoms[j].part(part)).mass.size for j in joint}
+        ups = most[size] + reach // size + 2
+        downs = reach + sum(most.values())
+        beyond = 2 * _CENTRAL_TAIL / (1 - a)
+        if size == 1:
+            flat = {v[1:]: rate for v, rate in rates.items()}
+            first = compound_counts(flat, (0, 0), (ups, downs), beyond)
+        else:
+            first = compound_counts(rates, (-reach, 0, 0), (2 * reach + 1, ups, downs), beyond)
+        others = (jump_counts(atoms[j].part(part)) for j in middle)
+        return (first, *others)
+
+    def counts(payload: NDArray[Any]) -> list[tuple[int, ...]]:
+        kinds, times = np.unique(_rows(numbers, payload)[1], return_counts=True)
+        return seen(dict(zip(kinds.tolist(), times.tolist(), strict=True)))
+
+    held = _held(numbers)
+    return ProductView(
+        inputs=_raw(numbers, held),
+        eps=eps,
+        most=MANY,
+        noise=noise,
+        own=tuple(tuple({place: 1.0} for place in seen({m: 1} if m else {})) for _, m in held),
+        counts=counts,
+        kinds=lambda payload: _rows(numbers, payload)[1] + size,
+        pairs=_pairs(held),
+        shifts=True,
+        by_number=None if number is not None else lambda n: coarse_sum(protocol, eps, n),
+    )
+
+
+# -- randomized bits -----------------------------------------------------------------------------------------------
+
+
+def fragmented_rappor(protocol: FragmentedRappor, eps: float) -> View:
+    """A bit per value, each flipped with probability p; one-bits are sent."""
+    p, most = protocol.flip_probability, protocol.numbers.max_value
+    first = 1 if protocol.estimator == "plain" else 0
+    bits = range(first, most + 1)
+
+    def own(value: int) -> tuple[Own, ...]:
+        return tuple({(1,): 1 - p if bit == value else p, (0,): p if bit == value else 1 - p} for bit in bits)
+
+    return ProductView(
+        inputs=tuple(range(most + 1)),
+        eps=eps,
+        noise=lambda n: (point(1),) * len(bits),
+        own=tuple(own(v) for v in range(most + 1)),
+        counts=lambda payload: [(int(c),) for c in np.bincount(plain(payload), minlength=len(bits))],
+        kinds=plain,
+    )
+
+
+# -- levels --------------------------------------------------------------------------------------------------------
+
+
+def _levels(number: int, most: int, steps: int) -> list[tuple[int, float]]:
+    """Levels to which a number is rounded, with their probabilities."""
+    below, part = divmod(number * steps, most)
+    return [(below, 1 - part / most), *([(below + 1, part / most)] if part else [])]
+
+
+def level_reports(protocol: LevelReports, eps: float) -> View:
+    """One of g + 1 levels from every user, after generalized randomized response."""
+    steps, most = protocol.levels, protocol.numbers.max_value
+
+    def own(number: int) -> Own:
+        law: dict[tuple[int, ...], float] = {}
+        for level, chance in _levels(number, most, steps):
+            for place, mass in response(level, steps + 1, protocol.eps_local, steps).items():
+                law[place] = law.get(place, 0.0) + chance * mass
+        return law
+
+    return SumView(
+        inputs=tuple(range(most + 1)),
+        eps=eps,
+        most={2: 22, 3: 9}.get(max(steps, most) + 1, 6),
+        own=tuple(own(number) for number in range(most + 1)),
+        kinds=plain,
+    )
+
+
+def unary_bits(protocol: UnaryBits, eps: float) -> View:
+    """The number of ones among the bits of all users."""
+    bits, half, most = protocol.bits, protocol.uniform_rate / 2, protocol.numbers.max_value
+
+    def own(number: int) -> Own:
+        law = np.zeros(bits + 1)
+        for level, chance in _levels(number, most, bits):
+            ones = binom.pmf(np.arange(level + 1), level, 1 - half)
+            law += chance * np.convolve(ones, binom.pmf(np.arange(bits - level + 1), bits - level, half))
+        return {(c,): float(mass) for c, mass in enumerate(law)}
+
+    return SumView(
+        inputs=tuple(range(most + 1)),
+        eps=eps,
+        most=6,
+        own=tuple(own(number) for number in range(most + 1)),
+        kinds=lambda payload: 1 - plain(payload),
+    )
+
+
+# -- shares --------------------------------------------------------------------------------------------------------
+
+
+class SharesView(SumView):
+    """Counts of all shares of a small group."""
+
+    def _made(self, held: Held, n: int) -> Block:
+        block = self._known.get((-n, *held))
+        if block is None:
+            block = added(self._made(held[:-1], n), _dense(self.own[held[-1]])) if held else self.nothing(n)
+            self._known[(-n, *held)] = block
+        return block
+
+
+def _dense(own: Own) -> Block:
+    places = np.array(list(own))
+    mass = np.zeros(places.max(axis=0) + 1)
+    mass[tuple(places.T)] = list(own.values())
+    return Block(mass, (0,) * places.shape[1], Error(share=_LOG_GAMMA))
+
+
+def _share_counts(shares: int, order: int, total: NDArray[np.float64]) -> Own:
+    """Law of how many of m shares have each value but the last, when their sum has a given law modulo q."""
+    law: dict[tuple[int, ...], float] = {}
+
+    def extend(place: tuple[int, ...], left: int) -> None:
+        if len(place) < order - 1:
+            for c in range(left + 1):
+                extend((*place, c), left - c)
+            return
+        every = np.array([*place, left])
+        ways = math.exp(gammaln(shares + 1) - gammaln(every + 1).sum() - (shares - 1) * math.log(order))
+        law[place] = ways * float(total[int(every @ np.arange(order)) % order])
+
+    extend((), shares)
+    return law
+
+
+def split_and_mix(protocol: SplitAndMix, eps: float) -> View:
+    """Shares of noisy numbers modulo q: all of them where the group is small, otherwise their sum."""
+    n, order, numbers, shares = protocol.n_users, protocol.group_order, protocol.numbers, protocol.shares
+    ratio = math.exp(-protocol.eps / numbers.max_value)
+    inputs = tuple(range(numbers.max_value + 1))
+    if order < 2 or (n * shares + 1) ** (order - 1) > _SHARES:
+        return ModularView(
+            inputs=inputs,
+            eps=eps,
+            note="only the sum of the shares",
+            most=MANY,
+            shifts=True,
+            order=order,
+            noise=lambda users: polya_modulo(order, ratio, users / n),
+            worth=inputs,
+        )
+    noisy = polya_modulo(order, ratio, 1 / n)
+    return SharesView(
+        inputs=inputs,
+        eps=eps,
+        noise=lambda users: point(order - 1),
+        own=tuple(_share_counts(shares, order, np.roll(noisy.mass, x)) for x in inputs),
+        kinds=plain,
+    )
+
+
+VIEWS: tuple[tuple[type[ProtocolBase], Callable[..., View]], ...] = (
+    (CuratorNoise, curator_noise),
+    (CoarseCorrelatedSum, coarse_sum),
+    (CorrelatedNoiseSum, correlated_sum),
+    (FragmentedRappor, fragmented_rappor),
+    (LevelReports, level_reports),
+    (Skellam, skellam),
+    (SplitAndMix, split_and_mix),
+    (UnaryBits, unary_bits),
+)

@@ -1,0 +1,448 @@
+"""The audit as a table: every registered protocol, at the points of its experiments and at small scale.
+
+A row compares one claim with what was found without the accounting behind it. `part` says how:
+
+``grid``
+    A point of an experiment, against two counts written from the messages (`shuffledp.pipeline.audit.scale`).
+``enumerated``
+    A random setting with a handful of users, against the law of all that is seen (`shuffledp.pipeline.audit.auditor`).
+``sampled``, ``messages``, ``estimate``
+    Runs of such a setting, message by message (`shuffledp.pipeline.audit.sampling`): a lower bound on delta; the
+    messages against the law that is enumerated; the mean estimate against the truth.
+"""
+
+from __future__ import annotations
+
+import csv
+import io
+import math
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import astuple, dataclass, fields
+from decimal import ROUND_CEILING, ROUND_FLOOR, Context
+from itertools import product
+from typing import Any
+from zlib import crc32
+
+import numpy as np
+
+from shuffledp.accounting.errors import Infeasible
+from shuffledp.pipeline.audit.auditor import (
+    FAILED,
+    INFEASIBLE,
+    NOT_ENUMERATED,
+    SOUND,
+    UNDECIDED,
+    Row,
+    Setting,
+    audited,
+    decided,
+)
+from shuffledp.pipeline.audit.combined_table import VIOLATION
+from shuffledp.pipeline.audit.laws import Bounds, TooLarge
+from shuffledp.pipeline.audit.measured import NoProfile
+from shuffledp.pipeline.audit.sampling import Unseen, seen
+from shuffledp.pipeline.audit.scale import at_scale
+from shuffledp.pipeline.audit.settings import random_setting
+from shuffledp.pipeline.experiments.grid import cells_of, resolve
+from shuffledp.pipeline.experiments.job_parts import budget_from, population_from, task_from
+from shuffledp.pipeline.experiments.seeds import canonical_json
+from shuffledp.pipeline.experiments.sources.sets import level_sizes
+from shuffledp.populations import Law
+from shuffledp.protocols.base import ProtocolBase
+from shuffledp.protocols.registry import available, get
+from shuffledp.tasks import Public
+
+PARTS = ("grid", "enumerated", "sampled", "messages", "estimate")
+HOLDS, ERRATUM, LABELED = "holds", "listed erratum", "exceeds as labeled"
+NOT_AUDITED, REFUSED = "not audited", "infeasible"
+
+LEAST_DELTA = 1e-3
+"""Random settings have at least this delta, where a handful of users show an excess."""
+RATE = 1e-6
+"""Probability with which a bound from runs is above the truth, or a right law or estimate is rejected."""
+LEVEL = 1e-7
+"""p-value below which a law is rejected: those of large samples are not exact in the tails."""
+MEAN_LEVEL = 1e-9
+"""The same of a mean estimate, whose errors may be skewed."""
+#: Random settings that are drawn of a protocol, feasible ones of an accounting per setting that is wanted, other users.
+_DRAWS, _TRIES, _MOST_OTHERS = 200, 3, 400
+#: How numbers that are bounds are rounded to the digits of the table.
+_SIDES = {"found_delta": ROUND_FLOOR, "error": ROUND_CEILING}
+_LEFT_OUT = "left out of a quick run: no experiment of it has this protocol"
+_TOO_LITTLE = "no setting with a handful of users could be looked at"
+
+
+@dataclass(frozen=True)
+class Line:
+    """One row of the table.
+
+    Parameters
+    ----------
+    protocol, task, accounting : str
+    part : str
+        One of `PARTS`.
+    setting : str
+        What was calibrated.
+    eps : float
+        Claimed, nats; of the privacy level with the least slack.
+    label : str
+        The guarantee that the calibrated protocol states.
+    claimed_delta, found_delta : float
+        nan where there is none. What was found is written rounded down.
+    error : float
+        How far above `found_delta` that number may be by rounding of sums; written rounded up.
+    side : str
+        Whether what was found is ``exact``, the truth within the error, or a ``lower`` bound on the truth.
+    method : str
+        How it was found.
+    confidence : float
+        1 where nothing is random; otherwise at least this.
+    slack : float
+        Claimed over found.
+    status : str
+        ``holds``: not above the claim, with its error; ``undecided``: the claim lies within the error; ``violation``,
+        ``listed erratum``, ``exceeds as labeled``, ``infeasible`` or ``not audited``.
+    note : str
+        The reason, or a p-value.
+    """
+
+    protocol: str
+    task: str
+    accounting: str
+    part: str
+    setting: str = ""
+    eps: float = math.nan
+    label: str = ""
+    claimed_delta: float = math.nan
+    found_delta: float = math.nan
+    error: float = math.nan
+    side: str = ""
+    method: str = ""
+    confidence: float = math.nan
+    slack: float = math.nan
+    status: str = NOT_AUDITED
+    note: str = ""
+
+
+COLUMNS = tuple(field.name for field in fields(Line))
+
+
+def judged(label: str, found: Bounds, claimed: float) -> str:
+    """Status of a claim with a label, by what was found."""
+    holds = decided(found, claimed)
+    if holds is not False:
+        return HOLDS if holds else UNDECIDED
+    if label in SOUND:
+        return VIOLATION
+    return ERRATUM if label == "violated" else LABELED
+
+
+def _slack(claimed: float, found: float) -> float:
+    return claimed / found if found > 0 else math.inf
+
+
+# -- at the points of experiments ----------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Point:
+    """A claim of an experiment.
+
+    Parameters
+    ----------
+    setting : Setting
+    where : str
+        Experiment, method and point.
+    split : str
+        How users are spread over privacy levels, in percent; empty where they are not.
+    """
+
+    setting: Setting
+    where: str
+    split: str = ""
+
+
+def points_of(methods: Sequence[Mapping[str, Any]], most: int = 0) -> list[Point]:
+    """All different claims of some methods of experiments.
+
+    Parameters
+    ----------
+    methods : sequence of mapping
+        As `shuffledp.pipeline.experiments.audited.plan` makes them.
+    most : int
+        Claims per protocol and accounting, evenly spread over all; 0 for all of them.
+    """
+    found: dict[str, Point] = {}
+    groups: dict[tuple[str, str, str], list[str]] = {}
+    for method in methods:
+        protocol = get(method["task"]["kind"], method["protocol"])
+        for point, accounting in cells_of(method):
+            if accounting not in protocol.accountings:
+                continue
+            parts = {part: method[part] for part in ("task", "split", "population", "budget", "options")}
+            given = resolve(parts, point)
+            key = canonical_json([protocol.task_kind, protocol.name, accounting, given])
+            if key in found:
+                continue
+            population = population_from(given["population"])
+            setting = Setting(
+                protocol,
+                accounting,
+                task_from(given["task"]),
+                population,
+                budget_from(given["budget"], population),
+                tuple(given["options"].items()),
+            )
+            at = ", ".join(f"{name} = {value}" for name, value in point.items())
+            found[key] = Point(setting, f"{method['name']}: {at}", given["split"])
+            groups.setdefault((protocol.task_kind, protocol.name, accounting), []).append(key)
+    if not most:
+        return list(found.values())
+    kept = [keys[i] for keys in groups.values() for i in _spread(len(keys), most)]
+    return [found[key] for key in kept]
+
+
+def _spread(count: int, most: int) -> list[int]:
+    if count <= most:
+        return list(range(count))
+    return sorted({(2 * i + 1) * count // (2 * most) for i in range(most)})
+
+
+def grid_line(point: Point) -> Line:
+    """A claim of an experiment against two counts of messages."""
+    setting, protocol = point.setting, point.setting.protocol
+    line = Line(protocol.name, protocol.task_kind, setting.accounting, "grid", point.where)
+    try:
+        calibrated = setting.calibrated()
+        label = str(calibrated.guarantee)
+        if not isinstance(setting.population, Law):
+            raise NoProfile("the population is not a law")
+        if point.split:
+            n = round(setting.population.mean) + 1
+            calibrated = calibrated.refine(
+                Public(np.array([n]), np.array([level_sizes(point.split, n)], float))
+            )
+        levels = setting.budget.levels
+        found = at_scale(calibrated, setting.population, levels, setting.budget.neighbours)
+    except Infeasible as reason:
+        return _with(line, status=REFUSED, note=str(reason))
+    except NoProfile as reason:
+        return _with(line, label=label, note=str(reason))
+    except TooLarge as size:
+        return _with(line, label=label, note=f"too many to add up: {size}")
+    except Exception as error:
+        return _with(line, status=VIOLATION, note=f"{type(error).__name__}: {error}")
+    eps, worst = max(zip(levels, found, strict=True), key=lambda pair: pair[1].found)
+    claimed = setting.budget.delta
+    return _with(
+        line,
+        eps=eps,
+        label=label,
+        claimed_delta=claimed,
+        found_delta=worst.delta,
+        error=worst.found.high - worst.found.low,
+        side=worst.side,
+        method=worst.method,
+        confidence=1.0,
+        slack=_slack(claimed, worst.delta),
+        status=judged(label, worst.found, claimed),
+    )
+
+
+def _with(line: Line, **given: Any) -> Line:
+    return Line(**{**{name: getattr(line, name) for name in COLUMNS}, **given})
+
+
+# -- at small scale ------------------------------------------------------------------------------------------------
+
+
+def small_lines(protocol: type[ProtocolBase], seed: int, count: int, runs: int) -> list[Line]:
+    """Random settings of one protocol with a handful of users: enumerated, and run message by message.
+
+    Parameters
+    ----------
+    protocol : type of ProtocolBase
+    seed : int
+    count : int
+        Settings, over the accountings in turn, the last one first.
+    runs : int
+        Per input of user 1 and setting.
+    """
+    place = crc32(f"{protocol.task_kind}.{protocol.name}".encode())
+    turn = [protocol.accountings[-1 - i % len(protocol.accountings)] for i in range(count)]
+    wanted = {accounting: turn.count(accounting) for accounting in turn}
+    looked = dict.fromkeys(turn, 0)
+    lines: list[Line] = []
+    reasons = {
+        (a, part): "left out of a quick run"
+        for a in protocol.accountings
+        if a not in wanted
+        for part in PARTS
+    }
+    for number in range(_DRAWS):
+        open_ = [a for a in wanted if wanted[a] and looked[a] < _TRIES * turn.count(a)]
+        if not open_:
+            break
+        try:
+            setting = random_setting(protocol, np.random.default_rng([seed, place, number]))
+        except KeyError as missing:  # an option that `shuffledp.pipeline.audit.settings` does not know
+            reasons |= {(a, part): str(missing) for a in wanted for part in PARTS}
+            break
+        accounting = setting.accounting
+        if (
+            accounting not in open_
+            or setting.budget.delta < LEAST_DELTA
+            or setting.population.mean > _MOST_OTHERS
+        ):
+            continue
+        row = audited(setting)
+        if row.status == INFEASIBLE:
+            reasons.setdefault((accounting, "enumerated"), f"infeasible: {row.note}")
+            continue
+        looked[accounting] += 1
+        if row.status == FAILED:
+            lines.append(_small(row, "enumerated", status=VIOLATION, note=row.note))
+            continue
+        if row.status == NOT_ENUMERATED:
+            reasons[accounting, "enumerated"] = row.note
+        else:
+            lines.append(enumerated_line(row))
+        try:
+            lines += sampled_lines(row, np.random.default_rng([seed, place, number, 1]), runs)
+        except (Infeasible, Unseen) as reason:
+            reasons[accounting, "sampled"] = str(reason)
+            continue
+        except Exception as error:  # a calibrated protocol that cannot be run is a finding
+            note = f"{type(error).__name__}: {error}"
+            lines.append(_small(row, "sampled", status=VIOLATION, note=note))
+            continue
+        wanted[accounting] -= 1
+    return lines + _missing(protocol, lines, reasons)
+
+
+def _missing(
+    protocol: type[ProtocolBase],
+    lines: Sequence[Line],
+    reasons: Mapping[tuple[str, str], str],
+) -> list[Line]:
+    """What was not looked at, with the reason."""
+    there = {(line.accounting, line.part) for line in lines}
+    return [
+        Line(
+            protocol.name,
+            protocol.task_kind,
+            accounting,
+            part,
+            note=reasons.get((accounting, part)) or reasons.get((accounting, "enumerated")) or _TOO_LITTLE,
+        )
+        for accounting in protocol.accountings
+        for part in ("enumerated", "sampled")
+        if (accounting, part) not in there
+    ]
+
+
+def _small(row: Row, part: str, **given: Any) -> Line:
+    setting = row.setting
+    protocol = setting.protocol
+    options = "".join(f", {name} = {value}" for name, value in setting.options)
+    text = f"{setting.task}, {setting.population}, eps = {setting.budget.eps}{options}"
+    line = Line(protocol.name, protocol.task_kind, setting.accounting, part, text, row.eps, row.label)
+    return _with(line, claimed_delta=setting.budget.delta, **given)
+
+
+def enumerated_line(row: Row) -> Line:
+    """A setting that was enumerated."""
+    return _small(
+        row,
+        "enumerated",
+        eps=row.eps,
+        found_delta=row.found,
+        error=row.error,
+        side="lower" if row.note else "exact",
+        method="law of all that is seen of a handful of users",
+        confidence=1.0,
+        slack=_slack(row.delta, row.found),
+        status=judged(row.label, Bounds(row.found, row.found + row.error), row.delta),
+        note=row.note,
+    )
+
+
+def sampled_lines(row: Row, rng: np.random.Generator, runs: int) -> list[Line]:
+    """What runs of a setting show; raises as `shuffledp.pipeline.audit.sampling.seen`."""
+    found = seen(row.setting, rng, runs, RATE)
+    delta = row.setting.budget.delta
+    several = f"{found.runs} runs for each of two inputs"
+    lines = [
+        _small(
+            row,
+            "sampled",
+            eps=found.eps,
+            found_delta=found.delta,
+            error=0.0,
+            side="lower",
+            method=f"event learned from {several}, Clopper-Pearson",
+            confidence=1 - RATE,
+            slack=_slack(delta, found.delta),
+            status=judged(row.label, Bounds(found.delta, found.delta), delta),
+        )
+    ]
+    if found.law is not None:
+        lines.append(_tested(row, "messages", found.law, "messages against the enumerated law, chi-square"))
+    if found.bias is not None:
+        lines.append(_tested(row, "estimate", found.bias, "mean estimate against the truth, Student"))
+    else:
+        lines.append(_small(row, "estimate", status=NOT_AUDITED, note=found.bias_note))
+    return lines
+
+
+def _tested(row: Row, part: str, p_value: float, method: str) -> Line:
+    status = VIOLATION if p_value < (MEAN_LEVEL if part == "estimate" else LEVEL) else HOLDS
+    return _small(row, part, method=method, confidence=1 - RATE, status=status, note=f"p = {p_value:.3g}")
+
+
+# -- a job ---------------------------------------------------------------------------------------------------------
+
+
+def lines_of(job: Mapping[str, Any]) -> Iterator[Line]:
+    """The audit of some tasks.
+
+    Parameters
+    ----------
+    job : mapping
+        ``tasks``: kinds; ``methods``: of their experiments, see `shuffledp.pipeline.experiments.audited.plan`;
+        ``seed``; ``every``: whether protocols are looked at that no method has; ``points``: claims of experiments per
+        protocol and accounting, 0 for all; ``settings``: random settings per protocol; ``runs``: of each.
+    """
+    points = points_of(job["methods"], job["points"])
+    used = {(method["task"]["kind"], method["protocol"]) for method in job["methods"]}
+    for kind in job["tasks"]:
+        for name in available(kind):
+            protocol = get(kind, name)
+            if not job["every"] and (kind, name) not in used:
+                for accounting, part in product(protocol.accountings, PARTS[:3]):
+                    yield Line(name, kind, accounting, part, note=_LEFT_OUT)
+                continue
+            own = [p for p in points if p.setting.protocol is protocol]
+            yield from (grid_line(point) for point in own)
+            for accounting in protocol.accountings:
+                if not any(p.setting.accounting == accounting for p in own):
+                    yield Line(name, kind, accounting, "grid", note="no experiment of this run has it")
+            yield from small_lines(protocol, job["seed"], job["settings"], job["runs"])
+
+
+def text_of(lines: Iterable[Line]) -> str:
+    """The table as CSV."""
+    out = io.StringIO()
+    table = csv.writer(out, lineterminator="\n")
+    table.writerow(COLUMNS)
+    for line in lines:
+        table.writerow([_cell(name, value) for name, value in zip(COLUMNS, astuple(line), strict=True)])
+    return out.getvalue()
+
+
+def _cell(name: str, value: Any) -> str:
+    if not isinstance(value, float):
+        return str(value)
+    if name in _SIDES and math.isfinite(value):
+        value = float(Context(prec=10, rounding=_SIDES[name]).create_decimal(value))
+    return "" if math.isnan(value) else f"{value:.10g}"

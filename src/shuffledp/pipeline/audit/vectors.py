@@ -1,0 +1,176 @@
+"""Views of the protocols for vectors: the first coordinate of every report, grouped into ranges.
+
+Inputs are multiples of the first unit vector. Then the other coordinates of all reports follow one law whatever user 1
+holds, and beyond the clipping norm the likelihood ratios are constant, so that only the ranges within it lose anything.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from shuffledp.pipeline.audit.laws import Block, Own, Place, in_cells, plus, point
+from shuffledp.pipeline.audit.message_positions import MANY, unit
+from shuffledp.pipeline.audit.views import Held, SlotsView, SumView, View
+from shuffledp.protocols.base import ProtocolBase
+from shuffledp.protocols.vectors._laplace import LaplaceNoise
+from shuffledp.protocols.vectors.central_gaussian import CentralGaussian
+from shuffledp.protocols.vectors.privunit import PrivUnit
+from shuffledp.protocols.vectors.random_checkin import RandomCheckin
+from shuffledp.tasks import Vectors
+
+_NOTE = "reports grouped into ranges"
+#: Reports up to which four and two ranges within the clipping norm are told apart, and one beyond.
+_FEW, _SOME = 6, 10
+
+
+def _inputs(task: Vectors) -> tuple[tuple[float, ...], ...]:
+    rest = (0.0,) * (task.dimension - 1)
+    return tuple((x * task.clip, *rest) for x in (-1.0, 0.0, 1.0))
+
+
+def _edges(clip: float, reports: int) -> NDArray[np.float64]:
+    return np.linspace(-clip, clip, 5 if reports <= _FEW else 3 if reports <= _SOME else 2)
+
+
+def _below(x: float, scale: float) -> float:
+    """Probability that Laplace noise is at most x."""
+    return 0.5 * math.exp(x / scale) if x < 0 else 1 - 0.5 * math.exp(-x / scale)
+
+
+def _report(value: float, edges: Sequence[float], scale: float) -> Own:
+    ends = [0.0, *(_below(edge - value, scale) for edge in edges), 1.0]
+    return {unit(i, len(edges)): b - a for i, (a, b) in enumerate(pairwise(ends))}
+
+
+def laplace(protocol: LaplaceNoise, eps: float) -> View:
+    """Reports of the users, and of dummies that hold the zero vector."""
+    task, scale = protocol.task, 2 * protocol.task.clip / protocol.eps_local
+    likely = protocol.population.quantile(0.95) + 1
+    edges = _edges(task.clip, protocol.dummy_count + likely)
+    inputs = _inputs(task)
+    own = tuple(_report(x[0], edges.tolist(), scale) for x in inputs)
+
+    def dummies(n: int) -> Block:
+        count = max(protocol.dummy_count - (n - 1), 0) if protocol.adaptive else protocol.dummy_count
+        block = point(len(edges))
+        for _ in range(count):
+            block = plus(block, own[1])
+        return block
+
+    return SumView(
+        inputs=inputs,
+        eps=eps,
+        note=_NOTE,
+        most=12 if likely > _FEW else _FEW,
+        alone=protocol.trust == "local",
+        noise=dummies,
+        own=own,
+        kinds=lambda payload: _range(payload, edges),
+    )
+
+
+def _range(payload: NDArray[Any], edges: NDArray[np.float64]) -> NDArray[np.int64]:
+    return np.asarray(np.searchsorted(edges, np.asarray(payload[:, 0], float)), np.int64)
+
+
+def random_checkin(protocol: RandomCheckin, eps: float) -> View:
+    """Reports in slots; fillers hold the zero vector."""
+    task, scale = protocol.task, 2 * protocol.task.clip / protocol.eps_local
+    edges = _edges(task.clip, protocol.slots)
+    inputs = _inputs(task)
+    return SlotsView(
+        inputs=inputs,
+        eps=eps,
+        note=_NOTE,
+        most=8,
+        slots=protocol.slots,
+        own=tuple(_report(x[0], edges.tolist(), scale) for x in inputs),
+        filler=1,
+        kinds=lambda payload: _range(payload, edges),
+        rate=protocol.population.rate if protocol.threat == "own_coin" else None,
+        population=protocol.population,
+    )
+
+
+# -- caps of the sphere --------------------------------------------------------------------------------------------
+
+
+def privunit(protocol: PrivUnit, eps: float) -> View:
+    """Reports by the two caps of the first unit vector and its opposite, on which all densities are constant."""
+    c, p = protocol.cap_mass, protocol.in_cap
+    inputs = _inputs(protocol.task)
+    edges = protocol.height * np.array([-1.0, 1.0])
+    other = (1 - p) * c / (1 - c)  # in the cap of the opposite direction
+
+    def own(below: float, above: float) -> Own:
+        return {unit(0, 2): below, unit(1, 2): 1 - below - above, unit(2, 2): above}
+
+    return SumView(
+        inputs=inputs,
+        eps=eps,
+        most=_SOME,
+        own=(own(p, other), own(c, c), own(other, p)),
+        kinds=lambda payload: _range(payload, edges),
+    )
+
+
+# -- one noise from a curator --------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, eq=False)
+class NoisySumView(View):
+    """The first coordinate of the sum of all vectors and Gaussian noise, in cells of equal width.
+
+    Parameters
+    ----------
+    sigma : float
+        Of the noise.
+    """
+
+    sigma: float = 1.0
+
+    @property
+    def edges(self) -> NDArray[np.float64]:
+        """Between the cells; the outer two have no end."""
+        return self.sigma * np.linspace(-12, 12, 4001)
+
+    def blocks(self, held: Held) -> tuple[Block, ...]:
+        """Law of the cell."""
+        mean = sum(self.inputs[h][0] for h in held)
+        return (in_cells((self.edges - mean) / self.sigma),)
+
+    def tally(self, payload: NDArray[Any]) -> list[Place]:
+        """The cell of the sum."""
+        return [(int(np.searchsorted(self.edges, payload[:, 0].sum())),)]
+
+    def letters(self, payload: NDArray[Any]) -> NDArray[np.int64]:
+        """Whether the first coordinate is above 0."""
+        return np.asarray(payload[:, 0] > 0, np.int64)
+
+
+def central_gaussian(protocol: CentralGaussian, eps: float) -> View:
+    """The noisy sum of multiples of the first unit vector."""
+    below, nothing, above = _inputs(protocol.task)
+    return NoisySumView(
+        inputs=(nothing, below, above),
+        eps=eps,
+        note="sums grouped into cells",
+        most=MANY,
+        shifts=True,
+        sigma=protocol.sigma,
+    )
+
+
+VIEWS: tuple[tuple[type[ProtocolBase], Callable[..., View]], ...] = (
+    (LaplaceNoise, laplace),
+    (RandomCheckin, random_checkin),
+    (PrivUnit, privunit),
+    (CentralGaussian, central_gaussian),
+)

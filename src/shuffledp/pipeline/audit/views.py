@@ -1,0 +1,525 @@
+"""What the analyzer sees, as finite laws, and the true delta that follows from them.
+
+A *view* is written per family of protocols from the definition of its messages: which messages one user sends with
+which probabilities, and what is added to them. It uses the calibrated parameters and nothing of the accounting. It also
+tallies shuffled messages into the counts that its laws are of, so that both can be compared, see
+`shuffledp.pipeline.audit.messages`.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, field, replace
+from itertools import combinations, combinations_with_replacement
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from shuffledp.accounting.errors import Infeasible
+from shuffledp.pipeline.audit.laws import (
+    Block,
+    Bounds,
+    Own,
+    PairNoise,
+    Place,
+    TooLarge,
+    averaged,
+    hockey_stick,
+    largest,
+    mixed,
+    moved,
+    outcomes,
+    plus,
+    point,
+)
+from shuffledp.populations import Law
+from shuffledp.tasks import Users
+
+Held = tuple[int, ...]
+"""Inputs of all users as places in `View.inputs`, user 1 first."""
+
+#: Numbers of users that are less likely are not looked at.
+_NEGLIGIBLE = 1e-14
+#: Laws of the counts of all users together that are worked out for one number of users, in cells.
+_WORK = 40_000_000
+
+
+@dataclass(frozen=True)
+class Case:
+    """A pair of inputs of user 1 and what the others hold.
+
+    Parameters
+    ----------
+    eps : float
+        Claimed for user 1, nats.
+    first, second : int
+        The inputs of user 1.
+    others : tuple of tuple of int
+        What the others may hold; the worst is looked for.
+    """
+
+    eps: float
+    first: int
+    second: int
+    others: tuple[Held, ...]
+
+
+@dataclass(frozen=True, eq=False)
+class View(ABC):
+    """What the analyzer sees of a calibrated protocol.
+
+    Parameters
+    ----------
+    inputs : tuple
+        What a user may hold, as rows of ``Users.values``; with privacy levels, pairs of a level and a value.
+    eps : float
+        The claim, nats.
+    note : str
+        What is left out of the view, so that the delta found is a lower bound only; empty if nothing is.
+    most : int
+        Users up to which the view is enumerated.
+    alone : bool
+        The shuffler is not trusted: messages are seen with their sender, so that one user alone is looked at.
+    with_levels : bool
+        Inputs are pairs of a privacy level and a value.
+    listed : callable, optional
+        The cases for n users; all pairs of inputs with all that the others may hold if left out.
+    pairs : tuple of (int, int), optional
+        Pairs of inputs to compare, in both directions; all if left out. The others follow by symmetry.
+    shifts : bool
+        Inputs only move the counts, by numbers that are not random, so that what the others hold does not matter.
+    by_number : callable, optional
+        The view of so many users, where it is another one; the same for all numbers if left out.
+    """
+
+    inputs: tuple[Any, ...]
+    eps: float
+    note: str = ""
+    most: int = 7
+    alone: bool = False
+    with_levels: bool = False
+    listed: Callable[[int], Iterator[Case]] | None = None
+    pairs: tuple[tuple[int, int], ...] | None = None
+    shifts: bool = False
+    by_number: Callable[[int], View] | None = None
+
+    @abstractmethod
+    def blocks(self, held: Held) -> tuple[Block, ...]:
+        """Laws of the independent parts of what is seen when the users hold these inputs."""
+
+    @abstractmethod
+    def tally(self, payload: NDArray[Any]) -> list[Place]:
+        """The counts of each part in one run's shuffled messages."""
+
+    @abstractmethod
+    def letters(self, payload: NDArray[Any]) -> NDArray[np.int64]:
+        """The kind of every message, to see whether the shuffler mixes them."""
+
+    def users(self, held: Held) -> Users:
+        """These inputs, as the protocol encodes them."""
+        chosen = [self.inputs[h] for h in held]
+        if not self.with_levels:
+            return Users(np.array(chosen))
+        return Users(np.array([value for _, value in chosen]), np.array([level for level, _ in chosen]))
+
+    def crowds(self, n: int) -> tuple[Held, ...]:
+        """What the n - 1 others may hold; one possibility where it does not matter."""
+        every = combinations_with_replacement(range(len(self.inputs)), n - 1)
+        return (next(every),) if self.shifts else tuple(every)
+
+    def cases(self, n: int) -> Iterator[Case]:
+        """All pairs of inputs, each with all that the others may hold, when n users take part."""
+        if self.listed is not None:
+            yield from self.listed(n)
+            return
+        others = self.crowds(n)
+        for a, b in self.pairs or combinations(range(len(self.inputs)), 2):
+            yield Case(self.eps, a, b, others)
+            yield Case(self.eps, b, a, others)
+
+    def numbers(self, law: Law) -> list[tuple[int, float]]:
+        """Numbers of users that are enumerated, with their probabilities; the analyzer learns the number."""
+        if self.alone:
+            return [(1, 1.0)]
+        window = law.window()
+        chances = zip((window.support + 1).tolist(), window.pmf.tolist(), strict=True)
+        return [(n, w) for n, w in chances if n <= self.most and w > _NEGLIGIBLE]
+
+    def among(self, n: int) -> View:
+        """What is seen when n users take part."""
+        return self if self.by_number is None else self.by_number(n)
+
+    def of_participants(self) -> View:
+        """What is seen of users who take part for certain; the same view unless user 1's own coin protects."""
+        return self
+
+    def divergence(self, case: Case, others: Held) -> Bounds:
+        """Hockey-stick divergence of the two views."""
+        one, two = self.blocks((case.first, *others)), self.blocks((case.second, *others))
+        pairs = [outcomes(a, b) for a, b in zip(one, two, strict=True) if a is not b]
+        return hockey_stick(pairs, case.eps)
+
+
+@dataclass(frozen=True)
+class Found:
+    """The largest delta found.
+
+    Parameters
+    ----------
+    bounds : Bounds
+        On the delta of the view at the claimed eps, of the numbers of users that were looked at.
+    first, second : object
+        The two inputs of user 1.
+    others : tuple
+        What the others hold, for the largest number of them that was looked at.
+    users : float
+        Mass of the numbers of users that were looked at.
+    """
+
+    bounds: Bounds
+    first: Any
+    second: Any
+    others: tuple[Any, ...]
+    users: float
+
+
+def true_delta(view: View, law: Law) -> list[tuple[float, Found]]:
+    """The largest delta of a view for each claimed eps, averaged over the number of users.
+
+    Parameters
+    ----------
+    view : View
+    law : Law
+        Number of other users. Numbers beyond `View.most` add nothing, which errs to the low side.
+
+    Returns
+    -------
+    list of (float, Found)
+        One per privacy level: its eps, and what was found.
+
+    Notes
+    -----
+    The neighboring relation is replacement of user 1's input among the same participants. Their number is seen. Given
+    it, the others hold whatever is worst: nothing is assumed about how inputs and participation are related. The pair
+    of inputs and the direction are the same for all numbers.
+    """
+    numbers = view.numbers(law)
+    if not numbers:
+        raise TooLarge(f"{law.mean + 1:g} users are expected, and at most {view.most} are enumerated")
+    total: dict[tuple[float, int, int], list[tuple[float, Bounds]]] = {}
+    worst: dict[tuple[float, int, int], Held] = {}
+    for n, weight in numbers:
+        try:
+            among = view.among(n)
+        except (
+            Infeasible
+        ):  # a round that is called off once the number of users is announced: nothing is sent
+            continue
+        for case in among.cases(n):
+            key = (case.eps, case.first, case.second)
+            tried = [(among.divergence(case, others), others) for others in case.others]
+            total.setdefault(key, []).append((weight, largest(bounds for bounds, _ in tried)))
+            worst[key] = max(tried, key=lambda pair: pair[0].low)[1]
+    mass = sum(weight for _, weight in numbers)
+    found = []
+    for eps in sorted({key[0] for key in total}):
+        bounds = {k: averaged(parts) for k, parts in total.items() if k[0] == eps}
+        key = max(bounds, key=lambda k: bounds[k].low)
+        named = tuple(view.inputs[i] for i in worst[key])
+        one, two = (view.inputs[i] for i in key[1:])
+        found.append((eps, Found(largest(bounds.values()), one, two, named, mass)))
+    return found
+
+
+# -- sums of what each user adds -----------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, eq=False)
+class SumView(View):
+    """One vector of counts: noise, and what each user adds for its input.
+
+    Parameters
+    ----------
+    own : tuple of mapping
+        Law of what a user adds, for each input.
+    noise : callable, optional
+        Law of what does not depend on inputs, for n users.
+    kinds : callable
+        Kind of every message of a payload, 0..axes; kinds from `axes` on are not counted, as others tell their number.
+    """
+
+    own: tuple[Own, ...] = ()
+    noise: Callable[[int], Block] | None = None
+    kinds: Callable[[NDArray[Any]], NDArray[np.int64]] = lambda payload: payload
+    _known: dict[Held, Block] = field(default_factory=dict)
+
+    @property
+    def axes(self) -> int:
+        """Counts."""
+        return len(next(iter(self.own[0])))
+
+    def law(self, held: Held) -> Block:
+        """Law of the counts; `held` in increasing order."""
+        if held not in self._known:
+            self._known[held] = self._made(held, len(held))
+        return self._known[held]
+
+    def _made(self, held: Held, n: int) -> Block:
+        block = self._known.get((-n, *held))  # -n: a part of n users, with the noise of all of them
+        if block is None:
+            block = plus(self._made(held[:-1], n), self.own[held[-1]]) if held else self.nothing(n)
+            self._known[(-n, *held)] = block
+        return block
+
+    def nothing(self, n: int) -> Block:
+        """The noise alone."""
+        return point(self.axes) if self.noise is None else self.noise(n)
+
+    def blocks(self, held: Held) -> tuple[Block, ...]:
+        """One law of all counts."""
+        return (self.law(tuple(sorted(held))),)
+
+    def crowds(self, n: int) -> tuple[Held, ...]:
+        """What the others may hold; all the same where more would take too long."""
+        found = super().crowds(n)
+        if self._made((), n).mass.size * len(found) * len(self.inputs) <= _WORK:
+            return found
+        return tuple((i,) * (n - 1) for i in range(len(self.inputs)))
+
+    def letters(self, payload: NDArray[Any]) -> NDArray[np.int64]:
+        """Kind of every message."""
+        return self.kinds(payload)
+
+    def tally(self, payload: NDArray[Any]) -> list[Place]:
+        """Messages of each counted kind."""
+        counts = np.bincount(self.kinds(payload), minlength=self.axes + 1)
+        return [tuple(counts[: self.axes].tolist())]
+
+
+# -- independent counts --------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, eq=False)
+class ProductView(View):
+    """Independent parts, each a vector of counts that adds up noise and what every user adds for its input.
+
+    Parameters
+    ----------
+    noise : callable
+        Laws of the parts' noise, for n users.
+    own : tuple of tuple of mapping
+        For each input and each part the law of what a user adds.
+    banded : mapping
+        The parts that are two counts with a noise in common; inputs move them by numbers that are not random.
+    counts : callable
+        The counts of all parts in a payload.
+    kinds : callable
+        Kind of every message.
+    """
+
+    noise: Callable[[int], tuple[Block, ...]] = lambda n: ()
+    own: tuple[tuple[Own, ...], ...] = ()
+    banded: Mapping[int, PairNoise] = field(default_factory=dict)
+    counts: Callable[[NDArray[Any]], list[Place]] = lambda payload: []
+    kinds: Callable[[NDArray[Any]], NDArray[np.int64]] = lambda payload: payload
+    _noises: dict[int, tuple[Block, ...]] = field(default_factory=dict)
+    _known: dict[Any, Block] = field(default_factory=dict)
+
+    def blocks(self, held: Held) -> tuple[Block, ...]:
+        """A law per part; the same object for the same additions, so that parts that do not change are seen as such."""
+        n, made, users = len(held), [], Counter(held)
+        for part, noise in enumerate(self._noise_of(n)):
+            if part in self.banded:
+                made.append(self._band(part, held))
+                continue
+            fixed, random = [0] * noise.mass.ndim, []
+            for h, times in users.items():
+                add = self.own[h][part]
+                if len(add) == 1:  # a number that is not random: all such users together move the counts
+                    (step,) = add
+                    fixed = [x + times * y for x, y in zip(fixed, step, strict=True)]
+                else:
+                    random += [tuple(sorted(add.items()))] * times
+            key = (n, part, tuple(fixed), *sorted(random))
+            if key not in self._known:
+                block = moved(noise, tuple(fixed))
+                for one in random:
+                    block = plus(block, dict(one))
+                self._known[key] = block
+            made.append(self._known[key])
+        return tuple(made)
+
+    def _band(self, part: int, held: Held) -> Block:
+        steps = [(next(iter(self.own[h][part])), times) for h, times in Counter(held).items()]
+        total = (sum(step[0] * times for step, times in steps), sum(step[1] * times for step, times in steps))
+        key = (part, total)
+        if key not in self._known:
+            self._known[key] = self.banded[part].moved(total)
+        return self._known[key]
+
+    def _noise_of(self, n: int) -> tuple[Block, ...]:
+        if n not in self._noises:
+            self._noises[n] = self.noise(n)
+        return self._noises[n]
+
+    def tally(self, payload: NDArray[Any]) -> list[Place]:
+        """The counts of all parts."""
+        return self.counts(payload)
+
+    def letters(self, payload: NDArray[Any]) -> NDArray[np.int64]:
+        """Kind of every message."""
+        return self.kinds(payload)
+
+
+# -- sums modulo a number ------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, eq=False)
+class ModularView(View):
+    """A sum modulo q of noise and of what the users hold; messages are shares of it.
+
+    Parameters
+    ----------
+    order : int
+        q.
+    noise : callable
+        Law of n users' noise modulo q.
+    worth : tuple of int
+        What each input adds.
+    """
+
+    order: int = 2
+    noise: Callable[[int], Block] = lambda n: point(1)
+    worth: tuple[int, ...] = ()
+    _known: dict[int, Block] = field(default_factory=dict)
+
+    def blocks(self, held: Held) -> tuple[Block, ...]:
+        """Law of the sum."""
+        n = len(held)
+        if n not in self._known:
+            self._known[n] = self.noise(n)
+        noise, total = self._known[n], sum(self.worth[h] for h in held)
+        return (replace(noise, mass=np.roll(noise.mass, total % self.order)),)
+
+    def tally(self, payload: NDArray[Any]) -> list[Place]:
+        """The sum modulo q."""
+        total = sum(int(x) for x in np.asarray(payload).tolist())
+        return [(total % self.order,)]
+
+    def letters(self, payload: NDArray[Any]) -> NDArray[np.int64]:
+        """Quarter of the group that a share lies in."""
+        return np.asarray(np.asarray(payload, float) * 4 // self.order, np.int64)
+
+
+# -- slots that keep one report each -------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, eq=False)
+class SlotsView(View):
+    """Every user picks one of m slots, each keeps one of its reports at random, and empty ones are filled.
+
+    The analyzer sees the reports, shuffled, and how many slots were filled by users.
+
+    Parameters
+    ----------
+    slots : int
+        m.
+    own : tuple of mapping
+        Law of the report for each input, over vectors that count its kinds but the last.
+    filler : int
+        The input of fillers.
+    kinds : callable
+        Kind of every report.
+    rate : float, optional
+        If user 1's own coin protects: the probability that it takes part. Then the number of users is not seen.
+    population : Law, optional
+        Of the others, in that case.
+    """
+
+    slots: int = 1
+    own: tuple[Own, ...] = ()
+    filler: int = 0
+    kinds: Callable[[NDArray[Any]], NDArray[np.int64]] = lambda payload: payload
+    rate: float | None = None
+    population: Law | None = None
+    _known: dict[Any, Any] = field(default_factory=dict)
+
+    @property
+    def axes(self) -> int:
+        """Counted kinds of reports."""
+        return len(next(iter(self.own[0])))
+
+    def _kept(self, held: Held) -> list[Block]:
+        """Sums over all K-subsets of the users of the law of their reports, for K = 0, 1, .."""
+        if held not in self._known:
+            if not held:
+                self._known[held] = [point(self.axes)]
+            else:
+                less, own = self._kept(held[:-1]), self.own[held[-1]]
+                grown = [plus(block, own) for block in less]
+                both = [
+                    less[0],
+                    *(mixed([(1.0, a), (1.0, b)]) for a, b in zip(less[1:], grown[:-1], strict=True)),
+                ]
+                self._known[held] = [*both, grown[-1]]
+        found: list[Block] = self._known[held]
+        return found
+
+    def _filled(self, n: int) -> NDArray[np.float64]:
+        """Probabilities that n users fill 0, 1, .., m slots."""
+        law = np.zeros(self.slots + 1)
+        law[0] = 1.0
+        full = np.arange(self.slots + 1) / self.slots
+        for _ in range(n):
+            law = law * full + np.append(0.0, (law * (1 - full))[:-1])
+        return law
+
+    def seen(self, held: Held) -> Block:
+        """Law of the number of filled slots and of the reports, for users who hold these inputs, in any order."""
+        held, n = tuple(sorted(held)), len(held)
+        chances, subsets, parts = self._filled(n), self._kept(held), []
+        choose = 1.0
+        for k in range(min(n, self.slots) + 1):
+            if k:
+                choose *= (n - k + 1) / k
+            block = subsets[k]
+            for _ in range(self.slots - k):
+                block = plus(block, self.own[self.filler])
+            with_k = Block(block.mass[None], (k, *block.start), block.error.rounded(4 * (n + k)))
+            parts.append((float(chances[k]) / choose, with_k))
+        return mixed(parts)
+
+    def blocks(self, held: Held) -> tuple[Block, ...]:
+        """One law: of all users, or averaged over who takes part, where every other potential user holds the same."""
+        if self.rate is None:
+            return (self.seen(held),)
+        return (self._averaged(held[0], held[1]),)
+
+    def _averaged(self, own: int, other: int) -> Block:
+        assert self.population is not None and self.rate is not None
+        window, parts = self.population.window(), []
+        for others, weight in zip(window.support.tolist(), window.pmf.tolist(), strict=True):
+            crowd = (other,) * others
+            parts.append((weight * self.rate, self.seen((own, *crowd))))
+            parts.append((weight * (1 - self.rate), self.seen(crowd)))
+        return mixed(parts)
+
+    def numbers(self, law: Law) -> list[tuple[int, float]]:
+        """All at once if the number is not seen."""
+        return super().numbers(law) if self.rate is None else [(2, 1.0)]
+
+    def of_participants(self) -> View:
+        """Without the coin."""
+        return self if self.rate is None else replace(self, rate=None, _known={})
+
+    def tally(self, payload: NDArray[Any]) -> list[Place]:
+        """Filled slots, and reports of each counted kind."""
+        counts = np.bincount(self.kinds(payload), minlength=self.axes + 1)
+        return [(int(payload[:, -1].sum()), *counts[: self.axes].tolist())]
+
+    def letters(self, payload: NDArray[Any]) -> NDArray[np.int64]:
+        """Kind of every report."""
+        return self.kinds(payload)

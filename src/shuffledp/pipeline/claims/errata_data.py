@@ -1,0 +1,401 @@
+"""Errata and reading notes as data: reading and validating ``errata/<paper>.yaml``.
+
+An *erratum* quotes words that stand in the paper and are not right in their context. What rests on a formula that the
+text at hand has lost, on a figure, on a supplement or on a statement that holds as it stands is a *reading note*: it
+says what was read or reconstructed and what follows, and accuses nobody. An erratum about released code quotes that
+code instead and names its version. A finding that was given up stays in the
+file as *withdrawn*, so that the fate of every number ever used can be told (:mod:`shuffledp.pipeline.claims.review`).
+
+To add an erratum or a note, add an entry to the paper's YAML file and a function to ``witnesses/<paper>.py`` and its
+``WITNESSES``. To add a paper, add both files.
+"""
+
+from __future__ import annotations
+
+import importlib
+import re
+from dataclasses import dataclass
+from importlib import resources
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from jsonschema import Draft202012Validator
+from jsonschema.exceptions import best_match
+
+from shuffledp.pipeline import yaml_files
+from shuffledp.pipeline.claims.witness import Witness, WitnessFunction
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+    from importlib.resources.abc import Traversable
+
+#: What happens to somebody who uses the printed form letter for letter.
+EFFECTS: dict[str, str] = {
+    "safe": "the guarantee holds, with more noise than needed or a needless restriction",
+    "unsafe": "a guarantee is claimed that does not hold",
+    "biased": "the estimate is wrong on average",
+    "wrong_optimum": "the optimization returns a point that is not the optimum",
+    "wrong_claim": "a statement about errors, messages, conditions or other work that is not true",
+    "cosmetic": "a slip in the text, a remark or a proof; the result that is used is right",
+}
+
+_TEXT = {"type": "string", "minLength": 1, "pattern": r"\S"}
+#: A shorter passage would be found in almost any text.
+_QUOTE = {**_TEXT, "minLength": 20}
+_NAME = {"type": "string", "pattern": "^[a-z][a-z0-9_]*$"}
+_NUMBER = r"[1-9][0-9]*(\.[1-9][0-9]*)*"
+_ERRATUM_ID = {"type": "string", "pattern": rf"^[A-Z]{{2,4}}-E?{_NUMBER}$"}
+_SCHEMA: dict[str, Any] = {
+    "type": "object",
+    "additionalProperties": False,
+    "required": ["paper", "errata"],
+    "properties": {
+        "paper": _TEXT,
+        "errata": {
+            "type": "array",
+            "minItems": 1,
+            "items": {
+                "type": "object",
+                "additionalProperties": False,
+                "required": [
+                    "id",
+                    "place",
+                    "printed",
+                    "corrected",
+                    "effect",
+                    "explanation",
+                    "witness",
+                    "printed_is",
+                    "quote",
+                ],
+                "properties": {
+                    "id": _ERRATUM_ID,
+                    "place": _TEXT,
+                    "quote": {"type": "array", "minItems": 1, "uniqueItems": True, "items": _QUOTE},
+                    "printed": _TEXT,
+                    "corrected": _TEXT,
+                    "effect": {"enum": sorted(EFFECTS)},
+                    "explanation": _TEXT,
+                    "narrowed": _TEXT,
+                    "code": _TEXT,
+                    "witness": _NAME,
+                    "printed_is": {"enum": ["above", "below"]},
+                },
+            },
+        },
+        "notes": {
+            "type": "array",
+            "items": {
+                "type": "object",
+                "additionalProperties": False,
+                "required": ["id", "place", "read", "used", "why", "consequence", "witness", "read_is"],
+                "properties": {
+                    "id": {"type": "string", "pattern": rf"^[A-Z]{{2,4}}-N{_NUMBER}$"},
+                    "formerly": _ERRATUM_ID,
+                    "place": _TEXT,
+                    "read": _TEXT,
+                    "used": _TEXT,
+                    "why": _TEXT,
+                    "consequence": _TEXT,
+                    "witness": _NAME,
+                    "read_is": {"enum": ["above", "below"]},
+                },
+            },
+        },
+        "withdrawn": {
+            "type": "array",
+            "items": {
+                "type": "object",
+                "additionalProperties": False,
+                "required": ["id", "reason"],
+                "properties": {"id": _ERRATUM_ID, "reason": _TEXT},
+            },
+        },
+    },
+}
+
+
+class ErratumError(Exception):
+    """An errata file is not valid, or a witness does not show its erratum or reading note."""
+
+
+def _number(key: str) -> tuple[int, ...]:
+    return tuple(int(part) for part in key.rpartition("-")[2].lstrip("EN").split("."))
+
+
+def _in_order(witness: Witness, first_is: str) -> bool:
+    larger, smaller = witness.printed, witness.correct
+    if first_is == "below":
+        larger, smaller = smaller, larger
+    return bool(witness.shows and larger > smaller)
+
+
+@dataclass(frozen=True)
+class Erratum:
+    """One error in a paper.
+
+    Parameters
+    ----------
+    id : str
+        For example ``RP-E1``.
+    place : str
+        Theorem, equation, figure or section of the paper.
+    quote : tuple of str
+        Passages of the paper, word for word, that carry what is said against it
+        (:func:`shuffledp.pipeline.claims.quotes.missing_quotes`).
+    printed, corrected : str
+        The form as printed and as it should be, as plain text.
+    effect : str
+        One of :data:`EFFECTS`.
+    explanation : str
+        A sentence or two.
+    witness : str
+        Name of the function that computes the witness, in ``witnesses/<paper>.py``.
+    printed_is : {"above", "below"}
+        On which side of the correct value the printed value of the witness lies.
+    compute : callable
+        That function.
+    narrowed : str
+        What an earlier version of the entry said and the paper's words do not carry; empty if nothing was taken back.
+    code : str
+        Repository and commit, if the entry is about released code: then that is what it quotes, and not a paper.
+    """
+
+    id: str
+    place: str
+    quote: tuple[str, ...]
+    printed: str
+    corrected: str
+    effect: str
+    explanation: str
+    witness: str
+    printed_is: str
+    compute: WitnessFunction
+    narrowed: str = ""
+    code: str = ""
+
+    @property
+    def number(self) -> tuple[int, ...]:
+        """Number within the paper: (15,) for RP-E15, (6, 4, 1) for SEG-6.4.1."""
+        return _number(self.id)
+
+    def shown_by(self, witness: Witness) -> bool:
+        """Whether a witness demonstrates this erratum: its own condition holds, and the order of its values."""
+        return _in_order(witness, self.printed_is)
+
+
+@dataclass(frozen=True)
+class ReadingNote:
+    """Something that was read or reconstructed, with what follows from it. It says nothing against the paper.
+
+    Parameters
+    ----------
+    id : str
+        For example ``SUM-N5``.
+    place : str
+        Theorem, equation, figure or section of the paper.
+    read, used : str
+        The form as read or reconstructed, and the one that it is compared with here, as plain text.
+    why : str
+        Why this is a note and no erratum.
+    consequence : str
+        A sentence or two.
+    witness : str
+        Name of the function that computes the witness, in ``witnesses/<paper>.py``; the values ``printed`` and
+        ``correct`` of the witness are those of the two forms.
+    read_is : {"above", "below"}
+        On which side of the value of the form used the value of the form read lies.
+    compute : callable
+        That function.
+    formerly : str
+        The erratum that the note replaces, wholly or in part; empty if there was none.
+    """
+
+    id: str
+    place: str
+    read: str
+    used: str
+    why: str
+    consequence: str
+    witness: str
+    read_is: str
+    compute: WitnessFunction
+    formerly: str = ""
+
+    @property
+    def number(self) -> tuple[int, ...]:
+        """Number within the paper: (5,) for SUM-N5."""
+        return _number(self.id)
+
+    def shown_by(self, witness: Witness) -> bool:
+        """Whether a witness demonstrates this note: its own condition holds, and the order of its values."""
+        return _in_order(witness, self.read_is)
+
+
+@dataclass(frozen=True)
+class Withdrawn:
+    """An erratum that was given up.
+
+    Parameters
+    ----------
+    id : str
+        The id it had. It is not used again.
+    reason : str
+        Why the paper is right, or why nothing remains to be said.
+    """
+
+    id: str
+    reason: str
+
+    @property
+    def number(self) -> tuple[int, ...]:
+        """Number within the paper."""
+        return _number(self.id)
+
+
+@dataclass(frozen=True)
+class Findings:
+    """All entries about one paper, each list by number."""
+
+    errata: tuple[Erratum, ...]
+    notes: tuple[ReadingNote, ...]
+    withdrawn: tuple[Withdrawn, ...]
+
+
+def _folder() -> Traversable:
+    return resources.files("shuffledp.pipeline.claims") / "errata"
+
+
+def papers() -> list[str]:
+    """Return the papers that have errata, in alphabetical order."""
+    return sorted(Path(f.name).stem for f in _folder().iterdir() if f.name.endswith(".yaml"))
+
+
+def findings(paper: str) -> Findings:
+    """Return errata, reading notes and withdrawn errata of a paper.
+
+    Parameters
+    ----------
+    paper : str
+        A key, for example ``random_population``.
+
+    Raises
+    ------
+    ErratumError
+        If there is no such paper, or its file is not valid.
+    """
+    if paper not in papers():
+        raise ErratumError(f"No errata for a paper named {paper!r}. Known: {', '.join(papers())}.")
+    module = importlib.import_module(f"shuffledp.pipeline.papers.{paper}")
+    return parse((_folder() / f"{paper}.yaml").read_text(encoding="utf-8"), paper, module.WITNESSES)
+
+
+def errata(paper: str) -> list[Erratum]:
+    """Return the errata of a paper, by number; raises as :func:`findings` does."""
+    return list(findings(paper).errata)
+
+
+def reading_notes(paper: str) -> list[ReadingNote]:
+    """Return the reading notes of a paper, by number; raises as :func:`findings` does."""
+    return list(findings(paper).notes)
+
+
+def parse(text: str, paper: str, witnesses: Mapping[str, WitnessFunction]) -> Findings:
+    """Return the entries that a YAML text describes, by number.
+
+    Parameters
+    ----------
+    text : str
+        Content of the file.
+    paper : str
+        The paper it must be about.
+    witnesses : mapping of str to callable
+        Witness functions by name. Every one must belong to exactly one erratum or note.
+
+    Raises
+    ------
+    ErratumError
+        Naming the entry and what is wrong with it.
+    """
+    where = f"errata/{paper}.yaml"
+    try:
+        content = yaml_files.parse(text, f"{where}: not valid YAML")
+    except yaml_files.YamlError as error:
+        raise ErratumError(str(error)) from None
+    problem = best_match(Draft202012Validator(_SCHEMA).iter_errors(content))
+    if problem is not None:
+        raise ErratumError(f"{where}: {_place(problem.absolute_path, content)}{problem.message}.")
+    if content["paper"] != paper:
+        raise ErratumError(f"{where}: is about {content['paper']!r}, expected {paper!r}.")
+    entries, notes, withdrawn = (content.get(part) or [] for part in ("errata", "notes", "withdrawn"))
+    _check_ids(where, entries, notes, withdrawn)
+    _check_witnesses(where, [*entries, *notes], witnesses)
+    for part in (entries, notes, withdrawn):
+        part.sort(key=lambda entry: _number(entry["id"]))
+    return Findings(
+        tuple(Erratum(**_clean(e), compute=witnesses[e["witness"]]) for e in entries),
+        tuple(ReadingNote(**_clean(e), compute=witnesses[e["witness"]]) for e in notes),
+        tuple(Withdrawn(**_clean(e)) for e in withdrawn),
+    )
+
+
+def _check_ids(
+    where: str, entries: list[dict[str, Any]], notes: list[dict[str, Any]], withdrawn: list[dict[str, Any]]
+) -> None:
+    """Every number has one fate: an id is used once, and a note replaces no erratum that was withdrawn."""
+    _once(where, "id", [entry["id"] for entry in (*entries, *notes, *withdrawn)])
+    former = [entry["formerly"] for entry in notes if "formerly" in entry]
+    _once(where, "formerly", former)
+    both = sorted(set(former) & {entry["id"] for entry in withdrawn})
+    if both:
+        raise ErratumError(f"{where}: withdrawn and replaced by a note: {', '.join(both)}.")
+    for entry in entries:
+        if entry["id"] in former and "narrowed" not in entry:
+            raise ErratumError(
+                f"{where}: {entry['id']}: a note has a part of it; say which under 'narrowed'."
+            )
+    ids = [*(entry["id"] for entry in (*entries, *notes, *withdrawn)), *former]
+    prefixes = sorted({re.sub(r"[EN]?[0-9.]+$", "", key) for key in ids})
+    if len(prefixes) > 1:
+        raise ErratumError(f"{where}: the ids have several prefixes: {', '.join(prefixes)}.")
+
+
+def _once(where: str, key: str, values: list[str]) -> None:
+    twice = sorted({v for v in values if values.count(v) > 1})
+    if twice:
+        raise ErratumError(f"{where}: {key} used more than once: {', '.join(twice)}.")
+
+
+def _check_witnesses(
+    where: str, entries: list[dict[str, Any]], witnesses: Mapping[str, WitnessFunction]
+) -> None:
+    used = [entry["witness"] for entry in entries]
+    _once(where, "witness", used)
+    for entry in entries:
+        if entry["witness"] not in witnesses:
+            known = ", ".join(sorted(witnesses))
+            raise ErratumError(
+                f"{where}: {entry['id']}: no witness function {entry['witness']!r}. Known: {known}."
+            )
+    unused = sorted(set(witnesses) - set(used))
+    if unused:
+        raise ErratumError(f"{where}: no erratum or note uses the witness functions {', '.join(unused)}.")
+
+
+def _clean(entry: Mapping[str, Any]) -> dict[str, Any]:
+    """Collapse the white space of all texts of an entry; lists become tuples."""
+    return {
+        key: " ".join(value.split()) if isinstance(value, str) else tuple(" ".join(v.split()) for v in value)
+        for key, value in entry.items()
+    }
+
+
+def _place(path: Any, content: Any) -> str:
+    """Name the entry that a validation error belongs to by its id, if it has one, and the key."""
+    steps = list(path)
+    if len(steps) < 2 or steps[0] not in ("errata", "notes", "withdrawn"):
+        return "".join(f"{step}: " for step in steps)
+    entry = content[steps[0]][steps[1]]
+    name = entry.get("id") if isinstance(entry, dict) else None
+    steps[:2] = [str(name) if name else f"entry {steps[1] + 1}"]
+    return "".join(f"{step}: " for step in steps)

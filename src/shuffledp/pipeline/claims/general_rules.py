@@ -1,0 +1,140 @@
+"""Rules of thumb as rules: errata that decide a claim, orderings and scaling laws of result tables.
+
+A paper's module takes what it needs into its own ``RULES``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+
+import pandas as pd
+
+from shuffledp.pipeline.claims.case import Case, Rule
+from shuffledp.pipeline.claims.errata_data import Erratum, ReadingNote, findings
+from shuffledp.pipeline.claims.outcomes import (
+    CLOSED_FORM,
+    OUTCOMES,
+    TIE,
+    Untestable,
+    Verdict,
+    compared,
+    never_above,
+    span,
+)
+
+Errors = Callable[[Case, str, str], "pd.Series[float]"]
+"""Closed forms of a method by experiment and method, as a paper's rules read them."""
+_BY_ERRATUM, _BY_NOTE = ("in part", "fails"), ("holds", "untestable")
+"""Outcomes of a claim that an erratum, or a reading note, decides."""
+
+
+def erratum(case: Case, by: str, shown: str) -> Verdict:
+    """A claim that an erratum or reading note is about.
+
+    An erratum counts against the paper if its witness shows it. A reading note never does: either the statement holds
+    as it stands, or a reading of it is inferred, and nothing can be decided.
+
+    Parameters
+    ----------
+    case : Case
+        The claim.
+    by : str
+        Id of the erratum or note; its witness is computed here.
+    shown : {"in part", "fails"} for an erratum, {"holds", "untestable"} for a note
+        The outcome if the witness shows it: ``fails`` for a counterexample that stands, ``in part`` if a repaired
+        constant or definition is enough.
+
+    Raises
+    ------
+    ValueError
+        If the paper has no such erratum or note, or the outcome is not one that it can have.
+    """
+    found = findings(case.claim.paper)
+    every: list[Erratum | ReadingNote] = [*found.errata, *found.notes]
+    entries = {entry.id: entry for entry in every}
+    if by not in entries:
+        raise ValueError(f"{case.claim.id}: no erratum or note {by!r} about {case.claim.paper}.")
+    printed = by in {entry.id for entry in found.errata}
+    if shown not in (_BY_ERRATUM if printed else _BY_NOTE):
+        raise ValueError(f"{case.claim.id}: {by} cannot make the claim {shown!r}.")
+    witness = entries[by].compute()
+    shows = entries[by].shown_by(witness)
+    return Verdict(
+        f"{witness.correct:.4g} against {witness.printed:.4g} as {'printed' if printed else 'read'}",
+        CLOSED_FORM,
+        next(o for o in OUTCOMES if o == (shown if shows else "holds" if printed else "untestable")),
+        f"{by}{'' if shows else ' is not shown'}: {witness.quantity}. {witness.note}".rstrip(" ."),
+    )
+
+
+def paired(
+    case: Case, errors: Errors, experiments: Sequence[str], lower: str, upper: Sequence[str]
+) -> pd.DataFrame:
+    """Closed forms of a method and of the best of its rivals, at every point of some experiments that has both.
+
+    Returns
+    -------
+    DataFrame
+        Columns ``lower`` and ``upper``; the index has the experiment and the point.
+
+    Raises
+    ------
+    Untestable
+        If there is no such point.
+    """
+    parts = {}
+    for experiment in experiments:
+        ours = errors(case, experiment, lower)
+        best = pd.concat([errors(case, experiment, m).reindex(ours.index) for m in upper], axis=1).min(axis=1)
+        parts[experiment] = pd.DataFrame({"lower": ours, "upper": best}).dropna()
+    every = pd.concat(parts)
+    if every.empty:
+        raise Untestable("no point has results of both sides")
+    return every
+
+
+def ordering_rule(errors: Errors) -> Rule:
+    """A rule ``A never above B`` for a paper's way of reading errors."""
+
+    def ordered(case: Case, experiments: Sequence[str], lower: str, upper: Sequence[str]) -> Verdict:
+        """``lower`` is never above the best of ``upper``: at every point of the experiments."""
+        pairs = paired(case, errors, experiments, lower, upper)
+        below, above, ties = compared(pairs["lower"].to_list(), pairs["upper"].to_list())
+        ratios = pairs["upper"] / pairs["lower"]
+        return Verdict(
+            f"{span(ratios)} times",
+            CLOSED_FORM,
+            never_above(above, len(pairs)),
+            f"below at {below}, above at {above} and tied (within {100 * TIE:g} %) at {ties} of {len(pairs)} points; "
+            "measured is the other side over this one",
+        )
+
+    return ordered
+
+
+def monotone(values: pd.Series[float], level: str, *, rising: bool) -> tuple[int, int]:
+    """How many steps along a level of the index go the right way, and how many the wrong way by more than `TIE`.
+
+    Parameters
+    ----------
+    values : Series
+        By several levels; one series for every combination of the others.
+    level : str
+        The level along which it should rise or fall.
+    rising : bool
+        Which.
+    """
+    others = [name for name in values.index.names if name != level]
+    groups = [one for _, one in values.groupby(level=others)] if others else [values]
+    right = wrong = 0
+    for one in groups:
+        ordered = one.sort_index(level=level).to_numpy()
+        early, late = ordered[:-1], ordered[1:]
+        if not rising:
+            early, late = late, early
+        right += int((late > early).sum())
+        wrong += int((late < early * (1 - TIE)).sum())
+    return right, wrong
+
+
+RULES: Mapping[str, Rule] = {"erratum": erratum}

@@ -1,0 +1,59 @@
+"""What the jobs that judge claims depend on, as plain data; reads no claim, so that the workflow starts at once."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping
+from importlib import resources
+from pathlib import Path
+from typing import Any
+
+from shuffledp.pipeline.claims.results_read import READS
+
+
+def papers(configured: Collection[str]) -> list[str]:
+    """Those of the configured papers that have claims, in the order of the table."""
+    return [paper for paper in READS if paper in configured]
+
+
+def paper_job(
+    results: str,
+    paper: str,
+    methods: Mapping[str, Collection[str]],
+    shortened: Collection[str],
+    effort: str,
+) -> dict[str, Any]:
+    """Everything that the verdicts of a paper depend on but the content of results.
+
+    Parameters
+    ----------
+    results : str
+        Folder of the results.
+    paper : str
+        Key.
+    methods : mapping
+        The configured methods by experiment.
+    shortened : collection of str
+        Papers of which a part runs at another scale than their own.
+    effort : {"full", "quick"}
+        How far searches go.
+    """
+    return {
+        "results": results,
+        "paper": paper,
+        "scale": "shortened" if paper in shortened else "paper",
+        "effort": effort,
+        "methods": {
+            experiment: [method for method in wanted if method in methods.get(experiment, ())]
+            for experiment, wanted in READS[paper].items()
+        },
+    }
+
+
+def entries(paper: str) -> tuple[str | Path, ...]:
+    """The modules and files that the job of a paper chooses by name, where its code begins."""
+    texts = (
+        resources.files("shuffledp.pipeline.claims") / folder / f"{paper}.yaml"
+        for folder in ("stated", "errata")
+    )
+    modules = (f"shuffledp.pipeline.claims.{folder}.{paper}" for folder in ("rules", "witnesses"))
+    return *modules, *(Path(str(text)) for text in texts)

@@ -1,0 +1,415 @@
+"""Checks experiments and their methods: the grammar at every value of the grid, and all that they name."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable, Container, Mapping, Sequence
+from dataclasses import replace
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+from shuffledp.accounting.configurable_functions import NAMED_FUNCTIONS
+from shuffledp.numerics.argument_types import check_kind, kind_of, plain_kind
+from shuffledp.pipeline.config import model
+from shuffledp.pipeline.config.baselines import joined, wanted
+from shuffledp.pipeline.config.errors import (
+    ConfigurationError,
+    check,
+    dotted,
+    first_error,
+    merged_in,
+    overridden,
+    suggestion,
+)
+from shuffledp.pipeline.config.files import mapping
+from shuffledp.pipeline.config.settings import Experiment, Method
+from shuffledp.pipeline.experiments import user_files
+from shuffledp.pipeline.experiments.bundle import RESERVED
+from shuffledp.pipeline.experiments.grid import is_variable, points, resolve, variables
+from shuffledp.pipeline.experiments.participants import budget_from, population_from, task_from
+from shuffledp.pipeline.experiments.sources import OWN, check_data
+from shuffledp.pipeline.experiments.sources.user_file import with_domain
+from shuffledp.pipeline.experiments.training import TrainingRun
+from shuffledp.protocols import registry
+from shuffledp.protocols.base import ProtocolBase
+from shuffledp.tasks import TASKS
+
+SHARED_PARTS = ("task", "data", "population", "budget")
+
+
+def check_paper(
+    key: str,
+    place: str,
+    raw: Any,
+    overrides: Mapping[str, Any],
+    rounds: Mapping[str, Mapping[str, TrainingRun]],
+) -> None:
+    """Compare a paper's file with the grammar, every grid variable replaced by each of its values in turn."""
+    resolved = {}
+    for name, experiment in mapping(raw, "experiments").items():
+        here = f"{place}: experiments.{name}"
+        changed = overrides.get(f"{key}.{name}", {}).get("grid", {})
+        grid = mapping(experiment, "grid")
+        places = {
+            g: f"config: overrides.{key}.{name}.grid.{g}" if g in changed else f"{here}.grid.{g}"
+            for g in grid
+        }
+        with merged_in(overridden(overrides, f"{key}.{name}", *_runs_of(key, rounds[name]))):
+            _check_grid(grid, places, f"{here}.grid")
+            if isinstance(experiment, Mapping):
+                _check_resolved(experiment, grid, model.Experiment, here, places, rounds[name])
+        if isinstance(experiment, Mapping):
+            experiment = {**resolve({**experiment, "grid": {}}, _first_point(grid)), "grid": grid}
+        resolved[name] = experiment
+    check({**raw, "experiments": resolved} if resolved else raw, model.PaperFile, place)
+    if "paper" in raw:
+        _check_said(raw, place)
+
+
+def _runs_of(key: str, rounds: Mapping[str, TrainingRun]) -> list[str]:
+    """The training runs whose rounds are a grid, as overrides name them."""
+    return [f"{key}.training.{run.id}" for run in rounds.values()]
+
+
+def _check_said(raw: Mapping[str, Any], place: str) -> None:
+    """What a paper is replicated by says where it is from and what there is to see; a study may leave it to us."""
+    for part, key in (("experiments", "source"), ("figures", "caption"), ("tables", "caption")):
+        for name, about in (raw.get(part) or {}).items():
+            if key not in about:
+                raise ConfigurationError(f"{place}: {part}.{name}: lacks the key {key!r}.")
+
+
+def _check_grid(grid: Mapping[str, Any], places: Mapping[str, str], place: str) -> None:
+    error = first_error(grid, model.Grid)
+    if error is not None:
+        (name, *inner), text = error
+        here = places.get(str(name), f"{place}.{name}")
+        raise ConfigurationError(f"{here}{dotted(tuple(inner)) or ': '}{text}")
+    for name in grid:
+        if name in RESERVED:
+            raise ConfigurationError(f"{place}: {name!r} is a column of every result; choose another name.")
+
+
+def _first_point(grid: Mapping[str, list[Any]]) -> dict[str, Any]:
+    return {name: values[0] for name, values in grid.items()}
+
+
+def _check_resolved(
+    raw: Mapping[str, Any],
+    grid: Mapping[str, list[Any]],
+    grammar: Any,
+    place: str,
+    grid_places: Mapping[str, str],
+    counted: Container[str] = (),
+) -> None:
+    """Compare a part of a file with its grammar at every value of every variable; the others stay at their first.
+
+    Of a variable in ``counted``, which counts upwards by whole numbers, the first and the last value stand for all.
+    """
+    rest = {k: v for k, v in raw.items() if k != "grid"}
+    used = variables(rest)
+    for name in sorted(used - set(grid)):
+        raise ConfigurationError(
+            f"{place}: ${name} is not a grid variable.{suggestion(f'${name}', [f'${g}' for g in grid])} "
+            f"Known: {', '.join(f'${g}' for g in grid) or 'none'}."
+        )
+    indices = {g: range(max(1, len(grid[g]) - 1) if g in counted else 1, len(grid[g])) for g in grid}
+    steps = [{}, *({g: i} for g in grid if g in used for i in indices[g])]
+    for step in steps:
+        point = {g: values[step.get(g, 0)] for g, values in grid.items()}
+        whole = resolve(rest, point) | ({"grid": grid} if "grid" in raw else {})
+        error = first_error(whole, grammar)
+        if error is None:
+            continue
+        where, text = error
+        at = _variable_at(raw, where)
+        if at is None:
+            raise ConfigurationError(f"{place}.{dotted(where)}{text}" if where else f"{place}: {text}")
+        raise ConfigurationError(f"{grid_places[at]}[{step.get(at, 0)}]: {text}")
+
+
+def _variable_at(raw: Any, where: Sequence[str | int]) -> str | None:
+    """Name of the grid variable that stands at a place of the file."""
+    for part in where:
+        if is_variable(raw):
+            break
+        raw = raw[part]
+    return str(raw)[1:] if is_variable(raw) else None
+
+
+def _built(place: str, build: Callable[[Any], Any], raw: Any, grid: Mapping[str, list[Any]]) -> None:
+    """Build what a part of the configuration stands for at all of its points; what cannot be built is a mistake."""
+    for point in points(grid, variables(raw)):
+        try:
+            build(resolve(raw, point))
+        except ValueError as error:
+            raise ConfigurationError(f"{place}: {error}") from None
+
+
+def experiment_from(
+    key: str,
+    file: str,
+    name: str,
+    raw: Mapping[str, Any],
+    baselines: Sequence[Mapping[str, Any]],
+    root: Path,
+    rounds: Mapping[str, TrainingRun],
+    overrides: Mapping[str, Any],
+) -> Experiment:
+    """An experiment of a paper's file with the methods that baselines add, everything it names looked up."""
+    override = overridden(overrides, f"{key}.{name}", *_runs_of(key, rounds))
+    with merged_in(override):
+        return replace(_experiment(key, file, name, raw, baselines, root, rounds), override=override)
+
+
+def _experiment(
+    key: str,
+    file: str,
+    name: str,
+    raw: Mapping[str, Any],
+    baselines: Sequence[Mapping[str, Any]],
+    root: Path,
+    rounds: Mapping[str, TrainingRun],
+) -> Experiment:
+    place = f"{file}: experiments.{name}"
+    grid = raw["grid"]
+    methods = {m: _method(m, value, f"{place}.methods.{m}") for m, value in raw["methods"].items()}
+    places = {m: f"{place}.methods.{m}" for m in methods}
+    for baseline in baselines:
+        if baseline["task"] != mapping(raw, "task").get("kind") or not wanted(baseline, key, name):
+            continue
+        joins = joined(baseline)
+        for method_id, value in baseline["methods"].items():
+            here = f"{baseline['place']}: methods.{method_id}"
+            if method_id in methods:
+                raise ConfigurationError(
+                    f"{here}: {place} has a method of this name already; choose another id."
+                )
+            places[method_id] = f"{here} (for {key}.{name})"
+            grid_places = {g: f"{places[method_id]}: grid.{g}" for g in grid}
+            _check_resolved(value, grid, model.Method, places[method_id], grid_places)
+            methods[method_id] = replace(_method(method_id, value, here), joins=joins)
+    experiment = Experiment(
+        paper=key,
+        id=name,
+        parts={part: raw.get(part) for part in SHARED_PARTS},
+        grid=grid,
+        accounting=tuple(raw.get("accounting") or ("printed",)),
+        repeats=raw.get("repeats", 1),
+        methods=methods,
+        source=raw.get("source", ""),
+        assumed=raw.get("assumed") or {},
+        rounds=rounds,
+        simulated_at=raw.get("simulated_at") or {},
+        spent_at=raw.get("spent_at") or {},
+    )
+    _check_places(experiment, "simulated_at", experiment.simulated_at, place)
+    _check_places(experiment, "spent_at", experiment.spent_at, place)
+    _check_parts(experiment, place)
+    _check_files(experiment, place, root)
+    checked = {m: _checked_method(experiment, method, places[m], root) for m, method in methods.items()}
+    for m in raw["methods"]:
+        if not checked[m].accounting:
+            raise ConfigurationError(f"{places[m]}: it offers none of {', '.join(experiment.accounting)}.")
+    used = set().union(*(experiment.variables(method) for method in methods.values()))
+    for variable in grid:
+        if variable not in used:
+            raise ConfigurationError(f"{place}.grid.{variable}: no method refers to ${variable}.")
+    return replace(experiment, methods=checked)
+
+
+def _check_places(experiment: Experiment, key: str, at: Mapping[str, list[Any]], place: str) -> None:
+    """Every variable is one of the grid, which has at least one of its values: another scale may leave some out."""
+    for variable, values in at.items():
+        known = experiment.grid.get(variable)
+        if known is None:
+            raise ConfigurationError(
+                f"{place}.{key}: {variable!r} is not a grid variable.{suggestion(variable, experiment.grid)} "
+                f"Known: {', '.join(experiment.grid)}."
+            )
+        if not any(value in known for value in values):
+            raise ConfigurationError(
+                f"{place}.{key}.{variable}: none of {', '.join(map(str, values))} is in the grid. "
+                f"Known: {', '.join(map(str, known))}."
+            )
+
+
+def _check_parts(experiment: Experiment, place: str) -> None:
+    """What the grammar cannot see: keys of another kind of task, weights that do not sum to 1, and the like."""
+    task, grid = experiment.parts["task"], experiment.grid
+    if task:
+        known = inspect.signature(TASKS[task["kind"]]).parameters
+        whole = _with_some_domain(task, experiment.parts["data"])
+        given = {k: v for k, v in whole.items() if k not in ("kind", "truth", "metrics")}
+        _check_keywords(list(known.values()), given, f"{place}.task ({task['kind']})")
+        metrics = TASKS[task["kind"]].metrics
+        for metric in task.get("metrics", ()):
+            if metric not in metrics:
+                raise ConfigurationError(
+                    f"{place}.task.metrics: {metric!r} is not a metric of a {task['kind']} task. "
+                    f"Known: {', '.join(metrics)}."
+                )
+        parts = {"task": task, "data": experiment.parts["data"]}
+        _built(f"{place}.task", lambda b: task_from(_with_some_domain(b["task"], b["data"])), parts, grid)
+    if experiment.parts["population"]:
+        _built(f"{place}.population", population_from, experiment.parts["population"], grid)
+    if task and experiment.parts["data"]:
+        both = {"task": task, "data": experiment.parts["data"]}
+        _built(f"{place}.data", _check_both, both, grid)
+
+
+def _check_both(parts: Mapping[str, Any]) -> None:
+    task = _with_some_domain(parts["task"], parts["data"])
+    check_data(parts["data"], task_from(task))
+
+
+def _with_some_domain(task: Mapping[str, Any], data: Mapping[str, Any] | None) -> Mapping[str, Any]:
+    """The task with a domain in place of the one that a file of the user's own gives, if it is left to that."""
+    if data is None or data["name"] != OWN or task["kind"] not in ("frequency", "sets"):
+        return task
+    numbers = {k: 1 if is_variable(v) else v for k, v in task.items()}
+    whole = with_domain(numbers, data)
+    size = whole.get("domain_size", max(2, numbers.get("set_size", 1)) + whole.get("padding_items", 0))
+    return {"domain_size": size, **{k: v for k, v in whole.items() if k not in task}, **task}
+
+
+def _check_files(experiment: Experiment, place: str, root: Path) -> None:
+    """Files of the user's own are there and have the columns that are named."""
+    for asked in experiment.own_requests.values():
+        try:
+            user_files.check(asked, root)
+        except ValueError as error:
+            raise ConfigurationError(f"{place}.data: {error}") from None
+
+
+def _method(method_id: str, raw: Mapping[str, Any], place: str) -> Method:
+    values = dict(raw)
+    if "function" not in values:
+        values.setdefault("protocol", method_id)
+    elif "protocol" in values:
+        raise ConfigurationError(f"{place}: give either protocol or function, not both.")
+    others = ("options", "budget") if "function" in values else ("arguments", "returns", "training")
+    for key in others:
+        if key in values:
+            kind = "protocol" if "function" in values else "function"
+            raise ConfigurationError(f"{place}: {key!r} belongs to a method with a {kind}.")
+    if "accounting" in values:
+        values["accounting"] = tuple(values["accounting"])
+    return Method(id=method_id, **values)
+
+
+def _checked_method(experiment: Experiment, method: Method, place: str, root: Path) -> Method:
+    """The method with the accountings that it is computed under."""
+    if method.function:
+        _check_function(method, place)
+        _check_kinds(experiment, method, f"{place}.arguments")
+        if method.training and experiment.round_of(method) is None:
+            raise ConfigurationError(
+                f"{place}.training: needs an argument over the rounds of {method.training!r}, a grid variable with "
+                f"the value {{evaluated: {method.training}}}."
+            )
+        if "population" in method.arguments:
+            _built(
+                f"{place}.arguments.population",
+                population_from,
+                method.arguments["population"],
+                experiment.grid,
+            )
+        return replace(method, accounting=method.accounting or experiment.accounting)
+    shared = experiment.shared(method)
+    for part in SHARED_PARTS:
+        if part not in shared:
+            raise ConfigurationError(
+                f"{place}: a protocol needs the experiment's {part!r}, which is not given."
+            )
+    if "eps" not in shared["budget"]:
+        raise ConfigurationError(f"{place}: its budget lacks the key 'eps'.")
+    both = {part: shared[part] for part in ("budget", "population")}
+    _built(
+        f"{place}: budget",
+        lambda b: budget_from(b["budget"], population_from(b["population"])),
+        both,
+        experiment.grid,
+    )
+    found = _protocol(shared["task"]["kind"], str(method.protocol), place, root)
+    for accounting in method.accounting or ():
+        if accounting not in found.accountings:
+            raise ConfigurationError(
+                f"{place}.accounting: {accounting!r} is not offered by {method.protocol!r}. "
+                f"It offers: {', '.join(found.accountings)}."
+            )
+    keywords = list(inspect.signature(found.calibrate).parameters.values())[3:]  # budget, population, task
+    _check_keywords([p for p in keywords if p.name != "accounting"], method.options, f"{place}.options")
+    check = partial(_check_options, found, str(method.protocol), root)
+    _built(f"{place}.options", check, method.options, experiment.grid)
+    wanted_here = method.accounting or experiment.accounting
+    if (
+        method.added
+    ):  # one file serves many experiments: each has its own accountings, of which it computes fewer
+        wanted_here = tuple(a for a in wanted_here if a in experiment.accounting)
+    offered = tuple(a for a in wanted_here if a in found.accountings)
+    return replace(method, accounting=offered)
+
+
+def _protocol(kind: str, name: str, place: str, root: Path) -> type[ProtocolBase]:
+    try:
+        return registry.get_safely(kind, name, root=root)
+    except registry.UnknownProtocol as error:
+        raise ConfigurationError(f"{place}: {error}") from None
+    except (Exception, SystemExit) as error:  # whatever a file of the user's does when it is imported
+        raise ConfigurationError(
+            f"{place}: protocol {name!r} cannot be imported: {type(error).__name__}: {error}"
+        ) from error
+
+
+def _check_function(method: Method, place: str) -> None:
+    named = NAMED_FUNCTIONS.get(str(method.function))
+    if named is None:
+        raise ConfigurationError(
+            f"{place}.function: no function {method.function!r} in shuffledp.accounting that gives a number and may be "
+            f"named here.{suggestion(method.function, NAMED_FUNCTIONS)} Known: {', '.join(sorted(NAMED_FUNCTIONS))}."
+        )
+    parameters = inspect.signature(named.function).parameters.values()
+    _check_keywords([p for p in parameters if p.name != "accounting"], method.arguments, f"{place}.arguments")
+
+
+def _check_kinds(experiment: Experiment, method: Method, place: str) -> None:
+    """Numbers are numbers and flags are flags, each argument for itself; their ranges are the function's own.
+
+    Of the rounds of a training run, which are whole numbers, the first and the last stand for all.
+    """
+    parameters = inspect.signature(NAMED_FUNCTIONS[str(method.function)].function).parameters
+    ends = {
+        name: experiment.grid[name][:: max(1, len(experiment.grid[name]) - 1)] for name in experiment.rounds
+    }
+    for name, value in method.arguments.items():
+        if name in parameters and name != "population":
+            kind = kind_of(parameters[name].annotation, lambda name: None)
+            _built(place, partial(check_kind, name, kind=kind), value, {**experiment.grid, **ends})
+
+
+def _check_options(protocol: type[ProtocolBase], name: str, root: Path, given: Mapping[str, Any]) -> None:
+    """Numbers are numbers and flags are flags, and what the protocol says itself.
+
+    Annotations of another kind are not looked at: a user's own file may have any.
+    """
+    parameters = inspect.signature(protocol.calibrate).parameters
+    for option, value in given.items():
+        if option in parameters and (kind := plain_kind(parameters[option].annotation)) is not None:
+            check_kind(option, value, kind)
+    registry.check_options_safely(protocol, name, root, given)
+
+
+def _check_keywords(parameters: list[inspect.Parameter], given: Mapping[str, Any], place: str) -> None:
+    open_ended = any(p.kind is p.VAR_KEYWORD for p in parameters)
+    named = [p for p in parameters if p.kind not in (p.VAR_KEYWORD, p.VAR_POSITIONAL)]
+    names = sorted(p.name for p in named)
+    for key in sorted(set(given) - set(names)):
+        if not open_ended:
+            raise ConfigurationError(
+                f"{place}: unknown key {key!r}.{suggestion(key, names)} Known: {', '.join(names) or 'none'}."
+            )
+    for parameter in named:
+        if parameter.default is parameter.empty and parameter.name not in given:
+            raise ConfigurationError(f"{place}: lacks the key {parameter.name!r}.")

@@ -1,0 +1,112 @@
+"""The files of the configuration."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Container, Iterable, Mapping
+from pathlib import Path
+from typing import Any
+
+from shuffledp.pipeline import yaml_files
+from shuffledp.pipeline.config.errors import ConfigurationError
+
+DRAWABLE = ("figures", "tables")
+EXPERIMENTS = "config/experiments"
+"""Folder of the papers and studies."""
+OWN_FOLDER, NONE = "config/own", "none"
+"""Folder of the user's own experiments, and what stands in its place to leave them out."""
+TAKEN = frozenset(
+    (
+        *("all", "runs", "method", "own_data", "training", "claim_table", "verdicts", "claims", "headlines"),
+        *("open_questions", "audit", "audit_share", "pages", "summaries"),
+    )
+)
+"""Names of the workflow's own targets, which a file of experiments cannot have."""
+TAKEN_BEGINNINGS = ("draw_", "dataset_")
+
+
+def read_yaml(path: Path) -> Any:
+    """Content of a YAML file; a missing or malformed file is a `ConfigurationError` that names file and line."""
+    try:
+        return yaml_files.read(path)
+    except yaml_files.YamlError as error:
+        raise ConfigurationError(str(error)) from None
+
+
+def merged(base: Mapping[str, Any], over: Mapping[str, Any]) -> dict[str, Any]:
+    """A configuration with another laid over it, key by key at every depth, as Snakemake's ``--configfile`` does."""
+    result = dict(base)
+    for key, value in over.items():
+        old = result.get(key)
+        result[key] = (
+            merged(old if isinstance(old, Mapping) else {}, value) if isinstance(value, Mapping) else value
+        )
+    return result
+
+
+def paper_files(root: Path, own: str = NONE) -> dict[str, Path]:
+    """Files of experiments by key: of papers and studies, which run where ``papers`` lists them, and the user's own.
+
+    Parameters
+    ----------
+    root : Path
+        The project's folder.
+    own : str
+        Folder of the user's own experiments; "none" leaves them out.
+
+    Raises
+    ------
+    ConfigurationError
+        If there is no such folder, or a file there has a name that cannot be one of results.
+    """
+    listed = {path.stem: path for path in sorted((root / EXPERIMENTS).glob("*.yaml"))}
+    return {**listed, **own_files(root, own, listed)}
+
+
+def own_files(root: Path, own: str, others: Container[str] = ()) -> dict[str, Path]:
+    """Files of the user's own experiments by key, which run by themselves; see `paper_files`."""
+    if own == NONE:
+        return {}
+    folder = root / own
+    if not folder.is_dir():
+        if own == OWN_FOLDER:  # which only those have who use it
+            return {}
+        raise ConfigurationError(
+            f"config: own: there is no folder {own!r}; '{NONE}' leaves own experiments out."
+        )
+    found: dict[str, Path] = {}
+    for path in sorted(folder.glob("*.y*ml")):
+        key, place = path.stem, place_of(path, root)
+        if not re.fullmatch("[a-z0-9_]+", key):
+            raise ConfigurationError(
+                f"{place}: results are named after the file: small letters, digits and underscores only."
+            )
+        if key in others or key in found or key in TAKEN or key.startswith(TAKEN_BEGINNINGS):
+            raise ConfigurationError(f"{place}: the name {key!r} is taken; choose another one for the file.")
+        found[key] = path
+    return found
+
+
+def idle_files(root: Path, papers: Container[str]) -> list[str]:
+    """Files in config/experiments/ that a run leaves out, by name: they are not listed under ``papers``."""
+    every = sorted((root / EXPERIMENTS).glob("*.y*ml"))
+    return [path.name for path in every if path.suffix != ".yaml" or path.stem not in papers]
+
+
+def left_aside(names: Iterable[str]) -> str:
+    """One line about files in config/experiments/ that do not run, and how they would."""
+    return (
+        f"Not run, as `papers` does not list them: {', '.join(names)} (in {EXPERIMENTS}/). List a name in "
+        f"config/config.yaml, without .yaml, or put the file into {OWN_FOLDER}/, where all files run."
+    )
+
+
+def place_of(path: Path, root: Path) -> str:
+    """What messages call a file: by its way from the project's folder."""
+    return path.relative_to(root).as_posix() if path.is_relative_to(root) else str(path)
+
+
+def mapping(value: Any, key: str) -> Mapping[str, Any]:
+    """A part of unchecked YAML, empty where it is not a mapping; the schema complains about that later."""
+    part = value.get(key) if isinstance(value, Mapping) else None
+    return part if isinstance(part, Mapping) else {}

@@ -1,0 +1,277 @@
+"""Loads the configuration: every mistake is one line with its place, before any job runs.
+
+The configuration is data: a file for the run, one per paper, and any number of files that add baselines. They become
+`Settings`; nothing is computed or drawn here.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import Any, Literal
+
+from shuffledp.pipeline.config.baselines import check_baseline_figures, read_baselines
+from shuffledp.pipeline.config.errors import (
+    ConfigurationError,
+    check,
+    dotted,
+    first_error,
+    merged_in,
+    overridden,
+    shown,
+    suggestion,
+)
+from shuffledp.pipeline.config.experiments import check_paper, experiment_from
+from shuffledp.pipeline.config.files import (
+    DRAWABLE,
+    OWN_FOLDER,
+    idle_files,
+    mapping,
+    own_files,
+    paper_files,
+    place_of,
+    read_yaml,
+)
+from shuffledp.pipeline.config.folders import results_problem
+from shuffledp.pipeline.config.model import ExperimentOverride, RunFile, TrainingOverride
+from shuffledp.pipeline.config.model import TrainingRun as TrainingGrammar
+from shuffledp.pipeline.config.settings import Experiment, Paper, Settings
+from shuffledp.pipeline.experiments.training import OWN_FILES, TrainingRun, left_out, missing
+
+OWN_STUDY = "an experiment of our own"
+"""What stands in the place of a citation where a study gives none."""
+
+
+def load_experiments(config: Mapping[str, Any], root: Path) -> Settings:
+    """Check the configuration and everything that runs.
+
+    Figures and tables are as the files have them: `shuffledp.pipeline.figures.selection.load_settings` calls this and
+    checks what they select.
+
+    Parameters
+    ----------
+    config : mapping
+        Content of config/config.yaml, already merged with what the command line overrides.
+    root : Path
+        The project's folder; holds ``config/experiments``.
+
+    Raises
+    ------
+    ConfigurationError
+        At the first mistake, in one line with the place.
+    """
+    if (root / "config/config.yaml").is_file():
+        read_yaml(
+            root / "config/config.yaml"
+        )  # what Snakemake's own reader overlooks, such as a key given twice
+    check(config, RunFile, "config")
+    if (problem := results_problem(config["results"], root)) is not None:
+        raise ConfigurationError(f"config: {problem}")
+    folder = config.get("own", OWN_FOLDER)
+    baselines = read_baselines(Path(config["baselines"]), root, folder)
+    every = paper_files(root, folder)
+    own = [key for key in own_files(root, folder) if key not in config["papers"]]
+    if not config["papers"] and not own:
+        raise ConfigurationError(
+            f"config: papers: names none, and {folder} has no experiment: there is nothing to run."
+        )
+    for key in config["papers"]:
+        if key not in every:
+            raise ConfigurationError(
+                f"config: papers: no paper {shown(key)}.{suggestion(key, every)} Known: {', '.join(every)}."
+            )
+    raw = {key: read_yaml(every[key]) for key in (*config["papers"], *own)}
+    places = {key: place_of(every[key], root) for key in raw}
+    overrides: Mapping[str, Any] = config["overrides"]
+    for target, change in overrides.items():
+        _check_override(target, change)
+    rounds = {key: _rounds_asked_for(value) for key, value in raw.items()}
+    for target, change in overrides.items():
+        _apply_override(target, change, raw, every)
+    training = {key: _training(key, places[key], value, rounds[key], overrides) for key, value in raw.items()}
+    try:
+        without = left_out(config.get("learning", "auto"))
+    except ValueError as error:
+        raise ConfigurationError(f"config: learning: {error}") from None
+    papers = {
+        key: _paper(key, places[key], value, baselines, root, overrides, training[key], without)
+        for key, value in raw.items()
+    }
+    check_baseline_figures(baselines)
+    shortened = frozenset(target.partition(".")[0] for target, change in overrides.items() if change)
+    return Settings(
+        config["seed"],
+        config["results"],
+        config["data"]["source"],
+        tuple(config["formats"]),
+        shortened,
+        papers,
+        without,
+        tuple(idle_files(root, papers)),
+        config.get("effort", "full"),
+    )
+
+
+def _check_override(target: str, change: Mapping[str, Any]) -> None:
+    of_training = target.partition(".")[2].startswith("training.")
+    grammar = TrainingOverride if of_training else ExperimentOverride
+    error = first_error(change, grammar)
+    if error is not None:
+        where = dotted(error[0])
+        place = f"config: overrides.{target}"
+        raise ConfigurationError(f"{place}.{where}{error[1]}" if where else f"{place}: {error[1]}")
+
+
+def _apply_override(
+    target: str, change: Mapping[str, Any], raw: dict[str, Any], every: Mapping[str, Path]
+) -> None:
+    """Another scale for an experiment or a training run; grids may only name variables that the experiment has."""
+    key, _, experiment_id = target.partition(".")
+    if key not in every:
+        raise ConfigurationError(
+            f"config: overrides.{target}: no paper {shown(key)}.{suggestion(key, every)} Known: {', '.join(every)}."
+        )
+    content = raw[key] if key in raw else read_yaml(every[key])  # also if the paper is not part of this run
+    part, _, run = experiment_id.partition(".")
+    if part == "training":
+        runs = mapping(content, "training")
+        if run not in runs:
+            raise ConfigurationError(
+                f"config: overrides.{target}: no such training run.{suggestion(run, runs)} "
+                f"Known: {', '.join(runs) or 'none'}."
+            )
+        if isinstance(runs[run], dict):
+            runs[run].update(change)
+        return
+    experiments = mapping(content, "experiments")
+    if experiment_id not in experiments:
+        known = [f"{key}.{e}" for e in experiments]
+        raise ConfigurationError(
+            f"config: overrides.{target}: no such experiment.{suggestion(target, known)} Known: {', '.join(known)}."
+        )
+    grid, other = mapping(experiments[experiment_id], "grid"), change.get("grid", {})
+    for name in other:
+        if name not in grid:
+            raise ConfigurationError(
+                f"config: overrides.{target}.grid: no grid variable {name!r}. Known: {', '.join(grid)}."
+            )
+    if isinstance(experiments[experiment_id], dict):
+        experiments[experiment_id].update({**change, "grid": {**grid, **other}} if other else change)
+
+
+def _rounds_asked_for(raw: Any) -> dict[str, Any]:
+    """Rounds of the training runs as the paper's file has them, before anything overrides them."""
+    return {name: mapping(mapping(raw, "training"), name).get("rounds") for name in mapping(raw, "training")}
+
+
+def _training(
+    key: str, file: str, raw: Any, rounds: Mapping[str, Any], overrides: Mapping[str, Any]
+) -> dict[str, TrainingRun]:
+    """The training runs of a paper's file, checked."""
+    runs = {}
+    for name, value in mapping(raw, "training").items():
+        with merged_in(overridden(overrides, f"{key}.training.{name}")):
+            runs[name] = _training_run(key, f"{file}: training.{name}", name, value, rounds[name])
+    return runs
+
+
+def _training_run(key: str, place: str, name: str, value: Any, rounds: Any) -> TrainingRun:
+    error = first_error(value, TrainingGrammar)
+    if error is not None:
+        where = dotted(error[0])
+        raise ConfigurationError(f"{place}.{where}{error[1]}" if where else f"{place}: {error[1]}")
+    settings = {k: v for k, v in value.items() if k != "data"}
+    shortened = f"{settings['rounds']:,} of {rounds:,} rounds" if settings["rounds"] != rounds else ""
+    run = TrainingRun(key, name, value["data"]["name"], settings, shortened)
+    try:
+        run.plan(0)
+    except ValueError as problem:
+        raise ConfigurationError(f"{place}: {problem}") from None
+    return run
+
+
+def _with_rounds(
+    file: str, raw: Any, training: Mapping[str, TrainingRun]
+) -> tuple[Any, dict[str, dict[str, TrainingRun]]]:
+    """A paper's file with ``{evaluated: run}`` in grids replaced by the rounds, and which variables these were."""
+    experiments: dict[str, Any] = {}
+    found: dict[str, dict[str, TrainingRun]] = {}
+    for name, experiment in mapping(raw, "experiments").items():
+        grid = dict(mapping(experiment, "grid"))
+        found[name] = {}
+        for variable, values in grid.items():
+            if not isinstance(values, Mapping) or set(values) != {"evaluated"}:
+                continue
+            run = values["evaluated"]
+            if not isinstance(run, str) or run not in training:
+                raise ConfigurationError(
+                    f"{file}: experiments.{name}.grid.{variable}.evaluated: no training run {shown(run)}."
+                    f"{suggestion(run, training)} Known: {', '.join(training) or 'none'}."
+                )
+            grid[variable] = training[run].evaluated
+            found[name][variable] = training[run]
+        experiments[name] = {**experiment, "grid": grid} if found[name] else experiment
+    return ({**raw, "experiments": experiments} if any(found.values()) else raw), found
+
+
+def _paper(
+    key: str,
+    file: str,
+    raw: Any,
+    baselines: Sequence[Mapping[str, Any]],
+    root: Path,
+    overrides: Mapping[str, Any],
+    training: Mapping[str, TrainingRun],
+    without: str,
+) -> Paper:
+    raw, rounds = _with_rounds(file, raw, training)
+    check_paper(key, file, raw, overrides, rounds)
+    experiments = {
+        name: replace(
+            experiment_from(key, file, name, value, baselines, root, rounds[name], overrides),
+            left_out=without,
+            study="study" in raw,
+        )
+        for name, value in raw["experiments"].items()
+    }
+    _check_training(file, training, experiments, root, without)
+    drawn = {part: dict(raw.get(part) or {}) for part in DRAWABLE}
+    claims = raw.get("claims") or {}
+    for part, others in (("tables", drawn["figures"]), ("claims", {**drawn["figures"], **drawn["tables"]})):
+        for name in drawn.get(part, claims):
+            if name in others:
+                raise ConfigurationError(f"{file}: {part}.{name}: a figure or table has this name already.")
+    kind: Literal["paper", "study"] = "study" if "study" in raw else "paper"
+    about = raw[kind]
+    return Paper(
+        key,
+        about["title"],
+        about.get("citation", OWN_STUDY),
+        about.get("doi"),
+        experiments,
+        drawn["figures"],
+        drawn["tables"],
+        claims,
+        training,
+        raw.get("looks") or {},
+        kind,
+        file,
+    )
+
+
+def _check_training(
+    file: str,
+    training: Mapping[str, TrainingRun],
+    experiments: Mapping[str, Experiment],
+    root: Path,
+    without: str,
+) -> None:
+    """Every run is used, and data that users supply themselves are there."""
+    used = {m.training for e in experiments.values() for m in e.methods.values()}
+    for name, run in training.items():
+        if name not in used:
+            raise ConfigurationError(f"{file}: training.{name}: no method names it.")
+        own = root / "data/raw" / OWN_FILES[run.data] if run.data in OWN_FILES else None
+        if own is not None and not without and not own.is_file():
+            raise ConfigurationError(f"{file}: training.{name}.data: {missing(run.data, own)}")

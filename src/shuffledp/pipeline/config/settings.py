@@ -1,0 +1,198 @@
+"""The checked configuration: what runs and what is drawn, and the plain data of each job."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Any, Literal
+
+from shuffledp.pipeline.experiments.grid import points, resolve, variables
+from shuffledp.pipeline.experiments.sources import OWN, SYNTHETIC
+from shuffledp.pipeline.experiments.sources.user_file import key_of, request
+from shuffledp.pipeline.experiments.training import TrainingRun
+from shuffledp.tasks import TASKS
+
+
+@dataclass(frozen=True)
+class Method:
+    """One line of a comparison: a protocol, or a function of `shuffledp.accounting`.
+
+    With ``training`` the cells of a function have the accuracy of that run, at the round that they are about. A method
+    that a file of baselines adds joins the drawings ``joins`` (``paper.name``), or ``"all"`` of its experiment.
+    """
+
+    id: str
+    protocol: str | None = None
+    function: str | None = None
+    label: str | None = None
+    options: Mapping[str, Any] = field(default_factory=dict)
+    arguments: Mapping[str, Any] = field(default_factory=dict)
+    returns: str = "value"
+    budget: Mapping[str, Any] | None = None
+    accounting: tuple[str, ...] | None = None
+    training: str | None = None
+    joins: tuple[str, ...] | Literal["all"] | None = None
+
+    @property
+    def added(self) -> bool:
+        """Whether the method comes from a file of baselines."""
+        return self.joins is not None
+
+
+@dataclass(frozen=True)
+class Experiment:
+    """A grid of cells and the methods that are computed on it.
+
+    ``rounds`` are the grid variables whose values are the evaluated rounds of a training run, with that run;
+    ``left_out`` says why there is no training, if so; ``study`` whether it is one of our own, of which no paper is the
+    source. Repeats are drawn where variables have the values of ``simulated_at``: everywhere if it is empty. The eps
+    that is really spent is computed where they have the values of ``spent_at``: nowhere if it is empty.
+    ``override`` is where that stands which was merged in for another scale, as messages have it.
+    """
+
+    paper: str
+    id: str
+    parts: Mapping[str, Any]
+    grid: Mapping[str, list[Any]]
+    accounting: tuple[str, ...]
+    repeats: int
+    methods: Mapping[str, Method]
+    source: str
+    assumed: Mapping[str, str]
+    rounds: Mapping[str, TrainingRun] = field(default_factory=dict)
+    left_out: str = ""
+    study: bool = False
+    simulated_at: Mapping[str, list[Any]] = field(default_factory=dict)
+    spent_at: Mapping[str, list[Any]] = field(default_factory=dict)
+    override: str = ""
+
+    @property
+    def dataset(self) -> str | None:
+        """Name of the published data set, if one is used."""
+        name = (self.parts.get("data") or {}).get("name")
+        return None if name is None or name in (*SYNTHETIC, OWN) else str(name)
+
+    @cached_property
+    def own_requests(self) -> dict[str, dict[str, Any]]:
+        """What is asked of files of the user's own, over the whole grid, by the name of the prepared file."""
+        task, data = self.parts.get("task"), self.parts.get("data")
+        if not task or not data or data["name"] != OWN:
+            return {}
+        both = {"task": task, "data": data}
+        resolved = (resolve(both, point) for point in points(self.grid, variables(both)))
+        asked = (request(one["task"], one["data"]) for one in resolved)
+        return {key_of(one): one for one in asked}
+
+    @property
+    def metrics(self) -> tuple[str, ...]:
+        """Errors that are computed: those named, or the usual one of the task."""
+        task = self.parts["task"]
+        return tuple(task.get("metrics") or TASKS[task["kind"]].metrics[:1]) if task else ()
+
+    def accountings(self, methods: Iterable[str]) -> list[str]:
+        """What these methods are computed under, in the experiment's order."""
+        used = [a for m in methods for a in self.methods[m].accounting or ()]
+        return [a for a in dict.fromkeys([*self.accounting, *used]) if a in used]
+
+    def variables(self, method: Method) -> set[str]:
+        """The grid variables that a method refers to, itself or through what all protocols share."""
+        if method.id not in self._variables:
+            own = variables([method.options, method.arguments])
+            self._variables[method.id] = own | variables(self.shared(method)) if method.protocol else own
+        return set(self._variables[method.id])
+
+    def variables_of(self, part: str) -> set[str]:
+        """The grid variables that the task, the data, the population or the budget refers to."""
+        return variables(self.parts.get(part))
+
+    @cached_property
+    def _variables(self) -> dict[str, set[str]]:
+        """What `variables` has found, by method: drawings and jobs ask again and again."""
+        return {}
+
+    def round_of(self, method: Method) -> str | None:
+        """The grid variable that runs over the evaluated rounds of a method's training run."""
+        own = (v for v, run in self.rounds.items() if run.id == method.training)
+        return next((v for v in own if v in self.variables(method)), None)
+
+    def shared(self, method: Method) -> dict[str, Any]:
+        """Task, data, population and budget as this method sees them."""
+        shared = {key: value for key, value in self.parts.items() if value is not None}
+        if method.budget is not None:
+            shared["budget"] = {**shared.get("budget", {}), **method.budget}
+        return shared
+
+    def job(self, method_id: str, seed: int) -> dict[str, Any]:
+        """Everything that the job of one method depends on, and nothing else (plain data); functions need no seed."""
+        method = self.methods[method_id]
+        what = {"options": dict(method.options), "arguments": dict(method.arguments)}
+        shared = self.shared(method) if method.protocol else {}
+        used = self.variables(method)
+        if method.training:
+            about = {"run": method.training, "round": self.round_of(method), "left_out": self.left_out}
+            what["training"] = about
+        for key, places in (("simulated_at", self.simulated_at), ("spent_at", self.spent_at)):
+            at = {name: list(values) for name, values in places.items() if name in used}
+            if at and method.protocol:
+                what[key] = at
+        return {
+            "paper": self.paper,
+            "experiment": self.id,
+            "method": method.id,
+            "protocol": method.protocol,
+            "function": method.function,
+            "returns": method.returns,
+            "accounting": list(method.accounting or self.accounting),
+            "repeats": self.repeats if method.protocol else 1,
+            "seed": seed if method.protocol else None,
+            "grid": {name: list(values) for name, values in self.grid.items() if name in used},
+            **shared,
+            **what,
+        }
+
+
+@dataclass(frozen=True)
+class Paper:
+    """A paper: its experiments and training runs, the figures and tables drawn from them, and the tables of its checked
+    claims.
+
+    What figures and tables select is checked by `shuffledp.pipeline.figures.selection`, which completes their
+    ``methods``.
+    ``looks`` are methods that look the same in every figure, and which look it is
+    (`shuffledp.pipeline.figures.palette`). A study has the same parts; its experiments are our own and replicate
+    nothing. ``file`` is where it is from.
+    """
+
+    key: str
+    title: str
+    citation: str
+    doi: str | None
+    experiments: Mapping[str, Experiment]
+    figures: Mapping[str, Mapping[str, Any]]
+    tables: Mapping[str, Mapping[str, Any]]
+    claims: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
+    training: Mapping[str, TrainingRun] = field(default_factory=dict)
+    looks: Mapping[str, int] = field(default_factory=dict)
+    kind: Literal["paper", "study"] = "paper"
+    file: str = ""
+
+
+@dataclass(frozen=True)
+class Settings:
+    """The whole configuration, checked.
+
+    ``shortened`` are the papers of which a part runs at another scale; ``left_out`` says why nothing is trained, if so;
+    ``idle`` are files in config/experiments/ that do not take part; ``effort`` says how far searches go that decide
+    claims, ``full`` or ``quick``.
+    """
+
+    seed: int
+    results: str
+    data_source: str
+    formats: tuple[str, ...]
+    shortened: frozenset[str]
+    papers: Mapping[str, Paper]
+    left_out: str = ""
+    idle: tuple[str, ...] = ()
+    effort: str = "full"

@@ -1,0 +1,111 @@
+"""A protocol in the real experiments of its task, at their smallest cells: does it calibrate, does it run?"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from shuffledp.pipeline.config.settings import Experiment, Method, Settings
+from shuffledp.pipeline.experiments import runner
+from shuffledp.pipeline.experiments.grid import cells_of, resolve
+from shuffledp.pipeline.experiments.job_parts import population_from, task_from
+from shuffledp.pipeline.experiments.seeds import canonical_json
+from shuffledp.pipeline.experiments.sources import OWN
+from shuffledp.pipeline.experiments.sources.user_file import completed, files_of
+from shuffledp.protocols.base import ProtocolBase
+from shuffledp.protocols.plugin_errors import said
+
+REPEATS = 2
+
+
+@dataclass(frozen=True)
+class Trial:
+    """What came of one cell.
+
+    Parameters
+    ----------
+    where : str
+        ``paper.experiment`` with the point and the accounting.
+    status : {"ok", "infeasible", "failed", "not tried"}
+        As in the result tables; ``not tried`` where no accounting is shared or the data are not prepared.
+    note : str
+        The simulated errors, or the reason.
+    """
+
+    where: str
+    status: str
+    note: str
+
+    def __str__(self) -> str:
+        """One line."""
+        return f"{self.where}: {self.status}, {self.note}"
+
+
+def trials(
+    protocol: type[ProtocolBase], name: str, settings: Settings, *, prepared: Path, root: Path
+) -> Iterator[Trial]:
+    """Run the smallest cell of every experiment of the protocol's task, with two repeats.
+
+    Parameters
+    ----------
+    protocol : type
+        The class.
+    name : str
+        How a configuration names it, ``path/to/file.py:Class``.
+    settings : Settings
+        The checked configuration.
+    prepared, root : Path
+        Folder of the prepared data, and that which plug-in paths start from.
+    """
+    for paper in settings.papers.values():
+        for experiment in paper.experiments.values():
+            parts = experiment.parts
+            if (parts.get("task") or {}).get("kind") == protocol.task_kind and parts.get("budget"):
+                yield _trial(protocol, name, experiment, settings.seed, prepared, root)
+
+
+def _trial(
+    protocol: type[ProtocolBase], name: str, experiment: Experiment, seed: int, prepared: Path, root: Path
+) -> Trial:
+    where = f"{experiment.paper}.{experiment.id}"
+    shared = tuple(a for a in experiment.accounting if a in protocol.accountings)
+    if not shared:
+        offered = ", ".join(experiment.accounting)
+        return Trial(where, "not tried", f"it is run under {offered}, which the class does not offer")
+    data = experiment.dataset
+    if data is not None and not list(prepared.glob(f"{data}*")):
+        return Trial(where, "not tried", f"the data are not here: run `shuffledp data {data}` first")
+    if any(not p.is_file() for key in experiment.own_requests for p in files_of(prepared, key)):
+        return Trial(where, "not tried", "its file is not counted yet: run the pipeline first")
+    method = Method("tried", protocol=name, accounting=shared[-1:])
+    alone = replace(experiment, methods={"tried": method}, repeats=REPEATS)
+    job = alone.job("tried", seed)
+    points = [point for point, _ in cells_of(job)]
+    places = job.get("simulated_at", {}).items()  # elsewhere there are closed forms alone
+    drawn = [point for point in points if all(point[name] in values for name, values in places)]
+    point = min(drawn or points, key=lambda one: _size(job, one, prepared))
+    where = f"{where} at {canonical_json(point)} ({shared[-1]})" if point else f"{where} ({shared[-1]})"
+    small = {**job, "grid": {variable: [value] for variable, value in point.items()}}
+    try:
+        result = runner.run(small, prepared=prepared, root=root)
+    except (Exception, SystemExit) as error:  # whatever a class of the user's does
+        return Trial(where, "failed", said(error, name.rpartition(":")[0]))
+    cell = result.cells.to_pylist()[0]
+    if cell["status"] != "ok":
+        return Trial(where, str(cell["status"]), str(cell["reason"]))
+    rows = [row for row in result.values.to_pylist() if row["kind"] == "simulated"]
+    errors = {m: np.mean([r["value"] for r in rows if r["metric"] == m]) for m in {r["metric"] for r in rows}}
+    shown = ", ".join(f"{metric} {value:.3g}" for metric, value in sorted(errors.items()))
+    return Trial(where, "ok", shown or "calibrated; nothing is drawn in this experiment")
+
+
+def _size(job: Mapping[str, Any], point: Mapping[str, Any], prepared: Path) -> float:
+    """Users times numbers that are estimated."""
+    task, population, data = (resolve(job.get(part, {}), point) for part in ("task", "population", "data"))
+    if data.get("name") == OWN:
+        task, _ = completed(task, data, prepared)
+    return (1 + population_from(population).mean) * int(np.prod(task_from(task).counts_shape))

@@ -1,0 +1,190 @@
+"""Tries the first steps of what jobs do: a value that they would refuse is refused before any job runs.
+
+The grammar knows kinds and names, the ranges of arguments are known to the functions and protocols alone, which look at
+them first. So each is called and ended after a number of calls, or where it turns to another package's accountant; a
+number and not a time, so that what is refused is the same on every machine.
+
+Calls are counted by the thread's profiling hook. It leaves the tracing hook to debuggers and to the measurement of
+coverage, other threads do not have it, and a profiler that was at work goes on afterwards. The alternative, a check of
+arguments apart from each function and protocol, would state every range a second time, and state it wrong one day.
+"""
+
+from __future__ import annotations
+
+import inspect
+import sys
+import warnings
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from pathlib import Path
+from types import FrameType
+from typing import Any
+
+from shuffledp.accounting.configurable_functions import NAMED_FUNCTIONS
+from shuffledp.accounting.errors import Infeasible
+from shuffledp.pipeline.config.errors import ConfigurationError, merged_in, shown
+from shuffledp.pipeline.config.settings import Experiment, Method, Settings
+from shuffledp.pipeline.experiments.grid import resolve
+from shuffledp.pipeline.experiments.job_parts import budget_from, population_from, task_from
+from shuffledp.pipeline.experiments.sources import OWN
+from shuffledp.pipeline.experiments.sources.user_file import with_domain
+from shuffledp.protocols.registry import get
+
+CALLS = 150
+"""Calls of the library's functions after which a trial ends."""
+ACCOUNTANT = "dp_accounting"
+"""The package with other accountants: a function that turns to it has looked at its arguments."""
+_SEARCHES, _STEP = "shuffledp.numerics.roots", 10
+"""A step of a search for a root counts as so many calls: it repeats what the step before has looked at."""
+_UNCOUNTED = frozenset(("shuffledp.numerics.argument_guards", "shuffledp.numerics.argument_types"))
+"""Looks at the kinds of arguments in many small calls, before a function sees them."""
+PARTS = ("task", "data", "population", "budget", "options", "arguments")
+
+
+def try_methods(settings: Settings, root: Path) -> None:
+    """Let every method begin with its first cell, and with the others that have an end of a grid.
+
+    Passed over are plug-ins, whose code is not ours to end in the middle.
+
+    Parameters
+    ----------
+    settings : Settings
+        As `shuffledp.pipeline.config.load_experiments` gives them.
+    root : Path
+        The project's folder.
+
+    Raises
+    ------
+    ConfigurationError
+        At the first cell that cannot be computed, with what the method says of it.
+    """
+    done: set[str] = set()
+    for paper in settings.papers.values():
+        for experiment in paper.experiments.values():
+            for method in experiment.methods.values():
+                if method.protocol is not None and ":" in method.protocol:
+                    continue
+                place = f"{paper.file}: experiments.{experiment.id}.methods.{method.id}"
+                with merged_in(experiment.override):
+                    _try(experiment, method, place, root, done)
+
+
+def _try(experiment: Experiment, method: Method, place: str, root: Path, done: set[str]) -> None:
+    job = experiment.job(method.id, 0)
+    parts = {part: job[part] for part in PARTS if part in job}
+    for point, accounting in _cells(job):
+        resolved = resolve(parts, point)
+        asked = repr((job["protocol"], job["function"], accounting, {**resolved, "data": None}))
+        if asked in done:
+            continue
+        done.add(asked)
+        try:
+            with _first_calls():
+                _begin(job, accounting, resolved, root)
+        except (_Enough, Infeasible):
+            continue
+        except Exception as error:
+            at = ", ".join(f"{name} = {shown(value)}" for name, value in point.items())
+            what = str(error) if isinstance(error, ValueError) else f"{type(error).__name__}: {error}"
+            raise ConfigurationError(f"{place}: {what}{f' (at {at})' if at else ''}") from None
+
+
+def _cells(job: Mapping[str, Any]) -> Iterator[tuple[dict[str, Any], str]]:
+    """The first point under all accountings, and those that differ from it by one end of a variable, or by a text."""
+    first = {name: values[0] for name, values in job["grid"].items()}
+    for accounting in job["accounting"]:
+        yield first, accounting
+    for name, values in job["grid"].items():
+        for value in _ends(values):
+            yield {**first, name: value}, job["accounting"][0]
+
+
+def _ends(values: list[Any]) -> list[Any]:
+    numbers = [v for v in values if isinstance(v, int | float)]
+    return [
+        *([min(numbers), max(numbers)] if numbers else []),
+        *(v for v in values if not isinstance(v, int | float)),
+    ]
+
+
+def _begin(job: Mapping[str, Any], accounting: str, resolved: Mapping[str, Any], root: Path) -> None:
+    """What the job does first: evaluate the function, or calibrate the protocol."""
+    if job["function"]:
+        arguments = dict(resolved["arguments"])
+        if "population" in arguments:
+            arguments["population"] = population_from(arguments["population"])
+        named = NAMED_FUNCTIONS[job["function"]]
+        if "accounting" in inspect.signature(named.function).parameters:
+            arguments["accounting"] = accounting
+        named.function(**arguments)
+        return
+    law = population_from(resolved["population"])
+    task = task_from(_with_a_domain(resolved["task"], resolved["data"]))
+    found = get(task.kind, job["protocol"], root=root)
+    if accounting in found.accountings:
+        found.calibrate(
+            budget_from(resolved["budget"], law), law, task, accounting=accounting, **resolved["options"]
+        )
+
+
+def _with_a_domain(task: Mapping[str, Any], data: Mapping[str, Any]) -> Mapping[str, Any]:
+    """The task with a domain where a file of the user's own has it."""
+    if data["name"] != OWN:
+        return task
+    whole = with_domain(task, data)
+    if "domain_size" in whole or task["kind"] not in ("frequency", "sets"):
+        return whole
+    return {**whole, "domain_size": max(2, whole.get("set_size", 1)) + whole.get("padding_items", 0)}
+
+
+class _Enough(BaseException):
+    """No Exception, so that nothing that is tried takes it for an error of its own."""
+
+
+@contextmanager
+def _first_calls() -> Iterator[None]:
+    """End what is inside after `CALLS` calls of the library's functions, or at the first of `ACCOUNTANT`."""
+    left = CALLS
+
+    def count(frame: FrameType, event: str, _: object) -> None:
+        nonlocal left
+        if event != "call":
+            return
+        module = frame.f_globals.get("__name__", "")
+        package = module.partition(".")[0]
+        if package == ACCOUNTANT:
+            raise _Enough
+        if package != "shuffledp" or module in _UNCOUNTED:
+            return
+        back = frame.f_back
+        searched = back is not None and back.f_globals.get("__name__") == _SEARCHES
+        left -= _STEP if searched else 1
+        if left < 0 and not _importing(frame):
+            raise _Enough
+
+    before = sys.getprofile()
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # what a job warns of, it will
+            sys.setprofile(count)
+            yield
+    finally:
+        sys.setprofile(None)
+        _go_on(before)
+
+
+def _importing(frame: FrameType | None) -> bool:
+    """Whether a module is being imported: its definitions are calls too, and half a module is none."""
+    while frame is not None and frame.f_code is not _begin.__code__:
+        if frame.f_code.co_name == "<module>":
+            return True
+        frame = frame.f_back
+    return False
+
+
+def _go_on(profiler: Any) -> None:
+    """Give the hook back: to a function, or to a profiler in C, which before Python 3.12 takes the hook itself."""
+    if callable(profiler):
+        sys.setprofile(profiler)
+    elif profiler is not None:
+        profiler.enable()

@@ -1,0 +1,63 @@
+"""The five data sets: where they come from, how they are verified, what is used when they cannot be had."""
+
+from typing import TYPE_CHECKING
+
+from shuffledp.lazy_api import door
+
+if TYPE_CHECKING:
+    from shuffledp.pipeline.datasets.catalogue import (
+        CATALOGUE,
+        MSNBC_CATEGORIES,
+        NAMES,
+        DatasetSpec,
+        RawFile,
+        spec,
+    )
+    from shuffledp.pipeline.datasets.download import fetch
+    from shuffledp.pipeline.datasets.errors import (
+        DownloadError,
+        LocalError,
+        NoNetworkError,
+        ParseError,
+        SourceError,
+    )
+    from shuffledp.pipeline.datasets.preparation import prepare
+    from shuffledp.pipeline.datasets.prepared import (
+        Dataset,
+        Provenance,
+        SourceKind,
+        columns_of,
+        data_file,
+        load,
+        members,
+    )
+    from shuffledp.pipeline.datasets.sources import without_login
+    from shuffledp.pipeline.datasets.summaries import SUMMARY_FILES, make_summaries
+else:
+    __getattr__, __dir__ = door(__name__)
+
+__all__ = [
+    "CATALOGUE",
+    "MSNBC_CATEGORIES",
+    "NAMES",
+    "SUMMARY_FILES",
+    "Dataset",
+    "DatasetSpec",
+    "DownloadError",
+    "LocalError",
+    "NoNetworkError",
+    "ParseError",
+    "Provenance",
+    "RawFile",
+    "SourceError",
+    "SourceKind",
+    "columns_of",
+    "data_file",
+    "fetch",
+    "load",
+    "make_summaries",
+    "members",
+    "prepare",
+    "spec",
+    "without_login",
+]

@@ -1,0 +1,136 @@
+"""No transfer is endless: neither in bytes nor in seconds, whatever the source."""
+
+from __future__ import annotations
+
+import contextlib
+import stat
+import time
+import urllib.request
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+from shuffledp.pipeline.datasets.errors import DownloadError
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+    from pathlib import Path
+
+BLOCK = 1 << 16
+SLACK = 1 << 20
+"""Bytes that a file may have beyond its content: headers of gzip, for example."""
+ARCHIVE_SLACK = 1 << 24
+"""Bytes that an archive may have beyond the files that are wanted of it."""
+LEAST = (1024.0, 30.0)
+"""Bytes per second, on average over so many seconds, that a transfer must have."""
+
+
+@dataclass
+class Pace:
+    """Whether a transfer goes on at a minimum speed in every span of time.
+
+    Attributes
+    ----------
+    least : (float, float)
+        Bytes per second, and the seconds over which they are averaged.
+    now : callable
+        The clock, in seconds.
+    """
+
+    least: tuple[float, float] = LEAST
+    now: Callable[[], float] = time.monotonic
+    _since: float = field(init=False)
+    _bytes: int = field(init=False, default=0)
+
+    def __post_init__(self) -> None:
+        self._since = self.now()
+
+    def too_slow(self, received: int) -> bool:
+        """Whether a span has ended in which too little came; `received` counts all bytes of the transfer."""
+        speed, span = self.least
+        elapsed = self.now() - self._since
+        if elapsed < span:
+            return False
+        if received - self._bytes < speed * elapsed:
+            return True
+        self._since, self._bytes = self._since + elapsed, received
+        return False
+
+    def __str__(self) -> str:
+        return f"less than {self.least[0]:g} bytes per second came for {self.least[1]:g} s"
+
+
+def blocks_of_file(path: Path, limit: int, pace: Pace | None = None) -> Iterator[bytes]:
+    """The content of a file of a mirror.
+
+    Parameters
+    ----------
+    path : Path
+        A regular file, or a link to one.
+    limit : int
+        Bytes that it may have.
+    pace : Pace, optional
+        Demands a minimum speed; a new one by default.
+
+    Raises
+    ------
+    DownloadError
+        If it is no such file, cannot be read, is larger or too slow.
+    """
+    pace = pace or Pace()
+    received = 0
+    try:
+        if not stat.S_ISREG(path.stat().st_mode):
+            raise DownloadError(f"{path}: not a file. Correct SHUFFLEDP_MIRROR.")
+        with path.open("rb", buffering=0) as stream:
+            while block := stream.read(BLOCK):
+                received += len(block)
+                if received > limit:
+                    raise DownloadError(f"{path}: has more than {limit} bytes. Correct the mirror.")
+                if pace.too_slow(received):
+                    raise DownloadError(f"{path}: {pace}. Correct the mirror.")
+                yield block
+    except OSError as error:
+        raise DownloadError(f"{path}: cannot be read ({error}). Correct SHUFFLEDP_MIRROR.") from error
+
+
+@contextlib.contextmanager
+def bounded_urlopen(limit: int, least: tuple[float, float] = LEAST) -> Iterator[None]:
+    """While it lasts, no answer to ``urllib.request.urlopen`` has more than `limit` bytes or comes too slowly.
+
+    For packages that download by themselves. What they read at once raises `DownloadError` then.
+    """
+    original = urllib.request.urlopen
+
+    def opened(*args: Any, **kwargs: Any) -> Any:
+        response = original(*args, **kwargs)
+        pieces = response.read1
+        pace = Pace(least)
+
+        def problem(received: int) -> str | None:
+            if received > limit:
+                return f"sends more than {limit} bytes"
+            return str(pace) if pace.too_slow(received) else None
+
+        def read(amount: int | None = None) -> bytes:
+            content = bytearray()
+            wanted = limit + 1 if amount is None or amount < 0 else amount
+            while len(content) < wanted:
+                block = pieces(min(BLOCK, wanted - len(content)))
+                content += block
+                wrong = problem(len(content))
+                if wrong or not block:
+                    response.close()
+                if wrong:
+                    raise DownloadError(f"{response.url}: {wrong}.")
+                if not block:
+                    break
+            return bytes(content)
+
+        response.read = read
+        return response
+
+    urllib.request.urlopen = opened
+    try:
+        yield
+    finally:
+        urllib.request.urlopen = original

@@ -1,0 +1,336 @@
+"""Fetch one file over HTTP so that what arrives under its name is complete and right, or nothing is.
+
+A transfer goes to ``<target>.part``, is checked, and only then renamed. An interrupted transfer is resumed
+with a range request, guarded by ``If-Range`` and in the end by the check. Passing trouble (5xx, 429, reset,
+truncated body, stall) is retried; an answer that will not change (404, HTML instead of data) is not; a host
+that cannot be reached at all is remembered, so that the next URL on it fails at once.
+"""
+
+from __future__ import annotations
+
+import threading
+from queue import Empty, SimpleQueue
+from typing import TYPE_CHECKING
+from urllib.parse import unquote, urlsplit
+
+import requests
+import tenacity
+import urllib3
+from tqdm import tqdm
+
+from shuffledp.pipeline.datasets.bounds import BLOCK, LEAST, Pace
+from shuffledp.pipeline.datasets.errors import DownloadError, local
+from shuffledp.pipeline.datasets.hosts import down, is_unreachable, no_network, remember
+from shuffledp.pipeline.datasets.partial import Part, part_of
+from shuffledp.storage import sha256_of
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+    from pathlib import Path
+
+_HTML = (b"<!doctype html", b"<html", b"<head", b"<body")
+
+
+class _PassingError(DownloadError):
+    """Worth another attempt."""
+
+    wait: float | None = None  # seconds the server asked for
+    stalled = False
+
+
+def _stalled(message: str) -> _PassingError:
+    error = _PassingError(message)
+    error.stalled = True
+    return error
+
+
+class _CorruptError(DownloadError):
+    """A complete body that fails its check: worth one attempt from zero."""
+
+
+# ---- one attempt ---------------------------------------------------------------------------------
+
+
+def _request(url: str, headers: dict[str, str], timeout: tuple[float, float]) -> requests.Response:
+    """The beginning of an answer; in a thread, since a server that sends a header letter by letter has no time-out."""
+    answers: SimpleQueue[requests.Response | BaseException] = SimpleQueue()
+
+    given_up = threading.Event()
+
+    def ask() -> None:
+        try:
+            response = requests.get(url, headers=headers, timeout=timeout, stream=True)
+        except BaseException as error:  # raised where it is waited for
+            answers.put(error)
+            return
+        if given_up.is_set():
+            response.close()
+        answers.put(response)
+
+    threading.Thread(target=ask, daemon=True).start()
+    answer: requests.Response | BaseException | None = None
+    try:
+        answer = answers.get(timeout=2.0 * sum(timeout))
+        if isinstance(answer, BaseException):
+            raise answer
+        return answer
+    except Empty:
+        given_up.set()
+        raise _stalled(f"{url}: no complete answer within {2.0 * sum(timeout):g} s.") from None
+    except requests.exceptions.SSLError as error:
+        raise DownloadError(
+            f"{url}: the secure connection failed ({error}). Check the date of this machine and its "
+            f"certificates."
+        ) from error
+    except requests.exceptions.ConnectionError as error:
+        if is_unreachable(error):
+            remember(url, "connection failed")
+            raise no_network(url, "connection failed") from error
+        raise _PassingError(f"{url}: the connection broke before an answer ({error}).") from error
+    except requests.exceptions.Timeout as error:
+        raise _stalled(f"{url}: no answer within {timeout[1]:g} s.") from error
+    except requests.exceptions.RequestException as error:
+        raise DownloadError(f"{url}: the request failed ({error}). Check the address.") from error
+    finally:
+        del answer  # an error that its own traceback refers to would keep the connection
+
+
+def _check_status(url: str, response: requests.Response) -> None:
+    status = response.status_code
+    if status in (200, 206, 416):
+        return
+    problem = f"{url}: the server answered {status} {response.reason}."
+    if status in (408, 425, 429) or status >= 500:
+        error = _PassingError(problem)
+        after = response.headers.get("Retry-After", "")
+        error.wait = float(after) if after.isdigit() else None
+        raise error
+    raise DownloadError(f"{problem} Check whether the file has moved, or use a mirror (SHUFFLEDP_MIRROR).")
+
+
+def _continues_at(response: requests.Response, offset: int) -> bool:
+    return response.headers.get("Content-Range", "").strip().startswith(f"bytes {offset}-")
+
+
+def _validator(response: requests.Response) -> str:
+    tag = response.headers.get("ETag", "")
+    return tag if tag and not tag.startswith("W/") else response.headers.get("Last-Modified", "")
+
+
+def _refuse_html(url: str, response: requests.Response, block: bytes) -> None:
+    kind = response.headers.get("Content-Type", "").split(";")[0].strip().lower()
+    if kind in ("text/html", "application/xhtml+xml") or block.lstrip()[:32].lower().startswith(_HTML):
+        raise DownloadError(
+            f"{url}: the server sent a web page (HTML) instead of the data. Open the address in a "
+            f"browser: it may "
+            "ask for a login (captive portal), or the file may have moved."
+        )
+
+
+def _transfer(
+    url: str,
+    part: Part,
+    *,
+    limit: int,
+    timeout: tuple[float, float],
+    least: tuple[float, float],
+    progress: bool,
+) -> None:
+    """Bring `part` to the end of the body, from where it stands if the server allows."""
+    offset, origin = part.size(), part.origin()
+    if offset and origin.get("url") != url:
+        part.discard()
+        offset = 0
+    headers = {"Accept-Encoding": "identity", "User-Agent": "shuffledp (reproducible experiments)"}
+    if offset:
+        headers["Range"] = f"bytes={offset}-"
+        if origin.get("validator"):
+            headers["If-Range"] = origin["validator"]
+    with _request(url, headers, timeout) as response:
+        _check_status(url, response)
+        if response.status_code == 416 and offset:
+            return  # nothing beyond what we have: the check decides whether that is the file
+        if response.status_code != 200 and not (offset and _continues_at(response, offset)):
+            part.discard()
+            raise _PassingError(f"{url}: the server answered a part of the file which was not asked for.")
+        if response.status_code == 200:
+            offset = 0
+        length = response.headers.get("Content-Length", "")
+        total = offset + int(length) if length.isdigit() else None
+        if max(total or 0, offset) > limit:
+            part.discard()
+            raise _CorruptError(f"{url}: the server announces {total} bytes, expected {limit}.")
+        pace = Pace(least)
+        blocks = _blocks(url, response, timeout)
+        first = next(blocks, b"")
+        if offset == 0:
+            _refuse_html(url, response, first)
+            part.begin(url, _validator(response))
+        name = unquote(urlsplit(url).path.rsplit("/", 1)[-1])
+        part.handle.seek(offset)
+        with tqdm(
+            total=total,
+            initial=offset,
+            unit="B",
+            unit_scale=True,
+            desc=name,
+            disable=None if progress else True,
+        ) as bar:
+            received = offset
+            for block in _chain(first, blocks):
+                received += len(block)
+                if received > limit:
+                    part.discard()
+                    raise _CorruptError(f"{url}: the server sent more than the expected {limit} bytes.")
+                try:
+                    part.handle.write(block)
+                except OSError:
+                    part.discard()
+                    raise
+                bar.update(len(block))
+                if pace.too_slow(received - offset):
+                    raise _stalled(f"{url}: the transfer is too slow, {pace}.")
+        part.handle.flush()
+        if total is not None and received < total:
+            raise _PassingError(f"{url}: the body ended after {received} of {total} bytes.")
+
+
+def _chain(first: bytes, rest: Iterator[bytes]) -> Iterator[bytes]:
+    if first:
+        yield first
+    yield from rest
+
+
+def _blocks(url: str, response: requests.Response, timeout: tuple[float, float]) -> Iterator[bytes]:
+    """Read the body undecoded (a ``.gz`` file must stay one, whatever the headers call it)."""
+    try:
+        while block := response.raw.read1(
+            BLOCK, decode_content=False
+        ):  # what is there, without waiting for more
+            yield block
+    except urllib3.exceptions.ReadTimeoutError as error:
+        raise _stalled(f"{url}: the transfer stalled, nothing came for {timeout[1]:g} s.") from error
+    except (urllib3.exceptions.HTTPError, OSError) as error:
+        raise _PassingError(f"{url}: the body was cut short ({error}).") from error
+
+
+# ---- all attempts --------------------------------------------------------------------------------
+
+
+def fetch(
+    url: str,
+    target: Path,
+    *,
+    sha256: str | None = None,
+    size: int | None = None,
+    limit: int = 1 << 30,
+    check: Callable[[Path], str | None] | None = None,
+    timeout: tuple[float, float] = (4.0, 20.0),
+    least: tuple[float, float] = LEAST,
+    attempts: int = 4,
+    wait: float = 1.0,
+    progress: bool = True,
+) -> Path:
+    """Download `url` to `target`.
+
+    Parameters
+    ----------
+    url : str
+        An http or https address.
+    target : Path
+        Final name; written only after all checks have passed, replacing what was there.
+    sha256 : str, optional
+        Expected sha256 of the file as sent.
+    size : int, optional
+        Expected number of bytes of the file as sent.
+    limit : int
+        Bytes that it may have where `size` is not given.
+    check : callable, optional
+        Looks at the finished partial file and returns what is wrong with it, or None.
+    timeout : (float, float)
+        Seconds to wait for a connection, and for the next bytes of the body.
+    least : (float, float)
+        Bytes per second, and over how many seconds they are averaged, below which the transfer counts as stalled.
+    attempts : int
+        How often to try where another attempt may help. After a failed check there is one more, from zero.
+    wait : float
+        Seconds before the second attempt; doubled each time, at most 20, or what the server asks for, at
+        most 30.
+    progress : bool
+        Show a progress bar when standard error is a terminal.
+
+    Returns
+    -------
+    Path
+        `target`.
+
+    Raises
+    ------
+    NoNetworkError
+        If the host cannot be reached. Not retried; later calls for that host fail at once (see
+        `shuffledp.pipeline.datasets.hosts.forget_hosts`).
+    DownloadError
+        In all other cases; the message names the URL, what happened and what to do.
+    LocalError
+        If the file cannot be written here.
+    """
+    if (reason := down(url)) is not None:
+        raise no_network(url, reason)
+    corrupt = 0
+
+    def again(error: BaseException) -> bool:
+        nonlocal corrupt
+        corrupt += isinstance(error, _CorruptError)
+        return isinstance(error, _PassingError) or (isinstance(error, _CorruptError) and corrupt < 2)
+
+    def pause(state: tenacity.RetryCallState) -> float:
+        error = state.outcome.exception() if state.outcome else None
+        if isinstance(error, _CorruptError):
+            return 0.0
+        asked = error.wait if isinstance(error, _PassingError) else None
+        return min(wait * 2.0 ** (state.attempt_number - 1), 20.0) if asked is None else min(asked, 30.0)
+
+    def attempt(part: Part) -> None:
+        _transfer(
+            url, part, limit=limit if size is None else size, timeout=timeout, least=least, progress=progress
+        )
+        problem = _problem(part.path, sha256, size, check)
+        if problem is not None:
+            part.discard()
+            raise _CorruptError(f"{url}: wrong content: {problem}.")
+        part.path.replace(target)
+
+    retrying = tenacity.Retrying(
+        stop=tenacity.stop_after_attempt(max(attempts, 1)),
+        retry=tenacity.retry_if_exception(again),
+        wait=pause,
+        reraise=True,
+    )
+    with local(target), part_of(target) as part:
+        try:
+            retrying(attempt, part)
+        except _CorruptError as error:
+            raise DownloadError(
+                f"{error} Nothing was kept. Run again; if it persists, the file at this address has "
+                f"changed: use "
+                "a mirror with the original (SHUFFLEDP_MIRROR)."
+            ) from error
+        except _PassingError as error:
+            if error.stalled:
+                remember(url, "it does not answer in time")
+            raise DownloadError(
+                f"{error} Gave up after {max(attempts, 1)} attempts. Try again later, or use a mirror "
+                "(SHUFFLEDP_MIRROR)."
+            ) from error
+    return target
+
+
+def _problem(
+    path: Path, sha256: str | None, size: int | None, check: Callable[[Path], str | None] | None
+) -> str | None:
+    found = path.stat().st_size
+    if size is not None and found != size:
+        return f"{found} bytes, expected {size}"
+    if sha256 is not None and (digest := sha256_of(path)) != sha256:
+        return f"sha256 {digest}, expected {sha256}"
+    return check(path) if check is not None else None

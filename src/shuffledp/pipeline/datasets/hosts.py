@@ -1,0 +1,104 @@
+"""Which hosts can be reached: one that cannot is remembered, so that the next URL on it fails at once."""
+
+from __future__ import annotations
+
+import socket
+import threading
+import time
+from typing import TYPE_CHECKING
+from urllib.parse import urlsplit
+
+import requests
+import urllib3
+
+from shuffledp.pipeline.datasets.errors import NoNetworkError
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+_DOWN: dict[tuple[str, int], str] = {}  # hosts found unreachable by this process, with the reason
+
+
+def endpoint_of(url: str) -> tuple[str, int]:
+    """Return host and port to which a request for `url` will connect: its own, or the proxy's."""
+    proxy = requests.utils.select_proxy(url, requests.utils.get_environ_proxies(url))
+    parts = urlsplit(proxy or url)
+    try:
+        port = parts.port
+    except ValueError as error:
+        raise NoNetworkError(f"{proxy or url}: {error}.") from None
+    return parts.hostname or "", port or (443 if parts.scheme == "https" else 80)
+
+
+def forget_hosts() -> None:
+    """Forget which hosts were found unreachable."""
+    _DOWN.clear()
+
+
+def probe(urls: Sequence[str], limit: float = 3.0) -> dict[str, str | None]:
+    """Find out, all at once and within a time limit, whether the hosts of some URLs accept connections.
+
+    Name resolution has no time-out of its own, hence the threads.
+
+    Parameters
+    ----------
+    urls : sequence of str
+        URLs whose hosts (or proxies) to try.
+    limit : float
+        Seconds altogether.
+
+    Returns
+    -------
+    dict
+        For each URL None if its host can be reached, or the reason why not. Unreachable hosts are remembered.
+    """
+    answers: dict[tuple[str, int], str | None] = {}
+
+    def connect(endpoint: tuple[str, int]) -> None:
+        try:
+            socket.create_connection(endpoint, timeout=limit).close()
+            answers[endpoint] = None
+        except (OSError, UnicodeError) as error:
+            answers[endpoint] = str(error)
+
+    endpoints = {url: endpoint_of(url) for url in urls}
+    new = {endpoint for endpoint in endpoints.values() if endpoint not in _DOWN}
+    threads = [threading.Thread(target=connect, args=(endpoint,), daemon=True) for endpoint in sorted(new)]
+    for thread in threads:
+        thread.start()
+    deadline = time.monotonic() + limit
+    for thread in threads:
+        thread.join(max(0.0, deadline - time.monotonic()))
+    for endpoint in new:
+        reason = answers.get(endpoint, f"no answer within {limit:g} s")
+        if reason is not None:
+            _DOWN[endpoint] = reason
+    return {url: _DOWN.get(endpoint) for url, endpoint in endpoints.items()}
+
+
+def down(url: str) -> str | None:
+    """Why the host of a URL was found unreachable by this process; None if it was not."""
+    return _DOWN.get(endpoint_of(url))
+
+
+def remember(url: str, reason: str) -> None:
+    """From now on the host of a URL counts as unreachable."""
+    _DOWN[endpoint_of(url)] = reason
+
+
+def no_network(url: str, reason: str) -> NoNetworkError:
+    """What to raise when the host of a URL cannot be reached."""
+    host, port = endpoint_of(url)
+    return NoNetworkError(
+        f"{url}: cannot reach {host}:{port} ({reason}). Connect to the network, or set SHUFFLEDP_MIRROR to a "
+        "folder or URL which holds the data."
+    )
+
+
+def is_unreachable(error: requests.exceptions.ConnectionError) -> bool:
+    """Whether no connection came about at all, which another attempt does not change."""
+    if isinstance(error, requests.exceptions.ConnectTimeout | requests.exceptions.ProxyError):
+        return True
+    cause = error.args[0] if error.args else None
+    reason = getattr(cause, "reason", cause)
+    return isinstance(reason, urllib3.exceptions.NewConnectionError | urllib3.exceptions.ConnectTimeoutError)

@@ -1,0 +1,156 @@
+"""Writing prepared data sets: from the first source that has them to one file, its provenance and their checksums."""
+
+from __future__ import annotations
+
+import io
+import json
+import zipfile
+from dataclasses import asdict
+from pathlib import Path
+from typing import TYPE_CHECKING, Literal, cast
+
+import numpy as np
+
+from shuffledp.pipeline.datasets.catalogue import spec
+from shuffledp.pipeline.datasets.errors import SourceError, local
+from shuffledp.pipeline.datasets.prepared import Provenance, SourceKind, data_file
+from shuffledp.pipeline.datasets.sources import obtain
+from shuffledp.pipeline.datasets.substitutes import substitute
+from shuffledp.pipeline.datasets.summaries import SUMMARY_FILES, default_summaries_dir
+from shuffledp.pipeline.datasets.tables import Contents, read_raw
+from shuffledp.storage import publish, sha256_of, sweep
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+__all__ = ["prepare"]
+
+_INT32 = ("mask", "first")
+
+
+def _parquet(contents: Contents) -> bytes:
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+    assert contents.table is not None
+    columns = {
+        name: pa.array(column, pa.string() if name == "sex" else pa.int32() if name in _INT32 else pa.int64())
+        for name, column in contents.table.items()
+    }
+    extra = {name: array.tolist() for name, array in contents.arrays.items()}
+    table = pa.table(columns).replace_schema_metadata({"shuffledp": json.dumps(extra, sort_keys=True)})
+    sink = io.BytesIO()
+    pq.write_table(table, sink, compression="zstd")
+    return sink.getvalue()
+
+
+def _npz(contents: Contents) -> bytes:
+    """Write arrays as numpy's ``savez`` does, but with a fixed date."""
+    sink = io.BytesIO()
+    with zipfile.ZipFile(sink, "w", zipfile.ZIP_STORED) as bundle:
+        for name, array in contents.arrays.items():
+            member = io.BytesIO()
+            np.lib.format.write_array(member, np.ascontiguousarray(array), version=(1, 0), allow_pickle=False)
+            bundle.writestr(zipfile.ZipInfo(f"{name}.npy", (1980, 1, 1, 0, 0, 0)), member.getvalue())
+    return sink.getvalue()
+
+
+def _write(contents: Contents, provenance: Provenance, output_dir: Path) -> None:
+    """Publish data and provenance: a kill in between is noticed by every reader."""
+    name = provenance.name
+    data = _parquet(contents) if spec(name).extension == "parquet" else _npz(contents)
+    note = json.dumps(asdict(provenance), indent=2, sort_keys=True, ensure_ascii=False) + "\n"
+    files = {output_dir / data_file(name): data, output_dir / f"{name}.json": note.encode()}
+    with local(output_dir):
+        sweep(output_dir)
+        publish(output_dir / f"{name}.sha256", files)
+
+
+_ADVICE = (
+    "Do one of these: connect to the network and run again; or set the environment variable SHUFFLEDP_MIRROR to a "
+    "folder or http(s) URL with the files {files}; or put these files into {raw}; or set data.source: auto to permit "
+    "the substitute."
+)
+
+
+def prepare(
+    name: str,
+    *,
+    raw_dir: Path,
+    output_dir: Path,
+    mirror: str | None = None,
+    policy: Literal["auto", "official"] = "auto",
+    summaries_dir: Path | None = None,
+    progress: bool = True,
+    say: Callable[[str], None] = print,
+) -> Provenance:
+    """Get a data set from the first source that has it and write its prepared form.
+
+    Parameters
+    ----------
+    name : {"adult", "msnbc", "ipums", "mnist", "movielens"}
+        Data set.
+    raw_dir : Path
+        Raw files are kept in ``<raw_dir>/<name>/`` and verified each time they are used.
+    output_dir : Path
+        Gets ``<name>.parquet`` (``mnist.npz``), ``<name>.json`` and ``<name>.sha256``, with deterministic
+        bytes.
+    mirror : str, optional
+        Folder or http(s) URL with files ``<name>/<raw file>``; None or empty for none.
+    policy : {"auto", "official"}
+        "official" permits the published data only (a mirror with the right checksums has the same bytes).
+    summaries_dir : Path, optional
+        The shipped summary tables; by default those of this repository.
+    progress : bool
+        Show progress bars on terminals.
+    say : callable
+        Told what goes wrong on the way and, at the end, what was used: one line each.
+
+    Returns
+    -------
+    Provenance
+        What was used.
+
+    Raises
+    ------
+    SourceError
+        If no permitted source has the data; the message says what to do.
+    LocalError
+        If this machine cannot keep the files: substitutes are for missing sources, not for a full disk.
+    ParseError
+        If a raw file or summary has the wrong format, naming file and line.
+    ValueError
+        If name or policy is unknown.
+    """
+    item = spec(name)
+    if policy not in ("auto", "official"):
+        raise ValueError(f"data.source is {policy!r}, expected 'auto' or 'official'.")
+    try:
+        raw = obtain(item, raw_dir, mirror or None, progress=progress, say=say)
+    except SourceError as error:
+        if policy == "official":
+            files = ", ".join(f"{name}/{file.name}" for file in item.raw_files)
+            advice = _ADVICE.format(files=files, raw=f"{raw_dir / name}")
+            raise SourceError(
+                f"{item.title}: data.source is official, but the published data could not be "
+                f"had:\n{error}\n{advice}"
+            ) from None
+        folder = summaries_dir or default_summaries_dir()
+        used = substitute(name, folder)
+        say(f"{item.title}: the published data could not be had:\n{error}")
+        contents, source, origin, note = (
+            used.contents,
+            cast("SourceKind", used.source),
+            used.origin,
+            used.note,
+        )
+        digests = {file: sha256_of(folder / file) for file in SUMMARY_FILES.get(name, ())}
+    else:
+        contents = read_raw(name, raw.files)
+        source, origin, note, digests = cast("SourceKind", raw.source), raw.origin, "", raw.sha256
+    provenance = Provenance(
+        name, item.title, source, origin, digests, contents.n_records, note, item.licence, item.citation
+    )
+    _write(contents, provenance, output_dir)
+    say(f"{item.title}: source {source} ({origin}), {contents.n_records:,} records. {note}".rstrip())
+    return provenance

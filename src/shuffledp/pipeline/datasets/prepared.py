@@ -1,0 +1,317 @@
+"""Prepared data sets: one file, its provenance and their checksums, read by `load`, written by
+`shuffledp.pipeline.datasets.prepare`."""
+
+from __future__ import annotations
+
+import io
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass, fields
+from pathlib import Path
+from typing import TYPE_CHECKING, Literal
+
+import numpy as np
+
+from shuffledp.pipeline import arrow_columns as columns
+from shuffledp.pipeline.datasets.catalogue import BIRTHPLACE_DOMAIN, MSNBC_CATEGORIES, spec
+from shuffledp.storage import read_verified
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+__all__ = ["Dataset", "Provenance", "SourceKind", "data_file", "load", "members"]
+
+SourceKind = Literal["official", "mirror", "summary", "stand_in"]
+_K = len(MSNBC_CATEGORIES)
+_HOURS = 100
+_SEXES = ("Female", "Male")
+
+
+@dataclass(frozen=True)
+class Provenance:
+    """Where a prepared data set comes from; ``<name>.json`` beside it.
+
+    Attributes
+    ----------
+    name, title : str
+        Key and full name.
+    source : {"official", "mirror", "summary", "stand_in"}
+        The first two are the published data, byte for byte; a summary keeps the margins named in `note`.
+    origin : str
+        URL, the word "mirror", the summary files, or how a stand-in was generated. Never a path of a machine.
+    sha256 : dict of str to str
+        Of the raw files (or of the summary tables).
+    n_records : int
+        Persons, users, ratings or images.
+    note : str
+        A sentence for figures when this is not the real data set, else empty.
+    licence, citation : str
+        Of the data set for which this stands.
+    """
+
+    name: str
+    title: str
+    source: SourceKind
+    origin: str
+    sha256: dict[str, str]
+    n_records: int
+    note: str
+    licence: str
+    citation: str
+
+    @property
+    def is_real(self) -> bool:
+        """Whether this is the published data set."""
+        return self.source in ("official", "mirror")
+
+
+def data_file(name: str) -> str:
+    """Return the file name of a prepared data set, for example ``adult.parquet``."""
+    return f"{name}.{spec(name).extension}"
+
+
+# ---- reading -------------------------------------------------------------------------------------
+
+
+def members(masks: NDArray[np.int32]) -> NDArray[np.bool_]:
+    """Return, for (m,) bit sets, the (m, 17) table of which categories each one holds."""
+    held: NDArray[np.bool_] = ((np.asarray(masks)[:, None] >> np.arange(_K)) & 1).astype(bool)
+    return held
+
+
+@dataclass(frozen=True)
+class Dataset:
+    """A prepared data set.
+
+    Attributes
+    ----------
+    name : str
+        Data set.
+    table : mapping of str to (m,) ndarray, or None
+        Counts of distinct values, int64 column `count`: Adult `sex`, `hours_per_week`; IPUMS `birthplace`;
+        MovieLens `movie`; MSNBC `mask` (int32, bit c-1 set for category c), `first` (1..17). None for MNIST.
+    arrays : dict of ndarray
+        MNIST: uint8 `train_images` (60000, 28, 28), `train_labels`, `test_images`, `test_labels` (other
+        shapes for the stand-in). MSNBC: int64 `visits` (17,). Else empty.
+    provenance : Provenance
+        Where it comes from.
+    """
+
+    name: str
+    table: Mapping[str, NDArray[np.generic]] | None
+    arrays: dict[str, NDArray[np.generic]]
+    provenance: Provenance
+
+    def columns(self) -> tuple[str, ...]:
+        """Return the names which `histogram` knows."""
+        return _COLUMNS[self.name]
+
+    def histogram(self, column: str, domain_size: int | None = None) -> NDArray[np.int64]:
+        """Return how many records hold each value of a column.
+
+        Parameters
+        ----------
+        column : str
+            Adult: `sex` (0 = Female, 1 = Male), `hours_per_week` (index = hours, 0..99).
+            IPUMS: `birthplace` (index = code - 1, 900 values).
+            MovieLens: `movie` (index = rank of the movie number, 26,744 values); records are ratings.
+            `sampled_movie` (2,000 values, 494,352 records): see `sample_ratings`.
+            MSNBC, 17 values each: `category` (users whose set holds category index + 1), `first` (users
+            whose first page is of it), `visits` (page visits), `set_size` (users with index + 1 distinct
+            categories). MNIST: `train_labels`, `test_labels` (10 values).
+        domain_size : int, optional
+            Length of the answer, at least the sizes above; further values get 0.
+
+        Returns
+        -------
+        (k,) ndarray of int64
+
+        Raises
+        ------
+        ValueError
+            If the column is unknown, or the domain too small.
+        """
+        if column not in self.columns():
+            raise ValueError(f"{self.name} has no column {column!r}. Known: {', '.join(self.columns())}.")
+        counts = self._counts(column)
+        size = counts.size if domain_size is None else domain_size
+        if size < counts.size:
+            raise ValueError(
+                f"domain_size is {size}, but {column!r} of {self.name} has {counts.size} values: give at "
+                f"least that."
+            )
+        return np.concatenate((counts, np.zeros(size - counts.size, np.int64)))
+
+    def _counts(self, column: str) -> NDArray[np.int64]:
+        if self.name == "mnist":
+            return np.bincount(self.arrays[column].astype(np.int64), minlength=10).astype(np.int64)
+        if column == "visits":
+            return self.arrays["visits"].astype(np.int64)
+        assert self.table is not None
+        count = np.asarray(self.table["count"], np.int64)
+        if column == "movie":
+            return count
+        if column == "sampled_movie":
+            return sample_ratings(count)
+        if column in ("category", "set_size"):
+            held = members(self._masks)
+            if column == "category":
+                return (count @ held).astype(np.int64)
+            index, size = held.sum(axis=1) - 1, _K
+        elif column == "sex":
+            index, size = (np.asarray(self.table["sex"]) == _SEXES[1]).astype(np.int64), len(_SEXES)
+        else:
+            offset, size = {
+                "birthplace": (1, BIRTHPLACE_DOMAIN),
+                "hours_per_week": (0, _HOURS),
+                "first": (1, _K),
+            }[column]
+            index = np.asarray(self.table[column], np.int64) - offset
+        result = np.zeros(size, np.int64)
+        np.add.at(result, index, count)
+        return result
+
+    def sets(self) -> tuple[NDArray[np.int32], NDArray[np.int64]]:
+        """Return the distinct sets (bit masks, increasing) and how many users hold each; MSNBC only."""
+        if self.name != "msnbc" or self.table is None:
+            raise ValueError(f"{self.name} has no sets; only msnbc has.")
+        masks, index = np.unique(self._masks, return_inverse=True)
+        total = np.zeros(masks.size, np.int64)
+        np.add.at(total, index, np.asarray(self.table["count"], np.int64))
+        return masks, total
+
+    @property
+    def _masks(self) -> NDArray[np.int32]:
+        assert self.table is not None
+        return np.asarray(self.table["mask"], np.int32)
+
+    def set_size_distribution(self) -> NDArray[np.int64]:
+        """Return the number of users with 1, 2, .., 17 distinct categories; MSNBC only."""
+        self.sets()
+        return self.histogram("set_size")
+
+    def first_and_size(self) -> NDArray[np.int64]:
+        """Return users per first page and number of distinct categories, (17, 18); MSNBC only.
+
+        The first index is the category of the first page - 1, the second the number of distinct categories, 0..17.
+        """
+        self.sets()
+        assert self.table is not None
+        size = members(self._masks).sum(axis=1)
+        result = np.zeros((_K, _K + 1), np.int64)
+        np.add.at(result, (np.asarray(self.table["first"]) - 1, size), np.asarray(self.table["count"]))
+        return result
+
+    def sample_sets(self, n: int, rng: np.random.Generator, *, replace: bool = False) -> NDArray[np.int32]:
+        """Draw the sets of `n` users in random order; MSNBC only.
+
+        Parameters
+        ----------
+        n : int
+            Number of users, >= 0; at most the number of records unless `replace`.
+        rng : numpy.random.Generator
+            Source of randomness.
+        replace : bool
+            Draw with replacement.
+
+        Returns
+        -------
+        (n,) ndarray of int32
+            Bit masks; `members` turns them into a table of categories.
+
+        Raises
+        ------
+        ValueError
+            If `n` is out of range, or the data set has no sets.
+        """
+        masks, count = self.sets()
+        total = int(count.sum())
+        if n < 0 or (n > total and not replace):
+            raise ValueError(f"n is {n}, expected 0..{total} (or replace=True).")
+        if replace:
+            drawn = rng.multinomial(n, count / total)
+        else:
+            drawn = rng.multivariate_hypergeometric(count, n, method="marginals")
+        return rng.permutation(np.repeat(masks, drawn))
+
+
+_COLUMNS: dict[str, tuple[str, ...]] = {
+    "adult": ("sex", "hours_per_week"),
+    "ipums": ("birthplace",),
+    "movielens": ("movie", "sampled_movie"),
+    "msnbc": ("category", "first", "visits", "set_size"),
+    "mnist": ("train_labels", "test_labels"),
+}
+
+
+def columns_of(name: str) -> tuple[str, ...]:
+    """Return the columns that `Dataset.histogram` knows of a data set."""
+    return _COLUMNS[name]
+
+
+def load(name: str, prepared_dir: Path) -> Dataset:
+    """Read a prepared data set after verifying its checksums.
+
+    Parameters
+    ----------
+    name : str
+        Data set.
+    prepared_dir : Path
+        The `output_dir` of `prepare`.
+
+    Raises
+    ------
+    IntegrityError
+        If a file is missing or does not match its checksum; names the file and what rebuilds it.
+    ValueError
+        If the name is unknown.
+    """
+    extension, folder = spec(name).extension, Path(prepared_dir)
+    checksum = folder / f"{name}.sha256"
+    note = json.loads(read_verified(folder / f"{name}.json", checksum))
+    provenance = Provenance(**{item.name: note[item.name] for item in fields(Provenance)})
+    data = read_verified(folder / data_file(name), checksum)
+    if extension == "npz":
+        with np.load(io.BytesIO(data), allow_pickle=False) as bundle:
+            return Dataset(name, None, {key: bundle[key] for key in bundle.files}, provenance)
+    table, metadata = columns.read(data)
+    extra = json.loads(metadata.get(b"shuffledp", b"{}"))
+    arrays: dict[str, NDArray[np.generic]] = {key: np.array(value, np.int64) for key, value in extra.items()}
+    return Dataset(name, table, arrays, provenance)
+
+
+SAMPLED_MOVIES = 2_000
+SAMPLED_RATINGS = 494_352
+_SAMPLE_SEED = 2009_13738
+
+
+def sample_ratings(counts: NDArray[np.int64]) -> NDArray[np.int64]:
+    """Return a fixed sample of the ratings: as many ratings and movies as in the experiments of the DUMP paper.
+
+    The paper does not say which of MovieLens' ratings it took. Here 2,000 movies are drawn uniformly, then 494,352 of
+    their ratings, both without replacement and with a seed of their own, so that the sample is the same in every run.
+
+    Parameters
+    ----------
+    counts : (k,) ndarray of int64
+        Ratings per movie.
+
+    Returns
+    -------
+    (2000,) ndarray of int64
+        Sampled ratings of the chosen movies, in the order of `counts`.
+
+    Raises
+    ------
+    ValueError
+        If there are fewer movies, or the chosen ones have fewer ratings.
+    """
+    if counts.size < SAMPLED_MOVIES:
+        raise ValueError(f"Sampling needs at least {SAMPLED_MOVIES} movies, got {counts.size}.")
+    rng = np.random.Generator(np.random.PCG64(np.random.SeedSequence(_SAMPLE_SEED)))
+    chosen = counts[np.sort(rng.choice(counts.size, SAMPLED_MOVIES, replace=False))]
+    if chosen.sum() < SAMPLED_RATINGS:
+        raise ValueError(
+            f"Sampling needs at least {SAMPLED_RATINGS} ratings of the chosen movies, got {int(chosen.sum())}."
+        )
+    return rng.multivariate_hypergeometric(chosen, SAMPLED_RATINGS, method="marginals").astype(np.int64)

@@ -1,0 +1,389 @@
+"""Bring the raw files of a data set into ``data/raw/<name>``: from there, the mirror, or the official sources."""
+
+from __future__ import annotations
+
+import errno
+import json
+import os
+import re
+import socket
+import zipfile
+import zlib
+from dataclasses import dataclass
+from functools import partial
+from itertools import count
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import pandas as pd
+
+from shuffledp.pipeline.datasets import tables
+from shuffledp.pipeline.datasets.bounds import ARCHIVE_SLACK, SLACK, blocks_of_file, bounded_urlopen
+from shuffledp.pipeline.datasets.catalogue import (
+    CATALOGUE,
+    Archive,
+    DatasetSpec,
+    Files,
+    RatingsArchive,
+    RawFile,
+    Source,
+    UciRepo,
+)
+from shuffledp.pipeline.datasets.content import content_problem
+from shuffledp.pipeline.datasets.download import fetch
+from shuffledp.pipeline.datasets.errors import (
+    DownloadError,
+    LocalError,
+    NoNetworkError,
+    ParseError,
+    SourceError,
+    local,
+)
+from shuffledp.pipeline.datasets.hosts import probe
+from shuffledp.pipeline.datasets.parse import count_ratings
+from shuffledp.storage import sha256_of, sweep, temporary_beside, write_atomically
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+__all__ = ["Raw", "obtain"]
+
+_ORIGIN = "origin.json"
+_UCI_TIMEOUT = 20.0  # seconds between bytes; ucimlrepo sets none
+
+
+@dataclass(frozen=True)
+class Raw:
+    """Verified raw files.
+
+    Attributes
+    ----------
+    files : dict of str to Path
+        Where each file lies.
+    source : {"official", "mirror"}
+        Where they came from in the first place.
+    origin : str
+        The URL, or the word "mirror".
+    sha256 : dict of str to str
+        Of each file's bytes.
+    """
+
+    files: dict[str, Path]
+    source: str
+    origin: str
+    sha256: dict[str, str]
+
+
+def _store(target: Path, content: bytes, file: RawFile) -> str | None:
+    """Write `content` to `target` if it is that of `file`; else write nothing and say what is wrong."""
+    with temporary_beside(target) as temporary:
+        temporary.write_bytes(content)
+        problem = content_problem(temporary, file.sha256, file.bytes)
+        if problem is None:
+            temporary.replace(target)
+        return problem
+
+
+# ---- what is there already -----------------------------------------------------------------------
+
+
+def _remembered(folder: Path) -> dict[str, Any]:
+    try:
+        note = json.loads((folder / _ORIGIN).read_text(encoding="utf-8"))
+    except (OSError, ValueError, RecursionError):
+        return {}
+    return note if isinstance(note, dict) else {}
+
+
+def _raw_problem(file: RawFile, path: Path) -> str | None:
+    """Say what is wrong with a raw file; None if it is the published one."""
+    return content_problem(path, file.sha256, file.bytes)
+
+
+def _changed(file: RawFile, path: Path, note: dict[str, Any]) -> str | None:
+    """Say what is wrong with a raw file that is kept; None if it is what was fetched."""
+    problem = _raw_problem(file, path)
+    if problem is not None and note.get("source") == "official":
+        # Counts made here from an official archive are accepted on their totals; from then on
+        # their own bytes are the ones to compare with.
+        digests = note.get("sha256")
+        if isinstance(digests, dict) and digests.get(file.name) == sha256_of(path):
+            return None
+    return problem
+
+
+def changed_files(raw_dir: Path) -> Iterator[tuple[str, Path, str]]:
+    """Yield data set, path and problem of every raw file that is kept and is not what was fetched."""
+    for name, spec in CATALOGUE.items():
+        note = _remembered(raw_dir / name)
+        for file in dict.fromkeys(file for variant in spec.variants for file in variant):
+            path = raw_dir / name / file.name
+            if path.is_file() and (problem := _changed(file, path, note)) is not None:
+                yield name, path, problem
+
+
+def _collect(folder: Path, variant: tuple[RawFile, ...], source: str, origin: str) -> Raw:
+    files = {file.name: folder / file.name for file in variant}
+    raw = Raw(files, source, origin, {name: sha256_of(path) for name, path in files.items()})
+    note = {"source": source, "origin": origin, "sha256": raw.sha256}
+    write_atomically(folder / _ORIGIN, (json.dumps(note, indent=2, sort_keys=True) + "\n").encode())
+    return raw
+
+
+def _set_aside(path: Path) -> Path:
+    """Give a file that is not the published one another name: it may be a user's own and the only copy."""
+    names = (f"{path.name}.rejected{'' if i == 1 else f'-{i}'}" for i in count(1))
+    aside = next(file for file in map(path.with_name, names) if not os.path.lexists(file))
+    return path.rename(aside)
+
+
+def _cached(spec: DatasetSpec, folder: Path, say: Callable[[str], None]) -> Raw | None:
+    note = _remembered(folder)
+    for variant in spec.variants:
+        good = 0
+        for file in variant:
+            path = folder / file.name
+            if not path.is_file():
+                continue
+            problem = _changed(file, path, note)
+            if problem is not None:
+                aside = _set_aside(path)
+                say(f"{spec.title}: {path} is set aside as {aside.name}: {problem}. It is fetched again.")
+                continue
+            good += 1
+        if good == len(variant):
+            known = note.get("source") in ("official", "mirror") and isinstance(note.get("origin"), str)
+            source, origin = (note["source"], note["origin"]) if known else ("mirror", "mirror")
+            return _collect(folder, variant, source, origin)
+    return None
+
+
+# ---- the mirror ----------------------------------------------------------------------------------
+
+
+def _is_url(mirror: str) -> bool:
+    return mirror.lower().startswith(("http://", "https://"))
+
+
+def without_login(text: str) -> str:
+    """A text whose addresses name no user and no password: what is kept beside results is read by others."""
+    return re.sub(r"(?i)(https?://)[^/\s]*@", r"\1", text)
+
+
+def _copy(source: Path, target: Path, limit: int, check: Callable[[Path], str | None]) -> None:
+    with temporary_beside(target) as temporary:
+        with temporary.open("xb") as stream:
+            for block in blocks_of_file(source, limit):
+                stream.write(block)
+        if (problem := check(temporary)) is not None:
+            raise DownloadError(f"{source}: wrong content: {problem}. Correct the mirror.")
+        temporary.replace(target)
+
+
+def _from_mirror(spec: DatasetSpec, folder: Path, mirror: str, progress: bool) -> Raw:
+    try:
+        reason = probe([mirror])[mirror] if _is_url(mirror) else None
+        place = Path(mirror).expanduser()
+    except (ValueError, RuntimeError) as error:  # no address; no such home folder
+        raise LocalError(
+            f"SHUFFLEDP_MIRROR is {without_login(mirror)!r}: {str(error).rstrip('.')}."
+        ) from None
+    if reason is not None:
+        raise NoNetworkError(f"{mirror}: no connection ({reason}). Correct SHUFFLEDP_MIRROR.")
+    for file in spec.raw_files:
+        target = folder / file.name
+        check = partial(_raw_problem, file)
+        if target.is_file() and check(target) is None:
+            continue
+        if _is_url(mirror):
+            url = f"{mirror.rstrip('/')}/{spec.name}/{file.name}"
+            fetch(url, target, limit=file.bytes + SLACK, check=check, progress=progress)
+        else:
+            _copy(place / spec.name / file.name, target, file.bytes + SLACK, check)
+    return _collect(folder, spec.raw_files, "mirror", "mirror")
+
+
+# ---- official sources ----------------------------------------------------------------------------
+
+
+def _ucimlrepo(spec: DatasetSpec, folder: Path, source: UciRepo, progress: bool) -> Raw:
+    from ucimlrepo import fetch_ucirepo
+
+    previous = socket.getdefaulttimeout()
+    socket.setdefaulttimeout(_UCI_TIMEOUT)
+    try:
+        with bounded_urlopen(_most(spec)):
+            frame = fetch_ucirepo(id=source.id).data.original
+    # The package turns some failures into its own errors and lets others through: time-outs, keys, JSON, CSV.
+    except Exception as error:
+        raise DownloadError(
+            f"{source.page}: ucimlrepo could not read data set {source.id} ({type(error).__name__}: {error})."
+        ) from error
+    finally:
+        socket.setdefaulttimeout(previous)
+    (file,) = spec.variants[1]
+    try:
+        persons = frame[["sex", "hours-per-week"]].set_axis(["sex", "hours_per_week"], axis=1)
+        persons = pd.DataFrame(
+            {"sex": persons["sex"].str.strip(), "hours_per_week": persons["hours_per_week"].astype("int64")}
+        )
+        table = tables.count_rows(persons)
+        tables.check_adult(table)
+    except (KeyError, ValueError, AttributeError, TypeError) as error:
+        raise DownloadError(
+            f"{source.page}: the table read by ucimlrepo is not the published one: {error}"
+        ) from error
+    if (problem := _store(folder / file.name, tables.to_csv(table), file)) is not None:
+        raise DownloadError(
+            f"{source.page}: the table read by ucimlrepo is not the published one: {problem}."
+        )
+    return _collect(folder, spec.variants[1], "official", f"{source.page} (ucimlrepo, id {source.id})")
+
+
+def _extract(spec: DatasetSpec, archive: Archive, path: Path, folder: Path) -> str | None:
+    """Take the wanted members out of a zip, checked; say what is wrong with it.
+
+    Only members with expected names are read, to fixed targets and up to a fixed size: paths stored in the
+    zip are never used as paths.
+    """
+    try:
+        with zipfile.ZipFile(path) as bundle:
+            members = {Path(info.filename).name: info for info in bundle.infolist() if not info.is_dir()}
+            for name, candidates in archive.members:
+                file = spec.raw_file(name)
+                found = [members[candidate] for candidate in candidates if candidate in members]
+                if not found:
+                    return f"the zip has none of {', '.join(candidates)}"
+                problem: str | None = None
+                for info in found:
+                    with bundle.open(info) as stream:
+                        problem = _store(folder / name, stream.read(file.bytes + (1 << 20)), file)
+                    if problem is None:
+                        break
+                if problem is not None:
+                    return f"member {found[-1].filename}: {problem}"
+    except (zipfile.BadZipFile, zlib.error, EOFError, NotImplementedError, RuntimeError) as error:
+        return f"not a readable zip file ({error})"
+    except OSError as error:
+        if error.errno != errno.EINVAL:  # a zip file that names a place before its beginning
+            raise
+        return f"not a readable zip file ({error})"
+    return None
+
+
+def _most(spec: DatasetSpec) -> int:
+    """Bytes that all raw files together may have, in an archive or as a table."""
+    return sum(file.bytes for file in spec.raw_files) + ARCHIVE_SLACK
+
+
+def _archive(spec: DatasetSpec, folder: Path, source: Archive, progress: bool) -> Raw:
+    bundle = folder / f".{spec.name}.zip"  # hidden: a user may keep a file of the plain name
+    try:
+        fetch(
+            source.url,
+            bundle,
+            limit=_most(spec),
+            check=lambda path: _extract(spec, source, path, folder),
+            progress=progress,
+        )
+    finally:
+        bundle.unlink(missing_ok=True)  # its members are kept
+    return _collect(folder, spec.raw_files, "official", source.url)
+
+
+def _files(spec: DatasetSpec, folder: Path, source: Files, progress: bool) -> Raw:
+    for file in spec.raw_files:
+        target = folder / file.name
+        check = partial(_raw_problem, file)
+        if not target.is_file() or check(target) is not None:
+            url = f"{source.base}/{file.name}"
+            fetch(url, target, limit=file.bytes + SLACK, check=check, progress=progress)
+    return _collect(folder, spec.raw_files, "official", source.base)
+
+
+def _ratings(spec: DatasetSpec, folder: Path, source: RatingsArchive, progress: bool) -> Raw:
+    (file,) = spec.raw_files
+    bundle = folder / ".ml-20m.zip"
+    fetch(source.url, bundle, sha256=source.sha256, size=source.bytes, progress=progress)
+    try:
+        with zipfile.ZipFile(bundle) as archive, archive.open(source.member) as stream:
+            table = count_ratings(stream, source.member)
+        tables.check_movielens(table)
+    except (ParseError, KeyError, zipfile.BadZipFile, zlib.error, EOFError) as error:
+        raise DownloadError(f"{source.url}: {error}") from error
+    finally:
+        bundle.unlink(missing_ok=True)
+    write_atomically(folder / file.name, tables.movie_csv(table))
+    return _collect(folder, spec.raw_files, "official", source.url)
+
+
+def _from_official(spec: DatasetSpec, folder: Path, source: Source, progress: bool) -> Raw:
+    if isinstance(source, UciRepo):
+        return _ucimlrepo(spec, folder, source, progress)
+    if isinstance(source, Archive):
+        return _archive(spec, folder, source, progress)
+    if isinstance(source, Files):
+        return _files(spec, folder, source, progress)
+    return _ratings(spec, folder, source, progress)
+
+
+# ---- in order ------------------------------------------------------------------------------------
+
+
+def obtain(
+    spec: DatasetSpec, raw_dir: Path, mirror: str | None, *, progress: bool, say: Callable[[str], None]
+) -> Raw:
+    """Return verified raw files: those in `raw_dir`, else from the mirror, else from the official sources.
+
+    Parameters
+    ----------
+    spec : DatasetSpec
+        What to get.
+    raw_dir : Path
+        The files are kept in ``<raw_dir>/<name>/`` and their checksums verified each time.
+    mirror : str or None
+        A folder or an http(s) URL with files ``<name>/<file>``.
+    progress : bool
+        Show progress bars.
+    say : callable
+        Told what went wrong on the way, one line each.
+
+    Raises
+    ------
+    SourceError
+        If none of them has the files; the message lists every attempt.
+    LocalError
+        If this machine cannot keep them, whatever the source.
+    """
+    with local(raw_dir / spec.name):
+        return _obtain(spec, raw_dir / spec.name, mirror, progress, say)
+
+
+def _obtain(
+    spec: DatasetSpec, folder: Path, mirror: str | None, progress: bool, say: Callable[[str], None]
+) -> Raw:
+    folder.mkdir(parents=True, exist_ok=True)
+    sweep(folder)
+    if (raw := _cached(spec, folder, say)) is not None:
+        return raw
+    tried: list[str] = []
+    if mirror:
+        try:
+            return _from_mirror(spec, folder, mirror, progress)
+        except DownloadError as error:
+            reason = without_login(str(error))
+            tried.append(f"mirror: {reason}")
+            say(f"{spec.title}: the mirror did not help: {reason}")
+    down = probe([url for source in spec.sources for url in source.urls])
+    for source in spec.sources:
+        unreachable = next((down[url] for url in source.urls if down[url] is not None), None)
+        try:
+            if unreachable is not None:
+                raise NoNetworkError(f"{source.urls[0]}: no connection ({unreachable}).")
+            return _from_official(spec, folder, source, progress)
+        except NoNetworkError as error:
+            tried.append(str(error))
+        except DownloadError as error:
+            tried.append(str(error))
+            say(f"{spec.title}: {error}")
+    raise SourceError("\n".join(f"  - {line}" for line in tried))

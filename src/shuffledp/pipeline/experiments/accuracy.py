@@ -1,0 +1,48 @@
+"""Methods with a function and a training run: the accuracy of a round beside the number of the function."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from functools import cached_property
+from typing import Any
+
+from shuffledp.pipeline.experiments.cell_work import Row
+from shuffledp.pipeline.experiments.computed import Computed
+from shuffledp.pipeline.experiments.job_parts import name_of
+from shuffledp.pipeline.experiments.trained import Trained, TrainingFiles, read
+
+
+class WithTraining(Computed):
+    """Evaluates a function, and looks up the accuracy of the round that the cell is about, if training took place."""
+
+    @cached_property
+    def _trained(self) -> Trained | None:
+        training = self.job["training"]
+        if training["left_out"]:
+            return None
+        if self.results is None:
+            raise ValueError(
+                f"{name_of(self.job)}: training is read from the folder of results, which is not given."
+            )
+        return read(TrainingFiles.of(self.results, self.job["paper"], training["run"]))
+
+    def cell(
+        self, point: Mapping[str, Any], accounting: str, resolved: Mapping[str, Any]
+    ) -> tuple[Row, list[Row]]:
+        """One number, and the accuracy."""
+        known, rows = super().cell(point, accounting, resolved)
+        if self._trained is None:
+            return known, rows
+        accuracy = self._trained.accuracy[point[self.job["training"]["round"]]]
+        rows.append({"metric": "accuracy", "kind": "simulated", "repeat": 0, "value": accuracy})
+        return {**known, "dataset": self._trained.data, "data_source": self._trained.data_source}, rows
+
+    @property
+    def data(self) -> tuple[str, str]:
+        """Those of the training run; a note where it was left out."""
+        if self._trained is not None:
+            return self._trained.data_source, self._trained.note
+        return "none", f"Training is left out ({self.job['training']['left_out']}): there is no accuracy."
+
+
+work = WithTraining

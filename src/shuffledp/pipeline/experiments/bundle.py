@@ -1,0 +1,108 @@
+"""The two result tables of every (experiment, method) job: their columns, files and writer.
+
+``cells`` has a row per accounting and grid point, ``values`` a row per cell, metric, kind and repeat. Accounting-only
+curves, tables and training runs write the same two tables.
+"""
+
+from __future__ import annotations
+
+import io
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+from pyarrow.parquet.core import write_table
+
+from shuffledp.guarantees import GUARANTEES, NEED_A_NOTE
+from shuffledp.pipeline import arrow_columns
+from shuffledp.storage import publish
+
+_TEXT, _NUMBER = pa.string(), pa.float64()
+CELLS = pa.schema(
+    [
+        *((name, _TEXT) for name in ("cell", "paper", "experiment", "method", "label", "protocol", "task")),
+        *(
+            (name, _TEXT)
+            for name in (
+                *("accounting", "reduction", "guarantee", "guarantee_note", "trust"),
+                *("point", "dataset", "data_source"),
+            )
+        ),
+        *((name, _NUMBER) for name in ("users_expected", "domain_size", "eps", "delta", "eps_local")),
+        *((name, _TEXT) for name in ("status", "reason", "parameters")),
+        *((name, _NUMBER) for name in ("messages_per_user", "extra_messages", "bits_per_message")),
+        *((name, _NUMBER) for name in ("bits_per_user", "shuffler_messages")),
+    ]
+)
+VALUES = pa.schema(
+    [("cell", _TEXT), ("metric", _TEXT), ("kind", _TEXT), ("repeat", pa.int32()), ("value", _NUMBER)]
+)
+CELL_NUMBERS = tuple(f.name for f in CELLS if f.type == _NUMBER)
+CELL_TEXTS = ("label", "protocol", "accounting", "trust", "reduction", "guarantee")
+"""Columns of the cells that say in words what a method is."""
+PARAMETER_PREFIX = "parameters."
+"""``parameters.dummies`` stands for an entry of the column ``parameters``."""
+GUARANTEE_LABELS: tuple[str, ...] = GUARANTEES
+"""Values of the column ``guarantee``, from the strongest to the weakest; none for infeasible cells."""
+IN_DOUBT = NEED_A_NOTE
+"""Those of them whose reason stands in ``guarantee_note``."""
+TRAINED_METRICS = ("accuracy",)
+"""What a training run adds to the cells of a method; absent where training is left out."""
+SPENT_METRICS = ("eps_spent", "slack")
+"""What the privacy profile of a calibrated protocol spends of its eps, and what it leaves; where it is asked for."""
+RESERVED = frozenset(
+    {*CELLS.names, *VALUES.names, "mean", "count", "standard_error", "curve"} - set(CELL_NUMBERS)
+)
+"""Column names that a grid variable must not have."""
+
+
+@dataclass(frozen=True)
+class Bundle:
+    """The files of one (experiment, method) job."""
+
+    cells: Path
+    values: Path
+    provenance: Path
+    checksum: Path
+
+    @staticmethod
+    def of(results: Path, paper: str, experiment: str, method: str) -> Bundle:
+        """File names below the results folder."""
+        stem = f"{results}/runs/{paper}/{experiment}/{method}"
+        return Bundle(
+            *(Path(f"{stem}.{end}") for end in ("cells.parquet", "values.parquet", "json", "sha256"))
+        )
+
+
+def table(rows: Sequence[Mapping[str, Any]], schema: pa.Schema) -> pa.Table:
+    """An Arrow table with exactly the schema's columns; a missing or surplus key is an error."""
+    for row in rows:
+        if set(row) != set(schema.names):
+            raise ValueError(
+                f"Result row has keys {sorted(set(row) ^ set(schema.names))} too many or too few."
+            )
+    return arrow_columns.table(rows, schema)
+
+
+def to_parquet(arrow: pa.Table) -> bytes:
+    """Parquet bytes that depend on the content alone."""
+    sink = io.BytesIO()
+    write_table(arrow, sink, compression="zstd", version="2.6", store_schema=False)
+    return sink.getvalue()
+
+
+def write(bundle: Bundle, cells: pa.Table, values: pa.Table, provenance: Mapping[str, Any]) -> None:
+    """Publish a job's results; no reader ever sees a part of them."""
+    about = json.dumps(provenance, indent=2, sort_keys=True, ensure_ascii=False) + "\n"
+    publish(
+        bundle.checksum,
+        {
+            bundle.cells: to_parquet(cells),
+            bundle.values: to_parquet(values),
+            bundle.provenance: about.encode(),
+        },
+        folders=3,
+    )

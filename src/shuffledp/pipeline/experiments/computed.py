@@ -1,0 +1,51 @@
+"""Methods with a function: a curve without simulation, one number per cell."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Mapping
+from functools import cached_property
+from typing import Any
+
+from shuffledp.accounting.configurable_functions import NAMED_FUNCTIONS, NamedFunction
+from shuffledp.pipeline.experiments.cell_work import Row, Work
+from shuffledp.pipeline.experiments.job_parts import population_from
+from shuffledp.pipeline.experiments.seeds import canonical_json
+
+
+class Computed(Work):
+    """Evaluates a function of the accounting."""
+
+    @cached_property
+    def _named(self) -> NamedFunction:
+        return NAMED_FUNCTIONS[self.job["function"]]
+
+    @property
+    def accountings(self) -> tuple[str, ...]:
+        """All of the job's; a function without such an argument gives the same curve under each."""
+        return tuple(self.job["accounting"])
+
+    def labels(self) -> Row:
+        """The method's own name, and the function's."""
+        return {"label": self.job["method"], "protocol": self.job["function"]}
+
+    def cell(
+        self, point: Mapping[str, Any], accounting: str, resolved: Mapping[str, Any]
+    ) -> tuple[Row, list[Row]]:
+        """One number."""
+        arguments = dict(resolved["arguments"])
+        if "population" in arguments:
+            arguments["population"] = population_from(arguments["population"])
+        if "accounting" in inspect.signature(self._named.function).parameters:
+            arguments["accounting"] = accounting
+        value = float(self._named.function(**arguments))
+        rows = [{"metric": self.job["returns"], "kind": "computed", "repeat": 0, "value": value}]
+        standing = self._named.standing(arguments)
+        known: Row = {k: float(arguments[k]) for k in ("eps_local", "delta") if k in arguments}
+        known |= {"guarantee": standing.guarantee, "guarantee_note": standing.note}
+        if self.job["returns"] == "eps":
+            known["eps"] = value
+        return known | {"parameters": canonical_json({})}, rows
+
+
+work = Computed

@@ -1,0 +1,41 @@
+"""Where the code of a method's job begins: what it chooses by name, which its source does not show."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from shuffledp.lazy_api import homes
+from shuffledp.pipeline.experiments.runner import kind_of
+from shuffledp.pipeline.experiments.sources import module_of
+from shuffledp.pipeline.rerun_digests.digest import Entry
+from shuffledp.protocols.registry import module_path
+
+
+def entries(job: Mapping[str, Any], root: Path) -> tuple[Entry, ...]:
+    """Modules and files that a job loads by name, besides what the runner imports.
+
+    Parameters
+    ----------
+    job : mapping
+        As `Experiment.job` makes it.
+    root : Path
+        Folder that plug-in paths start from.
+
+    Returns
+    -------
+    tuple of str or Path
+        What does its kind of job; then the protocol and the data of its task, or the function's module.
+
+    Raises
+    ------
+    UnknownProtocol
+        If there is no such protocol.
+    KeyError
+        If there is no such function.
+    """
+    if not job["protocol"]:
+        return kind_of(job), homes("shuffledp.accounting")[job["function"]][0]
+    kind = job["task"]["kind"]
+    return kind_of(job), module_of(kind, job["data"]["name"]), module_path(kind, job["protocol"], root=root)

@@ -1,0 +1,119 @@
+"""Who takes part: drawn once per grid point, the same for every method.
+
+The stream of a repeat is named by data set, population, task and repeat, not by method, accounting or eps, so that
+curves of one figure are compared on the same participants. Of the data set and the task that is everything on which a
+draw depends. Left out is what only gives the same draw another meaning, which is then compared on the same participants
+as well: the split of users over privacy levels, the sign and the scale of numbers, the norm to which vectors are
+clipped, and whether the truth is that of participants or of the population.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from shuffledp import populations
+from shuffledp.numerics.windows import Window
+from shuffledp.pipeline.experiments.job_parts import budget_from, population_from, task_from
+from shuffledp.pipeline.experiments.seeds import canonical_json, generator
+from shuffledp.pipeline.experiments.sources.base import Held, Source
+from shuffledp.tasks import Floats, Ints, Participants, Task
+
+__all__ = [
+    "LastDraw",
+    "Typical",
+    "budget_from",
+    "participants",
+    "population_from",
+    "task_from",
+    "typical",
+]
+
+MOST_NODES = 1_000_000
+"""Entries (numbers of participants times coordinates) up to which expectations sum over the whole law of N."""
+
+
+@dataclass(frozen=True)
+class Typical:
+    """Every likely number of participants with its weight; counts are expected counts, not draws."""
+
+    participants: Participants
+    weights: Floats
+    sampling_variance: Floats
+
+
+@dataclass
+class LastDraw:
+    """Numbers of participants, (R,), and what they hold; privacy levels may be dealt out anew without another draw."""
+
+    key: str = ""
+    n: Ints = field(default_factory=lambda: np.empty(0, np.int64))
+    held: list[Held] = field(default_factory=list)
+
+
+def participants(
+    task: Task,
+    source: Source,
+    law: populations.Law,
+    *,
+    repeats: int,
+    seed: int,
+    truth: str = "participants",
+    last: LastDraw | None = None,
+) -> Participants:
+    """Participants of all repeats of one grid point.
+
+    Parameters
+    ----------
+    task : Task
+        What is estimated.
+    source : Source
+        What the users hold.
+    law : Law
+        Number of other users; user 1 always takes part.
+    repeats : int
+        Number of repeats; the first r repeats do not depend on how many there are.
+    seed : int
+        The run seed.
+    truth : {"participants", "population"}
+        Whether the estimate is compared with what the participants hold or with what they are drawn from.
+    last : LastDraw, optional
+        Saves drawing again what was drawn last, and keeps what is drawn.
+    """
+    names = ["data", dict(source.key), repr(law), task.kind, list(task.counts_shape)]
+    draw = LastDraw() if last is None else last
+    key = canonical_json([names, repr(task), repeats, seed])
+    if draw.key != key:
+        draw.key, draw.held = "", []  # what was kept is not needed any more
+        draw.n = np.empty(repeats, np.int64)
+        for repeat in range(repeats):
+            rng = generator(seed, *names, repeat)
+            draw.n[repeat] = 1 + int(law.sample(rng))
+            draw.held.append(source.draw(int(draw.n[repeat]), rng))
+        draw.key = key
+    return source.gathered(draw.n, draw.held, truth)
+
+
+def typical(
+    task: Task, source: Source, law: populations.Law, *, truth: str = "participants"
+) -> Typical | None:
+    """Support of the closed-form expectation over the number of participants; None if the data do not tell.
+
+    The sampling variance, (nodes, ...), is that of the participants' own truth around the one aimed at; zero when they
+    are the truth themselves.
+    """
+    window = law.window(1e-15)
+    nodes, weights = _thinned_out(window, MOST_NODES // int(np.prod(task.counts_shape)))
+    found = source.expected(1 + nodes, truth)
+    return None if found is None else Typical(found[0], weights, found[1])
+
+
+def _thinned_out(window: Window, most: int) -> tuple[Ints, Floats]:
+    """At most ``most`` numbers of users with weights: neighbors are pooled at their rounded mean."""
+    weights = window.pmf / window.pmf.sum()
+    size = -(-len(weights) // max(most, 1))
+    starts = np.arange(0, len(weights), size)
+    pooled = np.add.reduceat(weights, starts)
+    means = np.add.reduceat(weights * window.support, starts) / np.where(pooled > 0, pooled, 1)
+    return np.rint(means).astype(np.int64), pooled

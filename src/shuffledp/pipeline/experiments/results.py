@@ -1,0 +1,102 @@
+"""Reading the two result tables, and their one summary; `shuffledp.pipeline.experiments.bundle` says what stands in them."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pyarrow.parquet as pq
+
+from shuffledp.pipeline.experiments.bundle import (
+    CELL_NUMBERS,
+    CELLS,
+    GUARANTEE_LABELS,
+    IN_DOUBT,
+    PARAMETER_PREFIX,
+    RESERVED,
+    SPENT_METRICS,
+    TRAINED_METRICS,
+    VALUES,
+    Bundle,
+    table,
+    to_parquet,
+    write,
+)
+from shuffledp.storage import verified
+
+__all__ = [
+    "CELLS",
+    "CELL_NUMBERS",
+    "GUARANTEE_LABELS",
+    "IN_DOUBT",
+    "PARAMETER_PREFIX",
+    "RESERVED",
+    "SPENT_METRICS",
+    "TRAINED_METRICS",
+    "VALUES",
+    "Bundle",
+    "Results",
+    "read",
+    "summarize",
+    "table",
+    "to_parquet",
+    "write",
+]
+
+
+@dataclass(frozen=True)
+class Results:
+    """Results of some methods of one experiment, verified against their checksums.
+
+    ``cells`` has the grid variables as columns of their own; ``values`` is the long table; ``provenance`` is keyed by
+    method.
+    """
+
+    cells: pd.DataFrame
+    values: pd.DataFrame
+    provenance: Mapping[str, Mapping[str, Any]]
+
+    def summary(self) -> pd.DataFrame:
+        """One row per cell, metric and kind: mean, standard error and number of repeats, with the cell's columns."""
+        return summarize(self.cells, self.values)
+
+
+def read(bundles: Mapping[str, Bundle]) -> Results:
+    """Results by method id.
+
+    Raises
+    ------
+    IntegrityError
+        If a file does not match its checksum, naming it and the command that rebuilds it.
+    """
+    cells, values, provenance = [], [], {}
+    for method, bundle in bundles.items():
+        cells.append(_frame(verified(bundle.cells, bundle.checksum)))
+        values.append(_frame(verified(bundle.values, bundle.checksum)))
+        provenance[method] = json.loads(
+            verified(bundle.provenance, bundle.checksum).read_text(encoding="utf-8")
+        )
+    all_cells = pd.concat(cells, ignore_index=True)
+    # A grid variable may be called eps: then the column holds the coordinate, empty where a method has none.
+    points = pd.DataFrame([json.loads(p) for p in all_cells["point"]], index=all_cells.index)
+    known = all_cells.drop(columns=[c for c in points.columns if c in all_cells.columns])
+    return Results(pd.concat([known, points], axis=1), pd.concat(values, ignore_index=True), provenance)
+
+
+def _frame(path: Path) -> pd.DataFrame:
+    # No thread pools for small tables: they now and then abort the interpreter while it exits.
+    arrow = pq.read_table(path, use_threads=False, pre_buffer=False)
+    return pd.DataFrame(arrow.to_pandas(use_threads=False))
+
+
+def summarize(cells: pd.DataFrame, values: pd.DataFrame) -> pd.DataFrame:
+    """Mean, standard error (nan for fewer than two repeats) and count per cell, metric and kind."""
+    grouped = values.groupby(["cell", "metric", "kind"], sort=False)["value"]
+    statistics = grouped.agg(["mean", "std", "count"]).reset_index()
+    statistics["standard_error"] = statistics["std"] / np.sqrt(statistics["count"])
+    return statistics.drop(columns="std").merge(cells, on="cell", how="left", validate="many_to_one")

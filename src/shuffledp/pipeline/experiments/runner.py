@@ -1,0 +1,110 @@
+"""The one runner: a job is plain data, its result the two tables.
+
+All cells of one (experiment, method) run in one process, vectorized over repeats. Nothing here knows a protocol, a
+paper or a figure.
+"""
+
+from __future__ import annotations
+
+import logging
+import time
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from importlib import import_module
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+
+from shuffledp.accounting.errors import Infeasible
+from shuffledp.pipeline.experiments.bundle import CELLS, VALUES, table
+from shuffledp.pipeline.experiments.cell_work import Row, Work
+from shuffledp.pipeline.experiments.grid import cells_of, resolve
+from shuffledp.pipeline.experiments.job_parts import name_of
+from shuffledp.pipeline.experiments.seeds import canonical_json, digest
+
+log = logging.getLogger(__name__)
+
+
+def kind_of(job: Mapping[str, Any]) -> str:
+    """The module that does a kind of job; no job imports another kind's."""
+    if job["protocol"]:
+        return "shuffledp.pipeline.experiments.simulated"
+    return (
+        "shuffledp.pipeline.experiments.accuracy"
+        if "training" in job
+        else "shuffledp.pipeline.experiments.computed"
+    )
+
+
+@dataclass(frozen=True)
+class JobResult:
+    """Tables of one job and what is known about the data it used."""
+
+    cells: pa.Table
+    values: pa.Table
+    data_source: str
+    data_note: str
+    data_details: Mapping[str, Any] = field(default_factory=dict)
+
+
+def run(
+    job: Mapping[str, Any], *, prepared: Path, root: Path, results: Path | None = None, every: float = 5.0
+) -> JobResult:
+    """Run all cells of one method of one experiment.
+
+    Parameters
+    ----------
+    job : mapping
+        As `Experiment.job` makes it.
+    prepared : Path
+        Folder of the prepared data sets.
+    root : Path
+        Folder that plug-in paths start from.
+    results : Path, optional
+        Folder of results, where a method with training finds its curve.
+    every : float
+        Seconds between two lines of progress.
+    """
+    work: Work = import_module(kind_of(job)).work(job, prepared, root, results)
+    offered = work.accountings
+    pairs = [(p, a) for p, a in cells_of(job) if a in offered]
+    cells: list[Row] = []
+    values: list[Row] = []
+    spoken = started = time.monotonic()
+    for done, (point, accounting) in enumerate(pairs):
+        cell, rows = _cell(work, point, accounting)
+        cells.append(cell)
+        values += rows
+        if time.monotonic() - spoken >= every:
+            spoken = time.monotonic()
+            left = (spoken - started) / (done + 1) * (len(pairs) - done - 1)
+            log.info("%s: %d of %d cells, about %.0f s left", name_of(job), done + 1, len(pairs), left)
+    log.info("%s: %d cells in %.1f s", name_of(job), len(pairs), time.monotonic() - started)
+    cells.sort(key=lambda c: (c["point"], c["accounting"]))
+    order = {c["cell"]: i for i, c in enumerate(cells)}
+    values.sort(key=lambda v: (order[v["cell"]], v["metric"], v["kind"], v["repeat"]))
+    source, note = work.data
+    return JobResult(table(cells, CELLS), table(values, VALUES), source, note, work.details)
+
+
+def _cell(work: Work, point: Mapping[str, Any], accounting: str) -> tuple[Row, list[Row]]:
+    job = work.job
+    parts = ("task", "data", "population", "budget", "options", "arguments")
+    resolved = resolve({part: job[part] for part in parts if part in job}, point)
+    key = {"seed": job["seed"], "job": name_of(job), "accounting": accounting, "point": point, **resolved}
+    cell: Row = dict.fromkeys(CELLS.names)
+    cell |= {
+        "cell": digest({**key, "repeats": job["repeats"]})[:20],
+        "paper": job["paper"],
+        "experiment": job["experiment"],
+        "method": job["method"],
+        "accounting": accounting,
+        "point": canonical_json(point),
+        "status": "ok",
+    }
+    try:
+        described, rows = work.cell(point, accounting, resolved)
+    except Infeasible as error:
+        described, rows = {"status": "infeasible", "reason": error.reason}, []
+    return cell | work.labels() | described, [{"cell": cell["cell"], **row} for row in rows]

@@ -1,0 +1,227 @@
+"""Methods with a protocol: calibrated, simulated, with the closed-form expectation where there is one."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from shuffledp.accounting.errors import Infeasible
+from shuffledp.accounting.general.spent import spent_epsilon
+from shuffledp.pipeline.experiments.bundle import SPENT_METRICS
+from shuffledp.pipeline.experiments.cell_work import Row, Work
+from shuffledp.pipeline.experiments.job_parts import budget_from, name_of, population_from, task_from
+from shuffledp.pipeline.experiments.participants import LastDraw, Typical, participants, typical
+from shuffledp.pipeline.experiments.seeds import canonical_json, generator
+from shuffledp.pipeline.experiments.sources import OWN, Source, source_from, with_found_domain
+from shuffledp.populations import Law
+from shuffledp.protocols.base import ProtocolBase
+from shuffledp.protocols.registry import get
+from shuffledp.tasks import (
+    ABSOLUTE_METRICS,
+    METRICS,
+    WORST_METRIC,
+    Budget,
+    Participants,
+    Public,
+    Summation,
+    Task,
+    expected_metric,
+)
+
+
+@dataclass
+class Simulated(Work):
+    """Simulates a protocol; data are loaded once, and the participants of a grid point serve several cells in a row."""
+
+    _sources: dict[str, Source] = field(default_factory=dict)
+    _last: LastDraw = field(default_factory=LastDraw)
+    _drawn: tuple[Source, str, Participants] | None = None
+
+    @property
+    def _protocol(self) -> type[ProtocolBase]:
+        return get(self.job["task"]["kind"], self.job["protocol"], root=self.root)
+
+    @property
+    def accountings(self) -> tuple[str, ...]:
+        """Those that the protocol offers."""
+        return self._protocol.accountings
+
+    @property
+    def data(self) -> tuple[str, str]:
+        """Those of the first source used; what must be said of any is said."""
+        used = next(iter(self._sources.values()), None)
+        notes = dict.fromkeys(source.note for source in self._sources.values() if source.note)
+        return (used.data_source, " ".join(notes)) if used else ("none", "")
+
+    @property
+    def details(self) -> dict[str, Any]:
+        """Files of the user's own, each once."""
+        found = [s.details["file"] for s in self._sources.values() if "file" in s.details]
+        files = [file for i, file in enumerate(found) if file not in found[:i]]
+        return {"files": files} if files else {}
+
+    def labels(self) -> Row:
+        """What the protocol says of itself, and the data."""
+        found = self._protocol
+        return {
+            "label": found.label,
+            "protocol": found.name,
+            "task": found.task_kind,
+            "reduction": found.reduction,
+            "trust": found.trust,
+            "dataset": self.job["data"]["name"],
+            "eps": None,
+        }
+
+    def _source(self, config: Mapping[str, Any], task: Task) -> Source:
+        """The data of a configuration for a task."""
+        key = canonical_json([config, repr(task)])
+        if key not in self._sources:
+            self._sources[key] = source_from(config, task, self.prepared)
+        return self._sources[key]
+
+    def _participants(self, task: Task, source: Source, law: Law, **how: Any) -> Participants:
+        """Participants as `participants` draws them; those of the last call are kept."""
+        key = canonical_json([repr(law), how])
+        if self._drawn is None or self._drawn[0] is not source or self._drawn[1] != key:
+            self._drawn = None  # the old ones are not needed any more
+            self._drawn = (source, key, participants(task, source, law, **how, last=self._last))
+        return self._drawn[2]
+
+    def cell(
+        self, point: Mapping[str, Any], accounting: str, resolved: Mapping[str, Any]
+    ) -> tuple[Row, list[Row]]:
+        """Calibrate, simulate all repeats, and add the closed-form expectation where there is one."""
+        asked, data = with_found_domain(resolved["task"], resolved["data"], self.prepared)
+        task, law = task_from(asked), population_from(resolved["population"])
+        source = self._source(data, task)
+        budget = budget_from(resolved["budget"], law)
+        known: Row = {
+            "data_source": source.data_source,
+            "dataset": data["path"].rpartition("/")[2] if data["name"] == OWN else data["name"],
+            "users_expected": 1 + law.mean,
+            "domain_size": float(task.counts_shape[-1]),
+            "eps": budget.largest_eps,
+            "delta": budget.delta,
+        }
+        try:
+            protocol = self._protocol.calibrate(
+                budget, law, task, accounting=accounting, **resolved["options"]
+            )
+        except Infeasible as error:
+            return known | {"status": "infeasible", "reason": error.reason}, []
+        if not isinstance(law, Law):
+            raise ValueError(
+                f"{name_of(self.job)}: {law!r} only bounds the number of users; a simulation needs a law."
+            )
+        truth = resolved["task"].get("truth", "participants")
+        support = typical(task, source, law, truth=truth)
+        usual = protocol if support is None else protocol.refine(_most_likely(support))
+        cost, parameters = usual.cost(), usual.parameters()
+        known |= {
+            "eps_local": parameters.get("eps_local"),
+            "guarantee": usual.guarantee,
+            "guarantee_note": usual.guarantee_note,
+            "parameters": canonical_json(parameters),
+            "messages_per_user": cost.messages_per_user,
+            "extra_messages": cost.extra_messages,
+            "bits_per_message": cost.bits_per_message,
+            "bits_per_user": cost.bits_per_user,
+            "shuffler_messages": cost.shuffler_messages,
+        }
+        asked_for = resolved["task"].get("metrics", [task.default_metric])
+        metrics = [metric for metric in asked_for if metric != WORST_METRIC]
+        rows = list(_expected(protocol, support, truth, metrics))
+        if WORST_METRIC in asked_for and isinstance(task, Summation) and support is not None:
+            rows += _worst(protocol, support, task)
+        if source.drawable and _to_be_simulated(self.job, point):
+            who = self._participants(
+                task, source, law, repeats=self.job["repeats"], seed=self.job["seed"], truth=truth
+            )
+            # Neither method nor accounting: cells of one protocol share their draws, see "Seeds" in the architecture.
+            named = [self.job[part] for part in ("paper", "experiment", "protocol")]
+            rng = generator(self.job["seed"], "mechanism", *named, point)
+            estimate = protocol.simulate(who, rng)
+            for metric in metrics:
+                errors = METRICS[metric](estimate, who.truth)
+                rows += [
+                    {"metric": metric, "kind": "simulated", "repeat": r, "value": float(e)}
+                    for r, e in enumerate(errors)
+                ]
+        if _among(point, self.job.get("spent_at")):
+            rows += _spent(usual, budget)
+        return known, rows
+
+
+work = Simulated
+
+
+def _to_be_simulated(job: Mapping[str, Any], point: Mapping[str, Any]) -> bool:
+    """Whether repeats are drawn at a point: everywhere, unless the experiment names values of variables."""
+    return _among(point, job.get("simulated_at", {}))
+
+
+def _among(point: Mapping[str, Any], places: Mapping[str, list[Any]] | None) -> bool:
+    """Whether the variables of a point have values that are named: everywhere if none is, nowhere without any place."""
+    return places is not None and all(point[name] in values for name, values in places.items())
+
+
+def _spent(protocol: Any, budget: Budget) -> list[Row]:
+    """What a protocol spends of its eps, and what it leaves; nothing without a privacy profile."""
+    eps = spent_epsilon(protocol.privacy_profile(), budget)
+    if eps is None:
+        return []
+    numbers = zip(SPENT_METRICS, (eps, budget.largest_eps - eps), strict=True)
+    return [{"metric": name, "kind": "computed", "repeat": 0, "value": value} for name, value in numbers]
+
+
+def _worst(protocol: ProtocolBase, support: Typical, task: Summation) -> list[Row]:
+    """The largest error over the numbers that all users may hold; nothing without a closed form."""
+    n, size = support.participants.public.n_users, int(np.prod(task.counts_shape))
+    everybody = np.repeat(n, size)
+    counts = (everybody[:, None] * np.tile(np.eye(size, dtype=np.int64), (len(n), 1))).reshape(
+        -1, *task.counts_shape
+    )
+    who = Participants(Public(everybody), counts, np.asarray(counts @ task.values, float))
+    squared = protocol.expectation("squared_error", who)
+    if squared is None:
+        return []
+    errors = support.weights @ expected_metric("mse", squared).reshape(len(n), size)
+    return [{"metric": WORST_METRIC, "kind": "expected", "repeat": 0, "value": float(np.max(errors))}]
+
+
+def _most_likely(support: Typical) -> Public:
+    """What the server expects to be told in a public first round."""
+    return support.participants.public.of_repeat(int(np.argmax(support.weights)))
+
+
+def _expected(
+    protocol: ProtocolBase, support: Typical | None, truth: str, metrics: list[str]
+) -> Iterator[Row]:
+    if support is None or (protocol.biased and truth != "participants"):
+        return  # the bias and the error of sampling do not simply add up
+    counts = support.participants.counts
+    if protocol.biased and not np.all(counts == np.floor(counts)):
+        return  # the error is no linear function of the counts: their expectation says nothing, nor do unknown ones
+    variance = protocol.expectation("squared_error", support.participants)
+    if variance is None:
+        return
+    absolute = protocol.expectation("absolute_error", support.participants)
+    for metric in metrics:
+        if protocol.biased and metric in ABSOLUTE_METRICS and absolute is None:
+            continue  # not normal around the truth: no closed form
+        if absolute is None or metric not in ABSOLUTE_METRICS:
+            errors = expected_metric(metric, variance + support.sampling_variance, support.participants.truth)
+        elif truth == "participants":
+            errors = absolute.reshape(len(absolute), -1).sum(axis=1)
+        else:
+            continue  # neither normal nor alone: no closed form
+        yield {
+            "metric": metric,
+            "kind": "expected",
+            "repeat": 0,
+            "value": float(np.dot(support.weights, errors)),
+        }

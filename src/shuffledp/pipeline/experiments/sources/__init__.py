@@ -1,0 +1,144 @@
+"""What participants hold: the data of a configuration, a module per kind of task."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from importlib import import_module
+from pathlib import Path
+from typing import Any
+
+from shuffledp.pipeline.datasets.catalogue import NAMES
+from shuffledp.pipeline.datasets.prepared import columns_of, load
+from shuffledp.pipeline.experiments.sources.base import (
+    DIRECTIONS,
+    NUMBER_COLUMNS,
+    SET_COLUMNS,
+    SPARSE_COLUMNS,
+    SYNTHETIC,
+    VECTOR_COLUMNS,
+    Source,
+)
+from shuffledp.tasks import Task
+
+__all__ = [
+    "COLUMNS",
+    "OWN",
+    "SET_COLUMNS",
+    "SPARSE_COLUMNS",
+    "SYNTHETIC",
+    "VECTOR_COLUMNS",
+    "Source",
+    "check_data",
+    "source_from",
+    "with_found_domain",
+]
+
+MODULES = {
+    "frequency": "shuffledp.pipeline.experiments.sources.values",
+    "summation": "shuffledp.pipeline.experiments.sources.sums",
+    "sets": "shuffledp.pipeline.experiments.sources.sets",
+    "vectors": "shuffledp.pipeline.experiments.sources.gradients",
+}
+"""By kind of task, what holds its data; a job imports its own only."""
+OF_THEIR_OWN = {("vectors", DIRECTIONS): "shuffledp.pipeline.experiments.sources.directions"}
+"""Data that another module than that of their task holds, by kind of task and name."""
+OWN, OWN_MODULE = "file", "shuffledp.pipeline.experiments.sources.user_file"
+"""Data of a file of the user's own: its name in a configuration, and what holds them."""
+COLUMNS: Mapping[str, tuple[str, ...]] = {
+    **{name: columns_of(name) for name in NAMES},
+    "msnbc": (*columns_of("msnbc"), *SET_COLUMNS, *SPARSE_COLUMNS),
+    "mnist": (*columns_of("mnist"), *VECTOR_COLUMNS),
+}
+"""Columns of every data set that an experiment can be about."""
+
+
+def module_of(kind: str, name: str) -> str:
+    """The module that holds the data of this name for a kind of task."""
+    return OWN_MODULE if name == OWN else OF_THEIR_OWN.get((kind, name), MODULES[kind])
+
+
+def _fits(config: Mapping[str, Any], task: Task) -> bool:
+    """Whether users of these data hold what the task is about."""
+    column = config.get("column")
+    if task.kind == "vectors":
+        return column in VECTOR_COLUMNS or config["name"] == DIRECTIONS
+    if config["name"] == DIRECTIONS:
+        return False
+    if task.kind == "sets":
+        return column in SET_COLUMNS or (config["name"] == "uniform" and "split" in config)
+    if "split" in config:
+        return False
+    if task.kind == "summation":
+        return config["name"] in ("uniform", "categorical") or column in (*NUMBER_COLUMNS, *SPARSE_COLUMNS)
+    return column not in (*VECTOR_COLUMNS, *SET_COLUMNS, *SPARSE_COLUMNS)
+
+
+def check_data(config: Mapping[str, Any], task: Task) -> None:
+    """Refuse data that cannot fit the task, as far as that is known before they are loaded.
+
+    Raises
+    ------
+    ValueError
+        If the data hold something else than the task needs, categorical weights are not one per value or do not sum
+        to 1, and the like.
+    """
+    if config["name"] == OWN:
+        import_module(OWN_MODULE).check(config, task)
+        return
+    if not _fits(config, task):
+        column = f", column {config['column']!r}," if "column" in config else ""
+        raise ValueError(
+            f"{config['name']}{column} does not hold what a {task.kind} task needs. Vectors: "
+            f"{', '.join(VECTOR_COLUMNS)}, or {DIRECTIONS}; sets: {', '.join(SET_COLUMNS)}, or uniform with a "
+            "split; numbers: "
+            f"{', '.join((*NUMBER_COLUMNS, *SPARSE_COLUMNS))}; values: all other columns."
+        )
+    import_module(module_of(task.kind, config["name"])).check(config, task)
+
+
+def with_found_domain(
+    task: Mapping[str, Any], data: Mapping[str, Any], prepared: Path
+) -> tuple[Mapping[str, Any], Mapping[str, Any]]:
+    """Task and data of a configuration, with the domain that is found in a file of the user's own, if none is given.
+
+    Raises
+    ------
+    IntegrityError
+        If the file has not been prepared.
+    """
+    if data["name"] != OWN:
+        return task, data
+    found: tuple[Mapping[str, Any], Mapping[str, Any]] = import_module(OWN_MODULE).completed(
+        task, data, prepared
+    )
+    return found
+
+
+def source_from(config: Mapping[str, Any], task: Task, prepared: Path) -> Source:
+    """The data of a configuration.
+
+    Parameters
+    ----------
+    config : mapping
+        ``name`` of a data set with ``column`` and ``draw``; or ``file`` with a ``path``, prepared by
+        `shuffledp.pipeline.experiments.user_files`; or ``categorical`` with ``weights``; or ``uniform``,
+        ``zipf`` with an ``exponent``, or ``heavy`` with the ``share`` of one value, all three with ``records`` for a
+        fixed set of that many records instead of draws; or ``axes`` for unit vectors along the axes. Sets have a
+        ``split`` of the users over the privacy levels, and MSNBC's a ``padding``.
+    task : Task
+        Gives the domain size, or dimension and clipping norm.
+    prepared : Path
+        Folder of the prepared data sets.
+
+    Raises
+    ------
+    ValueError
+        If the data do not fit the task.
+    """
+    check_data(config, task)
+    if config["name"] == OWN:
+        own: Source = import_module(OWN_MODULE).source(config, task, prepared)
+        return own
+    dataset = None if config["name"] in SYNTHETIC else load(config["name"], prepared)
+    found: Source = import_module(module_of(task.kind, config["name"])).source(config, task, dataset)
+    return found

@@ -1,0 +1,94 @@
+"""Unit vectors along the axes, either way: as long as vectors may be, in the l1 and in the l2 norm alike.
+
+How many users hold each of the ``2 d`` vectors says everything, so that a million vectors in a thousand dimensions cost
+no more than a few numbers.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from shuffledp.numerics.repeated_indices import pieces
+from shuffledp.pipeline.datasets.prepared import Dataset
+from shuffledp.pipeline.experiments.sources.base import Held, Source
+from shuffledp.protocols.vectors._participants import VectorParticipants
+from shuffledp.tasks import Floats, Ints, Participants, Public, Users, Vectors
+
+USERS_AT_ONCE = 500
+"""Vectors that the message level holds in memory at a time."""
+
+
+@dataclass(frozen=True)
+class Directions(Source):
+    """Every user holds ``clip`` times plus or minus a unit vector of the basis, all ``2 d`` equally likely.
+
+    Participants are drawn anew for every repeat; a population has the mean zero.
+    """
+
+    task: Vectors
+
+    def draw(self, n: int, rng: np.random.Generator) -> Held:
+        """Users by direction among n participants, (2 d,): first along the axes, then against them."""
+        d = self.task.dimension
+        return rng.multinomial(n, np.full(2 * d, 1 / (2 * d)))
+
+    def gathered(self, n: Ints, held: Sequence[Held], truth: str) -> Participants:
+        """Participants with sums of vectors as counts."""
+        users_by_direction = np.stack(held)
+        sums = self._sums(users_by_direction)
+        target = sums / n[:, None] if truth == "participants" else np.zeros_like(sums)
+
+        def users(repeat: int) -> Iterator[Users]:
+            for start, directions in pieces(held[repeat], USERS_AT_ONCE):
+                yield Users(self._vectors(directions), offset=start)
+
+        def some(sizes: Ints, rng: np.random.Generator) -> Floats:
+            kept = [rng.multivariate_hypergeometric(who, k) for who, k in zip(held, sizes, strict=True)]
+            return self._sums(np.stack(kept))
+
+        squares = self._squares(users_by_direction)
+        directions_held = squares / self.task.clip**2
+        return VectorParticipants(
+            Public(n), sums, target, users, some, squares=squares, directions=directions_held
+        )
+
+    def expected(self, n: Ints, truth: str) -> tuple[Participants, Floats]:
+        """Expected sums, zero, and sums of squares, the same along every axis."""
+        d, clip = self.task.dimension, self.task.clip
+        nothing = np.zeros((len(n), d))
+        squares = np.repeat(n[:, None] * clip**2 / d, d, axis=1)
+        spread = np.full((len(n), d), clip**2 / d)
+        of_units = squares / clip**2
+        who = VectorParticipants(
+            Public(n), nothing, nothing, spread=spread, squares=squares, directions=of_units
+        )
+        return who, nothing if truth == "participants" else spread / n[:, None]
+
+    def _sums(self, users_by_direction: Ints) -> Floats:
+        d = self.task.dimension
+        return np.asarray(self.task.clip * (users_by_direction[:, :d] - users_by_direction[:, d:]), float)
+
+    def _squares(self, users_by_direction: Ints) -> Floats:
+        d = self.task.dimension
+        return np.asarray(self.task.clip**2 * (users_by_direction[:, :d] + users_by_direction[:, d:]), float)
+
+    def _vectors(self, directions: Ints) -> Floats:
+        d = self.task.dimension
+        found = np.zeros((len(directions), d))
+        found[np.arange(len(directions)), directions % d] = (
+            np.where(directions < d, 1.0, -1.0) * self.task.clip
+        )
+        return found
+
+
+def check(config: Mapping[str, Any], task: Vectors) -> None:
+    """These vectors fit every task: they are as long in one norm as in the other."""
+
+
+def source(config: Mapping[str, Any], task: Vectors, dataset: Dataset | None) -> Directions:
+    """The directions of a task; another length of the vectors is the same draw."""
+    return Directions(config, "synthetic", "", task)

@@ -1,0 +1,115 @@
+"""One gradient per image of MNIST."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from shuffledp.pipeline.datasets.gradients import SoftmaxGradients
+from shuffledp.pipeline.datasets.prepared import Dataset, Provenance
+from shuffledp.pipeline.experiments.sources.base import (
+    VECTOR_COLUMNS,
+    Held,
+    Source,
+    UnlikeStandIn,
+    finite_population_correction,
+    too_many,
+)
+from shuffledp.protocols.vectors._participants import VectorParticipants
+from shuffledp.tasks import Floats, Ints, Participants, Public, Users, Vectors
+
+USERS_AT_ONCE = 500
+"""Vectors that the message level holds in memory at a time."""
+REPEATS_AT_ONCE = 50
+"""Repeats whose sums of vectors are worked out at a time."""
+
+
+@dataclass(frozen=True)
+class Gradients(Source):
+    """One gradient per image; participants are images, drawn with or without replacement."""
+
+    gradients: SoftmaxGradients
+    replace: bool
+
+    def draw(self, n: int, rng: np.random.Generator) -> Held:
+        """Numbers of the images that take part, (n,)."""
+        if n > len(self.gradients) and not self.replace:
+            raise ValueError(too_many(n, len(self.gradients)))
+        return rng.choice(len(self.gradients), n, replace=self.replace).astype(np.int32)
+
+    def gathered(self, n: Ints, held: Sequence[Held], truth: str) -> Participants:
+        """Participants with sums of gradients as counts."""
+        sums = self._sums(held)
+        mean = self.gradients.mean
+        target = sums / n[:, None] if truth == "participants" else np.broadcast_to(mean, sums.shape)
+
+        def users(repeat: int) -> Iterator[Users]:
+            for start in range(0, len(held[repeat]), USERS_AT_ONCE):
+                chunk = held[repeat][start : start + USERS_AT_ONCE]
+                yield Users(self.gradients.vectors(chunk), offset=start)
+
+        def some(sizes: Ints, rng: np.random.Generator) -> Floats:
+            return self._sums([rng.choice(who, k, replace=False) for who, k in zip(held, sizes, strict=True)])
+
+        return VectorParticipants(Public(n), sums, target, users, some)
+
+    def expected(self, n: Ints, truth: str) -> tuple[Participants, Floats]:
+        """Expected sums of gradients."""
+        mean = np.broadcast_to(self.gradients.mean, (len(n), self.gradients.dimension))
+        spread = np.broadcast_to(self.gradients.spread, mean.shape)
+        who = VectorParticipants(Public(n), n[:, None] * mean, mean, spread=spread)
+        if truth == "participants":
+            return who, np.zeros_like(mean)
+        size = None if self.replace else len(self.gradients)
+        around = spread * (1 - 1 / len(self.gradients))  # divisor n
+        return who, finite_population_correction(n, size)[:, None] * around / n[:, None]
+
+    def _sums(self, chosen: Sequence[Ints]) -> Floats:
+        """Sums over chosen images, (R, dimension), some repeats at a time."""
+        every, parts = len(self.gradients), []
+        for start in range(0, len(chosen), REPEATS_AT_ONCE):
+            some = chosen[start : start + REPEATS_AT_ONCE]
+            times = np.stack([np.bincount(who, minlength=every).astype(np.int32) for who in some])
+            parts.append(self.gradients.sums(times))
+        return np.concatenate(parts)
+
+
+def check(config: Mapping[str, Any], task: Vectors) -> None:
+    """Refuse a task whose vectors are clipped in another norm than the gradients.
+
+    Raises
+    ------
+    ValueError
+        Naming the norm.
+    """
+    if task.norm != "l1":
+        raise ValueError(f"Gradients are clipped in the l1 norm, not in the {task.norm} norm.")
+
+
+def source(config: Mapping[str, Any], task: Vectors, dataset: Dataset) -> Source:
+    """The gradients of a data set of images; a stand-in may have another dimension than the task."""
+    replace = config.get("draw", "without_replacement") == "with_replacement"
+    images, labels = (dataset.arrays[name] for name in VECTOR_COLUMNS[config["column"]])
+    gradients = SoftmaxGradients(images, labels, task.clip)
+    about = dataset.provenance
+    if gradients.dimension == task.dimension:
+        return Gradients(config, about.source, about.note, gradients, replace)
+    return _of_another_dimension(config, task, about, gradients.dimension)
+
+
+def _of_another_dimension(
+    config: Mapping[str, Any], task: Vectors, about: Provenance, dimension: int
+) -> UnlikeStandIn:
+    """A stand-in may have another dimension than the data that it stands for; real data may not."""
+    if about.source != "stand_in":
+        raise ValueError(
+            f"{config['name']}: vectors have dimension {dimension}, but the task's is {task.dimension}."
+        )
+    note = (
+        f"{about.note} Its vectors have {dimension} coordinates, not {task.dimension}: nothing was simulated, "
+        "only closed forms are shown, which need no data."
+    )
+    return UnlikeStandIn(config, about.source, note, task)

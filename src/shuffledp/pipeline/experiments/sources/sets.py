@@ -1,0 +1,227 @@
+"""A set of items and a privacy level per user."""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from shuffledp.pipeline.datasets.catalogue import MSNBC_CATEGORIES
+from shuffledp.pipeline.datasets.prepared import Dataset, members
+from shuffledp.pipeline.experiments.sources.base import Held, Source, finite_population_correction, too_many
+from shuffledp.tasks import Floats, Ints, Participants, Public, Sets, Users
+
+LAST = 10.0
+"""Added to the uniform key of what is to be taken last."""
+
+
+def level_sizes(split: str, n: int) -> list[int]:
+    """Users per privacy level from a split such as ``25-50-25`` (percent); sizes are rounded and sum to n.
+
+    Raises
+    ------
+    ValueError
+        If the split is not made of non-negative numbers that sum to 100.
+    """
+    shares = split_shares(split)
+    ends = [round(n * sum(shares[: level + 1])) for level in range(len(shares))]
+    return [end - start for start, end in zip([0, *ends], ends, strict=False)]
+
+
+def split_shares(split: str) -> list[float]:
+    """Shares of the privacy levels of a split such as ``25-50-25``; see `level_sizes`."""
+    try:
+        percent = [float(part) for part in split.split("-")]
+    except (AttributeError, ValueError):
+        percent = []
+    if not percent or min(percent) < 0 or abs(sum(percent) - 100) > 1e-9:
+        raise ValueError(
+            f"split must be percentages of the privacy levels that sum to 100, such as 25-50-25, got {split!r}."
+        )
+    return [part / 100 for part in percent]
+
+
+@dataclass(frozen=True)
+class HeldSets(Source):
+    """Sets of ``task.set_size`` distinct items; levels are assigned to the users at random.
+
+    The order of the users that `draw` returns is random, so the first users are of the lowest level, and so on.
+    """
+
+    task: Sets
+    split: str
+
+    @property
+    @abstractmethod
+    def marginals(self) -> Floats:
+        """Probability that a user holds each item, (d,)."""
+
+    @property
+    @abstractmethod
+    def records(self) -> int | None:
+        """Size of what is drawn from without replacement; None if every user is drawn anew."""
+
+    def gathered(self, n: Ints, held: Sequence[Held], truth: str) -> Participants:
+        """Participants with holders per privacy level and item as counts."""
+        sizes = [level_sizes(self.split, int(users)) for users in n]
+        counts = np.stack([self._holders(sets, size) for sets, size in zip(held, sizes, strict=True)])
+        share = counts.sum(axis=1) / n[:, None]
+        target = share if truth == "participants" else np.broadcast_to(self.marginals, share.shape)
+
+        def users(repeat: int) -> Iterator[Users]:
+            levels = np.repeat(np.arange(self.task.levels), sizes[repeat])
+            yield Users(held[repeat].astype(np.int64), levels)
+
+        real = slice(self.task.estimate_shape[0])
+        return Participants(Public(n, np.array(sizes, float)), counts, target[:, real], users)
+
+    def expected(self, n: Ints, truth: str) -> tuple[Participants, Floats]:
+        """Expected holders per privacy level and item."""
+        sizes = np.array([level_sizes(self.split, int(users)) for users in n], float)
+        share = np.broadcast_to(self.marginals, (len(n), self.task.domain_size))
+        real = share[:, : self.task.estimate_shape[0]]
+        sampling = np.zeros_like(real)
+        if truth == "population":
+            sampling = finite_population_correction(n, self.records)[:, None] * real * (1 - real) / n[:, None]
+        return Participants(Public(n, sizes), sizes[:, :, None] * share[:, None, :], real), sampling
+
+    def _holders(self, sets: Held, sizes: Sequence[int]) -> Ints:
+        d, ends = self.task.domain_size, np.cumsum(sizes)
+        parts = np.split(sets, ends[:-1])
+        return np.stack([np.bincount(part.ravel(), minlength=d) for part in parts]).astype(np.int64)
+
+
+@dataclass(frozen=True)
+class UniformSets(HeldSets):
+    """Every user holds an independent, uniformly random set."""
+
+    @property
+    def marginals(self) -> Floats:
+        """The same for every item."""
+        return np.full(self.task.domain_size, self.task.set_size / self.task.domain_size)
+
+    @property
+    def records(self) -> int | None:
+        """Users are drawn anew."""
+        return None
+
+    def draw(self, n: int, rng: np.random.Generator) -> Held:
+        """Sets of n users, (n, s), by Floyd's algorithm: one pass per item, for all users at once."""
+        d, s = self.task.domain_size, self.task.set_size
+        chosen = np.empty((n, s), np.int32)
+        for i, top in enumerate(range(d - s, d)):
+            candidate = rng.integers(0, top + 1, n, dtype=np.int32)
+            taken = (chosen[:, :i] == candidate[:, None]).any(axis=1)
+            chosen[:, i] = np.where(taken, top, candidate)
+        return chosen
+
+
+@dataclass(frozen=True)
+class PageSets(HeldSets):
+    """Page categories of MSNBC users, brought to one size.
+
+    Of larger sets a uniform subset is kept. Smaller ones are filled with uniformly random categories that the user
+    did not visit (padding ``categories``) or with distinct tokens that stand for nothing (padding ``tokens``), which
+    follow the categories as items of their own.
+    """
+
+    dataset: Dataset
+    padding: str
+    replace: bool
+
+    @property
+    def categories(self) -> int:
+        """Number of page categories."""
+        return self.task.domain_size - self.task.padding_items
+
+    @property
+    def records(self) -> int | None:
+        """All users of MSNBC."""
+        return None if self.replace else int(self.dataset.sets()[1].sum())
+
+    @property
+    def marginals(self) -> Floats:
+        """Exact: from all distinct sets and how often each occurs."""
+        masks, count = self.dataset.sets()
+        held, s = members(masks), self.task.set_size
+        size = held.sum(axis=1)
+        kept = held * np.minimum(1.0, s / size)[:, None]
+        missing = np.maximum(s - size, 0)
+        weights = count / count.sum()
+        if self.padding == "tokens":
+            tokens = np.full(self.task.padding_items, float(weights @ missing) / s)
+            return np.concatenate((weights @ kept, tokens))
+        others = held.shape[1] - size
+        filled = ~held * (missing / np.maximum(others, 1))[:, None]
+        return np.asarray(weights @ (kept + filled))
+
+    def draw(self, n: int, rng: np.random.Generator) -> Held:
+        """Sets of n users, (n, s), in random order."""
+        if self.records is not None and n > self.records:
+            raise ValueError(too_many(n, self.records))
+        held = members(self.dataset.sample_sets(n, rng, replace=self.replace))
+        return of_one_size(held, self.task, self.padding, rng).astype(np.int32)
+
+
+def of_one_size(held: NDArray[np.bool_], task: Sets, padding: str, rng: np.random.Generator) -> Held:
+    """Own items first, then padding, each in random order, cut off at the size of a set.
+
+    Parameters
+    ----------
+    held : (n, items) ndarray of bool
+        Which items users have, padding left out.
+    task : Sets
+        Says how many items a set is to have.
+    padding : {"categories", "tokens"}
+        Whether smaller sets are filled with other items, or with tokens that stand for nothing.
+    rng : numpy.random.Generator
+        Source of randomness.
+    """
+    n, items = held.shape
+    keys = rng.random((n, task.domain_size))
+    keys[:, :items] += np.where(held, 0.0, LAST)
+    if padding == "tokens":  # after the own items, before those that must not be used
+        keys[:, items:] += LAST / 2
+    return np.argpartition(keys, task.set_size - 1, axis=1)[:, : task.set_size]
+
+
+def source(config: Mapping[str, Any], task: Sets, dataset: Dataset | None) -> HeldSets:
+    """Sets of a configuration: MSNBC's page categories, or uniformly random sets where there is no data set."""
+    split = config["split"]
+    # The same users for every split; another set size is another draw, which the shape of the counts does not tell.
+    key = {name: value for name, value in config.items() if name != "split"} | {"set_size": task.set_size}
+    if dataset is None:
+        return UniformSets(key, "synthetic", "", task, split)
+    about = dataset.provenance
+    replace = config.get("draw", "without_replacement") == "with_replacement"
+    padding = config.get("padding", "categories")
+    return PageSets(key, about.source, about.note, task, split, dataset, padding, replace)
+
+
+def check(config: Mapping[str, Any], task: Sets) -> None:
+    """Refuse a split, a padding or a number of items that cannot fit the task.
+
+    Raises
+    ------
+    ValueError
+        Saying what does not fit.
+    """
+    if "split" not in config:
+        raise ValueError("Sets need a split of the users over the privacy levels, such as 25-50-25.")
+    levels, categories = len(split_shares(config["split"])), len(MSNBC_CATEGORIES)
+    if levels != task.levels:
+        raise ValueError(f"split {config['split']!r} has {levels} levels, but the task has {task.levels}.")
+    if config["name"] == "uniform":
+        if task.padding_items:
+            raise ValueError(f"Uniform sets need no padding, got padding_items {task.padding_items}.")
+        return
+    tokens = task.set_size if config.get("padding", "categories") == "tokens" else 0
+    if (task.domain_size, task.padding_items) != (categories + tokens, tokens):
+        raise ValueError(
+            f"With this padding, domain_size must be {categories + tokens} and padding_items {tokens}, "
+            f"got {task.domain_size} and {task.padding_items}."
+        )

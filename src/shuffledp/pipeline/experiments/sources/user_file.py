@@ -1,0 +1,275 @@
+"""What the users of a file of one's own hold: ``data: {name: file, path: ..}``.
+
+A job never reads the file. `shuffledp.pipeline.experiments.user_files` counts it once into a prepared file, whose name
+is a digest of what is asked of it: the `request`.
+"""
+
+from __future__ import annotations
+
+import io
+import json
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from shuffledp.pipeline.experiments.seeds import digest
+from shuffledp.pipeline.experiments.sources.base import Held, Source, too_many
+from shuffledp.pipeline.experiments.sources.sets import HeldSets, of_one_size, split_shares
+from shuffledp.pipeline.experiments.sources.sums import Numbers
+from shuffledp.pipeline.experiments.sources.values import Values
+from shuffledp.storage import read_verified
+from shuffledp.tasks import Floats, Sets, Summation, Task
+from shuffledp.userdata.sets import filled_shares, kept_shares
+
+NAME = "file"
+SOURCE = "own"
+KINDS = ("frequency", "summation", "sets")
+KEYS: Mapping[str, tuple[str, ...]] = {
+    "frequency": ("column", "values", "draw"),
+    "summation": ("column", "low", "high", "draw"),
+    "sets": ("column", "separator", "user", "item", "values", "split", "padding", "draw"),
+}
+"""What may be said of a file besides its path, by kind of task."""
+AT_ONCE = 10_000_000
+"""Users times items of the sets that are brought to one size at a time."""
+
+
+# -- what is asked of a file -----------------------------------------------------------------------------------------
+
+
+def with_domain(task: Mapping[str, Any], data: Mapping[str, Any]) -> dict[str, Any]:
+    """A task's configuration with what follows from the data's: a domain that they list, and padding by tokens.
+
+    Where neither gives a domain it stays open; see `completed`.
+    """
+    found = dict(task)
+    tokens = _tokens(task, data)
+    if tokens:
+        found.setdefault("padding_items", tokens)
+    if "domain_size" not in task and task["kind"] != "summation" and "values" in data:
+        found["domain_size"] = len(data["values"]) + tokens
+    return found
+
+
+def request(task: Mapping[str, Any], data: Mapping[str, Any]) -> dict[str, Any]:
+    """What is asked of a file, as plain data: path and columns, and the domain or the levels of numbers.
+
+    Parameters
+    ----------
+    task, data : mapping
+        Of a configuration, without grid variables.
+    """
+    kind = task["kind"]
+    columns = {key: data[key] for key in ("column", "separator", "user", "item") if key in data}
+    if kind == "summation":
+        least, greatest, levels = _range(task)
+        low, high = data.get("low", least), data.get("high", greatest)
+        return {"kind": kind, "path": data["path"], **columns, "low": low, "high": high, "levels": levels}
+    asked = {"kind": kind, "path": data["path"], **columns, "domain_size": None, "values": None}
+    if "values" in data:
+        return asked | {"values": list(data["values"])}
+    if "domain_size" in task and not data.get("found"):
+        asked["domain_size"] = task["domain_size"] - _tokens(task, data)
+    return asked
+
+
+def key_of(asked: Mapping[str, Any]) -> str:
+    """Name of the prepared file of a request."""
+    return f"{NAME}_{digest(asked)[:16]}"
+
+
+def files_of(prepared: Path, key: str) -> tuple[Path, Path, Path]:
+    """The numbers, what is known about them, and the checksums of both."""
+    return prepared / f"{key}.npz", prepared / f"{key}.json", prepared / f"{key}.sha256"
+
+
+def _tokens(task: Mapping[str, Any], data: Mapping[str, Any]) -> int:
+    return int(task["set_size"]) if task["kind"] == "sets" and data.get("padding") == "tokens" else 0
+
+
+def _range(task: Mapping[str, Any]) -> tuple[float, float, int]:
+    """The least and the greatest number of a sum, and how many steps lie between them."""
+    most = task["max_value"]
+    greatest = 1 if task.get("real") else most
+    return (-greatest, greatest, 2 * most) if task.get("signed") else (0, greatest, most)
+
+
+# -- prepared files --------------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Prepared:
+    """The numbers of a request, and what is known about the file."""
+
+    arrays: Mapping[str, NDArray[np.int64]]
+    about: Mapping[str, Any]
+
+    @property
+    def domain_size(self) -> int:
+        """Values or items of the domain."""
+        return int(self.about["domain_size"])
+
+
+def load(asked: Mapping[str, Any], prepared: Path) -> Prepared:
+    """Read what `shuffledp.pipeline.experiments.user_files.prepare` wrote.
+
+    Raises
+    ------
+    IntegrityError
+        If a file is missing or does not match its checksum.
+    """
+    numbers, about, checksum = files_of(prepared, key_of(asked))
+    with np.load(io.BytesIO(read_verified(numbers, checksum)), allow_pickle=False) as bundle:
+        arrays = {name: bundle[name] for name in bundle.files}
+    return Prepared(arrays, json.loads(read_verified(about, checksum)))
+
+
+def completed(
+    task: Mapping[str, Any], data: Mapping[str, Any], prepared: Path
+) -> tuple[dict[str, Any], dict[str, Any]]:
+    """Task and data with the domain that was found in the file, where none is given."""
+    whole = with_domain(task, data)
+    if task["kind"] == "summation" or "domain_size" in whole:
+        return whole, dict(data)
+    size = load(request(whole, data), prepared).domain_size + _tokens(task, data)
+    return {**whole, "domain_size": size}, {**data, "found": True}
+
+
+# -- sources ---------------------------------------------------------------------------------------------------------
+
+
+def check(config: Mapping[str, Any], task: Task) -> None:
+    """Refuse what a file cannot hold, or what does not go with the task.
+
+    Raises
+    ------
+    ValueError
+        Saying what does not fit.
+    """
+    if task.kind not in KINDS:
+        raise ValueError(f"A file holds values, numbers or sets, not what a {task.kind} task needs.")
+    known = ("name", "path", "found", *KEYS[task.kind])
+    for key in config:
+        if key not in known:
+            raise ValueError(
+                f"{key!r} does not belong to the file of a {task.kind} task. Known: {', '.join(KEYS[task.kind])}."
+            )
+    if task.kind == "sets":
+        _check_sets(config, task)
+    elif "column" not in config:
+        raise ValueError("A file needs the name of a column, 'column'.")
+    if isinstance(task, Summation):
+        if task.coordinates > 1:
+            raise ValueError(
+                f"A file holds one number per user, but the task has {task.coordinates} coordinates."
+            )
+        low, high = (request({"kind": task.kind, **asdict(task)}, config)[end] for end in ("low", "high"))
+        if low >= high:
+            raise ValueError(f"Numbers are clipped to low .. high, got {low:g} .. {high:g}.")
+    values, size = config.get("values"), task.counts_shape[-1]
+    tokens = _tokens({"kind": task.kind, **asdict(task)}, config)
+    if values is not None and len(values) + tokens != size:
+        more = f" and {tokens} tokens" if tokens else ""
+        raise ValueError(f"domain_size is {size}, but values has {len(values)}{more}: leave domain_size out.")
+
+
+def _check_sets(config: Mapping[str, Any], task: Any) -> None:
+    pair = [key for key in ("user", "item") if key in config]
+    if ("column" in config) == bool(pair) or len(pair) == 1:
+        raise ValueError("Sets are in a column of lists, 'column', or in two columns, 'user' and 'item'.")
+    tokens = _tokens({"kind": "sets", **asdict(task)}, config)
+    if task.padding_items != tokens:
+        raise ValueError(f"With this padding, padding_items must be {tokens}, got {task.padding_items}.")
+    if not tokens and task.set_size > task.domain_size:
+        raise ValueError(f"Sets of {task.set_size} items need as many, the domain has {task.domain_size}.")
+    split = _split(config, task)
+    if len(split_shares(split)) != task.levels:
+        raise ValueError(f"split {split!r} has not the {task.levels} levels of the task.")
+
+
+def _split(config: Mapping[str, Any], task: Sets) -> str:
+    if "split" not in config and task.levels > 1:
+        raise ValueError("Sets need a split of the users over the privacy levels, such as 25-50-25.")
+    return str(config.get("split", "100"))
+
+
+def source(config: Mapping[str, Any], task: Task, prepared: Path) -> Source:
+    """The users of a prepared file."""
+    found = load(request({"kind": task.kind, **asdict(task)}, config), prepared)
+    note, details = str(found.about["note"]), {"file": dict(found.about["file"])}
+    replace = config.get("draw", "without_replacement") == "with_replacement"
+    if isinstance(task, Sets):
+        key = {name: value for name, value in config.items() if name != "split"} | {"set_size": task.set_size}
+        padding = config.get("padding", "categories")
+        sizes, items = found.arrays["sizes"], found.arrays["items"]
+        return FileSets(
+            key, SOURCE, note, task, _split(config, task), sizes, items, padding, replace, details=details
+        )
+    counts = found.arrays["counts"]
+    if counts.size != task.counts_shape[-1]:
+        raise ValueError(f"{config['path']}: {counts.size} values, but the task has {task.counts_shape[-1]}.")
+    shares, holders = counts / counts.sum(), None if replace else counts
+    if isinstance(task, Summation):
+        return Numbers(config, SOURCE, note, task, shares, holders, details=details)
+    return Values(config, SOURCE, note, shares, holders, details=details)
+
+
+@dataclass(frozen=True)
+class FileSets(HeldSets):
+    """Sets of a file, brought to one size as those of `shuffledp.pipeline.experiments.sources.sets.PageSets` are.
+
+    Parameters
+    ----------
+    sizes, items : (U,), (sum of sizes,) ndarray of int
+        As `shuffledp.userdata.sets.Collected` has them.
+    """
+
+    sizes: NDArray[np.int64]
+    items: NDArray[np.int64]
+    padding: str
+    replace: bool
+
+    @property
+    def records(self) -> int | None:
+        """All users of the file."""
+        return None if self.replace else len(self.sizes)
+
+    @cached_property
+    def marginals(self) -> Floats:
+        """Exact, over the users of the file."""
+        s, real = self.task.set_size, self.task.estimate_shape[0]
+        own = kept_shares(self.sizes, self.items, real, s)
+        if self.padding == "tokens":
+            missing = np.maximum(s - self.sizes, 0)
+            return np.concatenate((own, np.full(self.task.padding_items, missing.mean() / s)))
+        return own + filled_shares(self.sizes, self.items, real, s)
+
+    def draw(self, n: int, rng: np.random.Generator) -> Held:
+        """Sets of n users, (n, s), in random order."""
+        if self.records is not None and n > self.records:
+            raise ValueError(too_many(n, self.records))
+        chosen = rng.choice(len(self.sizes), n, replace=self.replace)
+        rows = max(1, AT_ONCE // self.task.domain_size)
+        parts = [
+            of_one_size(self._held(chosen[start : start + rows]), self.task, self.padding, rng)
+            for start in range(0, n, rows)
+        ]
+        return np.concatenate(parts).astype(np.int32)
+
+    def _held(self, users: NDArray[np.int64]) -> NDArray[np.bool_]:
+        """Which items users have, (users, items)."""
+        sizes = self.sizes[users]
+        before = np.cumsum(sizes) - sizes
+        places = np.arange(sizes.sum()) + np.repeat(self._starts[users] - before, sizes)
+        held = np.zeros((len(users), self.task.estimate_shape[0]), bool)
+        held[np.repeat(np.arange(len(users)), sizes), self.items[places]] = True
+        return held
+
+    @cached_property
+    def _starts(self) -> NDArray[np.int64]:
+        return np.asarray(np.cumsum(self.sizes) - self.sizes)

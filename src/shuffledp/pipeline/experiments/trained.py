@@ -1,0 +1,55 @@
+"""Finished training runs: their files, and the accuracy that methods set against an eps."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+from shuffledp.pipeline import arrow_columns
+from shuffledp.storage import verified
+
+
+@dataclass(frozen=True)
+class TrainingFiles:
+    """Files of one run.
+
+    The checkpoint is no result: it lies beside them while training goes on, survives an interruption, and is removed
+    when the curve is published, so that training after a change of the code begins anew.
+    """
+
+    curve: Path
+    provenance: Path
+    checksum: Path
+    checkpoint: Path
+
+    @staticmethod
+    def of(results: Path, paper: str, run: str) -> TrainingFiles:
+        """File names below the results folder."""
+        endings = ("parquet", "json", "sha256", "checkpoint")
+        return TrainingFiles(*(results / "training" / paper / f"{run}.{end}" for end in endings))
+
+
+@dataclass(frozen=True)
+class Trained:
+    """A finished run: accuracy in [0, 1] by round, and where the data came from."""
+
+    data: str
+    accuracy: Mapping[int, float]
+    data_source: str
+    note: str
+
+
+def read(files: TrainingFiles) -> Trained:
+    """A finished run.
+
+    Raises
+    ------
+    IntegrityError
+        If a file does not match its checksum, naming it and the command that rebuilds it.
+    """
+    about = json.loads(verified(files.provenance, files.checksum).read_text(encoding="utf-8"))
+    curve, _ = arrow_columns.read(verified(files.curve, files.checksum))
+    accuracy = dict(zip(curve["round"].tolist(), curve["accuracy"].tolist(), strict=True))
+    return Trained(about["job"]["data"], accuracy, about["data"]["source"], about["data"]["note"])

@@ -1,0 +1,244 @@
+"""Training runs of a paper: their settings, the job that trains one, and its files.
+
+A run is described in the paper's file and trained once; any number of methods then set its accuracy against the eps of
+an accountant. Only `train_run` needs JAX: settings and finished curves are read without.
+"""
+
+from __future__ import annotations
+
+import json
+import logging
+from collections.abc import Mapping
+from dataclasses import dataclass
+from importlib.metadata import version
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+
+from shuffledp.pipeline import arrow_columns
+from shuffledp.pipeline.datasets.prepared import load
+from shuffledp.pipeline.experiments.bundle import to_parquet
+from shuffledp.pipeline.experiments.seeds import digest
+from shuffledp.pipeline.experiments.trained import Trained, TrainingFiles, read
+from shuffledp.pipeline.learning.curve import TrainingCurve
+from shuffledp.pipeline.learning.data import LearningData, learning_data
+from shuffledp.pipeline.learning.installed import available
+from shuffledp.pipeline.learning.plan import Network, TrainingPlan
+from shuffledp.storage import publish
+
+__all__ = [
+    "IMAGES",
+    "OWN_FILES",
+    "Trained",
+    "TrainingFiles",
+    "TrainingRun",
+    "left_out",
+    "missing",
+    "read",
+    "train_run",
+    "write",
+]
+
+log = logging.getLogger(__name__)
+
+IMAGES = {"mnist": (28, 28, 1), "cifar10": (32, 32, 3)}
+"""Data sets to train on, with the shape of their images."""
+OWN_FILES = {"cifar10": "cifar10/cifar10.npz"}
+"""Data sets that users supply themselves: file below the folder of raw data."""
+_ARRAYS = ("train_images", "train_labels", "test_images", "test_labels")
+_CURVE = pa.schema(
+    [
+        ("round", pa.int64()),
+        ("accuracy", pa.float64()),
+        ("loss", pa.float64()),
+        ("participants", pa.int64()),
+    ]
+)
+
+
+@dataclass(frozen=True)
+class TrainingRun:
+    """One run of a paper's file.
+
+    Attributes
+    ----------
+    paper, id : str
+        Keys.
+    data : str
+        One of `IMAGES`.
+    settings : mapping
+        Arguments of `TrainingPlan` but the seed; `network` is a mapping.
+    shortened : str
+        What differs from the paper's scale, for figures; empty at that scale.
+    """
+
+    paper: str
+    id: str
+    data: str
+    settings: Mapping[str, Any]
+    shortened: str = ""
+
+    @property
+    def evaluated(self) -> list[int]:
+        """Rounds at which the curve has a point, without round 0, before which nothing has been released."""
+        plan = self.plan(0)
+        return [*range(plan.evaluate_every, plan.rounds, plan.evaluate_every), plan.rounds]
+
+    def plan(self, seed: int) -> TrainingPlan:
+        """Settings for training; the streams of random numbers are named by run seed, paper and run.
+
+        Raises
+        ------
+        ValueError
+            If a setting is out of range, or missing or superfluous for the kind of run.
+        """
+        settings = dict(self.settings)
+        network = Network(image=IMAGES[self.data], **settings.pop("network", {}))
+        named = int(digest([seed, "training", self.paper, self.id]), 16)
+        return TrainingPlan(seed=named, network=network, **settings)
+
+    def job(self, seed: int) -> dict[str, Any]:
+        """Everything that training depends on, as plain data."""
+        return {
+            "paper": self.paper,
+            "training": self.id,
+            "data": self.data,
+            "settings": dict(self.settings),
+            "shortened": self.shortened,
+            "seed": seed,
+        }
+
+    def described(self) -> str:
+        """Settings as a caption shows them."""
+        shown = {"data": self.data, **self.settings}
+        network = shown.pop("network", {})
+        parts = [f"{key.replace('_', ' ')} {value}" for key, value in {**shown, **network}.items()]
+        return f"{self.id} ({', '.join(parts)})"
+
+
+def left_out(wish: str) -> str:
+    """Why training is left out, or nothing if it takes place.
+
+    Parameters
+    ----------
+    wish : {"auto", "require", "skip"}
+        Entry ``learning`` of the configuration.
+
+    Raises
+    ------
+    ValueError
+        If training is required but JAX is not installed.
+    """
+    if wish == "skip":
+        return "learning: skip"
+    if available():
+        return ""
+    if wish == "require":
+        raise ValueError("require needs JAX, which is not installed: run `make learning`, or choose auto.")
+    return "JAX is not installed"
+
+
+def train_run(
+    job: Mapping[str, Any], *, prepared: Path, raw: Path, checkpoint: Path, every: float = 5.0
+) -> tuple[TrainingCurve, dict[str, str]]:
+    """Train, or go on training.
+
+    Parameters
+    ----------
+    job : mapping
+        As `TrainingRun.job` makes it.
+    prepared, raw : Path
+        Folders of the prepared and of the raw data sets.
+    checkpoint : Path
+        Where the state is kept; an existing one is gone on from.
+    every : float
+        Seconds between two checkpoints and lines of progress.
+
+    Returns
+    -------
+    TrainingCurve, dict
+        The curve, and source of the data with a note for figures.
+
+    Raises
+    ------
+    CheckpointError
+        If the checkpoint is damaged or belongs to another run.
+    ValueError
+        If the data do not fit.
+    """
+    from shuffledp.pipeline.learning.training import train  # needs JAX
+
+    run = TrainingRun(job["paper"], job["training"], job["data"], job["settings"], job["shortened"])
+    plan = run.plan(job["seed"])
+    data, source, note = _data(run.data, prepared, raw)
+    name = f"{run.paper}.training.{run.id}"
+    if checkpoint.exists():
+        log.info("%s: goes on from %s", name, checkpoint)
+    curve = train(
+        plan,
+        data,
+        checkpoint=checkpoint,
+        progress=lambda progress: log.info("%s: %s", name, progress),
+        every_seconds=every,
+    )
+    best = curve.best
+    log.info("%s: done, highest accuracy %.2f %% after round %d", name, 100 * best.accuracy, best.round)
+    said = [note, run.shortened and f"Shortened training: {run.shortened}.", _shortcut(run)]
+    return curve, {"source": source, "note": " ".join(text for text in said if text)}
+
+
+def _shortcut(run: TrainingRun) -> str:
+    sampled, batch = run.settings.get("sampled"), run.settings.get("batch")
+    if sampled is None or (batch is not None and sampled >= batch):
+        return ""
+    return f"The sum of gradients is estimated from {sampled} participants of each round."
+
+
+def write(files: TrainingFiles, curve: TrainingCurve, provenance: Mapping[str, Any]) -> None:
+    """Publish a finished run, then remove its checkpoint."""
+    rows = [
+        {"round": p.round, "accuracy": p.accuracy, "loss": p.loss, "participants": p.participants}
+        for p in curve.points
+    ]
+    versions = {**provenance["versions"], "jax": version("jax"), "jaxlib": version("jaxlib")}
+    about = json.dumps({**provenance, "versions": versions}, indent=2, sort_keys=True, ensure_ascii=False)
+    content = to_parquet(arrow_columns.table(rows, _CURVE))
+    publish(files.checksum, {files.curve: content, files.provenance: f"{about}\n".encode()}, folders=2)
+    files.checkpoint.unlink(missing_ok=True)
+
+
+def _data(name: str, prepared: Path, raw: Path) -> tuple[LearningData, str, str]:
+    """Images, their source and what must be said about them."""
+    if name in OWN_FILES:
+        return _own_images(name, raw / OWN_FILES[name]), "user", ""
+    found = load(name, prepared)
+    return learning_data(found.arrays), found.provenance.source, found.provenance.note
+
+
+def _own_images(name: str, path: Path) -> LearningData:
+    """Color images from a file of the user's; pixels are standardized by mean and deviation of those for training."""
+    if not path.is_file():
+        raise ValueError(missing(name, path))
+    with np.load(path, allow_pickle=False) as bundle:
+        if absent := [key for key in _ARRAYS if key not in bundle.files]:
+            raise ValueError(f"{path}: lacks the arrays {', '.join(absent)}.")
+        train, train_labels, test, test_labels = (bundle[key] for key in _ARRAYS)
+    for images in (train, test):
+        if images.dtype != np.uint8 or images.shape[1:] != IMAGES[name]:
+            raise ValueError(
+                f"{path}: images must be (n, {', '.join(map(str, IMAGES[name]))}) of uint8, got {images.shape} of "
+                f"{images.dtype}."
+            )
+    labels = (train_labels.astype(np.int32).ravel(), test_labels.astype(np.int32).ravel())
+    mean, spread = float(train.mean() / 255), float(train.std() / 255)
+    return LearningData(train, labels[0], test, labels[1], mean, spread)
+
+
+def missing(name: str, path: Path) -> str:
+    """What to say where a data set of the user's own is not there."""
+    return (
+        f"{name} is not downloaded: put a file {path} there that holds the arrays {', '.join(_ARRAYS)} "
+        "(see docs/shuffle_gaussian.md)."
+    )

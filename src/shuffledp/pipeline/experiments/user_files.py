@@ -1,0 +1,157 @@
+"""Files of one's own: looked at while the workflow is read, and counted once, by a job, for all that use them."""
+
+from __future__ import annotations
+
+import io
+import json
+import zipfile
+from collections.abc import Callable, Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from shuffledp.pipeline.experiments.sources.user_file import files_of, key_of
+from shuffledp.storage import IntegrityError, publish, read_verified, sha256_of
+from shuffledp.userdata.counting import Counted, count_column
+from shuffledp.userdata.reading import columns_of, place_of
+from shuffledp.userdata.sets import Collected, collect_sets
+
+GIVE = "give `values`, or the task's `domain_size`"
+SAID_EVERY = 10_000_000
+"""Rows between two lines of progress."""
+
+
+def check(asked: Mapping[str, Any], root: Path) -> None:
+    """Look whether a file is there and has the columns that are asked for; nothing more of it is read.
+
+    Parameters
+    ----------
+    asked : mapping
+        As `shuffledp.pipeline.experiments.sources.user_file.request` makes it.
+    root : Path
+        The pipeline's folder, from which relative paths start.
+
+    Raises
+    ------
+    ValueError
+        Naming the file and what is wrong with it.
+    """
+    path = root / asked["path"]
+    if not path.is_file():
+        raise ValueError(
+            f"there is no file {asked['path']} (relative paths start from the pipeline's folder)."
+        )
+    try:
+        names = columns_of(path)
+        for key in ("column", "user", "item"):
+            if key in asked:
+                place_of(Path(asked["path"]), asked[key], names)
+    except OSError as error:
+        raise ValueError(f"{asked['path']} cannot be read: {error.strerror or error}.") from None
+
+
+def prepare(
+    asked: Mapping[str, Any], root: Path, prepared: Path, say: Callable[[str], None] = lambda _: None
+) -> None:
+    """Count a file, or collect its sets, and write the numbers with what is known about them and their checksums.
+
+    Parameters
+    ----------
+    asked : mapping
+        As `shuffledp.pipeline.experiments.sources.user_file.request` makes it.
+    root : Path
+        The pipeline's folder, from which relative paths start.
+    prepared : Path
+        Folder of prepared data.
+    say : callable
+        Is told the progress, and what there is to know about the data.
+
+    Raises
+    ------
+    ValueError
+        If the file cannot be read as what is asked of it, or changes while it is read.
+    """
+    path = root / asked["path"]
+    before, read = path.stat(), 0
+
+    def progress(rows: int) -> None:
+        nonlocal read
+        if rows // SAID_EVERY > read // SAID_EVERY:
+            say(f"{asked['path']}: {rows:,} rows read")
+        read = rows
+
+    found = _read(asked, path, progress)
+    sha256 = sha256_of(path)
+    after = path.stat()
+    if (before.st_mtime_ns, before.st_size) != (after.st_mtime_ns, after.st_size):
+        raise ValueError(f"{asked['path']} was changed while it was read. Run again.")
+    name = Path(asked["path"]).name
+    remarks = [
+        remark.replace(str(path), name) for remark in found.remarks(GIVE)
+    ]  # no folders of this machine
+    for remark in remarks:
+        say(f"{asked['path']}: {remark}")
+    about = {
+        "request": dict(asked),
+        "file": {
+            "name": name,
+            "sha256": sha256,
+            "rows": read,
+            "users": found.users,
+            "bad_rows": found.bad_rows,
+        },
+        "domain_size": len(found.values),
+        "values": list(found.values),
+        "note": " ".join(f"{name}: {remark}" for remark in remarks),
+    }
+    numbers, json_file, checksum = files_of(prepared, key_of(asked))
+    text = json.dumps(about, indent=1, ensure_ascii=False) + "\n"
+    publish(checksum, {numbers: _npz(_arrays(found)), json_file: text.encode()})
+
+
+def outdated(prepared: Path, root: Path) -> Iterator[tuple[Path, str]]:
+    """Yield the checksum list of numbers that were counted from other content of a file, and the file."""
+    for checksum in sorted(prepared.glob("file_*.sha256")):
+        try:
+            about = json.loads(read_verified(checksum.with_suffix(".json"), checksum))
+        except IntegrityError:
+            continue  # damaged itself
+        path = root / about["request"]["path"]
+        if path.is_file() and sha256_of(path) != about["file"]["sha256"]:
+            yield checksum, about["request"]["path"]
+
+
+def _read(asked: Mapping[str, Any], path: Path, progress: Callable[[int], None]) -> Counted | Collected:
+    if asked["kind"] == "summation":
+        return count_column(
+            path,
+            asked["column"],
+            low=asked["low"],
+            max_value=asked["high"],
+            levels=asked["levels"],
+            progress=progress,
+        )
+    domain = {"domain_size": asked["domain_size"], "values": asked["values"], "progress": progress}
+    if asked["kind"] == "frequency":
+        return count_column(path, asked["column"], **domain)
+    columns = {key: asked[key] for key in ("column", "separator", "user", "item") if key in asked}
+    return collect_sets(path, **columns, **domain)
+
+
+def _arrays(found: Counted | Collected) -> dict[str, NDArray[Any]]:
+    if isinstance(found, Counted):
+        return {"counts": found.counts}
+    return {"sizes": found.sizes, "items": found.items}
+
+
+def _npz(arrays: Mapping[str, NDArray[Any]]) -> bytes:
+    """As numpy's ``savez`` writes it, with a fixed date, so that the same numbers have the same bytes."""
+    whole = io.BytesIO()
+    with zipfile.ZipFile(whole, "w") as archive:
+        for name, array in arrays.items():
+            one = io.BytesIO()
+            np.lib.format.write_array(one, np.ascontiguousarray(array), allow_pickle=False)
+            archive.writestr(zipfile.ZipInfo(f"{name}.npy"), one.getvalue())
+    return whole.getvalue()

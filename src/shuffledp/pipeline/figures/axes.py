@@ -1,0 +1,220 @@
+"""Limits and ticks: axes that all files of a drawing share, and that no single curve squashes."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import Literal
+
+import numpy as np
+from matplotlib.ticker import MaxNLocator
+from numpy.typing import NDArray
+
+from shuffledp.pipeline.figures.curves import Numbers, Strand
+
+FEWEST_TO_CLIP = 4
+"""Curves that a picture has at least where one of them may be cut off."""
+MOST_FOR_ONE = 1 / 3
+"""Share of an axis that one curve may have for itself at an end; of more the axis stops where the others stop."""
+UNEVEN = 1.5
+"""The same in units of what each would have if the ends of all curves were spread evenly."""
+_MARGIN = 0.05
+_ROOM_FOR_MARKS = 0.11  # at an end where arrows stand
+_SUPERSCRIPTS = str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")
+_LEAST_PLAIN, _MOST_PLAIN = 1e-3, 1e5  # labels of other numbers are powers of ten
+_NUDGE = 1e-9
+
+
+@dataclass(frozen=True)
+class Axis:
+    """An axis from ``low`` to ``high``; what lies beyond is marked at the edge."""
+
+    scale: Literal["linear", "log"]
+    low: float
+    high: float
+
+    def units(self, numbers: Numbers) -> Numbers:
+        """Numbers as lengths along the axis, of any origin; -inf for what a logarithmic axis cannot show."""
+        if self.scale == "linear":
+            return np.asarray(numbers, float)
+        with np.errstate(divide="ignore", invalid="ignore"):
+            return np.where(np.asarray(numbers) > 0, np.log10(np.asarray(numbers, float)), -np.inf)
+
+    @property
+    def span(self) -> float:
+        """Its length."""
+        ends = self.units(np.array([self.low, self.high]))
+        return float(ends[1] - ends[0])
+
+    def share(self, number: float) -> float:
+        """Where a number stands: 0 at the lower and 1 at the upper end."""
+        return float((self.units(np.array(number)) - self.units(np.array(self.low))) / self.span)
+
+
+def vertical(every: Iterable[Strand], scale: Literal["linear", "log"], others: Sequence[float] = ()) -> Axis:
+    """The axis on which some curves are drawn.
+
+    Where one of n >= 4 curves lies apart from the others, wholly beyond them in a panel, and would have more than a
+    third of the axis for itself at one end, and more than 1.5 / (n - 1) of it, the axis stops where the others stop.
+    That happens at one end only, where more is won.
+
+    Parameters
+    ----------
+    every : iterable of Strand
+        The curves of all files of the drawing, so that these have the same axis.
+    scale : {"linear", "log"}
+    others : sequence of float
+        Numbers besides the curves.
+    """
+    every, unit = list(every), Axis(scale, 1.0, 10.0)
+    ends = _ends(every, unit)
+    free = unit.units(np.array(others, float))
+    free = free[np.isfinite(free)]
+    low = min([*(e[0] for e in ends.values()), *free], default=0.0)
+    high = max([*(e[1] for e in ends.values()), *free], default=1.0)
+    below = above = False
+    if len(ends) >= FEWEST_TO_CLIP:
+        lows, highs = sorted(e[0] for e in ends.values()), sorted(e[1] for e in ends.values())
+        second_low, second_high = min([lows[1], *free]), max([highs[-2], *free])
+        most = max(MOST_FOR_ONE, UNEVEN / (len(ends) - 1)) * (high - low)
+        above = high - second_high > max(most, second_low - low) and _beyond(
+            every, unit, second_high, above=True
+        )
+        below = not above and second_low - low > most and _beyond(every, unit, second_low, above=False)
+        low, high = second_low if below else low, second_high if above else high
+    below = below or _has_zero(every, scale)
+    if high <= low:
+        around = 0.5 if scale == "log" else max(0.05 * abs(low), _NUDGE)
+        low, high = low - around, high + around
+    room = high - low
+    low -= room * (_ROOM_FOR_MARKS if below else _MARGIN)
+    high += room * (_ROOM_FOR_MARKS if above else _MARGIN)
+    return Axis(scale, 10**low, 10**high) if scale == "log" else Axis(scale, low, high)
+
+
+def _ends(every: Iterable[Strand], unit: Axis) -> dict[str, tuple[float, float]]:
+    """The lowest and the highest place of each curve, bars included."""
+    ends: dict[str, tuple[float, float]] = {}
+    for strand in every:
+        bar = np.nan_to_num(strand.error)
+        lower = (
+            np.where(strand.y - bar > 0, strand.y - bar, strand.y) if unit.scale == "log" else strand.y - bar
+        )
+        places = unit.units(np.concatenate([lower, strand.y + bar]))
+        places = places[np.isfinite(places)]
+        if len(places):
+            low, high = ends.get(strand.curve, (math.inf, -math.inf))
+            ends[strand.curve] = min(low, places.min()), max(high, places.max())
+    return ends
+
+
+def _beyond(every: Iterable[Strand], unit: Axis, end: float, *, above: bool) -> bool:
+    """Whether all numbers of a curve in some panel lie beyond a place."""
+    places = [unit.units(strand.y) for strand in every]
+    return any(((own > end) if above else (own < end)).all() for own in places if np.isfinite(own).all())
+
+
+def _has_zero(every: Iterable[Strand], scale: str) -> bool:
+    return scale == "log" and any((strand.y <= 0).any() for strand in every)
+
+
+def horizontal(
+    every: Iterable[Strand], scale: Literal["linear", "log"], others: Sequence[float] = ()
+) -> Axis:
+    """The axis of positions: all of them are shown."""
+    unit = Axis(scale, 1.0, 10.0)
+    at = [strand.x for strand in every if not strand.level]
+    places = unit.units(np.concatenate([*at, np.array(others, float)]) if at or others else np.array([1.0]))
+    places = places[np.isfinite(places)]
+    low, high = (float(places.min()), float(places.max())) if len(places) else (0.0, 1.0)
+    if high <= low:
+        low, high = low - 0.5, high + 0.5
+    room = _MARGIN * (high - low)
+    low, high = low - room, high + room
+    return Axis(scale, 10**low, 10**high) if scale == "log" else Axis(scale, low, high)
+
+
+# -- ticks ---------------------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Ticks:
+    """Places with labels, and places without."""
+
+    major: tuple[float, ...]
+    labels: tuple[str, ...]
+    minor: tuple[float, ...] = ()
+
+
+def ticks(axis: Axis, most: int) -> Ticks:
+    """At least two labeled ticks, and about ``most`` at most."""
+    if axis.scale == "linear":
+        return _linear(axis, most)
+    low, high = math.log10(axis.low), math.log10(axis.high)
+    decades = range(math.ceil(low - _NUDGE), math.floor(high + _NUDGE) + 1)
+    if len(decades) >= 3 or (len(decades) == 2 and most <= 3):
+        step = math.ceil(len(decades) / most)
+        major = [10.0**d for d in decades if d % step == 0]
+        if len(major) >= 2:
+            between = _multiples(axis, range(2, 10)) if high - low <= 4 else []
+            minor = between if step == 1 else [10.0**d for d in decades if d % step]
+            return Ticks(tuple(major), tuple(_texts(major)), tuple(minor))
+    for digits in ((1, 3), (1, 2, 5), (1, 2, 3, 5, 7)):
+        major = _multiples(axis, digits)
+        if len(major) >= 2 and (len(major) >= 3 or digits == (1, 2, 5)):
+            if len(major) > most:
+                break
+            minor = sorted(set(_multiples(axis, range(1, 10))) - set(major))
+            return Ticks(tuple(major), tuple(_texts(major)), tuple(minor))
+    if len(major) > most:
+        major = major[:: math.ceil(len(major) / most)]
+        return Ticks(tuple(major), tuple(_texts(major)), ())
+    return _linear(axis, most)
+
+
+def _linear(axis: Axis, most: int) -> Ticks:
+    values = MaxNLocator(nbins=most, steps=[1, 2, 5, 10]).tick_values(axis.low, axis.high)
+    slack = _NUDGE * (axis.high - axis.low)
+    major = [float(v) for v in values if axis.low - slack <= v <= axis.high + slack]
+    major = [0.0 if abs(v) < slack else v for v in major]
+    return Ticks(tuple(major), tuple(_texts(major)))
+
+
+def _multiples(axis: Axis, digits: Iterable[int]) -> list[float]:
+    powers = range(math.floor(math.log10(axis.low)), math.ceil(math.log10(axis.high)) + 1)
+    every = (digit * 10.0**power for power in powers for digit in digits)
+    return sorted(v for v in every if axis.low * (1 - _NUDGE) <= v <= axis.high * (1 + _NUDGE))
+
+
+def _texts(values: Sequence[float]) -> list[str]:
+    """Labels of one kind: plain numbers, or powers of ten if one of them needs it."""
+    sizes = [abs(v) for v in values if v]
+    plain = all(_LEAST_PLAIN * (1 - _NUDGE) <= size < _MOST_PLAIN * (1 + _NUDGE) for size in sizes)
+    return [_plain(v) if plain else power(v) for v in values]
+
+
+def _plain(value: float) -> str:
+    return f"{value:,.6g}".replace("-", "−")
+
+
+def power(value: float, digits: int = 3) -> str:
+    """A number with a power of ten, in letters of its own: no formula has to be set."""
+    if value == 0:
+        return "0"
+    exponent = math.floor(math.log10(abs(value)) + _NUDGE)
+    mantissa = f"{value / 10.0**exponent:.{digits}g}".replace("-", "−")
+    ten = "10" + str(exponent).translate(_SUPERSCRIPTS)
+    return ten if mantissa == "1" else f"{mantissa}×{ten}"
+
+
+def short(value: float) -> str:
+    """A number as it stands beside an arrow."""
+    if value == 0 or _LEAST_PLAIN <= abs(value) < _MOST_PLAIN:
+        return _plain(float(f"{value:.3g}"))
+    return power(value)
+
+
+def inside(axis: Axis, numbers: Numbers) -> NDArray[np.bool_]:
+    """Whether numbers can be drawn on an axis."""
+    return (numbers >= axis.low) & (numbers <= axis.high)

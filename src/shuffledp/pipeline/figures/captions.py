@@ -1,0 +1,769 @@
+"""Captions: templates whose numbers are asked of the drawing's own table, so that none of them is typed.
+
+A template is reStructuredText with Jinja expressions. Besides `where` (what all rows of the file have in common),
+`facts` (what the configuration and the results state), `scale` ("paper" or "shortened"), `called` (names of methods by
+id), `controls` (methods that are drawn for comparison only), `trusting` (methods by whom their users trust) and
+`how_drawn` (of curves) it has the questions of `Numbers.questions`; tables of claims have those of
+`ClaimRows.questions`. An answer is a `Values`, one number for each point, which the filters `span`, `times`,
+`rounded_down`, `rounded_up`, `percent`, `number` and `integer` put into words, or a `Share`, which says at how many of
+the points something holds. What cannot be answered is a `CaptionError` that names the template and the question.
+
+Numbers of a figure that has a file per value of a variable are those of this file; a question may name another value of
+that variable: ``value('grr', accounting='printed')`` beside a file of exact accounting. A picture with both accountings
+(`BOTH`) shows the exact numbers unless a question names the printed ones.
+
+The first paragraph of a caption is its *finding*: one short sentence that says what there is to see (`finding`).
+"""
+
+from __future__ import annotations
+
+import math
+import operator
+import re
+import traceback
+from collections.abc import Callable, Collection, Mapping, Sequence
+from dataclasses import dataclass, field
+from decimal import ROUND_CEILING, ROUND_FLOOR, Decimal
+from functools import cache, cached_property
+from pathlib import Path
+from typing import Any
+
+import jinja2
+import numpy as np
+import pandas as pd
+
+from shuffledp.pipeline.figures.plotter import long_form
+from shuffledp.pipeline.figures.variants import BOTH
+
+#: Significant digits of a number in a sentence.
+DIGITS = 3
+#: The longest finding, in characters: it is a heading.
+LONGEST_FINDING = 160
+#: What a caption says that nobody has written.
+PLAIN_FACTS = (
+    "about",
+    "data",
+    "participants N",
+    "eps",
+    "delta",
+    "error against",
+    "repeats",
+    "accounting",
+    "guarantee",
+)
+#: What every caption of a picture with both accountings says about how it is drawn.
+DRAWN_TWICE = (
+    "Gray dashed lines are printed, colored solid lines exact; the strip has the ratio of printed to exact."
+)
+_NUMBER = "number"
+_OTHER = "other number"
+_COLUMNS = ("accounting",)  # besides the variables of the grid, what tells the numbers of one method apart
+_SAME = 1e-9  # relative: closed forms of two methods agree to rounding only
+_HARDLY = 5e-3  # a factor so close to 1 reads as 1
+_LITTLE = 0.05  # and one so close reads better as a percentage
+
+
+class CaptionError(ValueError):
+    """A caption asks for what its drawing does not show; one line that names the template and the question."""
+
+    def __init__(self, message: str) -> None:
+        super().__init__(" ".join(message.split()))
+
+
+# -- answers -------------------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Share:
+    """At how many of the points something holds; reads as "all 20 points", "13 of 20 points" or "none of 20 points"."""
+
+    count: int
+    total: int
+    thing: str = "points"
+
+    @property
+    def every(self) -> bool:
+        """Whether it holds at all points."""
+        return self.count == self.total
+
+    @property
+    def none(self) -> bool:
+        """Whether it holds at no point."""
+        return self.count == 0
+
+    @property
+    def some(self) -> bool:
+        """Whether it holds at some of the points, but not at all."""
+        return not self.every and not self.none
+
+    @property
+    def most(self) -> bool:
+        """Whether it holds at more than half of the points."""
+        return 2 * self.count > self.total
+
+    def __str__(self) -> str:
+        if self.total == 1:
+            one = "entry" if self.thing == "entries" else self.thing.removesuffix("s")
+            return f"{'the' if self.every else 'not the'} only {one}"
+        start = "all" if self.every else "none of" if self.none else f"{self.count:,} of"
+        return f"{start} {self.total:,} {self.thing}"
+
+
+@dataclass(frozen=True)
+class Values:
+    """Numbers by point, at least one.
+
+    ``rows`` has a column ``number`` and one for each variable along which the numbers run; ``asked`` is the question in
+    words, for messages. Two of them combine with ``/``, ``-``, ``+`` and ``*`` at the points that they share: the
+    variables of one may be missing in the other, which then has the same number all along them.
+    """
+
+    rows: pd.DataFrame
+    asked: str
+    settings: Mapping[str, Any] = field(default_factory=dict)
+    thing: str = "points"
+
+    @property
+    def variables(self) -> list[str]:
+        """Along which the numbers run."""
+        return [str(column) for column in self.rows if column != _NUMBER]
+
+    @property
+    def least(self) -> float:
+        """The smallest number."""
+        return float(self.rows[_NUMBER].min())
+
+    @property
+    def greatest(self) -> float:
+        """The largest number."""
+        return float(self.rows[_NUMBER].max())
+
+    @property
+    def magnitude(self) -> float:
+        """The largest number regardless of sign."""
+        return float(self.rows[_NUMBER].abs().max())
+
+    @property
+    def mean(self) -> float:
+        """The mean over the points."""
+        return float(self.rows[_NUMBER].mean())
+
+    @property
+    def only(self) -> float:
+        """The one number.
+
+        Raises
+        ------
+        CaptionError
+            If there are several.
+        """
+        if len(self.rows) != 1:
+            raise CaptionError(
+                f"{self.asked}: {len(self.rows)} numbers, by {', '.join(self.variables)}; only one can stand here."
+            )
+        return float(self.rows[_NUMBER].iloc[0])
+
+    @property
+    def count(self) -> int:
+        """How many points there are."""
+        return len(self.rows)
+
+    def at(self, **point: Any) -> Values:
+        """Those at which variables have these values."""
+        asked = f"{self.asked}.at({_arguments(point)})"
+        return _checked(_at(self.rows, point, asked), asked, {**self.settings, **point}, self.thing)
+
+    def where_least(self, variable: str) -> Any:
+        """The value of a variable at the smallest number; the first where several are equal."""
+        return self._at_extreme(variable, self.rows[_NUMBER].idxmin())
+
+    def where_greatest(self, variable: str) -> Any:
+        """The value of a variable at the largest number; the first where several are equal."""
+        return self._at_extreme(variable, self.rows[_NUMBER].idxmax())
+
+    def below(self, bound: float) -> Share:
+        """At how many points the number is smaller than a bound, by more than rounding."""
+        return self._share(self.rows[_NUMBER] < bound - abs(bound) * _SAME)
+
+    def above(self, bound: float) -> Share:
+        """At how many points the number is larger than a bound, by more than rounding."""
+        return self._share(self.rows[_NUMBER] > bound + abs(bound) * _SAME)
+
+    def near(self, number: float, within: float) -> Share:
+        """At how many points the number differs from another by at most ``within`` (not relative)."""
+        return self._share((self.rows[_NUMBER] - number).abs() <= within)
+
+    def crossing(self, variable: str, bound: float) -> tuple[Any, Any] | None:
+        """Between which neighbouring values of the only variable the numbers first reach a bound; None if they do not.
+
+        The first of the two is None if the numbers start at the bound or above.
+        """
+        if self.variables != [variable]:
+            raise CaptionError(f"{self.asked}: runs along {', '.join(self.variables)}, not {variable} alone.")
+        ordered = self.rows.sort_values(variable)
+        reached = (ordered[_NUMBER] >= bound - abs(bound) * _SAME).tolist()
+        if True not in reached:
+            return None
+        first, values = reached.index(True), ordered[variable].tolist()
+        return (values[first - 1] if first else None), values[first]
+
+    def slope(self, variable: str) -> Values:
+        """Exponents of the growth along a variable, between each two neighbouring values of it."""
+        if variable not in self.variables:
+            raise CaptionError(f"{self.asked}: does not run along {variable!r}.")
+        others = [v for v in self.variables if v != variable]
+        ordered = self.rows.sort_values([*others, variable])
+        before = ordered.groupby(others, sort=False).shift() if others else ordered.shift()
+        growth = np.log(ordered[_NUMBER] / before[_NUMBER]) / np.log(ordered[variable] / before[variable])
+        rows = ordered.assign(**{_NUMBER: growth})[before[_NUMBER].notna()]
+        return _checked(rows, f"{self.asked}.slope({variable!r})", self.settings, self.thing)
+
+    def __truediv__(self, other: Values | float) -> Values:
+        return self._combined(other, operator.truediv, "/")
+
+    def __sub__(self, other: Values | float) -> Values:
+        return self._combined(other, operator.sub, "-")
+
+    def __add__(self, other: Values | float) -> Values:
+        return self._combined(other, operator.add, "+")
+
+    def __mul__(self, other: Values | float) -> Values:
+        return self._combined(other, operator.mul, "*")
+
+    def __rsub__(self, other: float) -> Values:
+        return self._mapped(lambda number: other - number, f"{other:g} - {self.asked}")
+
+    def __rtruediv__(self, other: float) -> Values:
+        return self._mapped(lambda number: other / number, f"{other:g} / {self.asked}")
+
+    def __pow__(self, exponent: float) -> Values:
+        return self._mapped(lambda number: number**exponent, f"({self.asked}) ** {exponent:g}")
+
+    def __str__(self) -> str:
+        raise CaptionError(
+            f"{self.asked}: needs a filter that puts it into words: span, percent, number or integer."
+        )
+
+    def less_than(self, other: Values) -> Share:
+        """At how many of the points that both have the number is smaller than the other, by more than rounding."""
+        both = self._paired(other)
+        slack = both[_OTHER].abs() * _SAME
+        return Share(int((both[_NUMBER] < both[_OTHER] - slack).sum()), len(both), self.thing)
+
+    def _paired(self, other: Values) -> pd.DataFrame:
+        """The points that both have, with the numbers of both."""
+        shared = [v for v in self.variables if v in other.variables]
+        rows = other.rows.rename(columns={_NUMBER: _OTHER})
+        both: pd.DataFrame = self.rows.merge(rows, on=shared or None, how="inner" if shared else "cross")
+        if both.empty:
+            raise CaptionError(f"{self.asked} and {other.asked}: no point is in both.")
+        return both
+
+    def _combined(self, other: Values | float, by: Callable[[Any, Any], Any], sign: str) -> Values:
+        if not isinstance(other, Values):
+            return self._mapped(lambda number: by(number, other), f"{self.asked} {sign} {other:g}")
+        both = self._paired(other)
+        rows = _without(both, {_OTHER}).assign(**{_NUMBER: by(both[_NUMBER], both[_OTHER])})
+        settings = {k: v for k, v in self.settings.items() if k in other.settings and other.settings[k] == v}
+        return _checked(rows, f"{self.asked} {sign} {other.asked}", settings, self.thing)
+
+    def _mapped(self, change: Callable[[Any], Any], asked: str) -> Values:
+        changed = self.rows.assign(**{_NUMBER: change(self.rows[_NUMBER])})
+        return _checked(changed, asked, self.settings, self.thing)
+
+    def _share(self, holds: pd.Series) -> Share:
+        return Share(int(holds.sum()), len(holds), self.thing)
+
+    def _at_extreme(self, variable: str, row: Any) -> Any:
+        if variable in self.rows:
+            return self.rows.loc[row, variable]
+        if variable in self.settings:
+            return self.settings[variable]
+        raise CaptionError(
+            f"{self.asked}: no variable {variable!r}. Known: {', '.join(self.variables) or 'none'}."
+        )
+
+
+def _checked(rows: pd.DataFrame, asked: str, settings: Mapping[str, Any], thing: str = "points") -> Values:
+    if rows.empty:
+        raise CaptionError(f"{asked}: the drawing has no such numbers.")
+    if not np.isfinite(rows[_NUMBER].to_numpy(float)).all():
+        raise CaptionError(f"{asked}: not finite at every point.")
+    return Values(rows.reset_index(drop=True), asked, settings, thing)
+
+
+def _at(rows: pd.DataFrame, point: Mapping[str, Any], asked: str) -> pd.DataFrame:
+    """Rows at a point, without its variables: what is fixed does not tell numbers apart any more."""
+    for variable, value in point.items():
+        if variable not in rows:
+            known = ", ".join(str(c) for c in rows if c != _NUMBER) or "none"
+            raise CaptionError(f"{asked}: no variable {variable!r}. Known: {known}.")
+        rows = rows[(rows[variable] == value) | rows[variable].isna()]
+    return _without(rows, point)
+
+
+def _without(rows: pd.DataFrame, names: Collection[Any]) -> pd.DataFrame:
+    """Rows without some columns; `DataFrame.drop` takes twice as long."""
+    return rows[[column for column in rows if column not in names]]
+
+
+def _where(rows: pd.DataFrame, at: Mapping[str, Any]) -> pd.DataFrame:
+    """Rows that have these values, or do not depend on the variable."""
+    for variable, wanted in at.items():
+        if variable in rows:
+            column = rows[variable]
+            rows = rows[((column == wanted) | column.isna()).to_numpy()]
+    return rows
+
+
+def _arguments(names: Mapping[str, Any]) -> str:
+    return ", ".join(f"{name}={value!r}" for name, value in names.items())
+
+
+# -- questions -----------------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Numbers:
+    """What a figure or table shows, to be asked by its caption.
+
+    Parameters
+    ----------
+    rows : DataFrame
+        One row per method, accounting and point, with the columns ``method``, ``accounting``, the grid variables
+        (missing where a method does not depend on one) and ``number``.
+    methods : sequence of str
+        All methods of the drawing, with numbers or without.
+    here : mapping
+        What the rows of this file have in common; a question may ask beyond it. The accounting may be `BOTH`.
+    """
+
+    rows: pd.DataFrame
+    methods: Sequence[str]
+    here: Mapping[str, Any] = field(default_factory=dict)
+
+    @classmethod
+    def of(
+        cls,
+        cells: pd.DataFrame,
+        summary: pd.DataFrame,
+        quantity: str,
+        methods: Sequence[str],
+        grid: Sequence[str],
+        here: Mapping[str, Any],
+    ) -> Numbers:
+        """The numbers that are drawn of an experiment's results, one for each cell.
+
+        Where a cell has a closed-form number and a simulated one, sentences are about the closed form.
+        """
+        numbers = long_form(cells, summary, quantity)
+        columns = [c for c in ("method", *_COLUMNS, *grid) if c in numbers]
+        first = numbers.sort_values("kind", kind="stable").drop_duplicates(
+            columns
+        )  # computed, expected, simulated
+        rows = first[[*columns, "mean"]].rename(columns={"mean": _NUMBER})
+        return cls(rows[rows[_NUMBER].notna()], list(methods), here)
+
+    def questions(self) -> dict[str, Any]:
+        """What a template may call, by name."""
+        own = (
+            "methods",
+            "drawn",
+            "value",
+            "ratio",
+            "printed_over",
+            "share_better",
+            "lead",
+            "lowest",
+            "growth",
+        )
+        return {name: getattr(self, name) for name in (*own, "least", "greatest", "choices")}
+
+    def drawn(self, method: str, **at: Any) -> bool:
+        """Whether a method has a number here at all: it may be infeasible everywhere."""
+        return not self._of(method, at).empty
+
+    def value(self, method: str, **at: Any) -> Values:
+        """The numbers of a method, at all points or where variables have the given values."""
+        key = (method, *sorted(at.items()))
+        if key not in self._answered:
+            self._answered[key] = self._value(method, at)
+        return self._answered[key]
+
+    @cached_property
+    def _answered(self) -> dict[tuple[Any, ...], Values]:
+        """Captions ask the same again and again."""
+        return {}
+
+    def _value(self, method: str, at: Mapping[str, Any]) -> Values:
+        asked = f"value({', '.join(filter(None, [repr(method), _arguments(at)]))})"
+        rows = self._of(method, at)
+        fixed = {v: known for v, known in {**self._common(), **at}.items() if v in rows and v != "method"}
+        settled = [c for c in rows if c in self._variables() and self._settled(rows, str(c))]
+        return _checked(_without(rows, {"method", *fixed, *settled}), asked, fixed)
+
+    def _settled(self, rows: pd.DataFrame, variable: str) -> bool:
+        """Whether a method does not depend on a variable, or is drawn under one accounting only."""
+        return bool(rows[variable].isna().all()) or (
+            variable == "accounting" and rows[variable].nunique() == 1
+        )
+
+    def ratio(self, method: str, other: str, **at: Any) -> Values:
+        """A method's numbers over those of another, at the points where both have one."""
+        return self.value(method, **at) / self.value(other, **at)
+
+    def printed_over(self, method: str, **at: Any) -> Values:
+        """A method's printed numbers over those asked for, such as the exact ones: above 1 where printing is dear."""
+        return self.value(method, **{**at, "accounting": "printed"}) / self.value(method, **at)
+
+    def share_better(self, method: str, other: str, **at: Any) -> Share:
+        """At how many of the points where both have a number that of the first is smaller, by more than rounding."""
+        return self.value(method, **at).less_than(self.value(other, **at))
+
+    def lead(self, method: str, but: Sequence[str] = (), **at: Any) -> Values:
+        """The smallest number of all other methods but some, over that of a method: above 1 where it is the lowest.
+
+        A point counts if at least one of the others has a number there.
+        """
+        rivals = [m for m in self.methods if m not in (method, *but) and self.drawn(m, **at)]
+        if not rivals:
+            raise CaptionError(f"lead({method!r}): no other method is drawn.")
+        ratios = [self.ratio(rival, method, **at) for rival in rivals]
+        variables = max((one.variables for one in ratios), key=len)
+        every = pd.concat([one.rows for one in ratios], ignore_index=True)
+        smallest = (
+            every.groupby(variables, as_index=False)[_NUMBER].min()
+            if variables
+            else every.nsmallest(1, _NUMBER)
+        )
+        assert isinstance(smallest, pd.DataFrame)
+        return _checked(smallest, f"lead({method!r})", ratios[0].settings)
+
+    def lowest(self, among: Sequence[str], **at: Any) -> str | None:
+        """The method that has the smallest number at the most points; None if none of them is drawn.
+
+        Methods that share a smallest number all have it; of several at as many points it is the first.
+        """
+        drawn = [m for m in among if self.drawn(m, **at)]
+        if not drawn:
+            return None
+        every = pd.concat([self.value(m, **at).rows.assign(method=m) for m in drawn], ignore_index=True)
+        points = [c for c in every if c not in ("method", _NUMBER)]
+        smallest = every.groupby(points)[_NUMBER].transform("min") if points else every[_NUMBER].min()
+        wins = every.loc[every[_NUMBER] <= smallest * (1 + _SAME), "method"].value_counts()
+        return max(drawn, key=lambda m: wins.get(m, 0))
+
+    def growth(self, method: str, variable: str) -> Values | None:
+        """A method's numbers at the greatest value of a variable over those at the least; None if no point has both."""
+        rows = self.value(method).rows if self.drawn(method) else pd.DataFrame()
+        if variable not in rows:
+            return None
+        first, last = (_at(rows, {variable: end(variable)}, method) for end in (self.least, self.greatest))
+        others = [c for c in last if c != _NUMBER]
+        first = first.rename(columns={_NUMBER: _OTHER})
+        both = last.merge(first, on=others or None, how="inner" if others else "cross")
+        if both.empty:
+            return None
+        over = _without(both, {_OTHER}).assign(**{_NUMBER: both[_NUMBER] / both[_OTHER]})
+        return _checked(over, f"growth({method!r}, {variable!r})", {})
+
+    def least(self, variable: str) -> Any:
+        """The smallest value of a variable here."""
+        return min(self.choices(variable))
+
+    def greatest(self, variable: str) -> Any:
+        """The largest value of a variable here."""
+        return max(self.choices(variable))
+
+    def choices(self, variable: str) -> list[Any]:
+        """All values of a variable here, in ascending order."""
+        if variable not in self._variables():
+            raise CaptionError(
+                f"no variable {variable!r} in the drawing. Known: {', '.join(self._variables())}."
+            )
+        return sorted(_where(self.rows, self._common())[variable].dropna().unique().tolist())
+
+    def _common(self) -> dict[str, Any]:
+        """What a question is about that does not name it."""
+        exact = {"accounting": "exact"} if self.here.get("accounting") == BOTH else {}
+        return {**self.here, **exact}
+
+    def _variables(self) -> list[str]:
+        return [str(c) for c in self.rows if c not in (_NUMBER, "method")]
+
+    def _of(self, method: str, at: Mapping[str, Any]) -> pd.DataFrame:
+        if method not in self.methods:
+            raise CaptionError(f"no method {method!r} in the drawing. Known: {', '.join(self.methods)}.")
+        for variable in at:
+            if variable not in self._variables():
+                known = ", ".join(self._variables())
+                raise CaptionError(f"no variable {variable!r} in the drawing. Known: {known}.")
+        nothing, common = self.rows[:0], self._common()
+        if common.keys() & at.keys():
+            return _where(self._by_method.get(method, nothing), {**common, **at})
+        return _where(self._shown.get(method, nothing), at)
+
+    @cached_property
+    def _shown(self) -> dict[str, pd.DataFrame]:
+        """What every question is about that does not name it, by method: most captions ask for nothing else."""
+        return {method: _where(rows, self._common()) for method, rows in self._by_method.items()}
+
+    @cached_property
+    def _by_method(self) -> dict[str, pd.DataFrame]:
+        return {str(method): rows for method, rows in self.rows.groupby("method", sort=False)}
+
+
+@dataclass(frozen=True)
+class ClaimRows:
+    """A table of claims, all of it texts, to be asked by its caption."""
+
+    rows: pd.DataFrame
+
+    def questions(self) -> dict[str, Any]:
+        """What a template may call, by name."""
+        return {name: getattr(self, name) for name in ("column", "rows_with", "entries")}
+
+    def column(self, name: str, **where: Any) -> Values:
+        """Numbers of a column, in the rows whose entries read as given; rows with no number there are left out."""
+        asked = f"column({', '.join(filter(None, [repr(name), _arguments(where)]))})"
+        numbers = pd.to_numeric(self._at(where)[self._known(name)], errors="coerce").dropna()
+        rows = pd.DataFrame({"row": numbers.index, _NUMBER: numbers.to_numpy(float)})
+        return _checked(rows, asked, {}, "entries")
+
+    def rows_with(self, **where: Any) -> Share:
+        """How many rows read as given, of all."""
+        return Share(len(self._at(where)), len(self.rows), "entries")
+
+    def entries(self, name: str, **where: Any) -> list[str]:
+        """What a column reads, in the rows whose other entries read as given."""
+        return self._at(where)[self._known(name)].tolist()
+
+    def _at(self, where: Mapping[str, Any]) -> pd.DataFrame:
+        rows = self.rows
+        for name, text in where.items():
+            rows = rows[rows[self._known(name)] == str(text)]
+        return rows
+
+    def _known(self, name: str) -> str:
+        if name not in self.rows:
+            raise CaptionError(f"no column {name!r} in the table. Known: {', '.join(map(str, self.rows))}.")
+        return name
+
+
+# -- words ---------------------------------------------------------------------------------------------------------
+
+
+def number(value: Values | float, digits: int = DIGITS) -> str:
+    """One number with so many significant digits, thousands separated: "1.00" if it is about 1, "1" if it is 1."""
+    one = value.only if isinstance(value, Values) else float(value)
+    if one == 0:
+        return "0"
+    rounded = float(f"{one:.{digits - 1}e}")
+    places = digits - 1 - math.floor(math.log10(abs(rounded)))  # of the rounded number: 0.9996 is 1.00
+    if not 1e-4 <= abs(rounded) < 1e9:
+        return f"{one:.{digits - 1}e}"
+    whole = math.isclose(one, round(one), rel_tol=_SAME)
+    return f"{rounded:,.0f}" if whole else f"{rounded:,.{max(places, 0)}f}"
+
+
+def integer(value: Values | float) -> str:
+    """A whole number, all digits, thousands separated."""
+    one = value.only if isinstance(value, Values) else value
+    return f"{one:,.0f}"
+
+
+def span(value: Values, digits: int = DIGITS) -> str:
+    """From the smallest to the largest number: "1.2 to 55", or one number where both read the same."""
+    low, high = number(value.least, digits), number(value.greatest, digits)
+    if float(low.replace(",", "")) == float(high.replace(",", "")):
+        return max(
+            low, high, key=len
+        )  # "1" and "1.00" are one number, of which the second says how well it is met
+    return f"{low} to {high}"
+
+
+def rounded_down(value: Values, digits: int = DIGITS) -> str:
+    """The smallest number, rounded down: below all of them, as a lower bound must be."""
+    return _rounded(value.least, digits, ROUND_FLOOR)
+
+
+def rounded_up(value: Values, digits: int = DIGITS) -> str:
+    """The largest number, rounded up: above all of them, as an upper bound must be."""
+    return _rounded(value.greatest, digits, ROUND_CEILING)
+
+
+def _rounded(one: float, digits: int, rounding: str) -> str:
+    exact = Decimal(one)
+    return number(float(exact.quantize(Decimal(1).scaleb(exact.adjusted() - digits + 1), rounding)), digits)
+
+
+def percent(value: Values | float, digits: int = 2) -> str:
+    """As `span` or `number`, of shares: "5.2 %", "11 to 14 %"."""
+    if isinstance(value, Values):
+        return f"{span(value * 100, digits)} %"
+    return f"{number(100 * value, digits)} %"
+
+
+def times(value: Values | float, digits: int = DIGITS) -> str:
+    """As `span` or `number`, of ratios: "1.2 to 55 times"."""
+    return f"{span(value, digits) if isinstance(value, Values) else number(value, digits)} times"
+
+
+def how_drawn(*, both: bool, means: bool, simulated: bool, closed: bool = True) -> str:
+    """How the lines and markers of curves are to be read.
+
+    Parameters
+    ----------
+    both : bool
+        Whether the picture has printed and exact numbers.
+    means : bool
+        Whether simulated means are drawn as points beside the lines.
+    simulated : bool
+        Whether there are simulated means at all.
+    closed : bool
+        Whether every method has a closed form.
+    """
+    if means:
+        return "Points are means over the repeats with one standard error, lines closed-form expectations."
+    said = [DRAWN_TWICE] if both else []
+    if simulated:
+        others = "" if closed else ", of methods without a closed form simulated means"
+        elsewhere = "the pictures of one accounting" if both else "the CSV file only"
+        said.append(f"Markers are closed-form values{others}; simulated means are in {elsewhere}.")
+    return " ".join(said)
+
+
+def exact_cuts(printed_over_exact: Values, what: str) -> str:
+    """What exact accounting does to a quantity, such as "divides the error by 2.10 to 4.80"."""
+    least, greatest = printed_over_exact.least, printed_over_exact.greatest
+    change = max(abs(1 / least - 1), abs(1 / greatest - 1))
+    if change < _HARDLY:
+        return f"leaves {what} as it is"
+    if change < _LITTLE:
+        return f"changes {what} by at most {percent(change)}"
+    if least > 1 - _HARDLY:
+        return f"divides {what} by {span(printed_over_exact) if least > 1 + _HARDLY else f'up to {number(greatest)}'}"
+    if greatest < 1 + _HARDLY:
+        raised = 1 / printed_over_exact
+        return f"multiplies {what} by {span(raised) if greatest < 1 - _HARDLY else f'up to {number(raised.greatest)}'}"
+    return f"changes {what} by a factor of {span(1 / printed_over_exact)}"
+
+
+def said(text: str) -> str:
+    """A number that another text states, the paper for example; nothing that this run computes."""
+    return text
+
+
+def render(path: Path, names: Mapping[str, Any]) -> str:
+    """A template with its numbers.
+
+    Parameters
+    ----------
+    path : Path
+        The template, reStructuredText with Jinja expressions.
+    names : mapping
+        What it may use: ``where``, ``facts``, ``scale`` and the questions of `Numbers` or `ClaimRows`.
+
+    Raises
+    ------
+    CaptionError
+        If it uses an unknown name, asks for what is not drawn, or has no `finding`, with the template's file and line.
+    """
+    text = path.read_text(encoding="utf-8")
+    try:
+        prose = _compiled(text).render(**names).strip() + "\n"
+    except jinja2.TemplateSyntaxError as error:
+        raise CaptionError(f"{path}:{error.lineno}: {error.message}") from error
+    except (jinja2.UndefinedError, CaptionError, TypeError, ValueError, ArithmeticError) as error:
+        raise CaptionError(f"{path}:{_line(error)}: {error}") from error
+    try:
+        finding(prose)
+    except CaptionError as error:
+        raise CaptionError(f"{path}:{_line_of_finding(text)}: {error}") from error
+    return prose
+
+
+def plain_caption(title: str, facts: Mapping[str, str]) -> str:
+    """The caption of a drawing that has no template: its title, and what it is computed from.
+
+    Parameters
+    ----------
+    title : str
+        Stands in the place of the finding, cut off where it is longer than one may be.
+    facts : mapping
+        What the configuration and the results state, such as data, participants, budget, repeats and accounting.
+    """
+    heading = title if len(title) <= LONGEST_FINDING else f"{title[: LONGEST_FINDING - 2]} …"
+    said = "; ".join(f"{name}: {text}" for name, text in facts.items() if name in PLAIN_FACTS)
+    return f"{as_it_stands(heading)}\n\n{as_it_stands(said)}.\n"
+
+
+def as_it_stands(text: str) -> str:
+    """Text that reStructuredText shows as it stands, on one line."""
+    return re.sub(r"([\\*`|_:<>-])", r"\\\1", " ".join(text.split()))
+
+
+@cache
+def _environment() -> jinja2.Environment:
+    environment = jinja2.Environment(undefined=jinja2.StrictUndefined, trim_blocks=True, lstrip_blocks=True)
+    environment.filters |= {
+        f.__name__: f for f in (number, integer, span, rounded_down, rounded_up, percent, times)
+    }
+    environment.globals |= {"said": said, "exact_cuts": exact_cuts}
+    return environment
+
+
+@cache
+def _compiled(text: str) -> jinja2.Template:
+    """A template; several drawings share one."""
+    return _environment().from_string(text)
+
+
+def finding(prose: str) -> str:
+    """What a reader should see: the first paragraph of a rendered caption, as plain text on one line.
+
+    Parameters
+    ----------
+    prose : str
+        A caption as `render` returns it.
+
+    Raises
+    ------
+    CaptionError
+        If that paragraph is empty or longer than `LONGEST_FINDING` characters.
+    """
+    first = " ".join(prose.strip().partition("\n\n")[0].split())
+    plain = _plain(first)
+    if not plain:
+        raise CaptionError("the caption is empty; its first paragraph is to say what there is to see.")
+    if len(plain) > LONGEST_FINDING:
+        raise CaptionError(
+            f"the first paragraph has {len(plain)} characters; it is to say what there is to see "
+            f"in at most {LONGEST_FINDING}: {plain!r}."
+        )
+    return plain
+
+
+def _plain(text: str) -> str:
+    """Text without the inline markup of reStructuredText; an asterisk inside of a word, as in 1/eps*, is none."""
+    text = re.sub(r"``(.+?)``", r"\1", text)
+    text = re.sub(r":[\w-]+:`([^`]+)`", r"\1", text)
+    text = re.sub(r"`([^`<]+?)(?:\s*<[^`>]*>)?`_{0,2}", r"\1", text)
+    text = re.sub(r"(?<![\w*\\])\*\*(\S(?:.*?\S)?)\*\*(?![\w*])", r"\1", text)
+    text = re.sub(r"(?<![\w*\\])\*(\S(?:.*?\S)?)\*(?![\w*])", r"\1", text)
+    return re.sub(r"\\(.)", r"\1", text)
+
+
+def _line_of_finding(text: str) -> int:
+    """The template's first line that is more than statements and comments of Jinja."""
+    silent = re.sub(r"\{%.*?%\}|\{#.*?#\}", lambda found: "\n" * found[0].count("\n"), text, flags=re.DOTALL)
+    lines = (number for number, line in enumerate(silent.splitlines(), start=1) if line.strip())
+    return next(lines, 1)
+
+
+def _line(error: Exception) -> int | str:
+    """The template's line at which an error arose; Jinja puts it into the traceback."""
+    lines = [
+        frame.lineno for frame in traceback.extract_tb(error.__traceback__) if frame.filename == "<template>"
+    ]
+    return lines[-1] if lines and lines[-1] is not None else "?"

@@ -1,0 +1,335 @@
+"""What a paper's figures and tables are drawn from: plain data, known without any result, so that a workflow can plan.
+
+`Drawing.job` holds everything that drawing reads besides its input files. It is what the workflow compares to find out
+whether a file has to be drawn again, and all that the drawing code is given: the two cannot drift apart.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import partial
+from pathlib import Path
+from typing import Any, Literal
+
+from shuffledp.pipeline.config import Experiment, Paper, Settings
+from shuffledp.pipeline.config.model import Budget, Task, describe_data, describe_population, described
+from shuffledp.pipeline.figures.palette import OWN, assigned
+from shuffledp.pipeline.figures.variants import BOTH, PAIR
+
+TABLE_FORMATS = ("csv", "md", "tex")
+CAPTION_FORMATS = ("rst", "report.rst")
+Job = dict[str, Any]
+
+
+@dataclass(frozen=True)
+class Drawing:
+    """One picture or table: ``id`` is its file stem, ``where`` what its rows have in common.
+
+    ``looks`` are the looks of the paper's methods, the same in every figure.
+    """
+
+    id: str
+    name: str
+    kind: Literal["figure", "table"]
+    entry: Mapping[str, Any]
+    experiment: Experiment
+    where: Mapping[str, Any]
+    looks: Mapping[str, int] = field(default_factory=dict)
+
+    def formats(self, figure_formats: Sequence[str]) -> tuple[str, ...]:
+        """File endings: the pictures and the drawn numbers, or the table."""
+        return (*figure_formats, "csv") if self.kind == "figure" else TABLE_FORMATS
+
+    @property
+    def by(self) -> str:
+        """The variable that distinguishes this file from its siblings; empty if it has none."""
+        return str(self.entry.get("files", ""))
+
+    @property
+    def variant(self) -> str:
+        """The value of that variable, or `BOTH`."""
+        return str(self.where[self.by]) if self.by else ""
+
+    def title(self) -> str:
+        """Title with what distinguishes this file from its siblings."""
+        return f"{self.entry['title']} ({self.by}: {self.variant})" if self.by else str(self.entry["title"])
+
+    def job(self, results: str, figure_formats: Sequence[str], captions: Path, scale: str) -> Job:
+        """Everything that this drawing depends on but the content of its input files (plain data).
+
+        Parameters
+        ----------
+        results : str
+            Folder of the results.
+        figure_formats : sequence of str
+            Formats of pictures.
+        captions : Path
+            Folder with a folder per paper that holds the captions' templates.
+        scale : str
+            "paper", or "shortened" where a part of the paper's experiments runs at another scale.
+        """
+        experiment, methods = self.experiment, list(self.entry["methods"])
+        return {
+            "paper": experiment.paper,
+            "id": self.id,
+            "name": self.name,
+            "by": self.by,
+            "variant": self.variant,
+            "kind": self.kind,
+            "title": self.title(),
+            "alt": self._alt(),
+            "entry": _plain(self.entry),
+            "where": _plain(self.where),
+            "results": results,
+            "experiment": experiment.id,
+            "labels": {m: experiment.methods[m].label for m in methods},
+            "looks": self._looks(),
+            "points": self._points(Path(results)),
+            "grid": _plain(self._grid()),
+            "accountings": experiment.accountings(methods),
+            "repeats": experiment.repeats,
+            "facts": _stated(experiment, self.where, methods),
+            "assumed": dict(experiment.assumed),
+            "training": self._training(),
+            "simulated_at": _plain(experiment.simulated_at),
+            "caption": _caption(captions / experiment.paper, self.entry),
+            "scale": scale,
+            "formats": list(self.formats(figure_formats)),
+        }
+
+    def _grid(self) -> dict[str, list[Any]]:
+        """The grid without the variables that neither a method nor an axis refers to: of them nothing is drawn."""
+        experiment, entry = self.experiment, self.entry
+        used = set().union(*(experiment.variables(experiment.methods[m]) for m in entry["methods"]))
+        axes = {str(entry[axis]) for axis in ("x", "along", "panels", "curves", "files") if axis in entry}
+        used |= {*axes, *entry.get("rows", ()), *entry.get("columns", ()), *self.where}
+        used |= {name for column in entry.get("entries", ()) for name in column.get("where", {})}
+        return {name: values for name, values in experiment.grid.items() if name in used}
+
+    def _alt(self) -> str:
+        entry = self.entry
+        if self.kind == "table":
+            return f"Table: {self.title()}"
+        across = f", one panel per {entry['panels']}" if "panels" in entry else ""
+        if entry.get("kind") == "pareto":
+            return f"{self.title()}: {entry['y']} against {entry['x']}, a point per method, one panel per trust model"
+        if entry.get("kind") == "regions":
+            least = f"the method with the least {entry['value']}"
+            return f"{self.title()}: {least} by {entry['x']} and {entry['y']}{across}"
+        curves = entry.get("curves", "method")
+        pair = "; printed dashed, exact solid, and a strip with their ratio" if self.variant == BOTH else ""
+        return f"{self.title()}: {entry['y']} against {entry['x']}{across}, one curve per {curves}{pair}"
+
+    def _looks(self) -> dict[str, int]:
+        """The looks of the methods, where they enter: curves of a single method are told apart by something else."""
+        several = len(self.entry["methods"]) > 1
+        if self.kind == "table" or (self.entry.get("curves", "method") != "method" and not several):
+            return {}
+        return {m: self.looks[m] for m in self.entry["methods"]}
+
+    def _points(self, results: Path) -> Job | None:
+        """Where the places are found that were read off the paper."""
+        points = self.entry.get("points")
+        if points is None:
+            return None
+        table = claim_file(results, self.experiment.paper, points["claims"])
+        return {"table": str(table), "where": points.get("where", {}), "x": points["x"], "y": points["y"]}
+
+    def _training(self) -> list[Job]:
+        """The training runs behind the drawing, the variable over their rounds, and the methods that name them."""
+        experiment = self.experiment
+        methods = {m: experiment.methods[m].training for m in self.entry["methods"]}
+        rounds = {run.id: (variable, run) for variable, run in reversed(list(experiment.rounds.items()))}
+        return [
+            {
+                "round": rounds[run.id][0],
+                "methods": [m for m, named in methods.items() if named == run.id],
+                "described": run.described(),
+            }
+            for run in {run.id: run for run in experiment.rounds.values()}.values()
+            if run.id in methods.values()
+        ]
+
+
+@dataclass(frozen=True)
+class ClaimTable:
+    """A table that the claims package computed: errata with their witnesses, or a checked table of the paper."""
+
+    paper: str
+    name: str
+    title: str
+    caption: str
+    citation: str
+
+    def job(self, results: str, captions: Path, scale: str) -> Job:
+        """As `Drawing.job`."""
+        return {
+            "paper": self.paper,
+            "id": self.name,
+            "name": self.name,
+            "by": "",
+            "variant": "",
+            "kind": "claims",
+            "title": self.title,
+            "alt": f"Table: {self.title}",
+            "table": str(claim_file(Path(results), self.paper, self.name)),
+            "facts": {"about": self.citation},
+            "caption": str(captions / self.paper / self.caption),
+            "scale": scale,
+            "formats": list(TABLE_FORMATS),
+        }
+
+
+def drawings_of(paper: Paper) -> list[Drawing]:
+    """All figures and tables of a paper, in the order of its file."""
+    return [*_files(paper, "figure", paper.figures), *_files(paper, "table", paper.tables)]
+
+
+def claim_tables(paper: Paper) -> list[ClaimTable]:
+    """The tables of a paper's claims, in the order of its file."""
+    return [
+        ClaimTable(paper.key, name, about["title"], about["caption"], paper.citation)
+        for name, about in paper.claims.items()
+    ]
+
+
+def paper_job(paper: Paper, settings: Settings, captions: Path) -> Job:
+    """Everything that a paper's pictures, tables and manifest depend on but the content of input files (plain data)."""
+    results, scale = settings.results, "shortened" if paper.key in settings.shortened else "paper"
+    own = [drawing.job(results, settings.formats, captions, scale) for drawing in drawings_of(paper)]
+    claims = [table.job(results, captions, scale) for table in claim_tables(paper)]
+    return {
+        "paper": {
+            "key": paper.key,
+            "kind": paper.kind,
+            "title": paper.title,
+            "citation": paper.citation,
+            "doi": paper.doi,
+        },
+        "run": {"seed": settings.seed, "scale": scale},
+        "results": results,
+        "drawings": [*own, *claims],
+    }
+
+
+def _files(
+    paper: Paper, kind: Literal["figure", "table"], entries: Mapping[str, Mapping[str, Any]]
+) -> Iterator[Drawing]:
+    given = looks_of(paper)
+    for name, entry in entries.items():
+        experiment = paper.experiments[entry["experiment"]]
+        by = entry.get("files")
+        if by is None:
+            yield Drawing(name, name, kind, entry, experiment, entry.get("where", {}), given)
+            continue
+        values = _values(experiment, by, entry["methods"])
+        pair = [BOTH] if kind == "figure" and by == "accounting" and set(PAIR) <= set(values) else []
+        for value in [*values, *pair]:
+            where = {**entry.get("where", {}), by: value}
+            yield Drawing(f"{name}_{slug(value)}", name, kind, entry, experiment, where, given)
+
+
+def looks_of(paper: Paper) -> dict[str, int]:
+    """A look per method of a paper; those of baselines stand out and change none of the others."""
+    own, added = (
+        [[m for m, method in e.methods.items() if method.added == late] for e in paper.experiments.values()]
+        for late in (False, True)
+    )
+    first = assigned(own, paper.looks)
+    return assigned([[*a, *b] for a, b in zip(own, added, strict=True)], {**paper.looks, **first}, OWN)
+
+
+def _values(experiment: Experiment, by: str, methods: list[str]) -> list[Any]:
+    if by == "accounting":
+        return experiment.accountings(methods)
+    return methods if by == "method" else list(experiment.grid[by])
+
+
+def _caption(folder: Path, entry: Mapping[str, Any]) -> str:
+    """The template of a drawing's caption; empty where it has none, and the caption only states the settings."""
+    return str(folder / entry["caption"]) if "caption" in entry else ""
+
+
+def _plain(value: Any) -> Any:
+    """A copy of dicts and lists, which workflows can write down and compare."""
+    if isinstance(value, Mapping):
+        return {k: _plain(v) for k, v in value.items()}
+    return [_plain(v) for v in value] if isinstance(value, list | tuple) else value
+
+
+def slug(value: Any) -> str:
+    """A value as part of a file name, for example 0.05 as ``0p05`` and -1 as ``m1``."""
+    text = str(value).lower().replace(".", "p").replace("-", "m")
+    return re.sub(r"[^a-z0-9_]+", "_", text).strip("_")
+
+
+# -- files -------------------------------------------------------------------------------------------------------
+
+
+def figure_folder(results: Path, paper: str) -> Path:
+    """Where a paper's figures and tables go."""
+    return results / "figures" / paper
+
+
+def files_of(results: Path, drawings: Iterable[Drawing], formats: Sequence[str]) -> list[Path]:
+    """Every file that these figures and tables consist of, without what describes the paper as a whole."""
+    return [
+        figure_folder(results, drawing.experiment.paper) / f"{drawing.id}.{end}"
+        for drawing in drawings
+        for end in (*drawing.formats(formats), *CAPTION_FORMATS)
+    ]
+
+
+def claim_file(results: Path, paper: str, name: str) -> Path:
+    """Where a computed table of claims is; its checksum list has the same name with ``.sha256``."""
+    return results / "claims" / paper / f"{name}.csv"
+
+
+def points_files(results: Path, drawings: Iterable[Drawing]) -> list[Path]:
+    """Tables of claims whose points these drawings show, each with its checksum list."""
+    names = {(d.experiment.paper, d.entry["points"]["claims"]): None for d in drawings if "points" in d.entry}
+    tables = [claim_file(results, paper, name) for paper, name in names]
+    return [path for table in tables for path in (table, table.with_suffix(".sha256"))]
+
+
+def output_files(results: Path, paper: Paper, formats: Sequence[str]) -> list[Path]:
+    """Every file that the drawing job of a paper writes, manifest and checksum list included."""
+    folder = figure_folder(results, paper.key)
+    own = files_of(results, drawings_of(paper), formats)
+    claims = [folder / f"{name}.{end}" for name in paper.claims for end in (*TABLE_FORMATS, *CAPTION_FORMATS)]
+    return [folder / "manifest.json", folder / "figures.sha256", *own, *claims]
+
+
+# -- what the configuration states for a caption -----------------------------------------------------------------
+
+
+def _stated(experiment: Experiment, where: Mapping[str, Any], methods: Sequence[str]) -> dict[str, str]:
+    """What a caption says about source, data, participants, eps, delta and target before there are results."""
+    parts = experiment.parts
+    grid = {**experiment.grid, **{k: [v] for k, v in where.items() if k in experiment.grid}}
+    say = partial(described, grid=grid)
+    facts = _origin(experiment.source)
+    if experiment.study:
+        facts = {"about": experiment.source} if experiment.source else {}
+    if parts.get("data"):
+        facts["data"] = describe_data(parts["data"], say)
+    if parts.get("population"):
+        facts["participants N"] = describe_population(parts["population"], say)
+    if parts.get("budget"):
+        facts |= Budget.describe(parts["budget"], say)
+    arguments = [experiment.methods[m].arguments for m in methods]  # functions have no budget
+    if deltas := [say(given["delta"]) for given in arguments if "delta" in given]:
+        facts.setdefault("delta", ", ".join(dict.fromkeys(deltas)))
+    if parts.get("task"):
+        facts["error against"] = Task.describe(parts["task"])
+    return facts
+
+
+def _origin(source: str) -> dict[str, str]:
+    """What is reproduced; an experiment that the paper does not have says so, and what it is about."""
+    of_its_own = source.removeprefix("none: ")
+    if of_its_own != source:
+        return {"reproduces": f"nothing in the paper; {of_its_own}"}
+    return {"reproduces": f"the paper's {source}"}

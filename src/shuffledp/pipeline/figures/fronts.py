@@ -1,0 +1,158 @@
+"""What pictures of fronts and of regions show: a cost and an error per method, and which methods no other one beats."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import pandas as pd
+
+from shuffledp.pipeline.experiments.results import IN_DOUBT
+from shuffledp.pipeline.figures.leaderboard import control_of
+from shuffledp.pipeline.figures.names import TRUST
+from shuffledp.pipeline.figures.selected_rows import by_cell, chosen, matching, names
+
+Job = Mapping[str, Any]
+
+
+@dataclass(frozen=True)
+class Offer:
+    """What a method costs and gives at one point.
+
+    Parameters
+    ----------
+    method, trust, guarantee, accounting : str
+        As in the results.
+    cost, error : float
+        Positive.
+    """
+
+    method: str
+    trust: str
+    guarantee: str
+    accounting: str
+    cost: float
+    error: float
+
+    @property
+    def doubtful(self) -> bool:
+        """Whether the claim is in doubt."""
+        return self.guarantee in IN_DOUBT
+
+
+def offers(cells: pd.DataFrame, summary: pd.DataFrame, entry: Mapping[str, Any], error: str) -> list[Offer]:
+    """Methods with a cost and an error, of cells with one point each, in the order of the entry.
+
+    Parameters
+    ----------
+    cells, summary : DataFrame
+        Results; one cell per method.
+    entry : mapping
+        ``methods``, the cost ``x`` or ``y`` as the kind has it, and ``unit``.
+    error : str
+        The error.
+    """
+    cost = str(entry["x"] if entry["kind"] == "pareto" else entry["y"])
+    good = cells[cells["status"] == "ok"]
+    costs = by_cell(good, summary, cost)
+    errors = by_cell(good, summary, error, entry.get("unit"))
+    found = [
+        Offer(
+            str(row.method),
+            str(row.trust),
+            str(row.guarantee),
+            str(row.accounting),
+            float(costs.get(row.cell, math.nan)),
+            float(errors.get(row.cell, math.nan)),
+        )
+        for row in good.itertuples()
+    ]
+    order = list(entry["methods"])
+    positive = [offer for offer in found if offer.cost > 0 and offer.error > 0]
+    return sorted(positive, key=lambda offer: order.index(offer.method))
+
+
+def front(some: Sequence[Offer], controls: Sequence[str] = (), tolerance: float = 0.0) -> list[Offer]:
+    """Those that no other beats in cost and error at once, from the cheapest to the best.
+
+    Controls and methods whose claim is in doubt neither are on the front nor keep others from it. With a
+    tolerance, a relative difference, an offer is also beaten by one that is better in one of the two by more and worse
+    in the other by less.
+    """
+    best, found = math.inf, []
+    eligible = [offer for offer in some if offer.method not in controls and not offer.doubtful]
+    for offer in sorted(eligible, key=lambda one: (one.cost, one.error)):
+        if offer.error < best:
+            best = offer.error
+            found.append(offer)
+    return [one for one in found if not any(_beats(other, one, 1 + tolerance) for other in found)]
+
+
+def _beats(one: Offer, other: Offer, by: float) -> bool:
+    cost, error = other.cost / one.cost, other.error / one.error
+    return (cost > by and error * by >= 1) or (error > by and cost * by >= 1)
+
+
+def by_trust(some: Sequence[Offer]) -> dict[str, list[Offer]]:
+    """The offers by whom users trust, in the order of `TRUST`."""
+    return {
+        trust: [o for o in some if o.trust == trust] for trust in TRUST if any(o.trust == trust for o in some)
+    }
+
+
+def legend_names(job: Job, cells: pd.DataFrame) -> dict[str, str]:
+    """Names of methods; those that are controls or in doubt, or have another accounting than the first, say so."""
+    entry = job["entry"]
+    wanted = job["where"].get("accounting")
+    usual = wanted[0] if isinstance(wanted, list) else wanted
+    texts = {}
+    good = cells[cells["status"] == "ok"]
+    for method, name in names(job, cells).items():
+        own = good[good["method"] == method]
+        remarks = [g for g in dict.fromkeys(own["guarantee"]) if g in IN_DOUBT]
+        if usual is not None:
+            remarks += [
+                f"as {a}" if a == "printed" else a for a in dict.fromkeys(own["accounting"]) if a != usual
+            ]
+        shown = control_of(name) if method in entry.get("controls", ()) else name
+        texts[method] = f"{shown} ({', '.join(remarks)})" if remarks else shown
+    return texts
+
+
+@dataclass(frozen=True)
+class Column:
+    """The front at one place of the horizontal axis: ``share`` is the place, ``point`` the values of the grid there."""
+
+    panel: Any
+    place: float
+    point: Mapping[str, Any]
+    front: tuple[Offer, ...]
+
+
+def columns(job: Job, cells: pd.DataFrame, summary: pd.DataFrame) -> list[Column]:
+    """The fronts of a picture of regions, by panel and place.
+
+    Of several points at one place, which the unit of x allows, that with the most users is shown.
+    """
+    entry, where = job["entry"], job["where"]
+    panels, x = entry.get("panels"), entry["x"]
+    some = chosen(cells, where)
+    keys = [v for v in job["grid"] if v in some and some[v].notna().any()]
+    found: dict[tuple[Any, float], tuple[float, Column]] = {}
+    for values in some[keys].dropna().drop_duplicates().itertuples(index=False):
+        point = dict(zip(keys, values, strict=True))
+        rows = matching(some, point)
+        users = float(rows["users_expected"].iloc[0])
+        place = float(point[x]) / (users if entry.get("x_unit") == "users" else 1.0)
+        best = front(offers(rows, summary, entry, str(entry["value"])), entry.get("controls", ()))
+        column = Column(point.get(panels), place, point, tuple(best))
+        key = (column.panel, float(f"{place:.6g}"))
+        if key not in found or found[key][0] < users:
+            found[key] = users, column
+    order = list(job["grid"].get(panels, [None]))
+    return [
+        column
+        for _, column in sorted(found.values(), key=lambda one: (order.index(one[1].panel), one[1].place))
+    ]

@@ -1,0 +1,142 @@
+"""How far the claims behind a drawing can be trusted, in words: for legends and for captions.
+
+The labels are those of `shuffledp.guarantees`; results carry one per cell, with its reason.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+
+import pandas as pd
+
+from shuffledp.pipeline.experiments.results import GUARANTEE_LABELS, IN_DOUBT
+
+_Part = tuple[str, str]
+"""A method and an accounting."""
+_IN_WORDS = {"violated": "violated in a known setting, shown here or not"}
+"""Labels that a caption does not use by themselves."""
+TRUST = {
+    "shuffler": "a shuffler",
+    "shuffler_adds": "a shuffler that adds messages",
+    "secure_sum": "secure summation",
+    "local": "nobody",
+    "central": "a curator",
+}
+"""Whom users trust, by the word in the results."""
+
+
+def doubts(cells: pd.DataFrame, order: Sequence[str]) -> dict[str, str]:
+    """Remarks for the legend by curve, such as ``violated`` or ``printed: violated``; curves without doubt have none.
+
+    Parameters
+    ----------
+    cells : DataFrame
+        With the columns ``curve``, ``accounting`` and ``guarantee``; several cells of a curve under an accounting have
+        the weakest of their labels.
+    order : sequence of str
+        Accountings in the order of the configuration.
+    """
+    return {str(curve): text for curve, rows in cells.groupby("curve") if (text := _doubt(rows, order))}
+
+
+def _doubt(rows: pd.DataFrame, order: Sequence[str]) -> str:
+    labels = _weakest_by_accounting(rows)
+    doubtful = [
+        label for label in reversed(GUARANTEE_LABELS) if label in IN_DOUBT and label in labels.values()
+    ]
+    if len(set(labels.values())) == 1:
+        return "".join(doubtful)
+    return ", ".join(
+        f"{', '.join(a for a in order if labels.get(a) == label)}: {label}" for label in doubtful
+    )
+
+
+def _weakest_by_accounting(rows: pd.DataFrame) -> dict[str, str]:
+    known = rows[rows["guarantee"].notna()]
+    return {
+        str(accounting): max(group, key=GUARANTEE_LABELS.index)
+        for accounting, group in known.groupby("accounting")["guarantee"]
+    }
+
+
+def guarantee_facts(cells: pd.DataFrame, names: Mapping[str, str], order: Sequence[str]) -> dict[str, str]:
+    """What a caption says: the labels of all methods, the reasons of those in doubt, and whom users trust.
+
+    Parameters
+    ----------
+    cells : DataFrame
+        With the columns ``method``, ``accounting``, ``guarantee``, ``guarantee_note`` and ``trust``.
+    names : mapping
+        Legend names by method.
+    order : sequence of str
+        Accountings in the order of the configuration.
+
+    Returns
+    -------
+    dict
+        ``guarantee``, ``why in doubt`` and ``trust``, as far as there is something to say.
+    """
+    parts = list(zip(cells["method"], cells["accounting"], strict=True))
+    labels = _parts_by(cells["guarantee"], parts)
+    trusted = _parts_by(cells["trust"], parts)
+    notes = [
+        note if label in IN_DOUBT else None
+        for label, note in zip(cells["guarantee"], cells["guarantee_note"], strict=True)
+    ]
+    known = sum(labels.values(), Counter())
+    facts = {
+        "guarantee": _grouped(
+            {_IN_WORDS.get(label, label): labels[label] for label in GUARANTEE_LABELS if label in labels},
+            known,
+            names,
+            order,
+        ),
+        "why in doubt": " | ".join(
+            f"{_named(some, known, names, order)}: {note}" for note, some in _parts_by(notes, parts).items()
+        ),
+        "users trust": _grouped(
+            {text: trusted[word] for word, text in TRUST.items() if word in trusted},
+            sum(trusted.values(), Counter()),
+            names,
+            order,
+        ),
+    }
+    return {key: text for key, text in facts.items() if text}
+
+
+def _parts_by(words: Iterable[object], parts: Iterable[_Part]) -> dict[str, Counter[_Part]]:
+    """How many cells of each method and accounting have each word, in the order of the cells."""
+    found: dict[str, Counter[_Part]] = {}
+    for word, part in zip(words, parts, strict=True):
+        if isinstance(word, str) and word:
+            found.setdefault(word, Counter())[part] += 1
+    return found
+
+
+def _grouped(
+    groups: Mapping[str, Counter[_Part]],
+    every: Counter[_Part],
+    names: Mapping[str, str],
+    order: Sequence[str],
+) -> str:
+    """What the cells of each group have in common, and whose they are unless there is one group."""
+    if len(groups) == 1:
+        return next(iter(groups))
+    return " | ".join(f"{text}: {_named(some, every, names, order)}" for text, some in groups.items())
+
+
+def _named(
+    some: Counter[_Part], every: Counter[_Part], names: Mapping[str, str], order: Sequence[str]
+) -> str:
+    """The methods of some cells, and which part of each method if not all of its cells are among them."""
+    texts = []
+    for method, name in names.items():
+        chosen = [accounting for of, accounting in some if of == method]
+        if not chosen:
+            continue
+        whole = [accounting for of, accounting in every if of == method]
+        parts = [", ".join(a for a in order if a in chosen)] if len(chosen) < len(whole) else []
+        parts += ["in part"] if any(some[method, a] < every[method, a] for a in chosen) else []
+        texts.append(f"{name} ({', '.join(parts)})" if parts else name)
+    return "; ".join(texts)  # names may have commas

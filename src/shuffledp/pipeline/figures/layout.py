@@ -1,0 +1,196 @@
+"""Where everything of a picture stands, in inches: computed once from the texts, without drawing anything.
+
+A grid of panels has no holes: rows have equally many panels, or those of a shorter row are wider.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from functools import cache
+
+from matplotlib.font_manager import FontProperties, findfont, get_font
+
+from shuffledp.pipeline.figures.style import SETTINGS
+
+WIDTHS = {1: 4.3, 2: 2.8, 3: 2.45, 4: 2.25, 5: 1.95}
+"""Width of a panel by how many stand side by side."""
+HEIGHTS = {1: 2.6}  # of the only panel
+HEIGHT = 2.0
+STRIP, STRIP_GAP = 0.62, 0.07
+GAP = 0.15
+MOST_COLUMNS = 4
+_LINE = 0.155
+_TICK_LABELS = 0.24
+_TITLE = 0.2
+_BESIDE_TICKS = 0.14  # ticks and the space around their labels
+_EDGE = 0.08
+_LEGEND_ROW = 0.153
+_EM = SETTINGS["legend.fontsize"] / 72
+_BESIDE = 0.5 * _EM  # of a legend: between line and text
+_BETWEEN = 1.2 * _EM + 0.04  # between two columns
+
+
+@cache
+def text_inches(text: str, points: float) -> float:
+    """Width of a line of text in the style's font."""
+    font = get_font(findfont(FontProperties(family=SETTINGS["font.family"])))
+    font.set_size(points, 72)
+    font.set_text(text, 0.0)
+    return float(font.get_width_height()[0]) / 64 / 72
+
+
+def wrapped(text: str, points: float, inches: float) -> str:
+    """Text in lines that are no wider than given, as far as its words allow."""
+    lines: list[str] = []
+    for word in text.split():
+        longer = f"{lines[-1]} {word}" if lines else word
+        if lines and text_inches(longer, points) <= inches:
+            lines[-1] = longer
+        else:
+            lines.append(word)
+    return "\n".join(lines)
+
+
+def rows_of(panels: int) -> list[int]:
+    """How many panels stand in each row: as many in each if there is a way, up to five side by side."""
+    if panels <= MOST_COLUMNS + 1:
+        return [panels]
+    for columns in (4, 3, 5):
+        if panels % columns == 0:
+            return [columns] * (panels // columns)
+    rows = math.ceil(panels / MOST_COLUMNS)
+    fewer, longer = divmod(panels, rows)
+    return [fewer + 1] * longer + [fewer] * (rows - longer)
+
+
+@dataclass(frozen=True)
+class Box:
+    """A rectangle in inches from the lower left corner of the picture."""
+
+    left: float
+    bottom: float
+    width: float
+    height: float
+
+    def shares(self, width: float, height: float) -> tuple[float, float, float, float]:
+        """The same in shares of the picture."""
+        return self.left / width, self.bottom / height, self.width / width, self.height / height
+
+
+@dataclass(frozen=True)
+class Place:
+    """Where a panel stands, the strip below it if there is one, and which labels it has."""
+
+    box: Box
+    strip: Box | None
+    first: bool
+    last: bool
+
+
+@dataclass(frozen=True)
+class Legend:
+    """Legend texts in columns that fit, the longest column in lines, and the length of the curves' lines in letters."""
+
+    columns: int
+    rows: int
+    handle: float
+    texts: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class Layout:
+    """A picture's size, its panels, and what stands around them, all in inches."""
+
+    width: float
+    height: float
+    places: tuple[Place, ...]
+    label_x: float
+    """Right end of the labels of the vertical axes."""
+    middle: float
+    """Middle of the panels."""
+    below: float
+    """Top of the label of the horizontal axis."""
+
+
+def legend_of(texts: Sequence[str], most_looks: int, width: float) -> Legend:
+    """The most columns, filled downwards, whose widest entries fit side by side; at least 1.
+
+    ``most_looks`` is how many looks stand before a text at most, and ``width`` what there is room for; a text that is
+    wider by itself goes over several lines.
+    """
+    handle = 2.8 * most_looks**0.7  # in units of the letters' size
+    own = handle * _EM + _BESIDE + _BETWEEN
+    size = SETTINGS["legend.fontsize"]
+    widths = [text_inches(text, size) + own for text in texts]
+    for columns in range(len(texts), 1, -1):
+        if sum(max(part) for part in _filled_downwards(widths, columns)) <= width:
+            return Legend(columns, math.ceil(len(texts) / columns), handle, tuple(texts))
+    shown = tuple(
+        wrapped(text, size, width - own) if wide > width else text
+        for text, wide in zip(texts, widths, strict=True)
+    )
+    return Legend(1, sum(text.count("\n") + 1 for text in shown), handle, shown)
+
+
+def _filled_downwards(widths: Sequence[float], columns: int) -> Iterator[Sequence[float]]:
+    """Columns as Matplotlib fills them: the first ones are longer by one."""
+    fewer, longer = divmod(len(widths), columns)
+    start = 0
+    for column in range(columns):
+        end = start + fewer + (column < longer)
+        yield widths[start:end]
+        start = end
+
+
+def plot_width(panels: int) -> float:
+    """Width of all panels of a row."""
+    widest = max(rows_of(panels))
+    return widest * WIDTHS[widest] + (widest - 1) * GAP
+
+
+def panel_height(panels: int) -> float:
+    """Height of a panel."""
+    return HEIGHTS.get(panels, HEIGHT)
+
+
+def laid_out(
+    panels: int, *, titles: bool, strips: bool, mark: bool, left: float, label_lines: int, legend_rows: int
+) -> Layout:
+    """Sizes and places.
+
+    Parameters
+    ----------
+    panels : int
+    titles, strips, mark : bool
+        Whether panels have titles, strips below them, and whether a line stands above everything.
+    left : float
+        Width of the tick labels of the vertical axes.
+    label_lines, legend_rows : int
+        Lines of their labels, and rows of the legend.
+    """
+    rows = rows_of(panels)
+    ragged = len(set(rows)) > 1
+    inner, tall = plot_width(panels), panel_height(panels)
+    strip = STRIP + STRIP_GAP if strips else 0.0
+    title = _TITLE if titles else _EDGE
+    between = title + (_TICK_LABELS if ragged else 0.0) + 0.02
+    margin = _EDGE + label_lines * _LINE + left + _BESIDE_TICKS
+    below = 0.05 + legend_rows * _LEGEND_ROW + 0.06 + _LINE + _TICK_LABELS
+    height = below + len(rows) * (tall + strip) + (len(rows) - 1) * between + title + (_LINE if mark else 0.0)
+    places: list[Place] = []
+    top = height - title - (_LINE if mark else 0.0)
+    for row, count in enumerate(rows):
+        wide = (inner - (count - 1) * GAP) / count
+        lower = top - tall - strip
+        for column in range(count):
+            x = margin + column * (wide + GAP)
+            under = Box(x, lower, wide, STRIP) if strips else None
+            last = ragged or row == len(rows) - 1
+            places.append(Place(Box(x, lower + strip, wide, tall), under, column == 0, last))
+        top = lower - between
+    width = margin + inner + 0.14
+    return Layout(
+        width, height, tuple(places), margin - left - _BESIDE_TICKS, margin + inner / 2, below - _TICK_LABELS
+    )

@@ -1,0 +1,156 @@
+"""Leaderboards: a row per method, a column per quantity, each under a selection of its own."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import pandas as pd
+
+from shuffledp.pipeline.experiments.bundle import CELL_TEXTS
+from shuffledp.pipeline.experiments.results import IN_DOUBT
+from shuffledp.pipeline.figures.names import TRUST
+from shuffledp.pipeline.figures.selected_rows import by_cell, chosen
+
+INFEASIBLE, ABSENT = "infeasible", "–"
+WHY = "why not"
+CONTROL = "control"
+#: What text an order treats as the last.
+_LAST = len(TRUST)
+
+
+def leaderboard(
+    entry: Mapping[str, Any],
+    cells: pd.DataFrame,
+    summary: pd.DataFrame,
+    names: Mapping[str, str],
+) -> tuple[pd.DataFrame, list[str]]:
+    """The rows of a leaderboard, best first within each group; what is infeasible comes last.
+
+    Parameters
+    ----------
+    entry : mapping
+        ``methods``; ``entries``, each with a ``heading``, a ``value`` (a metric, a number or a text of the cells), a
+        ``where`` that selects one cell of a method (of several accountings the first that the method has),
+        ``unit: counts`` for squared errors of counts, and ``over``, a method in units of whose number the others
+        are given; ``order``, headings, the first number of which says what is infeasible; ``controls``, methods that
+        are marked as such.
+    cells, summary : DataFrame
+        Results of the table's experiment.
+    names : mapping
+        Methods as readers know them, by id.
+
+    Returns
+    -------
+    (DataFrame, list of str)
+        A row per method: its name and the entries by heading, numbers or texts; and, where some are infeasible,
+        the reason. Then the headings whose entries are numbers.
+
+    Raises
+    ------
+    ValueError
+        If a selection leaves several numbers of a method.
+    """
+    columns = {str(e["heading"]): _column(e, cells, summary, entry["methods"]) for e in entry["entries"]}
+    first = _ordering(entry)
+    reasons = _by_method(chosen(cells, first.get("where", {})), "reason")
+    controls = entry.get("controls", ())
+    rows = pd.DataFrame(
+        {"method": [control_of(names[m]) if m in controls else names[m] for m in entry["methods"]], **columns}
+    )
+    if (rows[list(columns)] == INFEASIBLE).any(axis=None):
+        why = (reasons.get(m) for m in entry["methods"])
+        rows[WHY] = [reason if isinstance(reason, str) else "" for reason in why]  # none reads as nan
+    ordering = str(first["heading"])
+    places = sorted(
+        range(len(rows)),
+        key=lambda i: (
+            rows[ordering].iloc[i] == INFEASIBLE,
+            [_rank(rows[h].iloc[i], h, entry) for h in entry["order"]],
+        ),
+    )
+    return rows.iloc[places].reset_index(drop=True), [
+        str(e["heading"]) for e in entry["entries"] if e["value"] not in CELL_TEXTS
+    ]
+
+
+def ranked(
+    entry: Mapping[str, Any], cells: pd.DataFrame, summary: pd.DataFrame, *trust: str
+) -> dict[str, float]:
+    """Methods whose users trust one of these, best first, with the numbers that order the leaderboard.
+
+    Controls and methods whose claim is in doubt are left out.
+    """
+    first = _ordering(entry)
+    own = chosen(cells, first.get("where", {}))
+    own = own[
+        (own["status"] == "ok")
+        & own["trust"].isin(trust)
+        & ~own["guarantee"].isin(IN_DOUBT)
+        & ~own["method"].isin(entry.get("controls", ()))
+    ]
+    known = by_cell(own, summary, str(first["value"]), first.get("unit"))
+    numbers = {str(m): float(known[c]) for m, c in zip(own["method"], own["cell"], strict=True) if c in known}
+    return dict(sorted(numbers.items(), key=lambda pair: pair[1]))
+
+
+def _ordering(entry: Mapping[str, Any]) -> Mapping[str, Any]:
+    """The first entry with numbers among those that order a leaderboard."""
+    found: Mapping[str, Any] = next(
+        e for e in entry["entries"] if e["heading"] in entry["order"] and e["value"] not in CELL_TEXTS
+    )
+    return found
+
+
+def _rank(value: Any, heading: str, entry: Mapping[str, Any]) -> tuple[int, float, str]:
+    """Numbers before what is missing; whom one trusts in the order of `TRUST`; other texts by their letters."""
+    kind = next(e["value"] for e in entry["entries"] if e["heading"] == heading)
+    if kind == "trust":
+        return (
+            (0, float(list(TRUST.values()).index(value)), "") if value in TRUST.values() else (1, _LAST, "")
+        )
+    if kind in CELL_TEXTS:
+        return 0, 0.0, str(value)
+    return (1, 0.0, "") if isinstance(value, str) else (0, float(value), "")
+
+
+def _column(
+    entry: Mapping[str, Any], cells: pd.DataFrame, summary: pd.DataFrame, methods: Sequence[str]
+) -> list[Any]:
+    where, quantity = entry.get("where", {}), str(entry["value"])
+    selected = chosen(cells, where)
+    if quantity in CELL_TEXTS:
+        texts = _by_method(selected, quantity)
+        return [_text(quantity, texts.get(m)) for m in methods]
+    status = _by_method(selected, "status")
+    known = by_cell(selected, summary, quantity, entry.get("unit"))
+    numbers = _by_method(selected.assign(number=selected["cell"].map(known)), "number")
+    unit = numbers.get(entry["over"], math.nan) if "over" in entry else 1.0
+    return [
+        INFEASIBLE
+        if status.get(m) == "infeasible"
+        else ABSENT
+        if m not in numbers or math.isnan(numbers[m] / unit)
+        else float(numbers[m]) / unit
+        for m in methods
+    ]
+
+
+def control_of(name: str) -> str:
+    """The name of a method that is drawn for comparison only."""
+    return f"{name} ({CONTROL})"
+
+
+def _by_method(rows: pd.DataFrame, column: str) -> dict[str, Any]:
+    found = rows[["method", column]].drop_duplicates()
+    several = found["method"][found["method"].duplicated()]
+    if len(several):
+        raise ValueError(f"{column!r} of {several.iloc[0]!r} is not determined: name more under where.")
+    return dict(zip(found["method"], found[column], strict=True))
+
+
+def _text(column: str, value: Any) -> str:
+    if not isinstance(value, str) or not value:
+        return ABSENT
+    return TRUST.get(value, value) if column == "trust" else value

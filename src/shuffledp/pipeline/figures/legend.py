@@ -1,0 +1,105 @@
+"""What a legend says: curves that coincide are named together; accountings and what is read off a paper come last."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+from matplotlib.figure import Figure
+from matplotlib.legend_handler import HandlerTuple
+from matplotlib.lines import Line2D
+from matplotlib.patches import Patch
+
+from shuffledp.pipeline.figures.curves import Together
+from shuffledp.pipeline.figures.layout import Legend
+from shuffledp.pipeline.figures.palette import BLACK, Look
+
+PAPER = "paper"
+"""Curve of the points read off the paper."""
+READ_OFF = "read off the paper"
+POINTS = Look(BLACK, "x", "")
+"""Their marker is that of no method."""
+POINT_SIZE = 6.5
+
+
+@dataclass(frozen=True)
+class Item:
+    """A text of the legend and the looks before it; of a region its color and pattern, in which the look stands."""
+
+    text: str
+    looks: tuple[Look, ...]
+    filled: tuple[str, str] | None = None
+
+
+def items(
+    together: Sequence[Together], labels: Mapping[str, str], shown: Mapping[str, Look], parts: Sequence[Item]
+) -> list[Item]:
+    """The legend: a text per group of curves that coincide, then what all have in common, such as accountings.
+
+    Names joined by "=" belong to curves that are equal within half a percent; those joined by "≈" differ by less than
+    the picture can show. What such names begin with alike, up to a comma, is said once.
+    """
+    own = [
+        Item(
+            (" = " if one.equal else " ≈ ").join(_told_apart([labels[c] for c in one.curves])),
+            tuple(shown[c] for c in one.curves),
+        )
+        for one in together
+    ]
+    return [*own, *parts]
+
+
+def _told_apart(names: Sequence[str]) -> list[str]:
+    first, *others = names
+    stem = first[: first.rfind(", ") + 2] if ", " in first else ""
+    if not stem or not all(name.startswith(stem) for name in others):
+        return [first, *others]
+    return [first, *(name[len(stem) :] for name in others)]
+
+
+def write(figure: Figure, entries: Sequence[Item], form: Legend, middle: float) -> None:
+    """Draw the legend below everything; ``middle`` is its place in shares of the picture's width."""
+    handles: Any = [(*_patches(item.filled), *(_handle(look) for look in item.looks)) for item in entries]
+    side_by_side = not any(item.filled for item in entries)
+    figure.legend(
+        handles,
+        form.texts,
+        handler_map={tuple: HandlerTuple(ndivide=None if side_by_side else 1, pad=0.3)},
+        loc="lower center",
+        bbox_to_anchor=(middle, 0.0),
+        ncols=form.columns,
+        borderaxespad=0.2,
+        borderpad=0.2,
+        labelspacing=0.35,
+        columnspacing=1.2,
+        handlelength=form.handle,
+        handletextpad=0.5,
+    )
+
+
+def _patches(filled: tuple[str, str] | None) -> tuple[Patch, ...]:
+    if filled is None:
+        return ()
+    color, hatch = filled
+    return (Patch(facecolor=color, edgecolor="white", linewidth=0.6, hatch=hatch),)
+
+
+def _handle(look: Look) -> Line2D:
+    size = POINT_SIZE if look == POINTS else None
+    width = look.width or None  # none is the width of the style
+    return Line2D(
+        [],
+        [],
+        color=look.color,
+        marker=look.marker,
+        mfc="none",
+        ls=look.dash,
+        linewidth=width,
+        markersize=size,
+    )
+
+
+def without_line(look: Look) -> Look:
+    """The look of a curve that has points only."""
+    return replace(look, dash="")

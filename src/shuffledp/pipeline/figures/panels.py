@@ -1,0 +1,197 @@
+"""Draws one panel, and the strip below it that has the printed over the exact numbers."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
+from typing import Any, Literal
+
+import numpy as np
+from matplotlib.axes import Axes
+from matplotlib.collections import LineCollection
+from matplotlib.transforms import ScaledTranslation, Transform
+
+from shuffledp.pipeline.figures import layout, legend, sheet
+from shuffledp.pipeline.figures.axes import Axis, Ticks, short, ticks
+from shuffledp.pipeline.figures.curves import Numbers, Strand, leading, sidesteps
+from shuffledp.pipeline.figures.palette import Look
+from shuffledp.pipeline.figures.picture import Picture
+from shuffledp.pipeline.figures.style import SETTINGS
+
+MARKERS_PER_CURVE = 12  # about so many at most: on dense curves they would hide each other
+_SMALL = 6.5  # points: letters beside arrows
+
+
+def ticked(ax: Axes, what: Picture, place: layout.Place, up: Ticks, labels_below: bool) -> None:
+    """Ticks of a panel: at the values of the horizontal axis if they are no numbers."""
+    if what.places is None:
+        across = ticks(what.x_axis, 6 if place.box.width > 2 else 4)
+    else:
+        across = Ticks(tuple(what.places.values()), tuple(map(str, what.places)))
+    sheet.ticked(ax, across, up, below=labels_below, left=place.first)
+
+
+def _in(value: Any, every: Iterable[Strand]) -> list[Strand]:
+    """The curves of a panel; methods that do not depend on its variable belong to all of them."""
+    return [s for s in every if value is None or s.panel is None or s.panel == value]
+
+
+def panel(ax: Axes, what: Picture, value: Any) -> None:
+    """Draw the panel of a value."""
+    sheet.framed(ax, what.x_axis, what.y_axis)
+    here = _in(value, what.strands)
+    steps = sidesteps(here, what.y_axis.units, what.y_axis.span)
+    lines = {strand.curve for strand in here if strand.kind != "simulated"}
+    order = list(what.looks)
+    for strand in sorted(here, key=lambda one: order.index(one.curve)):
+        look, number, step = what.looks[strand.curve], order.index(strand.curve), steps.get(strand.curve, 0.0)
+        if strand.level:
+            if strand.kind != "simulated" or strand.curve not in lines:
+                _level(ax, strand, look, number)
+        elif strand.kind != "simulated" or "along" in what.drawing or what.parts:
+            _line(ax, what, strand, look, number, step)
+        else:
+            _means(ax, strand, look, step)
+    _marks(ax, leading(here), what.looks, what.y_axis)
+    if what.points:
+        x, y = zip(*what.points, strict=True)
+        sheet.add(ax, x, y, legend.POINTS, ms=legend.POINT_SIZE, label=legend.PAPER, zorder=5)
+
+
+def _above(look: Look) -> float:
+    """Lines with gaps lie upon those without, wide ones upon all."""
+    if look.width:
+        return 2.5
+    return 2.0 if look.dash == "-" else 2.1
+
+
+def _level(ax: Axes, strand: Strand, look: Look, number: int) -> None:
+    """A level line, with one marker at a place of its own."""
+    at, transform = [0.0, 0.15 + 0.13 * (number % 6), 1.0], ax.get_yaxis_transform()
+    own = {"label": strand.curve, "zorder": _above(look), "transform": transform}
+    sheet.add(ax, at, [float(strand.y[0])] * 3, look, markevery=[1], **own)
+
+
+def _aside(ax: Axes, step: float) -> Transform:
+    """Data coordinates, moved sideways by some points."""
+    if not step or ax.figure is None:
+        return ax.transData
+    return ax.transData + ScaledTranslation(step / 72, 0, ax.figure.dpi_scale_trans)
+
+
+def _line(ax: Axes, what: Picture, strand: Strand, look: Look, number: int, step: float) -> None:
+    """A line through computed numbers; infeasible cells interrupt it."""
+    x, y = _with_gaps(what, strand)
+    sheet.add(ax, x, y, replace(look, marker=""), zorder=_above(look), label=strand.curve)
+    if strand.kind == "expected" and not what.parts:
+        return  # a closed form has no points
+    every = max(1, len(x) // MARKERS_PER_CURVE)
+    shown = slice(number % every, None, every)
+    own = {"label": f"{strand.curve} markers", "zorder": 3, "transform": _aside(ax, step)}
+    sheet.add(ax, x[shown], y[shown], replace(look, dash=""), **own)
+
+
+def _with_gaps(what: Picture, strand: Strand) -> tuple[Numbers, Numbers]:
+    """Positions with those of the grid at which there is no number, which interrupts the line."""
+    y = np.where(np.isfinite(what.y_axis.units(strand.y)), strand.y, np.nan)
+    if "along" in what.drawing:
+        return strand.x, y
+    values = what.grid.get(what.drawing["x"], ())
+    grid = np.array(list(values if what.places is None else what.places.values()), float)
+    missing = np.setdiff1d(grid, strand.x)
+    x = np.concatenate([strand.x, missing])
+    order = np.argsort(x, kind="stable")
+    return x[order], np.concatenate([y, np.full(len(missing), np.nan)])[order]
+
+
+def _means(ax: Axes, strand: Strand, look: Look, step: float) -> None:
+    """Simulated means; they are open where no bar can be drawn."""
+    transform = _aside(ax, step)
+    barred = np.isfinite(strand.error)
+    if barred.any():
+        x, y, error = strand.x[barred], strand.y[barred], strand.error[barred]
+        lower = np.where(y > error, y - error, y) if ax.get_yscale() == "log" else y - error
+        ends = np.stack([np.stack([x, x], 1), np.stack([lower, y + error], 1)], 2)
+        bars = LineCollection(list(ends), colors=look.color, linewidths=0.8, transform=transform, zorder=2.9)
+        bars.set_label(f"{strand.curve} bars")
+        ax.add_collection(bars, autolim=False)
+    for chosen, fill, said in ((barred, look.color, "means"), (~barred, "none", "means without bars")):
+        if chosen.any():
+            own = {
+                "label": f"{strand.curve} {said}",
+                "zorder": 3,
+                "transform": transform,
+                "ms": 3.8,
+                "mfc": fill,
+            }
+            sheet.add(ax, strand.x[chosen], strand.y[chosen], replace(look, dash=""), **own)
+
+
+def _marks(ax: Axes, here: Sequence[Strand], looks: Mapping[str, Look], axis: Axis) -> None:
+    """Arrows at the edges where curves leave the axis, with their markers and what they have there."""
+    for top in (True, False):
+        slot = 0
+        for strand in here:
+            beyond = strand.y > axis.high if top else strand.y < axis.low
+            if beyond.any():
+                _arrow(ax, strand, beyond, looks[strand.curve], slot, top)
+                slot += 1
+
+
+def _arrow(ax: Axes, strand: Strand, beyond: Any, look: Look, slot: int, top: bool) -> None:
+    low, high = short(float(strand.y[beyond].min())), short(float(strand.y[beyond].max()))
+    x = 0.5
+    if not strand.level:
+        middle = float(np.median(strand.x[beyond]))
+        x = float(ax.transAxes.inverted().transform(ax.transData.transform((middle, 1.0)))[0])
+    y = 0.965 - 0.065 * slot if top else 0.035 + 0.065 * slot
+    side = 1 if x < 0.6 else -1  # towards the middle
+    own: dict[str, Any] = {"transform": ax.transAxes, "zorder": 6}
+    arrow = Look(look.color, "^" if top else "v", "")
+    sheet.add(ax, [x], [y], arrow, ms=4, mfc=look.color, label=f"{strand.curve} beyond", **own)
+    sheet.add(ax, [x + side * 0.03], [y], replace(look, dash=""), ms=4, **own)
+    text = ax.text(x + side * 0.055, y, low if low == high else f"{low} to {high}", **own)
+    text.set(ha="left" if side > 0 else "right", va="center", fontsize=_SMALL, color=look.color)
+
+
+# -- printed over exact --------------------------------------------------------------------------------------------
+
+
+def ratios(what: Picture) -> list[Strand]:
+    """Of each name with both, the printed numbers over the exact ones; its curve is that of the exact numbers."""
+    every = {(s.curve, s.panel): s for s in what.strands}
+    found = []
+    for (curve, panel), exact in every.items():
+        name, _, part = curve.rpartition("|")
+        printed = every.get((f"{name}|printed", panel))
+        if part != "exact" or printed is None:
+            continue
+        at = printed.at()
+        pairs = [(x, at[x] / y) for x, y in exact.at().items() if x in at and y > 0 and at[x] > 0]
+        if pairs:
+            x = np.array([place for place, _ in pairs if place is not None], float)
+            y = np.array([ratio for _, ratio in pairs])
+            found.append(Strand(curve, "computed", panel, x, y, np.full(len(y), np.nan)))
+    return found
+
+
+def ratio_scale(what: Picture) -> Literal["linear", "log"]:
+    """Logarithmic if the ratios differ by more than a factor of four."""
+    every = np.concatenate([np.ones(1), *(strand.y for strand in ratios(what))])
+    return "log" if every.max() > 4 * every.min() else "linear"
+
+
+def strip(ax: Axes, what: Picture, value: Any, axis: Axis) -> None:
+    """Draw the strip below a panel."""
+    sheet.framed(ax, what.x_axis, axis)
+    ax.axhline(1.0, color=SETTINGS["axes.edgecolor"], lw=0.6, zorder=1.5)
+    here = _in(value, ratios(what))
+    order = list(what.looks)
+    steps = sidesteps(here, axis.units, axis.span)
+    for strand in sorted(here, key=lambda one: order.index(one.curve)):
+        look, number = what.looks[strand.curve], order.index(strand.curve)
+        if strand.level:
+            _level(ax, strand, look, number)
+        else:
+            _line(ax, what, strand, look, number, steps.get(strand.curve, 0.0))
+    _marks(ax, here, what.looks, axis)

@@ -1,0 +1,454 @@
+"""Draws what a job describes: reads results, makes every figure and table with caption, and the manifest.
+
+A job is plain data (`shuffledp.pipeline.figures.drawings`); no configuration is read here.
+"""
+
+from __future__ import annotations
+
+import json
+import logging
+import platform
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+
+import shuffledp
+from shuffledp.pipeline.experiments.bundle import CELL_TEXTS
+from shuffledp.pipeline.experiments.results import (
+    IN_DOUBT,
+    PARAMETER_PREFIX,
+    TRAINED_METRICS,
+    Bundle,
+    Results,
+    read,
+)
+from shuffledp.pipeline.figures.captions import (
+    ClaimRows,
+    Numbers,
+    as_it_stands,
+    finding,
+    how_drawn,
+    plain_caption,
+    render,
+)
+from shuffledp.pipeline.figures.curves import repeats_behind_bars
+from shuffledp.pipeline.figures.entries import chart as chart_of
+from shuffledp.pipeline.figures.gaps import gaps
+from shuffledp.pipeline.figures.guarantees import guarantee_facts
+from shuffledp.pipeline.figures.leaderboard import leaderboard, ranked
+from shuffledp.pipeline.figures.pareto import pareto
+from shuffledp.pipeline.figures.picture import Picture
+from shuffledp.pipeline.figures.plotter import draw
+from shuffledp.pipeline.figures.regions import regions
+from shuffledp.pipeline.figures.selected_rows import (
+    across_files,
+    chosen,
+    in_unit,
+    matching,
+    names,
+    numbers_of,
+    orders,
+    picture,
+)
+from shuffledp.pipeline.figures.sheet import Made
+from shuffledp.pipeline.figures.store import Drawn, Store, digest_of, folder_of, forget_others, keep, kept
+from shuffledp.pipeline.figures.style import figure_style, rendered
+from shuffledp.pipeline.figures.tables import as_leaderboard, as_table, in_three_forms, stated
+from shuffledp.storage import listed, publish, verified, write_atomically
+
+log = logging.getLogger(__name__)
+Job = Mapping[str, Any]
+MARKS = {"stand_in": "stand-in data", "summary": "data rebuilt from summaries"}
+"""What a picture says of data that are not the real ones, by their source."""
+
+
+def draw_all(jobs: Sequence[Job], store: Store | None = None) -> list[Drawn]:
+    """Drawings by their jobs.
+
+    Parameters
+    ----------
+    jobs : sequence of mapping
+        As `Drawing.job` and `ClaimTable.job` make them.
+    store : Store, optional
+        Where drawings are kept (see `shuffledp.pipeline.figures.store`); those that are up to date are taken from
+        there, the others are drawn and put there. Without it everything is drawn.
+
+    Raises
+    ------
+    IntegrityError
+        If an input file does not match its checksum, naming it and the command that rebuilds it.
+    """
+    reader = _Reader()
+    return [_drawn_or_kept(job, store, reader) for job in jobs]
+
+
+def draw_paper(job: Job, store: Store | None = None) -> dict[Path, bytes]:
+    """Contents of the files of a paper: figures, tables, captions and the manifest, by final path.
+
+    ``job`` is as `paper_job` makes it, ``store`` as in `draw_all`.
+    """
+    drawn = draw_all(job["drawings"], store)
+    if store is not None:
+        forget_others(store.folder, [drawing["id"] for drawing in job["drawings"]])
+    folder = _folder(job["results"], job["paper"]["key"])
+    return _contents(folder, drawn) | {folder / "manifest.json": _manifest(job, drawn)}
+
+
+def publish_paper(job: Job, code: str) -> None:
+    """Draw a paper and write all files of it with their checksum list; what is kept and up to date is not drawn.
+
+    ``code`` is a digest of the code that draws.
+    """
+    key = job["paper"]["key"]
+    contents = draw_paper(job, Store(folder_of(Path(job["results"]), key), code))
+    publish(_folder(job["results"], key) / "figures.sha256", contents, folders=2)
+
+
+def write_drawings(jobs: Sequence[Job], code: str) -> None:
+    """Draw some figures and tables of a paper and write their files, which the paper's own job then publishes."""
+    results, key = jobs[0]["results"], jobs[0]["paper"]
+    drawn = draw_all(jobs, Store(folder_of(Path(results), key), code))
+    for path, content in _contents(_folder(results, key), drawn).items():
+        write_atomically(path, content)
+
+
+def _folder(results: str, paper: str) -> Path:
+    return Path(results) / "figures" / paper
+
+
+def _contents(folder: Path, drawn: Iterable[Drawn]) -> dict[Path, bytes]:
+    return {folder / name: content for one in drawn for name, content in one.files.items()}
+
+
+@dataclass(frozen=True)
+class _Read:
+    """Results of some methods of an experiment with their summary, which many drawings share."""
+
+    results: Results
+    summary: pd.DataFrame
+    simulated: frozenset[str]
+
+    @property
+    def cells(self) -> pd.DataFrame:
+        return self.results.cells
+
+
+class _Reader:
+    """Results by experiment and methods, read once; several drawings often show the same."""
+
+    def __init__(self) -> None:
+        self._read: dict[tuple[str, ...], _Read] = {}
+
+    def __call__(self, job: Job) -> _Read:
+        key = (job["results"], job["paper"], job["experiment"], *job["entry"]["methods"])
+        if key not in self._read:
+            results = read(_bundles(job))
+            behind = repeats_behind_bars(results.values)
+            summary = results.summary().merge(behind, on=["cell", "metric", "kind"], how="left")
+            simulated = frozenset(summary.loc[summary["kind"] == "simulated", "cell"])
+            self._read[key] = _Read(results, summary, simulated)
+        return self._read[key]
+
+
+def _bundles(job: Job) -> dict[str, Bundle]:
+    results, methods = Path(job["results"]), job["entry"]["methods"]
+    return {m: Bundle.of(results, job["paper"], job["experiment"], m) for m in methods}
+
+
+def _inputs(job: Job) -> dict[str, str]:
+    """Checksums of the files that a drawing reads, each verified."""
+    if job["kind"] == "claims":
+        table = Path(job["table"])
+        pairs = [(table, table.with_suffix(".sha256"))]
+    else:
+        pairs = [(p, b.checksum) for b in _bundles(job).values() for p in (b.cells, b.values, b.provenance)]
+    if job.get("points"):
+        table = Path(job["points"]["table"])
+        pairs.append((table, table.with_suffix(".sha256")))
+    sums = {path.as_posix(): listed(checksum)[verified(path, checksum)] for path, checksum in pairs}
+    if job["caption"]:
+        sums[job["caption"]] = Path(job["caption"]).read_text(encoding="utf-8")
+    return sums
+
+
+def _drawn_or_kept(job: Job, store: Store | None, reader: _Reader) -> Drawn:
+    digest = "" if store is None else digest_of(job, _inputs(job), store.code)
+    found = None if store is None else kept(store.folder, job["id"], digest)
+    if found is not None:
+        return found
+    log.info("%s.%s", job["paper"], job["id"])
+    drawn = _claims(job) if job["kind"] == "claims" else _drawing(job, reader(job))
+    if store is not None:
+        keep(store.folder, job["id"], digest, drawn)
+    return drawn
+
+
+def _drawing(job: Job, known: _Read) -> Drawn:
+    cells, every = (chosen(known.cells, where) for where in (job["where"], across_files(job)))
+    note = _note(job, known.results)
+    facts = _facts(job, cells, known)
+    chart: Mapping[str, Any] | None = None
+    without: Sequence[str] = ()
+    questions = {
+        **_numbers(job, known).questions(),
+        "called": names(job, every),
+        "controls": job["entry"].get("controls", []),
+        "trusting": partial(_trusting, every, job["entry"]["methods"]),
+    }
+    if job["kind"] == "figure":
+        made = _made(job, known)
+        chart = made.chart
+        files = _rendered(job, made)
+        questions |= made.questions
+        without = made.without
+    else:
+        summary = matching(known.summary, job["where"])
+        shown = names(job, cells)
+        if "entries" in job["entry"]:
+            texts = as_leaderboard(job["entry"], *leaderboard(job["entry"], cells, summary, shown))
+            questions["ranked"] = partial(ranked, job["entry"], cells, summary)
+        else:
+            texts = as_table(job["entry"], cells, summary, orders(job), shown)
+        files = {f"{job['id']}.{end}": text.encode() for end, text in texts.items()}
+    prose = _prose(job, facts, questions)
+    commits = sorted({str(p["commit"]) for p in known.results.provenance.values()})
+    reasons = [*gaps(cells, names(job, cells), orders(job)), *without]
+    return _finished(job, files, prose, facts, note, reasons, commits, chart)
+
+
+def _without_parameter(job: Job, cells: pd.DataFrame, what: Picture) -> list[str]:
+    """Methods that were computed but have no curve, as ``parameters()`` has not the number that is drawn."""
+    parameter = str(job["entry"]["y"]).removeprefix(PARAMETER_PREFIX)
+    if parameter == job["entry"]["y"]:
+        return []
+    computed = set(cells.loc[cells["status"] == "ok", "method"]) - set(what.selection["method"])
+    named = [name for method, name in names(job, cells).items() if method in computed]
+    return [f"{'; '.join(named)}: parameters() has no {parameter!r}"] if named else []
+
+
+def _made(job: Job, known: _Read) -> Made:
+    """The picture of a job, of whatever kind."""
+    return KINDS[job["entry"].get("kind", "curves")](
+        job, known.cells, known.summary, _mark(job, known.results)
+    )
+
+
+def _curves(job: Job, cells: pd.DataFrame, summary: pd.DataFrame, mark: str) -> Made:
+    what = picture(job, cells, summary, mark)
+    without = _without_parameter(job, matching(cells, job["where"]), what)
+    drawn = how_drawn(
+        both=what.ratios,
+        means=what.means,
+        simulated=bool((what.selection["kind"] == "simulated").any()),
+        closed=all(strand.kind != "simulated" for strand in what.strands),
+    )
+    return Made(
+        partial(draw, what), numbers_of(job, what), chart_of(what), without, questions={"how_drawn": drawn}
+    )
+
+
+KINDS: Mapping[str, Callable[[Job, pd.DataFrame, pd.DataFrame, str], Made]] = {
+    "curves": _curves,
+    "pareto": pareto,
+    "regions": regions,
+}
+"""What makes the pictures of each kind."""
+
+
+def _rendered(job: Job, made: Made) -> dict[str, bytes]:
+    with figure_style():
+        figure = made.draw()
+        files = {f"{job['id']}.{end}": rendered(figure, end) for end in job["formats"] if end != "csv"}
+    return files | {f"{job['id']}.csv": made.numbers}
+
+
+def _claims(job: Job) -> Drawn:
+    """A table that the claims package computed: errata or reading notes with witnesses, or a checked table."""
+    table = Path(job["table"])
+    frame = pd.read_csv(verified(table, table.with_suffix(".sha256")), dtype=str, keep_default_na=False)
+    facts = {
+        **job["facts"],
+        **stated(frame),
+        "rows": str(len(frame)),
+        "numbers": "computed in this run by shuffledp.pipeline.claims",
+    }
+    files = {f"{job['id']}.{end}": text.encode() for end, text in in_three_forms(frame).items()}
+    return _finished(job, files, _prose(job, facts, ClaimRows(frame).questions()), facts)
+
+
+def _finished(
+    job: Job,
+    files: Mapping[str, bytes],
+    prose: str,
+    facts: Mapping[str, str],
+    note: str = "",
+    reasons: Sequence[str] = (),
+    commits: Sequence[str] = (),
+    chart: Mapping[str, Any] | None = None,
+) -> Drawn:
+    """A drawing with its captions and its entry in the manifest."""
+    captions = {
+        f"{job['id']}.rst": prose.encode(),
+        f"{job['id']}.report.rst": _report_caption(prose, facts, note).encode(),
+    }
+    entry = {
+        "id": job["id"],
+        "drawing": job["name"],
+        "variant": job["variant"],
+        "by": job["by"],
+        "finding": finding(prose),
+        "chart": chart,
+        "kind": "figure" if job["kind"] == "figure" else "table",
+        "title": job["title"],
+        "alt": job["alt"],
+        "caption": f"{job['id']}.rst",
+        "files": {end: f"{job['id']}.{end}" for end in job["formats"]},
+        "settings": [[k, v] for k, v in facts.items()],
+        "note": note,
+        "infeasible": list(reasons),
+    }
+    if board := _board(job):
+        entry["board"] = board
+    return Drawn(entry, {**files, **captions}, tuple(commits))
+
+
+def _board(job: Job) -> str:
+    """The heading of a leaderboard's column that says whom users trust; empty for everything else."""
+    entries = job.get("entry", {}).get("entries", ())
+    return next((str(e["heading"]) for e in entries if e["value"] == "trust"), "")
+
+
+# -- captions ----------------------------------------------------------------------------------------------------
+
+
+def _facts(job: Job, cells: pd.DataFrame, known: _Read) -> dict[str, str]:
+    """What a caption always says: source, data, participants, eps, delta, repeats, accounting, guarantee, trust."""
+    facts, results = dict(job["facts"]), known.results
+    if "data" in facts:
+        sources = sorted({p["data"]["source"] for p in results.provenance.values()} - {"none"})
+        facts["data"] += f" (source: {', '.join(sources)})"
+    if "error against" in facts:
+        facts["repeats"] = _repeats(job, cells, known)
+    facts["accounting"] = ", ".join(a for a in job["accountings"] if a in set(cells["accounting"]))
+    reductions = sorted({r for r in cells["reduction"] if isinstance(r, str)})
+    if reductions:
+        facts["reduction"] = ", ".join(reductions)
+    facts |= guarantee_facts(cells, names(job, cells), orders(job)["accounting"])
+    if job["training"]:
+        facts["training"] = "; ".join(run["described"] for run in job["training"])
+        sources = sorted({p["data"]["source"] for p in results.provenance.values()} - {"none"})
+        facts["data of the training"] = f"source: {', '.join(sources)}" if sources else "no training"
+    best = _highest_accuracy(job, known.summary) if job["entry"].get("y") in TRAINED_METRICS else None
+    if best:
+        facts["highest accuracy"] = best
+    for name, why in job["assumed"].items():
+        facts[f"assumed {name}"] = why
+    return facts
+
+
+def _repeats(job: Job, cells: pd.DataFrame, known: _Read) -> str:
+    if known.simulated.isdisjoint(cells["cell"]):
+        return "none: only closed forms are shown"
+    where = ", ".join(
+        f"{name} = {' or '.join(map(str, values))}" for name, values in job["simulated_at"].items()
+    )
+    return f"{job['repeats']} where {where}, elsewhere closed forms alone" if where else str(job["repeats"])
+
+
+def _highest_accuracy(job: Job, summary: pd.DataFrame) -> str | None:
+    """Of all evaluated rounds of a drawing's training runs, in words; the earliest where several are equal."""
+    found = []
+    for run in job["training"]:
+        rows = summary[summary["metric"].isin(TRAINED_METRICS) & summary["method"].isin(run["methods"])]
+        if not rows.empty:
+            best = rows.sort_values(["mean", run["round"]], ascending=[False, True]).iloc[0]
+            found.append(f"{100 * best['mean']:.2f} % after {int(best[run['round']]):,} rounds")
+    return "; ".join(found) or None
+
+
+def _tabled(entry: Mapping[str, Any]) -> str:
+    """The quantity of a table that sentences are about; of a leaderboard the number that orders it."""
+    if "value" in entry:
+        return str(entry["value"])
+    ordering = [e["value"] for h in entry["order"] for e in entry["entries"] if e["heading"] == h]
+    return next(str(value) for value in ordering if value not in CELL_TEXTS)
+
+
+def _about_the_data(job: Job, results: Results) -> list[Mapping[str, Any]]:
+    """What provenance says of the data behind the numbers that are shown.
+
+    Training data are not behind a method's eps, only behind its accuracy.
+    """
+    quantity = _tabled(job["entry"]) if job["kind"] == "table" else job["entry"]["y"]
+    trained = {m for run in job["training"] for m in run["methods"]}
+    left_out = frozenset() if quantity in TRAINED_METRICS else trained
+    return [about["data"] for method, about in results.provenance.items() if method not in left_out]
+
+
+def _note(job: Job, results: Results) -> str:
+    return " ".join(sorted({about["note"] for about in _about_the_data(job, results) if about["note"]}))
+
+
+def _mark(job: Job, results: Results) -> str:
+    """What a picture itself says of its data: nothing if they are the real ones."""
+    sources = {about["source"] for about in _about_the_data(job, results) if about["note"]}
+    return ", ".join(mark for source, mark in MARKS.items() if source in sources)
+
+
+def _numbers(job: Job, known: _Read) -> Numbers:
+    """What the caption can ask: the numbers of all files of the drawing, of which those of this file come first.
+
+    Of curves along a variable these are their x, such as eps by round: they share the y of one training run. A file
+    with printed and exact numbers answers with the exact ones.
+    """
+    entry, common = job["entry"], across_files(job)
+    if entry.get("kind", "curves") != "curves":
+        cells = chosen(known.cells, common)
+        summary = in_unit(known.summary[known.summary["cell"].isin(cells["cell"])], entry.get("unit"))
+        quantity = entry["value"] if entry["kind"] == "regions" else entry["y"]
+        cells, summary = cells.drop(columns="accounting"), summary.drop(columns="accounting")
+        return Numbers.of(cells, summary, quantity, entry["methods"], list(job["grid"]), {})
+    cells, summary = matching(known.cells, common), matching(known.summary, common)
+    summary = in_unit(summary, entry.get("unit"))
+    quantity = _tabled(entry) if job["kind"] == "table" else entry["x" if "along" in entry else "y"]
+    return Numbers.of(cells, summary, quantity, entry["methods"], list(job["grid"]), job["where"])
+
+
+def _trusting(cells: pd.DataFrame, methods: Sequence[str], accounting: str, *trust: str) -> list[str]:
+    """Methods whose users trust one of these, as far as an accounting has numbers and no claim in doubt."""
+    own = cells[(cells["status"] == "ok") & (cells["accounting"] == accounting) & cells["trust"].isin(trust)]
+    known, doubted = set(own["method"]), set(own.loc[own["guarantee"].isin(IN_DOUBT), "method"])
+    return [m for m in methods if m in known - doubted]
+
+
+def _prose(job: Job, facts: Mapping[str, str], questions: Mapping[str, Any]) -> str:
+    if not job["caption"]:
+        return plain_caption(job["title"], facts)
+    names = {"where": job.get("where", {}), "facts": facts, "scale": job["scale"], **questions}
+    return render(Path(job["caption"]), names)
+
+
+def _report_caption(prose: str, facts: Mapping[str, str], note: str) -> str:
+    warning = f".. warning::\n   {as_it_stands(note)}\n\n" if note else ""
+    fields = (f":{as_it_stands(key)}: {as_it_stands(value)}\n" for key, value in facts.items())
+    return f"{prose}\n{warning}" + "".join(fields)
+
+
+def _manifest(job: Job, drawn: Sequence[Drawn]) -> bytes:
+    commits = sorted({commit for one in drawn for commit in one.commits} - {""})
+    manifest = {
+        "paper": job["paper"],
+        "run": {
+            "version": shuffledp.__version__,
+            "commit": ", ".join(commits),
+            "python": platform.python_version(),
+            "seed": job["run"]["seed"],
+            "scale": job["run"]["scale"],
+        },
+        "entries": [one.entry for one in drawn],
+    }
+    return (json.dumps(manifest, indent=2, ensure_ascii=False) + "\n").encode()

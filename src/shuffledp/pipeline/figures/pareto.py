@@ -1,0 +1,261 @@
+"""Pareto pictures: an error against a cost, a panel per trust model, and the front in it.
+
+Methods that others beat in both are hollow and pale, those on the front filled; the front is a line in steps. Controls,
+which stand in a ring, and methods whose claim is in doubt are no part of it.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from functools import partial
+from typing import Any
+
+import pandas as pd
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+from matplotlib.lines import Line2D
+
+from shuffledp.pipeline.figures import layout, legend, palette, sheet
+from shuffledp.pipeline.figures.axes import Axis, Ticks, horizontal, ticks
+from shuffledp.pipeline.figures.curves import SAME, Together
+from shuffledp.pipeline.figures.entries import looks_like
+from shuffledp.pipeline.figures.fronts import Offer, by_trust, front, legend_names, offers
+from shuffledp.pipeline.figures.leaderboard import CONTROL
+from shuffledp.pipeline.figures.names import TRUST
+from shuffledp.pipeline.figures.palette import DARK, GRAY, Look, lighter
+from shuffledp.pipeline.figures.selected_rows import chosen
+from shuffledp.pipeline.figures.sheet import Made
+from shuffledp.pipeline.figures.style import SETTINGS
+
+Job = Mapping[str, Any]
+FRONT = "front"
+TOLERANCE = 0.01
+"""A method that is better than another one by less than that is not on the front for it."""
+_RING = 11.0  # points
+_ON_FRONT, _OFF_FRONT = 6.0, 5.0
+_STEPS = Look(DARK, "", "-")
+_RINGED = Look(GRAY, "o", "")
+_MOST_TICKS = 5
+_BESIDE_TITLES, _NARROWEST = 0.12, 1.15  # inches
+
+
+def pareto(job: Job, cells: pd.DataFrame, summary: pd.DataFrame, mark: str) -> Made:
+    """The picture of a job.
+
+    Parameters
+    ----------
+    job : mapping
+        As `Drawing.job` makes it; its entry is of the kind ``pareto``.
+    cells, summary : DataFrame
+        Results of its methods.
+    mark : str
+        What is said about the data on the picture itself.
+    """
+    entry = job["entry"]
+    here = chosen(cells, job["where"])
+    shown = offers(here, summary, entry, str(entry["y"]))
+    labels = legend_names(job, here)
+    looks = palette.told_apart({o.method: palette.look(job["looks"].get(o.method, 0)) for o in shown})
+    controls = list(entry.get("controls", ()))
+    known = by_trust(shown)
+    fronts = {trust: [o.method for o in front(some, controls, TOLERANCE)] for trust, some in known.items()}
+    return Made(
+        partial(_draw, entry, shown, labels, looks, mark),
+        _numbers(entry, shown, fronts, controls),
+        _chart(entry, shown, labels, looks),
+        questions={"front": lambda trust: [labels[m] for m in fronts.get(trust, [])], "tolerance": TOLERANCE},
+    )
+
+
+def _numbers(
+    entry: Mapping[str, Any],
+    shown: Sequence[Offer],
+    fronts: Mapping[str, Sequence[str]],
+    controls: Sequence[str],
+) -> bytes:
+    rows = [
+        {
+            "method": o.method,
+            "accounting": o.accounting,
+            "curve": o.method,
+            "trust": TRUST[o.trust],
+            "guarantee": o.guarantee,
+            "kind": "computed",
+            entry["x"]: o.cost,
+            entry["y"]: o.error,
+            "front": o.method in fronts[o.trust],
+            CONTROL: o.method in controls,
+        }
+        for o in shown
+    ]
+    columns = [
+        "method",
+        "accounting",
+        "curve",
+        "trust",
+        "guarantee",
+        "kind",
+        entry["x"],
+        entry["y"],
+        FRONT,
+        CONTROL,
+    ]
+    frame = pd.DataFrame(rows, columns=columns)
+    return frame.to_csv(index=False, float_format="%.10g", lineterminator="\n").encode()
+
+
+def _chart(
+    entry: Mapping[str, Any], shown: Sequence[Offer], labels: Mapping[str, str], looks: Mapping[str, Look]
+) -> dict[str, Any] | None:
+    if not shown:
+        return None
+    return {
+        "x": entry["x"],
+        "y": entry["y"],
+        "x_label": entry.get("x_label", entry["x"]),
+        "y_label": entry.get("y_label", entry["y"]),
+        "x_scale": "log",
+        "y_scale": "log",
+        "panels": "trust",
+        "panel_label": "{}",
+        "curves": [looks_like(o.method, labels[o.method], looks[o.method]) for o in shown],
+    }
+
+
+# -- drawing -------------------------------------------------------------------------------------------------------
+
+
+def _draw(
+    entry: Mapping[str, Any],
+    shown: Sequence[Offer],
+    labels: Mapping[str, str],
+    looks: Mapping[str, Look],
+    mark: str,
+) -> Figure:
+    if not shown:
+        return sheet.said(sheet.INFEASIBLE)
+    known, controls = by_trust(shown), list(entry.get("controls", ()))
+    across = horizontal((), "log", [o.cost for o in shown])
+    up = horizontal((), "log", [o.error for o in shown])
+    up_ticks = ticks(up, _MOST_TICKS)
+    items = _legend(shown, known, labels, looks, controls)
+    form = layout.legend_of(
+        [item.text for item in items],
+        max(len(item.looks) for item in items),
+        layout.plot_width(len(known)) + 0.5,
+    )
+    label = layout.wrapped(
+        entry.get("y_label", entry["y"]), SETTINGS["axes.labelsize"], layout.panel_height(len(known))
+    )
+    plan = layout.laid_out(
+        len(known),
+        titles=True,
+        strips=False,
+        mark=bool(mark),
+        left=max(layout.text_inches(t, SETTINGS["ytick.labelsize"]) for t in up_ticks.labels),
+        label_lines=label.count("\n") + 1,
+        legend_rows=form.rows,
+    )
+    figure = Figure(figsize=(plan.width, plan.height))
+    boxes = _boxes(known, plan)
+    for (trust, some), place, box in zip(known.items(), plan.places, boxes, strict=True):
+        ax = figure.add_axes(box.shares(plan.width, plan.height))
+        sheet.framed(ax, across, up)
+        _panel(ax, some, looks, controls, up)
+        sheet.ticked(ax, _few(across, box.width), up_ticks, below=place.last, left=place.first)
+        ax.set_title(TRUST[trust])
+        if place.first:
+            sheet.labeled(figure, plan, box, label)
+    sheet.finished(figure, plan, entry.get("x_label", entry["x"]), mark)
+    legend.write(figure, items, form, plan.middle / plan.width)
+    return figure
+
+
+def _boxes(known: Mapping[str, Sequence[Offer]], plan: layout.Layout) -> list[layout.Box]:
+    """Panels side by side, as wide as their titles and, of what is left, as they hold methods."""
+    gaps = layout.GAP * (len(known) - 1)
+    places = [place.box for place in plan.places]
+    inner = places[-1].left + places[-1].width - places[0].left - gaps
+    size = SETTINGS["axes.titlesize"]
+    least = [max(layout.text_inches(TRUST[t], size) + _BESIDE_TITLES, _NARROWEST) for t in known]
+    rest = max(inner - sum(least), 0.0)
+    methods = sum(map(len, known.values()))
+    boxes, left = [], places[0].left
+    for box, narrowest, some in zip(places, least, known.values(), strict=True):
+        width = narrowest * min(1.0, inner / sum(least)) + rest * len(some) / methods
+        boxes.append(replace(box, left=left, width=width))
+        left += width + layout.GAP
+    return boxes
+
+
+def _few(axis: Axis, inches: float) -> Ticks:
+    """Ticks whose labels have room below a panel."""
+    return ticks(axis, 6 if inches > 3 else 4 if inches > 2 else 3)
+
+
+def _panel(
+    ax: Axes, some: Sequence[Offer], looks: Mapping[str, Look], controls: Sequence[str], up: Axis
+) -> None:
+    best = front(some, controls, TOLERANCE)
+    if best:
+        x = [best[0].cost, *(o.cost for o in best), ax.get_xlim()[1]]
+        y = [up.high, *(o.error for o in best), best[-1].error]
+        ax.add_artist(
+            Line2D(x, y, color=_STEPS.color, lw=0.9, drawstyle="steps-post", zorder=1.5, label=FRONT)
+        )
+    for offer in some:
+        look, on = looks[offer.method], offer in best
+        pale = not on and offer.method not in controls
+        color = lighter(look.color) if pale else look.color
+        size = _ON_FRONT if on else _OFF_FRONT
+        if offer.method in controls:
+            ring = replace(_RINGED, dash="")
+            sheet.add(ax, [offer.cost], [offer.error], ring, ms=_RING, mew=0.8, zorder=2.5)
+        sheet.add(
+            ax,
+            [offer.cost],
+            [offer.error],
+            Look(color, look.marker, ""),
+            ms=size,
+            mfc=color if on else "none",
+            zorder=4 if on else 3,
+            label=offer.method,
+        )
+
+
+def _together(shown: Sequence[Offer]) -> list[Together]:
+    """Methods in one place are named together."""
+    groups: list[list[Offer]] = []
+    for offer in shown:
+        for group in groups:
+            if _same(group[0], offer):
+                group.append(offer)
+                break
+        else:
+            groups.append([offer])
+    return [Together(tuple(o.method for o in group), equal=True) for group in groups]
+
+
+def _same(a: Offer, b: Offer) -> bool:
+    return a.trust == b.trust and all(
+        math.isclose(x, y, rel_tol=SAME) for x, y in ((a.cost, b.cost), (a.error, b.error))
+    )
+
+
+def _legend(
+    shown: Sequence[Offer],
+    known: Mapping[str, Sequence[Offer]],
+    labels: Mapping[str, str],
+    looks: Mapping[str, Look],
+    controls: Sequence[str],
+) -> list[legend.Item]:
+    together = _together(shown)
+    plain = {method: replace(look, dash="") for method, look in looks.items()}
+    parts = []
+    if any(front(some, controls, TOLERANCE) for some in known.values()):
+        parts.append(legend.Item("front (controls and unproven methods apart)", (_STEPS,)))
+    if any(o.method in controls for o in shown):
+        parts.append(legend.Item("in a ring: control", (replace(_RINGED, dash=""),)))
+    return legend.items(together, labels, plain, parts)

@@ -1,0 +1,99 @@
+"""One picture as data: rows of a summary, how they are shown, and the axes that all files of its drawing share."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from shuffledp.pipeline.figures.axes import Axis, horizontal, vertical
+from shuffledp.pipeline.figures.curves import Strand, Together, coinciding, leading, strands
+from shuffledp.pipeline.figures.palette import Look
+
+
+@dataclass(frozen=True)
+class Part:
+    """What distinguishes curves of one name, such as their accounting: its text and its look in the legend."""
+
+    text: str
+    look: Look
+
+
+@dataclass(frozen=True)
+class Picture:
+    """One picture: rows of a summary and how to show them.
+
+    ``drawing`` is the figure's entry in the paper's file, ``selection`` the rows of the summary that belong to this
+    file, with a column ``curve``, and ``frame`` those of all files of the drawing, which have the same axes and the
+    same ``panels``. ``labels`` are the legend texts by name in their order, and ``looks`` the looks by curve. ``grid``
+    has the values of variables in order. ``points`` are places read off the paper, ``mark`` what must be said about the
+    data on the picture itself.
+
+    A curve is ``name`` or, where ``parts`` tell curves of one name apart, ``name|part``; in ``frame`` it is the name
+    and what distinguishes the file.
+    """
+
+    drawing: Mapping[str, Any]
+    selection: pd.DataFrame
+    frame: pd.DataFrame
+    labels: Mapping[str, str]
+    looks: Mapping[str, Look]
+    panels: Sequence[Any] = (None,)
+    grid: Mapping[str, list[Any]] = field(default_factory=dict)
+    parts: Mapping[str, Part] = field(default_factory=dict)
+    points: Sequence[tuple[float, float]] = ()
+    mark: str = ""
+    ratios: bool = False
+    """Whether a strip below each panel has the printed over the exact numbers."""
+
+    @cached_property
+    def places(self) -> dict[Any, float] | None:
+        """Positions of values of x that are not numbers."""
+        values = self.grid.get(self.drawing["x"], ())
+        if all(isinstance(value, int | float) for value in values):
+            return None
+        return {value: float(i) for i, value in enumerate(values)}
+
+    @cached_property
+    def strands(self) -> list[Strand]:
+        """The curves of this file; where parts tell them apart, each is drawn in one kind only."""
+        every = self._strands(self.selection)
+        return leading(every) if self.parts else every
+
+    @property
+    def means(self) -> bool:
+        """Whether simulated means are drawn as points, beside lines and not along them."""
+        joined = "along" in self.drawing or bool(self.parts)
+        return not joined and any(s.kind == "simulated" and not s.level for s in self.strands)
+
+    def _strands(self, rows: pd.DataFrame) -> list[Strand]:
+        drawing = self.drawing
+        return strands(rows, drawing["x"], drawing.get("panels"), drawing.get("along"), self.places)
+
+    @cached_property
+    def x_axis(self) -> Axis:
+        """The horizontal axis of all files."""
+        return horizontal(
+            self._strands(self.frame), self.drawing.get("x_scale", "linear"), [x for x, _ in self.points]
+        )
+
+    @cached_property
+    def y_axis(self) -> Axis:
+        """The vertical axis of all files."""
+        own = [replace(s, curve=s.curve.rpartition("|")[0]) for s in self._strands(self.frame)]
+        return vertical(own, self.drawing.get("y_scale", "linear"), [y for _, y in self.points])
+
+    @cached_property
+    def together(self) -> list[Together]:
+        """The names that have a number, in groups of those that coincide."""
+        numbers: dict[str, dict[Any, float]] = {}
+        for strand in leading(self.strands):
+            name, _, part = strand.curve.rpartition("|") if self.parts else (strand.curve, "", "")
+            own = numbers.setdefault(name, {})
+            own |= {(part, strand.panel, x): y for x, y in strand.at().items() if np.isfinite(y)}
+        names = [name for name in self.labels if numbers.get(name)]
+        return coinciding(numbers, self.y_axis.units, self.y_axis.span, names)

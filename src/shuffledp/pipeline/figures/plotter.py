@@ -1,0 +1,138 @@
+"""The generic plotter: x, y, panels and curves of an experiment's summary.
+
+Lines are closed-form expectations and computed curves, markers on their own are simulated means: filled ones with a bar
+of one standard error, open ones where that error means nothing
+(`shuffledp.pipeline.figures.curves.FEWEST_BEHIND_A_BAR`). Infeasible cells are gaps. Titles, notes and reasons of gaps
+stand in the manifest, not in the picture.
+"""
+
+from __future__ import annotations
+
+import json
+
+import numpy as np
+import pandas as pd
+from matplotlib.figure import Figure
+
+from shuffledp.pipeline.experiments.bundle import CELL_NUMBERS, PARAMETER_PREFIX, TRAINED_METRICS
+from shuffledp.pipeline.figures import layout, legend, panels, sheet
+from shuffledp.pipeline.figures.axes import Ticks, ticks, vertical
+from shuffledp.pipeline.figures.palette import Look
+from shuffledp.pipeline.figures.picture import Picture
+from shuffledp.pipeline.figures.style import SETTINGS
+
+UNTRAINED = "Nothing was trained in this run: there is no accuracy to draw."
+RATIO = "printed /\nexact"
+MOST_TICKS = 6
+
+
+def long_form(cells: pd.DataFrame, summary: pd.DataFrame, y: str) -> pd.DataFrame:
+    """Rows to draw for a quantity.
+
+    Parameters
+    ----------
+    cells, summary : DataFrame
+        Results of an experiment.
+    y : str
+        A metric of the summary, a number that every cell has (such as ``eps_local``), or a calibrated parameter of the
+        protocols (such as ``parameters.dummies``). What training adds may be absent: then there are no rows.
+
+    Raises
+    ------
+    ValueError
+        If nothing has that name.
+    """
+    shown: pd.DataFrame = summary[summary["metric"] == y]
+    if not shown.empty or y in TRAINED_METRICS or (cells["status"] != "ok").all():
+        return shown
+    feasible = cells[cells["status"] == "ok"]
+    if y in CELL_NUMBERS:
+        return feasible.assign(kind="computed", mean=feasible[y], standard_error=np.nan, count=1)
+    parameters = [json.loads(p) for p in feasible["parameters"]]
+    name = y.removeprefix(PARAMETER_PREFIX)
+    if not y.startswith(PARAMETER_PREFIX) or not any(name in p for p in parameters):
+        named = (f"{PARAMETER_PREFIX}{parameter}" for p in parameters for parameter in p)
+        known = sorted({*summary["metric"], *CELL_NUMBERS, *named})
+        raise ValueError(f"No quantity {y!r} in these results. Known: {', '.join(known)}.")
+    numbers = pd.Series([p.get(name, np.nan) for p in parameters], index=feasible.index)
+    return feasible.assign(kind="computed", mean=numbers, standard_error=np.nan, count=1)
+
+
+def draw(what: Picture) -> Figure:
+    """Draw one picture."""
+    if what.selection.empty:
+        return sheet.said(UNTRAINED if what.drawing["y"] in TRAINED_METRICS else sheet.INFEASIBLE)
+    entries = _legend_items(what)
+    most_looks = max((len(item.looks) for item in entries), default=1)
+    room = layout.plot_width(len(what.panels)) + 0.5
+    form = layout.legend_of([item.text for item in entries], most_looks, room)
+    up = ticks(what.y_axis, MOST_TICKS)
+    strip = vertical(panels.ratios(what), panels.ratio_scale(what), [1.0]) if what.ratios else None
+    up_strip = ticks(strip, 3) if strip is not None else Ticks((), ())
+    label = layout.wrapped(
+        what.drawing.get("y_label", what.drawing["y"]),
+        SETTINGS["axes.labelsize"],
+        layout.panel_height(len(what.panels)) + (0.0 if what.ratios else 0.2),
+    )
+    plan = layout.laid_out(
+        len(what.panels),
+        titles="panels" in what.drawing,
+        strips=strip is not None,
+        mark=bool(what.mark),
+        left=max(
+            layout.text_inches(t, SETTINGS["ytick.labelsize"]) for t in ("0", *up.labels, *up_strip.labels)
+        ),
+        label_lines=label.count("\n") + 1,
+        legend_rows=form.rows,
+    )
+    figure = Figure(figsize=(plan.width, plan.height))
+    for value, place in zip(what.panels, plan.places, strict=True):
+        ax = figure.add_axes(place.box.shares(plan.width, plan.height))
+        panels.panel(ax, what, value)
+        panels.ticked(ax, what, place, up, place.last and place.strip is None)
+        if place.first:
+            sheet.labeled(figure, plan, place.box, label)
+        if value is not None:
+            ax.set_title(what.drawing.get("panel_label", f"{what.drawing['panels']} = {{}}").format(value))
+        if place.strip is not None and strip is not None:
+            below = figure.add_axes(place.strip.shares(plan.width, plan.height))
+            panels.strip(below, what, value, strip)
+            panels.ticked(below, what, place, up_strip, place.last)
+            if place.first:
+                sheet.labeled(figure, plan, place.strip, RATIO, points=7)
+    sheet.finished(figure, plan, what.drawing.get("x_label", what.drawing["x"]), what.mark)
+    legend.write(figure, entries, form, plan.middle / plan.width)
+    return figure
+
+
+# -- the legend ----------------------------------------------------------------------------------------------------
+
+
+def _legend_items(what: Picture) -> list[legend.Item]:
+    """Names with a number; the others are gaps everywhere, of which the manifest tells."""
+    kinds: dict[str, set[str]] = {}
+    for strand in what.strands:
+        name = strand.curve.rpartition("|")[0] if what.parts else strand.curve
+        kinds.setdefault(name, set()).add(strand.kind)
+    joined = "along" in what.drawing or bool(what.parts)
+    shown = {
+        name: _of_name(what, name)
+        if joined or kinds[name] - {"simulated"}
+        else legend.without_line(_of_name(what, name))
+        for one in what.together
+        for name in one.curves
+    }
+    parts = [legend.Item(part.text, (part.look,)) for part in what.parts.values()]
+    if what.points:
+        parts.append(legend.Item(legend.READ_OFF, (legend.POINTS,)))
+    return legend.items(what.together, what.labels, shown, parts)
+
+
+def _of_name(what: Picture, name: str) -> Look:
+    """The look of a name in the legend: that of its curve, or of the most exact of its parts."""
+    if not what.parts:
+        return what.looks[name]
+    drawn = {strand.curve for strand in what.strands}
+    return next(
+        what.looks[f"{name}|{part}"] for part in reversed(list(what.parts)) if f"{name}|{part}" in drawn
+    )

@@ -1,0 +1,202 @@
+"""Region maps: which method has the least error at every place and every bound on its cost.
+
+At a place of the horizontal axis the winner changes only where a method of the front starts to be affordable, so that
+the fronts of the places hold everything. A place's color reaches half of the way, on the axis, to its neighbors.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import partial
+from itertools import pairwise
+from typing import Any
+
+import pandas as pd
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+from matplotlib.patches import Rectangle
+
+from shuffledp.pipeline.figures import layout, legend, palette, sheet
+from shuffledp.pipeline.figures.axes import Axis, ticks
+from shuffledp.pipeline.figures.captions import Share
+from shuffledp.pipeline.figures.fronts import Column, Offer, columns, legend_names
+from shuffledp.pipeline.figures.palette import Look, lighter
+from shuffledp.pipeline.figures.selected_rows import chosen
+from shuffledp.pipeline.figures.sheet import Made
+from shuffledp.pipeline.figures.style import SETTINGS
+
+Job = Mapping[str, Any]
+_ROOM = 3.0
+"""The highest bound is so many times the cost of the dearest winner."""
+_BELOW = 1.25
+"""The lowest bound is the cost of the cheapest method over this."""
+_MARKED_FROM = 0.035
+"""Share of a panel's height from which a region has the marker of its method."""
+_HATCHES = ("", "////", "....", "xxxx")
+
+
+@dataclass(frozen=True)
+class Region:
+    """A winner at one place, from one bound on the cost to the next."""
+
+    column: Column
+    offer: Offer
+    low: float
+    high: float
+
+
+def regions(job: Job, cells: pd.DataFrame, summary: pd.DataFrame, mark: str) -> Made:
+    """The picture of a job; parameters as for `shuffledp.pipeline.figures.pareto.pareto`, its entry of the kind ``regions``."""
+    entry = job["entry"]
+    here = chosen(cells, job["where"])
+    fronts = columns(job, cells, summary)
+    every = regions_of(fronts)
+    labels = legend_names(job, here)
+    won = [m for m in entry["methods"] if any(r.offer.method == m for r in every)]
+    looks = palette.told_apart({m: palette.look(job["looks"].get(m, 0)) for m in won})
+
+    def wins(method: str, **at: Any) -> Share:
+        """At how many of the places and panels a method wins under some bound."""
+        some = [c for c in fronts if all(c.point.get(name) == value for name, value in at.items())]
+        return Share(sum(any(o.method == method for o in c.front) for c in some), len(some), "columns")
+
+    return Made(
+        partial(_draw, entry, every, labels, looks, mark),
+        _numbers(entry, every),
+        None,
+        questions={"wins": wins, "winners": [labels[m] for m in won]},
+    )
+
+
+def regions_of(fronts: Sequence[Column]) -> list[Region]:
+    """The regions of all places, from the lowest bound to the highest one; the last has no end."""
+    return [
+        Region(column, offer, offer.cost, after)
+        for column in fronts
+        for offer, after in zip(column.front, [*(o.cost for o in column.front), math.inf][1:], strict=True)
+    ]
+
+
+def _numbers(entry: Mapping[str, Any], every: Sequence[Region]) -> bytes:
+    """A row per region: its place, the bounds between which its method wins, and the error there."""
+    panels = entry.get("panels")
+    rows = [
+        {
+            **{name: value for name, value in r.column.point.items() if name != panels},
+            **({panels: r.column.panel} if panels else {}),
+            "place": r.column.place,
+            "method": r.offer.method,
+            "accounting": r.offer.accounting,
+            "from": r.low,
+            "to": r.high,
+            entry["value"]: r.offer.error,
+        }
+        for r in every
+    ]
+    ends = ["place", "method", "accounting", "from", "to", entry["value"]]
+    frame = pd.DataFrame(rows, columns=None if rows else ends)
+    return frame.to_csv(index=False, float_format="%.10g", lineterminator="\n").encode()
+
+
+# -- drawing -------------------------------------------------------------------------------------------------------
+
+
+def _draw(
+    entry: Mapping[str, Any],
+    every: Sequence[Region],
+    labels: Mapping[str, str],
+    looks: Mapping[str, Look],
+    mark: str,
+) -> Figure:
+    if not every:
+        return sheet.said(sheet.INFEASIBLE)
+    panels = list(dict.fromkeys(r.column.panel for r in every))
+    edges = _edges(sorted({r.column.place for r in every}))
+    ends = list(edges.values())
+    across = Axis("log", ends[0][0], ends[-1][1])
+    up = Axis("log", min(r.low for r in every) / _BELOW, max(r.low for r in every) * _ROOM)
+    up_ticks = ticks(up, 5)
+    hatches = _hatches(looks)
+    items = [
+        legend.Item(labels[m], (replace(look, dash=""),), (lighter(look.color), hatches[m]))
+        for m, look in looks.items()
+    ]
+    form = layout.legend_of([item.text for item in items], 1, layout.plot_width(len(panels)) + 0.5)
+    label = layout.wrapped(
+        entry.get("y_label", entry["y"]), SETTINGS["axes.labelsize"], layout.panel_height(len(panels))
+    )
+    plan = layout.laid_out(
+        len(panels),
+        titles="panels" in entry,
+        strips=False,
+        mark=bool(mark),
+        left=max(layout.text_inches(t, SETTINGS["ytick.labelsize"]) for t in up_ticks.labels),
+        label_lines=label.count("\n") + 1,
+        legend_rows=form.rows,
+    )
+    figure = Figure(figsize=(plan.width, plan.height))
+    for value, place in zip(panels, plan.places, strict=True):
+        ax = figure.add_axes(place.box.shares(plan.width, plan.height))
+        sheet.framed(ax, across, up)
+        ax.grid(visible=False)
+        for region in every:
+            if region.column.panel == value:
+                _region(ax, region, edges[region.column.place], up, looks[region.offer.method], hatches)
+        across_ticks = ticks(across, 5 if place.box.width > 2.3 else 4)
+        sheet.ticked(ax, across_ticks, up_ticks, below=place.last, left=place.first)
+        if value is not None:
+            ax.set_title(entry.get("panel_label", f"{entry['panels']} = {{}}").format(value))
+        if place.first:
+            sheet.labeled(figure, plan, place.box, label)
+    sheet.finished(figure, plan, entry.get("x_label", entry["x"]), mark)
+    legend.write(figure, items, form, plan.middle / plan.width)
+    return figure
+
+
+def _edges(places: Sequence[float]) -> dict[float, tuple[float, float]]:
+    """From where to where each place reaches: half of the way to its neighbors, on a logarithmic axis."""
+    if len(places) == 1:
+        return {places[0]: (places[0] / 2, places[0] * 2)}
+    between = [math.sqrt(a * b) for a, b in pairwise(places)]
+    lows = [places[0] ** 2 / between[0], *between]
+    highs = [*between, places[-1] ** 2 / between[-1]]
+    return {place: (low, high) for place, low, high in zip(places, lows, highs, strict=True)}
+
+
+def _hatches(looks: Mapping[str, Look]) -> dict[str, str]:
+    """A pattern per method, so that those of one color differ."""
+    seen: dict[str, int] = {}
+    found = {}
+    for method, look in looks.items():
+        found[method] = _HATCHES[seen.get(look.color, 0) % len(_HATCHES)]
+        seen[look.color] = seen.get(look.color, 0) + 1
+    return found
+
+
+def _region(
+    ax: Axes,
+    region: Region,
+    edges: tuple[float, float],
+    up: Axis,
+    look: Look,
+    hatches: Mapping[str, str],
+) -> None:
+    low, high = region.low, min(region.high, up.high)
+    ax.add_artist(
+        Rectangle(
+            (edges[0], low),
+            edges[1] - edges[0],
+            high - low,
+            facecolor=lighter(look.color),
+            edgecolor="white",
+            linewidth=0.6,
+            hatch=hatches[region.offer.method],
+            zorder=1,
+            label=region.offer.method,
+        )
+    )
+    if up.share(high) - up.share(low) >= _MARKED_FROM:
+        middle = math.sqrt(low * high)
+        sheet.add(ax, [region.column.place], [middle], replace(look, dash=""), ms=4, zorder=3)

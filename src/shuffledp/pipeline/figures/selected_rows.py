@@ -1,0 +1,244 @@
+"""From the results of a job to the picture that is drawn: which rows, curves, names and looks."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+
+from shuffledp.pipeline.figures import legend, palette
+from shuffledp.pipeline.figures.guarantees import doubts
+from shuffledp.pipeline.figures.palette import DARK, Look
+from shuffledp.pipeline.figures.picture import Part, Picture
+from shuffledp.pipeline.figures.plotter import long_form
+from shuffledp.pipeline.figures.variants import BOTH, PAIR
+from shuffledp.storage import verified
+
+Job = Mapping[str, Any]
+
+
+def matching(frame: pd.DataFrame, where: Mapping[str, Any]) -> pd.DataFrame:
+    """Rows that agree with all conditions; a method that does not depend on a variable agrees with any value.
+
+    The accounting may be `BOTH`, which are the two of `PAIR`.
+    """
+    for column, value in where.items():
+        if column in frame:
+            wanted = PAIR if (column, value) == ("accounting", BOTH) else (value,)
+            frame = frame[frame[column].isin(wanted) | frame[column].isna()]
+    return frame
+
+
+def chosen(cells: pd.DataFrame, where: Mapping[str, Any]) -> pd.DataFrame:
+    """Cells that agree with all conditions; of several accountings, for each method, those of the first it has."""
+    wanted = where.get("accounting")
+    if not isinstance(wanted, list):
+        return matching(cells, where)
+    some = matching(cells, {name: value for name, value in where.items() if name != "accounting"})
+    some = some[some["accounting"].isin(wanted)]
+    place = some["accounting"].map(wanted.index)
+    return some[place == place.groupby(some["method"]).transform("min")]
+
+
+def in_unit(summary: pd.DataFrame, unit: str | None) -> pd.DataFrame:
+    """A summary with squared errors of counts in place of those of frequencies, if that is the unit."""
+    if unit is None:
+        return summary
+    square = summary["users_expected"] ** 2
+    return summary.assign(mean=summary["mean"] * square, standard_error=summary["standard_error"] * square)
+
+
+def by_cell(cells: pd.DataFrame, summary: pd.DataFrame, quantity: str, unit: str | None = None) -> pd.Series:
+    """The number of every cell that has one: the closed form where there is one, else the simulated mean."""
+    rows = long_form(cells, in_unit(summary[summary["cell"].isin(cells["cell"])], unit), quantity)
+    first = rows.sort_values("kind", kind="stable").groupby("cell", sort=False).head(1)
+    return pd.Series(first["mean"].to_numpy(float), index=first["cell"].to_numpy())
+
+
+def across_files(job: Job) -> dict[str, Any]:
+    """What the rows of all files of a drawing have in common."""
+    return {name: value for name, value in job["where"].items() if name != job["by"]}
+
+
+def orders(job: Job) -> dict[str, list[Any]]:
+    """Values of every axis in the order of the configuration; methods in the order of the figure."""
+    return {**job["grid"], "accounting": job["accountings"], "method": job["entry"]["methods"]}
+
+
+def names(job: Job, cells: pd.DataFrame) -> dict[str, str]:
+    """Legend name per method; where several would have the same, the method's id tells them apart."""
+    labels = dict(zip(cells["method"], cells["label"], strict=True))
+    found = {m: label or str(labels.get(m) or m) for m, label in job["labels"].items()}
+    shared = [name for name in found.values() if list(found.values()).count(name) > 1]
+    return {m: f"{name} ({m})" if name in shared else name for m, name in found.items()}
+
+
+def picture(job: Job, cells: pd.DataFrame, summary: pd.DataFrame, mark: str) -> Picture:
+    """What a figure shows.
+
+    Parameters
+    ----------
+    job : mapping
+        As `Drawing.job` makes it.
+    cells, summary : DataFrame
+        Results of its methods, of all files of the drawing.
+    mark : str
+        What is said about the data on the picture itself.
+    """
+    entry = job["entry"]
+    summary = in_unit(summary, entry.get("unit"))
+    every = _named(matching(cells, across_files(job)), job)
+    shown = _named(long_form(every, matching(summary, across_files(job)), entry["y"]), job)
+    here = matching(every, job["where"])
+    parts = _parts(job, here)
+    selection = matching(shown, job["where"])
+    if parts:
+        selection = selection.assign(curve=selection["curve"] + "|" + selection["accounting"])
+    labels = _labels(job, here, parts)
+    return Picture(
+        entry,
+        selection,
+        shown.assign(curve=shown["curve"] + "|" + _file(shown, job)),
+        labels,
+        _looks(job, labels, parts),
+        _panels(job, every),
+        job["grid"],
+        parts,
+        _points(job),
+        mark,
+        job["variant"] == BOTH,
+    )
+
+
+def numbers_of(job: Job, what: Picture) -> bytes:
+    """The drawn numbers as CSV; the column ``curve`` has the curves of the manifest's chart."""
+    selection = what.selection
+    variables = [v for v in job["grid"] if v in selection]
+    across = [job["entry"]["x"]] if "along" in job["entry"] else []  # a number of the cells
+    columns = ["method", "accounting", "curve", *variables, *across]
+    columns += ["kind", "mean", "standard_error", "count", "data_source"]
+    ordered = selection.sort_values(["method", "accounting", *variables, "kind"], kind="stable")
+    shown = ordered.reindex(columns=columns)
+    if what.points:
+        x = job["entry"]["x"]
+        read = [{"curve": legend.PAPER, "kind": "read", x: at, "mean": number} for at, number in what.points]
+        shown = pd.concat([shown.astype(object), pd.DataFrame(read, dtype=object)], ignore_index=True)
+    shown = shown.rename(columns={"mean": job["entry"]["y"]})
+    return shown.to_csv(index=False, float_format="%.10g", lineterminator="\n").encode()
+
+
+def _apart(job: Job) -> bool:
+    """Whether several methods have a curve for each accounting: then these are parts of the methods' curves."""
+    return job["entry"].get("curves") == "accounting" and len(job["entry"]["methods"]) > 1
+
+
+def _variable(job: Job) -> str:
+    """What tells the names apart: the method, or another variable besides it."""
+    return "method" if _apart(job) else str(job["entry"].get("curves", "method"))
+
+
+def _named(frame: pd.DataFrame, job: Job) -> pd.DataFrame:
+    """With a column ``curve`` that names each row's curve; a method that does not depend on the variable has one."""
+    variable = _variable(job)
+    if variable == "method" or variable not in frame:
+        return frame.assign(curve=frame["method"])
+    value = frame[variable].map(lambda v: "" if pd.isna(v) else f"|{v}")
+    return frame.assign(curve=frame["method"] + value.astype(str))
+
+
+def _file(frame: pd.DataFrame, job: Job) -> pd.Series:
+    """What tells the rows of one curve in several files apart."""
+    by = [c for c in dict.fromkeys(("accounting", job["by"])) if c in frame]
+    texts = frame[by].astype(str)
+    return texts.agg("/".join, axis=1) if len(frame) else pd.Series(dtype=str)
+
+
+def _parts(job: Job, here: pd.DataFrame) -> dict[str, Part]:
+    if job["variant"] != BOTH and not _apart(job):
+        return {}
+    present = set(here.loc[here["status"] == "ok", "accounting"])
+    texts = {"printed": "as printed"}
+    return {
+        accounting: Part(texts.get(accounting, accounting), _plain(palette.of_accounting(accounting)))
+        for accounting in job["accountings"]
+        if accounting in present and (accounting in PAIR or job["variant"] != BOTH)
+    }
+
+
+def _plain(look: Look) -> Look:
+    """For a legend: the line alone, in a color that no method has."""
+    return Look(look.color if look.color != palette.BLACK else DARK, "", look.dash)
+
+
+def _labels(job: Job, here: pd.DataFrame, parts: Mapping[str, Part]) -> dict[str, str]:
+    """Legend texts by name, with doubts about claims: methods in the figure's order, then values in the grid's."""
+    present = set(here["curve"])
+    several = here["method"].nunique() > 1
+    variable = _variable(job)
+    values = [] if variable == "method" else orders(job)[variable]
+    labels: dict[str, str] = {}
+    for method, name in names(job, here).items():
+        texts = {method: name}
+        for value in values:
+            own = str(value) if variable == "accounting" else f"{variable} = {value}"
+            texts[f"{method}|{value}"] = f"{name}, {own}" if several else own
+        labels |= {curve: text for curve, text in texts.items() if curve in present}
+    known = doubts(here, orders(job)["accounting"])
+    return {curve: f"{text} ({known[curve]})" if curve in known else text for curve, text in labels.items()}
+
+
+def _looks(job: Job, labels: Mapping[str, str], parts: Mapping[str, Part]) -> dict[str, Look]:
+    """Looks by curve: of methods, of accountings, or of values of a variable."""
+    variable = _variable(job)
+    methods = {method: palette.look(number) for method, number in job["looks"].items()}
+    if variable == "accounting":  # of one method
+        own = {curve: palette.of_accounting(curve.rpartition("|")[2]) for curve in labels}
+    elif variable == "method":
+        own = {curve: methods.get(curve, palette.look(0)) for curve in labels}
+    else:
+        values = orders(job)[variable]
+        shades = dict(zip(map(str, values), palette.of_values(len(values)), strict=True))
+        own = {}
+        for curve in labels:
+            method, _, value = curve.rpartition("|")
+            shade = shades.get(value, palette.look(0))
+            known = methods.get(method or curve)
+            own[curve] = shade if known is None else Look(shade.color, known.marker, known.dash, known.width)
+    if not parts:
+        return palette.told_apart(own)
+    return palette.told_apart(
+        {
+            f"{curve}|{part}": palette.of_accounting(part, look)
+            for part in parts
+            for curve, look in palette.marked_apart(own).items()
+        }
+    )
+
+
+def _panels(job: Job, every: pd.DataFrame) -> list[Any]:
+    """Values of the panels, those that any file of the drawing has, in the order of the grid."""
+    by = job["entry"].get("panels")
+    if by is None:
+        return [None]
+    present = list(every[by].dropna().unique()) if by in every else []
+    order = list(orders(job).get(by, sorted(present)))
+    return [value for value in order if value in present] or order
+
+
+def _points(job: Job) -> list[tuple[float, float]]:
+    """Places read off the paper."""
+    points = job["points"]
+    if points is None:
+        return []
+    table = Path(points["table"])
+    rows = pd.read_csv(verified(table, table.with_suffix(".sha256")), dtype=str, keep_default_na=False)
+    for column in (points["x"], points["y"], *points["where"]):
+        if column not in rows:
+            raise ValueError(f"{table} has no column {column!r}. Known: {', '.join(rows.columns)}.")
+    for column, value in points["where"].items():
+        rows = rows[rows[column] == str(value)]
+    if rows.empty:
+        raise ValueError(f"{table} has no row with {points['where']}.")
+    return list(zip(rows[points["x"]].astype(float), rows[points["y"]].astype(float), strict=True))

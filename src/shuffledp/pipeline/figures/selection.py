@@ -1,0 +1,259 @@
+"""Checks what figures and tables select: experiments, methods, axes and quantities that exist, and nothing twice."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+from shuffledp.pipeline.config import ConfigurationError, Experiment, Paper, Settings, load_experiments
+from shuffledp.pipeline.config.errors import merged_in, shown, suggestion
+from shuffledp.pipeline.experiments.bundle import (
+    CELL_NUMBERS,
+    CELL_TEXTS,
+    PARAMETER_PREFIX,
+    SPENT_METRICS,
+    TRAINED_METRICS,
+)
+from shuffledp.pipeline.figures.names import TRUST as TRUSTED
+
+
+def load_settings(config: Mapping[str, Any], root: Path) -> Settings:
+    """Check the whole configuration: what runs, and what is drawn.
+
+    Parameters
+    ----------
+    config : mapping
+        Content of config/config.yaml, already merged with what the command line overrides.
+    root : Path
+        The project's folder; holds ``config/experiments``.
+
+    Raises
+    ------
+    ConfigurationError
+        At the first mistake, in one line with the place.
+    """
+    settings = load_experiments(config, root)
+    return replace(settings, papers={key: _selected(paper) for key, paper in settings.papers.items()})
+
+
+def _selected(paper: Paper) -> Paper:
+    """The paper with the methods of every figure and table."""
+    _check_looks(paper)
+    figures = {name: _entry(paper, "figures", name, raw) for name, raw in paper.figures.items()}
+    tables = {name: _entry(paper, "tables", name, raw) for name, raw in paper.tables.items()}
+    return replace(paper, figures=figures, tables=tables)
+
+
+def _check_looks(paper: Paper) -> None:
+    """Looks belong to methods, and tell those of an experiment apart."""
+    place, methods = (
+        f"{paper.file}: looks",
+        {m for e in paper.experiments.values() for m in e.methods},
+    )
+    for method in paper.looks:
+        if method not in methods:
+            raise ConfigurationError(
+                f"{place}: no method {method!r} in this paper.{suggestion(method, methods)} "
+                f"Known: {', '.join(sorted(methods))}."
+            )
+    for experiment in paper.experiments.values():
+        whose: dict[int, str] = {}
+        for method in (m for m in paper.looks if m in experiment.methods):
+            look = paper.looks[method]
+            if look in whose:
+                raise ConfigurationError(
+                    f"{place}.{method}: {look} is the look of {whose[look]!r} already, which stands beside it in "
+                    f"experiment {experiment.id!r}."
+                )
+            whose[look] = method
+
+
+def _entry(paper: Paper, part: str, name: str, raw: Mapping[str, Any]) -> dict[str, Any]:
+    place = f"{paper.file}: {part}.{name}"
+    experiment = paper.experiments.get(raw["experiment"])
+    if experiment is None:
+        raise ConfigurationError(
+            f"{place}.experiment: no experiment {shown(raw['experiment'])}. Known: {', '.join(paper.experiments)}."
+        )
+    with merged_in(experiment.override):
+        return _entry_of(experiment, paper, place, name, raw)
+
+
+def _entry_of(
+    experiment: Experiment, paper: Paper, place: str, name: str, raw: Mapping[str, Any]
+) -> dict[str, Any]:
+    methods = experiment.methods
+    own = list(raw.get("methods") or [m for m, method in methods.items() if not method.added])
+    for method in own:
+        if method not in methods:
+            raise ConfigurationError(
+                f"{place}.methods: no method {shown(method)} in experiment {experiment.id!r}. "
+                f"Known: {', '.join(methods)}."
+            )
+    entry = {**raw, "methods": own}
+    _check_entry(entry, experiment, place)
+    for m, method in methods.items():
+        named = method.joins is not None and method.joins != "all" and f"{paper.key}.{name}" in method.joins
+        if m in own or not (named or (method.joins == "all" and _tells_methods_apart(raw))):
+            continue
+        with_it = {**entry, "methods": [*entry["methods"], m]}
+        try:
+            _check_entry(with_it, experiment, place)
+        except ConfigurationError as error:
+            if named:  # the user asked for this figure, and the fault is not the figure's
+                raise ConfigurationError(
+                    f"config/baselines: methods.{m} cannot join {paper.key}.{name}: {error}"
+                ) from None
+            continue  # "all" are all that have room for it
+        entry = with_it
+    _check_formats(entry, place)
+    _check_points(entry, paper, place)
+    return entry
+
+
+def _check_entry(entry: Mapping[str, Any], experiment: Experiment, place: str) -> None:
+    """Axes and quantities of a figure, a table or a leaderboard with these methods."""
+    _check_controls(entry, place)
+    if entry.get("kind", "curves") != "curves":
+        _check_fronts(entry, experiment, place)
+    elif "entries" in entry:
+        for index, column in enumerate(entry["entries"]):
+            # A leaderboard is a column by method for each of its entries.
+            where = {**entry.get("where", {}), **column.get("where", {})}
+            accountings = where.get("accounting", [None])
+            for accounting in accountings if isinstance(accountings, list) else [accountings]:
+                one = {"methods": entry["methods"], "rows": ["method"], "value": column["value"]}
+                one["where"] = where if accounting is None else {**where, "accounting": accounting}
+                _check_axes(one, experiment, f"{place}.entries.{index}")
+                _check_quantity(one, experiment, f"{place}.entries.{index}", CELL_TEXTS)
+    else:
+        _check_axes(entry, experiment, place)
+        _check_quantity(entry, experiment, place)
+
+
+def _check_controls(entry: Mapping[str, Any], place: str) -> None:
+    for method in entry.get("controls", ()):
+        if method not in entry["methods"]:
+            raise ConfigurationError(
+                f"{place}.controls: no method {method!r} is drawn.{suggestion(method, entry['methods'])} "
+                f"Known: {', '.join(entry['methods'])}."
+            )
+    for index, column in enumerate(entry.get("entries", ())):
+        if "over" in column and column["over"] not in entry["methods"]:
+            raise ConfigurationError(f"{place}.entries.{index}.over: no method {column['over']!r} is shown.")
+
+
+def _check_fronts(entry: Mapping[str, Any], experiment: Experiment, place: str) -> None:
+    """A picture of fronts or of regions: a cost and an error of one cell per method, at every place of the axis."""
+    regions = entry["kind"] == "regions"
+    cost, error = (entry["y"], entry["value"]) if regions else (entry["x"], entry["y"])
+    if cost not in CELL_NUMBERS:
+        raise ConfigurationError(
+            f"{place}: the cost must be a number of the cells, got {cost!r}. Known: {', '.join(CELL_NUMBERS)}."
+        )
+    where = dict(entry.get("where", {}))
+    trust = where.pop("trust", None)
+    if trust is not None and trust not in TRUSTED:
+        raise ConfigurationError(
+            f"{place}.where.trust: no trust model {shown(trust)}.{suggestion(trust, TRUSTED)} "
+            f"Known: {', '.join(TRUSTED)}."
+        )
+    axes = [entry[axis] for axis in ("x", "panels") if axis in entry] if regions else []
+    if regions and entry.get("x_unit") == "users":
+        # Points with other numbers of users have other places.
+        axes += [name for name in experiment.grid if name in experiment.variables_of("population")]
+    accountings = where.get("accounting", [None])
+    for accounting in accountings if isinstance(accountings, list) else [accountings]:
+        one = {"methods": entry["methods"], "rows": ["method"], "columns": axes, "value": error}
+        one["where"] = where if accounting is None else {**where, "accounting": accounting}
+        _check_axes(one, experiment, place)
+        _check_quantity(one, experiment, place)
+
+
+def _tells_methods_apart(raw: Mapping[str, Any]) -> bool:
+    """Whether several methods have room: in every figure, and in a table that has them as rows or columns."""
+    return "rows" not in raw or "method" in [
+        *raw["rows"],
+        *raw["columns"],
+    ]  # leaderboards have a row per method
+
+
+def _check_axes(entry: Mapping[str, Any], experiment: Experiment, place: str) -> None:
+    """Axes exist, ``where`` picks existing values, and no two numbers end up at the same spot."""
+    methods = entry["methods"]
+    values = {**experiment.grid, "accounting": experiment.accountings(methods), "method": methods}
+    axes = [entry[a] for a in ("x", "along", "panels", "curves", "files") if a in entry]
+    axes += [*entry.get("rows", []), *entry.get("columns", [])]
+    where = entry.get("where", {})
+    if "along" in entry:  # x is a number of the cells, and a grid variable runs along the curve
+        if entry["x"] not in CELL_NUMBERS or entry["x"] in values:
+            raise ConfigurationError(
+                f"{place}.along: belongs to an x that is a number of the cells, not to {entry['x']!r}. "
+                f"Known: {', '.join(CELL_NUMBERS)}."
+            )
+        axes.remove(entry["x"])
+    for axis in [*axes, *where]:
+        if axis not in values:
+            raise ConfigurationError(
+                f"{place}: {axis!r} is not a grid variable.{suggestion(axis, values)} "
+                f"Known: {', '.join(sorted(values))}."
+            )
+    for axis, value in where.items():
+        if value not in values[axis]:
+            raise ConfigurationError(
+                f"{place}.where.{axis}: {shown(value)} is not computed. Known: {', '.join(map(str, values[axis]))}."
+            )
+    used = {"accounting"}.union(*(experiment.variables(experiment.methods[m]) for m in methods))
+    used |= {"method"} if "rows" in entry else set()  # in a figure every method has curves of its own
+    if all(len(experiment.methods[m].accounting or ()) == 1 for m in methods):
+        used.discard("accounting")  # each method has its own, so that nothing coincides
+    for axis in sorted(used - {*axes, *where}):
+        if len(values[axis]) > 1:
+            other = "rows or columns" if "rows" in entry else "panels, curves or files"
+            raise ConfigurationError(
+                f"{place}: {axis!r} has {len(values[axis])} values, which would be drawn over each other: "
+                f"pick one under where, or name it as {other}."
+            )
+
+
+def _check_quantity(
+    entry: Mapping[str, Any], experiment: Experiment, place: str, texts: tuple[str, ...] = ()
+) -> None:
+    key = "y" if "y" in entry else "value"
+    methods = [experiment.methods[m] for m in entry["methods"]]
+    trained = TRAINED_METRICS if any(m.training for m in methods) else ()
+    known = [
+        *experiment.metrics,
+        *(m.returns for m in methods if m.function),
+        *trained,
+        *(SPENT_METRICS if experiment.spent_at else ()),
+        *CELL_NUMBERS,
+        *texts,
+    ]
+    if entry[key] not in known and not entry[key].startswith(PARAMETER_PREFIX):
+        raise ConfigurationError(
+            f"{place}.{key}: no quantity {shown(entry[key])} in experiment {experiment.id!r}."
+            f"{suggestion(entry[key], known)} Known: {', '.join(dict.fromkeys(known))}."
+        )
+
+
+def _check_points(entry: Mapping[str, Any], paper: Paper, place: str) -> None:
+    table = entry.get("points", {}).get("claims")
+    if table is not None and table not in paper.claims:
+        raise ConfigurationError(
+            f"{place}.points.claims: no table {table!r} of claims.{suggestion(table, paper.claims)} "
+            f"Known: {', '.join(paper.claims)}."
+        )
+
+
+def _check_formats(entry: Mapping[str, Any], place: str) -> None:
+    for key, apply in (
+        ("format", lambda text: format(1.0, text)),
+        ("panel_label", lambda text: text.format(1)),
+    ):
+        try:
+            apply(entry.get(key, ""))
+        except (ValueError, LookupError, AttributeError) as error:
+            raise ConfigurationError(f"{place}.{key}: {entry[key]!r} is not a format: {error}") from None

@@ -1,0 +1,116 @@
+"""What pictures of all kinds share: frames, ticks, labels, and the picture that has nothing to draw."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+from matplotlib.lines import Line2D
+from matplotlib.markers import TICKDOWN, TICKLEFT
+from matplotlib.ticker import NullLocator
+
+from shuffledp.pipeline.figures import layout
+from shuffledp.pipeline.figures.axes import Axis, Ticks
+from shuffledp.pipeline.figures.palette import Look
+from shuffledp.pipeline.figures.style import SETTINGS
+
+WARNING = "#8a1c00"  # a mark says that the data are not the real ones
+INFEASIBLE = "Nothing is feasible at these settings: there is nothing to draw."
+
+
+@dataclass(frozen=True)
+class Made:
+    """One picture.
+
+    Parameters
+    ----------
+    draw : callable
+        Makes the figure, within the style.
+    numbers : bytes
+        What is drawn, as CSV.
+    chart : mapping or None
+        How the numbers are drawn (`shuffledp.pipeline.figures.entries.chart`); None if they cannot be explored.
+    without : sequence of str
+        Reasons why methods are not drawn, besides infeasibility.
+    questions : mapping
+        What the caption may call, besides the questions about numbers.
+    """
+
+    draw: Callable[[], Figure]
+    numbers: bytes
+    chart: Mapping[str, Any] | None
+    without: Sequence[str] = ()
+    questions: Mapping[str, Any] = field(default_factory=dict)
+
+
+def said(text: str) -> Figure:
+    """A picture that has nothing to draw and says so, without axes."""
+    figure = Figure(figsize=(5.2, 0.7))
+    figure.text(0.5, 0.5, text, ha="center", va="center", fontsize=SETTINGS["font.size"])
+    return figure
+
+
+def add(ax: Axes, x: Any, y: Any, look: Look, **settings: Any) -> None:
+    """A line or markers; limits stay as they are."""
+    own = {"color": look.color, "ls": look.dash, "marker": look.marker, "mfc": "none"}
+    if look.width:
+        own |= {"lw": look.width, "mew": 1.6, "ms": 6.5}
+    ax.add_artist(Line2D(x, y, **own | settings))
+
+
+def framed(ax: Axes, across: Axis, up: Axis) -> None:
+    """Give a panel its axes."""
+    for axis, scaled, limited, lines in (
+        (across, ax.set_xscale, ax.set_xlim, ax.xaxis),
+        (up, ax.set_yscale, ax.set_ylim, ax.yaxis),
+    ):
+        if axis.scale == "log":
+            scaled("log")
+            lines.set_minor_locator(NullLocator())
+        limited(axis.low, axis.high)
+
+
+def ticked(ax: Axes, across: Ticks, up: Ticks, *, below: bool, left: bool) -> None:
+    """Ticks at places that were chosen, as few objects as can be: small ones are one line of markers.
+
+    Parameters
+    ----------
+    ax : Axes
+    across, up : Ticks
+    below, left : bool
+        Whether the axes have labels here.
+    """
+    ax.set_xticks(across.major, across.labels if below else [""] * len(across.major))
+    ax.set_yticks(up.major, up.labels if left else [""] * len(up.major))
+    if across.minor:
+        _small_ticks(ax, across.minor, [0.0] * len(across.minor), TICKDOWN, ax.get_xaxis_transform())
+    if up.minor:
+        _small_ticks(ax, [0.0] * len(up.minor), up.minor, TICKLEFT, ax.get_yaxis_transform())
+
+
+def _small_ticks(ax: Axes, x: Sequence[float], y: Sequence[float], marker: Any, transform: Any) -> None:
+    color = SETTINGS["axes.edgecolor"]
+    add(ax, x, y, Look(color, marker, ""), transform=transform, clip_on=False, zorder=1, ms=2, mew=0.5)
+
+
+def labeled(
+    figure: Figure,
+    plan: layout.Layout,
+    box: layout.Box,
+    text: str,
+    points: float = SETTINGS["axes.labelsize"],
+) -> None:
+    """Write the label of a vertical axis."""
+    x, y = plan.label_x / plan.width, (box.bottom + box.height / 2) / plan.height
+    figure.text(x, y, text, rotation=90, ha="right", va="center", ma="center", fontsize=points)
+
+
+def finished(figure: Figure, plan: layout.Layout, x_label: str, mark: str) -> None:
+    """Write the label of the horizontal axis, and what must be said about the data."""
+    at, size = (plan.middle / plan.width, plan.below / plan.height), SETTINGS["axes.labelsize"]
+    figure.text(*at, x_label, ha="center", va="top", fontsize=size)
+    if mark:
+        figure.text(0.995, 0.995, mark, ha="right", va="top", fontsize=7, color=WARNING)

@@ -1,0 +1,233 @@
+"""Tables: one number of each cell, spread over rows and columns, as CSV, Markdown and LaTeX."""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+import pandas as pd
+from tabulate import tabulate
+
+from shuffledp.pipeline.figures.plotter import long_form
+
+LINES = (84, 136)
+"""About so many of the small letters of a table fit beside each other in LaTeX: upright and sideways, on A4."""
+GAP = 1.5
+"""What the space between two columns takes of them."""
+LONGEST_WORD = 12
+"""Up to so many letters of its longest word a column keeps together."""
+
+
+def as_table(
+    entry: Mapping[str, Any],
+    cells: pd.DataFrame,
+    summary: pd.DataFrame,
+    orders: Mapping[str, Sequence[Any]],
+    names: Mapping[str, str],
+) -> dict[str, str]:
+    """The three forms of a table.
+
+    Parameters
+    ----------
+    entry : mapping
+        ``rows`` and ``columns`` (grid variables, ``method``, ``accounting``), ``value`` (a metric or a number of the
+        cell), ``format`` of the numbers, and ``headings``: what stands over rows instead of the name of their axis,
+        and over a column instead of its value, for which ``{}`` stands there.
+    cells, summary : DataFrame
+        Results of the table's experiment.
+    orders : mapping
+        Values of every axis in the order in which they are to appear.
+    names : mapping
+        Methods as readers know them, by id.
+
+    Returns
+    -------
+    dict
+        ``csv`` with full precision, ``md`` and ``tex`` formatted. Infeasible cells read "infeasible".
+    """
+    wide = spread(entry, cells, summary, orders)
+    wide.columns = pd.Index([_heading(c, list(entry["columns"]), entry, names) for c in wide.columns])
+    rows = [
+        [_named(axis, i, names) for axis, i in zip(entry["rows"], _parts(r), strict=True)] for r in wide.index
+    ]
+    headers = [entry.get("headings", {}).get(axis, axis) for axis in entry["rows"]]
+    flat = wide.reset_index(drop=True)
+    for place, header in enumerate(headers):
+        flat.insert(place, header, [row[place] for row in rows])
+    shown = wide.map(lambda v: v if isinstance(v, str) else _formatted(v, entry.get("format", ".4g")))
+    body = [
+        [*map(_plain, row), *numbers] for row, numbers in zip(rows, shown.to_numpy().tolist(), strict=True)
+    ]
+    return {
+        "csv": flat.to_csv(index=False, float_format="%.10g", lineterminator="\n"),
+        **_texts([*headers, *wide.columns], body),
+    }
+
+
+def as_leaderboard(entry: Mapping[str, Any], rows: pd.DataFrame, numbers: Sequence[str]) -> dict[str, str]:
+    """The three forms of a leaderboard.
+
+    Parameters
+    ----------
+    entry : mapping
+        With the ``format`` of the numbers.
+    rows : DataFrame
+        A row per method.
+    numbers : sequence of str
+        Columns that hold numbers, or a text in place of one.
+    """
+
+    def written(form: str) -> pd.DataFrame:
+        texts = {h: [v if isinstance(v, str) else _formatted(v, form) for v in rows[h]] for h in numbers}
+        return rows.assign(**texts)
+
+    shown = written(entry.get("format", ".4g"))
+    return {
+        "csv": written(".10g").to_csv(index=False, lineterminator="\n"),
+        **_texts(list(shown.columns), shown.to_numpy().tolist()),
+    }
+
+
+def in_three_forms(frame: pd.DataFrame) -> dict[str, str]:
+    """A finished table of texts as CSV, Markdown and LaTeX."""
+    csv = frame.to_csv(index=False, lineterminator="\n")
+    return {"csv": csv, **_texts(list(frame.columns), frame.to_numpy().tolist())}
+
+
+def stated(frame: pd.DataFrame) -> dict[str, str]:
+    """What a finished table says of delta in a column of that name, for its caption; nothing without such a column."""
+    return {"delta": ", ".join(dict.fromkeys(frame["delta"]))} if "delta" in frame else {}
+
+
+def _texts(headers: Sequence[str], body: Sequence[Sequence[str]]) -> dict[str, str]:
+    markdown = tabulate(body, headers, tablefmt="github", disable_numparse=True) + "\n"
+    return {"md": markdown, "tex": latex(headers, body)}
+
+
+def latex(headers: Sequence[str], body: Sequence[Sequence[str]]) -> str:
+    """A table for LaTeX that is no wider than a line.
+
+    Parameters
+    ----------
+    headers : sequence of str
+        Plain text, which is escaped here.
+    body : sequence of sequences of str
+        Rows, of as many entries.
+
+    Returns
+    -------
+    str
+        A ``tabular`` if everything fits beside each other. Otherwise wide columns are paragraphs, whose lines break, in
+        a ``longtable``, whose pages do, sideways if that is needed. The first line says which packages are needed.
+    """
+    columns = [[str(entry) for entry in column] for column in zip(headers, *body, strict=True)]
+    rows = re.sub(r" {2,}", " ", tabulate(body, headers, tablefmt="latex_booktabs", disable_numparse=True))
+    upright, sideways = LINES
+    if sum(map(_width, columns)) + GAP * len(columns) <= upright:
+        return f"% needs the package booktabs\n{rows}\n"
+    line = upright if sum(map(_longest_word, columns)) + GAP * len(columns) <= upright else sideways
+    shares = "".join(
+        "l" if width is None else f">{{\\raggedright\\arraybackslash}}p{{{width / line:.3f}\\linewidth}}"
+        for width in _paragraphs(columns, line - GAP * len(columns))
+    )
+    rows = rows.replace(f"\\begin{{tabular}}{{{'l' * len(columns)}}}", f"\\begin{{longtable}}{{{shares}}}", 1)
+    rows = rows.replace("\\midrule", "\\midrule\n\\endhead", 1).replace("\\end{tabular}", "\\end{longtable}")
+    rows = f"{{\\footnotesize\\setlength{{\\tabcolsep}}{{3pt}}\n{rows}\n}}\n"
+    if line == upright:
+        return f"% needs the packages array, booktabs and longtable\n{rows}"
+    rows = f"\\begin{{landscape}}\n{rows}\\end{{landscape}}\n"
+    return f"% needs the packages array, booktabs, longtable and pdflscape\n{rows}"
+
+
+def _width(column: Sequence[str]) -> int:
+    return max(map(len, column))
+
+
+def _longest_word(column: Sequence[str]) -> int:
+    return min(LONGEST_WORD, max(len(word) for text in column for word in [*text.split(), ""]))
+
+
+def _paragraphs(columns: Sequence[Sequence[str]], room: float) -> list[float | None]:
+    """Letters beside each other of every column whose lines break, so that all fit into the room; None for the others.
+
+    Short columns stay as they are. The others have room for their longest words, and share what is left by the root of
+    how much they say: then the heights of the paragraphs differ as little as their widths do.
+    """
+    broken = [i for i, column in enumerate(columns) if _width(column) > LONGEST_WORD]
+    broken = broken or list(range(len(columns)))
+    left = room - sum(_width(c) for i, c in enumerate(columns) if i not in broken)
+    least = {i: _longest_word(columns[i]) for i in broken}
+    says = {i: math.sqrt(sum(map(len, columns[i]))) for i in broken}
+    more = max(left - sum(least.values()), 0.0)
+    squeezed = min(1.0, left / sum(least.values()))
+    return [
+        squeezed * least[i] + more * says[i] / sum(says.values()) if i in broken else None
+        for i in range(len(columns))
+    ]
+
+
+def _heading(column: Any, axes: Sequence[str], entry: Mapping[str, Any], names: Mapping[str, str]) -> str:
+    """What stands over a column: the values of its axes in words."""
+    words = (
+        entry.get("headings", {}).get(axis, "{}").format(_plain(_named(axis, value, names)))
+        for axis, value in zip(axes, _parts(column), strict=True)
+    )
+    return ", ".join(words)
+
+
+def _named(axis: str, value: Any, names: Mapping[str, str]) -> Any:
+    return names[value] if axis == "method" else value
+
+
+def _parts(label: Any) -> tuple[Any, ...]:
+    return label if isinstance(label, tuple) else (label,)
+
+
+def spread(
+    entry: Mapping[str, Any],
+    cells: pd.DataFrame,
+    summary: pd.DataFrame,
+    orders: Mapping[str, Sequence[Any]],
+) -> pd.DataFrame:
+    """The table as a data frame; a method that does not depend on an axis has the same number all along it."""
+    rows, columns = list(entry["rows"]), list(entry["columns"])
+    numbers = long_form(cells, summary, entry["value"])
+    preferred = (
+        numbers.sort_values("kind").groupby("cell", sort=False).head(1)
+    )  # computed, expected, simulated
+    gaps = cells[cells["status"] != "ok"].assign(mean="infeasible")
+    every = pd.concat([preferred.astype({"mean": object}), gaps.astype({"mean": object})], ignore_index=True)
+    shown = _along(every, [*rows, *columns], orders).set_index([*rows, *columns])["mean"].unstack(columns)
+    shown = shown.loc[_sorted(shown.index, orders), _sorted(shown.columns, orders)]
+    return shown.astype(object).where(shown.notna(), "")
+
+
+def _along(frame: pd.DataFrame, axes: list[str], orders: Mapping[str, Sequence[Any]]) -> pd.DataFrame:
+    for axis in axes:
+        constant = frame[axis].isna() if axis in frame else pd.Series(True, frame.index)
+        copies = [frame[constant].assign(**{axis: value}) for value in orders[axis]]
+        frame = pd.concat([frame[~constant], *(c for c in copies if len(c))], ignore_index=True)
+    return frame
+
+
+def _sorted(index: pd.Index, orders: Mapping[str, Sequence[Any]]) -> list[Any]:
+    def position(label: Any) -> list[int]:
+        return [
+            list(orders[name]).index(part)
+            for name, part in zip(map(str, index.names), _parts(label), strict=True)
+        ]
+
+    return sorted(index, key=position)
+
+
+def _formatted(value: Any, form: str) -> str:
+    return (
+        "" if value is None or (isinstance(value, float) and np.isnan(value)) else format(float(value), form)
+    )
+
+
+def _plain(value: Any) -> str:
+    return f"{value:g}" if isinstance(value, float) else str(value)

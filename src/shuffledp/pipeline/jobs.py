@@ -1,0 +1,211 @@
+"""What every job of the workflow does first: write a log, and stop when the workflow is gone.
+
+A workflow that is killed leaves its running scripts behind. Such an orphan would burn time and, with newer code
+already running, could publish an older result; it therefore ends itself within a second. On another machine of a
+cluster, where a sign of life takes its time, it does not publish without one.
+"""
+
+from __future__ import annotations
+
+import atexit
+import gc
+import logging
+import math
+import os
+import platform
+import sys
+import threading
+import time
+import warnings
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from shuffledp import storage
+
+MAIN = "SHUFFLEDP_MAIN_PROCESS"
+"""Environment variable in which the main process says who it is (`shuffledp.pipeline.main_process`)."""
+BEAT_SECONDS = 2.0
+"""How often the main process shows jobs of other machines that it lives."""
+FRESH_SECONDS = 2 * BEAT_SECONDS
+"""A job of another machine publishes only if it has seen such a sign this recently; otherwise it waits for one."""
+SILENT_SECONDS = 120.0
+"""Without a sign for so long it ends itself: a file server may be away for a while."""
+_POLL_SECONDS = 0.5
+
+
+@contextmanager
+def job(log_file: str) -> Iterator[logging.Logger]:
+    """Logging to a file and to the terminal; the traceback of a failure goes into the file.
+
+    Parameters
+    ----------
+    log_file : str
+        The rule's ``log:`` file.
+    """
+    _end_with_parent()
+    # A process that ends searches all it has imported for garbage, which takes a quarter of a short job's time.
+    atexit.register(gc.freeze)
+    Path(log_file).parent.mkdir(parents=True, exist_ok=True)
+    logger = logging.getLogger("shuffledp")
+    logger.setLevel(logging.INFO)
+    handlers: list[logging.Handler] = [
+        logging.FileHandler(log_file, mode="w"),
+        logging.StreamHandler(sys.stderr),
+    ]
+    for handler in handlers:
+        handler.setFormatter(logging.Formatter("%(message)s"))
+        logger.addHandler(handler)
+    logging.captureWarnings(True)
+    logging.getLogger("py.warnings").addHandler(handlers[0])
+    try:
+        yield logger
+    except Exception as error:
+        handlers[0].handle(
+            logger.makeRecord(logger.name, logging.ERROR, "", 0, str(error), (), sys.exc_info())
+        )
+        sys.stderr.write(f"{type(error).__name__}: {error}\n")
+        sys.exit(1)
+    finally:
+        logging.captureWarnings(False)
+        logging.getLogger("py.warnings").removeHandler(handlers[0])
+        for handler in handlers:
+            logger.removeHandler(handler)
+            handler.close()
+
+
+def place() -> str:
+    """Where a process number means one process: machine, its start, and the container."""
+    try:
+        boot = Path("/proc/sys/kernel/random/boot_id").read_text(encoding="ascii").strip()
+        return f"{platform.node()}/{boot}/{Path('/proc/self/ns/pid').readlink()}".replace(" ", "")
+    except OSError:  # not Linux
+        return platform.node().replace(" ", "")
+
+
+def born(pid: int) -> str | None:
+    """When a process of this machine started, which tells it from a later one of its number; None if it has ended."""
+    try:
+        state, *rest = (
+            Path(f"/proc/{pid}/stat").read_text(encoding="utf-8", errors="replace").rpartition(")")[2].split()
+        )
+        return None if state in "ZX" else rest[18]
+    except FileNotFoundError:
+        if Path("/proc/self/stat").exists():
+            return None
+    except ProcessLookupError:
+        return None
+    try:
+        os.kill(pid, 0)  # signal 0 only asks whether the process is there
+    except ProcessLookupError:
+        return None
+    except PermissionError:
+        pass
+    return "unknown"
+
+
+def identity(pid: int) -> str:
+    """A running process of this machine in words: place, number, start."""
+    return f"{place()} {pid} {born(pid)}"
+
+
+def silence_of_main_process(said: str, now: Callable[[], float] = time.monotonic) -> Callable[[], float]:
+    """A question to be asked again and again: for how long the main process has given no sign of life.
+
+    Parameters
+    ----------
+    said : str
+        What the main process put into the environment variable `MAIN`.
+    now : callable
+        A clock, in seconds.
+
+    Returns
+    -------
+    callable
+        Seconds: infinity once it is known to be gone. Of this machine the process itself is looked at. Of another one
+        it is the file that the main process touches: how long it has not changed, by this machine's clock (clocks of
+        two machines are never compared), at first `FRESH_SECONDS`, because whoever touched it last may have died long
+        ago. A later run writes its own name into that file, which ends the jobs of an earlier one at once.
+    """
+    where, pid, start, beat = said.split(" ", 3)
+    if where == place():
+        return lambda: 0.0 if born(int(pid)) == start else math.inf
+    who, lock = f"{where} {pid} {start}", threading.Lock()
+    stamp, since = _read_beat(Path(beat))[1], now() - FRESH_SECONDS
+
+    def silence() -> float:
+        nonlocal stamp, since
+        with lock:
+            name, changed = _read_beat(Path(beat))
+            if name not in (None, who):
+                return math.inf
+            if changed not in (None, stamp):
+                stamp, since = changed, now()
+            return now() - since
+
+    return silence
+
+
+def _read_beat(beat: Path) -> tuple[str | None, int | None]:
+    """Who touches a file and when it was last touched, by the clock of the file's server; None if it cannot be read."""
+    try:
+        with beat.open(encoding="utf-8") as stream:  # opening asks a network's file server anew
+            return stream.read(), os.fstat(stream.fileno()).st_mtime_ns
+    except OSError:
+        return None, None
+
+
+def end_with_main_process() -> None:
+    """End this process as soon as the run that it belongs to is over: for what runs for a workflow on another machine.
+
+    There Snakemake itself is started anew for every job. One that waited in a cluster's queue while its run was killed
+    must not begin: it would first remove the results that it was to make, which a later run may have made meanwhile.
+
+    Raises
+    ------
+    SystemExit
+        If the run is over already.
+    """
+    said = os.environ.get(MAIN)
+    if said is None:
+        warnings.warn(
+            f"{MAIN} is not set: the executor does not hand on the environment, so this job goes on if its run dies.",
+            stacklevel=2,
+        )
+        return
+    silence = silence_of_main_process(said)
+    if math.isinf(silence()):
+        sys.exit("The run that this job belongs to is over: nothing is done.")
+    _watch(lambda: silence() < SILENT_SECONDS)
+
+
+def _end_with_parent() -> None:
+    """End this process as soon as its parent or the run's main process is gone, and before it publishes anything then.
+
+    The parent alone does not do: a job whose workflow died while it was loading finds the system's first process.
+    """
+    parent = os.getppid()
+    said = os.environ.get(MAIN)
+    silence = silence_of_main_process(said) if said else lambda: 0.0
+    _watch(lambda: os.getppid() == parent and silence() < SILENT_SECONDS)
+
+    def wait_for_a_sign() -> None:
+        while os.getppid() == parent and (silent := silence()) < SILENT_SECONDS:
+            if silent < FRESH_SECONDS:
+                return
+            time.sleep(_POLL_SECONDS / 5)
+        os._exit(1)
+
+    storage.ask_before_publishing(wait_for_a_sign)
+
+
+def _watch(lives: Callable[[], bool]) -> None:
+    """End this process when what it works for has ended."""
+
+    def watch() -> None:
+        pause = threading.Event()
+        while lives():
+            pause.wait(_POLL_SECONDS)
+        os._exit(1)  # nothing is half-written: results are renamed into place only when complete
+
+    threading.Thread(target=watch, daemon=True, name="end-with-workflow").start()

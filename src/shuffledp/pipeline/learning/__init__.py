@@ -1,0 +1,33 @@
+"""Training for the two learning experiments: private gradient descent with shuffled reports, and shuffled check-in.
+
+JAX is an optional extra. What is imported here needs none of it: plans, data and curves can be made, checked and read
+without. Training itself is `shuffledp.pipeline.learning.training.train`; import that only where `available` says yes.
+
+The noise is that of a simulation: floating-point normal numbers of a seeded generator, which show what accuracy a
+mechanism costs but do not protect anybody's data.
+"""
+
+from typing import TYPE_CHECKING
+
+from shuffledp.lazy_api import door
+
+if TYPE_CHECKING:
+    from shuffledp.pipeline.learning.checkpoint import CheckpointError
+    from shuffledp.pipeline.learning.curve import Point, Progress, TrainingCurve
+    from shuffledp.pipeline.learning.data import LearningData, learning_data
+    from shuffledp.pipeline.learning.installed import available
+    from shuffledp.pipeline.learning.plan import Network, TrainingPlan
+else:
+    __getattr__, __dir__ = door(__name__)
+
+__all__ = [
+    "CheckpointError",
+    "LearningData",
+    "Network",
+    "Point",
+    "Progress",
+    "TrainingCurve",
+    "TrainingPlan",
+    "available",
+    "learning_data",
+]

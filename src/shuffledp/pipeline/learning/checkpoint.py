@@ -1,0 +1,154 @@
+"""State of an unfinished run in one file, from which training goes on as if it had never stopped.
+
+The first line holds the sha256 of the rest, so that one rename publishes state and checksum together: a process killed
+at any moment leaves the previous checkpoint or the new one, and both are usable. States of random generators are not
+needed, because every round has streams of its own (see `training`).
+"""
+
+from __future__ import annotations
+
+import hashlib
+import io
+import json
+import logging
+import zipfile
+from collections.abc import Mapping
+from dataclasses import astuple, dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from shuffledp import storage
+from shuffledp.pipeline.learning.curve import Point
+from shuffledp.pipeline.learning.plan import TrainingPlan
+
+__all__ = ["CheckpointError", "State", "load", "save"]
+
+log = logging.getLogger(__name__)
+
+_FORMAT = 1
+_MARK = b"shuffledp training checkpoint, sha256 of the rest: "
+
+
+class CheckpointError(RuntimeError):
+    """A checkpoint is damaged, or belongs to another plan or other data; the message says what to do."""
+
+
+@dataclass(frozen=True, eq=False)
+class State:
+    """Everything that the rounds to come depend on.
+
+    Attributes
+    ----------
+    round : int
+        Rounds done.
+    parameters : (d,) ndarray of float32
+        Of the network.
+    average : (d,) ndarray of float64
+        Weighted sum of all iterates whose weights are not yet scaled to sum to 1; unused without averaging.
+    points : tuple of Point
+        The curve so far.
+    """
+
+    round: int
+    parameters: NDArray[np.float32]
+    average: NDArray[np.float64]
+    points: tuple[Point, ...]
+
+
+def save(path: Path, plan: TrainingPlan, digest: str, state: State, machine: Mapping[str, Any]) -> None:
+    """Write a checkpoint; equal arguments give equal bytes.
+
+    Parameters
+    ----------
+    path : Path
+        Replaced in one step.
+    plan : TrainingPlan
+        Settings of the run.
+    digest : str
+        Of its data.
+    state : State
+        What is saved.
+    machine : mapping
+        What the last digits of results depend on besides, as plain values.
+    """
+    about = {"plan": plan.described(), "data": digest, "format": _FORMAT, "machine": dict(machine)}
+    points = [astuple(point) for point in state.points]
+    text = json.dumps({"about": about, "round": state.round, "points": points}, sort_keys=True)
+    stream = io.BytesIO()
+    np.savez(
+        stream,
+        text=np.frombuffer(text.encode(), np.uint8),
+        parameters=state.parameters,
+        average=state.average,
+    )
+    payload = stream.getvalue()
+    storage.write_atomically(path, _MARK + hashlib.sha256(payload).hexdigest().encode() + b"\n" + payload)
+
+
+def load(path: Path, plan: TrainingPlan, digest: str, machine: Mapping[str, Any]) -> State | None:
+    """Read a checkpoint after verifying its checksum, plan and data.
+
+    Parameters
+    ----------
+    path : Path
+        As given to `save`.
+    plan : TrainingPlan
+        Settings of the run that is to go on.
+    digest : str
+        Of its data.
+    machine : mapping
+        As for `save`; where it differs a warning is logged, because results may then differ in their last digits.
+
+    Returns
+    -------
+    State or None
+        None if there is no such file.
+
+    Raises
+    ------
+    CheckpointError
+        If the file is damaged or belongs to another run.
+    """
+    if not path.exists():
+        return None
+    remedy = f"Delete {path} to train from the beginning."
+    line, _, payload = path.read_bytes().partition(b"\n")
+    if line != _MARK + hashlib.sha256(payload).hexdigest().encode():
+        raise CheckpointError(f"{path}: damaged, its content does not match its checksum. {remedy}")
+    try:
+        with np.load(io.BytesIO(payload), allow_pickle=False) as bundle:
+            text = json.loads(bundle["text"].tobytes())
+            parameters, average = bundle["parameters"], bundle["average"]
+        about = text["about"]
+        wanted = {"plan": plan.described(), "data": digest, "format": _FORMAT}
+        if differing := _differing({key: about[key] for key in wanted}, wanted):
+            raise CheckpointError(
+                f"{path}: of another run, which differs in {', '.join(differing)}. {remedy}"
+            )
+        if about["machine"] != dict(machine):
+            log.warning(
+                "%s was written with %s, training goes on with %s: results may differ in their last digits.",
+                path,
+                about["machine"],
+                dict(machine),
+            )
+        points = tuple(Point(*values) for values in text["points"])
+        return State(int(text["round"]), parameters, average, points)
+    except (KeyError, TypeError, ValueError, zipfile.BadZipFile) as error:
+        raise CheckpointError(f"{path}: not a checkpoint of this program ({error}). {remedy}") from error
+
+
+def _differing(found: Mapping[str, Any], wanted: Mapping[str, Any], prefix: str = "") -> list[str]:
+    """Dotted names of the values that differ, with both values."""
+    names = []
+    plain = json.loads(json.dumps(dict(wanted)))  # tuples become lists, as in the file
+    for key in sorted({*found, *plain}):
+        old, new = found.get(key), plain.get(key)
+        if isinstance(old, dict) and isinstance(new, dict):
+            names += _differing(old, new, f"{prefix}{key}.")
+        elif old != new:
+            names.append(f"{prefix}{key} ({old!r} there, {new!r} here)")
+    return names

@@ -1,0 +1,139 @@
+"""Sums of clipped per-example gradients, without building the gradients where that is not needed.
+
+One backward pass gives the derivative d of an example's loss in the result of each layer at each position. With a, what
+the layer saw, the gradient of its weights is the sum of the outer products of a and d over positions, and that of
+its bias is the sum of d. A dense layer has one position, so the squared norm is |a|^2 |d|^2 + |d|^2 and no
+per-example matrix is formed; those of convolutions are small.
+"""
+
+from __future__ import annotations
+
+from functools import partial
+
+import jax
+import jax.numpy as jnp
+
+from shuffledp.pipeline.learning.model import forward, losses, no_taps
+from shuffledp.pipeline.learning.plan import Network
+
+__all__ = ["CHUNK", "clipped_sum", "plain_clipped_sum"]
+
+CHUNK = 60
+"""Examples per backward pass: larger chunks leave the processor's cache and are slower."""
+
+
+@partial(jax.jit, static_argnames=("network", "chunk"))
+def clipped_sum(
+    network: Network,
+    parameters: jax.Array,
+    images: jax.Array,
+    labels: jax.Array,
+    count: int | jax.Array,
+    clip: float | jax.Array,
+    *,
+    chunk: int = CHUNK,
+) -> jax.Array:
+    """Sum over the first examples of their gradients, each scaled down to an l2 norm of at most `clip`.
+
+    Parameters
+    ----------
+    network : Network
+        What is trained, static.
+    parameters : (network.size,) array
+        Flat vector; its type is the type of all arithmetic.
+    images : (rows, height, width, channels) array
+        Standardised.
+    labels : (rows,) array of int
+        0..classes-1.
+    count : int
+        Only the first so many rows count, 0..rows. It may differ from call to call without compiling anew, and
+        rows beyond it cost nothing but whole chunks.
+    clip : float
+        Largest norm, positive.
+    chunk : int
+        Examples at a time, static; need not divide the number of rows.
+
+    Returns
+    -------
+    (network.size,) array
+        Norm at most `count` times `clip`.
+    """
+    rows = len(images)
+    missing = -rows % chunk
+    images = jnp.pad(images, ((0, missing), (0, 0), (0, 0), (0, 0)))
+    labels = jnp.pad(labels, (0, missing))
+
+    def add(number: jax.Array, total: jax.Array) -> jax.Array:
+        start = number * chunk
+        some = jax.lax.dynamic_slice_in_dim(images, start, chunk)
+        known = jax.lax.dynamic_slice_in_dim(labels, start, chunk)
+        kept = start + jnp.arange(chunk) < count
+        return total + _chunk_sum(network, parameters, some, known, kept, clip)
+
+    # The number of passes follows the number of participants, which a scan over all rows would not.
+    passes = (jnp.asarray(count) + chunk - 1) // chunk
+    total: jax.Array = jax.lax.fori_loop(0, passes, add, jnp.zeros_like(parameters))
+    return total
+
+
+def _chunk_sum(
+    network: Network,
+    parameters: jax.Array,
+    images: jax.Array,
+    labels: jax.Array,
+    kept: jax.Array,
+    clip: float | jax.Array,
+) -> jax.Array:
+    images = images.astype(parameters.dtype)
+
+    def total_loss(taps: list[jax.Array]) -> tuple[jax.Array, list[jax.Array]]:
+        logits, seen = forward(network, parameters, images, taps)
+        return losses(logits, labels).sum(), seen
+
+    taps = no_taps(network, len(images), parameters.dtype)
+    deltas, seen = jax.grad(total_loss, has_aux=True)(taps)
+    squares = jnp.zeros(len(images), parameters.dtype)
+    gradients: list[jax.Array | None] = []  # of the weights, per example, where they have to be formed
+    for layer, a, d in zip(network.layers, seen, deltas, strict=True):
+        if layer.positions == 1:
+            squares += (a**2).sum((1, 2)) * (d**2).sum((1, 2))
+            gradients.append(None)
+        else:
+            gradient = jnp.einsum("bpk,bpo->bko", a, d)
+            squares += (gradient**2).sum((1, 2))
+            gradients.append(gradient)
+        squares += (d.sum(1) ** 2).sum(1)
+    factors = _factors(squares, kept, clip)
+    parts = []
+    for formed, a, d in zip(gradients, seen, deltas, strict=True):
+        if formed is None:
+            parts.append((a[:, 0].T @ (factors[:, None] * d[:, 0])).reshape(-1))
+        else:
+            parts.append(jnp.einsum("b,bko->ko", factors, formed).reshape(-1))
+        parts.append(factors @ d.sum(1))
+    return jnp.concatenate(parts)
+
+
+def _factors(squares: jax.Array, kept: jax.Array, clip: float | jax.Array) -> jax.Array:
+    """min(1, clip / norm), and 0 for examples that do not count; a zero gradient stays as it is."""
+    norms = jnp.sqrt(squares)
+    return jnp.where(kept, jnp.where(norms > clip, clip / norms, 1.0), 0.0)
+
+
+@partial(jax.jit, static_argnames="network")
+def plain_clipped_sum(
+    network: Network, parameters: jax.Array, images: jax.Array, labels: jax.Array, clip: float | jax.Array
+) -> jax.Array:
+    """The same sum over all rows the textbook way: every gradient is built, clipped and added.
+
+    It is what `clipped_sum` is tested and measured against. Arguments as there.
+    """
+
+    def loss(parameters: jax.Array, image: jax.Array, label: jax.Array) -> jax.Array:
+        taps = no_taps(network, 1, parameters.dtype)
+        logits, _ = forward(network, parameters, image[None].astype(parameters.dtype), taps)
+        return losses(logits, label[None])[0]
+
+    gradients = jax.vmap(jax.grad(loss), in_axes=(None, 0, 0))(parameters, images, labels)
+    total: jax.Array = _factors((gradients**2).sum(1), jnp.ones(len(images), bool), clip) @ gradients
+    return total

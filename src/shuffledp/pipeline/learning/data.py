@@ -1,0 +1,147 @@
+"""Labeled images for training: bytes until a batch needs them, all of one size."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+from numpy.typing import NDArray
+
+from shuffledp.numerics.argument_ranges import check_count, check_positive, check_unit
+
+__all__ = ["MNIST_MEAN", "MNIST_SIZE", "MNIST_SPREAD", "LearningData", "fitted", "learning_data"]
+
+MNIST_MEAN = 0.1307
+"""Mean of the pixels of the training images, gray values over 255."""
+MNIST_SPREAD = 0.3081
+"""Standard deviation of the same."""
+MNIST_SIZE = 28
+"""Height and width."""
+
+
+@dataclass(frozen=True, eq=False)
+class LearningData:
+    """Images and labels for training and for testing.
+
+    Attributes
+    ----------
+    train_images, test_images : (n, height, width, channels) ndarray of uint8
+        One user per training image.
+    train_labels, test_labels : (n,) ndarray of int32
+        From 0.
+    mean, spread : float
+        A pixel enters the network as (value / 255 - mean) / spread.
+
+    Raises
+    ------
+    ValueError
+        If shapes or types do not fit together, or there are no images.
+    """
+
+    train_images: NDArray[np.uint8]
+    train_labels: NDArray[np.int32]
+    test_images: NDArray[np.uint8]
+    test_labels: NDArray[np.int32]
+    mean: float = MNIST_MEAN
+    spread: float = MNIST_SPREAD
+
+    def __post_init__(self) -> None:
+        check_unit("mean", self.mean)
+        check_positive("spread", self.spread)
+        for part in ("train", "test"):
+            images, labels = getattr(self, f"{part}_images"), getattr(self, f"{part}_labels")
+            if images.ndim != 4 or images.dtype != np.uint8 or not len(images):
+                raise ValueError(
+                    f"{part}_images must be (n, height, width, channels) of uint8 with n >= 1, got "
+                    f"{images.shape} of {images.dtype}."
+                )
+            if labels.shape != (len(images),) or labels.dtype != np.int32 or labels.min() < 0:
+                raise ValueError(
+                    f"{part}_labels must be {len(images)} int32 values >= 0, got {labels.shape} of {labels.dtype}."
+                )
+        if self.train_images.shape[1:] != self.test_images.shape[1:]:
+            raise ValueError(
+                f"Images for training are {self.train_images.shape[1:]}, for testing {self.test_images.shape[1:]}."
+            )
+
+    @property
+    def users(self) -> int:
+        """Number of training images."""
+        return len(self.train_images)
+
+    @property
+    def image(self) -> tuple[int, int, int]:
+        """Height, width and channels."""
+        height, width, channels = self.train_images.shape[1:]
+        return int(height), int(width), int(channels)
+
+    @cached_property
+    def digest(self) -> str:
+        """Hex sha256 of everything here: two data sets with the same digest train the same."""
+        known = hashlib.sha256(repr((self.mean, self.spread)).encode())
+        for values in (self.train_images, self.train_labels, self.test_images, self.test_labels):
+            known.update(repr((values.shape, values.dtype.str)).encode())
+            known.update(np.ascontiguousarray(values).data)
+        return known.hexdigest()
+
+
+def fitted(images: NDArray[np.uint8], size: int = MNIST_SIZE) -> NDArray[np.uint8]:
+    """Images as size x size: enlarged by the largest whole number, in the middle of a border of zeros.
+
+    Parameters
+    ----------
+    images : (n, height, width) or (n, height, width, channels) ndarray of uint8
+        Neither height nor width above `size`.
+    size : int
+        Height and width wanted, at least 1.
+
+    Returns
+    -------
+    (n, size, size, channels) ndarray of uint8
+        A digit of 8 x 8 pixels becomes one of 24 x 24, about what digits of MNIST measure.
+
+    Raises
+    ------
+    ValueError
+        If images are not of this form, empty or too large.
+    """
+    check_count("size", size, 1)
+    images = np.asarray(images)
+    if images.ndim == 3:
+        images = images[..., None]
+    if images.ndim != 4 or images.dtype != np.uint8:
+        raise ValueError(f"images must be (n, height, width) of uint8, got {images.shape} of {images.dtype}.")
+    height, width = images.shape[1:3]
+    if not 1 <= min(height, width) <= max(height, width) <= size:
+        raise ValueError(f"Images of {height} x {width} pixels do not fit into {size} x {size}.")
+    times = size // max(height, width)
+    grown = images.repeat(times, axis=1).repeat(times, axis=2) if times > 1 else images
+    above, left = ((size - full) // 2 for full in grown.shape[1:3])
+    below, right = size - grown.shape[1] - above, size - grown.shape[2] - left
+    return np.pad(grown, ((0, 0), (above, below), (left, right), (0, 0)))
+
+
+def learning_data(arrays: Mapping[str, NDArray[np.generic]]) -> LearningData:
+    """Digits for training.
+
+    Parameters
+    ----------
+    arrays : mapping
+        `train_images`, `train_labels`, `test_images`, `test_labels`, as the prepared data set "mnist" holds them.
+        The stand-in, whose images have 8 x 8 pixels, is enlarged to 28 x 28 (see `fitted`), so that one network
+        serves both; its accuracy says nothing about MNIST.
+
+    Raises
+    ------
+    ValueError
+        If an array is missing or images and labels do not fit together.
+    """
+    wanted = ("train_images", "train_labels", "test_images", "test_labels")
+    if missing := [name for name in wanted if name not in arrays]:
+        raise ValueError(f"Data for training lack {', '.join(missing)}.")
+    images = [fitted(np.asarray(arrays[name], np.uint8)) for name in wanted[::2]]
+    labels = [np.asarray(arrays[name]).astype(np.int32) for name in wanted[1::2]]
+    return LearningData(images[0], labels[0], images[1], labels[1])

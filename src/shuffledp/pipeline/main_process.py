@@ -1,0 +1,73 @@
+"""What the main process of a run does once it starts: it says who it is, shows that it lives, and ends in order.
+
+Its jobs read this in `shuffledp.pipeline.jobs`: they end themselves when it is gone.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import errno
+import os
+import signal
+import threading
+from collections.abc import Callable, Iterable
+from pathlib import Path
+from types import FrameType
+
+from shuffledp.pipeline.jobs import BEAT_SECONDS, MAIN, identity
+from shuffledp.storage import write_atomically
+
+
+def check_writable(folders: Iterable[Path]) -> None:
+    """Raise OSError that names what is read-only, or no folder, before a run begins that writes there."""
+    for folder in folders:
+        there = next(path for path in (folder, *folder.absolute().parents) if os.path.lexists(path))
+        if not there.is_dir():
+            raise NotADirectoryError(errno.ENOTDIR, "a run writes there, and it is no folder", str(there))
+        if not os.access(there, os.W_OK | os.X_OK):
+            raise PermissionError(errno.EACCES, "a run writes there, and it is read-only", str(there))
+
+
+def announce(beat: Path) -> None:
+    """Tell all jobs which process is the main one, and touch a file now and then for those of other machines.
+
+    The file has this process's name in it, so that what is left of an earlier run does not take this one for its own.
+
+    Parameters
+    ----------
+    beat : Path
+        A file on a disk that the machines of all jobs share.
+    """
+    name = identity(os.getpid())
+    write_atomically(beat, name.encode())
+    os.environ[MAIN] = f"{name} {beat.absolute()}"
+
+    def live() -> None:
+        pause = threading.Event()  # time.sleep fails under faketime when the clock goes back
+        while not pause.wait(BEAT_SECONDS):
+            with contextlib.suppress(OSError):  # jobs of this machine do not need it
+                os.utime(beat)
+
+    threading.Thread(target=live, daemon=True, name="show-life").start()
+
+
+def once(signum: signal.Signals) -> None:
+    """Let a signal's handler run once, in a thread, however often the signal comes.
+
+    A handler that takes a lock and is interrupted by the same signal waits for itself for ever, which Snakemake's does
+    when ``timeout`` or a service manager terminates it twice. From a thread it waits for the main program instead.
+    """
+    original = signal.getsignal(signum)
+    if not callable(original):
+        return
+    handler: Callable[[int, FrameType | None], object] = original
+    came = False
+
+    def first(number: int, frame: FrameType | None) -> None:
+        nonlocal came
+        if came:
+            return
+        came = True
+        threading.Thread(target=handler, args=(number, frame), name="end-in-order").start()
+
+    signal.signal(signum, first)

@@ -1,0 +1,197 @@
+"""Witnesses for findings about released code of protocols that are compared here; each names the version in its entry.
+
+Notation: n users; mu the mean number of dummies of a bin; h = ((u x + v) mod q) mod b the hash of a tuple (u, v).
+"""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+from scipy.stats import binom
+
+from shuffledp.accounting.baselines.bit_sums import bit_sum_rate
+from shuffledp.accounting.general.count_pairs import (
+    MovingCount,
+    added_message,
+    pair_delta,
+    settled_count_delta,
+)
+from shuffledp.accounting.general.dummy_blanket import blanket_rate
+from shuffledp.accounting.general.grr_blanket import blanket_local_budget, grr_blanket_delta
+from shuffledp.numerics.windows import binomial_window
+from shuffledp.pipeline.claims.witness import Witness, WitnessFunction
+
+#: The largest mu that the search of the frequency code tries, and the mass at which the table of dummies ends.
+_MOST_MU, _TABLE = 1000.0, 0.9999999
+
+
+def _bins_delta(n: int, mu: float, eps: float) -> float:
+    """True delta of balls into bins, direct form: two counts with Bin(n, mu / n) dummies each."""
+    return settled_count_delta(lambda tail: added_message(binomial_window(n, mu / n, tail)), eps)
+
+
+def _criterion(n: int, mu: float, eps: float) -> float:
+    """What the code compares with delta: ``Pr[X1 >= e^eps X2 - 1]``, both Bin(n, mu / n)."""
+    window = binomial_window(n, mu / n, 1e-40)
+    first = np.maximum(np.ceil(math.exp(eps) * window.support - 1), 0)
+    return float(window.pmf @ binom.sf(first - 1, n, mu / n))
+
+
+def _searched(n: int, eps: float, delta: float, most: float) -> float:
+    """The mu at which the search ends if its sums are exact, to a tenth."""
+    low, high = 0.0, most
+    while low + 0.1 < high:
+        middle = (low + high) / 2
+        low, high = (low, middle) if _criterion(n, middle, eps) <= delta else (middle, high)
+    return high
+
+
+def search_without_a_check() -> Witness:
+    """CMP-E1: where no mu below 1,000 passes, the search returns 1,000."""
+    eps, users = 0.2, (10**4, 10**5, 10**6)
+    none_passes = all(_criterion(n, _MOST_MU, eps) > n**-2.0 for n in users)
+    true = [_bins_delta(n, _MOST_MU, eps) for n in users]
+    return Witness(
+        "delta at mu = 1,000, n = 100,000, eps = 0.2: as asked for, n^-2, and true",
+        users[1] ** -2.0,
+        true[1],
+        none_passes and all(t > 10 * n**-2.0 for t, n in zip(true, users, strict=True)),
+        f"For n = 10,000 and 1,000,000 it is {true[0]:.2g} and {true[2]:.2g} instead of 1e-08 and 1e-12.",
+    )
+
+
+def search_criterion() -> Witness:
+    """CMP-E2: the ratio of likelihoods is not that of the counts where mu / n is not small."""
+    n, eps, delta = 1000, 0.5, 1e-8
+    found = _searched(n, eps, delta, _MOST_MU)
+    larger = _searched(5000, 0.2, delta, 2500.0)
+    true, other = _bins_delta(n, found, eps), _bins_delta(5000, larger, 0.2)
+    return Witness(
+        "delta at the mu found, n = 1,000, eps = 0.5: as asked for and true",
+        delta,
+        true,
+        other > delta,
+        f"That mu is {found:.1f}. For n = 5,000 and eps = 0.2 it is {larger:,.0f}, and delta {other:.2g}.",
+    )
+
+
+def _hash_sizes(n: int, values: int, power: int) -> tuple[int, int]:
+    """The code's number of cells b and its prime q."""
+    cells = int(n / math.log(n) ** power)
+    prime = max(values, cells) + 1
+    while any(prime % f == 0 for f in range(2, math.isqrt(prime) + 1)):
+        prime += 1
+    return cells, prime
+
+
+def _collision(cells: int, prime: int) -> float:
+    whole = prime // cells
+    return whole * (prime % cells + prime - cells) / (prime * (prime - 1))
+
+
+def cells_beyond_the_prime() -> Witness:
+    """CMP-E3: the fast analyzer counts ``floor(q / b) + 1`` residues for every message, also w + j b >= q."""
+    n, values, mu = 10**5, 5000, 42.664
+    cells, prime = _hash_sizes(n, values, 1)
+    collision = _collision(cells, prime)
+    each = prime // cells
+    # Of a value that nobody holds: dummies, and messages of users, each less what is subtracted for it.
+    dummies = mu * cells * ((each + 1) / prime - 1 / cells)
+    users = n * (each / (prime - 1) - collision)
+    bias = (dummies + users) / (1 - collision)
+    # The same for small numbers, by running through all tuples.
+    b, q = 3, 11
+    counted = sum(
+        (u * 5 + v) % q in {(w + j * b) % q for j in range(q // b + 1)}
+        for u in range(1, q)
+        for v in range(1, q + 1)
+        for w in range(b)
+    )
+    enumerated = counted / (b * q * (q - 1))
+    return Witness(
+        "mean of the estimated number of holders of a value that nobody holds, n = 100,000, k = 5,000, c = 1",
+        0.0,
+        bias,
+        math.isclose(enumerated, (q // b + 1) / q),
+        f"Here b = {cells:,} and q = {prime:,}.",
+    )
+
+
+def dropped_fraction() -> Witness:
+    """CMP-E4: the vector-sum variant sends no dummies where less than one per user is called for."""
+    n, eps, delta = 10**7, 1.0, 1e-14
+    mu = _searched(n, eps / 2, delta / 2, 32 * math.log(4 / delta) / (eps / 2) ** 2)
+    cells, _ = _hash_sizes(n, 2, 3)
+    called_for = mu * cells / n
+    # All others hold one value; a message that fits x and not theirs points to x. The prime is far above b here.
+    collision = 1 / cells
+    least = (1 - collision) - math.exp(eps) * collision
+    return Witness(
+        "delta of one report, n = 10,000,000, eps = 1, c = 3: as asked for, and at least",
+        delta,
+        least,
+        math.floor(called_for) == 0 and called_for > 0,
+        f"About {called_for:.2f} dummies per user are called for, and none is sent.",
+    )
+
+
+def table_of_dummies() -> Witness:
+    """CMP-E5: the law of the dummies ends at a cumulative probability of 0.9999999."""
+    delta, found = 1e-12, []
+    for eps in (0.1, 0.5, 1.0, 2.0, 5.0):
+        half = math.exp(-eps / 2)
+        left, right = half, 1 / math.exp(eps / 2)  # with sampling rate 1
+        factor = 2 - (2 - delta) * left
+        middle = math.ceil(math.log(delta * (1 - left * right) / ((1 - right) * factor)) / math.log(left))
+        kappa = left * (1 - left**middle) / (1 - left) + 1 / (1 - right)
+        size = math.ceil(
+            middle
+            - 1
+            + math.log((1 + left ** (1 + middle) * (right - 1) - left * right) * (_TABLE - 1) / (left - 1))
+            / math.log(right)
+        )
+        y = np.arange(size)
+        law = (
+            np.where(y < middle, left ** (middle - y.astype(float)), right ** np.maximum(y - middle, 0.0))
+            / kappa
+        )
+        law = np.append(law, 1 - law.sum())  # the rest stands on the next number
+        count = MovingCount(np.append(0.0, law), np.append(law, 0.0))
+        found.append(pair_delta(count, count, eps))
+    return Witness(
+        "delta of SAGeo-Shuffle with sampling rate 1, eps = 1: as asked for, and of the table",
+        delta,
+        found[2],
+        min(found) > 1e4 * delta,
+        f"For eps from 0.1 to 5 it is {min(found):.1e} to {max(found):.1e}.",
+    )
+
+
+def benchmark_rate() -> Witness:
+    """CMP-N1: the rate that benchmark code uses for bit sums, beside the one that is needed."""
+    n, eps, delta = 10**5, 1.0, 1e-8
+    used = math.log(1 / delta) / (eps * eps * n)
+    needed = blanket_rate(2, blanket_local_budget(n, 2, eps, delta))
+    true = grr_blanket_delta(eps, n, 2, math.log(2 / used - 1))
+    return Witness(
+        "probability of a fair coin, n = 100,000, eps = 1, delta = 1e-08",
+        used,
+        needed,
+        bit_sum_rate(n, eps, delta) > needed,
+        f"The blanket has delta {true:.1e} at the first, which bounds the true one from above; the published rate is "
+        f"{bit_sum_rate(n, eps, delta):.3g}.",
+    )
+
+
+WITNESSES: dict[str, WitnessFunction] = {
+    function.__name__: function
+    for function in (
+        search_without_a_check,
+        search_criterion,
+        cells_beyond_the_prime,
+        dropped_fraction,
+        table_of_dummies,
+        benchmark_rate,
+    )
+}

@@ -1,0 +1,112 @@
+"""Published system settings, accounted for anew: what texts print, what is proven, and what is known to be lost.
+
+Conventions: eps in nats; one user's input is replaced; the settings are those of `shuffledp.accounting.deployments`.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING
+
+import pandas as pd
+
+from shuffledp.accountant.deployed import deployed_answer, deployed_users, deployments
+from shuffledp.numerics.memoize import remember
+
+if TYPE_CHECKING:
+    from shuffledp.accountant.deployed import Deployment
+
+#: Fractions of users who tell the analyzer their reports.
+COLLUDING = (0.01, 0.1)
+#: What becomes of a printed eps.
+HOLDS, OPEN, FAILS = "holds", "open: proven for a larger eps only", "too small: some data set loses more"
+_STEPS = 100_000
+_MECHANISMS = {"symmetric_rappor": "symmetric RAPPOR, sums"}
+
+
+@remember(1)
+def systems() -> pd.DataFrame:
+    """Return the systems whose settings were found, with their printed eps and the exact ones.
+
+    Returns
+    -------
+    DataFrame
+        A row per setting: ``setting``, its key; ``eps0`` (as printed, of a bit), ``users``, ``delta``, ``printed eps``;
+        ``exact eps from`` and ``to``, between which the eps lies that holds for every data set; ``users needed`` for
+        the printed eps; ``eps`` with a part of the users colluding, an upper bound; ``verdict`` on the printed eps;
+        ``system`` and ``randomizer``. Lower bounds are rounded downwards and upper bounds upwards, to 5 decimals.
+    """
+    found = {key: one for key, one in deployments().items() if one.status == "verified"}
+    return pd.DataFrame([_row(key, one) for key, one in found.items()])
+
+
+def _row(key: str, known: Deployment) -> dict[str, str | float]:
+    answer = deployed_answer(key)
+    lower = answer.eps if answer.eps_lower is None else answer.eps_lower
+    printed = float(known.eps or 0.0)
+    return {
+        "setting": key,
+        "eps0": float(known.eps0 or 0.0),
+        "users": int(known.users or 0),
+        "delta": float(known.delta or 0.0),
+        "printed eps": printed,
+        "exact eps from": rounded_down(lower),
+        "exact eps to": rounded_up(answer.eps),
+        "users needed": deployed_users(key),
+        **{
+            f"eps, {share:.0%} colluding".replace("%", " %"): rounded_up(
+                deployed_answer(key, colluding=share).eps
+            )
+            for share in COLLUDING
+        },
+        "verdict": verdict(printed, lower, answer.eps),
+        "system": known.system,
+        "randomizer": _MECHANISMS[known.randomizer],
+    }
+
+
+def rounded_down(bound: float) -> float:
+    """Return a lower bound with 5 decimals."""
+    return math.floor(bound * _STEPS) / _STEPS
+
+
+def rounded_up(bound: float) -> float:
+    """Return an upper bound with 5 decimals."""
+    return math.ceil(bound * _STEPS) / _STEPS
+
+
+def verdict(printed: float, lower: float, upper: float) -> str:
+    """Return what becomes of a printed eps between bounds on the eps that holds, all in nats."""
+    if printed < lower:
+        return FAILS
+    return HOLDS if upper <= printed else OPEN
+
+
+def sources() -> pd.DataFrame:
+    """Return where the settings of every system were read, and which were not found.
+
+    Returns
+    -------
+    DataFrame
+        A row per system and place: ``system``, ``mechanism``, ``printed eps``, ``printed delta``, ``source``,
+        ``place``, ``what was read``, ``not found`` and ``status``, ``verified`` or ``incomplete``.
+    """
+    rows: dict[tuple[str, str], dict[str, str]] = {}
+    for known in deployments().values():
+        row = rows.setdefault(
+            (known.system, known.place),
+            {
+                "system": known.system,
+                "mechanism": _MECHANISMS.get(known.randomizer, known.randomizer),
+                "printed eps": "",
+                "printed delta": "" if known.delta is None else f"{known.delta:g}",
+                "source": known.source,
+                "place": known.place,
+                "what was read": known.read,
+                "not found": known.missing,
+                "status": known.status,
+            },
+        )
+        if known.eps is not None:
+            row["printed eps"] += f"{', ' if row['printed eps'] else ''}{known.eps:g}"
+    return pd.DataFrame(list(rows.values()))

@@ -1,0 +1,324 @@
+"""How the rules on DUMP read results, and comparisons of protocols in error and in messages."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Mapping, Sequence
+from itertools import pairwise
+from typing import cast
+
+import pandas as pd
+
+from shuffledp.accounting.baselines.correlated_counts import correlated_noise
+from shuffledp.accounting.baselines.private_coin import default_entries, private_coin_tuples
+from shuffledp.accounting.baselines.solh import solh_report
+from shuffledp.accounting.baselines.truncation import truncation_miss_rate
+from shuffledp.accounting.errors import Infeasible
+from shuffledp.accounting.expected_errors.dump import dump_mse
+from shuffledp.accounting.expected_errors.hadamard import private_coin_mse
+from shuffledp.accounting.expected_errors.hashing import solh_mse
+from shuffledp.accounting.general.grr_blanket import blanket_local_budget
+from shuffledp.pipeline.claims.case import Case, Rule
+from shuffledp.pipeline.claims.outcomes import (
+    CLOSED_FORM,
+    TIE,
+    Outcome,
+    Untestable,
+    Verdict,
+    compared,
+    never_above,
+    ordering,
+    span,
+)
+from shuffledp.pipeline.papers.dump.computed_tables import DELTA
+
+PLOTTED = ("synthetic", "ipums", "ratings")
+"""The experiments with every protocol."""
+LARGE_DOMAIN = 5000
+"""The third domain size of Figure 3, at which rivals are computed here: no figure has them."""
+Reader = Callable[[Case, str, str], "pd.Series[float]"]
+
+
+def extra_messages(case: Case, experiment: str, method: str) -> pd.Series[float]:
+    """Messages per user besides the own report."""
+    return case.cells(experiment, method)["extra_messages"]
+
+
+def all_messages(case: Case, experiment: str, method: str) -> pd.Series[float]:
+    """Messages per user, own report included."""
+    return case.cells(experiment, method)["messages_per_user"]
+
+
+def errors(case: Case, experiment: str, method: str) -> pd.Series[float]:
+    """Expected errors."""
+    return case.closed_forms(experiment, method)
+
+
+QUANTITIES: Mapping[str, Reader] = {
+    "error": errors,
+    "extra messages": extra_messages,
+    "messages": all_messages,
+}
+
+
+def available(
+    case: Case, experiment: str, methods: Sequence[str], read: Reader = errors
+) -> dict[str, pd.Series[float]]:
+    """Values of those methods that have one under the accounting: both sides of a ratio have the same.
+
+    Raises
+    ------
+    Untestable
+        If none has.
+    """
+    found = {}
+    for method in methods:
+        try:
+            found[method] = read(case, experiment, method)
+        except Untestable:
+            continue
+    if not found:
+        raise Untestable(
+            f"nothing to compare with in {case.claim.paper}.{experiment} with {case.accounting} accounting"
+        )
+    return found
+
+
+def at(values: pd.Series[float], **point: float) -> float:
+    """The value at a grid point.
+
+    Raises
+    ------
+    Untestable
+        If the grid lacks it.
+    """
+    for name, wanted in point.items():
+        levels = values.index.get_level_values(name)
+        values = values[[math.isclose(level, wanted) for level in levels]]
+    if len(values) != 1:
+        raise Untestable(
+            f"needs the papers' grid: there is no {', '.join(f'{k} = {v:g}' for k, v in point.items())}"
+        )
+    return float(values.iloc[0])
+
+
+def slices(values: pd.Series[float], along: str) -> list[tuple[str, pd.Series[float]]]:
+    """A series along one variable for every combination of the others, with its name."""
+    others = [name for name in values.index.names if name != along]
+    if not others:
+        return [("", values.sort_index())]
+    parts = []
+    for key, part in values.groupby(level=others):
+        values_of = cast("tuple[float, ...]", key if isinstance(key, tuple) else (key,))
+        name = ", ".join(f"{other} = {value:g}" for other, value in zip(others, values_of, strict=True))
+        parts.append((name, part.droplevel(others).sort_index()))
+    return parts
+
+
+# -- ours against the best of the rivals ------------------------------------------------------------------------------
+
+
+def _other_shares(case: Case, experiment: str, shares: Sequence[float]) -> list[pd.Series[float]]:
+    """Extra messages of correlated noise with other parts of eps for its pairs."""
+    cells = case.cells(experiment, "correlated_noise").reset_index()
+    points = [
+        (float(c["eps"]), float(c["delta"]), c["domain_size"] / c["users_expected"])
+        for c in cells.to_dict("records")
+    ]
+    index = case.cells(experiment, "correlated_noise").index
+    return [
+        pd.Series(
+            [
+                correlated_noise(eps, delta, accounting=case.accounting, share=share).messages * counters
+                for eps, delta, counters in points
+            ],
+            index,
+        )
+        for share in shares
+    ]
+
+
+def _by_function(case: Case, method: str, n: int, k: int, eps: float, delta: float) -> float:
+    """Error of a rival at a setting that no experiment has; not a number where it is infeasible.
+
+    Raises
+    ------
+    ValueError
+        If its error is not known as a function of the setting.
+    """
+    how = case.accounting
+    try:
+        if method == "grr_blanket":
+            return dump_mse(n, k, 0, eps_local=blanket_local_budget(n, k, eps, delta, accounting=how))
+        if method == "solh":
+            report = solh_report(n, k, eps, delta, accounting=how)
+            return solh_mse(n, k, report.cells, report.eps_local)
+        if method == "private_coin":
+            entries = default_entries(n)
+            return private_coin_mse(n, k, private_coin_tuples(n, eps, delta, accounting=how), 2.0**-entries)
+        if method == "truncation_plain":
+            miss = truncation_miss_rate(n, eps, delta, accounting=how)
+            return miss * (1 - miss) / n
+    except Infeasible:
+        return math.nan
+    raise ValueError(f"no error of {method!r} by a function")
+
+
+def _at_large_domain(case: Case, of: Sequence[str], rivals: Sequence[str]) -> pd.DataFrame:
+    """Both sides at the largest domain of Figure 3, the rivals by functions; empty if the grid lacks it."""
+    cells = pd.concat([case.cells("domains", method).reset_index() for method in of])
+    large = cells[cells["k"] == LARGE_DOMAIN]
+    rows = []
+    for eps, found in large.groupby("eps"):
+        setting = (int(found["users_expected"].iloc[0]), LARGE_DOMAIN, cast("float", eps), DELTA)
+        known = [v for m in rivals if not math.isnan(v := _by_function(case, m, *setting))]
+        rows.append((found["closed_form"].max(), min(known, default=math.nan)))
+    return pd.DataFrame(rows, columns=["ours", "best"])
+
+
+def sides(
+    case: Case,
+    experiments: Sequence[str],
+    of: Sequence[str],
+    rivals: Sequence[str],
+    read: Reader,
+    shares: Sequence[float] = (),
+) -> pd.DataFrame:
+    """The largest value of ``of`` and the least of the rivals, where one of them is feasible."""
+    parts = []
+    for experiment in experiments:
+        ours = pd.concat(available(case, experiment, of, read).values(), axis=1).max(axis=1)
+        found = [*available(case, experiment, rivals, read).values()]
+        if shares:
+            found += _other_shares(case, experiment, shares)
+        best = pd.concat([values.reindex(ours.index) for values in found], axis=1).min(axis=1)
+        parts.append(pd.DataFrame({"ours": ours, "best": best}).dropna())
+    return pd.concat(parts)
+
+
+def _leads(pairs: pd.DataFrame) -> str:
+    """The rivals over ours; without a number where ours is nothing."""
+    positive = pairs[pairs["ours"] > 0]
+    if positive.empty:
+        return "infinitely many"
+    return span(positive["best"] / positive["ours"])
+
+
+def lowest(
+    case: Case,
+    of: str | Sequence[str],
+    rivals: Sequence[str],
+    experiments: Sequence[str] = PLOTTED,
+    quantity: str = "error",
+    large_domain: bool = False,
+    shares: Sequence[float] = (),
+) -> Verdict:
+    """Every method of ``of`` is below every rival: at all points where a rival is feasible."""
+    ours = [of] if isinstance(of, str) else of
+    pairs = sides(case, experiments, ours, rivals, QUANTITIES[quantity], shares)
+    said = f"the best rival has {_leads(pairs)} times the {quantity}"
+    if large_domain:
+        large = _at_large_domain(case, ours, [m for m in rivals if m not in ("truncation", "public_coin")])
+        if len(large):
+            said += f"; with {LARGE_DOMAIN} values {_leads(large)} times"
+            pairs = pd.concat([pairs, large])
+    if pairs.empty:
+        raise Untestable("no rival is feasible at any point")
+    wins = int((pairs["best"] > pairs["ours"] * (1 + TIE)).sum())
+    losses = int((pairs["best"] < pairs["ours"] * (1 - TIE)).sum())
+    ties = len(pairs) - wins - losses
+    rest = [f"{how} at {count}" for how, count in (("tied", ties), ("not lowest", losses)) if count]
+    return Verdict(
+        ", ".join([f"lowest at {wins} of {len(pairs)} points", *rest]),
+        CLOSED_FORM,
+        ordering(wins, losses),
+        said,
+    )
+
+
+def never_above_rivals(
+    case: Case,
+    chain: Sequence[Sequence[str]],
+    experiments: Sequence[str] = PLOTTED,
+    quantity: str = "error",
+    shares: Sequence[float] = (),
+) -> Verdict:
+    """A never above B: each entry of the chain is never above the next, all rivals of one entry together."""
+    said, above_all, points = [], 0, 0
+    for lower, upper in pairwise(chain):
+        pairs = sides(case, experiments, lower, upper, QUANTITIES[quantity], shares)
+        below, above, ties = compared(pairs["ours"].to_list(), pairs["best"].to_list())
+        above_all, points = above_all + above, points + len(pairs)
+        said.append(
+            f"{' and '.join(lower)} below at {below}, above at {above} and tied at {ties} of {len(pairs)} points, "
+            f"the other side {_leads(pairs)} times"
+        )
+    return Verdict(
+        f"above at {above_all} of {points} points",
+        CLOSED_FORM,
+        never_above(above_all, points),
+        "; ".join(said),
+    )
+
+
+def ratio_below(
+    case: Case,
+    of: Sequence[str],
+    over: str,
+    most: float,
+    experiments: Sequence[str] = PLOTTED,
+    quantity: str = "error",
+    somewhere: bool = False,
+) -> Verdict:
+    """The least value of ``of`` is at most so many times that of another protocol, at every point.
+
+    With ``somewhere`` the claim holds in part if it is so at any point at all, else at half of the points.
+    """
+    ratios = pd.concat(
+        [
+            (
+                pd.concat(available(case, experiment, of, QUANTITIES[quantity]).values(), axis=1).min(axis=1)
+                / QUANTITIES[quantity](case, experiment, over)
+            ).dropna()
+            for experiment in experiments
+        ]
+    )
+    within = int((ratios < most).sum())
+    verdict: Outcome = ordering(within, len(ratios) - within)
+    if verdict == "fails" and somewhere and within:
+        verdict = "in part"
+    return Verdict(
+        f"{span(ratios)} times the {quantity}",
+        CLOSED_FORM,
+        verdict,
+        f"less than {most:g} times at {within} of {len(ratios)} points",
+    )
+
+
+def at_least(
+    case: Case,
+    of: Sequence[str],
+    over: Sequence[str],
+    least: float,
+    experiments: Sequence[str] = PLOTTED,
+    quantity: str = "messages",
+) -> Verdict:
+    """Every protocol of ``of`` has at least so many times what each of the others has, at every point."""
+    pairs = sides(case, experiments, over, of, QUANTITIES[quantity])
+    ratios = pairs["best"] / pairs["ours"]
+    enough = int((ratios >= least).sum())
+    return Verdict(
+        f"{span(ratios)} times the {quantity}",
+        CLOSED_FORM,
+        ordering(enough, len(ratios) - enough),
+        f"at least {least:g} times at {enough} of {len(ratios)} points",
+    )
+
+
+RULES: Mapping[str, Rule] = {
+    "lowest": lowest,
+    "never_above": never_above_rivals,
+    "ratio_below": ratio_below,
+    "at_least": at_least,
+}
+"""By the names that ``stated/dump.yaml`` uses."""

@@ -1,0 +1,332 @@
+"""Rules on the shape of DUMP's figures: how errors and messages depend on users, values and eps."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from itertools import pairwise
+
+import pandas as pd
+
+from shuffledp.accounting.baselines.private_coin import default_entries, private_coin_tuples
+from shuffledp.accounting.baselines.solh import solh_report
+from shuffledp.accounting.errors import Infeasible
+from shuffledp.accounting.expected_errors.hadamard import private_coin_mse
+from shuffledp.accounting.expected_errors.hashing import solh_mse
+from shuffledp.accounting.expected_errors.sums import discrete_laplace_variance
+from shuffledp.pipeline.claims.case import Case, Rule
+from shuffledp.pipeline.claims.general_rules import monotone
+from shuffledp.pipeline.claims.outcomes import (
+    CLOSED_FORM,
+    Outcome,
+    Untestable,
+    Verdict,
+    exponent,
+    ordering,
+    percent,
+    scaling,
+    span,
+)
+from shuffledp.pipeline.papers.dump.comparison_claims import (
+    PLOTTED,
+    all_messages,
+    at,
+    available,
+    errors,
+    extra_messages,
+    sides,
+    slices,
+)
+from shuffledp.pipeline.papers.dump.computed_tables import DELTA, EPS_LOCAL
+
+JUMP = 10.0
+"""The error jumps where it falls by more than this from one eps to the next."""
+
+
+def domain_ratio(case: Case, method: str, low: int, high: int, eps: float, most: float) -> Verdict:
+    """The error at a large domain over that at a small one is 1 up to a part ``most``."""
+    values = errors(case, "domains", method)
+    ratio = at(values, k=high, eps=eps) / at(values, k=low, eps=eps)
+    return Verdict(
+        f"{ratio:.4g} times",
+        CLOSED_FORM,
+        "holds" if abs(ratio - 1) <= most else "fails",
+        f"error with {high} values over that with {low}, eps {eps:g}; within {percent(most)} of 1 counts",
+    )
+
+
+def per_decade(
+    case: Case,
+    experiment: str,
+    method: str,
+    along: str,
+    eps: Sequence[float],
+    within: Sequence[float],
+    falling: bool = False,
+) -> Verdict:
+    """Ratios of the errors from one decade to the next lie in a range; in part if the direction is right."""
+    values = errors(case, experiment, method)
+    ratios, said = [], []
+    for one in eps:
+        line = [at(values, eps=one, **{along: v}) for v in sorted({*values.index.get_level_values(along)})]
+        if len(line) < 3:
+            raise Untestable(f"needs the papers' grid: {experiment} has {len(line)} values of {along}")
+        found = [early / late if falling else late / early for early, late in pairwise(line)]
+        ratios += found
+        said.append(f"{', '.join(f'{r:.3g}' for r in found)} (eps {one:g})")
+    low, high = within
+    inside = sum(low <= ratio <= high for ratio in ratios)
+    verdict: Outcome = "fails"
+    if min(ratios) > 1:
+        verdict = "holds" if inside == len(ratios) else "in part"
+    return Verdict(
+        f"{span(ratios)} times per decade",
+        CLOSED_FORM,
+        verdict,
+        f"{'; '.join(said)}; {low:g} to {high:g} counts",
+    )
+
+
+def fall_with_users(case: Case, method: str, stated: float) -> Verdict:
+    """Slope of the extra messages against the number of users, in logarithms."""
+    slopes = [
+        scaling(part.index.to_list(), part.to_list())
+        for _, part in slices(extra_messages(case, "users", method), "n")
+    ]
+    worst = max(slopes, key=lambda slope: abs(slope - stated))
+    last = all_messages(case, "users", method)
+    most = last.index.get_level_values("n").max()
+    return Verdict(
+        f"slope {worst:.4g}",
+        CLOSED_FORM,
+        exponent(worst, stated),
+        f"the slope farthest from {stated:g} of {len(slopes)} values of eps; with {most} users "
+        f"{span(last[last.index.get_level_values('n') == most])} messages",
+    )
+
+
+def not_amplified(case: Case, experiments: Sequence[str]) -> Verdict:
+    """GRR gets no larger local budget than eps, at every point."""
+    parts = [case.cells(experiment, "grr_blanket") for experiment in experiments]
+    said, amplified, points = [], 0, 0
+    for experiment, cells in zip(experiments, parts, strict=True):
+        eps = cells.index.get_level_values("eps")
+        more = cells["eps_local"] > eps * (1 + 1e-9)
+        amplified, points = amplified + int(more.sum()), points + len(cells)
+        reached = [
+            f"from eps {min(e for e, yes in zip(eps, more, strict=True) if yes):g} on"
+            if more.any()
+            else "never"
+        ]
+        said.append(f"{experiment}: amplified at {int(more.sum())} of {len(cells)} points, {reached[0]}")
+    return Verdict(
+        f"not amplified at {points - amplified} of {points} points",
+        CLOSED_FORM,
+        ordering(points - amplified, amplified),
+        "; ".join(said),
+    )
+
+
+def poor_without_amplification(case: Case) -> Verdict:
+    """GRR on synthetic data has no amplification at the smallest eps, and its error falls by far once it has."""
+    cells = case.cells("synthetic", "grr_blanket")
+    local, found = cells["eps_local"], cells["closed_form"]
+    jumps, starts = [], []
+    for (_, budgets), (name, values) in zip(slices(local, "eps"), slices(found, "eps"), strict=True):
+        flags = (budgets <= budgets.index.to_numpy(float) * (1 + 1e-9)).to_list()
+        if not flags[0] or all(flags) or sorted(flags, reverse=True) != flags:
+            continue
+        first = flags.index(False)
+        jumps.append(float(values.iloc[first - 1] / values.iloc[first]))
+        starts.append(f"{name}: from eps {budgets.index[first]:g} on")
+    curves = len(slices(local, "eps"))
+    if not jumps:
+        return Verdict("amplified at every eps", CLOSED_FORM, "fails", f"on {curves} curves")
+    sharp = sum(jump > JUMP for jump in jumps)
+    return Verdict(
+        f"the error falls by {span(jumps)} times where amplification begins",
+        CLOSED_FORM,
+        ordering(sharp, curves - sharp),
+        f"amplified {'; '.join(starts)}; {curves} curves",
+    )
+
+
+def maximum_at_rate(case: Case, k: int, rate: float) -> Verdict:
+    """The error of public-coin is largest where its noise rate crosses a value: at a grid point beside the crossing."""
+    cells = case.cells("synthetic", "public_coin_beyond")
+    cells = cells[cells.index.get_level_values("k") == k]
+    rates = pd.Series([json.loads(p)["rate"] for p in cells["parameters"]], cells.index, dtype=float)
+    found = []
+    for (name, curve), (_, line) in zip(
+        slices(cells["closed_form"], "eps"), slices(rates, "eps"), strict=True
+    ):
+        crossing = [i for i, (a, b) in enumerate(pairwise(line)) if a > rate >= b]
+        if len(crossing) != 1:
+            continue
+        top = int(curve.to_numpy().argmax())
+        rises = bool((curve.iloc[: top + 1].diff().dropna() > 0).all())
+        found.append((top - crossing[0] in (0, 1) and rises, name, line.index[top], line.iloc[top]))
+    if not found:
+        raise Untestable(f"needs the papers' grid: no curve crosses a rate of {rate:g}")
+    right = sum(one[0] for one in found)
+    return Verdict(
+        "; ".join(f"largest at eps {eps:g}, rate {r:.3g} ({name})" for _, name, eps, r in found),
+        f"eps by steps of the grid, {len(found)} curves",
+        ordering(right, len(found) - right),
+        f"rises up to the crossing of rate {rate:g} on {right} of {len(found)} curves; rates above it are outside of "
+        "the proof",
+    )
+
+
+def below_one_at_large_eps(case: Case, methods: Sequence[str], eps: float) -> Verdict:
+    """Fewer than one extra message per user at the largest eps, on the synthetic data."""
+    right = wrong = 0
+    said, largest = [], []
+    for experiment in PLOTTED:
+        for method in methods:
+            for name, line in slices(extra_messages(case, experiment, method), "eps"):
+                few = line.index[line < 1]
+                where = f"from eps {few.min():g}" if len(few) else "never"
+                said.append(f"{method} on {experiment}{' ' if name else ''}{name}: {where}")
+                if experiment == "synthetic":
+                    largest.append(at(line, eps=eps))
+                    right, wrong = right + (largest[-1] < 1), wrong + (largest[-1] >= 1)
+    return Verdict(
+        f"{span(largest)} extra messages at eps {eps:g}", CLOSED_FORM, ordering(right, wrong), "; ".join(said)
+    )
+
+
+def rising_messages(case: Case, method: str) -> Verdict:
+    """The messages of a protocol grow with eps."""
+    steps = [monotone(extra_messages(case, experiment, method), "eps", rising=True) for experiment in PLOTTED]
+    right, wrong = sum(one for one, _ in steps), sum(one for _, one in steps)
+    return Verdict(
+        f"{right} of {right + wrong} steps rise",
+        CLOSED_FORM,
+        ordering(right, wrong),
+        "over all settings, from one eps of the grid to the next",
+    )
+
+
+def thousands(case: Case, method: str, experiment: str, least: float) -> Verdict:
+    """A protocol sends thousands of messages."""
+    sent = all_messages(case, experiment, method)
+    enough = int((sent >= least).sum())
+    return Verdict(
+        f"{span(sent)} messages per user",
+        CLOSED_FORM,
+        ordering(enough, len(sent) - enough),
+        f"at least {least:g} at {enough} of {len(sent)} points of {experiment} where its theorem holds",
+    )
+
+
+def lost_messages(case: Case, experiment: str, methods: Sequence[str], eps: float, delta: float) -> Verdict:
+    """Numbers that the text no longer has; ours stand beside them."""
+    found = available(case, experiment, methods, extra_messages)
+    ours = [f"{m} {at(v, eps=eps, delta=delta):.3g}" for m, v in found.items()]
+    return Verdict(
+        f"{', '.join(ours)} extra messages",
+        CLOSED_FORM,
+        "untestable",
+        f"the paper's numbers, and its eps and delta, are lost in the available text; ours are at eps {eps:g} and "
+        f"delta {delta:g}",
+    )
+
+
+def nearly_optimal_but_expensive(case: Case, most: float, least: float) -> Verdict:
+    """Correlated noise is below pureDUMP and near the central error, and sends far more messages."""
+    rivals = sides(case, PLOTTED, ["correlated_noise"], ["pure_dump"], errors)
+    messages = sides(case, PLOTTED, ["pure_dump"], ["correlated_noise"], extra_messages)
+    gains, costs = rivals["best"] / rivals["ours"], messages["best"] / messages["ours"]
+    central = []
+    for experiment in PLOTTED:
+        cells = case.cells(experiment, "correlated_noise").reset_index()
+        central += [
+            row["closed_form"] * row["users_expected"] ** 2 / discrete_laplace_variance(row["eps"] / 2)
+            for row in cells.to_dict("records")
+        ]
+    good = [g > 1 and c <= most for g, c in zip(gains, central, strict=True)]
+    right = sum(g and c >= least for g, c in zip(good, costs, strict=True))
+    return Verdict(
+        f"{span(gains)} times lower error, {span(central)} times the central one, {span(costs)} times the extra "
+        "messages",
+        CLOSED_FORM,
+        ordering(right, len(good) - right),
+        f"both at {right} of {len(good)} points: below pureDUMP and at most {most:g} times the central error of "
+        f"geometric noise, and at least {least:g} times its extra messages",
+    )
+
+
+def against_shuffler(case: Case, dummies: int, share: float) -> Verdict:
+    """A user's own dummies bring the local budget below a share of that of the report, for every domain size."""
+    values = errors(case, "local_guarantee", "mix_dump")
+    sizes = sorted({*values.index.get_level_values("k")})
+    found = {k: at(values, k=k, s=dummies) for k in sizes}
+    enough = sum(eps <= share * EPS_LOCAL for eps in found.values())
+    return Verdict(
+        "local eps " + ", ".join(f"{eps:.3g} ({k} values)" for k, eps in found.items()),
+        CLOSED_FORM,
+        ordering(enough, len(found) - enough),
+        f"with {dummies} own dummies, instead of {EPS_LOCAL:g}: at most {share * EPS_LOCAL:g} for {enough} of "
+        f"{len(found)} domain sizes",
+    )
+
+
+# -- orderings --------------------------------------------------------------------------------------------------------
+
+
+def decreasing(case: Case, methods: Sequence[str], users: Sequence[int]) -> Verdict:
+    """Errors fall with eps on all data, and with the number of users."""
+    right = wrong = 0
+    for experiment in PLOTTED:
+        for method in methods:
+            one, other = monotone(errors(case, experiment, method), "eps", rising=False)
+            right, wrong = right + one, wrong + other
+    along_eps = right + wrong
+    for method in methods:
+        in_results = method.endswith("_dump")
+        values = errors(case, "users", method) if in_results else _by_users(case, method, users)
+        one, other = monotone(values, "n", rising=False)
+        right, wrong = right + one, wrong + other
+    return Verdict(
+        f"{wrong} steps up in {right + wrong}",
+        CLOSED_FORM,
+        ordering(right, wrong),
+        f"{along_eps} steps in eps on all data, the rest in the number of users, with 50 values",
+    )
+
+
+def _by_users(case: Case, method: str, users: Sequence[int], k: int = 50) -> pd.Series[float]:
+    """Errors of rivals by number of users, which no experiment has."""
+    found = {}
+    for eps in (0.2, 0.5, 1.0):
+        for n in users:
+            try:
+                if method == "solh":
+                    report = solh_report(n, k, eps, DELTA, accounting=case.accounting)
+                    found[eps, n] = solh_mse(n, k, report.cells, report.eps_local)
+                else:
+                    tuples = private_coin_tuples(n, eps, DELTA, accounting=case.accounting)
+                    found[eps, n] = private_coin_mse(n, k, tuples, 2.0 ** -default_entries(n))
+            except Infeasible:
+                continue
+    index = pd.MultiIndex.from_tuples(list(found), names=["eps", "n"])
+    return pd.Series(list(found.values()), index)
+
+
+RULES: Mapping[str, Rule] = {
+    "domain_ratio": domain_ratio,
+    "per_decade": per_decade,
+    "fall_with_users": fall_with_users,
+    "not_amplified": not_amplified,
+    "poor_without_amplification": poor_without_amplification,
+    "maximum_at_rate": maximum_at_rate,
+    "below_one_at_large_eps": below_one_at_large_eps,
+    "rising_messages": rising_messages,
+    "thousands": thousands,
+    "lost_messages": lost_messages,
+    "nearly_optimal_but_expensive": nearly_optimal_but_expensive,
+    "against_shuffler": against_shuffler,
+    "decreasing": decreasing,
+}
+"""By the names that ``stated/dump.yaml`` uses."""

@@ -1,0 +1,182 @@
+"""Rules on DUMP that simulated errors decide, and those on the flexible variants."""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Mapping, Sequence
+
+import pandas as pd
+
+from shuffledp.accounting.expected_errors.dump import dump_mse, printed_dump_mse, printed_flexible_mse
+from shuffledp.pipeline.claims.case import Case, Rule
+from shuffledp.pipeline.claims.outcomes import (
+    CLOSED_FORM,
+    Untestable,
+    Verdict,
+    compared,
+    ordering,
+    percent,
+    span,
+)
+from shuffledp.pipeline.papers.dump.comparison_claims import PLOTTED
+from shuffledp.pipeline.papers.dump.computed_tables import EPS_LOCAL
+
+DEVIATIONS = 4.0
+"""Standard errors up to which a simulated and an expected error agree."""
+FEWEST_REPEATS = 30
+"""With fewer, the standard error is known so badly that four of them are exceeded by chance too often."""
+
+
+def deviations(case: Case, experiment: str, method: str) -> pd.DataFrame:
+    """Simulated minus expected error in standard errors of the mean, per feasible cell.
+
+    Returns
+    -------
+    DataFrame
+        The cells with the columns ``mean``, ``error`` (standard error) and ``z``.
+
+    Raises
+    ------
+    Untestable
+        If there are too few repeats.
+    """
+    cells = case.cells(experiment, method)
+    values = case.evidence.found(experiment, method).values
+    repeats = values[values["kind"] == "simulated"].groupby("cell")["value"]
+    mean, count = cells["cell"].map(repeats.mean()), cells["cell"].map(repeats.count())
+    if count.isna().any() or count.min() < FEWEST_REPEATS:
+        raise Untestable(f"{experiment}.{method} has fewer than {FEWEST_REPEATS} repeats")
+    error = cells["cell"].map(repeats.std()) / count.map(math.sqrt)
+    return cells.assign(mean=mean, error=error, z=(mean - cells["closed_form"]) / error)
+
+
+def _worst(parts: Mapping[str, pd.DataFrame]) -> tuple[pd.DataFrame, int]:
+    every = pd.concat(parts.values())
+    return every, int((every["z"].abs() > DEVIATIONS).sum())
+
+
+def simulated_agrees(case: Case, of: Mapping[str, Sequence[str]]) -> Verdict:
+    """Simulated and expected errors agree at every point."""
+    parts = {
+        f"{experiment} {method}": deviations(case, experiment, method)
+        for experiment, methods in of.items()
+        for method in methods
+    }
+    every, apart = _worst(parts)
+    mix = pd.concat([part for name, part in parts.items() if name.endswith("mix_dump")])
+    short = [
+        printed_dump_mse(
+            int(row["users_expected"]),
+            int(row["domain_size"]),
+            json.loads(row["parameters"])["dummies"],
+            eps_local=EPS_LOCAL,
+        )
+        / row["closed_form"]
+        for row in mix.to_dict("records")
+    ]
+    gaps = (every["mean"] / every["closed_form"] - 1).abs()
+    return Verdict(
+        f"{percent(float(gaps.mean()))} on average, {percent(float(gaps.max()))} at most",
+        f"{every['z'].abs().max():.2g} standard errors at most",
+        ordering(len(every) - apart, apart),
+        f"more than {DEVIATIONS:g} standard errors apart at {apart} of {len(every)} points; the usual short form of "
+        f"mixDUMP's error is {span(short)} times the exact one",
+    )
+
+
+def unbiased(case: Case, of: Mapping[str, Sequence[str]]) -> Verdict:
+    """Squared errors are no larger than the variances of the estimators: a bias would be added to them, squared."""
+    parts = {
+        method: deviations(case, experiment, method)
+        for experiment, methods in of.items()
+        for method in methods
+    }
+    every, _ = _worst(parts)
+    above = int((every["z"] > DEVIATIONS).sum())
+    most = {
+        method: math.sqrt(
+            max(0.0, float((part["mean"] + DEVIATIONS * part["error"] - part["closed_form"]).min()))
+        )
+        for method, part in parts.items()
+    }
+    return Verdict(
+        f"squared error above the variance at {above} of {len(every)} points",
+        f"{every['z'].max():.2g} standard errors at most",
+        ordering(len(every) - above, above),
+        f"by more than {DEVIATIONS:g} standard errors; a bias of the frequencies is at most "
+        + ", ".join(f"{bias:.1g} ({method})" for method, bias in most.items())
+        + " at the point that shows it best",
+    )
+
+
+def simulated_all_the_same(case: Case, method: str) -> Verdict:
+    """A protocol whose messages take too long to match is simulated without them, with the error that it should have.
+
+    How long the paper's own program takes cannot be decided by that.
+    """
+    parts = {experiment: deviations(case, experiment, method) for experiment in PLOTTED}
+    every, apart = _worst(parts)
+    n, k = int(every["users_expected"].max()), int(every["domain_size"].max())
+    return Verdict(
+        f"simulated at {len(every)} points with up to {n} users and {k} values",
+        f"{every['z'].abs().max():.2g} standard errors at most",
+        "untestable",
+        "the hours are those of the paper's program, which matches every message with codewords; ours are drawn from "
+        f"the law of the counts, more than {DEVIATIONS:g} standard errors from the expected error at {apart} points",
+    )
+
+
+def flexible_formula(case: Case, methods: Sequence[str]) -> Verdict:
+    """The printed error of the flexible variants, wherever a sender has several dummies, against the simulated one."""
+    right = wrong = 0
+    ratios = []
+    for method in methods:
+        for row in deviations(case, "flexible", method).reset_index().to_dict("records"):
+            dummies = int(json.loads(row["parameters"])["dummies_per_sender"])
+            if dummies < 2:
+                continue
+            local = EPS_LOCAL if "mix" in method else math.inf
+            printed = printed_flexible_mse(
+                int(row["users_expected"]), int(row["domain_size"]), dummies, row["rate"], eps_local=local
+            )
+            ratios.append(row["mean"] / printed)
+            agrees = abs(row["mean"] - printed) <= DEVIATIONS * row["error"]
+            right, wrong = right + agrees, wrong + (not agrees)
+    return Verdict(
+        f"{span(ratios)} times the error of the formula as rebuilt",
+        f"{DEVIATIONS:g} standard errors count",
+        "untestable",
+        f"the formula is lost in the available text (DUMP-N3); rebuilt, simulations agree with it at {right} of "
+        f"{right + wrong} points with several dummies per sender",
+    )
+
+
+def flexible_saves(case: Case, method: str) -> Verdict:
+    """Fewer messages and a lower error than pureDUMP with a whole number of dummies, one at least, of every user."""
+    messages, errors = [], []
+    for row in case.cells("flexible", method).reset_index().to_dict("records"):
+        n, k = int(row["users_expected"]), int(row["domain_size"])
+        sent = row["rate"] * json.loads(row["parameters"])["dummies_per_sender"]
+        every = math.ceil(sent)
+        messages.append(sent / every)
+        errors.append(row["closed_form"] / dump_mse(n, k, n * every))
+    both = [max(pair) for pair in zip(messages, errors, strict=True)]
+    below, above, ties = compared(both, [1.0] * len(both))
+    return Verdict(
+        f"{span(messages)} times the dummies, {span(errors)} times the error",
+        CLOSED_FORM,
+        ordering(below, above),
+        f"both below at {below}, not at {above}, tied at {ties} of {len(both)} points, where every user sends a whole "
+        "number of dummies, one at least",
+    )
+
+
+RULES: Mapping[str, Rule] = {
+    "simulated_agrees": simulated_agrees,
+    "unbiased": unbiased,
+    "simulated_all_the_same": simulated_all_the_same,
+    "flexible_formula": flexible_formula,
+    "flexible_saves": flexible_saves,
+}
+"""By the names that ``stated/dump.yaml`` uses."""

@@ -1,0 +1,413 @@
+"""Rules on DUMP's theorems: what the accounting says, without any result table."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Mapping, Sequence
+from itertools import pairwise, product
+from typing import Final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from shuffledp.accounting.baselines.correlated_counts import correlated_noise
+from shuffledp.accounting.baselines.private_coin import default_entries, private_coin_tuples
+from shuffledp.accounting.baselines.public_coin import public_coin_rate, public_coin_rows
+from shuffledp.accounting.baselines.solh import solh_report
+from shuffledp.accounting.baselines.truncation import truncation_miss_rate
+from shuffledp.accounting.dump.against_shuffler import pure_shuffler_epsilon
+from shuffledp.accounting.dump.dummies import dummy_count, dummy_delta, dummy_epsilon, mix_dummy_count
+from shuffledp.accounting.dump.flexible import flexible_dummies, flexible_dummies_needed, flexible_dummy_delta
+from shuffledp.accounting.expected_errors.dump import dump_mse
+from shuffledp.accounting.expected_errors.sums import discrete_laplace_variance
+from shuffledp.accounting.general.grr_blanket import blanket_local_budget, grr_blanket_delta
+from shuffledp.numerics.windows import binomial_window
+from shuffledp.pipeline.claims.case import Case, Rule
+from shuffledp.pipeline.claims.outcomes import (
+    CLOSED_FORM,
+    Outcome,
+    Verdict,
+    exponent,
+    ordering,
+    percent,
+    scaling,
+    span,
+)
+from shuffledp.pipeline.papers.dump.computed_tables import (
+    COLUMNS,
+    DELTA,
+    EPS,
+    EPS_LOCAL,
+    PRINTED_MIX,
+    PRINTED_PURE,
+    SETTINGS,
+    USERS,
+)
+
+Floats = NDArray[np.float64]
+EQUAL = 1e-9
+"""Relative difference up to which two numbers are the same."""
+DELTAS = (1e-6, 1e-9)
+DOMAINS = (2, 10, 50, 500, 5000)
+GRID = (0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 1.0)
+NUMBERS = (10_000, 100_000, 1_000_000)
+
+
+def theorem_5_2(case: Case) -> Verdict:
+    """The eps of the theorem's number of dummies, by the theorem and exactly."""
+    shares, factors = [], []
+    for k, eps, delta in product(DOMAINS, GRID, DELTAS):
+        dummies = dummy_count(k, eps, delta, accounting="printed")
+        shares.append(dummy_epsilon(k, dummies, delta, accounting=case.accounting) / eps)
+        factors.append(dummies / dummy_count(k, eps, delta, accounting=case.accounting))
+    above = sum(share > 1 + EQUAL for share in shares)
+    last = dummy_epsilon(
+        500, dummy_count(500, 1.0, DELTA, accounting="printed"), DELTA, accounting=case.accounting
+    )
+    return Verdict(
+        f"eps {span(shares)} times the promised one, {span(factors)} times as many dummies as needed",
+        CLOSED_FORM,
+        "fails" if above else "holds",
+        f"above the promised eps in {above} of {len(shares)} settings ({DOMAINS[0]} to {DOMAINS[-1]} values, eps "
+        f"{GRID[0]} to {GRID[-1]}, two delta); {last:.3g} where 1 is promised, with 500 values and delta {DELTA:g}",
+    )
+
+
+def theorem_5_6(case: Case) -> Verdict:
+    """Exact delta of mixDUMP at the theorem's number of dummies."""
+    eps_values = EPS[:: case.at_most(1, 3)]
+    settings = list(SETTINGS.values())[: case.at_most(4, 1)]
+    deltas = [
+        grr_blanket_delta(
+            eps,
+            n,
+            k,
+            EPS_LOCAL,
+            dummies=mix_dummy_count(n, k, eps, DELTA, EPS_LOCAL, accounting="printed"),
+        )
+        for (n, k), eps in product(settings, eps_values)
+    ]
+    above = sum(delta > DELTA * (1 + EQUAL) for delta in deltas)
+    return Verdict(
+        f"delta {max(deltas):.2g} at most, where {DELTA:g} is promised",
+        f"{len(deltas)} settings; an adversary who knows which reports are uniform",
+        "fails" if above else "holds",
+        f"above at {above} of {len(deltas)} settings of the experiments",
+    )
+
+
+def corollary_5_3(case: Case) -> Verdict:
+    """Exact local eps of a user's own dummies, against that of the corollary."""
+    shares = []
+    for k, eps, delta in product(DOMAINS, GRID, DELTAS):
+        own = dummy_count(k, eps, delta, accounting="printed")
+        printed, exact = (pure_shuffler_epsilon(k, own, delta, accounting=a) for a in ("printed", "exact"))
+        shares.append(exact / printed)
+    above = sum(share > 1 + EQUAL for share in shares)
+    return Verdict(
+        f"eps {span(shares)} times that of the corollary",
+        CLOSED_FORM,
+        "fails" if above else "holds",
+        f"above it in {above} of {len(shares)} settings: {DOMAINS[0]} to {DOMAINS[-1]} values, as many own dummies as "
+        f"it needs for eps {GRID[0]} to {GRID[-1]}, two delta",
+    )
+
+
+def any_eps(case: Case) -> Verdict:
+    """However small eps is, finitely many dummies reach it by the theorem."""
+    eps_values = [10.0**-power for power in range(case.at_most(6, 4))]
+    counts = [dummy_count(50, eps, DELTA, accounting="printed") for eps in eps_values]
+    reached = sum(
+        dummy_epsilon(50, count, DELTA, accounting="printed") <= eps * (1 + EQUAL)
+        for count, eps in zip(counts, eps_values, strict=True)
+    )
+    return Verdict(
+        f"{counts[-1]:.3g} dummies for eps {eps_values[-1]:g}",
+        CLOSED_FORM,
+        ordering(reached, len(counts) - reached),
+        f"over 50 values, delta {DELTA:g}; slope {scaling(eps_values, counts):.3g} of the number against eps",
+    )
+
+
+def _counts_of_two(users: int, dummies: int, values: int) -> Floats:
+    """Joint law of the counts of two values among the dummies of so many users, user by user."""
+    one = np.zeros((dummies + 1, dummies + 1))
+    for a in range(dummies + 1):
+        for b in range(dummies + 1 - a):
+            rest = dummies - a - b
+            ways = math.factorial(dummies) // (math.factorial(a) * math.factorial(b) * math.factorial(rest))
+            one[a, b] = ways * (values - 2) ** rest / values**dummies
+    law = np.ones((1, 1))
+    for _ in range(users):
+        size = law.shape[0] + dummies
+        grown = np.zeros((size, size))
+        for a, b in product(range(dummies + 1), repeat=2):
+            grown[a : a + law.shape[0], b : b + law.shape[0]] += one[a, b] * law
+        law = grown
+    return law
+
+
+def enumerated_delta(users: int, dummies: int, values: int, eps: float) -> float:
+    """Delta of a value among the dummies of so many users, from the law of two counts."""
+    law = np.pad(_counts_of_two(users, dummies, values), ((1, 1), (1, 1)))
+    first, second = law[:-1, 1:], law[1:, :-1]
+    return float(np.maximum(first - math.exp(eps) * second, 0).sum())
+
+
+TOTAL: Final = 12
+"""Dummies that are dealt out to 1, 2, 3, 4, 6 or 12 users."""
+
+
+def only_the_total(case: Case) -> Verdict:
+    """Privacy at one total, dealt out in every way: by the theorem, and by enumeration."""
+    if case.accounting == "printed":
+        totals = [
+            n * flexible_dummies_needed(n, k, eps, DELTA, 1.0) / (14 * k * math.log(2 / DELTA) / eps**2 + 1)
+            for n, k, eps in product(NUMBERS, DOMAINS, EPS)
+        ]
+        how = f"total that Theorem 5.2 asks of {NUMBERS[0]} to {NUMBERS[-1]} users"
+    else:
+        totals = [
+            enumerated_delta(users, TOTAL // users, k, eps) / dummy_delta(k, TOTAL, eps)
+            for users, k, eps in product((1, 2, 3, 4, 6, 12), (2, 3, 5), (0.2, 1.0))
+        ]
+        how = f"delta of {TOTAL} dummies dealt out to 1 to {TOTAL} users, enumerated, over that of the total"
+    apart = max(abs(total - 1) for total in totals)
+    return Verdict(
+        f"relative difference at most {apart:.1g}",
+        f"{len(totals)} settings",
+        "holds" if apart < EQUAL else "fails",
+        how,
+    )
+
+
+def cheaper_with_users(case: Case) -> Verdict:
+    """Extra messages against the number of users: dummies are shared out, tuples and additions are not."""
+    k, eps = 50, 1.0
+    sent = {
+        "pureDUMP": [dummy_count(k, eps, DELTA, accounting="printed") / n for n in NUMBERS],
+        "private-coin": [float(private_coin_tuples(n, eps, DELTA, accounting="printed")) for n in NUMBERS],
+        "truncation": [k * (1 - truncation_miss_rate(n, eps, DELTA, accounting="printed")) for n in NUMBERS],
+    }
+    falls = {name: all(late < early for early, late in pairwise(line)) for name, line in sent.items()}
+    rivals = [name for name in sent if name != "pureDUMP"]
+    right = sum(not falls[name] for name in rivals) if falls["pureDUMP"] else 0
+    return Verdict(
+        "; ".join(f"{name} {', '.join(f'{v:.3g}' for v in line)}" for name, line in sent.items()),
+        CLOSED_FORM,
+        ordering(right, len(rivals) - right),
+        f"extra messages with {', '.join(map(str, NUMBERS))} users, {k} values, eps {eps:g}",
+    )
+
+
+def every_eps(case: Case) -> Verdict:
+    """Both theorems can be used for every eps up to 1, and keep their promise, up to the largest delta."""
+    eps_values = (1.0, 0.5, 0.1, 0.01)[:: case.at_most(1, 2)]
+    pure, mix = [], []
+    for eps, delta in product(eps_values, (*DELTAS, 1e-3, 0.29)):
+        pure.append(dummy_delta(50, dummy_count(50, eps, delta, accounting="printed"), eps) / delta)
+    n, k = NUMBERS[0], 50
+    for eps, delta in product(eps_values, (DELTA, 0.58)):
+        dummies = mix_dummy_count(n, k, eps, delta, EPS_LOCAL, accounting="printed")
+        mix.append(grr_blanket_delta(eps, n, k, EPS_LOCAL, dummies=dummies) / delta)
+    above = sum(share > 1 + EQUAL for share in (*pure, *mix))
+    return Verdict(
+        f"exact delta at most {max(pure):.2g} (pureDUMP) and {max(mix):.2g} (mixDUMP) times the promised one",
+        f"{len(pure) + len(mix)} settings",
+        "fails" if above else "holds",
+        f"eps {eps_values[-1]:g} to {eps_values[0]:g}, delta up to 0.29 and 0.58, {k} values; above at {above}",
+    )
+
+
+def printed_table(case: Case, table: str) -> Verdict:
+    """Tables 3 and 4, entry by entry."""
+    entries, eps_local = (PRINTED_PURE, math.inf) if table == "table3" else (PRINTED_MIX, EPS_LOCAL)
+    differ, cells = [], 0
+    for (row, eps), (column, (k, rate)) in product(enumerate(EPS), enumerate(COLUMNS)):
+        cells += 1
+        needed = flexible_dummies_needed(USERS, k, eps, DELTA, rate, eps_local=eps_local)
+        ours = flexible_dummies(USERS, k, eps, DELTA, rate, accounting="printed", eps_local=eps_local)
+        if ours != entries[row][column]:
+            differ.append(f"{entries[row][column]} printed, {needed:.3f} before rounding up")
+    agree = cells - len(differ)
+    return Verdict(
+        f"{agree} of {cells} entries",
+        CLOSED_FORM,
+        "holds" if not differ else "in part" if agree else "fails",
+        "; ".join(differ) or f"{USERS} users, delta {DELTA:g}",
+    )
+
+
+def random_senders(case: Case) -> Verdict:
+    """The dummies of Table 3: what a proof needs for a random number of senders, and their exact delta."""
+    cells = list(product(EPS, COLUMNS))
+    if case.accounting == "printed":
+        pairs = [
+            tuple(
+                flexible_dummies(USERS, k, eps, DELTA, rate, accounting=a) for a in ("printed", "corrected")
+            )
+            for eps, (k, rate) in cells
+        ]
+        short = sum(printed < proven for printed, proven in pairs)
+        verdict: Outcome = "in part" if short else "holds"
+        return Verdict(
+            f"{pairs[-1][0]} dummies per sender, {pairs[-1][1]} by a proof",
+            CLOSED_FORM,
+            verdict,
+            f"fewer than a rigorous closed form asks for at {short} of {len(cells)} settings of Table 3; measured is "
+            "the last of them",
+        )
+    deltas = [
+        flexible_dummy_delta(
+            eps, USERS, k, flexible_dummies(USERS, k, eps, DELTA, rate, accounting="printed"), rate
+        )
+        for eps, (k, rate) in cells[:: case.at_most(1, 4)]
+    ]
+    above = sum(delta > DELTA for delta in deltas)
+    return Verdict(
+        f"delta {max(deltas):.2g} at most, where {DELTA:g} is promised",
+        CLOSED_FORM,
+        "fails" if above else "holds",
+        f"above at {above} of {len(deltas)} settings of Table 3, because Theorem 5.2 is loose",
+    )
+
+
+def logarithmic_error(case: Case) -> Verdict:
+    """How the error of pureDUMP grows with 1/delta, for tiny delta, and what it is of the central error."""
+    n, k, eps = USERS, 500, 1.0
+
+    def found(power: int) -> float:
+        return dump_mse(n, k, dummy_count(k, eps, 10.0**-power, accounting=case.accounting))
+
+    def slope(powers: Sequence[int]) -> float:
+        return scaling([math.log(2) + p * math.log(10) for p in powers], [found(p) for p in powers])
+
+    far, near = (30, 100, 300), (6, 9)
+    central = discrete_laplace_variance(eps / 2) / n**2
+    return Verdict(
+        f"exponent {slope(far):.3g} of ln(2/delta), {slope(near):.3g} from 1e-{near[0]} to 1e-{near[1]}; "
+        f"{found(near[0]) / central:.3g} times the central error at 1e-{near[0]}",
+        CLOSED_FORM,
+        exponent(slope(far), 1),
+        f"the law of the limit decides: delta 1e-{far[0]} to 1e-{far[-1]}, {n} users, {k} values, eps {eps:g}; central "
+        "is geometric noise on every count, at eps / 2 because a replacement changes two",
+    )
+
+
+# -- data -------------------------------------------------------------------------------------------------------------
+
+
+def histogram(k: int, users: int, *, skewed: bool) -> Floats:
+    """Users per value: equally many, or in proportion to 1, 1/4, 1/9, ..."""
+    weights = 1 / np.arange(1.0, k + 1) ** 2 if skewed else np.ones(k)
+    held: Floats = np.round(users * weights / weights.sum())
+    held[0] += users - held.sum()
+    return held
+
+
+def _response(held: Floats, n: int, keep: float, other: float) -> Floats:
+    """Error per value where a holder counts with one probability and anybody else with another."""
+    return (held * keep * (1 - keep) + (n - held) * other * (1 - other)) / (n * (keep - other)) ** 2
+
+
+def _pure(held: Floats, n: int, k: int, eps: float) -> Floats:
+    dummies = dummy_count(k, eps, DELTA, accounting="printed")
+    return np.full(held.shape, dummies / k * (1 - 1 / k) / n**2)
+
+
+def _favored(k: int, eps_local: float) -> tuple[float, float]:
+    other = 1 / (math.exp(eps_local) + k - 1)
+    return math.exp(eps_local) * other, other
+
+
+def _mix(held: Floats, n: int, k: int, eps: float) -> Floats:
+    keep, other = _favored(k, EPS_LOCAL)
+    dummies = mix_dummy_count(n, k, eps, DELTA, EPS_LOCAL, accounting="printed")
+    return _response(held, n, keep, other) + dummies / k * (1 - 1 / k) / (n * (keep - other)) ** 2
+
+
+def _grr(held: Floats, n: int, k: int, eps: float) -> Floats:
+    return _response(held, n, *_favored(k, blanket_local_budget(n, k, eps, DELTA, accounting="printed")))
+
+
+def _solh(held: Floats, n: int, k: int, eps: float) -> Floats:
+    report = solh_report(n, k, eps, DELTA, accounting="printed")
+    keep, _ = _favored(report.cells, report.eps_local)
+    return _response(held, n, keep, 1 / report.cells)
+
+
+def _private_coin(held: Floats, n: int, k: int, eps: float) -> Floats:
+    match = 2.0 ** -default_entries(n)
+    tuples = private_coin_tuples(n, eps, DELTA, accounting="printed")
+    return (n * tuples + n - held) * match * (1 - match) / (n * (1 - match)) ** 2
+
+
+def _correlated(held: Floats, n: int, k: int, eps: float) -> Floats:
+    return np.full(held.shape, correlated_noise(eps, DELTA, accounting="printed").variance / n**2)
+
+
+def _truncation(held: Floats, n: int, k: int, eps: float) -> Floats:
+    miss = truncation_miss_rate(n, eps, DELTA, accounting="printed")
+    lost = binomial_window(n, miss, 1e-30)
+    return np.array(
+        [float(lost.pmf @ (np.where(lost.support < x, n * miss - lost.support, x) / n) ** 2) for x in held]
+    )
+
+
+def _public_coin(held: Floats, n: int, k: int, eps: float) -> Floats:
+    """Without collisions of hashes, which few values hardly have."""
+    rows = public_coin_rows(k)
+    rate = public_coin_rate(n, rows, eps, DELTA, accounting="printed")
+    noise = binomial_window(n, rate, 1e-30)
+    reached = np.append(np.cumsum(noise.pmf[::-1])[::-1], 0.0) ** rows
+    least = reached[:-1] - reached[1:]
+    return np.array(
+        [float(least @ (np.maximum(x + noise.support - n * rate, 0) - x) ** 2) / n**2 for x in held]
+    )
+
+
+BY_VALUE: Mapping[str, Callable[[Floats, int, int, float], Floats]] = {
+    "pureDUMP": _pure,
+    "mixDUMP": _mix,
+    "GRR": _grr,
+    "SOLH": _solh,
+    "private-coin": _private_coin,
+    "correlated noise": _correlated,
+    "truncation": _truncation,
+    "public-coin": _public_coin,
+}
+"""Errors of frequencies, value by value, from the numbers of holders."""
+
+
+def any_data(case: Case, within: float, k: int, eps: float) -> Verdict:
+    """The error averaged over the values, on skewed data over that on equally frequent values."""
+    changes = {}
+    for name, errors in BY_VALUE.items():
+        even, skewed = (
+            float(errors(histogram(k, USERS, skewed=how), USERS, k, eps).mean()) for how in (False, True)
+        )
+        changes[name] = skewed / even
+    same = sum(abs(change - 1) <= within for change in changes.values())
+    return Verdict(
+        ", ".join(f"{name} {change:.3g}" for name, change in changes.items()) + " times",
+        CLOSED_FORM,
+        ordering(same, len(changes) - same),
+        f"error on frequencies in proportion to 1, 1/4, 1/9, ... over that on equal ones ({k} values, {USERS} users, "
+        f"eps {eps:g}); within {percent(within)} for {same} of {len(changes)} protocols",
+    )
+
+
+RULES: Mapping[str, Rule] = {
+    "theorem_5_2": theorem_5_2,
+    "theorem_5_6": theorem_5_6,
+    "corollary_5_3": corollary_5_3,
+    "any_eps": any_eps,
+    "only_the_total": only_the_total,
+    "cheaper_with_users": cheaper_with_users,
+    "every_eps": every_eps,
+    "printed_table": printed_table,
+    "random_senders": random_senders,
+    "logarithmic_error": logarithmic_error,
+    "any_data": any_data,
+}
+"""By the names that ``stated/dump.yaml`` uses."""

@@ -1,0 +1,363 @@
+"""Open questions: what the papers leave open, what a search of this run found about it, and what is proven.
+
+Every row has a number from a search and none that is typed: how far a search goes is said by its own arguments.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import Final, Literal
+
+from shuffledp.pipeline.claims.search_results import Found, largest
+from shuffledp.pipeline.papers.segmented import residual_search
+from shuffledp.pipeline.papers.shuffle_gaussian import unit_ball_search
+from shuffledp.pipeline.papers.summation import rappor_search
+
+COLUMNS: Final = (
+    *("id", "paper", "question", "statement", "searched", "method", "seed", "settings", "measure", "extreme"),
+    *("where", "violations", "verdict", "proof", "related", "effort"),
+)
+"""Of the table; see results/README.md."""
+VERDICTS: Final = ("violated", "no violation found", "bracketed")
+"""Settings violate the statement; none of those searched does; or two proven bounds enclose the answer."""
+Effort = Literal["full", "quick"]
+Values = Iterator[tuple[float, str]]
+
+
+@dataclass(frozen=True)
+class Question:
+    """A question with the search that is about it.
+
+    Parameters
+    ----------
+    id : str
+        ``OQ-`` and a number.
+    paper : str
+        Key of the paper or study that it is about.
+    question, statement : str
+        What is open, and a statement that the search may violate.
+    searched, method : str
+        Which settings, and how each is computed.
+    measure : str
+        What the number of a setting is.
+    limit : float
+        Above it the statement is violated; infinite where the number is the distance of two proven bounds.
+    floor : float
+        Below it the statement is violated.
+    values : callable
+        The numbers, each with its setting in words.
+    proof : str
+        What is proven, with the proof or where it stands.
+    seed : str
+        Name of the random numbers; empty where all settings of a list are looked at.
+    related : tuple of str
+        Ids of errata and notes.
+    """
+
+    id: str
+    paper: str
+    question: str
+    statement: str
+    searched: str
+    method: str
+    measure: str
+    limit: float
+    values: Callable[[], Values]
+    proof: str
+    floor: float = -math.inf
+    seed: str = ""
+    related: tuple[str, ...] = ()
+
+
+def listed(values: Sequence[float]) -> str:
+    """Numbers in words."""
+    words = [f"{value:g}" for value in values]
+    return words[0] if len(words) == 1 else f"{', '.join(words[:-1])} and {words[-1]}"
+
+
+_BALL = (
+    "For records in a ball of diameter 1, wherever the others are, the divergence of order l is at most that of "
+    "Theorem 1, where all others are at the old place."
+)
+_BALL_MEASURE = "divergence over that of Theorem 1 at distance 1; the pair of the theorem itself has 1"
+_OBTUSE = (
+    "For two users and order 2 if the other record sees old and new place under a right or obtuse angle, which "
+    "includes the other direction of the theorem's pair (the other record at the new place): 1 / cosh x <= (cosh x + "
+    "cos(sqrt(3) x)) / 2, since the coefficients of cosh(x)^2 + cosh(x) cos(sqrt(3) x) - 2 in (2 x)^(2 j) / (2 j)! are "
+    "1/2 + cos(2 pi j / 3) >= 0; the means of the right side are exponentials, and what is left is an inequality "
+    "between polynomials (shuffledp.pipeline.papers.shuffle_gaussian.unit_ball_search). Under an acute angle: none."
+)
+_INTEGRAL = "trapezoidal rule over the differences of the reports, both directions"
+
+
+def _small_balls(full: bool) -> Iterator[Question]:
+    for key, users, dimension, orders, sigmas, draws, ascents in (
+        ("OQ-1", 2, 2, (2, 4, 8), (0.5, 4.0), *((4000, 2000) if full else (60, 40))),
+        ("OQ-2", 3, 1, (2, 4), (0.5, 4.0), *((2000, 500) if full else (40, 20))),
+        ("OQ-3", 3, 2, (2,), (1.0, 4.0), *((120, 60) if full else (3, 1))),
+    ):
+        place = (
+            "on a line" if dimension == 1 else "anywhere, which is in a plane" if users == 2 else "in a plane"
+        )
+        seed = f"open questions, {key}"
+
+        def values(
+            users: int = users,
+            dimension: int = dimension,
+            orders: tuple[int, ...] = orders,
+            sigmas: tuple[float, float] = sigmas,
+            draws: int = draws,
+            ascents: int = ascents,
+            seed: str = seed,
+        ) -> Values:
+            return unit_ball_search.few_users(users, dimension, orders, sigmas, draws, ascents, seed)
+
+        yield Question(
+            id=key,
+            paper="shuffle_gaussian",
+            question=f"Is the pair of Theorem 1 the worst for {users} users with records {place}?",
+            statement=_BALL,
+            searched=f"{draws} random data sets, half of the points on the surface, order {listed(orders)}, sigma "
+            f"{sigmas[0]:g} to {sigmas[1]:g} (logarithmic); then {ascents} steps upwards from the best of them",
+            method=_INTEGRAL,
+            measure=_BALL_MEASURE,
+            limit=unit_ball_search.LIMIT,
+            values=values,
+            proof=_OBTUSE if users == 2 else "none",
+            seed=seed,
+            related=("SG-4", "SG-N5"),
+        )
+
+
+def _gaussian(full: bool) -> Iterator[Question]:
+    yield from _small_balls(full)
+    numbers = (2, 3, 10, 100, 1000, 60_000) if full else (2, 1000)
+    draws, seed = (40 if full else 2), "open questions, OQ-4"
+    yield Question(
+        id="OQ-4",
+        paper="shuffle_gaussian",
+        question="Is the pair of Theorem 1 the worst for any number of users if all others hold the same record?",
+        statement=_BALL,
+        searched=f"{draws} random places of old, new and common record in a plane for each of {listed(numbers)} users, "
+        "order 2, sigma 0.5 to 5 (logarithmic)",
+        method="two integrals of Laplace transforms, exact for any number of users",
+        measure=_BALL_MEASURE,
+        limit=unit_ball_search.LIMIT,
+        values=lambda: unit_ball_search.many_users(numbers, draws, seed),
+        proof="none beyond two users; if the others are at the old place, it is the theorem.",
+        seed=seed,
+        related=("SG-4", "SG-N5"),
+    )
+
+
+_FLIPS = (0.02, 0.05, 0.1, 0.2, 0.3, 0.4, 0.45)
+_WORST = (
+    "No data set of the others has a larger delta than the worst of three: all on one of the victim's two values, all "
+    "on the other, all on a third."
+)
+_RAPPOR_MEASURE = "delta of the worst data set over the largest of the three"
+_COUNTEREXAMPLE = "The setting in the column beside is a counterexample."
+_ALL = "all data sets of the others, eps at five shares of the local budget"
+
+
+def _many(full: bool) -> tuple[tuple[int, ...], tuple[float, ...], tuple[float, ...]]:
+    """Numbers of users, budgets of a bit, and delta of the worst of the three data sets."""
+    return (100, 1000, 10_000, 100_000) if full else (1000,), (1.0, 3.0, 5.0, 7.0), (1e-3, 1e-6, 1e-9)
+
+
+def _many_users(full: bool) -> str:
+    numbers, budgets, targets = map(listed, _many(full))
+    return f"{numbers} users, {budgets} nats per bit, eps at which the worst of the three has delta {targets}"
+
+
+def _rappor(full: bool) -> Iterator[Question]:
+    flips = _FLIPS if full else _FLIPS[1::3]
+    several = f"flip probabilities {listed(flips)}"
+    few = range(1, 25 if full else 7)
+    yield Question(
+        id="OQ-5",
+        paper="summation",
+        question="Which data set is the worst for fragmented RAPPOR, with few users?",
+        statement=_WORST,
+        searched=f"{_ALL}: {few[0]} to {few[-1]} others, {several}",
+        method="exact laws of both counts",
+        measure=_RAPPOR_MEASURE,
+        limit=rappor_search.LIMIT,
+        values=lambda: rappor_search.sums(few, flips),
+        proof=_COUNTEREXAMPLE,
+        related=("SUM-N4",),
+    )
+    yield Question(
+        id="OQ-6",
+        paper="summation",
+        question="Which data set is the worst for RAPPOR, fragmented or symmetric, with many users and sums seen?",
+        statement=_WORST,
+        searched=f"{_many_users(full)}; all data sets in which at most {rappor_search.APART} of the others hold another value "
+        "than most",
+        method="exact laws of both counts",
+        measure=_RAPPOR_MEASURE,
+        limit=rappor_search.LIMIT,
+        values=lambda: rappor_search.beside(*_many(full)),
+        proof=_COUNTEREXAMPLE,
+        related=("SUM-N4",),
+    )
+    yield Question(
+        id="OQ-7",
+        paper="deployments",
+        question="Which data set is the worst for symmetric RAPPOR with two values, with few users and sums seen?",
+        statement="No data set of the others has a larger delta than all on one of the two values.",
+        searched=f"{_ALL}: {few[0]} to {few[-1]} others, {several}",
+        method="exact laws of both counts",
+        measure="delta of the worst data set over that of all others on one value",
+        limit=rappor_search.LIMIT,
+        values=lambda: rappor_search.sums(few, flips, third=False),
+        proof=_COUNTEREXAMPLE,
+    )
+    handful, domains = ((1, 2, 3, 4), (2, 3)) if full else ((1, 2), (2, 3))
+    yield Question(
+        id="OQ-8",
+        paper="deployments",
+        question="Which data set is the worst for symmetric RAPPOR whose whole vectors are seen, with few users?",
+        statement=_WORST,
+        searched=f"{_ALL}: {listed(handful)} others, {listed(domains)} values, {several}",
+        method="all multisets of vectors listed",
+        measure=_RAPPOR_MEASURE,
+        limit=rappor_search.LIMIT,
+        values=lambda: rappor_search.vectors(handful, domains, flips),
+        proof=_COUNTEREXAMPLE,
+    )
+
+
+_FAILS = (
+    "It fails for every number N of others and k >= 3 values: let all others hold the victim's value, and let eps be "
+    "so close to the local budget e0 that only the outcomes of the largest likelihood ratio e^e0 count. The responses "
+    "have one, all N + 1 equal, with probability (E / (E + k - 1))^(N + 1) for E = e^e0; the pair of counts has one, "
+    "(N + 1, 0), with E / (E + k - 1)^(N + 1). So the exact delta is e^(N e0) times the stated one."
+)
+_STATED = "The delta of shuffled k-ary randomized response is at most that of the pair of counts, for any k."
+
+
+def _variation_ratio(full: bool) -> Iterator[Question]:
+    budgets = (0.5, 1.0, 2.0, 4.0)
+    handful, domains = ((1, 2, 3, 4), (3, 4, 5)) if full else ((1, 2), (3, 4))
+    searched = f"{_ALL}: {listed(handful)} others, {listed(domains)} values, local budgets {listed(budgets)}"
+    listing = "all multisets of responses listed"
+    yield Question(
+        id="OQ-9",
+        paper="segmented",
+        question="How far off is the variation-ratio theorem with a residual component, with few users?",
+        statement=_STATED,
+        searched=searched,
+        method=listing,
+        measure="exact delta of the worst data set over the stated one",
+        limit=residual_search.LIMIT,
+        values=lambda: residual_search.few_users(handful, domains, budgets, "stated"),
+        proof=_FAILS,
+        related=("SEG-6.2",),
+    )
+    numbers = (10, 30, 100, 300, 1000) if full else (10, 100)
+    more, targets = (3, 10, 50), (1e-2, 1e-4, 1e-6, 1e-8)
+    yield Question(
+        id="OQ-10",
+        paper="segmented",
+        question="How far off is the variation-ratio theorem with a residual component, with many users?",
+        statement=_STATED,
+        searched=f"all {listed(numbers)} others with the victim's value, {listed(more)} values, local budgets "
+        f"{listed(budgets)}, eps at which the stated delta is {listed(targets)}",
+        method="exact law of the two counts that are sufficient",
+        measure="exact delta over the stated one",
+        limit=residual_search.LIMIT,
+        values=lambda: residual_search.many_users(numbers, more, budgets, targets),
+        proof=_FAILS,
+        related=("SEG-6.2",),
+    )
+    yield Question(
+        id="OQ-11",
+        paper="segmented",
+        question="How small can a bound be that holds with a residual component?",
+        statement="The replacement used here is an upper bound for every data set.",
+        searched=searched,
+        method=listing,
+        measure="exact delta of the worst data set over the replacement; the nearer to 1, the smaller the margin",
+        limit=residual_search.LIMIT,
+        values=lambda: residual_search.few_users(handful, domains, budgets, "replacement"),
+        proof="It holds: telling the adversary whether the residual was used leaves a randomizer without one "
+        "(shuffledp.accounting.general.variation_ratio). That none is smaller: none.",
+        related=("SEG-6.2",),
+    )
+
+
+def _bracket(full: bool) -> Iterator[Question]:
+    yield Question(
+        id="OQ-12",
+        paper="summation",
+        question="How far above the worst of the three data sets can any other be for RAPPOR, with many users and sums "
+        "seen?",
+        statement="The delta that is proven for every data set is close above that of the worst of three: all others "
+        "on one of the victim's two values, all on the other, all on a third.",
+        searched=_many_users(full),
+        method="exact delta of the three data sets, and the bound that is proven for all",
+        measure="delta proven for every data set over that of the worst of the three: no data set exceeds it by more",
+        limit=math.inf,
+        floor=1 / rappor_search.LIMIT,
+        values=lambda: rappor_search.many(*_many(full)),
+        proof="The upper bound is (shuffledp.accounting.baselines.summed_bits): domination is kept by products, and "
+        "telling the adversary some bits only helps it. That others are above the three: OQ-6.",
+        related=("SUM-N4",),
+    )
+
+
+def questions(effort: Effort) -> tuple[Question, ...]:
+    """Return the open questions.
+
+    Parameters
+    ----------
+    effort : {"full", "quick"}
+        How far the searches go.
+
+    Raises
+    ------
+    ValueError
+        If it is neither.
+    """
+    if effort not in ("full", "quick"):
+        raise ValueError(f"effort must be full or quick, got {effort!r}.")
+    full = effort == "full"
+    return (*_gaussian(full), *_rappor(full), *_variation_ratio(full), *_bracket(full))
+
+
+def verdict(question: Question, found: Found) -> str:
+    """Return one of `VERDICTS`."""
+    if found.beyond:
+        return "violated"
+    return "bracketed" if math.isinf(question.limit) else "no violation found"
+
+
+def row(question: Question, effort: Effort) -> dict[str, str]:
+    """Search, and return the row of the table."""
+    found = largest(question.values(), question.limit, question.floor)
+    return {
+        "id": question.id,
+        "paper": question.paper,
+        "question": question.question,
+        "statement": question.statement,
+        "searched": question.searched,
+        "method": question.method,
+        "seed": question.seed or "-",
+        "settings": str(found.settings),
+        "measure": question.measure,
+        "extreme": f"{found.extreme:.7g}",
+        "where": found.where,
+        "violations": str(found.beyond),
+        "verdict": verdict(question, found),
+        "proof": question.proof,
+        "related": " ".join(question.related),
+        "effort": effort,
+    }
+
+
+def table(effort: Effort) -> list[dict[str, str]]:
+    """Return the table: a row per question, columns `COLUMNS`, all of them text; raises as `questions`."""
+    return [row(question, effort) for question in questions(effort)]

@@ -1,0 +1,225 @@
+"""Claims of Wang et al. 2023 on amplification by a random population: what the accounting says."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+
+import numpy as np
+
+from shuffledp.accounting.errors import Infeasible
+from shuffledp.accounting.general.clones import unamplified_budget, unamplified_delta
+from shuffledp.accounting.random_population.amplification import amplified_epsilon, clone_delta, local_budget
+from shuffledp.numerics.roots import root_below
+from shuffledp.pipeline.claims.case import Case, Rule
+from shuffledp.pipeline.claims.general_rules import monotone
+from shuffledp.pipeline.claims.outcomes import (
+    CLOSED_FORM,
+    Untestable,
+    Verdict,
+    ordering,
+    percent,
+    span,
+)
+from shuffledp.pipeline.papers.random_population.error_claims import WORDS, budgets
+from shuffledp.pipeline.papers.random_population.published_gaps import DELTA, EPS
+from shuffledp.pipeline.papers.random_population.witnesses import simplified_form_range
+from shuffledp.populations import Binomial, Fixed, Law, MomentBounded, Poisson
+
+FIG2_LOCAL, FIG2_MEAN = 0.5, 5000.0
+"""Local budget (nats) and mean of Figure 2."""
+VARIANCES = (8700.0, 250_000.0)
+MEANS = (1, 3, 10, 30, 100, 300, 1000, 3000, 10_000)
+"""Poisson means at which amplification is looked for."""
+AMPLIFIES = 1.001
+"""A local budget this many times the central one is amplified."""
+
+
+def no_others(case: Case) -> Verdict:
+    """Without other users the largest local budget is the central one, but for what delta allows one report alone."""
+    gains = {
+        accounting: max(local_budget(Fixed(0), eps, DELTA, accounting=accounting) / eps for eps in EPS)
+        for accounting in ("printed", "exact")
+    }
+    alone = max(unamplified_budget(eps, DELTA) / eps for eps in EPS)
+    nothing = gains["printed"] <= 1 and gains["exact"] <= alone * (1 + 1e-9)
+    return Verdict(
+        ", ".join(f"A(eps_c) / eps_c at most {gain:.4g} ({name})" for name, gain in gains.items()),
+        CLOSED_FORM,
+        "holds" if nothing else "fails",
+        f"over the grid of eps, nobody but user 1 taking part; {alone:.4g} is what delta allows one report by itself",
+    )
+
+
+def mean_violates(case: Case) -> Verdict:
+    """The budget that the mean population is granted violates delta under a large variance."""
+    granted = amplified_epsilon(Fixed(int(FIG2_MEAN)), FIG2_LOCAL, DELTA, accounting="exact")
+    least = {}
+    for variance in VARIANCES:
+        nobody = variance / (variance + FIG2_MEAN**2)  # of two points with this mean and variance, one at 0
+        least[variance] = nobody * unamplified_delta(FIG2_LOCAL, granted)
+    law = Binomial(48_841, 0.05)
+    alone = local_budget(Fixed(round(law.mean)), 0.05, DELTA, accounting="exact")
+    binomial = clone_delta(law, alone, 0.05)
+    violated = all(delta > DELTA for delta in least.values())
+    return Verdict(
+        ", ".join(
+            f"delta at least {delta:.2g} at variance {variance:g}" for variance, delta in least.items()
+        ),
+        CLOSED_FORM,
+        "holds" if violated else "fails",
+        f"promised is {DELTA:g}; with a binomial population (Adult, rate 0.05, eps_c 0.05) it is {binomial:.4g}",
+    )
+
+
+def needs_users(case: Case) -> Verdict:
+    """Amplification appears from some mean population on, and stays."""
+    gains = {
+        mean: max(
+            local_budget(Poisson(float(mean)), eps, DELTA, accounting=case.accounting) / eps for eps in EPS
+        )
+        for mean in MEANS
+    }
+    amplified = [mean for mean, gain in gains.items() if gain > AMPLIFIES]
+    stays = amplified == [mean for mean in MEANS if amplified and mean >= amplified[0]]
+    first = amplified[0] if amplified else None
+    return Verdict(
+        "none" if first is None else f"from a mean of {first} others on, there {gains[first]:.3g} times",
+        CLOSED_FORM,
+        "holds" if stays and amplified else "fails",
+        f"largest A(eps_c) / eps_c over the grid of eps, at {len(MEANS)} means from {MEANS[0]} to {MEANS[-1]:,}",
+    )
+
+
+def valid_theorems(case: Case) -> Verdict:
+    """The printed eps_c of Theorems 1 and 2 has at most the promised delta, exactly computed, at random settings."""
+    count = case.at_most(400, 40)
+    rng = np.random.default_rng(20231101)
+    worst, tried = 0.0, 0
+    while tried < count:
+        mean, rate = 10 ** rng.uniform(1.5, 5), rng.uniform(0.01, 1)
+        law: Law = Poisson(mean) if rng.random() < 0.5 else Binomial(math.ceil(mean / rate), rate)
+        eps_local, delta = 10 ** rng.uniform(-1.5, 0.7), 10 ** rng.uniform(-8, -1)
+        eps = amplified_epsilon(law, eps_local, delta, accounting="printed")
+        if eps < eps_local:
+            worst, tried = max(worst, clone_delta(law, eps_local, eps) / delta), tried + 1
+    wasted = [
+        local_budget(law, eps, DELTA, accounting="exact")
+        / local_budget(law, eps, DELTA, accounting="printed")
+        for law in (Binomial(48_841, 0.01), Poisson(125_000.0))
+        for eps in (EPS[0], EPS[-1])
+    ]
+    return Verdict(
+        f"exact delta at most {worst:.2g} times the promised one",
+        f"{count} random settings",
+        "holds" if worst <= 1 else "fails",
+        f"binomial and Poisson populations in which the theorems amplify; the exact local budget is {span(wasted)} "
+        "times the printed one",
+    )
+
+
+def eight_form(case: Case) -> Verdict:
+    """The simplified form has at most the promised delta from 3 log(4/delta) clones on, where it is stated."""
+    e, users, log4 = math.exp(1.0), 100_001, math.log(4 / DELTA)
+    ratios = []
+    for multiple in np.linspace(3.0, 14.0, case.at_most(23, 7)):
+        law = Binomial(users - 1, float(multiple) * (1 + 1e-12) * log4 * e / users)
+        eps = amplified_epsilon(law, 1.0, DELTA, accounting="simplified")
+        if eps < 1.0:
+            ratios.append(clone_delta(law, 1.0, eps) / DELTA)
+    if not ratios:
+        raise Untestable("the simplified form amplifies nowhere in its stated range")
+    follows = simplified_form_range().correct
+    valid = max(ratios) <= 1
+    return Verdict(
+        f"follows from {follows:.3g} log(4/delta) on",
+        CLOSED_FORM,
+        "fails" if not valid else "holds" if follows <= 3 else "in part",
+        f"exact delta at most {max(ratios):.2g} times the promised one between 3 and 14 log(4/delta), but the theorem "
+        "implies the form from the measured multiple on only",
+    )
+
+
+def amplification_grows(case: Case, experiment: str) -> Verdict:
+    """A(eps_c) grows with the panel (participation rate, or mean of the others), at every eps_c."""
+    found = budgets(case, experiment)
+    panels = found.index.get_level_values("panel").unique()
+    if len(panels) < 2:
+        raise Untestable(f"needs the papers' grid: two values of the {WORDS[experiment]} at least")
+    up, down = monotone(found, "panel", rising=True)
+    gains = found.groupby(level="panel").mean() / found.groupby(level="panel").mean().iloc[0]
+    return Verdict(
+        f"larger in {up} of {up + down} steps",
+        CLOSED_FORM,
+        ordering(up, down),
+        f"A(eps_c) from one {WORDS[experiment]} to the next at every eps_c; from {panels[0]:g} to {panels[-1]:g} its "
+        f"mean grows to {gains.iloc[-1]:.3g} times",
+    )
+
+
+def variance_costs(case: Case, delta: float) -> Verdict:
+    """The central budget of Theorem 3 grows with the variance of the population."""
+    values = case.closed_forms("variance", "amplified")
+    if delta not in values.index.get_level_values("delta"):
+        raise Untestable(f"needs the papers' grid: the run has no delta {delta:g}")
+    found = values.xs(delta, level="delta").sort_index()
+    inside = found[found < FIG2_LOCAL * (1 - 1e-9)]
+    if len(inside) < 2:
+        raise Untestable("Theorem 3 amplifies at fewer than two variances of the run")
+    up, down = monotone(inside, "variance", rising=True)
+    return Verdict(
+        ", ".join(f"{eps:.3g} at {variance:g}" for variance, eps in inside.items()),
+        CLOSED_FORM,
+        ordering(up, down),
+        f"eps_c (nats) by variance at delta {delta:g} where the theorem amplifies; larger in {up} of {up + down} steps",
+    )
+
+
+def variance_limit(case: Case, stated: float, delta: float, within: float) -> Verdict:
+    """The variance from which on nothing is amplified, at the stated delta; in part if nothing is at any variance."""
+
+    def excess(variance: float, at: float) -> float:
+        population = MomentBounded(FIG2_MEAN, variance)
+        return amplified_epsilon(population, FIG2_LOCAL, at, accounting=case.accounting) - FIG2_LOCAL * (
+            1 - 1e-6
+        )
+
+    try:
+        none, far = excess(0.0, delta), excess(stated * (1 + within), delta)
+    except Infeasible as reason:
+        raise Untestable(str(reason)) from None
+    if none >= 0:
+        found = "no amplification at any variance"
+        limit = math.nan
+    elif far < 0:
+        found = f"amplification goes on at {stated * (1 + within):g}, with eps_c {far + FIG2_LOCAL:.3g}"
+        limit = math.inf
+    else:
+        limit = root_below(lambda x: excess(x, delta), stated, 0.0, stated * (1 + within), xtol=1.0)
+        found = f"{limit:.0f}"
+    elsewhere = ""
+    if case.accounting == "printed" and excess(0.0, 10 * delta) < 0:
+        other = root_below(lambda x: excess(x, 10 * delta), stated, 0.0, 4 * stated, xtol=1.0)
+        elsewhere = f"; at delta {10 * delta:g} the limit is {other:.0f}"
+    return Verdict(
+        found,
+        CLOSED_FORM,
+        "holds" if abs(limit - stated) <= within * stated else "in part" if none >= 0 else "fails",
+        f"mean {FIG2_MEAN:g}, eps_l {FIG2_LOCAL:g}, delta {delta:g}, the stated limit {stated:g} within "
+        f"{percent(within)}{elsewhere}",
+    )
+
+
+RULES: Mapping[str, Rule] = {
+    function.__name__: function
+    for function in (
+        no_others,
+        mean_violates,
+        needs_users,
+        valid_theorems,
+        eight_form,
+        amplification_grows,
+        variance_costs,
+        variance_limit,
+    )
+}

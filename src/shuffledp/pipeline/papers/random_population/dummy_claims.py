@@ -1,0 +1,257 @@
+"""Claims of Wang et al. 2023 on dummies: the setting of Figure 3, the best number of them, gains in the figures."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+import numpy as np
+import pandas as pd
+
+from shuffledp.accounting.expected_errors.reports import error_factor, report_variance
+from shuffledp.accounting.random_population.amplification import local_budget
+from shuffledp.accounting.random_population.dummies import dummy_grid, optimal_dummies
+from shuffledp.pipeline.claims.case import Case, Rule
+from shuffledp.pipeline.claims.general_rules import monotone, paired
+from shuffledp.pipeline.claims.outcomes import (
+    CLOSED_FORM,
+    TIE,
+    Outcome,
+    Untestable,
+    Verdict,
+    about,
+    compared,
+    never_above,
+    ordering,
+    percent,
+    percents,
+    span,
+)
+from shuffledp.pipeline.papers.random_population.error_claims import WORDS, all_errors, errors
+from shuffledp.pipeline.papers.random_population.published_gaps import DELTA
+from shuffledp.populations import Binomial, Poisson
+
+SMALL_MEANS = (12, 30, 100, 300, 1000, 5000, 25_000)
+"""Poisson means at which dummies are tried."""
+NO_GAIN = 0.001
+"""A relative gain up to which there is none."""
+POINT = 0.01
+"""A percentage point: what a gain must change by to count as a step."""
+FIG3 = Binomial(5000, 0.2)
+FIG3_EPS = 0.05
+"""Other users and central budget (nats) of Figure 3."""
+
+
+def budgets_by_dummies(case: Case) -> pd.Series[float]:
+    """A(k) in nats by the number of dummies of the run."""
+    table = case.under("printed") if case.accounting == "simplified" else case
+    found: pd.Series[float] = table.cells("dummies", "non_adaptive")["eps_local"]
+    if case.accounting != "simplified":
+        return found
+    values = [
+        local_budget(FIG3, FIG3_EPS, DELTA, dummies=int(k), accounting="simplified") for k in found.index
+    ]
+    return pd.Series(values, found.index)
+
+
+def dummies_amplify(case: Case) -> Verdict:
+    """A(k) grows with k."""
+    found = budgets_by_dummies(case)
+    up, down = monotone(found, "k", rising=True)
+    return Verdict(
+        f"{found.iloc[0]:.3f} to {found.iloc[-1]:.3f}",
+        CLOSED_FORM,
+        ordering(up, down),
+        f"A(k) in nats from {found.index[0]} to {found.index[-1]} dummies, larger in {up} of {up + down} steps",
+    )
+
+
+def best_number_gains(case: Case, stated: float) -> Verdict:
+    """How much the best number of dummies of the run lowers the squared error."""
+    if case.accounting == "simplified":
+        found = pd.Series(
+            {
+                k: report_variance(budget) * error_factor(FIG3, int(k))
+                for k, budget in budgets_by_dummies(case).items()
+                if isinstance(k, (int, np.integer))
+            }
+        )
+    else:
+        found = case.closed_forms("dummies", "non_adaptive")
+    if 0 not in found.index:
+        raise Untestable("the run has no error without dummies")
+    gain = 1 - float(found.min()) / float(found[0])
+    return Verdict(
+        percent(gain),
+        CLOSED_FORM,
+        "fails" if gain <= 0 else about(gain, stated),
+        f"squared error with the best of {len(found)} numbers of dummies, {found.idxmin()}, against none",
+    )
+
+
+def steps_suffice(case: Case, within: float) -> Verdict:
+    """The error at the minimum over steps of sqrt(n') against that over all numbers of dummies."""
+    steps = [int(k) for k in dummy_grid(FIG3)]
+    every = range(0, max(steps) + 1, case.at_most(1, 10))
+    coarse, fine = (
+        optimal_dummies(FIG3, FIG3_EPS, DELTA, accounting="printed", grid=list(grid))
+        for grid in (steps, every)
+    )
+    lost = coarse.objective / fine.objective - 1
+    return Verdict(
+        f"{lost:.1e} of the squared error lost",
+        CLOSED_FORM,
+        "holds" if lost <= within else "fails",
+        f"{coarse.dummies} dummies by steps of {steps[1]}, {fine.dummies} by {len(every)} numbers",
+    )
+
+
+def none_without_amplification(case: Case) -> Verdict:
+    """Where A(k) is the central budget for every k, the error of equation (6) is least without dummies."""
+    errors = [report_variance(FIG3_EPS) * error_factor(FIG3, k) for k in range(0, 5001, 50)]
+    best, grows = int(np.argmin(errors)) * 50, bool(np.all(np.diff(errors) > 0))
+    return Verdict(
+        f"{best} dummies",
+        CLOSED_FORM,
+        "holds" if best == 0 and grows else "fails",
+        f"the error grows to {errors[-1] / errors[0]:.3g} times with 5000 dummies"
+        if grows
+        else "the error does not always grow",
+    )
+
+
+# -- gains in the figures --------------------------------------------------------------------------------------------
+
+
+def gains(case: Case, experiment: str, of: str, over: str = "amplified") -> pd.Series[float]:
+    """1 - TVE(of) / TVE(over) by panel and eps, at the rates of the text."""
+    return (1 - errors(case, experiment, of) / errors(case, experiment, over)).dropna()
+
+
+def gain_at(case: Case, experiment: str, panel: float, eps: float, of: str, stated: float) -> Verdict:
+    """The gain of dummies at one point."""
+    found = gains(case, experiment, of)
+    if (panel, eps) not in found.index:
+        raise Untestable(
+            f"needs the papers' grid: {experiment} lacks {WORDS[experiment]} {panel:g}, eps {eps:g}"
+        )
+    gain = float(found[panel, eps])
+    return Verdict(
+        percent(gain),
+        CLOSED_FORM,
+        about(gain, stated) if gain > NO_GAIN else "fails",
+        f"expected errors at {WORDS[experiment]} {panel:g}, eps_c {eps:g}, against AMPLIFIED",
+    )
+
+
+def gain_shrinks(case: Case, experiment: str, of: str) -> Verdict:
+    """The gain of dummies falls from panel to panel and from one budget to the next."""
+    found = all_gains(case, experiment, of)
+    if found.max() <= NO_GAIN:
+        return Verdict(
+            f"at most {percent(found.max())}",
+            CLOSED_FORM,
+            "fails",
+            "there is no gain at any point, and so nothing that could shrink",
+        )
+    falls = rises = 0
+    for level in ("panel", "eps"):
+        for _, one in found.groupby(level="eps" if level == "panel" else "panel"):
+            steps = np.diff(one.sort_index(level=level).to_numpy())
+            falls, rises = falls + int((steps < -POINT).sum()), rises + int((steps > POINT).sum())
+    first = found.index.get_level_values("eps").min()
+    return Verdict(
+        f"at eps_c {first:g} {percents(found.xs(first, level='eps'))}",
+        CLOSED_FORM,
+        ordering(falls, rises),
+        f"by panel; from one panel or budget to the next it falls in {falls} steps and rises in {rises}, by more than "
+        f"{percent(POINT)}",
+    )
+
+
+def all_gains(case: Case, experiment: str, of: str) -> pd.Series[float]:
+    """As `gains`, at all rates."""
+    return (1 - all_errors(case, experiment, of) / all_errors(case, experiment, "amplified")).dropna()
+
+
+def gain_of_panel(case: Case, experiment: str, panel: float, of: str, stated: float) -> Verdict:
+    """The mean gain of dummies in one panel."""
+    found = gains(case, experiment, of)
+    if panel not in found.index.get_level_values("panel"):
+        raise Untestable(f"needs the papers' grid: {experiment} lacks {WORDS[experiment]} {panel:g}")
+    curve = found.xs(panel, level="panel")
+    mean = float(curve.mean())
+    return Verdict(
+        percent(mean),
+        CLOSED_FORM,
+        about(mean, stated) if mean > NO_GAIN else "fails",
+        f"mean over the grid of eps at {WORDS[experiment]} {panel:g}; {percent(curve.iloc[0])} at the smallest budget, "
+        f"{percent(curve.min())} at the least",
+    )
+
+
+def dominated(case: Case, experiments: Sequence[str], worse: str, better: str) -> Verdict:
+    """One way of adding dummies is never better than another."""
+    pairs = paired(case, all_errors, experiments, better, [worse])
+    below, above, ties = compared(pairs["lower"].to_list(), pairs["upper"].to_list())
+    ratios = pairs["upper"] / pairs["lower"]
+    return Verdict(
+        f"{span(ratios)} times the error",
+        CLOSED_FORM,
+        never_above(above, len(pairs)),
+        f"of {better}: above it at {below}, below it at {above} and tied (within {100 * TIE:g} %) at {ties} of "
+        f"{len(pairs)} points",
+    )
+
+
+def almost_equal(case: Case, experiment: str, of: str, within: float) -> Verdict:
+    """The error is within a small gap of AMPLIFIED's at most points, and below it somewhere rather than above."""
+    found = gains(case, experiment, of)
+    near, worse, better = (int(at.sum()) for at in (found.abs() < within, found < -TIE, found > TIE))
+    outcome: Outcome = "fails" if 2 * near <= len(found) else "holds" if better > worse else "in part"
+    return Verdict(
+        f"within {percent(within)} at {near} of {len(found)} points",
+        CLOSED_FORM,
+        outcome,
+        f"gain over AMPLIFIED {percent(found.min())} to {percent(found.max())}; below its error by more than "
+        f"{percent(TIE)} at {better} points, above it at {worse}",
+    )
+
+
+def helps_small(case: Case, eps: float, least: float, plotted: float) -> Verdict:
+    """The largest mean population at which the best number of dummies lowers the squared error noticeably."""
+    found = {}
+    for mean in SMALL_MEANS:
+        law = Poisson(float(mean))
+        grid = sorted({*range(0, 2 * mean + 1, max(1, mean // 20))})
+        plans = [
+            optimal_dummies(law, eps, DELTA, adaptive=adaptive, accounting=case.accounting, grid=grid)
+            for adaptive in (False, True)
+        ]
+        alone = optimal_dummies(law, eps, DELTA, accounting=case.accounting, grid=[0])
+        found[mean] = 1 - min(plan.objective for plan in plans) / alone.objective
+    helped = [mean for mean, gain in found.items() if gain > least]
+    outcome: Outcome = "fails" if not helped else "holds" if max(helped) >= plotted else "in part"
+    return Verdict(
+        f"up to a mean of {max(helped)} others" if helped else "nowhere",
+        CLOSED_FORM,
+        outcome,
+        f"gain in squared error above {percent(least)} at eps_c {eps:g}: "
+        f"{', '.join(f'{percent(gain)} at {mean}' for mean, gain in found.items())}; the figures begin at {plotted:g}",
+    )
+
+
+RULES: Mapping[str, Rule] = {
+    function.__name__: function
+    for function in (
+        dummies_amplify,
+        best_number_gains,
+        steps_suffice,
+        none_without_amplification,
+        gain_at,
+        gain_shrinks,
+        gain_of_panel,
+        dominated,
+        almost_equal,
+        helps_small,
+    )
+}

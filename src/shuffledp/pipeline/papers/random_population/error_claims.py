@@ -1,0 +1,415 @@
+"""Claims of Wang et al. 2023 on the errors of single-message protocols: what result tables say.
+
+Errors are expected total variation errors. ``simplified`` accounting is in no table: under it AMPLIFIED has the error
+of the table times the ratio of noise at the two local budgets, which is exact, since noise alone makes the difference.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+
+import numpy as np
+import pandas as pd
+
+from shuffledp.accounting.expected_errors.reports import inverse_moments, report_variance
+from shuffledp.accounting.random_population.amplification import local_budget
+from shuffledp.pipeline.claims.case import Case, Rule
+from shuffledp.pipeline.claims.general_rules import monotone, ordering_rule
+from shuffledp.pipeline.claims.outcomes import (
+    CLOSED_FORM,
+    TIE,
+    Outcome,
+    Untestable,
+    Verdict,
+    about,
+    compared,
+    exponent,
+    ordering,
+    percent,
+    percents,
+    scaling,
+    span,
+)
+from shuffledp.pipeline.papers.random_population.published_gaps import ADULT_FEMALE, DELTA, dummies_error
+from shuffledp.populations import Binomial, Law, Poisson
+
+PANEL = {"adult": "rate", "gradient": "rate", "poisson_even": "others", "poisson_skewed": "others"}
+"""The grid variable that tells the panels of an experiment apart."""
+WORDS = {
+    **dict.fromkeys(("adult", "gradient"), "participation rate"),
+    **dict.fromkeys(("poisson_even", "poisson_skewed"), "mean number of others"),
+}
+RATE_APART = 0.01
+"""In the captions, but not in the list of the text, to which the claims belong; the figures show it."""
+ADULT_USERS, IMAGES = 48_842, 60_000
+VARIANCE = {
+    "adult": ADULT_FEMALE * (1 - ADULT_FEMALE),
+    "poisson_even": 0.55 * 0.45,
+    "poisson_skewed": 0.1 * 0.9,
+}
+"""Of one user's bit."""
+SINGLE = ("local", "amplified", "non_adaptive", "adaptive")
+RATES = (0.05, 0.1, 0.2, 0.5)
+"""Participation rates that the text lists."""
+FALLING = {
+    "adult": (*SINGLE, "random_checkin", "multi_union", "multi_expected"),
+    "poisson_even": (*SINGLE, "multi_union", "multi_expected"),
+    "poisson_skewed": SINGLE,
+}
+"""Methods by experiment."""
+LAPLACE_NOISE = ("multi_union",)
+"""Methods whose noise is two-sided geometric rather than close to normal."""
+
+
+def law_of(experiment: str, panel: float) -> Law:
+    """The number of other users in a panel."""
+    if experiment == "adult":
+        return Binomial(ADULT_USERS - 1, panel)
+    if experiment == "gradient":
+        return Binomial(IMAGES - 1, panel)
+    return Poisson(float(panel))
+
+
+def by_panel(values: pd.Series[float], experiment: str) -> pd.Series[float]:
+    """The same values with the levels ``panel`` and ``eps``."""
+    level = PANEL[experiment]
+    index = pd.MultiIndex.from_arrays(
+        [values.index.get_level_values(name) for name in (level, "eps")], names=["panel", "eps"]
+    )
+    return pd.Series(values.to_numpy(), index).sort_index()
+
+
+def all_errors(case: Case, experiment: str, method: str) -> pd.Series[float]:
+    """Expected errors of a method by panel (all of them) and eps, for the target of the case."""
+    values = by_panel(_noise(case, experiment, method), experiment)
+    return values if case.target != "population" else _with_sampling(values, experiment, method)
+
+
+def errors(case: Case, experiment: str, method: str) -> pd.Series[float]:
+    """Expected errors of a method by panel and eps, for the target of the case, at the rates that the text lists.
+
+    Raises
+    ------
+    Untestable
+        If the run has none of these rates.
+    """
+    values = all_errors(case, experiment, method)
+    if PANEL[experiment] == "rate":
+        values = values.drop(RATE_APART, level="panel", errors="ignore")
+    if values.empty:
+        raise Untestable(
+            f"needs the papers' grid: the run has no participation rate of the text in {experiment}"
+        )
+    return values
+
+
+def _noise(case: Case, experiment: str, method: str) -> pd.Series[float]:
+    if case.accounting != "simplified":
+        return case.closed_forms(experiment, method)
+    table = case.under("printed")
+    if method == "local":
+        return table.closed_forms(experiment, method)
+    if method not in ("amplified", "non_adaptive", "adaptive") or experiment == "gradient":
+        raise Untestable(f"there is no simplified form of {method} in {experiment}")
+    cells = table.cells(experiment, "amplified")
+    values = table.closed_forms(experiment, "amplified")
+    if cells["eps_local"].isna().any():
+        raise Untestable(f"the table of {experiment} has no local budgets")
+    factors = []
+    for point, printed in zip(values.index.to_frame().to_dict("records"), cells["eps_local"], strict=True):
+        law, eps = law_of(experiment, point[PANEL[experiment]]), point["eps"]
+        budget = local_budget(law, eps, DELTA, accounting="simplified")
+        factor = math.sqrt(report_variance(budget) / report_variance(float(printed)))
+        if method != "amplified":
+            factor *= dummies_error(law, eps, "simplified", adaptive=method == "adaptive")
+        factors.append(factor)
+    return pd.Series(values.to_numpy() * np.array(factors), values.index)
+
+
+def budgets(case: Case, experiment: str, method: str = "amplified") -> pd.Series[float]:
+    """Local budgets A (nats) of a method by panel (all of them) and eps."""
+    accounting = case.accounting
+    table = case.under("printed") if accounting == "simplified" else case
+    cells = table.cells(experiment, method)
+    found = cells["eps_local"]
+    if found.isna().any():
+        raise Untestable(f"the table of {experiment} has no local budgets")
+    if accounting == "simplified":
+        if method != "amplified":
+            raise Untestable(f"there is no simplified form of {method} in {experiment}")
+        points = cells.index.to_frame().to_dict("records")
+        found = pd.Series(
+            [
+                local_budget(law_of(experiment, p[PANEL[experiment]]), p["eps"], DELTA, accounting=accounting)
+                for p in points
+            ],
+            index=cells.index,
+        )
+    return by_panel(found, experiment)
+
+
+def _with_sampling(values: pd.Series[float], experiment: str, method: str) -> pd.Series[float]:
+    """Errors against the population: with the deviation of the participants' frequencies from it.
+
+    Both parts are taken as normal, or the noise as Laplace where it is two-sided geometric; within 1 % of the
+    expectation, as the number of participants hardly varies.
+    """
+    found = []
+    panels = values.index.get_level_values("panel")
+    for panel, error in zip(panels, values, strict=True):
+        law = law_of(experiment, panel)
+        spread = VARIANCE[experiment] * inverse_moments(law)[0]
+        if experiment == "adult":  # drawn without replacement
+            spread *= (ADULT_USERS - law.mean - 1) / (ADULT_USERS - 1)
+        found.append(with_normal(error, math.sqrt(spread), laplace=method in LAPLACE_NOISE))
+    return pd.Series(found, index=values.index)
+
+
+def with_normal(error: float, deviation: float, *, laplace: bool) -> float:
+    """Expected l1 distance over two values when an independent normal error is added to that of one frequency.
+
+    Parameters
+    ----------
+    error : float
+        Expected l1 distance before: twice the mean absolute error of one of the frequencies.
+    deviation : float
+        Standard deviation of the normal error of that frequency.
+    laplace : bool
+        Whether the first error is Laplace rather than normal.
+
+    Returns
+    -------
+    float
+        Exact for these two laws: ``E|L + G| = s sqrt(2/pi) + b erfcx(s / (b sqrt 2))`` for Laplace noise with mean
+        absolute value b.
+    """
+    from scipy.special import erfcx
+
+    normal = 2 * math.sqrt(2 / math.pi) * deviation
+    if not laplace:
+        return math.hypot(error, normal)
+    return normal + error * float(erfcx(deviation / (error / 2 * math.sqrt(2))))
+
+
+# -- reductions ----------------------------------------------------------------------------------------------------
+
+
+def reductions(case: Case, experiments: Sequence[str], of: str, against: str) -> pd.Series[float]:
+    """Mean over the grid of eps of 1 - X/Y, by experiment and panel."""
+    found = {}
+    for experiment in experiments:
+        ratio = (errors(case, experiment, of) / errors(case, experiment, against)).dropna()
+        found[experiment] = (1 - ratio).groupby(level="panel").mean()
+    return pd.concat(found)
+
+
+def more_than(case: Case, experiments: Sequence[str], of: str, against: str, stated: float) -> Verdict:
+    """The mean reduction is above the stated fraction in every panel."""
+    means = reductions(case, experiments, of, against)
+    above = int((means > stated).sum())
+    apart = [
+        f"; left out is that of the {WORDS[experiment]} {panel:g} of {experiment}, which the text does not list: "
+        f"{percent(mean)}"
+        for (experiment, panel), mean in _apart(case, experiments, of, against).items()
+    ]
+    return Verdict(
+        f"{percent(means.min())} to {percent(means.max())}",
+        CLOSED_FORM,
+        ordering(above, len(means) - above),
+        f"the mean over the grid of eps is above {100 * stated:.0f} % in {above} of the {len(means)} panels that the "
+        f"text lists{''.join(apart)}",
+    )
+
+
+def _apart(case: Case, experiments: Sequence[str], of: str, against: str) -> dict[tuple[str, float], float]:
+    """The mean reduction of the panels that the figures have and the text does not list."""
+    found: dict[tuple[str, float], float] = {}
+    for experiment in experiments:
+        if PANEL[experiment] == "rate":
+            ratio = all_errors(case, experiment, of) / all_errors(case, experiment, against)
+            kept = ratio[ratio.index.get_level_values("panel") == RATE_APART].dropna()
+            found |= {(experiment, RATE_APART): float(1 - kept.mean())} if len(kept) else {}
+    return found
+
+
+def mean_reduction(case: Case, experiments: Sequence[str], of: str, against: str, stated: float) -> Verdict:
+    """The mean reduction over all panels is about the stated fraction."""
+    means = reductions(case, experiments, of, against)
+    mean = float(means.mean())
+    return Verdict(
+        percent(mean),
+        CLOSED_FORM,
+        about(mean, stated),
+        f"by panel {percents(means)}, each a mean over the grid of eps",
+    )
+
+
+def growing_reduction(case: Case, experiments: Sequence[str], of: str, against: str) -> Verdict:
+    """The mean reduction of every panel is larger than that of the panel with fewer participants."""
+    steps, listed = [], []
+    for experiment in experiments:
+        means = reductions(case, [experiment], of, against)
+        steps += list(np.diff(means.to_numpy()))
+        listed.append(percents(means))
+    if not steps:
+        raise Untestable("needs the papers' grid: one panel shows no growth")
+    up = sum(bool(step > 0) for step in steps)
+    return Verdict(
+        "; ".join(listed),
+        CLOSED_FORM,
+        ordering(up, len(steps) - up),
+        f"the reduction grows in {up} of {len(steps)} steps from one panel to the next",
+    )
+
+
+def against_naive(case: Case, stated: float) -> Verdict:
+    """Best single-message proposal, MULTI-UNION and MULTI-EXPECTED against RandomCheckin on Adult."""
+    checkin = errors(case, "adult", "random_checkin")
+    single = pd.concat(
+        [errors(case, "adult", m) for m in ("amplified", "non_adaptive", "adaptive")], axis=1
+    ).min(axis=1)
+    multi = {
+        name: errors(case, "adult", m)
+        for name, m in (("MULTI-UNION", "multi_union"), ("MULTI-EXPECTED", "multi_expected"))
+    }
+    means = {
+        name: float((1 - values / checkin).mean())
+        for name, values in {"single message": single, **multi}.items()
+    }
+    above = sum(mean > stated for mean in means.values())
+    return Verdict(
+        ", ".join(f"{name} {percent(mean)}" for name, mean in means.items()),
+        CLOSED_FORM,
+        ordering(above, len(means) - above),
+        f"{above} of {len(means)} reductions are above {100 * stated:.0f} %, as means over the grid of eps and the "
+        "panels of Adult",
+    )
+
+
+# -- RandomCheckin and the shape of curves -------------------------------------------------------------------------
+
+
+def checkin_amplifies(case: Case) -> Verdict:
+    """RandomCheckin may spend more than AMPLIFIED on a report: at how many points of Adult, and how much more."""
+    ours, theirs = budgets(case, "adult"), budgets(case, "adult", "random_checkin")
+    both = pd.DataFrame({"ours": ours, "theirs": theirs}).dropna()
+    less, more, ties = compared(both["ours"].to_list(), both["theirs"].to_list())
+    by_rate = (both["theirs"] > both["ours"] * (1 + TIE)).groupby(level="panel").sum()
+    return Verdict(
+        f"larger at {less} of {len(both)} points, {span(both['theirs'] / both['ours'])} times",
+        CLOSED_FORM,
+        ordering(less, more),
+        f"A(RandomCheckin) over A(AMPLIFIED): larger at {', '.join(str(int(n)) for n in by_rate)} of the budgets, by "
+        f"participation rate; tied at {ties}",
+    )
+
+
+def away_from_checkin(case: Case, low: float, high: float) -> Verdict:
+    """How far the errors of RandomCheckin and AMPLIFIED are apart on Adult, in either way of saying it."""
+    ours, theirs = (errors(case, "adult", m) for m in ("amplified", "random_checkin"))
+    below = (1 - ours / theirs).groupby(level="panel").mean()
+    saved, more = float(below.mean()), float((theirs / ours - 1).groupby(level="panel").mean().mean())
+    inside = any(low <= value <= high for value in (saved, more))
+    return Verdict(
+        f"AMPLIFIED {percent(saved)} below, RandomCheckin {percent(more)} above",
+        CLOSED_FORM,
+        "holds" if inside else "in part" if saved > 0 else "fails",
+        f"means over the grid of eps and the panels; by panel {percents(below)} below; either may lie in "
+        f"{100 * low:.0f} to {100 * high:.0f} %",
+    )
+
+
+def slots_filled(case: Case) -> Verdict:
+    """The share of RandomCheckin's slots that hold a report and no dummy."""
+    filled = []
+    for rate in RATES:
+        slots = math.floor((ADULT_USERS - 1) * rate)
+        filled.append(-math.expm1((law_of("adult", rate).mean + 1) * math.log1p(-1 / slots)))
+    return Verdict(
+        f"{percent(min(filled))} to {percent(max(filled))} of the slots filled",
+        CLOSED_FORM,
+        "holds" if max(filled) < 1 - TIE else "fails",
+        "for the mean number of participants, at the participation rates of the text; all other slots hold dummies, "
+        "and AMPLIFIED has none",
+    )
+
+
+def in_proportion(
+    case: Case, experiment: str, methods: Sequence[str], at: Sequence[float], stated: float
+) -> Verdict:
+    """The slope of log error on the log of the mean population, for several methods and budgets."""
+    slopes: dict[str, list[float]] = {}
+    for method in methods:
+        values = errors(case, experiment, method)
+        for eps in at:
+            if eps in values.index.get_level_values("eps"):
+                curve = values.xs(eps, level="eps")
+                if len(curve) < 2:
+                    raise Untestable("needs the papers' grid: two means at least")
+                slopes.setdefault(method, []).append(scaling(list(curve.index), curve.to_list()))
+    if not slopes:
+        raise Untestable("needs the papers' grid: none of the budgets is in the run")
+    found = [exponent(slope, stated) for of in slopes.values() for slope in of]
+    right = found.count("holds")
+    outcome: Outcome = (
+        "holds" if right == len(found) else "in part" if right or "in part" in found else "fails"
+    )
+    return Verdict(
+        ", ".join(f"{method} {span(of)}" for method, of in slopes.items()),
+        CLOSED_FORM,
+        outcome,
+        f"slopes at eps_c {', '.join(f'{eps:g}' for eps in at)}; {right} of {len(found)} agree with {stated:g}",
+    )
+
+
+def similar_gaps(case: Case, within: float) -> Verdict:
+    """The mean gap to RandomCheckin for gradients against that for the binary task."""
+    gradients = float(reductions(case, ["gradient"], "amplified", "random_checkin").mean())
+    bits = float(reductions(case, ["adult"], "amplified", "random_checkin").mean())
+    return Verdict(
+        f"{percent(gradients)} against {percent(bits)}",
+        CLOSED_FORM,
+        "holds" if abs(gradients - bits) <= within else "fails",
+        f"mean reduction against RandomCheckin, gradients and binary task; {percent(abs(gradients - bits))} apart",
+    )
+
+
+def errors_fall(case: Case, experiments: Sequence[str]) -> Verdict:
+    """The error of every method falls with the budget and from panel to panel."""
+    right = wrong = 0
+    which = []
+    for experiment in experiments:
+        for method in FALLING[experiment]:
+            values = all_errors(case, experiment, method)
+            for level in ("panel", "eps"):
+                fell, rose = monotone(values, level, rising=False)
+                right, wrong = right + fell, wrong + rose
+                which += [f"{method} by {level} in {experiment}"] if rose else []
+    return Verdict(
+        f"falls in {right} of {right + wrong} steps",
+        CLOSED_FORM,
+        ordering(right, wrong),
+        f"from one budget, rate or mean to the next{'; not ' + ', '.join(which) if which else ''}",
+    )
+
+
+RULES: Mapping[str, Rule] = {
+    **{
+        function.__name__: function
+        for function in (
+            more_than,
+            mean_reduction,
+            growing_reduction,
+            against_naive,
+            checkin_amplifies,
+            away_from_checkin,
+            slots_filled,
+            in_proportion,
+            similar_gaps,
+            errors_fall,
+        )
+    },
+    "ordered": ordering_rule(all_errors),
+    "ordered_in_text": ordering_rule(errors),
+}

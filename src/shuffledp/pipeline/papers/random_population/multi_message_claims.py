@@ -1,0 +1,277 @@
+"""Claims of Wang et al. 2023 on multi-message protocols: errors of tables, noise, shares and Table II."""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Mapping, Sequence
+from itertools import pairwise
+
+import numpy as np
+import pandas as pd
+
+from shuffledp.accounting.general.profiles import log_gaussian_delta
+from shuffledp.accounting.random_population.multi_message import multi_expected_scale
+from shuffledp.accounting.random_population.polya import expected_polya_delta
+from shuffledp.accounting.random_population.population_bounds import population_lower_bound
+from shuffledp.accounting.random_population.secure_sum import security_bits, share_count
+from shuffledp.numerics.roots import root_below
+from shuffledp.pipeline.claims.case import Case, Rule
+from shuffledp.pipeline.claims.general_rules import paired
+from shuffledp.pipeline.claims.outcomes import (
+    CLOSED_FORM,
+    TIE,
+    Outcome,
+    Untestable,
+    Verdict,
+    about,
+    compared,
+    ordering,
+    percent,
+    percents,
+    span,
+)
+from shuffledp.pipeline.papers.random_population.error_claims import all_errors, errors, reductions
+from shuffledp.pipeline.papers.random_population.multi_message_gaps import OPEN, table_two
+from shuffledp.pipeline.papers.random_population.published_gaps import DELTA, EPS, POPULATIONS
+from shuffledp.populations import Fixed, Poisson
+
+MULTI = {"MULTI-UNION": "multi_union", "MULTI-EXPECTED": "multi_expected"}
+_SHARES_LISTED = (2, 5, 18, 19, 1000, 100_000)
+
+
+def multi_against_single(case: Case, experiments: Sequence[str], stated: float) -> Verdict:
+    """The mean reduction of both multi-message protocols against AMPLIFIED."""
+    means = {name: reductions(case, experiments, m, "amplified") for name, m in MULTI.items()}
+    mean = float(pd.concat(list(means.values())).mean())
+    parts = [
+        f"{name} {percents(of.groupby(level=0).mean())} ({', '.join(of.index.get_level_values(0).unique())})"
+        for name, of in means.items()
+    ]
+    return Verdict(percent(mean), CLOSED_FORM, about(mean, stated), f"means over panels: {'; '.join(parts)}")
+
+
+def expected_against_union(
+    case: Case, experiments: Sequence[str], at: Sequence[float], stated: float
+) -> Verdict:
+    """By how much MULTI-EXPECTED is better than MULTI-UNION within a range of budgets."""
+    ratios = _ratios(case, experiments)
+    inside = ratios[ratios.index.get_level_values("eps").isin(at)]
+    if inside.empty:
+        raise Untestable("needs the papers' grid: none of the budgets is in the run")
+    gain = float((1 - inside).mean())
+    return Verdict(
+        f"{span(inside)} times the error",
+        CLOSED_FORM,
+        about(gain, stated),
+        f"MULTI-EXPECTED over MULTI-UNION at eps_c {', '.join(f'{e:g}' for e in at)}, where {1 - stated:g} is stated",
+    )
+
+
+def _ratios(case: Case, experiments: Sequence[str]) -> pd.Series[float]:
+    """TVE(MULTI-EXPECTED) / TVE(MULTI-UNION) by experiment, panel and eps."""
+    return pd.concat(
+        {
+            experiment: (
+                errors(case, experiment, "multi_expected") / errors(case, experiment, "multi_union")
+            ).dropna()
+            for experiment in experiments
+        }
+    )
+
+
+def gap_narrows(case: Case, experiments: Sequence[str], early: float, late: float) -> Verdict:
+    """The ratio of the two multi-message errors is smaller at the larger budget."""
+    ratios = _ratios(case, experiments)
+    if not {early, late} <= set(ratios.index.get_level_values("eps")):
+        raise Untestable(f"needs the papers' grid: eps_c {early:g} and {late:g}")
+    before, after = (ratios.xs(eps, level="eps") for eps in (early, late))
+    change = (after / before).dropna()
+    narrows, widens = int((change < 1 - TIE).sum()), int((change > 1 + TIE).sum())
+    return Verdict(
+        f"{span(before)} at {early:g}, {span(after)} at {late:g}",
+        CLOSED_FORM,
+        ordering(narrows, widens),
+        f"TVE(MULTI-EXPECTED) / TVE(MULTI-UNION): narrows in {narrows} and widens in {widens} of {len(change)} panels",
+    )
+
+
+def expected_beats_union(case: Case) -> Verdict:
+    """The same Gaussian noise for the expected delta, and for the number of users of the union bound."""
+    ratios = []
+    for law in POPULATIONS.values():
+        precision = math.ceil(math.sqrt(law.mean + 1))
+        users = math.floor(population_lower_bound(law, DELTA / 2, form="printed"))
+        for eps in EPS:
+            expected, union = (
+                multi_expected_scale(population, eps, DELTA, precision, accounting="printed")
+                for population in (law, Fixed(users - 1))
+            )
+            ratios.append(expected / union)
+    below, above, _ = compared(ratios, [1.0] * len(ratios))
+    return Verdict(
+        f"{span(ratios)} times the error",
+        CLOSED_FORM,
+        ordering(below, above),
+        f"scale of the noise by expectation over that for n1 users, smaller in {below} of {len(ratios)} settings; the "
+        "union bound is not even charged for the failure of n1",
+    )
+
+
+def _log_mu(eps: float) -> float:
+    """Log of the sensitivity over the standard deviation at which Gaussian noise is exactly (eps, DELTA)-DP."""
+    return root_below(
+        lambda x: log_gaussian_delta(math.exp(x), eps) - math.log(DELTA), -2.0, -12.0, 3.0, xtol=1e-10
+    )
+
+
+def geometric_against_gaussian(case: Case) -> Verdict:
+    """Standard deviations of two-sided geometric, Gaussian and Laplace noise for a sensitivity of 1."""
+    gaussian, laplace = [], []
+    for eps in EPS:
+        geometric = math.sqrt(2 * math.exp(-eps)) / -math.expm1(-eps)
+        gaussian.append(
+            geometric * math.exp(_log_mu(eps))
+        )  # 1 / mu is the standard deviation of the Gaussian
+        laplace.append(geometric * eps / math.sqrt(2))
+    smaller = sum(ratio < 1 - TIE for ratio in gaussian)
+    falls = laplace[-1] < 1 - TIE and all(after < before for before, after in pairwise(laplace))
+    return Verdict(
+        f"{span(gaussian)} times the standard deviation of Gaussian noise, {span(laplace)} times that of Laplace noise",
+        CLOSED_FORM,
+        ordering(smaller, len(gaussian) - smaller) if falls else "fails",
+        f"two-sided geometric and Laplace noise at (eps, 0), Gaussian noise at (eps, {DELTA:g}), exact; smaller than "
+        f"Gaussian at {smaller} of {len(gaussian)} budgets, than Laplace the more the larger the budget",
+    )
+
+
+def shares_suffice(case: Case) -> Verdict:
+    """The stated number of shares is at least what is known to be enough, for every number of users."""
+    stated, enough = [], []
+    for eps in (EPS[0], EPS[-1]):
+        for order in (2**14, 2**16, 2**20, 2**26):
+            sigma = security_bits(eps, DELTA / 2)
+            stated.append(share_count(sigma, order, form="printed"))
+            enough.append(max(share_count(sigma, order, n) for n in (*range(2, 64), *_SHARES_LISTED)))
+    sufficient = all(a >= b for a, b in zip(stated, enough, strict=True))
+    return Verdict(
+        f"{span(stated)} stated, {span(enough)} enough",
+        CLOSED_FORM,
+        "holds" if sufficient else "fails",
+        "for groups of 14 to 26 bits, from two users on",
+    )
+
+
+def central_error(case: Case, within: float) -> Verdict:
+    """The squared error over that of the central Gaussian mechanism's order is a constant."""
+    law, precision = Poisson(1000.0), 32
+    constants = [
+        (law.mean + 1)
+        * multi_expected_scale(law, eps, delta, precision, accounting="printed") ** 2
+        * eps**2
+        / (precision**2 * math.log(1 / delta))
+        for eps in (0.01, 0.05, 0.1, 0.5)
+        for delta in (1e-3, 1e-5, 1e-8)
+    ]
+    middle = (min(constants) + max(constants)) / 2
+    return Verdict(
+        span(constants),
+        CLOSED_FORM,
+        "holds" if max(constants) <= (1 + within) * middle else "in part",
+        f"n tau^2 eps^2 / (p^2 log(1/delta)) at {len(constants)} budgets, within "
+        f"{percent(max(constants) / middle - 1)} of their middle",
+    )
+
+
+def lower_bounds(case: Case) -> Verdict:
+    """The rows of Table II against their tails, but for the one whose law is not defined in the text at hand."""
+    rows = table_two()
+    rows = rows[rows["verdict"] != OPEN]
+    unsafe, all_rows = rows[rows["verdict"] == "unsafe"], len(rows)
+    outcome: Outcome = "holds" if unsafe.empty else "in part" if len(unsafe) < all_rows else "fails"
+    return Verdict(
+        f"{len(unsafe)} of {all_rows} bounds unsafe",
+        CLOSED_FORM,
+        outcome,
+        "tails of the unsafe ones: "
+        + ", ".join(
+            f"{tail:.2g} ({law})"
+            for law, tail in zip(unsafe["law"], unsafe["tail at printed bound"], strict=True)
+        )
+        + "; the sub-Gaussian row is not counted, as its tail stands in a supplement not at hand (RP-N10)"
+        if len(unsafe)
+        else "all tails are within delta_a",
+    )
+
+
+def union_composition(case: Case) -> Verdict:
+    """The expected delta of Polya noise planned for n1 users, with the printed n1."""
+    deltas = [
+        expected_polya_delta(law, math.floor(population_lower_bound(law, DELTA / 2, form="printed")), eps)
+        for law in POPULATIONS.values()
+        for eps in (EPS[0], 0.05, EPS[-1])
+    ]
+    return Verdict(
+        f"E[delta_n] {min(deltas):.2g} to {max(deltas):.2g}",
+        CLOSED_FORM,
+        "holds" if max(deltas) <= DELTA / 2 else "fails",
+        f"allowed is {DELTA / 2:g}, also where the printed n1 is unsafe (RP-E16)",
+    )
+
+
+def tens_of_messages(case: Case, experiments: Sequence[str], low: int, high: int) -> Verdict:
+    """Shares per user of both multi-message protocols at all points."""
+    shares = np.array(
+        [
+            json.loads(parameters)["shares"]
+            for experiment in experiments
+            for method in MULTI.values()
+            for parameters in case.cells(experiment, method)["parameters"]
+        ]
+    )
+    inside = (shares >= low) & (shares <= high)
+    return Verdict(
+        f"{span(shares)} messages per user",
+        CLOSED_FORM,
+        "holds" if inside.all() else "in part" if inside.any() else "fails",
+        f"between {low} and {high} at {int(inside.sum())} of {len(shares)} points",
+    )
+
+
+def both_below(case: Case, experiments: Sequence[str]) -> Verdict:
+    """Both multi-message protocols err less than AMPLIFIED, at every point."""
+    wins = losses = 0
+    least, most = math.inf, -math.inf
+    lost: list[float] = []
+    for method in MULTI.values():
+        pairs = paired(case, all_errors, experiments, method, ["amplified"])
+        below, above, _ = compared(pairs["lower"].to_list(), pairs["upper"].to_list())
+        wins, losses = wins + below, losses + above
+        lead = 1 - pairs["lower"] / pairs["upper"]
+        least, most = min(least, float(lead.min())), max(most, float(lead.max()))
+        lost += list(lead[lead < -TIE].index.get_level_values("eps"))
+    where = f"; not below up to eps_c {max(lost):g}" if lost else ""
+    return Verdict(
+        f"{percent(least)} to {percent(most)} below",
+        CLOSED_FORM,
+        ordering(wins, losses),
+        f"below AMPLIFIED at {wins} and above it at {losses} points{where}",
+    )
+
+
+RULES: Mapping[str, Rule] = {
+    function.__name__: function
+    for function in (
+        multi_against_single,
+        expected_against_union,
+        gap_narrows,
+        expected_beats_union,
+        geometric_against_gaussian,
+        shares_suffice,
+        central_error,
+        lower_bounds,
+        union_composition,
+        tens_of_messages,
+        both_below,
+    )
+}

@@ -1,0 +1,280 @@
+"""How much of the gaps that Wang et al. 2023 publish are gaps between protocols, and how much between constants.
+
+Errors are expectations of the total variation error due to randomization alone, so that ratios of protocols with
+the same participants do not depend on the data. Delta is the paper's 1e-5 throughout.
+"""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import pandas as pd
+
+from shuffledp.accounting.expected_errors.reports import report_variance
+from shuffledp.accounting.random_population.amplification import amplified_epsilon, clone_delta, local_budget
+from shuffledp.accounting.random_population.checkin import checkin_local_budget
+from shuffledp.accounting.random_population.dummies import dummy_grid, optimal_dummies
+from shuffledp.populations import Binomial, Law, MomentBounded, Poisson
+
+#: Delta of the paper's experiments.
+DELTA = 1e-5
+#: Points of eps_central (nats); the paper gives the ends 0.001 and 0.5 only.
+EPS = (0.001, 0.002, 0.005, 0.01, 0.02, 0.05, 0.1, 0.2, 0.3, 0.4, 0.5)
+#: Share of females among the users of Adult (Section VII-A).
+ADULT_FEMALE = 16_192 / 48_842
+#: Points of eps_central (nats) at which the printed bounds show a gain by dummies.
+EPS_SMALL = (0.001, 0.01, 0.05)
+#: The populations of Figure 4, then those of Figures 5 and 6.
+POPULATIONS: dict[str, Law] = {
+    **{f"Adult, rate {rate}": Binomial(48841, rate) for rate in (0.01, 0.05, 0.1, 0.2, 0.5)},
+    **{f"Poisson, mean {mean}": Poisson(float(mean)) for mean in (1000, 5000, 25000, 125000)},
+}
+
+
+def _error_ratio(eps_local: float, reference: float) -> float:
+    """Return the ratio of errors of two local budgets (nats) with the same reports."""
+    return math.sqrt(report_variance(eps_local) / report_variance(reference))
+
+
+def budget_gaps() -> pd.DataFrame:
+    """Return by how much amplification reduces the error against LOCAL, as a mean over :data:`EPS`.
+
+    Returns
+    -------
+    DataFrame
+        Columns ``population`` and, as fractions of the error of LOCAL, ``simplified``, ``printed``, ``corrected``,
+        ``exact``; then ``printed over exact``, the mean ratio of the errors of AMPLIFIED.
+    """
+    rows = []
+    for name, law in POPULATIONS.items():
+        ratios = {
+            accounting: np.array(
+                [_error_ratio(local_budget(law, e, DELTA, accounting=accounting), e) for e in EPS]
+            )
+            for accounting in ("simplified", "printed", "corrected", "exact")
+        }
+        rows.append(
+            {
+                "population": name,
+                **{accounting: 1 - float(np.mean(r)) for accounting, r in ratios.items()},
+                "printed over exact": float(np.mean(ratios["printed"] / ratios["exact"])),
+            }
+        )
+    return pd.DataFrame(rows)
+
+
+def _dummies_gain(law: Law, eps: float, accounting: str, adaptive: bool) -> float:
+    """Return the relative reduction of the error by the number of dummies that minimizes (6) or (7).
+
+    Those equations are about the squared error, so a gain of theirs near 0 may be a small loss here.
+    """
+    return 1 - dummies_error(law, eps, accounting, adaptive=adaptive)
+
+
+def dummies_error(law: Law, eps: float, accounting: str, *, adaptive: bool) -> float:
+    """Return the error with the number of dummies that minimizes (6) or (7), over the error without any.
+
+    Parameters
+    ----------
+    law : Law
+        Of the number of other users.
+    eps : float
+        Central budget (nats), at delta 1e-5.
+    accounting : str
+        "printed", "corrected" or "exact".
+    adaptive : bool
+        Which kind of dummies; equation (7) is used without its stray factor.
+    """
+    plan = optimal_dummies(law, eps, DELTA, adaptive=adaptive, accounting=accounting, grid=_grid(law))
+    window = law.window()
+    n = window.support + 1.0
+    added = np.maximum(plan.dummies - (n - 1), 0) if adaptive else plan.dummies
+    with_dummies = float(window.pmf @ (np.sqrt(n + added) / n))
+    without = float(window.pmf @ (1 / np.sqrt(n)))
+    alone = local_budget(law, eps, DELTA, accounting=accounting)
+    return _error_ratio(plan.eps_local, alone) * with_dummies / without
+
+
+def _grid(law: Law) -> list[int]:
+    """The paper's grid, and a finer one for small populations, where the optimum is a matter of a few dummies."""
+    if law.mean > 200:
+        return [int(k) for k in dummy_grid(law)]
+    return list(range(0, math.floor(2 * law.mean) + 1, max(1, int(law.mean) // 20)))
+
+
+def dummy_gaps() -> pd.DataFrame:
+    """Return by how much optimal dummies reduce the error against AMPLIFIED with the same accounting.
+
+    Returns
+    -------
+    DataFrame
+        Columns ``population``, ``eps`` (nats), and as fractions of the error of AMPLIFIED ``non-adaptive printed``,
+        ``non-adaptive corrected``, ``non-adaptive exact``, ``adaptive printed``, ``adaptive exact``. Equation (7) is
+        used without its stray factor.
+    """
+    cases: list[tuple[str, Law, float]] = [
+        (name, POPULATIONS[name], eps)
+        for name, points in (("Adult, rate 0.05", EPS_SMALL), ("Poisson, mean 1000", (*EPS_SMALL, 0.1)))
+        for eps in points
+    ]
+    cases.append(("Figure 3", Binomial(5000, 0.2), 0.05))
+    cases += [(f"Poisson, mean {mean}", Poisson(float(mean)), 0.05) for mean in (100, 30, 12)]
+    rows = []
+    for name, law, eps in cases:
+        row: dict[str, object] = {"population": name, "eps": eps}
+        for kind, accounting in (
+            ("non-adaptive", "printed"),
+            ("non-adaptive", "corrected"),
+            ("non-adaptive", "exact"),
+            ("adaptive", "printed"),
+            ("adaptive", "exact"),
+        ):
+            row[f"{kind} {accounting}"] = _dummies_gain(law, eps, accounting, kind == "adaptive")
+        rows.append(row)
+    return pd.DataFrame(rows)
+
+
+def checkin_gaps() -> pd.DataFrame:
+    """Return the error of RandomCheckin relative to AMPLIFIED on Adult, over :data:`EPS`.
+
+    Returns
+    -------
+    DataFrame
+        Columns ``rate``; ``printed least``, ``printed mean``, ``printed most``; ``exact least``, ``exact most``, all of
+        these relative to the frequency among the reports that each protocol keeps; then ``all users least`` and
+        ``all users most``, with exact accounting relative to the frequency among all participants, as the figures
+        have it; ``larger budget up to``, the largest eps_central of the grid at which the printed check-in budget is
+        larger than that of Theorem 1.
+
+    Notes
+    -----
+    ``m = floor(48841 rate)`` slots. The number of filled slots is replaced by its mean for the mean number of
+    participants, which changes the ratio by less than 0.1 %. The users that are kept are a random subset of the
+    participants, of whom about as many are female as of all Adult users.
+    """
+    rows = []
+    for rate in (0.01, 0.05, 0.1, 0.2, 0.5):
+        law = Binomial(48841, rate)
+        slots, n = math.floor(48841 * rate), law.mean + 1
+        filled = -slots * math.expm1(n * math.log1p(-1 / slots))
+        size = math.sqrt(slots * n) / filled  # sqrt(m) / K against 1 / sqrt(n)
+        # Variance of the frequency among the kept users, drawn without replacement, around that of all participants.
+        sampling = ADULT_FEMALE * (1 - ADULT_FEMALE) / filled * (n - filled) / (n - 1)
+        ratios: dict[str, list[float]] = {"printed": [], "exact": []}
+        measured = []
+        larger = 0.0
+        for eps in EPS:
+            for accounting, found in ratios.items():
+                checkin = checkin_local_budget(slots, eps, DELTA, accounting=accounting)
+                amplified = local_budget(law, eps, DELTA, accounting=accounting)
+                found.append(_error_ratio(checkin, amplified) * size)
+                if accounting == "exact":
+                    measured.append(
+                        math.hypot(found[-1], math.sqrt(sampling * n / report_variance(amplified)))
+                    )
+                if accounting == "printed" and checkin > amplified:
+                    larger = max(larger, eps)
+        rows.append(
+            {
+                "rate": rate,
+                "printed least": min(ratios["printed"]),
+                "printed mean": float(np.mean(ratios["printed"])),
+                "printed most": max(ratios["printed"]),
+                "exact least": min(ratios["exact"]),
+                "exact most": max(ratios["exact"]),
+                "all users least": min(measured),
+                "all users most": max(measured),
+                "larger budget up to": larger,
+            }
+        )
+    return pd.DataFrame(rows)
+
+
+def gradient_gaps() -> pd.DataFrame:
+    """Return by how much AMPLIFIED reduces the error of RandomCheckin for gradients, over :data:`EPS`.
+
+    Returns
+    -------
+    DataFrame
+        Columns ``rate``; as fractions of the error of RandomCheckin ``printed least``, ``printed mean``, ``printed
+        most``, ``exact least``, ``exact most``.
+
+    Notes
+    -----
+    Figure 9: N - 1 is Bin(59999, rate), the noise is Laplace. What is compared is the noise only, proportional to
+    ``sqrt(reports) / (eps_local * kept users)``; clipped gradients are so short that leaving out users matters little
+    beside it. The mean number of filled slots as in :func:`checkin_gaps`.
+    """
+    rows = []
+    for rate in (0.01, 0.05, 0.1, 0.2, 0.5):
+        law = Binomial(59999, rate)
+        slots, n = math.floor(59999 * rate), law.mean + 1
+        filled = -slots * math.expm1(n * math.log1p(-1 / slots))
+        savings = {}
+        for accounting in ("printed", "exact"):
+            savings[accounting] = 1 - np.array(
+                [
+                    checkin_local_budget(slots, eps, DELTA, accounting=accounting)
+                    / local_budget(law, eps, DELTA, accounting=accounting)
+                    * (filled / math.sqrt(slots * n))
+                    for eps in EPS
+                ]
+            )
+        rows.append(
+            {
+                "rate": rate,
+                "printed least": float(np.min(savings["printed"])),
+                "printed mean": float(np.mean(savings["printed"])),
+                "printed most": float(np.max(savings["printed"])),
+                "exact least": float(np.min(savings["exact"])),
+                "exact most": float(np.max(savings["exact"])),
+            }
+        )
+    return pd.DataFrame(rows)
+
+
+def variance_gaps() -> pd.DataFrame:
+    """Return eps_central (nats) for mean 5000 and eps_local 0.5 against the variance, as in Figure 2.
+
+    Returns
+    -------
+    DataFrame
+        Columns ``variance`` (users squared), and ``printed``, ``corrected`` and ``exact``, each for delta 1e-4 and
+        1e-3. 0.5 means no amplification. ``exact`` is the worst case over all populations with these moments.
+    """
+    rows = []
+    for variance in (0, 8700, 20_000):
+        row: dict[str, float] = {"variance": variance}
+        for accounting in ("printed", "corrected", "exact"):
+            for label, delta in (("1e-4", 1e-4), ("1e-3", 1e-3)):
+                row[f"{accounting}, delta {label}"] = amplified_epsilon(
+                    MomentBounded(5000.0, float(variance)), 0.5, delta, accounting=accounting
+                )
+        rows.append(row)
+    return pd.DataFrame(rows)
+
+
+def safety_margins() -> pd.DataFrame:
+    """Return how far the printed Theorems 1 and 2 stay below the delta that they promise.
+
+    Returns
+    -------
+    DataFrame
+        Columns ``delta``, ``settings`` (those in which the theorem amplifies) and ``largest``, the largest exact delta
+        at the printed eps_central over the promised one. Settings: expected 100, 1000, 10000 and 100000 others,
+        binomial with rates 0.05 and 0.9 and Poisson; eps_local 0.05, 0.2, 1, 3 and 6.
+    """
+    laws: list[Law] = []
+    for mean in (100, 1000, 10_000, 100_000):
+        laws += [Binomial(round(mean / rate), rate) for rate in (0.05, 0.9)] + [Poisson(float(mean))]
+    rows = []
+    for delta in (1e-1, 1e-3, 1e-5, 1e-8):
+        ratios = []
+        for law in laws:
+            for eps_local in (0.05, 0.2, 1.0, 3.0, 6.0):
+                eps = amplified_epsilon(law, eps_local, delta, accounting="printed")
+                if eps < eps_local:
+                    ratios.append(clone_delta(law, eps_local, eps) / delta)
+        rows.append({"delta": delta, "settings": len(ratios), "largest": max(ratios)})
+    return pd.DataFrame(rows)

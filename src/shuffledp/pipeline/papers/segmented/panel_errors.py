@@ -1,0 +1,170 @@
+"""What rules on segmented privacy read: errors and best numbers of messages by panel, against either truth."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from shuffledp.accounting.expected_errors.sets import blanket_sse, sampling_sse
+from shuffledp.accounting.segmented.items import blanket_slots
+from shuffledp.accounting.segmented.plans import blanket_law_of
+from shuffledp.pipeline.claims.case import Case
+from shuffledp.pipeline.claims.outcomes import Untestable
+
+OURS = "segmented_best"
+"""The protocol at the number of blanket messages with the least expected error."""
+RIVALS = {
+    "balls_into_bins": "MM",
+    "subset_shuffled": "the shuffled subset mechanism",
+    "subset_local": "the local subset mechanism",
+    "separate": "SepMM",
+    "separate_weighted": "weighted SepMM",
+}
+"""What the paper compares with, in words."""
+NAMES = {
+    **RIVALS,
+    OURS: "the segmented protocol",
+    "separate_inverse_variance": "SepMM with inverse variances",
+}
+SPLITS = {"25-50-25": "S1", "50-25-25": "S2", "25-25-50": "S3"}
+"""Names of the shares of users per level."""
+PANEL = ["data", "s", "n", "split"]
+"""Levels of everything here; curves have the level ``m`` besides."""
+MSNBC_ITEMS = 4
+"""Items per user, once they are padded."""
+EXPERIMENTS = ("msnbc", "uniform")
+Panel = tuple[str, int, int, str]
+
+
+def table(case: Case, method: str) -> pd.DataFrame:
+    """Cells of a method in both experiments, under the levels `PANEL`.
+
+    Raises
+    ------
+    Untestable
+        If the method has no result under the accounting of the case.
+    """
+    parts = []
+    for experiment in EXPERIMENTS:
+        cells = case.cells(experiment, method).reset_index().assign(data=experiment)
+        parts.append(cells.assign(s=MSNBC_ITEMS) if experiment == "msnbc" else cells)
+    whole = pd.concat(parts, ignore_index=True)
+    return whole.set_index([*PANEL, *(["m"] if "m" in whole else [])]).sort_index()
+
+
+def parameters(cells: pd.DataFrame) -> list[dict[str, Any]]:
+    """What a method was calibrated to, by cell.
+
+    Raises
+    ------
+    Untestable
+        If the table lacks them.
+    """
+    if "parameters" not in cells or cells["parameters"].isna().any():
+        raise Untestable("the table has no calibrated parameters")
+    return [json.loads(text) for text in cells["parameters"]]
+
+
+def parameter(case: Case, method: str, name: str) -> pd.Series[float]:
+    """A calibrated parameter by panel."""
+    cells = table(case, method)
+    return pd.Series([float(found[name]) for found in parameters(cells)], cells.index)
+
+
+def errors(case: Case, method: str) -> pd.Series[float]:
+    """Expected errors by panel, against the truth that the case is about.
+
+    Levels are assigned at random, so that every method errs around the frequencies of the participants independently
+    of how these differ from the population's: that adds the variance of a mean over the participants.
+    """
+    found = table(case, method)["closed_form"].astype(float)
+    if found.isna().any():
+        raise Untestable(f"{method} has no closed form")
+    if case.target != "population":
+        return found
+    added = {panel: spread / panel[2] for panel, spread in spreads(case).items()}
+    return found + np.array([added[key[:4]] for key in found.index.to_list()])
+
+
+def spreads(case: Case) -> dict[Panel, float]:
+    """Sum over the items of w (1 - w) by panel, from what sampling adds to the error of SepMM."""
+    cells = table(case, "separate")
+    law, found = blanket_law_of(case.accounting), dict[Panel, float]()
+    rows = zip(
+        cells.index.to_list(), cells["closed_form"], cells["domain_size"], parameters(cells), strict=True
+    )
+    for panel, error, d, known in rows:
+        _, _, n, split = panel
+        noise = squares = 0.0
+        for level, share in enumerate(str(split).split("-"), start=1):
+            users, weight = float(share) * n / 100, known[f"weight_{level}"]
+            blankets = known[f"blankets_{level}"]
+            cell_rate = 0.0 if law == "poisson" else blanket_slots(blankets).rate / d
+            noise += weight**2 * blanket_sse(users * blankets, cell_rate, users)
+            squares += weight**2 / users
+        found[panel] = (error - noise) / sampling_sse(squares, n, 1.0, "empirical")
+    return found
+
+
+def available(case: Case, methods: list[str]) -> dict[str, pd.Series[float]]:
+    """Errors of those methods that have results under the accounting.
+
+    Raises
+    ------
+    Untestable
+        If none has.
+    """
+    found = {}
+    for method in methods:
+        try:
+            found[method] = errors(case, method)
+        except Untestable:
+            continue
+    if not found:
+        raise Untestable(f"nothing to compare with has results with {case.accounting} accounting")
+    return found
+
+
+def at(values: pd.Series[float], *, split: str | None = None, data: str | None = None) -> pd.Series[float]:
+    """The values at a split, or of one experiment; their index keeps its levels.
+
+    Raises
+    ------
+    Untestable
+        If there is none.
+    """
+    if split is not None:
+        values = values[values.index.get_level_values("split") == split]
+    if data is not None:
+        values = values[values.index.get_level_values("data") == data]
+    if values.empty:
+        raise Untestable(
+            f"needs the papers' grid: nothing at split {split or 'of any kind'} in {data or 'any data'}"
+        )
+    return values
+
+
+def by_panel(values: pd.Series[float]) -> dict[Panel, pd.Series[float]]:
+    """Curves over m by panel, each indexed by m."""
+    panels = dict.fromkeys(key[:4] for key in values.index.to_list())
+    return {panel: values.loc[panel] for panel in panels}
+
+
+def across(values: pd.Series[float], level: str, first: Any, second: Any) -> pd.DataFrame:
+    """The same panels at two values of a level, as the columns ``first`` and ``second``.
+
+    Raises
+    ------
+    Untestable
+        If no panel has both.
+    """
+    wide = values.unstack(level)
+    if not {first, second} <= set(wide.columns):
+        raise Untestable(f"needs the papers' grid: {level} {first} and {second}")
+    both = pd.DataFrame({"first": wide[first], "second": wide[second]}).dropna()
+    if both.empty:
+        raise Untestable(f"needs the papers' grid: no panel has {level} {first} and {second}")
+    return both

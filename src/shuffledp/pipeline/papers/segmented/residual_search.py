@@ -1,0 +1,148 @@
+r"""The variation-ratio theorem without a condition on the residual component, for k-ary randomized response.
+
+With k >= 3 values the victim's response has a residual that depends on neither of its two inputs, and the theorem
+(arXiv 2407.19639, Theorem 1; erratum SEG-6.2) compares the shuffled responses with a pair of counts that forgets how
+the residuals of the others look. The exact delta is that of the messages themselves.
+
+**What is proven**: the theorem fails for every number N of others and every k >= 3. Let all of them hold the victim's
+value, and let ``E = e^eps_local``. Only one outcome has the likelihood ratio E, the largest one: all N + 1 responses
+are that value, with probability ``(E / (E + k - 1))^(N + 1)``. In the pair of counts only the outcome ``(N + 1, 0)``
+has it, with probability ``E / (E + k - 1)^(N + 1)``; any other outcome either has a ratio below E from the mixture of
+the two labels, or may come from the residual, which has the ratio 1. For eps between the second largest ratios and
+eps_local delta is this probability times ``1 - e^(eps - eps_local)``: the exact one is ``e^(N eps_local)`` times the
+stated one.
+
+Conventions: eps in nats; replacement neighbors.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Iterator
+from itertools import product
+from typing import Literal
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.special import gammaln, xlogy
+
+from shuffledp.accounting.general.variation_ratio import variation_ratio_delta, variation_ratio_epsilon
+from shuffledp.pipeline.claims.message_multisets import hockey_stick, others_laws, replaced
+
+#: A ratio above is a violation; deltas are good for a hundredth of it.
+LIMIT = 1 + 1e-6
+#: Settings whose delta is smaller are of no interest, and are not looked at.
+LEAST_DELTA = 1e-12
+_SHARES = (0.1, 0.25, 0.5, 0.75, 0.9)
+Form = Literal["stated", "replacement"]
+
+
+def response_rows(k: int, eps_local: float) -> NDArray[np.float64]:
+    """Return the law of k-ary randomized response for each value, (k, k)."""
+    rows = np.ones((k, k)) + (math.exp(eps_local) - 1) * np.eye(k)
+    return np.asarray(rows / rows.sum(axis=1, keepdims=True))
+
+
+def bound(form: Form, eps: float, k: int, eps_local: float, others: int) -> float:
+    """Return delta of the theorem as it is stated, or of what replaces it."""
+    p = math.exp(eps_local)
+    return variation_ratio_delta(eps, p, (p - 1) / (p + k - 1), p, others, sound=form == "replacement")
+
+
+def few_users(
+    numbers: Iterable[int], domains: Iterable[int], budgets: Iterable[float], form: Form
+) -> Iterator[tuple[float, str]]:
+    """Compare with the worst of all data sets of a few users.
+
+    Parameters
+    ----------
+    numbers, domains : iterable of int
+        Other users, >= 1, and numbers of values.
+    budgets : iterable of float
+        Local budgets, nats.
+    form : {"stated", "replacement"}
+        What the exact delta is divided by.
+
+    Yields
+    ------
+    tuple
+        Exact delta of the worst data set over the bound, and the setting in words.
+    """
+    for others, k, eps_local in product(numbers, domains, budgets):
+        rows = response_rows(k, eps_local)
+        laws = {held: replaced(law, rows) for held, law in others_laws(rows, others)}
+        for share in _SHARES:
+            eps = share * eps_local
+            deltas = {held: hockey_stick(*pair, eps) for held, pair in laws.items()}
+            worst = max(deltas, key=lambda held: deltas[held])
+            if deltas[worst] < LEAST_DELTA:
+                continue
+            limit = bound(form, eps, k, eps_local, others)
+            words = (
+                f"{others} others, {k} values, local budget {eps_local:g}, eps {eps:.3g}: {', '.join(map(str, worst))} "
+                f"of them hold each value, delta {deltas[worst]:.3g} against {limit:.3g}"
+            )
+            yield deltas[worst] / limit, words
+
+
+def same_value_laws(others: int, k: int, eps_local: float) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """Return the laws of what is seen if all others hold the victim's old value.
+
+    Parameters
+    ----------
+    others : int
+        >= 0.
+    k : int
+        Values, >= 3.
+    eps_local : float
+        Nats.
+
+    Returns
+    -------
+    tuple of (m,) ndarray
+        Probabilities of the numbers of responses with the old and the new value, which are sufficient, before and after
+        the victim moves.
+    """
+    n, e = others + 1, math.exp(eps_local)
+    same, moved = np.meshgrid(np.arange(n + 1), np.arange(n + 1), indexing="ij")
+    possible = same + moved <= n
+    same, moved = same[possible], moved[possible]
+    rest = n - same - moved
+    log_law = gammaln(n + 1) - gammaln(same + 1) - gammaln(moved + 1) - gammaln(rest + 1)
+    log_law += same * eps_local + xlogy(rest, k - 2) - n * math.log(e + k - 1)
+    law = np.exp(log_law)
+    return law, law * (same / e + moved * e + rest) / n
+
+
+def many_users(
+    numbers: Iterable[int], domains: Iterable[int], budgets: Iterable[float], targets: Iterable[float]
+) -> Iterator[tuple[float, str]]:
+    """Compare with the data set in which all others hold the victim's value, for many users.
+
+    Parameters
+    ----------
+    numbers, domains : iterable of int
+        Other users, >= 1, and numbers of values, >= 3.
+    budgets, targets : iterable of float
+        Local budgets, nats, and what the theorem as stated gives for delta.
+
+    Yields
+    ------
+    tuple
+        Exact delta over the stated one, and the setting in words.
+    """
+    wanted = tuple(targets)
+    for others, k, eps_local in product(numbers, domains, budgets):
+        p = math.exp(eps_local)
+        pair = same_value_laws(others, k, eps_local)
+        for target in wanted:
+            eps = variation_ratio_epsilon(target, p, (p - 1) / (p + k - 1), p, others, sound=False)
+            if not 0 < eps < eps_local:
+                continue
+            stated = bound("stated", eps, k, eps_local, others)
+            exact = hockey_stick(*pair, eps)
+            words = (
+                f"{others} others, all with the victim's value, {k} values, local budget {eps_local:g}, eps {eps:.3g}: "
+                f"delta {exact:.3g} against {stated:.3g}"
+            )
+            yield exact / stated, words

@@ -1,0 +1,268 @@
+"""Claims of Wang et al. 2024 on privacy and parameters, computed by the accounting."""
+
+from __future__ import annotations
+
+import itertools
+import math
+from collections.abc import Iterator, Mapping, Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+
+from shuffledp.accounting.general.labeled_counts import pair_delta
+from shuffledp.accounting.segmented.item_calibration import reporting_rate
+from shuffledp.accounting.segmented.items import (
+    all_counts_delta,
+    item_blanket,
+    item_delta,
+    report_labels,
+    segmented_delta,
+)
+from shuffledp.accounting.segmented.plans import full_reporting, level_rate
+from shuffledp.accounting.segmented.users import user_level_delta
+from shuffledp.numerics.relative_sizes import negligible
+from shuffledp.numerics.windows import Window, binomial_window, convolve
+from shuffledp.pipeline.claims.case import Case, Rule
+from shuffledp.pipeline.claims.outcomes import CLOSED_FORM, Outcome, Untestable, Verdict, scaling, span
+from shuffledp.pipeline.datasets.summaries import default_summaries_dir, read_summary
+from shuffledp.pipeline.papers.segmented.panel_errors import SPLITS, parameters, table
+
+BUDGETS = (0.5, 1.0, 2.0)
+"""Budgets of the levels, nats."""
+DATA = {"msnbc": (17, 4), "uniform, 4 items": (128, 4), "uniform, 8 items": (128, 8)}
+"""Items, and items per user."""
+USERS = (5000, 50_000)
+EXACT = 1e-3
+"""Relative difference within which two divergences are the same: the bound on that of all items has 1e-4."""
+ROUNDING = 1e-6
+LEAST = 1e-200
+"""Divergences below this have lost digits."""
+HALVINGS = 34
+"""Of [0, 1], until the probability of reporting is known to 1e-10."""
+CHEAP = 1e9
+"""Terms that one core adds up in seconds."""
+
+
+def _delta(n: int) -> float:
+    return 0.01 / n
+
+
+def tight(case: Case, domain_size: int, n: int, blankets: Sequence[float]) -> Verdict:
+    """Divergence of all counts over that of the pair, for one item per user, where not everybody may report."""
+    eps, delta = BUDGETS[0], _delta(n)
+    law = "binomial" if case.accounting == "printed" else "poisson"
+    ratios = {}
+    for m in blankets[: case.at_most(len(blankets), 2)]:
+        rate = reporting_rate(n, m, domain_size, eps, item_delta(eps, delta, 1), blanket_law=law)
+        pair = segmented_delta(eps, rate, n, m, domain_size, blanket_law=law)
+        if law == "binomial":
+            ratios[m] = all_counts_delta(eps, rate, n, m, domain_size) / pair
+        else:
+            ratios[m] = user_level_delta(eps, rate, n, m, domain_size, 1) / pair
+    same = all(abs(ratio - 1) <= EXACT for ratio in ratios.values())
+    return Verdict(
+        f"{span(ratios.values())} times",
+        CLOSED_FORM,
+        "holds" if same else "fails",
+        f"{domain_size} items, one per user, {n:,} users, {eps:g} nats, {law} number of blanket messages: "
+        + ", ".join(f"m = {m:g}: {ratio:.4g}" for m, ratio in ratios.items()),
+    )
+
+
+def blurred_delta(eps: float, rate: float, n: int, blankets: int, domain_size: int, reports: Window) -> float:
+    """Delta of the pair and of the number of messages, for a fixed number of blanket messages.
+
+    Parameters
+    ----------
+    eps : float
+        Nats.
+    rate : float
+        With which the victim's item is sent.
+    n, blankets, domain_size : int
+        Users, blanket messages of each, and items.
+    reports : Window
+        Law of the number of reports of all others.
+
+    Returns
+    -------
+    float
+        The exact divergence for an analyzer who sees these; that of all counts is no smaller.
+
+    Notes
+    -----
+    The number of messages leaves the victim's report a probability: given that u reports arrived, by Bayes. Derived for
+    this project.
+    """
+    spoke, silent = np.append(0.0, reports.pmf) * rate, np.append(reports.pmf, 0.0) * (1 - rate)
+    total = spoke + silent
+    likely = total > 0
+    blanket = item_blanket(n, float(blankets), domain_size, "binomial", negligible(1e-12))
+    posterior: NDArray[np.float64] = spoke[likely] / total[likely]
+    values = [pair_delta(blanket, report_labels(float(p)), eps) if p > 0 else 0.0 for p in posterior]
+    return float(total[likely] @ np.array(values))
+
+
+def _claimed(n: int, d: int, s: int, m: int) -> Iterator[tuple[float, float, float]]:
+    """For each level that may not report everything: divergences over delta', and how a repair changes its rate.
+
+    The first divergence is that with the paper's levels, the second that if all other users report everything.
+    """
+    shares = [float(x) / 100 for x in next(iter(SPLITS)).split("-")]
+    rates = [level_rate(n, m, d, s, e, _delta(n), accounting="printed") for e in BUDGETS]
+    for eps, rate in zip(BUDGETS, rates, strict=True):
+        if rate == 1:
+            continue
+        target = item_delta(eps, _delta(n), s)
+        others = Window(0, np.ones(1))
+        for share, sent, budget in zip(shares, rates, BUDGETS, strict=True):
+            reports = round(share * n) * s - (budget == eps)
+            others = convolve(others, binomial_window(reports, sent, 1e-20))
+        usual = blurred_delta(eps / s, rate, n, m, d, others) / target
+        alone = all_counts_delta(eps / s, rate, n, m, d) / target
+        poisson = reporting_rate(n, m, d, eps / s, target, blanket_law="poisson")
+        yield usual, alone, abs(poisson / rate - 1)
+
+
+def guarantee(case: Case, blankets: Sequence[int]) -> Verdict:
+    """Divergence in the protocol over what Lemma 3 claims: with the paper's levels, and if all others always report."""
+    n, numbers = USERS[0], blankets[: case.at_most(len(blankets), 1)]
+    sizes = list(DATA.values())[: case.at_most(len(DATA), 1)]
+    where = f"{n:,} users, {' and '.join(f'{s} of {d}' for d, s in sizes)} items, m = {', '.join(map(str, numbers))}"
+    if case.accounting != "printed":
+        deltas = [
+            user_level_delta(e, level_rate(n, m, d, s, e, _delta(n)), n, m, d, s) / _delta(n)
+            for (d, s), m, e in itertools.product(sizes, numbers, BUDGETS)
+        ]
+        return Verdict(
+            f"{span(deltas)} of delta",
+            CLOSED_FORM,
+            "holds" if max(deltas) <= 1 + ROUNDING else "fails",
+            f"all items of a user among Poisson blanket messages; {where}",
+        )
+    found = [one for (d, s), m in itertools.product(sizes, numbers) for one in _claimed(n, d, s, m)]
+    if not found:
+        raise Untestable("everybody may report everything at these numbers of messages")
+    usual, alone, change = zip(*found, strict=True)
+    verdict: Outcome = "holds"
+    if max(*usual, *alone) > 1 + ROUNDING:
+        verdict = "in part" if max(change) < EXACT else "fails"
+    return Verdict(
+        f"{span(usual)} of delta' with the levels of the paper, {span(alone)} if all others report",
+        CLOSED_FORM,
+        verdict,
+        f"{where}; a Poisson number of blanket messages repairs it and changes the rates by at most "
+        f"{max(change):.1g}, relative",
+    )
+
+
+def grows_with_rate(case: Case, points: int) -> Verdict:
+    """The divergence of the pair, and this over the rate, against the rate."""
+    rates = np.geomspace(1e-2, 1, case.at_most(points, points // 4))
+    rising = convex = settings = 0
+    for (d, s), n, eps, m in itertools.product(
+        DATA.values(), USERS[: case.at_most(2, 1)], BUDGETS, (0.5, 2.0)
+    ):
+        found = np.array([segmented_delta(eps / s, float(rate), n, m, d) for rate in rates])
+        known = found > LEAST
+        slopes = found[known] / rates[known]
+        settings += 1
+        rising += bool(np.all(np.diff(found[known]) > 0))
+        convex += bool(np.all(np.diff(slopes) >= -ROUNDING * slopes[1:]))
+    return Verdict(
+        f"rises in {rising} of {settings} settings",
+        f"{len(rates)} rates of each",
+        "holds" if rising == settings else "fails",
+        f"the divergence over the rate does not fall in {convex} of them; rates from {rates[0]:g} to 1, where the "
+        f"divergence is above {LEAST:g}",
+    )
+
+
+def order_of_magnitude(case: Case, within: float) -> Verdict:
+    """m_k over d s^2 log(1/delta) / (n eps^2)."""
+    ratios, m_k = list[float](), {}
+    for (d, s), n, eps in itertools.product(DATA.values(), USERS, BUDGETS):
+        m_k[d, s, n, eps] = full_reporting(n, d, s, eps, _delta(n), accounting=case.accounting)
+        ratios.append(m_k[d, s, n, eps] * n * eps**2 / (d * s**2 * -math.log(_delta(n))))
+    slopes = {
+        "d": scaling((17, 128), [m_k[d, 4, USERS[0], 0.5] for d in (17, 128)]),
+        "s": scaling((4, 8), [m_k[128, s, USERS[0], 0.5] for s in (4, 8)]),
+        "eps": scaling(BUDGETS, [m_k[17, 4, USERS[0], eps] for eps in BUDGETS]),
+        "n": scaling(USERS, [m_k[17, 4, n, 0.5] for n in USERS]),
+    }
+    spread = max(ratios) / min(ratios)
+    return Verdict(
+        f"{span(ratios)} times",
+        CLOSED_FORM,
+        "holds" if spread <= within else "fails",
+        f"a factor of {spread:.3g} over {len(ratios)} settings, up to {within:g} counts; exponents "
+        + ", ".join(f"{name} {slope:.3f}" for name, slope in slopes.items()),
+    )
+
+
+def cheap_search(case: Case) -> Verdict:
+    """Terms that the server adds up to find the rates of all points of the figures by halving."""
+    cells = table(case, "segmented")
+    domains = cells["domain_size"].astype(int).to_list()
+    settings = {(d, n, m) for d, (_, _, n, _, m) in zip(domains, cells.index.to_list(), strict=True)}
+    longest = terms = 0
+    for d, n, m in settings:
+        window = item_blanket(n, m, d, "binomial", negligible(_delta(n))).window
+        longest = max(longest, window.pmf.size)
+        terms += window.pmf.size * HALVINGS * len(BUDGETS)
+    return Verdict(
+        f"{terms / 1e6:.3g} million terms",
+        CLOSED_FORM,
+        "holds" if terms <= CHEAP else "fails",
+        f"{len(settings)} numbers of messages and users, {len(BUDGETS)} levels, {HALVINGS} halvings, at most "
+        f"{longest:,} terms per divergence; up to {CHEAP:g} are added up in seconds",
+    )
+
+
+def ends_in_order(case: Case) -> Verdict:
+    """m_k falls with the level; rates rise with the level and with the number of messages."""
+    ends = [
+        [full_reporting(n, d, s, eps, _delta(n), accounting=case.accounting) for eps in BUDGETS]
+        for (d, s), n in itertools.product(DATA.values(), USERS)
+    ]
+    falling = sum(found == sorted(found, reverse=True) for found in ends)
+    cells = table(case, "segmented")
+    rates = np.array([[known[f"rate_{k}"] for k in (1, 2, 3)] for known in parameters(cells)])
+    levels = int((np.diff(rates, axis=1) < 0).sum())
+    same = np.array([a[:-1] == b[:-1] for a, b in itertools.pairwise(cells.index)])
+    steps = np.diff(rates, axis=0)[same]
+    back = int((steps < -ROUNDING).sum())
+    right = falling == len(ends) and not levels and not back
+    return Verdict(
+        f"m_1 >= m_2 >= m_3 in {falling} of {len(ends)} settings",
+        CLOSED_FORM,
+        "holds" if right else "in part" if 2 * falling >= len(ends) else "fails",
+        f"of {rates.shape[0]} points rates fall with the level at {levels}, and with m at {back} of {steps.size} steps",
+    )
+
+
+def visited_categories(case: Case, most: int, mean: float) -> Verdict:
+    """Distinct categories per user of MSNBC, in the published counts."""
+    folder = default_summaries_dir()
+    sets, categories = (read_summary(f"msnbc_{name}.csv", folder) for name in ("sets", "categories"))
+    users = sets["users"].sum()
+    found = float((sets["set_size"] * sets["users"]).sum() / users)
+    largest = int(sets.loc[sets["users"] > 0, "set_size"].max())
+    right = largest == most, round(found) == mean
+    return Verdict(
+        f"at most {largest}, {found:.3g} on average",
+        CLOSED_FORM,
+        "holds" if all(right) else "in part" if any(right) else "fails",
+        f"distinct categories of {users:,} users; visits are {categories['visits'].sum() / users:.3g} on average",
+    )
+
+
+RULES: Mapping[str, Rule] = {
+    "tight": tight,
+    "guarantee": guarantee,
+    "grows_with_rate": grows_with_rate,
+    "order_of_magnitude": order_of_magnitude,
+    "cheap_search": cheap_search,
+    "ends_in_order": ends_in_order,
+    "visited_categories": visited_categories,
+}
+"""By the names that ``stated/segmented.yaml`` uses."""

@@ -1,0 +1,353 @@
+"""Claims of Liew and Takahashi 2022 on divergences: what the accounting says, without any result table."""
+
+from __future__ import annotations
+
+import math
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from decimal import Decimal, localcontext
+from functools import cache, partial
+from itertools import pairwise, product
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.special import gammaln, logsumexp
+
+from shuffledp.accounting.baselines.gaussian_clones import closed_form_clones_epsilon, gaussian_local_epsilon
+from shuffledp.accounting.shuffle_gaussian.all_users import shuffle_gaussian_rdp
+from shuffledp.accounting.shuffle_gaussian.checkin import (
+    checkin_shuffle_gaussian_epsilon,
+    checkin_theorem3_epsilon,
+)
+from shuffledp.accounting.shuffle_gaussian.participants import first_blocks
+from shuffledp.accounting.shuffle_gaussian.subsampled import subsampled_shuffle_gaussian_rdp
+from shuffledp.pipeline.claims.case import Case, Rule
+from shuffledp.pipeline.claims.outcomes import CLOSED_FORM, Outcome, Verdict, ordering, percent, span
+from shuffledp.pipeline.papers.shuffle_gaussian.computed_tables import (
+    BATCH,
+    CHECKIN_ORDER,
+    CHECKIN_RATE,
+    CHECKIN_ROUNDS,
+    CHECKIN_SIGMA,
+    FIGURE_DELTA,
+    REPORT_NOISE,
+    USERS,
+    table_one,
+)
+from shuffledp.pipeline.papers.shuffle_gaussian.witnesses import log_normal_transform
+
+_DIGITS = 60
+EQUAL = 1e-12
+"""Relative difference up to which two numbers are the same."""
+NUMBERS = (1, 2, 3, 5, 10)
+NOISES = (0.5, 1.0, 3.0)
+AFFORDABLE = 1e9
+"""So many terms are added up in seconds."""
+MOST_PARTS = 12
+"""Order up to which the partitions of Theorem 1 are enumerated."""
+
+
+def _partitions(total: int, most: int, parts: int) -> Iterator[tuple[int, ...]]:
+    """Partitions of a number into at most so many parts, none above `most`, largest part first."""
+    if total == 0:
+        yield ()
+        return
+    if parts == 0:
+        return
+    for first in range(min(total, most), 0, -1):
+        for rest in _partitions(total - first, first, parts - 1):
+            yield (first, *rest)
+
+
+def enumerated_rdp(order: int, n: int, sigma: float) -> float:
+    """Theorem 1 as it stands: a sum over the partitions of the order into n parts, in 60 digits."""
+    with localcontext() as context:
+        context.prec = _DIGITS
+        spread = 2 * Decimal(str(sigma)) ** 2
+        total = Decimal(0)
+        for parts in _partitions(order, order, n):
+            ways = Decimal(math.factorial(order) * math.factorial(n))
+            for size in parts:
+                ways /= math.factorial(size)
+            for times in (*Counter(parts).values(), n - len(parts)):
+                ways /= math.factorial(times)
+            total += ways * (Decimal(sum(size * size for size in parts)) / spread).exp()
+        log_moment = total.ln() - order * Decimal(n).ln() - Decimal(order) / spread
+        return float(log_moment / (order - 1))
+
+
+def formula(case: Case) -> Verdict:
+    """Theorem 1 against its own sum over partitions, in 60 digits."""
+    orders = range(2, case.at_most(MOST_PARTS, 6) + 1)
+    worst = max(
+        abs(float(shuffle_gaussian_rdp([order], n, sigma)[0]) / enumerated_rdp(order, n, sigma) - 1)
+        for order, n, sigma in product(orders, NUMBERS, NOISES)
+    )
+    return Verdict(
+        f"relative difference at most {worst:.1g}",
+        f"{_DIGITS} digits, orders to {orders[-1]}",
+        "holds" if worst < EQUAL else "fails",
+        f"for {NUMBERS[0]} to {NUMBERS[-1]} reports; the sum over partitions is the moment of the mean of log-normal "
+        "ratios",
+    )
+
+
+def _reverse_rdp(order: int, n: int, sigma: float) -> float:
+    """The divergence in the other direction: ``E mean^(1 - order)`` by the Laplace transform of the ratios' sum."""
+    spread, power = 1 / sigma, order - 1
+    u = np.linspace(-45, 12, 4001)
+    t = np.exp(u)
+    log_terms = power * u + n * np.log(np.maximum(log_normal_transform(t, spread), 1e-300)) - gammaln(power)
+    log_integral = float(logsumexp(log_terms)) + math.log(float(u[1] - u[0]))
+    return (log_integral + power * math.log(n)) / power
+
+
+def one_direction(case: Case) -> Verdict:
+    """The reverse divergence is never above the one that is computed."""
+    settings = list(product((2, 3, 4, 6, 8), (1, 2, 5, 20, 100), (0.5, 1.0, 2.0, 4.0)))
+    settings = settings[:: 100 // case.at_most(100, 20)]
+    ratios = [
+        _reverse_rdp(order, n, sigma) / float(shuffle_gaussian_rdp([order], n, sigma)[0])
+        for order, n, sigma in settings
+    ]
+    above = sum(ratio > 1 + 1e-6 for ratio in ratios)
+    return Verdict(
+        f"reverse over forward {span(ratios)}",
+        f"{len(settings)} settings, by quadrature",
+        "fails" if above else "holds",
+        f"above 1 in {above} of {len(settings)} settings (orders 2 to 8, 1 to 100 reports, sigma 0.5 to 4); "
+        "no proof is known",
+    )
+
+
+def below_unshuffled(case: Case) -> Verdict:
+    """Strictly below the divergence of a single Gaussian report."""
+    orders = np.arange(2, case.at_most(1000, 100) + 1)
+    above = points = 0
+    shares: list[float] = []
+    for n, sigma in product((2, 10, 1000, USERS), (0.3, 0.5, 1.0, 2.0, 5.0, 10.0, 20.0)):
+        share = shuffle_gaussian_rdp(orders, n, sigma) * 2 * sigma**2 / orders
+        above += int((share >= 1).sum())
+        points += share.size
+        shares += [float(share.min()), float(share.max())]
+    return Verdict(
+        f"{span(shares)} of the unshuffled divergence",
+        f"orders to {orders[-1]}",
+        ordering(points - above, above),
+        f"not below at {above} of {points} combinations of 2 to {USERS} reports, sigma 0.3 to 20 and order",
+    )
+
+
+def exceeds_local(case: Case) -> Verdict:
+    """The closed clones form can exceed the local budget: with as few users as its condition allows."""
+    delta = 1e-5
+    found = {}
+    for eps_local in (0.01, 0.1, 0.5, 1.0, 2.0):
+        users = math.ceil(16 * math.log(2 / delta) * math.exp(eps_local))
+        found[eps_local] = closed_form_clones_epsilon(eps_local, users, delta) / eps_local
+    return Verdict(
+        f"{span(found.values())} times the local budget",
+        CLOSED_FORM,
+        "holds" if max(found.values()) > 1 else "fails",
+        f"closed form of clones at delta {delta:g} and local budgets {min(found):g} to {max(found):g}, with the fewest "
+        "users that its condition allows",
+    )
+
+
+@cache
+def _number_of_partitions(last: int) -> tuple[int, ...]:
+    """Partitions of 0 to `last` (Euler's recurrence)."""
+    counts = [1]
+    for total in range(1, last + 1):
+        value, k = 0, 1
+        while (pentagonal := k * (3 * k - 1) // 2) <= total:
+            for step in (pentagonal, pentagonal + k):
+                if step <= total:
+                    value += (1 if k % 2 else -1) * counts[total - step]
+            k += 1
+        counts.append(value)
+    return tuple(counts)
+
+
+def expensive(case: Case, order: int) -> Verdict:
+    """Terms of the sum over partitions, the paper's algorithm; a cheaper one does not make it less expensive."""
+    partitions, terms = _number_of_partitions(order)[-1], order * order
+    return Verdict(
+        f"{partitions:.2g} partitions at order {order}",
+        "a count, no time",
+        "holds" if partitions > AFFORDABLE else "fails",
+        f"above {AFFORDABLE:g} terms counts; the open question has an answer: cumulants follow from a recurrence with "
+        f"{terms:.2g} terms for all orders to {order}",
+    )
+
+
+def printed_row(case: Case, row: str) -> Verdict:
+    """A row of Table 1, entry by entry, to its five digits."""
+    table = table_one()
+    table = table[table["row"] == row]
+    agree = int((table["verdict"] == "agrees").sum())
+    return Verdict(
+        f"{agree} of {len(table)} entries",
+        CLOSED_FORM,
+        "holds" if agree == len(table) else "in part" if agree else "fails",
+        f"computed {', '.join(table['computed'])}, under the settings with which the row comes out",
+    )
+
+
+SUBSETS = ((1000, 10), (1000, 100), (1000, 900), (USERS, BATCH), (USERS, USERS // 10))
+
+
+def sampled_is_valid(case: Case) -> Verdict:
+    """Theorem 2 against the exact value of its pair, which is not the worst one (SG-4)."""
+    orders = np.arange(2, case.at_most(64, 16) + 1)
+    ratios: list[float] = []
+    for (n, m), sigma in product(SUBSETS, (0.5, 1.0, 5.0)):
+        bound, pair = (
+            subsampled_shuffle_gaussian_rdp(orders, n, m, sigma, form=form) for form in ("printed", "pair")
+        )
+        ratios += (bound / pair).tolist()
+    above = sum(ratio < 1 - EQUAL for ratio in ratios)
+    return Verdict(
+        f"{span(ratios)} times the exact value",
+        CLOSED_FORM,
+        "fails" if above else "in part",
+        f"below the exact value of the pair at {above} of {len(ratios)} points; for other data sets on the assumption "
+        "of Theorem 1 alone, whose pair is not the worst (SG-4)",
+    )
+
+
+def falls_with_users(case: Case) -> Verdict:
+    """Moments, and so expression (12), never grow with the number of reports."""
+    orders = np.arange(2, 101)
+    few = range(1, case.at_most(200, 40) + 1)
+    rises = steps = 0
+    for sigma in (0.5, 1.0, 5.0):
+        rows = [shuffle_gaussian_rdp(orders, n, sigma) for n in (*few, *(10**p for p in range(3, 10)))]
+        for before, after in pairwise(rows):
+            rises += int((after > before * (1 + EQUAL)).sum())
+            steps += orders.size
+    return Verdict(
+        f"{rises} rises in {steps} steps",
+        f"1 to {few[-1]} reports one by one, then powers of ten to 1e9",
+        "fails" if rises else "holds",
+        "orders to 100, sigma 0.5 to 5; means of exchangeable variables are a reverse martingale, which proves it",
+    )
+
+
+SPLITS = (0.02, 0.05, 0.1, 0.3, 0.6, 0.9)
+
+
+def theorem_3(case: Case) -> Verdict:
+    """Theorem 3 against the sum that it bounds, for several Delta."""
+    direct = partial(checkin_shuffle_gaussian_epsilon, form="printed")
+    bound = [partial(checkin_theorem3_epsilon, split=split) for split in SPLITS]
+    sum_itself, *bounds = (
+        evaluate(
+            n=USERS,
+            rate=CHECKIN_RATE,
+            sigma=CHECKIN_SIGMA,
+            rounds=CHECKIN_ROUNDS,
+            delta=FIGURE_DELTA,
+            most_order=case.at_most(CHECKIN_ORDER, 64),
+        )
+        for evaluate in (direct, *bound)
+    )
+    below = sum(eps < sum_itself * (1 - EQUAL) for eps in bounds)
+    return Verdict(
+        f"eps {min(bounds):.6g} to {max(bounds):.4g}, the sum itself {sum_itself:.6g}",
+        CLOSED_FORM,
+        "fails" if below else "holds",
+        f"below the sum at {below} of {len(SPLITS)} values of Delta from {SPLITS[0]} to {SPLITS[-1]}, in the setting "
+        "of Figure 1b",
+    )
+
+
+def cumbersome(case: Case) -> Verdict:
+    """How many terms the sum (11) has as it stands, and how many of them count."""
+    first, _ = first_blocks(USERS, CHECKIN_RATE)
+    return Verdict(
+        f"{USERS} terms, {first.size} that count",
+        "a count, no time",
+        "in part" if first.size < USERS / 4 else "holds",
+        "it is a sum over n as stated; all other numbers of participants have a probability that rounds to nothing, "
+        "and each term costs what one divergence costs",
+    )
+
+
+def local_noise(case: Case, noise: float, eps: float, within: float) -> Verdict:
+    """The local budget of a noise multiplier, for either distance that two clipped gradients can have."""
+    found = [
+        gaussian_local_epsilon(REPORT_NOISE, FIGURE_DELTA, sensitivity=s, calibration="analytic")
+        for s in (2.0, 1.0)
+    ]
+    near = sum(abs(value / eps - 1) <= within for value in found)
+    rounded = abs(REPORT_NOISE / noise - 1) <= within
+    outcomes: tuple[Outcome, ...] = ("fails", "in part", "holds")
+    return Verdict(
+        f"local eps {found[0]:.4g} at sensitivity 2C, {found[1]:.4g} at C",
+        CLOSED_FORM,
+        outcomes[near] if rounded else "fails",
+        f"of noise {REPORT_NOISE} at delta {FIGURE_DELTA:g}, by the exact curve of the Gaussian mechanism",
+    )
+
+
+def one_profile_per_number(case: Case) -> Verdict:
+    """Profiles that the generic bound needs as defined, one per likely number of participants."""
+    first, _ = first_blocks(USERS, CHECKIN_RATE)
+    spread = math.sqrt(USERS * CHECKIN_RATE * (1 - CHECKIN_RATE))
+    return Verdict(
+        f"{first.size} profiles, {percent(first.size / USERS)} of n",
+        "a count, no time",
+        "in part" if 1 < first.size < USERS else "holds" if first.size >= USERS else "fails",
+        "one for every number of participants that has a probability worth counting (standard deviation "
+        f"{spread:.3g}), so of order sqrt(n); the method needs the same numbers for its own divergences",
+    )
+
+
+def drawn_afresh(case: Case) -> Verdict:
+    """What subsamples drawn afresh leave out in an epoch, where shuffled mini-batches take everybody."""
+    left_out = math.exp(USERS / BATCH * math.log1p(-BATCH / USERS))
+    return Verdict(
+        f"{percent(left_out)} of the records are in no batch of an epoch",
+        CLOSED_FORM,
+        "in part" if left_out > 0 else "holds",
+        "batches that the theorem covers are drawn afresh in each round; slices of one permutation leave nobody out, "
+        "and are another mechanism",
+    )
+
+
+def shuffled_never_above(case: Case) -> Verdict:
+    """O-09: at most the divergence of one report, and decreasing in the number of reports."""
+    orders, numbers = np.arange(2, 65), (1, 2, 5, 10, 100, 1000, 10**4, 10**6)
+    above = points = 0
+    for sigma in NOISES:
+        rows: list[NDArray[np.float64]] = [shuffle_gaussian_rdp(orders, n, sigma) for n in numbers]
+        limits: Sequence[NDArray[np.float64]] = [orders / (2 * sigma**2), *rows[:-1]]
+        for row, limit in zip(rows, limits, strict=True):
+            above += int((row > limit * (1 + EQUAL)).sum())
+            points += orders.size
+    return Verdict(
+        f"{above} violations in {points}",
+        CLOSED_FORM,
+        "fails" if above else "holds",
+        "orders to 64, 1 to 1e6 reports, sigma 0.5 to 3: each against fewer reports, and one against no shuffling",
+    )
+
+
+RULES: Mapping[str, Rule] = {
+    "formula": formula,
+    "one_direction": one_direction,
+    "below_unshuffled": below_unshuffled,
+    "exceeds_local": exceeds_local,
+    "expensive": expensive,
+    "printed_row": printed_row,
+    "sampled_is_valid": sampled_is_valid,
+    "falls_with_users": falls_with_users,
+    "theorem_3": theorem_3,
+    "cumbersome": cumbersome,
+    "local_noise": local_noise,
+    "one_profile_per_number": one_profile_per_number,
+    "drawn_afresh": drawn_afresh,
+    "shuffled_never_above": shuffled_never_above,
+}
+"""By the names that ``stated/shuffle_gaussian.yaml`` uses."""

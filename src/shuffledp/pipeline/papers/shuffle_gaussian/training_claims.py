@@ -1,0 +1,263 @@
+"""Claims of Liew and Takahashi 2022 that result tables decide: Figures 1a and 1b, and eps against rounds."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+
+import pandas as pd
+
+from shuffledp.pipeline.claims.case import Case, Rule
+from shuffledp.pipeline.claims.general_rules import paired
+from shuffledp.pipeline.claims.outcomes import (
+    CLOSED_FORM,
+    TIE,
+    Outcome,
+    Untestable,
+    Verdict,
+    compared,
+    never_above,
+    ordering,
+    percent,
+    span,
+)
+from shuffledp.pipeline.papers.shuffle_gaussian.computed_tables import CHECKIN_SIGMA, FIGURE_ROUNDS
+
+TESTED = 10_000
+"""Pictures in MNIST's test set, which an accuracy is the share of."""
+SGD = {"printed": ("shuffle_2c", "central_to_order_63"), "exact": ("shuffle_2c_pair", "central_pld")}
+"""Shuffled and central training of Figure 1a, each under one accounting: as printed, and as exact as is known."""
+LOST = "the paper's numbers are lost in the available text"
+GROWTH = 0.01
+"""A budget that grows by less than this over the rounds hardly grows."""
+
+
+def assumed(verdict: Verdict) -> Verdict:
+    """The verdict on an eps by Theorem 1 beside an upper bound, given the one on the assumption of the theorem.
+
+    The theorem is exact for one pair of data sets and less than the divergence of others (SG-4).
+    """
+    why = f"{verdict.verdict} on the assumption of Theorem 1 alone, whose pair is not the worst (SG-4): {verdict.why}"
+    return replace(verdict, verdict="in part", why=why)
+
+
+def budgets(case: Case, experiment: str, method: str) -> pd.Series[float]:
+    """eps by the grid; Figure 1b at the noise multiplier that its training used."""
+    found = case.closed_forms(experiment, method)
+    return found.xs(CHECKIN_SIGMA, level="sigma") if experiment == "checkin" else found
+
+
+def accuracies(case: Case, experiment: str, method: str) -> pd.Series[float]:
+    """Test accuracy by round."""
+    cells = case.cells(experiment, method)
+    values = case.evidence.found(experiment, method).values
+    accuracy = values[values["metric"] == "accuracy"].set_index("cell")["value"]
+    found = cells["cell"].map(accuracy)
+    if experiment == "checkin":
+        found = found.xs(CHECKIN_SIGMA, level="sigma")
+    if found.isna().any():
+        raise Untestable("there is no accuracy: training was left out")
+    return found.sort_index()
+
+
+def at_round(values: pd.Series[float], rounds: int) -> float:
+    """The value at a round.
+
+    Raises
+    ------
+    Untestable
+        If the grid lacks it.
+    """
+    if rounds not in values.index:
+        raise Untestable(f"needs the papers' grid: there is no round {rounds}")
+    return float(values.loc[rounds])
+
+
+def sampling_error(accuracy: float) -> str:
+    """Standard error of an accuracy by the size of the test set, with how many runs there are."""
+    return f"{percent(math.sqrt(accuracy * (1 - accuracy) / TESTED))}, standard error of one run's test set"
+
+
+def accuracy_reached(
+    case: Case, experiment: str, method: str, enough: float, rounds: int | None = None
+) -> Verdict:
+    """The accuracy at a round, or the largest, is at least so much."""
+    curve = accuracies(case, experiment, method)
+    if curve.index.max() < (rounds or FIGURE_ROUNDS):
+        raise Untestable(f"needs the papers' rounds: training ended at round {curve.index.max()}")
+    found = float(curve.max()) if rounds is None else at_round(curve, rounds)
+    where = int(str(curve.idxmax())) if rounds is None else rounds
+    return Verdict(
+        f"{percent(found)} at round {where}",
+        sampling_error(found),
+        "holds" if found >= enough else "fails",
+        f"at least {percent(enough)} counts; the paper does not give all settings of its training",
+    )
+
+
+def spent_at_best(case: Case, most: float) -> Verdict:
+    """The eps that is spent when the largest accuracy is reached."""
+    method = SGD[case.accounting][0]
+    best = int(str(accuracies(case, "sgd", method).idxmax()))
+    found = at_round(budgets(case, "sgd", method), best)
+    return Verdict(
+        f"eps {found:.3g} at round {best}",
+        CLOSED_FORM,
+        "holds" if found <= most else "fails",
+        f"by {method}, at the round of the largest accuracy",
+    )
+
+
+def same_accuracy(case: Case) -> Verdict:
+    """Both trust models show one training run: the same accuracy in every round."""
+    ours, central = (accuracies(case, "sgd", method) for method in SGD["printed"])
+    different = int((ours != central.reindex(ours.index)).sum())
+    return Verdict(
+        f"different in {different} of {len(ours)} rounds",
+        CLOSED_FORM,
+        "fails" if different else "holds",
+        "the sum of a batch has the same noise in both, so that one run serves both",
+    )
+
+
+def shuffling_factor(case: Case, low: float, high: float) -> Verdict:
+    """What shuffling costs in eps after ten epochs."""
+    ours, central = (at_round(budgets(case, "sgd", m), FIGURE_ROUNDS) for m in SGD[case.accounting])
+    ratio = ours / central
+    verdict: Outcome = "holds" if low <= ratio <= high else "in part" if ratio > 1 else "fails"
+    return Verdict(
+        f"{ratio:.3g} times ({ours:.3g} over {central:.3g})",
+        CLOSED_FORM,
+        verdict,
+        f"{' over '.join(SGD[case.accounting])} at round {FIGURE_ROUNDS}; the first is about replacing a record, the "
+        "second about adding or removing one",
+    )
+
+
+def more_noise(case: Case) -> Verdict:
+    """Central training with the same noise in all spends less, at every round."""
+    method, rival = SGD[case.accounting]
+    ours, central = budgets(case, "sgd", method), budgets(case, "sgd", rival)
+    below, above, _ = compared(central.to_list(), ours.reindex(central.index).to_list())
+    return Verdict(
+        f"{span(ours / central)} times the eps",
+        CLOSED_FORM,
+        ordering(below, above),
+        f"{rival} is below {method} at {below} of {len(central)} rounds",
+    )
+
+
+def lowest(case: Case, rounds: Sequence[int]) -> Verdict:
+    """The method has the least eps of Figure 1b at these rounds."""
+    if case.accounting == "exact":
+        raise Untestable(
+            "the rivals are bounds with a single accounting, so that there is no like to compare"
+        )
+    rivals = {name: budgets(case, "checkin", name) for name in ("generic", "baseline")}
+    ours = budgets(case, "checkin", "gauss")
+    known = [r for r in rounds if r in ours.index]
+    if not known:
+        raise Untestable(f"needs the papers' grid: none of the rounds {', '.join(map(str, rounds))}")
+    best = [min(float(rival.loc[r]) for rival in rivals.values()) for r in known]
+    below, above, _ = compared([float(ours.loc[r]) for r in known], best)
+    last = known[-1]
+    found = Verdict(
+        f"eps {float(ours.loc[last]):.4g} at round {last}; "
+        + ", ".join(f"{name} {float(rival.loc[last]):.4g}" for name, rival in rivals.items()),
+        CLOSED_FORM,
+        ordering(below, above),
+        f"lowest at {below} of {len(known)} rounds ({', '.join(map(str, known))}); the rivals are rebuilt from the "
+        "paper's description",
+    )
+    return assumed(found) if found.verdict == "holds" else found
+
+
+def hardly_grows(case: Case) -> Verdict:
+    """Growth of eps from one round to seven."""
+    experiment, method = {
+        "printed": ("table1", "shuffle_to_order_30"),
+        "exact": ("composition", "shuffle_distance_1"),
+    }[case.accounting]
+    eps = case.under("printed").closed_forms(experiment, method)
+    first, last = at_round(eps, 1), at_round(eps, 7)
+    growth = last / first - 1
+    return Verdict(
+        f"{percent(growth)} (eps {first:.5f} to {last:.5f})",
+        CLOSED_FORM,
+        "holds" if growth < GROWTH else "fails",
+        f"by {method}; less than {percent(GROWTH)} counts as hardly",
+    )
+
+
+def clones_alone(case: Case) -> Verdict:
+    """Clones are tighter without composition."""
+    experiment, ours, clones = {
+        "printed": ("table1", "shuffle_to_order_30", "clones_as_printed"),
+        "exact": ("composition", "shuffle_distance_2", "clones_sensitivity_2"),
+    }[case.accounting]
+    table = case.under("printed")
+    own, rival = (at_round(table.closed_forms(experiment, m), 1) for m in (ours, clones))
+    found = Verdict(
+        f"clones {rival:.5f}, ours {own:.5f}",
+        CLOSED_FORM,
+        "holds" if rival < own * (1 - TIE) else "fails",
+        f"{clones} against {ours} after one round",
+    )
+    # Above the bound of clones, a value that is too small decides all the same.
+    return found if found.verdict == "holds" else assumed(found)
+
+
+def lost(case: Case, rounds: Sequence[int] = ()) -> Verdict:
+    """What the text no longer says; our own values stand beside it."""
+    if not rounds:
+        return Verdict("", CLOSED_FORM, "untestable", LOST)
+    ours, clones = (
+        case.closed_forms("composition", m) for m in ("shuffle_distance_2", "clones_sensitivity_2")
+    )
+    values = [f"{at_round(ours, r):.3g} against {at_round(clones, r):.3g} (T = {r})" for r in rounds]
+    return Verdict(", ".join(values), CLOSED_FORM, "untestable", f"{LOST}; measured are ours and clones")
+
+
+def others_work(case: Case) -> Verdict:
+    """A statement about other authors' accountants."""
+    return Verdict(
+        "", CLOSED_FORM, "untestable", "it is about work of others, which is not part of the pipeline"
+    )
+
+
+def never_above_rule(case: Case, experiment: str, chain: Sequence[Sequence[str]]) -> Verdict:
+    """Pairs ``[lower, upper]`` of methods of an experiment: the first is never above the second.
+
+    Methods that are bounds under one accounting each are read under theirs.
+    """
+    labels = {"pair": "exact", "convex": "corrected", "central_pld": "exact", "shuffle_2c_pair": "exact"}
+
+    def read(case: Case, experiment: str, method: str) -> pd.Series[float]:
+        return budgets(case.under(labels.get(method, case.accounting)), experiment, method)
+
+    said, outcomes, above_all, points = [], [], 0, 0
+    for lower, upper in chain:
+        pairs = paired(case, read, [experiment], lower, [upper])
+        below, above, _ = compared(pairs["lower"].to_list(), pairs["upper"].to_list())
+        outcomes.append(never_above(above, len(pairs)))
+        above_all, points = above_all + above, points + len(pairs)
+        said.append(f"{lower} is below {upper} at {below} and above at {above} of {len(pairs)} points")
+    verdict = outcomes[0] if len(set(outcomes)) == 1 else "in part"
+    return Verdict(f"above at {above_all} of {points} points", CLOSED_FORM, verdict, "; ".join(said))
+
+
+RULES: Mapping[str, Rule] = {
+    "accuracy_reached": accuracy_reached,
+    "spent_at_best": spent_at_best,
+    "same_accuracy": same_accuracy,
+    "shuffling_factor": shuffling_factor,
+    "more_noise": more_noise,
+    "lowest": lowest,
+    "hardly_grows": hardly_grows,
+    "clones_alone": clones_alone,
+    "lost": lost,
+    "others_work": others_work,
+    "chain": never_above_rule,
+}
+"""By the names that ``stated/shuffle_gaussian.yaml`` uses."""

@@ -1,0 +1,235 @@
+r"""Theorem 1 of the shuffle Gaussian paper (arXiv 2206.09569) beyond its own pair: all records in a ball of diameter 1.
+
+The theorem is the divergence of one pair of data sets: all other records are where the replaced one was. That no other
+records in the ball make it larger is a conjecture. Here the divergence of any data sets of a handful of users is
+integrated, in both directions because the new and the old record may be exchanged.
+
+**What is proven** (two users, order 2). Let z be the other record and let the replaced one move from a to b. If the
+angle at z is right or obtuse, that is if z lies in the ball whose diameter is the segment from a to b, its ends
+included, the divergence is at most that of the theorem. Let ``alpha = (a - z) / (sqrt(2) sigma)``, ``beta = (b - z) /
+(sqrt(2) sigma)``, ``A = |alpha|^2``, ``B = |beta|^2`` and ``alpha . beta = -k <= 0``. Sum and difference of
+the two reports are independent, and the second moment of the likelihood ratio is
+
+.. math:: M = e^{2k + 3A/2} \, E\Bigl[\frac{1 + \cosh(2 \beta \cdot g)}{2 \cosh(\alpha \cdot g)}\Bigr],
+    \qquad g \text{ standard normal}.
+
+(i) ``1 / cosh x <= (cosh x + cos(sqrt(3) x)) / 2``, because ``cosh(x)^2 + cosh(x) cos(sqrt(3) x) - 2`` is the series of
+``(3/2) (2 x)^(6 m) / (6 m)!`` over m >= 1: the coefficient of ``(2 x)^(2 j) / (2 j)!`` is ``1/2 + cos(2 pi j / 3)``,
+which is 0 unless 3 divides j. (ii) Taking means, ``4 M <= e^(2k) (x + 1) + x y (w^2 + 1) / 2 + y w`` with ``x =
+e^(2A)``, ``y = e^(2B)``, ``w = e^(2k)``. (iii) The theorem has ``(1 + x y w^2) / 2`` for the distance of a and b, since
+``|a - b|^2 / (2 sigma^2) = A + B + 2k``. As ``x + y <= 1 + x y`` and ``x y >= w^2 >= 1``, four times the difference is
+at least ``(w - 1) (x y (3 w + 1) / 2 - 2) >= 0``. A larger distance only makes the theorem's value larger.
+
+Units: distances in diameters of the ball, divergences in nats.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+from functools import cache
+from itertools import permutations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from shuffledp.accounting.shuffle_gaussian.all_users import shuffle_gaussian_rdp
+from shuffledp.pipeline.claims.search_results import named_rng
+from shuffledp.pipeline.papers.shuffle_gaussian.witnesses import common_place_rdp
+
+#: A ratio above is a violation; the integrals are good for a tenth of it.
+LIMIT = 1 + 1e-6
+_TAIL = 6.5
+_MOST_CELLS = 3_000_000
+
+
+def shuffled_gaussian_rdp(
+    order: float, old: NDArray[np.float64], new: NDArray[np.float64], sigma: float
+) -> float:
+    """Return the Renyi divergence of the shuffled reports of the new records against those of the old.
+
+    Parameters
+    ----------
+    order : float
+        Above 1.
+    old, new : (n, dimension) ndarray
+        Records; n >= 2, and ``(n - 1) dimension`` at most 4.
+    sigma : float
+        Standard deviation of the noise, > 0, not much below half of the distances.
+
+    Returns
+    -------
+    float
+        Nats; absolute error below 1e-8 or so.
+
+    Raises
+    ------
+    ValueError
+        If the grid would be too large.
+
+    Notes
+    -----
+    The mean report is independent of the differences and has the divergence of one Gaussian. The differences have a
+    mixture over all orders of the users, and their likelihood ratio is integrated by the trapezoidal rule, whose error
+    falls exponentially with the distance of the nearest zero of the mixture from the real axis.
+    """
+    n, dimension = old.shape
+    shift = (new - old).mean(axis=0)
+    of_mean = order * n * float(shift @ shift) / (2 * sigma**2)
+    centers = [_centers(records, sigma) for records in (new, old)]
+    norms = [float(np.linalg.norm(c[0])) for c in centers]
+    step = min(0.8, 0.45 / max(*norms, 1e-9))
+    axis = np.arange(-math.ceil((order * norms[0] + _TAIL) / step), 0) * step
+    axis = np.concatenate((axis, [0.0], -axis[::-1]))
+    free = (n - 1) * dimension
+    if axis.size**free > _MOST_CELLS:
+        raise ValueError(f"{axis.size}^{free} cells are too many, expected at most {_MOST_CELLS}.")
+    grid = np.stack(np.meshgrid(*[axis] * free, indexing="ij"), axis=-1).reshape(-1, free)
+    top, below = (_log_mixture(grid, c) for c in centers)
+    log_terms = order * top + (1 - order) * below - np.einsum("ij,ij->i", grid, grid) / 2
+    most = float(log_terms.max())
+    total = (
+        most
+        + math.log(float(np.exp(log_terms - most).sum()))
+        + free * math.log(step / math.sqrt(2 * math.pi))
+    )
+    return float(of_mean + total / (order - 1))
+
+
+@cache
+def _contrasts(n: int) -> NDArray[np.float64]:
+    """Return an orthonormal basis of the differences of n numbers, (n - 1, n)."""
+    rows = [[1.0] * i + [-float(i)] + [0.0] * (n - 1 - i) for i in range(1, n)]
+    return np.array([np.array(row) / math.sqrt(i * (i + 1)) for i, row in enumerate(rows, 1)])
+
+
+def _centers(records: NDArray[np.float64], sigma: float) -> NDArray[np.float64]:
+    orders = np.array(list(permutations(range(len(records)))))
+    moved = np.einsum("in,pnd->pid", _contrasts(len(records)), records[orders]) / sigma
+    return np.asarray(moved.reshape(len(orders), -1))
+
+
+def _log_mixture(grid: NDArray[np.float64], centers: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Return log density of the mixture over that of the standard normal law."""
+    inner = grid @ centers.T
+    most = inner.max(axis=1)
+    inside = np.exp(inner - most[:, None]).mean(axis=1)
+    return np.asarray(most + np.log(inside) - float(centers[0] @ centers[0]) / 2)
+
+
+def ratio(order: int, old: NDArray[np.float64], new: NDArray[np.float64], sigma: float) -> float:
+    """Return the divergence over that of Theorem 1 at distance 1."""
+    own = float(shuffle_gaussian_rdp([order], len(old), sigma)[0])
+    return shuffled_gaussian_rdp(order, old, new, sigma) / own
+
+
+def few_users(
+    users: int,
+    dimension: int,
+    orders: tuple[int, ...],
+    sigmas: tuple[float, float],
+    draws: int,
+    ascents: int,
+    seed: str,
+) -> Iterator[tuple[float, str]]:
+    """Search data sets of a handful of users: random ones, then small steps upwards from the best of them.
+
+    Parameters
+    ----------
+    users, dimension : int
+        As for :func:`shuffled_gaussian_rdp`. Two users need no more than a plane.
+    orders : tuple of int
+        Drawn from with equal probability.
+    sigmas : tuple of float
+        Range of sigma, drawn uniformly in the logarithm.
+    draws, ascents : int
+        Random data sets; and steps tried from the best of them.
+    seed : str
+        Name of the random numbers.
+
+    Yields
+    ------
+    tuple
+        :func:`ratio`, and the setting in words.
+    """
+    rng = named_rng(seed)
+    best, start = -math.inf, (2, 1.0, np.zeros((users + 1, dimension)))
+    for _ in range(draws):
+        order, sigma = (
+            int(rng.choice(orders)),
+            math.exp(rng.uniform(math.log(sigmas[0]), math.log(sigmas[1]))),
+        )
+        points = _in_ball(rng.normal(size=(users + 1, dimension)), rng)
+        found = _ratio_of(order, points, sigma)
+        if found > best:
+            best, start = found, (order, sigma, points)
+        yield found, _words(order, points, sigma)
+    order, sigma, points = start
+    for i in range(ascents):
+        size = 0.3 * 0.01 ** (i / ascents)
+        tried = _inside(points + size * rng.normal(size=points.shape))
+        found = _ratio_of(order, tried, sigma)
+        if found > best:
+            best, points = found, tried
+        yield found, _words(order, tried, sigma)
+
+
+def _ratio_of(order: int, points: NDArray[np.float64], sigma: float) -> float:
+    """The first point is the replaced record, the second the new one, the rest those of the others."""
+    others = points[2:]
+    return ratio(order, np.vstack((points[:1], others)), np.vstack((points[1:2], others)), sigma)
+
+
+def _in_ball(directions: NDArray[np.float64], rng: np.random.Generator) -> NDArray[np.float64]:
+    """Points in a ball of diameter 1, each on its surface with probability one half."""
+    radii = np.where(rng.random(len(directions)) < 0.5, 1.0, np.sqrt(rng.random(len(directions))))
+    unit = directions / np.linalg.norm(directions, axis=1, keepdims=True)
+    return np.asarray(unit * radii[:, None] / 2)
+
+
+def _inside(points: NDArray[np.float64]) -> NDArray[np.float64]:
+    norms = np.linalg.norm(points, axis=1, keepdims=True)
+    return np.asarray(points / np.maximum(2 * norms, 1.0))
+
+
+def _words(order: int, points: NDArray[np.float64], sigma: float) -> str:
+    places = ["(" + ", ".join(f"{x + 0.0:.3f}" for x in point) + ")" for point in points]
+    return (
+        f"order {order}, sigma {sigma:.3g}, from {places[0]} to {places[1]}, others at {' '.join(places[2:])}"
+    )
+
+
+def many_users(numbers: tuple[int, ...], draws: int, seed: str) -> Iterator[tuple[float, str]]:
+    """Search data sets in which all others hold the same record, anywhere in the ball; order 2, exact for any number.
+
+    Parameters
+    ----------
+    numbers : tuple of int
+        Users.
+    draws : int
+        Random places for each of them.
+    seed : str
+        Name of the random numbers.
+
+    Yields
+    ------
+    tuple
+        Divergence over that of Theorem 1, and the setting in words.
+    """
+    rng = named_rng(seed)
+    for n in numbers:
+        for _ in range(draws):
+            sigma = math.exp(rng.uniform(math.log(0.5), math.log(5)))
+            old, new, common = _in_ball(rng.normal(size=(3, 2)), rng)
+            yield (
+                common_place_ratio(n, old - common, new - common, sigma),
+                f"n {n}, " + _words(2, np.array([old, new, common]), sigma),
+            )
+
+
+def common_place_ratio(n: int, old: NDArray[np.float64], new: NDArray[np.float64], sigma: float) -> float:
+    """Return the divergence of order 2 over that of Theorem 1; places relative to the record of all others."""
+    found = common_place_rdp(
+        n, sigma, changed=float(new @ new), original=float(old @ old), product=float(old @ new)
+    )
+    return found / float(shuffle_gaussian_rdp([2], n, sigma)[0])

@@ -1,0 +1,231 @@
+"""The worst data set for RAPPOR, whose users send a randomized bit per value: histograms of the other users.
+
+A victim moves from one value to another. Of the others, `first` hold the one and `second` the other value, the rest a
+third; in a domain of two values nobody does. The worst data set is known for none of the protocols. Compared are the
+three data sets that are used: all others on the one, on the other, or on a third value.
+
+Conventions: eps in nats; replacement neighbors; p is the probability that a bit is flipped.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Iterator
+from itertools import product
+
+import numpy as np
+from numpy.typing import NDArray
+
+from shuffledp.accounting.baselines.fragmented_rappor import proven_bits_delta, rappor_delta
+from shuffledp.accounting.general.count_pairs import MovingCount, pair_delta
+from shuffledp.numerics.roots import root_below
+from shuffledp.numerics.windows import binomial_window
+from shuffledp.pipeline.claims.message_multisets import hockey_stick, others_laws, replaced
+
+#: A ratio above is a violation; deltas are good for a hundredth of it.
+LIMIT = 1 + 1e-6
+#: Data sets whose delta is smaller are of no interest, and are not looked at.
+LEAST_DELTA = 1e-12
+_SHARES = (0.1, 0.25, 0.5, 0.75, 0.9)
+#: How far the log of the largest delta of the three data sets may be below that of its target.
+_YTOL = 1e-6
+#: Mass that windows of many bits leave out, relative to delta.
+_OMITTED = 1e-9
+#: At most how many of many users hold another value than most others.
+APART = 4
+
+
+def sums_deltas(others: int, p: float, eps: float) -> NDArray[np.float64]:
+    """Return delta of the sums of bits for every data set of the others.
+
+    Parameters
+    ----------
+    others : int
+        Other users, >= 1.
+    p : float
+        In (0, 1/2).
+    eps : float
+        Nats, >= 0.
+
+    Returns
+    -------
+    (others + 1, others + 1) ndarray
+        By how many hold the value that the victim leaves and the one that it takes, nan where these are too many. The
+        other direction of the divergence is the transposed table.
+    """
+    counts = [_count(held, others - held, p) for held in range(others + 1)]
+    found = np.full((others + 1, others + 1), np.nan)
+    for first in range(others + 1):
+        for second in range(others + 1 - first):
+            found[first, second] = pair_delta(counts[first], counts[second], eps)
+    return found
+
+
+def _count(ones: int, zeros: int, p: float) -> MovingCount:
+    law = np.ones(1)
+    for kept in [True] * ones + [False] * zeros:
+        law = _joined(law, p, one=kept)
+    return MovingCount(_joined(law, p, one=True), _joined(law, p, one=False))
+
+
+def _joined(law: NDArray[np.float64], p: float, *, one: bool) -> NDArray[np.float64]:
+    """The law of a count after the bit of one more user, a one or a zero before it was flipped with probability p."""
+    zero_sent, one_sent = (p, 1 - p) if one else (1 - p, p)
+    return np.concatenate((zero_sent * law, [0.0])) + np.concatenate(([0.0], one_sent * law))
+
+
+def sums(numbers: Iterable[int], flips: Iterable[float], third: bool = True) -> Iterator[tuple[float, str]]:
+    """Search all data sets of a few users whose sums are seen.
+
+    Parameters
+    ----------
+    numbers : iterable of int
+        Numbers of other users.
+    flips : iterable of float
+        Values of p.
+    third : bool
+        Whether there is a third value.
+
+    Yields
+    ------
+    tuple
+        Delta of the worst data set over the largest one that is known, and the setting in words.
+    """
+    for others, p, share in product(numbers, flips, _SHARES):
+        eps = share * 2 * (math.log1p(-p) - math.log(p))
+        table = sums_deltas(others, p, eps)
+        if not third:
+            table = np.where(np.add.outer(range(others + 1), range(others + 1)) == others, table, np.nan)
+        known = float(np.nanmax([table[others, 0], table[0, others], table[0, 0]]))
+        if known < LEAST_DELTA:
+            continue
+        first, second = np.unravel_index(int(np.nanargmax(table)), table.shape)
+        words = (
+            f"{others} others, p {p:g}, eps {eps:.3g}: {first} of them hold one of the two values and {second} the "
+            f"other, delta {table[first, second]:.3g} against {known:.3g}"
+        )
+        yield float(table[first, second]) / known, words
+
+
+def many(
+    numbers: Iterable[int], bit_budgets: Iterable[float], targets: Iterable[float]
+) -> Iterator[tuple[float, str]]:
+    """Compare the bound for every data set with the largest of three, for many users whose sums are seen.
+
+    Parameters
+    ----------
+    numbers : iterable of int
+        Users.
+    bit_budgets : iterable of float
+        ``log((1 - p) / p)``, nats.
+    targets : iterable of float
+        Delta of the worst of the three data sets where the two are compared.
+
+    Yields
+    ------
+    tuple
+        Proven delta over that of the worst of the three, and the setting in words; 1 would decide the question.
+    """
+    for n, p, eps, known, words in _many_users(numbers, bit_budgets, targets):
+        proven = proven_bits_delta(n, p, eps)
+        yield proven / known, f"{words}: delta {proven:.4g} proven, {known:.4g} lost"
+
+
+def beside(
+    numbers: Iterable[int], bit_budgets: Iterable[float], targets: Iterable[float]
+) -> Iterator[tuple[float, str]]:
+    """Search the data sets next to the three, for many users whose sums are seen; parameters as of `many`.
+
+    Yields
+    ------
+    tuple
+        Delta of the worst data set over that of the worst of the three, and the setting in words.
+    """
+    for n, p, eps, known, words in _many_users(numbers, bit_budgets, targets):
+        others = n - 1
+        held = sorted({*range(APART + 1), *range(others - APART, others + 1)})
+        counts = {ones: _windowed_count(ones, others - ones, p, _OMITTED * known) for ones in held}
+        deltas = {
+            (first, second): pair_delta(counts[first], counts[second], eps)
+            for first, second in product(held, repeat=2)
+            if first + second <= others and others - max(first, second, others - first - second) <= APART
+        }
+        worst = max(deltas, key=lambda pair: deltas[pair])
+        # By the same sums: near twice the budget of a bit others differ in the fifth digit.
+        three = max(deltas[others, 0], deltas[0, others], deltas[0, 0])
+        words += f": {worst[0]} of the others hold one of the two values and {worst[1]} the other"
+        yield deltas[worst] / three, f"{words}, delta {deltas[worst]:.6g} against {three:.6g}"
+
+
+def _many_users(
+    numbers: Iterable[int], bit_budgets: Iterable[float], targets: Iterable[float]
+) -> Iterator[tuple[int, float, float, float, str]]:
+    """Give users, flip probability, eps, the largest delta of the three data sets there, and the setting in words."""
+    for n, budget, target in product(numbers, bit_budgets, targets):
+        p = 1 / (1 + math.exp(budget))
+
+        def excess(minus_log_eps: float, n: int = n, p: float = p, target: float = target) -> float:
+            known = known_delta(n, p, math.exp(-minus_log_eps))
+            return math.log(known / target) if known > 0 else -math.inf
+
+        if known_delta(n, p, 1e-6) <= target:
+            continue
+        # Close to twice the budget of a bit delta falls to 0 within a billionth of eps.
+        eps = math.exp(-root_below(excess, 0.0, -5.0, math.log(1e6), xtol=1e-14, ytol=_YTOL))
+        yield n, p, eps, known_delta(n, p, eps), f"{n} users, {budget:g} nats per bit, eps {eps:.4g}"
+
+
+def _windowed_count(ones: int, zeros: int, p: float, omitted: float) -> MovingCount:
+    """A count among many users, of whom few have a one or few have a zero."""
+    window = binomial_window(max(ones, zeros), p, omitted)
+    law = window.pmf if zeros >= ones else window.pmf[::-1]
+    for _ in range(min(ones, zeros)):
+        law = _joined(law, p, one=ones < zeros)
+    return MovingCount(_joined(law, p, one=True), _joined(law, p, one=False), window.omitted)
+
+
+def known_delta(n: int, p: float, eps: float) -> float:
+    """Return the largest delta of the three data sets, in [0, 1], among n users."""
+    return max(rappor_delta(n, p, eps, calibration=kind) for kind in ("worst_case", "optimistic"))
+
+
+def vectors(
+    numbers: Iterable[int], domains: Iterable[int], flips: Iterable[float]
+) -> Iterator[tuple[float, str]]:
+    """Search all data sets of a few users whose whole vectors of bits are seen, in random order.
+
+    Parameters
+    ----------
+    numbers, domains : iterable of int
+        Other users, and sizes of the domain.
+    flips : iterable of float
+        Values of p.
+
+    Yields
+    ------
+    tuple
+        Delta of the worst data set over the largest one that is known, and the setting in words.
+    """
+    for others, k, p in product(numbers, domains, flips):
+        rows = vector_rows(k, p)
+        laws = {held: replaced(law, rows) for held, law in others_laws(rows, others)}
+        on_one = [tuple(others * (v == i) for v in range(k)) for i in range(min(k, 3))]
+        for share in _SHARES:
+            eps = share * 2 * (math.log1p(-p) - math.log(p))
+            deltas = {held: hockey_stick(*pair, eps) for held, pair in laws.items()}
+            known = max(deltas[held] for held in on_one)
+            if known < LEAST_DELTA:
+                continue
+            worst = max(deltas, key=lambda held: deltas[held])
+            words = (
+                f"{others} others, {k} values, p {p:g}, eps {eps:.3g}: {', '.join(map(str, worst))} of them hold each "
+                f"value, delta {deltas[worst]:.3g} against {known:.3g}"
+            )
+            yield deltas[worst] / known, words
+
+
+def vector_rows(k: int, p: float) -> NDArray[np.float64]:
+    """Return the law of the vector of k bits for each of the k values, (k, 2^k)."""
+    bits = np.array(list(product((0, 1), repeat=k)))
+    flipped = bits[None, :, :] != np.eye(k, dtype=int)[:, None, :]
+    return np.asarray(np.prod(np.where(flipped, p, 1 - p), axis=2))

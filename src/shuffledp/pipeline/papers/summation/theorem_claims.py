@@ -1,0 +1,565 @@
+"""Claims of Ghazi et al. 2021 on its noise, atoms and guarantees: what the accounting says, without result tables."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from fractions import Fraction
+
+import numpy as np
+
+from shuffledp.accounting.baselines.fragmented_rappor import rappor_flip_probability
+from shuffledp.accounting.baselines.split_and_mix import ikos_shares
+from shuffledp.accounting.expected_errors.sums import (
+    central_laplace_mse,
+    discrete_laplace_variance,
+    rappor_mse,
+)
+from shuffledp.accounting.general.grr_blanket import blanket_local_budget
+from shuffledp.accounting.summation.closed_designs import analytic_design
+from shuffledp.accounting.summation.joint_noise import correlated_noise_delta
+from shuffledp.accounting.summation.noise_atoms import (
+    atom_indices,
+    atom_inverse,
+    atom_messages,
+    dominating_vector,
+)
+from shuffledp.accounting.summation.noise_design import NoiseDesign
+from shuffledp.accounting.summation.shift_noise import negative_binomial_shift_delta, smallest_noise
+from shuffledp.accounting.summation.shipped_designs import quick_design, shipped_designs
+from shuffledp.pipeline.claims.case import Case, Rule
+from shuffledp.pipeline.claims.outcomes import (
+    CLOSED_FORM,
+    SLOPE,
+    Outcome,
+    Verdict,
+    percent,
+    scaling,
+    span,
+)
+from shuffledp.pipeline.papers.summation.computed_tables import (
+    DELTA,
+    EPS,
+    EPS_STAR,
+    GAMMA,
+    accountings,
+    best_design,
+    readings,
+)
+
+USERS = 10**6
+DELTAS = (1e-3, 1e-6, 1e-9, 1e-12)
+READING = "reading error of the figure"
+SMALLEST = 1e-7
+"""Delta from which on the allowance for rounding of the joint law does not matter."""
+SEARCHED = 0.25
+"""Relative difference within which designs of the quick search are as good as each other."""
+
+
+def _design(case: Case, size: int, delta: float) -> NoiseDesign:
+    """The noise under an accounting: the closed form, or a certified design of the quick search."""
+    if case.accounting == "printed":
+        return analytic_design(size, EPS, delta, GAMMA)
+    return quick_design(size, EPS, delta, EPS_STAR)
+
+
+def _deltas(case: Case) -> tuple[float, ...]:
+    """Values of delta; the exact accounting of so little is not asked for."""
+    return DELTAS if case.accounting == "printed" else DELTAS[:3]
+
+
+def linear_in_log(case: Case, size: int) -> Verdict:
+    """Noise messages against log(1/delta): as many more from one delta to the next."""
+    deltas = _deltas(case)
+    messages = [_design(case, size, delta).messages for delta in deltas]
+    steps = np.diff(messages)
+    uneven = float(steps.max() / steps.min() - 1)
+    allowed = 0.01 if case.accounting == "printed" else SEARCHED
+    squares = np.diff(np.log(deltas) ** 2)
+    return Verdict(
+        f"steps differ by {percent(uneven)}",
+        CLOSED_FORM if case.accounting == "printed" else "a quick search, at most a quarter above the least",
+        "holds" if uneven <= allowed else "fails",
+        f"N = {', '.join(f'{m:.4g}' for m in messages)} at delta = {', '.join(f'{d:g}' for d in deltas)}, D = {size}; "
+        f"up to {percent(allowed)} counts as linear, a square would have "
+        f"{percent(float(squares.max() / squares.min()) - 1)}",
+    )
+
+
+def _messages_by_size(case: Case) -> dict[int, float]:
+    if case.accounting == "printed":
+        return {
+            d: analytic_design(d, EPS, DELTA, GAMMA).messages for d in (5, 10, 15, 20, 32, 64, 100, 128, 256)
+        }
+    found = {s.design.max_value for s in shipped_designs() if _of_figure(s.design)}
+    return {d: best_design(d).design.messages for d in sorted(found) if d >= 3}
+
+
+def _of_figure(design: NoiseDesign) -> bool:
+    return (design.eps, design.delta, design.eps_star) == (EPS, DELTA, EPS_STAR)
+
+
+def bounded_overhead(case: Case) -> Verdict:
+    """N over D log^2 D log(D / delta) stays below its value at the least D."""
+    found = _messages_by_size(case)
+    ratios = [m / (d * math.log2(d) ** 2 * math.log(d / DELTA)) for d, m in found.items()]
+    return Verdict(
+        f"{ratios[0]:.3g} at D = {min(found)} to {ratios[-1]:.3g} at D = {max(found)}",
+        CLOSED_FORM,
+        "holds" if max(ratios) <= ratios[0] else "fails",
+        f"largest of {len(ratios)}: {max(ratios):.3g}; N over D is {span(m / d for d, m in found.items())}",
+    )
+
+
+def nearly_linear(case: Case) -> Verdict:
+    """How N over D grows, beside the rate that is proven."""
+    found = _messages_by_size(case)
+    sizes = list(found)
+    grows = scaling(sizes, [m / d for d, m in found.items()])
+    proven = scaling(sizes, [math.log2(d) ** 2 * math.log(d / DELTA) for d in sizes])
+    verdict: Outcome = "holds" if grows < proven - SLOPE else "fails"
+    return Verdict(
+        f"N / D proportional to D^{grows:.2f}",
+        "shipped designs, the best known",
+        verdict,
+        f"from D = {sizes[0]} to {sizes[-1]}; the proven rate is D^{proven:.2f} there, and linear growth of N "
+        "would be D^0",
+    )
+
+
+def one_more_bit(case: Case) -> Verdict:
+    """Bits of a message against those of an input."""
+    extra = {math.ceil(math.log2(d)) + 1 - math.ceil(math.log2(d + 1)) for d in range(1, 1025)}
+    return Verdict(
+        f"{min(extra)} to {max(extra)} bit more",
+        CLOSED_FORM,
+        "holds" if max(extra) <= 1 else "fails",
+        "for D = 1 to 1024: 2D symbols instead of D + 1 values",
+    )
+
+
+def _least_levels(n: int, zeta: float) -> int:
+    """The smallest D at which the error of real sums is that of Laplace noise at (1 - zeta) eps."""
+    most = 2 / ((1 - zeta) * EPS) ** 2
+    size = math.ceil(EPS / 2 * math.sqrt(n / (2 * ((1 - zeta) ** -2 - (1 - zeta / 2) ** -2))))
+    while size > 1 and _real_mse(n, size - 1, zeta) <= most:
+        size -= 1
+    return size
+
+
+def _real_mse(n: int, size: int, zeta: float) -> float:
+    """Error of a real sum with gamma = zeta / 2: rounding at its worst, and the noise."""
+    return n / (4 * size**2) + discrete_laplace_variance((1 - zeta / 2) * EPS / size) / size**2
+
+
+def real_sums(case: Case) -> Verdict:
+    """Theorem 1: the error is at most that of Laplace noise with a slightly smaller budget."""
+    ratios, words = [], []
+    for n, zeta in ((10**6, 0.1), (10**6, 0.2), (10**4, 0.2)):
+        size = _least_levels(n, zeta)
+        ratios.append(_real_mse(n, size, zeta) * ((1 - zeta) * EPS) ** 2 / 2)
+        words.append(f"D = {size} (n = {n}, zeta = {zeta:g})")
+    return Verdict(
+        f"{span(ratios)} of the stated error",
+        CLOSED_FORM,
+        "holds" if max(ratios) <= 1 else "fails",
+        f"with {', '.join(words)}",
+    )
+
+
+def real_messages(case: Case, zetas: Sequence[float]) -> Verdict:
+    """Extra messages of a real sum among a million users: below 1 they are negligible."""
+    extra = {}
+    for zeta in zetas:
+        size = _least_levels(USERS, zeta)
+        if case.accounting == "printed":
+            extra[zeta] = analytic_design(size, EPS, DELTA, zeta / 2).messages / USERS
+        else:
+            largest = max(_messages_by_size(case).items())
+            extra[zeta] = largest[1] / largest[0] * size / USERS
+    verdict: Outcome = "holds" if max(extra.values()) < 1 else "in part"
+    return Verdict(
+        ", ".join(f"{value:.4g} (zeta = {zeta:g})" for zeta, value in extra.items()),
+        CLOSED_FORM if case.accounting == "printed" else "extrapolated in D from the largest shipped design",
+        verdict,
+        "extra messages per user at n = 1e6; they fall as D log^2 D / n with D of order sqrt(n), so for enough users",
+    )
+
+
+def real_bits(case: Case) -> Verdict:
+    """Bits of a message of real sums."""
+    bits = math.ceil(math.log2(_least_levels(USERS, 0.1))) + 1
+    half = math.log2(USERS) / 2
+    return Verdict(
+        f"{bits} bits, half the logarithm of n is {half:.4g}",
+        CLOSED_FORM,
+        "holds" if bits - half <= 2 else "fails",
+        f"n = {USERS}, zeta = 0.1; a difference of 2 bits at most counts as a constant",
+    )
+
+
+def crucial(case: Case, most: float) -> Verdict:
+    """Noise that hides a shift of 1 against one that hides log(1/delta) / eps*, as the earlier lemma needs."""
+    factors = {}
+    for delta in DELTAS[:3]:
+        means = [
+            math.prod(smallest_noise(k, EPS, delta)) for k in (1, math.ceil(math.log(1 / delta) / EPS_STAR))
+        ]
+        factors[delta] = means[1] / means[0]
+    at = factors[DELTA]
+    return Verdict(
+        f"{at:.3g} times less noise",
+        CLOSED_FORM,
+        "holds" if at > most else "in part" if at > 1 else "fails",
+        f"delta = {', '.join(f'{d:g}: {f:.3g}' for d, f in factors.items())}; above {most:g} times counts as crucial",
+    )
+
+
+def zero_sum(case: Case) -> Verdict:
+    """Closed-form error of designs that differ in their zero-sum noise only."""
+    pairs = [(analytic_design(d, EPS, DELTA, GAMMA), best_design(d).design) for d in (2, 5, 15)]
+    spread = max(abs(one.mse / other.mse - 1) for one, other in pairs)
+    return Verdict(
+        f"relative difference {spread:.1g}",
+        CLOSED_FORM,
+        "holds" if spread < 1e-12 else "fails",
+        "error of two designs for D = 2, 5, 15, one with "
+        f"{span(one.messages / other.messages for one, other in pairs)} times as many noise messages as the other",
+    )
+
+
+def lemma_9(case: Case) -> Verdict:
+    """The joint delta of the sum and the noise counts against the one of the counts alone."""
+    rng = np.random.default_rng(9)
+    wanted = case.at_most(40, 4)
+    ratios: list[float] = []
+    while len(ratios) < wanted:
+        shape, eps_star, eps = rng.uniform(3, 30), rng.uniform(0.3, 1.5), rng.uniform(0.1, 0.5)
+        ratio = math.exp(-rng.uniform(0.15, 0.5) * eps)
+        claimed = negative_binomial_shift_delta(shape, ratio, 1, eps)
+        if claimed < SMALLEST:
+            continue
+        design = NoiseDesign(1, eps_star, "halving", (), (1,), (shape,), (ratio,), eps_star + eps, 0.5)
+        ratios.append(correlated_noise_delta(design, eps_star + eps) / claimed)
+    above = sum(r > 1 for r in ratios)
+    return Verdict(
+        f"{span(ratios)} of the bound",
+        f"{len(ratios)} random settings",
+        "fails" if above else "holds",
+        f"above it in {above}; D = 1 and deltas of at least {SMALLEST:g}, by the certified upper bound of the joint "
+        "law",
+    )
+
+
+def modular(case: Case) -> Verdict:
+    """The exact delta of the closed-form parameters."""
+    sizes = (2, 3, 5)[: case.at_most(3, 1)]
+    found = [correlated_noise_delta(analytic_design(d, EPS, DELTA, GAMMA), EPS) for d in sizes]
+    return Verdict(
+        f"delta at most {max(found):.2g}",
+        "certified from above",
+        "holds" if max(found) <= DELTA else "fails",
+        f"D = {', '.join(map(str, sizes))} at eps {EPS:g}, where {DELTA:g} is promised; the allowance for rounding is "
+        "most of it",
+    )
+
+
+def closed_noise(case: Case) -> Verdict:
+    """Theorem 10: exact delta of its negative binomial noise."""
+    ratios = []
+    for eps in (0.05, 0.2, 1.0):
+        for delta in (1e-3, 5e-7):
+            for size in (1, 5, 15):
+                ratio = math.exp(-0.2 * eps / size)
+                shape = 3 * (1 + math.log(1 / delta))
+                ratios.append(negative_binomial_shift_delta(shape, ratio, size, eps) / delta)
+    above = sum(r > 1 for r in ratios)
+    return Verdict(
+        f"{span(ratios)} of the stated delta",
+        CLOSED_FORM,
+        "fails" if above else "holds",
+        f"above it in {above} of {len(ratios)} settings: eps 0.05 to 1, delta 1e-3 and 5e-7, D = 1 to 15",
+    )
+
+
+def _is_inverse(size: int) -> bool:
+    """Whether the integer matrix makes one message of every kind out of the atoms, +1 excepted."""
+    indices = atom_indices(size)
+    rows = [*range(-size, 0), *range(2, size + 1)]
+    atoms = np.zeros((len(rows), len(indices)), np.int64)
+    for column, index in enumerate(indices):
+        for message, times in atom_messages(index, size).items():
+            if message != 1:
+                atoms[rows.index(message), column] += times
+    return bool(np.array_equal(atoms @ atom_inverse(size), np.eye(len(rows), dtype=np.int64)))
+
+
+def right_inverse(case: Case) -> Verdict:
+    """Theorem 12: an integer inverse of few small atoms, and a vector that dominates its columns."""
+    sizes = [*range(1, case.at_most(64, 16) + 1), *((100, 128, 200, 256) if case.effort == "full" else ())]
+    wrong = [d for d in sizes if not _is_inverse(d)]
+    loads = {
+        d: max(
+            sum(
+                (Fraction(int(abs(c)), int(t)) for c, t in zip(column, dominating_vector(d), strict=True)),
+                Fraction(),
+            )
+            for column in atom_inverse(d).T
+        )
+        for d in sizes
+        if d <= 64
+    }
+    most = max(sum(atom_messages(i, d).values()) for d in (3, sizes[-1]) for i in atom_indices(d))
+    count = all(len(atom_indices(d)) == 2 * d - 1 for d in sizes)
+    holds = not wrong and max(loads.values()) <= 1 and most <= 3 and count
+    return Verdict(
+        f"2D - 1 atoms of at most {most} messages",
+        "integer arithmetic",
+        "holds" if holds else "fails",
+        f"no inverse at {len(wrong)} of {len(sizes)} D up to {sizes[-1]}; largest load of a column "
+        f"{float(max(loads.values())):.4f} of 1",
+    )
+
+
+def much_better(case: Case) -> Verdict:
+    """The closed form against what the figure's search found."""
+    table = accountings()
+    table = table[table["paper"] > table["reading error"]]
+    factors = table["analytic"] / table["paper"]
+    best = int((factors > 2).sum())
+    return Verdict(
+        f"{span(factors)} times",
+        READING,
+        "holds" if float(factors.min()) > 1 and best else "in part" if best else "fails",
+        "N of the closed form over N of the figure, "
+        + ", ".join(f"D = {d}: {f:.2g}" for d, f in zip(table["Delta"], factors, strict=True)),
+    )
+
+
+def counts_in_order(case: Case) -> Verdict:
+    """O-22: N of exact accounting, of Theorem 8, of the figure and of the closed form, each never above the next."""
+    table = accountings()
+    steps = (
+        ("exact, paper's atoms", "modular"),
+        ("modular", "paper"),
+        ("paper", "analytic"),
+    )
+    room = table["reading error"]
+    above = [
+        f"{low} above {high} at D = {', '.join(map(str, table['Delta'][wrong]))}"
+        for low, high in steps
+        if (wrong := table[low] > table[high] + room * ((low == "paper") | (high == "paper"))).any()
+    ]
+    return Verdict(
+        f"{len(steps) - len(above)} of {len(steps)} steps in order",
+        READING,
+        "holds" if not above else "in part" if len(above) < len(steps) else "fails",
+        "; ".join(above) or f"at D = {', '.join(map(str, table['Delta']))}",
+    )
+
+
+def rappor_points(case: Case) -> Verdict:
+    """The five points of RAPPOR by either estimator."""
+    drawn = readings()
+    drawn = drawn[(drawn["panel"] == "a") & (drawn["curve"] == "RAPPOR")]
+    p = rappor_flip_probability(USERS, EPS, DELTA, calibration="optimistic")
+    fits = {}
+    for name, factor in (("plain", 1.0), ("centred", 1.0), ("centred", math.sqrt(2))):
+        errors = [factor * math.sqrt(rappor_mse(USERS, d, p, estimator=name)) for d in drawn["max_value"]]
+        near = (
+            np.abs(np.array(errors) - drawn["reading"]) <= drawn["reading_error"] + 0.006 * drawn["reading"]
+        )
+        fits[name if factor == 1 else f"sqrt 2 times {name}"] = int(near.sum())
+    known = max(fits["plain"], fits["centred"])
+    verdict: Outcome = (
+        "holds" if known == len(drawn) else "in part" if max(fits.values()) == len(drawn) else "fails"
+    )
+    return Verdict(
+        ", ".join(f"{name}: {count} of {len(drawn)}" for name, count in fits.items()),
+        READING,
+        verdict,
+        "points within the reading error of the estimator's closed form at the published calibration",
+    )
+
+
+def _rappor_lambda(n: int, delta: float) -> float:
+    p = rappor_flip_probability(n, EPS, delta, calibration="optimistic")
+    return n * p * (1 - p) / (1 - 2 * p) ** 2
+
+
+def rappor_grows(case: Case) -> Verdict:
+    """Variance of a count of RAPPOR against delta, and against n."""
+    by_delta = [_rappor_lambda(USERS, delta) for delta in DELTAS[:3]]
+    change = abs(_rappor_lambda(10**7, DELTA) / _rappor_lambda(USERS, DELTA) - 1)
+    grows = by_delta == sorted(by_delta)
+    return Verdict(
+        f"variance of a count {', '.join(f'{v:.4g}' for v in by_delta)}",
+        CLOSED_FORM,
+        "holds" if grows and change < 1e-3 else "in part" if grows else "fails",
+        f"delta = {', '.join(f'{d:g}' for d in DELTAS[:3])}; from n = 1e6 to 1e7 it changes by {percent(change)}",
+    )
+
+
+def _randomized_response_rmse(counts: Sequence[float]) -> float:
+    """Error of the sum by k-ary randomized response with the exact blanket, for a histogram of the inputs."""
+    values, n = np.arange(len(counts)), sum(counts)
+    local = blanket_local_budget(int(n), len(counts), EPS, DELTA)
+    q = 1 / (math.exp(local) + len(counts) - 1)
+    keep = math.exp(local) * q - q  # the probability of the own value beyond that of any other
+    variance = 0.0
+    for value, count in enumerate(counts):
+        law = np.full(len(counts), q)
+        law[value] += keep
+        variance += count * float(law @ values**2 - (law @ values) ** 2)
+    return math.sqrt(variance) / keep
+
+
+def against_randomized_response(case: Case, size: int) -> Verdict:
+    """Randomized response over all values against RAPPOR at the same exact budget, for several histograms."""
+    shapes = {
+        "uniform": [1.0] * (size + 1),
+        "all at one end": [1.0] + [0.0] * size,
+        "half at each end": [1.0, *[0.0] * (size - 1), 1.0],
+    }
+    errors = {
+        name: _randomized_response_rmse([USERS * c / sum(weights) for c in weights])
+        for name, weights in shapes.items()
+    }
+    p = rappor_flip_probability(USERS, EPS, DELTA, calibration="sound")
+    rivals = {e: math.sqrt(rappor_mse(USERS, size, p, estimator=e)) for e in ("plain", "centred")}
+    less = {name: sum(error < rival for error in errors.values()) for name, rival in rivals.items()}
+    verdict: Outcome = (
+        "holds"
+        if not any(less.values())
+        else "fails"
+        if all(c == len(errors) for c in less.values())
+        else "in part"
+    )
+    return Verdict(
+        f"{span(errors.values())}, RAPPOR {', '.join(f'{v:.3g} ({k})' for k, v in rivals.items())}",
+        CLOSED_FORM,
+        verdict,
+        f"root mean squared errors at D = {size}; randomized response has less for "
+        + ", ".join(f"{c} of {len(errors)} histograms than {name} RAPPOR" for name, c in less.items()),
+    )
+
+
+def data_free(case: Case, size: int) -> Verdict:
+    """Error and messages of RAPPOR for several histograms; those of correlated noise follow from the design alone."""
+    p = rappor_flip_probability(USERS, EPS, DELTA, calibration="optimistic")
+    weights = np.arange(1, size + 1)
+    errors, messages = [], []
+    for histogram in (
+        np.full(size + 1, USERS / (size + 1)),
+        USERS * np.eye(size + 1)[1],
+        USERS * np.eye(size + 1)[-1],
+    ):
+        ones = histogram[1:]
+        errors.append(
+            float(weights**2 @ (ones * p * (1 - p) + (USERS - ones) * p * (1 - p))) / (1 - 2 * p) ** 2
+        )
+        sent = (ones * (1 - p) + (USERS - ones) * p).sum() / USERS
+        messages.append(float(sent + histogram[0] / USERS * (1 - 2 * p)))
+    spread = [max(v) / min(v) - 1 for v in (errors, messages)]
+    return Verdict(
+        f"relative spread {spread[0]:.1g} of the error, {spread[1]:.1g} of the messages",
+        CLOSED_FORM,
+        "holds" if max(spread) < 1e-9 else "fails",
+        "three histograms; an input counts as sent always, also the one that stands for no message",
+    )
+
+
+def ikos_monotone(case: Case, size: int) -> Verdict:
+    """Bits of IKOS against n for each formula of its shares."""
+    users = (10**4, 10**5, 10**6, 10**7)
+    bits = {
+        form: [ikos_shares(n, size, EPS, DELTA, form=form) * math.ceil(math.log2(n * size)) for n in users]
+        for form in ("figure", "average", "worst_case")
+    }
+    rising = [form for form, values in bits.items() if values == sorted(values)]
+    return Verdict(
+        ", ".join(f"{form}: {', '.join(map(str, values))}" for form, values in bits.items()),
+        CLOSED_FORM,
+        "holds" if not rising else "in part" if len(rising) < len(bits) else "fails",
+        f"bits per user at n = 1e4 to 1e7, D = {size}; monotone with {', '.join(rising) or 'none'}, and only these "
+        "formulas are proven",
+    )
+
+
+def ikos_points(case: Case) -> Verdict:
+    """All points of IKOS by the figure's formula, and by the proven one."""
+    drawn = readings()
+    drawn = drawn[drawn["curve"] == "IKOS"]
+    fits = {}
+    for form in ("figure", "worst_case"):
+        bits = [
+            ikos_shares(int(n), int(d), EPS, DELTA, form=form) * math.ceil(math.log2(n * d))
+            for n, d in zip(drawn["n"], drawn["max_value"], strict=True)
+        ]
+        fits[form] = int((np.abs(np.array(bits) - drawn["reading"]) <= drawn["reading_error"]).sum())
+    proven = fits["worst_case"] == len(drawn)
+    verdict: Outcome = "holds" if proven else "in part" if fits["figure"] == len(drawn) else "fails"
+    return Verdict(
+        f"{fits['figure']} of {len(drawn)} by the lowest constant, {fits['worst_case']} by the proven formula",
+        READING,
+        verdict,
+        "no theorem is known for the lowest constant",
+    )
+
+
+def unary_shares(case: Case, sizes: Sequence[int]) -> Verdict:
+    """Shares of unary noise above 1, their mean length given that there is one, and their part of all messages."""
+    rare, long, part = [], [], []
+    for size in sizes:
+        design = best_design(size).design
+        a, r = design.central_ratio, 1 / USERS
+        mean = 2 * a / (1 - a) + 2 * sum(
+            shape * scale
+            for index, shape, scale in zip(design.indices, design.shapes, design.scales, strict=True)
+            if index == 1
+        )
+        none, one = (1 - a) ** r, r * (1 - a) ** r * a
+        rare.append(1 - none - one)
+        long.append(r * a / (1 - a) / -math.expm1(r * math.log1p(-a)))
+        part.append(mean / design.messages)
+    little = max(long) < 2 and max(part) < 0.1
+    return Verdict(
+        f"more than one message with probability {span(rare)}, mean length {span(long)}",
+        CLOSED_FORM,
+        "holds" if little else "in part" if max(rare) < 1e-3 else "fails",
+        f"n = 1e6, D = {' and '.join(map(str, sizes))}; all noise on +1 and -1 is "
+        f"{' and '.join(percent(v) for v in part)} of the noise messages of the best shipped designs",
+    )
+
+
+def central_slope(case: Case) -> float:
+    """Exponent of the central error in D; used by the rules on the figure."""
+    sizes = (2, 3, 5, 10, 15)
+    return scaling(sizes, [math.sqrt(central_laplace_mse(d, EPS)) for d in sizes])
+
+
+RULES: Mapping[str, Rule] = {
+    "linear_in_log": linear_in_log,
+    "bounded_overhead": bounded_overhead,
+    "nearly_linear": nearly_linear,
+    "one_more_bit": one_more_bit,
+    "real_sums": real_sums,
+    "real_messages": real_messages,
+    "real_bits": real_bits,
+    "crucial": crucial,
+    "zero_sum": zero_sum,
+    "lemma_9": lemma_9,
+    "modular": modular,
+    "closed_noise": closed_noise,
+    "right_inverse": right_inverse,
+    "much_better": much_better,
+    "counts_in_order": counts_in_order,
+    "rappor_points": rappor_points,
+    "rappor_grows": rappor_grows,
+    "against_randomized_response": against_randomized_response,
+    "data_free": data_free,
+    "ikos_monotone": ikos_monotone,
+    "ikos_points": ikos_points,
+    "unary_shares": unary_shares,
+}
+"""By the names that ``stated/summation.yaml`` uses."""

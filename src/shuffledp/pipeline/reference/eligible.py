@@ -1,0 +1,60 @@
+"""Whether a run may become the reference: complete, of the present configuration, at the papers' scale."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+from shuffledp.pipeline.config.settings import Settings
+from shuffledp.pipeline.experiments.bundle import Bundle
+from shuffledp.pipeline.experiments.trained import TrainingFiles
+from shuffledp.storage import read_verified
+
+
+def objections(settings: Settings, results: Path) -> Iterator[str]:
+    """What speaks against a run, a line each; nothing if it may become the reference.
+
+    Parameters
+    ----------
+    settings : Settings
+        The configuration that the reference is of.
+    results : Path
+        Folder of the run's results.
+
+    Raises
+    ------
+    IntegrityError
+        If a file does not match its checksum.
+    """
+    for key in sorted(settings.shortened):
+        yield f"{key}: the configuration shortens a part of it, the reference is at the papers' scale"
+    for paper in settings.papers.values():
+        for experiment in paper.experiments.values():
+            for method in experiment.methods:
+                bundle = Bundle.of(results, paper.key, experiment.id, method)
+                wanted = experiment.job(method, settings.seed)
+                yield from _judged(
+                    f"{paper.key}.{experiment.id}.{method}", bundle.provenance, bundle.checksum, wanted
+                )
+        for run in paper.training.values() if not settings.left_out else ():
+            files = TrainingFiles.of(results, paper.key, run.id)
+            wanted = run.job(settings.seed)
+            yield from _judged(f"{paper.key}.training.{run.id}", files.provenance, files.checksum, wanted)
+
+
+def _judged(name: str, provenance: Path, checksum: Path, wanted: Mapping[str, Any]) -> Iterator[str]:
+    if not checksum.is_file():
+        yield f"{name}: there is no result"
+        return
+    about = json.loads(read_verified(provenance, checksum))
+    if _compared(about["job"]) != _compared(wanted):
+        yield f"{name}: its result is of another configuration"
+
+
+def _compared(job: Mapping[str, Any]) -> Any:
+    """A job as its provenance has it, but for the training run that a method names: it only adds accuracies."""
+    return json.loads(
+        json.dumps({key: value for key, value in job.items() if key != "training" or "method" not in job})
+    )

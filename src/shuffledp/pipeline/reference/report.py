@@ -1,0 +1,71 @@
+"""A comparison in words: per paper and column what was compared, then every difference that fits, then the verdict."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from shuffledp.pipeline.reference.comparison import DIFFERENT, REFUSED, SAME, Comparison, Section
+
+FIRST = 10
+"""How many differences, and how many missing or additional entries, are listed per paper."""
+_VERDICTS = {
+    SAME: "Everything agrees with the reference.",
+    DIFFERENT: "The run does not agree with the reference.",
+    REFUSED: "Not everything could be compared.",
+}
+
+
+def report(comparison: Comparison) -> Iterator[str]:
+    """Lines that say what a comparison found.
+
+    Parameters
+    ----------
+    comparison : Comparison
+        As `shuffledp.pipeline.reference.comparison.compare` makes it.
+
+    Yields
+    ------
+    str
+        Line by line; the last one is the verdict.
+    """
+    yield (
+        "Same machine and versions as the reference: the same bytes are expected."
+        if comparison.same_machine
+        else "Another machine or other versions than those of the reference: tolerances apply."
+    )
+    for name, section in comparison.sections.items():
+        yield from _section(name, section)
+    if comparison.untrained:
+        yield f"Training is not compared, there is no curve: {', '.join(comparison.untrained)}"
+    for reason, what in comparison.refused.items():
+        yield f"Refused, {reason}: {_some(what)}"
+    yield _VERDICTS[comparison.exit_code]
+
+
+def _section(name: str, section: Section) -> Iterator[str]:
+    yield ""
+    yield f"{name}: {section.same_files} of {section.files} result files with the same bytes"
+    compared = {column: counts for column, counts in section.columns.items() if counts.compared}
+    if compared:
+        yield f"  {'column':18}{'compared':>9}{'identical':>10}{'within':>8}{'different':>10}  tolerance"
+    for column, counts in compared.items():
+        numbers = f"{counts.compared:>9}{counts.identical:>10}{counts.within:>8}{counts.different:>10}"
+        yield f"  {column:18}{numbers}  {counts.tolerance}"
+    yield from _listed("missing", section.missing)
+    yield from _listed("additional", section.additional)
+    for one in section.differences[:FIRST]:
+        yield f"  different: {one.where} {one.column}: {one.reference} in the reference, {one.found} here"
+    if len(section.differences) > FIRST:
+        yield f"  different: {len(section.differences) - FIRST} more"
+
+
+def _listed(what: str, entries: Sequence[str]) -> Iterator[str]:
+    for entry in entries[:FIRST]:
+        yield f"  {what}: {entry}"
+    if len(entries) > FIRST:
+        yield f"  {what}: {len(entries) - FIRST} more"
+
+
+def _some(names: Sequence[str]) -> str:
+    shown = ", ".join(names[:FIRST])
+    return shown if len(names) <= FIRST else f"{shown} and {len(names) - FIRST} more"

@@ -1,0 +1,270 @@
+"""What a run found, in the form in which it is kept as reference and compared: texts of ten digits, and digests.
+
+A snapshot is made from the result tables of a run (`of_results`) or read from the reference
+(`shuffledp.pipeline.reference.files`), so that both sides of a comparison went through the same rounding. Accuracies
+that a training run adds to the cells of a method stand in the run's own curve only: whether training took place does
+not change any other number.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import math
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pyarrow as pa
+import pyarrow.parquet as pq
+from numpy.typing import NDArray
+
+from shuffledp.pipeline import arrow_columns
+from shuffledp.pipeline.experiments.bundle import CELL_NUMBERS, TRAINED_METRICS, Bundle
+from shuffledp.pipeline.experiments.trained import TrainingFiles
+from shuffledp.storage import read_verified, sha256_of
+
+KEY = ("method", "point", "accounting", "metric")
+"""What names a row of a table; ``point`` holds the grid variables, such as ``eps=0.1 k=50``."""
+TEXTS = ("status", "reason", "guarantee", "reduction")
+CLAIMED = ("eps", "delta", "eps_local")
+COST = ("messages_per_user", "extra_messages", "bits_per_user", "shuffler_messages")
+MEASURED = ("expected", "mean", "standard_error", "count")
+PARAMETERS = "parameters"
+"""What was calibrated, for readers; the digest covers it, and no tolerance is stated for flat optima."""
+DIGEST = "digest"
+"""Of all numbers of a row at full precision, so that equal bytes can be told from equal digits."""
+COLUMNS = (*KEY, *TEXTS, *CLAIMED, *COST, *MEASURED, PARAMETERS, DIGEST)
+CURVE = ("round", "accuracy", "loss", "participants")
+UNKNOWN = ""
+"""A machine that the provenance does not name."""
+_NUMERIC_PACKAGES = ("python", "numpy", "scipy", "pandas", "pyarrow", "jax", "jaxlib")
+
+Row = dict[str, str]
+
+
+@dataclass(frozen=True)
+class Made:
+    """What numbers were made with, as far as their last digits depend on it.
+
+    Attributes
+    ----------
+    machine : str
+        Processor, its features and the C library; empty if unknown.
+    versions : mapping
+        Of Python and the packages that compute.
+    commit : str
+        Of the code; no part of what makes two machines the same.
+    """
+
+    machine: str
+    versions: Mapping[str, str]
+    commit: str = ""
+
+    def same_machine(self, other: Made) -> bool:
+        """Whether the same code must give the same bytes on both."""
+        known = self.machine != UNKNOWN
+        return known and (self.machine, dict(self.versions)) == (other.machine, dict(other.versions))
+
+    @staticmethod
+    def of(provenance: Mapping[str, Any]) -> Made:
+        """Read it from a result's provenance."""
+        versions = provenance.get("versions", {})
+        machine = provenance.get("machine") or {}
+        return Made(
+            ", ".join(f"{name} {value}" for name, value in machine.items()) or UNKNOWN,
+            {name: versions[name] for name in _NUMERIC_PACKAGES if name in versions},
+            provenance.get("commit", ""),
+        )
+
+
+@dataclass(frozen=True)
+class Job:
+    """One method of one experiment: its settings as far as a comparison needs them, its rows, and its files' digests.
+
+    ``seed`` is empty where nothing is drawn. ``dataset`` and ``source`` are those of the data that it reads.
+    """
+
+    paper: str
+    experiment: str
+    method: str
+    seed: str
+    repeats: str
+    dataset: str
+    source: str
+    cells_sha256: str
+    values_sha256: str
+    made: Made
+    rows: tuple[Row, ...]
+
+    @property
+    def name(self) -> str:
+        """Of the experiment."""
+        return f"{self.paper}.{self.experiment}"
+
+
+@dataclass(frozen=True)
+class Training:
+    """One training run: its settings, where its data came from, and its curve as texts."""
+
+    paper: str
+    run: str
+    seed: str
+    settings: str
+    dataset: str
+    source: str
+    curve_sha256: str
+    made: Made
+    rows: tuple[Row, ...]
+
+    @property
+    def name(self) -> str:
+        """Of the run."""
+        return f"{self.paper}.training.{self.run}"
+
+
+@dataclass(frozen=True)
+class Snapshot:
+    """Jobs by paper, experiment and method; training runs by paper and run."""
+
+    jobs: Mapping[tuple[str, str, str], Job]
+    training: Mapping[tuple[str, str], Training]
+
+
+def of_results(results: Path) -> Snapshot:
+    """A snapshot of a folder of results.
+
+    Parameters
+    ----------
+    results : Path
+        Folder that holds ``runs`` and, where something was trained, ``training``.
+
+    Raises
+    ------
+    IntegrityError
+        If a file does not match its checksum, naming it and the command that rebuilds it.
+    ValueError
+        If there are no results.
+    """
+    jobs = [_job(results, path) for path in sorted(results.glob("runs/*/*/*.sha256"))]
+    if not jobs:
+        raise ValueError(f"There are no results in {results}/runs: run `make all` or `make verify`.")
+    runs = [_training(results, path) for path in sorted(results.glob("training/*/*.sha256"))]
+    return Snapshot(
+        {(job.paper, job.experiment, job.method): job for job in jobs},
+        {(run.paper, run.run): run for run in runs},
+    )
+
+
+def _job(results: Path, checksum: Path) -> Job:
+    paper, experiment = checksum.parts[-3:-1]
+    method = checksum.stem
+    bundle = Bundle.of(results, paper, experiment, method)
+    about = json.loads(read_verified(bundle.provenance, checksum))
+    job = about["job"]
+    simulated = bool(job.get("protocol"))
+    return Job(
+        paper,
+        experiment,
+        method,
+        # A function draws nothing and reads no data; its provenance names those of the training run, if there is one.
+        seed=text(about["seed"]) if simulated else "",
+        repeats=text(job.get("repeats")) if simulated else "",
+        dataset=str(job["data"]["name"]) if simulated else "",
+        source=str(about["data"]["source"]) if simulated else "",
+        cells_sha256=sha256_of(bundle.cells),
+        values_sha256=sha256_of(bundle.values),
+        made=Made.of(about),
+        rows=tuple(_rows(_frame(bundle.cells, checksum), _frame(bundle.values, checksum), _metrics(job))),
+    )
+
+
+def _frame(path: Path, checksum: Path) -> pd.DataFrame:
+    # No thread pools for small tables: they now and then abort the interpreter while it exits.
+    content = pa.BufferReader(read_verified(path, checksum))
+    return pd.DataFrame(
+        pq.read_table(content, use_threads=False, pre_buffer=False).to_pandas(use_threads=False)
+    )
+
+
+def _metrics(job: Mapping[str, Any]) -> list[str]:
+    """What a job measures, so that a cell without values has the same rows as one with them."""
+    if not job.get("protocol"):
+        return [job["returns"]] if "returns" in job else []
+    return list((job.get("task") or {}).get("metrics", ()))
+
+
+def _rows(cells: pd.DataFrame, values: pd.DataFrame, metrics: Sequence[str]) -> Iterator[Row]:
+    values = values[~values["metric"].isin(TRAINED_METRICS)]
+    numbers_of = values["value"].to_numpy()
+    found = {
+        key: numbers_of[where]
+        for key, where in values.groupby(["cell", "metric", values["kind"] == "simulated"]).indices.items()
+    }
+    nothing = np.empty(0)
+    measured = [*metrics, *sorted(set(values["metric"]) - set(metrics))] or [""]
+    for cell in cells.to_dict("records"):
+        for metric in measured:
+            exact, drawn = (found.get((cell["cell"], metric, kind), nothing) for kind in (False, True))
+            numbers = [cell[name] for name in CELL_NUMBERS]
+            yield {
+                "method": cell["method"],
+                "point": point(json.loads(cell["point"])),
+                "accounting": cell["accounting"],
+                "metric": metric,
+                **{name: text(cell[name]) for name in (*TEXTS, *CLAIMED, *COST)},
+                "expected": text(exact[0]) if len(exact) else "",
+                "mean": text(drawn.mean()) if len(drawn) else "",
+                "standard_error": text(_standard_error(drawn)),
+                "count": text(len(drawn)) if len(drawn) else "",
+                PARAMETERS: point(json.loads(text(cell["parameters"]) or "{}")),
+                DIGEST: _digest(numbers, cell["parameters"], [*exact, *drawn]),
+            }
+
+
+def _standard_error(drawn: NDArray[np.float64]) -> float:
+    return float(drawn.std(ddof=1) / math.sqrt(len(drawn))) if len(drawn) > 1 else math.nan
+
+
+def _digest(numbers: Iterable[Any], parameters: Any, values: Iterable[float]) -> str:
+    """Twelve hexadecimal digits of all numbers at full precision; every nan, and nothing at all, count as the same."""
+    every = [math.nan if number is None else float(number) for number in (*numbers, *values)]
+    packed = np.array([math.nan if math.isnan(number) else number for number in every], "<f8").tobytes()
+    return hashlib.sha256(packed + text(parameters).encode()).hexdigest()[:12]
+
+
+def point(variables: Mapping[str, Any]) -> str:
+    """Grid variables and their values as one text."""
+    return " ".join(f"{name}={text(variables[name])}" for name in sorted(variables))
+
+
+def text(value: Any) -> str:
+    """A value as the tables have it: ten significant digits of a number, nothing for None and nan."""
+    if value is None or (isinstance(value, float | np.floating) and math.isnan(value)):
+        return ""
+    if isinstance(value, float | np.floating):
+        return f"{value:.10g}"
+    return str(value)
+
+
+def _training(results: Path, checksum: Path) -> Training:
+    paper, run = checksum.parts[-2], checksum.stem
+    files = TrainingFiles.of(results, paper, run)
+    about = json.loads(read_verified(files.provenance, checksum))
+    job = about["job"]
+    curve, _ = arrow_columns.read(read_verified(files.curve, checksum))
+    rows = [{name: text(curve[name][i]) for name in CURVE} for i in range(len(curve["round"]))]
+    return Training(
+        paper,
+        run,
+        text(about["seed"]),
+        " ".join(f"{name}={text(value)}" for name, value in sorted(job["settings"].items())),
+        job["data"],
+        about["data"]["source"],
+        sha256_of(files.curve),
+        Made.of(about),
+        tuple(rows),
+    )

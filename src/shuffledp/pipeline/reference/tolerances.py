@@ -1,0 +1,110 @@
+"""How far a column may be from the reference on another machine, and why no less.
+
+On the machine and with the versions of the reference every number has the same bytes, and digests say so. Elsewhere
+the mathematical library rounds differently in the last bit: roots end within the finders' tolerance of each other, and
+a sampler may decide otherwise once, which replaces the rest of its random stream by another draw of the same law.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+
+from shuffledp.pipeline.reference.snapshot import CLAIMED, COST, TEXTS, Row
+
+CLOSED_FORM = 1e-7
+"""Relative: root finders stop at 1e-9 or closer, ten digits are kept, and errors are smooth in what is found. A loss
+convolved with itself 100,000 times moves eps most, by 1e-8 where vector instructions are turned off."""
+OPTIMUM = 1e-6
+"""Relative: what is sent depends on where a flat minimum is found, which is less sharp than its value."""
+STANDARD_ERRORS = 6.0
+"""Of the difference of two independent means. Normal means exceed them with probability 2e-9, so that ten thousand
+that were all drawn anew raise a false alarm with probability 2e-5."""
+HEAVIEST = 7.0
+"""Variance of the difference of the logarithms of two standard errors, times the number of repeats less 1: half of
+the kurtosis less 1, which is 15 for the squared error of one normal estimate, the heaviest of the metrics."""
+ACCURACY = 0.005
+"""Absolute, 50 of 10,000 test images: training in single precision drifts apart. Without vector instructions no
+accuracy differs within 3,000 rounds; the rest is room for 100,000."""
+LOSS = 0.01
+"""Relative, for the same reason; without vector instructions it moves by 1e-7 within 3,000 rounds."""
+
+Within = Callable[[Row, Row], bool]
+
+
+@dataclass(frozen=True)
+class Tolerance:
+    """What a column may differ by: in words, and as a test of the reference's row and another one."""
+
+    says: str
+    within: Within
+
+
+def _number(row: Row, column: str) -> float:
+    return float(row[column]) if row[column] else math.nan
+
+
+def _relative(column: str, most: float) -> Within:
+    def within(reference: Row, found: Row) -> bool:
+        a, b = _number(reference, column), _number(found, column)
+        return a == b or abs(a - b) <= most * max(abs(a), abs(b))  # nan is within nothing
+
+    return within
+
+
+def _absolute(column: str, most: float) -> Within:
+    def within(reference: Row, found: Row) -> bool:
+        return abs(_number(reference, column) - _number(found, column)) <= most
+
+    return within
+
+
+def _never(reference: Row, found: Row) -> bool:
+    return False
+
+
+def _mean(reference: Row, found: Row) -> bool:
+    if _relative("mean", CLOSED_FORM)(reference, found):
+        return True
+    spread = math.hypot(_number(reference, "standard_error"), _number(found, "standard_error"))
+    return abs(_number(reference, "mean") - _number(found, "mean")) <= STANDARD_ERRORS * spread
+
+
+def _standard_error(reference: Row, found: Row) -> bool:
+    if _relative("standard_error", CLOSED_FORM)(reference, found):
+        return True
+    a, b, count = (*(_number(row, "standard_error") for row in (reference, found)), _number(found, "count"))
+    if not (a > 0 and b > 0 and count > 1):
+        return False
+    return abs(math.log(a / b)) <= STANDARD_ERRORS * math.sqrt(HEAVIEST / (count - 1))
+
+
+_EXACT = Tolerance("identical", _never)
+
+
+def _closed(column: str) -> Tolerance:
+    return Tolerance(f"relative {CLOSED_FORM:g}", _relative(column, CLOSED_FORM))
+
+
+OF_CELLS: Mapping[str, Tolerance] = {
+    **dict.fromkeys(TEXTS, _EXACT),
+    **{column: _closed(column) for column in CLAIMED},
+    **{column: Tolerance(f"relative {OPTIMUM:g}", _relative(column, OPTIMUM)) for column in COST},
+    "expected": _closed("expected"),
+    "mean": Tolerance(
+        f"relative {CLOSED_FORM:g}, or {STANDARD_ERRORS:g} standard errors of the difference", _mean
+    ),
+    "standard_error": Tolerance(
+        f"relative {CLOSED_FORM:g}, or a factor exp({STANDARD_ERRORS:g} sqrt({HEAVIEST:g}/(count - 1)))",
+        _standard_error,
+    ),
+    "count": _EXACT,
+}
+"""By column of the tables of experiments."""
+OF_CURVES: Mapping[str, Tolerance] = {
+    "accuracy": Tolerance(f"absolute {ACCURACY:g}", _absolute("accuracy", ACCURACY)),
+    "loss": Tolerance(f"relative {LOSS:g}", _relative("loss", LOSS)),
+    "participants": _EXACT,
+}
+"""By column of the curves of training runs."""

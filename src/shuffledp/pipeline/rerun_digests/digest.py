@@ -1,0 +1,286 @@
+"""What the code of a job reaches, found by reading sources, and a digest of it.
+
+A workflow reruns a job when its script changes, not when a module that the script imports does. The digest of
+everything that a job reaches, as a parameter of the job, closes that gap: an edit reruns the jobs that it can concern,
+and no others.
+
+Nothing is imported to find out. From some entries (modules by name, files by path) imports are followed: at any depth,
+those inside functions too, but not those under ``TYPE_CHECKING``. A package counts with its ``__init__``, a name behind
+a door (`shuffledp.lazy_api`) with the module that defines it. What is chosen while a job runs (a protocol by its name,
+a function that the configuration names) cannot be read off the source and has to be an entry. Files that a module reads
+stand in its constant ``PACKAGE_DATA``, as texts relative to its folder.
+
+A file outside the package, such as a plug-in, reaches the modules beside it, or at the root, that it imports, and the
+files beside it whose names it has as texts.
+
+What of a file counts is told in `shuffledp.pipeline.rerun_digests.sources`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import cache
+from hashlib import sha256
+from pathlib import Path
+
+from shuffledp.pipeline.rerun_digests.sources import PACKAGE, Imported, Kept, Source, read_source
+
+Entry = str | Path
+"""A module by its dotted name, or a file."""
+
+
+@dataclass(frozen=True)
+class Reach:
+    """What some entries reach.
+
+    Attributes
+    ----------
+    modules : frozenset of str
+        Modules of the package, by their dotted names.
+    files : frozenset of Path
+        Everything else: scripts, plug-ins and what stands beside them, package data.
+    digest : str
+        Hex sha256 over names and contents; the same for a folder elsewhere.
+    """
+
+    modules: frozenset[str]
+    files: frozenset[Path]
+    digest: str
+
+
+@cache
+def _resolved(path: Path) -> Path:
+    """The path without links, which are asked for once: jobs share most of their files."""
+    return path.resolve()
+
+
+class Code:
+    """Follows imports from file to file.
+
+    Parameters
+    ----------
+    root : Path
+        Folder of the project: names of files outside the package are taken relative to it, and modules that a plug-in
+        imports are looked for there after its own folder.
+    package : Path
+        Folder of the package.
+    read : callable
+        Content of a file.
+    kept : Kept, optional
+        What earlier starts found in the sources.
+    """
+
+    def __init__(
+        self,
+        root: Path,
+        *,
+        package: Path = PACKAGE,
+        read: Callable[[Path], bytes] = Path.read_bytes,
+        kept: Kept | None = None,
+    ) -> None:
+        self._root = root.resolve()
+        self._package = package.resolve()
+        self._read = read
+        self._kept = kept
+        self._sources: dict[Path, Source] = {}
+        self._modules: dict[str, Path | None] = {}
+        self._steps: dict[Path, tuple[frozenset[Path], frozenset[str]]] = {}
+        self._names: dict[Path, tuple[str, str]] = {}
+        self._homes: dict[tuple[str, str], tuple[frozenset[Path], frozenset[str]]] = {}
+        self._known: dict[tuple[Entry, ...], Reach] = {}
+
+    def reach(self, *entries: Entry) -> Reach:
+        """Everything that entries reach.
+
+        Parameters
+        ----------
+        *entries : str or Path
+            Modules of the package by dotted name, and files.
+
+        Raises
+        ------
+        ValueError
+            If an entry does not exist.
+        """
+        if entries not in self._known:
+            self._known[entries] = self._reach(entries)
+            if self._kept is not None:
+                self._kept.save()
+        return self._known[entries]
+
+    def _reach(self, entries: tuple[Entry, ...]) -> Reach:
+        waiting: list[Path] = []
+        edges: set[str] = set()
+        for entry in entries:
+            if isinstance(entry, Path):
+                if not entry.is_file():
+                    raise ValueError(f"There is no file {entry}.")
+                waiting.append(entry.resolve())
+                continue
+            found, links = self._imported(entry)
+            if not found or self._module_file(entry) is None:
+                raise ValueError(f"There is no module {entry!r} in {self._package}.")
+            waiting += found
+            edges |= links
+        seen: set[Path] = set()
+        while waiting:
+            file = waiting.pop()
+            if file in seen:
+                continue
+            seen.add(file)
+            step = self._step(file)
+            waiting += step[0]
+            edges |= step[1]
+        named = {file: self._named(file) for file in seen}
+        lines = sorted([*(line for _, line in named.values()), *edges])
+        return Reach(
+            frozenset(module for module, _ in named.values() if module),
+            frozenset(file for file, (module, _) in named.items() if not module),
+            sha256("\n".join(lines).encode()).hexdigest(),
+        )
+
+    def digest(self, *entries: Entry) -> str:
+        """The digest of what entries reach; see `reach`."""
+        return self.reach(*entries).digest
+
+    # -- names and contents --
+
+    def _module_file(self, name: str) -> Path | None:
+        """File of a module of the package, by its dotted name."""
+        if name not in self._modules:
+            first, *rest = name.split(".")
+            base = self._package.joinpath(*rest)
+            candidates = [base / "__init__.py", *([base.with_name(f"{base.name}.py")] if rest else [])]
+            known = first == self._package.name
+            self._modules[name] = next((c for c in candidates if c.is_file()), None) if known else None
+        return self._modules[name]
+
+    def _module_name(self, file: Path) -> str:
+        """Dotted name of a module of the package; empty for other files."""
+        if file.suffix != ".py" or not file.is_relative_to(self._package):
+            return ""
+        parts = [self._package.name, *file.relative_to(self._package).with_suffix("").parts]
+        return ".".join(parts[:-1] if parts[-1] == "__init__" else parts)
+
+    def _label(self, file: Path) -> str:
+        if file.is_relative_to(self._package):
+            return f"{self._package.name}/{file.relative_to(self._package).as_posix()}"
+        return file.relative_to(self._root).as_posix() if file.is_relative_to(self._root) else file.name
+
+    def _source(self, file: Path) -> Source:
+        if file not in self._sources:
+            read = read_source if self._kept is None else self._kept.read
+            self._sources[file] = read(self._read(file), str(file))
+        return self._sources[file]
+
+    def _named(self, file: Path) -> tuple[str, str]:
+        """Dotted name of a module (empty for other files), and the file's line in the digest: its name and content."""
+        if file not in self._names:
+            content = (
+                self._source(file).digest if file.suffix == ".py" else sha256(self._read(file)).hexdigest()
+            )
+            self._names[file] = self._module_name(file), f"{self._label(file)} {content}"
+        return self._names[file]
+
+    # -- one step --
+
+    def _step(self, file: Path) -> tuple[frozenset[Path], frozenset[str]]:
+        """Files that a file reaches at once, and names that it gets through doors."""
+        if file not in self._steps:
+            self._steps[file] = self._looked_up(file) if file.suffix == ".py" else (frozenset(), frozenset())
+        return self._steps[file]
+
+    def _looked_up(self, file: Path) -> tuple[frozenset[Path], frozenset[str]]:
+        source, own = self._source(file), self._module_name(file)
+        files: set[Path] = {file.parent / name for name in source.data}
+        edges: set[str] = set()
+        for item in source.imports:
+            base = self._absolute(item, file, own)
+            if base.partition(".")[0] == self._package.name:
+                found, links = self._imported(base, item.name)
+                files |= found
+                edges |= links
+            elif not own:
+                files |= self._beside(base, item.name, file)
+        for dotted in source.attributes:
+            found, links = self._attribute(dotted)
+            files |= found
+            edges |= links
+        if not own:
+            files |= {file.parent / text for text in source.texts if self._is_file(file.parent, text)}
+        return frozenset(_resolved(path) for path in files), frozenset(edges)
+
+    def _absolute(self, item: Imported, file: Path, own: str) -> str:
+        if not item.level:
+            return item.module
+        here = own.split(".")
+        above = here[: len(here) - item.level + (file.name == "__init__.py")]
+        return ".".join([*above, *([item.module] if item.module else [])])
+
+    def _imported(self, module: str, name: str = "") -> tuple[frozenset[Path], frozenset[str]]:
+        """Files behind ``from module import name`` or ``import module``: the module, its packages, the name's home."""
+        if (module, name) not in self._homes:
+            self._homes[module, name] = self._looked_for(module, name)
+        return self._homes[module, name]
+
+    def _looked_for(self, module: str, name: str) -> tuple[frozenset[Path], frozenset[str]]:
+        file = self._module_file(module)
+        if file is None:
+            return frozenset(), frozenset()
+        parts = module.split(".")
+        files = {f for n in range(1, len(parts) + 1) if (f := self._module_file(".".join(parts[:n])))}
+        source = self._source(file)
+        if name == "*" or (not name and source.offers):
+            wanted = list(source.offers)
+        else:
+            wanted = [name] if name in source.offers else []
+        edges: set[str] = set()
+        for one in wanted:
+            home, original = source.offers[one]
+            edges.add(f"{module}.{one} is {home}.{original}")
+            found, links = self._imported(home, original)
+            files |= found
+            edges |= links
+        if name and not wanted and name not in source.binds and self._module_file(f"{module}.{name}"):
+            found, links = self._imported(f"{module}.{name}")
+            files |= found
+            edges |= links
+        return frozenset(files), frozenset(edges)
+
+    def _attribute(self, dotted: str) -> tuple[frozenset[Path], frozenset[str]]:
+        """Files behind ``shuffledp.accounting.clone_delta``: of the longest module in it and the name that follows."""
+        parts = dotted.split(".")
+        for length in range(len(parts), 0, -1):
+            if self._module_file(".".join(parts[:length])):
+                rest = parts[length : length + 1]
+                return self._imported(".".join(parts[:length]), rest[0] if rest else "")
+        return frozenset(), frozenset()
+
+    def _beside(self, module: str, name: str, file: Path) -> set[Path]:
+        """Files of a module beside a file outside the package, or at the root, with the packages it lies in."""
+        for folder in dict.fromkeys((file.parent, self._root)):
+            found: set[Path] = set()
+            place = folder
+            for part in [*module.split("."), name]:
+                if not part:
+                    continue
+                as_module, as_package = place / f"{part}.py", place / part / "__init__.py"
+                if as_module.is_file():
+                    found.add(as_module)
+                    break
+                if not (place / part).is_dir():
+                    break
+                if as_package.is_file():
+                    found.add(as_package)
+                place = place / part
+            if found:
+                return found
+        return set()
+
+    @staticmethod
+    def _is_file(folder: Path, text: str) -> bool:
+        try:
+            return (folder / text).is_file()
+        except (OSError, ValueError):  # no name of a file at all
+            return False

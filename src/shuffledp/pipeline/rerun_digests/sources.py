@@ -1,0 +1,316 @@
+"""What matters of a Python source file for those who use it: what runs, and what it imports.
+
+Comments, docstrings, blank lines and what stands under ``TYPE_CHECKING`` do not count, unless a module looks at its own
+documentation or source.
+
+Every start of a workflow asks for hundreds of files. What was found is therefore kept beside the byte code of this
+module, as Python keeps byte code: under the checksum of what a file holds, so that it can be missing and not outdated.
+"""
+
+from __future__ import annotations
+
+import ast
+import json
+import sys
+from collections.abc import Iterator
+from contextlib import suppress
+from dataclasses import asdict, dataclass
+from functools import cache, cached_property, lru_cache
+from hashlib import sha256
+from importlib.util import cache_from_source
+from pathlib import Path
+from typing import Any, Final
+
+from shuffledp import lazy_api
+from shuffledp.lazy_api import is_type_checking, offered
+from shuffledp.storage import write_atomically
+
+PACKAGE: Final = Path(__file__).resolve().parent
+DATA_CONSTANT: Final = "PACKAGE_DATA"
+_LONGEST_FILE_NAME = 255
+_MOST_KEPT = 4096
+_READS_ITSELF = {"__doc__", "getsource", "getdoc", "cleandoc"}
+# Looked up once for each kind of node: every start of a workflow walks through half a million of them.
+_FIELDS: Final = {
+    kind: kind._fields for kind in vars(ast).values() if isinstance(kind, type) and issubclass(kind, ast.AST)
+}
+_TELLING: Final = {
+    *(ast.Name, ast.Attribute, ast.Call, ast.Import, ast.ImportFrom),
+    *(ast.Module, ast.ClassDef, ast.FunctionDef, ast.AsyncFunctionDef),
+}
+
+
+@dataclass(frozen=True)
+class Imported:
+    """``from module import name``, or ``import module`` where the name is empty; ``level`` as in relative imports."""
+
+    module: str
+    name: str = ""
+    level: int = 0
+
+
+@dataclass(frozen=True)
+class Source:
+    """What matters of a source file.
+
+    Attributes
+    ----------
+    digest : str
+        Hex sha256 of the syntax tree without what does not run.
+    imports : tuple of Imported
+        In the order of the file.
+    attributes : tuple of str
+        Dotted names that begin with the package, such as ``shuffledp.accounting.clone_delta``.
+    offers : dict
+        What a door offers: name to (module, name there).
+    binds : frozenset of str
+        Names that the module itself gives a value at its top level.
+    data : tuple of str
+        Its ``PACKAGE_DATA``.
+    texts : frozenset of str
+        Constants that may be names of files.
+    """
+
+    digest: str
+    imports: tuple[Imported, ...]
+    attributes: tuple[str, ...]
+    offers: dict[str, tuple[str, str]]
+    binds: frozenset[str]
+    data: tuple[str, ...]
+    texts: frozenset[str]
+
+
+# -- one file ----------------------------------------------------------------------------------------------------
+
+
+@lru_cache(maxsize=4096)
+def read_source(content: bytes, file_name: str = "<source>") -> Source:
+    """What matters of a Python file.
+
+    Raises
+    ------
+    SyntaxError
+        If it is none.
+    """
+    tree = ast.parse(content, filename=file_name)
+    offers = offered(tree)
+    shape: list[str] = []
+    imports: list[Imported] = []
+    attributes: list[str] = []
+    texts: set[str] = set()
+    words: set[str] = set()
+    inner: set[ast.Attribute] = set()  # shuffledp.accounting within shuffledp.accounting.clone_delta
+    waiting: list[Any] = [tree]
+    while waiting:
+        node = waiting.pop()
+        kind = type(node)
+        if kind is list:
+            running = _running(node)
+            shape.append(f"[{len(running)}")
+            waiting += running[::-1]
+            continue
+        fields = _FIELDS.get(kind)
+        if fields is None:
+            shape.append(repr(node))
+            if kind is str and 0 < len(node) <= _LONGEST_FILE_NAME:
+                texts.add(node)
+            continue
+        shape.append(kind.__name__)
+        if not fields:  # ast.Load and its like
+            continue
+        parts = [getattr(node, part, None) for part in fields]
+        parts.reverse()
+        if kind not in _TELLING:
+            waiting += parts
+            continue
+        match node:
+            case ast.Name():
+                words.add(node.id)
+            case ast.Attribute():
+                words.add(node.attr)
+                if isinstance(node.value, ast.Attribute):
+                    inner.add(node.value)
+                if node not in inner:
+                    attributes += _dotted(node)
+            case ast.Call():
+                imports += _named_import(node)
+            case ast.Import():
+                imports += [Imported(alias.name) for alias in node.names]
+            case ast.ImportFrom():
+                imports += [Imported(node.module or "", alias.name, node.level) for alias in node.names]
+            case ast.Module() | ast.ClassDef() | ast.FunctionDef() | ast.AsyncFunctionDef():
+                body = node.body[1:] if node.body and _is_text(node.body[0]) else node.body
+                if kind is ast.Module and offers:  # what a door offers counts where it is used
+                    body = [part for part in body if not _assigns(part, "__all__")]
+                parts[-1 - fields.index("body")] = body
+        waiting += parts
+    normal = content if words & _READS_ITSELF else "\n".join(shape).encode()
+    return Source(
+        sha256(normal).hexdigest(),
+        tuple(dict.fromkeys(imports)),
+        tuple(dict.fromkeys(attributes)),
+        offers,
+        frozenset(_bound(tree.body)),
+        _package_data(tree),
+        frozenset(texts),
+    )
+
+
+def _running(nodes: list[Any]) -> list[Any]:
+    """A list of statements with ``if TYPE_CHECKING`` replaced by what runs instead."""
+    if not any(type(node) is ast.If and is_type_checking(node) for node in nodes):
+        return nodes
+    return [
+        part
+        for node in nodes
+        for part in (_running(node.orelse) if isinstance(node, ast.If) and is_type_checking(node) else [node])
+    ]
+
+
+def _is_text(node: ast.AST) -> bool:
+    return (
+        isinstance(node, ast.Expr)
+        and isinstance(node.value, ast.Constant)
+        and isinstance(node.value.value, str)
+    )
+
+
+def _assigns(node: ast.AST, name: str) -> bool:
+    targets = (
+        node.targets
+        if isinstance(node, ast.Assign)
+        else [node.target]
+        if isinstance(node, ast.AnnAssign)
+        else []
+    )
+    return any(isinstance(target, ast.Name) and target.id == name for target in targets)
+
+
+def _dotted(node: ast.Attribute) -> list[str]:
+    """The whole dotted name if it begins with the package's."""
+    parts, inner = [node.attr], node.value
+    while isinstance(inner, ast.Attribute):
+        parts.append(inner.attr)
+        inner = inner.value
+    if not (isinstance(inner, ast.Name) and inner.id == PACKAGE.name):
+        return []
+    return [".".join([inner.id, *reversed(parts)])]
+
+
+def _named_import(call: ast.Call) -> list[Imported]:
+    """``import_module("a.b")`` with a text."""
+    function = call.func.attr if isinstance(call.func, ast.Attribute) else getattr(call.func, "id", "")
+    if function not in {"import_module", "__import__"} or not call.args:
+        return []
+    text = call.args[0]
+    return [Imported(text.value)] if isinstance(text, ast.Constant) and isinstance(text.value, str) else []
+
+
+def _bound(body: list[ast.stmt]) -> Iterator[str]:
+    for node in _running(body):
+        match node:
+            case ast.FunctionDef() | ast.AsyncFunctionDef() | ast.ClassDef():
+                yield node.name
+            case ast.Import() | ast.ImportFrom():
+                yield from (alias.asname or alias.name.partition(".")[0] for alias in node.names)
+            case ast.Assign() | ast.AnnAssign() | ast.AugAssign():
+                for inner in ast.walk(node):
+                    if isinstance(inner, ast.Name) and isinstance(inner.ctx, ast.Store):
+                        yield inner.id
+            case ast.If() | ast.Try() | ast.With() | ast.For() | ast.While():
+                for part in ("body", "orelse", "finalbody"):
+                    yield from _bound(getattr(node, part, []))
+                for handler in getattr(node, "handlers", []):
+                    yield from _bound(handler.body)
+
+
+def _package_data(tree: ast.Module) -> tuple[str, ...]:
+    for node in tree.body:
+        if _assigns(node, DATA_CONSTANT) and isinstance(node, ast.Assign | ast.AnnAssign) and node.value:
+            return tuple(ast.literal_eval(node.value))
+    return ()
+
+
+# -- what was read before --------------------------------------------------------------------------------------------
+
+
+class Kept:
+    """What sources were found to hold, from one start of a workflow to the next.
+
+    The file is one of our own making beside the byte code, and is not read unless it matches its own checksum and this
+    code; as with byte code, a folder that cannot be written to is no fault.
+
+    Parameters
+    ----------
+    path : Path
+        Where it is kept.
+    """
+
+    def __init__(self, path: Path) -> None:
+        self._path = path
+        self._asked: dict[str, Source] = {}
+        self._new = False
+
+    @cached_property
+    def _known(self) -> dict[str, dict[str, Any]]:
+        return _entries(self._path)
+
+    def read(self, content: bytes, file_name: str = "<source>") -> Source:
+        """What matters of a Python file; see `read_source`."""
+        key = sha256(content).hexdigest()
+        if key not in self._asked:
+            known = self._known.get(key)
+            self._new |= known is None
+            self._asked[key] = read_source(content, file_name) if known is None else _source_of(known)
+        return self._asked[key]
+
+    def save(self) -> None:
+        """Keep what was read, if any of it is new."""
+        if not self._new or sys.dont_write_bytecode:
+            return
+        asked = {key: _plain(source) for key, source in self._asked.items()}
+        entries = {**self._known, **asked} if len(self._known) < _MOST_KEPT else asked
+        text = json.dumps(entries)
+        with suppress(OSError):  # a folder that cannot be written to
+            self._path.parent.mkdir(exist_ok=True)
+            write_atomically(self._path, f"{_seal(text)}\n{text}".encode())
+        self._new = False
+
+
+def beside_byte_code() -> Path:
+    """Where `Kept` is at home."""
+    return Path(cache_from_source(__file__)).with_suffix(".json")
+
+
+@cache
+def _made_by() -> str:
+    """The code that finds out, and the Python whose syntax trees it reads."""
+    return f"{sha256(Path(__file__).read_bytes() + Path(lazy_api.__file__).read_bytes()).hexdigest()} {sys.version}"
+
+
+def _seal(entries: str) -> str:
+    return sha256(f"{_made_by()}\n{entries}".encode()).hexdigest()
+
+
+def _entries(path: Path) -> dict[str, dict[str, Any]]:
+    try:
+        seal, _, entries = path.read_text(encoding="utf-8").partition("\n")
+    except (OSError, UnicodeDecodeError):
+        return {}
+    return dict(json.loads(entries)) if seal == _seal(entries) else {}
+
+
+def _plain(source: Source) -> dict[str, Any]:
+    return asdict(source) | {"binds": sorted(source.binds), "texts": sorted(source.texts)}
+
+
+def _source_of(entry: dict[str, Any]) -> Source:
+    return Source(
+        entry["digest"],
+        tuple(Imported(**item) for item in entry["imports"]),
+        tuple(entry["attributes"]),
+        {name: (module, there) for name, (module, there) in entry["offers"].items()},
+        frozenset(entry["binds"]),
+        tuple(entry["data"]),
+        frozenset(entry["texts"]),
+    )

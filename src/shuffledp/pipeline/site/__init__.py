@@ -1,0 +1,15 @@
+"""The results as a small site: HTML pages with every figure and table that need no network."""
+
+from typing import TYPE_CHECKING
+
+from shuffledp.lazy_api import door
+
+if TYPE_CHECKING:
+    from shuffledp.pipeline.site.build import TITLE, publish, render
+    from shuffledp.pipeline.site.captions import CaptionError
+    from shuffledp.pipeline.site.files import outputs
+    from shuffledp.pipeline.site.manifest import ManifestError
+else:
+    __getattr__, __dir__ = door(__name__)
+
+__all__ = ["TITLE", "CaptionError", "ManifestError", "outputs", "publish", "render"]

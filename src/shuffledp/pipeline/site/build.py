@@ -1,0 +1,378 @@
+"""From the manifests of the papers to a small site: HTML that needs no network, whole or absent.
+
+To add a page, add a function to `PAGES` that turns the results into a `Page`, a template that extends
+``base.html.j2``, and its place to `shuffledp.pipeline.site.files.outputs`.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from dataclasses import dataclass, field
+from importlib import resources
+from typing import TYPE_CHECKING, Any
+
+from jinja2 import Environment, PackageLoader, StrictUndefined, pass_context
+from markupsafe import Markup
+
+from shuffledp.pipeline.site import (
+    audit,
+    claims,
+    errata,
+    files,
+    headlines,
+    library,
+    manifest,
+    open_questions,
+    origins,
+)
+from shuffledp.pipeline.site.cards import (
+    Picture,
+    deck,
+    first_shown,
+    heading,
+    in_order,
+    name_of_drawing,
+    picture,
+    title_of,
+)
+from shuffledp.pipeline.site.charts import chart_of, script
+from shuffledp.pipeline.site.contents import Results, Shown
+from shuffledp.pipeline.site.tables import DIGITS
+from shuffledp.storage import publish as publish_bundle
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+    from pathlib import Path
+
+    from jinja2.runtime import Context
+
+    from shuffledp.pipeline.site.claims import Claim
+    from shuffledp.pipeline.site.headlines import Headline
+    from shuffledp.pipeline.site.manifest import DrawnPaper, Entry
+
+TITLE = "shuffledp: results"
+PACKAGE_DATA = (
+    "templates/base.html.j2",
+    "templates/macros.html.j2",
+    "templates/overview.html.j2",
+    "templates/paper.html.j2",
+    "templates/claims.html.j2",
+    "templates/audit.html.j2",
+    "templates/errata.html.j2",
+    "templates/open_questions.html.j2",
+    "static/style.css",
+    "static/site.js",
+    "static/explore.js",
+)
+"""Files that this module reads; see `shuffledp.pipeline.rerun_digests.digest`."""
+
+_TAG = re.compile(r"(<[^>]*>)")
+
+
+@dataclass(frozen=True)
+class Page:
+    """A page before it is written: its place relative to the results, its names, its template and what that shows."""
+
+    path: str
+    label: str
+    title: str
+    template: str
+    content: Mapping[str, Any] = field(default_factory=dict)
+
+
+# -- the pages -----------------------------------------------------------------------------------------------------
+
+
+def overview(results: Results) -> Iterator[Page]:
+    """The first page: what the papers claim and what became of it, a figure for each, and the data behind all."""
+    papers = [shown.paper for shown in results.papers]
+    kinds = Counter(entry.kind for shown in results.papers for entry in shown.drawn.entries)
+    yield Page(
+        files.INDEX,
+        "Overview",
+        TITLE,
+        "overview.html.j2",
+        {
+            "leading": [found for shown in results.papers if (found := _leading(results.folder, shown))],
+            "count": {
+                "figure": kinds["figure"],
+                "table": kinds["table"],
+                **Counter(remark.kind for shown in results.papers for remark in shown.remarks),
+            },
+            "count_of_claims": results.count_of_claims,
+            "audited": [
+                (name, sum(one.outcome == name for one in results.audited)) for name in audit.OUTCOMES
+            ],
+            "origins": origins.origins(papers),
+            "data_notes": origins.data_notes(papers),
+        },
+    )
+
+
+def paper_pages(results: Results) -> Iterator[Page]:
+    """A page per paper: all its figures and tables."""
+    for shown in results.papers:
+        yield Page(
+            shown.page,
+            shown.name,
+            shown.paper.title,
+            "paper.html.j2",
+            {
+                "shown": shown,
+                "deck": shown.deck(results.folder, shown.page),
+                "scripts": (*files.LIBRARY, files.chart_data(shown.key), files.EXPLORE),
+            },
+        )
+
+
+def errata_page(results: Results) -> Iterator[Page]:
+    """Errata and reading notes of all papers, those that matter most first."""
+    remarks = [(shown, remark) for shown in results.papers for remark in shown.remarks]
+    effects = dict.fromkeys(r.effect for _, r in sorted(remarks, key=lambda pair: pair[1].rank) if r.effect)
+    tables = [
+        (shown, manifest.without(shown.paper, lambda e: not errata.is_remarks(e))) for shown in results.papers
+    ]
+    cards = [
+        (shown, card) for shown, paper in tables for card in deck(results.folder, files.ERRATA, paper).cards
+    ]
+    yield Page(
+        files.ERRATA,
+        "Errata",
+        "Errata and reading notes",
+        "errata.html.j2",
+        {
+            "remarks": sorted(remarks, key=lambda pair: pair[1].rank),
+            "effects": tuple(effects),
+            "tables": cards,
+        },
+    )
+
+
+def claims_page(results: Results) -> Iterator[Page]:
+    """Every claim with its verdicts, in the order of the papers."""
+    yield Page(
+        files.CLAIMS,
+        "Claims",
+        "Every claim, and what holds",
+        "claims.html.j2",
+        {
+            "claims": [(shown, claim) for shown in results.papers for claim in shown.claims],
+            "count": results.count_of_claims,
+        },
+    )
+
+
+def open_questions_page(results: Results) -> Iterator[Page]:
+    """What is open, and what searches of this run found about it."""
+    yield Page(
+        files.OPEN_QUESTIONS,
+        "Open questions",
+        "Open questions, and what is known numerically",
+        "open_questions.html.j2",
+        {
+            "questions": [(results.paper(question.paper), question) for question in results.questions],
+            "table": open_questions.TABLE,
+            "verdicts": open_questions.VERDICTS,
+        },
+    )
+
+
+def audit_page(results: Results) -> Iterator[Page]:
+    """Every protocol under every accounting, with what was found of its claims."""
+    yield Page(
+        files.AUDIT,
+        "Audit",
+        "Every guarantee, audited",
+        "audit.html.j2",
+        {
+            "audited": results.audited,
+            "tasks": tuple(dict.fromkeys(one.task for one in results.audited)),
+            "accountings": tuple(dict.fromkeys(one.accounting for one in results.audited)),
+            "outcomes": audit.OUTCOMES,
+            "parts": audit.PARTS,
+            "table": audit.TABLE,
+        },
+    )
+
+
+PAGES: tuple[Callable[[Results], Iterable[Page]], ...] = (
+    *(overview, paper_pages, claims_page, audit_page, errata_page, open_questions_page),
+)
+"""What makes the pages, in the order of the navigation."""
+
+
+@dataclass(frozen=True)
+class Leading:
+    """The figure of a paper on the first page: what one learns from it, its picture, and where its card is."""
+
+    shown: Shown
+    finding: str
+    alt: str
+    name: str
+    link: str
+    picture: Picture
+
+
+def _leading(folder: Path, shown: Shown) -> Leading | None:
+    """The figure of the headline, in the variant that shows printed and exact side by side where there is one."""
+    groups: dict[str, list[Entry]] = {}
+    for entry in shown.paper.entries:
+        if entry.kind == "figure":
+            groups.setdefault(entry.drawing, []).append(entry)
+    wanted = shown.headline.figure if shown.headline else ""
+    if wanted and wanted not in groups:
+        raise manifest.ManifestError(
+            f"{headlines.TABLE}: {shown.key} has no figure {wanted!r}. Known: {', '.join(groups)}."
+        )
+    several = next((name for name, entries in groups.items() if len(entries) > 1), next(iter(groups), ""))
+    if not several:
+        return None
+    name = wanted or several
+    entries = in_order(groups[name])
+    best = entries[first_shown(entries)]
+    return Leading(
+        shown,
+        heading(best, title_of(entries)),
+        best.alt,
+        name_of_drawing(name),
+        f"{shown.page}#{name}",
+        picture(folder, files.INDEX, best),
+    )
+
+
+# -- reading -------------------------------------------------------------------------------------------------------
+
+
+def read(folder: Path, papers: Sequence[str]) -> Results:
+    """Read what the site shows; raises as `render`."""
+    claimed, judged = headlines.read(folder), claims.read(folder)
+    shown = tuple(_shown(manifest.read(folder / "figures" / key), claimed, judged) for key in papers)
+    return Results(folder, shown, audit.read(folder), open_questions.read(folder))
+
+
+def _shown(paper: DrawnPaper, claimed: Mapping[str, Headline], judged: Sequence[Claim]) -> Shown:
+    charts = {entry.id: chart for entry in paper.entries if (chart := chart_of(entry)) is not None}
+    own = tuple(claim for claim in judged if claim.paper == paper.key)
+    return Shown(
+        paper, name_of(paper.key, paper.title), claimed.get(paper.key), errata.remarks(paper), charts, own
+    )
+
+
+def name_of(key: str, title: str) -> str:
+    """A short name of a paper: its key, spelled as in its title where it stands there."""
+    words = key.replace("_", " ")
+    found = re.search(rf"\b{re.escape(words)}\b", title, re.IGNORECASE)
+    name = found[0] if found else words
+    return name[:1].upper() + name[1:]
+
+
+# -- writing -------------------------------------------------------------------------------------------------------
+
+
+def render(folder: Path, papers: Sequence[str]) -> dict[str, bytes]:
+    """Write the site.
+
+    Parameters
+    ----------
+    folder : Path
+        Folder of the results; the site belongs into it, because all links are relative to it.
+    papers : sequence of str
+        Keys of the papers, in the order in which they appear.
+
+    Returns
+    -------
+    dict of str to bytes
+        Every file but the checksum list, by its place in the folder; depends on the content of the folder alone.
+
+    Raises
+    ------
+    shuffledp.storage.IntegrityError
+        If a file is missing or damaged; names it and how to rebuild it.
+    ManifestError
+        If a manifest, picture or table does not have the agreed form.
+    CaptionError
+        If a caption is not valid reStructuredText.
+    ValueError
+        If a paper is named twice.
+    """
+    expected = files.outputs(papers)
+    results = read(folder, papers)
+    pages = [page for make in PAGES for page in make(results)]
+    environment = _environment()
+    written = {page.path: _html(environment, page, pages, results).encode() for page in pages}
+    written |= {
+        files.chart_data(shown.key): script(shown.key, shown.charts).encode() for shown in results.papers
+    }
+    static = resources.files("shuffledp.pipeline.site") / "static"
+    for name in (files.STYLE, files.SCRIPT, files.EXPLORE):
+        written[name] = (static / name.rpartition("/")[2]).read_bytes()
+    written |= library.scripts()
+    if set(written) != {*expected} - {files.CHECKSUM}:
+        raise ValueError(
+            f"The site has other files than `outputs` lists: {sorted(set(written) ^ set(expected))}."
+        )
+    return written
+
+
+def publish(folder: Path, papers: Sequence[str]) -> None:
+    """Write the site with its checksum list, and remove what an earlier site left; raises as `render`."""
+    contents = {folder / name: content for name, content in render(folder, papers).items()}
+    publish_bundle(folder / files.CHECKSUM, contents)
+    for name in files.FOLDERS:
+        for path in sorted((folder / name).rglob("*"), reverse=True):
+            if path.is_file() and path not in contents:
+                path.unlink()
+            elif path.is_dir() and not any(path.iterdir()):
+                path.rmdir()
+
+
+def _environment() -> Environment:
+    environment = Environment(
+        loader=PackageLoader("shuffledp.pipeline.site"),
+        autoescape=True,
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+        keep_trailing_newline=True,
+    )
+    environment.globals |= {
+        "files": files,
+        "digits": DIGITS,
+        "site_title": TITLE,
+        "outcomes": claims.OUTCOMES,
+        "figure_name": name_of_drawing,
+    }
+    environment.filters["linked"] = _linked
+    return environment
+
+
+def _html(environment: Environment, page: Page, pages: Sequence[Page], results: Results) -> str:
+    up = "../" * page.path.count("/")
+    names = {"page": page, "pages": pages, "up": up, "results": results}
+    return environment.get_template(page.template).render(**names, **page.content)
+
+
+@pass_context
+def _linked(context: Context, text: Markup | str) -> Markup:
+    """In a template: text with links to the errata, notes, claims and open questions that it names."""
+    results: Results = context["results"]
+    with_remarks = link_remarks(text, results.remark_ids, context["up"] + files.ERRATA)
+    with_claims = link_remarks(with_remarks, results.claim_ids, context["up"] + files.CLAIMS)
+    return link_remarks(with_claims, results.question_ids, context["up"] + files.OPEN_QUESTIONS)
+
+
+def link_remarks(text: Markup | str, ids: frozenset[str], target: str) -> Markup:
+    """HTML in which the ids of errata and notes are links; what is a link already stays as it is."""
+    if not ids:
+        return Markup.escape(text)
+    pattern = re.compile(
+        rf"(?<![\w-])({'|'.join(sorted(map(re.escape, ids), key=len, reverse=True))})(?!\w|[.-]\w)"
+    )
+    inside, parts = 0, _TAG.split(str(Markup.escape(text)))
+    for i, part in enumerate(parts):
+        if part.startswith("<"):
+            inside += part.startswith("<a ") - (part == "</a>")
+        elif not inside:
+            parts[i] = pattern.sub(lambda m: f'<a href="{target}#{m[1]}">{m[1]}</a>', part)
+    return Markup("".join(parts))  # safe: the text was escaped, or is HTML already, and ids are plain

@@ -1,0 +1,395 @@
+"""Cards: what shows the same thing in several ways (printed, corrected, exact, both) stands in one place."""
+
+from __future__ import annotations
+
+import re
+import struct
+from collections import Counter
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+from urllib.parse import quote
+
+from markupsafe import Markup
+
+from shuffledp.pipeline.site.captions import CaptionError, paragraphs, to_html
+from shuffledp.pipeline.site.manifest import ManifestError
+from shuffledp.pipeline.site.tables import Table, table, text_of
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping, Sequence
+    from pathlib import Path
+
+    from shuffledp.pipeline.site.manifest import DrawnPaper, Entry
+
+FORMATS = ("png", "pdf", "svg", "csv", "md", "tex")  # the order of the links
+LABELS = {"md": "Markdown", "tex": "TeX"}
+WIDE = 1100  # pixels of a PNG; wider pictures scroll on a phone, where they would be illegible at full view
+ORDER = ("printed", "simplified", "corrected", "exact", "both")  # of the switch, if it is about accounting
+FIRST_SHOWN = ("both", "exact")  # the first of these that a card has is what it shows at first
+REPRODUCES = "reproduces"
+IN_THE_SWITCH = "accounting"
+GUARANTEES = ("guarantee", "why in doubt")
+SAID_ONCE_FROM = 3
+"""From how many cards on a paragraph or a setting that they have in common stands at the top of the page alone."""
+
+
+@dataclass(frozen=True)
+class Link:
+    """A file to open or keep."""
+
+    href: str
+    label: str
+    size: str
+
+
+@dataclass(frozen=True)
+class Picture:
+    """The picture of a figure, the file that opens from it, and its size in pixels."""
+
+    src: str
+    href: str
+    width: int
+    height: int
+    wide: bool
+
+
+@dataclass(frozen=True)
+class Variant:
+    """One entry of a card; ``notes`` are the numbers, from 0, of the page's common paragraphs that belong to it."""
+
+    entry: Entry
+    label: str
+    caption: Markup
+    links: tuple[Link, ...]
+    picture: Picture | None
+    table: Table | None
+    explorable: bool
+    notes: tuple[int, ...]
+
+
+@dataclass(frozen=True)
+class Setting:
+    """A setting: its value, and for which variants it holds (none named: for all)."""
+
+    name: str
+    values: tuple[tuple[str, str], ...]
+
+
+@dataclass(frozen=True)
+class Card:
+    """A figure or table in all its variants.
+
+    ``caption`` is what holds for every variant; ``data_notes`` are the numbers, from 0, of the page's notes on
+    data that belong to it.
+    """
+
+    anchor: str
+    name: str
+    title: str
+    reproduces: str
+    variants: tuple[Variant, ...]
+    shown: int
+    caption: Markup
+    settings: tuple[Setting, ...]
+    guarantees: tuple[Setting, ...]
+    data_notes: tuple[int, ...]
+
+    @property
+    def kind(self) -> str:
+        """Figure or table."""
+        return self.variants[0].entry.kind
+
+    @property
+    def best(self) -> Variant:
+        """The variant that shows at first."""
+        return self.variants[self.shown]
+
+    @property
+    def finding(self) -> str:
+        """What the variant that shows at first says."""
+        return heading(self.best.entry, self.title)
+
+
+@dataclass(frozen=True)
+class Common:
+    """What several cards of a page have in common, said once: whom it is about stands with it."""
+
+    html: Markup
+    cards: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class Deck:
+    """The cards of a paper, and what they have in common."""
+
+    cards: tuple[Card, ...]
+    notes: tuple[Common, ...]
+    data_notes: tuple[Common, ...]
+    settings: tuple[Setting, ...]
+
+
+def heading(entry: Entry, title: str) -> str:
+    """What stands above a picture: what one learns from it, or what it shows."""
+    return entry.finding or title
+
+
+def deck(results: Path, page: str, paper: DrawnPaper, explorable: Iterable[str] = ()) -> Deck:
+    """The cards of a paper.
+
+    Parameters
+    ----------
+    results : Path
+        Folder of the results.
+    page : str
+        The page that the cards are for, relative to it: links start there.
+    paper : DrawnPaper
+        The paper; entries with the same drawing become one card, at the place of the first of them.
+    explorable : iterable of str
+        Ids of entries with numbers to explore.
+
+    Raises
+    ------
+    ManifestError, CaptionError
+        If a picture, a table or a caption does not have the agreed form, or two variants have the same name.
+    """
+    groups: dict[str, list[Entry]] = {}
+    for entry in paper.entries:
+        groups.setdefault(entry.drawing, []).append(entry)
+    sorted_groups = {name: in_order(entries) for name, entries in groups.items()}
+    texts = {name: [_parts(entry) for entry in entries] for name, entries in sorted_groups.items()}
+    in_all = {
+        name: [p for p in parts[0] if all(p in other for other in parts)] for name, parts in texts.items()
+    }
+    common = _often([part for parts in variants for part in parts] for variants in texts.values())
+    data_notes = list(dict.fromkeys(entry.note for entry in paper.entries if entry.note))
+    settings = _settings_in_common(sorted_groups.values())
+    numbers, shown = set(explorable), _Files(results, page)
+    cards = tuple(
+        _card(name, entries, texts[name], in_all[name], common, data_notes, settings, numbers, shown)
+        for name, entries in sorted_groups.items()
+    )
+    _check_anchors(cards, paper)
+    return Deck(
+        cards,
+        tuple(
+            Common(
+                to_html(text, source=f"captions of {paper.key}", prefix=f"page-note-{i}-"),
+                tuple(card.anchor for card in cards if any(i in each.notes for each in card.variants)),
+            )
+            for i, text in enumerate(common)
+        ),
+        tuple(
+            Common(Markup.escape(text), tuple(card.anchor for card in cards if i in card.data_notes))
+            for i, text in enumerate(data_notes)
+        ),
+        tuple(Setting(name, (("", value),)) for name, value in settings.items()),
+    )
+
+
+def in_order(entries: Sequence[Entry]) -> list[Entry]:
+    """The entries of a drawing as its switch has them."""
+    if any(entry.variant not in ORDER for entry in entries):
+        return list(entries)
+    return sorted(entries, key=lambda entry: ORDER.index(entry.variant))
+
+
+def first_shown(entries: Sequence[Entry]) -> int:
+    """Which of the variants shows before anybody chooses."""
+    variants = [entry.variant for entry in entries]
+    return next((variants.index(wanted) for wanted in FIRST_SHOWN if wanted in variants), 0)
+
+
+def name_of_drawing(drawing: str) -> str:
+    """The number of a figure or table as the paper counts it; empty if it has none there."""
+    found = re.fullmatch(r"(fig|table)(\d+\w?)", drawing)
+    if found is None:
+        return ""
+    return f"{'Fig.' if found[1] == 'fig' else 'Table'} {found[2]}"
+
+
+def title_of(entries: Sequence[Entry]) -> str:
+    """The title without what tells the variants apart."""
+    first = entries[0]
+    return first.title.removesuffix(f" ({first.by}: {first.variant})")
+
+
+def _card(
+    name: str,
+    entries: Sequence[Entry],
+    texts: Sequence[tuple[str, ...]],
+    in_all: Sequence[str],
+    common: Sequence[str],
+    data_notes: Sequence[str],
+    said: Mapping[str, str],
+    explorable: set[str],
+    files: _Files,
+) -> Card:
+    if len({entry.variant for entry in entries}) < len(entries):
+        raise ManifestError(f"The variants of {name} need different names: {[e.variant for e in entries]}.")
+    shared = "\n\n".join(part for part in in_all if part not in common)
+    variants = tuple(
+        Variant(
+            entry=entry,
+            label=entry.variant or entry.id,
+            caption=_html(
+                "\n\n".join(part for part in parts if part not in {*in_all, *common}),
+                entry,
+                f"{entry.id}-caption-",
+            ),
+            links=files.links(entry),
+            picture=files.picture(entry) if entry.kind == "figure" else None,
+            table=table(entry.files["csv"]) if entry.kind == "table" else None,
+            explorable=entry.id in explorable,
+            notes=tuple(i for i, text in enumerate(common) if text in parts),
+        )
+        for entry, parts in zip(entries, texts, strict=True)
+    )
+    settings = _settings(entries, said)
+    return Card(
+        anchor=name,
+        name=name_of_drawing(name),
+        title=title_of(entries),
+        reproduces=dict(entries[0].settings).get(REPRODUCES, ""),
+        variants=variants,
+        shown=first_shown(entries),
+        caption=_html(shared, entries[0], f"{name}-shared-"),
+        settings=tuple(each for each in settings if each.name not in GUARANTEES),
+        guarantees=tuple(each for each in settings if each.name in GUARANTEES),
+        data_notes=tuple(
+            i for i, note in enumerate(data_notes) if any(entry.note == note for entry in entries)
+        ),
+    )
+
+
+def _check_anchors(cards: Sequence[Card], paper: DrawnPaper) -> None:
+    """A link to an entry must not lead to another one."""
+    names = {card.anchor for card in cards}
+    if wrong := [e.id for e in paper.entries if e.id in names and e.id != e.drawing]:
+        raise ManifestError(
+            f"{paper.key}: {', '.join(wrong)} names an entry of one drawing and another drawing."
+        )
+
+
+# -- captions ------------------------------------------------------------------------------------------------------
+
+
+def _parts(entry: Entry) -> tuple[str, ...]:
+    """The caption without its first paragraph, where that is the finding, which stands above the picture."""
+    text = re.sub(r"\r\n?", "\n", text_of(entry.caption, CaptionError)).strip("\n")
+    if not entry.finding:
+        return paragraphs(text)
+    finding, _, rest = text.partition("\n\n")
+    to_html(
+        finding, source=str(entry.caption), prefix=""
+    )  # a mistake in it is one, though its plain text is shown
+    return paragraphs(rest)
+
+
+def _often(cards: Iterable[Sequence[str]]) -> list[str]:
+    """Parts of captions that many cards have."""
+    counts = Counter(part for parts in cards for part in dict.fromkeys(parts))
+    return [part for part, count in counts.items() if count >= SAID_ONCE_FROM]
+
+
+def _html(text: str, entry: Entry, prefix: str) -> Markup:
+    return to_html(text, source=str(entry.caption), prefix=prefix) if text else Markup()
+
+
+# -- settings ------------------------------------------------------------------------------------------------------
+
+
+def _settings_in_common(groups: Iterable[Sequence[Entry]]) -> dict[str, str]:
+    """Settings that are the same wherever a card has them, of many cards."""
+    values: dict[str, set[str]] = {}
+    cards: Counter[str] = Counter()
+    for entries in groups:
+        pairs = {pair for entry in entries for pair in entry.settings}
+        for name, value in pairs:
+            values.setdefault(name, set()).add(value)
+        cards.update({name for name, _ in pairs})
+    order = dict.fromkeys(name for entries in groups for entry in entries for name, _ in entry.settings)
+    return {
+        name: next(iter(values[name]))
+        for name in order
+        if len(values[name]) == 1 and cards[name] >= SAID_ONCE_FROM and name not in GUARANTEES
+    }
+
+
+def _settings(entries: Sequence[Entry], said: Mapping[str, str]) -> tuple[Setting, ...]:
+    """The settings of a card; where the variants differ, what holds for which."""
+    left_out = {*said, REPRODUCES, *([IN_THE_SWITCH] if entries[0].by == IN_THE_SWITCH else [])}
+    names = dict.fromkeys(name for entry in entries for name, _ in entry.settings if name not in left_out)
+    found = []
+    for name in names:
+        by_value: dict[str, list[str]] = {}
+        for entry in entries:
+            if name in dict(entry.settings):
+                by_value.setdefault(dict(entry.settings)[name], []).append(entry.variant)
+        everywhere = sum(map(len, by_value.values())) == len(entries) and len(by_value) == 1
+        found.append(
+            Setting(
+                name,
+                tuple(("" if everywhere else ", ".join(whose), value) for value, whose in by_value.items()),
+            )
+        )
+    return tuple(found)
+
+
+# -- files ---------------------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class _Files:
+    """Files of entries as a page refers to them."""
+
+    results: Path
+    page: str
+
+    def href(self, path: Path) -> str:
+        """Link from the page to a file."""
+        return "../" * self.page.count("/") + quote(path.relative_to(self.results).as_posix())
+
+    def links(self, entry: Entry) -> tuple[Link, ...]:
+        """Links to all files of an entry."""
+        forms = sorted(
+            entry.files, key=lambda form: (FORMATS.index(form) if form in FORMATS else len(FORMATS), form)
+        )
+        return tuple(
+            Link(
+                self.href(entry.files[form]),
+                LABELS.get(form, form.upper()),
+                _size(entry.files[form].stat().st_size),
+            )
+            for form in forms
+        )
+
+    def picture(self, entry: Entry) -> Picture:
+        """The picture of a figure."""
+        png = entry.files["png"]
+        width, height = _png_size(png)
+        target = next(entry.files[form] for form in ("svg", "pdf", "png") if form in entry.files)
+        return Picture(self.href(png), self.href(target), width, height, width > WIDE)
+
+
+def picture(results: Path, page: str, entry: Entry) -> Picture:
+    """The picture of a figure, with links from a page; raises `ManifestError` if it is no PNG file."""
+    return _Files(results, page).picture(entry)
+
+
+def _size(count: int) -> str:
+    """A file's size in decimal units."""
+    if count < 1000:
+        return f"{count} B"
+    if count < 999_500:
+        return f"{count / 1e3:.0f} kB"
+    return f"{count / 1e6:.1f} MB"
+
+
+def _png_size(path: Path) -> tuple[int, int]:
+    """Width and height in pixels, from the file's first chunk."""
+    with path.open("rb") as stream:
+        head = stream.read(24)
+    if len(head) < 24 or head[:8] != b"\x89PNG\r\n\x1a\n" or head[12:16] != b"IHDR":
+        raise ManifestError(f"{path} is not a PNG file.")
+    width, height = struct.unpack(">II", head[16:24])
+    return int(width), int(height)

@@ -1,0 +1,228 @@
+"""The numbers of a figure for the chart that readers explore: taken from the figure's CSV file, nothing computed."""
+
+from __future__ import annotations
+
+import json
+import math
+from typing import TYPE_CHECKING, Any
+
+from shuffledp.pipeline.site.manifest import ManifestError
+from shuffledp.pipeline.site.tables import DIGITS, lines
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping, Sequence
+
+    from shuffledp.pipeline.site.manifest import Chart, Curve, Entry
+
+# The library's names of Matplotlib's markers; it has no triangles that point sideways, and one polygon.
+MARKERS = {
+    "o": "circle",
+    "s": "square",
+    "^": "triangle",
+    "D": "diamond",
+    "v": "inverted_triangle",
+    "P": "plus",
+    "X": "x",
+    "x": "cross",
+    "<": "hex",
+    ">": "square_pin",
+    "*": "star",
+    "p": "hex",
+    "h": "hex",
+    "8": "hex",
+    "d": "diamond",
+    "H": "hex",
+    "": "circle",
+}
+DASHES = {"": [], "-": [], "solid": [], "--": [6, 3], "dashed": [6, 3], ":": [2, 3], "dotted": [2, 3]}
+DASHES |= {"-.": [6, 3, 2, 3], "dashdot": [6, 3, 2, 3]}
+_POINTS = {
+    "simulated",
+    "read",
+}  # kinds of numbers that no line joins: means over repeats, places read off the paper
+_LINE_WIDTH = 2  # pixels; Matplotlib counts dashes in widths of the line
+_ABOUT_A_POINT = {"kind", "standard_error", "count", "curve", "method", "accounting", "data_source"}
+
+Row = dict[str, str]
+
+
+def script(paper: str, charts: Mapping[str, Mapping[str, Any]]) -> str:
+    """The charts of a paper by entry, as a script that puts them where the page looks for them."""
+    text = json.dumps(charts, ensure_ascii=False, separators=(",", ":"), allow_nan=False)
+    return f"(window.shuffledpCharts ??= {{}})[{json.dumps(paper)}] = {text};\n"
+
+
+def chart_of(entry: Entry) -> dict[str, Any] | None:
+    """What the explored chart shows, or None where a figure has no numbers.
+
+    Parameters
+    ----------
+    entry : Entry
+        A figure; its CSV file has the columns that its chart names, and ``curve``.
+
+    Raises
+    ------
+    ManifestError
+        If a column is missing, a number is none, or a curve, marker or kind of line is not known.
+    """
+    chart, path = entry.chart, entry.files["csv"]
+    if chart is None:
+        return None
+    header, cells = lines(path)
+    wanted = ["curve", "kind", chart.y, *([chart.panels] if chart.panels else [])]
+    if missing := [name for name in wanted if name not in header]:
+        raise ManifestError(f"{path}: no column {', '.join(missing)}, which the chart of {entry.id} names.")
+    rows: list[Row] = [dict(zip(header, line, strict=True)) for line in cells]
+    known = {curve.id for curve in chart.curves}
+    if strange := sorted({row["curve"] for row in rows} - known):
+        raise ManifestError(f"{path}: the chart of {entry.id} has no curve {', '.join(strange)}.")
+    try:
+        return _described(chart, rows) if rows else None
+    except ValueError as error:
+        raise ManifestError(f"{path}: {error}") from None
+
+
+def _described(chart: Chart, rows: Sequence[Row]) -> dict[str, Any]:
+    names = _names(chart, rows)
+    if names:  # values that are no numbers stand side by side
+        places = {name: str(place) for place, name in enumerate(names)}
+        rows = [{**row, chart.x: places.get(row[chart.x], "")} for row in rows]
+    panels = _panels(chart, rows)
+    curves = []
+    for curve in chart.curves:
+        own = [row for row in rows if row["curve"] == curve.id]
+        parts = [
+            part
+            for index, value in enumerate(panels)
+            for part in _parts(chart, [row for row in own if _in_panel(chart, row, value)], index, rows)
+        ]
+        if parts:
+            curves.append({"label": curve.label or curve.id, **_look(curve), "parts": parts})
+    return {
+        "x": {"label": chart.x_label or chart.x, "log": chart.x_scale == "log", "names": names},
+        "y": {"label": chart.y_label or chart.y, "log": chart.y_scale == "log"},
+        "panels": [_panel_label(chart, value) for value in panels],
+        "curves": curves,
+    }
+
+
+def _names(chart: Chart, rows: Sequence[Row]) -> list[str]:
+    """The values of x in their order if they are no numbers; else none."""
+    values = list(dict.fromkeys(row.get(chart.x, "") for row in rows if row.get(chart.x, "") != ""))
+    return [] if all(_number(value) is not None for value in values) else values
+
+
+def _panels(chart: Chart, rows: Sequence[Row]) -> list[str]:
+    if chart.panels is None:
+        return [""]
+    values = list(dict.fromkeys(row[chart.panels] for row in rows if row[chart.panels] != "")) or [""]
+    try:
+        return sorted(values, key=float)
+    except ValueError:
+        return values
+
+
+def _in_panel(chart: Chart, row: Row, value: str) -> bool:
+    """What does not depend on the panel's variable belongs to all panels."""
+    return chart.panels is None or row[chart.panels] in ("", value)
+
+
+def _panel_label(chart: Chart, value: str) -> str:
+    if chart.panels is None or value == "":
+        return ""
+    label = chart.panel_label or chart.panels
+    if "{" not in label:
+        return f"{label} = {value}"
+    number = _number(value)
+    shown = value if number is None else int(number) if number.is_integer() else number
+    try:
+        return label.format(shown)
+    except (ValueError, LookupError, AttributeError) as error:
+        raise ValueError(f"the panel label {label!r} is not a format for {value!r}: {error}") from None
+
+
+def _parts(chart: Chart, rows: Sequence[Row], panel: int, every: Sequence[Row]) -> Iterable[dict[str, Any]]:
+    """What one curve shows in one panel: per kind of number a line, points, or a level."""
+    kinds = dict.fromkeys(row["kind"] for row in rows)
+    for kind in kinds:
+        own = [row for row in rows if row["kind"] == kind]
+        if all(row.get(chart.x, "") == "" for row in own):
+            if (
+                kind not in _POINTS or len(kinds) == 1
+            ):  # a level has one line, the closed form where there is one
+                yield {"panel": panel, "kind": "level", **_numbers(chart, own[:1])}
+            continue
+        if _runs_along(chart, own):
+            yield {"panel": panel, "kind": "path", **_numbers(chart, own)}
+            continue
+        ordered = sorted((row for row in own if row[chart.x] != ""), key=lambda row: float(row[chart.x]))
+        if kind in _POINTS:
+            yield {"panel": panel, "kind": "points", **_numbers(chart, ordered)}
+        else:
+            shape = "line" if kind == "expected" else "marked"
+            yield {"panel": panel, "kind": shape, **_numbers(chart, _with_gaps(chart, ordered, every))}
+
+
+def _runs_along(chart: Chart, rows: Sequence[Row]) -> bool:
+    """Whether another variable than x runs along the curve, such as the round of a training run."""
+    others = set(rows[0]) - _ABOUT_A_POINT - {chart.x, chart.y, chart.panels}
+    return any(len({row[name] for row in rows}) > 1 for name in others)
+
+
+def _with_gaps(chart: Chart, rows: Sequence[Row], every: Sequence[Row]) -> list[Row]:
+    """With an empty row at every x that other curves have and this one does not: there its line is interrupted."""
+    own = {float(row[chart.x]): row for row in rows}
+    least, most = min(own), max(own)
+    places = {float(row[chart.x]) for row in every if row.get(chart.x, "") != ""}
+    inside = sorted(place for place in places | set(own) if least <= place <= most)
+    return [own.get(place, {chart.x: repr(place), chart.y: ""}) for place in inside]
+
+
+def _numbers(chart: Chart, rows: Sequence[Row]) -> dict[str, Any]:
+    y = [_short(row[chart.y]) for row in rows]
+    if chart.y_scale == "log":
+        y = [None if value is None or value <= 0 else value for value in y]  # no place on this axis
+    numbers: dict[str, Any] = {"x": [_short(row.get(chart.x, "")) for row in rows], "y": y}
+    errors = [_short(row.get("standard_error", "")) for row in rows]
+    if any(error is not None for error in errors):
+        numbers["error"] = errors
+        numbers["count"] = [_short(row.get("count", "")) for row in rows]
+    return numbers
+
+
+def _number(text: str) -> float | None:
+    try:
+        return float(text)
+    except ValueError:
+        return None
+
+
+def _short(text: str) -> float | int | None:
+    """A number with as many digits as a page shows; None where there is none."""
+    if text.strip() == "":
+        return None
+    value = float(text)
+    if not math.isfinite(value):
+        return None
+    short = float(f"{value:.{DIGITS}g}")
+    return int(short) if short.is_integer() and abs(short) < 10**DIGITS else short
+
+
+def _look(curve: Curve) -> dict[str, Any]:
+    if curve.marker not in MARKERS:
+        raise ValueError(f"no marker {curve.marker!r}. Known: {', '.join(filter(None, MARKERS))}.")
+    return {"color": curve.color, "marker": MARKERS[curve.marker], "dash": _dash(curve.dash)}
+
+
+def _dash(dash: Any) -> list[float]:
+    """Lengths of dashes and gaps in pixels; none for a line without gaps."""
+    if isinstance(dash, str):
+        if dash not in DASHES:
+            raise ValueError(f"no kind of line {dash!r}. Known: {', '.join(filter(None, DASHES))}.")
+        return [float(length) for length in DASHES[dash]]
+    lengths = (
+        dash[1] if len(dash) == 2 and isinstance(dash[1], list) else dash
+    )  # Matplotlib: (offset, lengths)
+    if not all(isinstance(length, int | float) and length > 0 for length in lengths):
+        raise ValueError(f"a dashed line needs lengths above 0, got {dash!r}.")
+    return [float(_LINE_WIDTH * length) for length in lengths]

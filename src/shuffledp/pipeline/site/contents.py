@@ -1,0 +1,155 @@
+"""What the site shows: the papers with their claims, errata and charts, and all results together."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
+from urllib.parse import quote
+
+from shuffledp.pipeline.site import claims, errata, files, manifest
+from shuffledp.pipeline.site.cards import Deck, deck
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+    from pathlib import Path
+
+    from shuffledp.pipeline.site.audit import Audited
+    from shuffledp.pipeline.site.claims import Claim
+    from shuffledp.pipeline.site.errata import Remark
+    from shuffledp.pipeline.site.headlines import Headline
+    from shuffledp.pipeline.site.manifest import DrawnPaper
+    from shuffledp.pipeline.site.open_questions import OpenQuestion
+
+_LONG_HASH = re.compile(r"\b([0-9a-f]{12})[0-9a-f]+\b")
+
+
+@dataclass(frozen=True)
+class Shown:
+    """A paper as the site shows it."""
+
+    paper: DrawnPaper
+    name: str
+    headline: Headline | None
+    remarks: tuple[Remark, ...]
+    charts: Mapping[str, Mapping[str, Any]]
+    claims: tuple[Claim, ...]
+
+    @cached_property
+    def drawings(self) -> frozenset[str]:
+        """Names of the drawings that there are; a configuration may leave some out."""
+        return frozenset(entry.drawing for entry in self.drawn.entries)
+
+    def figures_on(self, remark: str) -> tuple[str, ...]:
+        """The drawings of the claims on which an erratum or note bears."""
+        found = dict.fromkeys(claim.figure for claim in self.claims_on(remark))
+        return tuple(figure for figure in found if figure in self.drawings)
+
+    def remarks_on(self, drawing: str) -> tuple[Remark, ...]:
+        """The errata and notes that bear on claims about a drawing."""
+        named = {name for claim in self.claims if claim.figure == drawing for name in claim.errata}
+        return tuple(remark for remark in self.remarks if remark.id in named)
+
+    def claims_on(self, remark: str) -> tuple[Claim, ...]:
+        """The claims on which an erratum or note bears."""
+        return tuple(claim for claim in self.claims if remark in claim.errata)
+
+    @property
+    def key(self) -> str:
+        """The paper's key."""
+        return self.paper.key
+
+    @property
+    def page(self) -> str:
+        """The paper's page, relative to the results."""
+        return files.paper_page(self.key)
+
+    @property
+    def doi_url(self) -> str:
+        """Where the paper is found, or nothing."""
+        return f"https://doi.org/{quote(self.paper.doi, safe='/.;()')}" if self.paper.doi else ""
+
+    @property
+    def commits(self) -> tuple[str, ...]:
+        """The commits of the results, long hashes cut short; results of several may stand side by side."""
+        names = (commit.strip() for commit in self.paper.run.commit.split(","))
+        return tuple(_LONG_HASH.sub(r"\1", name) for name in names if name)
+
+    @property
+    def shortened(self) -> bool:
+        """Whether this was computed at a small scale."""
+        return self.paper.run.scale == "shortened"
+
+    @property
+    def drawn(self) -> DrawnPaper:
+        """The paper without errata and reading notes, which have a page of their own."""
+        return manifest.without(self.paper, errata.is_remarks)
+
+    def deck(self, folder: Path, page: str) -> Deck:
+        """The cards of the paper, for a page."""
+        return deck(folder, page, self.drawn, self.charts)
+
+
+@dataclass(frozen=True)
+class Results:
+    """What the site is made from."""
+
+    folder: Path
+    papers: tuple[Shown, ...]
+    audited: tuple[Audited, ...] = ()
+    questions: tuple[OpenQuestion, ...] = ()
+
+    @property
+    def replicated(self) -> tuple[Shown, ...]:
+        """The papers."""
+        return tuple(shown for shown in self.papers if shown.paper.kind == "paper")
+
+    @property
+    def studies(self) -> tuple[Shown, ...]:
+        """Experiments of our own, which replicate no paper."""
+        return tuple(shown for shown in self.papers if shown.paper.kind == "study")
+
+    @cached_property
+    def remark_ids(self) -> frozenset[str]:
+        """Ids of all errata and reading notes."""
+        return frozenset(remark.id for shown in self.papers for remark in shown.remarks)
+
+    @cached_property
+    def claim_ids(self) -> frozenset[str]:
+        """Ids of all claims."""
+        return frozenset(claim.id for shown in self.papers for claim in shown.claims)
+
+    @cached_property
+    def question_ids(self) -> frozenset[str]:
+        """Ids of all open questions."""
+        return frozenset(question.id for question in self.questions)
+
+    def questions_on(self, remark: str) -> tuple[OpenQuestion, ...]:
+        """The open questions that an erratum or note is about."""
+        return tuple(question for question in self.questions if remark in question.related)
+
+    def paper(self, key: str) -> Shown | None:
+        """A paper of this run."""
+        return next((shown for shown in self.papers if shown.key == key), None)
+
+    @property
+    def count_of_claims(self) -> tuple[tuple[str, Mapping[str, int]], ...]:
+        """How many claims of each paper have which outcome, then all together and the orderings."""
+        every = [claim for shown in self.papers for claim in shown.claims]
+        if not every:
+            return ()
+        own = [claim for claim in every if claim.kind == "claim"]
+        parts = [
+            (shown.name, [claim for claim in shown.claims if claim.kind == "claim"])
+            for shown in self.papers
+            if shown.claims
+        ]
+        parts += [("all papers", own), ("orderings", [claim for claim in every if claim.kind != "claim"])]
+        return tuple((name, claims.counts(of)) for name, of in parts)
+
+    @property
+    def shortened(self) -> str:
+        """Which part of the results was computed at a small scale: all, some or none."""
+        count = sum(shown.shortened for shown in self.papers)
+        return "none" if count == 0 else "all" if count == len(self.papers) else "some"

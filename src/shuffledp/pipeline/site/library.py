@@ -1,0 +1,21 @@
+"""The library that draws charts to explore, as it is installed: Bokeh, whose scripts need no network."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import bokeh
+
+from shuffledp.pipeline.site.files import LIBRARY
+
+
+def scripts() -> dict[str, bytes]:
+    """The library's scripts by their place on the site; each begins with its license.
+
+    Raises
+    ------
+    FileNotFoundError
+        If the installed package has no such script.
+    """
+    folder = Path(bokeh.__file__).parent / "server/static/js"
+    return {name: (folder / Path(name).name).read_bytes() for name in LIBRARY}

@@ -1,0 +1,68 @@
+"""Which data the figures are drawn from: real ones, published summaries, stand-ins, or none but random numbers."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from shuffledp.pipeline.site.manifest import DrawnPaper
+
+SETTING = "data"
+KINDS = {
+    "own": "own data",
+    "official": "real data",
+    "mirror": "real data",
+    "summary": "published summaries",
+    "stand_in": "stand-ins",
+    "synthetic": "synthetic",
+}
+"""What a source of prepared data (see results/README.md) is to a reader, what is closest to the papers first."""
+_DATA = re.compile(r"(?P<what>.*?) \(source: (?P<sources>[^()]*)\)")
+
+
+@dataclass(frozen=True)
+class Origin:
+    """One kind of data: the data sets, and the papers that use them."""
+
+    kind: str
+    data: tuple[tuple[str, tuple[str, ...]], ...]
+
+
+@dataclass(frozen=True)
+class DataNote:
+    """What must be said about data, and the papers that it is about."""
+
+    text: str
+    papers: tuple[str, ...]
+
+
+def origins(papers: Iterable[DrawnPaper]) -> tuple[Origin, ...]:
+    """Kinds of data in the order of `KINDS`, with those that no figure uses; then unknown sources by their name."""
+    found: dict[str, dict[str, dict[str, None]]] = {kind: {} for kind in dict.fromkeys(KINDS.values())}
+    for paper in papers:
+        for entry in paper.entries:
+            match = _DATA.fullmatch(dict(entry.settings).get(SETTING, ""))
+            if match is None:
+                continue
+            name = match["what"].partition(",")[0]  # what is taken of a data set follows
+            for source in match["sources"].split(", "):
+                kind = found.setdefault(KINDS.get(source, source), {})
+                kind.setdefault(name, {})[paper.key] = None
+    return tuple(
+        Origin(kind, tuple((name, tuple(keys)) for name, keys in data.items()))
+        for kind, data in found.items()
+    )
+
+
+def data_notes(papers: Iterable[DrawnPaper]) -> tuple[DataNote, ...]:
+    """Every different note on data once."""
+    found: dict[str, dict[str, None]] = {}
+    for paper in papers:
+        for entry in paper.entries:
+            if entry.note:
+                found.setdefault(entry.note, {})[paper.key] = None
+    return tuple(DataNote(text, tuple(keys)) for text, keys in found.items())

@@ -1,0 +1,134 @@
+"""Tables of the site, from CSV files."""
+
+from __future__ import annotations
+
+import csv
+from dataclasses import dataclass
+from decimal import Decimal, InvalidOperation
+from typing import TYPE_CHECKING
+
+from shuffledp.pipeline.site.manifest import CHECKSUMS, ManifestError
+from shuffledp.storage import read_verified
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+    from pathlib import Path
+
+DIGITS = 6  # significant digits of a number on a page
+NO_NUMBER = ("infeasible", "–")
+"""What stands in place of a number in a column of numbers."""
+
+
+@dataclass(frozen=True)
+class Cell:
+    """A cell: its text on the page, and the number in full where the page shows fewer digits."""
+
+    text: str
+    full: str = ""
+
+
+@dataclass(frozen=True)
+class Table:
+    """A table as a page shows it."""
+
+    header: tuple[str, ...]
+    numeric: tuple[bool, ...]
+    rows: tuple[tuple[Cell, ...], ...]
+    shortened: bool
+
+
+def text_of(path: Path, problem: type[ValueError] = ManifestError) -> str:
+    """The content of a text file of a paper's drawings, verified as it is read: the manifest was loaded before.
+
+    Raises
+    ------
+    ValueError
+        Of the given kind, if it is not UTF-8.
+    shuffledp.storage.IntegrityError
+        If it has changed since it was drawn.
+    """
+    try:
+        return read_verified(path, path.with_name(CHECKSUMS)).decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        raise problem(f"{path} is not UTF-8 text: {error}.") from None
+
+
+def verified_rows(path: Path, columns: Iterable[str]) -> list[dict[str, str]]:
+    """The rows of a CSV file that has a checksum of its own beside it.
+
+    Parameters
+    ----------
+    path : Path
+        The table; its checksum ends in ``.sha256`` instead.
+    columns : iterable of str
+        What it has at least.
+
+    Raises
+    ------
+    shuffledp.storage.IntegrityError
+        If the table is missing or damaged.
+    ManifestError
+        If a column is missing.
+    """
+    content = read_verified(path, path.with_suffix(".sha256")).decode("utf-8")
+    reader = csv.DictReader(content.splitlines(keepends=True))
+    if missing := [name for name in columns if name not in (reader.fieldnames or ())]:
+        raise ManifestError(f"{path}: no column {', '.join(missing)}.")
+    return list(reader)
+
+
+def lines(path: Path) -> tuple[list[str], list[list[str]]]:
+    """Header and rows of a CSV file.
+
+    Raises
+    ------
+    ManifestError
+        If there is no header, or a row has another number of cells.
+    """
+    found = [row for row in csv.reader(text_of(path).splitlines(keepends=True)) if row]
+    if not found:
+        raise ManifestError(f"{path} is empty, expected a header and rows.")
+    header, *rows = found
+    for number, row in enumerate(rows, start=1):
+        if len(row) != len(header):
+            raise ManifestError(
+                f"{path}, row {number} has {len(row)} cells, expected {len(header)} as in the header."
+            )
+    return header, rows
+
+
+def table(path: Path) -> Table:
+    """A CSV file as a table; raises as `lines`."""
+    header, rows = lines(path)
+    columns = [[row[i] for row in rows if row[i].strip()] for i in range(len(header))]
+    cells = tuple(tuple(cell(text) for text in row) for row in rows)
+    return Table(
+        header=tuple(header),
+        numeric=tuple(_of_numbers(column) for column in columns),
+        rows=cells,
+        shortened=any(each.full for row in cells for each in row),
+    )
+
+
+def _of_numbers(column: list[str]) -> bool:
+    """Whether a column holds numbers, and nothing else but words for missing ones."""
+    rest = [text for text in column if text not in NO_NUMBER]
+    return bool(rest) and all(number(text) is not None for text in rest)
+
+
+def number(text: str) -> Decimal | None:
+    """The number that a text is, if it is one."""
+    try:
+        return Decimal(text.strip())
+    except InvalidOperation:
+        return None
+
+
+def cell(text: str) -> Cell:
+    """Integers stay as they are; other numbers get at most `DIGITS` significant digits."""
+    value = number(text)
+    if value is None or not value.is_finite() or not set(text) & set(".eE"):
+        return Cell(text)
+    if len(value.as_tuple().digits) <= DIGITS:
+        return Cell(text)
+    return Cell(f"{float(value):.{DIGITS}g}", full=text.strip())

@@ -1,0 +1,277 @@
+"""What `shuffledp check-baseline` looks at beyond the conformance checks: a stranger's class is trusted less.
+
+Whether a user's messages depend on others or on the user's place; whether the declared trust is what the class does;
+variances to a few percent; and what others learn of a user, which is in `exposure`. Bounds are those of the conformance
+checks, with the same rate of false alarms.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterable
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from shuffledp.protocols.base import Messages, ProtocolBase
+from shuffledp.protocols.conformance.cases import Case, Protocol
+from shuffledp.protocols.conformance.inputs import inputs, jumps, same, users_of
+from shuffledp.protocols.conformance.leakage_checks import MANY, check_levels, check_rare_reports, check_seen
+from shuffledp.protocols.conformance.privacy import ratio_bound
+from shuffledp.protocols.conformance.reports import Verdict
+from shuffledp.protocols.conformance.running import has_fast_law, sending
+from shuffledp.protocols.conformance.statistics import (
+    P_VALUE,
+    contradicted,
+    critical_gap,
+    generator,
+    largest_gap,
+)
+from shuffledp.protocols.plugin_errors import said
+from shuffledp.tasks import Public, Sets, Task, Users
+
+CALLS = 1_500
+"""Runs in which users are encoded together, and one after another."""
+ERRORS = {True: 200_000, False: 10_000}
+"""Repeats behind the variance, with a fast law and message by message."""
+
+# -- trust, order, other users ---------------------------------------------------------------------------------
+
+
+def check_trust(protocol_class: Protocol, cases: Iterable[Case]) -> None:
+    """The declared ``trust`` allows what the class does: only some shufflers add messages, and all permute."""
+    found = list(sending(protocol_class, cases))
+    for case, protocol, where in found:
+        added = protocol.dummies(case.participants(1).public, generator(80))
+        assert protocol.trust not in ("local", "shuffler") or added is None or not len(added), (
+            f"{where}: dummies() adds {len(added or ())} messages, but trust is {protocol.trust!r}: a shuffler that "
+            "adds messages is 'shuffler_adds'"
+        )
+    # The larger the budget, the more a message tells about its sender.
+    for case, protocol, where in sorted(found, key=lambda one: -one[0].budget.largest_eps)[:3]:
+        if type(protocol).shuffle is not ProtocolBase.shuffle and protocol.trust in (
+            "shuffler",
+            "shuffler_adds",
+        ):
+            _permuted(protocol, case, where)
+
+
+def _permuted(protocol: ProtocolBase, case: Case, where: str) -> None:
+    """The first message that is passed on is no other if the same users come in the opposite order."""
+    held = inputs(case.task)[:2]
+    if len(held) < 2:
+        return
+    crowded = np.concatenate((held[0][None], same(held[1], 7)))
+    public = Public(np.array([8]), np.array([[8.0]]) if isinstance(case.task, Sets) else None)
+    firsts = []
+    for i, values in enumerate((crowded, crowded[::-1])):
+        rng, users = generator(81 + i), users_of(case.task, values)
+        runs = [protocol.shuffle(protocol.encode(users, rng), public, rng).payload for _ in range(CALLS)]
+        firsts.append(np.array([run[0] for run in runs if len(run)]))
+    if min(map(len, firsts)) < 100:
+        return
+    found = ratio_bound(firsts[0], firsts[1])
+    assert found <= 1e-9, (
+        f"{where}: shuffle() does not permute: the first message that it passes on tells which user came first"
+    )
+
+
+def check_users_apart(protocol_class: Protocol, cases: Iterable[Case]) -> None:
+    """A user's messages depend on nobody else's value and not on the user's place among those who are encoded.
+
+    The aggregate of users who are encoded together has the law of that of users who are encoded one by one, and a
+    report in the first place that of a report in the last.
+    """
+    looked: set[Task] = set()
+    for case, protocol, where in sending(protocol_class, cases):
+        if protocol.trust == "central" or case.task in looked or len(case.users()) < 10:
+            continue  # whom users trust may look at all of them
+        looked.add(case.task)
+        _one_by_one(protocol, case, where)
+        _places_alike(protocol, case, where)
+        if len(looked) == 3:
+            return
+
+
+def _some(case: Case, n: int) -> Users:
+    """Some users of a case who hold different things."""
+    users = case.users()
+    chosen = np.linspace(0, len(users) - 1, n).astype(int)
+    return Users(users.values[chosen], None if users.levels is None else users.levels[chosen])
+
+
+def _one_by_one(protocol: ProtocolBase, case: Case, where: str) -> None:
+    users = _some(case, 8)
+    rng = generator(84)
+
+    def together() -> Messages:
+        return protocol.encode(users, rng)
+
+    def apart() -> Messages:
+        levels = users.levels
+        single = [
+            Users(users.values[i : i + 1], None if levels is None else levels[i : i + 1], offset=i)
+            for i in range(8)
+        ]
+        return Messages.joined(*(protocol.encode(user, rng) for user in single))
+
+    def drawn(run: Callable[[], Messages], runs: int) -> list[NDArray[Any]]:
+        return [np.ravel(protocol.aggregate(run())).astype(float) for _ in range(runs)]
+
+    samples = drawn(together, CALLS), drawn(apart, CALLS // 2)
+    if len({len(row) for sample in samples for row in sample}) != 1:
+        return  # an aggregate that keeps single messages has no numbers to compare
+    many, few = (np.stack(sample) for sample in samples)
+    directions = generator(85).standard_normal((many.shape[1], 3))
+    many, few = (np.column_stack((x, x @ directions)).round(9) for x in (many, few))
+    gap, most = float(np.max(largest_gap(few, many))), critical_gap(len(few), len(many), P_VALUE)
+    assert gap < most, (
+        f"{where}: users who are encoded together send something else than the same users one by one (the laws of the "
+        f"aggregate differ by {gap:.3g}): a message depends on other users, or on the place in the array; "
+        "number users by users.offset if that is meant"
+    )
+
+
+def _places_alike(protocol: ProtocolBase, case: Case, where: str) -> None:
+    cost = protocol.cost()
+    if not (cost.messages_per_user == cost.own_messages == 1) or protocol.trust == "secure_sum":
+        return
+    rng, users = generator(86), users_of(case.task, same(case.users().values[0], 8))
+    sent = [protocol.encode(users, rng).payload for _ in range(2 * CALLS)]
+    if any(len(payload) != 8 for payload in sent):
+        return
+    for other in (1, 7):
+        found = ratio_bound(np.array([p[0] for p in sent]), np.array([p[other] for p in sent]))
+        assert found <= 1e-9, (
+            f"{where}: reports of users who hold the same have other laws in places 0 and {other} of the array: "
+            "a message tells who sent it"
+        )
+
+
+def check_seeded_crowds(protocol_class: Protocol, cases: Iterable[Case]) -> None:
+    """Many users with the same seed send the same, and with other seeds something else."""
+    different = False
+    where = protocol_class.__name__
+    for case, protocol, where in sending(protocol_class, cases):
+        users = case.users()
+        chosen = np.resize(np.arange(len(users)), 10_000)
+        many = Users(users.values[chosen], None if users.levels is None else users.levels[chosen])
+        if protocol.cost().messages_per_user * len(many) > 1_000_000:
+            continue
+        runs = [protocol.encode(many, generator(87)).payload for _ in range(4)]
+        for run in runs[1:]:
+            assert np.array_equal(run, runs[0]), f"{where}: encode gives different messages for the same seed"
+        who = case.participants(1)
+        results = {protocol.simulate(who, generator(88 + i)).tobytes() for i in range(8)}
+        different = different or len(results) > 1
+        if different:
+            return
+    assert different, f"{where}: eight seeds give the same estimate: the generator is not used"
+
+
+# -- variances -------------------------------------------------------------------------------------------------
+
+
+def check_close_variance(protocol_class: Protocol, cases: Iterable[Case]) -> str:
+    """``expected_variance`` within a few percent, by many more repeats of one setting; says how close."""
+    repeats = ERRORS[has_fast_law(protocol_class)]
+    for case, protocol, where in sending(protocol_class, cases):
+        who = case.participants(repeats)
+        variance = protocol.expected_variance(case.participants(2))
+        cost = protocol.cost()
+        sent = (cost.messages_per_user * len(case.users()) + cost.shuffler_messages) * repeats
+        if (
+            variance is None
+            or protocol.biased
+            or len(case.users()) < 10
+            or math.prod(case.task.estimate_shape) > 16
+        ):
+            continue
+        if not has_fast_law(protocol_class) and sent > 4_000_000:
+            continue
+        drawn = protocol.simulate(who, generator(89)).reshape(repeats, -1)
+        truth, want = case.participants(1).truth[0].reshape(-1), variance[0].reshape(-1)
+        jump = jumps(protocol, case)[1]
+        if np.any(want <= 0):
+            continue
+        small, large = contradicted((drawn - truth) ** 2, want, jump)
+        got = ((drawn - truth) ** 2).mean(axis=0)
+        name = f"{where}: variance, simulated {repeats:,} times and expected: got {got}, expected {want}"
+        assert not np.any(small), f"{name}, too small"
+        assert not np.any(large), f"{name}, too large"
+        slack = math.sqrt(-2 * math.log(P_VALUE) * (6 + jump**2 / float(want.min())) / repeats)
+        return f"formulas that are {100 * slack / (1 - slack):.0f} % too large would pass"
+    return "NOT checked closely: no setting is small enough, or there is no expected_variance"
+
+
+def check_bits_used(protocol_class: Protocol, cases: Iterable[Case]) -> str:
+    """How many messages were seen of those that the stated bits have room for; `check_cost` refuses too few bits."""
+    said = ""
+    most = 4.0  # times as many as needed are nothing to speak of
+    for case, protocol, _ in sending(protocol_class, cases):
+        sent = protocol.encode(case.users(), generator(91)).payload
+        bits, kinds = protocol.cost().bits_per_message, len(np.unique(sent, axis=0))
+        room = 2.0 ** min(bits, 1000.0) / kinds
+        if kinds < len(sent) / 4 and room > most:
+            most = room
+            said = f"NOT checked: whether fewer than {bits:g} bits would do; {kinds} different messages were seen"
+    return said
+
+
+# -- verdicts --------------------------------------------------------------------------------------------------
+
+
+def closer_verdicts(
+    protocol_class: Protocol, cases: Iterable[Case], privacy: Verdict, file: str = ""
+) -> list[Verdict]:
+    """The verdicts beyond the conformance checks; the last takes the place of theirs about privacy.
+
+    Parameters
+    ----------
+    protocol_class : type
+        The baseline.
+    cases : iterable of Case
+        Those of the conformance checks and of `further_cases`.
+    privacy : Verdict
+        What the conformance checks found about privacy.
+    file : str
+        The file that an unexpected error is looked for in.
+    """
+    given = tuple(cases)
+    found = [
+        _verdict("trust", lambda: check_trust(protocol_class, given), file),
+        _verdict("users apart", lambda: check_users_apart(protocol_class, given), file),
+        _verdict("seeded crowds", lambda: check_seeded_crowds(protocol_class, given), file),
+        _verdict("bits", lambda: check_bits_used(protocol_class, given), file),
+        _verdict("close variance", lambda: check_close_variance(protocol_class, given), file),
+    ]
+    return [*found, _privacy(protocol_class, given, privacy, file)]
+
+
+def _verdict(about: str, check: Callable[[], object], file: str) -> Verdict:
+    try:
+        note = check()
+    except Exception as error:
+        return Verdict(about, False, said(error, file))
+    return Verdict(about, True, note if isinstance(note, str) else "")
+
+
+def _privacy(protocol_class: Protocol, cases: tuple[Case, ...], privacy: Verdict, file: str) -> Verdict:
+    if not privacy.passed:
+        return privacy
+    try:
+        rare = check_rare_reports(protocol_class, cases)
+        seen, unseen = check_seen(protocol_class, cases)
+        levels = check_levels(protocol_class, cases)
+        if protocol_class.multi_level and not levels:
+            unseen = (*unseen, "several privacy levels")
+    except Exception as error:
+        return Verdict("privacy", False, said(error, file))
+    by, _, missing = privacy.note.partition(" / NOT checked: ")
+    largest = f"more than {MANY} users, larger domains, and what happens less often than is said here"
+    return Verdict(
+        "privacy",
+        True,
+        f"{'; '.join((by, *rare, *seen, *levels))} / NOT checked: {'; '.join((missing, *unseen, largest))}",
+    )

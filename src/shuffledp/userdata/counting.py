@@ -1,0 +1,403 @@
+"""One column of one's own records, counted in one pass: memory grows with the number of values, not with the rows."""
+
+from __future__ import annotations
+
+import math
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from shuffledp.numerics.argument_ranges import check_count, check_positive
+from shuffledp.userdata.reading import (
+    Block,
+    Cells,
+    Faults,
+    Progress,
+    blocks,
+    faults_of,
+    is_file,
+    shown,
+    text_of,
+)
+
+#: Different values that are kept where the domain is not given; one that is larger needs a hash or a coarser column.
+MOST_VALUES = 1_000_000
+#: Values or levels of a domain that is given: a counter of each is held.
+MOST_COUNTERS = 10_000_000
+
+
+@dataclass(frozen=True)
+class Counted:
+    """Users per value.
+
+    Parameters
+    ----------
+    counts : (V,) ndarray of int
+        In the order of ``values``.
+    values : tuple
+        The domain: integers 0..k-1, the texts that were given or found (then sorted), or the levels of numbers.
+    found : bool
+        Whether the domain was read off the data. It must then be public for another reason.
+    bad_rows : int
+        Rows that were left out.
+    faults : tuple of str
+        The first of them, each with file and line; of Parquet files and data frames the number of the row, from 1.
+    clipped : int
+        Numbers outside of the range, which were moved to its end.
+    step : float
+        What one level of a number stands for; 1 for frequencies.
+    """
+
+    counts: NDArray[np.int64]
+    values: tuple[Any, ...]
+    found: bool = False
+    bad_rows: int = 0
+    faults: tuple[str, ...] = ()
+    clipped: int = 0
+    step: float = 1.0
+
+    @property
+    def users(self) -> int:
+        """Rows that were counted."""
+        return int(self.counts.sum())
+
+    def remarks(self, how: str = "give --domain-size") -> list[str]:
+        """What whoever reads numbers made of these data should know, a sentence each.
+
+        ``how`` says how a domain is given.
+        """
+        said = [domain_remark(len(self.values), how)] if self.found else []
+        said += bad_rows_remark(self.bad_rows, self.faults)
+        if self.clipped:
+            said.append(f"{self.clipped} numbers were clipped to the range.")
+        return said
+
+
+def domain_remark(size: int, how: str) -> str:
+    """What to say where the domain was read off the data."""
+    return (
+        f"The {size} values found in the data are taken as the domain. A domain must be public: if it is not known "
+        f"without the data, {how}."
+    )
+
+
+def bad_rows_remark(count: int, faults: Sequence[str]) -> list[str]:
+    """What to say about rows that were left out; nothing if there are none."""
+    if not count:
+        return []
+    more = count - len(faults)
+    rest = f"; and {more} more" if more else ""
+    return [f"{count} {'row' if count == 1 else 'rows'} left out: {'; '.join(faults)}{rest}."]
+
+
+def count_column(
+    data: Any,
+    column: str | None = None,
+    *,
+    domain_size: int | None = None,
+    values: Sequence[Any] | None = None,
+    max_value: float | None = None,
+    levels: int | None = None,
+    low: float = 0.0,
+    progress: Progress | None = None,
+) -> Counted:
+    """Count one column of a file or a data frame in one pass.
+
+    Parameters
+    ----------
+    data : str, Path, data frame, series or array
+        A CSV file with a header, UTF-8; a ``.parquet`` file (extra ``pipeline``); a data frame of pandas; or a series
+        or array of cells. One row per user.
+    column : str, optional
+        Its name, of a file or a data frame.
+    domain_size : int, optional
+        Values are the integers 0..domain_size-1; others are bad rows.
+    values : sequence, optional
+        The public domain: texts or numbers, at least two; others are bad rows. Without any of ``domain_size``,
+        ``values`` and ``max_value`` the texts found are the domain.
+    max_value : float, optional
+        For sums: numbers are clipped to [low, max_value].
+    levels : int, optional
+        For sums: numbers are rounded to the nearest of the levels 0, 1, .., levels, each of which stands for
+        ``(max_value - low) / levels``. By default the levels are the integers of the range.
+    low : float
+        For sums: the least number.
+    progress : callable, optional
+        Called with the number of rows read, after each block of rows.
+
+    Returns
+    -------
+    Counted
+
+    Raises
+    ------
+    ValueError
+        If the file or column does not exist, no row is good, there are too many different values, or a size is out of
+        range.
+    MissingExtra
+        If a Parquet file is to be read without the extra that reads it.
+    """
+    if domain_size is not None and max_value is not None:
+        raise ValueError("Give domain_size for frequencies or max_value for a sum, not both.")
+    if values is not None and (domain_size is not None or max_value is not None):
+        raise ValueError("Give values alone, without domain_size and max_value.")
+    if levels is not None and max_value is None:
+        raise ValueError("levels are those of a sum: give max_value too.")
+    if low and max_value is None:
+        raise ValueError("low is the least number of a sum: give max_value too.")
+    about = str(data) if is_file(data) else "the data"
+    where = about if column is None else f"{about}, column {column!r}"
+    tally: _Texts | _Places | _Levels
+    if max_value is not None:
+        tally = _Levels(low, max_value, _size_of(low, max_value, levels))
+    elif domain_size is not None:
+        tally = _Places(_Integers(_held("domain_size", check_count("domain_size", domain_size, 2))))
+    elif values is not None:
+        tally = _Places(Listed.of(values))
+    else:
+        tally = _Texts(where)
+    faults = faults_of(data)
+    for block in blocks(data, [column], faults, progress):
+        tally.add(block, faults)
+    if not tally.users:
+        first = f" {faults.named[0]}." if faults.named else ""
+        raise ValueError(f"{where} has no row that can be counted.{first}")
+    return tally.counted(faults)
+
+
+# -- domains -------------------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class _Integers:
+    """The integers 0..size-1."""
+
+    size: int
+
+    @property
+    def values(self) -> tuple[Any, ...]:
+        return tuple(range(self.size))
+
+    def place(self, text: str) -> int:
+        """The place of a value; -1 if it is none."""
+        with suppress(ValueError):
+            value = int(_digits(text))
+            return value if 0 <= value < self.size else -1
+        return -1
+
+    def fault(self, text: str) -> str:
+        return f"{shown(text)} is not one of 0..{self.size - 1}"
+
+
+@dataclass(frozen=True)
+class Listed:
+    """Values that are given one by one, as the texts that stand in files."""
+
+    values: tuple[str, ...]
+    places: Mapping[str, int]
+
+    @classmethod
+    def of(cls, values: Sequence[Any]) -> Listed:
+        """From texts or numbers.
+
+        Raises
+        ------
+        ValueError
+            If there are fewer than two, or one twice.
+        """
+        texts = tuple(text_of(value) for value in values)
+        places = {text: i for i, text in enumerate(texts)}
+        if len(texts) < 2:
+            raise ValueError(f"values must be at least 2, got {len(texts)}.")
+        if len(places) < len(texts):
+            twice = next(text for i, text in enumerate(texts) if places[text] != i)
+            raise ValueError(f"values has {twice!r} twice.")
+        return cls(texts, places)
+
+    def place(self, text: str) -> int:
+        """The place of a value; -1 if it is none."""
+        return self.places.get(text, -1)
+
+    def fault(self, text: str) -> str:
+        """What to say of a text that is none of them."""
+        return f"{shown(text)} is not one of the {len(self.values)} values"
+
+
+def _plain_numbers(texts: list[str]) -> NDArray[np.float64] | None:
+    """The numbers of some texts, read all at once; None if one of them is no finite number that somebody means."""
+    if "_" in "".join(texts):  # see `_digits`
+        return None
+    try:
+        numbers = np.fromiter(map(float, texts), np.float64, len(texts))
+    except ValueError:
+        return None
+    return numbers if np.isfinite(numbers).all() else None
+
+
+def _digits(text: str) -> str:
+    """The text, if Python would not take it for a number that nobody means: ``1_000`` is a thousand there."""
+    if "_" in text:
+        raise ValueError
+    return text
+
+
+def integers(size: int) -> _Integers:
+    """The domain 0..size-1."""
+    return _Integers(_held("domain_size", check_count("domain_size", size, 1)))
+
+
+def distinct(cells: Cells) -> dict[str, int]:
+    """How often each text stands in some cells."""
+    if isinstance(cells, list):
+        return Counter(cells)
+    found, count = np.unique(cells, return_counts=True)
+    return {text_of(value): int(c) for value, c in zip(found.tolist(), count, strict=True)}
+
+
+def tell(block: Block, bad: Mapping[str, str], faults: Faults, column: int = 0) -> None:
+    """Note the rows of a block whose cell is one of some bad texts, with what is wrong with it."""
+    cells = block.columns[column]
+    texts = cells if isinstance(cells, list) else map(text_of, cells.tolist())
+    for line, text in zip(block.lines, texts, strict=True):
+        if text in bad:
+            faults.add(line, bad[text])
+
+
+# -- tallies -------------------------------------------------------------------------------------------------------
+
+
+class _Texts:
+    """Texts as they are found."""
+
+    def __init__(self, where: str) -> None:
+        self._where = where
+        self._counts: Counter[str] = Counter()
+
+    @property
+    def users(self) -> int:
+        return self._counts.total()
+
+    def add(self, block: Block, faults: Faults) -> None:
+        self._counts.update(distinct(block.columns[0]))
+        if len(self._counts) > MOST_VALUES:
+            raise ValueError(f"{self._where} has more than {MOST_VALUES} different values.")
+
+    def counted(self, faults: Faults) -> Counted:
+        if len(self._counts) < 2:
+            raise ValueError(
+                f"{self._where} has a single value, {shown(next(iter(self._counts)))}: a domain has two."
+            )
+        values = tuple(sorted(self._counts))
+        counts = np.array([self._counts[value] for value in values], np.int64)
+        return Counted(counts, values, found=True, bad_rows=faults.count, faults=faults.named)
+
+
+class _Places:
+    """Values of a domain that is given."""
+
+    def __init__(self, domain: _Integers | Listed) -> None:
+        self._domain = domain
+        self._counts = np.zeros(len(domain.values), np.int64)
+
+    @property
+    def users(self) -> int:
+        return int(self._counts.sum())
+
+    def add(self, block: Block, faults: Faults) -> None:
+        bad: dict[str, str] = {}
+        for text, count in distinct(block.columns[0]).items():
+            place = self._domain.place(text)
+            if place < 0:
+                bad[text] = self._domain.fault(text)
+            else:
+                self._counts[place] += count
+        if bad:
+            tell(block, bad, faults)
+
+    def counted(self, faults: Faults) -> Counted:
+        return Counted(self._counts, self._domain.values, bad_rows=faults.count, faults=faults.named)
+
+
+class _Levels:
+    """Numbers, clipped to a range and rounded to its levels: continuous ones take no more memory than others."""
+
+    def __init__(self, low: float, high: float, size: int) -> None:
+        self._low, self._high, self._size = low, high, size
+        self._counts = np.zeros(size + 1, np.int64)
+        self._clipped = 0
+
+    @property
+    def users(self) -> int:
+        return int(self._counts.sum())
+
+    def add(self, block: Block, faults: Faults) -> None:
+        numbers, counts = self._numbers(block, faults)
+        self._clipped += int(counts[(numbers < self._low) | (numbers > self._high)].sum())
+        inside = np.clip(numbers, self._low, self._high)
+        placed = np.rint((inside - self._low) / (self._high - self._low) * self._size).astype(np.int64)
+        np.add.at(self._counts, placed, counts)
+
+    def _numbers(self, block: Block, faults: Faults) -> tuple[NDArray[np.float64], NDArray[np.int64]]:
+        """The finite numbers of a block, and how often each stands in it."""
+        cells = block.columns[0]
+        if not isinstance(cells, list):
+            numbers = cells.astype(np.float64)
+            finite = np.isfinite(numbers)
+            for i in np.flatnonzero(~finite).tolist():
+                faults.add(block.lines[i], f"{str(numbers[i])!r} is no finite number")
+            return numbers[finite], np.ones(int(finite.sum()), np.int64)
+        plain = _plain_numbers(cells)
+        if plain is not None:
+            return plain, np.ones(len(plain), np.int64)
+        good: dict[float, int] = {}
+        bad: dict[str, str] = {}
+        for text, count in Counter(cells).items():
+            number = math.nan
+            with suppress(ValueError):
+                number = float(_digits(text))
+            if math.isfinite(number):
+                good[number] = good.get(number, 0) + count
+            else:
+                bad[text] = f"{shown(text)} is no finite number"
+        if bad:
+            tell(block, bad, faults)
+        return np.array(list(good), float), np.array(list(good.values()), np.int64)
+
+    def counted(self, faults: Faults) -> Counted:
+        step = (self._high - self._low) / self._size
+        return Counted(
+            self._counts,
+            tuple(self._low + step * level for level in range(self._size + 1)),
+            bad_rows=faults.count,
+            faults=faults.named,
+            clipped=self._clipped,
+            step=step,
+        )
+
+
+def _size_of(low: float, max_value: float, levels: int | None) -> int:
+    """The largest level."""
+    if not math.isfinite(low):
+        raise ValueError(f"low must be finite, got {low!r}.")
+    most = check_positive("max_value", max_value) if low == 0 else float(max_value)
+    if not math.isfinite(most) or most <= low:
+        raise ValueError(f"max_value must be finite and above low {low:g}, got {max_value!r}.")
+    span = most - low
+    if levels is None and span != round(span):
+        raise ValueError(f"max_value must be an integer where no number of levels is given, got {most!r}.")
+    if levels is None:
+        return _held("max_value", round(span), "; give fewer levels")
+    return _held("levels", check_count("levels", levels, 1))
+
+
+def _held(name: str, size: int, advice: str = "") -> int:
+    """The size, if so many counters can be held."""
+    if size > MOST_COUNTERS:
+        told = f"{size:,}" if size < 1e15 else f"{size:g}"
+        raise ValueError(f"{name}: at most {MOST_COUNTERS:,} values are counted, got {told}{advice}.")
+    return size

@@ -1,0 +1,542 @@
+"""Cells of CSV files, Parquet files and data frames in blocks of rows: nothing ever holds a whole column of a file.
+
+What cannot be read is told to `Faults` with its place. Cells that are missing are such faults, too, so that a block
+holds cells with something in them only.
+"""
+
+from __future__ import annotations
+
+import csv
+import os
+import re
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from itertools import accumulate, islice
+from operator import itemgetter
+from pathlib import Path
+from typing import Any, TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+from shuffledp.optional_dependencies import needed
+
+#: Rows of a block of a Parquet file or a data frame.
+BLOCK = 16_384
+#: Rows of a block of a CSV file: so few that its lists are gone before Python's collector moves them to its older
+#: generations, which it visits again and again, and that a wide file takes little memory.
+LINES = 512
+#: Bad rows that are named; the others are counted.
+NAMED = 5
+
+#: Columns that a message lists, and letters that it shows of a name.
+MOST_NAMES, MOST_LETTERS = 20, 60
+
+#: How packed files begin.
+PACKED = ((b"\x1f\x8b", "gzip"), (b"PK\x03\x04", "zip"), (b"\x28\xb5\x2f\xfd", "zstd"), (b"\xfd7zXZ", "xz"))
+
+_BREAK = re.compile("\r\n|\r|\n")
+
+Cells: TypeAlias = list[str] | NDArray[Any]
+"""Cells of some rows: stripped texts, or an array of integers or floats."""
+Progress = Callable[[int], None]
+"""Is told the number of rows that have been read, after each block."""
+
+
+@dataclass
+class Faults:
+    """Bad rows: how many, and the first of them.
+
+    Parameters
+    ----------
+    source : str
+        What is read, and how its rows are counted, such as ``visits.csv, line``.
+    """
+
+    source: str
+    count: int = 0
+    _first: list[tuple[int, str]] = field(default_factory=list)
+
+    def add(self, line: int, what: str) -> None:
+        """One more, in any order within a block."""
+        self.count += 1
+        self._first.append((line, what))
+        if len(self._first) > 2 * NAMED:
+            self._first = sorted(self._first)[:NAMED]
+
+    @property
+    def named(self) -> tuple[str, ...]:
+        """The first of them, each with its place."""
+        return tuple(f"{self.source} {line}: {what}" for line, what in sorted(self._first)[:NAMED])
+
+
+@dataclass(frozen=True)
+class Block:
+    """Some rows.
+
+    Parameters
+    ----------
+    lines : sequence of int
+        Line of the file, or number of the row from 1, of each.
+    columns : tuple of Cells
+        The cells of each column that was asked for, none of them missing.
+    """
+
+    lines: Sequence[int]
+    columns: tuple[Cells, ...]
+
+
+@dataclass(frozen=True)
+class Lists:
+    """Some rows with a list in each: entries of all of them in a row, and the line that each is in."""
+
+    lines: Sequence[int]
+    sizes: NDArray[np.int64]
+    entries: list[str | None]
+
+
+def is_file(data: Any) -> bool:
+    """Whether records are in a file rather than in memory."""
+    return isinstance(data, str | os.PathLike)
+
+
+def faults_of(data: Any) -> Faults:
+    """Where bad rows of these records are noted."""
+    if not is_file(data):
+        return Faults("row")
+    return Faults(f"{Path(data)}, {'row' if _is_parquet(Path(data)) else 'line'}")
+
+
+def columns_of(path: Path) -> list[str]:
+    """Names of the columns of a CSV or Parquet file; reads no more than that.
+
+    Raises
+    ------
+    ValueError
+        If there is no such file, or it is neither.
+    MissingExtra
+        If a Parquet file is to be read without the extra that reads it.
+    """
+    _check_there(path)
+    if _is_parquet(path):
+        names: list[str] = _opened(path).schema_arrow.names
+        return names
+    with path.open(encoding="utf-8-sig", newline="") as file:
+        return _header(path, csv.reader(file, strict=True))
+
+
+def blocks(
+    data: Any, columns: Sequence[str | None], faults: Faults, progress: Progress | None = None
+) -> Iterator[Block]:
+    """Some columns of a file or a data frame.
+
+    Parameters
+    ----------
+    data : str, Path, data frame, series or array
+        A CSV file with a header, UTF-8; a ``.parquet`` file; anything whose columns ``data[name]`` are arrays; or,
+        where the only column is None, such an array itself.
+    columns : sequence of str
+        Names.
+    faults : Faults
+        Gets the rows in which a cell is missing.
+    progress : callable, optional
+        Called with the number of rows read after each block.
+
+    Raises
+    ------
+    ValueError
+        If the file or a column does not exist, or the file cannot be read as what it is.
+    """
+    read = 0
+    for length, block in (
+        _of_file(data, columns, faults) if is_file(data) else _of_frame(data, columns, faults)
+    ):
+        read += length
+        if len(block.lines):
+            yield block
+        if progress is not None:
+            progress(read)
+
+
+def lists(
+    data: Any, column: str, faults: Faults, progress: Progress | None = None, separator: str | None = None
+) -> Iterator[Lists]:
+    """A column of lists; rows without a list are faults, empty lists are none.
+
+    Parameters
+    ----------
+    data : str, Path or data frame
+        A Parquet file or a data frame with a column of lists; with a separator any file or data frame.
+    column : str
+        Its name.
+    faults : Faults
+        Gets the rows without a list.
+    progress : callable, optional
+        Called with the number of rows read after each block.
+    separator : str, optional
+        What stands between the entries of a text.
+
+    Raises
+    ------
+    ValueError
+        If the file or column does not exist, or holds no lists.
+    """
+    if separator is not None:
+        return _split(data, column, separator, faults, progress)
+    if not is_file(data):
+        return _lists_of_frame(data, column, faults, progress)
+    path = Path(data)
+    _check_there(path)
+    if not _is_parquet(path):
+        raise ValueError(
+            f"{path}: lists in a CSV file need a separator; without lists it has columns user and item."
+        )
+    return _lists_of_parquet(path, column, faults, progress)
+
+
+def _split(
+    data: Any, column: str, separator: str, faults: Faults, progress: Progress | None
+) -> Iterator[Lists]:
+    """Texts with a separator; a text that is empty is a missing cell."""
+    for block in blocks(data, [column], faults, progress):
+        cells = block.columns[0]
+        texts = cells if isinstance(cells, list) else map(text_of, cells.tolist())
+        parts = [[part.strip() for part in text.split(separator)] for text in texts]
+        sizes = np.array([len(part) for part in parts], np.int64)
+        yield Lists(block.lines, sizes, [entry for part in parts for entry in part])
+
+
+def _lists_of_frame(data: Any, column: str, faults: Faults, progress: Progress | None) -> Iterator[Lists]:
+    """Lists, tuples, sets or arrays; what is none of them is a fault, as a missing list is."""
+    cells = _series(data, column)
+    for start in range(0, len(cells), BLOCK):
+        lines, held = [], []
+        for line, cell in enumerate(cells[start : start + BLOCK], start=start + 1):
+            if isinstance(cell, list | tuple | set | frozenset | np.ndarray):
+                lines.append(line)
+                held.append([None if _is_none(entry) else text_of(entry) for entry in cell])
+            else:
+                faults.add(line, "empty" if _is_none(cell) else f"{shown(str(cell))} is no list")
+        sizes = np.array([len(entries) for entries in held], np.int64)
+        if lines:
+            yield Lists(lines, sizes, [entry for entries in held for entry in entries])
+        if progress is not None:
+            progress(min(start + BLOCK, len(cells)))
+
+
+def _is_none(cell: Any) -> bool:
+    """Whether a cell of a data frame is missing: None or not a number."""
+    return cell is None or cell != cell
+
+
+def _lists_of_parquet(path: Path, column: str, faults: Faults, progress: Progress | None) -> Iterator[Lists]:
+    with needed():
+        import pyarrow as pa
+    file = _opened(path)
+    place_of(path, column, file.schema_arrow.names)
+    kind = file.schema_arrow.field(column).type
+    if not (pa.types.is_list(kind) or pa.types.is_large_list(kind)):
+        raise ValueError(f"{path}, column {column!r} holds {kind}, not lists.")
+    read = 0
+    for batch in _batches(path, file, [column]):
+        found = batch.column(0)
+        lines = np.arange(read + 1, read + 1 + len(found))
+        known = np.asarray(found.is_valid())
+        for line in lines[~known]:
+            faults.add(int(line), "empty")
+        held = found.filter(found.is_valid())
+        sizes = np.asarray(held.value_lengths(), np.int64)
+        with _texts_of(path, read):
+            entries = [None if cell is None else text_of(cell) for cell in held.flatten().to_pylist()]
+        read += len(found)
+        yield Lists(lines[known].tolist(), sizes, entries)
+        if progress is not None:
+            progress(read)
+
+
+def text_of(value: Any) -> str:
+    """A value as CSV files have it; a float without a fraction as the integer, which it is where others are missing."""
+    if isinstance(value, float | np.floating) and float(value).is_integer():
+        return str(int(value))
+    return str(value).strip()
+
+
+def place_of(path: Path, column: str, names: Sequence[str]) -> int:
+    """The place of a column.
+
+    Raises
+    ------
+    ValueError
+        If there is none of this name, or there are several.
+    """
+    if column not in names:
+        raise ValueError(
+            f"{path} has no column {column!r}. It has: {_listed(names) or 'none'}.{_separated(names)}"
+        )
+    if list(names).count(column) > 1:
+        raise ValueError(f"{path} has several columns {column!r}.")
+    return list(names).index(column)
+
+
+def _listed(names: Sequence[str]) -> str:
+    """Names of columns on one line, which those of a file without line ends or of binary data need not fit on."""
+    shown = [
+        name if name.isprintable() and len(name) <= MOST_LETTERS else _cut(name) for name in map(str, names)
+    ]
+    more = len(shown) - MOST_NAMES
+    return ", ".join(shown[:MOST_NAMES]) + (f" and {more} more" if more > 0 else "")
+
+
+def _separated(names: Sequence[str]) -> str:
+    """What to say of a header whose cells something else than commas separates."""
+    other = next((mark for mark in ";\t|" if len(names) == 1 and mark in names[0]), None)
+    return "" if other is None else f" Cells are separated by commas, not by {other!r}."
+
+
+def shown(text: str) -> str:
+    """A cell as a message shows it, in quotes: of a long one its beginning."""
+    return repr(text) if len(text) <= MOST_LETTERS else _cut(text)
+
+
+def _cut(name: str) -> str:
+    return f"{name[:MOST_LETTERS]!r}.." if len(name) > MOST_LETTERS else repr(name)
+
+
+# -- kinds of records ----------------------------------------------------------------------------------------------
+
+
+def _is_parquet(path: Path) -> bool:
+    return path.suffix.lower() in (".parquet", ".pq")
+
+
+def _of_file(data: Any, columns: Sequence[str | None], faults: Faults) -> Iterator[tuple[int, Block]]:
+    path, names = Path(data), [str(name) for name in columns]
+    _check_there(path)
+    return _parquet(path, names, faults) if _is_parquet(path) else _csv(path, names, faults)
+
+
+def _begins(path: Path, mark: bytes) -> bool:
+    with path.open("rb") as file:
+        return file.read(len(mark)) == mark
+
+
+def _check_there(path: Path) -> None:
+    """Raise ValueError without a file; a pipe or a device will do for CSV, which is read once from its beginning."""
+    if not path.exists() or path.is_dir():
+        raise ValueError(f"There is no file {path}.")
+    if _is_parquet(path) and not path.is_file():
+        raise ValueError(f"{path} is no regular file; a Parquet file is read from its end: save it first.")
+
+
+def _header(path: Path, reader: Any) -> list[str]:
+    return next(iter(_rows(path, reader, 1)), [])
+
+
+def _rows(path: Path, reader: Any, most: int) -> list[list[str]]:
+    """The next rows, at most ``most``; errors of reading CSV name the file and the line."""
+    before, rows = reader.line_num, list[list[str]]()
+    try:
+        rows.extend(islice(reader, most))  # keeps the rows before an error
+    except csv.Error as error:
+        begin = [before, *_lines(before, rows)][-1] + 1
+        raise ValueError(f"{path}, line {begin}: {_broken(error, begin, reader.line_num)}.") from None
+    except UnicodeDecodeError as error:
+        begins = path.is_file()  # a pipe has lost its beginning
+        packed = next((kind for mark, kind in PACKED if begins and _begins(path, mark)), None)
+        what = f"not UTF-8 ({error.reason})" if packed is None else f"packed ({packed}): unpack it first"
+        raise ValueError(f"{path}, after line {reader.line_num}: {what}.") from None
+    return rows
+
+
+def _broken(error: csv.Error, begin: int, end: int) -> str:
+    """Describe an error in a row that was read from one line to another."""
+    if "limit" not in str(error):  # of what strict reading refuses, all else is about quotes
+        return "a cell of this row opens with a quote, and no quote before a comma or a line end closes it"
+    return f"{error}" + (f", in quotes up to line {end}: one may not be closed" if end > begin else "")
+
+
+def _csv(path: Path, columns: list[str], faults: Faults) -> Iterator[tuple[int, Block]]:
+    """Rows that are too short or too long are faults; a blank line is a missing cell of one column, or no row."""
+    with path.open(encoding="utf-8-sig", newline="") as file:
+        reader = csv.reader(file, strict=True)
+        header = _header(path, reader)
+        places = [place_of(path, column, header) for column in columns]
+        width = len(header)
+        while True:
+            before = reader.line_num
+            rows = _rows(path, reader, LINES)
+            if not rows:
+                return
+            read = len(rows)
+            lines: Sequence[int] = range(before + 1, before + 1 + read)
+            if reader.line_num - before != read:
+                lines = _lines(before, rows)
+            if set(map(len, rows)) != {width}:
+                if width == 1:
+                    rows = [row or [""] for row in rows]
+                read -= rows.count([])
+                for line, row in zip(lines, rows, strict=True):
+                    if row and len(row) != width:
+                        faults.add(line, f"{len(row)} cells where the header has {width}")
+                lines = [line for line, row in zip(lines, rows, strict=True) if len(row) == width]
+                rows = [row for row in rows if len(row) == width]
+            cells: list[Cells] = [list(map(str.strip, map(itemgetter(place), rows))) for place in places]
+            yield read, _whole(lines, cells, faults)
+
+
+def _lines(before: int, rows: list[list[str]]) -> list[int]:
+    """The last line of each row, where cells have line breaks."""
+    breaks = (sum(len(_BREAK.findall(cell)) for cell in row) for row in rows)
+    return list(accumulate((1 + more for more in breaks), initial=before))[1:]
+
+
+def _parquet(path: Path, columns: list[str], faults: Faults) -> Iterator[tuple[int, Block]]:
+    """Row, from 1, and cells; nulls are missing."""
+    file = _opened(path)
+    for column in columns:
+        place_of(path, column, file.schema_arrow.names)
+    row = 0
+    for batch in _batches(path, file, columns):
+        found = [batch.column(batch.schema.get_field_index(column)) for column in columns]
+        known = np.ones(len(batch), bool)
+        for one in found:
+            known &= np.asarray(one.is_valid())
+        lines = _without(known, row, faults)
+        with _texts_of(path, row):
+            cells = [_arrow_cells(one if known.all() else one.filter(_arrow_mask(known))) for one in found]
+        row += len(batch)
+        yield len(batch), _whole(lines, cells, faults)
+
+
+def _opened(path: Path) -> Any:
+    with needed():
+        import pyarrow as pa
+        from pyarrow.parquet import ParquetFile
+    try:
+        return ParquetFile(path, pre_buffer=False)  # which would hold a whole column
+    except (pa.ArrowException, OSError) as error:
+        raise ValueError(f"{path} is not a Parquet file: {_in_words(error)}.") from None
+
+
+def _batches(path: Path, file: Any, columns: Sequence[str]) -> Iterator[Any]:
+    """Blocks of rows; damage within a file shows when its place is reached."""
+    import pyarrow as pa
+
+    read = 0
+    batches = file.iter_batches(batch_size=BLOCK, columns=list(columns))
+    while True:
+        try:
+            batch = next(batches, None)
+        except (pa.ArrowException, OSError) as error:
+            raise ValueError(f"{path}, after row {read}: damaged Parquet file: {_in_words(error)}.") from None
+        if batch is None:
+            return
+        read += len(batch)
+        yield batch
+
+
+@contextmanager
+def _texts_of(path: Path, row: int) -> Iterator[None]:
+    """Texts of a damaged Parquet file need not be texts."""
+    try:
+        yield
+    except UnicodeDecodeError as error:
+        raise ValueError(f"{path}, after row {row}: not UTF-8 ({error.reason}).") from None
+
+
+def _in_words(error: Exception) -> str:
+    """What pyarrow says of a damaged file on one line; what the system refuses is raised on, as it has a number."""
+    if isinstance(error, OSError) and error.errno is not None:
+        raise error
+    return " ".join(str(error).split()).rstrip(".")
+
+
+def _arrow_mask(known: NDArray[np.bool_]) -> Any:
+    import pyarrow as pa
+
+    return pa.array(known)
+
+
+def _arrow_cells(column: Any) -> Cells:
+    import pyarrow as pa
+
+    if pa.types.is_dictionary(column.type):
+        column = column.dictionary_decode()
+    if pa.types.is_integer(column.type) or pa.types.is_floating(column.type):
+        return np.asarray(column.to_numpy(zero_copy_only=False))
+    return [text_of(cell) for cell in column.to_pylist()]
+
+
+def _of_frame(data: Any, columns: Sequence[str | None], faults: Faults) -> Iterator[tuple[int, Block]]:
+    found = [_series(data, column) for column in columns]
+    for start in range(0, len(found[0]), BLOCK):
+        parts = [series[start : start + BLOCK] for series in found]
+        known = np.ones(len(parts[0]), bool)
+        for part in parts:
+            known &= ~_missing(part)
+        lines = _without(known, start, faults)
+        arrays = [np.asarray(part)[known] for part in parts]
+        cells: list[Cells] = [
+            array if array.dtype.kind in "iuf" else [text_of(cell) for cell in array.tolist()]
+            for array in arrays
+        ]
+        yield len(known), _whole(lines, cells, faults)
+
+
+def _series(data: Any, column: str | None) -> Any:
+    """What holds a column: a series of a data frame, or an array."""
+    if column is None:
+        if hasattr(data, "columns"):
+            names = ", ".join(map(str, data.columns))
+            raise ValueError(f"A data frame needs the name of a column. It has: {names or 'none'}.")
+        found = data if hasattr(data, "isna") else np.asarray(data)
+    else:
+        if not hasattr(data, "columns"):
+            raise ValueError(
+                f"column {column!r} belongs to a file or a data frame, not to {type(data).__name__}."
+            )
+        place_of(Path("The data frame"), column, list(data.columns))
+        found = data[column]
+    if getattr(found, "ndim", 1) != 1:
+        raise ValueError(f"Records are one column, got {found.ndim} dimensions.")
+    return getattr(found, "array", found)  # without its index, which need not count from 0
+
+
+def _missing(part: Any) -> NDArray[np.bool_]:
+    if hasattr(part, "isna"):
+        return np.asarray(part.isna(), bool)
+    array = np.asarray(part)
+    if array.dtype.kind == "f":
+        return np.asarray(np.isnan(array))
+    return np.array([cell is None for cell in array.tolist()], bool)
+
+
+def _without(known: NDArray[np.bool_], before: int, faults: Faults) -> Sequence[int]:
+    """Numbers of the rows that have cells; those of the others are faults."""
+    if known.all():
+        return range(before + 1, before + 1 + len(known))
+    lines = np.arange(before + 1, before + 1 + len(known))
+    for line in lines[~known].tolist():
+        faults.add(line, "empty")
+    kept: list[int] = lines[known].tolist()
+    return kept
+
+
+def _whole(lines: Sequence[int], columns: Sequence[Cells], faults: Faults) -> Block:
+    """Without the rows in which a cell is missing."""
+    empty: set[int] = set()
+    for cells in columns:
+        if isinstance(cells, list) and "" in cells:
+            empty |= {i for i, cell in enumerate(cells) if not cell}
+        elif not isinstance(cells, list) and cells.dtype.kind == "f":
+            empty |= set(np.flatnonzero(np.isnan(cells)).tolist())
+    if not empty:
+        return Block(lines, tuple(columns))
+    for i in empty:
+        faults.add(lines[i], "empty")
+    kept = [i for i in range(len(lines)) if i not in empty]
+    return Block(
+        [lines[i] for i in kept],
+        tuple([cells[i] for i in kept] if isinstance(cells, list) else cells[kept] for cells in columns),
+    )

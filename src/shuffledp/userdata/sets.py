@@ -1,0 +1,300 @@
+"""A set of items per user, from lists or from a row per user and item.
+
+Unlike counts, sets are held in memory: some bytes for each entry.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from shuffledp.userdata.counting import (
+    MOST_VALUES,
+    Listed,
+    bad_rows_remark,
+    domain_remark,
+    integers,
+    tell,
+)
+from shuffledp.userdata.reading import Faults, Progress, blocks, faults_of, is_file, lists, shown, text_of
+
+#: Entries of all sets that are held.
+MOST_ENTRIES = 100_000_000
+
+
+@dataclass(frozen=True)
+class Collected:
+    """Sets of users.
+
+    Parameters
+    ----------
+    sizes : (U,) ndarray of int
+        Distinct items of each user, in the order of the lists, or of the users' first good rows.
+    items : (sum of sizes,) ndarray of int
+        The items of one user after the other, each user's in increasing order, as places in ``values``.
+    values : tuple
+        The domain: integers 0..d-1, or the texts that were given or found (then sorted).
+    found : bool
+        Whether the domain was read off the data. It must then be public for another reason.
+    bad_rows : int
+        Rows, or entries of lists, that were left out.
+    faults : tuple of str
+        The first of them, each with file and line or row.
+    """
+
+    sizes: NDArray[np.int64]
+    items: NDArray[np.int32]
+    values: tuple[Any, ...]
+    found: bool
+    bad_rows: int
+    faults: tuple[str, ...]
+
+    @property
+    def users(self) -> int:
+        """How many users there are."""
+        return len(self.sizes)
+
+    def remarks(self, how: str) -> list[str]:
+        """What whoever reads numbers made of these data should know; ``how`` says how a domain is given."""
+        said = [domain_remark(len(self.values), how)] if self.found else []
+        return said + bad_rows_remark(self.bad_rows, self.faults)
+
+    def size_remark(self, set_size: int) -> list[str]:
+        """What to say where not everybody has as many items as a set is to have; nothing if all do."""
+        more, fewer = int(np.sum(self.sizes > set_size)), int(np.sum(self.sizes < set_size))
+        if not more + fewer:
+            return []
+        kept = f"{more} have more than {set_size} items, of which so many are kept at random"
+        filled = f"{fewer} have fewer, which are filled up with random other items"
+        return [f"Of {self.users} users {kept}, and {filled}."]
+
+    def shares(self, set_size: int) -> NDArray[np.float64]:
+        """Expected share of the users that holds each item once all sets have one size, (d,); they add up to it.
+
+        Of larger sets ``set_size`` items are kept at random, smaller ones are filled up with random other items.
+
+        Raises
+        ------
+        ValueError
+            If the domain has fewer items than a set.
+        """
+        if set_size > len(self.values):
+            raise ValueError(f"Sets of {set_size} items need as many, the domain has {len(self.values)}.")
+        return kept_shares(self.sizes, self.items, len(self.values), set_size) + filled_shares(
+            self.sizes, self.items, len(self.values), set_size
+        )
+
+
+def kept_shares(
+    sizes: NDArray[np.int64], items: NDArray[np.integer[Any]], domain_size: int, set_size: int
+) -> NDArray[np.float64]:
+    """Expected share of the users that keeps each item of its own when ``set_size`` at most are kept at random, (d,).
+
+    ``sizes`` and ``items`` are as `Collected` has them.
+    """
+    kept = np.minimum(1.0, set_size / np.maximum(sizes, 1))
+    return np.asarray(np.bincount(items, np.repeat(kept, sizes), domain_size) / len(sizes), np.float64)
+
+
+def filled_shares(
+    sizes: NDArray[np.int64], items: NDArray[np.integer[Any]], domain_size: int, set_size: int
+) -> NDArray[np.float64]:
+    """Expected share of the users whose set gets each item when it is filled up to ``set_size``, (d,).
+
+    With items that the user has not, all equally likely.
+    """
+    each = np.maximum(set_size - sizes, 0) / np.maximum(
+        domain_size - sizes, 1
+    )  # of every item a user has not
+    filled = each.sum() - np.bincount(items, np.repeat(each, sizes), domain_size)
+    return np.asarray(filled / len(sizes), np.float64)
+
+
+def collect_sets(
+    data: Any,
+    *,
+    column: str | None = None,
+    separator: str | None = None,
+    user: str | None = None,
+    item: str | None = None,
+    domain_size: int | None = None,
+    values: Sequence[Any] | None = None,
+    progress: Progress | None = None,
+) -> Collected:
+    """Sets of a file or a data frame.
+
+    Parameters
+    ----------
+    data : str, Path or data frame
+        A CSV or Parquet file, or a data frame of pandas.
+    column : str, optional
+        A column of lists, one row per user: lists of a Parquet file or a data frame, or texts with a separator.
+    separator : str, optional
+        What stands between the items of a text; an empty text is a bad row.
+    user, item : str, optional
+        Instead of it: two columns, one row per user and item, in any order.
+    domain_size : int, optional
+        Items are the integers 0..domain_size-1; others are bad.
+    values : sequence, optional
+        The public domain, at least two texts or numbers. Without both the items found are the domain.
+    progress : callable, optional
+        Called with the number of rows read, after each block of rows.
+
+    Returns
+    -------
+    Collected
+
+    Raises
+    ------
+    ValueError
+        If the file or a column does not exist, nobody has a set, or there are too many items or entries.
+    """
+    if (column is None) == (user is None or item is None) or (user is None) != (item is None):
+        raise ValueError("Sets are in a column of lists, or in two columns, user and item: name one or both.")
+    if domain_size is not None and values is not None:
+        raise ValueError("Give domain_size or values, not both.")
+    if separator is not None and (column is None or not separator.strip(" ")):
+        raise ValueError(f"A separator stands between the items of a column, got {separator!r}.")
+    where = str(data) if is_file(data) else "The data frame"
+    items = _Items(None if domain_size is None else integers(domain_size), values)
+    faults = faults_of(data)
+    if column is not None:
+        entries = _of_lists(data, column, separator, items, faults, progress)
+    else:
+        entries = _of_pairs(data, str(user), str(item), items, faults, progress)
+    owners, held, users = _gathered(where, entries)
+    if not users:
+        first = f" {faults.named[0]}." if faults.named else ""
+        raise ValueError(f"{where} has no set.{first}")
+    if items.nothing:
+        raise ValueError(f"{where} has no item.")
+    size, names = items.domain(where)
+    keys = np.unique(
+        owners.astype(np.int64) * size + items.order()[held]
+    )  # each item of a user once, users in order
+    return Collected(
+        np.bincount(keys // size, minlength=users).astype(np.int64),
+        (keys % size).astype(np.int32),
+        names,
+        items.found,
+        faults.count,
+        faults.named,
+    )
+
+
+class _Items:
+    """Places of items: of a domain that is given, or as they come."""
+
+    def __init__(self, given: Any, values: Sequence[Any] | None) -> None:
+        self._given = Listed.of(values) if values is not None else given
+        self._places: dict[str, int] = {}
+
+    @property
+    def found(self) -> bool:
+        return self._given is None
+
+    @property
+    def nothing(self) -> bool:
+        """Whether the items found are the domain, and none was."""
+        return self.found and not self._places
+
+    def place(self, text: str) -> int:
+        """-1 for what is none."""
+        if text not in self._places:
+            if self._given is not None:
+                place = self._given.place(text)
+                if place < 0:
+                    return -1
+                self._places[text] = place
+            elif len(self._places) >= MOST_VALUES:
+                raise ValueError(f"There are more than {MOST_VALUES} different items.")
+            else:
+                self._places[text] = len(self._places)
+        return self._places[text]
+
+    def fault(self, text: str) -> str:
+        return str(self._given.fault(text))
+
+    def domain(self, where: str) -> tuple[int, tuple[Any, ...]]:
+        """Its size and values, those that were found sorted."""
+        if self._given is not None:
+            return len(self._given.values), self._given.values
+        if len(self._places) < 2:
+            raise ValueError(
+                f"{where} has a single item, {shown(next(iter(self._places)))}: a domain has two."
+            )
+        return len(self._places), tuple(sorted(self._places))
+
+    def order(self) -> NDArray[np.int64]:
+        """The final place of each, by the place as it came."""
+        if self._given is not None:
+            return np.arange(len(self._given.values))
+        rank = {text: i for i, text in enumerate(sorted(self._places))}
+        return np.array([rank[text] for text in self._places], np.int64)
+
+
+_Entries = Iterator[tuple[list[int], list[int], int]]  # owners, items, users so far
+
+
+def _of_lists(
+    data: Any,
+    column: str,
+    separator: str | None,
+    items: _Items,
+    faults: Faults,
+    progress: Progress | None,
+) -> _Entries:
+    users = 0
+    for block in lists(data, column, faults, progress, separator):
+        owners, held = [], []
+        ends = np.cumsum(block.sizes).tolist()
+        for row, (line, end, size) in enumerate(zip(block.lines, ends, block.sizes.tolist(), strict=True)):
+            for text in block.entries[end - size : end]:
+                place = -1 if text is None or not text else items.place(text)
+                if place < 0:
+                    faults.add(line, "empty entry" if not text else items.fault(text))
+                else:
+                    owners.append(users + row)
+                    held.append(place)
+        users += len(block.lines)
+        yield owners, held, users
+
+
+def _of_pairs(
+    data: Any, user: str, item: str, items: _Items, faults: Faults, progress: Progress | None
+) -> _Entries:
+    known: dict[str, int] = {}
+    for block in blocks(data, [user, item], faults, progress):
+        users, texts = (
+            cells if isinstance(cells, list) else [text_of(cell) for cell in cells.tolist()]
+            for cells in block.columns
+        )
+        places = {text: items.place(text) for text in dict.fromkeys(texts)}
+        bad = {text: items.fault(text) for text, place in places.items() if place < 0}
+        if bad:
+            tell(block, bad, faults, 1)
+            users = [who for who, text in zip(users, texts, strict=True) if text not in bad]
+            texts = [text for text in texts if text not in bad]
+        yield (
+            [known.setdefault(who, len(known)) for who in users],
+            [places[text] for text in texts],
+            len(known),
+        )
+
+
+def _gathered(where: str, entries: _Entries) -> tuple[NDArray[np.int32], NDArray[np.int32], int]:
+    owners, held, users, total = [], [], 0, 0
+    for who, what, users in entries:  # noqa: B007  (the last number counts)
+        total += len(who)
+        if total > MOST_ENTRIES:
+            raise ValueError(
+                f"{where} has more than {MOST_ENTRIES} entries of sets, which are held in memory."
+            )
+        owners.append(np.array(who, np.int32))
+        held.append(np.array(what, np.int32))
+    empty = np.empty(0, np.int32)
+    return np.concatenate([empty, *owners]), np.concatenate([empty, *held]), users

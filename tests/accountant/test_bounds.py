@@ -1,0 +1,75 @@
+"""Shuffled batches where only a lower tail of the number of users is known."""
+
+import math
+
+import pytest
+
+from shuffledp.accountant import bounds
+from shuffledp.accountant.bounds import bounded_delta, bounded_epsilon
+from shuffledp.accounting import (
+    GRR,
+    GaussianRandomizer,
+    amplification,
+    amplified_epsilon,
+    budget,
+    clone_delta,
+    population_lower_bound,
+)
+from shuffledp.populations import Fixed, MomentBounded, SubExponential, SubGaussian
+
+TAILS = [SubGaussian(9_000.0, 80.0), SubExponential(9_000.0, 1.0, 0.02)]
+POPULATIONS = [*TAILS, MomentBounded(9_000.0, 100.0)]
+DELTA = 1e-6
+
+
+@pytest.mark.parametrize("population", TAILS)
+@pytest.mark.parametrize("randomizer", ["any", "grr", "laplace"])
+def test_the_mean_is_near_that_of_the_mean_number_and_better_than_one_tail_bound(population, randomizer):
+    size = 50 if randomizer == "grr" else None
+    found = amplification(4.0, delta=DELTA, population=population, randomizer=randomizer, domain_size=size)
+    ideal = amplification(4.0, 9_001, DELTA, randomizer=randomizer, domain_size=size)
+    assert ideal.eps < found.eps < 1.03 * ideal.eps
+    assert found.reduction == ideal.reduction
+    assert "smallest number of users" in found.note
+    sure = int(population_lower_bound(population, DELTA / 2, form="corrected"))
+    tail = amplification(4.0, sure, DELTA / 2, randomizer=randomizer, domain_size=size)
+    assert found.eps < tail.eps
+
+
+@pytest.mark.parametrize("population", TAILS)
+def test_the_mean_is_sharper_than_the_closed_form(population):
+    closed = amplified_epsilon(population, 4.0, DELTA, accounting="corrected")
+    assert bounded_epsilon("clones", population, 4.0, DELTA) < 0.6 * closed
+
+
+@pytest.mark.parametrize("population", POPULATIONS)
+@pytest.mark.parametrize("report", ["clones", GRR(4.0, 50)])
+def test_eps_is_the_inverse_of_delta(population, report):
+    eps = bounded_epsilon(report, population, 4.0, DELTA)
+    assert bounded_delta(report, population, 4.0, eps, DELTA) <= DELTA
+    assert bounded_delta(report, population, 4.0, 0.99 * eps, DELTA) > DELTA
+
+
+def test_no_spread_is_a_fixed_number():
+    found = bounded_delta("clones", SubGaussian(500.0, 0.0), 1.0, 0.2, 1e-6)
+    # All but the failure probabilities that are told apart: nothing is said about those.
+    assert found == pytest.approx(clone_delta(Fixed(500), 1.0, 0.2), rel=1e-3)
+
+
+def test_a_report_that_shows_itself_has_no_eps(monkeypatch):
+    monkeypatch.setattr(bounds, "population_delta", lambda *given: 1.0)
+    assert math.isinf(bounded_epsilon(GaussianRandomizer(1.0), TAILS[0], math.inf, DELTA))
+
+
+def test_ends():
+    assert bounded_delta("clones", TAILS[0], 1.0, 1.0, DELTA) == 0
+    alone = MomentBounded(3.0, 1e6)
+    assert bounded_epsilon("clones", alone, 1.0, DELTA) == pytest.approx(1.0, rel=1e-4)
+
+
+@pytest.mark.parametrize("population", TAILS)
+def test_a_budget_is_met(population):
+    found = budget(1.0, delta=DELTA, population=population, randomizer="grr", domain_size=50)
+    fixed = budget(1.0, 9_001, DELTA, randomizer="grr", domain_size=50)
+    assert found.eps <= 1
+    assert 0.99 * fixed.eps_local < found.eps_local < fixed.eps_local

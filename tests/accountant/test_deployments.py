@@ -1,0 +1,434 @@
+"""Questions of a deployment: the best of the reductions, inverse to each other, and honest about what is behind."""
+
+import json
+import math
+
+import pytest
+
+from shuffledp.accountant import searches
+from shuffledp.accountant.reductions import counted_on, log_excess
+from shuffledp.accounting import (
+    GRR,
+    GaussianRandomizer,
+    Infeasible,
+    SymmetricRAPPOR,
+    amplification,
+    amplified_epsilon,
+    blanket_epsilon,
+    blanket_randomizer_delta,
+    budget,
+    clone_delta,
+    local_budget,
+    smallest_batch,
+)
+from shuffledp.accounting.baselines.fragmented_rappor import MOST_FLIPS
+from shuffledp.accounting.general.epsilon_search import COARSE
+from shuffledp.accounting.general.grr_blanket import grr_blanket_delta
+from shuffledp.guarantees import GUARANTEES
+from shuffledp.populations import Binomial, Empirical, Fixed, MomentBounded, Poisson, SubGaussian
+
+# -- amplification -----------------------------------------------------------------------------------------------------
+
+
+def test_any_randomizer_is_the_exact_clones_reduction():
+    answer = amplification(1.0, 10**4, 1e-6)
+    assert f"{answer.eps:.4f}" == "0.0530"
+    assert answer.eps == amplified_epsilon(Fixed(9_999), 1.0, 1e-6)
+    assert (answer.reduction, answer.guarantee, answer.neighbours) == ("clones", "upper", "replace_one")
+    assert answer.users == 10**4
+    assert answer.eps_lower == blanket_epsilon(GRR(1.0, 3), 10**4, 1e-6, "lower") < answer.eps
+
+
+def test_the_best_reduction_wins_and_all_are_shown():
+    answer = amplification(3.0, 10_000, 1e-6, randomizer="grr", domain_size=10)
+    shown = dict(answer.considered)
+    assert list(shown) == ["clones", "stronger_clones", "blanket"]
+    assert answer.reduction == "blanket"
+    assert answer.eps == min(shown.values())
+    assert f"{shown['stronger_clones']:.6f}" == "0.226079"
+    assert f"{answer.eps:.6f}" == "0.189779"
+    assert 0.999 * answer.eps < answer.eps_lower < answer.eps
+
+
+@pytest.mark.parametrize(("eps_local", "delta"), [(1.0, 1e-3), (4.0, 1e-6), (12.0, 1e-15)])
+def test_one_user_has_the_eps_of_randomized_response_alone(eps_local, delta):
+    p = 1 / (1 + math.exp(-eps_local))
+    exact = math.log((p - delta) / (1 - p))
+    answer = amplification(eps_local, 1, delta, randomizer="binary")
+    assert exact * (1 - 1e-9) <= answer.eps <= exact * (1 + 1e-6)
+    assert answer.eps_lower <= exact * (1 + 1e-9)
+
+
+def test_sums_have_their_own_reduction():
+    answer = amplification(10.0, 100_000, 1e-9, randomizer="rappor", domain_size=10)
+    assert answer.reduction == "own"
+    assert "sums" in answer.trust
+    assert f"{answer.eps_lower:.5f}" == "0.29741"
+    assert answer.eps == blanket_epsilon(SymmetricRAPPOR(5.0, 10), 100_000, 1e-9)
+
+
+def test_a_randomizer_may_be_given_as_it_is():
+    answer = amplification(None, 10_000, 1e-6, randomizer=GRR(3.0, 10))
+    assert f"{answer.eps:.6f}" == "0.189779"
+    assert answer.eps_local == 3.0
+    gaussian = amplification(None, 10_000, 1e-6, randomizer=GaussianRandomizer(2.0))
+    assert (gaussian.guarantee, gaussian.reduction) == ("unproven", "blanket")
+    assert "not proven" in gaussian.note
+    assert json.loads(json.dumps(gaussian.as_dict()))["eps_local"] is None
+
+
+@pytest.mark.parametrize(
+    "population",
+    [
+        Fixed(9_999),
+        Binomial(29_999, 0.3),
+        Poisson(9_000.0),
+        Empirical((0.5, 0.5), 9_000),
+        MomentBounded(9_000.0, 900.0),
+        SubGaussian(9_000.0, 30.0),
+    ],
+)
+def test_every_population_has_an_answer(population):
+    answer = amplification(3.0, None, 1e-6, population=population, randomizer="grr", domain_size=10)
+    assert 0 < answer.eps < 3.0
+    assert answer.guarantee in GUARANTEES
+    assert answer.users == 1 + population.mean
+    law = not isinstance(population, (MomentBounded, SubGaussian))
+    assert (answer.eps_lower is not None) == law
+    assert answer.reduction == "blanket"
+    json.dumps(answer.as_dict(), allow_nan=False)
+
+
+def test_without_amplification_the_local_budget_holds():
+    answer = amplification(0.5, 1, 1e-300)
+    assert answer.eps <= 0.5
+    assert amplification(20.0, 1, 1e-15, rounds=3).eps <= 60.0
+
+
+def test_colluding_users_are_no_cover():
+    answer = amplification(4.0, 10_000, 1e-6, colluding=0.1)
+    assert answer.population == "Fixed(others=8999)"
+    assert answer.eps == amplified_epsilon(Fixed(8_999), 4.0, 1e-6)
+    assert answer.users == 10_000
+    poisson = amplification(4.0, None, 1e-6, population=Poisson(1000.0), colluding=0.25)
+    assert poisson.population == "Poisson(mean=750.0)"
+    with pytest.raises(Infeasible, match="not determined by a fraction"):
+        amplification(4.0, None, 1e-6, population=MomentBounded(100.0, 5.0), colluding=0.1)
+
+
+def test_rounds_are_composed():
+    answer = amplification(4.0, 10**6, 1e-6, rounds=16)
+    assert answer.eps == pytest.approx(0.21763, rel=1e-3)
+    assert answer.eps >= 0.2176
+    single = amplification(4.0, 10**6, 1e-6)
+    assert single.eps < answer.eps < 16 * single.eps
+    blanket = amplification(3.0, 10_000, 1e-6, randomizer="grr", domain_size=10, rounds=2)
+    assert blanket.reduction == "blanket"
+    assert blanket.eps > amplification(3.0, 10_000, 1e-6, randomizer="grr", domain_size=10).eps
+
+
+def test_a_budget_where_delta_hardly_changes_with_eps_says_which_eps_it_has():
+    """Between 3.47 and 4 delta changes by 1e-5 of itself; the target was the answer."""
+    answer = budget(4.0, 10**9, 1e-6, randomizer="grr", domain_size=10)
+    assert answer.eps_lower < answer.eps < 3.472
+    assert grr_blanket_delta(answer.eps, 10**9, 10, answer.eps_local) <= 1e-6
+    assert grr_blanket_delta(4.0, 10**9, 10, answer.eps_local * (1 + 1e-6)) > 1e-6
+
+
+def test_rounds_with_a_bound_for_the_number_of_users():
+    """Above those with any law of it, whichever rounds have few users together; and invertible."""
+    known = SubGaussian(10_000.0, math.sqrt(5_000.0))  # Hoeffding's bound for the law
+    law = amplification(1.0, None, 1e-6, population=Binomial(20_000, 0.5), rounds=4)
+    bound = amplification(1.0, None, 1e-6, population=known, rounds=4)
+    assert law.eps < bound.eps < 1.05 * law.eps
+    assert "drawn anew" in law.note and "for every round" in bound.note and not bound.eps_lower
+    others, left = counted_on(known, 1e-6, 4)
+    failure = math.exp(-((10_000 - (others.others - 1)) ** 2) / (2 * 5_000))  # of fewer
+    assert 0 < left < 1e-6 and left + 4 * failure <= 1e-6 * (1 + 1e-6)
+    assert bound.eps == pytest.approx(amplification(1.0, others.others + 1, left, rounds=4).eps)
+    back = budget(bound.eps, None, 1e-6, population=known, rounds=4)
+    assert back.eps_local == pytest.approx(1.0, rel=1e-3)
+    assert amplification(4.0, None, 1e-6, population=MomentBounded(100.0, 5.0), rounds=2).reduction == "local"
+
+
+# -- budget and batch --------------------------------------------------------------------------------------------------
+
+
+def test_the_budget_is_the_largest_one():
+    assert budget(0.5, 10_000, 1e-6).eps_local == pytest.approx(local_budget(Fixed(9_999), 0.5, 1e-6))
+    answer = budget(1.0, 100_000, 1e-8, randomizer="grr", domain_size=100)
+    assert answer.reduction == "blanket"
+    assert answer.eps <= 1.0
+    assert blanket_randomizer_delta(GRR(answer.eps_local * 1.0001, 100), 100_000, 1.0) > 1e-8
+    shown = dict(answer.considered)
+    assert shown["clones"] < answer.eps_local <= shown["blanket"] < answer.eps_local * (1 + 1e-6)
+
+
+@pytest.mark.parametrize("randomizer", ["laplace", "binary", "rappor"])
+def test_budget_and_amplification_are_inverse(randomizer):
+    sizes = {"domain_size": 10} if randomizer == "rappor" else {}
+    answer = budget(0.3, 5_000, 1e-6, randomizer=randomizer, **sizes)
+    back = amplification(answer.eps_local, 5_000, 1e-6, randomizer=randomizer, **sizes)
+    assert 0.3 * (1 - 1e-4) < back.eps <= 0.3 * (1 + 1e-9)
+    assert answer.eps == pytest.approx(back.eps, rel=1e-6)  # two roundings of one number
+
+
+def test_a_budget_over_rounds_holds():
+    answer = budget(1.0, 100_000, 1e-6, rounds=16)
+    assert 0.99 < answer.eps <= 1.0
+    assert amplification(answer.eps_local, 100_000, 1e-6, rounds=16).eps == answer.eps
+
+
+def test_a_budget_of_one_user_is_the_target():
+    answer = budget(1.0, 1, 1e-6)
+    assert 1.0 <= answer.eps_local < 1.0 + 1e-5
+    assert answer.eps <= 1.0
+
+
+@pytest.mark.parametrize(("eps_local", "eps", "delta"), [(4.0, 0.5, 1e-6), (8.0, 0.05, 1e-10)])
+def test_the_smallest_batch_by_clones_is_smallest(eps_local, eps, delta):
+    users = int(smallest_batch(eps_local, eps, delta).users)
+    assert (
+        clone_delta(Fixed(users - 1), eps_local, eps) <= delta < clone_delta(Fixed(users - 2), eps_local, eps)
+    )
+
+
+def test_the_smallest_batch_by_the_blanket_is_smallest():
+    answer = smallest_batch(4.0, 0.5, 1e-6)
+    better = smallest_batch(4.0, 0.5, 1e-6, randomizer="grr", domain_size=50)
+    users = int(better.users)
+    assert better.reduction == "blanket"
+    assert users < answer.users
+    assert blanket_randomizer_delta(GRR(4.0, 50), users, 0.5) <= 1e-6
+    assert blanket_randomizer_delta(GRR(4.0, 50), users - 1, 0.5) > 1e-6 * (1 - 1e-4)
+    assert better.eps <= 0.5 * (1 + 1e-6)
+
+
+def test_batches_of_random_size():
+    fixed = smallest_batch(4.0, 0.5, 1e-6)
+    poisson = smallest_batch(4.0, 0.5, 1e-6, arrivals="poisson")
+    binomial = smallest_batch(4.0, 0.5, 1e-6, arrivals="binomial", rate=0.1)
+    assert fixed.users < binomial.users < poisson.users < 1.01 * fixed.users
+    trials = round((binomial.users - 1) / 0.1)
+    assert (
+        clone_delta(Binomial(trials, 0.1), 4.0, 0.5)
+        <= 1e-6
+        < clone_delta(Binomial(trials - 1, 0.1), 4.0, 0.5)
+    )
+
+
+def test_batches_with_colluding_users_and_rounds():
+    honest = int(smallest_batch(4.0, 0.5, 1e-6).users)
+    with_some = smallest_batch(4.0, 0.5, 1e-6, colluding=0.25)
+    assert math.floor(0.75 * with_some.users) == honest
+    rounds = smallest_batch(4.0, 0.5, 1e-6, rounds=4)
+    assert 3 * honest < rounds.users < 5 * honest
+    assert rounds.eps <= 0.5
+
+
+def test_one_user_is_enough_below_the_target():
+    assert smallest_batch(0.4, 0.5, 1e-6).users == 1
+
+
+def test_printed_budgets_of_a_deployment_are_met_by_fewer_users():
+    """Histograms under secure aggregation, eps 0.317 at 100,000: 89,100 are enough for every data set."""
+    low = blanket_epsilon(SymmetricRAPPOR(5.0, 10), 89_100, 1e-9, "lower")
+    assert low == pytest.approx(0.317, rel=2e-3)
+    enough = smallest_batch(10.0, 0.317, 1e-9, randomizer="rappor", domain_size=10).users
+    assert enough == pytest.approx(89_100, rel=2e-3)
+
+
+def test_few_users_and_many_values_have_a_budget_that_is_close():
+    """Eps hardly moves with the budget here, so that stepping down to it step by step took seconds."""
+    answer = budget(1.0, 10, 1e-9, randomizer="grr", domain_size=1000)
+    assert answer.eps <= 1.0
+    assert answer.eps_local == pytest.approx(dict(answer.considered)["blanket"], rel=3e-6)
+    assert blanket_randomizer_delta(GRR(answer.eps_local, 1000), 10, 1.0) <= 1e-9
+
+
+@pytest.mark.parametrize(
+    ("eps", "eps_local", "delta", "randomizer", "sizes"),
+    [(1.2e-3, 12.0, 1e-9, "laplace", {}), (1.2e-3, 12.0, 1e-15, "subset", {"domain_size": 20})],
+)
+def test_a_smallest_batch_is_at_most_at_its_target(eps, eps_local, delta, randomizer, sizes):
+    assert smallest_batch(eps_local, eps, delta, randomizer=randomizer, **sizes).eps <= eps
+
+
+@pytest.mark.parametrize("randomizer", ["any", "grr", "binary", "laplace", "subset"])
+@pytest.mark.parametrize("users", [10, 10**9])
+def test_answers_are_ordered_and_monotone(randomizer, users):
+    sizes = {"domain_size": 10} if randomizer in ("grr", "subset") else {}
+
+    def ask(eps_local, number, delta):
+        return amplification(eps_local, number, delta, randomizer=randomizer, **sizes)
+
+    for eps_local in (1e-3, 1.0, 12.0):
+        for delta in (1e-2, 1e-15):
+            answer = ask(eps_local, users, delta)
+            assert answer.eps_lower <= answer.eps <= eps_local
+            slack = 1 + 1e-5
+            assert ask(eps_local, users + 3, delta).eps <= answer.eps * slack
+            assert ask(eps_local, users, delta / 2).eps >= answer.eps / slack
+            assert randomizer == "subset" or ask(1.01 * eps_local, users, delta).eps >= answer.eps / slack
+
+
+@pytest.mark.parametrize("eps_local", [1e-300, 1e-20, 100.0])
+@pytest.mark.parametrize("delta", [1e-300, 1 - 1e-15])
+def test_extremes_have_an_answer(eps_local, delta):
+    for randomizer, sizes in (("any", {}), ("grr", {"domain_size": 2**40}), ("laplace", {})):
+        answer = amplification(eps_local, 1000, delta, randomizer=randomizer, **sizes)
+        assert 0 <= answer.eps_lower <= answer.eps <= eps_local
+
+
+def test_many_clones_that_cannot_win_are_still_shown():
+    answer = amplification(1.0, 10**9, 1e-6, randomizer="grr", domain_size=3)
+    shown = dict(answer.considered)
+    assert answer.reduction == "blanket"
+    for name, reduction in (("clones", "clones"), ("stronger_clones", "randomized_response")):
+        exact = amplified_epsilon(Fixed(10**9 - 1), 1.0, 1e-6, reduction=reduction)
+        assert exact <= shown[name] <= exact * (1 + 1e-5)
+
+
+# -- mistakes ----------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("ask", "message"),
+    [
+        (lambda: amplification(4.0, 1000), "delta is missing"),
+        (
+            lambda: amplification(4.0, 1000, 1e-6, population=Fixed(3)),
+            "Give users or a population, one of them",
+        ),
+        (lambda: amplification(4.0, None, 1e-6), "Give users or a population, one of them"),
+        (
+            lambda: amplification(4.0, None, 1e-6, population=3),
+            "population must be the number of other users as a Population, such as Fixed",
+        ),
+        (lambda: amplification(None, 1000, 1e-6), "eps_local is missing"),
+        (lambda: amplification(101.0, 1000, 1e-6), "eps_local must be at most 100"),
+        (lambda: amplification(4.0, 0, 1e-6), r"users must be an integer in \[1, 2\^53\], got 0"),
+        (lambda: amplification(4.0, 1000, 1e-6, colluding=1.0), r"colluding must be in \[0, 1\), got 1.0"),
+        (lambda: amplification(4.0, 1000, 1e-6, rounds=0), "rounds must be an integer in"),
+        (lambda: amplification(4.0, 1000, 1e-6, randomizer=GRR(1.0, 3)), "leave out eps_local"),
+        (
+            lambda: amplification(None, 9, 1e-6, randomizer=GRR(1.0, 3), domain_size=3),
+            "leave out domain_size",
+        ),
+        (lambda: amplification(4.0, 1000, 1e-6, randomizer=3), "randomizer must be a .*Randomizer"),
+        (lambda: budget(0.0, 1000, 1e-6), "eps must be a positive finite number, got 0.0"),
+        (lambda: budget(1.0, 1000), "delta is missing"),
+        (lambda: budget(1.0, 1000, 1e-6, randomizer=GRR(1.0, 3)), "randomizer must be a name, got GRR"),
+        (lambda: smallest_batch(4.0, None, 1e-6), "eps and delta are both needed"),
+        (lambda: smallest_batch(4.0, 0.5, 1e-6, rate=0.5), "rate goes with binomial arrivals"),
+        (lambda: smallest_batch(4.0, 0.5, 1e-6, arrivals="binomial"), "rate goes with binomial arrivals"),
+        (lambda: smallest_batch(4.0, 0.5, 1e-6, arrivals="binomial", rate=2.0), r"rate must be in \(0, 1\]"),
+        (
+            lambda: smallest_batch(4.0, 0.5, 1e-6, arrivals="daily"),
+            "arrivals must be one of fixed, poisson, binomial",
+        ),
+        (lambda: smallest_batch(100.0, 1e-6, 1e-6), "More than 2\\^53 users would be needed"),
+    ],
+)
+def test_mistakes_are_named(ask, message):
+    with pytest.raises(ValueError, match=message):
+        ask()
+
+
+@pytest.mark.parametrize(
+    ("eps", "users", "delta", "sizes"),
+    [
+        (4.0, 100, 1e-6, {"randomizer": "binary"}),  # hardly anybody hides a report: the budget is eps
+        (4.0, 100, 1e-15, {"randomizer": "grr", "domain_size": 10**6}),  # nearly a lattice
+        (4.0, 10**9, 1e-6, {"randomizer": "grr", "domain_size": 10}),  # delta hardly changes with eps
+    ],
+)
+def test_budgets_are_close_to_what_delta_allows(eps, users, delta, sizes):
+    answer = budget(eps, users, delta, **sizes)
+    assert answer.eps <= eps <= answer.eps_local
+    if answer.eps_local > eps:
+        assert amplification(answer.eps_local, users, delta, **sizes).eps <= eps
+    assert amplification(1.0005 * answer.eps_local, users, delta, **sizes).eps > eps
+
+
+@pytest.mark.parametrize(
+    ("eps_local", "eps", "delta", "sizes"),
+    [
+        (4.0, 0.4, 1e-15, {"randomizer": "grr", "domain_size": 10**6}),
+        (12.0, 1.2, 1e-2, {"randomizer": "grr", "domain_size": 10}),
+        (4.0, 0.004, 1e-6, {}),  # so many clones that contours find delta
+    ],
+)
+def test_batches_are_close_to_what_delta_allows(eps_local, eps, delta, sizes):
+    users = int(smallest_batch(eps_local, eps, delta, **sizes).users)
+    assert amplification(eps_local, users, delta, **sizes).eps <= eps * (1 + 3e-6)
+    fewer = min(users - 1, int(users * (1 - 2e-5)))
+    assert amplification(eps_local, fewer, delta, **sizes).eps > eps
+
+
+def test_the_budget_of_sums_is_one_that_was_tried(monkeypatch):
+    """To the last digit: otherwise all is computed anew when its eps is asked for."""
+    tried = []
+
+    def seen(setting, eps_local, *others):
+        tried.append(eps_local)
+        return log_excess(setting, eps_local, *others)
+
+    monkeypatch.setattr(searches, "log_excess", seen)
+    for eps in (0.03, 0.11, 0.3, 1.7):
+        answer = budget(eps, 400, 1e-6, randomizer="rappor", domain_size=10)
+        assert answer.reduction == "own"
+        assert answer.eps_local in tried
+
+
+def test_searches_where_sums_are_seen_take_few_deltas(monkeypatch):
+    """Of sums there were 12 close and 14 rough ones for the batch, 6 close ones for the budget."""
+    tried = {"close": 0, "rough": 0}
+
+    def counted(setting, eps_local, eps, honest, name, gap):
+        tried["rough" if gap > COARSE else "close"] += name == "blanket"
+        return log_excess(setting, eps_local, eps, honest, name, gap)
+
+    monkeypatch.setattr(searches, "log_excess", counted)
+    batch = smallest_batch(12.0, 0.012, 1e-2, randomizer="rappor", domain_size=100)
+    assert batch.users == pytest.approx(567_803, rel=3e-6)
+    assert tried["close"] <= 6
+    assert tried["rough"] <= 9
+    tried.update(close=0, rough=0)
+    found = budget(0.001, 10**7, 1e-2, randomizer="rappor", domain_size=100)
+    assert found.eps_local == pytest.approx(16.260758, rel=3e-6)
+    assert tried["close"] <= 5
+
+
+@pytest.mark.parametrize("tolerance", [0.0, 1e-7, 1e-6, 1e-2])
+@pytest.mark.parametrize(
+    ("excess", "root", "most"),
+    [
+        (lambda n: 5 * math.log(5e7 / n), 5e7, 9),
+        (lambda n: 2 - n / 4e7 - (n / 4e7) ** 2, 4e7, 14),
+        (lambda n: 30 - 4 * n**0.2, 7.5**5, 8),
+        (lambda n: 34 - n / 1.7e6 if n < 5.8e7 else -33.0, 5.78e7, 13),  # flat behind the root
+        (lambda n: 1.0 if n < 10**6 else -math.inf, 1e6, 23),  # nothing but the sign: halving
+    ],
+)
+def test_a_falling_function_is_bracketed_in_few_steps(excess, root, most, tolerance):
+    tried = []
+
+    def counted(number):
+        tried.append(number)
+        return excess(number)
+
+    low, high, at = searches._bracket(counted, round(root / 3), round(3 * root), tolerance)
+    assert excess(high) <= 0 < excess(low)
+    assert root * (1 - 1e-9) <= high <= max(root * (1 + 1.1 * tolerance), root + 1)
+    assert low <= at <= high
+    assert len(tried) <= most
+
+
+def test_the_most_users_of_rappor_are_those_that_the_docstring_names():
+    """The limit was a sentence about memory, in no docstring."""
+    most = round(MOST_FLIPS * (math.exp(1.0) + 1))
+    assert amplification(2.0, most - 10, 1e-8, randomizer="rappor", domain_size=20).eps < 1e-5
+    with pytest.raises(Infeasible, match=r"at most 1e\+11, which are 3.72e\+11 users"):
+        amplification(2.0, round(1.01 * most), 1e-8, randomizer="rappor", domain_size=20)
+    assert MOST_FLIPS == 10**11 and "at most 10^11 expected flips of a bit" in amplification.__doc__

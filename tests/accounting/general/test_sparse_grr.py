@@ -1,0 +1,68 @@
+"""Sums over few matching reports, against an enumeration of histograms and against contours."""
+
+import math
+from itertools import product
+
+import numpy as np
+import pytest
+
+from shuffledp.accounting.general.blanket import compared_delta
+from shuffledp.accounting.general.randomizers import GRR, BinaryRandomizedResponse, SubsetSelection
+from shuffledp.accounting.general.sparse_grr import data_set_deltas, few_matches, tabulated_delta
+from shuffledp.populations import Fixed, Poisson
+
+
+def histogram_law(rows: list[np.ndarray]) -> dict[tuple[int, ...], float]:
+    """Law of the histogram of independent reports, each with its own law over the values."""
+    k = len(rows[0])
+    law: dict[tuple[int, ...], float] = {(0,) * k: 1.0}
+    for row in rows:
+        added: dict[tuple[int, ...], float] = {}
+        for counts, mass in law.items():
+            for value, chance in enumerate(row):
+                new = (*counts[:value], counts[value] + 1, *counts[value + 1 :])
+                added[new] = added.get(new, 0.0) + mass * chance
+        law = added
+    return law
+
+
+@pytest.mark.parametrize(("k", "users", "eps_local"), [(2, 5, 1.0), (3, 4, 2.0), (4, 4, 0.5), (5, 3, 6.0)])
+def test_data_sets_are_those_of_the_enumeration(k, users, eps_local):
+    weight = math.exp(eps_local)
+
+    def report(x: int) -> np.ndarray:
+        return np.where(np.arange(k) == x, weight, 1.0) / (weight + k - 1)
+
+    held = ([2] if k > 2 else []) + [0, 1]
+    found = data_set_deltas(k, users, eps_local, 1e-6)
+    for share, (of, x) in product((0.02, 0.3, 0.9), zip(found, held, strict=True)):
+        eps = share * eps_local
+        p, q = (histogram_law([report(own), *[report(x)] * (users - 1)]) for own in (0, 1))
+        exact = sum(max(p[y] - math.exp(eps) * q[y], 0.0) for y in p)
+        assert exact * (1 - 1e-8) - 1e-17 <= of(eps) <= exact
+
+
+@pytest.mark.parametrize(
+    ("k", "users", "eps_local"),
+    [(10, 10**9, 18.1), (2, 10**9, 18.1), (1000, 10**9, 19.2), (10**6, 10**5, 8.4)],
+)
+def test_sums_lie_between_the_two_sides_of_contours(k, users, eps_local):
+    randomizer, law = GRR(eps_local, k), Fixed(users - 1)
+    assert few_matches(randomizer, law, 1e-6) == k
+    found = data_set_deltas(k, users, eps_local, 1e-15)
+    for eps in (0.02 * eps_local, 0.2 * eps_local):
+        for of, comparison in zip(found, randomizer.comparisons("lower", 1e-9), strict=True):
+            low, high = (compared_delta(comparison, law, eps, side, 1e-4) for side in ("lower", "upper"))
+            assert low * (1 - 1e-3) - 1e-15 <= of(eps) <= high
+        [blanket] = randomizer.comparisons("upper", 1e-9)
+        low, high = (compared_delta(blanket, law, eps, side, 1e-4) for side in ("lower", "upper"))
+        assert low <= tabulated_delta(k, users - 1, eps, eps_local, 1e-15) <= high + 1e-15
+
+
+def test_sums_are_for_randomized_response_and_few_matches_alone():
+    assert few_matches(BinaryRandomizedResponse(8.0), Fixed(100), 1e-6) == 2
+    assert few_matches(SubsetSelection(8.0, 10, 1), Fixed(100), 1e-6) == 10
+    assert few_matches(SubsetSelection(8.0, 10, 2), Fixed(100), 1e-6) is None
+    assert few_matches(GRR(8.0, 10), Poisson(100.0), 1e-6) is None
+    assert few_matches(GRR(1.0, 2), Fixed(10**6), 1e-6) is None
+    assert few_matches(GRR(18.0, 1000), Fixed(10**9), 1e-15) is None

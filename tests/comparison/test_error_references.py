@@ -1,0 +1,78 @@
+"""The curator's noise and the answer without data, against numbers worked out by hand."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import pytest
+
+from shuffledp.accounting.general.profiles import GaussianProfile
+from shuffledp.comparison.error_references import blind, floor
+from shuffledp.comparison.setting import Wanted, setting_of
+from shuffledp.populations import Binomial, Fixed, MomentBounded
+from shuffledp.tasks import Budget, Frequency, Sets, Summation, Vectors
+
+
+def setting(task, population=Fixed(999), counts=None, budget=Budget(1.0, 1e-6)):  # noqa: B008  (frozen)
+    return setting_of(None, population, Wanted(task), counts, budget)
+
+
+def test_the_curator_hides_a_whole_set():
+    one = floor(setting(Sets(10, 1)))
+    assert one == pytest.approx(floor(setting(Frequency(10))), rel=1e-12)  # two counts move by one
+    assert one == pytest.approx(1 / (2 * math.sinh(0.25) ** 2) / 1e6, rel=1e-12)
+    assert floor(setting(Sets(10, 9))) == pytest.approx(one)  # one item is exchanged
+    assert floor(setting(Sets(4, 4))) is None
+    many = floor(setting(Sets(1_000, 50)))
+    assert GaussianProfile(10 / math.sqrt(many * 1e6)).delta(1.0) == pytest.approx(1e-6, rel=1e-6)
+    pure = floor(setting(Sets(1_000, 50), budget=Budget(1.0, 0.0)))
+    assert pure == pytest.approx(2 * 100**2 / 1e6, rel=1e-3)  # Laplace noise of scale 100
+    assert many < pure
+
+
+@pytest.mark.parametrize("task", [Frequency(2), Sets(2, 1)])
+def test_the_curator_releases_one_of_two_counts(task):
+    """The other one is n minus it; without a curator MULTI-EXACT and MULTI-UNION do the same, and no better."""
+    assert floor(setting(task)) == pytest.approx(1 / (2 * math.sinh(0.5) ** 2) / 1e6, rel=1e-12)
+
+
+def test_the_curator_hides_a_vector():
+    gaussian = floor(setting(Vectors(1_000, 1.0, "l2")))
+    assert GaussianProfile(2 / math.sqrt(gaussian * 1e6)).delta(1.0) == pytest.approx(1e-6, rel=1e-6)
+    assert floor(setting(Vectors(5, 1.0, "l1"))) == pytest.approx(8 / 1e6)  # Laplace noise of scale 2
+    assert floor(setting(Vectors(5, 1.0, "l2"), budget=Budget(1.0, 0.0))) is None
+    added = floor(setting(Vectors(5, 1.0, "l2"), budget=Budget(1.0, 1e-6, "add_remove")))
+    assert added == pytest.approx(gaussian / 4)
+
+
+def test_over_a_random_number_of_users_it_is_the_mean():
+    law = Binomial(1_999, 0.5)
+    window = law.window(1e-12)
+    inverse = window.pmf @ (1 + np.asarray(window.support)) ** -2.0
+    fixed = floor(setting(Sets(10, 2)))
+    assert floor(setting(Sets(10, 2), law)) == pytest.approx(fixed * 1e6 * inverse, rel=1e-3)
+    assert floor(setting(Sets(10, 2), MomentBounded(1_000, 100))) is None
+
+
+@pytest.mark.parametrize(
+    ("task", "counts", "error"),
+    [
+        (Frequency(4), None, 1 / 16),  # zeros: equal shares are what is assumed
+        (Frequency(4), [700, 100, 100, 100], (0.45**2 + 3 * 0.15**2) / 4),
+        (Sets(4, 2), None, 1 / 4),
+        (Sets(4, 2), [1_000, 600, 200, 200], (0.25 + 0.01 + 2 * 0.09) / 4),
+        (Summation(6), None, 3_000.0**2),
+        (Summation(2), [10, 980, 10], 1_000.0**2),  # at its largest, whatever the data
+        (Vectors(5, 2.0), None, 4 / 5),
+    ],
+)
+def test_the_best_answer_without_data(task, counts, error):
+    assert blind(setting(task, counts=counts)) == pytest.approx(error, rel=1e-12)
+
+
+def test_equal_shares_are_an_answer_where_a_curator_could_tell_that_they_are_wrong():
+    where = setting(Frequency(2), counts=[510, 490])
+    assert blind(where, 1.1e-4) == pytest.approx((0.51**2 + 0.49**2) / 2)
+    assert blind(where, 0.9e-4) == pytest.approx(1e-4)
+    assert blind(setting(Frequency(3), counts=[334, 333, 333]), 1e-6) == pytest.approx(1 / 9, rel=1e-5)

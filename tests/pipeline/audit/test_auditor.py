@@ -1,0 +1,265 @@
+"""Random calibrations of every protocol against enumeration, and what the audit must catch."""
+
+import ast
+from dataclasses import replace
+from functools import cache
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from shuffledp.pipeline import audit
+from shuffledp.pipeline.audit import FINDINGS, Setting, audited, true_delta, view_of
+from shuffledp.pipeline.audit.auditor import AS_LABELED, EXCEEDS, FAILED, HOLDS, INFEASIBLE, NOT_ENUMERATED
+from shuffledp.pipeline.audit.messages import LEVEL, checked
+from shuffledp.pipeline.audit.settings import option_names, protocols, random_setting
+from shuffledp.populations import Fixed
+from shuffledp.protocols import Messages, get
+from shuffledp.protocols.frequency.amplified import Amplified
+from shuffledp.protocols.frequency.non_adaptive import NonAdaptive
+from shuffledp.protocols.frequency.pure_dump import PureDump
+from shuffledp.tasks import Budget, Frequency, Sets, Summation
+
+PLUGINS = Path(__file__).resolve().parents[2] / "protocols/plugins"
+PROTOCOLS = protocols()
+IDS = [f"{p.task_kind}-{p.name}" for p in PROTOCOLS]
+#: Per protocol: calibrations of the sample, draws until one is enumerated, and runs of its messages.
+SAMPLE, DRAWS, RUNS = 4, 60, 600
+
+
+def drawn(protocol, number):
+    """The setting of this number for a protocol; numbers of different protocols are independent."""
+    place = IDS.index(f"{protocol.task_kind}-{protocol.name}")
+    return random_setting(protocol, np.random.default_rng([20, place, number]))
+
+
+@cache
+def sample(protocol):
+    """Outcomes of the first settings of a protocol."""
+    return [audited(drawn(protocol, number)) for number in range(SAMPLE)]
+
+
+@pytest.mark.parametrize("protocol", PROTOCOLS, ids=IDS)
+def test_no_sound_claim_is_exceeded(protocol):
+    rows = sample(protocol)
+    findings = [
+        f"{row.status} {row.found} ({row.label}): {row.note}\n{row.setting}"
+        for row in rows
+        if row.status in FINDINGS
+    ]
+    assert not findings, "\n".join(findings)
+
+
+@pytest.mark.parametrize("protocol", PROTOCOLS, ids=IDS)
+def test_messages_follow_the_law_that_is_audited(protocol):
+    """Wrong in two of 10,000 runs of one protocol by chance; the seed is fixed."""
+    place = IDS.index(f"{protocol.task_kind}-{protocol.name}")
+    for number in range(4 * DRAWS):
+        setting = drawn(protocol, number)
+        found = checked(setting, np.random.default_rng([21, place, number]), RUNS)
+        if found is not None:
+            assert found.fits(LEVEL), f"{found}\n{setting}"
+            return
+    pytest.fail(f"none of {4 * DRAWS} calibrations could be compared")
+
+
+@pytest.mark.parametrize("protocol", PROTOCOLS, ids=IDS)
+def test_no_profile_is_below_the_truth(protocol):
+    """The privacy profile, where there is one, bounds the delta at other eps than the claimed one too."""
+    for row in sample(protocol):
+        setting = row.setting
+        if row.status not in (HOLDS, AS_LABELED, EXCEEDS) or len(setting.budget.levels) > 1:
+            continue
+        calibrated = setting.calibrated()
+        pair = calibrated.privacy_profile()
+        if pair is None:
+            continue
+        for part in (0.4, 1.6):
+            eps = part * setting.budget.largest_eps
+            found = true_delta(view_of(calibrated, Budget(eps, 0.5)), setting.population)[0][1].bounds.low
+            assert found <= float(pair.delta(np.array([eps]))[0]) * (1 + 1e-9) + 1e-12, (part, setting)
+
+
+@pytest.mark.parametrize("protocol", PROTOCOLS, ids=IDS)
+def test_all_options_and_accountings_are_drawn(protocol):
+    settings = [drawn(protocol, number) for number in range(5 * DRAWS)]
+    assert {s.accounting for s in settings} == set(protocol.accountings)
+    given = {name for s in settings for name, _ in s.options}
+    assert given == set(option_names(protocol))
+
+
+def test_the_audit_uses_parameters_of_the_accounting_and_none_of_its_bounds():
+    allowed = {"Infeasible", "SegmentedPlan", "atom_messages"}
+    used = set()
+    for path in Path(audit.__file__).parent.glob("*.py"):
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+            if isinstance(node, ast.ImportFrom) and (node.module or "").startswith("shuffledp.accounting"):
+                used |= {alias.name for alias in node.names}
+            assert not (isinstance(node, ast.Attribute) and node.attr == "privacy_profile")
+    assert used <= allowed
+
+
+@pytest.mark.parametrize(
+    ("setting", "least"),
+    [
+        (("summation", "real_sum", "exact", Summation(2, real=True), Fixed(3), {"levels": 2}), 0.999),
+        (("sets", "subset_shuffled", "corrected", Sets(2, 1), Fixed(4), {}), 0.999),
+        (("sets", "balls_into_bins", "exact", Sets(3, 1), Fixed(4), {}), 0.999),
+        (("frequency", "pure_dump", "exact", Frequency(3), Fixed(4), {}), 0.9),
+        (("frequency", "private_coin", "exact", Frequency(2), Fixed(2), {"entries": 2}), 0.8),
+        (("frequency", "balls_into_bins", "exact", Frequency(2), Fixed(300), {}), 0.999),
+        (("frequency", "correlated_noise", "exact", Frequency(2), Fixed(2), {}), 0.999),
+        (("frequency", "one_sided_noise", "exact", Frequency(2), Fixed(2), {}), 0.999),
+        (("frequency", "silent_users", "exact", Frequency(3), Fixed(2), {"report_rate": 0.6}), 0.999),
+        (("frequency", "sbin", "exact", Frequency(3), Fixed(2), {"beta": 0.7}), 0.8),
+        (("frequency", "sageo", "exact", Frequency(3), Fixed(2), {"beta": 0.9}), 0.5),
+        (("frequency", "grr_blanket", "exact", Frequency(2), Fixed(12), {}), 0.05),
+    ],
+)
+def test_the_truth_is_found_where_the_claim_is_tight(setting, least):
+    """An audit that found too little would pass everything."""
+    kind, name, accounting, task, population, options = setting
+    row = audited(
+        Setting(get(kind, name), accounting, task, population, Budget(1.0, 0.03), tuple(options.items()))
+    )
+    assert row.status == HOLDS
+    assert least <= row.ratio <= 1 + 1e-9
+
+
+# -- planted bugs --------------------------------------------------------------------------------------------------
+
+BITS, CROWD, BUDGET = Frequency(2), Fixed(9), Budget(0.8, 0.02)
+
+
+class HalfTheDummies(PureDump):
+    """Calibrated to half of the dummies that are needed."""
+
+    @classmethod
+    def calibrate(cls, *args, **options):
+        right = super().calibrate(*args, **options)
+        return replace(right, dummies_in_all=right.dummies_in_all // 2)
+
+
+class OneDummyLess(PureDump):
+    """Calibrated to one dummy less than are needed."""
+
+    @classmethod
+    def calibrate(cls, *args, **options):
+        right = super().calibrate(*args, **options)
+        return replace(right, dummies_in_all=right.dummies_in_all - 1)
+
+
+class SendsHalf(PureDump):
+    """Calibrated well, but the clients send half of the dummies."""
+
+    def dummies_sent(self, users, rng):
+        return super().dummies_sent(users, rng) // 2
+
+
+class TooTruthful(Amplified):
+    """Half as much local budget again as the accounting allows."""
+
+    @classmethod
+    def calibrate(cls, *args, **options):
+        right = super().calibrate(*args, **options)
+        return replace(right, eps_local=1.5 * right.eps_local)
+
+
+class AnswersTooTruthfully(Amplified):
+    """Calibrated well, but the clients use half as much budget again."""
+
+    def encode(self, users, rng):
+        return Amplified.encode(
+            Amplified(self.population, self.domain_size, 1.5 * self.eps_local), users, rng
+        )
+
+
+class DoesNotShuffle(Amplified):
+    """Messages arrive in the order of the users."""
+
+    def shuffle(self, messages, public, rng):
+        return messages
+
+
+class DummiesAtTheEnd(NonAdaptive):
+    """Only the users' messages are shuffled."""
+
+    def shuffle(self, messages, public, rng):
+        mixed = Messages(rng.permutation(messages.payload))
+        return Messages.joined(mixed, self.dummies(public, rng))
+
+
+class ForgetsOneDummy(NonAdaptive):
+    """The server adds one dummy less than calibrated."""
+
+    def dummies_added(self, n_users):
+        return super().dummies_added(n_users) - 1
+
+
+class Breaks(Amplified):
+    """An error that is no refusal."""
+
+    @classmethod
+    def calibrate(cls, *args, **options):
+        raise ZeroDivisionError("planted")
+
+
+def of(protocol, **options):
+    return Setting(protocol, "exact", BITS, CROWD, BUDGET, tuple(options.items()))
+
+
+@pytest.mark.parametrize("protocol", [HalfTheDummies, OneDummyLess, TooTruthful])
+def test_wrong_parameters_are_found(protocol):
+    row = audited(of(protocol))
+    assert row.status == EXCEEDS, row
+    assert row.found > row.delta
+    assert audited(of(protocol.__mro__[1])).status == HOLDS
+
+
+@pytest.mark.parametrize(
+    ("protocol", "options"),
+    [
+        (SendsHalf, {}),
+        (AnswersTooTruthfully, {}),
+        (DoesNotShuffle, {}),
+        (DummiesAtTheEnd, {"dummies": 4}),
+        (ForgetsOneDummy, {"dummies": 4}),
+    ],
+)
+def test_wrong_messages_are_found(protocol, options):
+    assert audited(of(protocol, **options)).status == HOLDS  # the parameters are right
+    wrong = checked(of(protocol, **options), np.random.default_rng(22), 3000)
+    assert wrong is not None
+    assert not wrong.fits(LEVEL), wrong
+    right = checked(of(protocol.__mro__[1], **options), np.random.default_rng(22), 3000)
+    assert right is not None
+    assert right.fits(LEVEL)
+
+
+def test_an_error_is_a_finding_and_a_refusal_is_not():
+    broken = audited(of(Breaks))
+    assert broken.status == FAILED
+    assert "planted" in broken.note
+    refused = audited(Setting(PureDump, "exact", BITS, CROWD, Budget(1.0, 0.0)))
+    assert refused.status == INFEASIBLE
+    assert FAILED in FINDINGS
+    assert EXCEEDS in FINDINGS
+
+
+@pytest.mark.parametrize("label", ["approximate", "unproven", "violated"])
+def test_an_excess_may_be_labeled(label):
+    labeled = type("Labeled", (HalfTheDummies,), {"guarantee": label})
+    assert audited(of(labeled)).status == AS_LABELED
+
+
+def test_a_protocol_whose_messages_are_unknown_is_not_passed_over():
+    coin = get("frequency", "four_methods.py:Coin", root=PLUGINS)
+    row = audited(Setting(coin, coin.accountings[0], BITS, CROWD, BUDGET))
+    assert row.status == NOT_ENUMERATED
+    assert "not written down" in row.note
+
+
+def test_laws_that_are_too_large_are_reported_as_such():
+    row = audited(Setting(PureDump, "exact", Frequency(4), CROWD, Budget(0.001, 1e-9)))
+    assert row.status == NOT_ENUMERATED
+    assert "outcomes" in row.note

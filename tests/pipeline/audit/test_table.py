@@ -1,0 +1,398 @@
+"""The table of the audit: every registered protocol is in it, no built-in is flagged, and planted bugs are."""
+
+import csv
+import io
+import math
+from dataclasses import replace
+from functools import cache
+from itertools import accumulate
+from pathlib import Path
+
+import mpmath
+import numpy as np
+import pytest
+
+from shuffledp.pipeline.audit import table
+from shuffledp.pipeline.audit.auditor import AS_LABELED, EXCEEDS, HOLDS, NOT_ENUMERATED, Setting, audited
+from shuffledp.pipeline.audit.combined_table import VIOLATION, Violated, joined
+from shuffledp.pipeline.audit.laws import Bounds, TooLarge, largest
+from shuffledp.pipeline.audit.measured import NoProfile
+from shuffledp.pipeline.audit.scale import at_scale
+from shuffledp.pipeline.audit.settings import protocols, random_setting
+from shuffledp.pipeline.experiments.audited import SHARES, audit_jobs
+from shuffledp.populations import Fixed
+from shuffledp.protocols import Messages, get
+from shuffledp.protocols.frequency.amplified import Amplified
+from shuffledp.protocols.frequency.central_gaussian import CentralGaussian
+from shuffledp.protocols.frequency.central_laplace import CentralLaplace
+from shuffledp.protocols.frequency.one_sided_noise import OneSidedCounts
+from shuffledp.protocols.frequency.pure_dump import PureDump
+from shuffledp.protocols.frequency.skellam import Skellam
+from shuffledp.protocols.frequency.truncation import Truncation
+from shuffledp.storage import publish
+from shuffledp.tasks import Budget, Frequency
+
+PLUGINS = Path(__file__).resolve().parents[2] / "protocols/plugins"
+PROTOCOLS = protocols()
+IDS = [f"{p.task_kind}-{p.name}" for p in PROTOCOLS]
+SEED, RUNS = 3, 60
+
+
+@cache
+def lines(protocol):
+    return table.small_lines(protocol, SEED, 1, RUNS)
+
+
+@pytest.mark.parametrize("protocol", PROTOCOLS, ids=IDS)
+def test_every_protocol_is_looked_at_and_none_is_flagged(protocol):
+    found = lines(protocol)
+    assert {line.accounting for line in found} == set(protocol.accountings)
+    assert [line for line in found if line.status == VIOLATION] == []
+    assert {line.part for line in found if line.status == table.HOLDS} & {"enumerated", "sampled"}
+    assert all(line.note for line in found if line.status == table.NOT_AUDITED)
+
+
+@pytest.mark.parametrize("protocol", PROTOCOLS, ids=IDS)
+def test_what_is_found_at_any_scale_is_not_above_the_law_of_all_that_is_seen(protocol):
+    """Both are written from the messages; where both are exact they agree. Views that lump outcomes are no measure."""
+    for number in range(2):
+        setting = random_setting(protocol, np.random.default_rng([SEED, number]))
+        if setting.population.mean > 60:
+            continue
+        row = audited(setting)
+        if row.status not in (HOLDS, EXCEEDS, AS_LABELED) or row.note.startswith(("two", "some", "reports")):
+            continue
+        calibrated = setting.calibrated()
+        try:
+            found = at_scale(calibrated, setting.population, setting.budget.levels)
+        except (NoProfile, TooLarge):
+            continue
+        both = largest(one.found for one in found)
+        assert both.low <= row.found + row.error, setting
+        if all(one.side == "exact" for one in found) and not row.note:
+            assert both.high >= row.found, setting
+            assert both.low == pytest.approx(row.found, rel=1e-6, abs=1e-11), setting
+
+
+@pytest.mark.parametrize("protocol", [CentralGaussian, CentralLaplace, Skellam])
+def test_noisy_counts_cost_the_same_for_any_number_of_values(protocol):
+    """A law per value and input would be the square of them: 1e10 here."""
+    few, many = (
+        at_scale(
+            protocol.calibrate(Budget(1.0, 1e-6), Fixed(9999), Frequency(k), accounting="exact"),
+            Fixed(9999),
+            [1.0],
+        )
+        for k in (3, 100_000)
+    )
+    assert few == many
+
+
+def two_counts_in_digits(trials, rate, eps):
+    """Delta of two binomial counts of which either has one more, over all likely outcomes in 40 digits."""
+    with mpmath.workdps(40):
+        p, mean = mpmath.mpf(rate), trials * rate
+        reach = int(12 * math.sqrt(mean)) + 60
+        low, high = max(int(mean) - reach, 0), min(int(mean) + reach, trials)
+        law = [mpmath.exp(trials * mpmath.log1p(-p) + mpmath.loggamma(trials + 1) + low * mpmath.log(p / (1 - p))
+                          - mpmath.loggamma(low + 1) - mpmath.loggamma(trials - low + 1))]  # fmt: skip
+        for k in range(low, high):
+            law.append(law[-1] * (trials - k) / (k + 1) * p / (1 - p))
+        own, other = [0, *law], [*law, 0]  # of the count with the message, and of the one without
+        total, grow, j = mpmath.mpf(0), mpmath.exp(eps), len(own)
+        # The ratio own/other grows with the count, so that for every first count the second ones are a lower set.
+        gained, lost = (list(accumulate(x, initial=mpmath.mpf(0))) for x in (other, own))
+        for a, b in zip(own, other, strict=True):
+            while j > 0 and a * other[j - 1] <= grow * b * own[j - 1]:
+                j -= 1
+            while j < len(own) and a * other[j] > grow * b * own[j]:
+                j += 1
+            total += a * gained[j] - grow * b * lost[j]
+        return total
+
+
+@pytest.mark.parametrize(
+    ("n", "eps", "delta"), [(10_000, 2.0, 1e-12), (10_000, 0.5, 1e-12), (20_000, 0.2, 1e-10)]
+)
+def test_rounding_is_no_excess(n, eps, delta):
+    """The first found 1.0006e-12, 6e-4 above the claim, and was said to hold and to be exact."""
+    population, task = Fixed(n - 1), Frequency(50)
+    balls = get("frequency", "balls_into_bins")
+    setting = Setting(balls, "exact", task, population, Budget(eps, delta))
+    protocol = setting.calibrated()
+    (found,) = at_scale(protocol, population, [eps])
+    true = two_counts_in_digits(n, protocol.rate, eps)
+    assert found.found.low <= true <= found.found.high <= delta
+    assert found.found.high - found.found.low < 1e-10 * delta
+    assert table.grid_line(table.Point(setting, "here")).status == table.HOLDS
+
+
+@pytest.mark.parametrize(
+    ("low", "high", "status"),
+    [
+        (0.9, 1.0, table.HOLDS),
+        (0.9, 1.0 + 1e-15, "undecided"),
+        (1.0, 1.1, "undecided"),
+        (1.0 + 1e-15, 1.1, VIOLATION),
+    ],
+)
+def test_a_claim_holds_without_any_tolerance(low, high, status):
+    assert table.judged("exact", Bounds(low, high), 1.0) == status
+
+
+def test_bounds_are_written_rounded_to_their_side():
+    line = table.Line("p", "t", "exact", "grid", claimed_delta=1 / 3, found_delta=2 / 3, error=2 / 3e9)
+    row = next(csv.DictReader(io.StringIO(table.text_of([line]))))
+    assert (row["claimed_delta"], row["found_delta"]) == ("0.3333333333", "0.6666666666")
+    assert row["error"] == "6.666666667e-10"
+    assert float(row["found_delta"]) <= 2 / 3 <= float(row["found_delta"]) + float(row["error"])
+
+
+# -- planted bugs --------------------------------------------------------------------------------------------------
+
+FEW = (Fixed(7), Frequency(3), Budget(0.8, 0.02))
+SOME = (Fixed(49), Frequency(3), Budget(0.8, 0.02))
+BITS = (Fixed(20), Frequency(2), Budget(0.8, 0.02))
+MANY = (Fixed(99_999), Frequency(50), Budget(0.5, 1e-6))
+
+
+def at(protocol, where, accounting="exact"):
+    population, task, budget = where
+    return Setting(protocol, accounting, task, population, budget)
+
+
+def looked_at(setting, runs=600):
+    """Lines of a setting with a handful of users."""
+    row = audited(setting)
+    assert row.status != NOT_ENUMERATED, row.note
+    return [table.enumerated_line(row), *table.sampled_lines(row, np.random.default_rng(5), runs)]
+
+
+def flagged(setting, runs=600):
+    """In which parts a setting is flagged: at scale, enumerated, and run."""
+    return {line.part for line in looked_at(setting, runs) if line.status == VIOLATION}
+
+
+def flagged_at_scale(protocol):
+    line = table.grid_line(table.Point(at(protocol, MANY), "planted"))
+    assert line.confidence == 1
+    return line.status == VIOLATION
+
+
+class SmallNoise(CentralGaussian):
+    """Noise of nine tenths of the scale."""
+
+    @classmethod
+    def calibrate(cls, *args, **options):
+        right = super().calibrate(*args, **options)
+        return replace(right, sigma=0.9 * right.sigma)
+
+
+class ForgetsTheSplit(Truncation):
+    """Two parts that may each use half of delta use all of it."""
+
+    @classmethod
+    def calibrate(cls, budget, *args, **options):
+        return super().calibrate(replace(budget, delta=2 * budget.delta), *args, **options)
+
+
+class OneDummyLess(PureDump):
+    @classmethod
+    def calibrate(cls, *args, **options):
+        right = super().calibrate(*args, **options)
+        return replace(right, dummies_in_all=right.dummies_in_all - 1)
+
+
+class Swapped(OneSidedCounts):
+    """Shape and decay of the negative binomial noise in each other's place."""
+
+    @classmethod
+    def calibrate(cls, *args, **options):
+        right = super().calibrate(*args, **options)
+        return replace(right, shape=right.decay, decay=right.shape)
+
+
+class HonestLooking(PureDump):
+    """Calibrated to one and a half times the budget; its profile is that of the right one."""
+
+    @classmethod
+    def calibrate(cls, budget, *args, **options):
+        honest = PureDump.calibrate(budget, *args, **options)
+        made = super().calibrate(replace(budget, eps=1.5 * budget.largest_eps), *args, **options)
+        object.__setattr__(made, "honest", honest)
+        return made
+
+    def privacy_profile(self):
+        return self.honest.privacy_profile()
+
+
+@pytest.mark.parametrize("wrong", [SmallNoise, ForgetsTheSplit, OneDummyLess, Swapped, HonestLooking])
+def test_wrong_calibrations_are_flagged_at_any_scale(wrong):
+    right, where = wrong.__mro__[1], SOME if wrong is ForgetsTheSplit else FEW
+    assert audited(at(wrong, where)).status == EXCEEDS
+    assert audited(at(right, where)).status == HOLDS
+    assert flagged_at_scale(wrong)
+    assert not flagged_at_scale(right)
+
+
+class QuietNoise(OneSidedCounts):
+    """Calibrated well, but the users draw noise with the parameters in each other's place."""
+
+    def draw_noise(self, users, rng):
+        swapped = OneSidedCounts(
+            n_users=self.n_users, domain_size=self.domain_size, shape=self.decay, decay=self.shape
+        )
+        return swapped.draw_noise(users, rng)
+
+
+class DoesNotShuffle(Amplified):
+    def shuffle(self, messages, public, rng):
+        return messages
+
+
+class SendsOneDummyLess(PureDump):
+    def shuffle(self, messages, public, rng):
+        return super().shuffle(Messages(messages.payload[:-1]), public, rng)
+
+
+class BiasedByN(CentralLaplace):
+    """Shares of all but one user."""
+
+    def estimate(self, aggregate, public):
+        n = public.n_users[:, None]
+        return super().estimate(aggregate, public) * n / (n - 1)
+
+
+@pytest.mark.parametrize(
+    ("wrong", "where", "parts"),
+    [
+        (DoesNotShuffle, BITS, {"sampled"}),
+        (QuietNoise, FEW, {"messages"}),
+        (SendsOneDummyLess, (Fixed(2), Frequency(3), Budget(3.0, 0.1)), {"messages"}),
+        (BiasedByN, (Fixed(7), Frequency(3), Budget(4.0, 0.02)), {"estimate"}),
+    ],
+)
+def test_wrong_runs_are_flagged_at_the_stated_confidence(wrong, where, parts):
+    found = flagged(at(wrong, where), runs=1500)
+    assert parts <= found
+    assert "enumerated" not in found  # the parameters are right
+    assert flagged(at(wrong.__mro__[1], where), runs=1500) == set()
+    for line in looked_at(at(wrong, where), runs=60):
+        assert line.confidence >= 1 - 1e-6 or line.status == table.NOT_AUDITED
+
+
+def test_a_calibrated_protocol_that_cannot_be_run_is_flagged(monkeypatch):
+    """It was listed as not audited, which nobody would look into."""
+
+    def broken(*args, **options):
+        raise ArithmeticError("no messages")
+
+    monkeypatch.setattr(table, "sampled_lines", broken)
+    found = [line for line in table.small_lines(PureDump, SEED, 1, RUNS) if line.part == "sampled"]
+    assert VIOLATION in {line.status for line in found}
+    assert any(line.note == "ArithmeticError: no messages" for line in found)
+
+
+def test_a_mean_that_rests_on_events_that_did_not_happen_is_not_judged():
+    """A share of answers so truthful that none of the runs has another one: each estimate is off, by as little."""
+    silent = at(get("frequency", "silent_users"), (Fixed(4), Frequency(4), Budget(3.82, 0.3)))
+    setting = replace(silent, options=(("report_rate", 0.25),))
+    found = [line for line in looked_at(setting, runs=200) if line.part == "estimate"]
+    assert [line.status for line in found] in ([table.HOLDS], [table.NOT_AUDITED])
+
+
+# -- the table -----------------------------------------------------------------------------------------------------
+
+
+def test_a_protocol_without_a_view_is_listed_with_the_reason():
+    coin = get("frequency", "four_methods.py:Coin", root=PLUGINS)
+    found = table.small_lines(coin, SEED, 1, RUNS)
+    enumerated = [line for line in found if line.part == "enumerated"]
+    assert [line.status for line in enumerated] == [table.NOT_AUDITED] * len(coin.accountings)
+    assert all("not written down" in line.note for line in enumerated)
+    where = (Fixed(7), Frequency(2), Budget(3.0, 0.5))
+    line = table.grid_line(table.Point(at(coin, where, coin.accountings[0]), "planted"))
+    assert line.status == table.NOT_AUDITED
+    assert "not written down" in line.note
+
+
+def test_an_excess_of_a_claim_that_is_known_to_fail_is_a_listed_erratum():
+    listed = type("Listed", (ForgetsTheSplit,), {"guarantee": "violated"})
+    line = table.grid_line(table.Point(at(listed, MANY), "planted"))
+    assert line.status == table.ERRATUM
+    assert line.found_delta > line.claimed_delta
+
+
+def job_of(**changes):
+    job = {
+        "paper": "p",
+        "experiment": "e",
+        "method": "m",
+        "protocol": "pure_dump",
+        "accounting": ["printed", "exact"],
+        "grid": {"eps": [0.2, 0.4, 0.8], "repeat": [1, 2]},
+        "options": {},
+        "data": {"name": "uniform"},
+        "task": {"kind": "frequency", "domain_size": 50, "metrics": ["mse"]},
+        "population": {"users": 10_000},
+        "budget": {"eps": "$eps", "delta": 1e-6},
+    }
+    return job | changes
+
+
+def test_every_claim_of_an_experiment_is_a_row_once():
+    jobs = audit_jobs(
+        [job_of(), job_of(method="again"), job_of(protocol=None), job_of(protocol="x.py:X")], "full"
+    )
+    points = table.points_of(jobs["frequency"]["methods"])
+    assert [point.where for point in points][::2] == [f"p.e.m: eps = {eps}" for eps in (0.2, 0.4, 0.8)]
+    assert len(points) == 6
+    assert len(table.points_of(jobs["frequency"]["methods"], 1)) == 2
+    assert jobs["other_tasks"]["methods"] == []
+    assert {kind for kinds in SHARES.values() for kind in kinds} == {p.task_kind for p in PROTOCOLS}
+    again = audit_jobs([job_of(task={"kind": "frequency", "domain_size": 50, "metrics": ["sse"]})], "full")
+    assert again["frequency"]["methods"] == audit_jobs([job_of()], "full")["frequency"]["methods"]
+
+
+@pytest.mark.parametrize(
+    ("effort", "looked_at"), [("quick", {"pure_dump"}), ("full", {"pure_dump", "amplified"})]
+)
+def test_a_quick_run_looks_at_the_protocols_of_its_experiments(effort, looked_at, monkeypatch):
+    """What it leaves out is a row each, with the reason."""
+    monkeypatch.setattr(table, "available", lambda kind: ("amplified", "pure_dump"))
+    job = audit_jobs([job_of(protocol="pure_dump")], effort)["frequency"] | {
+        "points": 1,
+        "settings": 1,
+        "runs": 60,
+    }
+    rows = list(table.lines_of(job))
+    assert {row.protocol for row in rows if row.status == table.HOLDS} == looked_at
+    assert {row.protocol for row in rows} == {"amplified", "pure_dump"}
+    left = [
+        (row.accounting, row.part)
+        for row in rows
+        if row.note.startswith("left out of a quick run: no experiment")
+    ]
+    assert len(left) == (3 * len(Amplified.accountings) if effort == "quick" else 0)
+    assert [row for row in rows if row.status == VIOLATION] == []
+
+
+def test_rows_of_all_jobs_are_one_table_unless_a_claim_fails(tmp_path):
+    line = table.grid_line(table.Point(at(PureDump, MANY), "here"))
+    made = []
+    for name, rows in (
+        ("one", [line]),
+        ("two", [line, table.Line("new", "sets", "exact", "grid", note="why")]),
+    ):
+        path = tmp_path / f"{name}.csv"
+        publish(path.with_suffix(".sha256"), {path: table.text_of(rows).encode()})
+        made.append(path)
+    rows = list(csv.DictReader(io.StringIO(joined(made))))
+    assert [row["protocol"] for row in rows] == ["pure_dump", "pure_dump", "new"]
+    assert rows[0]["status"] == "holds"
+    assert float(rows[0]["slack"]) == pytest.approx(1, abs=0.01)
+    assert rows[2]["slack"] == ""
+    wrong = table.grid_line(table.Point(at(ForgetsTheSplit, MANY), "there"))
+    publish(made[0].with_suffix(".sha256"), {made[0]: table.text_of([wrong]).encode()})
+    with pytest.raises(Violated, match="1 sound claims do not hold:\n  frequency truncation"):
+        joined(made)

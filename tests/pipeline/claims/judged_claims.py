@@ -1,0 +1,71 @@
+"""Claims of the catalogue judged on results that a test made up, in files or in memory."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import made_up_results
+import pandas as pd
+
+from shuffledp.pipeline.claims import catalogue
+from shuffledp.pipeline.claims.evidence import Evidence
+from shuffledp.pipeline.claims.outcomes import Untestable
+from shuffledp.pipeline.claims.results_read import READS
+from shuffledp.pipeline.claims.verdict_rows import rows, rules
+
+Verdicts = dict[tuple[str, str], dict[str, str]]
+Planted = Mapping[str, tuple[Mapping[str, Any], Mapping[str, Any]]]
+"""By experiment: the grid, and by method a constant or a function of accounting and point."""
+
+
+@dataclass(frozen=True)
+class InMemory(Evidence):
+    """Results that need no files. A cell is an error, or a dict with the columns of a cell and ``closed_form``."""
+
+    planted: Planted = field(default_factory=dict)
+    accountings: tuple[str, ...] = made_up_results.ACCOUNTINGS
+
+    def cells(self, experiment: str, method: str, accounting: str) -> pd.DataFrame:
+        """As for files."""
+        grid, methods = self.planted.get(experiment, ({}, {}))
+        if method not in methods or accounting not in self.accountings:
+            raise Untestable(f"nothing was planted for {experiment}.{method} with {accounting} accounting")
+        value, points = methods[method], made_up_results.points(grid)
+        found = [value(accounting, point) if callable(value) else value for point in points]
+        found = [{"eps_local": None, **(c if isinstance(c, dict) else {"closed_form": c})} for c in found]
+        kept = [
+            {**point, **cell}
+            for point, cell in zip(points, found, strict=True)
+            if cell["closed_form"] is not None
+        ]
+        return pd.DataFrame(kept).set_index(list(grid)).sort_index()
+
+
+def claim(key: str) -> catalogue.Claim:
+    """A claim by its id."""
+    return next(one for paper in catalogue.PAPERS for one in catalogue.claims(paper) if one.id == key)
+
+
+def judged(
+    results: Path | Planted, key: str, effort: str = "quick", scale: str = "paper", accountings: Any = None
+) -> Verdicts:
+    """The rows of a claim by accounting and target, on the results in a folder, or planted in memory."""
+    one = claim(key)
+    if isinstance(results, Path):
+        evidence = Evidence(results, one.paper, READS[one.paper])
+    else:
+        known = accountings or made_up_results.ACCOUNTINGS
+        evidence = InMemory(Path(), one.paper, READS[one.paper], planted=results, accountings=known)
+    found = rows(one, rules(one.paper)[one.rule], evidence, effort, scale)
+    return {(row["accounting"], row["target"]): row for row in found}
+
+
+def outcomes(results: Path | Planted, key: str, **how: Any) -> dict[str, str]:
+    """Verdicts of a claim by accounting, for the first of its targets."""
+    found: dict[str, str] = {}
+    for (accounting, _), row in judged(results, key, **how).items():
+        found.setdefault(accounting, row["verdict"])
+    return found

@@ -1,0 +1,82 @@
+"""Errata and reading notes: the data are valid, every witness shows its entry, and the values are the known ones."""
+
+from __future__ import annotations
+
+import dataclasses
+import math
+from importlib import resources
+
+import pytest
+
+from shuffledp.pipeline import claims
+from shuffledp.pipeline.claims import errata_data, evaluation
+from shuffledp.pipeline.papers.random_population import witnesses
+
+PAPER = "random_population"
+TEXT = (resources.files("shuffledp.pipeline.claims") / "errata" / f"{PAPER}.yaml").read_text()
+ERRATA = claims.errata(PAPER)
+NOTES = claims.reading_notes(PAPER)
+ALL = [*ERRATA, *NOTES]
+
+
+def by_id(key: str) -> claims.Erratum | claims.ReadingNote:
+    return next(e for e in ALL if e.id == key)
+
+
+def test_table_has_one_row_per_erratum_and_the_promised_columns():
+    table = claims.evaluate(PAPER)
+    assert tuple(table.columns) == evaluation.COLUMNS
+    assert list(table["id"]) == [e.id for e in ERRATA]
+    assert table["shown"].all()
+    claims.check(PAPER)
+    notes = claims.evaluate_notes(PAPER)
+    assert tuple(notes.columns) == evaluation.NOTE_COLUMNS
+    assert list(notes["id"]) == [n.id for n in NOTES]
+    assert notes["shown"].all()
+
+
+@pytest.mark.parametrize("name", ["errata", "reading_notes"])
+def test_a_published_table_is_checked_on_the_witnesses_that_it_shows(name, monkeypatch):
+    calls: list[str] = []
+
+    def counted(key: str, compute: claims.witness.WitnessFunction) -> claims.witness.WitnessFunction:
+        return lambda: calls.append(key) or compute()
+
+    monkeypatch.setattr(
+        witnesses, "WITNESSES", {key: counted(key, f) for key, f in witnesses.WITNESSES.items()}
+    )
+    table = claims.table(PAPER, name)
+    entries = ERRATA if name == "errata" else NOTES
+    assert list(table["id"]) == [e.id for e in entries]
+    assert sorted(calls) == sorted(e.witness for e in entries)
+    assert table.equals((claims.evaluate if name == "errata" else claims.evaluate_notes)(PAPER))
+
+
+@pytest.mark.parametrize("name", ["errata", "reading_notes"])
+def test_no_table_is_published_with_a_witness_that_fails(name, monkeypatch):
+    first = ERRATA[0] if name == "errata" else NOTES[0]
+    broken = dataclasses.replace(first.compute(), shows=False)
+    monkeypatch.setitem(witnesses.WITNESSES, first.witness, lambda: broken)
+    with pytest.raises(claims.ErratumError, match=rf"{first.id} .*condition fails"):
+        claims.table(PAPER, name)
+
+
+def test_a_condition_that_fails_is_caught(monkeypatch):
+    broken = dataclasses.replace(by_id("RP-N5").compute(), shows=False)
+    monkeypatch.setitem(witnesses.WITNESSES, "two_sided_hoeffding", lambda: broken)
+    claims.check(PAPER)
+    with pytest.raises(claims.ErratumError, match=r"RP-N5.*condition fails"):
+        claims.check_notes(PAPER)
+
+
+def test_a_value_that_is_not_finite_is_an_error(monkeypatch):
+    broken = dataclasses.replace(by_id("RP-N5").compute(), printed=math.inf)
+    monkeypatch.setitem(witnesses.WITNESSES, "two_sided_hoeffding", lambda: broken)
+    with pytest.raises(claims.ErratumError, match="finite"):
+        claims.evaluate_notes(PAPER)
+
+
+def test_a_witness_without_an_erratum_is_refused():
+    extra = {**witnesses.WITNESSES, "forgotten": witnesses.stray_factor}
+    with pytest.raises(claims.ErratumError, match="no erratum or note uses the witness functions forgotten"):
+        errata_data.parse(TEXT, PAPER, extra)

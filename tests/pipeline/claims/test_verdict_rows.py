@@ -1,0 +1,193 @@
+"""From claims to their table: rows, what differs from what was expected, all papers together, and the headlines."""
+
+from __future__ import annotations
+
+import importlib.util
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import made_up_results
+import pytest
+
+from shuffledp.pipeline.claims.case import Case
+from shuffledp.pipeline.claims.catalogue import Claim
+from shuffledp.pipeline.claims.combined_tables import COLUMNS, HEADLINE_COLUMNS, headlines, published, union
+from shuffledp.pipeline.claims.evidence import Evidence
+from shuffledp.pipeline.claims.jobs import paper_job, papers
+from shuffledp.pipeline.claims.outcomes import Untestable, Verdict
+from shuffledp.pipeline.claims.results_read import READS
+from shuffledp.pipeline.claims.verdict_rows import ANOTHER_SCALE, LEFT_OPEN, difference, rows, table
+from shuffledp.storage import IntegrityError, verified
+
+ROOT = Path(__file__).resolve().parents[3]
+CLAIM = Claim("SU-01", "summation", "1", "It works.", "always", "holds", "mine", headline=True)
+SCRIPTS = ROOT / "workflow/scripts"
+
+
+def mine(case: Case, limit: float = 1.0) -> Verdict:
+    value = float(case.closed_forms("users", "correlated_sum").iloc[0])
+    return Verdict(f"{value:g}", "0", "holds" if value < limit else "fails", f"the limit is {limit:g}")
+
+
+def judged(folder: Path, claim: Claim, closed_form: Any, scale: str = "paper") -> list[dict[str, str]]:
+    made_up_results.write(folder, "summation.users.correlated_sum", {"n": [10]}, closed_form)
+    return list(rows(claim, mine, Evidence(folder, "summation", READS["summation"]), "full", scale))
+
+
+BOTH = replace(CLAIM, accountings=("printed", "exact"))
+
+
+def test_a_verdict_changes_with_the_table(tmp_path):
+    (low, _), (high, _) = (judged(tmp_path, BOTH, lambda a, p, v=v: v) for v in (0.5, 2.0))
+    assert [(row["measured"], row["verdict"], row["overall"]) for row in (low, high)] == [
+        ("0.5", "holds", "holds"),
+        ("2", "fails", "fails"),
+    ]
+
+
+def test_a_row_per_accounting_and_target_with_one_outcome_over_all(tmp_path):
+    claim = replace(BOTH, targets=("participants", "population"))
+    found = judged(tmp_path, claim, lambda a, p: 0.5 if a == "printed" else 2.0)
+    assert [(row["accounting"], row["target"], row["verdict"]) for row in found] == [
+        ("printed", "participants", "holds"),
+        ("printed", "population", "holds"),
+        ("exact", "participants", "fails"),
+        ("exact", "population", "fails"),
+    ]
+    assert {row["overall"] for row in found} == {"in part"}
+    assert all(tuple(row) == COLUMNS for row in found)
+
+
+def test_the_parameters_of_a_claim_reach_its_rule(tmp_path):
+    found = judged(tmp_path, replace(BOTH, options={"limit": 3.0}), lambda a, p: 2.0)
+    assert [(row["verdict"], row["why"]) for row in found] == [("holds", "the limit is 3")] * 2
+
+
+def test_the_simplified_form_is_judged_and_does_not_count(tmp_path):
+    def rule(case: Case) -> Verdict:
+        return Verdict("", "0", "fails" if case.accounting == "simplified" else "holds", "")
+
+    evidence = Evidence(tmp_path, "summation", {})
+    claim = replace(CLAIM, accountings=("printed", "exact", "simplified"))
+    found = list(rows(claim, rule, evidence, "full", "paper"))
+    assert [row["verdict"] for row in found] == ["holds", "holds", "fails"]
+    assert {row["overall"] for row in found} == {"holds"}
+    alone = list(rows(replace(CLAIM, accountings=("simplified",)), rule, evidence, "full", "paper"))
+    assert alone[0]["overall"] == "fails"
+
+
+def test_missing_results_are_untestable_and_an_undeclared_one_is_a_mistake(tmp_path):
+    def undeclared(case: Case) -> Verdict:
+        case.closed_forms("users", "another")
+        raise AssertionError
+
+    evidence = Evidence(tmp_path, "summation", {})
+    (row,) = rows(replace(CLAIM, accountings=("exact",)), mine, evidence, "full", "paper")
+    assert (row["verdict"], row["measured"]) == ("untestable", "")
+    assert "the configuration has no method summation.users.correlated_sum" in row["why"]
+    with pytest.raises(
+        ValueError, match=r"SU-01 reads summation.users.another, which pipeline/claims/results_read.py"
+    ):
+        list(rows(CLAIM, undeclared, evidence, "full", "paper"))
+
+
+def test_a_rule_may_not_set_one_accounting_against_another(tmp_path):
+    made_up_results.write(
+        tmp_path, "summation.users.correlated_sum", {"n": [10]}, lambda a, p: 1.0, accountings=["printed"]
+    )
+    case = Case(CLAIM, Evidence(tmp_path, "summation", READS["summation"]), "exact", "-", "full")
+    with pytest.raises(Untestable, match="no result with exact accounting"):
+        case.closed_forms("users", "correlated_sum")
+    assert case.under("printed").closed_forms("users", "correlated_sum").to_list() == [1.0]
+
+
+def test_the_size_of_a_search_goes_with_the_effort(tmp_path):
+    case = Case(CLAIM, Evidence(tmp_path, "summation", {}), "exact", "-", "full")
+    assert (case.at_most(400, 20), replace(case, effort="quick").at_most(400, 20)) == (400, 20)
+
+
+@pytest.mark.parametrize(
+    ("claim", "overall", "scale", "said"),
+    [
+        (CLAIM, "holds", "paper", ""),
+        (CLAIM, "fails", "shortened", ANOTHER_SCALE),
+        (CLAIM, "fails", "paper", "not explained"),
+        (replace(CLAIM, wrong="the catalogue", difference="Why."), "fails", "paper", "the catalogue: Why."),
+        (replace(CLAIM, wrong="the catalogue", difference="Why."), "holds", "paper", ""),
+        (replace(CLAIM, expected="open"), "fails", "paper", LEFT_OPEN),
+        (replace(CLAIM, expected="open"), "fails", "shortened", ANOTHER_SCALE),
+    ],
+)
+def test_a_difference_from_what_was_expected_says_which_is_wrong(claim, overall, scale, said):
+    assert difference(claim, overall, scale) == said
+
+
+# -- jobs and tables ---------------------------------------------------------------------------------------------------
+
+
+def test_a_job_names_the_configured_methods_that_are_read_and_no_others():
+    made = paper_job(
+        "results", "summation", {"users": ["correlated_sum", "mine"], "other": ["x"]}, (), "quick"
+    )
+    assert made["methods"]["users"] == ["correlated_sum"]
+    assert (made["paper"], made["scale"], made["effort"]) == ("summation", "paper", "quick")
+    assert paper_job("results", "summation", {}, ("summation",), "full")["scale"] == "shortened"
+    assert papers(["another", "dump", "random_population"]) == ["random_population", "dump"]
+
+
+def test_without_results_every_claim_on_tables_is_untestable_and_nothing_fails(tmp_path):
+    found = table(paper_job(str(tmp_path), "segmented", {}, (), "quick"))
+    assert {row["id"] for row in found if row["verdict"] == "untestable"} >= {"SE-01"}
+    assert all(row["why"] for row in found)
+
+
+def script(name: str) -> Any:
+    spec = importlib.util.spec_from_file_location(f"{name}_script", SCRIPTS / f"{name}.py")
+    assert spec is not None and spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+def test_the_scripts_write_tables_with_checksums_twice_the_same(tmp_path):
+    job = paper_job(str(tmp_path), "segmented", {}, (), "quick")
+    own = tmp_path / "segmented/verdicts.csv"
+    script("verdicts").main(job, own, own.with_suffix(".sha256"))
+    before = verified(own, own.with_suffix(".sha256")).read_bytes()
+    script("verdicts").main(job, own, own.with_suffix(".sha256"))
+    assert own.read_bytes() == before
+    claims, leading = tmp_path / "claims.csv", tmp_path / "headlines.csv"
+    script("claims").main(
+        [own], claims, claims.with_suffix(".sha256"), leading, leading.with_suffix(".sha256")
+    )
+    assert verified(claims, claims.with_suffix(".sha256")).read_bytes() == before
+    assert (
+        verified(leading, leading.with_suffix(".sha256")).read_text().startswith(",".join(HEADLINE_COLUMNS))
+    )
+
+
+def test_a_table_of_another_form_or_damaged_is_not_united(tmp_path):
+    path = tmp_path / "a/verdicts.csv"
+    published([{"id": "X"}], ["id"], path, path.with_suffix(".sha256"), 2)
+    with pytest.raises(ValueError, match="expected"):
+        union([path])
+    path.write_text("id\n")
+    with pytest.raises(IntegrityError):
+        union([path])
+
+
+def test_the_headline_has_both_accountings_of_the_first_target_and_the_outcome_over_all(tmp_path):
+    claim = replace(BOTH, targets=("participants", "population"), figure="fig1")
+    other = replace(CLAIM, id="SU-02", headline=False, accountings=("printed",))
+    every = [
+        *judged(tmp_path, claim, lambda a, p: 0.5 if a == "printed" else 2.0),
+        *judged(tmp_path, other, lambda a, p: 1),
+    ]
+    (found,) = headlines(every)
+    assert tuple(found) == HEADLINE_COLUMNS
+    assert (found["claim_id"], found["printed"], found["exact"]) == ("SU-01", "0.5", "2")
+    assert found["verdict"] == "in part"
+    assert found["why"] == (
+        "Holds with printed accounting: the limit is 1. Fails with exact accounting: the limit is 1."
+    )

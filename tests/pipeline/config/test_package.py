@@ -1,0 +1,475 @@
+# ruff: noqa: E501  (one case per line)
+import inspect
+import re
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any, get_args
+
+import pytest
+import yaml
+
+from shuffledp.pipeline import datasets
+from shuffledp.pipeline.config import ConfigurationError, merged, model, read_yaml
+from shuffledp.pipeline.config.baselines import read_baselines
+from shuffledp.pipeline.config.folders import results_problem
+from shuffledp.pipeline.datasets.prepared import _COLUMNS
+from shuffledp.pipeline.experiments import job_parts
+from shuffledp.pipeline.experiments.grid import cells_of
+from shuffledp.pipeline.experiments.sources import COLUMNS, OWN, SYNTHETIC
+from shuffledp.pipeline.learning import TrainingPlan
+from shuffledp.tasks import TASKS
+
+ROOT = Path(__file__).resolve().parents[3]
+PAPER, RUN = "config/experiments/demo.yaml", "config/config.yaml"
+COINS = "config/experiments/demo.yaml: experiments.coins"
+CURVE = "config/experiments/demo.yaml: experiments.curve"
+
+
+def test_the_unbroken_configuration_is_accepted(project):
+    paper = project.settings().papers["demo"]
+    assert list(paper.experiments["coins"].methods) == ["local", "amplified"]
+    assert paper.figures["fig1"]["methods"] == ["local", "amplified"]
+
+
+# (file, text in it, what replaces it, start of the message, what else the message says)
+BROKEN = {
+    # numbers
+    "eps zero": (PAPER, "eps: $eps", "eps: 0", f"{COINS}.budget.eps:", "greater than 0, got 0."),
+    "eps negative": (PAPER, "eps: $eps", "eps: -1.5", f"{COINS}.budget.eps:", "greater than 0, got -1.5"),
+    "eps infinite": (PAPER, "eps: $eps", "eps: .inf", f"{COINS}.budget.eps:", "finite number, got inf"),
+    "eps not a number": (PAPER, "eps: $eps", "eps: .nan", f"{COINS}.budget.eps:", "finite number, got nan"),
+    "delta zero": (PAPER, "delta: 1.0e-5", "delta: 0", f"{COINS}.budget.delta:", "greater than 0, got 0."),
+    "delta one": (PAPER, "delta: 1.0e-5", "delta: 1", f"{COINS}.budget.delta:", "less than 1, got 1."),
+    "delta as text": (PAPER, "1.0e-5", "1e-5", f"{COINS}.budget.delta:", "the text '1e-5' (YAML reads it as text): write 1.0e-5."),
+    "delta 5e-6": (PAPER, "1.0e-5", "5e-6", f"{COINS}.budget.delta:", "write 5.0e-6."),
+    "delta 2.5e6": (PAPER, "1.0e-5", "2.5e6", f"{COINS}.budget.delta:", "write 2.5e+6."),
+    "delta in quotes": (PAPER, "1.0e-5", "'0.5'", f"{COINS}.budget.delta:", "write 0.5."),
+    "eps as text": (PAPER, "eps: $eps", "eps: 1e-1", f"{COINS}.budget.eps:", "write 1.0e-1."),
+    "delta boolean": (PAPER, "1.0e-5", "yes", f"{COINS}.budget.delta:", "expected a number, got True (YAML reads yes"),
+    "repeats zero": (PAPER, "repeats: 20", "repeats: 0", f"{COINS}.repeats:", "at least 1, got 0."),
+    "repeats boolean": (PAPER, "repeats: 20", "repeats: on", f"{COINS}.repeats:", "expected an integer, got True"),
+    "repeats decimal": (PAPER, "repeats: 20", "repeats: 20.0", f"{COINS}.repeats:", "got 20.0: write 20."),
+    "seed negative": (RUN, "seed: 7", "seed: -7", "config: seed:", "at least 0, got -7."),
+    "seed text": (RUN, "seed: 7", "seed: seven", "config: seed:", "expected an integer, got 'seven'."),
+    "repeats without end": (PAPER, "repeats: 20", "repeats: 1000000000000", f"{COINS}.repeats:", "at most 1e+06, got 1000000000000."),
+    "repeats of an override": (RUN, "overrides: {}", "overrides: {demo.coins: {repeats: 1000000000000}}", "config: overrides.demo.coins.repeats:", "at most 1e+06, got"),
+    "eps whose exponential is no number": (PAPER, "eps: $eps", "eps: 1.0e+308", f"{COINS}.budget.eps:", "at most 700, got 1e+308."),
+    "eps of an argument": (PAPER, "eps_local: 0.5", "eps_local: 1.0e+308", f"{CURVE}.methods.moments.arguments.eps_local:", "at most 700, got 1e+308."),
+    "eps in a grid": (PAPER, "[0.1, 0.5, 1.0]", "[0.1, 1.0e+308]", f"{COINS}.grid.eps[1]:", "at most 700, got 1e+308."),
+    "more users than are counted": (PAPER, "trials: 2000", "trials: 1000000000000000", f"{COINS}.population.trials:", "at most 1e+12, got 1000000000000000."),
+    "others of an argument": (PAPER, "mean: 5000", "mean: 1000000000000000", f"{CURVE}.methods.moments.arguments.population.mean:", "at most 1e+12"),
+    "others that are fixed": (PAPER, "law: binomial, trials: 2000, rate: $rate", "users: 1000000000000000", f"{COINS}.population.users:", "at most 1e+12, got 1000000000000000."),
+    "flag of an argument": (PAPER, "eps_local: 0.5", "eps_local: 0.5, adaptive: 'no'", f"{CURVE}.methods.moments.arguments:", "adaptive must be True or False, got 'no'."),
+    "count of an argument as text": (PAPER, "eps_local: 0.5", "eps_local: 0.5, dummies: many", f"{CURVE}.methods.moments.arguments:", "dummies must be a number, got 'many'."),
+    "results that would be a pattern": (RUN, "results: results", "results: '{paper}'", "config: results:", "'{paper}', expected a folder of its own"),
+    # populations, tasks, data
+    "trials zero": (PAPER, "trials: 2000", "trials: 0", f"{COINS}.population.trials:", "at least 1, got 0."),
+    "rate above one": (PAPER, "rate: $rate", "rate: 1.5", f"{COINS}.population.rate:", "at most 1, got 1.5."),
+    "law without its keys": (PAPER, "trials: 2000, ", "", f"{COINS}.population:", "lacks the key 'trials'."),
+    "law with another's key": (PAPER, "trials: 2000", "trials: 2000, mean: 3", f"{COINS}.population:", "unknown key 'mean'"),
+    "law without a name": (PAPER, "law: binomial", "law:", f"{COINS}.population.law:", "None is not one of binomial, poisson, empirical, sub_gaussian, sub_exponential, moment_bounded."),
+    "unknown key beside users": (PAPER, "law: binomial, trials: 2000", "users: $eps", f"{COINS}.population:", "unknown key 'rate'. Known: users."),
+    "unknown law": (PAPER, "law: binomial", "law: binomal", f"{COINS}.population.law:", "Did you mean 'binomial'?"),
+    "neither users nor law": (PAPER, "law: binomial, ", "", f"{COINS}.population:", "lacks the key 'law'."),
+    "users zero": (PAPER, "law: binomial, trials: 2000, rate: $rate", "users: 0", f"{COINS}.population.users:", "at least 1, got 0."),
+    "pmf does not sum to one": (PAPER, "law: binomial, trials: 2000, rate: $rate", "law: empirical, pmf: [0.5, $rate]", f"{COINS}.population:", "pmf must sum to 1, got 0.6"),
+    "law of a function's argument": (PAPER, "mean: 5000, ", "", f"{CURVE}.methods.moments.arguments.population:", "lacks the key 'mean'."),
+    "eps of a function's argument": (PAPER, "eps_local: 0.5", "eps_local: -1", f"{CURVE}.methods.moments.arguments.eps_local:", "greater than 0, got -1."),
+    "weights do not sum to one": (PAPER, "0.25, 0.75", "0.25, 0.7", f"{COINS}.data:", "sum to 1, got 2 that sum to 0.95"),
+    "weights of another domain": (PAPER, "domain_size: 2", "domain_size: 3", f"{COINS}.data:", "weights must be 3 numbers (domain_size)"),
+    "categorical without weights": (PAPER, ", weights: [0.25, 0.75]", "", f"{COINS}.data:", "lacks the key 'weights'."),
+    "unknown data set": (PAPER, "name: categorical", "name: adlut", f"{COINS}.data.name:", "'adlut' is not one of adult"),
+    "real data without column": (PAPER, "name: categorical, weights: [0.25, 0.75]", "name: adult", f"{COINS}.data:", "lacks the key 'column'."),
+    "unknown column": (PAPER, "name: categorical, weights: [0.25, 0.75]", "name: adult, column: sexe", f"{COINS}.data.column:", "Did you mean 'sex'?"),
+    "task key of another kind": (PAPER, "domain_size: 2", "domain_size: 2, max_value: 3", f"{COINS}.task (frequency):", "unknown key 'max_value'."),
+    "task lacks its key": (PAPER, "domain_size: 2, ", "", f"{COINS}.task (frequency):", "lacks the key 'domain_size'."),
+    "unknown metric": (PAPER, "metrics: [mse]", "metrics: [l1]", f"{COINS}.task.metrics:", "'l1' is not a metric of a frequency task"),
+    # grids
+    "misspelt variable": (PAPER, "rate: $rate", "rate: $ratte", f"{COINS}:", "$ratte is not a grid variable. Did you mean '$rate'?"),
+    "grid value of wrong type": (PAPER, "[0.1, 0.5, 1.0]", "[0.1, 0.5, many]", f"{COINS}.grid.eps[2]:", "expected a number, got 'many'."),
+    "grid value that is true beside 1": (PAPER, "[0.1, 0.5, 1.0]", "[0.1, yes, 1.0]", f"{COINS}.grid.eps[1]:", "expected a number, got True (YAML reads yes"),
+    "evaluated rounds of no name": (PAPER, "[0.1, 0.5, 1.0]", "{evaluated: [run]}", f"{COINS}.grid.eps.evaluated:", "no training run ['run']"),
+    "first grid value": (PAPER, "[0.1, 0.5, 1.0]", "[0, 0.5]", f"{COINS}.grid.eps[0]:", "greater than 0, got 0."),
+    "grid value as text": (PAPER, "[0.1, 0.5, 1.0]", "[0.1, 1e-3]", f"{COINS}.grid.eps[1]:", "write 1.0e-3."),
+    "grid value out of range": (PAPER, "rate: [0.1, 0.5]", "rate: [0.1, 1.5]", f"{COINS}.grid.rate[1]:", "at most 1, got 1.5."),
+    "grid value infinite": (PAPER, "rate: [0.1, 0.5]", "rate: [0.1, .inf]", f"{COINS}.grid.rate[1]:", "finite number, got inf"),
+    "grid value null": (PAPER, "rate: [0.1, 0.5]", "rate: [0.1, ~]", f"{COINS}.grid.rate[1]:", "got None"),
+    "empty grid": (PAPER, "rate: [0.1, 0.5]", "rate: []", f"{COINS}.grid.rate:", "must not be empty."),
+    "grid not a list": (PAPER, "rate: [0.1, 0.5]", "rate: 0.1", f"{COINS}.grid.rate:", "expected a list, got 0.1."),
+    "grid value twice": (PAPER, "rate: [0.1, 0.5]", "rate: [0.1, 0.1]", f"{COINS}.grid.rate:", "names a value twice"),
+    "unused grid variable": (PAPER, "rate: $rate", "rate: 0.1", f"{COINS}.grid.rate:", "no method refers to $rate."),
+    "grid variable named as a column": (PAPER, "      variance: [0, 100]", "      status: [0, 100]", f"{CURVE}.grid:", "'status' is a column of every result"),
+    # methods
+    "unknown protocol": (PAPER, "local: {}", "locale: {}", f"{COINS}.methods.locale:", "Did you mean 'local'?"),
+    "protocol and function": (PAPER, "local: {}", "local: {protocol: local, function: clone_rate}", f"{COINS}.methods.local:", "give either protocol or function, not both."),
+    "arguments of a protocol": (PAPER, "local: {}", "local: {arguments: {a: 1}}", f"{COINS}.methods.local:", "'arguments' belongs to a method with a function."),
+    "options of a function": (PAPER, "returns: eps_central", "options: {a: 1}", f"{CURVE}.methods.moments:", "'options' belongs to a method with a protocol."),
+    "unknown function": (PAPER, "function: amplified_epsilon", "function: amplified_epsilom", f"{CURVE}.methods.moments.function:", "Did you mean 'amplified_epsilon'?"),
+    "function that is for Python only": (PAPER, "function: amplified_epsilon", "function: rappor_mse", f"{CURVE}.methods.moments.function:", "may be named here. Did you mean"),
+    "function that gives no number": (PAPER, "function: amplified_epsilon", "function: optimal_dummies", f"{CURVE}.methods.moments.function:", "that gives a number"),
+    "unknown argument": (PAPER, "eps_local: 0.5", "eps_locall: 0.5", f"{CURVE}.methods.moments.arguments:", "unknown key 'eps_locall'. Did you mean 'eps_local'?"),
+    "missing argument": (PAPER, "eps_local: 0.5, ", "", f"{CURVE}.methods.moments.arguments:", "lacks the key 'eps_local'."),
+    "unoffered accounting": (PAPER, "local: {}", "local: {accounting: [corrected]}", f"{COINS}.methods.local.accounting:", "'corrected' is not offered by 'local'. It offers: printed, exact."),
+    "no common accounting": (PAPER, "accounting: [printed, exact]", "accounting: [simplified]", f"{COINS}.methods.local:", "offers none of simplified."),
+    "unknown accounting": (PAPER, "accounting: [printed, exact]", "accounting: [printed, exakt]", f"{COINS}.accounting[1]:", "Did you mean 'exact'?"),
+    "unknown option": (PAPER, "local: {}", "local: {options: {dummys: 1}}", f"{COINS}.methods.local.options:", "unknown key 'dummys'. Known: none."),
+    "method without content": (PAPER, "local: {}", "local:", f"{COINS}.methods.local:", "expected a mapping, got None."),
+    "unknown key of a method": (PAPER, "local: {}", "local: {protcol: local}", f"{COINS}.methods.local:", "unknown key 'protcol'. Did you mean 'protocol'?"),
+    "no budget": (PAPER, "    budget: {eps: $eps, delta: 1.0e-5}\n", "", f"{COINS}.methods.local:", "needs the experiment's 'budget'"),
+    "budget without delta": (PAPER, ", delta: 1.0e-5}", "}", f"{COINS}.methods.local: budget:", "either delta or delta_times_users"),
+    "budget with two deltas": (PAPER, ", delta: 1.0e-5}", ", delta: 1.0e-5, delta_times_users: 0.01}", f"{COINS}.methods.local: budget:", "either delta or delta_times_users"),
+    "privacy levels that fall": (PAPER, "eps: $eps", "eps: [2, $eps]", f"{COINS}.methods.local: budget:", "must increase"),
+    "missing plug-in file": (PAPER, "local: {}", "x: {protocol: 'gone.py:Mine'}", f"{COINS}.methods.x:", "there is no file"),
+    "missing class": (PAPER, "local: {}", "x: {protocol: 'mine.py:Yours'}", f"{COINS}.methods.x:", "defines no class 'Yours'. It defines: Mine."),
+    # figures and tables
+    "figure of an unknown experiment": (PAPER, "experiment: coins\n    x", "experiment: coin\n    x", "config/experiments/demo.yaml: figures.fig1.experiment:", "no experiment 'coin'. Known: coins, curve."),
+    "figure of an unknown method": (PAPER, "    panels: rate", "    methods: [locale]\n    panels: rate", "config/experiments/demo.yaml: figures.fig1.methods:", "no method 'locale'"),
+    "figure over an unknown axis": (PAPER, "panels: rate", "panels: ratte", "config/experiments/demo.yaml: figures.fig1:", "'ratte' is not a grid variable. Did you mean 'rate'?"),
+    "figure of an unknown quantity": (PAPER, "y: mse", "y: mze", "config/experiments/demo.yaml: figures.fig1.y:", "no quantity 'mze'"),
+    "panels of a front": (PAPER, "    files: accounting\n", "    kind: pareto\n", "config/experiments/demo.yaml: figures.fig1:", "panels does not go with a figure of the kind 'pareto'."),
+    "controls of curves": (PAPER, "    files: accounting\n", "    controls: [local]\n", "config/experiments/demo.yaml: figures.fig1:", "controls does not go with a figure of the kind 'curves'."),
+    "regions of nothing": (PAPER, "    files: accounting\n", "    kind: regions\n", "config/experiments/demo.yaml: figures.fig1:", "lacks the key 'value'."),
+    "regions by an error": (PAPER, "    files: accounting\n", "    kind: regions\n    value: mse\n", "config/experiments/demo.yaml: figures.fig1:", "the cost must be a number of the cells, got 'mse'."),
+    "control that is not drawn": (PAPER, "    files: accounting\n", "    kind: regions\n    value: mse\n    controls: [locale]\n", "config/experiments/demo.yaml: figures.fig1.controls:", "no method 'locale' is drawn. Did you mean 'local'?"),
+    "control of a table with rows": (PAPER, "value: eps_local", "value: eps_local\n    controls: [local]", "config/experiments/demo.yaml: tables.budgets:", "controls are marked in a table with entries."),
+    "simulated at no variable": (PAPER, "repeats: 20", "repeats: 20\n    simulated_at: {ratte: [0.5]}", f"{COINS}.simulated_at:", "'ratte' is not a grid variable. Did you mean 'rate'?"),
+    "simulated at no value": (PAPER, "repeats: 20", "repeats: 20\n    simulated_at: {rate: [0.7]}", f"{COINS}.simulated_at.rate:", "none of 0.7 is in the grid. Known: 0.1, 0.5."),
+    "spent at no variable": (PAPER, "repeats: 20", "repeats: 20\n    spent_at: {ratte: [0.5]}", f"{COINS}.spent_at:", "'ratte' is not a grid variable"),
+    "curves over each other": (PAPER, "    panels: rate\n", "", "config/experiments/demo.yaml: figures.fig1:", "'rate' has 2 values, which would be drawn over each other"),
+    "accountings over each other": (PAPER, "    files: accounting\n", "", "config/experiments/demo.yaml: figures.fig1:", "'accounting' has 2 values"),
+    "where picks nothing": (PAPER, "panels: rate", "where: {rate: 0.2}", "config/experiments/demo.yaml: figures.fig1.where.rate:", "0.2 is not computed. Known: 0.1, 0.5."),
+    "bad panel label": (PAPER, "panels: rate", "panels: rate\n    panel_label: 'rate {x'", "config/experiments/demo.yaml: figures.fig1.panel_label:", "is not a format"),
+    "bad number format": (PAPER, "value: eps_local", "value: eps_local\n    format: '.4q'", "config/experiments/demo.yaml: tables.budgets.format:", "'.4q' is not a format"),
+    "table over an unknown axis": (PAPER, "rows: [rate, eps]", "rows: [rate, epsilon]", "config/experiments/demo.yaml: tables.budgets:", "'epsilon' is not a grid variable"),
+    "table with two numbers in a cell": (PAPER, "rows: [rate, eps]", "rows: [eps]", "config/experiments/demo.yaml: tables.budgets:", "'rate' has 2 values"),
+    "heading of no axis": (PAPER, "value: eps_local", "value: eps_local\n    headings: {ratte: r}", "config/experiments/demo.yaml: tables.budgets:", "headings: 'ratte' is neither a row nor a column. Did you mean 'rate'?"),
+    "heading of rows with a place for a value": (PAPER, "value: eps_local", "value: eps_local\n    headings: {rate: 'rate {}'}", "config/experiments/demo.yaml: tables.budgets:", "headings.rate: the heading of a column has {} for its value"),
+    "heading of a column without its value": (PAPER, "value: eps_local", "value: eps_local\n    headings: {method: m}", "config/experiments/demo.yaml: tables.budgets:", "headings.method: the heading of a column has {}"),
+    "heading that is no format": (PAPER, "value: eps_local", "value: eps_local\n    headings: {method: '{'}", "config/experiments/demo.yaml: tables.budgets:", "'{' is not a format"),
+    "figure and table of one name": (PAPER, "  budgets:", "  fig2:", "config/experiments/demo.yaml: tables.fig2:", "a figure or table has this name already."),
+    "caption with a path": (PAPER, "caption: fig1.rst", "caption: ../fig1.rst", "config/experiments/demo.yaml: figures.fig1.caption:", "does not have the form"),
+    # files
+    "unknown key of the run": (RUN, "seed: 7", "seed: 7\nsed: 8", "config:", "unknown key 'sed'. Did you mean 'seed'?"),
+    "unknown key of a paper": (PAPER, "repeats: 20", "repets: 20", f"{COINS}:", "unknown key 'repets'. Did you mean 'repeats'?"),
+    "unknown paper": (RUN, "papers: [demo]", "papers: [demmo]", "config: papers:", "no paper 'demmo'. Did you mean 'demo'?"),
+    "unknown source policy": (RUN, "source: auto", "source: offical", "config: data.source:", "Did you mean 'official'?"),
+    "no png": (RUN, "formats: [png]", "formats: [svg]", "config: formats:", "must contain 'png'"),
+    "override of an unknown paper": (RUN, "overrides: {}", "overrides: {dmo.coins: {repeats: 1}}", "config: overrides.dmo.coins:", "no paper 'dmo'. Did you mean 'demo'?"),
+    "override of an unknown experiment": (RUN, "overrides: {}", "overrides: {demo.coin: {repeats: 1}}", "config: overrides.demo.coin:", "Did you mean 'demo.coins'?"),
+    "override of an unknown variable": (RUN, "overrides: {}", "overrides: {demo.coins: {grid: {epss: [1.0]}}}", "config: overrides.demo.coins.grid:", "no grid variable 'epss'. Known: rate, eps."),
+    "override of a wrong value": (RUN, "overrides: {}", "overrides: {demo.coins: {grid: {eps: [0.1, -1]}}}", "config: overrides.demo.coins.grid.eps[1]:", "greater than 0, got -1."),
+    "key given twice in the paper": (PAPER, "    repeats: 20", "    repeats: 20\n    repeats: 30", f"{PAPER}, line 14:", "the key 'repeats' is given twice."),
+    "key given twice in the run": (RUN, "seed: 7", "seed: 7\nseed: 8", f"{RUN}, line 2:", "the key 'seed' is given twice."),
+    "key that is not text": (PAPER, "local: {}", "no: {}", f"{PAPER}, line 15:", "the key False is not text"),
+    "malformed YAML": (PAPER, "rate: [0.1, 0.5]", "rate: [0.1, 0.5", f"{PAPER}, line 11:", ""),
+    "tabs": (PAPER, "    repeats", "\trepeats", f"{PAPER}, line 13:", "cannot start any token"),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("case", BROKEN)
+def test_a_broken_configuration_is_one_line_that_names_place_and_value(project, case):
+    path, old, new, start, says = BROKEN[case]
+    project.change(path, old, new)
+    with pytest.raises(ConfigurationError) as caught:
+        project.settings()
+    message = str(caught.value).replace(f"{project.root}/", "")
+    assert "\n" not in message
+    assert message.startswith(f"{start} ")
+    assert says in message
+
+
+@pytest.mark.parametrize(
+    ("content", "says"),
+    [
+        (b"", "expected a mapping, got None."),
+        (b"[1, 2]", "expected a mapping, got [1, 2]."),
+        (b"experiments: [a]", "needs either the key 'paper' or the key 'study', and not both."),
+        (
+            b"paper: {title: a, citation: b}\nstudy: {title: a, citation: b}\nexperiments: {}",
+            "needs either the key 'paper' or the key 'study', and not both.",
+        ),
+        (b"study: {title: a, citation: b, doi: 10.1/a}\nexperiments: {}", "study: unknown key 'doi'."),
+        (b"paper: {title: a, citation: b}\nexperiments: {}", "experiments: must not be empty."),
+        (b"paper: {title: a, citation: b}\nexperiments: {x: 3}", "experiments.x: expected a mapping, got 3."),
+        (b"title: \xff\xfe", "cannot be read as YAML"),
+        (b"title: a\x00", "cannot be read as YAML"),
+    ],
+)
+def test_a_paper_that_is_not_what_it_should_be_is_one_line(project, content, says):
+    project.write(PAPER, content)
+    with pytest.raises(ConfigurationError, match=re.escape(says)) as caught:
+        project.settings()
+    assert PAPER in str(caught.value)
+    assert "\n" not in str(caught.value)
+
+
+@pytest.mark.parametrize("content", [b"", b"- 1", b"experiments: [coins]", b"experiments: {coins: 3}"])
+def test_an_override_of_a_broken_paper_still_gives_one_line(project, content):
+    project.write(PAPER, content)
+    with pytest.raises(ConfigurationError):
+        project.settings(overrides={"demo.coins": {"repeats": 2, "grid": {}}})
+
+
+@pytest.mark.parametrize(
+    ("source", "says"),
+    [
+        ("class Mine(:\n", "line 1: invalid syntax"),
+        (
+            "class Mine: pass\nraise RuntimeError('two\\nlines')",
+            "cannot be imported: RuntimeError: two lines",
+        ),
+        ("class Mine: pass\nimport no_such_module", "cannot be imported: ModuleNotFoundError"),
+        ("class Mine: pass\nimport sys; sys.exit('bye')", "cannot be imported: SystemExit: bye"),
+        ("class Mine: pass\n", "is not a subclass"),
+    ],
+)
+def test_a_broken_plugin_is_one_line(project, source, says):
+    project.write("mine.py", source)
+    project.change(PAPER, "local: {}", "mine: {protocol: 'mine.py:Mine'}")
+    with pytest.raises(ConfigurationError, match=re.escape(says)) as caught:
+        project.settings()
+    assert str(caught.value).startswith(f"{COINS}.methods.mine: ")
+    assert "\n" not in str(caught.value)
+
+
+def test_a_plugin_with_open_options_is_accepted(project):
+    text = (project.root / "mine.py").read_text()
+    project.write(
+        "mine.py", text.replace("budget, population, task, *, ", "b, p, t, *rest, ").replace("beta=0.5", "**options")
+        .replace("budget, population, task, ", "b, p, t, "),
+    )  # fmt: skip
+    project.change(PAPER, "local: {}", "mine: {protocol: 'mine.py:Mine', options: {anything: 3}}")
+    assert "mine" in project.settings().papers["demo"].experiments["coins"].methods
+
+
+BASELINE = "config/baselines/mine.yaml"
+
+
+@pytest.mark.parametrize(
+    ("content", "place", "says"),
+    [
+        ("methods: {}", BASELINE, "methods: must not be empty."),
+        ("methods: {local: {}}", f"{BASELINE}: methods.local:", "a method of this name already"),
+        ("methods: {m: {protocol: nope}}", f"{BASELINE}: methods.m (for demo.coins):", "No frequency protocol"),
+        ("methods: {m: {protocol: 'mine.py:Mine', options: {beta: $betta}}}", f"{BASELINE}: methods.m", "$betta is not"),
+        ("methods: {m: {protocol: 'mine.py:Mine', budget: {eps: $epps}}}", f"{BASELINE}: methods.m", "Did you mean '$eps'"),
+        ("methods: {m: {protocol: 'mine.py:Mine', budget: {delta: $eps}}}", f"{BASELINE}: methods.m", "grid.eps[2]: must be less than 1, got 1.0"),
+        ("methods: {m: {protocol: 'mine.py:Mine'}}\nfigures: [demo.fig9]", f"{BASELINE}: figures:", "no figure 'demo.fig9'"),
+        ("methods: {m: {protocol: 'mine.py:Mine'}}\nfigures: every", f"{BASELINE}: figures:", "'every' is not one of all"),
+        ("methods: {m: {protocol: 'mine.py:Mine'}}\nfigures: [fig1]", f"{BASELINE}: figures[0]:", "'fig1' does not have"),
+    ],
+)  # fmt: skip
+def test_a_broken_baseline_names_its_own_file(project, content, place, says):
+    project.write(BASELINE, f"task: frequency\n{content}\n")
+    with pytest.raises(ConfigurationError, match=re.escape(says)) as caught:
+        project.settings()
+    assert str(caught.value).startswith(place)
+
+
+def test_a_baseline_joins_every_drawing_of_its_task_or_those_it_names(project):
+    line = "task: frequency\nmethods: {m: {protocol: 'mine.py:Mine', budget: {eps: $eps}}}\n"
+    project.write(BASELINE, line)
+    paper = project.settings().papers["demo"]
+    assert (
+        paper.figures["fig1"]["methods"] == paper.tables["budgets"]["methods"] == ["local", "amplified", "m"]
+    )
+    assert paper.figures["fig2"]["methods"] == ["moments"]
+    project.write(BASELINE, f"{line}figures: [demo.budgets]\n")
+    paper = project.settings().papers["demo"]
+    assert paper.figures["fig1"]["methods"] == ["local", "amplified"]
+    assert paper.tables["budgets"]["methods"] == ["local", "amplified", "m"]
+
+
+def test_two_baseline_files_with_one_id_clash(project):
+    for name in ("a", "b"):
+        project.write(f"config/baselines/{name}.yaml", "task: frequency\nmethods: {m: {protocol: local}}\n")
+    with pytest.raises(ConfigurationError, match=r"^config/baselines/b.yaml: methods.m: .*already"):
+        project.settings()
+
+
+def test_adding_a_baseline_changes_no_other_job(project):
+    before = project.settings().papers["demo"].experiments["coins"]
+    project.write(BASELINE, "task: frequency\nmethods: {m: {protocol: 'mine.py:Mine'}}\n")
+    after = project.settings().papers["demo"].experiments["coins"]
+    assert [after.job(m, 7) for m in before.methods] == [before.job(m, 7) for m in before.methods]
+
+
+def test_a_job_holds_only_the_variables_that_its_method_refers_to(project):
+    project.change(PAPER, "local: {}", "local: {budget: {eps: 2.0}}")
+    coins = project.settings().papers["demo"].experiments["coins"]
+    assert list(coins.job("local", 7)["grid"]) == ["rate"]
+    assert len(list(cells_of(coins.job("local", 7)))) == 2 * 2
+    assert list(coins.job("amplified", 7)["grid"]) == ["rate", "eps"]
+
+
+def test_overrides_change_the_scale_and_mark_their_paper_alone(project):
+    project.write("config/experiments/other.yaml", (project.root / PAPER).read_text())
+    over = {"demo.coins": {"repeats": 3, "grid": {"eps": [0.2]}}}
+    settings = project.settings(papers=["demo", "other"], overrides=over)
+    coins = settings.papers["demo"].experiments["coins"]
+    assert (coins.repeats, coins.grid) == (3, {"rate": [0.1, 0.5], "eps": [0.2]})
+    assert settings.papers["other"].experiments["coins"].repeats == 20
+    assert settings.shortened == {"demo"}
+
+
+def test_yaml_anchors_and_merges_are_understood(project):
+    project.write("a.yaml", "base: &b {x: 1, y: 2}\nother: {<<: *b, y: 3}\n")
+    assert read_yaml(project.root / "a.yaml")["other"] == {"x": 1, "y": 3}
+
+
+def test_a_second_configfile_is_merged_as_snakemake_does():
+    from snakemake.utils import update_config
+
+    base = {"a": 1, "d": {"x": 1, "y": {"z": 1}}, "l": [1, 2]}
+    over = {"d": {"y": {"w": 2}}, "l": [3], "a": {"n": 1}, "new": {"k": 0}}
+    expected = yaml.safe_load(yaml.safe_dump({k: v for k, v in base.items() if k != "a"}))
+    update_config(expected, {k: v for k, v in over.items() if k != "a"})
+    assert merged(base, over) == expected | {"a": {"n": 1}}
+    assert base["d"] == {"x": 1, "y": {"z": 1}}
+
+
+def branches(union: Any) -> dict[str, type]:
+    """Branches of a union of the grammar by tag."""
+    return {get_args(branch)[1].tag: get_args(branch)[0] for branch in get_args(get_args(union)[0])}
+
+
+def test_the_grammar_knows_every_data_set():
+    assert set(branches(model.Data)) == {*datasets.NAMES, *SYNTHETIC, OWN}
+    assert set(COLUMNS) == set(datasets.NAMES)
+    for name in datasets.NAMES:
+        assert set(_COLUMNS[name]) <= set(COLUMNS[name])
+
+
+def test_a_population_has_the_arguments_of_its_class():
+    """The grammar, the classes that are built, and the branch that messages name agree on laws and their keys."""
+    assert {**model.LAWS, model.USERS: model.Users} == branches(model.Population)
+    assert set(model.LAWS) == set(job_parts._LAWS)
+    for law, grammar in model.LAWS.items():
+        arguments = inspect.signature(job_parts._LAWS[law]).parameters
+        assert {"law", *arguments} == set(grammar.model_fields), law
+        needed = {name for name, p in arguments.items() if p.default is p.empty}
+        assert {n for n, f in grammar.model_fields.items() if f.is_required()} == {"law", *needed}, law
+
+
+def test_a_task_has_the_arguments_of_its_classes():
+    known = {name for kind in TASKS.values() for name in inspect.signature(kind).parameters}
+    assert set(model.Task.model_fields) - {"kind", "truth", "metrics"} == known
+
+
+def test_a_training_run_has_the_arguments_of_its_plan():
+    plan = set(inspect.signature(TrainingPlan).parameters) - {"seed"}
+    assert set(model.TrainingRun.model_fields) - {"data"} == plan
+
+
+@pytest.mark.parametrize("key", ["label", "options", "budget", "accounting", "arguments"])
+def test_a_key_without_a_value_is_a_mistake(project, key):
+    project.change(PAPER, "local: {}", f"local: {{{key}: }}")
+    with pytest.raises(ConfigurationError, match=rf"methods\.local\.{key}: expected .*, got None\."):
+        project.settings()
+
+
+def test_a_run_of_a_method_does_not_read_the_configuration():
+    """Its process starts a hundred times in a run."""
+    script = "import sys, shuffledp.pipeline.experiments.runner; print(*sys.modules)"
+    done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True)
+    assert not {"pydantic", "yaml", "shuffledp.pipeline.config"} & set(done.stdout.split())
+
+
+def test_a_workflow_is_read_without_what_only_its_jobs_need():
+    """Every start of it, a dry run too, begins with these imports."""
+    lines = (ROOT / "workflow/rules/common.smk").read_text(encoding="utf-8").splitlines()
+    imports = [line for line in lines if line.startswith(("import ", "from "))]
+    assert "from shuffledp.pipeline.figures.selection import load_settings" in imports
+    script = "\n".join([*imports, "import sys", "print(*sys.modules)"])
+    done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True)
+    assert not {"matplotlib", "pandas", "requests", "docutils"} & set(done.stdout.split())
+
+
+def test_every_folder_of_the_project_is_closed_to_results():
+    folders = {path.name for path in ROOT.iterdir() if path.is_dir() and not path.name.startswith(".")}
+    assert all(results_problem(f"{name}/mine", ROOT) for name in folders - {"results"})
+    assert all(results_problem(name, ROOT) is None for name in ("results", "results/quick", "output"))
+
+
+def test_results_may_be_a_link_to_elsewhere_but_to_nothing_of_the_project(tmp_path):
+    home, away = tmp_path / "home", tmp_path / "away"
+    for folder in (home / "src", away):
+        folder.mkdir(parents=True)
+    (home / "file").write_text("")
+    for name, target in {"a": away, "b": home / "src", "c": home, "d": tmp_path, "e": Path("/")}.items():
+        (home / name).symlink_to(target)
+    assert results_problem("a", home) is None
+    for name in "bcde":
+        assert "is a link to" in results_problem(name, home)
+    assert "is a file" in results_problem("file", home)
+    assert results_problem(str(home / "mine"), home) is None
+    assert results_problem(str(away), home)
+
+
+def test_a_bad_grid_of_an_override_is_named_where_it_stands(project):
+    with pytest.raises(
+        ConfigurationError, match=r"^config: overrides\.demo\.coins\.grid\.eps\[1\]: expected a number"
+    ):
+        project.settings(overrides={"demo.coins": {"grid": {"eps": [0.5, None]}}})
+
+
+def test_long_names_are_cut(project):
+    with pytest.raises(ConfigurationError) as caught:
+        project.settings(papers=["x" * 3000])
+    assert len(str(caught.value)) < 400
+
+
+def test_a_grid_of_many_values_is_checked_in_no_time(project):
+    values = list(range(1, 30_001))
+    rates = {"demo.coins": {"grid": {"eps": [*values, 1]}}}
+    with pytest.raises(ConfigurationError, match="names a value twice"):
+        project.settings(overrides=rates)
+
+
+def test_a_number_beyond_all_floats_is_named_where_it_stands(project):
+    with pytest.raises(
+        ConfigurationError, match=r"^config: overrides\.demo\.coins\.grid\.eps\[0\]: must be at most"
+    ):
+        project.settings(overrides={"demo.coins": {"grid": {"eps": [10**400]}}})
+
+
+def _with_a_where(project):
+    project.change(PAPER, "    value: eps_local\n", "    value: eps_local\n    where: {eps: 0.5}\n")
+    project.change(PAPER, "rows: [rate, eps]", "rows: [rate]")
+
+
+def _with_a_domain(project):
+    project.change(PAPER, "domain_size: 2", "domain_size: $k")
+    project.change(PAPER, "    grid:\n      rate:", "    grid:\n      k: [2]\n      rate:")
+
+
+@pytest.mark.parametrize(
+    ("prepare", "grid", "place"),
+    [
+        (_with_a_domain, {"k": [3]}, f"{COINS}.data: "),
+        (_with_a_where, {"eps": [0.1]}, f"{PAPER}: tables.budgets"),
+    ],
+)
+def test_what_an_override_makes_wrong_names_file_and_override(project, prepare, grid, place):
+    prepare(project)
+    assert project.settings(overrides={"demo.curve": {"repeats": 1}}).papers
+    with pytest.raises(ConfigurationError) as caught:
+        project.settings(overrides={"demo.coins": {"grid": grid}, "demo.curve": {"repeats": 1}})
+    assert str(caught.value).startswith(place)
+    assert str(caught.value).endswith("(with config: overrides.demo.coins merged in)")
+
+
+def test_without_an_override_none_is_named(project):
+    project.change(PAPER, "weights: [0.25, 0.75]", "weights: [0.25, 0.25, 0.5]")
+    with pytest.raises(ConfigurationError) as caught:
+        project.settings(overrides={"demo.curve": {"repeats": 1}})
+    assert "merged in" not in str(caught.value)
+
+
+def test_the_folder_of_the_configuration_is_none_of_baselines(project):
+    with pytest.raises(
+        ConfigurationError,
+        match=r"^config: baselines: must be a folder of files that add methods, and config has",
+    ):
+        read_baselines(Path("config"), project.root)

@@ -1,0 +1,186 @@
+from __future__ import annotations
+
+import os
+import resource
+import threading
+import time
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from typing import TYPE_CHECKING
+
+import pytest
+
+from shuffledp.pipeline.datasets import hosts
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+    from contextlib import AbstractContextManager
+    from pathlib import Path
+
+
+@dataclass
+class Server:
+    """Answers the n-th request with the n-th of its scripted behaviours, further ones with the last."""
+
+    body: bytes = b"0123456789" * 30_000
+    behaviours: list[str] = field(default_factory=lambda: ["good"])
+    requests: list[dict[str, str]] = field(default_factory=list)
+    files: dict[str, bytes] = field(default_factory=dict)
+    url: str = ""
+    stop: threading.Event = field(default_factory=threading.Event)
+
+    def behaviour(self) -> str:
+        return self.behaviours[min(len(self.requests), len(self.behaviours)) - 1]
+
+
+class _Handler(BaseHTTPRequestHandler):
+    script: Server
+
+    def log_message(self, format: str, *args: object) -> None:
+        pass
+
+    def _send(self, status: int, body: bytes, length: int | None = None, **headers: str) -> None:
+        self.send_response(status)
+        self.send_header("Content-Length", str(len(body) if length is None else length))
+        for key, value in headers.items():
+            self.send_header(key.replace("_", "-"), value)
+        self.end_headers()
+        self.wfile.write(body)
+
+    def do_GET(self) -> None:
+        script, body = self.script, self.script.body
+        script.requests.append(
+            {key.lower(): value for key, value in self.headers.items()} | {"path": self.path}
+        )
+        if script.files:
+            known = script.files.get(self.path)
+            return self._send(200, known) if known is not None else self._send(404, b"no")
+        kind, half, tag = script.behaviour(), len(body) // 2, '"one"'
+        if kind.isdigit():
+            return self._send(int(kind), b"trouble")
+        if kind == "busy":
+            return self._send(503, b"", Retry_After="0")
+        if kind == "wrong":
+            return self._send(200, body[::-1])
+        if kind == "html":
+            return self._send(
+                200, b"<!DOCTYPE html><html>Log in</html>", Content_Type="text/html; charset=utf-8"
+            )
+        if kind == "plain_html":
+            return self._send(200, b"\n <HTML><body>moved</body></HTML>")
+        if kind in ("truncated", "truncated_wrong"):
+            part = body[:half] if kind == "truncated" else body[:half][::-1]
+            return self._send(200, part, len(body), ETag=tag)
+        if kind == "stall":
+            self._send(200, body[:half], len(body), ETag=tag)
+            self.wfile.flush()
+            script.stop.wait(20)
+            return None
+        if kind == "silent":
+            script.stop.wait(20)
+            return None
+        if kind == "reset":
+            self.connection.close()
+            return None
+        if kind == "chunked_cut":
+            self.send_response(200)
+            self.send_header("Transfer-Encoding", "chunked")
+            self.end_headers()
+            self.wfile.write(b"%x\r\n" % len(body) + body[:half])
+            return None
+        if kind in ("drip", "endless", "drip_header"):
+            # Letter by letter, or as fast as it goes, until the other side or the test has enough.
+            self.wfile.write(b"HTTP/1.0 200 OK\r\n" + (b"" if kind == "drip_header" else b"\r\n"))
+            piece = bytes(1 << 16) if kind == "endless" else b"a"
+            while not script.stop.wait(0.0 if kind == "endless" else 0.01):
+                self.wfile.write(piece)
+                self.wfile.flush()
+            return None
+        if kind == "slow":
+            self.send_response(200)
+            self.send_header("Content-Length", str(len(body)))
+            self.send_header("ETag", tag)
+            self.end_headers()
+            for start in range(0, len(body), 1 << 16):
+                self.wfile.write(body[start : start + (1 << 16)])
+                time.sleep(0.02)
+            return None
+        span = self.headers.get("Range", "")
+        fresh = kind != "changed" and self.headers.get("If-Range", tag) == tag
+        if span and fresh:
+            start = int(span.removeprefix("bytes=").removesuffix("-"))
+            if start >= len(body):
+                return self._send(416, b"")
+            where = f"bytes {start}-{len(body) - 1}/{len(body)}"
+            return self._send(206, body[start:], Content_Range=where, ETag=tag)
+        return self._send(200, body, ETag='"two"' if kind == "changed" else tag)
+
+
+class _Quiet(ThreadingHTTPServer):
+    daemon_threads = True
+
+    def handle_error(self, request: object, client_address: object) -> None:
+        pass
+
+
+@pytest.fixture
+def server() -> Iterator[Server]:
+    script = Server()
+    http = _Quiet(("127.0.0.1", 0), type("Handler", (_Handler,), {"script": script}))
+    script.url = f"http://127.0.0.1:{http.server_address[1]}"
+    thread = threading.Thread(target=http.serve_forever, args=(0.01,), daemon=True)
+    thread.start()
+    yield script
+    script.stop.set()
+    http.shutdown()
+    http.server_close()
+    thread.join(5)
+
+
+@pytest.fixture(autouse=True)
+def _no_memory_of_hosts(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    for name in ("http_proxy", "https_proxy", "all_proxy", "HTTP_PROXY", "HTTPS_PROXY", "ALL_PROXY"):
+        monkeypatch.delenv(name, raising=False)
+    hosts.forget_hosts()
+    yield
+    hosts.forget_hosts()
+
+
+@contextmanager
+def _full_disk() -> Iterator[None]:
+    before = resource.getrlimit(resource.RLIMIT_FSIZE)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (200_000, before[1]))
+    try:
+        yield
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, before)
+
+
+@pytest.fixture
+def full_disk() -> Callable[[], AbstractContextManager[None]]:
+    """With it, writing a file beyond 200,000 bytes fails as on a full disk, by the operating system."""
+    return _full_disk
+
+
+@pytest.fixture
+def offline(monkeypatch: pytest.MonkeyPatch) -> None:
+    """No host can be resolved."""
+
+    def refuse(*args: object, **kwargs: object) -> None:
+        raise OSError("the test has no network")
+
+    monkeypatch.setattr(hosts.socket, "create_connection", refuse)
+
+
+@pytest.fixture(scope="session")
+def mirror() -> str:
+    value = os.environ.get("SHUFFLEDP_MIRROR")
+    if not value:
+        pytest.skip("SHUFFLEDP_MIRROR is not set: the real data cannot be had")
+    return value
+
+
+@pytest.fixture(scope="session")
+def raw_dir(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return tmp_path_factory.mktemp("raw")

@@ -1,0 +1,80 @@
+"""Unit vectors along the axes: their sums and squares, and the closed form of PrivUnit that rests on them."""
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+from numpy.testing import assert_allclose
+
+from shuffledp.accounting.expected_errors.unit_vectors import unit_vector_error
+from shuffledp.pipeline.experiments.participants import participants, typical
+from shuffledp.pipeline.experiments.sources import check_data, source_from
+from shuffledp.pipeline.experiments.sources.directions import USERS_AT_ONCE, Directions
+from shuffledp.populations import Fixed
+from shuffledp.protocols.vectors.privunit import PrivUnit
+from shuffledp.tasks import Budget, Frequency, Participants, Vectors
+
+TASK = Vectors(3, 2.0, "l2")
+LAW = Fixed(USERS_AT_ONCE + 100)
+DATA = {"name": "axes"}
+
+
+def directions(task: Vectors = TASK) -> Directions:
+    found = source_from(DATA, task, Path("nowhere"))
+    assert isinstance(found, Directions)
+    return found
+
+
+def drawn(truth: str = "participants") -> Participants:
+    return participants(TASK, directions(), LAW, repeats=4, seed=3, truth=truth)
+
+
+def test_sums_and_squares_are_those_of_the_vectors_that_users_hold():
+    who = drawn()
+    assert who.users is not None
+    for repeat in range(4):
+        vectors = np.concatenate([chunk.values for chunk in who.users(repeat)])
+        assert vectors.shape == (LAW.mean + 1, 3)
+        assert_allclose(np.linalg.norm(vectors, axis=1), TASK.clip)
+        assert_allclose(np.abs(vectors).sum(axis=1), TASK.clip)  # as long in either norm
+        assert_allclose(who.counts[repeat], vectors.sum(axis=0))
+        assert_allclose(who.squares[repeat], (vectors**2).sum(axis=0))
+        assert_allclose(who.truth[repeat], vectors.mean(axis=0))
+    assert_allclose(drawn("population").truth, 0)
+
+
+def test_expected_squares_and_the_error_of_sampling_are_the_means_of_draws():
+    many = participants(TASK, directions(), LAW, repeats=2000, seed=5, truth="participants")
+    for truth in ("participants", "population"):
+        support = typical(TASK, directions(), LAW, truth=truth)
+        assert_allclose(many.squares.mean(axis=0), support.participants.squares[0], rtol=0.01)
+    error = (many.truth**2).mean(axis=0)
+    # Five standard errors of the mean of 2000 squares of nearly normal numbers.
+    assert_allclose(error, support.sampling_variance[0], rtol=5 * np.sqrt(2 / 2000))
+
+
+def test_a_part_of_the_participants_is_a_choice_among_them():
+    who = drawn()
+    everybody = who.public.n_users
+    assert_allclose(who.some(everybody, np.random.default_rng(1)), who.counts)
+    kept = who.some(everybody // 2, np.random.default_rng(1))
+    assert np.all(np.abs(kept).sum(axis=1) <= TASK.clip * (everybody // 2) + 1e-9)
+
+
+@pytest.mark.parametrize("dimension", [2, 5])
+def test_the_error_of_privunit_is_that_of_unit_vectors_whatever_they_are(dimension):
+    task = Vectors(dimension, 2.0, "l2")
+    protocol = PrivUnit.calibrate(Budget(1.0, 1e-6), LAW, task)
+    who = participants(task, directions(task), LAW, repeats=3, seed=3)
+    fast = protocol.expected_variance(who)
+    slow = protocol.expected_variance(Participants(who.public, who.counts, who.truth, who.users))
+    assert_allclose(fast, slow, rtol=1e-12)
+    each = unit_vector_error(LAW.mean + 1, dimension, protocol.cap_mass, protocol.in_cap)
+    assert_allclose(fast.sum(axis=1), task.clip**2 * each, rtol=1e-12)
+    expected = protocol.expected_variance(typical(task, directions(task), LAW).participants)
+    assert_allclose(expected.sum(axis=1), task.clip**2 * each, rtol=1e-12)
+
+
+def test_other_tasks_have_no_directions():
+    with pytest.raises(ValueError, match="axes does not hold what a frequency task needs"):
+        check_data(DATA, Frequency(3))

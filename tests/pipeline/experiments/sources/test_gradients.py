@@ -1,0 +1,276 @@
+"""Gradients of images as what participants hold, and stand-ins of another dimension."""
+
+import json
+
+import numpy as np
+import pytest
+from numpy.testing import assert_allclose
+
+from shuffledp.pipeline import datasets
+from shuffledp.pipeline.config import ConfigurationError
+from shuffledp.pipeline.datasets.gradients import SoftmaxGradients
+from shuffledp.pipeline.experiments import participants as drawing
+from shuffledp.pipeline.experiments import runner, simulated
+from shuffledp.pipeline.experiments import sources as part
+from shuffledp.pipeline.experiments.sources import gradients as gradient_module
+from shuffledp.populations import Binomial
+from shuffledp.tasks import Vectors
+
+RNG = np.random.default_rng(4)
+IMAGES = RNG.integers(0, 256, (80, 3, 2), dtype=np.uint8)
+IMAGES[:3] = 0  # a blank image has a short gradient, which is not clipped
+LABELS = RNG.integers(0, 10, 80)
+TASK = Vectors(70, 5.0)
+DATA = {"name": "mnist", "column": "train_gradients", "draw": "without_replacement"}
+LAW = Binomial(79, 0.3)
+
+PAPER = """
+paper: {title: "Gradients", citation: "Nobody"}
+experiments:
+  gradient:
+    source: "Fig. 1"
+    task: {kind: vectors, dimension: DIM, clip: 5, norm: l1, truth: TRUTH, metrics: [l1]}
+    data: {name: mnist, column: train_gradients}
+    population: {law: binomial, trials: 79, rate: $rate}
+    budget: {eps: $eps, delta: 1.0e-3}
+    grid: {rate: [0.3, 0.6], eps: [0.5, 2.0]}
+    accounting: [printed, exact]
+    repeats: 200
+    methods: {local: {}, amplified: {}, non_adaptive: {}, adaptive: {}, random_checkin: {}}
+"""
+
+
+def naive(image, label, clip=5.0):
+    """The gradient of one image, by its definition."""
+    features = np.append(image.reshape(-1) / 255, 1.0)
+    logits = np.zeros((10, features.size)) @ features
+    probability = np.exp(logits) / np.exp(logits).sum()
+    gradient = np.outer(probability - np.eye(10)[label], features).reshape(-1)
+    return gradient * min(1.0, clip / np.abs(gradient).sum())
+
+
+def sorted_images():
+    """In the order in which they are numbered: by label."""
+    order = np.argsort(LABELS, kind="stable")
+    return IMAGES[order], LABELS[order]
+
+
+EVERY = np.stack([naive(image, label) for image, label in zip(*sorted_images(), strict=True)])
+
+
+def prepared(monkeypatch, images=IMAGES, source="mirror", note=""):
+    about = datasets.Provenance("mnist", "MNIST", source, "", {}, len(images), note, "", "")
+    arrays = {"train_images": images, "train_labels": LABELS}
+    monkeypatch.setattr(part, "load", lambda name, folder: datasets.Dataset(name, None, arrays, about))
+
+
+def source(monkeypatch, **config):
+    prepared(monkeypatch)
+    return part.source_from({**DATA, **config}, TASK, None)
+
+
+# -- the gradients -------------------------------------------------------------------------------------------------
+
+
+def test_sums_equal_a_computation_user_by_user():
+    gradients = SoftmaxGradients(IMAGES, LABELS, 5.0)
+    assert (len(gradients), gradients.dimension) == (80, 70)
+    assert_allclose(gradients.vectors(np.arange(80)), EVERY, rtol=1e-12)
+    times = np.random.default_rng(0).integers(0, 3, (6, 80))
+    assert_allclose(gradients.sums(times), times @ EVERY, rtol=1e-10, atol=1e-12)
+    assert_allclose(gradients.mean, EVERY.mean(axis=0), rtol=1e-10, atol=1e-14)
+    assert_allclose(gradients.spread, EVERY.var(axis=0, ddof=1), rtol=1e-9, atol=1e-14)
+
+
+def test_gradients_at_zero_weights_are_clipped_to_the_norm_but_for_blank_images():
+    gradients = SoftmaxGradients(IMAGES, LABELS, 5.0)
+    norms = np.abs(gradients.vectors(np.arange(80))).sum(axis=1)
+    assert_allclose(np.sort(norms)[:3], 1.8, rtol=1e-12)
+    wide = SoftmaxGradients(np.full((4, 28, 28), 40, np.uint8), np.arange(4), 5.0)
+    assert wide.dimension == 7850
+    assert_allclose(np.abs(wide.vectors(np.arange(4))).sum(axis=1), 5, rtol=1e-12)
+
+
+def test_images_and_labels_must_fit():
+    for images, labels in ((IMAGES, LABELS[:5]), (IMAGES, LABELS + 5), (IMAGES[:0], LABELS[:0])):
+        with pytest.raises(ValueError, match="as many labels"):
+            SoftmaxGradients(images, labels, 5.0)
+
+
+# -- who takes part ------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("draw", ["without_replacement", "with_replacement"])
+def test_participants_are_images_and_their_truth_is_their_mean(monkeypatch, draw):
+    monkeypatch.setattr(gradient_module, "USERS_AT_ONCE", 7)
+    monkeypatch.setattr(gradient_module, "REPEATS_AT_ONCE", 2)
+    who = drawing.participants(TASK, source(monkeypatch, draw=draw), LAW, repeats=5, seed=1)
+    for repeat in range(5):
+        held = np.concatenate([chunk.values for chunk in who.users(repeat)])
+        assert len(held) == who.public.n_users[repeat]
+        assert_allclose(held.sum(axis=0), who.counts[repeat], rtol=1e-10, atol=1e-12)
+        assert_allclose(held.mean(axis=0), who.truth[repeat], rtol=1e-10, atol=1e-12)
+        if draw == "without_replacement":
+            assert len(np.unique(held, axis=0)) >= len(held) - 2  # the blank ones may be alike
+    again = drawing.participants(TASK, source(monkeypatch, draw=draw), LAW, repeats=2, seed=1)
+    assert np.array_equal(again.counts, who.counts[:2])
+
+
+def test_the_sum_over_some_is_that_of_a_uniform_choice(monkeypatch):
+    one = drawing.participants(TASK, source(monkeypatch), LAW, repeats=1, seed=1)
+    held = np.concatenate([chunk.values for chunk in one.users(0)])
+    n, rng = len(held), np.random.default_rng(0)
+    assert_allclose(one.some(np.array([n]), rng)[0], one.counts[0], rtol=1e-10, atol=1e-12)
+    size = n // 2
+    sums = np.concatenate([one.some(np.array([size]), rng) for _ in range(4000)])
+    error = sums.std(axis=0, ddof=1) / np.sqrt(4000) + 1e-12
+    assert np.all(np.abs(sums.mean(axis=0) - size * held.mean(axis=0)) < 5 * error)
+    variance = size * (1 - size / n) * held.var(axis=0, ddof=1)
+    assert_allclose(sums.var(axis=0, ddof=1), variance, rtol=0.15, atol=1e-12)
+
+
+def test_sampling_variance_is_that_of_draws_without_replacement(monkeypatch):
+    drawn = source(monkeypatch)
+    support = drawing.typical(TASK, drawn, LAW, truth="population")
+    n = int(support.participants.public.n_users[10])
+    rng = np.random.default_rng(0)
+    means = np.stack([EVERY[rng.choice(80, n, replace=False)].mean(axis=0) for _ in range(4000)])
+    assert_allclose(means.var(axis=0), support.sampling_variance[10], rtol=0.15, atol=1e-14)
+    assert np.all(drawing.typical(TASK, drawn, LAW).sampling_variance == 0)
+    assert_allclose(support.participants.truth[10], EVERY.mean(axis=0), rtol=1e-10, atol=1e-14)
+
+
+def test_more_participants_than_images_are_refused(monkeypatch):
+    with pytest.raises(ValueError, match="81 participants cannot be drawn"):
+        source(monkeypatch).draw(81, np.random.default_rng(0))
+    assert len(source(monkeypatch, draw="with_replacement").draw(81, np.random.default_rng(0))) == 81
+
+
+# -- the runner ----------------------------------------------------------------------------------------------------
+
+
+def job(project, method, dimension=70, truth="participants"):
+    text = PAPER.replace("DIM", str(dimension)).replace("TRUTH", truth)
+    project.write("config/experiments/grad.yaml", text)
+    experiment = project.settings(papers=["grad"]).papers["grad"].experiments["gradient"]
+    return experiment.job(method, 7)
+
+
+def frames(done):
+    return done.cells.to_pandas(), done.values.to_pandas()
+
+
+@pytest.mark.parametrize("truth", ["participants", "population"])
+@pytest.mark.parametrize("method", ["local", "amplified", "non_adaptive", "adaptive", "random_checkin"])
+def test_simulations_agree_with_expectations(monkeypatch, project, method, truth):
+    prepared(monkeypatch)
+    cells, values = frames(
+        runner.run(job(project, method, truth=truth), prepared=project.root, root=project.root)
+    )
+    assert set(cells["status"]) == {"ok"}
+    assert set(cells["domain_size"]) == {70}
+    for _, rows in values.groupby("cell"):
+        simulated = rows.loc[rows["kind"] == "simulated", "value"]
+        expected = rows.loc[rows["kind"] == "expected", "value"].item()
+        # Sums of some twenty Laplace variables are not quite normal: the closed form is up to 1 % above.
+        assert abs(simulated.mean() - expected) < 4 * simulated.std() / np.sqrt(200) + 0.01 * expected
+    assert len(cells) == 8
+
+
+def test_participants_are_drawn_once_per_grid_point(monkeypatch, project):
+    prepared(monkeypatch)
+    drawn = []
+
+    def counting(*args, **how):
+        drawn.append(args)
+        return drawing.participants(*args, **how)
+
+    monkeypatch.setattr(simulated, "participants", counting)
+    runner.run(job(project, "amplified"), prepared=project.root, root=project.root)
+    assert len(drawn) == 2  # one per rate, for two budgets and two accountings each
+
+
+@pytest.mark.parametrize("method", ["amplified", "random_checkin"])
+def test_a_stand_in_of_another_dimension_is_not_simulated(monkeypatch, project, method):
+    prepared(monkeypatch)
+    _, real = frames(runner.run(job(project, method), prepared=project.root, root=project.root))
+    prepared(monkeypatch, images=IMAGES[:, :2], source="stand_in", note="Not MNIST.")
+    done = runner.run(job(project, method), prepared=project.root, root=project.root)
+    cells, values = frames(done)
+    assert set(values["kind"]) == {"expected"}
+    assert set(cells["data_source"]) == {"stand_in"}
+    assert set(cells["domain_size"]) == {70}
+    assert done.data_note.startswith(
+        "Not MNIST. Its vectors have 50 coordinates, not 70: nothing was simulated"
+    )
+    want = real.loc[real["kind"] == "expected", "value"].to_numpy()
+    assert np.all(np.isfinite(values["value"]))
+    # RandomCheckin's line lacks what the choice of users adds, which is small even for 70 coordinates.
+    assert_allclose(values["value"], want, rtol=0 if method == "amplified" else 0.01)
+
+
+def test_a_stand_in_says_nothing_about_the_population(monkeypatch, project):
+    prepared(monkeypatch, images=IMAGES[:, :2], source="stand_in", note="Not MNIST.")
+    done = runner.run(job(project, "local", truth="population"), prepared=project.root, root=project.root)
+    assert done.values.num_rows == 0
+    stand_in = part.source_from(DATA, TASK, None)
+    for refused in (
+        lambda: stand_in.draw(1, RNG),
+        lambda: stand_in.gathered(np.array([1]), [], "participants"),
+    ):
+        with pytest.raises(ValueError, match="Not MNIST"):
+            refused()
+
+
+def test_a_stand_in_of_the_right_dimension_is_simulated(monkeypatch, project):
+    prepared(monkeypatch, source="stand_in", note="Not MNIST.")
+    done = runner.run(job(project, "local"), prepared=project.root, root=project.root)
+    assert "simulated" in done.values.column("kind").to_pylist()
+    assert done.data_note == "Not MNIST."
+
+
+def test_real_data_of_another_dimension_are_a_mistake(monkeypatch, project):
+    prepared(monkeypatch)
+    with pytest.raises(ValueError, match="dimension 70, but the task's is 71"):
+        runner.run(job(project, "local", dimension=71), prepared=project.root, root=project.root)
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "message"),
+    [
+        (
+            "column: train_gradients",
+            "column: train_labels",
+            "'train_labels', does not hold what a vectors task needs",
+        ),
+        (
+            "{name: mnist, column: train_gradients}",
+            "{name: uniform}",
+            "uniform does not hold what a vectors task needs",
+        ),
+        ("norm: l1", "norm: l2", "Gradients are clipped in the l1 norm"),
+        (
+            "{kind: vectors, dimension: 70, clip: 5, norm: l1, truth: participants, metrics: [l1]}",
+            "{kind: frequency, domain_size: 10}",
+            "does not hold what a frequency task needs",
+        ),
+    ],
+)
+def test_data_of_the_wrong_kind_are_named_before_any_job_runs(project, old, new, message):
+    job(project, "local")
+    project.change("config/experiments/grad.yaml", old, new)
+    with pytest.raises(ConfigurationError, match=r"experiments\.gradient\.data: ") as error:
+        project.settings(papers=["grad"])
+    assert message in str(error.value)
+
+
+def test_the_paper_s_figure_asks_for_the_real_dimension():
+    from pathlib import Path
+
+    from shuffledp.pipeline.config import read_yaml
+
+    root = Path(__file__).resolve().parents[4]
+    experiment = read_yaml(root / "config/experiments/random_population.yaml")["experiments"]["gradient"]
+    task = drawing.task_from(experiment["task"])
+    assert task == Vectors(7850, 5.0) == Vectors(10 * (28 * 28 + 1), 5.0)
+    assert json.dumps(experiment["population"]["trials"]) == "59999"

@@ -1,0 +1,235 @@
+"""The stream that participants are drawn from: every setting on which a draw depends is in its key."""
+
+from pathlib import Path
+from types import SimpleNamespace
+
+import numpy as np
+import pandas as pd
+import pytest
+from pydantic import TypeAdapter
+
+from shuffledp.pipeline.config.model import Data, Task
+from shuffledp.pipeline.datasets import Dataset
+from shuffledp.pipeline.experiments import participants as drawing
+from shuffledp.pipeline.experiments import sources
+from shuffledp.pipeline.experiments.sources import user_file as files
+from shuffledp.tasks import Frequency, Summation
+
+SCHEMAS = [TypeAdapter(part).json_schema() for part in (Task, Data)]
+ABOUT = SimpleNamespace(source="stand_in", note="A toy.")
+ADULT = pd.DataFrame(
+    {"sex": ["Male", "Female"] * 2, "hours_per_week": [0, 40, 2, 99], "count": [10, 30, 20, 9]}
+)
+PAGES = pd.DataFrame({"mask": np.array([1, 6, 31], np.int32), "first": [1, 2, 3], "count": [50, 60, 70]})
+LABELS = np.arange(80) % 10
+
+UNIFORM = {"name": "uniform"}
+RECORDS = {"name": "uniform", "records": 500}
+COIN = {"name": "categorical", "weights": [0.5, 0.5]}
+ZIPF = {"name": "zipf", "exponent": 1.0}
+HEAVY = {"name": "heavy", "share": 0.1}
+SEX = {"name": "adult", "column": "sex"}
+HOURS = {"name": "adult", "column": "hours_per_week"}
+FIRST = {"name": "msnbc", "column": "first_and_size"}
+EVERY_SET = {"name": "uniform", "split": "25-50-25"}
+PAGE_SETS = {"name": "msnbc", "column": "sets", "split": "25-50-25"}
+GRADIENTS = {"name": "mnist", "column": "train_gradients"}
+OWN = {"name": "file", "path": "a.csv"}
+OWN_VALUES = {**OWN, "column": "a", "values": ["x", "y"]}
+OWN_NUMBERS = {**OWN, "column": "a", "low": 0, "high": 9}
+OWN_SETS = {**OWN, "user": "a", "item": "b", "split": "25-50-25", "padding": "categories"}
+OWN_LISTS = {"name": "file", "path": "a.csv", "column": "a", "separator": ";", "split": "25-50-25"}
+
+VALUES = {"kind": "frequency", "domain_size": 2}
+NUMBERS = {"kind": "summation", "max_value": 4}
+SETS = {"kind": "sets", "domain_size": 17, "set_size": 4, "levels": 3}
+VECTORS = {"kind": "vectors", "dimension": 70, "clip": 5.0}
+USERS = {"users": 20}
+
+DIFFERENT = [
+    # (setting that is varied, one configuration of task, data and population, the other)
+    ("kind", (VALUES, UNIFORM, USERS), ({"kind": "summation", "max_value": 1}, UNIFORM, USERS)),
+    ("population", (VALUES, UNIFORM, USERS), (VALUES, UNIFORM, {"users": 21})),
+    (
+        "population",
+        (VALUES, UNIFORM, {"law": "empirical", "pmf": (0.5,) * 2, "start": 9}),
+        (VALUES, UNIFORM, {"law": "empirical", "pmf": (0.5,) * 2, "start": 8}),
+    ),
+    (
+        "population",
+        (VALUES, UNIFORM, {"law": "binomial", "trials": 30, "rate": 0.5}),
+        (VALUES, UNIFORM, {"law": "binomial", "trials": 30, "rate": 0.25}),
+    ),
+    ("domain_size", (VALUES, UNIFORM, USERS), ({**VALUES, "domain_size": 3}, UNIFORM, USERS)),
+    ("domain_size", (SETS, EVERY_SET, USERS), ({**SETS, "domain_size": 18}, EVERY_SET, USERS)),
+    ("name", (VALUES, UNIFORM, USERS), (VALUES, COIN, USERS)),
+    ("records", (VALUES, UNIFORM, USERS), (VALUES, RECORDS, USERS)),
+    ("records", (VALUES, RECORDS, USERS), (VALUES, {**RECORDS, "records": 501}, USERS)),
+    ("weights", (VALUES, COIN, USERS), (VALUES, {**COIN, "weights": [0.25, 0.75]}, USERS)),
+    ("exponent", (VALUES, ZIPF, USERS), (VALUES, {**ZIPF, "exponent": 1.5}, USERS)),
+    ("share", (VALUES, HEAVY, USERS), (VALUES, {**HEAVY, "share": 0.2}, USERS)),
+    ("column", (VALUES, SEX, USERS), ({**VALUES, "domain_size": 100}, HOURS, USERS)),
+    (
+        "column",
+        (VECTORS, GRADIENTS, USERS),
+        (VECTORS, {**GRADIENTS, "column": "test_gradients"}, USERS),
+    ),
+    *(
+        ("draw", (task, data, USERS), (task, {**data, "draw": "with_replacement"}, USERS))
+        for task, data in (
+            (VALUES, SEX),
+            ({**NUMBERS, "max_value": 99}, HOURS),
+            ({**NUMBERS, "max_value": 17, "coordinates": 17}, FIRST),
+            (SETS, PAGE_SETS),
+            (VECTORS, GRADIENTS),
+        )
+    ),
+    ("max_value", (NUMBERS, UNIFORM, USERS), ({**NUMBERS, "max_value": 5}, UNIFORM, USERS)),
+    ("coordinates", (NUMBERS, UNIFORM, USERS), ({**NUMBERS, "coordinates": 2}, UNIFORM, USERS)),
+    ("set_size", (SETS, EVERY_SET, USERS), ({**SETS, "set_size": 8}, EVERY_SET, USERS)),
+    ("set_size", (SETS, PAGE_SETS, USERS), ({**SETS, "set_size": 8}, PAGE_SETS, USERS)),
+    ("levels", (SETS, EVERY_SET, USERS), ({**SETS, "levels": 2}, {**EVERY_SET, "split": "50-50"}, USERS)),
+    (
+        "padding",  # and padding_items, which follow from it and the set size
+        (SETS, PAGE_SETS, USERS),
+        (
+            {**SETS, "domain_size": 21, "padding_items": 4},
+            {**PAGE_SETS, "padding": "tokens"},
+            USERS,
+        ),
+    ),
+    ("dimension", (VECTORS, GRADIENTS, USERS), ({**VECTORS, "dimension": 50}, GRADIENTS, USERS)),
+    *(
+        (setting, (task, own, USERS), (task, {**own, setting: other}, USERS))
+        for task, own, others in (
+            (VALUES, OWN_VALUES, {"path": "b.csv", "column": "b", "values": ["x", "z"]}),
+            (NUMBERS, OWN_NUMBERS, {"low": 1, "high": 8}),
+            (SETS, OWN_SETS, {"user": "c", "item": "c"}),
+            (SETS, OWN_LISTS, {"separator": "|"}),
+        )
+        for setting, other in others.items()
+    ),
+]
+SAME = [
+    # The same draw with another meaning, to be compared on the same participants.
+    ("split", (SETS, EVERY_SET, USERS), (SETS, {**EVERY_SET, "split": "50-25-25"}, USERS)),
+    ("split", (SETS, PAGE_SETS, USERS), (SETS, {**PAGE_SETS, "split": "50-25-25"}, USERS)),
+    ("signed", (NUMBERS, UNIFORM, USERS), ({**NUMBERS, "max_value": 2, "signed": True}, UNIFORM, USERS)),
+    ("real", (NUMBERS, UNIFORM, USERS), ({**NUMBERS, "real": True}, UNIFORM, USERS)),
+    ("clip", (VECTORS, GRADIENTS, USERS), ({**VECTORS, "clip": 2.0}, GRADIENTS, USERS)),
+    ("truth", (VALUES, SEX, USERS), ({**VALUES, "truth": "population"}, SEX, USERS)),
+    ("metrics", (VALUES, SEX, USERS), ({**VALUES, "metrics": ["tve"]}, SEX, USERS)),
+]
+NEVER_VARIED = {
+    "norm": "gradients are clipped in the l1 norm only",
+    "padding_items": "follows from the padding and the set size",
+}
+
+
+@pytest.fixture
+def stream(monkeypatch):
+    """The key of the stream of a configuration's first repeat, and what it draws."""
+    keys = []
+
+    def generator(*key):
+        keys.append(key)
+        return np.random.default_rng(1)  # the same for all: only the key is at stake
+
+    monkeypatch.setattr(drawing, "generator", generator)
+
+    def key_and_draw(task, data, population):
+        rows = 2 if task.get("dimension") == 50 else 3
+        images = np.random.default_rng(2).integers(0, 256, (80, rows, 2), dtype=np.uint8)
+        arrays = {f"{part}_images": images for part in ("train", "test")}
+        arrays |= {f"{part}_labels": LABELS for part in ("train", "test")}
+        tables = {"adult": ADULT, "msnbc": PAGES, "mnist": None}
+        monkeypatch.setattr(sources, "load", lambda name, folder: Dataset(name, tables[name], arrays, ABOUT))
+        own = {"counts": 40 * np.arange(1, 6 if "max_value" in task else 3), "sizes": np.full(40, 2)}
+        own["items"] = np.arange(80) % 17
+        monkeypatch.setattr(
+            files, "load", lambda asked, folder: files.Prepared(own, {"note": "", "file": {}})
+        )
+        made = drawing.task_from(task)
+        last = drawing.LastDraw()
+        drawing.participants(
+            made,
+            sources.source_from(data, made, Path()),
+            drawing.population_from(population),
+            repeats=1,
+            seed=3,
+            truth=task.get("truth", "participants"),
+            last=last,
+        )
+        return keys[-1], last.held[0]
+
+    return key_and_draw
+
+
+def ids(rows):
+    return [f"{setting}-{one[0]['kind']}-{one[1]['name']}" for setting, one, _ in rows]
+
+
+@pytest.mark.parametrize(("setting", "one", "other"), DIFFERENT, ids=ids(DIFFERENT))
+def test_what_changes_a_draw_changes_its_stream(stream, setting, one, other):
+    (first, _), (second, _) = stream(*one), stream(*other)
+    assert drawing.canonical_json(first) != drawing.canonical_json(second)
+
+
+@pytest.mark.parametrize(("setting", "one", "other"), SAME, ids=ids(SAME))
+def test_what_only_changes_the_meaning_of_a_draw_keeps_stream_and_draw(stream, setting, one, other):
+    (first, held), (second, held_again) = stream(*one), stream(*other)
+    assert drawing.canonical_json(first) == drawing.canonical_json(second)
+    assert np.array_equal(held, held_again)
+
+
+def test_every_setting_is_varied():
+    def named(schema):
+        """Names of settings anywhere in a part of the schema."""
+        if isinstance(schema, list):
+            return set().union(*map(named, schema))
+        if not isinstance(schema, dict):
+            return set()
+        inner = set().union(*(named(value) for key, value in schema.items() if key != "properties"))
+        return inner | set(schema.get("properties", {}))
+
+    settings = named(SCHEMAS)
+    assert {"domain_size", "set_size", "records", "weights", "draw", "padding"} <= settings
+    varied = {row[0] for row in DIFFERENT + SAME}
+    assert settings - varied == set(NEVER_VARIED)
+    assert varied - settings == {"population"}
+
+
+@pytest.mark.parametrize(
+    ("data", "held"),
+    [
+        ({**ZIPF, "records": 11}, [6, 3, 2]),
+        ({**HEAVY, "share": 0.5, "records": 11}, [5, 3, 3]),
+        ({"name": "uniform", "records": 11}, [4, 4, 3]),
+    ],
+)
+def test_fixed_records_are_the_nearest_whole_numbers(data: dict[str, object], held: list[int]) -> None:
+    task = sources_task(3)
+    source = sources.source_from(data, task, Path("nowhere"))
+    everybody = source.draw(11, np.random.default_rng(1))
+    assert list(everybody) == held
+    some = source.draw(5, np.random.default_rng(1))
+    assert some.sum() == 5 and np.all(some <= held)
+
+
+def test_shares_of_synthetic_laws() -> None:
+    def expected(data: dict[str, object]) -> list[float]:
+        source = sources.source_from(data, sources_task(3), Path("nowhere"))
+        return list(source.expected(np.array([100]), "participants")[0].truth[0])
+
+    assert expected(ZIPF) == pytest.approx([6 / 11, 3 / 11, 2 / 11], rel=1e-15)
+    assert expected(HEAVY) == pytest.approx([0.1, 0.45, 0.45], rel=1e-15)
+
+
+@pytest.mark.parametrize("data", [ZIPF, HEAVY])
+def test_laws_of_values_hold_no_numbers_to_be_summed(data: dict[str, object]) -> None:
+    with pytest.raises(ValueError, match="does not hold what a summation task needs"):
+        sources.check_data(data, Summation(max_value=4))
+
+
+def sources_task(k: int) -> Frequency:
+    return Frequency(domain_size=k)

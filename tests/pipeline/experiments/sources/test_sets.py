@@ -1,0 +1,137 @@
+"""Sets of items with privacy levels: sizes, marginals, padding, and what the configuration may ask for."""
+
+import os
+from pathlib import Path
+from types import SimpleNamespace
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from shuffledp.pipeline.datasets import Dataset, prepare
+from shuffledp.pipeline.experiments.participants import participants, population_from, task_from, typical
+from shuffledp.pipeline.experiments.sources import check_data, source_from
+from shuffledp.pipeline.experiments.sources.sets import level_sizes
+from shuffledp.pipeline.experiments.sources.sets import source as set_source
+from shuffledp.tasks import Sets
+
+UNIFORM = {"name": "uniform", "split": "25-50-25"}
+MSNBC = {"name": "msnbc", "column": "sets", "split": "25-50-25"}
+# Set sizes 1, 2, 5 and 17, so that sets are filled and cut.
+MASKS = np.array([0b1, 0b110, 0b11111, 2**17 - 1], np.int32)
+COUNTS = np.array([40, 30, 20, 10])
+
+
+def pages(config=MSNBC, size=4, tokens=0):
+    about = SimpleNamespace(source="stand_in", note="A toy.")
+    dataset = Dataset("msnbc", pd.DataFrame({"mask": MASKS, "first": 1, "count": COUNTS}), {}, about)
+    return set_source(config, Sets(17 + tokens, size, 3, tokens), dataset)
+
+
+@pytest.mark.parametrize(
+    ("split", "n", "sizes"),
+    [
+        ("25-50-25", 5000, [1250, 2500, 1250]),
+        ("50-25-25", 7, [4, 1, 2]),
+        ("100", 3, [3]),
+        ("0-100", 5, [0, 5]),
+        ("33.5-66.5", 1000, [335, 665]),
+    ],
+)
+def test_level_sizes_sum_to_the_users(split, n, sizes):
+    assert level_sizes(split, n) == sizes
+
+
+@pytest.mark.parametrize("split", ["", "25-25", "50-60", "-50-150", "a-b", 25])
+def test_a_split_that_is_none_is_refused(split):
+    with pytest.raises(ValueError, match="percentages of the privacy levels that sum to 100"):
+        level_sizes(split, 10)
+
+
+def test_uniform_sets_are_uniform_over_all_sets():
+    source = set_source(UNIFORM, Sets(5, 2, 3), None)
+    n = 200_000
+    drawn = np.sort(source.draw(n, np.random.default_rng(1)), axis=1)
+    assert (drawn[:, 0] < drawn[:, 1]).all()
+    counts = np.bincount(drawn[:, 0] * 5 + drawn[:, 1], minlength=25)
+    seen = counts[counts > 0]
+    assert seen.size == 10
+    statistic = ((seen - n / 10) ** 2 / (n / 10)).sum()
+    assert statistic < 43.8  # chi-square with 9 degrees of freedom, false alarm 1.5e-6
+    assert source.marginals == pytest.approx(np.full(5, 0.4))
+
+
+@pytest.mark.parametrize("size", [1, 2, 4, 6])
+def test_page_sets_have_one_size_and_the_stated_marginals(size):
+    source = pages(size=size)
+    rng = np.random.default_rng(2)
+    n = 4000
+    drawn = np.concatenate([source.draw(100, rng) for _ in range(n // 100)])
+    assert drawn.shape == (n, size)
+    assert all(len(set(row)) == size for row in drawn.tolist())
+    share = np.bincount(drawn.ravel(), minlength=17) / n
+    error = np.sqrt(source.marginals * (1 - source.marginals) / n)
+    assert (np.abs(share - source.marginals) < 5.5 * error + 1e-12).all()  # false alarm below 1e-6
+    assert source.marginals.sum() == pytest.approx(size)
+
+
+def test_tokens_fill_small_sets_and_nothing_else():
+    source = pages({**MSNBC, "padding": "tokens"}, tokens=4)
+    drawn = source.draw(100, np.random.default_rng(3))
+    own = (drawn < 17).sum(axis=1)
+    assert np.bincount(own, minlength=5).tolist() == [0, 40, 30, 0, 30]
+    assert source.marginals[17:] == pytest.approx(np.full(4, (40 * 3 + 30 * 2) / 100 / 4))
+    who = source.gathered(np.array([100]), [drawn], "participants")
+    assert who.counts.shape == (1, 3, 21) and who.truth.shape == (1, 17)
+
+
+def test_counts_levels_and_users_agree():
+    task = task_from({"kind": "sets", "domain_size": 9, "set_size": 3, "levels": 3})
+    source = source_from(UNIFORM, task, Path())
+    who = participants(task, source, population_from({"users": 101}), repeats=3, seed=4)
+    assert who.public.level_counts.tolist() == [[25, 51, 25]] * 3
+    for repeat in range(3):
+        (users,) = who.users(repeat)
+        for level in range(3):
+            held = users.values[users.levels == level]
+            assert np.bincount(held.ravel(), minlength=9).tolist() == who.counts[repeat, level].tolist()
+    assert who.truth == pytest.approx(who.counts.sum(axis=1) / 101)
+    support = typical(task, source, population_from({"users": 101}))
+    assert support.participants.counts[0].sum() == pytest.approx(303)
+    assert not support.sampling_variance.any()
+    wide = typical(task, source, population_from({"users": 101}), truth="population")
+    assert wide.sampling_variance == pytest.approx(np.full((1, 9), (1 / 3) * (2 / 3) / 101))
+
+
+@pytest.mark.parametrize(
+    ("config", "task", "message"),
+    [
+        (MSNBC, Sets(17, 4, 2), "has 3 levels, but the task has 2"),
+        (MSNBC, Sets(21, 4, 3), "domain_size must be 17 and padding_items 0"),
+        ({**MSNBC, "padding": "tokens"}, Sets(17, 4, 3), "domain_size must be 21 and padding_items 4"),
+        (UNIFORM, Sets(21, 4, 3, 4), "Uniform sets need no padding"),
+        ({"name": "msnbc", "column": "sets"}, Sets(17, 4, 3), "need a split"),
+        ({"name": "msnbc", "column": "first"}, Sets(17, 4, 3), "does not hold what a sets task needs"),
+    ],
+)
+def test_data_that_do_not_fit_are_refused(config, task, message):
+    with pytest.raises(ValueError, match=message):
+        check_data(config, task)
+
+
+def test_marginals_of_the_published_data(tmp_path):
+    mirror = os.environ.get("SHUFFLEDP_MIRROR")
+    if not mirror:
+        pytest.skip("SHUFFLEDP_MIRROR is not set: the real data cannot be had")
+    prepare(
+        "msnbc",
+        raw_dir=tmp_path / "raw",
+        output_dir=tmp_path,
+        mirror=mirror,
+        progress=False,
+        say=lambda line: None,
+    )
+    shares = source_from(MSNBC, Sets(17, 4, 3), tmp_path).marginals
+    published = "0.421 0.301 0.253 0.254 0.170 0.334 0.220 0.230 0.227 0.193 0.199 0.246 0.215 0.252 0.175 0.151 0.159"
+    assert " ".join(f"{share:.3f}" for share in shares) == published
+    assert (shares * (1 - shares)).sum() == pytest.approx(2.985, abs=5e-4)

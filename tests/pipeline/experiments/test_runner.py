@@ -1,0 +1,521 @@
+import json
+import logging
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from shuffledp import storage
+from shuffledp.pipeline.experiments import participants as who
+from shuffledp.pipeline.experiments import results, runner, seeds, simulated
+from shuffledp.pipeline.experiments.results import CELLS, VALUES, Bundle
+from shuffledp.pipeline.experiments.sources import source_from
+from shuffledp.storage import IntegrityError
+
+
+def job(**changes):
+    base = {
+        "paper": "demo",
+        "experiment": "coins",
+        "method": "amplified",
+        "protocol": "amplified",
+        "function": None,
+        "returns": "value",
+        "accounting": ["printed", "exact"],
+        "repeats": 5,
+        "seed": 7,
+        "grid": {"eps": [0.5, 1.0]},
+        "task": {"kind": "frequency", "domain_size": 2, "truth": "participants", "metrics": ["mse"]},
+        "data": {"name": "categorical", "weights": [0.25, 0.75]},
+        "population": {"law": "binomial", "trials": 2000, "rate": 0.5},
+        "budget": {"eps": "$eps", "delta": 1.0e-5},
+        "options": {},
+        "arguments": {},
+    }
+    return base | changes
+
+
+LOCAL = {"method": "local", "protocol": "local"}
+CURVE = {
+    "method": "moments",
+    "protocol": None,
+    "function": "amplified_epsilon",
+    "returns": "eps_central",
+    "budget": {},
+    "grid": {"others": [3000, 4000]},
+    "arguments": {"population": {"law": "poisson", "mean": "$others"}, "eps_local": 0.5, "delta": 1.0e-3},
+}
+
+
+def run(tmp_path, **changes):
+    return runner.run(job(**changes), prepared=tmp_path, root=tmp_path)
+
+
+def values(tmp_path, accounting="printed", **changes):
+    """Simulated values by point: {point: (R,)}."""
+    done = run(tmp_path, **changes)
+    cells = done.cells.to_pandas().query("accounting == @accounting")
+    table = done.values.to_pandas().query("kind == 'simulated'")
+    return {c.point: table[table["cell"] == c.cell]["value"].to_numpy() for c in cells.itertuples()}
+
+
+@pytest.fixture
+def adult(tmp_path):
+    """A prepared Adult of 400 records, as `datasets.prepare` leaves it."""
+    about = {"name": "adult", "title": "Adult", "source": "stand_in", "origin": "made up", "sha256": {}}
+    about |= {"n_records": 400, "note": "Not the real Adult.", "licence": "", "citation": ""}
+    rows = {"sex": ["Female", "Male"], "hours_per_week": [40, 40], "count": [100, 300]}
+    pd.DataFrame(rows).to_parquet(tmp_path / "adult.parquet")
+    (tmp_path / "adult.json").write_text(json.dumps(about))
+    files = [tmp_path / name for name in ("adult.parquet", "adult.json")]
+    storage.publish(tmp_path / "adult.sha256", {path: path.read_bytes() for path in files})
+    return tmp_path
+
+
+# -- participants and seeds ------------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def drawn(monkeypatch):
+    """The participants of every grid point, in the order in which they are drawn."""
+    seen = []
+    original = simulated.participants
+
+    def spy(*args, **kwargs):
+        seen.append(original(*args, **kwargs))
+        return seen[-1]
+
+    monkeypatch.setattr(simulated, "participants", spy)
+    return seen
+
+
+@pytest.mark.parametrize(
+    "other",
+    [
+        LOCAL,
+        {"accounting": ["exact"]},
+        {"grid": {"eps": [0.7]}},
+        {"experiment": "elsewhere"},
+        {"options": {}},
+    ],
+)
+def test_participants_do_not_depend_on_method_accounting_eps_or_experiment(tmp_path, drawn, other):
+    run(tmp_path)
+    run(tmp_path, **other)
+    assert len(drawn) == 2
+    for one in drawn[1:]:
+        assert np.array_equal(one.counts, drawn[0].counts)
+        assert np.array_equal(one.public.n_users, drawn[0].public.n_users)
+
+
+@pytest.mark.parametrize(
+    "other",
+    [
+        {"seed": 8},
+        {"population": {"law": "binomial", "trials": 2001, "rate": 0.5}},
+        {"data": {"name": "categorical", "weights": [0.75, 0.25]}},
+    ],
+)
+def test_participants_depend_on_seed_population_and_data(tmp_path, drawn, other):
+    run(tmp_path, grid={"eps": [0.5]}, accounting=["printed"])
+    run(tmp_path, grid={"eps": [0.5]}, accounting=["printed"], **other)
+    assert not np.array_equal(drawn[0].counts, drawn[1].counts)
+
+
+def test_the_first_participants_do_not_depend_on_how_many_repeats_follow(tmp_path, drawn):
+    run(tmp_path, repeats=4, grid={"eps": [0.5]}, accounting=["printed"])
+    run(tmp_path, repeats=9, grid={"eps": [0.5]}, accounting=["printed"])
+    assert np.array_equal(drawn[1].counts[:4], drawn[0].counts)
+    assert len({tuple(row) for row in drawn[1].counts}) > 1
+
+
+def test_a_point_gives_the_same_numbers_whatever_else_is_in_the_grid(tmp_path):
+    alone, among = values(tmp_path, grid={"eps": [1.0]}), values(tmp_path)
+    assert np.array_equal(among['{"eps":1.0}'], alone['{"eps":1.0}'])
+    reversed_ = values(tmp_path, grid={"eps": [1.0, 0.5]}, accounting=["exact", "printed"])
+    assert {k: v.tolist() for k, v in reversed_.items()} == {k: v.tolist() for k, v in among.items()}
+
+
+@pytest.mark.parametrize(
+    "changes", [{"experiment": "again"}, {"paper": "again"}, {"grid": {"eps": [0.5], "x": [1]}}]
+)
+def test_the_mechanism_has_a_stream_of_its_own_per_experiment_and_point(tmp_path, changes):
+    # LOCAL's mechanism is the same in all of these: only the stream can make a difference.
+    first = next(iter(values(tmp_path, **LOCAL).values()))
+    other = next(iter(values(tmp_path, **(LOCAL | changes)).values()))
+    assert not np.array_equal(first, other)
+
+
+@pytest.mark.parametrize("accounting, changes", [("exact", {}), ("printed", {"method": "again"})])
+def test_cells_with_the_same_calibrated_protocol_have_the_same_simulated_numbers(
+    tmp_path, accounting, changes
+):
+    """LOCAL does not depend on the accounting, nor on what a method is called."""
+    first, other = values(tmp_path, **LOCAL), values(tmp_path, accounting, **(LOCAL | changes))
+    assert len(first) == 2
+    assert all(np.array_equal(first[point], other[point]) for point in first)
+
+
+def test_what_differs_in_the_estimator_alone_is_compared_on_the_same_messages(tmp_path):
+    """Repeats in which expected dummies leave a large error leave one with observed dummies, too."""
+    flexible = {"protocol": "flexible_pure_dump", "repeats": 400, "grid": {"eps": [1.0]}}
+    flexible |= {"population": {"users": 50_000}}
+    shown = [
+        values(tmp_path, "exact", **flexible, method=estimator, options={"rate": 0.1, "estimator": estimator})
+        for estimator in ("expected", "observed")
+    ]
+    ((one,), (other,)) = (list(found.values()) for found in shown)
+    assert not np.array_equal(one, other)
+    # Independent repeats would exceed 0.2 once in 30,000 (Fisher: standard error 1 / sqrt(397)).
+    assert np.corrcoef(one, other)[0, 1] > 0.2
+
+
+def test_different_protocols_draw_independently(tmp_path):
+    local, amplified = values(tmp_path, repeats=400, **LOCAL), values(tmp_path, repeats=400)
+    for point in local:
+        # Two points, each beyond 0.2 once in 16,000 (Fisher: standard error 1 / sqrt(397)).
+        assert abs(np.corrcoef(local[point], amplified[point])[0, 1]) < 0.2
+
+
+def test_keys_become_the_same_stream_everywhere():
+    assert seeds.canonical_json({"b": 1, "a": [0.1, "é"]}) == '{"a":[0.1,"é"],"b":1}'
+    assert seeds.generator(7, "data", {"b": 1, "a": 2}).integers(10**9) == seeds.generator(
+        7, "data", {"a": 2, "b": 1}
+    ).integers(10**9)
+    assert seeds.generator(7, "x").integers(10**9) == 944430104
+    with pytest.raises(ValueError, match="Out of range"):
+        seeds.canonical_json(float("nan"))
+
+
+# -- rows --------------------------------------------------------------------------------------------------------
+
+
+def test_tables_have_the_schema_and_the_agreed_order(tmp_path):
+    task = {"kind": "frequency", "domain_size": 2, "metrics": ["tve", "mse"]}
+    done = run(tmp_path, grid={"eps": [1.0, 0.5]}, task=task, repeats=12, accounting=["printed", "exact"])
+    assert done.cells.schema.equals(CELLS)
+    assert done.values.schema.equals(VALUES)
+    cells = done.cells.to_pandas()
+    merged = done.values.to_pandas().merge(cells[["cell", "point", "accounting"]], on="cell")
+    keys = ["point", "accounting", "metric", "kind", "repeat"]
+    assert merged[keys].apply(tuple, axis=1).tolist() == sorted(merged[keys].apply(tuple, axis=1))
+    assert len(merged) == 2 * 2 * 2 * (12 + 1)
+    assert cells["cell"].is_unique
+    assert (cells["users_expected"] == 1001).all()
+    assert cells["eps"].tolist() == [0.5, 0.5, 1.0, 1.0]
+
+
+def test_repeats_are_drawn_only_where_the_experiment_says(tmp_path):
+    every, some = run(tmp_path), run(tmp_path, simulated_at={"eps": [1.0, 4.0]})
+
+    def rows(done, kind):
+        table = done.values.to_pandas().query("kind == @kind").merge(done.cells.to_pandas(), on="cell")
+        return {(r.point, r.accounting, r.repeat): r.value for r in table.itertuples()}
+
+    assert rows(some, "expected") == rows(every, "expected")
+    assert rows(some, "simulated") == {
+        key: value for key, value in rows(every, "simulated").items() if key[0] == '{"eps":1.0}'
+    }
+    assert len(rows(some, "simulated")) == 2 * 5
+
+
+def test_the_spent_eps_is_computed_where_the_experiment_asks_for_it(tmp_path):
+    assert "eps_spent" not in set(run(tmp_path).values.to_pandas()["metric"])
+    done = run(tmp_path, spent_at={"eps": [1.0]})
+    found = done.values.to_pandas().merge(done.cells.to_pandas(), on="cell").query("kind == 'computed'")
+    assert set(found["point"]) == {'{"eps":1.0}'}
+    spent, left = (found[found["metric"] == name]["value"] for name in ("eps_spent", "slack"))
+    assert len(spent) == len(left) > 0
+    assert (abs(spent.to_numpy() + left.to_numpy() - 1) < 1e-12).all()
+    assert spent.between(0, 1).all()
+
+
+@pytest.mark.parametrize(
+    ("levels", "at_worst", "even"), [(20, 0.4 * 0.6, 0.16 * 100 / 101), (10, 0.5 * 0.5, 0.165 * 100 / 101)]
+)
+def test_the_worst_number_of_a_sum_is_that_of_the_method(tmp_path, levels, at_worst, even):
+    """Noise has the same error for all numbers; what is a part p above a level adds p (1 - p), for hundredths here."""
+    done = run(
+        tmp_path,
+        protocol="real_sum",
+        task={"kind": "summation", "max_value": 100, "real": True, "metrics": ["worst_mse", "mse"]},
+        data={"name": "uniform"},
+        options={"levels": levels},
+        population={"users": 1001},
+        budget={"eps": 1.0, "delta": 1e-6},
+        accounting=["exact"],
+        grid={},
+    )
+    found = done.values.to_pandas()
+    assert set(found.query("metric == 'worst_mse'")["kind"]) == {"expected"}
+    errors = found.query("kind == 'expected'").set_index("metric")["value"]
+    more = errors["worst_mse"] - errors["mse"]
+    assert more == pytest.approx(1001 * (at_worst - even) / levels**2)
+
+
+def test_parquet_bytes_depend_on_the_content_alone(tmp_path):
+    first, second = run(tmp_path), run(tmp_path)
+    assert results.to_parquet(first.values) == results.to_parquet(second.values)
+    assert results.to_parquet(first.cells) == results.to_parquet(second.cells)
+
+
+def test_a_row_with_other_columns_is_refused():
+    with pytest.raises(ValueError, match="'value'"):
+        results.table([{"cell": "a", "metric": "m", "kind": "k", "repeat": 0}], VALUES)
+
+
+PICKY = """
+from shuffledp.accounting import Infeasible
+from shuffledp.protocols.frequency.local import Local
+
+class Picky(Local):
+    name = "picky"
+    @classmethod
+    def calibrate(cls, budget, population, task, *, accounting="printed"):
+        if budget.eps < 0.7:
+            raise Infeasible("eps is below 0.7")
+        return super().calibrate(budget, population, task, accounting=accounting)
+"""
+
+
+def test_an_infeasible_cell_is_a_row_with_its_reason_and_no_values(tmp_path):
+    (tmp_path / "picky.py").write_text(PICKY)
+    done = run(tmp_path, protocol="picky.py:Picky", accounting=["printed"])
+    cells = done.cells.to_pandas().set_index("point")
+    assert cells["status"].to_dict() == {'{"eps":0.5}': "infeasible", '{"eps":1.0}': "ok"}
+    assert cells.loc['{"eps":0.5}', "reason"] == "eps is below 0.7"
+    assert cells.loc['{"eps":0.5}', "users_expected"] == 1001
+    assert set(done.values["cell"].to_pylist()) == {cells.loc['{"eps":1.0}', "cell"]}
+
+
+def test_a_function_method_gives_one_computed_number_per_cell(tmp_path):
+    from shuffledp.accounting import amplified_epsilon
+    from shuffledp.populations import Poisson
+
+    done = run(tmp_path, **CURVE, accounting=["printed", "exact"])
+    cells, table = done.cells.to_pandas(), done.values.to_pandas()
+    assert set(table["kind"]) == {"computed"}
+    assert set(table["metric"]) == {"eps_central"}
+    for cell, value in zip(cells.itertuples(), table["value"], strict=True):
+        law = Poisson(json.loads(cell.point)["others"])
+        assert value == amplified_epsilon(law, 0.5, 1.0e-3, accounting=cell.accounting)
+
+
+def test_every_cell_says_what_stands_behind_its_claim_and_whom_users_trust(tmp_path):
+    union = {"method": "multi_union", "protocol": "multi_union", "accounting": ["printed", "exact"]}
+    cells = run(tmp_path, **union, grid={"eps": [0.5]}).cells.to_pandas().set_index("accounting")
+    assert cells["guarantee"].to_dict() == {"exact": "upper", "printed": "violated"}
+    assert cells["trust"].tolist() == ["shuffler", "shuffler"]
+    assert "RP-E16" in cells.loc["printed", "guarantee_note"]
+    assert cells.loc["exact", "guarantee_note"] == ""
+
+
+def test_the_cell_of_a_function_says_what_stands_behind_its_claim(tmp_path):
+    cells = run(tmp_path, **CURVE, accounting=["printed", "simplified"]).cells.to_pandas()
+    assert cells.set_index("accounting")["guarantee"].to_dict() == {
+        "printed": "upper",
+        "simplified": "unproven",
+    }
+    pair = {
+        "function": "subsampled_shuffle_gaussian_epsilon",
+        "arguments": {
+            "n": 100,
+            "m": 10,
+            "sigma": 3.0,
+            "rounds": "$rounds",
+            "delta": 1e-3,
+            "form": "pair",
+            "most_order": 16,
+        },
+        "grid": {"rounds": [1, 2]},
+        "accounting": ["exact"],
+    }
+    cells = run(tmp_path, **CURVE | pair).cells.to_pandas()
+    assert cells["guarantee"].tolist() == ["unproven", "unproven"]
+    assert all("SG-4" in note for note in cells["guarantee_note"])
+    assert cells["trust"].isna().all()
+
+
+def test_a_cell_without_a_claim_has_no_label(tmp_path):
+    cells = run(tmp_path, budget={"eps": "$eps", "delta": 0.0}, accounting=["exact"]).cells.to_pandas()
+    assert set(cells["status"]) == {"infeasible"}
+    assert cells["guarantee"].isna().all()
+
+
+def test_an_accounting_that_a_protocol_does_not_offer_is_not_run(tmp_path):
+    done = run(tmp_path, **LOCAL, accounting=["printed", "corrected"])
+    assert set(done.cells["accounting"].to_pylist()) == {"printed"}
+
+
+def test_a_bound_on_the_population_cannot_be_simulated_and_says_so(tmp_path):
+    population = {"law": "moment_bounded", "mean": 1000, "variance": 10}
+    cells = run(tmp_path, population=population).cells.to_pandas()
+    assert set(cells["status"]) == {"infeasible"}
+    assert cells["reason"].str.contains("not a law").all()
+
+
+def test_a_long_job_says_how_far_it_is(tmp_path, caplog):
+    with caplog.at_level(logging.INFO, logger="shuffledp"):
+        runner.run(job(), prepared=tmp_path, root=tmp_path, every=0)
+    assert "demo.coins.amplified: 2 of 4 cells" in caplog.text
+    assert "s left" in caplog.text
+    caplog.clear()
+    run(tmp_path)
+    assert "left" not in caplog.text
+
+
+# -- expectation against simulation ----------------------------------------------------------------------------------
+
+
+def agreement(done):
+    table = done.values.to_pandas()
+    simulated = table[table["kind"] == "simulated"]["value"]
+    expected = table[table["kind"] == "expected"]["value"]
+    assert len(expected) == 1
+    return (simulated.mean() - expected.iloc[0]) / (simulated.std() / np.sqrt(len(simulated)))
+
+
+@pytest.mark.parametrize("truth", ["participants", "population"])
+@pytest.mark.parametrize(
+    "data",
+    [
+        {"name": "categorical", "weights": [0.25, 0.75]},
+        {"name": "adult", "column": "sex"},
+        {"name": "adult", "column": "sex", "draw": "with_replacement"},
+    ],
+)
+def test_expectation_agrees_with_simulation_within_4_standard_errors(adult, truth, data):
+    # 300 of 400 records: without the finite population correction the sampling part would be four times too large.
+    task = {"kind": "frequency", "domain_size": 2, "truth": truth, "metrics": ["mse"]}
+    done = run(
+        adult, **LOCAL, task=task, data=data, repeats=20_000, accounting=["printed"],
+        population={"users": 300}, grid={}, budget={"eps": 4.0, "delta": 1.0e-5},
+    )  # fmt: skip
+    assert abs(agreement(done)) < 4
+
+
+def test_sampling_variance_is_that_of_a_draw_without_replacement(adult):
+    task = who.task_from({"kind": "frequency", "domain_size": 2})
+    source = source_from({"name": "adult", "column": "sex"}, task, adult)
+    support = who.typical(task, source, who.population_from({"users": 300}), truth="population")
+    assert support.sampling_variance == pytest.approx(0.25 * 0.75 / 300 * (400 - 300) / (400 - 1))
+    own = who.typical(task, source, who.population_from({"users": 300}), truth="participants")
+    assert not own.sampling_variance.any()
+
+
+def test_a_uniform_data_set_has_fixed_records_and_draws_have_not():
+    task = who.task_from({"kind": "frequency", "domain_size": 3})
+    everybody = who.population_from({"users": 11})
+    fixed = source_from({"name": "uniform", "records": 11}, task, None)
+    drawn = who.participants(task, fixed, everybody, repeats=4, seed=1)
+    assert (drawn.counts == [4, 4, 3]).all()
+    support = who.typical(task, fixed, everybody)
+    assert support.participants.counts.tolist() == [[4, 4, 3]]  # whole numbers, not 3.9999
+    loose = source_from({"name": "uniform"}, task, None)
+    assert len({tuple(c) for c in who.participants(task, loose, everybody, repeats=9, seed=1).counts}) > 1
+    with pytest.raises(ValueError, match="12 participants cannot be drawn without replacement from 11"):
+        who.participants(task, fixed, who.population_from({"users": 12}), repeats=1, seed=1)
+
+
+def test_more_participants_than_records_is_an_error_that_says_so(adult):
+    with pytest.raises(
+        ValueError, match="401 participants cannot be drawn without replacement from 400 records"
+    ):
+        run(adult, **LOCAL, data={"name": "adult", "column": "sex"}, population={"users": 401})
+
+
+def test_the_data_source_and_its_note_come_with_the_result(adult):
+    done = run(adult, **LOCAL, data={"name": "adult", "column": "sex"}, population={"users": 100})
+    assert (done.data_source, done.data_note) == ("stand_in", "Not the real Adult.")
+    assert set(done.cells["data_source"].to_pylist()) == {"stand_in"}
+    assert run(adult, **CURVE).data_source == "none"
+
+
+# -- reading -----------------------------------------------------------------------------------------------------------
+
+
+def publish(tmp_path, method="amplified", **changes):
+    done = run(tmp_path, method=method, **changes)
+    bundle = Bundle.of(tmp_path / "results", "demo", "coins", method)
+    results.write(bundle, done.cells, done.values, {"data": {"source": "x", "note": ""}})
+    return bundle
+
+
+def test_summary_has_mean_standard_error_and_count_with_the_cell(tmp_path):
+    read = results.read({"amplified": publish(tmp_path)})
+    summary = read.summary()
+    row = summary[(summary["kind"] == "simulated") & (summary["eps"] == 1.0)].iloc[0]
+    raw = read.values[(read.values["cell"] == row["cell"]) & (read.values["kind"] == "simulated")]["value"]
+    assert row["mean"] == pytest.approx(raw.mean())
+    assert row["standard_error"] == pytest.approx(raw.std(ddof=1) / np.sqrt(5))
+    assert row["count"] == 5
+    assert summary[summary["kind"] == "expected"]["standard_error"].isna().all()
+    assert read.provenance["amplified"]["data"]["source"] == "x"
+
+
+def test_a_method_that_does_not_depend_on_a_grid_variable_has_no_coordinate_there(tmp_path):
+    own = {**LOCAL, "budget": {"eps": 2.0, "delta": 1.0e-5}, "grid": {}}
+    bundles = {"amplified": publish(tmp_path), "local": publish(tmp_path, **own)}
+    cells = results.read(bundles).cells.set_index("method")
+    assert cells.loc["local", "eps"].isna().all()
+    assert sorted(set(cells.loc["amplified", "eps"])) == [0.5, 1.0]
+
+
+def test_results_without_any_cell_are_read(tmp_path):
+    bundles = {"amplified": publish(tmp_path), "local": publish(tmp_path, **LOCAL, accounting=["corrected"])}
+    assert set(results.read(bundles).summary()["method"]) == {"amplified"}
+
+
+@pytest.mark.parametrize("part", ["cells", "values", "provenance"])
+@pytest.mark.parametrize("damage", ["changed", "missing", "unlisted"])
+def test_a_damaged_result_names_the_file_and_the_command(tmp_path, part, damage):
+    bundle = publish(tmp_path)
+    path = getattr(bundle, part)
+    if damage == "changed":
+        path.write_bytes(path.read_bytes() + b" ")
+    elif damage == "missing":
+        path.unlink()
+    else:
+        bundle.checksum.unlink()
+    with pytest.raises(IntegrityError, match="make repair") as caught:
+        results.read({"amplified": bundle})
+    assert (str(bundle.cells) if damage == "unlisted" else str(path)) in str(caught.value)
+
+
+# -- what depends on how a protocol was calibrated ------------------------------------------------------------------
+
+SUMS = {
+    "grid": {"eps": [1.0]},
+    "task": {"kind": "summation", "max_value": 3, "truth": "participants", "metrics": ["mse"]},
+    "data": {"name": "uniform"},
+    "population": {"users": 4000},
+}
+
+
+def test_cells_state_the_guarantee_of_the_calibrated_protocol(tmp_path):
+    rappor = {**SUMS, "method": "rappor", "protocol": "fragmented_rappor"}
+    cells = run(tmp_path, **rappor).cells.to_pandas()
+    assert dict(zip(cells["accounting"], cells["guarantee"], strict=True)) == {
+        "printed": "violated",
+        "exact": "upper",
+    }
+    options = {"calibration": "worst_case"}
+    (violated,) = run(tmp_path, **rappor | {"accounting": ["exact"], "options": options}).cells.to_pylist()
+    assert violated["guarantee"] == "violated"
+    (alone,) = run(
+        tmp_path, **rappor | {"accounting": ["exact"], "population": {"users": 1}}
+    ).cells.to_pylist()
+    assert alone["status"] == "infeasible" and alone["guarantee"] is None
+
+
+def test_the_squared_error_of_an_option_that_biases_is_that_of_what_is_decoded(tmp_path):
+    """All users hold 0: in the group of the figure about half of all sums wrap around."""
+    data = {"name": "categorical", "weights": [1.0, 0.0, 0.0, 0.0]}
+    figure = {**SUMS, "method": "figure", "protocol": "split_and_mix", "options": {"group": "figure"}}
+    done = run(tmp_path, **figure | {"accounting": ["printed"], "data": data, "repeats": 2000})
+    table = done.values.to_pandas()
+    seen = table.query("kind == 'simulated'")["value"]
+    expected = float(table.query("kind == 'expected'")["value"].iloc[0])
+    # 5 standard errors, missed once in 2 million; the noise alone would be 18.
+    assert abs(seen.mean() - expected) < 5 * seen.std() / 2000**0.5
+    assert expected > 1e7

@@ -1,0 +1,409 @@
+# ruff: noqa: E501  (one case per line)
+"""Training runs of a paper: configuration, files, and what happens without JAX."""
+
+import json
+import signal
+import subprocess
+import sys
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pyarrow.parquet as pq
+import pytest
+import yaml
+
+from shuffledp.pipeline.config import ConfigurationError, merged
+from shuffledp.pipeline.experiments import runner, training
+from shuffledp.pipeline.experiments.results import Bundle
+from shuffledp.pipeline.experiments.results import write as write_results
+from shuffledp.pipeline.figures.drawings import paper_job
+from shuffledp.pipeline.figures.paper import draw_paper
+from shuffledp.pipeline.figures.selection import load_settings
+from shuffledp.pipeline.learning import CheckpointError, Point, TrainingCurve, available
+from shuffledp.pipeline.provenance import of_job
+from shuffledp.storage import IntegrityError, damaged
+from waiting import wait_until
+
+ROOT = Path(__file__).resolve().parents[3]
+PAPER, RUN = "config/experiments/demo.yaml", "config/config.yaml"
+TRAINED = """\
+paper: {title: "A demonstration", citation: "Nobody 2024"}
+training:
+  short: {kind: shuffle_sgd, data: {name: mnist}, batch: 20, learning_rate: 0.5, clip: 0.3, noise_multiplier: 0.4, rounds: 5, evaluate_every: 2}
+experiments:
+  sgd:
+    source: "Fig. 1"
+    grid: {sigma: [0.5, 1.0], round: {evaluated: short}}
+    methods:
+      shuffle: {training: short, function: subsampled_shuffle_gaussian_epsilon, arguments: {n: 60000, m: 60, sigma: $sigma, rounds: $round, delta: 1.0e-5}, returns: eps}
+      central: {training: short, function: central_gaussian_epsilon, arguments: {rate: 0.001, noise_multiplier: 3.0, rounds: $round, delta: 1.0e-5}, returns: eps, accounting: [exact]}
+figures:
+  accuracy: {title: "Accuracy", experiment: sgd, x: eps, along: round, y: accuracy, panels: sigma, caption: any.rst}
+  rounds: {title: "Rounds", experiment: sgd, x: round, y: eps, panels: sigma, caption: any.rst}
+"""
+HERE = f"{PAPER}: training.short"
+SGD = f"{PAPER}: experiments.sgd"
+CURVE = TrainingCurve(
+    (Point(0, 0.1, 2.3, 0), Point(2, 0.5, 2.0, 20), Point(4, 0.6, 1.5, 20), Point(5, 0.7, 1.0, 20))
+)
+
+
+@pytest.fixture
+def trained(project):
+    project.write(PAPER, TRAINED)
+    project.write("src/shuffledp/pipeline/papers/demo/captions/any.rst", "What to see.\n")
+    return project
+
+
+def without_jax(monkeypatch):
+    monkeypatch.setattr(training, "available", lambda: False)
+
+
+def publish(folder, run, monkeypatch, note=""):
+    """A finished run, as if it had been trained."""
+    monkeypatch.setattr(training, "version", lambda package: "0")
+    files = training.TrainingFiles.of(folder, run.paper, run.id)
+    about = of_job(run.job(7), "0", {"source": "mirror", "note": note}, ROOT)
+    training.write(files, CURVE, about)
+    return files
+
+
+def computed(settings, method, folder):
+    experiment = settings.papers["demo"].experiments["sgd"]
+    return runner.run(experiment.job(method, settings.seed), prepared=folder, root=ROOT, results=folder)
+
+
+# -- configuration -----------------------------------------------------------------------------------------------
+
+
+def test_grid_takes_the_evaluated_rounds_without_round_zero(trained):
+    paper = trained.settings(learning="skip").papers["demo"]
+    assert paper.experiments["sgd"].grid == {"sigma": [0.5, 1.0], "round": [2, 4, 5]}
+    job = paper.experiments["sgd"].job("central", 7)
+    assert job["grid"] == {"round": [2, 4, 5]}
+    assert job["training"] == {"run": "short", "round": "round", "left_out": "learning: skip"}
+
+
+@pytest.mark.parametrize(("rounds", "every"), [(1, 1), (1, 3), (6, 2), (7, 2), (5, 5), (4, 9)])
+def test_the_evaluated_rounds_are_those_after_which_the_curve_has_a_point(trained, rounds, every):
+    run = trained.settings(learning="skip").papers["demo"].training["short"]
+    run = replace(run, settings={**run.settings, "rounds": rounds, "evaluate_every": every})
+    assert run.evaluated == [r for r in range(1, rounds + 1) if run.plan(0).evaluated(r)]
+
+
+BROKEN = {
+    "unknown kind": (PAPER, "kind: shuffle_sgd", "kind: shufle_sgd", f"{HERE}.kind:", "Did you mean 'shuffle_sgd'?"),
+    "no rounds": (PAPER, "rounds: 5, ", "", f"{HERE}:", "lacks the key 'rounds'."),
+    "rounds zero": (PAPER, "rounds: 5", "rounds: 0", f"{HERE}.rounds:", "at least 1, got 0."),
+    "clip negative": (PAPER, "clip: 0.3", "clip: -1", f"{HERE}.clip:", "greater than 0, got -1."),
+    "rate as text": (PAPER, "learning_rate: 0.5", "learning_rate: 5e-1", f"{HERE}.learning_rate:", "write 5.0e-1."),
+    "averaging one": (PAPER, "rounds: 5", "averaging: 1, rounds: 5", f"{HERE}.averaging:", "less than 1, got 1."),
+    "batch missing": (PAPER, "batch: 20, ", "", f"{HERE}:", "batch must be given for kind 'shuffle_sgd'."),
+    "rate too many": (PAPER, "batch: 20", "batch: 20, rate: 0.1", f"{HERE}:", "rate has no meaning"),
+    "unknown data": (PAPER, "name: mnist", "name: minst", f"{HERE}.data.name:", "Did you mean 'mnist'?"),
+    "unknown pooling": (PAPER, "rounds: 5", "network: {pooling: max}, rounds: 5", f"{HERE}.network.pooling:", "'max' is not one of"),
+    "unknown key": (PAPER, "rounds: 5", "round: 5, rounds: 5", f"{HERE}:", "unknown key 'round'. Did you mean 'rounds'?"),
+    "seed is not set": (PAPER, "rounds: 5", "seed: 5, rounds: 5", f"{HERE}:", "unknown key 'seed'."),
+    "CIFAR10 is not there": (PAPER, "name: mnist", "name: cifar10", f"{HERE}.data:", "cifar10/cifar10.npz there that holds the arrays train_images"),
+    "grid of another run": (PAPER, "{evaluated: short}", "{evaluated: shot}", f"{SGD}.grid.round.evaluated:", "no training run 'shot'. Did you mean 'short'?"),
+    "method of another run": (PAPER, "central: {training: short", "central: {training: long", f"{SGD}.methods.central.training:", "the value {evaluated: long}"),
+    "method without rounds": (PAPER, "noise_multiplier: 3.0, rounds: $round", "noise_multiplier: 3.0, rounds: 5", f"{SGD}.methods.central.training:", "needs an argument over the rounds of 'short'"),
+    "protocol with training": (PAPER, "central: {training: short, function: central_gaussian_epsilon", "central: {training: short, protocol: local", f"{SGD}.methods.central:", "belongs to a method with a function."),
+    "along without a number": (PAPER, "x: eps, along: round", "x: sigma, along: round", f"{PAPER}: figures.accuracy.along:", "not to 'sigma'"),
+    "no along": (PAPER, "x: eps, along: round", "x: eps", f"{PAPER}: figures.accuracy:", "'eps' is not a grid variable."),
+    "along nothing": (PAPER, "along: round", "along: rounds", f"{PAPER}: figures.accuracy:", "'rounds' is not a grid variable. Did you mean 'round'?"),
+    "learning": (RUN, "seed: 7", "seed: 7\nlearning: never", "config: learning:", "'never' is not one of auto, require, skip"),
+    "override of no run": (RUN, "overrides: {}", "overrides: {demo.training.shrt: {rounds: 2}}", "config: overrides.demo.training.shrt:", "Did you mean 'short'? Known: short."),
+    "override of a setting": (RUN, "overrides: {}", "overrides: {demo.training.short: {clip: 2}}", "config: overrides.demo.training.short:", "unknown key 'clip'. Known: evaluate_every, rounds, sampled."),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("case", BROKEN)
+def test_a_mistake_is_one_line_with_its_place(trained, case):
+    path, old, new, start, rest = BROKEN[case]
+    trained.change(path, old, new)
+    with pytest.raises(ConfigurationError) as caught:
+        trained.settings(learning="auto") if case != "learning" else trained.settings()
+    message = str(caught.value)
+    assert message.startswith(start), message
+    assert rest in message
+    assert "\n" not in message
+
+
+def test_a_run_that_no_method_names_is_a_mistake(trained):
+    trained.change(
+        PAPER,
+        "experiments:",
+        "  unused: {kind: checkin, data: {name: mnist}, rate: 0.1, learning_rate: 1, clip: 1, noise_multiplier: 1, rounds: 3, evaluate_every: 1}\nexperiments:",
+    )
+    with pytest.raises(ConfigurationError, match=r"training\.unused: no method names it"):
+        trained.settings()
+
+
+def test_an_override_shortens_a_run_its_grid_and_says_so(trained):
+    trained.change(RUN, "overrides: {}", "overrides: {demo.training.short: {rounds: 3, sampled: 10}}")
+    settings = trained.settings(learning="skip")
+    run = settings.papers["demo"].training["short"]
+    assert run.shortened == "3 of 5 rounds"
+    assert run.plan(0).sampled == 10
+    assert settings.papers["demo"].experiments["sgd"].grid["round"] == [2, 3]
+    assert settings.shortened == {"demo"}
+
+
+def test_an_override_of_a_run_is_named_with_what_it_makes_wrong(trained):
+    trained.change(PAPER, "x: round, y: eps, panels: sigma", "x: sigma, y: eps, where: {round: 4}")
+    assert trained.settings(learning="skip").papers
+    over = {"demo.training.short": {"rounds": 3}}
+    with pytest.raises(ConfigurationError) as caught:
+        trained.settings(learning="skip", overrides=over)
+    assert str(caught.value).startswith(f"{PAPER}: figures.rounds")
+    assert str(caught.value).endswith("(with config: overrides.demo.training.short merged in)")
+    trained.change(PAPER, "clip: 0.3", "clip: 0.3, averaging: 1")
+    with pytest.raises(ConfigurationError, match=rf"{HERE}.*demo\.training\.short merged in\)$"):
+        trained.settings(learning="skip", overrides=over)
+
+
+def test_a_grid_of_many_rounds_is_checked_at_its_ends(trained, monkeypatch):
+    looked_at = []
+    monkeypatch.setattr(
+        "shuffledp.pipeline.config.experiments.check_kind",
+        lambda name, value, kind: looked_at.append((name, value)),
+    )
+    trained.change(PAPER, "rounds: 5, evaluate_every: 2", "rounds: 500, evaluate_every: 1")
+    trained.settings(learning="skip")
+    assert {value for name, value in looked_at if name == "rounds"} == {1, 500}
+
+
+@pytest.mark.parametrize(("wish", "reason"), [("auto", "JAX is not installed"), ("skip", "learning: skip")])
+def test_without_jax_training_is_left_out(trained, monkeypatch, wish, reason):
+    without_jax(monkeypatch)
+    assert trained.settings(learning=wish).left_out == reason
+
+
+def test_without_jax_a_required_training_is_a_mistake(trained, monkeypatch):
+    without_jax(monkeypatch)
+    with pytest.raises(
+        ConfigurationError, match=r"^config: learning: require needs JAX, which is not installed"
+    ):
+        trained.settings(learning="require")
+
+
+@pytest.mark.parametrize(("wish", "reason"), [("auto", ""), ("require", ""), ("skip", "learning: skip")])
+def test_with_jax_only_skip_leaves_it_out(trained, monkeypatch, wish, reason):
+    monkeypatch.setattr(training, "available", lambda: True)
+    assert trained.settings(learning=wish).left_out == reason
+
+
+def test_runs_of_the_paper_have_their_own_streams_and_the_stated_settings():
+    config = yaml.safe_load((ROOT / RUN).read_text())
+    runs = load_settings(config | {"papers": ["shuffle_gaussian"]}, ROOT).papers["shuffle_gaussian"].training
+    plans = {name: run.plan(20231101) for name, run in runs.items()}
+    assert {name: f"{plan.seed:064x}"[:12] for name, plan in plans.items()} == {
+        "sgd": "a1c528f6658e",
+        "checkin": "29ba659635ca",
+    }
+    sgd, checkin = plans["sgd"], plans["checkin"]
+    assert (sgd.batch, sgd.clip, sgd.noise_multiplier, sgd.rounds, sgd.network.size) == (
+        60,
+        0.05,
+        0.8633,
+        100_000,
+        18_842,
+    )
+    assert (checkin.rate, checkin.clip, checkin.noise_multiplier, checkin.rounds) == (0.1, 0.01, 5, 5540)
+    assert runs["sgd"].evaluated[:2] == [1000, 2000] and len(runs["checkin"].evaluated) == 277
+
+
+def test_quick_configuration_shortens_both_runs():
+    config = yaml.safe_load((ROOT / RUN).read_text())
+    quick = yaml.safe_load((ROOT / "config/quick.yaml").read_text())
+    runs = load_settings(merged(config, quick), ROOT).papers["shuffle_gaussian"].training
+    assert all(run.shortened for run in runs.values())
+    assert all(run.plan(0).rounds <= 1000 for run in runs.values())
+
+
+# -- results -----------------------------------------------------------------------------------------------------
+
+
+def test_cells_have_eps_and_the_accuracy_of_their_round(trained, monkeypatch, tmp_path):
+    monkeypatch.setattr(training, "available", lambda: True)
+    settings = trained.settings()
+    publish(tmp_path, settings.papers["demo"].training["short"], monkeypatch)
+    done = computed(settings, "shuffle", tmp_path)
+    cells, values = done.cells.to_pandas(), done.values.to_pandas()
+    points = [json.loads(p) for p in cells["point"]]
+    assert len(points) == 6
+    both = values.pivot_table(index="cell", columns=["metric", "kind"], values="value").loc[cells["cell"]]
+    assert both[("accuracy", "simulated")].tolist() == [{2: 0.5, 4: 0.6, 5: 0.7}[p["round"]] for p in points]
+    assert both[("eps", "computed")].tolist() == cells["eps"].tolist()
+    assert (cells["eps"] > 0).all() and (values["repeat"] == 0).all()
+    assert set(cells["dataset"]) == {"mnist"} and set(cells["data_source"]) == {"mirror"} == {
+        done.data_source
+    }
+
+
+def test_a_note_about_the_data_reaches_the_result(trained, monkeypatch, tmp_path):
+    monkeypatch.setattr(training, "available", lambda: True)
+    settings = trained.settings()
+    publish(tmp_path, settings.papers["demo"].training["short"], monkeypatch, note="Shortened.")
+    assert computed(settings, "central", tmp_path).data_note == "Shortened."
+
+
+def test_a_damaged_curve_is_refused(trained, monkeypatch, tmp_path):
+    monkeypatch.setattr(training, "available", lambda: True)
+    settings = trained.settings()
+    files = publish(tmp_path, settings.papers["demo"].training["short"], monkeypatch)
+    files.curve.write_bytes(files.curve.read_bytes()[:-3] + b"xyz")
+    with pytest.raises(IntegrityError, match=r"short\.parquet: content differs"):
+        computed(settings, "central", tmp_path)
+
+
+def drawn(project, settings, monkeypatch):
+    monkeypatch.chdir(project.root)
+    for method in ("shuffle", "central"):
+        done = computed(settings, method, Path("results"))
+        job = settings.papers["demo"].experiments["sgd"].job(method, 7)
+        about = of_job(job, "0", {"source": done.data_source, "note": done.data_note}, ROOT)
+        write_results(Bundle.of(Path("results"), "demo", "sgd", method), done.cells, done.values, about)
+    contents = draw_paper(paper_job(settings.papers["demo"], settings, Path("workflow/report")))
+    return {path.name: content for path, content in contents.items()}
+
+
+def test_without_training_the_accounting_stays_and_figures_say_so(trained, monkeypatch):
+    without_jax(monkeypatch)
+    files = drawn(trained, trained.settings(), monkeypatch)
+    entries = {e["id"]: e for e in json.loads(files["manifest.json"])["entries"]}
+    said = "Training is left out (JAX is not installed): there is no accuracy."
+    assert entries["accuracy"]["note"] == said
+    assert entries["rounds"]["note"] == "", "nothing that it shows is trained"
+    assert len(files["accuracy.csv"].splitlines()) == 1, "the head alone"
+    assert len(files["rounds.csv"].splitlines()) == 1 + 6 + 3
+    about = json.loads(Path("results/runs/demo/sgd/shuffle.json").read_text())
+    assert about["job"]["training"]["left_out"] == "JAX is not installed" and about["data"]["note"] == said
+
+
+def test_accuracy_is_drawn_against_eps_along_the_rounds(trained, monkeypatch):
+    monkeypatch.setattr(training, "available", lambda: True)
+    settings = trained.settings()
+    publish(trained.root / "results", settings.papers["demo"].training["short"], monkeypatch)
+    files = drawn(trained, settings, monkeypatch)
+    lines = [line.split(",") for line in files["accuracy.csv"].decode().splitlines()]
+    assert lines[0][:6] == ["method", "accounting", "curve", "sigma", "round", "eps"]
+    assert len(lines) == 1 + 3 + 6 and {line[6] for line in lines[1:]} == {"simulated"}
+    facts = dict(
+        next(e for e in json.loads(files["manifest.json"])["entries"] if e["id"] == "accuracy")["settings"]
+    )
+    assert facts["highest accuracy"] == "70.00 % after 5 rounds"
+    assert "batch 20" in facts["training"] and facts["data of the training"] == "source: mirror"
+
+
+# -- the user's own data -----------------------------------------------------------------------------------------
+
+
+def own_arrays(**changes):
+    rng = np.random.default_rng(5)
+    images = rng.integers(0, 256, (12, 32, 32, 3), dtype=np.uint8)
+    arrays = {
+        "train_images": images,
+        "train_labels": np.arange(12)[:, None] % 10,
+        "test_images": images[:5],
+        "test_labels": np.arange(5),
+    }
+    return {k: v for k, v in (arrays | changes).items() if v is not None}
+
+
+def test_own_colour_images_are_standardised_by_themselves(tmp_path):
+    np.savez(tmp_path / "cifar10.npz", **own_arrays())
+    data = training._own_images("cifar10", tmp_path / "cifar10.npz")
+    assert data.image == (32, 32, 3) and data.users == 12
+    assert data.mean == pytest.approx(data.train_images.mean() / 255)
+    assert data.spread == pytest.approx(data.train_images.std() / 255)
+
+
+@pytest.mark.parametrize(
+    ("changes", "message"),
+    [
+        ({"test_labels": None}, "lacks the arrays test_labels"),
+        ({"train_images": np.zeros((12, 28, 28, 1), np.uint8)}, r"\(n, 32, 32, 3\) of uint8"),
+    ],
+)
+def test_other_files_are_refused(tmp_path, changes, message):
+    np.savez(tmp_path / "cifar10.npz", **own_arrays(**changes))
+    with pytest.raises(ValueError, match=message):
+        training._own_images("cifar10", tmp_path / "cifar10.npz")
+
+
+def test_missing_own_data_say_what_to_put_where(tmp_path):
+    with pytest.raises(ValueError, match=r"cifar10 is not downloaded: put a file .*cifar10\.npz there"):
+        training._own_images("cifar10", tmp_path / "cifar10.npz")
+
+
+# -- the rule's script -------------------------------------------------------------------------------------------
+
+DRIVER = """
+import sys
+from functools import partial
+from pathlib import Path
+import numpy as np
+sys.path[:0] = [{scripts!r}]
+import train
+from shuffledp.pipeline.experiments import training
+from shuffledp.pipeline.learning import LearningData
+
+rng = np.random.default_rng(1)
+images = rng.integers(0, 256, (60, 28, 28, 1), dtype=np.uint8)
+labels = rng.integers(0, 10, 60).astype(np.int32)
+training._data = lambda name, prepared, raw: (LearningData(images, labels, images[:20], labels[:20]), "stand_in", "Images are noise.")
+training.train_run = partial(training.train_run, every={every})
+job = {job!r}
+def run(folder):
+    files = training.TrainingFiles.of(Path(folder), "demo", "short")
+    train.main(job, Path("."), Path("."), Path({root!r}), files)
+    return files
+"""
+
+
+def driver(every, **changes):
+    settings = {
+        "kind": "shuffle_sgd",
+        "batch": 20,
+        "learning_rate": 0.5,
+        "clip": 0.3,
+        "noise_multiplier": 0.4,
+        "rounds": 120,
+        "evaluate_every": 40,
+    }
+    job = training.TrainingRun("demo", "short", "mnist", settings | changes, "120 of 500 rounds").job(7)
+    return DRIVER.format(scripts=str(ROOT / "workflow/scripts"), every=every, job=job, root=str(ROOT))
+
+
+@pytest.mark.skipif(not available(), reason="needs JAX")
+def test_a_killed_run_goes_on_and_gives_the_same_bytes(tmp_path, monkeypatch):
+    monkeypatch.syspath_prepend(str(ROOT / "workflow/scripts"))
+    monkeypatch.setattr(training, "_data", training._data)  # the driver replaces both
+    monkeypatch.setattr(training, "train_run", training.train_run)
+    killed = training.TrainingFiles.of(tmp_path / "killed", "demo", "short")
+    process = subprocess.Popen([sys.executable, "-c", driver(0.0) + f"run({str(tmp_path / 'killed')!r})"])
+    wait_until(lambda: killed.checkpoint.exists() or process.poll() is not None, seconds=120)
+    process.send_signal(signal.SIGKILL)
+    process.wait()
+    assert killed.checkpoint.exists() and not killed.checksum.exists(), "it was to be killed in between"
+
+    inside = {}
+    exec(driver(1e9), inside)
+    assert inside["run"](tmp_path / "killed") == killed
+    whole = inside["run"](tmp_path / "whole")
+    assert killed.curve.read_bytes() == whole.curve.read_bytes()
+    assert not killed.checkpoint.exists() and not damaged(killed.checksum)
+    assert [row["round"] for row in pq.read_table(whole.curve).to_pylist()] == [0, 40, 80, 120]
+    about = json.loads(whole.provenance.read_text())
+    assert about["data"] == {
+        "source": "stand_in",
+        "note": "Images are noise. Shortened training: 120 of 500 rounds.",
+    }
+    assert about["versions"]["jax"][0].isdigit()
+
+    whole.checkpoint.write_bytes(b"not a checkpoint")
+    with pytest.raises(CheckpointError, match="damaged"):
+        inside["run"](tmp_path / "whole")

@@ -1,0 +1,272 @@
+"""Files of one's own: looked at before anything runs, counted once, and what experiments make of them."""
+
+from __future__ import annotations
+
+import json
+
+import numpy as np
+import pyarrow as pa
+import pytest
+from pyarrow import parquet
+
+from shuffledp.pipeline.config import ConfigurationError
+from shuffledp.pipeline.config.smallest_cells import trials
+from shuffledp.pipeline.experiments import runner, user_files
+from shuffledp.pipeline.experiments.entry_points import entries
+from shuffledp.pipeline.experiments.sources.user_file import completed, files_of, key_of, load, request
+from shuffledp.protocols import get
+from shuffledp.storage import IntegrityError
+
+CSV = "color,minutes,user\n" + "red,10.2,a\nblue,70,b\nred,-1,a\ngreen,30,c\n" * 500 + "red\n,3,d\n"
+BY_COLUMN = {"name": "file", "path": "mine/visits.csv", "column": "color"}
+OWN = """\
+study: {title: "Mine"}
+experiments:
+  colors:
+    task: {kind: frequency}
+    data: {name: file, path: mine/visits.csv, column: color}
+    population: {users: 2000}
+    budget: {eps: $eps, delta: 1.0e-6}
+    grid: {eps: [0.5, 1.0]}
+    accounting: [exact]
+    repeats: 3
+    methods: {local: {}, grr_blanket: {}}
+figures:
+  error: {title: "Error", experiment: colors, x: eps, y: mse}
+"""
+
+
+@pytest.fixture
+def mine(project, monkeypatch):
+    """A project with an experiment of one's own beside the paper; the working directory, as a run has it."""
+    project.write("mine/visits.csv", CSV)
+    project.write("config/own/visits.yaml", OWN)
+    monkeypatch.chdir(project.root)
+    return project
+
+
+def prepared(project, asked):
+    user_files.prepare(asked, project.root, project.root / "prepared")
+    return load(asked, project.root / "prepared")
+
+
+def run(project, method="grr_blanket"):
+    experiment = project.settings().papers["visits"].experiments["colors"]
+    for asked in experiment.own_requests.values():
+        user_files.prepare(asked, project.root, project.root / "prepared")
+    job = experiment.job(method, 7)
+    return runner.run(job, prepared=project.root / "prepared", root=project.root)
+
+
+# -- counted once ----------------------------------------------------------------------------------------------------
+
+
+def test_what_is_prepared_says_where_it_is_from(mine):
+    said = []
+    asked = request({"kind": "frequency"}, BY_COLUMN)
+    user_files.prepare(asked, mine.root, mine.root / "prepared", said.append)
+    found = load(asked, mine.root / "prepared")
+    assert found.arrays["counts"].tolist() == [500, 500, 1000]
+    assert found.about["values"] == ["blue", "green", "red"]
+    about = found.about["file"]
+    assert (about["name"], about["rows"], about["users"], about["bad_rows"]) == ("visits.csv", 2002, 2000, 2)
+    assert "line 2002: 1 cells where the header has 3" in found.about["note"]
+    assert "A domain must be public" in found.about["note"]
+    assert len(said) == 2
+    assert str(mine.root) not in json.dumps(found.about)
+    first = [path.read_bytes() for path in files_of(mine.root / "prepared", key_of(asked))]
+    user_files.prepare(asked, mine.root, mine.root / "prepared")
+    assert first == [path.read_bytes() for path in files_of(mine.root / "prepared", key_of(asked))]
+    files_of(mine.root / "prepared", key_of(asked))[0].write_bytes(b"")
+    with pytest.raises(IntegrityError):
+        load(asked, mine.root / "prepared")
+
+
+def test_numbers_are_counted_in_the_steps_of_the_task(mine):
+    data = {**BY_COLUMN, "column": "minutes"}
+    asked = request({"kind": "summation", "max_value": 6}, {**data, "low": 0, "high": 60})
+    assert prepared(mine, asked).arrays["counts"].tolist() == [501, 500, 0, 500, 0, 0, 500]
+    own = request({"kind": "summation", "max_value": 10, "signed": True, "real": True}, data)
+    assert (own["low"], own["high"], own["levels"]) == (-1, 1, 20)
+
+
+def test_a_file_that_changes_while_it_is_read_is_not_published(mine, monkeypatch):
+    asked = request({"kind": "frequency"}, BY_COLUMN)
+    count = user_files.count_column
+
+    def meanwhile(*arguments, **options):
+        found = count(*arguments, **options)
+        mine.write("mine/visits.csv", CSV + "red,1,e\n")
+        return found
+
+    monkeypatch.setattr(user_files, "count_column", meanwhile)
+    with pytest.raises(ValueError, match="was changed while it was read"):
+        user_files.prepare(asked, mine.root, mine.root / "prepared")
+    assert not (mine.root / "prepared").exists()
+
+
+# -- experiments -----------------------------------------------------------------------------------------------------
+
+
+def test_an_experiment_with_a_domain_that_is_found_says_so_in_its_results(mine):
+    done = run(mine)
+    cells = done.cells.to_pylist()
+    assert {cell["domain_size"] for cell in cells} == {3.0}
+    assert {cell["dataset"] for cell in cells} == {"visits.csv"}
+    assert done.data_source == "own"
+    assert "A domain must be public" in done.data_note and "2 rows left out" in done.data_note
+    (file,) = done.data_details["files"]
+    assert file["name"] == "visits.csv" and len(file["sha256"]) == 64
+
+
+def test_a_domain_that_is_given_needs_no_warning_and_gives_the_same_numbers(mine):
+    found = run(mine)
+    mine.change("config/own/visits.yaml", "column: color", "column: color, values: [blue, green, red]")
+    given = run(mine)
+    assert "domain" not in given.data_note
+
+    def errors(done):
+        rows = done.values.to_pylist()
+        return [row["value"] for row in rows if row["kind"] == "expected"]
+
+    assert errors(given) == errors(found)
+
+
+def test_files_and_columns_may_be_variables_of_the_grid(mine):
+    mine.write("mine/other.csv", "color\n" + "a\nb\n" * 1500)
+    mine.change("config/own/visits.yaml", "path: mine/visits.csv", "path: $path")
+    mine.change(
+        "config/own/visits.yaml", "{eps: [0.5, 1.0]}", "{eps: [1.0], path: [mine/visits.csv, mine/other.csv]}"
+    )
+    mine.change("config/own/visits.yaml", "x: eps", "x: path")
+    cells = run(mine).cells.to_pylist()
+    assert [(cell["dataset"], cell["domain_size"]) for cell in cells] == [
+        ("other.csv", 2.0),
+        ("visits.csv", 3.0),
+    ]
+
+
+def test_a_job_reaches_what_reads_prepared_files_and_not_what_reads_the_users(mine):
+    job = mine.settings().papers["visits"].experiments["colors"].job("local", 7)
+    assert "shuffledp.pipeline.experiments.sources.user_file" in entries(job, mine.root)
+
+
+def test_baselines_are_tried_once_the_file_is_counted(mine):
+    settings = mine.settings()
+    protocol = get("frequency", "local")
+
+    def tried():
+        every = trials(protocol, "local", settings, prepared=mine.root / "prepared", root=mine.root)
+        return next(one for one in every if one.where.startswith("visits."))
+
+    assert (tried().status, tried().note) == (
+        "not tried",
+        "its file is not counted yet: run the pipeline first",
+    )
+    run(mine)
+    assert tried().status == "ok"
+
+
+# -- before any work -------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "says"),
+    [
+        ("mine/visits.csv", "mine/visit.csv", "colors.data: there is no file mine/visit.csv (relative paths start"),
+        ("column: color", "column: colour", "has no column 'colour'. It has: color, minutes, user."),
+        (", column: color", "", "colors.data: A file needs the name of a column, 'column'."),
+        ("column: color", "column: color, low: 3", "'low' does not belong to the file of a frequency task"),
+        ("column: color", "column: color, values: [red, true]", "is no text: put it in quotes"),
+        ("column: color", "column: color, values: [red]", "values"),
+        ("column: color", "column: color, colum: x", "unknown key 'colum'"),
+        ("kind: frequency}", "kind: frequency, domain_size: 2}", ""),
+        (
+            "{kind: frequency}\n    data: {",
+            "{kind: frequency, domain_size: 4}\n    data: {values: [a, b], ",
+            "domain_size is 4, but values has 2",
+        ),
+        (
+            "{kind: frequency}",
+            "{kind: vectors, dimension: 3, clip: 1.0, norm: l1}",
+            "not what a vectors task needs",
+        ),
+        (
+            "{kind: frequency}\n    data: {",
+            "{kind: summation, max_value: 3}\n    data: {low: 3, high: 3, ",
+            "Numbers are clipped to low .. high, got 3 .. 3.",
+        ),
+        ("{kind: frequency}", "{kind: summation, max_value: 3, coordinates: 2}", "has 2 coordinates"),
+        ("{kind: frequency}", "{kind: sets, set_size: 2, levels: 2}", "Sets need a split"),
+        (
+            "column: color}",
+            "user: user}",
+            "'user' does not belong to the file of a frequency task",
+        ),
+    ],
+)  # fmt: skip
+def test_mistakes_are_one_line_before_any_work(mine, old, new, says):
+    mine.change("config/own/visits.yaml", old, new)
+    if not says:
+        mine.settings()
+        return
+    with pytest.raises(ConfigurationError) as caught:
+        mine.settings()
+    assert str(caught.value).startswith("config/own/visits.yaml: experiments.colors")
+    assert says in str(caught.value)
+
+
+# -- sets ------------------------------------------------------------------------------------------------------------
+
+LISTS = [[0, 1], [2], [0, 1, 2, 3], [], [3, 2]]
+
+
+def sets_of(project, data, set_size=2, **task):
+    """The source of five users."""
+    from shuffledp.pipeline.experiments.sources import source_from
+    from shuffledp.tasks import Sets
+
+    parquet.write_table(pa.table({"l": pa.array(LISTS, pa.list_(pa.int64()))}), project.root / "l.parquet")
+    raw = {"kind": "sets", "set_size": set_size, **task}
+    data = {"name": "file", "path": "l.parquet", "column": "l", **data}
+    user_files.prepare(request(raw, data), project.root, project.root / "prepared")
+    raw, data = completed(raw, data, project.root / "prepared")
+    task = Sets(**{k: v for k, v in raw.items() if k != "kind"})
+    return source_from(data, task, project.root / "prepared"), task
+
+
+@pytest.mark.parametrize("padding", ["categories", "tokens"])
+def test_sets_are_brought_to_one_size_with_the_marginals_that_are_stated(mine, padding):
+    source, task = sets_of(mine, {"padding": padding, "draw": "with_replacement"})
+    assert (task.domain_size, task.padding_items) == ((4, 0) if padding == "categories" else (6, 2))
+    rng = np.random.default_rng(3)
+    n = 40_000
+    drawn = source.draw(n, rng)
+    assert drawn.shape == (n, 2)
+    assert (drawn[:, 0] != drawn[:, 1]).all()
+    share = np.bincount(drawn.ravel(), minlength=task.domain_size) / n
+    # normal deviations, at most 6 of them: beyond 4.5 standard errors with probability 4e-5
+    assert (
+        np.abs(share - source.marginals) < 4.5 * np.sqrt(source.marginals * (1 - source.marginals) / n)
+    ).all()
+    assert source.marginals.sum() == pytest.approx(2)
+
+
+def test_everybody_takes_part_once_and_keeps_own_items(mine, monkeypatch):
+    source, _ = sets_of(mine, {"padding": "tokens"})
+    monkeypatch.setattr("shuffledp.pipeline.experiments.sources.user_file.AT_ONCE", 12)  # two users at a time
+    drawn = source.draw(5, np.random.default_rng(1))
+    real = sorted((sorted(int(i) for i in row if i < 4) for row in drawn), key=len)
+    assert [len(row) for row in real] == [0, 1, 2, 2, 2]
+    assert [2] in real and [0, 1] in real and [2, 3] in real
+    with pytest.raises(ValueError, match="6 participants cannot be drawn without replacement from 5"):
+        source.draw(6, np.random.default_rng(1))
+    who = source.gathered(np.array([5]), [drawn], "participants")
+    assert who.counts.sum() == 10
+    assert who.truth.shape == (1, 4)
+    assert json.dumps(dict(source.key))  # names the seed
+
+
+def test_sets_that_are_larger_than_the_domain_are_refused(mine):
+    with pytest.raises(ValueError, match="domain_size"):
+        sets_of(mine, {}, set_size=5, domain_size=4)

@@ -1,0 +1,567 @@
+import hashlib
+import io
+import json
+import logging
+import subprocess
+import sys
+from dataclasses import replace
+from pathlib import Path
+from types import SimpleNamespace
+
+import numpy as np
+import pandas as pd
+import pytest
+from demo_paper import Drawn
+from docutils.core import publish_doctree
+
+from shuffledp.pipeline.experiments.results import Bundle
+from shuffledp.pipeline.figures import palette
+from shuffledp.pipeline.figures import paper as paper_module
+from shuffledp.pipeline.figures import selected_rows as shown
+from shuffledp.pipeline.figures.captions import how_drawn, number
+from shuffledp.pipeline.figures.drawings import (
+    ClaimTable,
+    drawings_of,
+    output_files,
+    paper_job,
+    points_files,
+    slug,
+)
+from shuffledp.pipeline.figures.paper import _without_parameter, draw_all, publish_paper, write_drawings
+from shuffledp.pipeline.figures.picture import Picture
+from shuffledp.pipeline.figures.plotter import draw
+from shuffledp.pipeline.figures.store import Store
+from shuffledp.pipeline.site import manifest
+from shuffledp.pipeline.site.cards import deck
+from shuffledp.storage import IntegrityError, publish
+
+
+@pytest.fixture
+def unrendered(monkeypatch):
+    """Where only names and texts matter, pictures need not be rendered."""
+    monkeypatch.setattr(paper_module, "rendered", lambda figure, file_format: b"")
+
+
+def test_the_planned_files_are_exactly_those_that_are_drawn(project, files):
+    planned = {p.name for p in output_files(project.root / "results", project.paper, ("png", "pdf", "svg"))}
+    assert planned == {*files, "figures.sha256"}
+    assert [f.id for f in drawings_of(project.paper)] == [
+        "fig1_printed",
+        "fig1_exact",
+        "fig1_both",
+        "fig2",
+        "errors",
+    ]
+
+
+@pytest.mark.parametrize(
+    ("value", "name"), [(0.05, "0p05"), (-1, "m1"), (1e-5, "1em05"), ("plus_0", "plus_0")]
+)
+def test_a_value_in_a_file_name(value, name):
+    assert slug(value) == name
+
+
+def drawn_as(ax, label):
+    """The one artist that shows something of a curve."""
+    (found,) = [artist for artist in (*ax.lines, *ax.collections, *ax.artists) if artist.get_label() == label]
+    return found
+
+
+def labels_of(ax):
+    return {
+        artist.get_label()
+        for artist in (*ax.lines, *ax.collections)
+        if not artist.get_label().startswith("_")
+    }
+
+
+def test_panels_follow_the_grid_and_hold_every_method(pictures):
+    axes = pictures["fig1_printed"].axes
+    assert [ax.get_title() for ax in axes] == ["rate = 0.5", "rate = 0.1"]
+    for ax in axes:
+        assert {"local", "picky", "constant"} <= labels_of(ax)
+        level = drawn_as(ax, "constant")  # the method that does not depend on eps
+        assert len(set(level.get_ydata())) == 1
+        assert {"local bars", "local means", "picky bars", "picky means"} <= labels_of(ax)
+
+
+def test_an_infeasible_cell_is_a_gap_and_the_reason_stands_in_the_manifest_alone(pictures, files):
+    for ax in pictures["fig1_printed"].axes:
+        holes = {
+            m: np.isnan(np.asarray(drawn_as(ax, m).get_ydata(), float)).tolist() for m in ("local", "picky")
+        }
+        assert holes == {"local": [False] * 4, "picky": [False, True, False, False]}
+    entries = {e["id"]: e["infeasible"] for e in json.loads(files["manifest.json"])["entries"]}
+    assert entries["fig1_printed"] == [
+        "PICKY_ONE (printed) at eps = 0.5, rate = 0.5 and 0.1: not at one half"
+    ]
+    assert entries["fig2"] == []
+
+
+def texts(figure):
+    own = [*figure.texts, *(t for legend in figure.legends for t in legend.get_texts())]
+    return [t.get_text() for t in (*own, *(t for ax in figure.axes for t in ax.texts))]
+
+
+def test_title_and_gaps_are_not_in_the_picture(pictures, files):
+    for figure in pictures.values():
+        assert figure.get_suptitle() == ""
+        assert not any("Error" in text or "not feasible" in text for text in texts(figure))
+    titles = [e["title"] for e in json.loads(files["manifest.json"])["entries"]]
+    assert titles[0] == "Error (accounting: printed)"
+
+
+def test_points_are_means_with_one_standard_error(pictures, files):
+    numbers = pd.read_csv(io.BytesIO(files["fig1_printed.csv"]))
+    own = numbers.query("method == 'local' and rate == 0.5 and kind == 'simulated'").sort_values("eps")
+    ax = pictures["fig1_printed"].axes[0]
+    barred, bare = drawn_as(ax, "local means"), drawn_as(ax, "local means without bars")
+    means = dict([*barred.get_xydata().tolist(), *bare.get_xydata().tolist()])
+    assert means == pytest.approx(dict(zip(own["eps"], own["mse"], strict=True)), rel=1e-8)
+    half = [(top - bottom) / 2 for (_, bottom), (_, top) in drawn_as(ax, "local bars").get_segments()]
+    assert 0 < len(half) < 4  # with a budget of 9.5 hardly a report is false: nearly all repeats are the same
+    assert half == pytest.approx(
+        own.set_index("eps")["standard_error"][barred.get_xdata()].tolist(), rel=1e-8
+    )
+    assert (own["count"] == 20).all()
+
+
+def test_all_files_of_a_drawing_have_the_same_axes(pictures, files):
+    limits = {
+        id: {(ax.get_xlim(), ax.get_ylim(), ax.get_yscale()) for ax in pictures[id].axes if ax.get_title()}
+        for id in ("fig1_printed", "fig1_exact", "fig1_both")
+    }
+    (one,) = limits["fig1_printed"]
+    assert all(found == {one} for found in limits.values())
+    every = [pd.read_csv(io.BytesIO(files[f"{id}.csv"]))["mse"] for id in ("fig1_printed", "fig1_exact")]
+    assert one[1][0] < min(e.min() for e in every) < max(e.max() for e in every) < one[1][1]
+
+
+def test_both_shows_printed_dashed_and_gray_exact_solid_and_their_ratio(pictures, files):
+    numbers = pd.read_csv(io.BytesIO(files["fig1_both.csv"]))
+    panel, strip = pictures["fig1_both"].axes[:2]
+    assert drawn_as(panel, "local|printed").get_color() == palette.GRAY
+    assert drawn_as(panel, "local|printed").is_dashed()
+    assert drawn_as(panel, "local|exact").get_color() == palette.look(0).color
+    assert not drawn_as(panel, "local|exact").is_dashed()
+    shown = numbers.query("method == 'local' and rate == 0.5 and kind == 'expected'").pivot_table(
+        index="eps", columns="accounting", values="mse"
+    )
+    ratio = drawn_as(strip, "local|exact")
+    assert np.allclose(ratio.get_ydata(), shown["printed"] / shown["exact"])
+    assert np.isnan(drawn_as(strip, "picky|exact").get_ydata()).tolist() == [False, True, False, False]
+    assert strip.get_xlim() == panel.get_xlim()
+    assert strip.get_position().y1 < panel.get_position().y0
+    assert "printed /\nexact" in texts(pictures["fig1_both"])
+    assert {"as printed", "exact"} <= set(texts(pictures["fig1_both"]))
+
+
+def made(drawing, rows, labels, **more):
+    """A picture of some rows of numbers."""
+    frame = pd.DataFrame(rows, columns=["curve", "kind", "eps", "mean"]).assign(standard_error=np.nan)
+    looks = {curve: palette.look(i) for i, curve in enumerate(labels)}
+    every = frame.assign(curve=frame["curve"] + "|here")
+    return Picture({"x": "eps", "y": "mse", **drawing}, frame, every, labels, looks, **more)
+
+
+def test_a_method_without_a_number_is_not_in_the_legend():
+    rows = [("a", "computed", 1, 1.0), ("a", "computed", 2, 2.0)]
+    figure = draw(made({}, rows, {"a": "A", "b": "B"}, grid={"eps": [1, 2]}))
+    assert [t.get_text() for t in figure.legends[0].get_texts()] == ["A"]
+
+
+def test_curves_that_coincide_share_a_line_of_the_legend_and_their_markers_stand_apart():
+    rows = [
+        (c, "computed", x, y * (1 + s))
+        for c, s in (("a", 0), ("b", 1e-4), ("c", 2))
+        for x, y in ((1, 1), (2, 3))
+    ]
+    figure = draw(made({"y_scale": "log"}, rows, {"a": "A", "b": "B", "c": "C"}))
+    assert [t.get_text() for t in figure.legends[0].get_texts()] == ["A = B", "C"]
+    ax = figure.axes[0]
+    x = [drawn_as(ax, f"{c} markers").get_transform().transform((1, 1))[0] for c in "abc"]
+    assert x[0] != x[1]
+    assert x[2] == pytest.approx((x[0] + x[1]) / 2)
+
+
+def test_the_points_of_a_curve_beyond_the_axis_are_marked_with_their_numbers():
+    rows = [(f"m{i}", "computed", x, 10.0**-i / x) for i in (5, 6, 7) for x in (1, 2)]
+    rows += [("far", "computed", 1, 1.158), ("far", "computed", 2, 0.5), ("m5", "computed", 3, 0.0)]
+    labels = {c: c for c in ("m5", "m6", "m7", "far")}
+    (ax,) = draw(made({"y_scale": "log"}, rows, labels)).axes
+    assert ax.get_ylim()[1] < 1e-3
+    assert sorted(t.get_text() for t in ax.texts) == ["0", "0.5 to 1.16"]
+    assert drawn_as(ax, "far beyond").get_marker() == "^"
+    assert drawn_as(ax, "m5 beyond").get_marker() == "v"
+
+
+def test_a_mean_whose_standard_error_means_nothing_is_open_and_has_no_bar():
+    rows = [("a", "simulated", 1, 1.0), ("a", "simulated", 2, 2.0)]
+    what = made({}, rows, {"a": "A"})
+    bars = what.selection.assign(standard_error=0.1, count=50, repeats_behind_bar=[1.3, 20.0])
+    (ax,) = draw(replace(what, selection=bars)).axes
+    assert drawn_as(ax, "a means without bars").get_xdata().tolist() == [1]
+    assert drawn_as(ax, "a means without bars").get_markerfacecolor() == "none"
+    assert drawn_as(ax, "a means").get_markerfacecolor() != "none"
+    assert len(drawn_as(ax, "a bars").get_segments()) == 1
+
+
+@pytest.mark.parametrize(("y", "said"), [("accuracy", "Nothing was trained"), ("mse", "Nothing is feasible")])
+def test_where_there_is_nothing_to_draw_there_are_no_axes(y, said):
+    figure = draw(made({"y": y}, [], {"a": "A"}))
+    assert figure.axes == []
+    assert said in figure.texts[0].get_text()
+
+
+def test_five_panels_stand_in_one_row_and_all_have_tick_labels():
+    rows = [("a", "computed", x, x) for x in (1, 2)]
+    what = made({"panels": "rate"}, rows, {"a": "A"}, panels=[0.1, 0.2, 0.3, 0.4, 0.5])
+    figure = draw(what)
+    assert len({round(ax.get_position().y0, 9) for ax in figure.axes}) == 1
+    for ax in figure.axes:
+        assert any(tick.get_text() for tick in ax.get_xticklabels())
+
+
+def test_points_read_off_the_paper_are_drawn_and_exported(project, tmp_path, unrendered):
+    content = "panel,Delta,paper\na,1,0.5\nb,1,0.7\na,10,0.25\n"
+    table = tmp_path / "readings.csv"
+    publish(table.with_suffix(".sha256"), {table: content.encode()})
+    job = next(one for one in project.job()["drawings"] if one["id"] == "fig2")
+    job["points"] = {"table": str(table), "where": {"panel": "a"}, "x": "Delta", "y": "paper"}
+    (drawn,) = paper_module.draw_all([job])
+    numbers = pd.read_csv(io.BytesIO(drawn.files["fig2.csv"])).query("curve == 'paper'")
+    assert numbers[["eps", "mse", "kind"]].to_numpy().tolist() == [[1.0, 0.5, "read"], [10.0, 0.25, "read"]]
+    assert drawn.entry["chart"]["curves"][-1]["label"] == "read off the paper"
+    job["points"]["where"] = {"panel": "c"}
+    with pytest.raises(ValueError, match="has no row with"):
+        paper_module.draw_all([job])
+    what = made({}, [("a", "computed", 1, 1.0), ("a", "computed", 2, 2.0)], {"a": "A"}, points=[(1.5, 9.0)])
+    (ax,) = draw(what).axes
+    assert drawn_as(ax, "paper").get_xydata().tolist() == [[1.5, 9.0]]
+    assert drawn_as(ax, "paper").get_markerfacecolor() == "none"
+    assert ax.get_ylim()[1] > 9
+
+
+def test_what_is_read_off_the_paper_is_an_input_of_the_drawing(project):
+    drawing = drawings_of(project.paper)[-2]
+    shown = replace(drawing, entry={**drawing.entry, "points": {"claims": "readings", "x": "a", "y": "b"}})
+    assert [p.as_posix() for p in points_files(Path("results"), [drawing, shown, shown])] == [
+        "results/claims/demo/readings.csv",
+        "results/claims/demo/readings.sha256",
+    ]
+    assert (
+        shown.job("results", ["png"], project.root, "paper")["points"]["table"]
+        == "results/claims/demo/readings.csv"
+    )
+
+
+@pytest.mark.parametrize(
+    ("source", "said"),
+    [
+        ("Fig. 2, with another padding", "the paper's Fig. 2, with another padding"),
+        ("none: extends Figs. 1b and 1c", "nothing in the paper; extends Figs. 1b and 1c"),
+    ],
+)
+def test_what_a_drawing_reproduces(project, source, said):
+    experiment = replace(project.paper.experiments["coins"], source=source)
+    drawing = replace(drawings_of(project.paper)[0], experiment=experiment)
+    assert drawing.job("results", ["png"], project.root, "paper")["facts"]["reproduces"] == said
+
+
+def test_a_drawing_of_a_study_reproduces_nothing(project):
+    experiment = replace(project.paper.experiments["coins"], source="settings in use", study=True)
+    drawing = replace(drawings_of(project.paper)[0], experiment=experiment)
+    facts = drawing.job("results", ["png"], project.root, "paper")["facts"]
+    assert facts["about"] == "settings in use"
+    assert "reproduces" not in facts
+
+
+def test_a_drawing_without_a_caption_states_its_settings(project):
+    job = project.job()
+    (drawing,) = [one for one in job["drawings"] if one["id"] == "fig1_printed"]
+    (drawn,) = draw_all([{**drawing, "caption": ""}])
+    prose = drawn.files["fig1_printed.rst"].decode()
+    assert drawn.entry["finding"] == drawing["title"]
+    for fact in ("data", "participants N", "eps", "delta", "repeats", "accounting"):
+        assert f"{fact}\\: " in prose
+    assert drawing["caption"] == str(project.root / "src/shuffledp/pipeline/papers/demo/captions/text.rst")
+    bare = {k: v for k, v in project.paper.figures["fig1"].items() if k != "caption"}
+    paper = replace(project.paper, figures={"fig1": bare}, tables={})
+    assert {one["caption"] for one in paper_job(paper, project.settings, project.root)["drawings"]} == {""}
+
+
+def test_a_caption_has_the_numbers_of_its_file(project, files, unrendered):
+    text = project.root / "src/shuffledp/pipeline/papers/demo/captions/text.rst"
+    before = text.read_text()
+    other = "{{ (value('local', accounting='exact') / value('local')) | times }}"
+    beside = "{% if where.accounting == 'printed' %}, " + other + "{% endif %}"
+    asks = "{{ value('local') | span }}, {{ scale }}" + beside
+    try:
+        text.write_text(asks)
+        prose = project.draw("fig1")["fig1_printed.rst"].decode()
+    finally:
+        text.write_text(before)
+    numbers = pd.read_csv(io.BytesIO(files["fig1_printed.csv"])).query(
+        "method == 'local' and kind == 'expected'"
+    )["mse"]
+    assert prose == f"{number(numbers.min())} to {number(numbers.max())}, paper, 1 times\n"
+
+
+def test_a_caption_knows_what_the_picture_draws_and_whom_users_trust(project, unrendered):
+    text = project.root / "src/shuffledp/pipeline/papers/demo/captions/text.rst"
+    before = text.read_text()
+    local, curator = (
+        "{{ trusting('exact', 'local') | join(' ') }}",
+        "{{ trusting('exact', 'central') | join }}",
+    )
+    try:
+        text.write_text(f"Errors.\n\n{{{{ how_drawn }}}}\n\n{local}|{curator}")
+        drawn = project.draw("fig1")
+    finally:
+        text.write_text(before)
+    says = {name: drawn[f"fig1_{name}.rst"].decode().split("\n\n") for name in ("printed", "exact", "both")}
+    assert says["printed"][1] == how_drawn(both=False, means=True, simulated=True)
+    assert says["both"][1] == how_drawn(both=True, means=False, simulated=True)
+    assert {text[2] for text in says.values()} == {"local picky constant|\n"}
+
+
+def test_simulated_means_are_drawn_exactly_where_the_caption_says_so(project):
+    read, said = paper_module._Reader(), {}
+    for job in project.job()["drawings"]:
+        if job["kind"] == "figure":
+            known = read(job)
+            one = paper_module._curves(job, known.cells, known.summary, "")
+            labels = [str(a.get_label()) for ax in one.draw().axes for a in ax.get_children()]
+            drawn = any(label.endswith((" means", " bars", " means without bars")) for label in labels)
+            said[job["id"]] = one.questions["how_drawn"].startswith("Points are means")
+            assert drawn == said[job["id"]], job["id"]
+    assert said == {"fig1_printed": True, "fig1_exact": True, "fig1_both": False, "fig2": True}
+
+
+def test_curves_by_another_variable_are_in_the_grids_order(pictures):
+    legend = pictures["fig2"].legends[0]
+    assert [t.get_text() for t in legend.get_texts()] == ["rate = 0.5", "rate = 0.1"]
+
+
+def test_methods_of_one_label_are_told_apart_in_the_legend(project):
+    job = project.job()["drawings"][0]
+    cells = pd.DataFrame({"method": ["local", "picky", "constant"], "label": ["L", "L", "L"]})
+    assert shown.names(job, cells) == {
+        "local": "L (local)",
+        "picky": "L (picky)",
+        "constant": "eps 2",
+    }
+
+
+DRAW = """
+import hashlib, json, sys
+from shuffledp.pipeline.figures.paper import draw_paper
+drawn = draw_paper(json.load(sys.stdin))
+for path, content in sorted(drawn.items()):
+    print(path.name, hashlib.sha256(content).hexdigest())
+heavy = {"shuffledp.pipeline.config", "shuffledp.accounting.general", "shuffledp.protocols", "pydantic", "yaml"}
+assert not heavy & set(sys.modules), heavy & set(sys.modules)
+"""
+
+
+def test_every_file_has_the_same_bytes_in_another_process_that_is_given_the_job_alone(project, files):
+    assert project.draw() == files
+    done = subprocess.run(
+        [sys.executable, "-c", DRAW],
+        input=json.dumps(project.job()),
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    other = dict(line.split() for line in done.stdout.splitlines())
+    assert other == {name: hashlib.sha256(content).hexdigest() for name, content in files.items()}
+
+
+def test_a_stand_in_is_named_on_the_picture_and_in_the_caption(tmp_path, monkeypatch):
+    drawn = Drawn(tmp_path, "A made-up stand_in was used.")
+    files = drawn.draw("fig2")
+    assert b"stand-in data" in files["fig2.svg"]
+    assert b"made-up stand_in" not in files["fig2.svg"]
+    assert "warning" in files["fig2.report.rst"].decode()
+    assert "A made-up stand_in was used." in publish_doctree(files["fig2.report.rst"].decode()).astext()
+    monkeypatch.setattr(paper_module, "rendered", lambda figure, file_format: b"")
+    assert json.loads(drawn.draw()["manifest.json"])["entries"][0]["note"] == "A made-up stand_in was used."
+
+
+def test_captions_hold_the_facts_and_are_valid(files):
+    for name, content in files.items():
+        if name.endswith(".rst"):
+            tree = publish_doctree(content.decode(), settings_overrides={"report_level": 1, "halt_level": 2})
+            assert not list(tree.findall(lambda n: n.tagname == "system_message"))
+    text = publish_doctree(files["fig1_exact.report.rst"].decode()).astext()
+    for fact in (
+        "categorical (source: synthetic)", "1 + binomial (trials 2000, rate 0.5, 0.1)", "0.25, 0.5, 1, 9.5 nats",
+        "1e-05", "the participants' own values", "20", "exact", "*guessed* from `a` plot_", "assumed rate_",
+    ):  # fmt: skip
+        assert fact in text, fact
+    assert "printed" not in text
+
+
+def test_a_table_has_every_cell_in_every_format(files):
+    wide = pd.read_csv(io.BytesIO(files["errors.csv"]))
+    assert wide.columns.tolist() == [
+        "rate", "eps", "LOCAL, printed", "LOCAL, exact", "PICKY_ONE, printed", "PICKY_ONE, exact", "eps 2, printed",
+        "eps 2, exact",
+    ]  # fmt: skip
+    assert wide[["rate", "eps"]].to_numpy().tolist() == [
+        [r, e] for r in (0.5, 0.1) for e in (0.25, 0.5, 1, 9.5)
+    ]
+    assert wide["LOCAL, exact"].tolist() == [0.25, 0.5, 1, 9.5] * 2
+    assert wide["PICKY_ONE, printed"].tolist() == ["0.25", "infeasible", "1.0", "9.5"] * 2
+    assert wide["eps 2, printed"].tolist() == [2] * 8
+    assert "| 0.5    | 0.25" in files["errors.md"].decode()
+    assert "infeasible" in files["errors.md"].decode()
+    tex = files["errors.tex"].decode()
+    assert "\\toprule" in tex
+    assert "0.250" in tex
+
+
+def test_the_manifest_is_what_the_pages_read(project, files):
+    publish_paper(project.job(), "code")
+    paper = manifest.read(project.root / "results/figures/demo")
+    assert [e.id for e in paper.entries] == ["fig1_printed", "fig1_exact", "fig1_both", "fig2", "errors"]
+    assert paper.run.scale == "paper"
+    assert [(e.drawing, e.by, e.variant) for e in paper.entries[2:4]] == [
+        ("fig1", "accounting", "both"),
+        ("fig2", "", ""),
+    ]
+    assert paper.entries[0].finding == "Errors of all methods."
+    assert paper.entries[0].infeasible == (
+        "PICKY_ONE (printed) at eps = 0.5, rate = 0.5 and 0.1: not at one half",
+    )
+    cards = deck(project.root / "results", "pages/demo.html", paper).cards
+    assert [card.anchor for card in cards] == ["fig1", "fig2", "errors"]
+
+
+def test_one_drawing_is_written_alone(project, unrendered):
+    assert {n.partition(".")[0] for n in project.draw("fig1")} == {"fig1_printed", "fig1_exact", "fig1_both"}
+    write_drawings([one for one in project.job()["drawings"] if one["name"] == "errors"], "code")
+    assert (project.root / "results/figures/demo/errors.csv").is_file()
+
+
+# -- what is drawn again -------------------------------------------------------------------------------------------
+
+
+class Again:
+    """A demonstration that was drawn before; says what is drawn again."""
+
+    def __init__(self, root: Path, log: pytest.LogCaptureFixture) -> None:
+        self.project, self.store, self.log = Drawn(root), Store(root / "store", "code"), log
+        self.file = root / "config/experiments/demo.yaml"
+        self.project.draw(store=self.store)
+
+    def change(self, old: str, new: str) -> None:
+        text = self.file.read_text()
+        assert old in text
+        self.file.write_text(text.replace(old, new, 1))
+        self.project.settings = self.project.load()
+
+    def drawn(self) -> set[str]:
+        self.log.clear()
+        with self.log.at_level(logging.INFO, logger="shuffledp"):
+            files = self.project.draw(store=self.store)
+        said = {record.getMessage() for record in self.log.records}
+        assert files == self.project.draw()
+        return {line.removeprefix("demo.") for line in said}
+
+
+@pytest.fixture
+def again(tmp_path, monkeypatch, caplog):
+    monkeypatch.setattr(paper_module, "draw", lambda picture: picture)
+    monkeypatch.setattr(paper_module, "rendered", lambda picture, file_format: repr(picture.labels).encode())
+    return Again(tmp_path, caplog)
+
+
+EVERY = {"fig1_printed", "fig1_exact", "fig1_both", "fig2", "errors"}
+
+
+def test_nothing_changed_and_nothing_is_drawn(again):
+    assert again.drawn() == set()
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "drawn"),
+    [
+        ('label: "eps 2"', 'label: "two"', EVERY - {"fig2"}),
+        ('title: "Error by rate"', 'title: "By rate"', {"fig2"}),
+        ("where: {accounting: exact}", "where: {accounting: printed}", {"fig2"}),
+        ('source: "Fig. 1"', 'source: "Fig. 2"', EVERY),
+        ('"*guessed* from `a` plot_"', '"read off"', EVERY),
+        ('format: ".3f"', 'format: ".4f"', {"errors"}),
+        ('citation: "Nobody 2024"', 'citation: "Somebody 2024"', set()),  # in the manifest alone
+    ],
+)  # fmt: skip
+def test_a_change_draws_what_shows_it(again, old, new, drawn):
+    before = again.project.job()
+    again.change(old, new)
+    assert again.drawn() == drawn
+    assert again.project.job() != before, "the workflow compares the job"
+
+
+def test_a_citation_is_part_of_a_table_of_claims(project):
+    table = ClaimTable("demo", "errata", "Errata", "errata.rst", "Nobody 2024")
+    other = replace(table, citation="Somebody 2024")
+    assert table.job("results", project.root, "paper") != other.job("results", project.root, "paper")
+
+
+@pytest.mark.parametrize(
+    ("figures", "drawn"), [("all", EVERY), ("[demo.errors]", {"errors"}), ("[demo.fig2]", {"fig2"})]
+)
+def test_a_baseline_draws_the_figures_that_it_enters(again, figures, drawn):
+    mine = again.project.root / "config/baselines/mine.yaml"
+    mine.parent.mkdir()
+    mine.write_text(f"task: frequency\nmethods: {{mine: {{protocol: local}}}}\nfigures: {figures}\n")
+    again.project.settings = again.project.load()
+    again.project.compute("mine")
+    assert again.drawn() == drawn
+
+
+def test_a_changed_result_or_caption_is_drawn_again(again):
+    again.project.compute("picky", note="Made up.")
+    assert again.drawn() == EVERY - {"fig2"}
+    (again.project.root / "src/shuffledp/pipeline/papers/demo/captions/text.rst").write_text("Other words.\n")
+    assert again.drawn() == EVERY
+
+
+def test_a_damaged_or_missing_kept_drawing_is_drawn_again(again):
+    archive = again.store.folder / "fig2.zip"
+    archive.write_bytes(archive.read_bytes()[:-5] + b"wrong")
+    (again.store.folder / "errors.zip").unlink()
+    said = again.drawn()
+    assert {"fig2", "errors"} <= said
+    assert any("content differs from its checksum" in line for line in said)
+    assert again.drawn() == set()
+
+
+def test_other_drawing_code_draws_everything_again(again):
+    again.store = replace(again.store, code="changed")
+    assert again.drawn() == EVERY
+
+
+def test_a_damaged_result_is_refused_even_where_its_drawing_is_kept(again):
+    values = Bundle.of(again.project.root / "results", "demo", "coins", "local").values
+    values.write_bytes(values.read_bytes()[:-5] + b"wrong")
+    with pytest.raises(IntegrityError, match=r"local\.values\.parquet: content differs"):
+        again.drawn()
+
+
+def test_a_drawing_that_is_gone_is_forgotten(again):
+    text = again.file.read_text()
+    again.change(text[text.index("  fig2:") : text.index("tables:")], "")
+    assert again.drawn() == set()
+    assert {p.stem for p in again.store.folder.iterdir()} == EVERY - {"fig2"}
+
+
+def test_a_method_without_the_drawn_parameter_is_named():
+    cells = pd.DataFrame(
+        {"method": ["a", "mine"], "label": ["A", "Mine"], "status": ["ok", "ok"], "point": ["{}", "{}"]}
+    )
+    job = {"entry": {"y": "parameters.noise_rmse"}, "labels": {"a": None, "mine": None}}
+    what = SimpleNamespace(selection=pd.DataFrame({"method": ["a"]}))
+    assert _without_parameter(job, cells, what) == ["Mine: parameters() has no 'noise_rmse'"]
+    assert _without_parameter({**job, "entry": {"y": "mse"}}, cells, what) == []

@@ -1,0 +1,148 @@
+import logging
+import signal
+import subprocess
+import sys
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+from learning_problem import NETWORK, plan, problem
+from numpy.testing import assert_array_equal
+
+from shuffledp.pipeline.learning import (
+    CheckpointError,
+    Point,
+)
+from shuffledp.pipeline.learning import checkpoint as checkpoints
+from shuffledp.pipeline.learning.training import train
+from waiting import wait_until
+
+DATA = problem()
+
+
+class StopHereError(Exception):
+    pass
+
+
+def stop_after(number):
+    def progress(done):
+        if done.round >= number:
+            raise StopHereError
+
+    return progress
+
+
+# -- stopping and going on ---------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    "settings",
+    [plan(averaging=0.9), plan(kind="checkin", evaluate_every=2, sampled=5)],
+    ids=["shuffle_sgd", "checkin"],
+)
+def test_a_stopped_run_goes_on_to_the_same_bytes(settings, tmp_path):
+    whole, parts = tmp_path / "whole", tmp_path / "parts"
+    curve = train(settings, DATA, checkpoint=whole)
+    for stop in (1, 4):
+        with pytest.raises(StopHereError):
+            train(settings, DATA, checkpoint=parts, progress=stop_after(stop), every_seconds=0)
+    assert parts.read_bytes() != whole.read_bytes()
+    assert train(settings, DATA, checkpoint=parts) == curve
+    assert parts.read_bytes() == whole.read_bytes()
+    assert train(settings, DATA) == curve
+    assert train(settings, DATA, checkpoint=parts, progress=stop_after(0)) == curve  # nothing left to do
+    assert sorted(tmp_path.iterdir()) == [parts, whole]
+
+
+def test_a_killed_run_goes_on_to_the_same_bytes(tmp_path):
+    path = tmp_path / "run"
+    code = """
+import sys, time
+from pathlib import Path
+from learning_problem import plan, problem
+from shuffledp.pipeline.learning.training import train
+train(plan(rounds=60), problem(), checkpoint=Path(sys.argv[1]), progress=lambda _: time.sleep(0.2), every_seconds=0)
+"""
+    with subprocess.Popen([sys.executable, "-c", code, str(path)], cwd=Path(__file__).parent) as process:
+        wait_until(lambda: path.exists() or process.poll() is not None, seconds=120)
+        process.send_signal(signal.SIGKILL)
+    assert process.returncode == -signal.SIGKILL
+    rounds = []
+    curve = train(
+        plan(rounds=60),
+        DATA,
+        checkpoint=path,
+        progress=lambda done: rounds.append(done.round),
+        every_seconds=0,
+    )
+    assert 1 < rounds[0] < 60
+    assert train(plan(rounds=60), DATA, checkpoint=tmp_path / "whole") == curve
+    assert path.read_bytes() == (tmp_path / "whole").read_bytes()
+
+
+@pytest.fixture
+def saved(tmp_path):
+    path = tmp_path / "run"
+    points = (Point(0, 0.1, 2.5, 0),)
+    parameters = np.arange(NETWORK.size, dtype=np.float32)
+    state = checkpoints.State(2, parameters, parameters / 3.0, points)
+    checkpoints.save(path, plan(), DATA.digest, state, {"processors": 2})
+    return path, state
+
+
+def test_a_checkpoint_gives_back_what_was_saved(saved, caplog):
+    path, state = saved
+    with caplog.at_level(logging.WARNING):
+        found = checkpoints.load(path, plan(), DATA.digest, {"processors": 2})
+        assert not caplog.records
+        checkpoints.load(path, plan(), DATA.digest, {"processors": 4})
+    assert "may differ in their last digits" in caplog.text
+    assert (found.round, found.points) == (state.round, state.points)
+    for name in ("parameters", "average"):
+        assert getattr(found, name).dtype == getattr(state, name).dtype
+        assert_array_equal(getattr(found, name), getattr(state, name))
+    assert checkpoints.load(path.with_name("none"), plan(), DATA.digest, {}) is None
+
+
+@pytest.mark.parametrize(
+    ("changes", "named"),
+    [
+        ({"noise_multiplier": 0.5}, r"plan\.noise_multiplier \(0\.4 there, 0\.5 here\)"),
+        ({"seed": 12}, r"plan\.seed"),
+        ({"rounds": 7}, r"plan\.rounds"),
+        ({"network": replace(NETWORK, activation="relu")}, r"plan\.network\.activation \('tanh' there"),
+        ({"kind": "checkin"}, r"plan\.batch \(8 there, None here\), plan\.kind"),
+    ],
+)
+def test_another_plans_checkpoint_is_refused(saved, changes, named):
+    with pytest.raises(
+        CheckpointError, match=f"of another run, which differs in {named}.*Delete .*run to train"
+    ):
+        train(plan(**changes), DATA, checkpoint=saved[0])
+
+
+def test_another_data_sets_checkpoint_is_refused(saved):
+    with pytest.raises(CheckpointError, match="differs in data"):
+        train(plan(), problem(seed=4), checkpoint=saved[0])
+
+
+@pytest.mark.parametrize(
+    "damage",
+    [
+        lambda content: b"",
+        lambda content: content[:-1],
+        lambda content: content[: len(content) // 2],
+        lambda content: content[:5000] + bytes([content[5000] ^ 1]) + content[5001:],
+        lambda content: bytes([content[60] ^ 1]).join([content[:60], content[61:]]),
+        lambda content: content + b"x",
+    ],
+    ids=["empty", "end", "half", "bit", "checksum", "longer"],
+)
+def test_a_damaged_checkpoint_is_refused(saved, damage):
+    path, _ = saved
+    path.write_bytes(damage(path.read_bytes()))
+    with pytest.raises(
+        CheckpointError, match=r"run: damaged, its content does not match its checksum\. Delete"
+    ):
+        train(plan(), DATA, checkpoint=path)

@@ -1,0 +1,96 @@
+import jax
+import jax.numpy as jnp
+import numpy as np
+import pytest
+from numpy.testing import assert_allclose, assert_array_equal
+
+from shuffledp.pipeline.learning import Network
+from shuffledp.pipeline.learning.clipping import clipped_sum, plain_clipped_sum
+from shuffledp.pipeline.learning.model import (
+    initial_parameters,
+)
+
+SMALL = {"image": (16, 16, 1), "classes": 3}
+ROWS, COUNT, CHUNK = 23, 17, 5  # the chunk divides neither
+
+
+def case(network, seed=0):
+    """Random parameters (larger than initial ones, so that gradients differ much), images and labels."""
+    rng = np.random.default_rng(seed)
+    parameters = 2 * initial_parameters(network, rng)
+    images = rng.standard_normal((ROWS, *network.image)).astype(np.float32)
+    labels = rng.integers(0, network.classes, ROWS).astype(np.int32)
+    return jnp.asarray(parameters), jnp.asarray(images), jnp.asarray(labels)
+
+
+# -- clipped sums ------------------------------------------------------------------------------------------------
+
+
+def relative(got, want):
+    return float(np.linalg.norm(np.asarray(got) - np.asarray(want)) / np.linalg.norm(np.asarray(want)))
+
+
+@pytest.mark.parametrize("network", [Network("disjoint", "tanh"), Network("overlapping", "relu", **SMALL)])
+def test_clipped_sum_is_that_of_all_gradients(network):
+    parameters, images, labels = case(network)
+    rows = slice(0, COUNT)
+    first = clipped_sum(network, parameters, images, labels, 1, 1e9, chunk=CHUNK)
+    typical = float(jnp.linalg.norm(first))
+    for clip in (0.01 * typical, typical, 1e9):  # all shortened, some, none
+        got = clipped_sum(network, parameters, images, labels, COUNT, clip, chunk=CHUNK)
+        want = plain_clipped_sum(network, parameters, images[rows], labels[rows], clip)
+        assert relative(got, want) < 1e-6
+
+
+def test_clipped_sum_is_exact_but_for_rounding():
+    network = Network("overlapping", "tanh", **SMALL)
+    with jax.enable_x64(True):
+        parameters, images, labels = (
+            x.astype(float) if x.dtype == np.float32 else x for x in case(network, seed=4)
+        )
+        got = clipped_sum(network, parameters, images, labels, ROWS, 0.7, chunk=CHUNK)
+        want = plain_clipped_sum(network, parameters, images, labels, 0.7)
+        assert got.dtype == np.float64
+        assert relative(got, want) < 1e-13
+
+
+@pytest.fixture(scope="module")
+def tanh_case():
+    network = Network("disjoint", "tanh")
+    return network, *case(network)
+
+
+def test_each_gradient_keeps_its_direction_and_gets_at_most_the_norm(tanh_case):
+    network, parameters, images, labels = tanh_case
+
+    def one(i, clip):
+        order = np.roll(np.arange(ROWS), -i)
+        return np.asarray(
+            clipped_sum(network, parameters, images[order], labels[order], 1, clip, chunk=CHUNK)
+        )
+
+    whole = [one(i, 1e9) for i in range(8)]
+    clip = float(np.median([np.linalg.norm(g) for g in whole]))
+    shortened = 0
+    for i, gradient in enumerate(whole):
+        clipped = one(i, clip)
+        assert np.linalg.norm(clipped) <= clip * (1 + 1e-6)
+        assert_allclose(clipped, gradient * min(1, clip / np.linalg.norm(gradient)), rtol=1e-5, atol=1e-8)
+        shortened += np.linalg.norm(gradient) > clip
+    assert 0 < shortened < 8
+
+
+def test_rows_beyond_the_count_do_not_matter(tanh_case):
+    network, parameters, images, labels = tanh_case
+    got = clipped_sum(network, parameters, images, labels, COUNT, 0.5, chunk=CHUNK)
+    other = clipped_sum(
+        network, parameters, images.at[COUNT:].add(7), labels.at[COUNT:].set(0), COUNT, 0.5, chunk=CHUNK
+    )
+    assert_array_equal(got, other)
+    more = clipped_sum(network, parameters, images, labels, COUNT + 1, 0.5, chunk=CHUNK)
+    assert 0 < np.linalg.norm(np.asarray(more - got)) <= 0.5 * (1 + 1e-5)
+
+
+def test_nobody_gives_zero(tanh_case):
+    network, parameters, images, labels = tanh_case
+    assert not np.any(clipped_sum(network, parameters, images, labels, 0, 0.5, chunk=CHUNK))

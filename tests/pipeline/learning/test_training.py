@@ -1,0 +1,203 @@
+import math
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from learning_problem import NETWORK, TESTED, USERS, plan, problem
+from numpy.testing import assert_allclose, assert_array_equal
+from scipy import stats
+
+from shuffledp.pipeline.learning import (
+    LearningData,
+    Network,
+    Point,
+    Progress,
+    TrainingCurve,
+)
+from shuffledp.pipeline.learning import checkpoint as checkpoints
+from shuffledp.pipeline.learning.clipping import plain_clipped_sum
+from shuffledp.pipeline.learning.training import accuracy, noise, participants, train
+
+DATA = problem()
+UNLIKELY = 1e-6  # false-alarm rate of each statistical test, with fixed seeds
+
+
+def states(settings, path):
+    """The state after each round, as the checkpoints have it."""
+    found = []
+
+    def progress(done):
+        found.append(checkpoints.load(path, settings, DATA.digest, {}))
+
+    train(settings, DATA, checkpoint=path, progress=progress, every_seconds=0)
+    return found
+
+
+# -- participants and noise --------------------------------------------------------------------------------------
+
+
+def test_batches_are_drawn_afresh_in_each_round():
+    settings, rounds = plan(seed=2**90 + 1), 3000
+    drawn = [participants(settings, USERS, t) for t in range(1, rounds + 1)]
+    assert all(len(np.unique(who)) == 8 and who.min() >= 0 and who.max() < USERS for who in drawn)
+    # With replacement between rounds, overlaps of two successive rounds are hypergeometric; cutting a permutation of 40
+    # users into 5 batches would give none within an epoch.
+    overlaps = [len(np.intersect1d(a, b)) for a, b in zip(drawn[::2], drawn[1::2], strict=True)]
+    law = stats.hypergeom(USERS, 8, 8)
+    limit = stats.norm.isf(UNLIKELY / 2) * law.std() / math.sqrt(len(overlaps))
+    assert abs(np.mean(overlaps) - law.mean()) < limit
+    times = np.bincount(np.concatenate(drawn), minlength=USERS)
+    # Negatively correlated counts: variance 1 - 8/40 of the binomial's, with USERS - 1 degrees of freedom.
+    statistic = ((times - rounds * 0.2) ** 2).sum() / (rounds * 0.2 * 0.8) * (USERS - 1) / USERS
+    assert stats.chi2.sf(statistic, USERS - 1) > UNLIKELY
+
+
+def test_each_user_checks_in_with_the_rate():
+    settings, rounds = plan(kind="checkin"), 3000
+    joined = np.zeros((rounds, USERS))
+    for t in range(rounds):
+        joined[t, participants(settings, USERS, t + 1)] = 1
+    law = stats.binom(USERS, 0.25)
+    edges = np.arange(5, 17)  # numbers of participants, the rare ones together
+    observed = np.bincount(np.clip(joined.sum(1).astype(int), 5, 16) - 5, minlength=len(edges))
+    expected = law.pmf(edges)
+    expected[0], expected[-1] = law.cdf(5), law.sf(15)
+    assert stats.chisquare(observed, rounds * expected).pvalue > UNLIKELY
+    by_user = ((joined.sum(0) - rounds * 0.25) ** 2).sum() / (rounds * 0.25 * 0.75)
+    assert stats.chi2.sf(by_user, USERS) > UNLIKELY
+    together = np.corrcoef(joined[:, 0], joined[:, 1])[0, 1]  # users decide for themselves
+    assert abs(together) < stats.norm.isf(UNLIKELY / 2) / math.sqrt(rounds)
+
+
+@pytest.mark.parametrize("count", [1, 60, 6000])
+def test_noise_is_normal_with_the_variance_of_all_reports(count):
+    settings = plan(clip=0.05, noise_multiplier=0.86, network=Network())
+    drawn = np.concatenate([noise(settings, count, t) for t in range(1, 11)]).astype(float)
+    standard = drawn / (math.sqrt(count) * 0.05 * 0.86)
+    assert len(standard) == 188_420
+    limit = stats.norm.isf(UNLIKELY / 2) / math.sqrt(len(standard))
+    assert abs(standard.mean()) < limit
+    assert abs((standard**2).mean() - 1) < math.sqrt(2) * limit
+    assert stats.kstest(standard, "norm").pvalue > UNLIKELY
+    first, second = standard[:18_842], standard[18_842:37_684]  # two rounds
+    assert abs(np.corrcoef(first, second)[0, 1]) < stats.norm.isf(UNLIKELY / 2) / math.sqrt(18_842)
+
+
+def test_streams_are_named_by_purpose_and_round():
+    one = plan()
+    assert_array_equal(participants(one, USERS, 3), participants(plan(noise_multiplier=9), USERS, 3))
+    assert_array_equal(noise(one, 8, 3), noise(one, 8, 3))
+    assert not np.array_equal(noise(one, 8, 3), noise(one, 8, 4))
+    assert not np.array_equal(noise(one, 8, 3), noise(plan(seed=12), 8, 3))
+
+
+def test_streams_do_not_change_between_versions():
+    def stream(*key):
+        return np.random.Generator(np.random.PCG64(np.random.SeedSequence(11, spawn_key=key)))
+
+    joined = np.flatnonzero(stream(1, 3).random(USERS) < 0.25)
+    assert_array_equal(participants(plan(kind="checkin"), USERS, 3), joined)
+    assert_array_equal(participants(plan(), USERS, 3), stream(1, 3).choice(USERS, 8, replace=False))
+    normal = stream(2, 3).standard_normal(NETWORK.size, np.float32)
+    assert_allclose(noise(plan(), 8, 3), normal * math.sqrt(8) * 0.3 * 0.4, rtol=1e-6)
+
+
+# -- training ----------------------------------------------------------------------------------------------------
+
+
+def test_a_round_is_one_step_along_the_mean_of_the_noisy_reports(tmp_path):
+    settings = plan(decay="linear", rounds=3, clip=0.2)
+    run = states(settings, tmp_path / "run")
+    for t in (2, 3):
+        who = participants(settings, USERS, t)
+        images = ((DATA.train_images[who] / 255 - 0.1307) / 0.3081).astype(np.float32)
+        before = run[t - 2].parameters
+        total = np.asarray(plain_clipped_sum(NETWORK, before, images, DATA.train_labels[who], 0.2))
+        want = before - 0.5 * (4 - t) / 3 * (total + noise(settings, 8, t)) / 8
+        assert_allclose(run[t - 1].parameters, want, rtol=0, atol=1e-6)
+        assert np.linalg.norm(want - before) > 0.01
+
+
+def test_training_without_noise_learns_and_the_curve_has_all_its_points():
+    curve = train(plan(noise_multiplier=0, rounds=90, evaluate_every=40, clip=1), DATA)
+    assert [point.round for point in curve.points] == [0, 40, 80, 90]
+    assert [point.participants for point in curve.points] == [0, 8, 8, 8]
+    assert curve.points[0].accuracy < 0.7
+    assert curve.points[-1].accuracy > 0.95
+    assert curve.points[-1].loss < 0.5 * curve.points[0].loss
+    assert (curve.points[-1].accuracy * TESTED) % 1 == pytest.approx(0, abs=1e-9)
+
+
+def test_best_point_is_the_earliest_of_the_highest():
+    points = tuple(Point(t, value, 1.0, 8) for t, value in ((0, 0.1), (10, 0.7), (20, 0.7), (30, 0.6)))
+    assert TrainingCurve(points).best == points[1]
+
+
+def test_checkin_steps_along_the_mean_of_those_who_came(tmp_path):
+    settings = plan(kind="checkin", evaluate_every=1, rounds=3)
+    run = states(settings, tmp_path / "run")
+    counts = [len(participants(settings, USERS, t)) for t in (1, 2, 3)]
+    assert [point.participants for point in run[-1].points] == [0, *counts]
+    who = participants(settings, USERS, 2)
+    images = ((DATA.train_images[who] / 255 - 0.1307) / 0.3081).astype(np.float32)
+    total = np.asarray(plain_clipped_sum(NETWORK, run[0].parameters, images, DATA.train_labels[who], 0.3))
+    want = run[0].parameters - 0.5 * (total + noise(settings, counts[1], 2)) / counts[1]
+    assert_allclose(run[1].parameters, want, rtol=0, atol=1e-6)
+
+
+def test_a_round_without_participants_changes_nothing(tmp_path):
+    settings = plan(kind="checkin", rate=1e-9, rounds=2, evaluate_every=1)
+    run = states(settings, tmp_path / "run")
+    assert_array_equal(run[0].parameters, run[1].parameters)
+    assert [point.participants for point in run[1].points] == [0, 0, 0]
+
+
+def test_sampled_gradients_stand_for_all():
+    # When all users hold the same, a sample has the mean of all.
+    same = replace(
+        DATA, train_images=DATA.train_images[[0] * USERS], train_labels=DATA.train_labels[[0] * USERS]
+    )
+    settings = plan(kind="checkin", rounds=2, evaluate_every=1)
+    whole, some = (train(replace(settings, sampled=m), same) for m in (None, 2))
+    assert_allclose([p.loss for p in some.points], [p.loss for p in whole.points], rtol=1e-5)
+    assert whole.points[2].loss != pytest.approx(whole.points[0].loss, rel=0.01)
+
+
+def test_average_weighs_iterates_geometrically(tmp_path):
+    settings = plan(averaging=0.5, rounds=3, evaluate_every=1)
+    run = states(settings, tmp_path / "run")
+    plain = states(replace(settings, averaging=0), tmp_path / "plain")
+    iterates = [state.parameters for state in plain]
+    assert_array_equal(iterates[2], run[2].parameters)  # averaging does not touch training
+    average = (iterates[0] + 2 * iterates[1] + 4 * iterates[2].astype(float)) / 7
+    shown = accuracy(NETWORK, average.astype(np.float32), DATA)
+    assert run[2].points[3].loss == pytest.approx(shown[1], rel=1e-6)
+    assert run[2].points[3].loss != pytest.approx(plain[2].points[3].loss, rel=1e-4)
+
+
+def test_accuracy_and_loss_count_every_test_image_once():
+    ones = LearningData(*(getattr(DATA, name) for name in ("train_images", "train_labels")), *tail(7))
+    parameters = np.zeros(NETWORK.size, np.float32)
+    parameters[-2] = 1.0  # bias of class 1: the logits are (0, 1, 0)
+    right, loss = accuracy(NETWORK, parameters, ones)
+    assert right == pytest.approx(np.mean(ones.test_labels == 1), abs=1e-12)
+    want = math.log(2 + math.e) - np.mean(ones.test_labels == 1)
+    assert loss == pytest.approx(want, rel=1e-6)
+
+
+def tail(count):
+    return DATA.test_images[:count], DATA.test_labels[:count]
+
+
+def test_progress_tells_round_accuracy_and_time_left():
+    told = []
+    train(plan(), DATA, progress=told.append, every_seconds=0)
+    assert [done.round for done in told] == [1, 2, 3, 4, 5, 6]
+    assert told[0].seconds_left is None
+    assert told[-1].seconds_left == 0
+    assert all(done.seconds_left > 0 for done in told[1:-1])
+    assert str(Progress(1200, 5540, 0.6789, 61.4)) == "round 1,200 of 5,540, accuracy 67.9 %, about 61 s left"
+    assert str(Progress(1, 10, None, None)) == "round 1 of 10"
+    rare = []
+    train(plan(), DATA, progress=rare.append, every_seconds=3600)
+    assert [done.round for done in rare] == [6]

@@ -1,0 +1,58 @@
+"""Systems in use: a verdict on every printed eps, and a source for every row."""
+
+import math
+
+import pandas as pd
+import pytest
+
+from shuffledp.accounting import deployed_epsilon, deployments
+from shuffledp.accounting.baselines.fragmented_rappor import rappor_delta
+from shuffledp.pipeline.claims.tables import table
+from shuffledp.pipeline.papers.deployments import computed_tables as page
+
+
+@pytest.mark.parametrize(
+    ("printed", "lower", "upper", "verdict"),
+    [(1.0, 0.5, 1.0, page.HOLDS), (1.0, 0.5, 1.1, page.OPEN), (1.0, 1.1, 1.2, page.FAILS)],
+)
+def test_a_printed_eps_is_judged_by_both_bounds(printed, lower, upper, verdict):
+    assert page.verdict(printed, lower, upper) == verdict
+
+
+def test_a_row_has_the_bounds_of_its_system():
+    rows = table("deployments", "systems")
+    known = deployments()
+    assert list(rows["setting"]) == [key for key, one in known.items() if one.status == "verified"]
+    for row in rows.to_dict("records"):
+        key = row["setting"]
+        assert (row["eps0"], row["users"], row["delta"]) == (
+            known[key].eps0,
+            known[key].users,
+            known[key].delta,
+        )
+        assert row["exact eps to"] == pytest.approx(deployed_epsilon(key), abs=1e-5)
+        assert row["exact eps from"] == pytest.approx(deployed_epsilon(key, bound="lower"), abs=1e-5)
+        assert row["exact eps to"] < row["eps, 1 % colluding"] < row["eps, 10 % colluding"]
+        enough = row["users needed"] <= row["users"]
+        assert row["verdict"] == (page.HOLDS if enough else page.OPEN)
+
+
+def test_every_system_has_a_source():
+    rows = table("deployments", "sources")
+    assert isinstance(rows, pd.DataFrame)
+    assert {(one.system, one.status) for one in deployments().values()} == set(
+        zip(rows["system"], rows["status"], strict=True)
+    )
+    assert all(rows["source"].str.startswith("https://"))
+    assert (rows["status"] == "verified").tolist() == (rows["not found"] == "").tolist()
+
+
+def test_bounds_on_eps_are_rounded_to_the_side_that_they_state():
+    """Rounded to the nearest, 0.29741 and 0.95046 were above what a data set loses."""
+    for row in table("deployments", "systems").to_dict("records"):
+        p = 1 / (1 + math.exp(row["eps0"]))
+        lost = rappor_delta(row["users"], p, row["exact eps from"], calibration="worst_case")
+        assert row["delta"] < lost < 1.002 * row["delta"]
+        proven = rappor_delta(row["users"], p, row["exact eps to"], calibration="proven")
+        assert 0.998 * row["delta"] < proven <= row["delta"]
+    assert page.rounded_down(0.123456) == 0.12345 and page.rounded_up(0.123451) == 0.12346

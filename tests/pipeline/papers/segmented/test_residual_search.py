@@ -1,0 +1,51 @@
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import pytest
+
+from shuffledp.pipeline.claims.message_multisets import hockey_stick, others_laws, replaced
+from shuffledp.pipeline.claims.search_results import largest
+from shuffledp.pipeline.papers.segmented import residual_search
+
+
+@pytest.mark.parametrize("eps", [0.1, 0.6, 1.1])
+def test_the_two_counts_are_sufficient_if_all_others_hold_the_old_value(eps: float) -> None:
+    others, k, eps_local = 3, 4, 1.2
+    rows = residual_search.response_rows(k, eps_local)
+    law = dict(others_laws(rows, others))[others, 0, 0, 0]
+    wanted = hockey_stick(*replaced(law, rows), eps)
+    pair = residual_search.same_value_laws(others, k, eps_local)
+    assert [float(np.sum(each)) for each in pair] == pytest.approx([1.0, 1.0], rel=1e-12)
+    assert hockey_stick(*pair, eps) == pytest.approx(wanted, rel=1e-11)
+
+
+@pytest.mark.parametrize(("others", "k", "eps_local"), [(1, 3, 0.5), (2, 5, 1.0), (3, 3, 2.0), (20, 10, 1.0)])
+def test_near_the_local_budget_the_exact_delta_is_larger_by_the_proven_factor(
+    others: int, k: int, eps_local: float
+) -> None:
+    eps = eps_local * (1 - 1e-6)
+    exact = hockey_stick(*residual_search.same_value_laws(others, k, eps_local), eps)
+    stated = residual_search.bound("stated", eps, k, eps_local, others)
+    assert exact / stated == pytest.approx(math.exp(others * eps_local), rel=1e-6)
+
+
+def test_the_search_finds_the_erratum_and_nothing_without_a_residual() -> None:
+    found = largest(residual_search.few_users((1,), (5,), (1.0,), "stated"), residual_search.LIMIT)
+    assert found.beyond > 0 and found.extreme == pytest.approx(math.e, rel=1e-9)
+    assert (
+        largest(residual_search.few_users((1, 2), (2,), (0.5, 2.0), "stated"), residual_search.LIMIT).beyond
+        == 0
+    )
+    many = largest(residual_search.many_users((10, 100), (3,), (2.0,), (1e-2, 1e-4)), residual_search.LIMIT)
+    assert many.beyond > 0 and "all with the victim's value" in many.where
+
+
+def test_a_replacement_that_is_too_small_is_reported_as_violated(monkeypatch: pytest.MonkeyPatch) -> None:
+    search = ((1, 2), (3,), (1.0, 3.0), "replacement")
+    sound = largest(residual_search.few_users(*search), residual_search.LIMIT)  # type: ignore[arg-type]
+    assert sound.beyond == 0 and 0.5 < sound.extreme <= 1
+    bound = residual_search.bound
+    monkeypatch.setattr(residual_search, "bound", lambda *arguments: 0.4 * bound(*arguments))
+    assert largest(residual_search.few_users(*search), residual_search.LIMIT).beyond > 0  # type: ignore[arg-type]

@@ -1,0 +1,133 @@
+"""Table 1 of the shuffle Gaussian paper: every entry, verdicts that can fail, the page, and the captions."""
+
+from __future__ import annotations
+
+import math
+import re
+from functools import partial
+from pathlib import Path
+
+import pytest
+
+from shuffledp.accounting import (
+    central_gaussian_epsilon,
+    central_replacement_epsilon,
+    subsampled_shuffle_gaussian_epsilon,
+)
+from shuffledp.pipeline import claims
+from shuffledp.pipeline.config import read_yaml
+from shuffledp.pipeline.figures.selection import load_settings
+from shuffledp.pipeline.papers import documents
+from shuffledp.pipeline.papers.shuffle_gaussian import computed_tables
+
+ROOT = Path(__file__).parents[4]
+#: Of Figure 1a, over the clipping norm: the noise of 60 reports with 0.8633 each.
+CENTRAL = {"noise_multiplier": math.sqrt(60) * 0.8633, "delta": 1e-5}
+
+
+def test_every_printed_entry_comes_out():
+    table = claims.table("shuffle_gaussian", "table1")
+    assert len(table) == 14
+    assert set(table["verdict"]) == {"agrees"}
+    assert list(table["paper"]) == list(table["computed"])
+    assert list(table["paper"][7:]) == [
+        *("0.18623", "0.38461", "0.59516", "0.79355", "1.02241", "1.22689", "1.43138")
+    ]
+
+
+def test_another_entry_would_not_agree(monkeypatch):
+    monkeypatch.setattr(computed_tables, "PRINTED_OURS", ("0.22821", *computed_tables.PRINTED_OURS[1:]))
+    table = computed_tables.table_one()
+    assert table["verdict"][0] == "0.22820 comes out"
+    assert set(table["verdict"][1:]) == {"agrees"}
+
+
+@pytest.mark.parametrize(("constant", "value"), [("MOST_ORDER", 31), ("CLONES_SIGMA", 9.48)])
+def test_the_entries_need_their_settings(monkeypatch, constant, value):
+    monkeypatch.setattr(computed_tables, constant, value)
+    assert (computed_tables.table_one()["verdict"] != "agrees").sum() == 7
+
+
+def test_on_equal_terms_the_method_is_lower_everywhere():
+    table = computed_tables.table_one().astype({"equal terms": float}).set_index(["row", "rounds"])
+    ours, clones = table.loc["Ours", "equal terms"], table.loc["Clones", "equal terms"]
+    assert (ours < clones / 50).all()
+    assert ours[1] == pytest.approx(0.00141, abs=6e-6) and ours[7] == pytest.approx(0.00251, abs=6e-6)
+
+
+def test_thirteen_entries_have_a_verdict_in_order():
+    assert list(claims.verdicts("shuffle_gaussian")) == [f"SG-{i}" for i in range(1, 14)]
+    notes = claims.reading_notes("shuffle_gaussian")
+    assert [note.formerly for note in notes] == ["SG-1", "SG-2", "SG-5", "SG-6", "SG-7", "SG-11", "SG-12"]
+
+
+def test_the_page_is_up_to_date():
+    text = (ROOT / "docs/shuffle_gaussian.md").read_text(encoding="utf-8")
+    assert documents.refreshed(text) == text
+    assert text.count("<!-- begin ") == 5
+
+
+def test_the_cost_of_shuffling_is_22_on_like_terms_and_102_on_unlike_ones():
+    table = claims.table("shuffle_gaussian", "shuffling_cost")
+    numbers = table[["shuffled eps", "central eps", "ratio"]].astype(float)
+    assert numbers["ratio"].to_numpy() == pytest.approx(
+        (numbers["shuffled eps"] / numbers["central eps"]).to_numpy(), rel=0.01
+    )
+    like, unlike = table["terms"] == "like", table["terms"].str.startswith("unlike: replacement, add/remove")
+    assert (like | unlike).all()
+    assert list(table["ratio"][like]) == ["22.3", "44.5"]
+    assert list(table["ratio"][unlike]) == ["102", "111", "45.1", "11.5", "5.07"]
+    shared = [
+        {"2C", "C"} & set(row.replace(",", "").split()) for row in table["shuffled"] + " " + table["central"]
+    ]
+    assert [len(distances) == 1 for distances in shared] == [True, True, False, False, False, True, True]
+
+
+def test_the_prose_of_the_page_has_the_factors_and_budgets_that_come_out():
+    marked = (ROOT / "docs/shuffle_gaussian.md").read_text(encoding="utf-8")
+    text = " ".join(re.sub(r"<!-- value [^>]*-->|<!-- end -->", "", marked).split())
+    eps = {
+        rounds: central_replacement_epsilon(n=60_000, m=60, rounds=rounds, **CENTRAL)
+        for rounds in (10_000, 100_000)
+    }
+    shuffled = {
+        form: subsampled_shuffle_gaussian_epsilon(
+            n=60_000, m=60, sigma=0.8633 / 2, rounds=10_000, delta=1e-5, form=form
+        )
+        for form in ("printed", "pair")
+    }
+    added = partial(central_gaussian_epsilon, rate=0.001, rounds=10_000, delta=1e-5)
+    like = shuffled["printed"] / eps[10_000]
+    pair = shuffled["pair"] / added(noise_multiplier=CENTRAL["noise_multiplier"] / 2)
+    unlike = shuffled["printed"] / added(noise_multiplier=CENTRAL["noise_multiplier"])
+    assert f"**On like terms the factor is {like:.3g}.** Both sides are about replacing" in text
+    assert f"exact on both sides, the factor is {pair:.3g}." in text
+    assert f"**On unlike terms the factor is {unlike:.3g}.** The central side is then about adding" in text
+    assert (
+        f"the central model has eps {eps[10_000]:.3f} after 10,000 rounds and {eps[100_000]:.3f} after"
+        in text
+    )
+
+
+def test_the_cost_of_shuffling_has_the_settings_of_the_figure():
+    experiment = read_yaml(ROOT / "config/experiments/shuffle_gaussian.yaml")["experiments"]["sgd"]
+    methods = {name: method["arguments"] for name, method in experiment["methods"].items()}
+    central = methods["central_replacement"]
+    assert (central["n"], central["m"], central["delta"]) == (
+        computed_tables.USERS,
+        computed_tables.BATCH,
+        computed_tables.FIGURE_DELTA,
+    )
+    assert f"{computed_tables.SUM_NOISE:.4f}" == str(central["noise_multiplier"])
+    assert methods["central_rdp"]["noise_multiplier"] == central["noise_multiplier"]
+    assert methods["shuffle_c"]["sigma"] == computed_tables.REPORT_NOISE
+    assert methods["shuffle_2c"]["sigma"] == computed_tables.REPORT_NOISE / 2
+
+
+def test_the_paper_has_the_tables_that_its_file_lists():
+    config = read_yaml(ROOT / "config/config.yaml") | {"papers": ["shuffle_gaussian"], "learning": "skip"}
+    paper = load_settings(config, ROOT).papers["shuffle_gaussian"]
+    assert set(paper.claims) == {"table1", "shuffling_cost", "errata", "reading_notes"}
+    captions = ROOT / "workflow/report/shuffle_gaussian"
+    drawn = {**paper.figures, **paper.tables, **paper.claims}
+    assert {entry["caption"] for entry in drawn.values()} == {p.name for p in captions.iterdir()}

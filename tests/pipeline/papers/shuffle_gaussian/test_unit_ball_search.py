@@ -1,0 +1,131 @@
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import pytest
+from numpy.typing import NDArray
+
+from shuffledp.accounting.shuffle_gaussian.all_users import shuffle_gaussian_rdp
+from shuffledp.pipeline.claims.search_results import largest
+from shuffledp.pipeline.papers.shuffle_gaussian import unit_ball_search
+
+SEARCH = (2, 2, (2, 8), (0.6, 3.0), 40, 20, "tests")
+
+
+def line(*places: float) -> NDArray[np.float64]:
+    return np.array(places)[:, None]
+
+
+@pytest.mark.parametrize(
+    ("order", "users", "dimension"), [(2, 2, 2), (8, 2, 1), (4, 3, 1), (2, 3, 2), (2, 4, 1)]
+)
+def test_at_its_own_pair_the_divergence_is_that_of_the_theorem(
+    order: int, users: int, dimension: int
+) -> None:
+    old = np.zeros((users, dimension))
+    new = old.copy()
+    new[0, 0] = 1.0
+    sigma = 1.6
+    assert unit_ball_search.shuffled_gaussian_rdp(order, old, new, sigma) == pytest.approx(
+        float(shuffle_gaussian_rdp([order], users, sigma)[0]), rel=1e-7
+    )
+
+
+@pytest.mark.parametrize(("order", "sigma"), [(2.0, 0.7), (3.5, 1.0), (6.0, 1.5)])
+def test_two_users_against_the_plain_integral_over_both_reports(order: float, sigma: float) -> None:
+    y = np.linspace(-14, 15, 600) * sigma
+
+    def density(first: float, second: float) -> NDArray[np.float64]:
+        a, b = (
+            np.exp(-((y - x) ** 2) / (2 * sigma**2)) / math.sqrt(2 * math.pi) / sigma for x in (first, second)
+        )
+        return np.asarray((np.outer(a, b) + np.outer(b, a)) / 2)
+
+    below, top = density(0.1, 0.6), density(0.95, 0.6)
+    moment = float(np.sum(np.exp(order * np.log(top) + (1 - order) * np.log(below)))) * (y[1] - y[0]) ** 2
+    found = unit_ball_search.shuffled_gaussian_rdp(order, line(0.1, 0.6), line(0.95, 0.6), sigma)
+    assert found == pytest.approx(math.log(moment) / (order - 1), rel=1e-6)
+
+
+def test_a_common_place_agrees_with_the_integral_over_laplace_transforms() -> None:
+    old, new, common = np.array([[0.3, 0.2], [-0.4, 0.1], [0.1, -0.45]])
+    found = unit_ball_search.shuffled_gaussian_rdp(
+        2, np.array([old, common, common]), np.array([new, common, common]), 1.3
+    )
+    wanted = unit_ball_search.common_place_ratio(3, old - common, new - common, 1.3)
+    assert found / float(shuffle_gaussian_rdp([2], 3, 1.3)[0]) == pytest.approx(wanted, rel=1e-7)
+    assert wanted > 0
+
+
+def test_three_corners_of_a_triangle_are_reported_as_a_violation() -> None:
+    """They have the diameter and lie in no ball of it: erratum SG-4."""
+    corners = np.array([[0.0, 0.0], [1.0, 0.0], [0.5, math.sqrt(0.75)]])
+    worse = unit_ball_search.ratio(2, corners[[0, 2]], corners[[1, 2]], 1.0)
+    assert worse > 1.02
+    assert worse == pytest.approx(
+        unit_ball_search.common_place_ratio(2, corners[0] - corners[2], corners[1] - corners[2], 1.0)
+    )
+    assert largest([(worse, "corners")], unit_ball_search.LIMIT).beyond == 1
+
+
+def test_a_bound_that_is_too_small_is_reported_as_violated(monkeypatch: pytest.MonkeyPatch) -> None:
+    assert largest(unit_ball_search.few_users(*SEARCH), unit_ball_search.LIMIT).beyond == 0
+    assert largest(unit_ball_search.many_users((50,), 2, "tests"), unit_ball_search.LIMIT).beyond == 0
+
+    def smaller(*arguments: object) -> NDArray[np.float64]:
+        return 0.8 * shuffle_gaussian_rdp(*arguments)  # type: ignore[arg-type]
+
+    monkeypatch.setattr(unit_ball_search, "shuffle_gaussian_rdp", smaller)
+    found = largest(unit_ball_search.few_users(*SEARCH), unit_ball_search.LIMIT)
+    assert found.beyond > 0 and found.extreme > 1.1 and found.settings == 60
+
+
+def test_steps_upwards_find_more_than_random_data_sets() -> None:
+    values = [value for value, _ in unit_ball_search.few_users(2, 2, (2,), (0.6, 3.0), 3, 150, "tests")]
+    assert max(values[3:]) > 1.1 * max(values[:3])
+    assert list(unit_ball_search.few_users(*SEARCH))[7][1] == list(unit_ball_search.few_users(*SEARCH))[7][1]
+
+
+def test_points_stay_in_the_ball() -> None:
+    rng = np.random.default_rng(3)
+    drawn = unit_ball_search._in_ball(rng.normal(size=(200, 2)), rng)
+    radii = np.linalg.norm(drawn, axis=1)
+    assert radii.max() <= 0.5 + 1e-12 and 60 < np.sum(radii > 0.5 - 1e-12) < 140
+    moved = unit_ball_search._inside(3 * drawn)
+    assert np.linalg.norm(moved, axis=1).max() <= 0.5 + 1e-12
+    assert unit_ball_search._inside(drawn) == pytest.approx(drawn)
+
+
+def test_a_grid_that_does_not_fit_is_refused() -> None:
+    with pytest.raises(ValueError, match="cells are too many"):
+        unit_ball_search.shuffled_gaussian_rdp(8, np.zeros((4, 3)), np.eye(4, 3), 0.5)
+
+
+# -- the steps of the proof in the module's description ---------------------------------------------------------------
+
+
+def test_the_inequality_of_the_proof() -> None:
+    x = np.linspace(0, 6, 601)
+    series = sum(1.5 * (2 * x) ** (6 * m) / math.factorial(6 * m) for m in range(1, 12))
+    assert np.cosh(x) ** 2 + np.cosh(x) * np.cos(math.sqrt(3) * x) - 2 == pytest.approx(
+        series, rel=1e-9, abs=1e-12
+    )
+    assert np.all(1 / np.cosh(x) <= (np.cosh(x) + np.cos(math.sqrt(3) * x)) / 2 + 1e-15)
+
+
+def test_a_right_or_obtuse_angle_at_the_other_record_never_exceeds_the_theorem_at_that_distance() -> None:
+    rng = np.random.default_rng(11)
+    closest = 0.0
+    for _ in range(60):
+        old, new = rng.normal(size=(2, 2))
+        middle, radius = (old + new) / 2, np.linalg.norm(new - old) / 2
+        angle = rng.uniform(0, 2 * math.pi)
+        other = middle + radius * math.sqrt(rng.random()) * np.array([math.cos(angle), math.sin(angle)])
+        assert (old - other) @ (new - other) <= 1e-12
+        sigma = 2 * radius * math.exp(rng.uniform(-0.5, 1.5))
+        found = unit_ball_search.shuffled_gaussian_rdp(
+            2, np.array([old, other]), np.array([new, other]), sigma
+        )
+        closest = max(closest, found / float(shuffle_gaussian_rdp([2], 2, sigma / (2 * radius))[0]))
+    assert 0.8 < closest <= 1 + 1e-9

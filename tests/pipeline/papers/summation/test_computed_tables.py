@@ -1,0 +1,164 @@
+"""Summation: errata, Figure 1 point by point, designs and the page: known numbers, verdicts, text that can go stale."""
+
+import dataclasses
+import math
+import re
+from itertools import pairwise
+
+import numpy as np
+import pytest
+
+from shuffledp.accounting.summation.shipped_designs import quick_design
+from shuffledp.pipeline import claims
+from shuffledp.pipeline.papers import documents
+from shuffledp.pipeline.papers.summation import computed_tables
+
+ERRATA = {entry.id: entry for entry in (*claims.errata("summation"), *claims.reading_notes("summation"))}
+
+
+def test_every_number_has_a_verdict_in_order():
+    assert list(claims.verdicts("summation")) == [f"SUM-{i}" for i in range(1, 9)]
+    assert [e.id for e in claims.errata("summation")] == ["SUM-7"]
+    assert claims.verdicts("summation")["SUM-6"] == "withdrawn"
+
+
+@pytest.mark.parametrize("key", list(ERRATA))
+def test_every_witness_shows_its_erratum_and_not_the_opposite(key):
+    erratum = ERRATA[key]
+    witness = erratum.compute()
+    assert erratum.shown_by(witness)
+    swapped = dataclasses.replace(witness, printed=witness.correct, correct=witness.printed)
+    assert not erratum.shown_by(swapped)
+    assert not erratum.shown_by(dataclasses.replace(witness, shows=False))
+
+
+# -- Figure 1 -------------------------------------------------------------------------------------------------------
+
+
+def test_all_points_that_were_read_off_are_compared():
+    points = computed_tables.figure_points()
+    assert len(points) == len(computed_tables.readings()) == 37
+    assert points.groupby(["panel", "curve"]).size().to_dict() == {
+        ("a", "RAPPOR"): 5,
+        ("b", "IKOS"): 4,
+        ("b", "RAPPOR"): 4,
+        ("b", "correlated noise"): 4,
+        ("c", "IKOS"): 5,
+        ("c", "RAPPOR"): 5,
+        ("c", "central"): 5,
+        ("c", "correlated noise"): 5,
+    }
+
+
+def test_verdicts():
+    points = computed_tables.figure_points().set_index(["panel", "curve"]).sort_index()
+    agreeing = [("b", "IKOS"), ("c", "IKOS"), ("b", "RAPPOR"), ("c", "RAPPOR"), ("c", "central")]
+    for key in agreeing:
+        assert set(points.loc[key, "verdict"]) == {"agrees"}
+    assert set(points.loc[("a", "RAPPOR"), "verdict"]) == {"within 0.6 % of sqrt(2) times ours (SUM-N3)"}
+    ours = points.loc[("c", "correlated noise")].set_index("Delta")
+    assert list(ours["verdict"]) == [
+        "agrees",
+        "agrees",
+        "the paper has 1.07 times ours",
+        "the paper has 2 times ours",
+        "the paper has 5.61 times ours",
+    ]
+    assert np.allclose(ours["ours"], [2.03, 3.16, 4.57, 7.48, 9.61], atol=0.005)
+    assert (ours["other"] < [2.005, 3.01, 4.025, 5.075, 5.125]).all()
+
+
+def test_figure_1b_follows_from_one_number_of_noise_messages():
+    """4 (1 + N / n) with N = 2.197e5 within the reading errors."""
+    points = computed_tables.readings()
+    chosen = points[(points["panel"] == "b") & (points["curve"] == "correlated noise")]
+    assert (abs(chosen["reading"] - 4 * (1 + 2.197e5 / chosen["n"])) <= chosen["reading_error"]).all()
+
+
+def test_noise_messages_by_accounting():
+    table = computed_tables.accountings().set_index("Delta")
+    three_digits = {
+        "analytic": ("2.18e+05", "7.05e+05", "2.13e+06", "7.84e+06", "1.40e+07"),
+        "modular": ("1.61e+04", "5.19e+04", "1.42e+05", "4.97e+05", "9.21e+05"),
+    }
+    for column, values in three_digits.items():
+        assert tuple(f"{v:.2e}" for v in table[column]) == values
+    assert (table["exact, paper's atoms"] <= [2137, 3909, 8042, 20838, 42383]).all()
+    assert (table["exact, best atoms"] <= [2137, 3315, 5932, 13742, 23437]).all()
+    assert list((table["paper"] / 1e4).round(1)) == [0, 6.7, 22.5, 199.8, 978]
+
+
+# -- designs --------------------------------------------------------------------------------------------------------
+
+
+def test_designs_are_certified(monkeypatch):
+    """All but the largest, which take longest; `make designs-check` and every run of the pipeline certify those too."""
+    few = tuple(one for one in computed_tables.shipped_designs() if one.design.max_value <= 10)
+    coarse = tuple(one for one in computed_tables.shipped_coarse_designs() if one.design.max_value in (1, 10))
+    monkeypatch.setattr(computed_tables, "shipped_designs", lambda: few)
+    monkeypatch.setattr(computed_tables, "shipped_coarse_designs", lambda: coarse)
+    table = computed_tables.designs()
+    assert set(table["verdict"]) == {"certified"} and len(table) == len(few) + 2 >= 18
+    assert (table["certified delta"] <= 1e-6).all() and (table["certified delta"][:-1] > 0.999e-6).all()
+    known = [*(one.certified_delta for one in few), *(one.certificate.delta for one in coarse)]
+    assert list(table["certified delta"]) == pytest.approx(known, rel=1e-6)
+
+
+def test_the_table_of_cheaper_noise_has_a_row_per_coarse_design():
+    table = computed_tables.cheaper().set_index("Delta")
+    assert list(table.index) == [one.design.max_value for one in computed_tables.shipped_coarse_designs()]
+    assert (table.loc[2:, "times fewer"] > 2).all() and table.loc[1, "times fewer"] > 1.33
+    assert list(table["pairs"]) == [size * (size + 1) for size in table.index]
+    assert (table["margin"] < 3e-2 * table["certified delta"]).all()
+    assert 200 < computed_tables.messages_floor() < table.loc[1, "coarse"] / 2
+
+
+def test_a_design_with_too_little_noise_is_noticed(monkeypatch):
+    one = computed_tables.best_design(3)
+    weak = dataclasses.replace(one, design=one.design.moved(scale=-0.01))
+    monkeypatch.setattr(computed_tables, "shipped_designs", lambda: (weak,))
+    monkeypatch.setattr(computed_tables, "shipped_coarse_designs", lambda: ())
+    assert list(computed_tables.designs()["verdict"]) == ["too large"]
+
+
+def test_a_missing_design_is_said_to_be_missing():
+    with pytest.raises(ValueError, match="Delta = 7"):
+        computed_tables.best_design(7)
+
+
+# -- the page -------------------------------------------------------------------------------------------------------
+
+
+def test_the_table_of_accountings_rounds_to_whole_messages():
+    table = computed_tables.accountings()
+    shown = [line.split(" | ") for line in documents.TABLES["summation accountings"]().splitlines()[2:]]
+    assert [[int(re.sub(r"[|, ]", "", cell.partition("±")[0])) for cell in row] for row in shown] == (
+        table.drop(columns="reading error").round().astype(int).to_numpy().tolist()
+    )
+
+
+def test_quick_designs_need_a_few_more_messages():
+    ratios = [
+        quick_design(d, 1.0, 1e-6, 0.9).messages / computed_tables.best_design(d).design.messages
+        for d in (1, 2, 5, 15, 20)
+    ]
+    assert 1 < min(ratios) < 1.01 and 1.155 < max(ratios) < 1.165
+    halving = quick_design(15, 1.0, 1e-6, 0.9, atoms="halving").messages
+    assert round(halving / computed_tables.best_design(15, atoms="halving").design.messages, 2) == 1.23
+
+
+def test_growth_and_communication_of_the_page():
+    per_delta = [
+        computed_tables.best_design(d).design.messages / d for d in (2, 3, 5, 10, 15, 20, 32, 64, 100)
+    ]
+    assert all(a < b for a, b in pairwise(per_delta))
+    assert round(computed_tables.noise_bits(computed_tables.best_design(15).design, 10**6), 2) == 5.10
+    halving = computed_tables.best_design(5, atoms="halving").design
+    assert round(2.25e5 / halving.messages) == 29
+    assert math.isclose(halving.mse, computed_tables.best_design(5).design.mse)
+
+
+def test_tables_of_the_paper():
+    assert list(claims.TABLES["summation"]) == ["figure_points", "noise_messages", "designs"]
+    assert list(claims.table("summation", "errata")["id"]) == ["SUM-7"]
+    assert len(claims.table("summation", "reading_notes")) == 6

@@ -1,0 +1,158 @@
+from __future__ import annotations
+
+import itertools
+import math
+import re
+from collections import Counter
+
+import numpy as np
+import pytest
+from scipy.stats import binom
+
+from shuffledp.accounting.baselines.fragmented_rappor import rappor_delta, rappor_flip_probability
+from shuffledp.guarantees import RAPPOR_STANDINGS
+from shuffledp.pipeline.claims.search_results import largest
+from shuffledp.pipeline.papers.summation import rappor_search
+
+
+def listed(inputs: tuple[int, ...], p: float) -> Counter[tuple[int, int]]:
+    """The law of the sums of the first two bits, a term per sequence of bits; input 2 is a third value."""
+    law: Counter[tuple[int, int]] = Counter()
+    for sent in itertools.product(itertools.product((0, 1), repeat=2), repeat=len(inputs)):
+        mass = math.prod(
+            (1 - p) if bit == (x == v) else p
+            for x, pair in zip(inputs, sent, strict=True)
+            for v, bit in enumerate(pair)
+        )
+        law[sum(a for a, _ in sent), sum(b for _, b in sent)] += mass
+    return law
+
+
+def test_every_data_set_of_two_others_against_all_sequences_of_bits() -> None:
+    p, eps = 0.2, 0.6
+    table = rappor_search.sums_deltas(2, p, eps)
+    for first, second in itertools.product(range(3), repeat=2):
+        if first + second > 2:
+            assert np.isnan(table[first, second])
+            continue
+        others = (0,) * first + (1,) * second + (2,) * (2 - first - second)
+        one, two = listed((0, *others), p), listed((1, *others), p)
+        wanted = sum(max(one[key] - math.exp(eps) * two[key], 0.0) for key in one)
+        assert table[first, second] == pytest.approx(wanted, rel=1e-12)
+
+
+def test_the_three_known_data_sets_are_those_of_the_calibrations() -> None:
+    table = rappor_search.sums_deltas(6, 0.1, 1.5)
+    known = {kind: rappor_delta(7, 0.1, 1.5, calibration=kind) for kind in ("worst_case", "optimistic")}
+    assert max(table[6, 0], table[0, 6]) == pytest.approx(known["worst_case"], rel=2e-7)
+    assert table[0, 0] == pytest.approx(known["optimistic"], rel=2e-7)
+
+
+def test_few_users_have_worse_data_sets_and_one_other_has_none() -> None:
+    assert largest(rappor_search.sums((1,), (0.1, 0.3)), rappor_search.LIMIT).beyond == 0
+    found = largest(rappor_search.sums((2,), (0.3,)), rappor_search.LIMIT)
+    assert found.beyond > 0 and "1 of them hold one of the two values and 0 the other" in found.where
+    two = largest(rappor_search.sums((5,), (0.05,), third=False), rappor_search.LIMIT)
+    assert two.settings == 5 and two.beyond > 0 and "2 of them hold one of the two values and 3" in two.where
+
+
+def test_vectors_are_one_hot_with_every_bit_flipped() -> None:
+    rows = rappor_search.vector_rows(3, 0.25)
+    assert rows.shape == (3, 8) and rows.sum(axis=1) == pytest.approx(1.0)
+    assert rows[0, 0b100] == pytest.approx(0.75**3) and rows[0, 0b010] == pytest.approx(0.25**2 * 0.75)
+
+
+def test_vectors_show_no_less_than_sums() -> None:
+    p, eps = 0.3, 0.4 * 2 * math.log(7 / 3)
+    rows = rappor_search.vector_rows(2, p)
+    laws = {held: rappor_search.replaced(law, rows) for held, law in rappor_search.others_laws(rows, 2)}
+    table = rappor_search.sums_deltas(2, p, eps)
+    for (first, second), pair in laws.items():
+        assert rappor_search.hockey_stick(*pair, eps) >= table[first, second] * (1 - 1e-12)
+    assert largest(rappor_search.vectors((2,), (2,), (p,)), rappor_search.LIMIT).beyond > 0
+
+
+def test_a_proven_bound_that_is_too_small_is_a_violation(monkeypatch: pytest.MonkeyPatch) -> None:
+    search = ((100,), (1.0,), (1e-3, 1e-6))
+    sound = largest(rappor_search.many(*search), math.inf, floor=1 / rappor_search.LIMIT)
+    assert sound.settings == 2 and sound.beyond == 0 and 1 <= sound.extreme < 1.2
+    proven = rappor_search.proven_bits_delta
+    monkeypatch.setattr(rappor_search, "proven_bits_delta", lambda *arguments: 0.8 * proven(*arguments))
+    assert largest(rappor_search.many(*search), math.inf, floor=1 / rappor_search.LIMIT).beyond == 2
+
+
+def test_a_delta_of_zero_is_no_violation() -> None:
+    """Close to twice the budget of a bit: the search ended where nothing is lost and reported 0 over 1e-300."""
+    for n, budget, target in ((100, 5.0, 1e-9), (100, 7.0, 1e-6), (100, 7.0, 1e-9), (1000, 7.0, 1e-6)):
+        ((ratio, words),) = rappor_search.many((n,), (budget,), (target,))
+        assert ratio == pytest.approx(1, rel=1e-6), words
+    assert rappor_search.known_delta(100, 1e-3, 14.0) == 0
+
+
+def independent_delta(others: int, first: int, second: int, p: float, eps: float) -> float:
+    """Delta of both sums as a double sum, from binomial laws."""
+
+    def law(ones: int) -> np.ndarray:
+        kept, flipped = (binom.pmf(np.arange(m + 1), m, q) for m, q in ((ones, 1 - p), (others - ones, p)))
+        return np.convolve(kept, flipped)
+
+    def moved(ones: int) -> tuple[np.ndarray, np.ndarray]:
+        both = [np.convolve(law(ones), victim) for victim in ((p, 1 - p), (1 - p, p))]
+        seen = both[0] + both[1] > 1e-20
+        return both[0][seen], both[1][seen]
+
+    (held, absent), (held_there, absent_there) = moved(first), moved(second)
+    one, two = np.outer(held, absent_there), np.outer(absent, held_there)
+    return float(
+        max(np.maximum(one - math.exp(eps) * two, 0).sum(), np.maximum(two - math.exp(eps) * one, 0).sum())
+    )
+
+
+def test_many_users_have_worse_data_sets_than_the_three() -> None:
+    """One of two corners of the square of data sets with a single user elsewhere, by an independent law."""
+    found = largest(rappor_search.beside((1000,), (1.0,), (1e-9,)), rappor_search.LIMIT)
+    assert found.beyond == 1 and "998 of the others hold one of the two values and 0 the other" in found.where
+    ((_, p, eps, known, _),) = rappor_search._many_users((1000,), (1.0,), (1e-9,))
+    deltas = {held: independent_delta(999, *held, p, eps) for held in ((998, 0), (999, 0), (0, 999), (0, 0))}
+    worse = deltas.pop((998, 0))
+    assert max(deltas.values()) == pytest.approx(known, rel=1e-6)
+    assert (
+        worse / max(deltas.values())
+        == pytest.approx(found.extreme, rel=1e-6)
+        == pytest.approx(1.00214, rel=1e-5)
+    )
+
+
+@pytest.mark.parametrize(
+    ("n", "eps", "delta", "held", "true"),
+    [
+        (5, 1.0, 0.01, (0, 3), 0.012428),
+        (15, 0.1, 1e-6, (11, 3), 1.0841e-6),
+        (3, 1.0, 0.3, (0, 0), 0.37195),
+        (60, 0.1, 1e-9, (56, 3), 1.0455e-9),
+        (1000, 0.1, 1e-6, (998, 0), 1.0021e-6),
+        (3000, 8.0, 0.3, (0, 0), 0.3964),
+        (3000, 8.0, 1e-6, (2997, 0), 1.0042e-6),
+        (10_000, 0.1, 1e-9, (9998, 0), 1.00036e-9),
+    ],
+)
+def test_others_on_one_of_two_values_are_not_the_worst(
+    n: int, eps: float, delta: float, held: tuple[int, int], true: float
+) -> None:
+    """The flips suit all others on one of the two values; another data set has a larger delta by an independent law."""
+    p = rappor_flip_probability(n, eps, delta, calibration="worst_case")
+    assert independent_delta(n - 1, n - 1, 0, p, eps) == pytest.approx(delta, rel=1e-7)
+    assert independent_delta(n - 1, *held, p, eps) == pytest.approx(true, rel=1e-4)
+    for calibration in ("proven", "sound"):
+        safe = rappor_flip_probability(n, eps, delta, calibration=calibration)
+        assert independent_delta(n - 1, *held, safe, eps) <= delta
+
+
+def test_the_label_of_that_calibration_names_the_right_factors() -> None:
+    standing = RAPPOR_STANDINGS["worst_case"]
+    factors = []
+    for n, eps, delta, held in ((5, 1.0, 0.01, (0, 3)), (3000, 8.0, 0.3, (0, 0))):
+        p = rappor_flip_probability(n, eps, delta, calibration="worst_case")
+        factors.append(f"{independent_delta(n - 1, *held, p, eps) / delta:.3g}")
+        assert f"for {n:,} users, eps {eps:g} and delta {delta:g}" in standing.note
+    assert standing.guarantee == "violated" and re.findall(r"([\d.]+) times", standing.note) == factors

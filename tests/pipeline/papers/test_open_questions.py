@@ -1,0 +1,81 @@
+from __future__ import annotations
+
+import math
+from dataclasses import replace
+from typing import Any
+
+import pytest
+
+from shuffledp.pipeline.claims.errata_data import errata, papers, reading_notes
+from shuffledp.pipeline.papers import open_questions
+from shuffledp.pipeline.papers.open_questions import COLUMNS, VERDICTS, Question, questions, row, table
+
+PLANTED = Question(
+    *("OQ-0", "paper", "question", "statement", "searched", "method", "measure"),
+    limit=1.0,
+    values=lambda: iter([(0.5, "here"), (0.875, "there")]),
+    proof="none",
+)
+
+
+@pytest.fixture(scope="module")
+def quick() -> list[dict[str, str]]:
+    return table("quick")
+
+
+def test_the_table_has_every_question_once_with_its_search(quick: list[dict[str, str]]) -> None:
+    assert {tuple(each) for each in quick} == {COLUMNS}
+    assert [each["id"] for each in quick] == [f"OQ-{i}" for i in range(1, len(quick) + 1)]
+    for each in quick:
+        assert int(each["settings"]) > 3 and math.isfinite(float(each["extreme"])), each["id"]
+        assert each["verdict"] in VERDICTS and each["proof"] and each["where"]
+        assert (each["verdict"] == "violated") == (int(each["violations"]) > 0)
+        if "counterexample" in each["proof"] or "It fails" in each["proof"]:
+            assert each["verdict"] == "violated", each["id"]
+
+
+def test_what_is_searched_agrees_with_how_many_settings_there_are(quick: list[dict[str, str]]) -> None:
+    """A random search names its draws and steps."""
+    for each in quick[:3]:
+        words = each["searched"].split()
+        steps = int(words[words.index("steps") - 1])
+        assert int(each["settings"]) == int(words[0]) + steps
+    assert {each["seed"] for each in quick[4:]} == {"-"}
+
+
+def test_related_errata_exist(quick: list[dict[str, str]]) -> None:
+    known = {entry.id for key in papers() for entry in (*errata(key), *reading_notes(key))}
+    named = {name for each in quick for name in each["related"].split()}
+    assert named and named <= known
+
+
+def test_both_efforts_ask_the_same_questions() -> None:
+    full, small = questions("full"), questions("quick")
+    assert [(q.id, q.question, q.statement) for q in full] == [(q.id, q.question, q.statement) for q in small]
+    wrong: Any = "half"
+    with pytest.raises(ValueError, match="got 'half'"):
+        questions(wrong)
+
+
+def test_a_search_is_the_same_every_time(quick: list[dict[str, str]]) -> None:
+    again = questions("quick")[0]
+    assert row(again, "quick") == quick[0]
+
+
+@pytest.mark.parametrize(
+    ("limits", "verdict", "violations"),
+    [
+        ({}, "no violation found", "0"),
+        ({"limit": 0.6}, "violated", "1"),
+        ({"limit": math.inf}, "bracketed", "0"),
+        ({"limit": math.inf, "floor": 0.7}, "violated", "1"),
+    ],
+)
+def test_a_planted_limit_decides(limits: dict[str, float], verdict: str, violations: str) -> None:
+    found = row(replace(PLANTED, **limits), "quick")  # type: ignore[arg-type]
+    assert (found["verdict"], found["violations"], found["extreme"]) == (verdict, violations, "0.875")
+    assert found["where"] == "there" and found["settings"] == "2"
+
+
+def test_numbers_in_words() -> None:
+    assert open_questions.listed([3]) == "3" and open_questions.listed([1, 2.5, 10]) == "1, 2.5 and 10"

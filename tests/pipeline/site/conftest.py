@@ -1,0 +1,20 @@
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pytest
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[2]))  # for `browser`, which other folders use too
+
+from fabricated import fabricate
+
+if TYPE_CHECKING:
+    from fabricated import Folder
+
+
+@pytest.fixture
+def papers(tmp_path: Path) -> dict[str, Folder]:
+    """Two papers in `tmp_path`, with errata and headlines."""
+    return fabricate(tmp_path)

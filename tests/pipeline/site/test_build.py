@@ -1,0 +1,725 @@
+from __future__ import annotations
+
+import importlib.util
+import itertools
+import os
+import re
+from html.parser import HTMLParser
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+from urllib.parse import unquote
+
+import pytest
+from fabricated import (
+    AUDIT,
+    CHART,
+    ERRATA,
+    FINDING,
+    NOTES,
+    PAPERS,
+    claim_rows,
+    publish_audit,
+    publish_claims,
+    publish_headlines,
+    publish_questions,
+    question_row,
+)
+from markupsafe import Markup
+
+from shuffledp.pipeline import site as pages
+from shuffledp.pipeline.site import manifest
+from shuffledp.pipeline.site.build import link_remarks
+from shuffledp.storage import IntegrityError, damaged, listed
+
+if TYPE_CHECKING:
+    from fabricated import Folder
+
+PACKAGE = Path(pages.__file__).parent
+VOID = {"meta", "img", "link", "br", "hr", "input"}
+
+
+class Page(HTMLParser):
+    """Tags and attributes in order; nesting and names of attributes are checked on the way."""
+
+    def __init__(self, text: str) -> None:
+        super().__init__()
+        self.tags: list[tuple[str, dict[str, str]]] = []
+        self.open: list[str] = []
+        self.feed(text)
+        self.close()
+        assert self.open == []
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        assert len({name for name, _ in attrs}) == len(attrs)
+        assert [name for name, _ in attrs if not re.fullmatch("[a-z][a-z0-9:-]*", name)] == []
+        self.tags.append((tag, {name: value or "" for name, value in attrs}))
+        if tag not in VOID:
+            self.open.append(tag)
+
+    def handle_startendtag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        self.tags.append((tag, {name: value or "" for name, value in attrs}))
+
+    def handle_endtag(self, tag: str) -> None:
+        assert self.open.pop() == tag, self.getpos()
+
+    def all(self, name: str) -> list[dict[str, str]]:
+        return [attributes for tag, attributes in self.tags if tag == name]
+
+
+Site = dict[str, bytes]
+
+
+@pytest.fixture
+def site(papers: dict[str, Folder], tmp_path: Path) -> Site:
+    return pages.render(tmp_path, PAPERS)
+
+
+def html(site: Site, name: str) -> str:
+    return site["index.html" if name == "index" else f"pages/{name}.html"].decode()
+
+
+def of(papers: dict[str, Folder], key: str, *entries: str) -> list[dict[str, Any]]:
+    return [e for e in papers[key].manifest["entries"] if not entries or e["id"] in entries]
+
+
+def test_there_is_a_page_for_everything_and_nothing_else(site: Site) -> None:
+    expected = {name for name in pages.outputs(PAPERS) if name != "site.sha256"}
+    assert set(site) == expected
+    assert {n for n in expected if n.endswith(".html")} == {
+        "index.html",
+        *(f"pages/{name}.html" for name in (*PAPERS, "claims", "audit", "errata", "open_questions")),
+    }
+
+
+def test_what_shows_the_same_thing_is_one_card_in_the_manifests_order(site: Site) -> None:
+    def cards(name: str) -> list[str]:
+        return [a["id"] for a in Page(html(site, name)).all("article")]
+
+    assert cards(PAPERS[0]) == ["fig4", "fig5", "budgets"]
+    assert cards(PAPERS[1]) == ["fig5", "fig6", "wide"]
+    assert "2 papers on the shuffle model" in html(site, "index")
+    assert "7 figures, 2 tables" in html(site, "index")
+    assert "1 erratum and 1 reading note<" in html(site, "index")
+
+
+def test_every_variant_has_an_address_of_its_own(site: Site, papers: dict[str, Folder]) -> None:
+    for key in PAPERS:
+        ids = {attributes.get("id") for _, attributes in Page(html(site, key)).tags}
+        wanted = {e["id"] for e in of(papers, key)} - {"errata", "reading_notes"}
+        assert wanted <= ids
+
+
+def test_the_switch_begins_with_both_and_else_with_exact(site: Site) -> None:
+    inputs = [a for a in Page(html(site, PAPERS[0])).all("input") if a["type"] == "radio"]
+    assert [a["id"] for a in inputs] == [
+        "fig4_printed",
+        "fig4_exact",
+        "fig4_both",
+        "fig5_printed",
+        "fig5_exact",
+    ]
+    assert [a["id"] for a in inputs if "checked" in a] == ["fig4_both", "fig5_exact"]
+    assert len({a["name"] for a in inputs}) == 2
+    assert not [a for a in Page(html(site, PAPERS[1])).all("input") if a["type"] == "radio"]
+
+
+def test_the_finding_is_the_heading_and_is_not_said_again(site: Site) -> None:
+    text = html(site, PAPERS[0])
+    (heading,) = re.findall(r'<h3 id="fig4--finding">(.*?)</h3>', text)
+    assert re.findall(r">([^<]+)<", heading) == [
+        FINDING,
+        "Exactly, dummies cost more than they bring.",
+        FINDING,
+    ]
+    assert text.count(FINDING) == 2 + 2 + 1  # in the headings of both figures and of the table
+
+
+def test_what_cards_have_in_common_is_said_once(site: Site) -> None:
+    text = html(site, PAPERS[0])
+    assert text.count("Points are means of 200 repeats.") == 1
+    assert text.count("<dt>delta</dt>") == text.count("<dt>repeats</dt>") == 1
+    assert "<math" in text
+    for anchor in ("fig4", "fig5", "budgets"):
+        assert text.count(f'<a href="#{anchor}">') >= 2  # of the contents, and of what is said once
+
+
+def test_a_paragraph_of_one_variant_of_several_cards_is_said_once(
+    papers: dict[str, Folder], tmp_path: Path
+) -> None:
+    shared = "Gray lines are printed, colored ones exact."
+    for name in ("fig4_both", "fig5_exact", "budgets"):
+        papers[PAPERS[0]].files[f"{name}.rst"] += f"\n{shared}\n".encode()
+    papers[PAPERS[0]].publish()
+    text = html(pages.render(tmp_path, PAPERS), PAPERS[0])
+    assert text.count(shared) == 1
+    (number,) = re.findall(r'id="page-shared-(\d+)">(?:(?!</div>).)*Gray lines', text, re.DOTALL)
+    assert text.count(f'<a href="#page-shared-{number}">') == 3
+
+
+def test_a_setting_that_differs_says_for_which_variant(papers: dict[str, Folder], tmp_path: Path) -> None:
+    for entry, reduction in zip(of(papers, PAPERS[0], "fig5_printed", "fig5_exact"), "ab", strict=True):
+        entry["settings"].append(["reduction", reduction])
+    papers[PAPERS[0]].publish()
+    text = html(pages.render(tmp_path, PAPERS), PAPERS[0])
+    assert re.search(r'>printed</span> a</p><p><span class="whose">exact</span> b<', text)
+
+
+def test_ids_are_unique_and_every_reference_leads_somewhere(site: Site, tmp_path: Path) -> None:
+    read = {name: Page(content.decode()) for name, content in site.items() if name.endswith(".html")}
+    ids = {n: [a["id"] for _, a in page.tags if "id" in a] for n, page in read.items()}
+    for name, page in read.items():
+        assert len(set(ids[name])) == len(ids[name])
+        for attribute in ("aria-labelledby", "for"):
+            pointing = {a[attribute] for _, a in page.tags if attribute in a}
+            assert pointing <= set(ids[name])
+        links = [a["href"] for a in page.all("a")] + [
+            a["src"] for a in (*page.all("img"), *page.all("script")) if "src" in a
+        ]
+        for link in links:
+            target, _, anchor = link.partition("#")
+            if link.startswith("https://doi.org/"):
+                continue
+            assert not re.match(r"/|\w+:", link)
+            place = Path(name).parent / unquote(target) if target else Path(name)
+            found = Path(os.path.normpath(place)).as_posix()
+            assert found in site or (tmp_path / found).is_file(), link
+            assert not anchor or anchor in ids[found], link
+
+
+def test_every_file_of_every_entry_is_linked(site: Site, papers: dict[str, Folder]) -> None:
+    for key in PAPERS:
+        targets = {a["href"] for name in (key, "errata") for a in Page(html(site, name)).all("a")}
+        for entry in of(papers, key):
+            assert {f"../figures/{key}/{name}" for name in entry["files"].values()} <= targets
+
+
+@pytest.mark.parametrize("name", ["index", *PAPERS, "errata"])
+def test_landmarks_language_headings_and_text_alternatives(site: Site, name: str) -> None:
+    page = Page(html(site, name))
+    assert page.all("html") == [{"lang": "en"}]
+    assert len(page.all("main")) == len(page.all("h1")) == 1
+    assert {a.get("aria-label") for a in page.all("nav")} >= {"Pages"}
+    assert [a["href"] for a in page.all("a") if a.get("class") == "skip"] == ["#page-main"]
+    for image in page.all("img"):
+        assert "Error falls as the budget grows" in image["alt"]
+        assert int(image["width"]) > 0
+        assert int(image["height"]) > 0
+        assert image["loading"] == "lazy"
+    levels = [int(tag[1]) for tag, _ in page.tags if re.fullmatch("h[1-6]", tag)]
+    assert levels[0] == 1
+    assert all(after <= before + 1 for before, after in itertools.pairwise(levels))
+    assert "style" not in {attribute for _, attributes in page.tags for attribute in attributes}
+    assert sum("aria-current" in a for a in page.all("a")) == 1
+
+
+def test_notes_gaps_run_and_scale_are_shown(site: Site) -> None:
+    first, second, index = (html(site, name) for name in (*PAPERS, "index"))
+    note = "This is a summary of Adult that ships with the project."
+    assert first.count(note) == index.count(note) == 1
+    assert "Shortened run" in index and "a part of what follows" in index
+    assert "Shortened run" in second and "Shortened run" not in first
+    assert "at the paper’s scale" in first and "at the paper’s scale" not in second
+    assert "Gaps: 2 reasons" in first
+    assert "adaptive at rate 0.05, eps 0.001: too few users" in first
+    assert "commit <code>0123456789ab</code>" in first
+
+
+def test_every_audited_protocol_has_a_row_with_its_least_slack_and_reasons(site: Site) -> None:
+    text = html(site, "audit")
+    rows = {tag["id"]: tag for tag in Page(text).all("tr") if "id" in tag}
+    assert {name: row["data-outcome"] for name, row in rows.items()} == {
+        "frequency-pure_dump-exact": "holds",
+        "frequency-pure_dump-printed": "undecided",
+        "frequency-flexible_pure_dump-printed": "listed erratum",
+        "frequency-new_one-exact": "not audited",
+    }
+    assert "least slack 1.01: dump.domains.pure_dump: k = 50" in text
+    assert "least slack 1: nine users" in text
+    assert "(<strong>1 exceeded</strong>)" in text
+    assert "1 point of experiments (1 undecided)" in text
+    assert "rounding error: at most 0.002 of the claimed delta" in text
+    assert "not audited: not written down" in text
+    assert '<a href="../claims/audit.csv">' in text
+    index = html(site, "index")
+    assert '<a href="pages/audit.html">Every guarantee, audited</a>' in index
+    assert (
+        "<strong>1</strong> listed erratum, <strong>1</strong> undecided, <strong>1</strong> holds, "
+        "<strong>1</strong> not audited of 4" in index
+    )
+
+
+@pytest.mark.parametrize(
+    ("rows", "message"),
+    [
+        ([{name: text for name, text in AUDIT.items() if name != "slack"}], "no column slack"),
+        ([AUDIT | {"part": "guessed"}], "no part of the audit is called 'guessed'"),
+    ],
+)
+def test_an_audit_that_does_not_fit_is_refused(
+    papers: dict[str, Folder], tmp_path: Path, rows: list[dict[str, str]], message: str
+) -> None:
+    publish_audit(tmp_path, rows)
+    with pytest.raises(pages.ManifestError, match=message):
+        pages.render(tmp_path, PAPERS)
+
+
+def test_the_first_page_has_claims_numbers_verdict_and_a_figure_of_each_paper(site: Site) -> None:
+    index = html(site, "index")
+    for said in ("more than 60 %", "48.1 %", "71.9 %", "in part", "The bounds reduce the error"):
+        assert said in index
+    assert 'href="pages/errata.html#RP-E16">RP-E16</a>' in index
+    assert index.count("No headline claim is recorded") == 1  # of the second paper
+    assert [i["src"] for i in Page(index).all("img")] == [
+        "figures/random_population/fig4_both.png",
+        "figures/dump/fig5.png",
+    ]
+    assert 'href="pages/random_population.html#fig4"' in index
+    words = re.sub(r"<(style|script)>.*?</\1>|<[^>]*>", " ", index, flags=re.DOTALL).split()
+    assert len(words) < 1500
+
+
+def test_the_data_are_said_by_kind(papers: dict[str, Folder], tmp_path: Path) -> None:
+    of(papers, PAPERS[1], "fig5")[0]["settings"][0][1] = "uniform (source: synthetic, stand_in)"
+    papers[PAPERS[1]].publish()
+    index = html(pages.render(tmp_path, PAPERS), "index")
+    said = {
+        kind: re.sub("<[^>]*>", "", names)
+        for kind, names in re.findall(r"<div><dt>([^<]*)</dt><dd>(.*?)</dd></div>", index)
+    }
+    assert said["real data"] == "adult (Random population, DUMP)"
+    assert said["published summaries"] == "none"
+    assert said["stand-ins"] == said["synthetic"] == "uniform (DUMP)"
+
+
+def test_errata_have_what_is_said_what_holds_and_both_numbers(site: Site) -> None:
+    text = html(site, "errata")
+    rows = re.findall(r'<tr role="row" id="([^"]*)" .*?</tr>', text, re.DOTALL)
+    assert rows == ["RP-E16", "RP-N2"]
+    for said in (*ERRATA.values(), *NOTES.values()):
+        if said not in ("True", "RP-E16", "RP-N2", "0.000166995123", "") and "see RP-N2" not in said:
+            assert f">{said}<" in text.replace("</span> ", ">"), said
+    assert '<data value="0.000166995123">0.000166995</data>' in text
+    assert 'on the way, see <a href="../pages/errata.html#RP-N2">RP-N2</a>' in text
+    assert f'href="../pages/errata.html#{ERRATA["id"]}"' in html(site, PAPERS[0])
+
+
+def test_errata_without_a_column_are_refused(papers: dict[str, Folder], tmp_path: Path) -> None:
+    papers[PAPERS[0]].files["errata.csv"] = b"id,place\nRP-E1,here\n"
+    papers[PAPERS[0]].publish()
+    with pytest.raises(pages.ManifestError, match=r"errata\.csv: no column quantity"):
+        pages.render(tmp_path, PAPERS)
+
+
+def test_claims_have_their_verdicts_and_what_decided_them(site: Site) -> None:
+    text = html(site, "claims")
+    assert re.findall(r'<tr role="row" id="([^"]*)"', text) == ["RP-01", "RP-08", "O-15"]
+    first, second, third = text.split('<tr role="row" id=')[1:]
+    assert '<span class="effect is-in-part">in part</span>' in first
+    assert '<span class="terms">printed:</span> <strong>fails</strong>, 48.1 %' in first
+    assert '<span class="terms">exact:</span> <strong>holds</strong>, 71.9 %' in first
+    assert "the catalogue: it looked at one accounting." in first
+    assert 'data-as="otherwise"' in first
+    assert "(uncertainty: 400 random settings)" in second
+    assert 'data-as="as expected"' in second
+    assert "<strong>" not in second  # one judgment needs no verdict of its own
+    assert 'data-verdict="untestable"' in third
+
+
+def test_claims_are_counted_by_paper_and_verdict(site: Site) -> None:
+    for text in (html(site, "claims"), html(site, "index")):
+        table = text.split('aria-label="Claims by verdict"')[1].split("</table>")[0]
+        rows = [re.findall(r"<t[hd][^>]*>([^<]*)<", row) for row in table.split("<tr>")[1:]]
+        assert rows == [
+            ["Paper", "holds", "in part", "fails", "untestable", "all"],
+            ["Random population", "1", "1", "0", "0", "2"],
+            ["DUMP", "0", "0", "0", "0", "0"],
+            ["all papers", "1", "1", "0", "0", "2"],
+            ["orderings", "0", "0", "0", "1", "1"],
+        ]
+
+
+def test_claims_figures_and_errata_link_each_other(site: Site) -> None:
+    claims = html(site, "claims")
+    assert 'href="../pages/random_population.html#fig4">Fig. 4</a>' in claims
+    assert 'href="../pages/errata.html#RP-E16">RP-E16</a>' in claims
+    paper = html(site, PAPERS[0])
+    assert 'Claims that belong here: <a href="../pages/claims.html#RP-01">RP-01</a> (in part).' in paper
+    assert '<a href="../pages/claims.html#RP-08">RP-08</a>' in paper
+    assert '<a href="../pages/claims.html#RP-01">RP-01</a> (in part)' in html(site, "errata")
+    index = html(site, "index")
+    assert '<a href="pages/claims.html#RP-01">' in index
+    assert '<a href="pages/claims.html">All claims with their verdicts</a>' in index
+
+
+def test_a_claim_on_a_figure_that_was_left_out_has_no_link(papers: dict[str, Folder], tmp_path: Path) -> None:
+    publish_claims(tmp_path, claim_rows(("exact", "1", "holds"), figure="fig77"))
+    assert "fig77" not in html(pages.render(tmp_path, PAPERS), "claims")
+
+
+@pytest.mark.parametrize(
+    ("rows", "reason"),
+    [
+        (claim_rows(("exact", "1", "maybe")), "no verdict is called 'maybe'"),
+        (claim_rows(("exact", "1", "holds"), overall="so"), "no verdict is called 'so'"),
+        (
+            [*claim_rows(("exact", "1", "holds")), *claim_rows(("printed", "1", "holds"), where="2")],
+            "RP-01: its rows differ in where",
+        ),
+        ([{"id": "RP-01"}], "no column kind, paper"),
+    ],
+)
+def test_claims_that_do_not_fit_are_refused(
+    papers: dict[str, Folder], tmp_path: Path, rows: list[dict[str, str]], reason: str
+) -> None:
+    publish_claims(tmp_path, rows)
+    with pytest.raises(pages.ManifestError, match=re.escape(reason)):
+        pages.render(tmp_path, PAPERS)
+
+
+@pytest.mark.parametrize(
+    ("rows", "reason"),
+    [
+        ([{}, {}], "'random_population' has several headlines"),
+        ([{"figure": "fig99"}], "random_population has no figure 'fig99'. Known: fig4, fig5"),
+    ],
+)
+def test_headlines_that_do_not_fit_are_refused(
+    papers: dict[str, Folder], tmp_path: Path, rows: list[dict[str, str]], reason: str
+) -> None:
+    publish_headlines(tmp_path, *rows)
+    with pytest.raises(pages.ManifestError, match=re.escape(reason)):
+        pages.render(tmp_path, PAPERS)
+
+
+def test_headlines_must_be_there_and_whole(papers: dict[str, Folder], tmp_path: Path) -> None:
+    path = tmp_path / "claims/headlines.csv"
+    path.write_bytes(path.read_bytes().replace(b"in part", b"holds"))
+    with pytest.raises(IntegrityError, match="headlines"):
+        pages.render(tmp_path, PAPERS)
+
+
+def test_links_to_errata_respect_what_stands_around_them() -> None:
+    ids = frozenset({"RP-E1", "RP-E16", "SEG-6.4"})
+    linked = link_remarks("RP-E16, RP-E1. xRP-E1 RP-E166 SEG-6.4.1 SEG-6.4.", ids, "e.html")
+    assert re.findall(r">([^<]+)</a>", linked) == ["RP-E16", "RP-E1", "SEG-6.4"]
+    inside = link_remarks(Markup('<a href="#RP-E1">RP-E1</a> <b title="RP-E1">RP-E1</b>'), ids, "e.html")
+    assert inside.count("e.html") == 1
+    assert link_remarks("<RP-E1>", ids, "e.html").startswith("&lt;<a ")
+
+
+@pytest.mark.parametrize("path", sorted((PACKAGE / "templates").glob("*.j2")), ids=lambda path: path.name)
+def test_no_number_is_typed_into_a_template(path: Path) -> None:
+    text = re.sub(r"\{[{%#].*?[}%#]\}", " ", path.read_text("utf-8"), flags=re.DOTALL)
+    text = re.sub(r"<style>.*?</style>|<script>.*?</script>|<[^>]*>", " ", text, flags=re.DOTALL)
+    assert re.findall(r"\d", text) == []
+
+
+def test_results_of_several_commits_name_them_all(papers: dict[str, Folder], tmp_path: Path) -> None:
+    papers["dump"].manifest["run"]["commit"] = "0123456789abcdef0123, fedcba9876543210-dirty"
+    papers["dump"].publish()
+    text = html(pages.render(tmp_path, PAPERS), "dump")
+    assert "(commit <code>0123456789ab</code>, <code>fedcba987654-dirty</code>)" in text
+
+
+def test_tables_show_what_the_csv_says(site: Site) -> None:
+    text = html(site, PAPERS[0])
+    assert '<th scope="col" class="number">eps_local</th>' in text
+    assert '<th scope="col">method</th>' in text
+    row = (
+        '<tr><th scope="row" class="number">0.01</th><td>local</td><td class="number">'
+        '<data value="0.14285714285714285">0.142857</data></td><td class="number">48842</td></tr>'
+    )
+    assert text.count(row) == 1
+    assert text.count("at most 6 significant digits") == 1
+    for box in (a for a in Page(text).all("div") if a.get("class") == "scroll"):
+        assert box["tabindex"] == "0"
+
+
+@pytest.mark.parametrize(
+    ("text", "shown"),
+    [
+        ("48841000", "48841000"),
+        ("0.5", "0.5"),
+        ("1e-05", "1e-05"),
+        ("1.23456789e-07", "1.23457e-07"),
+        ("inf", "inf"),
+        ("nan", "nan"),
+        ("", ""),
+        ("1.2345678 (estimated)", "1.2345678 (estimated)"),
+    ],
+)
+def test_only_long_fractions_are_shortened(
+    papers: dict[str, Folder], tmp_path: Path, text: str, shown: str
+) -> None:
+    paper = papers["dump"]
+    paper.files["wide.csv"] = f"name,value\nrow,{text}\n".encode()
+    paper.publish()
+    (cell,) = re.findall(r"<td[^>]*>(?:<data[^>]*>)?([^<]*)", html(pages.render(tmp_path, PAPERS), "dump"))
+    assert cell == shown
+
+
+def test_hostile_text_stays_text(papers: dict[str, Folder], tmp_path: Path) -> None:
+    bad = "<script>alert(1)</script>\"'><img src=x onerror=alert(2)>"
+    paper = papers["dump"]
+    paper.manifest["paper"] |= {"title": bad, "citation": bad, "doi": '10.1/"><script>'}
+    paper.manifest["run"] |= {"version": bad, "commit": "<b>", "python": bad}
+    for entry in paper.manifest["entries"]:
+        entry |= {"title": bad, "alt": bad, "note": bad, "infeasible": [bad], "settings": [[bad, bad]]}
+        entry |= {"finding": bad}
+    paper.files["wide.csv"] = b'<script>,<img src=x>\n<script>alert(1)</script>,"<i>"\n'
+    paper.files["fig5.rst"] = f"{bad} ``{bad}``\n".encode()
+    paper.publish()
+    publish_headlines(
+        tmp_path,
+        {"paper": "dump", "figure": "fig5", **dict.fromkeys(("claim", "where", "verdict", "why"), bad)},
+    )
+    site = pages.render(tmp_path, PAPERS)
+    before = Page(html(site, PAPERS[0]))
+    for name in ("index", "dump"):
+        page = Page(html(site, name))
+        assert [a.get("src", "") for a in page.all("script")] == [
+            a.get("src", "").removeprefix("../" if name == "index" else "")
+            for a in before.all("script")[: len(page.all("script"))]
+        ]
+        assert not page.all("i")
+        assert all("figures/" in i["src"] for i in page.all("img"))
+        assert not [a for _, a in page.tags if any(attribute.startswith("on") for attribute in a)]
+    assert page.all("img")[0]["alt"] == bad
+    assert "<" not in re.findall(r'"label":"(.*?)"', site["site/charts/dump.js"].decode())
+
+
+@pytest.mark.parametrize(
+    ("caption", "reason"),
+    [
+        ("Unfinished **strong", "start-string without end-string"),
+        (":nosuchrole:`x`", "nosuchrole"),
+        (".. raw:: html\n\n   <script>alert(1)</script>", "raw"),
+        (".. include:: fig5.csv", "include"),
+        (".. csv-table::\n   :file: fig5.csv", "file"),
+        (".. image:: https://example.org/x.png", "picture"),
+        ("`x <javascript:alert(1)>`__", "javascript"),
+        ("`x <JavaScript:alert(1)>`__", "allowed"),
+        ("`x <data:text/html,y>`__", "allowed"),
+        ("A title\n====\n", "underline"),
+        ("What one learns.\n\nUnfinished **strong", "start-string without end-string"),
+    ],
+)
+def test_bad_captions_name_their_file(
+    papers: dict[str, Folder], tmp_path: Path, caption: str, reason: str
+) -> None:
+    papers["dump"].files["fig5.rst"] = caption.encode()
+    papers["dump"].publish()
+    with pytest.raises(pages.CaptionError, match=reason) as caught:
+        pages.render(tmp_path, PAPERS)
+    assert "fig5.rst" in str(caught.value)
+
+
+def test_captions_with_the_same_targets_do_not_clash(papers: dict[str, Folder], tmp_path: Path) -> None:
+    caption = b"Part\n----\n\nA note [#one]_.\n\n.. [#one] Here.\n\n.. note:: Careful.\n"
+    for name in ("fig5", "fig6"):
+        papers["dump"].files[f"{name}.rst"] = caption
+    papers["dump"].publish()
+    page = Page(html(pages.render(tmp_path, PAPERS), "dump"))
+    ids = [attributes["id"] for _, attributes in page.tags if "id" in attributes]
+    assert len(set(ids)) == len(ids)
+    assert {a["href"][1:] for a in page.all("a") if a["href"].startswith("#")} <= set(ids)
+    assert len(page.all("main")) == len(page.all("h1")) == 1
+
+
+@pytest.mark.parametrize("name", ["fig5.png", "fig5.pdf", "fig6.svg", "fig6.csv", "wide.tex", "fig5.rst"])
+@pytest.mark.parametrize("kind", ["changed", "missing"])
+def test_damaged_files_are_named_with_the_way_to_rebuild(
+    papers: dict[str, Folder], tmp_path: Path, name: str, kind: str
+) -> None:
+    path = papers["dump"].path / name
+    path.unlink() if kind == "missing" else path.write_bytes(path.read_bytes()[:-1])
+    with pytest.raises(IntegrityError, match="make repair") as caught:
+        pages.render(tmp_path, PAPERS)
+    assert name in str(caught.value)
+
+
+@pytest.mark.parametrize("name", ["fig6.csv", "fig5.rst", "wide.csv"])
+def test_files_that_change_while_the_site_is_made_are_named_too(
+    papers: dict[str, Folder], tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str
+) -> None:
+    path = papers["dump"].path / name
+    read = manifest.read
+
+    def read_and_cut(folder: Path) -> manifest.DrawnPaper:
+        drawn = read(folder)
+        if folder == path.parent:
+            path.write_bytes(path.read_bytes()[:-1])
+        return drawn
+
+    monkeypatch.setattr(manifest, "read", read_and_cut)
+    with pytest.raises(IntegrityError, match=name):
+        pages.render(tmp_path, PAPERS)
+
+
+@pytest.mark.parametrize("name", ["manifest.json", "figures.sha256"])
+def test_a_folder_without_manifest_or_checksums_is_refused(
+    papers: dict[str, Folder], tmp_path: Path, name: str
+) -> None:
+    (papers["dump"].path / name).unlink()
+    with pytest.raises(IntegrityError, match=name):
+        pages.render(tmp_path, PAPERS)
+
+
+def test_a_paper_that_was_never_drawn_is_refused(papers: dict[str, Folder], tmp_path: Path) -> None:
+    with pytest.raises(IntegrityError, match="segmented"):
+        pages.render(tmp_path, ["segmented"])
+
+
+@pytest.mark.parametrize(
+    ("change", "reason"),
+    [
+        ({"id": "a b"}, "id"),
+        ({"kind": "film"}, "kind"),
+        ({"caption": "../fig5.rst"}, "caption"),
+        ({"files": {"png": "fig5.png", "csv": "/etc/passwd"}}, "files.csv"),
+        ({"files": {"csv": "fig5.csv"}}, "png"),
+        ({"files": {"png": "fig5.csv", "csv": "fig5.csv"}}, "not a PNG"),
+        ({"settings": [["eps"]]}, "settings"),
+        ({"title": ""}, "title"),
+        ({"alt": ""}, "alt"),
+        ({"id": "fig6"}, "twice: fig6"),
+        ({"drawing": "fig6", "by": "accounting"}, "variants of fig6 need different names"),
+        ({"drawing": "other", "id": "wide", "finding": ""}, "twice: wide"),
+        ({"finding": None}, "finding"),
+        ({"chart": {"x": "eps"}}, "chart"),
+        ({"chart": CHART | {"y": "mse"}}, "no column mse"),
+        ({"chart": CHART | {"curves": CHART["curves"][:2]}}, "no curve adaptive"),
+        ({"chart": CHART | {"panel_label": "{:d"}}, "panel label"),
+        ({"kind": "table", "files": {"csv": "fig5.png"}}, "UTF-8"),
+    ],
+)
+def test_manifests_of_another_form_are_refused(
+    papers: dict[str, Folder], tmp_path: Path, change: dict[str, object], reason: str
+) -> None:
+    papers["dump"].manifest["entries"][0] |= change
+    papers["dump"].publish()
+    with pytest.raises(pages.ManifestError, match=re.escape(reason)):
+        pages.render(tmp_path, PAPERS)
+
+
+@pytest.mark.parametrize("content", [b"", b"a,b\n1\n"])
+def test_broken_tables_are_refused(papers: dict[str, Folder], tmp_path: Path, content: bytes) -> None:
+    papers["dump"].files["wide.csv"] = content
+    papers["dump"].publish()
+    with pytest.raises(pages.ManifestError, match=r"wide\.csv"):
+        pages.render(tmp_path, PAPERS)
+
+
+def test_papers_in_the_wrong_folder_or_named_twice_are_refused(
+    papers: dict[str, Folder], tmp_path: Path
+) -> None:
+    with pytest.raises(ValueError, match=r"twice: pages/dump\.html"):
+        pages.render(tmp_path, ["dump", "dump"])
+    papers["dump"].path.rename(tmp_path / "figures" / "other")
+    with pytest.raises(pages.ManifestError, match="'other'"):
+        pages.render(tmp_path, ["other"])
+
+
+def test_the_same_content_gives_the_same_bytes_wherever_it_lies(site: Site, tmp_path: Path) -> None:
+    moved = tmp_path / "elsewhere"
+    moved.mkdir()
+    for name in ("figures", "claims"):
+        (tmp_path / name).rename(moved / name)
+    assert pages.render(moved, PAPERS) == site
+    assert not [name for name, content in site.items() if str(tmp_path).encode() in content]
+
+
+def test_script_publishes_the_site_and_leaves_nothing_of_an_earlier_one(site: Site, tmp_path: Path) -> None:
+    script, outputs = _script(), [tmp_path / name for name in pages.outputs(PAPERS)]
+    script.main(tmp_path, PAPERS, outputs)
+    assert {name: (tmp_path / name).read_bytes() for name in site} == site
+    assert set(listed(tmp_path / "site.sha256")) == {tmp_path / name for name in site}
+    (tmp_path / "site/old").mkdir()
+    (tmp_path / "site/old/thing.js").write_text("old")
+    fewer = PAPERS[:1]
+    script.main(tmp_path, fewer, [tmp_path / name for name in pages.outputs(fewer)])
+    left = {path for folder in ("pages", "site") for path in (tmp_path / folder).rglob("*") if path.is_file()}
+    assert left | {tmp_path / "index.html"} == set(listed(tmp_path / "site.sha256"))
+    assert not (tmp_path / "pages/dump.html").exists()
+    assert not (tmp_path / "site/old").exists()
+    assert damaged(tmp_path / "site.sha256") == []
+    with pytest.raises(ValueError, match="The rule lists other files"):
+        script.main(tmp_path, PAPERS, outputs[1:])
+
+
+def test_a_paper_called_like_a_page_is_refused() -> None:
+    with pytest.raises(ValueError, match=r"twice: pages/errata\.html"):
+        pages.outputs(["errata"])
+
+
+def _script() -> Any:
+    path = Path(__file__).resolve().parents[3] / "workflow" / "scripts" / "pages.py"
+    spec = importlib.util.spec_from_file_location("pages_script", path)
+    assert spec is not None
+    assert spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+def test_a_study_stands_below_the_papers_and_claims_nothing(
+    papers: dict[str, Folder], tmp_path: Path
+) -> None:
+    """The second paper, as a study: no row among the claims, a figure of its own, a page like the others."""
+    second = papers[PAPERS[1]]
+    second.manifest["paper"]["kind"] = "study"
+    second.publish()
+    index = html(pages.render(tmp_path, PAPERS), "index")
+    claims, _, below = index.partition("Beyond the papers")
+    assert "No headline claim is recorded" not in index
+    assert f'id="{PAPERS[1]}"' not in claims
+    assert f'href="pages/{PAPERS[1]}.html#' in below
+    assert "1 paper on the shuffle model" in index and "1 study beyond them" in index
+
+
+def test_studies_alone_need_no_table_of_claims(papers: dict[str, Folder], tmp_path: Path) -> None:
+    for folder in papers.values():
+        folder.manifest["paper"]["kind"] = "study"
+        folder.publish()
+    index = html(pages.render(tmp_path, PAPERS), "index")
+    assert "The headline claims" not in index and "2 studies on the shuffle model" in index
+
+
+def test_errata_claims_figures_and_open_questions_link_each_other(site: Site) -> None:
+    errata, questions = html(site, "errata"), html(site, "open_questions")
+    entry = errata[errata.index('id="RP-E16"') :].partition("</tr>")[0]
+    assert 'href="../pages/random_population.html#fig4"' in entry
+    assert 'href="../pages/open_questions.html#OQ-1"' in entry
+    assert 'href="../pages/claims.html#RP-01"' in entry
+    card = html(site, "random_population")
+    card = card[card.index('<article class="card" id="fig4"') :].partition("</article>")[0]
+    assert 'href="../pages/errata.html#RP-E16"' in card and 'href="../pages/claims.html#RP-01"' in card
+    assert (
+        'href="../pages/errata.html#RP-E16"' in questions and 'href="../pages/errata.html#RP-N2"' in questions
+    )
+    assert 'href="../claims/open_questions.csv"' in questions
+    for name in ("index", "claims", "random_population"):
+        assert "open_questions.html" in html(site, name).partition("<main")[2], name
+
+
+def test_an_open_question_shows_its_number_in_full_and_a_paper_that_is_not_in_the_run(site: Site) -> None:
+    questions = html(site, "open_questions")
+    first, _, second = questions.partition('id="OQ-2"')
+    assert "<strong>0.9912345</strong>" in first and 'data-verdict="no violation found"' in first
+    assert "elsewhere" in second and "elsewhere.html" not in second
+
+
+@pytest.mark.parametrize(
+    ("rows", "reason"),
+    [
+        ([question_row(verdict="maybe")], "no verdict is called 'maybe'"),
+        ([question_row(), question_row()], "OQ-1 stands there twice"),
+        ([{"id": "OQ-1", "verdict": "violated"}], "no column paper, question"),
+    ],
+)
+def test_open_questions_of_another_form_are_refused(
+    papers: dict[str, Folder], tmp_path: Path, rows: list[dict[str, str]], reason: str
+) -> None:
+    publish_questions(tmp_path, *rows)
+    with pytest.raises(pages.ManifestError, match=reason):
+        pages.render(tmp_path, PAPERS)

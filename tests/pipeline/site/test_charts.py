@@ -1,0 +1,158 @@
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING, Any
+
+import pytest
+from fabricated import BUDGETS, CHART, PAPERS, as_csv
+
+from shuffledp.pipeline import site as pages
+from shuffledp.pipeline.site.charts import DASHES, MARKERS
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from fabricated import Folder
+
+Row = dict[str, Any]
+
+
+def charts(results: Path, key: str = PAPERS[1]) -> dict[str, Any]:
+    """The charts of a paper, read out of their script."""
+    script = pages.render(results, PAPERS)[f"site/charts/{key}.js"].decode()
+    before, _, content = script.partition(f'["{key}"] = ')
+    assert before == "(window.shuffledpCharts ??= {})"
+    found: dict[str, Any] = json.loads(content.removesuffix(";\n"))
+    return found
+
+
+def drawn(paper: Folder, results: Path, rows: list[Row], **changes: Any) -> Any:
+    """The chart of one figure with other numbers."""
+    entry = paper.manifest["entries"][0]
+    entry["chart"] = CHART | {"panels": None} | changes
+    common = {"method": "m", "accounting": "exact", "standard_error": "", "count": 1, "data_source": "mirror"}
+    paper.files["fig5.csv"] = as_csv([common | row for row in rows])
+    paper.publish()
+    return charts(results)["fig5"]
+
+
+def test_charts_have_the_numbers_of_their_figures(papers: dict[str, Folder], tmp_path: Path) -> None:
+    every = charts(tmp_path, PAPERS[0])
+    assert list(every) == ["fig4_printed", "fig4_exact", "fig4_both", "fig5_printed", "fig5_exact"]
+    chart = every["fig4_exact"]
+    assert chart["x"] == {"label": CHART["x_label"], "log": True, "names": []}
+    assert chart["y"] == {"label": CHART["y_label"], "log": True}
+    assert chart["panels"] == [f"participation rate {rate:g}" for rate in (0.05, 0.1, 0.2, 0.5)]
+    local, amplified, adaptive = chart["curves"]
+    assert [(p["panel"], p["kind"], p["y"]) for p in local["parts"]] == [
+        (i, "level", [5]) for i in range(4)
+    ]  # one line, across the whole panel
+    line, points = amplified["parts"][:2]
+    assert (line["kind"], points["kind"]) == ("line", "points")
+    assert line["x"] == points["x"] == list(BUDGETS)
+    assert line["y"] == [50, 5, 0.5, 0.1]
+    assert points["error"] == [5, 0.5, 0.05, 0.01]
+    assert points["count"] == [200] * 4
+    assert "error" not in line
+    assert adaptive["parts"][0] | {"panel": 0} == {
+        "panel": 0,
+        "kind": "marked",
+        "x": list(BUDGETS),
+        "y": [100, None, 1, 0.2],  # where it lacks a number its line is interrupted
+    }
+
+
+def test_a_curve_that_another_variable_runs_along_keeps_its_order(
+    papers: dict[str, Folder], tmp_path: Path
+) -> None:
+    rows = [
+        {"curve": curve, "round": i, "eps": eps, "kind": "simulated", "tve": 1}
+        for curve, shift in (("local", 0.0), ("adaptive", 0.25))
+        for i, eps in enumerate([3 + shift, 1 + shift, 2 + shift])
+    ]
+    chart = drawn(papers[PAPERS[1]], tmp_path, rows)
+    assert [(p["kind"], p["x"]) for c in chart["curves"] for p in c["parts"]] == [
+        ("path", [3, 1, 2]),
+        ("path", [3.25, 1.25, 2.25]),
+    ]
+
+
+def test_points_without_a_line_and_values_that_are_no_numbers(
+    papers: dict[str, Folder], tmp_path: Path
+) -> None:
+    rows = [
+        {"curve": "local", "eps": "small", "kind": "expected", "tve": 2},
+        {"curve": "local", "eps": "large", "kind": "expected", "tve": 3},
+        {"curve": "adaptive", "eps": "large", "kind": "read", "tve": 4},
+    ]
+    chart = drawn(papers[PAPERS[1]], tmp_path, rows, x_scale="linear")
+    assert chart["x"]["names"] == ["small", "large"]
+    assert [(p["kind"], p["x"], p["y"]) for c in chart["curves"] for p in c["parts"]] == [
+        ("line", [0, 1], [2, 3]),
+        ("points", [1], [4]),
+    ]
+
+
+@pytest.mark.parametrize(("scale", "shown"), [("log", [None, 1e-9]), ("linear", [0, 1e-9])])
+def test_what_has_no_place_on_a_logarithmic_axis_is_left_out(
+    papers: dict[str, Folder], tmp_path: Path, scale: str, shown: list[float | None]
+) -> None:
+    rows = [
+        {"curve": "local", "eps": eps, "kind": "expected", "tve": value}
+        for eps, value in ((0.1, 0), (0.2, 1e-9))
+    ]
+    chart = drawn(papers[PAPERS[1]], tmp_path, rows, y_scale=scale)
+    assert chart["curves"][0]["parts"][0]["y"] == shown
+
+
+def test_a_figure_without_numbers_has_no_chart_and_no_button(
+    papers: dict[str, Folder], tmp_path: Path
+) -> None:
+    papers[PAPERS[1]].files["fig5.csv"] = b"curve,kind,rate,eps,tve,standard_error,count\n"
+    papers[PAPERS[1]].manifest["entries"][1]["chart"] = None
+    papers[PAPERS[1]].publish()
+    assert charts(tmp_path) == {}
+    site = pages.render(tmp_path, PAPERS)
+    assert b"Explore the values" not in site["pages/dump.html"]
+    assert b"Explore the values" in site["pages/random_population.html"]
+
+
+@pytest.mark.parametrize(
+    ("marker", "dash", "lengths"),
+    [
+        *((marker, "-", []) for marker in MARKERS),
+        *(("o", dash, lengths) for dash, lengths in DASHES.items()),
+        ("o", [0, [5, 2]], [10, 4]),
+        ("o", [4, 1], [8, 2]),
+    ],
+)
+def test_looks_are_those_of_the_picture(
+    papers: dict[str, Folder], tmp_path: Path, marker: str, dash: Any, lengths: list[int]
+) -> None:
+    curve = CHART["curves"][0] | {"marker": marker, "dash": dash}
+    rows = [{"curve": "local", "eps": 0.1, "kind": "expected", "tve": 1}]
+    (shown,) = drawn(papers[PAPERS[1]], tmp_path, rows, curves=[curve])["curves"]
+    assert shown["color"] == curve["color"]
+    assert shown["marker"] == MARKERS[marker]
+    assert shown["dash"] == lengths
+
+
+@pytest.mark.parametrize(
+    ("change", "reason"),
+    [
+        ({"marker": "?"}, "no marker '?'"),
+        ({"dash": "zigzag"}, "no kind of line"),
+        ({"dash": [0, -1]}, "lengths"),
+    ],
+)
+def test_unknown_looks_are_refused(
+    papers: dict[str, Folder], tmp_path: Path, change: dict[str, Any], reason: str
+) -> None:
+    rows = [{"curve": "local", "eps": 0.1, "kind": "expected", "tve": 1}]
+    with pytest.raises(pages.ManifestError, match=reason.replace("?", r"\?")):
+        drawn(papers[PAPERS[1]], tmp_path, rows, curves=[CHART["curves"][0] | change])
+
+
+def test_a_number_that_is_none_is_refused(papers: dict[str, Folder], tmp_path: Path) -> None:
+    with pytest.raises(pages.ManifestError, match=r"fig5\.csv.*'many'"):
+        drawn(papers[PAPERS[1]], tmp_path, [{"curve": "local", "eps": 1, "kind": "expected", "tve": "many"}])

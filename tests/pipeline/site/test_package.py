@@ -1,0 +1,574 @@
+from __future__ import annotations
+
+import io
+import os
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+from urllib.parse import unquote, urlsplit
+
+import numpy as np
+import pytest
+from fabricated import CHART, FINDING, PAPERS
+from matplotlib.image import imread
+
+from browser import BROWSERS, DESKTOP, find_browser, may_skip, open_page, requires_browser
+from browser import one_browser as one_browser
+from shuffledp.pipeline import site as pages
+
+if TYPE_CHECKING:
+    from fabricated import Folder
+
+# Contrast of every piece of text with the background that it stands on, after WCAG 2.
+CONTRAST = """() => {
+    const rgb = text => text.match(/[\\d.]+/g).map(Number);
+    const light = colour => {
+        const [r, g, b] = colour.slice(0, 3).map(v => v / 255)
+            .map(v => v <= 0.04045 ? v / 12.92 : ((v + 0.055) / 1.055) ** 2.4);
+        return 0.2126 * r + 0.7152 * g + 0.0722 * b;
+    };
+    const below = element => {
+        for (let at = element; at; at = at.parentElement) {
+            const colour = rgb(getComputedStyle(at).backgroundColor);
+            if (colour.length === 3 || colour[3] === 1) return colour;
+        }
+        return [255, 255, 255];
+    };
+    const walker = document.createTreeWalker(document.body, NodeFilter.SHOW_TEXT);
+    const seen = element => element.checkVisibility() && !element.closest("script, style, option, .hidden");
+    const found = [];
+    while (walker.nextNode()) {
+        if (!walker.currentNode.data.trim()) continue;
+        const element = walker.currentNode.parentElement;
+        if (!seen(element)) continue;
+        const a = light(rgb(getComputedStyle(element).color)), b = light(below(element));
+        found.push([(Math.max(a, b) + 0.05) / (Math.min(a, b) + 0.05), walker.currentNode.data.trim()]);
+    }
+    return found;
+}"""
+
+
+def in_browser(test: Any) -> Any:
+    return pytest.mark.browser(requires_browser(test))
+
+
+NARROW = (390, 844)
+SIZES = pytest.mark.parametrize("viewport", [DESKTOP, NARROW])
+PAGES = (
+    "index.html",
+    *(f"pages/{name}.html" for name in (*PAPERS, "claims", "audit", "errata", "open_questions")),
+)
+CLAIMS_PAGE, AUDIT_PAGE, ERRATA_PAGE, QUESTIONS_PAGE = PAGES[-4:]
+LIBRARY = "bokeh.min.js"
+
+
+@pytest.fixture
+def site(papers: dict[str, Folder], tmp_path: Path) -> Path:
+    """Folder of the site."""
+    pages.publish(tmp_path, PAPERS)
+    return tmp_path
+
+
+def focused(page: Any, attribute: str) -> str | None:
+    value: str | None = page.evaluate(f"document.activeElement.getAttribute({attribute!r})")
+    return value
+
+
+def shown_pictures(page: Any, card: str) -> list[str]:
+    """Pictures of a card that can be seen."""
+    found: list[str] = page.evaluate(
+        "id => [...document.querySelectorAll(`#${id} img`)].filter(i => i.checkVisibility())"
+        ".map(i => i.getAttribute('src').split('/').pop())",
+        card,
+    )
+    return found
+
+
+@in_browser
+@SIZES
+@pytest.mark.parametrize("name", PAGES)
+def test_everything_shows_and_nothing_leaves_the_machine(
+    site: Path, name: str, viewport: tuple[int, int]
+) -> None:
+    with open_page(site / name, viewport) as opened:
+        opened.scroll_through()
+        assert not opened.scrolls_sideways()
+        for label in opened.page.locator(".tabs label").all():
+            label.click()
+            assert not opened.scrolls_sideways()
+        opened.scroll_through()
+        assert opened.broken_images() == []
+        opened.page.evaluate("document.querySelectorAll('details').forEach(each => each.open = true)")
+        assert not opened.scrolls_sideways()
+        assert opened.errors == []
+        assert opened.foreign_requests == []
+        assert not any(LIBRARY in url for url in opened.requests)  # nobody asked for a chart
+        if name == PAGES[1]:
+            opened.page.locator("article img:visible").first.scroll_into_view_if_needed()
+            pixels = imread(io.BytesIO(opened.page.screenshot()))[:, :, :3]
+            saturated = pixels.max(axis=2) - pixels.min(axis=2) > 0.4
+            assert saturated.mean() > 0.001  # curves in several colors
+
+
+@in_browser
+def test_the_first_page_is_short_and_light(site: Path) -> None:
+    with open_page(site / "index.html") as opened:
+        loading = opened.page.evaluate("performance.getEntriesByType('navigation')[0].loadEventEnd")
+        print(f"load event after {loading:.0f} ms")  # depends on the machine: shown with pytest -s
+        opened.scroll_through()
+        assert len(opened.page.inner_text("body").split()) <= 1500
+        loaded = {urlsplit(url).path for url in opened.requests if url.startswith("file:")}
+        assert sum(Path(unquote(path)).stat().st_size for path in loaded) <= 2_000_000
+        assert sum(path.endswith(".png") for path in loaded) == len(PAPERS)
+
+
+@in_browser
+@SIZES
+def test_the_switch_works_by_keyboard(site: Path, viewport: tuple[int, int]) -> None:
+    with open_page(site / PAGES[1], viewport) as opened:
+        page = opened.page
+        assert shown_pictures(page, "fig4") == ["fig4_both.png"]
+        assert page.locator("#fig4 h3").inner_text() == FINDING
+        page.locator("#fig4 .kicker a").focus()
+        page.keyboard.press("Tab")
+        assert focused(page, "id") == "fig4_both"
+        label = page.locator("label[for=fig4_both]")
+        assert label.evaluate("each => getComputedStyle(each).outlineStyle") == "solid"
+        page.keyboard.press("ArrowLeft")
+        assert shown_pictures(page, "fig4") == ["fig4_exact.png"]
+        assert page.locator("#fig4 h3").inner_text() == "Exactly, dummies cost more than they bring."
+        page.keyboard.press("ArrowLeft")
+        assert shown_pictures(page, "fig4") == ["fig4_printed.png"]
+        assert page.get_by_text("Gaps: 2 reasons").is_visible()
+        assert shown_pictures(page, "fig5") == ["fig5_exact.png"]  # the other figure stays
+
+
+@in_browser
+def test_the_switch_needs_no_script(site: Path) -> None:
+    with open_page(site / PAGES[1]) as opened:
+        context = opened.page.context.browser.new_context(java_script_enabled=False)
+        page = context.new_page()
+        page.goto((site / PAGES[1]).resolve().as_uri())
+        page.locator("label[for=fig4_printed]").click()
+        assert page.locator("#fig4 img[src$='fig4_printed.png']").is_visible()
+        assert not page.locator("#fig4 img[src$='fig4_both.png']").is_visible()
+        assert not page.locator("button.explore").first.is_visible()  # it could do nothing
+        context.close()
+
+
+@in_browser
+def test_a_link_to_a_variant_chooses_it(site: Path) -> None:
+    with open_page(site / PAGES[1]) as opened:
+        opened.page.evaluate("location.hash = 'fig4_printed'")
+        opened.page.wait_for_function("document.getElementById('fig4_printed').checked")
+        assert shown_pictures(opened.page, "fig4") == ["fig4_printed.png"]
+        opened.page.goto((site / PAGES[1]).resolve().as_uri() + "#fig5_printed")
+        opened.page.reload()
+        assert shown_pictures(opened.page, "fig5") == ["fig5_printed.png"]
+
+
+@in_browser
+def test_a_link_to_a_folded_note_unfolds_it(site: Path) -> None:
+    with open_page(site / PAGES[1]) as opened:
+        note = opened.page.locator("#page-shared-1")
+        assert not note.is_visible()
+        opened.page.locator("#fig4 a[href='#page-shared-1']:visible").click()
+        note.wait_for()
+
+
+BOARD = """method,who is trusted,squared error,why not
+noise,shuffler permutes,9.5,
+coins,shuffler permutes,100.25,
+geometric,curator,7.8,
+hashes,shuffler permutes,infeasible,too few users
+"""
+
+
+def methods(page: Any) -> list[str]:
+    """The methods of a leaderboard that can be seen, in their order."""
+    found: list[str] = page.evaluate(
+        "[...document.querySelectorAll('table.board tbody tr')].filter(r => r.checkVisibility())"
+        ".map(r => r.cells[0].textContent)"
+    )
+    return found
+
+
+@in_browser
+@SIZES
+def test_a_leaderboard_is_sorted_and_filtered_and_is_a_plain_table_without_scripts(
+    papers: dict[str, Folder], tmp_path: Path, viewport: tuple[int, int]
+) -> None:
+    papers[PAPERS[1]].table("board", BOARD, title="Protocols", board="who is trusted")
+    papers[PAPERS[1]].publish()
+    pages.publish(tmp_path, PAPERS)
+    written = ["noise", "coins", "geometric", "hashes"]
+    with open_page(tmp_path / PAGES[2], viewport) as opened:
+        page = opened.page
+        assert methods(page) == written and page.locator("#board .count").inner_text() == "4 of 4"
+        if viewport == DESKTOP:  # on a phone rows are cards without a head
+            head = page.get_by_role("columnheader", name="squared error").locator("button")
+            head.click()
+            assert methods(page) == ["geometric", "noise", "coins", "hashes"]
+            head.click()
+            assert methods(page) == ["coins", "noise", "geometric", "hashes"]  # infeasible ones stay last
+        page.locator("#board select").select_option("curator")
+        assert methods(page) == ["geometric"]
+        page.locator("#board button[type=reset]").click()
+        page.locator("#board input[type=search]").fill("few users")
+        page.wait_for_function("document.querySelector('#board .count').textContent === '1 of 4'")
+        assert methods(page) == ["hashes"]
+        assert not opened.scrolls_sideways()
+        assert opened.errors == [] and opened.foreign_requests == []
+        context = page.context.browser.new_context(java_script_enabled=False)
+        plain = context.new_page()
+        plain.goto((tmp_path / PAGES[2]).resolve().as_uri())
+        assert plain.locator("table.board tbody tr").all_inner_texts()[0].startswith("noise")
+        assert not plain.locator("#board form").is_visible()
+        context.close()
+
+
+PAPER_SHEET = (1031, 702)  # A4 lying, in CSS pixels, within margins of 1.2 cm
+MEASURES = 12
+
+
+@in_browser
+@pytest.mark.parametrize(("viewport", "media"), [((800, 900), "screen"), (PAPER_SHEET, "print")])
+def test_cells_of_a_leaderboard_are_numbers_alone_and_none_is_cut_off_in_print(
+    papers: dict[str, Folder], tmp_path: Path, viewport: tuple[int, int], media: Any
+) -> None:
+    head, *rows = BOARD.splitlines()
+    more = ["," + ",".join(f"measured number {i}" for i in range(MEASURES)), ",0.123456" * MEASURES]
+    wide = "\n".join([head + more[0], *(row + more[1] for row in rows)]) + "\n"
+    papers[PAPERS[1]].table("board", wide, title="Protocols", board="who is trusted")
+    papers[PAPERS[1]].publish()
+    pages.publish(tmp_path, PAPERS)
+    with open_page(tmp_path / PAGES[2], viewport) as opened:
+        opened.page.emulate_media(media=media)
+        cells = opened.page.locator("table.board td")
+        assert cells.count() == 4 * (3 + MEASURES)
+        before = "all => [...new Set(all.map(each => getComputedStyle(each, '::before').content))]"
+        assert cells.evaluate_all(before) == ["none"]
+        assert cells.first.evaluate("each => getComputedStyle(each).display") == "table-cell"
+        if media == "print":
+            right = "all => Math.max(...all.map(each => each.getBoundingClientRect().right))"
+            assert cells.evaluate_all(right) <= viewport[0]
+            opened.page.set_viewport_size({"width": 702, "height": 1031})  # a sheet that stands
+            opened.page.goto((tmp_path / CLAIMS_PAGE).resolve().as_uri())
+            claim = opened.page.locator(".errata td").first
+            assert claim.evaluate("each => getComputedStyle(each).display") == "table-cell"
+
+
+def chart(page: Any, card: str) -> Any:
+    """Opens the chart of a card, and waits until it is drawn."""
+    page.locator(f"#{card} button.explore").focus()
+    page.keyboard.press("Enter")
+    page.locator(f"#{card} .stage[data-entry]").wait_for()
+    return page.locator(f"#{card} .plot")
+
+
+def colored(page: Any, plot: Any, color: str) -> int:
+    """How many pixels of a chart have (about) a color."""
+    page.wait_for_function("Bokeh.documents.every(each => each.is_idle)")
+    pixels = imread(io.BytesIO(plot.screenshot()))[:, :, :3]
+    wanted = np.array([int(color[i : i + 2], 16) / 255 for i in (1, 3, 5)])
+    return int((np.abs(pixels - wanted).max(axis=2) < 0.1).sum())
+
+
+@in_browser
+@SIZES
+def test_a_chart_can_be_explored_and_methods_hidden_by_keyboard(
+    site: Path, viewport: tuple[int, int]
+) -> None:
+    orange = CHART["curves"][1]["color"]
+    with open_page(site / PAGES[1], viewport) as opened:
+        page = opened.page
+        plot = chart(page, "fig4")
+        assert sum(LIBRARY in url for url in opened.requests) == 1
+        assert shown_pictures(page, "fig4") == []
+        assert page.locator("#fig4 .panels label").all_inner_texts() == [
+            f"participation rate {rate:g}" for rate in (0.05, 0.1, 0.2, 0.5)
+        ]
+        buttons = page.locator("#fig4 .curves button")
+        assert buttons.all_inner_texts() == [curve["label"] for curve in CHART["curves"]]
+        plot.scroll_into_view_if_needed()
+        assert colored(page, plot, orange) > 100
+        buttons.nth(1).focus()
+        page.keyboard.press("Space")
+        assert buttons.nth(1).get_attribute("aria-pressed") == "false"
+        page.wait_for_timeout(200)
+        assert colored(page, plot, orange) == 0
+        page.locator("label[for=fig4_printed]").click()  # what is hidden stays hidden
+        page.locator("#fig4 .stage[data-entry=fig4_printed]").wait_for()
+        assert buttons.nth(1).get_attribute("aria-pressed") == "false"
+        buttons.nth(1).click()
+        page.wait_for_timeout(200)
+        assert colored(page, page.locator("#fig4 .plot"), orange) > 100
+        assert not opened.scrolls_sideways()
+        page.locator("#fig4 button.explore").click()
+        assert shown_pictures(page, "fig4") == ["fig4_printed.png"]
+        chart(page, "fig5")
+        assert sum(LIBRARY in url for url in opened.requests) == 1
+        assert opened.errors == []
+        assert opened.foreign_requests == []
+
+
+@in_browser
+@pytest.mark.parametrize("viewport", [DESKTOP, NARROW])
+def test_values_and_standard_errors_show_at_the_pointer_and_at_a_tap(
+    site: Path, viewport: tuple[int, int]
+) -> None:
+    with open_page(site / PAGES[1], viewport) as opened:
+        page = opened.page
+        plot = chart(page, "fig4")
+        plot.scroll_into_view_if_needed()
+        page.wait_for_timeout(300)
+        # Where the last simulated point of AMPLIFIED stands, as the chart itself says.
+        x, y = page.evaluate(
+            """() => {
+                const view = [...Bokeh.index].map(each => each[1] ?? each).find(each => each.frame);
+                return [view.frame.x_scale.compute(0.5), view.frame.y_scale.compute(0.11)];
+            }"""
+        )
+        box = plot.bounding_box()
+        page.mouse.move(box["x"] + x - 40, box["y"] + y - 40)
+        page.mouse.move(box["x"] + x, box["y"] + y)
+        page.get_by_text("standard error: 0.01").first.wait_for()
+        assert page.get_by_text("closed form: 0.1").first.is_visible()
+        page.mouse.click(box["x"] + x - 2, box["y"] + y)
+        told = page.locator("#fig4 p.values")
+        told.wait_for()
+        assert "AMPLIFIED" in told.inner_text()
+        assert "standard error: 0.01" in told.inner_text()
+
+
+@in_browser
+@SIZES
+def test_the_keyboard_reaches_skip_link_pages_contents_and_files(
+    site: Path, viewport: tuple[int, int]
+) -> None:
+    with open_page(site / PAGES[1], viewport) as opened:
+        page = opened.page
+        page.keyboard.press("Tab")
+        assert focused(page, "class") == "skip"
+        assert page.locator(".skip").bounding_box()["y"] >= 0  # it shows itself
+        seen = []
+        for _ in range(40):
+            page.keyboard.press("Tab")
+            seen.append(focused(page, "href") or page.evaluate("document.activeElement.className"))
+        assert page.evaluate("getComputedStyle(document.activeElement).outlineStyle") == "solid"
+        assert seen[:2] == ["../index.html", "../index.html"]
+        assert [each for each in seen if each.startswith("../pages/")][: len(PAGES) - 1] == [
+            f"../{name}" for name in PAGES[1:]
+        ]
+        assert page.locator(".contents ul").first.is_visible() == (viewport == DESKTOP)  # folded on a phone
+        for form in ("svg", "pdf", "csv"):
+            assert f"../figures/random_population/fig4_both.{form}" in seen
+        page.locator(".contents summary").focus()
+        if viewport != DESKTOP:
+            page.keyboard.press("Enter")
+        page.keyboard.press("Tab")
+        assert focused(page, "href") == "#fig4"
+
+
+@in_browser
+@pytest.mark.parametrize("name", PAGES)
+def test_the_skip_link_leads_to_the_content(site: Path, name: str) -> None:
+    with open_page(site / name) as opened:
+        opened.page.keyboard.press("Tab")
+        opened.page.keyboard.press("Enter")
+        assert focused(opened.page, "id") == "page-main"
+
+
+@in_browser
+def test_every_entry_of_the_contents_leads_to_its_place(site: Path) -> None:
+    with open_page(site / PAGES[1]) as opened:
+        page = opened.page
+        opened.scroll_through()  # afterwards nothing moves any more
+        links = page.locator(".contents a")
+        assert links.count() == 3 + 2
+        for i in range(links.count()):
+            target = (links.nth(i).get_attribute("href") or "")[1:]
+            links.nth(i).click()
+            page.wait_for_function("id => location.hash === '#' + id", arg=target)
+            box = page.locator(f"[id='{target}']").bounding_box()
+            bottom = page.evaluate("scrollY + innerHeight >= document.documentElement.scrollHeight - 1")
+            assert bottom or -1 <= box["y"] <= 40, target
+
+
+@in_browser
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+@pytest.mark.parametrize("name", PAGES)
+def test_text_can_be_told_from_its_background(site: Path, name: str, scheme: Any) -> None:
+    with open_page(site / name, scheme=scheme) as opened:
+        opened.page.evaluate("document.querySelectorAll('details').forEach(each => each.open = true)")
+        if name == PAGES[1]:
+            chart(opened.page, "fig4")
+            opened.page.locator("#fig4 .curves button").first.click()
+        contrasts = opened.page.evaluate(CONTRAST)
+        assert len(contrasts) > 50
+        assert [(ratio, text) for ratio, text in contrasts if ratio < 4.5] == []
+        background = opened.page.evaluate("getComputedStyle(document.body).backgroundColor")
+        assert ("251" in background) == (scheme == "light")
+        for picture in opened.page.locator(".picture").all():
+            assert picture.evaluate("each => getComputedStyle(each).backgroundColor") == "rgb(255, 255, 255)"
+
+
+@in_browser
+@SIZES
+def test_long_tables_scroll_inside_their_box_under_their_header(
+    site: Path, viewport: tuple[int, int]
+) -> None:
+    with open_page(site / PAGES[1], viewport) as opened:
+        box = opened.page.locator("#budgets .scroll")
+        assert box.bounding_box()["height"] < viewport[1]
+        assert box.evaluate("each => each.scrollHeight > each.clientHeight")
+        box.focus()
+        opened.page.keyboard.press("PageDown")
+        opened.page.wait_for_function("() => document.querySelector('#budgets .scroll').scrollTop > 50")
+        head = opened.page.locator("#budgets thead th").first.bounding_box()["y"]
+        assert abs(head - box.bounding_box()["y"]) < 3
+    with open_page(site / PAGES[2], viewport) as opened:
+        assert opened.page.locator("#wide .scroll").evaluate("each => each.scrollWidth > each.clientWidth")
+        opened.page.locator("#wide .scroll").focus()
+        opened.page.keyboard.press("ArrowRight")
+        opened.page.wait_for_function("() => document.querySelector('#wide .scroll').scrollLeft > 0")
+
+
+@in_browser
+@SIZES
+def test_errata_can_be_searched_and_sorted(site: Path, viewport: tuple[int, int]) -> None:
+    with open_page(site / ERRATA_PAGE, viewport) as opened:
+        page = opened.page
+        rows = page.locator(".errata tbody tr:visible")
+        assert page.locator(".count").inner_text() == "2 of 2"
+        page.get_by_label("Search").fill("lost on THE way")  # what is folded is found, too
+        assert rows.evaluate_all("all => all.map(each => each.id)") == ["RP-E16"]
+        assert page.locator(".count").inner_text() == "1 of 2"
+        page.get_by_role("button", name="Show all").click()
+        page.get_by_label("Kind").select_option("reading note")
+        assert rows.evaluate_all("all => all.map(each => each.id)") == ["RP-N2"]
+        page.get_by_role("button", name="Show all").click()
+        page.wait_for_function("document.querySelector('.count').textContent === '2 of 2'")
+        if viewport == DESKTOP:  # on a phone rows are cards without a header
+            head = page.get_by_role("button", name="Number as said")
+            head.focus()
+            page.keyboard.press("Enter")
+            assert rows.evaluate_all("all => all.map(each => each.id)") == ["RP-E16", "RP-N2"]
+            page.keyboard.press("Enter")
+            assert rows.evaluate_all("all => all.map(each => each.id)") == ["RP-N2", "RP-E16"]
+            assert page.locator("th[aria-sort]").get_attribute("aria-sort") == "descending"
+        page.goto((site / ERRATA_PAGE).resolve().as_uri() + "#RP-N2")
+        page.reload()
+        assert page.locator("#RP-N2 details").get_attribute("open") is not None
+
+
+@in_browser
+@SIZES
+def test_claims_can_be_searched_filtered_and_sorted(site: Path, viewport: tuple[int, int]) -> None:
+    with open_page(site / CLAIMS_PAGE, viewport) as opened:
+        page = opened.page
+        rows = page.locator(".judged tbody tr:visible")
+        assert page.locator(".count").inner_text() == "3 of 3"
+        page.locator("select[name=verdict]").select_option("in part")
+        assert rows.evaluate_all("all => all.map(each => each.id)") == ["RP-01"]
+        page.get_by_role("button", name="Show all").click()
+        page.get_by_label("Kind").select_option("ordering")
+        assert rows.evaluate_all("all => all.map(each => each.id)") == ["O-15"]
+        page.get_by_role("button", name="Show all").click()
+        page.get_by_label("Search").fill("random settings")  # what is folded is found, too
+        assert rows.evaluate_all("all => all.map(each => each.id)") == ["RP-08"]
+        page.get_by_role("button", name="Show all").click()
+        page.wait_for_function("document.querySelector('.count').textContent === '3 of 3'")
+        if viewport == DESKTOP:
+            page.get_by_role("button", name="Verdict").click()
+            assert rows.evaluate_all("all => all.map(each => each.id)") == ["RP-08", "RP-01", "O-15"]
+        assert opened.errors == []
+
+
+@in_browser
+@SIZES
+def test_the_audit_can_be_searched_filtered_and_sorted(site: Path, viewport: tuple[int, int]) -> None:
+    with open_page(site / AUDIT_PAGE, viewport) as opened:
+        page = opened.page
+        rows = page.locator(".audited tbody tr:visible")
+        assert page.locator(".count").inner_text() == "4 of 4"
+        page.locator("select[name=outcome]").select_option("not audited")
+        assert rows.evaluate_all("all => all.map(each => each.id)") == ["frequency-new_one-exact"]
+        page.get_by_role("button", name="Show all").click()
+        page.wait_for_function("document.querySelector('.count').textContent === '4 of 4'")
+        if viewport == DESKTOP:
+            names = page.locator(".audited td[data-label=Task], .audited td[data-label=Accounting]")
+            wraps = names.evaluate_all("all => all.map(each => getComputedStyle(each).overflowWrap)")
+            assert set(wraps) == {"normal"}  # no name is broken within a word
+            page.get_by_role("button", name="Least slack in experiments").click()
+            outcomes = rows.evaluate_all("all => all.map(each => each.dataset.outcome)")
+            assert outcomes == [
+                "listed erratum",
+                "undecided",
+                "holds",
+                "not audited",
+            ]  # without a number: last
+        assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
+        assert opened.errors == []
+
+
+@in_browser
+@SIZES
+def test_open_questions_can_be_filtered_and_sorted(site: Path, viewport: tuple[int, int]) -> None:
+    with open_page(site / QUESTIONS_PAGE, viewport) as opened:
+        page = opened.page
+        rows = page.locator(".questions tbody tr:visible")
+        page.locator("select[name=verdict]").select_option("violated")
+        assert rows.evaluate_all("all => all.map(each => each.id)") == ["OQ-2"]
+        page.get_by_role("button", name="Show all").click()
+        page.wait_for_function("document.querySelector('.count').textContent === '2 of 2'")
+        if viewport == DESKTOP:
+            page.get_by_role("button", name="Found", exact=False).first.click()
+            assert rows.evaluate_all("all => all.map(each => each.id)") == ["OQ-2", "OQ-1"]
+        page.goto((site / QUESTIONS_PAGE).resolve().as_uri() + "#OQ-1")
+        page.reload()
+        assert page.locator("#OQ-1 details").get_attribute("open") is not None
+        assert not opened.scrolls_sideways() and opened.errors == []
+
+
+@in_browser
+def test_the_site_may_be_moved_with_its_folder(site: Path, tmp_path: Path) -> None:
+    moved = tmp_path / "a folder" / "moved #1"
+    moved.mkdir(parents=True)
+    for name in ("figures", "pages", "site", "index.html"):
+        (tmp_path / name).rename(moved / name)
+    with open_page(moved / "index.html") as opened:
+        opened.page.locator("nav a", has_text="Random population").click()
+        opened.scroll_through()
+        chart(opened.page, "fig4")
+        assert opened.broken_images() == []
+        assert opened.errors == []
+        assert opened.foreign_requests == []
+
+
+@in_browser
+def test_the_helper_notices_what_must_not_happen(tmp_path: Path) -> None:
+    path = tmp_path / "bad.html"
+    path.write_text(
+        "<!DOCTYPE html><title>bad</title><div style='width: 3000px'>wide</div>"
+        "<img src='https://example.org/a.png'><img src='missing.png'><script>throw Error('broken')</script>",
+        encoding="utf-8",
+    )
+    with open_page(path) as opened:
+        opened.scroll_through()
+        assert opened.foreign_requests == ["https://example.org/a.png"]
+        assert len(opened.broken_images()) == 2
+        assert opened.scrolls_sideways()
+        assert any("broken" in error for error in opened.errors)
+
+
+def test_a_missing_browser_skips_here_and_fails_in_continuous_integration(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.setenv("PATH", str(tmp_path))
+    monkeypatch.delenv("CI", raising=False)
+    assert find_browser() is None
+    assert may_skip()
+    monkeypatch.setitem(os.environ, "CI", "true")
+    assert not may_skip()
+    with pytest.raises(RuntimeError, match=BROWSERS[0]), open_page(tmp_path / "index.html"):
+        pass

@@ -1,0 +1,127 @@
+import hashlib
+from pathlib import Path
+
+import pytest
+
+from shuffledp.pipeline.repair import PREPARED, RESULTS, repair
+from shuffledp.storage import publish
+
+
+@pytest.fixture
+def results(tmp_path: Path) -> Path:
+    (tmp_path / "documents").mkdir()
+    (tmp_path / "documents/letter.txt").write_bytes(b"precious")
+    return tmp_path / "results"
+
+
+def of(folder: Path, name: str) -> Path:
+    """A sound bundle of a run."""
+    publish(folder / f"{name}.sha256", {folder / f"{name}.{end}": b"1" for end in ("cells.parquet", "json")})
+    return folder / f"{name}.sha256"
+
+
+def test_a_list_that_leads_out_of_its_folder_is_removed_and_nothing_else(results, tmp_path):
+    checksum = of(results / "runs/a/b", "c")
+    checksum.write_text(f"# c\n{'0' * 64}  ../../../../documents/letter.txt\n")
+    assert [f.removed for f in repair(results, RESULTS)] == [True, True]
+    assert (tmp_path / "documents/letter.txt").read_bytes() == b"precious"
+    assert not checksum.exists()
+
+
+def test_a_list_that_names_what_is_no_part_of_its_result_removes_the_list_alone(results):
+    for checksum, foreign in (
+        (results / "runs/a/b/c.sha256", "notes.txt"),
+        (results / "site.sha256", "README.md"),
+        (results / "figures/a/figures.sha256", "own/plot.png"),
+    ):
+        path = checksum.parent / foreign
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_bytes(b"precious")
+        checksum.write_text(f"# {checksum.stem}\n{'0' * 64}  {foreign}\n")
+        found = list(repair(results, RESULTS))
+        assert [f.removed for f in found] == [False, True]
+        assert path.read_bytes() == b"precious"
+        assert not checksum.exists()
+
+
+def test_of_a_name_that_was_damaged_in_a_list_nothing_is_left(results):
+    """Otherwise `make repair` would fail, although all is repaired."""
+    checksum = of(results / "claims", "c")
+    checksum.write_text(checksum.read_text().replace("c.json", "b.json"))
+    found = list(repair(results, RESULTS))
+    assert [(f.removed, str(checksum) in f.text) for f in found] == [(True, True)]
+    assert not checksum.exists()
+
+
+def test_links_that_lead_out_of_the_results_are_not_followed(results, tmp_path):
+    foreign = of(tmp_path / "elsewhere/a/b", "c")
+    foreign.with_name("c.json").write_bytes(b"changed")
+    results.mkdir()
+    (results / "runs").symlink_to(tmp_path / "elsewhere")
+    found = list(repair(results, RESULTS))
+    assert found
+    assert not any(f.removed for f in found)
+    assert foreign.exists()
+    assert foreign.with_name("c.json").read_bytes() == b"changed"
+
+
+def test_a_folder_of_results_may_itself_be_a_link(results, tmp_path):
+    damaged = of(tmp_path / "scratch/runs/a/b", "c").with_name("c.json")
+    damaged.write_bytes(b"changed")
+    results.symlink_to(tmp_path / "scratch")
+    assert all(f.removed for f in repair(results, RESULTS))
+    assert not damaged.exists()
+
+
+def test_lists_and_hidden_files_of_others_stay_wherever_they_lie(results):
+    wrong = f"# own\n{'0' * 64}  gone\n".encode()
+    own = {
+        results / "mine.sha256": wrong,
+        results / "mine/data.sha256": wrong,
+        results / "runs/a/own.sha256": wrong,
+        results / "runs/a/b/deeper/own.sha256": wrong,
+        results / "runs/a/b/.draft.tmp": b"1",
+        results / "figures/a/other.sha256": wrong,
+        results / ".local.cells.parquet.swp.tmp": b"1",
+    }
+    for path, content in own.items():
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_bytes(content)
+    assert list(repair(results, RESULTS)) == []
+    assert {path: path.read_bytes() for path in own} == own
+
+
+@pytest.mark.parametrize(
+    ("folder", "places"),
+    [*((name, RESULTS) for name in ("runs/a/b", "figures/a", "claims", "site/charts", ".")), (".", PREPARED)],
+)
+def test_what_killed_jobs_left_is_removed_in_every_place(results, folder, places):
+    leftover = results / folder / ".a.json.host-12-0a1b2c3d.tmp"
+    leftover.parent.mkdir(parents=True)
+    leftover.write_bytes(b"half")
+    assert [f.text for f in repair(results, places)] == [f"removed {leftover} (left by a killed job)"]
+    assert not leftover.exists()
+
+
+def test_a_damaged_page_of_the_site_is_removed_with_the_list(results):
+    publish(results / "site.sha256", {results / n: n.encode() for n in ("index.html", "pages/a.html")})
+    (results / "pages/a.html").write_bytes(hashlib.sha256().digest())
+    assert all(f.removed for f in repair(results, RESULTS))
+    assert sorted(p.name for p in results.rglob("*.*")) == ["index.html"]
+
+
+def test_nothing_is_found_where_there_is_nothing(tmp_path):
+    assert list(repair(tmp_path / "missing", RESULTS)) == []
+
+
+@pytest.mark.parametrize("name", ["c.cells.parquet", "c.json", "c.sha256"])
+def test_a_folder_in_the_place_of_a_file_is_named_and_left(results, name):
+    path = of(results / "runs/a/b", "c").with_name(name)
+    path.unlink()
+    path.mkdir()
+    (path / "letter.txt").write_bytes(b"precious")
+    found = list(repair(results, RESULTS))
+    assert [f.text for f in found if not f.removed] == [
+        f"left {path}: a folder stands where a file belongs; remove it yourself"
+    ]
+    assert (path / "letter.txt").read_bytes() == b"precious"

@@ -1,0 +1,97 @@
+"""Leaks that the conformance checks do not see are found, and what was looked at is said."""
+
+from pathlib import Path
+
+import pytest
+
+from shuffledp.populations import Fixed
+from shuffledp.protocols import get, scaffold
+from shuffledp.protocols.conformance import Case, default_cases, leakage_checks
+from shuffledp.protocols.registry import plugin
+from shuffledp.tasks import Budget, Frequency, Summation, Vectors
+
+PLUGINS = Path(__file__).parents[1] / "plugins"
+TWO = Case(Budget(1.0, 1e-3), Fixed(59), Frequency(2), "exact", (45, 15))
+TIGHT = Case(Budget(0.05, 1e-6), Fixed(59), Frequency(2), "exact", (45, 15))
+TWELVE = Case(Budget(1.0, 1e-3), Fixed(59), Frequency(12), "exact", (20, 20, *[2] * 10))
+
+
+def planted(name):
+    return get("frequency", f"devious.py:{name}", root=PLUGINS)
+
+
+@pytest.fixture
+def sums(tmp_path):
+    """A class that is infeasible for several sums at once, the largest of the default tasks."""
+    (tmp_path / "mine.py").write_text(scaffold.class_source("summation", "mine"))
+    return plugin(f"{tmp_path / 'mine.py'}:Mine")
+
+
+@pytest.fixture(autouse=True)
+def fewer(monkeypatch):
+    """Enough draws for what is planted here."""
+    monkeypatch.setattr(leakage_checks, "REPORTS", 100_000)
+    monkeypatch.setattr(leakage_checks, "VIEWED", 400)
+
+
+@pytest.mark.parametrize(
+    ("name", "check", "case", "message"),
+    [
+        (
+            "ClearValue",
+            leakage_checks.check_rare_reports,
+            TWELVE,
+            "encoder's messages for .* differ by at least",
+        ),
+        ("ClearSometimes", leakage_checks.check_rare_reports, TIGHT, "encoder's messages for 0 and 1 differ"),
+        ("ClearPair", leakage_checks.check_seen, TWELVE, "user 1 with 0 or 3: delta is at least"),
+        ("TwiceForMany", leakage_checks.check_seen, TWO, "Fixed.others=199.*delta is at least"),
+        ("NoiseShares", leakage_checks.check_seen, TWO, "the messages that the shuffler passes on"),
+        ("TwoMessagesLocally", leakage_checks.check_seen, TWO, "all messages of a user"),
+    ],
+)
+def test_a_leak_is_caught(name, check, case, message):
+    with pytest.raises(AssertionError, match=message):
+        check(planted(name), [case])
+
+
+def test_a_claim_that_is_doubted_is_not_called_checked():
+    by, missing = leakage_checks.check_seen(planted("Doubted"), [TWO])
+    assert by == ()
+    assert "labeled as no sound claim" in missing[0]
+
+
+def test_the_largest_task_that_is_feasible_is_compared(sums, monkeypatch):
+    monkeypatch.setattr(leakage_checks, "REPORTS", 2_000)
+    by = leakage_checks.check_rare_reports(sums, (*default_cases(sums), *leakage_checks.further_cases(sums)))
+    assert any(text.startswith("the encoder with 12 inputs") for text in by)
+
+
+@pytest.mark.parametrize("task", [Frequency(30), Summation(40, signed=True), Summation(2), Vectors(9, 2.0)])
+def test_inputs_are_different_and_each_is_compared(task):
+    held = leakage_checks.more_inputs(task)
+    assert len({row.tobytes() for row in held}) == len(held) <= leakage_checks.MOST_INPUTS
+    compared = {id(row) for pair in leakage_checks.neighbours(held) for row in pair}
+    assert compared == {id(row) for row in held}
+
+
+@pytest.mark.parametrize("kind", ["frequency", "summation", "sets", "vectors"])
+def test_further_cases_can_be_run(kind):
+    protocol = get(kind, {"sets": "subset_local", "summation": "skellam"}.get(kind, "local"))
+    cases = leakage_checks.further_cases(protocol)
+    assert {case.accounting for case in cases} == set(protocol.accountings)
+    for case in cases:
+        assert case.participants(1).public.n_users[0] == 1 + case.population.mean
+
+
+@pytest.mark.parametrize(("smallest", "caught"), [("min", False), ("max", True)])
+def test_a_user_of_a_strict_privacy_level_gets_no_other_budget(tmp_path, smallest, caught):
+    text = scaffold.class_source("sets", "mine").replace("min(budget.levels)", f"{smallest}(budget.levels)")
+    (tmp_path / "mine.py").write_text(text)
+    found = plugin(f"{tmp_path / 'mine.py'}:Mine")
+    cases = leakage_checks.further_cases(found)[-1:]
+    if not caught:
+        assert leakage_checks.check_levels(found, cases) == ("two privacy levels",)
+        return
+    with pytest.raises(AssertionError, match=r"privacy level 0, delta is at least .* eps = 0\.5"):
+        leakage_checks.check_levels(found, cases)

@@ -1,0 +1,77 @@
+"""Faults that the conformance checks do not see are found, a sound class is not, and what was looked at is said."""
+
+import re
+from pathlib import Path
+
+import pytest
+
+from shuffledp.populations import Fixed
+from shuffledp.protocols import get
+from shuffledp.protocols.conformance import Case, Verdict, leakage_checks, plugin_checks
+from shuffledp.tasks import Budget, Frequency
+
+PLUGINS = Path(__file__).parents[1] / "plugins"
+CONFORMS = Verdict(
+    "privacy", True, "checked by the conformance checks / NOT checked: a privacy profile (none)"
+)
+TWO = Case(Budget(1.0, 1e-3), Fixed(59), Frequency(2), "exact", (45, 15))
+LOOSE = Case(Budget(6.0, 1e-2), Fixed(59), Frequency(2), "exact", (45, 15))
+
+
+def planted(name):
+    return get("frequency", f"devious.py:{name}", root=PLUGINS)
+
+
+@pytest.fixture(autouse=True)
+def fewer(monkeypatch):
+    """Enough draws for what is planted here."""
+    monkeypatch.setattr(leakage_checks, "REPORTS", 100_000)
+    monkeypatch.setattr(leakage_checks, "VIEWED", 400)
+    monkeypatch.setattr(plugin_checks, "CALLS", 300)
+    monkeypatch.setattr(plugin_checks, "ERRORS", {True: 60_000, False: 2_000})
+
+
+@pytest.mark.parametrize(
+    ("name", "check", "case", "message"),
+    [
+        ("FirstInTheClear", plugin_checks.check_users_apart, TWO, "together send something else"),
+        ("LooksAtOthers", plugin_checks.check_users_apart, TWO, "together send something else"),
+        ("Numbered", plugin_checks.check_users_apart, TWO, "a message tells who sent it"),
+        ("OwnDummies", plugin_checks.check_trust, TWO, "dummies.. adds 5 messages"),
+        ("NoPermutation", plugin_checks.check_trust, LOOSE, "does not permute"),
+        ("Drifting", plugin_checks.check_seeded_crowds, TWO, "different messages for the same seed"),
+        ("NoNoise", plugin_checks.check_seeded_crowds, TWO, "the generator is not used"),
+        ("SlightlyWrongVariance", plugin_checks.check_close_variance, TWO, "expected: .* too small"),
+    ],
+)
+def test_a_devious_fault_is_caught(name, check, case, message):
+    with pytest.raises(AssertionError, match=message):
+        check(planted(name), [case])
+
+
+def test_a_sound_class_passes_and_what_was_looked_at_is_said():
+    verdicts = {v.about: v for v in plugin_checks.closer_verdicts(planted("Sound"), [TWO], CONFORMS)}
+    assert [v for v in verdicts.values() if not v.passed] == []
+    by, _, missing = verdicts["privacy"].note.partition(" / NOT checked: ")
+    assert by.startswith("checked by the conformance checks; the encoder with 2 inputs")
+    assert "delta end to end with 200 users" in by
+    assert missing.startswith("a privacy profile (none); more than 200 users")
+    assert "% too large would pass" in verdicts["close variance"].note
+
+
+def test_an_error_in_a_check_is_no_crash_and_names_the_file():
+    file = str(PLUGINS / "devious.py")
+    *_, privacy = plugin_checks.closer_verdicts(planted("Unable"), [TWO], CONFORMS, file)
+    assert not privacy.passed
+    assert re.search(r"devious\.py, line \d+, in encode: KeyError: 'no such'", privacy.note)
+
+
+def test_room_for_far_more_messages_is_said():
+    assert "whether fewer than 30 bits would do" in plugin_checks.check_bits_used(planted("ManyBits"), [TWO])
+    assert plugin_checks.check_bits_used(planted("Sound"), [TWO]) == ""
+
+
+def test_what_conformance_rejected_stays_rejected():
+    rejected = Verdict("privacy", False, "too large")
+    *_, privacy = plugin_checks.closer_verdicts(get("frequency", "local"), (), rejected)
+    assert privacy is rejected

@@ -1,0 +1,46 @@
+"""An error in a class of the user's own names that class and its line."""
+
+import re
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from scripts_by_file import script
+from shuffledp.protocols import plugin_errors, scaffold
+from shuffledp.protocols.conformance import default_cases
+from shuffledp.protocols.registry import plugin
+
+
+def test_an_error_of_a_job_names_the_class_and_its_line_and_says_what_helps(tmp_path):
+    file = tmp_path / "mine.py"
+    text = scaffold.class_source("frequency", "mine")
+    file.write_text(text.replace("n, k = len(users), self.domain_size", "raise KeyError('no such')", 1))
+    found = plugin(f"{file}:Mine")
+    case = default_cases(found)[0]
+    with pytest.raises(KeyError) as caught:
+        case.calibrate(found).encode(case.users(), np.random.default_rng(1))
+    text = str(plugin_errors.in_job(caught.value, "mine.py:Mine", tmp_path))
+    assert re.match(
+        r".*mine\.py, line \d+, in encode: KeyError: 'no such'\. `shuffledp check-baseline mine.py:Mine`",
+        text,
+    )
+    elsewhere = str(plugin_errors.in_job(AttributeError("no refine"), "mine.py:Mine", tmp_path))
+    assert elsewhere.startswith("mine.py:Mine: AttributeError: no refine.")
+
+
+@pytest.mark.parametrize(
+    ("protocol", "expected"), [("mine.py:Mine", "mine.py:Mine: KeyError: 'k'"), ("local", "'k'")]
+)
+def test_a_job_of_a_built_in_fails_as_it_did_and_one_of_a_user_names_the_class(
+    monkeypatch, protocol, expected
+):
+    module = script("workflow/scripts/run_method.py")
+
+    def broken(*_, **__):
+        raise KeyError("k")
+
+    monkeypatch.setattr(module.runner, "run", broken)
+    with pytest.raises((KeyError, plugin_errors.OwnClassError)) as caught:
+        module.main({"protocol": protocol}, Path(), Path(), Path(), None)
+    assert str(caught.value).startswith(expected)

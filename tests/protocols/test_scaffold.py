@@ -1,0 +1,52 @@
+"""What new-baseline writes conforms as it is, and is what the documentation shows."""
+
+import ast
+from pathlib import Path
+
+import pytest
+
+from shuffledp.protocols import conformance, scaffold
+from shuffledp.protocols.conformance import running
+from shuffledp.protocols.registry import plugin
+from shuffledp.tasks import TASK_KINDS
+
+ROOT = Path(__file__).resolve().parents[2]
+
+
+@pytest.mark.parametrize("task", TASK_KINDS)
+def test_a_new_baseline_conforms_as_it_is(task, tmp_path, monkeypatch):
+    monkeypatch.setattr(running, "MESSAGE_REPEATS", 100)
+    (tmp_path / "own.py").write_text(scaffold.class_source(task, "own"))
+    found = plugin("own.py:Own", root=tmp_path)
+    # One case of each accounting and task: the smallest and the usual budget among them.
+    cases = conformance.default_cases(found)
+    verdicts = conformance.verdicts(found, cases[:1] + cases[-2:-1])
+    assert all(verdict.passed for verdict in verdicts), "\n".join(map(str, verdicts))
+    assert "the encoder against the declared eps_local" in verdicts[-1].note
+    assert "end to end" in verdicts[-1].note
+
+
+@pytest.mark.parametrize("task", TASK_KINDS)
+def test_the_files_of_a_new_baseline_are_complete(task):
+    files = scaffold.files(task, "my_own")
+    assert [str(path) for path in files] == [
+        "mine/my_own.py",
+        "config/baselines/my_own.yaml",
+        "mine/test_my_own.py",
+    ]
+    assert not [text for text in files.values() if "$" in text.replace("$schema", "")]
+    assert all(ast.parse(text) for path, text in files.items() if path.suffix == ".py")
+
+
+@pytest.mark.parametrize(
+    ("task", "name"), [("frequency", "many_values"), ("summation", "noisy_numbers"), ("sets", "one_item")]
+)
+def test_the_documentation_shows_what_is_written(task, name):
+    assert scaffold.class_source(task, name) in (ROOT / "docs/baselines.md").read_text(encoding="utf-8")
+
+
+def test_other_tasks_and_names_are_refused():
+    with pytest.raises(ValueError, match="No task 'ranking'"):
+        scaffold.class_source("ranking", "own")
+    with pytest.raises(ValueError, match="got 'My-own'"):
+        scaffold.class_source("sets", "My-own")

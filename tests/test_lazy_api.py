@@ -1,0 +1,224 @@
+"""Public doors offer every name of a package and load nothing before it is used."""
+
+from __future__ import annotations
+
+import ast
+import inspect
+import json
+import os
+import subprocess
+import sys
+from importlib import import_module
+from pathlib import Path
+from types import FunctionType
+
+import pytest
+
+import shuffledp
+from shuffledp.lazy_api import behind, homes, offered
+
+PACKAGE = Path(shuffledp.__file__).parent
+DOORS = sorted(
+    f"shuffledp.{path.parent.name}"
+    for path in PACKAGE.glob("*/__init__.py")
+    if "shuffledp.lazy_api" in path.read_text(encoding="utf-8")
+)
+
+
+def run(program: str) -> str:
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+    return done.stdout
+
+
+def test_the_rooms_with_a_door():
+    assert {"shuffledp.accounting", "shuffledp.protocols", "shuffledp.pipeline.datasets"} <= set(DOORS)
+
+
+@pytest.mark.parametrize("door", DOORS)
+def test_every_name_is_there_and_is_that_of_its_home(door):
+    module = import_module(door)
+    assert sorted(homes(door)) == sorted(module.__all__)
+    for name, (home, original) in homes(door).items():
+        offered_there = getattr(module, name)
+        if isinstance(offered_there, FunctionType):  # its arguments are checked on the way
+            offered_there = inspect.unwrap(offered_there)
+        assert offered_there is getattr(import_module(home), original) is behind(door, name)
+    assert set(module.__all__) <= set(dir(module))
+
+
+@pytest.mark.parametrize("door", DOORS)
+def test_no_name_is_that_of_a_module_which_would_take_its_place(door):
+    modules = {path.stem for path in (PACKAGE / door.partition(".")[2]).glob("*.py")}
+    assert not modules & set(homes(door))
+
+
+def test_a_door_loads_nothing_until_a_name_is_used():
+    ours = "sorted(m for m in sys.modules if m.startswith('shuffledp.accounting'))"
+    printed = run(
+        f"import sys, shuffledp.accounting as a\nprint({ours})\na.Infeasible\nprint({ours})\n"
+        "print('numpy' in sys.modules)"
+    ).splitlines()
+    assert printed == [
+        "['shuffledp.accounting']",
+        "['shuffledp.accounting', 'shuffledp.accounting.errors']",
+        "False",
+    ]
+
+
+def test_a_protocol_by_its_name_loads_no_other_protocol():
+    printed = run(
+        "import sys\nfrom shuffledp.protocols import get\nget('frequency', 'solh')\n"
+        "print(sorted(m for m in sys.modules if m.startswith('shuffledp.protocols.frequency.') and '._' not in m))"
+    )
+    assert printed.strip() == "['shuffledp.protocols.frequency.solh']"
+
+
+def test_everything_at_once_and_a_module_behind_a_name():
+    run(
+        "from shuffledp.accounting import *\nassert callable(clone_delta) and callable(hockey_stick)\n"
+        "import shuffledp.accounting.segmented.plans\nfrom shuffledp.accounting import segmented_plan\n"
+        "assert callable(segmented_plan)"
+    )
+
+
+def test_an_unknown_name_is_an_attribute_error():
+    accounting = import_module("shuffledp.accounting")
+    with pytest.raises(AttributeError, match="no attribute 'clone_dleta'"):
+        _ = accounting.clone_dleta
+    assert not hasattr(accounting, "door_of_another_house")
+
+
+def test_only_imports_for_type_checkers_are_offered():
+    tree = ast.parse(
+        "from a import b\nfrom typing import TYPE_CHECKING\n"
+        "if TYPE_CHECKING:\n    from c import d as e\nelse:\n    from f import g\n"
+    )
+    assert offered(tree) == {"e": ("c", "d")}
+
+
+# Forgets what is ours before every import; libraries stay loaded, and hold no module of ours. What a module imports is
+# put back as it was when it had been imported first itself, with all that it had brought along, so that every module
+# is executed for its own turn alone. Where modules need each other, or a turn is still to come, they are executed.
+DRIVER = """
+import importlib, json, sys
+from importlib.machinery import PathFinder
+
+first, finished = {}, []  # what an import brought, with the names in it; modules in the order in which they were ready
+
+def ours():
+    return [name for name in sys.modules if name.partition(".")[0] == "shuffledp"]
+
+class Watched:
+    def __init__(self, loader):
+        self.loader = loader
+
+    def __getattr__(self, name):
+        return getattr(self.loader, name)
+
+    def create_module(self, spec):
+        return first[spec.name][spec.name][0] if can_be_put_back(spec.name) else self.loader.create_module(spec)
+
+    def exec_module(self, module):
+        name = module.__spec__.name
+        if not can_be_put_back(name):
+            self.loader.exec_module(module)
+            finished.append(name)
+            return
+        missing = {key: kept for key, kept in first[name].items() if key == name or key not in sys.modules}
+        for key, (kept, names) in missing.items():
+            sys.modules[key] = kept
+            vars(kept).clear()
+            vars(kept).update(names)
+        for key, (kept, _) in missing.items():
+            package, _, last = key.rpartition(".")
+            if package:
+                setattr(sys.modules[package], last, kept)
+
+def can_be_put_back(name):
+    return name in first and turn not in first[name]
+
+class Finder:
+    @staticmethod
+    def find_spec(name, path=None, target=None):
+        if name.partition(".")[0] != "shuffledp":
+            return None
+        spec = PathFinder.find_spec(name, path, target)
+        if spec is not None:
+            spec.loader = Watched(spec.loader)
+        return spec
+
+def begin(name):
+    global turn
+    turn = name
+    for old in ours():
+        del sys.modules[old]
+    try:
+        importlib.import_module(name)
+    except BaseException as error:
+        print(f"{name}: {type(error).__name__}: {error}", flush=True)
+        return
+    first[name] = {key: (sys.modules[key], dict(vars(sys.modules[key]))) for key in ours()}
+
+sys.meta_path.insert(0, Finder)
+modules = json.load(sys.stdin)
+turn = ""
+for name in modules:  # all together, for an order in which most of what a module imports has had its turn
+    try:
+        importlib.import_module(name)
+    except BaseException:
+        pass
+ready = [name for name in dict.fromkeys(finished) if name in modules]
+for name in [*ready, *(set(modules) - set(ready))]:
+    begin(name)
+"""
+
+
+def failures(modules: list[str], **environment: str) -> list[str]:
+    """One line per module that cannot be imported first."""
+    done = subprocess.run(
+        [sys.executable, "-c", DRIVER],
+        input=json.dumps(modules),
+        capture_output=True,
+        text=True,
+        check=True,
+        env={**os.environ, "OMP_NUM_THREADS": "1", **environment},
+    )
+    return done.stdout.splitlines()
+
+
+def test_every_module_can_be_imported_first():
+    """No module counts on another one having been imported before it."""
+    modules = [
+        ".".join(["shuffledp", *path.relative_to(PACKAGE).with_suffix("").parts]).removesuffix(".__init__")
+        for path in sorted(PACKAGE.rglob("*.py"))
+        if "jax" not in path.read_text(encoding="utf-8")
+    ]
+    assert len(modules) > 150
+    assert failures(modules) == []
+
+
+def test_a_module_that_counts_on_another_is_found(tmp_path):
+    files = {
+        "__init__": "",
+        "alone": "",
+        "room/__init__": "def __getattr__(name):\n    raise AttributeError(name)\n",
+        "room/chair": "from shuffledp import alone",
+        "asks": "import shuffledp.room.chair\nshuffledp.room.chair.alone, shuffledp.alone",
+        "counts_on_asks": "import shuffledp\nshuffledp.room.chair",
+        "counts_on_chair": "import shuffledp.alone, shuffledp.room as room\nroom.chair",
+        "here": "from shuffledp.there import x\ny = 1",
+        "there": "from shuffledp.here import y\nx = 1",
+        "beyond": "from shuffledp.here import y",
+        "only_second": "import shuffledp.second\nx = 1",
+        "second": "from shuffledp.only_second import x",
+    }
+    for name, text in files.items():
+        path = tmp_path / f"shuffledp/{name}.py"
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text)
+    modules = [f"shuffledp.{name}".replace("/", ".").removesuffix(".__init__") for name in files]
+    found = {
+        line.split(":")[0].removeprefix("shuffledp.") for line in failures(modules, PYTHONPATH=str(tmp_path))
+    }
+    assert found == {"counts_on_asks", "counts_on_chair", "here", "there", "beyond", "only_second"}

@@ -1,0 +1,332 @@
+"""Columns of files, counted."""
+
+from __future__ import annotations
+
+import os
+from contextlib import nullcontext
+
+import numpy as np
+import pandas as pd
+import pyarrow as pa
+import pytest
+from pyarrow import parquet
+
+from shuffledp.userdata import counting, reading
+from shuffledp.userdata.counting import count_column
+
+CSV = "color,x\nred,1\nblue,2.5\nred,-3\n\nred\nblue,9\n,4\nblue,nan\n"
+
+
+@pytest.fixture
+def file(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "a.csv").write_text(CSV)
+    return "a.csv"
+
+
+def test_values_found_are_the_domain_with_a_warning(file):
+    counted = count_column(file, "color")
+    assert counted.values == ("blue", "red")
+    assert counted.counts.tolist() == [3, 2]
+    assert counted.users == 5
+    assert counted.bad_rows == 2
+    assert counted.faults == ("a.csv, line 6: 1 cells where the header has 2", "a.csv, line 8: empty")
+    domain, rows = counted.remarks()
+    assert "A domain must be public" in domain
+    assert rows == f"2 rows left out: {'; '.join(counted.faults)}."
+
+
+def test_numbers_are_clipped_and_rounded_to_levels(file):
+    counted = count_column(file, "x", max_value=5)
+    assert counted.values == (0, 1, 2, 3, 4, 5)
+    assert counted.counts.tolist() == [1, 1, 1, 0, 1, 1]  # 2.5 goes to the even neighbor
+    assert (counted.clipped, counted.step, counted.bad_rows) == (2, 1.0, 2)
+    assert counted.remarks()[-1] == "2 numbers were clipped to the range."
+    fine = count_column(file, "x", max_value=5, levels=2)
+    assert fine.values == (0, 2.5, 5)
+    assert fine.counts.tolist() == [2, 1, 2]
+    assert fine.step == 2.5
+
+
+def test_integers_of_a_given_domain(tmp_path):
+    (tmp_path / "b.csv").write_text("\ufeffv\n0\n2\n 2 \n3\n1.0\n-1\n", encoding="utf-8")
+    counted = count_column(tmp_path / "b.csv", "v", domain_size=3)
+    assert counted.counts.tolist() == [1, 0, 2]
+    assert not counted.found
+    assert [fault.rpartition(", ")[2] for fault in counted.faults] == [
+        f"line {line}: {text!r} is not one of 0..2" for line, text in ((5, "3"), (6, "1.0"), (7, "-1"))
+    ]
+
+
+def test_only_the_first_bad_rows_are_named(tmp_path):
+    (tmp_path / "b.csv").write_text("v\n1\n" + "x\n" * 9)
+    counted = count_column(tmp_path / "b.csv", "v", domain_size=2)
+    assert (counted.bad_rows, len(counted.faults)) == (9, reading.NAMED)
+    assert counted.remarks()[0].endswith("; and 4 more.")
+
+
+def test_parquet_is_counted_alike(tmp_path):
+    path = tmp_path / "c.parquet"
+    parquet.write_table(pa.table({"v": pa.array([1, 0, None, 1, 5])}), path)
+    counted = count_column(path, "v", domain_size=3)
+    assert counted.counts.tolist() == [1, 2, 0]
+    assert [fault.rpartition(", ")[2] for fault in counted.faults] == [
+        "row 3: empty",
+        "row 5: '5' is not one of 0..2",
+    ]
+    (tmp_path / "d.parquet").write_text("no")
+    with pytest.raises(ValueError, match="is not a Parquet file"):
+        count_column(tmp_path / "d.parquet", "v")
+
+
+def test_progress_is_told_and_memory_is_bounded(file, monkeypatch):
+    monkeypatch.setattr(reading, "LINES", 3)
+    told = []
+    counted = count_column(file, "color", progress=told.append)
+    assert told == [3, 5, 7]  # a blank line is no row of two columns
+    assert told[-1] == counted.users + counted.bad_rows
+    assert counted.faults == ("a.csv, line 6: 1 cells where the header has 2", "a.csv, line 8: empty")
+    monkeypatch.setattr(counting, "MOST_VALUES", 1)
+    with pytest.raises(ValueError, match="more than 1 different values"):
+        count_column(file, "color")
+
+
+@pytest.mark.parametrize(
+    ("text", "options", "says"),
+    [
+        ("v\n1\n", {}, "a single value, '1'"),
+        ("v\n\n", {}, "no row that can be counted"),
+        ("", {}, "no column 'v'. It has: none"),
+        ("w\n1\n", {}, "no column 'v'. It has: w"),
+        ("v,v\n1,2\n", {}, "several columns 'v'"),
+        ("v\n1\n", {"domain_size": 3, "max_value": 2}, "not both"),
+        ("v\n1\n", {"levels": 3}, "give max_value too"),
+        ("v\n1\n", {"max_value": 2.5}, "must be an integer"),
+        ("v\n1\n", {"max_value": -2}, "max_value must be"),
+        ("v\n1\n", {"domain_size": 1}, "domain_size must be"),
+        ("v\n1\n", {"values": ["a"]}, "at least 2, got 1"),
+        ("v\n1\n", {"values": ["a", 1, "1"]}, "'1' twice"),
+        ("v\n1\n", {"values": ["a", "b"], "domain_size": 2}, "values alone"),
+        ("v\n1\n", {"low": 1}, "low is the least number of a sum"),
+        ("v\n1\n", {"low": 3, "max_value": 2}, "above low 3"),
+        ("v\nq\n", {"max_value": 2}, "'q' is no finite number"),
+        ("v\n" + "x" * 200_000 + "\n", {}, "field larger than field limit"),
+        ("v;w\n1;2\n", {}, "separated by commas, not by ';'"),
+        ("v\tw\n1\t2\n", {}, r"separated by commas, not by '\\t'"),
+        (
+            "v\n1\n",
+            {"max_value": 1e12},
+            "max_value: at most 10,000,000 values are counted, got 1,000,000,000,000; give",
+        ),
+        ("v\n1\n", {"max_value": 1e300}, r"got 1e\+300; give fewer levels"),
+        ("v\n1\n", {"max_value": 1, "levels": 10**9}, "levels: at most 10,000,000"),
+        ("v\n1\n", {"domain_size": 10**9}, "domain_size: at most 10,000,000"),
+        ('v\n"' + "red\n" * 999, {}, "line 2: a cell of this row opens with a quote"),
+        ("v\n" + "1\n" * 700 + '"' + "1\n" * 70_000, {}, "line 702: field larger .* up to line"),
+    ],
+)
+def test_mistakes_are_named(tmp_path, text, options, says):
+    (tmp_path / "b.csv").write_text(text)
+    with pytest.raises(ValueError, match=says) as caught:
+        count_column(tmp_path / "b.csv", "v", **options)
+    assert len(str(caught.value)) < 500
+
+
+#: Cells of which Python, numpy and people think differently.
+AWKWARD = (
+    *(
+        "1e3",
+        "1E+3",
+        "-0.0",
+        "+5",
+        ".5",
+        "5.",
+        "007",
+        "0x10",
+        "1e-400",
+        "1e400",
+        "inf",
+        "-Infinity",
+        "NaN",
+        "nan",
+    ),
+    *(
+        "1_0",
+        "1__0",
+        "_1",
+        "1,5",
+        "1 5",
+        "١٢",
+        "１２",
+        "½",
+        "²",
+        "1\u00a02",
+        "\u20035\u2003",
+        "1e",
+        "e1",
+        "1d3",
+        "True",
+    ),
+    *("0.1e1", "4.9e-324", "2.5", "3.5", "60", "60.0000001", "-1e-9", "0b1", "1j", "--1", "1\x00", "9" * 400),
+)
+
+
+@pytest.mark.parametrize("cell", AWKWARD)
+def test_numbers_read_all_at_once_are_those_read_one_by_one(tmp_path, monkeypatch, cell):
+    """The fast path takes a block of plain numbers; whatever else is in it sends the block the slow way."""
+    path = tmp_path / "b.csv"
+    path.write_text(f'v\n3\n"{cell}"\n61\n7.5\n', encoding="utf-8")
+    how = {"max_value": 60.0, "levels": 120}
+    fast = count_column(path, "v", **how)
+    monkeypatch.setattr(counting, "_plain_numbers", lambda texts: None)
+    slow = count_column(path, "v", **how)
+    assert fast.counts.tolist() == slow.counts.tolist()
+    assert (fast.bad_rows, fast.faults, fast.clipped) == (slow.bad_rows, slow.faults, slow.clipped)
+    assert fast.users + fast.bad_rows == 4
+
+
+def test_plain_numbers_take_the_fast_path_and_awkward_blocks_do_not():
+    plain = ["1e3", "-0.0", "+5", ".5", "5.", "007", "1e-400"]
+    assert counting._plain_numbers(plain).tolist() == [1000.0, 0.0, 5.0, 0.5, 5.0, 7.0, 0.0]
+    for cell in ("1_0", "inf", "nan", "1e400", "9" * 400, "x", ""):
+        assert counting._plain_numbers([*plain, cell]) is None
+
+
+def test_a_bad_row_between_blocks_of_numbers_is_named_by_its_line(tmp_path, monkeypatch):
+    monkeypatch.setattr(reading, "LINES", 4)
+    (tmp_path / "b.csv").write_text("v\n" + "1\n2\n3\n" * 4 + "x\n" + "1\n2\n3\n" * 4)
+    counted = count_column(tmp_path / "b.csv", "v", max_value=3)
+    assert counted.counts.tolist() == [0, 8, 8, 8]
+    assert [fault.rpartition(", ")[2] for fault in counted.faults] == ["line 14: 'x' is no finite number"]
+
+
+@pytest.mark.parametrize(
+    ("begins", "kind"),
+    [(b"\x1f\x8b\x08\x00", "gzip"), (b"PK\x03\x04\x14\xff", "zip"), (b"\xfd7zXZ\x00", "xz")],
+)
+def test_packed_files_are_named(tmp_path, begins, kind):
+    (tmp_path / "b.csv").write_bytes(begins + b"\xff\xfe\x00")
+    with pytest.raises(ValueError, match=rf"b.csv, after line 0: packed \({kind}\): unpack it first"):
+        count_column(tmp_path / "b.csv", "v")
+
+
+def test_of_a_long_cell_the_beginning_is_shown(tmp_path):
+    (tmp_path / "b.csv").write_text("v\n1\n" + "x" * 90_000 + "\n")
+    for how in ({"domain_size": 2}, {"values": [1, 2]}, {"max_value": 2}):
+        (fault,) = count_column(tmp_path / "b.csv", "v", **how).faults
+        assert "'xxx" in fault and len(fault) < 300
+
+
+@pytest.mark.parametrize("end", ["", '"3"\n', '2"3\n'])
+@pytest.mark.parametrize("before", [0, 3, 511, 512, 2000])
+def test_rows_behind_an_open_quote_do_not_vanish(tmp_path, before, end):
+    path = tmp_path / "q.csv"
+    path.write_text("v,w\n" + "1,1\n" * before + '"2,1\n' + "0,1\n" * 1500 + end)
+    with pytest.raises(
+        ValueError, match=f"^{path}, line {before + 2}: a cell of this row opens with a quote"
+    ):
+        count_column(path, "v", domain_size=3)
+
+
+def test_a_blank_line_of_one_column_is_an_empty_cell(tmp_path):
+    (tmp_path / "b.csv").write_text('v\n1\n\n0\n""\n1\n\n')
+    counted = count_column(tmp_path / "b.csv", "v", domain_size=2)
+    assert (counted.counts.tolist(), counted.bad_rows) == ([1, 2], 3)
+    assert [fault.rpartition(", ")[2] for fault in counted.faults] == [
+        f"line {line}: empty" for line in (3, 5, 7)
+    ]
+
+
+def test_a_pipe_is_read_like_a_file_and_refused_where_it_cannot_be(tmp_path):
+    """What the shell makes of ``<(zcat x)``."""
+    for content, says in ((b"v\n1\n0\n", None), (b"v\n\xff\n", "not UTF-8")):
+        read, write = os.pipe()
+        os.write(write, content)
+        os.close(write)
+        with pytest.raises(ValueError, match=says) if says else nullcontext():
+            assert count_column(f"/dev/fd/{read}", "v", domain_size=2).counts.tolist() == [1, 1]
+        os.close(read)
+    os.mkfifo(tmp_path / "b.parquet")
+    with pytest.raises(ValueError, match="is no regular file; a Parquet file"):
+        count_column(tmp_path / "b.parquet", "v", domain_size=2)
+
+
+def test_files_that_are_none(tmp_path):
+    with pytest.raises(ValueError, match="There is no file"):
+        count_column(tmp_path / "b.csv", "v")
+    (tmp_path / "b.csv").write_bytes(b"v\n\xff\n")
+    with pytest.raises(ValueError, match="not UTF-8"):
+        count_column(tmp_path / "b.csv", "v")
+
+
+def test_values_that_are_given_are_the_domain_in_their_order(file):
+    counted = count_column(file, "color", values=["red", "green", "blue"])
+    assert counted.counts.tolist() == [2, 0, 3]
+    assert counted.values == ("red", "green", "blue")
+    assert not counted.found
+    fewer = count_column(file, "color", values=["red", "green"])
+    assert fewer.counts.tolist() == [2, 0]
+    assert fewer.bad_rows == 5
+    assert fewer.faults[0] == "a.csv, line 3: 'blue' is not one of the 2 values"
+    assert fewer.remarks() == [f"5 rows left out: {'; '.join(fewer.faults)}."]
+
+
+def test_a_range_need_not_begin_at_zero(file):
+    counted = count_column(file, "x", low=-4, max_value=4, levels=4)
+    assert counted.values == (-4, -2, 0, 2, 4)
+    assert counted.counts.tolist() == [1, 0, 1, 1, 2]  # 1 and -3 go to the even neighbor
+    assert (counted.clipped, counted.step) == (1, 2.0)
+
+
+def test_continuous_numbers_take_no_more_memory_than_their_levels(tmp_path, monkeypatch):
+    monkeypatch.setattr(counting, "MOST_VALUES", 10)
+    numbers = np.random.default_rng(1).uniform(-1, 2, 5000)
+    pd.DataFrame({"x": numbers}).to_csv(tmp_path / "x.csv", index=False)
+    parquet.write_table(pa.table({"x": numbers}), tmp_path / "x.parquet")
+    wanted = np.bincount(np.rint(np.clip(numbers, 0, 1) * 100).astype(int), minlength=101)
+    for data in (tmp_path / "x.csv", tmp_path / "x.parquet", pd.DataFrame({"x": numbers})):
+        counted = count_column(data, "x", max_value=1, levels=100)
+        assert counted.counts.tolist() == wanted.tolist()
+        assert counted.clipped == ((numbers < 0) | (numbers > 1)).sum()
+
+
+# -- data frames -----------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    "cells",
+    [
+        pd.Series([2, 0, 2, None, 7], index=[9, 8, 7, 6, 5]),  # floats, as a value is missing
+        pd.Series([2, 0, 2, None, 7], dtype="Int64"),
+        pd.Series(["2", " 0", "2", None, "7"]),
+        pd.Series([2, 0, 2, None, 7], dtype="category"),
+        np.array([2, 0, 2, None, 7], object),
+        [2, 0, 2, None, 7],
+    ],
+    ids=["float", "nullable", "text", "category", "array", "list"],
+)
+def test_series_and_arrays_are_counted_like_files(cells, monkeypatch):
+    monkeypatch.setattr(reading, "BLOCK", 2)
+    counted = count_column(cells, domain_size=3)
+    assert counted.counts.tolist() == [1, 0, 2]
+    assert counted.faults == ("row 4: empty", "row 5: '7' is not one of 0..2")
+
+
+def test_a_column_of_a_data_frame(file):
+    frame = pd.read_csv(file)  # fills up the row that is too short
+    assert count_column(frame, "color").counts.tolist() == [3, 3]
+    with pytest.raises(ValueError, match=r"has no column 'size'\. It has: color, x"):
+        count_column(frame, "size")
+    with pytest.raises(ValueError, match="needs the name of a column"):
+        count_column(frame)
+    with pytest.raises(ValueError, match="belongs to a file or a data frame, not to list"):
+        count_column([1, 2], "color")
+    with pytest.raises(ValueError, match="the data, column 'x' has no row that can be counted"):
+        count_column(pd.DataFrame({"x": [None, None]}), "x")
+
+
+def test_digits_with_underscores_are_no_numbers():
+    counted = count_column(np.array(["1", "1_0", "2"]), domain_size=11)
+    assert (counted.users, counted.bad_rows) == (2, 1)
+    counted = count_column(np.array(["1", "1_0", "2"]), max_value=20.0)
+    assert (counted.users, counted.bad_rows) == (2, 1)

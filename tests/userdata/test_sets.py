@@ -1,0 +1,147 @@
+"""Sets of files, from lists and from rows of users and items."""
+
+from __future__ import annotations
+
+import numpy as np
+import pandas as pd
+import pyarrow as pa
+import pytest
+from pyarrow import parquet
+
+from shuffledp.userdata import reading, sets
+from shuffledp.userdata.sets import collect_sets
+
+LONG = "user,page\nann,home\nbob,news\nann,news\nann,home\n\ncy,\nbob,shop\nann,\ndee,zoo\n"
+
+
+def held(found):
+    """Sets of all users, as values."""
+    ends = np.cumsum(found.sizes)[:-1]
+    return [[found.values[i] for i in part] for part in np.split(found.items, ends)]
+
+
+@pytest.fixture
+def long(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "a.csv").write_text(LONG)
+    return "a.csv"
+
+
+@pytest.mark.parametrize("block", [2, 16_384])
+def test_rows_of_users_and_items(long, block, monkeypatch):
+    monkeypatch.setattr(reading, "LINES", block)
+    found = collect_sets(long, user="user", item="page")
+    assert held(found) == [["home", "news"], ["news", "shop"], ["zoo"]]
+    assert found.values == ("home", "news", "shop", "zoo")
+    assert found.faults == ("a.csv, line 7: empty", "a.csv, line 9: empty")
+    domain, rows = found.remarks("give values")
+    assert "A domain must be public" in domain and domain.endswith("give values.")
+    assert rows.startswith("2 rows left out")
+
+
+def test_items_that_are_given_are_the_domain(long):
+    found = collect_sets(long, user="user", item="page", values=["zoo", "news", "home"])
+    assert held(found) == [["news", "home"], ["news"], ["zoo"]]
+    assert found.faults[1] == "a.csv, line 8: 'shop' is not one of the 3 values"
+    assert not found.found
+
+
+def test_lists_of_parquet_files(tmp_path):
+    path = tmp_path / "l.parquet"
+    lists = [[3, 1, 1], [], None, [2, None, 9], [0]]
+    parquet.write_table(pa.table({"l": pa.array(lists, pa.list_(pa.int64()))}), path)
+    found = collect_sets(path, column="l", domain_size=4)
+    assert held(found) == [[1, 3], [], [2], [0]]
+    assert [fault.rpartition(", ")[2] for fault in found.faults] == [
+        "row 3: empty",
+        "row 4: '9' is not one of 0..3",
+        "row 4: empty entry",
+    ]
+    # the same as rows of users and items, of which nobody can have an empty set
+    pairs = [(user, item) for user, items in enumerate(lists) for item in items or [] if item is not None]
+    users, items = zip(*pairs, strict=True)
+    parquet.write_table(pa.table({"u": users, "i": items}), tmp_path / "p.parquet")
+    rows = collect_sets(tmp_path / "p.parquet", user="u", item="i", domain_size=4)
+    assert held(rows) == [[1, 3], [2], [0]]
+
+
+@pytest.mark.parametrize(
+    ("options", "says"),
+    [
+        ({}, "name one or both"),
+        ({"user": "user"}, "name one or both"),
+        ({"column": "page", "user": "user", "item": "page"}, "name one or both"),
+        ({"column": "page"}, "lists in a CSV file need a separator"),
+        ({"user": "who", "item": "page"}, "no column 'who'. It has: user, page"),
+        (
+            {"user": "user", "item": "page", "domain_size": 4},
+            "has no set. a.csv, line 2: 'home' is not one of",
+        ),
+        ({"user": "user", "item": "page", "domain_size": 4, "values": ["a", "b"]}, "not both"),
+    ],
+)
+def test_mistakes_are_named(long, options, says):
+    with pytest.raises(ValueError, match=says):
+        collect_sets(long, **options)
+
+
+def test_memory_is_bounded(long, tmp_path, monkeypatch):
+    with pytest.raises(ValueError, match="There is no file"):
+        collect_sets(tmp_path / "none.parquet", column="l")
+    parquet.write_table(pa.table({"l": [1, 2]}), tmp_path / "n.parquet")
+    with pytest.raises(ValueError, match="holds int64, not lists"):
+        collect_sets(tmp_path / "n.parquet", column="l")
+    monkeypatch.setattr(sets, "MOST_ENTRIES", 3)
+    with pytest.raises(ValueError, match="more than 3 entries"):
+        collect_sets(long, user="user", item="page")
+    monkeypatch.setattr(sets, "MOST_VALUES", 1)
+    with pytest.raises(ValueError, match="more than 1 different items"):
+        collect_sets(long, user="user", item="page")
+
+
+# -- lists as texts, data frames, sets of one size -----------------------------------------------------------------
+
+
+@pytest.mark.parametrize("of_file", [True, False])
+def test_texts_with_a_separator(tmp_path, of_file):
+    path = tmp_path / "a.csv"
+    path.write_text("who,pages\n1,home; news;home\n2,\n3,news\n4,shop;\n5,zoo\n")
+    data = path if of_file else pd.read_csv(path)
+    found = collect_sets(data, column="pages", separator=";", values=["home", "news", "shop"])
+    assert held(found) == [["home", "news"], ["news"], ["shop"], []]
+    place = f"{path}, line" if of_file else "row"
+    assert found.faults == tuple(
+        f"{place} {line + of_file}: {what}"
+        for line, what in ((2, "empty"), (4, "empty entry"), (5, "'zoo' is not one of the 3 values"))
+    )
+    with pytest.raises(ValueError, match="separator stands between"):
+        collect_sets(data, column="pages", separator=" ")
+
+
+@pytest.mark.parametrize("block", [2, 16_384])
+def test_lists_and_pairs_of_data_frames(block, monkeypatch):
+    monkeypatch.setattr(reading, "BLOCK", block)
+    cells = [[1, 0], (2,), None, {1}, "text", np.array([2, 0]), [None]]
+    read = []
+    found = collect_sets(pd.DataFrame({"s": cells}), column="s", domain_size=3, progress=read.append)
+    assert held(found) == [[0, 1], [2], [1], [0, 2], []]
+    assert found.faults == ("row 3: empty", "row 5: 'text' is no list", "row 7: empty entry")
+    assert read[-1] == len(cells)
+    pairs = pd.DataFrame({"u": ["a", "b", "a"], "i": [1, 2, 0]})
+    assert held(collect_sets(pairs, user="u", item="i", domain_size=3)) == [[0, 1], [2]]
+
+
+def test_sets_of_one_size_have_the_shares_that_are_expected():
+    frame = pd.DataFrame({"s": [["a", "b", "c"], ["a"]]})
+    found = collect_sets(frame, column="s", values="abcd")
+    # of the first set two of three are kept, the second gets one of three others
+    assert found.shares(2) == pytest.approx([5 / 6, 1 / 2, 1 / 2, 1 / 6])
+    assert " ".join(found.size_remark(2)) == (
+        "Of 2 users 1 have more than 2 items, of which so many are kept at random, and 1 have fewer, which are filled "
+        "up with random other items."
+    )
+    assert collect_sets(frame[:1], column="s", values="abcd").size_remark(3) == []
+    with pytest.raises(ValueError, match="Sets of 5 items need as many, the domain has 4"):
+        found.shares(5)
+    with pytest.raises(ValueError, match="has no item"):
+        collect_sets(pd.DataFrame({"s": [[], []]}), column="s")

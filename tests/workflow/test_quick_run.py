@@ -1,0 +1,124 @@
+"""The quick run as users see it: its files, three kills, its report and its page in a real browser.
+
+All of this is one file, because the tests share one run and a file's tests run in one process.
+"""
+
+import json
+import time
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from browser import one_browser as one_browser
+from browser import open_page, requires_browser
+from pipeline_project import METHOD_DONE, Project, QuickRun, kill, read_until
+from shuffledp.pipeline.figures.names import in_natural_order
+from shuffledp.storage import damaged, listed
+
+pytestmark = [pytest.mark.pipeline, pytest.mark.whole_run]
+
+QUICK = ("--configfile", "config/quick.yaml")
+ONE_PAPER = (*QUICK, "--config", "papers=[random_population]")
+
+
+def test_quick_run_on_shipped_summaries_makes_every_figure_table_and_page(quick_run: QuickRun) -> None:
+    results = quick_run.results
+    manifests = sorted(results.glob("figures/*/manifest.json"))
+    assert manifests
+    for manifest in manifests:
+        for entry in json.loads(manifest.read_text())["entries"]:
+            for name in entry["files"].values():
+                assert (manifest.parent / name).stat().st_size > 0
+    assert damaged(results / "site.sha256") == []
+    assert {"index.html", "pages/errata.html"} <= {
+        path.relative_to(results).as_posix() for path in listed(results / "site.sha256")
+    }
+    assert "Data adult: source summary" in quick_run.output, "the run must say which data were used"
+    assert not list(quick_run.project.folder.rglob("*.tmp"))
+
+
+def test_second_run_started_at_once_is_refused_with_a_clear_line(quick_run: QuickRun) -> None:
+    assert quick_run.refused.returncode != 0
+    assert "Another run is at work in this folder" in quick_run.refused.stdout
+    assert "Traceback" not in quick_run.refused.stdout
+
+
+def test_second_run_has_nothing_to_do(quick_run: QuickRun) -> None:
+    assert "Nothing to be done" in quick_run.project.succeeds(*QUICK)
+
+
+def test_three_kills_and_a_restart_give_the_tables_of_an_undisturbed_run(
+    quick_run: QuickRun, project: Project
+) -> None:
+    # The results alone, without figures and pages: they are what is compared.
+    wanted = ("runs", *ONE_PAPER)
+    for methods, pause in enumerate(np.random.default_rng(20231101).uniform(0.2, 2.0, size=3)):
+        with project.running(*wanted) as process:
+            read_until(process, "Execute")  # jobs begin
+            read_until(process, METHOD_DONE, 3 * methods)
+            time.sleep(pause)
+            assert process.poll() is None, "the run ended before it could be killed"
+            kill(process)
+    project.succeeds(*wanted)
+    alone, together = project.tables(), quick_run.project.tables()
+    assert alone and alone.items() <= together.items()  # the other papers change nothing either
+    assert {name for name in together if "/random_population/" in name} == set(alone)
+
+
+@pytest.fixture(scope="session")
+def report(quick_run: QuickRun) -> Path:
+    quick_run.project.succeeds(*QUICK, "--report", "results/quick/report.html")
+    return quick_run.results / "report.html"
+
+
+def test_report_has_no_broken_caption(report: Path) -> None:
+    text = report.read_text(encoding="utf-8")
+    assert "Docutils System Messages" not in text
+    assert "system-message" not in text
+
+
+@pytest.mark.browser
+@requires_browser
+def test_report_lists_every_figure_and_stays_offline(report: Path, quick_run: QuickRun) -> None:
+    manifests = [json.loads(m.read_text()) for m in sorted(quick_run.results.glob("figures/*/manifest.json"))]
+    with open_page(report) as opened:
+        page = opened.page
+        for manifest in manifests:
+            page.reload()
+            page.get_by_text("Results").first.click()
+            page.get_by_text(manifest["paper"]["title"]).first.click()
+            shown = in_natural_order(entry["drawing"] for entry in manifest["entries"])
+            for name in shown.values():
+                page.get_by_text(name, exact=True).first.wait_for()
+            tops = [page.get_by_text(n, exact=True).first.bounding_box()["y"] for n in sorted(shown.values())]
+            assert tops == sorted(tops)
+            first = manifest["entries"][0]
+            page.get_by_text(shown[first["drawing"]], exact=True).first.click()
+            page.get_by_text(first["title"].split(" (accounting")[0]).first.wait_for()
+            page.locator("tbody a").first.click()  # the eye
+            page.wait_for_function("[...document.images].some(i => i.complete && i.naturalWidth > 300)")
+        assert not opened.errors
+        assert not opened.foreign_requests
+
+
+@pytest.mark.browser
+@requires_browser
+def test_site_of_a_run_shows_all_drawings_and_stays_offline(quick_run: QuickRun) -> None:
+    results = quick_run.results
+    with open_page(results / "index.html") as opened:
+        opened.scroll_through()
+        assert opened.page.query_selector_all("main img")
+        assert not opened.broken_images()
+        assert len(opened.page.inner_text("body").split()) <= 1500
+        assert not opened.foreign_requests
+        assert not opened.errors
+    for manifest in sorted(results.glob("figures/*/manifest.json")):
+        with open_page(results / f"pages/{manifest.parent.name}.html") as opened:
+            opened.scroll_through()
+            assert not opened.broken_images()
+            cards = set(opened.page.evaluate("[...document.querySelectorAll('.card')].map(each => each.id)"))
+            drawn = {entry["drawing"] for entry in json.loads(manifest.read_text())["entries"]}
+            assert drawn == cards | (drawn & {"errata", "reading_notes"})
+            assert not opened.foreign_requests
+            assert not opened.errors

@@ -1,0 +1,215 @@
+"""The profile for Slurm, with a real Slurm on this machine: results, failures, and runs that are killed."""
+
+from __future__ import annotations
+
+import shutil
+import signal
+import subprocess
+import time
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+
+from pipeline_project import HANGING, METHOD_DONE, Project, copy_of_project, kill, read_until
+from shuffledp.pipeline import jobs
+from shuffledp.storage import damaged
+from slurm_machine import ACTIVE, NODE_MEMORY, Slurm, must_run, slurm, what_is_missing
+from waiting import wait_until
+
+MISSING = what_is_missing()
+pytestmark = [
+    pytest.mark.pipeline,
+    pytest.mark.slurm,
+    pytest.mark.skipif(MISSING is not None and not must_run(), reason=f"no Slurm: {MISSING}"),
+]
+
+TINY = ("runs", "--configfile", "config/tiny.yaml")
+
+
+@dataclass(frozen=True)
+class OnCluster(Project):
+    """A project whose runs give their jobs to Slurm."""
+
+    cluster: Slurm
+
+    def environment(self) -> dict[str, str]:
+        return {**super().environment(), **self.cluster.environment}
+
+    def command(self, *arguments: str) -> list[str]:
+        snakemake, *_ = super().command()
+        return [snakemake, "--workflow-profile", "profiles/slurm", *arguments]
+
+
+@pytest.fixture(scope="module")
+def cluster(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Slurm]:
+    assert MISSING is None, f"no Slurm: {MISSING}"
+    with slurm(tmp_path_factory.mktemp("slurm")) as running:
+        yield running
+
+
+@pytest.fixture(scope="module")
+def finished_run(cluster: Slurm, tmp_path_factory: pytest.TempPathFactory) -> tuple[OnCluster, str]:
+    project = OnCluster(copy_of_project(tmp_path_factory.mktemp("on_cluster")).folder, cluster)
+    return project, project.succeeds(*TINY)
+
+
+@pytest.fixture
+def project(finished_run: tuple[OnCluster, str], tmp_path: Path) -> OnCluster:
+    """A folder of the test's own in which the tiny paper is finished."""
+    finished, _ = finished_run
+    folder = Path(shutil.copytree(finished.folder, tmp_path / "project", symlinks=True))
+    return OnCluster(folder, finished.cluster)
+
+
+def test_results_of_a_run_on_the_cluster_are_those_of_a_local_one_to_the_byte(
+    finished_run: tuple[OnCluster, str], tmp_path: Path
+) -> None:
+    on_cluster, output = finished_run
+    local = copy_of_project(tmp_path)
+    local.succeeds(*TINY)
+    assert on_cluster.tables() == local.tables()
+    assert len(local.tables()) == 4
+    prepared = "data/prepared/adult.parquet"
+    assert (on_cluster.folder / prepared).read_bytes() == (tmp_path / prepared).read_bytes()
+    assert set(on_cluster.cluster.jobs().values()) == {"COMPLETED"}
+    assert len(on_cluster.cluster.jobs()) == 3  # the data and two methods
+    assert "Data adult: source summary" in output, "the run must say which data were used"
+
+
+# A method of one's own that has got stuck, and one that fails.
+METHOD = """
+import time
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+
+from shuffledp.protocols import Cost, Messages, ProtocolBase
+
+HERE = Path(__file__).parent
+
+
+@dataclass(frozen=True)
+class Stuck(ProtocolBase):
+    name = "stuck"
+    task_kind = "frequency"
+    label = "Stuck"
+    source = "this file"
+    trust = "local"
+    accountings = ("printed",)
+
+    @classmethod
+    def calibrate(cls, budget, population, task, *, accounting="printed"):
+        return cls()
+
+    def encode(self, users, rng):
+        return Messages(users.values)
+
+    def estimate(self, aggregate, public):
+        (HERE / "waiting").touch()
+        while not (HERE / "go").exists():
+            time.sleep(0.1)
+        return np.zeros(aggregate.shape)
+
+    def cost(self):
+        return Cost(messages_per_user=1, bits_per_message=1)
+
+
+class Fails(Stuck):
+    name = "fails"
+
+    def estimate(self, aggregate, public):
+        raise ArithmeticError("the sum came out odd")
+"""
+WAIT = """
+        while not (HERE / "go").exists():
+            time.sleep(0.1)
+        return np.zeros(aggregate.shape)
+"""
+REPAIRED = """
+        return np.ones(aggregate.shape)
+"""
+
+
+def add_methods(project: Project, classes: dict[str, str]) -> Path:
+    """Methods of one's own by id and class; returns the folder where they are."""
+    mine = project.folder / "mine"
+    mine.mkdir()
+    (mine / "stuck.py").write_text(METHOD)
+    methods = [f'  {name}: {{protocol: "mine/stuck.py:{cls}"}}\n' for name, cls in classes.items()]
+    (project.folder / "config/baselines").mkdir(exist_ok=True)
+    (project.folder / "config/baselines/mine.yaml").write_text(
+        f"task: frequency\nmethods:\n{''.join(methods)}figures: all\n"
+    )
+    return mine
+
+
+def new_jobs(cluster: Slurm, before: dict[str, str]) -> dict[str, str]:
+    return {job: state for job, state in cluster.jobs().items() if job not in before}
+
+
+def test_a_job_that_fails_is_reported_and_interrupting_the_run_cancels_the_others(project: OnCluster) -> None:
+    cluster, before = project.cluster, project.cluster.jobs()
+    mine = add_methods(project, {"stuck": "Stuck", "fails": "Fails"})
+    with project.running(*TINY) as process:
+        output = read_until(process, "the sum came out odd")
+        assert "Error in rule method" in output
+        assert "tiny/adult/fails.log" in output
+        assert wait_until((mine / "waiting").exists)
+        process.send_signal(signal.SIGTERM)
+        read_until(process, "Will exit after finishing currently running jobs")
+        assert "RUNNING" in new_jobs(cluster, before).values()
+        process.send_signal(signal.SIGINT)
+        process.communicate(timeout=HANGING)
+    assert process.returncode != 0
+    assert wait_until(cluster.idle), cluster.jobs()
+    assert sorted(new_jobs(cluster, before).values()) == ["CANCELLED", "FAILED"]
+    assert not [name for name in project.tables() if "stuck" in name or "fails" in name]
+
+
+def test_jobs_of_a_killed_run_publish_nothing_and_those_in_the_queue_remove_nothing_of_a_later_run(
+    project: OnCluster,
+) -> None:
+    cluster, before = project.cluster, project.cluster.jobs()
+    mine = add_methods(project, {"one": "Stuck", "two": "Stuck"})
+    # Each takes so much that one runs and the other waits.
+    much = ("--default-resources", f"mem_mb={NODE_MEMORY}", "runtime=60")
+    with project.running(*TINY, *much) as process:
+        assert wait_until((mine / "waiting").exists)
+        assert sorted(new_jobs(cluster, before).values()) == ["PENDING", "RUNNING"]
+        kill(process)
+    time.sleep(2 * jobs.FRESH_SECONDS)
+    done = {name: project.folder / f"logs/results/quick/tiny/adult/{name}.log" for name in ("one", "two")}
+    (mine / "go").touch()
+    computed = [name for name, log in done.items() if log.exists()]
+    assert len(computed) == 1
+    assert wait_until(lambda: METHOD_DONE.search(done[computed[0]].read_text()) is not None)
+    finished = set(project.tables())
+    assert not wait_until(lambda: set(project.tables()) != finished, seconds=2)
+    assert "RUNNING" in new_jobs(cluster, before).values()  # it waits for a sign
+
+    (mine / "stuck.py").write_text(METHOD.replace(WAIT, REPAIRED))
+    here = Project(project.folder)
+    assert here.jobs_of(here.succeeds(*TINY)) == {"one", "two"}
+    after = project.tables()
+    assert wait_until(lambda: not ACTIVE & set(new_jobs(cluster, before).values())), cluster.jobs()
+    assert set(new_jobs(cluster, before).values()) == {"FAILED"}
+    assert project.tables() == after
+    assert {name for name in after if "/one." in name or "/two." in name} == set(after) - finished
+    lists = sorted((project.folder / "results/quick/runs").rglob("*.sha256"))
+    assert len(lists) == 4
+    assert not [path for checksum in lists for path in damaged(checksum)]
+    said = [log.read_text() for log in (project.folder / ".snakemake/slurm_logs").rglob("*.log")]
+    assert any("The run that this job belongs to is over" in text for text in said), said
+
+
+def test_nothing_is_left_running_when_the_cluster_is_stopped(tmp_path: Path) -> None:
+    assert MISSING is None
+    with pytest.raises(ZeroDivisionError), slurm(tmp_path) as cluster:
+        cluster.ask("sbatch", "--output=/dev/null", "--wrap", "sleep 600")
+        assert wait_until(lambda: "RUNNING" in cluster.jobs().values())
+        _ = 1 / 0
+    listing = subprocess.run(["ps", "-e", "-o", "args"], capture_output=True, text=True, check=True).stdout
+    assert str(tmp_path) not in listing
