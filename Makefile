@@ -122,6 +122,7 @@ lint: .venv/.installed-test .venv/.installed-learning
 	@$(BIN)/ruff check .
 	@$(BIN)/ruff format --check .
 	@$(BIN)/mypy
+	@$(BIN)/lint-imports --no-cache
 	@$(BIN)/snakefmt --check Snakefile workflow
 	@$(BIN)/python tools/lint_workflow.py
 

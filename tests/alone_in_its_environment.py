@@ -24,9 +24,7 @@ import shuffledp.tasks
 HERE = Path(shuffledp.__file__).parent
 #: Every public door of the library, and the packages behind them.
 DOORS = ("accounting", "populations", "protocols", "protocols.conformance", "sampling", "tasks")
-BEHIND = ("accounting", "audit", "numerics", "populations", "protocols", "sampling", "tasks", "utility")
-#: What reads the experiments of the pipeline.
-OF_THE_PIPELINE = ("shuffledp.pipeline.audit.table",)
+BEHIND = ("accountant", "accounting", "numerics", "populations", "protocols", "sampling", "tasks", "userdata")
 
 
 def loaded() -> set[str]:
@@ -46,7 +44,7 @@ def modules() -> list[str]:
         found.append(module.__name__)
         if hasattr(module, "__path__"):
             found += [one.name for one in pkgutil.walk_packages(module.__path__, f"{module.__name__}.")]
-    return [name for name in found if name not in OF_THE_PIPELINE]
+    return found
 
 
 def examples() -> dict[str, str]:

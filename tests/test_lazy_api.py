@@ -19,8 +19,8 @@ from shuffledp.lazy_api import behind, homes, offered
 
 PACKAGE = Path(shuffledp.__file__).parent
 DOORS = sorted(
-    f"shuffledp.{path.parent.name}"
-    for path in PACKAGE.glob("*/__init__.py")
+    ".".join(["shuffledp", *path.parent.relative_to(PACKAGE).parts])
+    for path in (*PACKAGE.glob("*/__init__.py"), *PACKAGE.glob("pipeline/*/__init__.py"))
     if "shuffledp.lazy_api" in path.read_text(encoding="utf-8")
 )
 
@@ -49,7 +49,7 @@ def test_every_name_is_there_and_is_that_of_its_home(door):
 
 @pytest.mark.parametrize("door", DOORS)
 def test_no_name_is_that_of_a_module_which_would_take_its_place(door):
-    modules = {path.stem for path in (PACKAGE / door.partition(".")[2]).glob("*.py")}
+    modules = {path.stem for path in PACKAGE.joinpath(*door.split(".")[1:]).glob("*.py")}
     assert not modules & set(homes(door))
 
 

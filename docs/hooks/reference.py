@@ -22,17 +22,17 @@ from shuffledp.tasks import TASK_KINDS
 
 ROOT = Path(__file__).resolve().parents[2]
 
-#: Packages of accounting and what utility offers through its door, in the order of their pages.
+#: Packages that define the names of `shuffledp.accounting`, in the order of their pages.
 GROUPS = {
-    "questions": "the questions of a deployment",
-    "general": "what holds for any shuffle protocol",
-    "random_population": "random populations",
-    "dump": "DUMP",
-    "segmented": "segmented privacy",
-    "summation": "summation with correlated noise",
-    "shuffle_gaussian": "the shuffle Gaussian mechanism",
-    "baselines": "what the papers compare with",
-    "utility": "errors and messages in closed form",
+    "accountant": "Accounting: questions about a deployment",
+    "accounting.general": "Accounting: any shuffle protocol",
+    "accounting.random_population": "Accounting: random populations",
+    "accounting.dump": "Accounting: DUMP",
+    "accounting.segmented": "Accounting: segmented privacy",
+    "accounting.summation": "Accounting: summation with correlated noise",
+    "accounting.shuffle_gaussian": "Accounting: the shuffle Gaussian mechanism",
+    "accounting.baselines": "Accounting: baselines of the papers",
+    "accounting.expected_errors": "Accounting: errors and messages in closed form",
 }
 
 
@@ -101,22 +101,20 @@ def _accounting() -> list[Group]:
         raise LookupError(f"{door}: its list of names and its imports differ: {sorted(missing)}")
     return [
         Group(
-            page=f"api/accounting_{key}.md",
-            title=f"Accounting: {title}",
+            page=f"api/{package.replace('.', '_')}.md",
+            title=title,
             door=door,
-            about=_about("shuffledp.accounting.expected_errors" if key == "utility" else f"{door}.{key}"),
-            names=tuple(sorted((n for n, place in places.items() if place == key), key=str.lower)),
+            about=_about(f"shuffledp.{package}"),
+            names=tuple(sorted((n for n, place in places.items() if place == package), key=str.lower)),
         )
-        for key, title in GROUPS.items()
+        for package, title in GROUPS.items()
     ]
 
 
 def _group_of(home: str) -> str:
-    """The page of a name by the module that defines it; what stands in no package holds for any protocol."""
-    parts = home.split(".")
-    if parts[1] == "utility":
-        return "utility"
-    return parts[2] if parts[2] in GROUPS else "general"
+    """Return the package of the module that defines a name; single modules hold for any protocol."""
+    inside = home.removeprefix("shuffledp.")
+    return next((package for package in GROUPS if inside.startswith(f"{package}.")), "accounting.general")
 
 
 def _whole(page: str, title: str, module: str) -> Group:

@@ -14,11 +14,11 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from shuffledp import __version__
-from shuffledp.child import SECONDS, Ended, Send, results
 from shuffledp.comparison.command import compare
 from shuffledp.comparison.describing import describe
 from shuffledp.optional_dependencies import MissingExtra, needed
 from shuffledp.outputs import check_distinct, printable
+from shuffledp.protocols.child_process import SECONDS, Ended, Send, results
 
 if TYPE_CHECKING:
     from shuffledp.accountant.curves import Curves

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
+from importlib.util import find_spec
 from types import MappingProxyType
 
 _PIPELINE = (
@@ -58,3 +59,9 @@ def needed() -> Iterator[None]:
         if package not in EXTRA_OF:
             raise
         raise MissingExtra(package, EXTRA_OF[package]) from error
+
+
+def require(package: str) -> None:
+    """Raise MissingExtra unless a package of an extra is installed; import nothing."""
+    if find_spec(package) is None:
+        raise MissingExtra(package, EXTRA_OF[package])

@@ -13,11 +13,11 @@ import pytest
 from click.testing import CliRunner
 
 import shuffledp
-from shuffledp.child import Ended
 from shuffledp.cli import main
 from shuffledp.comparison import command
 from shuffledp.comparison.comparing import begun
 from shuffledp.populations import Binomial
+from shuffledp.protocols.child_process import Ended
 from shuffledp.protocols.registry import get
 from shuffledp.protocols.scaffold import files
 

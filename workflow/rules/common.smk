@@ -6,7 +6,7 @@ import sys
 
 from filelock import FileLock, Timeout
 
-from shuffledp import datasets, jobs, main_process
+from shuffledp.pipeline import datasets, jobs, main_process
 from shuffledp.pipeline.claims import jobs as claim_jobs
 from shuffledp.pipeline.claims import tables as claims
 from shuffledp.pipeline.rerun_digests.digest import Code
@@ -26,9 +26,6 @@ from shuffledp.pipeline.site.files import outputs as site_files
 
 if workflow.remote_exec:  # started on a cluster, for a single job
     jobs.end_with_main_process()
-
-# Relative, so that a moved folder is still up to date.
-ROOT = Path(os.path.relpath(workflow.basedir))
 
 try:
     # Snakemake's own reader overlooks a key given twice.
@@ -430,7 +427,7 @@ def audit_tables():
 SITE = [f"{RESULTS}/{name}" for name in site_files(list(SETTINGS.papers))]
 
 
-CAPTIONS = ROOT / "workflow/report"
+CAPTIONS = ROOT / "src/shuffledp/pipeline/papers"
 
 
 def captions_of(jobs):

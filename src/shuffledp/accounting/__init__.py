@@ -120,6 +120,7 @@ if TYPE_CHECKING:
         trade_off,
         true_positive_rate,
     )
+    from shuffledp.accounting.general.gaussian import log_gaussian_delta
     from shuffledp.accounting.general.grr_blanket import (
         blanket_local_budget,
         grr_blanket_delta,
@@ -137,7 +138,6 @@ if TYPE_CHECKING:
         PrivacyProfile,
         WorstOf,
         hockey_stick,
-        log_gaussian_delta,
     )
     from shuffledp.accounting.general.random_allocation import allocation_delta, allocation_epsilon
     from shuffledp.accounting.general.randomizers import (

@@ -15,8 +15,8 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import click
 
-from shuffledp.child import SECONDS, Ended, Send, results
 from shuffledp.outputs import printable
+from shuffledp.protocols.child_process import SECONDS, Ended, Send, results
 
 if TYPE_CHECKING:
     from shuffledp.comparison.rows import Compared

@@ -16,10 +16,10 @@ from typing import Literal
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from shuffledp.child import machine_memory
 from shuffledp.comparison.synthetic_participants import holding
 from shuffledp.numerics.argument_ranges import check_count
 from shuffledp.populations import Fixed, Law, Population
+from shuffledp.protocols.child_process import machine_memory
 from shuffledp.tasks import (
     Budget,
     Floats,

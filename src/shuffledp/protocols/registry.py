@@ -22,9 +22,9 @@ from types import ModuleType
 from typing import Any, get_args
 from weakref import WeakSet
 
-from shuffledp.child import SECONDS, Ended, Send, at_work, name_methods, results
 from shuffledp.guarantees import GUARANTEES, Standing
 from shuffledp.protocols.base import ProtocolBase, Trust
+from shuffledp.protocols.child_process import SECONDS, Ended, Send, at_work, name_methods, results
 from shuffledp.tasks import TASK_KINDS
 
 HERE = Path(__file__).resolve().parent

@@ -20,7 +20,7 @@ from shuffledp.accounting.baselines.noisy_counts import (
 from shuffledp.accounting.errors import Infeasible
 from shuffledp.accounting.expected_errors.sums import discrete_laplace_variance
 from shuffledp.accounting.general.count_pairs import added_message, settled_count_delta
-from shuffledp.accounting.general.profiles import log_gaussian_delta
+from shuffledp.accounting.general.gaussian import log_gaussian_delta
 from shuffledp.numerics.windows import binomial_window, poisson_window
 
 EPS = (0.2, 0.5, 1.0, 2.0)

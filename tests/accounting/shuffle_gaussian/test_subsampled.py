@@ -26,7 +26,7 @@ from shuffledp.accounting.baselines.shuffled_checkin import (
     shuffled_gaussian_profile,
 )
 from shuffledp.accounting.errors import Infeasible
-from shuffledp.accounting.general.profiles import log_gaussian_delta
+from shuffledp.accounting.general.gaussian import log_gaussian_delta
 from shuffledp.accounting.general.rdp import LastOrderWarning, best_epsilon, gaussian_rdp
 from shuffledp.accounting.shuffle_gaussian.all_users import shuffle_gaussian_rdp
 from shuffledp.accounting.shuffle_gaussian.checkin import (

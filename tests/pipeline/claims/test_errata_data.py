@@ -12,7 +12,7 @@ from shuffledp.pipeline.claims import errata_data
 from shuffledp.pipeline.papers.random_population import witnesses
 
 PAPER = "random_population"
-TEXT = (resources.files("shuffledp.pipeline.claims") / "errata" / f"{PAPER}.yaml").read_text()
+TEXT = (resources.files("shuffledp.pipeline.papers") / PAPER / "errata.yaml").read_text()
 
 
 def test_an_unknown_paper_is_named_with_the_known_ones():

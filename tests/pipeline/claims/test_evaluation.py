@@ -13,7 +13,7 @@ from shuffledp.pipeline.claims import errata_data, evaluation
 from shuffledp.pipeline.papers.random_population import witnesses
 
 PAPER = "random_population"
-TEXT = (resources.files("shuffledp.pipeline.claims") / "errata" / f"{PAPER}.yaml").read_text()
+TEXT = (resources.files("shuffledp.pipeline.papers") / PAPER / "errata.yaml").read_text()
 ERRATA = claims.errata(PAPER)
 NOTES = claims.reading_notes(PAPER)
 ALL = [*ERRATA, *NOTES]

@@ -36,7 +36,8 @@ from scipy.special import gammaln
 
 from shuffledp.accounting.errors import Infeasible
 from shuffledp.accounting.general.exports import loss_distribution, profile_end
-from shuffledp.accounting.general.profiles import Exported, hockey_stick, log_gaussian_delta
+from shuffledp.accounting.general.gaussian import log_gaussian_delta
+from shuffledp.accounting.general.profiles import Exported, hockey_stick
 from shuffledp.accounting.general.random_allocation import (
     MOST_EPS,
     allocation_delta,

@@ -15,7 +15,7 @@ import numpy as np
 from scipy.special import gammaln
 
 from shuffledp.accounting.errors import Infeasible
-from shuffledp.accounting.general.profiles import log_gaussian_delta
+from shuffledp.accounting.general.gaussian import log_gaussian_delta
 from shuffledp.numerics.argument_ranges import (
     check_choice,
     check_count,

@@ -29,7 +29,7 @@ from scipy.special import ive
 
 from shuffledp.accounting.errors import Infeasible
 from shuffledp.accounting.general.count_pairs import MovingCount, pair_delta, single_delta
-from shuffledp.accounting.general.profiles import log_gaussian_delta
+from shuffledp.accounting.general.gaussian import log_gaussian_delta
 from shuffledp.numerics.argument_ranges import (
     check_choice,
     check_count,

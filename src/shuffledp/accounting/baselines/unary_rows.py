@@ -28,13 +28,13 @@ from typing import TYPE_CHECKING, ClassVar
 import numpy as np
 
 from shuffledp.accounting.expected_errors.hashing import unary_mse
+from shuffledp.accounting.general.gaussian import log_gaussian_delta
 from shuffledp.accounting.general.matched_blanket import (
     blanketed_delta,
     block_length,
     matched_rate,
     mixed_matched_delta,
 )
-from shuffledp.accounting.general.profiles import log_gaussian_delta
 from shuffledp.accounting.random_population.amplification import local_budget
 from shuffledp.numerics.argument_ranges import check_choice, check_count, check_open_unit, check_positive
 from shuffledp.numerics.memoize import remember

@@ -23,7 +23,7 @@ from __future__ import annotations
 import math
 
 from shuffledp.accounting.dump.dummies import blanket_delta, dummy_epsilon
-from shuffledp.accounting.general.profiles import log_gaussian_delta
+from shuffledp.accounting.general.gaussian import log_gaussian_delta
 from shuffledp.numerics.argument_ranges import check_choice, check_count, check_open_unit, check_positive
 from shuffledp.numerics.memoize import remember
 from shuffledp.numerics.relative_sizes import log_ratio

@@ -28,7 +28,7 @@ from shuffledp.accounting.general.dummy_blanket import (
     mixed_dummy_delta,
     pair_window,
 )
-from shuffledp.accounting.general.profiles import log_gaussian_delta
+from shuffledp.accounting.general.gaussian import log_gaussian_delta
 from shuffledp.numerics.argument_ranges import (
     MOST,
     check_choice,

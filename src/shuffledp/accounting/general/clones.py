@@ -28,7 +28,8 @@ from typing import TYPE_CHECKING, ClassVar, Literal, get_args
 
 import numpy as np
 
-from shuffledp.accounting.general.profiles import Exported, log_gaussian_delta
+from shuffledp.accounting.general.gaussian import log_gaussian_delta
+from shuffledp.accounting.general.profiles import Exported
 from shuffledp.accounting.public_functions import check_fields, guarded_methods
 from shuffledp.numerics.argument_ranges import check_choice, check_count, check_nonnegative
 from shuffledp.numerics.argument_types import shown

@@ -11,7 +11,7 @@ import math
 from typing import TYPE_CHECKING
 
 from shuffledp.accounting.errors import Infeasible
-from shuffledp.accounting.general.profiles import log_gaussian_delta
+from shuffledp.accounting.general.gaussian import log_gaussian_delta
 from shuffledp.numerics.roots import root_below
 
 if TYPE_CHECKING:

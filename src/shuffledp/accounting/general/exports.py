@@ -22,7 +22,7 @@ import numpy as np
 from scipy.special import ndtr, ndtri
 
 from shuffledp.accounting.errors import Infeasible
-from shuffledp.accounting.general.profiles import log_gaussian_delta
+from shuffledp.accounting.general.gaussian import log_gaussian_delta
 from shuffledp.accounting.user_functions import delta_of
 from shuffledp.numerics.argument_ranges import check_open_unit, check_positive
 from shuffledp.numerics.logs import log_sum

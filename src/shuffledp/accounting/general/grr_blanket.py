@@ -25,8 +25,8 @@ import numpy as np
 from shuffledp.accounting.errors import Infeasible
 from shuffledp.accounting.general.blanket import population_epsilon
 from shuffledp.accounting.general.dummy_blanket import blanket_rate, lone_delta, mixed_blanket_delta
+from shuffledp.accounting.general.gaussian import log_gaussian_delta
 from shuffledp.accounting.general.matched_contour import MOST_BUDGET, contour_budget, contour_delta, is_long
-from shuffledp.accounting.general.profiles import log_gaussian_delta
 from shuffledp.accounting.general.randomizers import GRR
 from shuffledp.numerics.argument_ranges import (
     check_choice,

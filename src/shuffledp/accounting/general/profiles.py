@@ -12,11 +12,13 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, ClassVar, Literal, Protocol, get_args
 
 import numpy as np
-from scipy.special import log_ndtr
 
+from shuffledp.accounting.general.exports import to_pld
+from shuffledp.accounting.general.gaussian import log_gaussian_delta
+from shuffledp.accounting.general.opendp_export import to_opendp
+from shuffledp.accounting.general.renyi_curve import to_renyi
 from shuffledp.accounting.public_functions import check_fields, guarded_methods
 from shuffledp.accounting.user_functions import delta_of
-from shuffledp.lazy_api import behind
 from shuffledp.numerics.argument_ranges import check_choice, check_nonnegative, check_positive
 
 if TYPE_CHECKING:
@@ -53,23 +55,21 @@ class PrivacyProfile(Protocol):
 
 @guarded_methods
 class Exported:
-    """What profiles have in common: ways out to other libraries."""
-
-    # Through the door, by name: no job that only needs a profile is rerun when its way out changes.
+    """Conversions that all privacy profiles have."""
 
     def to_pld(self: PrivacyProfile, *, step: float = 1e-3, negligible: float = 1e-15) -> Any:
         """Return the profile as a loss distribution; see :func:`shuffledp.accounting.general.exports.to_pld`."""
-        return behind("shuffledp.accounting", "to_pld")(self, step=step, negligible=negligible)
+        return to_pld(self, step=step, negligible=negligible)
 
     def to_opendp(
         self: PrivacyProfile, function: Callable[[Any], Any] | None = None, *, domain: Any = None
     ) -> Any:
         """Return a measurement; see :func:`shuffledp.accounting.general.opendp_export.to_opendp`."""
-        return behind("shuffledp.accounting", "to_opendp")(self, function, domain=domain)
+        return to_opendp(self, function, domain=domain)
 
     def to_renyi(self: PrivacyProfile, orders: ArrayLike | None = None) -> Any:
         """Return the Renyi divergences; see :func:`shuffledp.accounting.general.renyi_curve.to_renyi`."""
-        return behind("shuffledp.accounting", "to_renyi")(self, orders)
+        return to_renyi(self, orders)
 
 
 def hockey_stick(log_p: ArrayLike, log_q: ArrayLike, eps: ArrayLike) -> NDArray[np.float64]:
@@ -223,35 +223,6 @@ class WorstOf(Exported):
     def delta(self, eps: ArrayLike) -> NDArray[np.float64]:
         """Return the largest delta for each eps (nats), shape of `eps`."""
         return np.asarray(np.max([delta_of(p, eps) for p in self.profiles], axis=0))
-
-
-def log_gaussian_delta(mu: float, eps: float) -> float:
-    """Return the log of the hockey stick of Normal(mu, 1) and Normal(0, 1).
-
-    Parameters
-    ----------
-    mu : float
-        Sensitivity over standard deviation, positive.
-    eps : float
-        Nats.
-
-    Returns
-    -------
-    float
-        ``log(Phi(mu/2 - eps/mu) - e^eps Phi(-mu/2 - eps/mu))``; ``-inf`` where it underflows even as a log.
-
-    Notes
-    -----
-    Source: Balle and Wang (2018), Theorem 8.
-
-    Exact up to rounding, less than 1e-10 relative where delta is above 1e-300; both directions agree.
-    """
-    mu = check_positive("mu", mu)
-    if math.isnan(eps):
-        raise ValueError(f"eps must be a number, got {eps!r}.")
-    first = float(log_ndtr(mu / 2 - eps / mu))
-    gap = eps + float(log_ndtr(-mu / 2 - eps / mu)) - first
-    return first + math.log(-math.expm1(gap)) if gap < 0 else -math.inf
 
 
 @guarded_methods

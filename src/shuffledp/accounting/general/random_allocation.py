@@ -31,7 +31,7 @@ from scipy.special import log_ndtr, ndtr, ndtri
 from shuffledp.accounting.general.blanket import compared_delta
 from shuffledp.accounting.general.comparisons import Cells, Comparison, Outputs, normal_mass
 from shuffledp.accounting.general.epsilon_search import COARSE, LEAST, limit_epsilon, search_epsilon
-from shuffledp.accounting.general.profiles import log_gaussian_delta
+from shuffledp.accounting.general.gaussian import log_gaussian_delta
 from shuffledp.numerics.argument_ranges import (
     check_choice,
     check_count,

@@ -10,8 +10,8 @@ import math
 from typing import TYPE_CHECKING
 
 from shuffledp.accounting.errors import Infeasible
+from shuffledp.accounting.general.gaussian import log_gaussian_delta
 from shuffledp.accounting.general.labeled_counts import pair_delta
-from shuffledp.accounting.general.profiles import log_gaussian_delta
 from shuffledp.accounting.segmented.items import (
     SLACK,
     check_setting,

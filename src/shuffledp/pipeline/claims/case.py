@@ -48,7 +48,8 @@ class Case:
         """
         if method not in READS.get(self.claim.paper, {}).get(experiment, ()):
             raise ValueError(
-                f"{self.claim.id} reads {self.claim.paper}.{experiment}.{method}, which pipeline/claims/results_read.py does not list."
+                f"{self.claim.id} reads {self.claim.paper}.{experiment}.{method}, which "
+                "pipeline/claims/results_read.py does not list."
             )
         return self.evidence.cells(experiment, method, self.accounting)
 

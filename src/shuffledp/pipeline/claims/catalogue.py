@@ -173,7 +173,7 @@ def claims(paper: str) -> tuple[Claim, ...]:
 
 
 def _file(paper: str) -> Traversable:
-    return resources.files("shuffledp.pipeline.claims") / "stated" / f"{paper}.yaml"
+    return resources.files("shuffledp.pipeline.papers") / paper / "stated_claims.yaml"
 
 
 def parsed(text: str, paper: str) -> tuple[Claim, ...]:

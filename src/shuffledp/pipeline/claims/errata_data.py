@@ -16,7 +16,6 @@ import importlib
 import re
 from dataclasses import dataclass
 from importlib import resources
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from jsonschema import Draft202012Validator
@@ -263,12 +262,12 @@ class Findings:
 
 
 def _folder() -> Traversable:
-    return resources.files("shuffledp.pipeline.claims") / "errata"
+    return resources.files("shuffledp.pipeline.papers")
 
 
 def papers() -> list[str]:
     """Return the papers that have errata, in alphabetical order."""
-    return sorted(Path(f.name).stem for f in _folder().iterdir() if f.name.endswith(".yaml"))
+    return sorted(folder.name for folder in _folder().iterdir() if (folder / "errata.yaml").is_file())
 
 
 def findings(paper: str) -> Findings:
@@ -286,8 +285,8 @@ def findings(paper: str) -> Findings:
     """
     if paper not in papers():
         raise ErratumError(f"No errata for a paper named {paper!r}. Known: {', '.join(papers())}.")
-    module = importlib.import_module(f"shuffledp.pipeline.papers.{paper}")
-    return parse((_folder() / f"{paper}.yaml").read_text(encoding="utf-8"), paper, module.WITNESSES)
+    module = importlib.import_module(f"shuffledp.pipeline.papers.{paper}.witnesses")
+    return parse((_folder() / paper / "errata.yaml").read_text(encoding="utf-8"), paper, module.WITNESSES)
 
 
 def errata(paper: str) -> list[Erratum]:

@@ -51,9 +51,6 @@ def paper_job(
 
 def entries(paper: str) -> tuple[str | Path, ...]:
     """The modules and files that the job of a paper chooses by name, where its code begins."""
-    texts = (
-        resources.files("shuffledp.pipeline.claims") / folder / f"{paper}.yaml"
-        for folder in ("stated", "errata")
-    )
-    modules = (f"shuffledp.pipeline.claims.{folder}.{paper}" for folder in ("rules", "witnesses"))
-    return *modules, *(Path(str(text)) for text in texts)
+    folder = resources.files("shuffledp.pipeline.papers") / paper
+    modules = (f"shuffledp.pipeline.papers.{paper}.{name}" for name in ("claim_rules", "witnesses"))
+    return *modules, *(Path(str(folder / name)) for name in ("stated_claims.yaml", "errata.yaml"))

@@ -10,27 +10,27 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     import pandas as pd
 
-#: Checked tables of the papers, computed when asked for: the module of this package and its function.
+#: Checked tables of the papers, computed when asked for: the module of the paper's folder and its function.
 TABLES: Mapping[str, Mapping[str, tuple[str, str]]] = {
-    "random_population": {"table2": ("multi_message", "table_two")},
+    "random_population": {"table2": ("multi_message_gaps", "table_two")},
     "dump": {
-        "table2": ("dump", "table_two"),
-        "table3": ("dump", "table_three"),
-        "table4": ("dump", "table_four"),
+        "table2": ("computed_tables", "table_two"),
+        "table3": ("computed_tables", "table_three"),
+        "table4": ("computed_tables", "table_four"),
     },
     "summation": {
-        "figure_points": ("summation", "figure_points"),
-        "noise_messages": ("summation", "accountings"),
-        "designs": ("summation", "designs"),
+        "figure_points": ("computed_tables", "figure_points"),
+        "noise_messages": ("computed_tables", "accountings"),
+        "designs": ("computed_tables", "designs"),
     },
     "shuffle_gaussian": {
-        "table1": ("shuffle_gaussian", "table_one"),
-        "shuffling_cost": ("shuffle_gaussian", "shuffling_cost"),
+        "table1": ("computed_tables", "table_one"),
+        "shuffling_cost": ("computed_tables", "shuffling_cost"),
     },
-    "deployments": {"systems": ("deployments", "systems"), "sources": ("deployments", "sources")},
+    "deployments": {"systems": ("computed_tables", "systems"), "sources": ("computed_tables", "sources")},
 }
-_HERE = "shuffledp.pipeline.claims"
-_EVALUATION = f"{_HERE}.evaluation"
+_PAPERS = "shuffledp.pipeline.papers"
+_EVALUATION = "shuffledp.pipeline.claims.evaluation"
 #: Tables of what the papers say and of how they were read, whose witnesses have passed the check.
 _EVALUATIONS = {"errata": "checked_errata", "reading_notes": "checked_notes"}
 
@@ -66,7 +66,7 @@ def _known(paper: str, name: str) -> tuple[str, str]:
             f"No table {name!r} of claims about {paper!r}. Known: {', '.join(['errata', 'reading_notes', *known])}."
         )
     module, function = known[name]
-    return f"{_HERE}.{module}", function
+    return f"{_PAPERS}.{paper}.{module}", function
 
 
 def entries(paper: str, name: str) -> tuple[str | Path, ...]:
@@ -84,5 +84,5 @@ def entries(paper: str, name: str) -> tuple[str | Path, ...]:
     """
     if name not in _EVALUATIONS:
         return (_known(paper, name)[0],)
-    text = resources.files(_HERE) / "errata" / f"{paper}.yaml"
-    return _EVALUATION, f"{_HERE}.witnesses.{paper}", Path(str(text))
+    text = resources.files(_PAPERS) / paper / "errata.yaml"
+    return _EVALUATION, f"{_PAPERS}.{paper}.witnesses", Path(str(text))

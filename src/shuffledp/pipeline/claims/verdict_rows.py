@@ -22,7 +22,7 @@ Row = dict[str, str]
 
 def rules(paper: str) -> Mapping[str, Rule]:
     """The rules of a paper by name."""
-    found: Mapping[str, Rule] = import_module(f"shuffledp.pipeline.papers.{paper}").RULES
+    found: Mapping[str, Rule] = import_module(f"shuffledp.pipeline.papers.{paper}.claim_rules").RULES
     return found
 
 

@@ -383,7 +383,7 @@ OwnValue = Annotated[StrictStr | StrictInt | StrictFloat, BeforeValidator(_no_tr
 
 
 class OwnFile(Concept):
-    """A file of the user's own; which keys belong to a kind of task is said in `shuffledp.pipeline.experiments.sources.user_file`."""
+    """A file of the user; `shuffledp.pipeline.experiments.sources.user_file` has the keys of every kind of task."""
 
     name: str
     path: Text

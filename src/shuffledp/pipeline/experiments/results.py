@@ -1,4 +1,4 @@
-"""Reading the two result tables, and their one summary; `shuffledp.pipeline.experiments.bundle` says what stands in them."""
+"""Reading the two result tables, whose columns `shuffledp.pipeline.experiments.bundle` lists, and their summary."""
 
 from __future__ import annotations
 

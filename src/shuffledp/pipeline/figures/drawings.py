@@ -66,7 +66,7 @@ class Drawing:
         figure_formats : sequence of str
             Formats of pictures.
         captions : Path
-            Folder with a folder per paper that holds the captions' templates.
+            Folder with a folder per paper, which holds its templates in ``captions/``.
         scale : str
             "paper", or "shortened" where a part of the paper's experiments runs at another scale.
         """
@@ -94,7 +94,7 @@ class Drawing:
             "assumed": dict(experiment.assumed),
             "training": self._training(),
             "simulated_at": _plain(experiment.simulated_at),
-            "caption": _caption(captions / experiment.paper, self.entry),
+            "caption": _caption(captions / experiment.paper / "captions", self.entry),
             "scale": scale,
             "formats": list(self.formats(figure_formats)),
         }
@@ -176,7 +176,7 @@ class ClaimTable:
             "alt": f"Table: {self.title}",
             "table": str(claim_file(Path(results), self.paper, self.name)),
             "facts": {"about": self.citation},
-            "caption": str(captions / self.paper / self.caption),
+            "caption": str(captions / self.paper / "captions" / self.caption),
             "scale": scale,
             "formats": list(TABLE_FORMATS),
         }

@@ -48,7 +48,7 @@ class Region:
 
 
 def regions(job: Job, cells: pd.DataFrame, summary: pd.DataFrame, mark: str) -> Made:
-    """The picture of a job; parameters as for `shuffledp.pipeline.figures.pareto.pareto`, its entry of the kind ``regions``."""
+    """The region map of a job; parameters as for `shuffledp.pipeline.figures.pareto.pareto`."""
     entry = job["entry"]
     here = chosen(cells, job["where"])
     fronts = columns(job, cells, summary)

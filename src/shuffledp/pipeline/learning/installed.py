@@ -6,5 +6,5 @@ from importlib.util import find_spec
 
 
 def available() -> bool:
-    """Whether JAX is installed, so that `shuffledp.pipeline.learning.training` can be imported; imports nothing itself."""
+    """Whether JAX is installed, which `shuffledp.pipeline.learning.training` needs; imports nothing itself."""
     return find_spec("jax") is not None

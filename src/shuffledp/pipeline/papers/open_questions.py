@@ -194,8 +194,8 @@ def _rappor(full: bool) -> Iterator[Question]:
         paper="summation",
         question="Which data set is the worst for RAPPOR, fragmented or symmetric, with many users and sums seen?",
         statement=_WORST,
-        searched=f"{_many_users(full)}; all data sets in which at most {rappor_search.APART} of the others hold another value "
-        "than most",
+        searched=f"{_many_users(full)}; all data sets in which at most {rappor_search.APART} of the others hold "
+        "another value than most",
         method="exact laws of both counts",
         measure=_RAPPOR_MEASURE,
         limit=rappor_search.LIMIT,

@@ -25,7 +25,7 @@ from shuffledp import lazy_api
 from shuffledp.lazy_api import is_type_checking, offered
 from shuffledp.storage import write_atomically
 
-PACKAGE: Final = Path(__file__).resolve().parent
+PACKAGE: Final = Path(__file__).resolve().parents[2]
 DATA_CONSTANT: Final = "PACKAGE_DATA"
 _LONGEST_FILE_NAME = 255
 _MOST_KEPT = 4096

@@ -12,8 +12,9 @@ from numpy.typing import NDArray
 
 from shuffledp.accounting.expected_errors.level_sums import level_sum_variance
 from shuffledp.accounting.general.dummy_blanket import blanket_rate
+from shuffledp.accounting.general.gaussian import log_gaussian_delta
 from shuffledp.accounting.general.grr_blanket import FavoredReportsProfile
-from shuffledp.accounting.general.profiles import PrivacyProfile, log_gaussian_delta
+from shuffledp.accounting.general.profiles import PrivacyProfile
 from shuffledp.numerics.roots import root_below
 from shuffledp.protocols._random_users import PlannedUsers
 from shuffledp.protocols.base import Cost, Messages, Trust, message_bits

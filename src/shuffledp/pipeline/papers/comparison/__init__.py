@@ -1,1 +1,1 @@
-"""TODO."""
+"""The study that compares all protocols."""

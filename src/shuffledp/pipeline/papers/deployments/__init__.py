@@ -1,1 +1,1 @@
-"""TODO."""
+"""The study of deployed systems."""

@@ -1,1 +1,1 @@
-"""TODO."""
+"""Li et al. (arXiv 2009.13738): DUMP."""

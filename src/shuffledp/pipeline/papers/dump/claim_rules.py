@@ -18,4 +18,4 @@ RULES: Mapping[str, Rule] = {
     **simulated_claims.RULES,
     **theorem_claims.RULES,
 }
-"""By the names that ``stated/dump.yaml`` uses."""
+"""By the names that ``stated_claims.yaml`` uses."""

@@ -321,4 +321,4 @@ RULES: Mapping[str, Rule] = {
     "ratio_below": ratio_below,
     "at_least": at_least,
 }
-"""By the names that ``stated/dump.yaml`` uses."""
+"""By the names that ``stated_claims.yaml`` uses."""

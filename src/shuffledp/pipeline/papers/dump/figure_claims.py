@@ -329,4 +329,4 @@ RULES: Mapping[str, Rule] = {
     "against_shuffler": against_shuffler,
     "decreasing": decreasing,
 }
-"""By the names that ``stated/dump.yaml`` uses."""
+"""By the names that ``stated_claims.yaml`` uses."""

@@ -179,4 +179,4 @@ RULES: Mapping[str, Rule] = {
     "flexible_formula": flexible_formula,
     "flexible_saves": flexible_saves,
 }
-"""By the names that ``stated/dump.yaml`` uses."""
+"""By the names that ``stated_claims.yaml`` uses."""

@@ -410,4 +410,4 @@ RULES: Mapping[str, Rule] = {
     "logarithmic_error": logarithmic_error,
     "any_data": any_data,
 }
-"""By the names that ``stated/dump.yaml`` uses."""
+"""By the names that ``stated_claims.yaml`` uses."""

@@ -20,4 +20,4 @@ RULES: Mapping[str, Rule] = {
     **dummy_claims.RULES,
     **multi_message_claims.RULES,
 }
-"""By the names that ``stated/random_population.yaml`` uses."""
+"""By the names that ``stated_claims.yaml`` uses."""

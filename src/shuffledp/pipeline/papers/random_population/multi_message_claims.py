@@ -10,7 +10,7 @@ from itertools import pairwise
 import numpy as np
 import pandas as pd
 
-from shuffledp.accounting.general.profiles import log_gaussian_delta
+from shuffledp.accounting.general.gaussian import log_gaussian_delta
 from shuffledp.accounting.random_population.multi_message import multi_expected_scale
 from shuffledp.accounting.random_population.polya import expected_polya_delta
 from shuffledp.accounting.random_population.population_bounds import population_lower_bound

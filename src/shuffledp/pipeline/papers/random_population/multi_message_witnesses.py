@@ -14,7 +14,8 @@ from numpy.typing import NDArray
 from scipy.special import ndtr
 
 from shuffledp.accounting.general.clones import OtherReports
-from shuffledp.accounting.general.profiles import hockey_stick, log_gaussian_delta
+from shuffledp.accounting.general.gaussian import log_gaussian_delta
+from shuffledp.accounting.general.profiles import hockey_stick
 from shuffledp.accounting.random_population.closed_forms import printed_omega
 from shuffledp.accounting.random_population.multi_message import multi_expected_delta, multi_expected_scale
 from shuffledp.accounting.random_population.population_bounds import (

@@ -9,4 +9,4 @@ from shuffledp.pipeline.claims.case import Rule
 from shuffledp.pipeline.papers.segmented import error_claims, theorem_claims
 
 RULES: Mapping[str, Rule] = {**general_rules.RULES, **error_claims.RULES, **theorem_claims.RULES}
-"""By the names that ``stated/segmented.yaml`` uses."""
+"""By the names that ``stated_claims.yaml`` uses."""

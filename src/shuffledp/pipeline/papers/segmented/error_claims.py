@@ -368,4 +368,4 @@ RULES: Mapping[str, Rule] = {
     "few_messages": few_messages,
     "bound_on_error": bound_on_error,
 }
-"""By the names that ``stated/segmented.yaml`` uses."""
+"""By the names that ``stated_claims.yaml`` uses."""

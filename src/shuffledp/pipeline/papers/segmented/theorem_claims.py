@@ -265,4 +265,4 @@ RULES: Mapping[str, Rule] = {
     "ends_in_order": ends_in_order,
     "visited_categories": visited_categories,
 }
-"""By the names that ``stated/segmented.yaml`` uses."""
+"""By the names that ``stated_claims.yaml`` uses."""

@@ -55,4 +55,4 @@ RULES: Mapping[str, Rule] = {
     **training_claims.RULES,
     "composition": composition,
 }
-"""By the names that ``stated/shuffle_gaussian.yaml`` uses."""
+"""By the names that ``stated_claims.yaml`` uses."""

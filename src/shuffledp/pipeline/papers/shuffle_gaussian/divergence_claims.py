@@ -350,4 +350,4 @@ RULES: Mapping[str, Rule] = {
     "drawn_afresh": drawn_afresh,
     "shuffled_never_above": shuffled_never_above,
 }
-"""By the names that ``stated/shuffle_gaussian.yaml`` uses."""
+"""By the names that ``stated_claims.yaml`` uses."""

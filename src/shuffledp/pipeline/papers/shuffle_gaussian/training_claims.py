@@ -260,4 +260,4 @@ RULES: Mapping[str, Rule] = {
     "others_work": others_work,
     "chain": never_above_rule,
 }
-"""By the names that ``stated/shuffle_gaussian.yaml`` uses."""
+"""By the names that ``stated_claims.yaml`` uses."""

@@ -1,1 +1,1 @@
-"""TODO."""
+"""Ghazi et al. 2021 (ICML): summation with correlated noise."""

@@ -38,4 +38,4 @@ RULES: Mapping[str, Rule] = {
     **figure_claims.RULES,
     "single_message": single_message,
 }
-"""By the names that ``stated/summation.yaml`` uses."""
+"""By the names that ``stated_claims.yaml`` uses."""

@@ -29,7 +29,7 @@ from shuffledp.accounting.summation.shipped_designs import ShippedDesign, shippe
 from shuffledp.numerics.memoize import remember
 
 EPS, DELTA, EPS_STAR, GAMMA = 1.0, 1e-6, 0.9, 0.1
-PACKAGE_DATA = ("readings/summation.csv",)
+PACKAGE_DATA = ("figure_readings.csv",)
 """Files that this module reads; see `shuffledp.pipeline.rerun_digests.digest`."""
 #: A known difference explains a point within this.
 _EXPLAINED = 0.006
@@ -44,7 +44,7 @@ def readings() -> pd.DataFrame:
         Columns ``panel``, ``curve``, ``n`` (users), ``max_value`` (Delta), ``reading`` (panel a: root mean squared
         error; b and c: bits per user) and ``reading_error``.
     """
-    path = resources.files("shuffledp.pipeline.claims").joinpath(*PACKAGE_DATA)
+    path = resources.files("shuffledp.pipeline.papers.summation").joinpath(*PACKAGE_DATA)
     with path.open(encoding="utf-8") as file:
         return pd.read_csv(file)
 

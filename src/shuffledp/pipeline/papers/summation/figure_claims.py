@@ -287,4 +287,4 @@ RULES: Mapping[str, Rule] = {
     "two_copies": two_copies,
     "chain": chain,
 }
-"""By the names that ``stated/summation.yaml`` uses."""
+"""By the names that ``stated_claims.yaml`` uses."""

@@ -562,4 +562,4 @@ RULES: Mapping[str, Rule] = {
     "ikos_points": ikos_points,
     "unary_shares": unary_shares,
 }
-"""By the names that ``stated/summation.yaml`` uses."""
+"""By the names that ``stated_claims.yaml`` uses."""

@@ -9,13 +9,13 @@ import sys
 
 import pytest
 
-from shuffledp import child
-from shuffledp.child import Ended, results
+from shuffledp.protocols import child_process as child
+from shuffledp.protocols.child_process import Ended, results
 from waiting import wait_until
 
 MODULE = """
 import os, sys, time
-from shuffledp.child import name_methods
+from shuffledp.protocols.child_process import name_methods
 
 class Odd(ValueError):
     pass
@@ -129,7 +129,10 @@ def test_a_child_ends_with_its_parent(tmp_path, stop):
         "def wait(send, at):\n    Path(at).write_text(str(os.getpid()))\n    time.sleep(1000)\n"
     )
     place = tmp_path / "pid"
-    code = f"import odd_module; from shuffledp.child import results; list(results(odd_module.wait, {str(place)!r}))"
+    code = (
+        "import odd_module; from shuffledp.protocols.child_process import results; "
+        f"list(results(odd_module.wait, {str(place)!r}))"
+    )
     parent = subprocess.Popen([sys.executable, "-c", code], env={**os.environ, "PYTHONPATH": str(tmp_path)})
     assert wait_until(lambda: place.is_file() and place.read_text() != "")
     parent.send_signal(stop)

@@ -91,7 +91,9 @@ def results(
     """
     here, there = Pipe()
     with tempfile.TemporaryFile() as note, here:
-        code = f"from shuffledp.child import _serve; _serve({there.fileno()}, {note.fileno()})"
+        code = (
+            f"from shuffledp.protocols.child_process import _serve; _serve({there.fileno()}, {note.fileno()})"
+        )
         child = subprocess.Popen(
             [sys.executable, "-P", "-c", code],
             pass_fds=(there.fileno(), note.fileno()),

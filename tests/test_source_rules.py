@@ -1,0 +1,163 @@
+"""Rules of the sources that the contracts on imports in pyproject.toml do not cover; the source is parsed."""
+
+from __future__ import annotations
+
+import ast
+import re
+from collections.abc import Iterator
+from functools import cache
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parents[1]
+PACKAGE = ROOT / "src/shuffledp"
+MAY_PRINT = {"cli"}
+
+
+def paths() -> dict[str, Path]:
+    """Every module below the package by its dotted name there: ``accounting.errors``, ``accounting``, ``tasks``."""
+    found = {}
+    for path in sorted(PACKAGE.rglob("*.py")):
+        parts = list(path.relative_to(PACKAGE).with_suffix("").parts)
+        if parts[-1] == "__init__":
+            parts.pop()
+        found[".".join(parts)] = path
+    return found
+
+
+PATHS = paths()
+#: Packages that offer names and import them when they are used.
+PUBLIC = {
+    ".".join(path.parent.relative_to(PACKAGE).parts)
+    for path in (*PACKAGE.glob("*/__init__.py"), *PACKAGE.glob("pipeline/*/__init__.py"))
+    if "shuffledp.lazy_api" in path.read_text("utf-8")
+}
+
+
+@cache
+def modules() -> dict[str, ast.Module]:
+    """Every module, parsed by the first test that needs it."""
+    return {name: ast.parse(path.read_text(encoding="utf-8")) for name, path in PATHS.items()}
+
+
+def wrong(found, of=lambda module: True) -> str:
+    """Places that a rule finds in modules, a line each."""
+    return "\n".join(
+        f"{module}, line {line}: {what}"
+        for module, tree in modules().items()
+        if of(module)
+        for line, what in found(tree)
+    )
+
+
+def random_numbers(tree: ast.AST) -> Iterator[tuple[int, str]]:
+    """Line and name of everything that draws random numbers, or is handed a generator."""
+    libraries = {"random", "secrets", "uuid", "numpy.random"}
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Import):
+            yield from ((node.lineno, a.name) for a in node.names if a.name in libraries)
+        elif isinstance(node, ast.ImportFrom):
+            names = {node.module or "", *(f"{node.module}.{a.name}" for a in node.names)}
+            yield from ((node.lineno, name) for name in sorted(names) if name in libraries)
+        elif isinstance(node, ast.Attribute) and node.attr in {"random", "rvs", "sample", "urandom"}:
+            yield node.lineno, node.attr
+        elif isinstance(node, ast.arg) and node.arg == "rng":
+            yield node.lineno, "rng"
+
+
+def prints(tree: ast.AST) -> Iterator[tuple[int, str]]:
+    """Line and name of everything that writes to the terminal."""
+    for node in ast.walk(tree):
+        if (
+            isinstance(node, ast.Call)
+            and isinstance(node.func, ast.Name)
+            and node.func.id in {"print", "pprint"}
+        ):
+            yield node.lineno, node.func.id
+        elif isinstance(node, ast.Attribute) and ast.unparse(node) == "sys.stdout":
+            yield node.lineno, "sys.stdout"
+
+
+def through_public_package(tree: ast.AST) -> Iterator[tuple[int, str]]:
+    """Line and name of imports from a public package instead of the module that defines the name."""
+    for node in ast.walk(tree):
+        names: list[str] = []
+        if isinstance(node, ast.Import):
+            names = [alias.name for alias in node.names]
+        elif isinstance(node, ast.ImportFrom) and not node.level:
+            names = [f"{node.module}.{alias.name}" for alias in node.names]
+        for name in (n.removeprefix("shuffledp.") for n in names if n.startswith("shuffledp.")):
+            if name in PUBLIC or (name.rpartition(".")[0] in PUBLIC and name not in PATHS):
+                yield getattr(node, "lineno", 0), name
+
+
+def test_the_library_never_imports_through_a_public_package():
+    assert {"accounting", "protocols", "numerics", "pipeline.datasets"} <= PUBLIC
+    found = wrong(through_public_package)
+    assert not found, "import from the module that defines it:\n" + found
+
+
+def test_accounting_never_draws_random_numbers():
+    found = wrong(random_numbers, lambda module: module.partition(".")[0] in {"accounting", "accountant"})
+    assert not found, found
+
+
+def test_only_the_command_line_prints():
+    found = wrong(prints, lambda module: module not in MAY_PRINT)
+    assert not found, "use logging instead:\n" + found
+
+
+def test_importing_shuffledp_imports_the_public_names_lazily():
+    outside = [node for node in modules()[""].body if not isinstance(node, ast.If)]
+    found = [n.module for node in outside for n in ast.walk(node) if isinstance(n, ast.ImportFrom)]
+    assert [name for name in found if name and name.startswith("shuffledp")] == ["shuffledp.lazy_api"]
+
+
+def test_the_architecture_page_shows_the_entries_of_the_package_and_no_more_than_18():
+    page = (ROOT / "docs/architecture.md").read_text(encoding="utf-8")
+    block = re.search(r"^    src/shuffledp/\n((?:        .*\n)+)", page, re.MULTILINE)
+    assert block, "the page shows no tree of src/shuffledp/"
+    lines = re.findall(r"^ {8}(\S.*)$", block[1], re.MULTILINE)  # descriptions go on further right
+    shown = [n for line in lines for n in re.findall(r"\b(\w+)(?:/|\.py\b)", re.split(r" {2,}", line)[0])]
+    entries = {path.stem for path in PACKAGE.iterdir() if path.name != "__pycache__"}
+    assert sorted(shown) == sorted(entries - {"__init__", "py"})
+    assert len(entries) <= 18
+
+
+@pytest.mark.parametrize(
+    "source",
+    [
+        "import random",
+        "from random import gauss",
+        "from numpy import random",
+        "from numpy.random import default_rng",
+        "x = np.random.default_rng(1)",
+        "def f(rng): ...",
+        "n = law.sample(source)",
+        "x = binom(3, 0.5).rvs()",
+    ],
+)
+def test_random_numbers_are_found(source):
+    assert list(random_numbers(ast.parse(source)))
+
+
+@pytest.mark.parametrize(
+    ("source", "found"),
+    [
+        ("from shuffledp.accounting import Infeasible", ["accounting.Infeasible"]),
+        ("from shuffledp.accounting import *", ["accounting.*"]),
+        ("from shuffledp import accounting", ["accounting"]),
+        ("import shuffledp.accounting as a", ["accounting"]),
+        ("from shuffledp.accounting import general", []),
+        ("from shuffledp.accounting.errors import Infeasible", []),
+        ("import shuffledp.accounting.errors", []),
+    ],
+)
+def test_imports_through_public_packages_are_found(source, found):
+    assert [name for _, name in through_public_package(ast.parse(source))] == found
+
+
+@pytest.mark.parametrize("source", ["print(1)", "print('x', file=log)", "sys.stdout.write('x')"])
+def test_prints_are_found(source):
+    assert list(prints(ast.parse(source)))
