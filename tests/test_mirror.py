@@ -15,6 +15,7 @@ SOURCE = TESTS.parent / "src/shuffledp"
 
 #: What is about no module: by file or folder, and what it is about.
 ELSEWHERE = {
+    "golden": "answers as they were",
     "notebooks": "notebooks/",
     "pipeline": "Snakefile and workflow/",
     "properties": "bad configurations and bad files of data",
