@@ -292,7 +292,7 @@ def test_a_wrong_mirror_is_reported_and_the_next_source_used(tmp_path, offline):
 
 @pytest.mark.parametrize("login", ["", "reader:s%40cret@"])
 def test_an_address_that_is_none_ends_the_command_without_its_password(tmp_path, offline, login):
-    with pytest.raises(LocalError, match="http://127.0.0.1:99999: Port out of range 0-65535.") as caught:
+    with pytest.raises(LocalError, match=r"http://127.0.0.1:99999: Port out of range 0-65535\.") as caught:
         prepare(
             "adult",
             raw_dir=tmp_path / "raw",
