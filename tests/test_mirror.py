@@ -16,6 +16,7 @@ SOURCE = TESTS.parent / "src/shuffledp"
 PAPERS = ("dump", "random_population", "segmented", "shuffle_gaussian", "summation")
 #: What is about no module: by file or folder, and what it is about.
 ELSEWHERE = {
+    "golden": "answers as they were",
     "notebooks": "notebooks/",
     "workflow": "Snakefile and workflow/",
     "properties": "bad configurations and bad files of data",

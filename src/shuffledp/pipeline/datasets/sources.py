@@ -185,9 +185,8 @@ def _from_mirror(spec: DatasetSpec, folder: Path, mirror: str, progress: bool) -
         reason = probe([mirror])[mirror] if _is_url(mirror) else None
         place = Path(mirror).expanduser()
     except (ValueError, RuntimeError) as error:  # no address; no such home folder
-        raise LocalError(
-            f"SHUFFLEDP_MIRROR is {without_login(mirror)!r}: {str(error).rstrip('.')}."
-        ) from None
+        problem = f"SHUFFLEDP_MIRROR is {mirror!r}: {str(error).rstrip('.')}."
+        raise LocalError(without_login(problem)) from None
     if reason is not None:
         raise NoNetworkError(f"{mirror}: no connection ({reason}). Correct SHUFFLEDP_MIRROR.")
     for file in spec.raw_files:
