@@ -18,7 +18,7 @@ CACHE_THERE := mkdir -p "$(CACHE)" 2> /dev/null || { echo "Snakemake cannot keep
 SNAKEMAKE := $(CACHE_THERE) $(SINGLE) $(BIN)/snakemake --cores $(CORES)
 # A run starts hundreds of short processes: each would compile the library anew where a machine forbids keeping byte code.
 unexport PYTHONDONTWRITEBYTECODE
-LOCKS := run library test learning notebooks cluster benchmarks docs dev
+LOCKS := run library test learning notebooks cluster benchmarks docs dev mutants
 
 .PHONY: help
 help:  ## Show this list
@@ -231,6 +231,10 @@ RELEASE_CHECKS := verify docs-check gallery-check
 release-check: all  ## Before a release: run what is out of date, then say whether all that is kept of a run is current
 	@failed=; for check in $(RELEASE_CHECKS); do $(MAKE) $$check || failed="$$failed $$check"; done; \
 	  if [ -n "$$failed" ]; then echo "Not ready for a release:$$failed"; exit 1; fi
+
+.PHONY: mutants
+mutants: .venv/.installed-test .venv/.installed-learning .venv/.installed-mutants  ## Run 300 mutants of accounting, protocols and audit against the tests that reach them
+	@$(SINGLE) $(BIN)/python tools/mutants.py $(if $(NUMBER),--number $(NUMBER)) $(if $(SEED),--seed $(SEED)) --page
 
 .PHONY: golden
 golden: .venv/.installed-test  ## Write the golden table of answers anew and list what moved, for the changelog

@@ -1,0 +1,18 @@
+"""The old module of guarantees, which baselines of a user may import."""
+
+from __future__ import annotations
+
+import pytest
+
+from shuffledp import guarantees
+
+
+def test_the_old_module_has_the_names_of_the_new_one_and_warns():
+    with pytest.warns(DeprecationWarning, match=r"is now shuffledp\.guarantees: import Standing from there"):
+        from shuffledp.accounting.standing import Standing
+    assert Standing is guarantees.Standing
+
+
+def test_other_names_are_missing():
+    with pytest.raises(ImportError, match="cannot import name 'nothing'"):
+        from shuffledp.accounting.standing import nothing  # noqa: F401

@@ -1,0 +1,306 @@
+"""Draw mutants of the accounting, the protocols and the audit, and run each against the tests that reach it.
+
+`make mutants` first records the lines that every test reaches, and branch coverage. It goes on with a table of mutants
+that an earlier run left. Mutations and their places are those of cosmic-ray; a mutant is killed if a test fails, or
+takes ten times its usual time. With --page the kill rate, the survivors and the coverage go into docs/benchmarks.md.
+"""
+
+from __future__ import annotations
+
+import argparse
+import ast
+import json
+import math
+import os
+import random
+import resource
+import shutil
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import asdict, dataclass
+from itertools import accumulate
+from pathlib import Path
+from queue import Queue
+from xml.etree import ElementTree
+
+import parso
+from cosmic_ray.ast import Visitor
+from cosmic_ray.mutating import mutate_code
+from cosmic_ray.plugins import get_operator
+from coverage import Coverage, CoverageData
+
+from shuffledp.pipeline.doc_blocks import write_block
+
+ROOT = Path(__file__).resolve().parents[1]
+SOURCE = ROOT / "src/shuffledp"
+PAGE = ROOT / "docs/benchmarks.md"
+#: Where the records of a run are.
+FOLDER = ROOT / "logs/mutants"
+PACKAGES = ("accounting", "protocols", "pipeline/audit")
+#: Mutations that change what is computed; replacements that no number survives, such as `*` by `&`, are left out.
+OPERATORS = (
+    *(f"ReplaceBinaryOperator_{pair}" for pair in ("Add_Sub", "Sub_Add", "Mul_Div", "Div_Mul", "Pow_Mul")),
+    *(f"ReplaceBinaryOperator_{pair}" for pair in ("FloorDiv_Div", "Mod_FloorDiv", "LShift_RShift")),
+    *(f"ReplaceComparisonOperator_{pair}" for pair in ("Lt_LtE", "LtE_Lt", "Gt_GtE", "GtE_Gt", "Lt_GtE", "Gt_LtE")),
+    *(f"ReplaceComparisonOperator_{pair}" for pair in ("Eq_NotEq", "NotEq_Eq", "Is_IsNot", "IsNot_Is")),
+    *("ReplaceAndWithOr", "ReplaceOrWithAnd", "ReplaceTrueWithFalse", "ReplaceFalseWithTrue", "AddNot"),
+    *("ReplaceUnaryOperator_Delete_Not", "ReplaceUnaryOperator_Delete_USub", "NumberReplacer"),
+    *("ReplaceBreakWithContinue", "ReplaceContinueWithBreak", "ZeroIterationForLoop"),
+)
+#: CPU seconds of tests that a mutant is run against, the quickest first; and bytes that they may take.
+MOST_SECONDS, MOST_BYTES = 60.0, 8 << 30
+#: Seconds that starting the tests takes.
+START = 60.0
+
+
+@dataclass(frozen=True)
+class Place:
+    """A mutation of a module: an operator, and which of its occurrences."""
+
+    module: str
+    line: int
+    operator: str
+    occurrence: int
+
+
+@dataclass(frozen=True)
+class Judged:
+    """A mutant with its outcome: killed, survived, or unreached where no test reaches its line."""
+
+    place: Place
+    before: str
+    after: str
+    outcome: str
+    tests: int
+    left_out: int
+    seconds: float
+
+
+class _Places(Visitor):
+    """Collects the lines at which an operator can mutate a module."""
+
+    def __init__(self, name: str) -> None:
+        self.operator = get_operator(f"core/{name}")()
+        self.lines: list[int] = []
+
+    def visit(self, node: parso.tree.NodeOrLeaf) -> parso.tree.NodeOrLeaf:
+        """Note the places at a node."""
+        self.lines += [start[0] for start, _ in self.operator.mutation_positions(node)]
+        return node
+
+
+def places() -> list[Place]:
+    """Every mutation of the three packages."""
+    found = []
+    for package in PACKAGES:
+        for path in sorted((SOURCE / package).rglob("*.py")):
+            tree = parso.parse(path.read_text(encoding="utf-8"))
+            for name in OPERATORS:
+                visitor = _Places(name)
+                visitor.walk(tree)
+                module = path.relative_to(SOURCE).as_posix()
+                found += [Place(module, line, name, index) for index, line in enumerate(visitor.lines)]
+    return found
+
+
+class _Bare(ast.NodeTransformer):
+    """Takes annotations and docstrings out of a module: a mutation of these changes nothing that runs."""
+
+    def visit_arg(self, node: ast.arg) -> ast.arg:
+        """An argument without its annotation."""
+        return ast.arg(node.arg)
+
+    def visit_FunctionDef(self, node: ast.FunctionDef) -> ast.AST:
+        """A function without the annotation of what it returns."""
+        node.returns = None
+        return self.generic_visit(node)
+
+    def visit_AnnAssign(self, node: ast.AnnAssign) -> ast.AST:
+        """An assignment without its annotation."""
+        node.annotation = ast.Constant(None)
+        return self.generic_visit(node)
+
+
+def mutated(place: Place) -> str | None:
+    """The module with the mutation; None if nothing that runs is changed."""
+    text = (SOURCE / place.module).read_text(encoding="utf-8")
+    changed = mutate_code(text, get_operator(f"core/{place.operator}")(), place.occurrence)
+    if changed is None:
+        return None
+    try:
+        same = ast.dump(_Bare().visit(ast.parse(changed))) == ast.dump(_Bare().visit(ast.parse(text)))
+    except SyntaxError:
+        return None
+    return None if same else changed
+
+
+def drawn(number: int, seed: int) -> Iterator[Place]:
+    """Draw places without replacement until `number` of them are mutants."""
+    every = places()
+    random.Random(seed).shuffle(every)
+    for place in every:
+        if number and mutated(place) is not None:
+            number -= 1
+            yield place
+
+
+class Reached:
+    """The tests that reach a line, with their times."""
+
+    def __init__(self, folder: Path) -> None:
+        self._data = CoverageData(str(folder / "coverage"))
+        self._data.read()
+        self._seconds = {
+            f"{case.get('file') or ''}::{case.get('name')}": float(case.get("time") or 0)
+            for case in ElementTree.parse(folder / "times.xml").iter("testcase")
+        }
+
+    def tests(self, module: str, line: int) -> list[tuple[float, str]]:
+        """Seconds and names of the tests that reach the line, the quickest first."""
+        contexts = self._data.contexts_by_lineno(str(SOURCE / module)).get(line, [])
+        names = {context.rpartition("|")[0] for context in contexts} - {""}
+        return sorted((self._seconds.get(name, 1.0), name) for name in names)
+
+
+def record(folder: Path, workers: int) -> None:
+    """Run all tests once, recording what they reach and how long they take."""
+    shutil.rmtree(folder, ignore_errors=True)
+    folder.mkdir(parents=True)
+    command = [sys.executable, "-m", "pytest", "-q", "-n", str(workers), "-o", "junit_family=xunit1"]
+    command += ["-m", "not whole_run and not slurm and not browser", "-p", "no:cacheprovider"]
+    command += [f"--cov={SOURCE / package}" for package in PACKAGES]
+    command += ["--cov-branch", "--cov-context=test", "--cov-report=", f"--junitxml={folder / 'times.xml'}"]
+    environment = os.environ | {"COVERAGE_FILE": str(folder / "coverage")}
+    if subprocess.run([*command, "tests"], cwd=ROOT, env=environment, check=False).returncode > 1:
+        raise SystemExit("The tests did not run to their end: nothing is recorded.")
+
+
+def judge(place: Place, reached: Reached, copy: Path) -> Judged:
+    """Run the tests that reach a mutant in a copy of the sources."""
+    text, changed = (SOURCE / place.module).read_text(encoding="utf-8"), mutated(place)
+    assert changed is not None
+    lines = [(a, b) for a, b in zip(text.splitlines(), changed.splitlines(), strict=False) if a != b]
+    before, after = lines[0] if lines else ("", "")
+    every = reached.tests(place.module, place.line)
+    inside = [total <= MOST_SECONDS for total in accumulate(seconds for seconds, _ in every)]
+    chosen = [test for test, fits in zip(every, inside, strict=True) if fits] or every[:1]
+
+    def judged(outcome: str, seconds: float) -> Judged:
+        left = len(every) - len(chosen)
+        return Judged(place, before.strip(), after.strip(), outcome, len(chosen), left, round(seconds, 1))
+
+    if not chosen:
+        return judged("unreached", 0.0)
+    target = copy / "shuffledp" / place.module
+    target.write_text(changed, encoding="utf-8")
+    listed = copy / "tests.txt"
+    listed.write_text("\n".join(name for _, name in chosen), encoding="utf-8")
+    begin = time.monotonic()
+    usual = sum(seconds for seconds, _ in chosen)
+    command = [sys.executable, "-m", "pytest", "-x", "-q", "-p", "no:cacheprovider", "-p", "no:randomly", f"@{listed}"]
+    try:
+        done = subprocess.run(
+            command,
+            cwd=ROOT,
+            env=os.environ | {"PYTHONPATH": str(copy), "PYTHONDONTWRITEBYTECODE": "1"},
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            text=True,
+            timeout=START + 10 * usual,
+            check=False,
+            preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_AS, (MOST_BYTES, MOST_BYTES)),
+        )
+        if done.returncode == 4:
+            raise SystemExit(f"pytest does not know the recorded tests any more:\n{done.stdout}")
+        return judged("survived" if done.returncode == 0 else "killed", time.monotonic() - begin)
+    except subprocess.TimeoutExpired:
+        return judged("killed", time.monotonic() - begin)
+    finally:
+        target.write_text(text, encoding="utf-8")
+
+
+def read(table: Path) -> list[Judged]:
+    """The mutants that are judged, in the order of the table."""
+    if not table.is_file():
+        return []
+    rows = [json.loads(line) for line in table.read_text(encoding="utf-8").splitlines()]
+    return [Judged(**row | {"place": Place(**row["place"])}) for row in rows]
+
+
+def coverage_of(package: str, folder: Path) -> tuple[float, float]:
+    """Shares of the lines and of the branches of a package that tests reach."""
+    report = folder / "coverage.json"
+    if not report.is_file():
+        found = Coverage(data_file=str(folder / "coverage"), branch=True)
+        found.load()
+        found.json_report(outfile=str(report))
+    files = json.loads(report.read_text(encoding="utf-8"))["files"]
+    of = [file["summary"] for name, file in files.items() if f"shuffledp/{package}/" in name]
+    lines = sum(file["covered_lines"] for file in of) / sum(file["num_statements"] for file in of)
+    branches = sum(file["covered_branches"] for file in of) / sum(file["num_branches"] for file in of)
+    return lines, branches
+
+
+def as_page(rows: list[Judged], seed: int, folder: Path) -> str:
+    """What the page of measurements has about the mutants."""
+    lines = ["| package | mutants | killed | rate | standard error | lines | branches |", "|---|---|---|---|---|---|---|"]
+    for package in (*PACKAGES, ""):
+        of = [row for row in rows if row.place.module.startswith(package)]
+        killed = sum(row.outcome == "killed" for row in of)
+        rate = killed / max(1, len(of))
+        error = math.sqrt(rate * (1 - rate) / max(1, len(of)))
+        parts = [coverage_of(package, folder)] if package else []
+        shares = " | ".join(f"{100 * share:.1f} %" for share in parts[0]) if parts else "| "
+        name = f"`{package}`" if package else "all"
+        lines.append(f"| {name} | {len(of)} | {killed} | {100 * rate:.1f} % | {100 * error:.1f} % | {shares} |")
+    lines += ["", f"Seed {seed}. Mutants that no test kills, with the tests that ran and those left out for time:", ""]
+    lines += ["| place | before | after | tests | left out |", "|---|---|---|---|---|"]
+    for row in sorted((row for row in rows if row.outcome != "killed"), key=lambda r: (r.place.module, r.place.line)):
+        before, after = (text.replace("|", "\\|") for text in (row.before, row.after))
+        lines.append(f"| `{row.place.module}` | `{before}` | `{after}` | {row.tests} | {row.left_out} |")
+    return "\n".join(lines)
+
+
+def main() -> None:
+    """Run what is missing of the table, and write the page if asked."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--number", type=int, default=300, help="mutants (300)")
+    parser.add_argument("--seed", type=int, default=int(time.strftime("%Y%m%d")), help="the date of the run")
+    parser.add_argument("--workers", type=int, default=os.cpu_count() or 1)
+    parser.add_argument("--page", action="store_true", help="write docs/benchmarks.md")
+    given = parser.parse_args()
+    folder = FOLDER / str(given.seed)
+    if not (folder / "times.xml").is_file():
+        record(folder, given.workers)
+    reached, table = Reached(folder), folder / "mutants.jsonl"
+    rows = read(table)
+    known = {row.place for row in rows}
+    copies: Queue[Path] = Queue()
+    for worker in range(given.workers):
+        copy = folder / f"copy{worker}"
+        shutil.copytree(SOURCE, copy / "shuffledp", dirs_exist_ok=True, ignore=shutil.ignore_patterns("__pycache__"))
+        copies.put(copy)
+
+    def one(place: Place) -> Judged:
+        copy = copies.get()
+        try:
+            return judge(place, reached, copy)
+        finally:
+            copies.put(copy)
+
+    left = [place for place in drawn(given.number, given.seed) if place not in known]
+    with ThreadPoolExecutor(given.workers) as pool, table.open("a", encoding="utf-8") as file:
+        for row in pool.map(one, left):
+            rows.append(row)
+            file.write(json.dumps(asdict(row)) + "\n")
+            file.flush()
+            print(f"{len(rows)} of {given.number}: {row.outcome} {row.place.module}:{row.place.line} {row.after}", flush=True)
+    if given.page:
+        write_block(PAGE, "mutants", as_page(rows, given.seed, folder))
+
+
+if __name__ == "__main__":
+    main()
