@@ -23,44 +23,39 @@ STARTS = 5
 MOST_LINES = 450
 #: Modules that are longer, and why they are not cut.
 LONG = {
-    "shuffledp/experiments/config/model.py": "the grammar of the configuration: every key is looked up in one place",
-    "shuffledp/figures/captions.py": "all that a caption may ask",
-    "shuffledp/audit/views.py": "the views of all tasks beside each other, as they are compared",
+    "shuffledp/pipeline/config/model.py": "the grammar of the configuration: every key is looked up in one place",
+    "shuffledp/pipeline/figures/captions.py": "all that a caption may ask",
+    "shuffledp/pipeline/audit/views.py": "the views of all tasks beside each other, as they are compared",
     "shuffledp/accounting/baselines/sets.py": "one line over, most of it descriptions of parameters",
     "shuffledp/accounting/__init__.py": "the list of what the door offers",
     "shuffledp/accounting/general/blanket.py": "delta and its inverse, which share what they remember",
     "shuffledp/accounting/general/random_allocation.py": "two directions and two kinds of steps of one quantity",
     "shuffledp/accounting/random_population/multi_message.py": "all forms of one noise, most of it descriptions",
     "shuffledp/accounting/summation/coarse_search.py": "one search, most of it descriptions of parameters",
-    "shuffledp/claims/rules/summation_theory.py": "a rule per claim of one paper",
-    "shuffledp/records/reading.py": "the formats of files beside each other, behind one door",
+    "shuffledp/pipeline/papers/summation/theorem_claims.py": "a rule per claim of one paper",
+    "shuffledp/userdata/reading.py": "the formats of files beside each other, behind one door",
     "shuffledp/cli.py": "the commands beside each other, each a call of the library",
 }
 #: From the bottom up, as docs/architecture.md has them.
 LAYERS = (
+    *("numerics", "sampling", "userdata", "populations", "tasks", "guarantees"),
     *(
-        "numerics",
-        "sampling",
-        "records",
-        "populations",
-        "tasks",
-        "utility",
+        "accounting.expected_errors",
         "accounting.general",
         "accounting",
+        "accountant",
         "protocols",
+        "comparison",
     ),
     *(
-        "audit",
-        "datasets",
-        "learning",
-        "experiments",
-        "figures",
-        "reference",
-        "claims",
-        "pages",
-        "comparison",
-        "cli",
+        "pipeline.datasets",
+        "pipeline.learning",
+        "pipeline.rerun_digests",
+        "pipeline.experiments",
+        "pipeline.config",
     ),
+    *("pipeline.figures", "pipeline.claims", "pipeline.papers", "pipeline.reference", "pipeline.audit"),
+    *("pipeline.site", "pipeline", "cli"),
 )
 IMPORT = "import importlib, sys\nfor name in sys.argv[1:]: importlib.import_module(name)"
 #: The third start below is to take at most so long on a quiet machine: what is slow is imported where it is needed.

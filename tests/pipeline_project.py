@@ -157,5 +157,5 @@ def copy_of_project(folder: Path) -> Project:
     (folder / "config/experiments/tiny.yaml").write_text(TINY)
     (folder / "config/tiny.yaml").write_text("papers: [tiny]\nresults: results/quick\neffort: quick\n")
     (folder / "workflow/report/tiny").mkdir()
-    (folder / "src/shuffledp/pipeline/papers/tiny/captions/any.rst").write_text("What to see.\n")
+    (folder / "workflow/report/tiny/any.rst").write_text("What to see.\n")
     return Project(folder)

@@ -52,7 +52,7 @@ def project(tmp_path, monkeypatch):
     (tmp_path / "config/config.yaml").write_text(CONFIG)
     (tmp_path / "config/experiments/demo.yaml").write_text(PAPER)
     (tmp_path / "workflow/report/demo").mkdir(parents=True)
-    (tmp_path / "src/shuffledp/pipeline/papers/demo/captions/fig1.rst").write_text("A caption.")
+    (tmp_path / "workflow/report/demo/fig1.rst").write_text("A caption.")
     monkeypatch.chdir(tmp_path)
     return tmp_path
 
@@ -279,7 +279,7 @@ def test_check_names_files_of_experiments_that_do_not_run(project):
 
 
 def test_check_names_a_caption_that_is_missing(project):
-    (project / "src/shuffledp/pipeline/papers/demo/captions/fig1.rst").unlink()
+    (project / "workflow/report/demo/fig1.rst").unlink()
     code, output = call("check")
     assert code == 1
     assert "figures.fig1.caption: there is no file" in output

@@ -152,6 +152,6 @@ def test_the_experiment_of_the_guide_runs_as_written(tmp_path, monkeypatch):
     path.write_text(path.read_text().replace("y_scale: log", f"y_scale: log, caption: {Path(caption).name}"))
     config = read_yaml(tmp_path / "config/config.yaml") | {"papers": [], "results": "results/visits"}
     settings = load_settings(config, Path())
-    (drawing,) = paper_job(settings.papers["visits"], settings, Path("workflow/report"))["drawings"]
+    (drawing,) = paper_job(settings.papers["visits"], settings, Path())["drawings"]
     (drawn,) = draw_all([drawing])
     assert re.search(r"LOCAL has \S+ times the error\s+of AMPLIFIED", drawn.files["error.rst"].decode())

@@ -44,7 +44,10 @@ PACKAGES = ("accounting", "protocols", "pipeline/audit")
 OPERATORS = (
     *(f"ReplaceBinaryOperator_{pair}" for pair in ("Add_Sub", "Sub_Add", "Mul_Div", "Div_Mul", "Pow_Mul")),
     *(f"ReplaceBinaryOperator_{pair}" for pair in ("FloorDiv_Div", "Mod_FloorDiv", "LShift_RShift")),
-    *(f"ReplaceComparisonOperator_{pair}" for pair in ("Lt_LtE", "LtE_Lt", "Gt_GtE", "GtE_Gt", "Lt_GtE", "Gt_LtE")),
+    *(
+        f"ReplaceComparisonOperator_{pair}"
+        for pair in ("Lt_LtE", "LtE_Lt", "Gt_GtE", "GtE_Gt", "Lt_GtE", "Gt_LtE")
+    ),
     *(f"ReplaceComparisonOperator_{pair}" for pair in ("Eq_NotEq", "NotEq_Eq", "Is_IsNot", "IsNot_Is")),
     *("ReplaceAndWithOr", "ReplaceOrWithAnd", "ReplaceTrueWithFalse", "ReplaceFalseWithTrue", "AddNot"),
     *("ReplaceUnaryOperator_Delete_Not", "ReplaceUnaryOperator_Delete_USub", "NumberReplacer"),
@@ -200,7 +203,18 @@ def judge(place: Place, reached: Reached, copy: Path) -> Judged:
     listed.write_text("\n".join(name for _, name in chosen), encoding="utf-8")
     begin = time.monotonic()
     usual = sum(seconds for seconds, _ in chosen)
-    command = [sys.executable, "-m", "pytest", "-x", "-q", "-p", "no:cacheprovider", "-p", "no:randomly", f"@{listed}"]
+    command = [
+        sys.executable,
+        "-m",
+        "pytest",
+        "-x",
+        "-q",
+        "-p",
+        "no:cacheprovider",
+        "-p",
+        "no:randomly",
+        f"@{listed}",
+    ]
     try:
         done = subprocess.run(
             command,
@@ -246,7 +260,10 @@ def coverage_of(package: str, folder: Path) -> tuple[float, float]:
 
 def as_page(rows: list[Judged], seed: int, folder: Path) -> str:
     """What the page of measurements has about the mutants."""
-    lines = ["| package | mutants | killed | rate | standard error | lines | branches |", "|---|---|---|---|---|---|---|"]
+    lines = [
+        "| package | mutants | killed | rate | standard error | lines | branches |",
+        "|---|---|---|---|---|---|---|",
+    ]
     for package in (*PACKAGES, ""):
         of = [row for row in rows if row.place.module.startswith(package)]
         killed = sum(row.outcome == "killed" for row in of)
@@ -255,10 +272,18 @@ def as_page(rows: list[Judged], seed: int, folder: Path) -> str:
         parts = [coverage_of(package, folder)] if package else []
         shares = " | ".join(f"{100 * share:.1f} %" for share in parts[0]) if parts else "| "
         name = f"`{package}`" if package else "all"
-        lines.append(f"| {name} | {len(of)} | {killed} | {100 * rate:.1f} % | {100 * error:.1f} % | {shares} |")
-    lines += ["", f"Seed {seed}. Mutants that no test kills, with the tests that ran and those left out for time:", ""]
+        lines.append(
+            f"| {name} | {len(of)} | {killed} | {100 * rate:.1f} % | {100 * error:.1f} % | {shares} |"
+        )
+    lines += [
+        "",
+        f"Seed {seed}. Mutants that no test kills, with the tests that ran and those left out for time:",
+        "",
+    ]
     lines += ["| place | before | after | tests | left out |", "|---|---|---|---|---|"]
-    for row in sorted((row for row in rows if row.outcome != "killed"), key=lambda r: (r.place.module, r.place.line)):
+    for row in sorted(
+        (row for row in rows if row.outcome != "killed"), key=lambda r: (r.place.module, r.place.line)
+    ):
         before, after = (text.replace("|", "\\|") for text in (row.before, row.after))
         lines.append(f"| `{row.place.module}` | `{before}` | `{after}` | {row.tests} | {row.left_out} |")
     return "\n".join(lines)
@@ -281,7 +306,9 @@ def main() -> None:
     copies: Queue[Path] = Queue()
     for worker in range(given.workers):
         copy = folder / f"copy{worker}"
-        shutil.copytree(SOURCE, copy / "shuffledp", dirs_exist_ok=True, ignore=shutil.ignore_patterns("__pycache__"))
+        shutil.copytree(
+            SOURCE, copy / "shuffledp", dirs_exist_ok=True, ignore=shutil.ignore_patterns("__pycache__")
+        )
         copies.put(copy)
 
     def one(place: Place) -> Judged:
@@ -297,7 +324,10 @@ def main() -> None:
             rows.append(row)
             file.write(json.dumps(asdict(row)) + "\n")
             file.flush()
-            print(f"{len(rows)} of {given.number}: {row.outcome} {row.place.module}:{row.place.line} {row.after}", flush=True)
+            print(
+                f"{len(rows)} of {given.number}: {row.outcome} {row.place.module}:{row.place.line} {row.after}",
+                flush=True,
+            )
     if given.page:
         write_block(PAGE, "mutants", as_page(rows, given.seed, folder))
 

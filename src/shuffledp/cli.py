@@ -134,10 +134,12 @@ def check(configfile: str | None) -> None:
 
 def _check_captions(paper: Paper) -> None:
     """Refuse a drawing whose caption file is missing: the run would end with it after all is computed."""
+    from shuffledp.pipeline.figures.drawings import caption_folder
+
     for part, entries in (("figures", paper.figures), ("tables", paper.tables), ("claims", paper.claims)):
         for name, entry in entries.items():
             caption = entry.get("caption")
-            path = Path("workflow/report") / paper.key / str(caption)
+            path = caption_folder(Path(), paper.key) / str(caption)
             if caption is not None and not path.is_file():
                 raise click.ClickException(f"{paper.file}: {part}.{name}.caption: there is no file {path}.")
 

@@ -172,7 +172,7 @@ def test_a_later_run_in_the_folder_is_not_taken_for_the_run_of_a_job(tmp_path):
 PUBLISHES = """
 import sys
 from pathlib import Path
-from shuffledp import jobs
+from shuffledp.pipeline import jobs
 from shuffledp.storage import publish
 jobs.SILENT_SECONDS = float(sys.argv[2])
 folder = Path(sys.argv[1])
@@ -214,7 +214,7 @@ def test_a_job_of_another_machine_publishes_only_after_a_sign_of_life(tmp_path, 
 
 SNAKEMAKE_OF_A_JOB = """
 import sys, time
-from shuffledp import jobs
+from shuffledp.pipeline import jobs
 jobs.end_with_main_process()
 print("begins", flush=True)
 time.sleep(60)

@@ -158,7 +158,7 @@ def _made(names: Mapping[str, Any]) -> Iterator[tuple[str, Job]]:
         yield f"method {paper}.{experiment}.{method}", _job(params, names["data_of"](where), _files(bundle))
     pages: list[str] = []
     for paper in settings.papers.values():
-        job = drawings.paper_job(paper, settings, names["CAPTIONS"])
+        job = drawings.paper_job(paper, settings, names["ROOT"])
         for claim in paper.claims:
             table = drawings.claim_file(Path(results), paper.key, claim)
             code = names["code_of_claim"](SimpleNamespace(paper=paper.key, claim=claim))

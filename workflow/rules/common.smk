@@ -427,9 +427,6 @@ def audit_tables():
 SITE = [f"{RESULTS}/{name}" for name in site_files(list(SETTINGS.papers))]
 
 
-CAPTIONS = ROOT / "src/shuffledp/pipeline/papers"
-
-
 def captions_of(jobs):
     """The captions' prose that some drawings read."""
     return sorted({job["caption"] for job in jobs if job["caption"]})

@@ -76,7 +76,7 @@ rule open_questions:
 
 for paper in SETTINGS.papers.values():
     files = drawings.drawings_of(paper)
-    job = drawings.paper_job(paper, SETTINGS, CAPTIONS)
+    job = drawings.paper_job(paper, SETTINGS, ROOT)
     shown = [shown_in_report(paper, file) for file in files] + claims_in_report(paper)
 
     rule:

@@ -110,7 +110,7 @@ def test_every_id_that_the_repository_names_exists(paper):
     for file in files:
         if (
             file.name == "errata_review.md"
-            or file.parent.name == "errata"
+            or file.name == "errata.yaml"
             or file.name == Path(errata_data.__file__).name
         ):
             continue

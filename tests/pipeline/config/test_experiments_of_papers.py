@@ -96,6 +96,6 @@ def test_every_caption_states_delta(key):
     lacking = {
         drawing.id
         for drawing in drawings_of(paper)
-        if "delta" not in drawing.job("results", ["png"], ROOT / "workflow/report", "paper")["facts"]
+        if "delta" not in drawing.job("results", ["png"], ROOT, "paper")["facts"]
     }
     assert not lacking

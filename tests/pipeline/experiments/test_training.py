@@ -52,7 +52,7 @@ CURVE = TrainingCurve(
 @pytest.fixture
 def trained(project):
     project.write(PAPER, TRAINED)
-    project.write("src/shuffledp/pipeline/papers/demo/captions/any.rst", "What to see.\n")
+    project.write("workflow/report/demo/any.rst", "What to see.\n")
     return project
 
 
@@ -266,7 +266,7 @@ def drawn(project, settings, monkeypatch):
         job = settings.papers["demo"].experiments["sgd"].job(method, 7)
         about = of_job(job, "0", {"source": done.data_source, "note": done.data_note}, ROOT)
         write_results(Bundle.of(Path("results"), "demo", "sgd", method), done.cells, done.values, about)
-    contents = draw_paper(paper_job(settings.papers["demo"], settings, Path("workflow/report")))
+    contents = draw_paper(paper_job(settings.papers["demo"], settings, Path()))
     return {path.name: content for path, content in contents.items()}
 
 

@@ -94,9 +94,7 @@ class Drawn:
             (root / folder).mkdir(parents=True)
         (root / "config/experiments/demo.yaml").write_text(PAPER)
         (root / "picky.py").write_text(PICKY)
-        (root / "src/shuffledp/pipeline/papers/demo/captions/text.rst").write_text(
-            "Errors of *all* methods.\n"
-        )
+        (root / "workflow/report/demo/text.rst").write_text("Errors of *all* methods.\n")
         self.settings = self.load()
         coins = self.paper.experiments["coins"]
         for method in coins.methods:
@@ -120,7 +118,7 @@ class Drawn:
 
     def job(self) -> dict[str, Any]:
         """What the drawing job of the paper is given."""
-        return paper_job(self.paper, self.settings, self.root / "workflow/report")
+        return paper_job(self.paper, self.settings, self.root)
 
     def draw(self, only: str | None = None, store: Store | None = None) -> dict[str, bytes]:
         """Files of the paper, or of the drawings of one name, by name."""

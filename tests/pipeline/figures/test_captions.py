@@ -43,7 +43,8 @@ from shuffledp.pipeline.figures.selection import load_settings
 from shuffledp.pipeline.figures.variants import BOTH
 
 ROOT = Path(__file__).resolve().parents[3]
-TEMPLATES = sorted((ROOT / "workflow/report").rglob("*.rst"))
+PAPERS = ROOT / "src/shuffledp/pipeline/papers"
+TEMPLATES = sorted(PAPERS.rglob("*.rst"))
 
 
 # -- questions -----------------------------------------------------------------------------------------------------
@@ -398,7 +399,7 @@ def test_the_search_for_typed_numbers(text, found):
     assert typed(text) == found
 
 
-@pytest.mark.parametrize("path", TEMPLATES, ids=lambda p: str(p.relative_to(ROOT / "workflow/report")))
+@pytest.mark.parametrize("path", TEMPLATES, ids=lambda p: f"{p.parts[-3]}/{p.name}")
 def test_no_number_is_typed(path):
     assert typed(path.read_text(encoding="utf-8")) == []
 
@@ -428,7 +429,7 @@ def fabricated(drawing: Drawing, seed: str, left_out: frozenset[str] = frozenset
 
 
 def text_of(drawing: Drawing, numbers: Numbers, scale: str) -> str:
-    path = ROOT / "workflow/report" / drawing.experiment.paper / drawing.entry["caption"]
+    path = PAPERS / drawing.experiment.paper / "captions" / drawing.entry["caption"]
     facts = {"data": "made up", "highest accuracy": "made up"}
     names = {"where": drawing.where, "facts": facts, "scale": scale, "how_drawn": drawn_like(drawing.where)}
     return render(path, {**names, **numbers.questions()})
@@ -493,7 +494,7 @@ def test_captions_of_the_comparison_are_valid_and_have_a_finding(settings):
         for seed in ("one", "two", "three"):
             numbers = fabricated(drawing, seed)
             called = {method: method.replace("_", " ").capitalize() for method in drawing.entry["methods"]}
-            path = ROOT / "workflow/report/comparison" / drawing.entry["caption"]
+            path = PAPERS / "comparison/captions" / drawing.entry["caption"]
             names = {"where": drawing.where, "facts": {}, "scale": "paper", "called": called, "controls": []}
             drawn = {"how_drawn": drawn_like(drawing.where), "trusting": lambda *_, all_=tuple(called): all_}
             assert_has_a_finding(render(path, {**names, **drawn, **numbers.questions()}))
@@ -506,7 +507,7 @@ def test_captions_are_rendered_under_both_accountings_at_once(settings):
 
 def test_the_job_says_at_which_scale_it_runs(settings):
     for paper in settings.papers.values():
-        job = paper_job(paper, settings, ROOT / "workflow/report")
+        job = paper_job(paper, settings, ROOT)
         assert {one["scale"] for one in job["drawings"]} == {job["run"]["scale"]}
 
 
@@ -533,7 +534,7 @@ def as_read(frame: pd.DataFrame) -> pd.DataFrame:
 
 def claim_text(paper: str, caption: str, rows: pd.DataFrame) -> str:
     names = {"where": {}, "facts": {}, "scale": "paper", **ClaimRows(as_read(rows)).questions()}
-    return render(ROOT / "workflow/report" / paper / caption, names)
+    return render(PAPERS / paper / "captions" / caption, names)
 
 
 #: Papers and studies with errata.
@@ -632,7 +633,8 @@ def sentence(
         "trusting": trusting,
         **Numbers(rows, methods, where).questions(),
     }
-    return " ".join(render(ROOT / "workflow/report" / caption, known | names).split())
+    paper, _, name = caption.partition("/")
+    return " ".join(render(PAPERS / paper / "captions" / name, known | names).split())
 
 
 SUMS = table(

@@ -83,7 +83,7 @@ def test_a_pair_that_is_not_proven_to_be_the_worst_is_marked_in_legend_and_capti
     for folder in ("config/experiments", "workflow/report/demo"):
         (tmp_path / folder).mkdir(parents=True)
     (tmp_path / "config/experiments/demo.yaml").write_text(PAPER)
-    (tmp_path / "src/shuffledp/pipeline/papers/demo/captions/text.rst").write_text("Budgets.\n")
+    (tmp_path / "workflow/report/demo/text.rst").write_text("Budgets.\n")
     settings = load_settings(CONFIG | {"results": str(tmp_path / "results"), "formats": ["png"]}, tmp_path)
     paper = settings.papers["demo"]
     for method in ("pair", "alone"):
@@ -101,7 +101,7 @@ def test_a_pair_that_is_not_proven_to_be_the_worst_is_marked_in_legend_and_capti
         return seen[-1]
 
     monkeypatch.setattr(paper_module, "draw", spy)
-    contents = draw_paper(paper_job(paper, settings, tmp_path / "workflow/report"))
+    contents = draw_paper(paper_job(paper, settings, tmp_path))
     files = {path.name: content for path, content in contents.items()}
     assert [t.get_text() for t in seen[0].legends[0].get_texts()] == ["one pair (unproven)", "no shuffling"]
     caption = publish_doctree(files["fig.report.rst"].decode()).astext()

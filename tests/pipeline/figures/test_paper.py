@@ -284,14 +284,14 @@ def test_a_drawing_without_a_caption_states_its_settings(project):
     assert drawn.entry["finding"] == drawing["title"]
     for fact in ("data", "participants N", "eps", "delta", "repeats", "accounting"):
         assert f"{fact}\\: " in prose
-    assert drawing["caption"] == str(project.root / "src/shuffledp/pipeline/papers/demo/captions/text.rst")
+    assert drawing["caption"] == str(project.root / "workflow/report/demo/text.rst")
     bare = {k: v for k, v in project.paper.figures["fig1"].items() if k != "caption"}
     paper = replace(project.paper, figures={"fig1": bare}, tables={})
     assert {one["caption"] for one in paper_job(paper, project.settings, project.root)["drawings"]} == {""}
 
 
 def test_a_caption_has_the_numbers_of_its_file(project, files, unrendered):
-    text = project.root / "src/shuffledp/pipeline/papers/demo/captions/text.rst"
+    text = project.root / "workflow/report/demo/text.rst"
     before = text.read_text()
     other = "{{ (value('local', accounting='exact') / value('local')) | times }}"
     beside = "{% if where.accounting == 'printed' %}, " + other + "{% endif %}"
@@ -308,7 +308,7 @@ def test_a_caption_has_the_numbers_of_its_file(project, files, unrendered):
 
 
 def test_a_caption_knows_what_the_picture_draws_and_whom_users_trust(project, unrendered):
-    text = project.root / "src/shuffledp/pipeline/papers/demo/captions/text.rst"
+    text = project.root / "workflow/report/demo/text.rst"
     before = text.read_text()
     local, curator = (
         "{{ trusting('exact', 'local') | join(' ') }}",
@@ -524,7 +524,7 @@ def test_a_baseline_draws_the_figures_that_it_enters(again, figures, drawn):
 def test_a_changed_result_or_caption_is_drawn_again(again):
     again.project.compute("picky", note="Made up.")
     assert again.drawn() == EVERY - {"fig2"}
-    (again.project.root / "src/shuffledp/pipeline/papers/demo/captions/text.rst").write_text("Other words.\n")
+    (again.project.root / "workflow/report/demo/text.rst").write_text("Other words.\n")
     assert again.drawn() == EVERY
 
 

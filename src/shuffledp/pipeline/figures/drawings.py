@@ -66,7 +66,7 @@ class Drawing:
         figure_formats : sequence of str
             Formats of pictures.
         captions : Path
-            Folder with a folder per paper, which holds its templates in ``captions/``.
+            Folder of the paper's templates, see `caption_folder`.
         scale : str
             "paper", or "shortened" where a part of the paper's experiments runs at another scale.
         """
@@ -94,7 +94,7 @@ class Drawing:
             "assumed": dict(experiment.assumed),
             "training": self._training(),
             "simulated_at": _plain(experiment.simulated_at),
-            "caption": _caption(captions / experiment.paper / "captions", self.entry),
+            "caption": _caption(captions, self.entry),
             "scale": scale,
             "formats": list(self.formats(figure_formats)),
         }
@@ -176,7 +176,7 @@ class ClaimTable:
             "alt": f"Table: {self.title}",
             "table": str(claim_file(Path(results), self.paper, self.name)),
             "facts": {"about": self.citation},
-            "caption": str(captions / self.paper / "captions" / self.caption),
+            "caption": str(captions / self.caption),
             "scale": scale,
             "formats": list(TABLE_FORMATS),
         }
@@ -195,8 +195,15 @@ def claim_tables(paper: Paper) -> list[ClaimTable]:
     ]
 
 
-def paper_job(paper: Paper, settings: Settings, captions: Path) -> Job:
+def caption_folder(root: Path, paper: str) -> Path:
+    """Return the folder of the captions of a paper, or of a study of the user's own."""
+    folder = root / "src/shuffledp/pipeline/papers" / paper
+    return folder / "captions" if folder.is_dir() else root / "workflow/report" / paper
+
+
+def paper_job(paper: Paper, settings: Settings, root: Path) -> Job:
     """Everything that a paper's pictures, tables and manifest depend on but the content of input files (plain data)."""
+    captions = caption_folder(root, paper.key)
     results, scale = settings.results, "shortened" if paper.key in settings.shortened else "paper"
     own = [drawing.job(results, settings.formats, captions, scale) for drawing in drawings_of(paper)]
     claims = [table.job(results, captions, scale) for table in claim_tables(paper)]

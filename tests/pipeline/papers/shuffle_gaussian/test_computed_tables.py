@@ -128,6 +128,6 @@ def test_the_paper_has_the_tables_that_its_file_lists():
     config = read_yaml(ROOT / "config/config.yaml") | {"papers": ["shuffle_gaussian"], "learning": "skip"}
     paper = load_settings(config, ROOT).papers["shuffle_gaussian"]
     assert set(paper.claims) == {"table1", "shuffling_cost", "errata", "reading_notes"}
-    captions = ROOT / "workflow/report/shuffle_gaussian"
+    captions = ROOT / "src/shuffledp/pipeline/papers/shuffle_gaussian/captions"
     drawn = {**paper.figures, **paper.tables, **paper.claims}
     assert {entry["caption"] for entry in drawn.values()} == {p.name for p in captions.iterdir()}
