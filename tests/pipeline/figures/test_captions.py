@@ -43,8 +43,8 @@ from shuffledp.pipeline.figures.selection import load_settings
 from shuffledp.pipeline.figures.variants import BOTH
 
 ROOT = Path(__file__).resolve().parents[3]
-PAPERS = ROOT / "src/shuffledp/pipeline/papers"
-TEMPLATES = sorted(PAPERS.rglob("*.rst"))
+FOLDERS = ROOT / "src/shuffledp/pipeline/papers"
+TEMPLATES = sorted(FOLDERS.rglob("*.rst"))
 
 
 # -- questions -----------------------------------------------------------------------------------------------------
@@ -429,7 +429,7 @@ def fabricated(drawing: Drawing, seed: str, left_out: frozenset[str] = frozenset
 
 
 def text_of(drawing: Drawing, numbers: Numbers, scale: str) -> str:
-    path = PAPERS / drawing.experiment.paper / "captions" / drawing.entry["caption"]
+    path = FOLDERS / drawing.experiment.paper / "captions" / drawing.entry["caption"]
     facts = {"data": "made up", "highest accuracy": "made up"}
     names = {"where": drawing.where, "facts": facts, "scale": scale, "how_drawn": drawn_like(drawing.where)}
     return render(path, {**names, **numbers.questions()})
@@ -494,7 +494,7 @@ def test_captions_of_the_comparison_are_valid_and_have_a_finding(settings):
         for seed in ("one", "two", "three"):
             numbers = fabricated(drawing, seed)
             called = {method: method.replace("_", " ").capitalize() for method in drawing.entry["methods"]}
-            path = PAPERS / "comparison/captions" / drawing.entry["caption"]
+            path = FOLDERS / "comparison/captions" / drawing.entry["caption"]
             names = {"where": drawing.where, "facts": {}, "scale": "paper", "called": called, "controls": []}
             drawn = {"how_drawn": drawn_like(drawing.where), "trusting": lambda *_, all_=tuple(called): all_}
             assert_has_a_finding(render(path, {**names, **drawn, **numbers.questions()}))
@@ -534,7 +534,7 @@ def as_read(frame: pd.DataFrame) -> pd.DataFrame:
 
 def claim_text(paper: str, caption: str, rows: pd.DataFrame) -> str:
     names = {"where": {}, "facts": {}, "scale": "paper", **ClaimRows(as_read(rows)).questions()}
-    return render(PAPERS / paper / "captions" / caption, names)
+    return render(FOLDERS / paper / "captions" / caption, names)
 
 
 #: Papers and studies with errata.
@@ -634,7 +634,7 @@ def sentence(
         **Numbers(rows, methods, where).questions(),
     }
     paper, _, name = caption.partition("/")
-    return " ".join(render(PAPERS / paper / "captions" / name, known | names).split())
+    return " ".join(render(FOLDERS / paper / "captions" / name, known | names).split())
 
 
 SUMS = table(
