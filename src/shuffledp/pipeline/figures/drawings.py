@@ -6,6 +6,7 @@ whether a file has to be drawn again, and all that the drawing code is given: th
 
 from __future__ import annotations
 
+import os
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -20,6 +21,7 @@ from shuffledp.pipeline.figures.variants import BOTH, PAIR
 
 TABLE_FORMATS = ("csv", "md", "tex")
 CAPTION_FORMATS = ("rst", "report.rst")
+PAPERS = Path(__file__).resolve().parents[1] / "papers"
 Job = dict[str, Any]
 
 
@@ -196,9 +198,14 @@ def claim_tables(paper: Paper) -> list[ClaimTable]:
 
 
 def caption_folder(root: Path, paper: str) -> Path:
-    """Return the folder of the captions of a paper, or of a study of the user's own."""
-    folder = root / "src/shuffledp/pipeline/papers" / paper
-    return folder / "captions" if folder.is_dir() else root / "workflow/report" / paper
+    """Return the folder of the captions of a paper, or of a study of the user's own.
+
+    It is relative to a relative `root`, so that a moved project is still up to date.
+    """
+    folder = PAPERS / paper
+    if not folder.is_dir():
+        return root / "workflow/report" / paper
+    return root / os.path.relpath(folder / "captions", root)
 
 
 def paper_job(paper: Paper, settings: Settings, root: Path) -> Job:
