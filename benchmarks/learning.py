@@ -41,7 +41,7 @@ def clipped(network: Network, count: int, data: LearningData) -> Row:
     import jax.numpy as jnp
 
     from shuffledp.pipeline.learning.clipping import clipped_sum, plain_clipped_sum
-    from shuffledp.pipeline.learning.model import initial_parameters
+    from shuffledp.pipeline.learning.network import initial_parameters
 
     parameters = jnp.asarray(initial_parameters(network, np.random.default_rng(1)))
     images = jnp.asarray((data.train_images[:count] / 255 - data.mean) / data.spread, jnp.float32)

@@ -20,7 +20,7 @@ from pathlib import Path
 
 import pyarrow.parquet as pq
 
-from shuffledp.pipeline.config.files import merged, read_yaml
+from shuffledp.pipeline.config.config_files import merged, read_yaml
 from shuffledp.pipeline.doc_blocks import write_block
 from shuffledp.pipeline.figures.selection import load_settings
 

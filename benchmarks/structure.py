@@ -23,8 +23,11 @@ STARTS = 5
 MOST_LINES = 450
 #: Modules that are longer, and why they are not cut.
 LONG = {
-    "shuffledp/pipeline/config/model.py": "the grammar of the configuration: every key is looked up in one place",
+    "shuffledp/pipeline/config/grammar.py": "the grammar of the configuration: every key is looked up in one place",
     "shuffledp/pipeline/figures/captions.py": "all that a caption may ask",
+    "shuffledp/pipeline/audit/finite_laws.py": "every kind of law with its bound of rounding",
+    "shuffledp/pipeline/audit/frequency.py": "the views of one task beside each other",
+    "shuffledp/pipeline/figures/paper.py": "all files of a paper, made by one job",
     "shuffledp/pipeline/audit/views.py": "the views of all tasks beside each other, as they are compared",
     "shuffledp/accounting/baselines/sets.py": "one line over, most of it descriptions of parameters",
     "shuffledp/accounting/__init__.py": "the list of what the door offers",

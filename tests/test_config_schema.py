@@ -14,9 +14,9 @@ import yaml
 from jsonschema import Draft202012Validator
 
 from scripts_by_file import script
-from shuffledp.pipeline.config.errors import ConfigurationError, first_error
+from shuffledp.pipeline.config.config_errors import ConfigurationError, first_error
 from shuffledp.pipeline.config.experiments import check_paper
-from shuffledp.pipeline.config.model import BaselineFile, RunFile
+from shuffledp.pipeline.config.grammar import BaselineFile, RunFile
 
 ROOT = Path(__file__).resolve().parent.parent
 PAPERS = sorted((ROOT / "config/experiments").glob("*.yaml"))

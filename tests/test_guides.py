@@ -16,7 +16,7 @@ from examples import RUN, with_output
 
 from pipeline_project import copy_of_project
 from shuffledp.cli import main
-from shuffledp.pipeline.config.files import read_yaml
+from shuffledp.pipeline.config.config_files import read_yaml
 from shuffledp.pipeline.datasets.preparation import prepare
 from shuffledp.pipeline.figures.drawings import paper_job
 from shuffledp.pipeline.figures.paper import draw_all

@@ -15,7 +15,7 @@ from collections.abc import Mapping
 from pathlib import Path
 
 from shuffledp.pipeline.audit.combined_table import VIOLATION
-from shuffledp.pipeline.audit.settings import protocols
+from shuffledp.pipeline.audit.random_settings import protocols
 from shuffledp.pipeline.audit.table import NOT_AUDITED, small_lines, text_of
 from shuffledp.pipeline.doc_blocks import write_block
 from shuffledp.pipeline.experiments.audited import SHARES, audit_entries

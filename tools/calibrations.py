@@ -17,8 +17,8 @@ import numpy as np
 
 from shuffledp.pipeline.audit import FINDINGS, Row, audited
 from shuffledp.pipeline.audit.auditor import FAILED, INFEASIBLE, NOT_ENUMERATED
-from shuffledp.pipeline.audit.messages import LEVEL, checked
-from shuffledp.pipeline.audit.settings import stratified
+from shuffledp.pipeline.audit.message_tests import LEVEL, checked
+from shuffledp.pipeline.audit.random_settings import stratified
 
 ROOT = Path(__file__).resolve().parents[1]
 COLUMNS = (

@@ -13,7 +13,7 @@ from typing import Any, get_args
 
 from pydantic import TypeAdapter
 
-from shuffledp.pipeline.config import model
+from shuffledp.pipeline.config import grammar as model
 
 ROOT = Path(__file__).resolve().parent.parent
 FOLDER = ROOT / "config/schema"

@@ -55,7 +55,7 @@ from shuffledp.accounting.summation.noise_atoms import ATOM_KINDS
 from shuffledp.accounting.summation.noise_design import LAWS
 from shuffledp.accounting.summation.shipped_designs import ShippedDesign, shipped_design, shipped_designs
 from shuffledp.numerics.memoize import forget_all
-from shuffledp.pipeline.rerun_digests.sources import read_source
+from shuffledp.pipeline.rerun_digests.source_summaries import read_source
 
 ROOT = Path(__file__).resolve().parents[1]
 SHIPPED = ROOT / "src/shuffledp/accounting/summation/designs.json"

@@ -19,7 +19,7 @@ from mkdocs.structure.files import File
 from notebook_pages import NotebookPage, notebook_page
 from reference import group_page, groups, list_of_names, protocols_by_trust
 
-from shuffledp.pipeline.config.files import read_yaml
+from shuffledp.pipeline.config.config_files import read_yaml
 
 if TYPE_CHECKING:
     from mkdocs.config.defaults import MkDocsConfig

@@ -9,7 +9,7 @@ from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
-from shuffledp.pipeline.site.captions import to_html
+from shuffledp.pipeline.site.caption_html import to_html
 
 NONE_YET = (
     "No pictures of this paper are kept in the repository yet. `make all` draws them into `results/`, and "

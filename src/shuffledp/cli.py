@@ -62,8 +62,8 @@ main.add_command(describe)
 
 def _config(configfile: str | None) -> dict[str, Any]:
     """The configuration of this folder, unchecked, optionally with a second file laid over it."""
-    from shuffledp.pipeline.config.errors import ConfigurationError
-    from shuffledp.pipeline.config.files import merged, read_yaml
+    from shuffledp.pipeline.config.config_errors import ConfigurationError
+    from shuffledp.pipeline.config.config_files import merged, read_yaml
 
     path = Path("config/config.yaml")
     if not path.is_file():
@@ -78,7 +78,7 @@ def _config(configfile: str | None) -> dict[str, Any]:
 
 
 def _settings(configfile: str | None) -> Settings:
-    from shuffledp.pipeline.config.errors import ConfigurationError
+    from shuffledp.pipeline.config.config_errors import ConfigurationError
     from shuffledp.pipeline.figures.selection import load_settings
 
     try:
@@ -104,8 +104,8 @@ elsewhere = click.option(
 @configured
 def check(configfile: str | None) -> None:
     """Check the configuration and say what a run would compute."""
-    from shuffledp.pipeline.config.errors import ConfigurationError
-    from shuffledp.pipeline.config.files import left_aside
+    from shuffledp.pipeline.config.config_errors import ConfigurationError
+    from shuffledp.pipeline.config.config_files import left_aside
     from shuffledp.pipeline.config.trial_calibrations import try_methods
     from shuffledp.pipeline.experiments.grid import cells_of
     from shuffledp.pipeline.figures.drawings import drawings_of
@@ -172,8 +172,8 @@ def protocols() -> None:
 def data(names: tuple[str, ...], official: bool) -> None:
     """Get data sets (all of them by default) and say which source was used."""
     from shuffledp.pipeline.datasets import preparation
-    from shuffledp.pipeline.datasets.catalogue import NAMES
-    from shuffledp.pipeline.datasets.errors import LocalError, ParseError, SourceError
+    from shuffledp.pipeline.datasets.published_datasets import NAMES
+    from shuffledp.pipeline.datasets.source_errors import LocalError, ParseError, SourceError
 
     for name in names or NAMES:
         try:
@@ -461,7 +461,7 @@ def verify(results: Path, kept: Path) -> None:
     It is also 2 if prepared or raw data have changed.
     """
     from shuffledp.pipeline.reference.comparison import REFUSED, compare
-    from shuffledp.pipeline.reference.files import read
+    from shuffledp.pipeline.reference.reference_files import read
     from shuffledp.pipeline.reference.report import report
     from shuffledp.pipeline.reference.snapshot import of_results
     from shuffledp.storage import IntegrityError
@@ -492,7 +492,7 @@ def _changed_data() -> Iterator[str]:
 
 
 def _changed_raw() -> Iterator[str]:
-    from shuffledp.pipeline.datasets.sources import changed_files
+    from shuffledp.pipeline.datasets.raw_files import changed_files
 
     for name, path, problem in changed_files(Path("data/raw")):
         yield f"{path}: {problem}. `shuffledp data {name}` sets it aside and gets the published file."
@@ -504,7 +504,7 @@ def _changed_raw() -> Iterator[str]:
 def reference(configfile: str | None, kept: Path) -> None:
     """Make the results of this configuration the reference (maintainers)."""
     from shuffledp.pipeline.reference.eligible import objections
-    from shuffledp.pipeline.reference.files import write
+    from shuffledp.pipeline.reference.reference_files import write
     from shuffledp.pipeline.reference.snapshot import of_results
     from shuffledp.storage import IntegrityError
 
@@ -536,7 +536,7 @@ def repair(configfile: str | None, folder: str | None) -> None:
     from filelock import FileLock, Timeout
 
     from shuffledp.pipeline import repair as repairs
-    from shuffledp.pipeline.config.errors import ConfigurationError
+    from shuffledp.pipeline.config.config_errors import ConfigurationError
     from shuffledp.pipeline.experiments.user_files import outdated
 
     removed = left = 0
@@ -584,8 +584,8 @@ def _folders_of_results(configfile: str | None, folder: str | None = None) -> li
 
     Raises ConfigurationError if results may not go where one of them says.
     """
-    from shuffledp.pipeline.config.errors import ConfigurationError
-    from shuffledp.pipeline.config.files import read_yaml
+    from shuffledp.pipeline.config.config_errors import ConfigurationError
+    from shuffledp.pipeline.config.config_files import read_yaml
     from shuffledp.pipeline.config.folders import results_problem
 
     merged = _config(configfile)  # unchecked: repairs under a broken configuration too

@@ -15,11 +15,11 @@ from unittest import mock
 import yaml
 
 from shuffledp.cli import main as command_line  # noqa: F401  (the golden table calls it)
-from shuffledp.pipeline.claims import catalogue, errata_data, verdict_rows
+from shuffledp.pipeline.claims import errata_data, stated_claims, verdict_rows
 from shuffledp.pipeline.claims.evidence import Evidence
 from shuffledp.pipeline.config.loading import load_experiments
-from shuffledp.pipeline.datasets.errors import SourceError
 from shuffledp.pipeline.datasets.preparation import prepare
+from shuffledp.pipeline.datasets.source_errors import SourceError
 from shuffledp.pipeline.experiments import runner
 from shuffledp.pipeline.experiments.grid import cells_of, resolve
 
@@ -69,7 +69,7 @@ def prepare_shipped(dataset: str, folder: Path) -> None:
 
 def claims_of(paper: str) -> tuple[Any, ...]:
     """Return the claims of a paper; none if it has none."""
-    return catalogue.claims(paper) if paper in catalogue.known() else ()
+    return stated_claims.claims(paper) if paper in stated_claims.known() else ()
 
 
 def verdicts(claim: Any) -> list[dict[str, str]]:

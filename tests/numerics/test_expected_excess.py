@@ -4,7 +4,7 @@ import numpy as np
 from scipy.stats import binom
 
 from shuffledp.numerics.expected_excess import chernoff_excess, expected_excesses
-from shuffledp.numerics.sums import Summands
+from shuffledp.numerics.sum_excess import Summands
 
 
 def test_one_contour_serves_for_many_thresholds_from_above():

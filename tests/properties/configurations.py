@@ -20,8 +20,8 @@ import yaml
 from hypothesis import strategies as st
 from judged import ACCEPTED, Outcome, TooLong, limited, refused
 
-from shuffledp.pipeline.config.errors import ConfigurationError
-from shuffledp.pipeline.config.files import merged, read_yaml
+from shuffledp.pipeline.config.config_errors import ConfigurationError
+from shuffledp.pipeline.config.config_files import merged, read_yaml
 from shuffledp.pipeline.config.settings import Settings
 from shuffledp.pipeline.config.trial_calibrations import try_methods
 from shuffledp.pipeline.experiments.audited import audit_jobs

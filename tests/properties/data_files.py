@@ -26,9 +26,9 @@ from hypothesis import strategies as st
 from judged import ACCEPTED, Outcome, TooLong, limited, refused
 
 from shuffledp.pipeline.datasets import parse
-from shuffledp.pipeline.datasets.catalogue import MSNBC_CATEGORIES
-from shuffledp.pipeline.datasets.errors import ParseError
-from shuffledp.pipeline.datasets.tables import content_of
+from shuffledp.pipeline.datasets.prepared_tables import content_of
+from shuffledp.pipeline.datasets.published_datasets import MSNBC_CATEGORIES
+from shuffledp.pipeline.datasets.source_errors import ParseError
 from shuffledp.userdata.counting import count_column
 from shuffledp.userdata.reading import columns_of
 from shuffledp.userdata.sets import collect_sets

@@ -16,10 +16,10 @@ from typing import Any
 import pytest
 
 from shuffledp.pipeline import datasets
-from shuffledp.pipeline.config import baselines, errors, experiments, loading
-from shuffledp.pipeline.config.files import paper_files, read_yaml
+from shuffledp.pipeline.config import baselines, config_errors, experiments, loading
+from shuffledp.pipeline.config.config_files import paper_files, read_yaml
 from shuffledp.pipeline.experiments.bundle import Bundle
-from shuffledp.pipeline.experiments.training import TrainingFiles
+from shuffledp.pipeline.experiments.training_jobs import TrainingFiles
 from shuffledp.pipeline.figures import drawings
 from shuffledp.pipeline.rerun_digests import digest as code_digest
 
@@ -74,8 +74,8 @@ class Workflow:
         patch.setattr(loading, "_paper", _remembered(loading._paper))
         patch.setattr(loading, "experiment_from", _remembered(loading.experiment_from))
         patch.setattr(experiments, "_check_resolved", _remembered(experiments._check_resolved))
-        grammar_followed = _remembered(errors.first_error)
-        for module in (errors, experiments, loading):
+        grammar_followed = _remembered(config_errors.first_error)
+        for module in (config_errors, experiments, loading):
             patch.setattr(module, "first_error", grammar_followed)
         patch.setattr(Bundle, "of", staticmethod(cache(Bundle.of)))
         patch.setattr(code_digest, "Code", EntriesAlone)

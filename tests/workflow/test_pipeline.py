@@ -10,7 +10,7 @@ import yaml
 from planned_jobs import Workflow, by_rule, replaced, scheduled
 
 from pipeline_project import ROOT, Project
-from shuffledp.pipeline.config.files import merged, read_yaml
+from shuffledp.pipeline.config.config_files import merged, read_yaml
 
 pytestmark = [pytest.mark.pipeline, pytest.mark.whole_run]
 

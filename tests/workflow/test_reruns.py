@@ -19,8 +19,8 @@ import pytest
 from planned_jobs import ROOT, Jobs, Workflow, replaced, scheduled
 
 from shuffledp.pipeline.claims.results_read import READS
-from shuffledp.pipeline.config.files import merged, read_yaml
-from shuffledp.pipeline.experiments import training
+from shuffledp.pipeline.config.config_files import merged, read_yaml
+from shuffledp.pipeline.experiments import training_jobs
 from shuffledp.pipeline.experiments.bundle import CELL_NUMBERS, CELL_TEXTS, SPENT_METRICS
 from shuffledp.pipeline.experiments.sources import COLUMNS
 from shuffledp.pipeline.learning.plan import DECAYS, KINDS
@@ -49,7 +49,7 @@ SAID += ("budget.eps", "budget.delta", "budget.delta_times_users")
 
 @pytest.fixture
 def workflow(monkeypatch: pytest.MonkeyPatch) -> Workflow:
-    monkeypatch.setattr(training, "available", lambda: True)  # with or without JAX
+    monkeypatch.setattr(training_jobs, "available", lambda: True)  # with or without JAX
     return Workflow(monkeypatch)
 
 

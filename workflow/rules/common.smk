@@ -7,22 +7,22 @@ import sys
 from filelock import FileLock, Timeout
 
 from shuffledp.pipeline import datasets, jobs, main_process
-from shuffledp.pipeline.claims import jobs as claim_jobs
-from shuffledp.pipeline.claims import tables as claims
+from shuffledp.pipeline.claims import claim_jobs
+from shuffledp.pipeline.claims import claim_tables as claims
 from shuffledp.pipeline.rerun_digests.digest import Code
-from shuffledp.pipeline.rerun_digests.sources import Kept, beside_byte_code
+from shuffledp.pipeline.rerun_digests.source_summaries import Kept, beside_byte_code
 from shuffledp.pipeline.experiments.audited import SHARES, audit_entries, audit_jobs
 from shuffledp.pipeline.experiments.bundle import Bundle
-from shuffledp.pipeline.config.errors import ConfigurationError
-from shuffledp.pipeline.config.files import left_aside, read_yaml
+from shuffledp.pipeline.config.config_errors import ConfigurationError
+from shuffledp.pipeline.config.config_files import left_aside, read_yaml
 from shuffledp.pipeline.config.trial_calibrations import try_methods
 from shuffledp.pipeline.experiments.entry_points import entries
 from shuffledp.pipeline.experiments.sources.user_file import files_of as files_of_own
-from shuffledp.pipeline.experiments.training import OWN_FILES, TrainingFiles
+from shuffledp.pipeline.experiments.training_jobs import OWN_FILES, TrainingFiles
 from shuffledp.pipeline.figures import drawings
 from shuffledp.pipeline.figures.names import in_natural_order
 from shuffledp.pipeline.figures.selection import load_settings
-from shuffledp.pipeline.site.files import outputs as site_files
+from shuffledp.pipeline.site.site_files import outputs as site_files
 
 if workflow.remote_exec:  # started on a cluster, for a single job
     jobs.end_with_main_process()

@@ -3,7 +3,7 @@
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from shuffledp.pipeline.experiments import seeds, training
+from shuffledp.pipeline.experiments import seeds, training_jobs
 from shuffledp.pipeline.jobs import job as guarded
 from shuffledp.pipeline.provenance import of_job
 
@@ -11,9 +11,11 @@ if TYPE_CHECKING:
     from snakemake.script import snakemake
 
 
-def main(job: dict[str, Any], prepared: Path, raw: Path, root: Path, files: training.TrainingFiles) -> None:
-    curve, data = training.train_run(job, prepared=prepared, raw=raw, checkpoint=files.checkpoint)
-    training.write(files, curve, of_job(job, seeds.digest(job), data, root))
+def main(
+    job: dict[str, Any], prepared: Path, raw: Path, root: Path, files: training_jobs.TrainingFiles
+) -> None:
+    curve, data = training_jobs.train_run(job, prepared=prepared, raw=raw, checkpoint=files.checkpoint)
+    training_jobs.write(files, curve, of_job(job, seeds.digest(job), data, root))
 
 
 if __name__ == "__main__":
@@ -24,7 +26,7 @@ if __name__ == "__main__":
             Path(params.prepared),
             Path(params.raw),
             Path(params.root),
-            training.TrainingFiles(
+            training_jobs.TrainingFiles(
                 Path(out.curve), Path(out.provenance), Path(out.checksum), Path(params.checkpoint)
             ),
         )

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, ClassVar
 import numpy as np
 
 from shuffledp.accountant.batches import Setting, eps_local_of, people_of, setting_of
-from shuffledp.accountant.bounds import bounded_delta, bounded_epsilon
+from shuffledp.accountant.bounded_populations import bounded_delta, bounded_epsilon
 from shuffledp.accounting.errors import Infeasible
 from shuffledp.accounting.general.blanket import (
     BlanketProfile,

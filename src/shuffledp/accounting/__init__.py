@@ -93,7 +93,11 @@ if TYPE_CHECKING:
     from shuffledp.accounting.expected_errors.hadamard import private_coin_mse
     from shuffledp.accounting.expected_errors.hashing import solh_mse
     from shuffledp.accounting.expected_errors.polya import polya_mean_absolute
-    from shuffledp.accounting.expected_errors.reports import error_factor, inverse_moments, report_variance
+    from shuffledp.accounting.expected_errors.random_reports import (
+        error_factor,
+        inverse_moments,
+        report_variance,
+    )
     from shuffledp.accounting.expected_errors.sums import (
         central_laplace_mse,
         discrete_laplace_variance,
@@ -162,8 +166,8 @@ if TYPE_CHECKING:
         clone_delta,
         local_budget,
     )
+    from shuffledp.accounting.random_population.best_dummies import DummyPlan, dummy_grid, optimal_dummies
     from shuffledp.accounting.random_population.checkin import checkin_epsilon, checkin_local_budget
-    from shuffledp.accounting.random_population.dummies import DummyPlan, dummy_grid, optimal_dummies
     from shuffledp.accounting.random_population.multi_message import (
         DiscreteGaussianPlan,
         PolyaPlan,

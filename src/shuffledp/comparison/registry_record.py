@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from shuffledp.accounting.errors import Infeasible
-from shuffledp.accounting.expected_errors.messages import RARE
+from shuffledp.accounting.expected_errors.most_messages import RARE
 from shuffledp.comparison.error_references import expected
 from shuffledp.comparison.rows import ERROR_OF, TRUST
 from shuffledp.comparison.setting import Setting

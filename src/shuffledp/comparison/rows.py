@@ -11,7 +11,7 @@ from collections.abc import Set as AbstractSet
 from dataclasses import asdict, dataclass, fields, replace
 from typing import Any, Literal
 
-from shuffledp.accounting.expected_errors.messages import RARE
+from shuffledp.accounting.expected_errors.most_messages import RARE
 from shuffledp.outputs import cell, printable
 from shuffledp.protocols.base import Trust
 

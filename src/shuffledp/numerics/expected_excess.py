@@ -1,6 +1,7 @@
 r"""What a sum of many independent copies exceeds several thresholds by, from above: one contour for many thresholds.
 
-As in :mod:`shuffledp.numerics.sums`, with the thresholds apart from the law of a summand: for V the sum of n copies,
+As in :mod:`shuffledp.numerics.sum_excess`, with the thresholds apart from the law of a summand: for V the sum of n
+copies,
 
 .. math:: E (V - c)^+ = \frac{1}{2 \pi i} \int_{\theta - i \infty}^{\theta + i \infty} M(s)^n e^{-s c}
 \frac{ds}{s^2} ,
@@ -20,7 +21,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from shuffledp.numerics.sums import PositiveSums, Summands, expected_positive_part
+from shuffledp.numerics.sum_excess import PositiveSums, Summands, expected_positive_part
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

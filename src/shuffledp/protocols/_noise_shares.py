@@ -9,7 +9,7 @@ from typing import Protocol
 
 import numpy as np
 
-from shuffledp.accounting.expected_errors.messages import CompoundPoisson
+from shuffledp.accounting.expected_errors.most_messages import CompoundPoisson
 from shuffledp.accounting.summation.jump_noise import jump_sizes
 from shuffledp.tasks import Floats, Ints
 

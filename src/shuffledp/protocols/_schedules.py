@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 from shuffledp.accounting.general.clones import ClonesProfile, OtherReports
 from shuffledp.accounting.general.profiles import PrivacyProfile
 from shuffledp.accounting.random_population.amplification import local_budget
-from shuffledp.accounting.random_population.dummies import optimal_dummies
+from shuffledp.accounting.random_population.best_dummies import optimal_dummies
 from shuffledp.guarantees import EXACT, SIMPLIFIED, UPPER, Standing
 from shuffledp.numerics.argument_ranges import check_count
 from shuffledp.populations import Law, Population

@@ -51,7 +51,7 @@ class Cost:
         Total added by the shuffler or the server, in expectation.
     most_messages : float, optional
         The most messages that any of the users sends. Without a bound, the number that any of them exceeds with a
-        probability of at most `shuffledp.accounting.expected_errors.messages.RARE`. None if it is not stated.
+        probability of at most `shuffledp.accounting.expected_errors.most_messages.RARE`. None if it is not stated.
     most_certain : bool
         Whether ``most_messages`` is a bound; otherwise it is exceeded with that probability.
     """

@@ -23,7 +23,7 @@ from shuffledp.accounting import (
     grr_blanket_epsilon,
 )
 from shuffledp.accounting.general.blanket import _delta, population_delta, population_epsilon
-from shuffledp.numerics.sums import Summands, expected_positive_part
+from shuffledp.numerics.sum_excess import Summands, expected_positive_part
 from shuffledp.populations import Binomial, Empirical, Fixed, Poisson
 
 

@@ -37,7 +37,7 @@ from shuffledp.accounting.shuffle_gaussian.checkin import (
     checkin_shuffle_gaussian_rdp_theorem3,
     checkin_theorem3_epsilon,
 )
-from shuffledp.accounting.shuffle_gaussian.participants import log_mass
+from shuffledp.accounting.shuffle_gaussian.checkin_participants import log_mass
 from shuffledp.accounting.shuffle_gaussian.subsampled import (
     SUBSAMPLED_FORMS,
     subsampled_gaussian_epsilon,

@@ -11,8 +11,8 @@ import pytest
 from shuffledp.pipeline import audit
 from shuffledp.pipeline.audit import FINDINGS, Setting, audited, true_delta, view_of
 from shuffledp.pipeline.audit.auditor import AS_LABELED, EXCEEDS, FAILED, HOLDS, INFEASIBLE, NOT_ENUMERATED
-from shuffledp.pipeline.audit.messages import LEVEL, checked
-from shuffledp.pipeline.audit.settings import option_names, protocols, random_setting
+from shuffledp.pipeline.audit.message_tests import LEVEL, checked
+from shuffledp.pipeline.audit.random_settings import option_names, protocols, random_setting
 from shuffledp.populations import Fixed
 from shuffledp.protocols import Messages, get
 from shuffledp.protocols.frequency.amplified import Amplified

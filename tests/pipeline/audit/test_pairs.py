@@ -7,7 +7,7 @@ import pytest
 from scipy.stats import binom
 
 from shuffledp.pipeline.audit import pairs
-from shuffledp.pipeline.audit.laws import binomial_counts
+from shuffledp.pipeline.audit.finite_laws import binomial_counts
 from shuffledp.populations import Binomial, Fixed
 
 

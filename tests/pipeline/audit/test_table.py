@@ -15,10 +15,10 @@ import pytest
 from shuffledp.pipeline.audit import table
 from shuffledp.pipeline.audit.auditor import AS_LABELED, EXCEEDS, HOLDS, NOT_ENUMERATED, Setting, audited
 from shuffledp.pipeline.audit.combined_table import VIOLATION, Violated, joined
-from shuffledp.pipeline.audit.laws import Bounds, TooLarge, largest
+from shuffledp.pipeline.audit.finite_laws import Bounds, TooLarge, largest
 from shuffledp.pipeline.audit.measured import NoProfile
+from shuffledp.pipeline.audit.random_settings import protocols, random_setting
 from shuffledp.pipeline.audit.scale import at_scale
-from shuffledp.pipeline.audit.settings import protocols, random_setting
 from shuffledp.pipeline.experiments.audited import SHARES, audit_jobs
 from shuffledp.populations import Fixed
 from shuffledp.protocols import Messages, get

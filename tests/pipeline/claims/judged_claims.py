@@ -10,7 +10,7 @@ from typing import Any
 import made_up_results
 import pandas as pd
 
-from shuffledp.pipeline.claims import catalogue
+from shuffledp.pipeline.claims import stated_claims
 from shuffledp.pipeline.claims.evidence import Evidence
 from shuffledp.pipeline.claims.outcomes import Untestable
 from shuffledp.pipeline.claims.results_read import READS
@@ -44,9 +44,9 @@ class InMemory(Evidence):
         return pd.DataFrame(kept).set_index(list(grid)).sort_index()
 
 
-def claim(key: str) -> catalogue.Claim:
+def claim(key: str) -> stated_claims.Claim:
     """A claim by its id."""
-    return next(one for paper in catalogue.PAPERS for one in catalogue.claims(paper) if one.id == key)
+    return next(one for paper in stated_claims.PAPERS for one in stated_claims.claims(paper) if one.id == key)
 
 
 def judged(

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from shuffledp.pipeline import claims
-from shuffledp.pipeline.claims import catalogue, errata_data
+from shuffledp.pipeline.claims import errata_data, stated_claims
 from shuffledp.pipeline.claims.quotes import normalized
 
 PAPERS = "SHUFFLEDP_PAPERS"
@@ -96,7 +96,7 @@ def test_every_id_that_the_repository_names_exists(paper):
     prefix = found.errata[0].id.partition("-")[0]
     named = re.compile(rf"\b{prefix}-[EN]?[0-9]+(?:\.[0-9]+)*")
     known |= {
-        claim.id for key in catalogue.PAPERS for claim in catalogue.claims(key)
+        claim.id for key in stated_claims.PAPERS for claim in stated_claims.claims(key)
     }  # what the paper claims is numbered too
     root = Path(__file__).parents[3]
     places = ("src", "docs", "config", "workflow")

@@ -11,12 +11,12 @@ import made_up_results
 import pytest
 
 from shuffledp.pipeline.claims.case import Case
-from shuffledp.pipeline.claims.catalogue import Claim
+from shuffledp.pipeline.claims.claim_jobs import paper_job, papers
 from shuffledp.pipeline.claims.combined_tables import COLUMNS, HEADLINE_COLUMNS, headlines, published, union
 from shuffledp.pipeline.claims.evidence import Evidence
-from shuffledp.pipeline.claims.jobs import paper_job, papers
 from shuffledp.pipeline.claims.outcomes import Untestable, Verdict
 from shuffledp.pipeline.claims.results_read import READS
+from shuffledp.pipeline.claims.stated_claims import Claim
 from shuffledp.pipeline.claims.verdict_rows import ANOTHER_SCALE, LEFT_OPEN, difference, rows, table
 from shuffledp.storage import IntegrityError, verified
 

@@ -8,7 +8,7 @@ import pytest
 
 from shuffledp.accounting.errors import Infeasible
 from shuffledp.accounting.segmented.plan_search import segmented_plan
-from shuffledp.pipeline.config.files import merged, read_yaml
+from shuffledp.pipeline.config.config_files import merged, read_yaml
 from shuffledp.pipeline.experiments.grid import resolve
 from shuffledp.pipeline.experiments.job_parts import budget_from, population_from, task_from
 from shuffledp.pipeline.figures.drawings import drawings_of

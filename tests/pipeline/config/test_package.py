@@ -10,7 +10,8 @@ import pytest
 import yaml
 
 from shuffledp.pipeline import datasets
-from shuffledp.pipeline.config import ConfigurationError, merged, model, read_yaml
+from shuffledp.pipeline.config import ConfigurationError, merged, read_yaml
+from shuffledp.pipeline.config import grammar as model
 from shuffledp.pipeline.config.baselines import read_baselines
 from shuffledp.pipeline.config.folders import results_problem
 from shuffledp.pipeline.datasets.prepared import _COLUMNS

@@ -5,7 +5,7 @@ import sys
 
 import pytest
 
-from shuffledp.pipeline.config.errors import ConfigurationError
+from shuffledp.pipeline.config.config_errors import ConfigurationError
 from shuffledp.pipeline.config.trial_calibrations import ACCOUNTANT, try_methods
 
 PAPER = "config/experiments/demo.yaml"

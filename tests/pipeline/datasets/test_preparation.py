@@ -16,7 +16,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-import shuffledp.pipeline.datasets.sources as sources
+import shuffledp.pipeline.datasets.raw_files as sources
 from shuffledp import storage
 from shuffledp.pipeline.datasets import (
     NAMES,
@@ -27,11 +27,12 @@ from shuffledp.pipeline.datasets import (
     make_summaries,
     members,
     prepare,
+    prepared_tables,
     spec,
-    tables,
     without_login,
 )
-from shuffledp.pipeline.datasets.catalogue import (
+from shuffledp.pipeline.datasets.prepared import sample_ratings
+from shuffledp.pipeline.datasets.published_datasets import (
     Archive,
     DatasetSpec,
     Files,
@@ -39,7 +40,6 @@ from shuffledp.pipeline.datasets.catalogue import (
     RawFile,
     UciRepo,
 )
-from shuffledp.pipeline.datasets.prepared import sample_ratings
 from shuffledp.pipeline.datasets.substitutes import synthetic_sets
 from shuffledp.pipeline.datasets.summaries import SUMMARY_FILES, default_summaries_dir
 from shuffledp.storage import IntegrityError
@@ -587,7 +587,7 @@ def test_ucimlrepo_gives_the_same_table_as_the_files(server, real, raw_dir, tmp_
     repo = UciRepo(2, "https://page", (server.url,))
     raw = obtain(DatasetSpec("adult", "Adult", spec("adult").variants, (repo,), "l", "c"), tmp_path)
     assert raw.source == "official"
-    pd.testing.assert_frame_equal(tables.read_raw("adult", raw.files).table, table)
+    pd.testing.assert_frame_equal(prepared_tables.read_raw("adult", raw.files).table, table)
     frame.iloc[0, frame.columns.get_loc("hours-per-week")] += 1
     fake_ucimlrepo(monkeypatch, frame)
     with pytest.raises(SourceError, match="not the published one"):
@@ -595,8 +595,8 @@ def test_ucimlrepo_gives_the_same_table_as_the_files(server, real, raw_dir, tmp_
 
 
 def test_ratings_are_counted_and_the_zip_is_not_kept(server, tmp_path, monkeypatch):
-    monkeypatch.setattr(tables, "MOVIELENS_MOVIES", 2)
-    monkeypatch.setattr(tables, "MOVIELENS_RATINGS", 3)
+    monkeypatch.setattr(prepared_tables, "MOVIELENS_MOVIES", 2)
+    monkeypatch.setattr(prepared_tables, "MOVIELENS_RATINGS", 3)
     ratings = b"userId,movieId,rating,timestamp\n1,7,5.0,1\n2,7,1.0,1\n2,9,1.0,1\n"
     bundle = zipped(ml__ratings_csv=ratings)
     server.files = {"/ml.zip": bundle}
@@ -613,7 +613,7 @@ def test_ratings_are_counted_and_the_zip_is_not_kept(server, tmp_path, monkeypat
     ]
     assert obtain(own, tmp_path).origin == source.url  # the cached counts are accepted again
     raw.files["ml-20m-rating-counts.csv"].write_bytes(b"movieId,numRatings\n7,1\n9,2\n")
-    monkeypatch.setattr(tables, "MOVIELENS_RATINGS", 4)
+    monkeypatch.setattr(prepared_tables, "MOVIELENS_RATINGS", 4)
     with pytest.raises(SourceError, match="number of ratings is 3, expected 4"):
         obtain(own, tmp_path)
 

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from shuffledp.pipeline.figures.axes import Axis, horizontal, power, short, ticks, vertical
-from shuffledp.pipeline.figures.curves import Strand
+from shuffledp.pipeline.figures.drawn_curves import Strand
 
 X = np.array([1.0, 2.0, 3.0])
 

@@ -3,8 +3,8 @@
 import pandas as pd
 import pytest
 
+from shuffledp.pipeline.figures.drawn_tables import as_leaderboard
 from shuffledp.pipeline.figures.leaderboard import ABSENT, INFEASIBLE, WHY, leaderboard, ranked
-from shuffledp.pipeline.figures.tables import as_leaderboard
 
 NAMES = {"a": "first", "b": "second", "c": "curator's", "d": "third"}
 

@@ -6,7 +6,7 @@ from numpy.testing import assert_allclose, assert_array_equal
 
 from shuffledp.pipeline.learning import Network
 from shuffledp.pipeline.learning.clipping import clipped_sum, plain_clipped_sum
-from shuffledp.pipeline.learning.model import (
+from shuffledp.pipeline.learning.network import (
     initial_parameters,
 )
 

@@ -22,7 +22,7 @@ from shuffledp.pipeline.experiments import runner, seeds
 from shuffledp.pipeline.experiments.trained import TrainingFiles
 from shuffledp.pipeline.figures.selection import load_settings
 from shuffledp.pipeline.provenance import of_job
-from shuffledp.pipeline.reference import files
+from shuffledp.pipeline.reference import reference_files as files
 from shuffledp.pipeline.reference.comparison import DIFFERENT, REFUSED, SAME, Comparison, compare
 from shuffledp.pipeline.reference.eligible import objections
 from shuffledp.pipeline.reference.report import FIRST, report

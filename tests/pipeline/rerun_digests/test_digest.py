@@ -11,13 +11,13 @@ from pathlib import Path
 
 import pytest
 
-from shuffledp.pipeline.claims import jobs as claim_jobs
-from shuffledp.pipeline.claims import tables as claims
-from shuffledp.pipeline.config.files import merged, read_yaml
+from shuffledp.pipeline.claims import claim_jobs
+from shuffledp.pipeline.claims import claim_tables as claims
+from shuffledp.pipeline.config.config_files import merged, read_yaml
 from shuffledp.pipeline.experiments.entry_points import entries
 from shuffledp.pipeline.figures.selection import load_settings
 from shuffledp.pipeline.rerun_digests.digest import Code
-from shuffledp.pipeline.rerun_digests.sources import PACKAGE, read_source
+from shuffledp.pipeline.rerun_digests.source_summaries import PACKAGE, read_source
 
 ROOT = Path(__file__).resolve().parents[3]
 SCRIPTS = ROOT / "workflow/scripts"
@@ -429,7 +429,7 @@ def test_no_module_imports_one_by_a_name_that_no_entry_gives():
         "pipeline/experiments/sources/__init__.py",
     }
     known |= {
-        "pipeline/claims/tables.py",
+        "pipeline/claims/claim_tables.py",
         "pipeline/claims/errata_data.py",
         "pipeline/claims/verdict_rows.py",
     }

@@ -11,7 +11,7 @@ from numpy.testing import assert_allclose
 from scipy.stats import chi2
 
 from shuffledp.accounting import Infeasible, SubsetExponential
-from shuffledp.pipeline.experiments.sources.sets import level_sizes
+from shuffledp.pipeline.experiments.sources.item_sets import level_sizes
 from shuffledp.populations import Fixed
 from shuffledp.protocols import available, get
 from shuffledp.protocols.conformance import SameSets

@@ -25,7 +25,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from shuffledp.numerics.roots import root_below
-from shuffledp.numerics.sums import expm1
+from shuffledp.numerics.sum_excess import expm1
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -22,7 +22,7 @@ from shuffledp.numerics.argument_ranges import check_choice, check_count, check_
 
 if TYPE_CHECKING:
     from shuffledp.accounting.general.comparisons import Comparison, Outputs
-    from shuffledp.numerics.sums import Side
+    from shuffledp.numerics.sum_excess import Side
 
 
 #: Mass that windows leave out, relative to a target, and the least that is told from nothing.

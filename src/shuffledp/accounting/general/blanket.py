@@ -4,7 +4,7 @@ With G as in :mod:`shuffledp.accounting.general.comparisons`, ``delta = E (G_1 +
 For a random number of others, delta is the mean of that. With a binomial number of others the terms add up to those
 of a sum of ``trials + 1`` copies of which each counts with probability `rate`, with a Poisson number to a sum of a
 Poisson number of copies: ``delta = E (sum)^+ / (rate (trials + 1))`` and ``E (sum)^+ / mean``. The means are found by
-:mod:`shuffledp.numerics.sums`.
+:mod:`shuffledp.numerics.sum_excess`.
 
 Two sides:
 
@@ -47,7 +47,7 @@ from shuffledp.numerics.argument_ranges import check_choice, check_count, check_
 from shuffledp.numerics.argument_types import shown
 from shuffledp.numerics.memoize import remember
 from shuffledp.numerics.relative_sizes import log_ratio
-from shuffledp.numerics.sums import Summands, expected_positive_part
+from shuffledp.numerics.sum_excess import Summands, expected_positive_part
 from shuffledp.populations import Binomial, Fixed, Law, Poisson
 
 if TYPE_CHECKING:
@@ -57,7 +57,7 @@ if TYPE_CHECKING:
 
     from shuffledp.accounting.general.comparisons import Comparison
     from shuffledp.accounting.general.profiles import View
-    from shuffledp.numerics.sums import Side
+    from shuffledp.numerics.sum_excess import Side
 
 SIDES: tuple[str, ...] = ("upper", "lower")
 
@@ -415,7 +415,7 @@ def compared_delta(
         Nats, in [0, 350].
     side : {"upper", "lower"}
     gap : float
-        Relative, as in :func:`shuffledp.numerics.sums.expected_positive_part`.
+        Relative, as in :func:`shuffledp.numerics.sum_excess.expected_positive_part`.
     floor : float
         Of a delta below it only the side is right.
 

@@ -28,7 +28,7 @@ from shuffledp.numerics.argument_ranges import check_positive
 
 if TYPE_CHECKING:
     from shuffledp.accounting.general.comparisons import Comparison
-    from shuffledp.numerics.sums import Side
+    from shuffledp.numerics.sum_excess import Side
 
 
 @dataclass(frozen=True)

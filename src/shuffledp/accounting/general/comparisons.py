@@ -30,7 +30,7 @@ from scipy.special import log_ndtr
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from shuffledp.numerics.sums import Side
+    from shuffledp.numerics.sum_excess import Side
 
 _Law = tuple["NDArray[np.float64]", "NDArray[np.float64]"]
 

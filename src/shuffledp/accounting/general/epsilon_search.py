@@ -17,7 +17,7 @@ from shuffledp.numerics.roots import root_below
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from shuffledp.numerics.sums import Side
+    from shuffledp.numerics.sum_excess import Side
 
 #: Relative gap of delta in results, and while a root is approached.
 FINE, COARSE = 1e-5, 1e-3

@@ -37,7 +37,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import ArrayLike, NDArray
 
-    from shuffledp.numerics.sums import Side
+    from shuffledp.numerics.sum_excess import Side
 
 #: By how much rounding may make probabilities of intervals more than 1 together.
 MOST_EXCESS = 1e-9

@@ -43,7 +43,7 @@ from shuffledp.numerics.expected_excess import chernoff_excess, expected_excesse
 from shuffledp.numerics.memoize import remember
 from shuffledp.numerics.relative_sizes import log_ratio
 from shuffledp.numerics.roots import root_below
-from shuffledp.numerics.sums import Summands
+from shuffledp.numerics.sum_excess import Summands
 from shuffledp.numerics.windows import binomial_window
 from shuffledp.populations import Fixed
 
@@ -52,7 +52,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from shuffledp.numerics.sums import Side
+    from shuffledp.numerics.sum_excess import Side
     from shuffledp.numerics.windows import Window
 
 Direction = Literal["remove", "add", "both"]

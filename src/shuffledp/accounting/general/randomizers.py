@@ -26,7 +26,7 @@ from shuffledp.numerics.argument_types import shown
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from shuffledp.numerics.sums import Side
+    from shuffledp.numerics.sum_excess import Side
 
 #: More inputs make more pairs than are worth looking at.
 MOST_INPUTS = 64

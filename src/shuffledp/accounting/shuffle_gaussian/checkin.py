@@ -25,7 +25,12 @@ from shuffledp.accounting.general.rdp import (
     check_sigma,
     rdp_from_log_excess,
 )
-from shuffledp.accounting.shuffle_gaussian.participants import first_blocks, log_masses, outside, split_blocks
+from shuffledp.accounting.shuffle_gaussian.checkin_participants import (
+    first_blocks,
+    log_masses,
+    outside,
+    split_blocks,
+)
 from shuffledp.accounting.shuffle_gaussian.subsampled import (
     check_rate,
     epsilon_of_curve,

@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from shuffledp.accounting.errors import Infeasible
-from shuffledp.pipeline.audit import frequency, sets, summation, vectors
-from shuffledp.pipeline.audit.laws import Bounds, TooLarge
+from shuffledp.pipeline.audit import frequency, set_views, summation, vectors
+from shuffledp.pipeline.audit.finite_laws import Bounds, TooLarge
 from shuffledp.pipeline.audit.views import Found, View, true_delta
 from shuffledp.populations import Law, Population
 from shuffledp.protocols.base import ProtocolBase
@@ -127,7 +127,7 @@ def view_of(protocol: ProtocolBase, budget: Budget) -> View | str:
             if isinstance(protocol, kind):
                 found: View = make(protocol, eps)
                 return found
-    for kind, make_with_levels in sets.VIEWS:
+    for kind, make_with_levels in set_views.VIEWS:
         if isinstance(protocol, kind):
             return make_with_levels(protocol, eps, levels)
     return f"the messages of {protocol.name} are not written down in shuffledp.pipeline.audit"

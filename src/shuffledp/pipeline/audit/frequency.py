@@ -10,16 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from shuffledp.pipeline.audit.frequency_reports import (
-    flipped_bits,
-    hashed_balls_into_bins,
-    private_coin,
-    public_coin,
-    solh,
-    subset_selection,
-    whole_rows,
-)
-from shuffledp.pipeline.audit.laws import (
+from shuffledp.pipeline.audit.finite_laws import (
     LONG_UNIT,
     MOST_CELLS,
     TAIL,
@@ -41,6 +32,15 @@ from shuffledp.pipeline.audit.laws import (
     point,
     poisson_counts,
     transformed,
+)
+from shuffledp.pipeline.audit.frequency_reports import (
+    flipped_bits,
+    hashed_balls_into_bins,
+    private_coin,
+    public_coin,
+    solh,
+    subset_selection,
+    whole_rows,
 )
 from shuffledp.pipeline.audit.message_positions import MANY, plain, response
 from shuffledp.pipeline.audit.views import ModularView, ProductView, SlotsView, SumView, View

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from shuffledp.pipeline.audit.laws import (
+from shuffledp.pipeline.audit.finite_laws import (
     MOST_CELLS,
     Block,
     Own,

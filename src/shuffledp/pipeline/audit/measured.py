@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from shuffledp.pipeline.audit import pairs
-from shuffledp.pipeline.audit.laws import UNIT, Bounds, around, averaged, binomial_counts, largest
+from shuffledp.pipeline.audit.finite_laws import UNIT, Bounds, around, averaged, binomial_counts, largest
 from shuffledp.populations import Fixed, Law
 
 Side = Literal["exact", "lower"]

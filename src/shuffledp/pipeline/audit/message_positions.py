@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from shuffledp.pipeline.audit.laws import Own
+from shuffledp.pipeline.audit.finite_laws import Own
 
 #: Many users can be enumerated where what the others hold does not matter.
 MANY = 1_000_000

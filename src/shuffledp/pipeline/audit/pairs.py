@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import betainc
 
-from shuffledp.pipeline.audit.laws import (
+from shuffledp.pipeline.audit.finite_laws import (
     TAIL,
     WINDOW,
     Block,

@@ -18,8 +18,8 @@ from scipy.stats import t as student
 
 from shuffledp.accounting.errors import Infeasible
 from shuffledp.pipeline.audit.auditor import Setting, view_of
-from shuffledp.pipeline.audit.laws import TooLarge
-from shuffledp.pipeline.audit.messages import agreement_of
+from shuffledp.pipeline.audit.finite_laws import TooLarge
+from shuffledp.pipeline.audit.message_tests import agreement_of
 from shuffledp.pipeline.audit.views import View
 from shuffledp.populations import Law
 from shuffledp.protocols.base import Messages, ProtocolBase

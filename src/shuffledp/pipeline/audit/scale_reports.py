@@ -7,7 +7,7 @@ import math
 import numpy as np
 
 from shuffledp.pipeline.audit import pairs
-from shuffledp.pipeline.audit.laws import (
+from shuffledp.pipeline.audit.finite_laws import (
     UNIT,
     around,
     binomial_counts,

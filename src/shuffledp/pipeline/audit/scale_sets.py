@@ -7,7 +7,7 @@ from dataclasses import replace
 from typing import Any
 
 from shuffledp.pipeline.audit import pairs
-from shuffledp.pipeline.audit.laws import Bounds, binomial_counts, largest, poisson_counts
+from shuffledp.pipeline.audit.finite_laws import Bounds, binomial_counts, largest, poisson_counts
 from shuffledp.pipeline.audit.measured import (
     SPLIT,
     Measured,

@@ -6,8 +6,7 @@ import math
 from dataclasses import replace
 
 from shuffledp.pipeline.audit import pairs
-from shuffledp.pipeline.audit.frequency import laplace_counts, polya_modulo, turned
-from shuffledp.pipeline.audit.laws import (
+from shuffledp.pipeline.audit.finite_laws import (
     Pair,
     PairNoise,
     Place,
@@ -21,6 +20,7 @@ from shuffledp.pipeline.audit.laws import (
     negative_binomials,
     outcomes,
 )
+from shuffledp.pipeline.audit.frequency import laplace_counts, polya_modulo, turned
 from shuffledp.pipeline.audit.measured import (
     BINARY,
     TWO,

@@ -9,9 +9,7 @@ import numpy as np
 
 from shuffledp.pipeline.audit import frequency as frequency_views
 from shuffledp.pipeline.audit import pairs
-from shuffledp.pipeline.audit.frequency import gaussian_modulo, laplace_counts, noise_of_a_value, turned
-from shuffledp.pipeline.audit.frequency_reports import hashed_balls_into_bins, row_law
-from shuffledp.pipeline.audit.laws import (
+from shuffledp.pipeline.audit.finite_laws import (
     PairNoise,
     TooLarge,
     added,
@@ -23,6 +21,8 @@ from shuffledp.pipeline.audit.laws import (
     moved,
     outcomes,
 )
+from shuffledp.pipeline.audit.frequency import gaussian_modulo, laplace_counts, noise_of_a_value, turned
+from shuffledp.pipeline.audit.frequency_reports import hashed_balls_into_bins, row_law
 from shuffledp.pipeline.audit.measured import (
     BINARY,
     SPLIT,

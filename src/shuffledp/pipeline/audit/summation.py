@@ -13,8 +13,7 @@ from scipy.special import gammaln
 from scipy.stats import binom
 
 from shuffledp.accounting.summation.noise_atoms import atom_messages
-from shuffledp.pipeline.audit.frequency import gaussian_counts, laplace_counts, polya_modulo, skellam_counts
-from shuffledp.pipeline.audit.laws import (
+from shuffledp.pipeline.audit.finite_laws import (
     Block,
     Error,
     Jumps,
@@ -30,6 +29,7 @@ from shuffledp.pipeline.audit.laws import (
     point,
     shared,
 )
+from shuffledp.pipeline.audit.frequency import gaussian_counts, laplace_counts, polya_modulo, skellam_counts
 from shuffledp.pipeline.audit.message_positions import MANY, plain, response
 from shuffledp.pipeline.audit.views import Held, ModularView, ProductView, SumView, View
 from shuffledp.protocols.base import ProtocolBase

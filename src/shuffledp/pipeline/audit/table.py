@@ -38,15 +38,15 @@ from shuffledp.pipeline.audit.auditor import (
     decided,
 )
 from shuffledp.pipeline.audit.combined_table import VIOLATION
-from shuffledp.pipeline.audit.laws import Bounds, TooLarge
+from shuffledp.pipeline.audit.finite_laws import Bounds, TooLarge
 from shuffledp.pipeline.audit.measured import NoProfile
+from shuffledp.pipeline.audit.random_settings import random_setting
 from shuffledp.pipeline.audit.sampling import Unseen, seen
 from shuffledp.pipeline.audit.scale import at_scale
-from shuffledp.pipeline.audit.settings import random_setting
 from shuffledp.pipeline.experiments.grid import cells_of, resolve
 from shuffledp.pipeline.experiments.job_parts import budget_from, population_from, task_from
 from shuffledp.pipeline.experiments.seeds import canonical_json
-from shuffledp.pipeline.experiments.sources.sets import level_sizes
+from shuffledp.pipeline.experiments.sources.item_sets import level_sizes
 from shuffledp.populations import Law
 from shuffledp.protocols.base import ProtocolBase
 from shuffledp.protocols.registry import available, get
@@ -285,7 +285,7 @@ def small_lines(protocol: type[ProtocolBase], seed: int, count: int, runs: int) 
             break
         try:
             setting = random_setting(protocol, np.random.default_rng([seed, place, number]))
-        except KeyError as missing:  # an option that `shuffledp.pipeline.audit.settings` does not know
+        except KeyError as missing:  # an option that `shuffledp.pipeline.audit.random_settings` does not know
             reasons |= {(a, part): str(missing) for a in wanted for part in PARTS}
             break
         accounting = setting.accounting

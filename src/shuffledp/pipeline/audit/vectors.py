@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from shuffledp.pipeline.audit.laws import Block, Own, Place, in_cells, plus, point
+from shuffledp.pipeline.audit.finite_laws import Block, Own, Place, in_cells, plus, point
 from shuffledp.pipeline.audit.message_positions import MANY, unit
 from shuffledp.pipeline.audit.views import Held, SlotsView, SumView, View
 from shuffledp.protocols.base import ProtocolBase

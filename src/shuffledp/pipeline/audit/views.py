@@ -3,7 +3,7 @@
 A *view* is written per family of protocols from the definition of its messages: which messages one user sends with
 which probabilities, and what is added to them. It uses the calibrated parameters and nothing of the accounting. It also
 tallies shuffled messages into the counts that its laws are of, so that both can be compared, see
-`shuffledp.pipeline.audit.messages`.
+`shuffledp.pipeline.audit.message_tests`.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from shuffledp.accounting.errors import Infeasible
-from shuffledp.pipeline.audit.laws import (
+from shuffledp.pipeline.audit.finite_laws import (
     Block,
     Bounds,
     Own,

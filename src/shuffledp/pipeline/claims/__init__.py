@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 from shuffledp.lazy_api import door
 
 if TYPE_CHECKING:
+    from shuffledp.pipeline.claims.claim_tables import TABLES, table
     from shuffledp.pipeline.claims.errata_data import (
         EFFECTS,
         Erratum,
@@ -36,7 +37,6 @@ if TYPE_CHECKING:
     )
     from shuffledp.pipeline.claims.quotes import missing_quotes
     from shuffledp.pipeline.claims.review import VERDICTS, verdicts
-    from shuffledp.pipeline.claims.tables import TABLES, table
     from shuffledp.pipeline.claims.witness import Witness
     from shuffledp.pipeline.papers.random_population.multi_message_gaps import multi_gaps, table_two
     from shuffledp.pipeline.papers.random_population.published_gaps import (

@@ -8,10 +8,10 @@ from typing import Literal
 
 import pandas as pd
 
-from shuffledp.pipeline.claims.catalogue import Claim
 from shuffledp.pipeline.claims.evidence import Evidence
 from shuffledp.pipeline.claims.outcomes import Verdict
 from shuffledp.pipeline.claims.results_read import READS
+from shuffledp.pipeline.claims.stated_claims import Claim
 
 Effort = Literal["full", "quick"]
 

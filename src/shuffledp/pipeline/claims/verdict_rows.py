@@ -7,11 +7,11 @@ from importlib import import_module
 from pathlib import Path
 from typing import Any
 
-from shuffledp.pipeline.claims import catalogue
+from shuffledp.pipeline.claims import stated_claims
 from shuffledp.pipeline.claims.case import Case, Rule
-from shuffledp.pipeline.claims.catalogue import Claim
 from shuffledp.pipeline.claims.evidence import Evidence
 from shuffledp.pipeline.claims.outcomes import CLOSED_FORM, Untestable, Verdict, combined
+from shuffledp.pipeline.claims.stated_claims import Claim
 
 ABRIDGED = ("simplified",)
 """Accountings whose verdicts are shown and do not count: an abridged form, which its theorem implies for many users."""
@@ -68,7 +68,7 @@ def rows(claim: Claim, rule: Rule, evidence: Evidence, effort: Any, scale: str) 
 
 def difference(claim: Claim, overall: str, scale: str) -> str:
     """Which of what was expected and what came out is wrong, and why; empty where they are the same."""
-    expected = catalogue.outcome_expected(claim)
+    expected = stated_claims.outcome_expected(claim)
     if overall == expected:
         return ""
     if scale != "paper":
@@ -86,7 +86,7 @@ def table(job: Mapping[str, Any]) -> list[Row]:
     Parameters
     ----------
     job : mapping
-        As `shuffledp.pipeline.claims.jobs.paper_job` makes it.
+        As `shuffledp.pipeline.claims.claim_jobs.paper_job` makes it.
 
     Returns
     -------
@@ -105,6 +105,6 @@ def table(job: Mapping[str, Any]) -> list[Row]:
     evidence, known = Evidence(Path(job["results"]), paper, job["methods"]), rules(paper)
     return [
         row
-        for claim in catalogue.claims(paper)
+        for claim in stated_claims.claims(paper)
         for row in rows(claim, known[claim.rule], evidence, job["effort"], job["scale"])
     ]

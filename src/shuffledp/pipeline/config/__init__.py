@@ -4,8 +4,8 @@
 `settings` is what comes out. What figures and tables select is checked in `shuffledp.pipeline.figures.selection`.
 """
 
-from shuffledp.pipeline.config.errors import ConfigurationError
-from shuffledp.pipeline.config.files import merged, read_yaml
+from shuffledp.pipeline.config.config_errors import ConfigurationError
+from shuffledp.pipeline.config.config_files import merged, read_yaml
 from shuffledp.pipeline.config.loading import load_experiments
 from shuffledp.pipeline.config.settings import Experiment, Method, Paper, Settings
 

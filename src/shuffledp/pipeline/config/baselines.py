@@ -6,9 +6,9 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, Literal
 
-from shuffledp.pipeline.config.errors import ConfigurationError, check, suggestion
-from shuffledp.pipeline.config.files import DRAWABLE, NONE, mapping, paper_files, read_yaml
-from shuffledp.pipeline.config.model import BaselineFile
+from shuffledp.pipeline.config.config_errors import ConfigurationError, check, suggestion
+from shuffledp.pipeline.config.config_files import DRAWABLE, NONE, mapping, paper_files, read_yaml
+from shuffledp.pipeline.config.grammar import BaselineFile
 from shuffledp.pipeline.experiments.grid import is_variable
 
 

@@ -11,9 +11,9 @@ from typing import Any
 
 from shuffledp.accounting.configurable_functions import NAMED_FUNCTIONS
 from shuffledp.numerics.argument_types import check_kind, kind_of, plain_kind
-from shuffledp.pipeline.config import model
+from shuffledp.pipeline.config import grammar as model
 from shuffledp.pipeline.config.baselines import joined, wanted
-from shuffledp.pipeline.config.errors import (
+from shuffledp.pipeline.config.config_errors import (
     ConfigurationError,
     check,
     dotted,
@@ -22,7 +22,7 @@ from shuffledp.pipeline.config.errors import (
     overridden,
     suggestion,
 )
-from shuffledp.pipeline.config.files import mapping
+from shuffledp.pipeline.config.config_files import mapping
 from shuffledp.pipeline.config.settings import Experiment, Method
 from shuffledp.pipeline.experiments import user_files
 from shuffledp.pipeline.experiments.bundle import RESERVED
@@ -30,7 +30,7 @@ from shuffledp.pipeline.experiments.grid import is_variable, points, resolve, va
 from shuffledp.pipeline.experiments.participants import budget_from, population_from, task_from
 from shuffledp.pipeline.experiments.sources import OWN, check_data
 from shuffledp.pipeline.experiments.sources.user_file import with_domain
-from shuffledp.pipeline.experiments.training import TrainingRun
+from shuffledp.pipeline.experiments.training_jobs import TrainingRun
 from shuffledp.protocols import registry
 from shuffledp.protocols.base import ProtocolBase
 from shuffledp.tasks import TASKS

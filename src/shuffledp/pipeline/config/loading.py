@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any, Literal
 
 from shuffledp.pipeline.config.baselines import check_baseline_figures, read_baselines
-from shuffledp.pipeline.config.errors import (
+from shuffledp.pipeline.config.config_errors import (
     ConfigurationError,
     check,
     dotted,
@@ -22,8 +22,7 @@ from shuffledp.pipeline.config.errors import (
     shown,
     suggestion,
 )
-from shuffledp.pipeline.config.experiments import check_paper, experiment_from
-from shuffledp.pipeline.config.files import (
+from shuffledp.pipeline.config.config_files import (
     DRAWABLE,
     OWN_FOLDER,
     idle_files,
@@ -33,11 +32,12 @@ from shuffledp.pipeline.config.files import (
     place_of,
     read_yaml,
 )
+from shuffledp.pipeline.config.experiments import check_paper, experiment_from
 from shuffledp.pipeline.config.folders import results_problem
-from shuffledp.pipeline.config.model import ExperimentOverride, RunFile, TrainingOverride
-from shuffledp.pipeline.config.model import TrainingRun as TrainingGrammar
+from shuffledp.pipeline.config.grammar import ExperimentOverride, RunFile, TrainingOverride
+from shuffledp.pipeline.config.grammar import TrainingRun as TrainingGrammar
 from shuffledp.pipeline.config.settings import Experiment, Paper, Settings
-from shuffledp.pipeline.experiments.training import OWN_FILES, TrainingRun, left_out, missing
+from shuffledp.pipeline.experiments.training_jobs import OWN_FILES, TrainingRun, left_out, missing
 
 OWN_STUDY = "an experiment of our own"
 """What stands in the place of a citation where a study gives none."""

@@ -10,7 +10,7 @@ from typing import Any, Literal
 from shuffledp.pipeline.experiments.grid import points, resolve, variables
 from shuffledp.pipeline.experiments.sources import OWN, SYNTHETIC
 from shuffledp.pipeline.experiments.sources.user_file import key_of, request
-from shuffledp.pipeline.experiments.training import TrainingRun
+from shuffledp.pipeline.experiments.training_jobs import TrainingRun
 from shuffledp.tasks import TASKS
 
 

@@ -22,7 +22,7 @@ from typing import Any
 
 from shuffledp.accounting.configurable_functions import NAMED_FUNCTIONS
 from shuffledp.accounting.errors import Infeasible
-from shuffledp.pipeline.config.errors import ConfigurationError, merged_in, shown
+from shuffledp.pipeline.config.config_errors import ConfigurationError, merged_in, shown
 from shuffledp.pipeline.config.settings import Experiment, Method, Settings
 from shuffledp.pipeline.experiments.grid import resolve
 from shuffledp.pipeline.experiments.job_parts import budget_from, population_from, task_from

@@ -5,22 +5,7 @@ from typing import TYPE_CHECKING
 from shuffledp.lazy_api import door
 
 if TYPE_CHECKING:
-    from shuffledp.pipeline.datasets.catalogue import (
-        CATALOGUE,
-        MSNBC_CATEGORIES,
-        NAMES,
-        DatasetSpec,
-        RawFile,
-        spec,
-    )
     from shuffledp.pipeline.datasets.download import fetch
-    from shuffledp.pipeline.datasets.errors import (
-        DownloadError,
-        LocalError,
-        NoNetworkError,
-        ParseError,
-        SourceError,
-    )
     from shuffledp.pipeline.datasets.preparation import prepare
     from shuffledp.pipeline.datasets.prepared import (
         Dataset,
@@ -31,7 +16,22 @@ if TYPE_CHECKING:
         load,
         members,
     )
-    from shuffledp.pipeline.datasets.sources import without_login
+    from shuffledp.pipeline.datasets.published_datasets import (
+        CATALOGUE,
+        MSNBC_CATEGORIES,
+        NAMES,
+        DatasetSpec,
+        RawFile,
+        spec,
+    )
+    from shuffledp.pipeline.datasets.raw_files import without_login
+    from shuffledp.pipeline.datasets.source_errors import (
+        DownloadError,
+        LocalError,
+        NoNetworkError,
+        ParseError,
+        SourceError,
+    )
     from shuffledp.pipeline.datasets.summaries import SUMMARY_FILES, make_summaries
 else:
     __getattr__, __dir__ = door(__name__)

@@ -18,10 +18,10 @@ import tenacity
 import urllib3
 from tqdm import tqdm
 
-from shuffledp.pipeline.datasets.bounds import BLOCK, LEAST, Pace
-from shuffledp.pipeline.datasets.errors import DownloadError, local
 from shuffledp.pipeline.datasets.hosts import down, is_unreachable, no_network, remember
 from shuffledp.pipeline.datasets.partial import Part, part_of
+from shuffledp.pipeline.datasets.source_errors import DownloadError, local
+from shuffledp.pipeline.datasets.transfer_limits import BLOCK, LEAST, Pace
 from shuffledp.storage import sha256_of
 
 if TYPE_CHECKING:

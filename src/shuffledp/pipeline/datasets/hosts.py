@@ -11,7 +11,7 @@ from urllib.parse import urlsplit
 import requests
 import urllib3
 
-from shuffledp.pipeline.datasets.errors import NoNetworkError
+from shuffledp.pipeline.datasets.source_errors import NoNetworkError
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

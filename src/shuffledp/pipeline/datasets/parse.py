@@ -10,8 +10,8 @@ from typing import IO, TYPE_CHECKING, NoReturn
 import numpy as np
 import pandas as pd
 
-from shuffledp.pipeline.datasets.catalogue import BIRTHPLACE_DOMAIN, MSNBC_CATEGORIES
-from shuffledp.pipeline.datasets.errors import ParseError
+from shuffledp.pipeline.datasets.published_datasets import BIRTHPLACE_DOMAIN, MSNBC_CATEGORIES
+from shuffledp.pipeline.datasets.source_errors import ParseError
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

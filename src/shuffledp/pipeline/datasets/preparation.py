@@ -11,13 +11,13 @@ from typing import TYPE_CHECKING, Literal, cast
 
 import numpy as np
 
-from shuffledp.pipeline.datasets.catalogue import spec
-from shuffledp.pipeline.datasets.errors import SourceError, local
 from shuffledp.pipeline.datasets.prepared import Provenance, SourceKind, data_file
-from shuffledp.pipeline.datasets.sources import obtain
+from shuffledp.pipeline.datasets.prepared_tables import Contents, read_raw
+from shuffledp.pipeline.datasets.published_datasets import spec
+from shuffledp.pipeline.datasets.raw_files import obtain
+from shuffledp.pipeline.datasets.source_errors import SourceError, local
 from shuffledp.pipeline.datasets.substitutes import substitute
 from shuffledp.pipeline.datasets.summaries import SUMMARY_FILES, default_summaries_dir
-from shuffledp.pipeline.datasets.tables import Contents, read_raw
 from shuffledp.storage import publish, sha256_of, sweep
 
 if TYPE_CHECKING:

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Literal
 import numpy as np
 
 from shuffledp.pipeline import arrow_columns as columns
-from shuffledp.pipeline.datasets.catalogue import BIRTHPLACE_DOMAIN, MSNBC_CATEGORIES, spec
+from shuffledp.pipeline.datasets.published_datasets import BIRTHPLACE_DOMAIN, MSNBC_CATEGORIES, spec
 from shuffledp.storage import read_verified
 
 if TYPE_CHECKING:

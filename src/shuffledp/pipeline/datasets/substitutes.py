@@ -12,7 +12,8 @@ from typing import TYPE_CHECKING, Literal
 import numpy as np
 import pandas as pd
 
-from shuffledp.pipeline.datasets.catalogue import (
+from shuffledp.pipeline.datasets.prepared_tables import Contents, count_rows
+from shuffledp.pipeline.datasets.published_datasets import (
     ADULT_RECORDS,
     IPUMS_RECORDS,
     MOVIELENS_MOVIES,
@@ -20,9 +21,8 @@ from shuffledp.pipeline.datasets.catalogue import (
     MSNBC_CATEGORIES,
     MSNBC_RECORDS,
 )
-from shuffledp.pipeline.datasets.errors import ParseError
+from shuffledp.pipeline.datasets.source_errors import ParseError
 from shuffledp.pipeline.datasets.summaries import SUMMARY_FILES, read_summary
-from shuffledp.pipeline.datasets.tables import Contents, count_rows
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -8,17 +8,17 @@ from typing import TYPE_CHECKING
 import numpy as np
 import pandas as pd
 
-from shuffledp.pipeline.datasets.catalogue import (
+from shuffledp.pipeline.datasets.parse import parse_counts
+from shuffledp.pipeline.datasets.prepared_tables import Contents, read_raw, to_csv
+from shuffledp.pipeline.datasets.published_datasets import (
     ADULT_RECORDS,
     IPUMS_RECORDS,
     MSNBC_CATEGORIES,
     MSNBC_RECORDS,
     spec,
 )
-from shuffledp.pipeline.datasets.errors import ParseError, SourceError
-from shuffledp.pipeline.datasets.parse import parse_counts
-from shuffledp.pipeline.datasets.sources import obtain
-from shuffledp.pipeline.datasets.tables import Contents, read_raw, to_csv
+from shuffledp.pipeline.datasets.raw_files import obtain
+from shuffledp.pipeline.datasets.source_errors import ParseError, SourceError
 from shuffledp.storage import write_atomically
 
 if TYPE_CHECKING:

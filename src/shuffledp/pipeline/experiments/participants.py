@@ -17,7 +17,7 @@ from shuffledp import populations
 from shuffledp.numerics.windows import Window
 from shuffledp.pipeline.experiments.job_parts import budget_from, population_from, task_from
 from shuffledp.pipeline.experiments.seeds import canonical_json, generator
-from shuffledp.pipeline.experiments.sources.base import Held, Source
+from shuffledp.pipeline.experiments.sources.interface import Held, Source
 from shuffledp.tasks import Floats, Ints, Participants, Task
 
 __all__ = [

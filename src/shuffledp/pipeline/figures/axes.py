@@ -11,7 +11,7 @@ import numpy as np
 from matplotlib.ticker import MaxNLocator
 from numpy.typing import NDArray
 
-from shuffledp.pipeline.figures.curves import Numbers, Strand
+from shuffledp.pipeline.figures.drawn_curves import Numbers, Strand
 
 FEWEST_TO_CLIP = 4
 """Curves that a picture has at least where one of them may be cut off."""

@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any, Literal
 
 from shuffledp.pipeline.config import Experiment, Paper, Settings
-from shuffledp.pipeline.config.model import Budget, Task, describe_data, describe_population, described
+from shuffledp.pipeline.config.grammar import Budget, Task, describe_data, describe_population, described
 from shuffledp.pipeline.figures.palette import OWN, assigned
 from shuffledp.pipeline.figures.variants import BOTH, PAIR
 

@@ -11,7 +11,7 @@ from matplotlib.legend_handler import HandlerTuple
 from matplotlib.lines import Line2D
 from matplotlib.patches import Patch
 
-from shuffledp.pipeline.figures.curves import Together
+from shuffledp.pipeline.figures.drawn_curves import Together
 from shuffledp.pipeline.figures.layout import Legend
 from shuffledp.pipeline.figures.palette import BLACK, Look
 

@@ -13,7 +13,7 @@ from matplotlib.transforms import ScaledTranslation, Transform
 
 from shuffledp.pipeline.figures import layout, legend, sheet
 from shuffledp.pipeline.figures.axes import Axis, Ticks, short, ticks
-from shuffledp.pipeline.figures.curves import Numbers, Strand, leading, sidesteps
+from shuffledp.pipeline.figures.drawn_curves import Numbers, Strand, leading, sidesteps
 from shuffledp.pipeline.figures.palette import Look
 from shuffledp.pipeline.figures.picture import Picture
 from shuffledp.pipeline.figures.style import SETTINGS

@@ -35,10 +35,11 @@ from shuffledp.pipeline.figures.captions import (
     plain_caption,
     render,
 )
-from shuffledp.pipeline.figures.curves import repeats_behind_bars
+from shuffledp.pipeline.figures.drawn_curves import repeats_behind_bars
+from shuffledp.pipeline.figures.drawn_tables import as_leaderboard, as_table, in_three_forms, stated
 from shuffledp.pipeline.figures.entries import chart as chart_of
 from shuffledp.pipeline.figures.gaps import gaps
-from shuffledp.pipeline.figures.guarantees import guarantee_facts
+from shuffledp.pipeline.figures.guarantee_words import guarantee_facts
 from shuffledp.pipeline.figures.leaderboard import leaderboard, ranked
 from shuffledp.pipeline.figures.pareto import pareto
 from shuffledp.pipeline.figures.picture import Picture
@@ -57,7 +58,6 @@ from shuffledp.pipeline.figures.selected_rows import (
 from shuffledp.pipeline.figures.sheet import Made
 from shuffledp.pipeline.figures.store import Drawn, Store, digest_of, folder_of, forget_others, keep, kept
 from shuffledp.pipeline.figures.style import figure_style, rendered
-from shuffledp.pipeline.figures.tables import as_leaderboard, as_table, in_three_forms, stated
 from shuffledp.storage import listed, publish, verified, write_atomically
 
 log = logging.getLogger(__name__)

@@ -19,7 +19,7 @@ from matplotlib.lines import Line2D
 
 from shuffledp.pipeline.figures import layout, legend, palette, sheet
 from shuffledp.pipeline.figures.axes import Axis, Ticks, horizontal, ticks
-from shuffledp.pipeline.figures.curves import SAME, Together
+from shuffledp.pipeline.figures.drawn_curves import SAME, Together
 from shuffledp.pipeline.figures.entries import looks_like
 from shuffledp.pipeline.figures.fronts import Offer, by_trust, front, legend_names, offers
 from shuffledp.pipeline.figures.leaderboard import CONTROL

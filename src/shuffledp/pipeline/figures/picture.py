@@ -11,7 +11,7 @@ import numpy as np
 import pandas as pd
 
 from shuffledp.pipeline.figures.axes import Axis, horizontal, vertical
-from shuffledp.pipeline.figures.curves import Strand, Together, coinciding, leading, strands
+from shuffledp.pipeline.figures.drawn_curves import Strand, Together, coinciding, leading, strands
 from shuffledp.pipeline.figures.palette import Look
 
 

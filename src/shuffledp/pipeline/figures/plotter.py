@@ -2,8 +2,8 @@
 
 Lines are closed-form expectations and computed curves, markers on their own are simulated means: filled ones with a bar
 of one standard error, open ones where that error means nothing
-(`shuffledp.pipeline.figures.curves.FEWEST_BEHIND_A_BAR`). Infeasible cells are gaps. Titles, notes and reasons of gaps
-stand in the manifest, not in the picture.
+(`shuffledp.pipeline.figures.drawn_curves.FEWEST_BEHIND_A_BAR`). Infeasible cells are gaps. Titles, notes and reasons
+of gaps stand in the manifest, not in the picture.
 """
 
 from __future__ import annotations

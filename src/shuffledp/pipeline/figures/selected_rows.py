@@ -9,7 +9,7 @@ from typing import Any
 import pandas as pd
 
 from shuffledp.pipeline.figures import legend, palette
-from shuffledp.pipeline.figures.guarantees import doubts
+from shuffledp.pipeline.figures.guarantee_words import doubts
 from shuffledp.pipeline.figures.palette import DARK, Look
 from shuffledp.pipeline.figures.picture import Part, Picture
 from shuffledp.pipeline.figures.plotter import long_form

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from shuffledp.pipeline.config import ConfigurationError, Experiment, Paper, Settings, load_experiments
-from shuffledp.pipeline.config.errors import merged_in, shown, suggestion
+from shuffledp.pipeline.config.config_errors import merged_in, shown, suggestion
 from shuffledp.pipeline.experiments.bundle import (
     CELL_NUMBERS,
     CELL_TEXTS,

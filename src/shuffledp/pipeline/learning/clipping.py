@@ -13,7 +13,7 @@ from functools import partial
 import jax
 import jax.numpy as jnp
 
-from shuffledp.pipeline.learning.model import forward, losses, no_taps
+from shuffledp.pipeline.learning.network import forward, losses, no_taps
 from shuffledp.pipeline.learning.plan import Network
 
 __all__ = ["CHUNK", "clipped_sum", "plain_clipped_sum"]

@@ -26,7 +26,7 @@ from shuffledp.pipeline.learning.checkpoint import State
 from shuffledp.pipeline.learning.clipping import clipped_sum
 from shuffledp.pipeline.learning.curve import Point, Progress, TrainingCurve
 from shuffledp.pipeline.learning.data import LearningData
-from shuffledp.pipeline.learning.model import forward, initial_parameters, losses, no_taps
+from shuffledp.pipeline.learning.network import forward, initial_parameters, losses, no_taps
 from shuffledp.pipeline.learning.plan import Network, TrainingPlan
 
 __all__ = ["accuracy", "noise", "participants", "train"]

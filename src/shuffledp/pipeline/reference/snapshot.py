@@ -1,9 +1,9 @@
 """What a run found, in the form in which it is kept as reference and compared: texts of ten digits, and digests.
 
 A snapshot is made from the result tables of a run (`of_results`) or read from the reference
-(`shuffledp.pipeline.reference.files`), so that both sides of a comparison went through the same rounding. Accuracies
-that a training run adds to the cells of a method stand in the run's own curve only: whether training took place does
-not change any other number.
+(`shuffledp.pipeline.reference.reference_files`), so that both sides of a comparison went through the same rounding.
+Accuracies that a training run adds to the cells of a method stand in the run's own curve only: whether training took
+place does not change any other number.
 """
 
 from __future__ import annotations

@@ -13,7 +13,7 @@ stand in its constant ``PACKAGE_DATA``, as texts relative to its folder.
 A file outside the package, such as a plug-in, reaches the modules beside it, or at the root, that it imports, and the
 files beside it whose names it has as texts.
 
-What of a file counts is told in `shuffledp.pipeline.rerun_digests.sources`.
+What of a file counts is told in `shuffledp.pipeline.rerun_digests.source_summaries`.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from functools import cache
 from hashlib import sha256
 from pathlib import Path
 
-from shuffledp.pipeline.rerun_digests.sources import PACKAGE, Imported, Kept, Source, read_source
+from shuffledp.pipeline.rerun_digests.source_summaries import PACKAGE, Imported, Kept, Source, read_source
 
 Entry = str | Path
 """A module by its dotted name, or a file."""

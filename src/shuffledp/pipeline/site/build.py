@@ -1,7 +1,7 @@
 """From the manifests of the papers to a small site: HTML that needs no network, whole or absent.
 
 To add a page, add a function to `PAGES` that turns the results into a `Page`, a template that extends
-``base.html.j2``, and its place to `shuffledp.pipeline.site.files.outputs`.
+``base.html.j2``, and its place to `shuffledp.pipeline.site.site_files.outputs`.
 """
 
 from __future__ import annotations
@@ -15,17 +15,8 @@ from typing import TYPE_CHECKING, Any
 from jinja2 import Environment, PackageLoader, StrictUndefined, pass_context
 from markupsafe import Markup
 
-from shuffledp.pipeline.site import (
-    audit,
-    claims,
-    errata,
-    files,
-    headlines,
-    library,
-    manifest,
-    open_questions,
-    origins,
-)
+from shuffledp.pipeline.site import audit, claims, errata, headlines, library, manifest, origins, site_files
+from shuffledp.pipeline.site import open_questions_page as open_questions
 from shuffledp.pipeline.site.cards import (
     Picture,
     deck,
@@ -38,7 +29,7 @@ from shuffledp.pipeline.site.cards import (
 )
 from shuffledp.pipeline.site.charts import chart_of, script
 from shuffledp.pipeline.site.contents import Results, Shown
-from shuffledp.pipeline.site.tables import DIGITS
+from shuffledp.pipeline.site.csv_tables import DIGITS
 from shuffledp.storage import publish as publish_bundle
 
 if TYPE_CHECKING:
@@ -89,7 +80,7 @@ def overview(results: Results) -> Iterator[Page]:
     papers = [shown.paper for shown in results.papers]
     kinds = Counter(entry.kind for shown in results.papers for entry in shown.drawn.entries)
     yield Page(
-        files.INDEX,
+        site_files.INDEX,
         "Overview",
         TITLE,
         "overview.html.j2",
@@ -121,7 +112,7 @@ def paper_pages(results: Results) -> Iterator[Page]:
             {
                 "shown": shown,
                 "deck": shown.deck(results.folder, shown.page),
-                "scripts": (*files.LIBRARY, files.chart_data(shown.key), files.EXPLORE),
+                "scripts": (*site_files.LIBRARY, site_files.chart_data(shown.key), site_files.EXPLORE),
             },
         )
 
@@ -134,10 +125,12 @@ def errata_page(results: Results) -> Iterator[Page]:
         (shown, manifest.without(shown.paper, lambda e: not errata.is_remarks(e))) for shown in results.papers
     ]
     cards = [
-        (shown, card) for shown, paper in tables for card in deck(results.folder, files.ERRATA, paper).cards
+        (shown, card)
+        for shown, paper in tables
+        for card in deck(results.folder, site_files.ERRATA, paper).cards
     ]
     yield Page(
-        files.ERRATA,
+        site_files.ERRATA,
         "Errata",
         "Errata and reading notes",
         "errata.html.j2",
@@ -152,7 +145,7 @@ def errata_page(results: Results) -> Iterator[Page]:
 def claims_page(results: Results) -> Iterator[Page]:
     """Every claim with its verdicts, in the order of the papers."""
     yield Page(
-        files.CLAIMS,
+        site_files.CLAIMS,
         "Claims",
         "Every claim, and what holds",
         "claims.html.j2",
@@ -166,7 +159,7 @@ def claims_page(results: Results) -> Iterator[Page]:
 def open_questions_page(results: Results) -> Iterator[Page]:
     """What is open, and what searches of this run found about it."""
     yield Page(
-        files.OPEN_QUESTIONS,
+        site_files.OPEN_QUESTIONS,
         "Open questions",
         "Open questions, and what is known numerically",
         "open_questions.html.j2",
@@ -181,7 +174,7 @@ def open_questions_page(results: Results) -> Iterator[Page]:
 def audit_page(results: Results) -> Iterator[Page]:
     """Every protocol under every accounting, with what was found of its claims."""
     yield Page(
-        files.AUDIT,
+        site_files.AUDIT,
         "Audit",
         "Every guarantee, audited",
         "audit.html.j2",
@@ -237,7 +230,7 @@ def _leading(folder: Path, shown: Shown) -> Leading | None:
         best.alt,
         name_of_drawing(name),
         f"{shown.page}#{name}",
-        picture(folder, files.INDEX, best),
+        picture(folder, site_files.INDEX, best),
     )
 
 
@@ -296,19 +289,19 @@ def render(folder: Path, papers: Sequence[str]) -> dict[str, bytes]:
     ValueError
         If a paper is named twice.
     """
-    expected = files.outputs(papers)
+    expected = site_files.outputs(papers)
     results = read(folder, papers)
     pages = [page for make in PAGES for page in make(results)]
     environment = _environment()
     written = {page.path: _html(environment, page, pages, results).encode() for page in pages}
     written |= {
-        files.chart_data(shown.key): script(shown.key, shown.charts).encode() for shown in results.papers
+        site_files.chart_data(shown.key): script(shown.key, shown.charts).encode() for shown in results.papers
     }
     static = resources.files("shuffledp.pipeline.site") / "static"
-    for name in (files.STYLE, files.SCRIPT, files.EXPLORE):
+    for name in (site_files.STYLE, site_files.SCRIPT, site_files.EXPLORE):
         written[name] = (static / name.rpartition("/")[2]).read_bytes()
     written |= library.scripts()
-    if set(written) != {*expected} - {files.CHECKSUM}:
+    if set(written) != {*expected} - {site_files.CHECKSUM}:
         raise ValueError(
             f"The site has other files than `outputs` lists: {sorted(set(written) ^ set(expected))}."
         )
@@ -318,8 +311,8 @@ def render(folder: Path, papers: Sequence[str]) -> dict[str, bytes]:
 def publish(folder: Path, papers: Sequence[str]) -> None:
     """Write the site with its checksum list, and remove what an earlier site left; raises as `render`."""
     contents = {folder / name: content for name, content in render(folder, papers).items()}
-    publish_bundle(folder / files.CHECKSUM, contents)
-    for name in files.FOLDERS:
+    publish_bundle(folder / site_files.CHECKSUM, contents)
+    for name in site_files.FOLDERS:
         for path in sorted((folder / name).rglob("*"), reverse=True):
             if path.is_file() and path not in contents:
                 path.unlink()
@@ -337,7 +330,7 @@ def _environment() -> Environment:
         keep_trailing_newline=True,
     )
     environment.globals |= {
-        "files": files,
+        "files": site_files,
         "digits": DIGITS,
         "site_title": TITLE,
         "outcomes": claims.OUTCOMES,
@@ -357,9 +350,9 @@ def _html(environment: Environment, page: Page, pages: Sequence[Page], results: 
 def _linked(context: Context, text: Markup | str) -> Markup:
     """In a template: text with links to the errata, notes, claims and open questions that it names."""
     results: Results = context["results"]
-    with_remarks = link_remarks(text, results.remark_ids, context["up"] + files.ERRATA)
-    with_claims = link_remarks(with_remarks, results.claim_ids, context["up"] + files.CLAIMS)
-    return link_remarks(with_claims, results.question_ids, context["up"] + files.OPEN_QUESTIONS)
+    with_remarks = link_remarks(text, results.remark_ids, context["up"] + site_files.ERRATA)
+    with_claims = link_remarks(with_remarks, results.claim_ids, context["up"] + site_files.CLAIMS)
+    return link_remarks(with_claims, results.question_ids, context["up"] + site_files.OPEN_QUESTIONS)
 
 
 def link_remarks(text: Markup | str, ids: frozenset[str], target: str) -> Markup:

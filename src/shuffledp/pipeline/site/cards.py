@@ -11,9 +11,9 @@ from urllib.parse import quote
 
 from markupsafe import Markup
 
-from shuffledp.pipeline.site.captions import CaptionError, paragraphs, to_html
+from shuffledp.pipeline.site.caption_html import CaptionError, paragraphs, to_html
+from shuffledp.pipeline.site.csv_tables import Table, table, text_of
 from shuffledp.pipeline.site.manifest import ManifestError
-from shuffledp.pipeline.site.tables import Table, table, text_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence

@@ -6,8 +6,8 @@ import json
 import math
 from typing import TYPE_CHECKING, Any
 
+from shuffledp.pipeline.site.csv_tables import DIGITS, lines
 from shuffledp.pipeline.site.manifest import ManifestError
-from shuffledp.pipeline.site.tables import DIGITS, lines
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence

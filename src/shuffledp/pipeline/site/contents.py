@@ -8,7 +8,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any
 from urllib.parse import quote
 
-from shuffledp.pipeline.site import claims, errata, files, manifest
+from shuffledp.pipeline.site import claims, errata, manifest, site_files
 from shuffledp.pipeline.site.cards import Deck, deck
 
 if TYPE_CHECKING:
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from shuffledp.pipeline.site.errata import Remark
     from shuffledp.pipeline.site.headlines import Headline
     from shuffledp.pipeline.site.manifest import DrawnPaper
-    from shuffledp.pipeline.site.open_questions import OpenQuestion
+    from shuffledp.pipeline.site.open_questions_page import OpenQuestion
 
 _LONG_HASH = re.compile(r"\b([0-9a-f]{12})[0-9a-f]+\b")
 
@@ -63,7 +63,7 @@ class Shown:
     @property
     def page(self) -> str:
         """The paper's page, relative to the results."""
-        return files.paper_page(self.key)
+        return site_files.paper_page(self.key)
 
     @property
     def doi_url(self) -> str:

@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
 
+from shuffledp.pipeline.site.csv_tables import Cell, cell, lines
 from shuffledp.pipeline.site.manifest import ManifestError
-from shuffledp.pipeline.site.tables import Cell, cell, lines
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import bokeh
 
-from shuffledp.pipeline.site.files import LIBRARY
+from shuffledp.pipeline.site.site_files import LIBRARY
 
 
 def scripts() -> dict[str, bytes]:

@@ -42,7 +42,7 @@ if TYPE_CHECKING:
         Check,
         check_protocol,
     )
-    from shuffledp.protocols.conformance.laws import (
+    from shuffledp.protocols.conformance.law_checks import (
         check_additive,
         check_cost,
         check_one_law,

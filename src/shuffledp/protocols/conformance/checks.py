@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 
 from shuffledp.protocols.conformance.cases import Case, Protocol
-from shuffledp.protocols.conformance.laws import (
+from shuffledp.protocols.conformance.law_checks import (
     check_additive,
     check_cost,
     check_one_law,

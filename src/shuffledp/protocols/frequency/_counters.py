@@ -8,7 +8,7 @@ from typing import Any, ClassVar, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from shuffledp.accounting.expected_errors.messages import CompoundPoisson, most_sent
+from shuffledp.accounting.expected_errors.most_messages import CompoundPoisson, most_sent
 from shuffledp.protocols._random_users import PlannedUsers
 from shuffledp.protocols.base import Cost, Messages, message_bits
 from shuffledp.protocols.frequency._randomized_response import held_counts

@@ -17,7 +17,7 @@ from shuffledp.accounting.baselines.correlated_counts import (
     correlated_noise,
 )
 from shuffledp.accounting.baselines.correlated_pair import CounterPairProfile, correlated_pair_noise
-from shuffledp.accounting.expected_errors.messages import CompoundPoisson
+from shuffledp.accounting.expected_errors.most_messages import CompoundPoisson
 from shuffledp.accounting.general.profiles import PrivacyProfile
 from shuffledp.guarantees import EXACT, UPPER, Standing
 from shuffledp.numerics.argument_ranges import check_choice

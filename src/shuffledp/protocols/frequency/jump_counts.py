@@ -8,7 +8,7 @@ from typing import ClassVar, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from shuffledp.accounting.expected_errors.messages import CompoundPoisson
+from shuffledp.accounting.expected_errors.most_messages import CompoundPoisson
 from shuffledp.accounting.general.profiles import PrivacyProfile
 from shuffledp.accounting.summation.jump_counters import JumpCounter, JumpCountersProfile, jump_counters
 from shuffledp.guarantees import UPPER, Standing

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from shuffledp.accounting.baselines.one_sided_noise import OneSidedNoise, one_sided_noise
-from shuffledp.accounting.expected_errors.messages import most_sent
+from shuffledp.accounting.expected_errors.most_messages import most_sent
 from shuffledp.accounting.general.count_pairs import CountsProfile
 from shuffledp.accounting.general.profiles import PrivacyProfile
 from shuffledp.guarantees import EXACT

@@ -7,7 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from shuffledp.accounting.baselines.silent_users import SilentReport, silent_report
-from shuffledp.accounting.expected_errors.messages import PoissonMessages, most_sent
+from shuffledp.accounting.expected_errors.most_messages import PoissonMessages, most_sent
 from shuffledp.accounting.general.count_pairs import CountsProfile
 from shuffledp.accounting.general.profiles import Kind, PrivacyProfile
 from shuffledp.guarantees import EXACT

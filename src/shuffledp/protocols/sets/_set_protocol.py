@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from shuffledp.accounting.expected_errors.messages import PoissonMessages, most_sent
+from shuffledp.accounting.expected_errors.most_messages import PoissonMessages, most_sent
 from shuffledp.accounting.segmented.plans import SegmentedPlan
 from shuffledp.populations import Population
 from shuffledp.protocols.base import ProtocolBase

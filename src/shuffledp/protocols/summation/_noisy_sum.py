@@ -9,7 +9,7 @@ from typing import Any, ClassVar, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from shuffledp.accounting.expected_errors.messages import most_sent
+from shuffledp.accounting.expected_errors.most_messages import most_sent
 from shuffledp.protocols._noise_shares import Noise
 from shuffledp.protocols._random_users import PlannedUsers
 from shuffledp.protocols.base import Cost, Messages, message_bits

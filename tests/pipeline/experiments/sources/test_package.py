@@ -8,7 +8,7 @@ import pandas as pd
 import pytest
 from pydantic import TypeAdapter
 
-from shuffledp.pipeline.config.model import Data, Task
+from shuffledp.pipeline.config.grammar import Data, Task
 from shuffledp.pipeline.datasets import Dataset
 from shuffledp.pipeline.experiments import participants as drawing
 from shuffledp.pipeline.experiments import sources

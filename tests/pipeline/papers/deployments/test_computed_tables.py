@@ -7,7 +7,7 @@ import pytest
 
 from shuffledp.accounting import deployed_epsilon, deployments
 from shuffledp.accounting.baselines.fragmented_rappor import rappor_delta
-from shuffledp.pipeline.claims.tables import table
+from shuffledp.pipeline.claims.claim_tables import table
 from shuffledp.pipeline.papers.deployments import computed_tables as page
 
 

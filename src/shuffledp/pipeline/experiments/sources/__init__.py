@@ -7,9 +7,9 @@ from importlib import import_module
 from pathlib import Path
 from typing import Any
 
-from shuffledp.pipeline.datasets.catalogue import NAMES
 from shuffledp.pipeline.datasets.prepared import columns_of, load
-from shuffledp.pipeline.experiments.sources.base import (
+from shuffledp.pipeline.datasets.published_datasets import NAMES
+from shuffledp.pipeline.experiments.sources.interface import (
     DIRECTIONS,
     NUMBER_COLUMNS,
     SET_COLUMNS,
@@ -35,9 +35,9 @@ __all__ = [
 
 MODULES = {
     "frequency": "shuffledp.pipeline.experiments.sources.values",
-    "summation": "shuffledp.pipeline.experiments.sources.sums",
-    "sets": "shuffledp.pipeline.experiments.sources.sets",
-    "vectors": "shuffledp.pipeline.experiments.sources.gradients",
+    "summation": "shuffledp.pipeline.experiments.sources.numbers",
+    "sets": "shuffledp.pipeline.experiments.sources.item_sets",
+    "vectors": "shuffledp.pipeline.experiments.sources.mnist_gradients",
 }
 """By kind of task, what holds its data; a job imports its own only."""
 OF_THEIR_OWN = {("vectors", DIRECTIONS): "shuffledp.pipeline.experiments.sources.directions"}

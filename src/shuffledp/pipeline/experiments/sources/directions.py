@@ -14,7 +14,7 @@ import numpy as np
 
 from shuffledp.numerics.repeated_indices import pieces
 from shuffledp.pipeline.datasets.prepared import Dataset
-from shuffledp.pipeline.experiments.sources.base import Held, Source
+from shuffledp.pipeline.experiments.sources.interface import Held, Source
 from shuffledp.protocols.vectors._participants import VectorParticipants
 from shuffledp.tasks import Floats, Ints, Participants, Public, Users, Vectors
 

@@ -18,9 +18,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from shuffledp.pipeline.experiments.seeds import digest
-from shuffledp.pipeline.experiments.sources.base import Held, Source, too_many
-from shuffledp.pipeline.experiments.sources.sets import HeldSets, of_one_size, split_shares
-from shuffledp.pipeline.experiments.sources.sums import Numbers
+from shuffledp.pipeline.experiments.sources.interface import Held, Source, too_many
+from shuffledp.pipeline.experiments.sources.item_sets import HeldSets, of_one_size, split_shares
+from shuffledp.pipeline.experiments.sources.numbers import Numbers
 from shuffledp.pipeline.experiments.sources.values import Values
 from shuffledp.storage import read_verified
 from shuffledp.tasks import Floats, Sets, Summation, Task
@@ -221,7 +221,7 @@ def source(config: Mapping[str, Any], task: Task, prepared: Path) -> Source:
 
 @dataclass(frozen=True)
 class FileSets(HeldSets):
-    """Sets of a file, brought to one size as those of `shuffledp.pipeline.experiments.sources.sets.PageSets` are.
+    """Sets of a file, brought to one size as those of `shuffledp.pipeline.experiments.sources.item_sets.PageSets` are.
 
     Parameters
     ----------

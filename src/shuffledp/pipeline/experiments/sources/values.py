@@ -11,7 +11,12 @@ import numpy as np
 from shuffledp.numerics.repeated_indices import pieces
 from shuffledp.numerics.samplers import without_replacement
 from shuffledp.pipeline.datasets.prepared import Dataset
-from shuffledp.pipeline.experiments.sources.base import Held, Source, finite_population_correction, too_many
+from shuffledp.pipeline.experiments.sources.interface import (
+    Held,
+    Source,
+    finite_population_correction,
+    too_many,
+)
 from shuffledp.tasks import USERS_AT_ONCE, Floats, Frequency, Ints, Participants, Public, Users
 
 

@@ -7,9 +7,9 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 import pandas as pd
 
-from shuffledp.accounting.expected_errors.reports import error_factor, report_variance
+from shuffledp.accounting.expected_errors.random_reports import error_factor, report_variance
 from shuffledp.accounting.random_population.amplification import local_budget
-from shuffledp.accounting.random_population.dummies import dummy_grid, optimal_dummies
+from shuffledp.accounting.random_population.best_dummies import dummy_grid, optimal_dummies
 from shuffledp.pipeline.claims.case import Case, Rule
 from shuffledp.pipeline.claims.general_rules import monotone, paired
 from shuffledp.pipeline.claims.outcomes import (

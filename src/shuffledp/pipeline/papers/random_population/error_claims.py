@@ -12,7 +12,7 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 import pandas as pd
 
-from shuffledp.accounting.expected_errors.reports import inverse_moments, report_variance
+from shuffledp.accounting.expected_errors.random_reports import inverse_moments, report_variance
 from shuffledp.accounting.random_population.amplification import local_budget
 from shuffledp.pipeline.claims.case import Case, Rule
 from shuffledp.pipeline.claims.general_rules import monotone, ordering_rule

@@ -15,7 +15,7 @@ import pandas as pd
 from scipy.interpolate import BarycentricInterpolator
 
 from shuffledp.accounting.expected_errors.polya import polya_mean_absolute
-from shuffledp.accounting.expected_errors.reports import report_variance
+from shuffledp.accounting.expected_errors.random_reports import report_variance
 from shuffledp.accounting.random_population.amplification import local_budget
 from shuffledp.accounting.random_population.multi_message import multi_expected_scale
 from shuffledp.accounting.random_population.polya import best_polya_shape

@@ -19,7 +19,7 @@ from shuffledp.accounting.shuffle_gaussian.checkin import (
     checkin_shuffle_gaussian_epsilon,
     checkin_theorem3_epsilon,
 )
-from shuffledp.accounting.shuffle_gaussian.participants import first_blocks
+from shuffledp.accounting.shuffle_gaussian.checkin_participants import first_blocks
 from shuffledp.accounting.shuffle_gaussian.subsampled import subsampled_shuffle_gaussian_rdp
 from shuffledp.pipeline.claims.case import Case, Rule
 from shuffledp.pipeline.claims.outcomes import CLOSED_FORM, Outcome, Verdict, ordering, percent, span

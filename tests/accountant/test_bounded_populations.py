@@ -4,8 +4,8 @@ import math
 
 import pytest
 
-from shuffledp.accountant import bounds
-from shuffledp.accountant.bounds import bounded_delta, bounded_epsilon
+from shuffledp.accountant import bounded_populations
+from shuffledp.accountant.bounded_populations import bounded_delta, bounded_epsilon
 from shuffledp.accounting import (
     GRR,
     GaussianRandomizer,
@@ -57,7 +57,7 @@ def test_no_spread_is_a_fixed_number():
 
 
 def test_a_report_that_shows_itself_has_no_eps(monkeypatch):
-    monkeypatch.setattr(bounds, "population_delta", lambda *given: 1.0)
+    monkeypatch.setattr(bounded_populations, "population_delta", lambda *given: 1.0)
     assert math.isinf(bounded_epsilon(GaussianRandomizer(1.0), TAILS[0], math.inf, DELTA))
 
 

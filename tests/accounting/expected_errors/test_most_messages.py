@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from scipy.stats import nbinom, poisson
 
-from shuffledp.accounting.expected_errors.messages import RARE, PoissonMessages, most_sent
+from shuffledp.accounting.expected_errors.most_messages import RARE, PoissonMessages, most_sent
 from shuffledp.protocols._noise_shares import AtomNoise, CoarseCentralNoise, JumpShare, NegativeBinomialShare
 
 

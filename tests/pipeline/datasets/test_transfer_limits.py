@@ -2,8 +2,8 @@ import urllib.request
 
 import pytest
 
-from shuffledp.pipeline.datasets.bounds import Pace, blocks_of_file, bounded_urlopen
-from shuffledp.pipeline.datasets.errors import DownloadError
+from shuffledp.pipeline.datasets.source_errors import DownloadError
+from shuffledp.pipeline.datasets.transfer_limits import Pace, blocks_of_file, bounded_urlopen
 
 
 def slow_after(*times: float, least: tuple[float, float] = (10.0, 2.0)) -> list[bool]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from shuffledp.pipeline.config import ConfigurationError
-from shuffledp.pipeline.config.files import left_aside, paper_files
+from shuffledp.pipeline.config.config_files import left_aside, paper_files
 
 MINE = """\
 study: {title: "Mine"}

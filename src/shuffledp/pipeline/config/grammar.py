@@ -26,10 +26,10 @@ from pydantic import (
 )
 from pydantic_core import PydanticCustomError
 
-from shuffledp.pipeline.config.errors import one_of, shown, suggestion
+from shuffledp.pipeline.config.config_errors import one_of, shown, suggestion
 from shuffledp.pipeline.experiments.grid import is_variable
 from shuffledp.pipeline.experiments.sources import COLUMNS
-from shuffledp.pipeline.experiments.training import IMAGES
+from shuffledp.pipeline.experiments.training_jobs import IMAGES
 from shuffledp.pipeline.learning.plan import ACTIVATIONS, DECAYS, KINDS, POOLINGS
 from shuffledp.tasks import METRICS, TASK_KINDS, WORST_METRIC
 

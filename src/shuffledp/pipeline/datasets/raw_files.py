@@ -17,9 +17,12 @@ from typing import TYPE_CHECKING, Any
 
 import pandas as pd
 
-from shuffledp.pipeline.datasets import tables
-from shuffledp.pipeline.datasets.bounds import ARCHIVE_SLACK, SLACK, blocks_of_file, bounded_urlopen
-from shuffledp.pipeline.datasets.catalogue import (
+from shuffledp.pipeline.datasets import prepared_tables
+from shuffledp.pipeline.datasets.content import content_problem
+from shuffledp.pipeline.datasets.download import fetch
+from shuffledp.pipeline.datasets.hosts import probe
+from shuffledp.pipeline.datasets.parse import count_ratings
+from shuffledp.pipeline.datasets.published_datasets import (
     CATALOGUE,
     Archive,
     DatasetSpec,
@@ -29,9 +32,7 @@ from shuffledp.pipeline.datasets.catalogue import (
     Source,
     UciRepo,
 )
-from shuffledp.pipeline.datasets.content import content_problem
-from shuffledp.pipeline.datasets.download import fetch
-from shuffledp.pipeline.datasets.errors import (
+from shuffledp.pipeline.datasets.source_errors import (
     DownloadError,
     LocalError,
     NoNetworkError,
@@ -39,8 +40,7 @@ from shuffledp.pipeline.datasets.errors import (
     SourceError,
     local,
 )
-from shuffledp.pipeline.datasets.hosts import probe
-from shuffledp.pipeline.datasets.parse import count_ratings
+from shuffledp.pipeline.datasets.transfer_limits import ARCHIVE_SLACK, SLACK, blocks_of_file, bounded_urlopen
 from shuffledp.storage import sha256_of, sweep, temporary_beside, write_atomically
 
 if TYPE_CHECKING:
@@ -226,13 +226,13 @@ def _ucimlrepo(spec: DatasetSpec, folder: Path, source: UciRepo, progress: bool)
         persons = pd.DataFrame(
             {"sex": persons["sex"].str.strip(), "hours_per_week": persons["hours_per_week"].astype("int64")}
         )
-        table = tables.count_rows(persons)
-        tables.check_adult(table)
+        table = prepared_tables.count_rows(persons)
+        prepared_tables.check_adult(table)
     except (KeyError, ValueError, AttributeError, TypeError) as error:
         raise DownloadError(
             f"{source.page}: the table read by ucimlrepo is not the published one: {error}"
         ) from error
-    if (problem := _store(folder / file.name, tables.to_csv(table), file)) is not None:
+    if (problem := _store(folder / file.name, prepared_tables.to_csv(table), file)) is not None:
         raise DownloadError(
             f"{source.page}: the table read by ucimlrepo is not the published one: {problem}."
         )
@@ -307,12 +307,12 @@ def _ratings(spec: DatasetSpec, folder: Path, source: RatingsArchive, progress: 
     try:
         with zipfile.ZipFile(bundle) as archive, archive.open(source.member) as stream:
             table = count_ratings(stream, source.member)
-        tables.check_movielens(table)
+        prepared_tables.check_movielens(table)
     except (ParseError, KeyError, zipfile.BadZipFile, zlib.error, EOFError) as error:
         raise DownloadError(f"{source.url}: {error}") from error
     finally:
         bundle.unlink(missing_ok=True)
-    write_atomically(folder / file.name, tables.movie_csv(table))
+    write_atomically(folder / file.name, prepared_tables.movie_csv(table))
     return _collect(folder, spec.raw_files, "official", source.url)
 
 

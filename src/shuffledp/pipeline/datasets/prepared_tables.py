@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING
 import pandas as pd
 
 from shuffledp.pipeline.datasets import parse
-from shuffledp.pipeline.datasets.catalogue import (
+from shuffledp.pipeline.datasets.content import read_content
+from shuffledp.pipeline.datasets.published_datasets import (
     ADULT_RECORDS,
     ADULT_SEX_COUNTS,
     IPUMS_RECORDS,
@@ -16,8 +17,7 @@ from shuffledp.pipeline.datasets.catalogue import (
     MOVIELENS_RATINGS,
     MSNBC_RECORDS,
 )
-from shuffledp.pipeline.datasets.content import read_content
-from shuffledp.pipeline.datasets.errors import ParseError
+from shuffledp.pipeline.datasets.source_errors import ParseError
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

@@ -18,8 +18,8 @@ from shuffledp.accounting import (
     optimal_dummies,
     report_variance,
 )
-from shuffledp.accounting.random_population import dummies as search_module
-from shuffledp.accounting.random_population.dummies import _KnownBudgets
+from shuffledp.accounting.random_population import best_dummies as search_module
+from shuffledp.accounting.random_population.best_dummies import _KnownBudgets
 from shuffledp.numerics.memoize import forget_all
 from shuffledp.populations import Binomial, Empirical, Fixed, Law, MomentBounded, Poisson
 

@@ -9,7 +9,7 @@ import urllib.request
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
-from shuffledp.pipeline.datasets.errors import DownloadError
+from shuffledp.pipeline.datasets.source_errors import DownloadError
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator

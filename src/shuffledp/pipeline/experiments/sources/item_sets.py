@@ -10,9 +10,14 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from shuffledp.pipeline.datasets.catalogue import MSNBC_CATEGORIES
 from shuffledp.pipeline.datasets.prepared import Dataset, members
-from shuffledp.pipeline.experiments.sources.base import Held, Source, finite_population_correction, too_many
+from shuffledp.pipeline.datasets.published_datasets import MSNBC_CATEGORIES
+from shuffledp.pipeline.experiments.sources.interface import (
+    Held,
+    Source,
+    finite_population_correction,
+    too_many,
+)
 from shuffledp.tasks import Floats, Ints, Participants, Public, Sets, Users
 
 LAST = 10.0

@@ -10,7 +10,7 @@ import pytest
 from shuffledp.pipeline.datasets import Dataset
 from shuffledp.pipeline.experiments.participants import participants, population_from, typical
 from shuffledp.pipeline.experiments.sources import check_data, source_from
-from shuffledp.pipeline.experiments.sources.sums import source as number_source
+from shuffledp.pipeline.experiments.sources.numbers import source as number_source
 from shuffledp.populations import Binomial
 from shuffledp.tasks import Summation
 

@@ -12,7 +12,7 @@ from shuffledp.pipeline.datasets.gradients import SoftmaxGradients
 from shuffledp.pipeline.experiments import participants as drawing
 from shuffledp.pipeline.experiments import runner, simulated
 from shuffledp.pipeline.experiments import sources as part
-from shuffledp.pipeline.experiments.sources import gradients as gradient_module
+from shuffledp.pipeline.experiments.sources import mnist_gradients as gradient_module
 from shuffledp.populations import Binomial
 from shuffledp.tasks import Vectors
 

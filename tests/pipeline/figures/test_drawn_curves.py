@@ -4,7 +4,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from shuffledp.pipeline.figures.curves import (
+from shuffledp.pipeline.figures.drawn_curves import (
     BEHIND_BAR,
     Strand,
     Together,

@@ -14,7 +14,7 @@ import pytest
 import yaml
 
 from shuffledp.pipeline.config import ConfigurationError, merged
-from shuffledp.pipeline.experiments import runner, training
+from shuffledp.pipeline.experiments import runner, training_jobs
 from shuffledp.pipeline.experiments.results import Bundle
 from shuffledp.pipeline.experiments.results import write as write_results
 from shuffledp.pipeline.figures.drawings import paper_job
@@ -57,15 +57,15 @@ def trained(project):
 
 
 def without_jax(monkeypatch):
-    monkeypatch.setattr(training, "available", lambda: False)
+    monkeypatch.setattr(training_jobs, "available", lambda: False)
 
 
 def publish(folder, run, monkeypatch, note=""):
     """A finished run, as if it had been trained."""
-    monkeypatch.setattr(training, "version", lambda package: "0")
-    files = training.TrainingFiles.of(folder, run.paper, run.id)
+    monkeypatch.setattr(training_jobs, "version", lambda package: "0")
+    files = training_jobs.TrainingFiles.of(folder, run.paper, run.id)
     about = of_job(run.job(7), "0", {"source": "mirror", "note": note}, ROOT)
-    training.write(files, CURVE, about)
+    training_jobs.write(files, CURVE, about)
     return files
 
 
@@ -191,7 +191,7 @@ def test_without_jax_a_required_training_is_a_mistake(trained, monkeypatch):
 
 @pytest.mark.parametrize(("wish", "reason"), [("auto", ""), ("require", ""), ("skip", "learning: skip")])
 def test_with_jax_only_skip_leaves_it_out(trained, monkeypatch, wish, reason):
-    monkeypatch.setattr(training, "available", lambda: True)
+    monkeypatch.setattr(training_jobs, "available", lambda: True)
     assert trained.settings(learning=wish).left_out == reason
 
 
@@ -227,7 +227,7 @@ def test_quick_configuration_shortens_both_runs():
 
 
 def test_cells_have_eps_and_the_accuracy_of_their_round(trained, monkeypatch, tmp_path):
-    monkeypatch.setattr(training, "available", lambda: True)
+    monkeypatch.setattr(training_jobs, "available", lambda: True)
     settings = trained.settings()
     publish(tmp_path, settings.papers["demo"].training["short"], monkeypatch)
     done = computed(settings, "shuffle", tmp_path)
@@ -244,14 +244,14 @@ def test_cells_have_eps_and_the_accuracy_of_their_round(trained, monkeypatch, tm
 
 
 def test_a_note_about_the_data_reaches_the_result(trained, monkeypatch, tmp_path):
-    monkeypatch.setattr(training, "available", lambda: True)
+    monkeypatch.setattr(training_jobs, "available", lambda: True)
     settings = trained.settings()
     publish(tmp_path, settings.papers["demo"].training["short"], monkeypatch, note="Shortened.")
     assert computed(settings, "central", tmp_path).data_note == "Shortened."
 
 
 def test_a_damaged_curve_is_refused(trained, monkeypatch, tmp_path):
-    monkeypatch.setattr(training, "available", lambda: True)
+    monkeypatch.setattr(training_jobs, "available", lambda: True)
     settings = trained.settings()
     files = publish(tmp_path, settings.papers["demo"].training["short"], monkeypatch)
     files.curve.write_bytes(files.curve.read_bytes()[:-3] + b"xyz")
@@ -284,7 +284,7 @@ def test_without_training_the_accounting_stays_and_figures_say_so(trained, monke
 
 
 def test_accuracy_is_drawn_against_eps_along_the_rounds(trained, monkeypatch):
-    monkeypatch.setattr(training, "available", lambda: True)
+    monkeypatch.setattr(training_jobs, "available", lambda: True)
     settings = trained.settings()
     publish(trained.root / "results", settings.papers["demo"].training["short"], monkeypatch)
     files = drawn(trained, settings, monkeypatch)
@@ -315,7 +315,7 @@ def own_arrays(**changes):
 
 def test_own_colour_images_are_standardised_by_themselves(tmp_path):
     np.savez(tmp_path / "cifar10.npz", **own_arrays())
-    data = training._own_images("cifar10", tmp_path / "cifar10.npz")
+    data = training_jobs._own_images("cifar10", tmp_path / "cifar10.npz")
     assert data.image == (32, 32, 3) and data.users == 12
     assert data.mean == pytest.approx(data.train_images.mean() / 255)
     assert data.spread == pytest.approx(data.train_images.std() / 255)
@@ -331,12 +331,12 @@ def test_own_colour_images_are_standardised_by_themselves(tmp_path):
 def test_other_files_are_refused(tmp_path, changes, message):
     np.savez(tmp_path / "cifar10.npz", **own_arrays(**changes))
     with pytest.raises(ValueError, match=message):
-        training._own_images("cifar10", tmp_path / "cifar10.npz")
+        training_jobs._own_images("cifar10", tmp_path / "cifar10.npz")
 
 
 def test_missing_own_data_say_what_to_put_where(tmp_path):
     with pytest.raises(ValueError, match=r"cifar10 is not downloaded: put a file .*cifar10\.npz there"):
-        training._own_images("cifar10", tmp_path / "cifar10.npz")
+        training_jobs._own_images("cifar10", tmp_path / "cifar10.npz")
 
 
 # -- the rule's script -------------------------------------------------------------------------------------------
@@ -374,16 +374,16 @@ def driver(every, **changes):
         "rounds": 120,
         "evaluate_every": 40,
     }
-    job = training.TrainingRun("demo", "short", "mnist", settings | changes, "120 of 500 rounds").job(7)
+    job = training_jobs.TrainingRun("demo", "short", "mnist", settings | changes, "120 of 500 rounds").job(7)
     return DRIVER.format(scripts=str(ROOT / "workflow/scripts"), every=every, job=job, root=str(ROOT))
 
 
 @pytest.mark.skipif(not available(), reason="needs JAX")
 def test_a_killed_run_goes_on_and_gives_the_same_bytes(tmp_path, monkeypatch):
     monkeypatch.syspath_prepend(str(ROOT / "workflow/scripts"))
-    monkeypatch.setattr(training, "_data", training._data)  # the driver replaces both
-    monkeypatch.setattr(training, "train_run", training.train_run)
-    killed = training.TrainingFiles.of(tmp_path / "killed", "demo", "short")
+    monkeypatch.setattr(training_jobs, "_data", training_jobs._data)  # the driver replaces both
+    monkeypatch.setattr(training_jobs, "train_run", training_jobs.train_run)
+    killed = training_jobs.TrainingFiles.of(tmp_path / "killed", "demo", "short")
     process = subprocess.Popen([sys.executable, "-c", driver(0.0) + f"run({str(tmp_path / 'killed')!r})"])
     wait_until(lambda: killed.checkpoint.exists() or process.poll() is not None, seconds=120)
     process.send_signal(signal.SIGKILL)

@@ -15,7 +15,7 @@ from scipy.stats import chi2
 
 from shuffledp.accounting.errors import Infeasible
 from shuffledp.pipeline.audit.auditor import Setting, view_of
-from shuffledp.pipeline.audit.laws import Block, TooLarge, pooled
+from shuffledp.pipeline.audit.finite_laws import Block, TooLarge, pooled
 from shuffledp.pipeline.audit.views import Held, View
 from shuffledp.populations import Law
 from shuffledp.protocols.base import ProtocolBase

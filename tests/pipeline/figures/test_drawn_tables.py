@@ -7,7 +7,7 @@ import re
 import pandas as pd
 import pytest
 
-from shuffledp.pipeline.figures.tables import LINES, as_table, in_three_forms, latex, stated
+from shuffledp.pipeline.figures.drawn_tables import LINES, as_table, in_three_forms, latex, stated
 
 NAMES = {"mix_dump": "mixDUMP, 50 % & more", "pure_dump": "pureDUMP"}
 CELLS = pd.DataFrame(

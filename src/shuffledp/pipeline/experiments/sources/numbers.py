@@ -11,7 +11,7 @@ import numpy as np
 from shuffledp.numerics.repeated_indices import pieces
 from shuffledp.numerics.samplers import without_replacement
 from shuffledp.pipeline.datasets.prepared import Dataset
-from shuffledp.pipeline.experiments.sources.base import (
+from shuffledp.pipeline.experiments.sources.interface import (
     SPARSE_COLUMNS,
     Held,
     Source,

@@ -10,7 +10,7 @@ from numpy.lib.stride_tricks import sliding_window_view
 from numpy.testing import assert_allclose, assert_array_equal
 
 from shuffledp.pipeline.learning import Network, available
-from shuffledp.pipeline.learning.model import (
+from shuffledp.pipeline.learning.network import (
     forward,
     initial_parameters,
     losses,

@@ -9,9 +9,8 @@ import pytest
 from scipy.special import betainc
 from scipy.stats import binom, multinomial, nbinom
 
-from shuffledp.pipeline.audit import laws
-from shuffledp.pipeline.audit.frequency import gaussian_counts, laplace_counts, polya_modulo
-from shuffledp.pipeline.audit.laws import (
+from shuffledp.pipeline.audit import finite_laws
+from shuffledp.pipeline.audit.finite_laws import (
     Block,
     Error,
     Pair,
@@ -31,6 +30,7 @@ from shuffledp.pipeline.audit.laws import (
     poisson_counts,
     pooled,
 )
+from shuffledp.pipeline.audit.frequency import gaussian_counts, laplace_counts, polya_modulo
 from shuffledp.populations import Binomial, Empirical, Poisson
 
 
@@ -66,7 +66,7 @@ def test_hockey_stick_of_products_is_the_sum(sizes, eps):
 def test_the_grid_rounds_to_both_sides_and_little(monkeypatch):
     pairs = random_pairs(np.random.default_rng(1), (5, 6, 7))
     exact = brute_force(pairs, 0.7)
-    monkeypatch.setattr(laws, "_MULTIPLIED", 1)
+    monkeypatch.setattr(finite_laws, "_MULTIPLIED", 1)
     on_grid = hockey_stick(pairs, 0.7)
     assert exact * (1 - 1e-3) <= on_grid.low < exact < on_grid.high <= exact * (1 + 1e-3)
     assert hockey_stick(pairs, 0.7, below=True).high < exact
@@ -198,7 +198,7 @@ def test_probabilities_are_within_their_error_and_so_is_what_is_left_out(law, lo
     with mpmath.workdps(40):
         for cell in cells.tolist():
             true = mpmath.exp(log_pmf(block.start[0] + cell, *parameters))
-            assert abs(block.mass[cell] - true) <= block.error.share * true + laws._TINY
+            assert abs(block.mass[cell] - true) <= block.error.share * true + finite_laws._TINY
         least = -math.inf if log_pmf in (log_laplace, log_gaussian) else 0
         most = parameters[0] if log_pmf is log_binomial else math.inf
         for outside in (block.start[0] - 1, block.start[0] + block.mass.size):
@@ -233,11 +233,11 @@ def test_windows_of_populations_are_within_their_stated_error(law):
                 if isinstance(law, Poisson)
                 else log_binomial(at, law.trials, law.rate)
             )
-            assert abs(window.pmf[cell] / mpmath.exp(log_pmf) - 1) <= laws.WINDOW / 2
+            assert abs(window.pmf[cell] / mpmath.exp(log_pmf) - 1) <= finite_laws.WINDOW / 2
     thinned = Empirical(tuple((window.pmf / window.pmf.sum()).tolist()), window.start).thinned(0.2).window()
     whole = law.thinned(0.2).window(1e-12)
     start = whole.start - thinned.start
-    assert thinned.pmf[start : start + whole.pmf.size] == pytest.approx(whole.pmf, rel=laws.WINDOW)
+    assert thinned.pmf[start : start + whole.pmf.size] == pytest.approx(whole.pmf, rel=finite_laws.WINDOW)
 
 
 def test_cells_of_a_gaussian_are_within_their_error():
@@ -252,7 +252,7 @@ def test_cells_of_a_gaussian_are_within_their_error():
 def test_transforms_are_within_their_error(monkeypatch):
     one, two = binomial_counts(3000, 0.3), poisson_counts(400.0)
     direct = added(one, two)
-    monkeypatch.setattr(laws, "_DIRECT", 0)
+    monkeypatch.setattr(finite_laws, "_DIRECT", 0)
     blurred = added(one, two)
     assert 0 < np.linalg.norm(direct.mass - blurred.mass) <= blurred.error.norm < 1e-13
     whole, near = polya_modulo(1000, 0.9, 1.0), polya_modulo(1000, 0.9, 1.0 + 2**-52)

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from shuffledp.accounting.errors import Infeasible
-from shuffledp.accounting.expected_errors.reports import OBJECTIVES, _error_factors, report_variance
+from shuffledp.accounting.expected_errors.random_reports import OBJECTIVES, _error_factors, report_variance
 from shuffledp.accounting.general.clones import (
     REDUCTIONS,
     OtherReports,

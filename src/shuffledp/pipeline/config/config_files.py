@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from shuffledp.pipeline import yaml_files
-from shuffledp.pipeline.config.errors import ConfigurationError
+from shuffledp.pipeline.config.config_errors import ConfigurationError
 
 DRAWABLE = ("figures", "tables")
 EXPERIMENTS = "config/experiments"

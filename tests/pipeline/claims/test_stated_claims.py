@@ -7,11 +7,11 @@ from pathlib import Path
 import pytest
 
 from shuffledp.pipeline import claims as errata_of
-from shuffledp.pipeline.claims import catalogue
-from shuffledp.pipeline.claims.catalogue import ClaimError, claims, parsed
+from shuffledp.pipeline.claims import stated_claims
 from shuffledp.pipeline.claims.results_read import READS
+from shuffledp.pipeline.claims.stated_claims import ClaimError, claims, parsed
 from shuffledp.pipeline.claims.verdict_rows import rules
-from shuffledp.pipeline.config.files import read_yaml
+from shuffledp.pipeline.config.config_files import read_yaml
 from shuffledp.pipeline.figures.drawings import drawings_of
 from shuffledp.pipeline.figures.selection import load_settings
 
@@ -24,7 +24,7 @@ COUNTS: dict[str, tuple[int, range]] = {
     "summation": (36, range(20, 23)),
     "segmented": (37, range(23, 27)),
 }
-CLAIMS = [claim for paper in catalogue.known() for claim in claims(paper)]
+CLAIMS = [claim for paper in stated_claims.known() for claim in claims(paper)]
 
 
 def numbered(prefix: str, numbers: range) -> list[str]:
@@ -32,22 +32,22 @@ def numbered(prefix: str, numbers: range) -> list[str]:
 
 
 def test_every_paper_has_a_file():
-    assert catalogue.known() == catalogue.PAPERS == tuple(READS)
+    assert stated_claims.known() == stated_claims.PAPERS == tuple(READS)
 
 
 @pytest.mark.parametrize("paper", COUNTS)
 def test_the_catalogue_of_a_paper_is_complete_and_in_order(paper):
     count, orderings = COUNTS[paper]
-    wanted = numbered(catalogue.PREFIXES[paper], range(1, count + 1)) + numbered("O", orderings)
+    wanted = numbered(stated_claims.PREFIXES[paper], range(1, count + 1)) + numbered("O", orderings)
     assert [claim.id for claim in claims(paper)] == wanted
 
 
 def test_no_id_is_given_twice_and_every_paper_has_one_headline():
     assert len({claim.id for claim in CLAIMS}) == len(CLAIMS)
-    assert [claim.paper for claim in CLAIMS if claim.headline] == list(catalogue.PAPERS)
+    assert [claim.paper for claim in CLAIMS if claim.headline] == list(stated_claims.PAPERS)
 
 
-@pytest.mark.parametrize("paper", catalogue.PAPERS)
+@pytest.mark.parametrize("paper", stated_claims.PAPERS)
 def test_every_claim_has_a_rule_and_every_rule_a_claim(paper):
     named = {claim.rule for claim in claims(paper)}
     shared = rules("random_population").keys() & rules("dump").keys()  # the general ones
@@ -60,7 +60,7 @@ def papers():
     return load_settings(read_yaml(ROOT / "config/config.yaml"), ROOT).papers
 
 
-@pytest.mark.parametrize("paper", catalogue.PAPERS)
+@pytest.mark.parametrize("paper", stated_claims.PAPERS)
 def test_claims_read_methods_and_name_drawings_and_errata_that_there_are(papers, paper):
     for experiment, methods in READS[paper].items():
         assert set(methods) <= set(papers[paper].experiments[experiment].methods)

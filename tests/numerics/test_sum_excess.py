@@ -7,7 +7,7 @@ import mpmath
 import numpy as np
 import pytest
 
-from shuffledp.numerics.sums import Summands, _product, expected_positive_part
+from shuffledp.numerics.sum_excess import Summands, _product, expected_positive_part
 
 
 def enumerated(values, masses, copies):
@@ -114,10 +114,10 @@ def test_values_that_no_others_make_up_for_are_told_from_nothing(down):
 
 def test_most_of_the_contour_of_many_copies_is_skipped():
     """Two of a hundred million signs' laws, one with a lattice: skipping moves the bounds by less than rounding."""
-    from shuffledp.numerics import sums
+    from shuffledp.numerics import sum_excess
 
     values, masses = np.array([1.0, -1.0001, -0.3]), np.array([0.3, 0.31, 0.2])
-    law = sums.PositiveSums(Summands(values, masses, 10**8), 1.0)
+    law = sum_excess.PositiveSums(Summands(values, masses, 10**8), 1.0)
     kept, relative = law.relative(1e-3, 1e-4, 20_000, 40.0)
     assert kept[0] == 0
     assert 0 < kept.size < 2_000

@@ -56,7 +56,7 @@ def first_error(value: Any, grammar: Any) -> tuple[Place, str] | None:
     value : Any
         Parsed configuration, grid variables already replaced.
     grammar : type
-        A type of `shuffledp.pipeline.config.model`.
+        A type of `shuffledp.pipeline.config.grammar`.
     """
     for place, number in _numbers(value):
         if not math.isfinite(number):

@@ -7,9 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from shuffledp.pipeline.rerun_digests import sources
+from shuffledp.pipeline.rerun_digests import source_summaries
 from shuffledp.pipeline.rerun_digests.digest import Code
-from shuffledp.pipeline.rerun_digests.sources import PACKAGE, Kept, read_source
+from shuffledp.pipeline.rerun_digests.source_summaries import PACKAGE, Kept, read_source
 
 ENTRY = "shuffledp.accounting.general.clones"
 SOURCES = [path.read_bytes() for path in sorted((PACKAGE / "protocols").glob("*.py"))]
@@ -29,7 +29,7 @@ def test_what_was_kept_is_what_is_read(tmp_path, monkeypatch):
     read = [kept.read(content) for content in SOURCES]
     assert read == [read_source(content) for content in SOURCES]
     kept.save()
-    monkeypatch.setattr(sources, "read_source", refuse)
+    monkeypatch.setattr(source_summaries, "read_source", refuse)
     again = Kept(tmp_path / "new" / "kept.json")
     assert [again.read(content) for content in SOURCES] == read
     with pytest.raises(AssertionError, match="read again"):
@@ -60,8 +60,8 @@ def test_what_another_version_kept_is_not_used(tmp_path, monkeypatch):
     kept = Kept(tmp_path / "kept.json")
     first = kept.read(SOURCES[0])
     kept.save()
-    monkeypatch.setattr(sources, "_made_by", lambda: "another version")
-    monkeypatch.setattr(sources, "read_source", lambda *_: "read anew")
+    monkeypatch.setattr(source_summaries, "_made_by", lambda: "another version")
+    monkeypatch.setattr(source_summaries, "read_source", lambda *_: "read anew")
     assert first != "read anew"
     assert Kept(tmp_path / "kept.json").read(SOURCES[0]) == "read anew"
 
@@ -86,11 +86,11 @@ def test_old_entries_leave_when_there_are_too_many(tmp_path, monkeypatch):
         kept = Kept(path)
         kept.read(content)
         kept.save()
-    monkeypatch.setattr(sources, "_MOST_KEPT", 2)
+    monkeypatch.setattr(source_summaries, "_MOST_KEPT", 2)
     kept = Kept(path)
     kept.read(SOURCES[2])
     kept.save()
-    monkeypatch.setattr(sources, "read_source", refuse)
+    monkeypatch.setattr(source_summaries, "read_source", refuse)
     last = Kept(path)
     last.read(SOURCES[2])
     with pytest.raises(AssertionError, match="read again"):

@@ -12,7 +12,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from shuffledp.accounting.segmented.plans import SegmentedPlan
-from shuffledp.pipeline.audit.laws import MOST_CELLS, Block, Own, multinomial_counts, point, poisson_counts
+from shuffledp.pipeline.audit.finite_laws import (
+    MOST_CELLS,
+    Block,
+    Own,
+    multinomial_counts,
+    point,
+    poisson_counts,
+)
 from shuffledp.pipeline.audit.views import Case, Held, ProductView, SumView, View
 from shuffledp.protocols.base import ProtocolBase
 from shuffledp.protocols.sets._separate import SeparateLevels

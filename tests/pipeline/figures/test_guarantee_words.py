@@ -7,7 +7,7 @@ from matplotlib.figure import Figure
 from shuffledp.pipeline.experiments import results, runner, seeds
 from shuffledp.pipeline.figures import paper as paper_module
 from shuffledp.pipeline.figures.drawings import paper_job
-from shuffledp.pipeline.figures.guarantees import doubts, guarantee_facts
+from shuffledp.pipeline.figures.guarantee_words import doubts, guarantee_facts
 from shuffledp.pipeline.figures.paper import draw_paper
 from shuffledp.pipeline.figures.plotter import draw
 from shuffledp.pipeline.figures.selection import load_settings

@@ -10,7 +10,7 @@ import numpy as np
 
 from shuffledp.pipeline.datasets.gradients import SoftmaxGradients
 from shuffledp.pipeline.datasets.prepared import Dataset, Provenance
-from shuffledp.pipeline.experiments.sources.base import (
+from shuffledp.pipeline.experiments.sources.interface import (
     VECTOR_COLUMNS,
     Held,
     Source,
