@@ -5,6 +5,7 @@ workflow/rules/common.smk is run as it stands; what the other rule files say in 
 """
 
 import json
+import os
 import pickle
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass
@@ -92,6 +93,7 @@ class Workflow:
         self.papers = dict(papers or usual)
         names: dict[str, Any] = {
             "Path": Path,
+            "ROOT": Path(os.path.relpath(self.root)),
             "WorkflowError": RuntimeError,
             # Not the main process, which tries every method: no plan depends on that.
             "workflow": SimpleNamespace(
