@@ -102,7 +102,7 @@ tests: .venv/.installed-test .venv/.installed-learning
 
 .PHONY: test-whole-run
 test-whole-run: .venv/.installed-test  ## Run a tiny paper in many ways and all papers at small scale, and look at what comes out
-	@$(PYTEST) -m whole_run tests/pipeline tests/test_guides.py
+	@$(PYTEST) -m whole_run tests/workflow tests/test_guides.py
 
 .PHONY: test-slurm
 test-slurm: .venv/.installed-test .venv/.installed-cluster  ## Run jobs through a Slurm of its own on this machine (needs root, slurm-wlm and munge)
