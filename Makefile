@@ -90,7 +90,7 @@ repair: .venv/.installed-run  ## Remove every result that does not match its che
 # ---- checks ------------------------------------------------------------------------------------------------
 # One process more than there are cores, because tests of runs wait for what they started.
 WORKERS = $(if $(filter all,$(CORES)),$$(($$(getconf _NPROCESSORS_ONLN) + 1)),$(CORES))
-PYTEST = $(SINGLE) $(BIN)/python -m pytest -n $(WORKERS) --dist loadscope --no-loadscope-reorder
+PYTEST = $(SINGLE) $(BIN)/python -m pytest -n $(WORKERS) --dist loadscope --no-loadscope-reorder -rs
 
 .PHONY: test
 test: .venv/.installed-test .venv/.installed-learning  ## All tests but those that run the pipeline and Slurm, linters and type checks
@@ -99,6 +99,11 @@ test: .venv/.installed-test .venv/.installed-learning  ## All tests but those th
 .PHONY: tests
 tests: .venv/.installed-test .venv/.installed-learning
 	@$(PYTEST) -m "not whole_run and not slurm"
+
+.PHONY: test-protocol
+test-protocol: .venv/.installed-test  ## Run the tests that name one protocol: NAME=solh
+	@$(SINGLE) $(BIN)/python -m pytest -rs -k "$(or $(NAME),$(error give NAME=the name of a protocol))" \
+	  tests/protocols tests/golden tests/accounting tests/pipeline/audit
 
 .PHONY: test-whole-run
 test-whole-run: .venv/.installed-test  ## Run a tiny paper in many ways and all papers at small scale, and look at what comes out
