@@ -162,10 +162,32 @@ class Reached:
         }
 
     def tests(self, module: str, line: int) -> list[tuple[float, str]]:
-        """Seconds and names of the tests that reach the line, the quickest first."""
-        contexts = self._data.contexts_by_lineno(str(SOURCE / module)).get(line, [])
-        names = {context.rpartition("|")[0] for context in contexts} - {""}
+        """Seconds and names of the tests that reach the line, the quickest first.
+
+        Outside of functions code runs once for all tests: these are all that reach the module.
+        """
+        contexts = self._data.contexts_by_lineno(str(SOURCE / module))
+        tree = ast.parse((SOURCE / module).read_text(encoding="utf-8"))
+        lines = statement_lines(tree, line) or contexts
+        names = {context.rpartition("|")[0] for at in lines for context in contexts.get(at, [])} - {""}
         return sorted((self._seconds.get(name, 1.0), name) for name in names)
+
+
+def statement_lines(tree: ast.Module, line: int) -> range | None:
+    """Lines of the statement in a function that a line belongs to, without the statements in it; None elsewhere."""
+    inside = [
+        node
+        for function in ast.walk(tree)
+        if isinstance(function, (ast.FunctionDef, ast.AsyncFunctionDef))
+        for top in function.body
+        for node in ast.walk(top)
+        if isinstance(node, ast.stmt) and node.lineno <= line <= (node.end_lineno or node.lineno)
+    ]
+    if not inside:
+        return None
+    node = max(inside, key=lambda node: node.lineno)
+    body = getattr(node, "body", None)
+    return range(node.lineno, body[0].lineno if body else (node.end_lineno or node.lineno) + 1)
 
 
 def record(folder: Path, workers: int) -> None:
