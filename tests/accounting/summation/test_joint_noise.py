@@ -12,6 +12,7 @@ from scipy.special import gammaln
 from scipy.stats import nbinom
 
 from shuffledp.accounting.errors import Infeasible
+from shuffledp.accounting.summation import joint_noise
 from shuffledp.accounting.summation.closed_designs import analytic_design, modular_design
 from shuffledp.accounting.summation.design_search import family_design
 from shuffledp.accounting.summation.joint_noise import (
@@ -285,3 +286,10 @@ def test_gradients_are_those_of_the_estimate(hub_design):
 def test_wrong_arguments_are_named(call, error, message):
     with pytest.raises(error, match=message):
         call()
+
+
+def test_a_design_whose_widest_noise_is_too_wide_is_refused_before_any_loss(monkeypatch):
+    design = analytic_design(100, 1.0, 1e-8, 0.1)
+    monkeypatch.setattr(joint_noise, "cells_of", lambda *_: pytest.fail("losses of a design that is refused"))
+    with pytest.raises(Infeasible, match="atom 1 has a window"):
+        correlated_noise_delta(design, 1.0)

@@ -285,6 +285,11 @@ class DesignLosses:
         for row, shift in table.parts:
             shifts_of.setdefault(row, set()).add(shift)
         own = {key: self._shifts(*key) for key in table.keys}
+        # Atom 1 has the widest window: a design that is refused for it is refused at once.
+        central = {shift for shifts in own.values() for shift in shifts}
+        noise = atom_noise(design, 1, _most(central), bound, central=True)
+        self.central_error = noise.error
+        self.central = {shift: cells_of(noise, shift, bound, grid) for shift in sorted(central)}
         found: dict[tuple[int, int], Cells] = {}
         self.errors: dict[int, float] = {}
         for row, shifts in shifts_of.items():
@@ -295,10 +300,6 @@ class DesignLosses:
         self.parts = [found[part] for part in table.parts]
         self.infinite = np.array([c.infinite for c in self.parts])
         self.clipped = max((c.clipped for c in self.parts), default=0.0)
-        central = {shift for shifts in own.values() for shift in shifts}
-        noise = atom_noise(design, 1, _most(central), bound, central=True)
-        self.central_error = noise.error
-        self.central = {shift: cells_of(noise, shift, bound, grid) for shift in sorted(central)}
 
     @staticmethod
     def _shifts(kappa: int, change: int, up: bool) -> list[int]:
