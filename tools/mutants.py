@@ -2,7 +2,7 @@
 
 `make mutants` first records the lines that every test reaches, and branch coverage. It goes on with a table of mutants
 that an earlier run left. Mutations and their places are those of cosmic-ray; a mutant is killed if a test fails, or
-takes ten times its usual time. With --page the kill rate, the survivors and the coverage go into docs/benchmarks.md.
+takes three times its usual time, a minute at least. With --page the kill rate, the survivors and the coverage go into docs/benchmarks.md.
 """
 
 from __future__ import annotations
@@ -245,7 +245,7 @@ def judge(place: Place, reached: Reached, copy: Path) -> Judged:
             stdout=subprocess.PIPE,
             stderr=subprocess.STDOUT,
             text=True,
-            timeout=START + 10 * usual,
+            timeout=START + 3 * usual,
             check=False,
             preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_AS, (MOST_BYTES, MOST_BYTES)),
         )
