@@ -2,7 +2,8 @@
 
 `make mutants` first records the lines that every test reaches, and branch coverage. It goes on with a table of mutants
 that an earlier run left. Mutations and their places are those of cosmic-ray; a mutant is killed if a test fails, or
-takes three times its usual time, a minute at least. With --page the kill rate, the survivors and the coverage go into docs/benchmarks.md.
+takes a minute and three times its usual time. With --page the kill rate, the survivors and the coverage go into
+docs/benchmarks.md.
 """
 
 from __future__ import annotations
