@@ -348,7 +348,7 @@ from pathlib import Path
 import numpy as np
 sys.path[:0] = [{scripts!r}]
 import train
-from shuffledp.pipeline.experiments import training
+from shuffledp.pipeline.experiments import training_jobs as training
 from shuffledp.pipeline.learning import LearningData
 
 rng = np.random.default_rng(1)
