@@ -1,3 +1,5 @@
+import math
+
 import mpmath as mp
 import numpy as np
 import pytest
@@ -17,6 +19,24 @@ def test_binomial_upper_tail_matches_sums_and_handles_the_ends():
     assert_allclose(binomial_upper_tail(x, 11, 0.3), want, rtol=1e-13, atol=0)
     assert binomial_upper_tail(1, 0, 0.5) == 0.0
     assert binomial_upper_tail(0, 0, 0.5) == 1.0
+
+
+def summed_half_tail(n, x):
+    """Return Pr[Bin(n, 1/2) >= x] by the sum of its terms, whose ratios are (n - i) / (i + 1)."""
+    if 2 * x < n:
+        return 1 - summed_half_tail(n, n - x + 1)
+    i = np.arange(x, min(n, x + 30 * math.isqrt(n)), dtype=np.longdouble)
+    with mp.workdps(40):
+        first = mp.exp(mp.loggamma(n + 1) - mp.loggamma(x + 1) - mp.loggamma(n - x + 1) - n * mp.log(2))
+    return float(first) * float(1 + np.sum(np.cumprod((n - i) / (i + 1))))
+
+
+@pytest.mark.parametrize("trials", [100_001, 10**7, 10**9, 4 * 10**9])
+def test_tails_of_many_fair_coins_match_the_sum_of_their_terms(trials):
+    deviations = np.array([-9, -1.5, -1e-3, 0, 1e-3, 1, 4, 12, 30])
+    x = np.floor(trials / 2 + deviations * np.sqrt(trials) / 2).astype(int)
+    want = [summed_half_tail(trials, int(k)) for k in x]
+    assert_allclose(binomial_upper_tail(x, trials, 0.5), want, rtol=3e-13, atol=0)
 
 
 @pytest.mark.parametrize("rate", [1e-6, 0.01, 0.3, 0.5, 0.999])

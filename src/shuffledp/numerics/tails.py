@@ -6,6 +6,11 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.special import betainc
 
+#: Trials of a fair coin from which the tail is an integral: betainc takes about sqrt(n) steps there, and loses digits.
+_MANY_TRIALS = 1e5
+#: How many nats the integrand falls before the integral is cut, and the nodes on what is left.
+_NATS, _NODES = 40.0, 32
+
 _HALF_LOG_TWO_PI = 0.5 * math.log(2 * math.pi)
 
 
@@ -137,10 +142,39 @@ def binomial_upper_tail(x: ArrayLike, trials: ArrayLike, rate: float) -> NDArray
     Returns
     -------
     ndarray
-        Probabilities with full relative accuracy far into the tail (regularized incomplete beta function).
+        Probabilities with full relative accuracy far into the tail: regularized incomplete beta function, and an
+        integral for more than 1e5 trials of rate 1/2.
     """
     x_, n = np.broadcast_arrays(np.asarray(x, np.float64), np.asarray(trials, np.float64))
+    tail = np.where(x_ <= 0, 1.0, 0.0)
     inside = (x_ > 0) & (x_ <= n)
-    a = np.where(inside, x_, 1.0)
-    b = np.where(inside, n - x_ + 1.0, 1.0)
-    return np.where(inside, betainc(a, b, rate), np.where(x_ <= 0, 1.0, 0.0))
+    integrated = inside & (n > _MANY_TRIALS) if rate == 0.5 else np.zeros_like(inside)
+    tail[integrated] = _half_tail(x_[integrated] - 1, n[integrated])
+    inside &= ~integrated
+    tail[inside] = betainc(x_[inside], n[inside] - x_[inside] + 1.0, rate)
+    return tail
+
+
+def _half_tail(x: NDArray[np.float64], n: NDArray[np.float64]) -> NDArray[np.float64]:
+    r"""Return Pr[Bin(n, 1/2) > x] for many trials, elementwise, 0 <= x < n.
+
+    With ``s = 2 x + 1 - n >= 0`` and ``t = 1 - 2 u`` in the incomplete beta function,
+
+    .. math:: \Pr[X > x] = (n - x) \Pr[X = x]
+              \int_0^1 (1 - t^2)^{(n - 1) / 2} e^{-s \operatorname{artanh} t} \, dt ;
+
+    the mirrored tail serves for s < 0. Relative error 3e-13 against 40 digits for n up to 4e9.
+    """
+    upper = 2 * x + 1 >= n
+    x = np.where(upper, x, n - x - 1)
+    s = 2 * x + 1 - n
+    # The integrand falls by z y + y^2 / 2 at t = y / sqrt(n), or faster.
+    z = s / np.sqrt(n)
+    cut = np.minimum(2 * _NATS / (z + np.sqrt(z * z + 2 * _NATS)) / np.sqrt(n), 1.0)
+    nodes, weights = np.polynomial.legendre.leggauss(_NODES)
+    total = np.zeros(x.shape)
+    for node, weight in zip((1 + nodes) / 2, weights / 2, strict=True):
+        t = node * cut
+        total += weight * np.exp(0.5 * (n - 1) * np.log1p(-t * t) - s * np.arctanh(t))
+    tail = (n - x) * np.exp(log_half_pmf(x, n)) * cut * total
+    return np.asarray(np.where(upper, tail, 1 - tail), np.float64)

@@ -149,6 +149,18 @@ def test_long_windows_by_evenly_spaced_values_are_hardly_above_the_whole_sum(
     assert whole < spaced < whole * (1 + 1.1 * blanket._RAISED)
 
 
+def test_a_random_number_of_many_messages_is_a_mean_of_few_terms(monkeypatch):
+    # D9: a minute for every delta where each number of messages had all values of T.
+    law = blanket.Window(4 * 10**9, np.array([0.25, 0.5, 0.25]), 1e-9)
+    deltas = blanket.point_blanket_deltas(law.support.tolist(), 5, 1e-4, 3.0, 1e-30)
+    found = blanket.mixed_blanket_delta(law, 5, 1e-4, 3.0, 1e-30)
+    assert found == pytest.approx(
+        float(law.pmf @ deltas) + 1e-9 * blanket.lone_delta(1e-4, 5, 3.0), rel=1e-12
+    )
+    monkeypatch.setattr(blanket, "_total", lambda *_: pytest.fail("all values of T are summed"))
+    assert blanket.mixed_blanket_delta(law, 5, 1e-4, 3.0, 1e-30) == found
+
+
 @pytest.mark.parametrize("eps_local", [3.0, math.inf])
 def test_if_all_send_the_total_is_fixed(eps_local):
     n, values, eps, delta = 300, 20, 0.8, 1e-5

@@ -14,6 +14,7 @@ import numpy as np
 
 from shuffledp.accounting.general.clones import clone_divergences
 from shuffledp.accounting.general.dummy_blanket import (
+    MOST_PAIRS,
     binary_blanket_deltas,
     lone_delta,
     long_window,
@@ -97,12 +98,17 @@ def suffices(
 
 
 def point_deltas(
-    messages: Sequence[int], domain_size: int, eps: float, eps_local: float, tail: float
+    messages: Sequence[int],
+    domain_size: int,
+    eps: float,
+    eps_local: float,
+    tail: float,
+    most: int = MOST_PAIRS,
 ) -> list[float]:
-    """Return delta for given numbers of uniform messages."""
+    """Return delta for given numbers of uniform messages, summed over `most` pairs or evenly spaced ones."""
     if eps_local == math.inf and not long_window(max(messages), domain_size, tail):
         return [mixed_dummy_delta(pair_window(m, domain_size, tail), eps) for m in messages]
-    return point_blanket_deltas(messages, domain_size, eps, eps_local, tail)
+    return point_blanket_deltas(messages, domain_size, eps, eps_local, tail, most)
 
 
 def overlapping(senders: Window, blanket: Window, dummies: int) -> bool:

@@ -51,7 +51,7 @@ _BLOCK, _REMEMBERED, _FEW_PAIRS = 128, 1024, 512
 _TOGETHER = 8192
 #: Values of T of which all are summed; of more there are evenly spaced ones, this number at least, and the sum is
 #: raised by more, relatively, than it can be off (see `_pairs`).
-_MOST_PAIRS, _SPACED, _RAISED = 1 << 19, 1024, 2e-5
+MOST_PAIRS, _SPACED, _RAISED = 1 << 19, 1024, 2e-5
 #: Logs of factors up to this leave room for the product of three in a float.
 _MOST_LOG = 200.0
 
@@ -98,14 +98,14 @@ def pair_window(messages: int, domain_size: float, tail: float) -> Window:
     return binomial_window(messages, 2 / domain_size, tail)
 
 
-def long_window(messages: int, domain_size: float, tail: float, most: float = _MOST_PAIRS) -> bool:
+def long_window(messages: int, domain_size: float, tail: float, most: float = MOST_PAIRS) -> bool:
     """Whether :func:`pair_window` has about more than so many terms."""
     variance = 2 * messages / domain_size * (1 - 2 / domain_size)
     return 2 * math.sqrt(-2 * variance * math.log(tail)) > most
 
 
 def _pairs(
-    messages: int, domain_size: float, tail: float
+    messages: int, domain_size: float, tail: float, most: int = MOST_PAIRS
 ) -> tuple[NDArray[np.int64], NDArray[np.float64], float]:
     """Return values of T, the mass that each stands for, and the mass that is left out.
 
@@ -115,7 +115,7 @@ def _pairs(
     ``z^2 / (2 T)`` at most, relatively, with j at z standard deviations: 1.5e-5 where delta is 1e-320, 2e-7 where it
     is 1e-30.
     """
-    if not long_window(messages, domain_size, tail):
+    if not long_window(messages, domain_size, tail, most):
         window = pair_window(messages, domain_size, tail)
         return window.support, window.pmf, window.omitted
     rate = 2 / domain_size
@@ -224,6 +224,9 @@ def mixed_blanket_delta(
     worst = lone_delta(eps, domain_size, eps_local)
     if worst == 0:
         return 0.0
+    if long_window(messages.stop - 1, domain_size, tail):
+        deltas = point_blanket_deltas(messages.support.tolist(), domain_size, eps, eps_local, tail)
+        return raised(float(messages.pmf @ deltas) + messages.omitted * worst, worst)
     if messages.pmf.size == 1:
         c, mass, beyond = _pairs(messages.start, domain_size, tail)
         total = float(messages.pmf[0] * (mass @ _divergences(messages.support, c, eps, eps_local)[0]))
@@ -237,7 +240,12 @@ def mixed_blanket_delta(
 
 
 def point_blanket_deltas(
-    messages: Sequence[int], domain_size: float, eps: float, eps_local: float, tail: float
+    messages: Sequence[int],
+    domain_size: float,
+    eps: float,
+    eps_local: float,
+    tail: float,
+    most: int = MOST_PAIRS,
 ) -> list[float]:
     """Return delta of one GRR report among a known number of uniform messages, for several such numbers.
 
@@ -247,6 +255,8 @@ def point_blanket_deltas(
         Numbers of uniform messages, >= 0.
     domain_size, eps, eps_local, tail
         As in :func:`mixed_blanket_delta`.
+    most : int
+        Values of T of which all are summed; a smaller number than the default is faster and less exact.
 
     Returns
     -------
@@ -271,7 +281,7 @@ def point_blanket_deltas(
         waiting.clear()
 
     for number in messages:
-        waiting.append((number, *_pairs(number, domain_size, tail)))
+        waiting.append((number, *_pairs(number, domain_size, tail, most)))
         if sum(c.size for _, c, _, _ in waiting) >= _TOGETHER:
             settle()
     if waiting:
