@@ -88,8 +88,7 @@ repair: .venv/.installed-run  ## Remove every result that does not match its che
 	@$(BIN)/shuffledp repair
 
 # ---- checks ------------------------------------------------------------------------------------------------
-# One process more than there are cores, because tests of runs wait for what they started.
-WORKERS = $(if $(filter all,$(CORES)),$$(($$(getconf _NPROCESSORS_ONLN) + 1)),$(CORES))
+WORKERS = $(if $(filter all,$(CORES)),$$(getconf _NPROCESSORS_ONLN),$(CORES))
 PYTEST = $(SINGLE) $(BIN)/python -m pytest -n $(WORKERS) --dist loadscope --no-loadscope-reorder -rs
 
 .PHONY: test
@@ -107,7 +106,8 @@ test-protocol: .venv/.installed-test  ## Run the tests that name one protocol: N
 
 .PHONY: test-whole-run
 test-whole-run: .venv/.installed-test  ## Run a tiny paper in many ways and all papers at small scale, and look at what comes out
-	@$(PYTEST) -m whole_run tests/workflow tests/test_guides.py
+	@# One process more than there are cores, because these tests wait for what they started.
+	@$(PYTEST) -n $$(($$(getconf _NPROCESSORS_ONLN) + 1)) -m whole_run tests/workflow tests/test_guides.py
 
 .PHONY: test-slurm
 test-slurm: .venv/.installed-test .venv/.installed-cluster  ## Run jobs through a Slurm of its own on this machine (needs root, slurm-wlm and munge)

@@ -11,7 +11,7 @@ import os
 import shutil
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any
 
 import pytest
 
@@ -95,9 +95,7 @@ class Opened:
 
 
 @contextmanager
-def open_page(
-    path: Path, viewport: tuple[int, int] = DESKTOP, *, scheme: Literal["light", "dark"] = "light"
-) -> Iterator[Opened]:
+def open_page(path: Path, viewport: tuple[int, int] = DESKTOP) -> Iterator[Opened]:
     """Open a local HTML file.
 
     Parameters
@@ -106,8 +104,6 @@ def open_page(
         The file.
     viewport : (width, height)
         Size of the window in CSS pixels.
-    scheme : {"light", "dark"}
-        What the page is told about the reader's preference.
 
     Yields
     ------
@@ -125,7 +121,6 @@ def open_page(
     with ExitStack() as own:
         page = _browser(browser_path, own).new_page(
             viewport={"width": viewport[0], "height": viewport[1]},
-            color_scheme=scheme,
             reduced_motion="reduce",
         )
         own.callback(page.close)  # and its context: the next page begins without anything of this one

@@ -38,7 +38,7 @@ def group_of(file: str, name: str) -> str:
     """Tests of a group run one after another in one process."""
     if file in BY_TEST:
         return f"{file} {name}"
-    if file in BY_PROTOCOL and (found := re.search(r"\[(.+)-check_", name)):
+    if file in BY_PROTOCOL and (found := re.search(r"\[(.+?)(-check_.*)?\]$", name)):
         return f"{file} {found[1]}"
     return file
 

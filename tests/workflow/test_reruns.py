@@ -449,7 +449,7 @@ def test_every_leaf_of_a_papers_file_reruns_what_it_can_change(workflow: Workflo
         lambda changed: workflow.jobs(config, {**workflow.papers, key: changed}),
         lambda changed, place: everything_behind(of_paper(key, paper, changed, place), {key: changed}),
         # Many pictures differ in names alone: a prime step meets every key in some of them.
-        every={"comparison": 11, "segmented": 2, "dump": 2}.get(key, 1),
+        every={"comparison": 23, "segmented": 5, "dump": 5, "deployments": 1}.get(key, 3),
     )
 
 
@@ -549,7 +549,7 @@ def test_every_leaf_of_the_run_reruns_what_it_can_change(workflow: Workflow, sca
         words,
         lambda changed: workflow.jobs(merged(workflow.config, changed)),
         lambda changed, place: of_run({key: workflow.papers[key] for key in whole["papers"]}, whole, place),
-        every=2 if scale == "quick" else 1,
+        every=5 if scale == "quick" else 3,
     )
 
 

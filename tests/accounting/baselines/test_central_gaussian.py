@@ -117,7 +117,7 @@ def test_no_order_puts_a_floor_under_the_replacement_curve():
 def test_more_noise_never_costs_more_up_to_noise_without_bound(m):
     eps = [
         central_replacement_epsilon(n=60_000, m=m, noise_multiplier=noise, rounds=100, delta=DELTA)
-        for noise in (1e-200, 1.0, 1e4, 2.1e4, 1e8, 1e12, 1e200)
+        for noise in (1e-200, 1.0, 1e4, 2.1e4, 1e200)
     ]
     assert eps[0] == math.inf and eps == sorted(eps, reverse=True) and eps[-1] == 0
 
@@ -183,7 +183,7 @@ def test_no_pair_of_data_sets_exceeds_the_replacement_budget(m, noise):
         assert noisy_delta(kept, changed, noise, eps) <= DELTA
 
 
-@pytest.mark.parametrize("noise", [0.5, 1.0, 2.0])
+@pytest.mark.parametrize("noise", [0.5, 2.0])
 @pytest.mark.parametrize(("n", "m"), [(4, 1), (4, 2), (4, 3), (20, 2)])
 def test_the_replacement_budget_is_near_that_of_the_worst_pair_found(n, m, noise):
     """All others hold the record that is replaced. Without halving the noise this pair exceeds the budget."""
@@ -221,8 +221,7 @@ def test_no_pair_of_data_sets_exceeds_the_budget_of_adding_or_removing(rate, noi
         assert noisy_delta(without, grown, noise, eps) <= DELTA * (1 + 1e-6)
 
 
-@pytest.mark.parametrize("noise", [0.5, 1.0, 2.0, 6.0])
-@pytest.mark.parametrize("rate", [0.01, 0.1, 0.5])
+@pytest.mark.parametrize(("noise", "rate"), [(0.5, 0.5), (1.0, 0.01), (2.0, 0.1), (6.0, 0.5)])
 def test_the_budget_of_adding_or_removing_is_attained_beside_records_that_are_0(rate, noise):
     exact = exact_epsilon(poisson_sums((0.0,), rate), poisson_sums((1.0, 0.0), rate), noise)
     tight = central_gaussian_epsilon(rate=rate, noise_multiplier=noise, rounds=1, delta=DELTA, method="pld")

@@ -20,9 +20,9 @@ from shuffledp.accounting.baselines.correlated_counts import (
 )
 from shuffledp.accounting.errors import Infeasible
 
-EPS = (0.1, 0.5, 1.0, 2.0, 4.0, 8.0)
-DELTAS = (0.9, 0.3, 1e-2, 1e-4, 1e-6)
-SHARES = (0.01, 0.05, 0.1, 0.25, 0.5, 0.75, 0.9, 0.99)
+EPS = (0.1, 0.5, 2.0, 8.0)
+DELTAS = (0.9, 1e-2, 1e-6)
+SHARES = (0.01, 0.1, 0.5, 0.99)
 
 
 @pytest.mark.parametrize("accounting", CORRELATED_ACCOUNTINGS)
@@ -38,7 +38,7 @@ def test_every_budget_and_share_has_an_answer_that_keeps_its_target(eps, account
 @pytest.mark.parametrize("accounting", CORRELATED_ACCOUNTINGS)
 @pytest.mark.parametrize("eps", [1e-3, 12.0, 2000.0])
 def test_far_away_budgets_have_an_answer_that_keeps_its_target(eps, accounting):
-    for delta, share in itertools.product((1 - 1e-12, 0.999, 1e-6, 1e-15, 1e-100), (0.01, 0.1, 0.99)):
+    for delta, share in itertools.product((1 - 1e-12, 0.999, 1e-6, 1e-100), (0.01, 0.99)):
         if eps < 1 and (delta < 1e-6 or share < 0.1):
             continue  # too wide, see below, or seconds of work
         noise = correlated_noise(eps, delta, accounting=accounting, share=share)

@@ -412,6 +412,11 @@ def settings(request: pytest.FixtureRequest) -> Settings:
     return load_settings(config, ROOT)
 
 
+@pytest.fixture(scope="module")
+def paper_settings() -> Settings:
+    return load_settings(yaml.safe_load((ROOT / "config/config.yaml").read_text()), ROOT)
+
+
 def fabricated(drawing: Drawing, seed: str, left_out: frozenset[str] = frozenset()) -> Numbers:
     """Made-up numbers of every method at every point at which it is computed."""
     experiment, by = drawing.experiment, drawing.entry.get("files")
@@ -485,10 +490,9 @@ def test_every_caption_can_be_made_of_any_numbers_and_follows_them(settings, key
         assert " ".join(one.split()).count(DRAWN_TWICE) == both, drawing.id
 
 
-def test_captions_of_the_comparison_are_valid_and_have_a_finding(settings):
+def test_captions_of_the_comparison_are_valid_and_have_a_finding(paper_settings):
     """Of figures with curves: what the others ask is in the pictures themselves."""
-    study = settings.papers.get("comparison")
-    for drawing in drawings_of(study) if study else ():
+    for drawing in drawings_of(paper_settings.papers["comparison"]):
         if drawing.kind != "figure" or drawing.entry.get("kind", "curves") != "curves":
             continue
         for seed in ("one", "two", "three"):
@@ -515,8 +519,8 @@ def drawings(settings: Settings, paper: str, caption: str) -> list[Drawing]:
     return [d for d in drawings_of(settings.papers[paper]) if d.entry["caption"] == caption]
 
 
-def test_public_coin_is_said_to_be_drawn_only_where_it_is(settings):
-    for drawing in drawings(settings, "dump", "errors.rst"):
+def test_public_coin_is_said_to_be_drawn_only_where_it_is(paper_settings):
+    for drawing in drawings(paper_settings, "dump", "errors.rst"):
         if drawing.where["accounting"] in ("printed", BOTH):
             coins = {"public_coin", "public_coin_beyond"}
             none = text_of(drawing, fabricated(drawing, "x", frozenset(coins)), "paper")
