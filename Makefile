@@ -99,6 +99,10 @@ test: .venv/.installed-test .venv/.installed-learning  ## All tests but those th
 tests: .venv/.installed-test .venv/.installed-learning
 	@$(PYTEST) -m "not whole_run and not slurm"
 
+.PHONY: test-times
+test-times: .venv/.installed-test .venv/.installed-learning  ## Run the tests, and measure the CPU seconds of each file for docs/benchmarks.md
+	@$(BIN)/python tools/test_times.py
+
 .PHONY: test-protocol
 test-protocol: .venv/.installed-test  ## Run the tests that name one protocol: NAME=solh
 	@$(SINGLE) $(BIN)/python -m pytest -rs -k "$(or $(NAME),$(error give NAME=the name of a protocol))" \
