@@ -1,6 +1,7 @@
 """Binomial and Poisson probabilities without cancellation for large parameters."""
 
 import math
+from functools import cache
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -10,6 +11,8 @@ from scipy.special import betainc
 _MANY_TRIALS = 1e5
 #: How many nats the integrand falls before the integral is cut, and the nodes on what is left.
 _NATS, _NODES = 40.0, 32
+#: Tails that are integrated at once.
+_COLUMNS = 1024
 
 _HALF_LOG_TWO_PI = 0.5 * math.log(2 * math.pi)
 
@@ -155,6 +158,13 @@ def binomial_upper_tail(x: ArrayLike, trials: ArrayLike, rate: float) -> NDArray
     return tail
 
 
+@cache
+def _quadrature() -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """Return nodes and weights of Gauss and Legendre on [0, 1], (nodes, 1) each; made once, as that takes longer than a tail."""
+    nodes, weights = np.polynomial.legendre.leggauss(_NODES)
+    return (1 + nodes[:, None]) / 2, weights[:, None] / 2
+
+
 def _half_tail(x: NDArray[np.float64], n: NDArray[np.float64]) -> NDArray[np.float64]:
     r"""Return Pr[Bin(n, 1/2) > x] for many trials, elementwise, 0 <= x < n.
 
@@ -171,10 +181,11 @@ def _half_tail(x: NDArray[np.float64], n: NDArray[np.float64]) -> NDArray[np.flo
     # The integrand falls by z y + y^2 / 2 at t = y / sqrt(n), or faster.
     z = s / np.sqrt(n)
     cut = np.minimum(2 * _NATS / (z + np.sqrt(z * z + 2 * _NATS)) / np.sqrt(n), 1.0)
-    nodes, weights = np.polynomial.legendre.leggauss(_NODES)
-    total = np.zeros(x.shape)
-    for node, weight in zip((1 + nodes) / 2, weights / 2, strict=True):
-        t = node * cut
-        total += weight * np.exp(0.5 * (n - 1) * np.log1p(-t * t) - s * np.arctanh(t))
+    nodes, weights = _quadrature()
+    total = np.empty(x.shape)
+    for part in (slice(at, at + _COLUMNS) for at in range(0, x.size, _COLUMNS)):
+        t = nodes * cut[part]
+        terms = weights * np.exp(0.5 * (n[part] - 1) * np.log1p(-t * t) - s[part] * np.arctanh(t))
+        total[part] = np.cumsum(terms, axis=0)[-1]  # one after the other, however many columns there are
     tail = (n - x) * np.exp(log_half_pmf(x, n)) * cut * total
     return np.asarray(np.where(upper, tail, 1 - tail), np.float64)

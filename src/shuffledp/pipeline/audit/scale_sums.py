@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import replace
+from functools import cache, lru_cache
 
 from shuffledp.pipeline.audit import pairs
 from shuffledp.pipeline.audit.finite_laws import (
@@ -51,6 +52,8 @@ _NUMBERS, _BAND = 3, 12
 #: Likely numbers of one noise message up to which its law is used: others hide user 1's far better than these.
 _MOST_DRAWS = 100_000
 
+_drawn = lru_cache(32)(negative_binomials)  # the same for all numbers
+
 
 def polya_shares(protocol: PolyaShares | SplitAndMix, population: Law, level: int, eps: float) -> Measured:
     """The sum of the shares, modulo q or, where noise stays far below that, modulo what it stays below."""
@@ -94,8 +97,12 @@ def correlated_sums(protocol: CorrelatedNoiseSum, population: Law, level: int, e
     """
     if number_of(population) != protocol.n_users:
         raise NoProfile("another number of users than planned")
-    design, one_sum = protocol.design, replace(protocol, numbers=replace(protocol.numbers, coordinates=1))
-    view = correlated_sum(one_sum, eps)
+    return _one_sum(replace(protocol, numbers=replace(protocol.numbers, coordinates=1), n_users=1), eps)
+
+
+@cache  # the number of users does not matter, and experiments have many
+def _one_sum(protocol: CorrelatedNoiseSum, eps: float) -> Measured:
+    design, view = protocol.design, correlated_sum(protocol, eps)
     assert isinstance(view, ProductView)
     letters = [sign * j for j in range(design.max_value, 1, -1) for sign in (1, -1)]
     drawn: dict[int, list[tuple[float, float]]] = {}
@@ -118,7 +125,7 @@ def correlated_sums(protocol: CorrelatedNoiseSum, population: Law, level: int, e
 def _moved_draws(drawn: tuple[tuple[float, float], ...], one: Place, two: Place) -> list[Pair]:
     if sum(shape / stop + 12 * math.sqrt(shape) / stop for shape, stop in drawn) > _MOST_DRAWS:
         return []
-    noise = negative_binomials(drawn)
+    noise = _drawn(drawn)
     return [outcomes(moved(noise, one), moved(noise, two))]
 
 

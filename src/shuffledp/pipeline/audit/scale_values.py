@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from functools import cache
 from itertools import combinations
 
 import numpy as np
@@ -107,10 +108,15 @@ def correlated_counts(protocol: CorrelatedNoise, population: Law, level: int, ep
     """The +1 and -1 of two values."""
     if number_of(population) != protocol.n_users:
         raise NoProfile("another number of users than planned")
-    common = ((protocol.shape, -math.expm1(-protocol.decay)),)
-    ratio = math.exp(-protocol.eps_geometric)
+    return _correlated_pair(
+        math.exp(-protocol.eps_geometric), protocol.shape, -math.expm1(-protocol.decay), eps
+    )
+
+
+@cache  # users and values do not matter, and experiments have many of either
+def _correlated_pair(ratio: float, shape: float, stop: float, eps: float) -> Measured:
     try:
-        noise = PairNoise(ratio, common, 1)
+        noise = PairNoise(ratio, ((shape, stop),), 1)
         with_it, without = noise.moved((1, 0)), noise.moved((0, 0))
     except TooLarge:  # the differences alone, which are less than what is seen
         difference = laplace_counts(ratio)
