@@ -11,7 +11,7 @@ from shuffledp.pipeline.claims import claim_jobs
 from shuffledp.pipeline.claims import claim_tables as claims
 from shuffledp.pipeline.rerun_digests.digest import Code
 from shuffledp.pipeline.rerun_digests.source_summaries import Kept, beside_byte_code
-from shuffledp.pipeline.experiments.audited import SHARES, audit_entries, audit_jobs
+from shuffledp.pipeline.experiments.audited import audit_entries, audit_jobs
 from shuffledp.pipeline.experiments.bundle import Bundle
 from shuffledp.pipeline.config.config_errors import ConfigurationError
 from shuffledp.pipeline.config.config_files import left_aside, read_yaml
@@ -416,11 +416,11 @@ def audit_job(wildcards):
 
 
 def code_of_audit(wildcards):
-    return code_of("audit.py", *audit_entries(wildcards.share))
+    return code_of("audit.py", *audit_entries(audit_job(wildcards)))
 
 
 def audit_tables():
-    return [with_checksum(f"audit/{share}")[0] for share in SHARES]
+    return [with_checksum(f"audit/{share}")[0] for share in AUDIT_JOBS]
 
 
 # Every file of the site that shows all of this.

@@ -193,7 +193,7 @@ def atom_noise(design: NoiseDesign, index: int, most_shift: int, bound: str, *, 
 
 @remember(1)
 def central_noise(design: NoiseDesign, most_shift: int, bound: str) -> Noise:
-    """Return the law of the noise on atom 1 with the geometric part; kept, as it is the widest and does not depend on eps.
+    """Return the law of the noise on atom 1 with the geometric part: the widest, and the same at every eps.
 
     Notes
     -----
