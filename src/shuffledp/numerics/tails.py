@@ -160,7 +160,7 @@ def binomial_upper_tail(x: ArrayLike, trials: ArrayLike, rate: float) -> NDArray
 
 @cache
 def _quadrature() -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """Return nodes and weights of Gauss and Legendre on [0, 1], (nodes, 1) each; making them takes longer than a tail."""
+    """Return nodes and weights of Gauss and Legendre on [0, 1], (nodes, 1) each; they take longer than a tail."""
     nodes, weights = np.polynomial.legendre.leggauss(_NODES)
     return (1 + nodes[:, None]) / 2, weights[:, None] / 2
 

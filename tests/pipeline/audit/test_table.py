@@ -347,12 +347,12 @@ def test_every_claim_of_an_experiment_is_a_row_once():
     jobs = audit_jobs(
         [job_of(), job_of(method="again"), job_of(protocol=None), job_of(protocol="x.py:X")], "full"
     )
-    methods = jobs["frequency_randomized_response"]["methods"]
+    methods = jobs["frequency_dummy_points"]["methods"]
     points = table.points_of(methods)
     assert [point.where for point in points][::2] == [f"p.e.m: eps = {eps}" for eps in (0.2, 0.4, 0.8)]
     assert len(points) == 6
     assert len(table.points_of(methods, 1)) == 2
-    assert [name for name, job in jobs.items() if job["methods"]] == ["frequency_randomized_response"]
+    assert [name for name, job in jobs.items() if job["methods"]] == ["frequency_dummy_points"]
     again = audit_jobs([job_of(task={"kind": "frequency", "domain_size": 50, "metrics": ["sse"]})], "full")
     assert again == audit_jobs([job_of()], "full")
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from functools import lru_cache
+from functools import lru_cache, reduce
 
 import numpy as np
 from numpy.typing import NDArray
@@ -22,6 +22,7 @@ from shuffledp.pipeline.audit.finite_laws import (
     Bounds,
     Error,
     TooLarge,
+    added,
     around,
     binomial_counts,
     binomial_share,
@@ -76,12 +77,20 @@ def spent(senders: Block, each: int, rate: float) -> Block:
         Law of the number of senders.
     each : int
     rate : float
+
+    Notes
+    -----
+    Numbers of senders are taken in runs, about as many as a run is long: the dummies of those before a run, which are
+    added to its law, come from a whole number of runs.
     """
-    numbers = senders.start[0] + np.arange(senders.mass.size)
-    parts = [
-        (float(w), binomial_counts(int(s) * each, rate)) for s, w in zip(numbers, senders.mass, strict=True)
-    ]
-    block = mixed(parts)
+    size = senders.mass.size
+    step = math.isqrt(size) + 1
+    more = [binomial_counts(number * each, rate) for number in range(step)]
+    parts = (senders.mass[at : at + step].tolist() for at in range(0, size, step))
+    runs = [mixed(list(zip(weights, more, strict=False))) for weights in parts]
+    whole = binomial_counts(step * each, rate)
+    block = reduce(lambda later, run: mixed([(1.0, run), (1.0, added(later, whole))]), reversed(runs))
+    block = added(block, binomial_counts(senders.start[0] * each, rate))
     return replace(block, error=block.error.and_of(senders.error))
 
 
