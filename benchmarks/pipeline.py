@@ -41,12 +41,16 @@ KINDS = {
     "pages.py": "the site",
     "prepare_dataset.py": "data sets",
 }
+"""What the jobs of a run without training are, by their scripts."""
+LEFT_OUT = ("train.py", "draw_figure.py", "prepare_own.py", "make_summaries.py")
+"""Scripts that no such run starts: training, one figure alone, files of the user's own, summaries to be kept."""
 # Every Python process of the run says what it used when it ends, by the name of its script.
 SPY = """
 import atexit, json, os, resource, sys
 def report():
     used = [sum(resource.getrusage(who)[:2]) for who in (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN)]
-    line = json.dumps([os.path.basename(sys.argv[0]), *used]) + "\\n"
+    most = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
+    line = json.dumps([os.path.basename(sys.argv[0]), *used, most]) + "\\n"
     out = os.open(os.environ["SHUFFLEDP_CPU"], os.O_WRONLY | os.O_APPEND | os.O_CREAT)
     os.write(out, line.encode())
 atexit.register(report)
@@ -70,11 +74,14 @@ run_method.main(job, Path("data/prepared"), Path("."), Path(sys.argv[2]), Bundle
 
 @dataclass(frozen=True)
 class Run:
-    """One run of the workflow: seconds of wall time, CPU seconds by kind of process, jobs by kind, and cells."""
+    """One run of the workflow: seconds of wall time; CPU seconds by kind of process; by kind of job how many there are,
+    and the CPU seconds and MiB of the largest; cells."""
 
     wall: float
     cpu: Mapping[str, float]
     jobs: Mapping[str, int]
+    longest: Mapping[str, float]
+    memory: Mapping[str, float]
     cells: int
 
 
@@ -100,9 +107,10 @@ def used(log: Path, wall: float, results: Path) -> Run:
     """What the processes said of themselves."""
     cpu = dict.fromkeys(("snakemake", *KINDS.values(), "other processes"), 0.0)
     jobs = dict.fromkeys(KINDS.values(), 0)
+    longest, memory = dict.fromkeys(KINDS.values(), 0.0), dict.fromkeys(KINDS.values(), 0.0)
     total = 0.0
     for line in log.read_text(encoding="utf-8").splitlines():
-        name, own, children = json.loads(line)
+        name, own, children, most = json.loads(line)
         if name == "snakemake":
             cpu["snakemake"] += own
             total = own + children
@@ -110,9 +118,11 @@ def used(log: Path, wall: float, results: Path) -> Run:
             if name.endswith(script):
                 cpu[kind] += own + children
                 jobs[kind] += 1
+                longest[kind] = max(longest[kind], own + children)
+                memory[kind] = max(memory[kind], most)
     cpu["other processes"] = total - sum(cpu.values())
     cells = sum(pq.read_metadata(path).num_rows for path in results.glob("runs/*/*/*.cells.parquet"))
-    return Run(wall, cpu, jobs, cells)
+    return Run(wall, cpu, jobs, longest, memory, cells)
 
 
 def start_of_a_job(folder: Path) -> tuple[float, float]:
@@ -167,8 +177,14 @@ def table(
     ]
     work = [run.cpu["methods"] - run.jobs["methods"] * start[0] for run in runs.values()]
     rows["methods: their work"] = [f"{seconds:.0f} s" for seconds in work]
-    for kind in (*list(KINDS.values())[1:], "other processes"):
-        rows[kind] = [f"{run.cpu[kind]:.0f} s" for run in runs.values()]
+    for kind in list(KINDS.values())[1:]:
+        rows[kind] = [_jobs(run, kind) for run in runs.values()]
+    rows["other processes"] = [f"{run.cpu['other processes']:.0f} s" for run in runs.values()]
+    rows["longest job of a method"] = [f"{run.longest['methods']:.0f} s" for run in runs.values()]
+    rows["largest memory of a job"] = [
+        "{:.0f} MiB, {}".format(*max((most, kind) for kind, most in run.memory.items()))
+        for run in runs.values()
+    ]
     rows["cells"] = [f"{run.cells:,}" for run in runs.values()]
     rows["methods: work per cell"] = [
         f"{1e3 * seconds / run.cells:.0f} ms" for seconds, run in zip(work, runs.values(), strict=True)
@@ -181,6 +197,15 @@ def table(
         yield f"`make quick` in a fresh clone, with its set-up: {clone:.0f} s."
     used = f"Cores: {os.cpu_count()}; Python {platform.python_version()}"
     yield f"{used}; load of the machine before the run: {load:.1f}."
+
+
+def _jobs(run: Run, kind: str) -> str:
+    text = f"{run.cpu[kind]:.0f} s"
+    return (
+        text
+        if run.jobs[kind] < 2
+        else f"{text} in {run.jobs[kind]} jobs, the longest {run.longest[kind]:.0f} s"
+    )
 
 
 def main() -> None:

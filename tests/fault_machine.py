@@ -176,7 +176,7 @@ class Run:
 
     def during(self) -> str:
         """What is going on, in words."""
-        done = len(re.findall(r"^Finished jobid", self.output, re.M))
+        done = len(re.findall(r"^\d+ of \d+ done", self.output, re.M))
         return f"{done} done; {' '.join(sorted(self.jobs().values())) or 'no job'}"
 
     def signal(self, pid: int, number: signal.Signals) -> None:

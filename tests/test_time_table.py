@@ -22,11 +22,12 @@ def pipeline():
 
 def test_processes_are_added_up_by_kind(pipeline, tmp_path):
     lines = [
-        ["tmpab_1.run_method.py", 2.0, 0.5],
-        ["tmpx.run_method.py", 1.0, 0.0],
-        ["tmp.draw_paper.py", 4.0, 0.0],
+        ["tmpab_1.run_method.py", 2.0, 0.5, 80.0],
+        ["tmpx.run_method.py", 1.0, 0.0, 90.0],
+        ["tmp.draw_paper.py", 3.0, 0.0, 300.0],
+        ["tmpy.draw_paper.py", 1.0, 0.0, 200.0],
     ]
-    lines.append(["snakemake", 3.0, 8.5])  # a second of its children's time is in none of the scripts
+    lines.append(["snakemake", 3.0, 8.5, 500.0])  # a second of its children's time is in none of the scripts
     log = tmp_path / "cpu.jsonl"
     log.write_text("".join(f"{json.dumps(line)}\n" for line in lines))
     cells = tmp_path / "results/runs/paper/experiment/method.cells.parquet"
@@ -45,6 +46,13 @@ def test_processes_are_added_up_by_kind(pipeline, tmp_path):
     assert rows["methods: starts of their jobs"] == "2 x 0.50 s = 1 s"
     assert rows["methods: work per cell"] == "625 ms"
     assert rows["CPU time in all"] == "12 s"
+    assert rows["drawing"] == "4 s in 2 jobs, the longest 3 s"
+    assert rows["largest memory of a job"] == "300 MiB, drawing"
+
+
+def test_every_script_of_the_workflow_has_a_row_or_takes_no_part(pipeline):
+    scripts = {path.name for path in (ROOT / "workflow/scripts").glob("*.py")}
+    assert sorted(scripts) == sorted((*pipeline.KINDS, *pipeline.LEFT_OUT))
 
 
 def test_every_process_reports_itself(pipeline, tmp_path):
@@ -53,7 +61,8 @@ def test_every_process_reports_itself(pipeline, tmp_path):
     script.write_text("import time\nend = time.process_time() + 0.2\nwhile time.process_time() < end: pass\n")
     environment = {**os.environ, "PYTHONPATH": str(tmp_path), "SHUFFLEDP_CPU": str(tmp_path / "cpu.jsonl")}
     subprocess.run([sys.executable, str(script)], env=environment, check=True)
-    name, own, children = json.loads((tmp_path / "cpu.jsonl").read_text())
+    name, own, children, most = json.loads((tmp_path / "cpu.jsonl").read_text())
     assert name == "busy.py"
     assert own >= 0.2
     assert children == 0
+    assert 1 < most < 1000

@@ -183,7 +183,7 @@ def _made(names: Mapping[str, Any]) -> Iterator[tuple[str, Job]]:
     together = [*names["CLAIMS"], *names["HEADLINES"]]
     yield "headlines", _job([], names["verdict_tables"](), together)
     yield "open_questions", _job(settings.effort, [], names["OPEN_QUESTIONS"])
-    for share in names["SHARES"]:
+    for share in names["AUDIT_JOBS"]:
         where = SimpleNamespace(share=share)
         params = [names["audit_job"](where), names["code_of_audit"](where)]
         yield f"audit_share {share}", _job(params, [], names["with_checksum"](f"audit/{share}"))

@@ -474,8 +474,11 @@ def test_the_audit_runs_again_where_claims_change_and_only_there(
         for one in (paper, replaced(paper, ("experiments", "adult", *place), new))
     )
     runs = {job for job in scheduled(before, after) if job.startswith("audit")}
-    assert runs == ({"audit_share frequency", "audit"} if audited else set())
-    assert {"audit_share frequency", "audit_share other_tasks", "audit"} <= set(before)
+    families = {f"audit_share frequency_{name}" for name in ("randomized_response", "secret_shares")}
+    assert runs == ({*families, "audit"} if audited else set())
+    assert {*families, "audit_share sets_segmented", "audit"} <= {
+        job.replace("set_protocol", "segmented") for job in before
+    }
 
 
 def everything(papers: Papers, what: Callable[[Any, Any], bool]) -> frozenset[str]:

@@ -2,7 +2,7 @@
 
 
 rule audit_share:
-    """Audit the protocols of some tasks; a row per claim."""
+    """Audit the protocols of one family; a row per claim."""
     output:
         table=f"{RESULTS}/claims/audit/{{share}}.csv",
         checksum=f"{RESULTS}/claims/audit/{{share}}.sha256",

@@ -5,13 +5,15 @@ import signal
 import sys
 
 from filelock import FileLock, Timeout
+from snakemake.logging import logger
 
 from shuffledp.pipeline import datasets, jobs, main_process
 from shuffledp.pipeline.claims import claim_jobs
 from shuffledp.pipeline.claims import claim_tables as claims
+from shuffledp.pipeline.progress import Progress, seconds_before, show
 from shuffledp.pipeline.rerun_digests.digest import Code
 from shuffledp.pipeline.rerun_digests.source_summaries import Kept, beside_byte_code
-from shuffledp.pipeline.experiments.audited import SHARES, audit_entries, audit_jobs
+from shuffledp.pipeline.experiments.audited import audit_entries, audit_jobs
 from shuffledp.pipeline.experiments.bundle import Bundle
 from shuffledp.pipeline.config.config_errors import ConfigurationError
 from shuffledp.pipeline.config.config_files import left_aside, read_yaml
@@ -68,6 +70,15 @@ def lock_this_folder():
         raise WorkflowError(
             "Another run is at work in this folder. Wait for it to end, or stop it, then start this one again."
         )
+
+
+def show_progress():
+    """One line per finished part, with the time left by what its jobs took before."""
+    before = {
+        workflow.dag.jobid(job): job.benchmark and seconds_before(Path(job.benchmark))
+        for job in workflow.dag.needrun_jobs()
+    }
+    show(logger, Progress(before, (LOGS, RESULTS)))
 
 
 def say_what_data_were_used():
@@ -416,11 +427,11 @@ def audit_job(wildcards):
 
 
 def code_of_audit(wildcards):
-    return code_of("audit.py", *audit_entries(wildcards.share))
+    return code_of("audit.py", *audit_entries(audit_job(wildcards)))
 
 
 def audit_tables():
-    return [with_checksum(f"audit/{share}")[0] for share in SHARES]
+    return [with_checksum(f"audit/{share}")[0] for share in AUDIT_JOBS]
 
 
 # Every file of the site that shows all of this.

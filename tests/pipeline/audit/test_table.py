@@ -3,23 +3,26 @@
 import csv
 import io
 import math
+from collections import Counter
 from dataclasses import replace
 from functools import cache
-from itertools import accumulate
+from importlib import import_module
+from itertools import accumulate, chain
 from pathlib import Path
 
 import mpmath
 import numpy as np
 import pytest
 
-from shuffledp.pipeline.audit import table
+from shuffledp.pipeline.audit import frequency, scale, set_views, summation, table, vectors
 from shuffledp.pipeline.audit.auditor import AS_LABELED, EXCEEDS, HOLDS, NOT_ENUMERATED, Setting, audited
 from shuffledp.pipeline.audit.combined_table import VIOLATION, Violated, joined
 from shuffledp.pipeline.audit.finite_laws import Bounds, TooLarge, largest
 from shuffledp.pipeline.audit.measured import NoProfile
 from shuffledp.pipeline.audit.random_settings import protocols, random_setting
 from shuffledp.pipeline.audit.scale import at_scale
-from shuffledp.pipeline.experiments.audited import SHARES, audit_jobs
+from shuffledp.pipeline.experiments.audited import audit_entries, audit_jobs, audit_shares, plan
+from shuffledp.pipeline.rerun_digests.digest import Code
 from shuffledp.populations import Fixed
 from shuffledp.protocols import Messages, get
 from shuffledp.protocols.frequency.amplified import Amplified
@@ -344,23 +347,54 @@ def test_every_claim_of_an_experiment_is_a_row_once():
     jobs = audit_jobs(
         [job_of(), job_of(method="again"), job_of(protocol=None), job_of(protocol="x.py:X")], "full"
     )
-    points = table.points_of(jobs["frequency"]["methods"])
+    methods = jobs["frequency_dummy_points"]["methods"]
+    points = table.points_of(methods)
     assert [point.where for point in points][::2] == [f"p.e.m: eps = {eps}" for eps in (0.2, 0.4, 0.8)]
     assert len(points) == 6
-    assert len(table.points_of(jobs["frequency"]["methods"], 1)) == 2
-    assert jobs["other_tasks"]["methods"] == []
-    assert {kind for kinds in SHARES.values() for kind in kinds} == {p.task_kind for p in PROTOCOLS}
+    assert len(table.points_of(methods, 1)) == 2
+    assert [name for name, job in jobs.items() if job["methods"]] == ["frequency_dummy_points"]
     again = audit_jobs([job_of(task={"kind": "frequency", "domain_size": 50, "metrics": ["sse"]})], "full")
-    assert again["frequency"]["methods"] == audit_jobs([job_of()], "full")["frequency"]["methods"]
+    assert again == audit_jobs([job_of()], "full")
+
+
+@pytest.mark.parametrize("effort", ["full", "quick"])
+def test_every_protocol_is_audited_by_one_job(effort):
+    shares = audit_shares(effort)
+    assert Counter(chain(*shares.values())) == Counter((p.task_kind, p.name) for p in PROTOCOLS)
+
+
+def test_the_audit_of_a_protocol_depends_on_the_code_of_its_family_alone():
+    """What the script itself reaches has no protocol in it, and a job reaches those of no other job."""
+    root = Path(__file__).resolve().parents[3]
+    code, script = Code(root), root / "workflow/scripts/audit.py"
+    modules = {(p.task_kind, p.name): p.__module__ for p in PROTOCOLS}
+    assert code.reach(script).modules.isdisjoint(modules.values())
+    for name, job in audit_jobs([], "full").items():
+        own = {modules[kind, protocol] for kind, protocol in job["protocols"]}
+        assert code.reach(script, *audit_entries(job)).modules & set(modules.values()) == own, name
+
+
+@pytest.mark.parametrize(
+    "known",
+    [
+        *(frequency.VIEWS, frequency._NOISES, frequency._SHARES, frequency._OF_A_COUNT, summation.VIEWS),
+        *(summation._NOISES, set_views.VIEWS, vectors.VIEWS, scale.PROFILES, scale.PRESENCES),
+    ],
+)
+def test_families_are_named_as_they_are_called(known):
+    for name in known:
+        module, _, cls = name.rpartition(".")
+        assert getattr(import_module(f"shuffledp.protocols.{module}"), cls).__module__.endswith(module)
 
 
 @pytest.mark.parametrize(
     ("effort", "looked_at"), [("quick", {"pure_dump"}), ("full", {"pure_dump", "amplified"})]
 )
-def test_a_quick_run_looks_at_the_protocols_of_its_experiments(effort, looked_at, monkeypatch):
+def test_a_quick_run_looks_at_the_protocols_of_its_experiments(effort, looked_at):
     """What it leaves out is a row each, with the reason."""
-    monkeypatch.setattr(table, "available", lambda kind: ("amplified", "pure_dump"))
-    job = audit_jobs([job_of(protocol="pure_dump")], effort)["frequency"] | {
+    job = next(iter(audit_jobs([job_of(protocol="pure_dump")], effort).values())) | {
+        "protocols": [["frequency", "amplified"], ["frequency", "pure_dump"]],
+        "methods": [plan(job_of(protocol="pure_dump"))],
         "points": 1,
         "settings": 1,
         "runs": 60,
@@ -389,6 +423,7 @@ def test_rows_of_all_jobs_are_one_table_unless_a_claim_fails(tmp_path):
         made.append(path)
     rows = list(csv.DictReader(io.StringIO(joined(made))))
     assert [row["protocol"] for row in rows] == ["pure_dump", "pure_dump", "new"]
+    assert joined(made[::-1]) == joined(made)  # by task and protocol, whatever job a protocol is in
     assert rows[0]["status"] == "holds"
     assert float(rows[0]["slack"]) == pytest.approx(1, abs=0.01)
     assert rows[2]["slack"] == ""

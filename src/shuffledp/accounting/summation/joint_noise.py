@@ -41,6 +41,7 @@ from shuffledp.accounting.summation.loss_cells import (
     add_cells,
     atom_noise,
     cells_of,
+    central_noise,
     clipped_cells,
 )
 from shuffledp.accounting.summation.loss_sums import chunks, log_kept, summed_losses, test_spectrum
@@ -287,7 +288,7 @@ class DesignLosses:
         own = {key: self._shifts(*key) for key in table.keys}
         # Atom 1 has the widest window: a design that is refused for it is refused at once.
         central = {shift for shifts in own.values() for shift in shifts}
-        noise = atom_noise(design, 1, _most(central), bound, central=True)
+        noise = central_noise(design, _most(central), bound)
         self.central_error = noise.error
         self.central = {shift: cells_of(noise, shift, bound, grid) for shift in sorted(central)}
         found: dict[tuple[int, int], Cells] = {}

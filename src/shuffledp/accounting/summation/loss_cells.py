@@ -15,6 +15,7 @@ from scipy.special import betainc, gammainccinv
 
 from shuffledp.accounting.errors import Infeasible
 from shuffledp.accounting.summation.jump_noise import jump_law, last_noise
+from shuffledp.numerics.memoize import remember
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -190,6 +191,17 @@ def atom_noise(design: NoiseDesign, index: int, most_shift: int, bound: str, *, 
         return _windowed(np.log(law), law, last, beyond, error)
 
 
+@remember(1)
+def central_noise(design: NoiseDesign, most_shift: int, bound: str) -> Noise:
+    """Return the law of the noise on atom 1 with the geometric part: the widest, and the same at every eps.
+
+    Notes
+    -----
+    Derived for this project. An upper or lower bound counts `omitted` and `error` against its answer.
+    """
+    return atom_noise(design, 1, most_shift, bound, central=True)
+
+
 def _jump_noise(design: NoiseDesign, index: int, most_shift: int, bound: str, *, central: bool) -> Noise:
     """Return the law of compound Poisson noise on one atom."""
     place = design.indices.index(index)
@@ -219,13 +231,13 @@ def _with_geometric(law: Floats, ratio: float) -> Floats:
     Sums of powers are doubled in length at every step: positive terms only, and few roundings.
     """
     total, length = law * (1 - ratio), 1
+    moved = np.empty_like(total)  # one for all steps: fresh memory takes longer than the products
     while length < law.size:
         power = ratio**length
         if power < _TINY:
             break
-        longer = total.copy()
-        longer[length:] += power * total[:-length]
-        total, length = longer, 2 * length
+        total[length:] += np.multiply(total[:-length], power, out=moved[length:])
+        length *= 2
     return total
 
 

@@ -7,8 +7,12 @@ from dataclasses import dataclass
 from typing import Any
 
 from shuffledp.accounting.errors import Infeasible
-from shuffledp.pipeline.audit import frequency, set_views, summation, vectors
+from shuffledp.pipeline.audit.families import of_family
 from shuffledp.pipeline.audit.finite_laws import Bounds, TooLarge
+from shuffledp.pipeline.audit.frequency import VIEWS as FREQUENCIES
+from shuffledp.pipeline.audit.set_views import VIEWS as SETS
+from shuffledp.pipeline.audit.summation import VIEWS as SUMS
+from shuffledp.pipeline.audit.vectors import VIEWS as VECTORS
 from shuffledp.pipeline.audit.views import Found, View, true_delta
 from shuffledp.populations import Law, Population
 from shuffledp.protocols.base import ProtocolBase
@@ -122,14 +126,12 @@ def view_of(protocol: ProtocolBase, budget: Budget) -> View | str:
         If a law has too many outcomes.
     """
     eps, levels = budget.largest_eps, budget.levels
-    for family in (frequency, summation, vectors):
-        for kind, make in family.VIEWS:
-            if isinstance(protocol, kind):
-                found: View = make(protocol, eps)
-                return found
-    for kind, make_with_levels in set_views.VIEWS:
-        if isinstance(protocol, kind):
-            return make_with_levels(protocol, eps, levels)
+    make = of_family(protocol, {**FREQUENCIES, **SUMS, **VECTORS})
+    if make is not None:
+        return make(protocol, eps)
+    make_with_levels = of_family(protocol, SETS)
+    if make_with_levels is not None:
+        return make_with_levels(protocol, eps, levels)
     return f"the messages of {protocol.name} are not written down in shuffledp.pipeline.audit"
 
 

@@ -1,4 +1,4 @@
-"""The audits of all tasks in one table, which exists only if no sound claim is exceeded."""
+"""The audits of all protocols in one table, which exists only if no sound claim is exceeded."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from shuffledp.storage import verified
+from shuffledp.tasks import TASK_KINDS
 
 VIOLATION = "violation"
 """Status of a row whose claim is labeled as sound and does not hold."""
@@ -18,7 +19,7 @@ class Violated(RuntimeError):  # noqa: N818  (what the audit says)
 
 
 def joined(tables: Sequence[Path]) -> str:
-    """The rows of several tables in one.
+    """The rows of several tables in one, by task and protocol, whatever table a protocol is in.
 
     Raises
     ------
@@ -32,9 +33,8 @@ def joined(tables: Sequence[Path]) -> str:
         text = verified(path, path.with_suffix(".sha256")).read_text(encoding="utf-8")
         header, *more = text.splitlines(keepends=True)
         rows += more
-    wrong = [
-        row for row in csv.DictReader(io.StringIO("".join([header, *rows]))) if row["status"] == VIOLATION
-    ]
+    read = list(csv.DictReader(io.StringIO("".join([header, *rows]))))
+    wrong = [row for row in read if row["status"] == VIOLATION]
     if wrong:
         named = "\n".join(
             f"  {row['task']} {row['protocol']} ({row['accounting']}, {row['part']}): claimed {row['claimed_delta']}, "
@@ -42,4 +42,5 @@ def joined(tables: Sequence[Path]) -> str:
             for row in wrong
         )
         raise Violated(f"{len(wrong)} sound claims do not hold:\n{named}")
-    return "".join([header, *rows])
+    places = [(TASK_KINDS.index(row["task"]), row["protocol"]) for row in read]
+    return "".join([header, *(rows[i] for i in sorted(range(len(rows)), key=places.__getitem__))])

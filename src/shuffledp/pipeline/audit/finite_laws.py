@@ -11,7 +11,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import reduce
+from functools import lru_cache, reduce
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -457,6 +457,23 @@ def pair_part(ratio: float, common: Sequence[Summand], part: float) -> Block:
     return Block(total, (0, 0), together.error.and_of(table.error, both.size + 1))
 
 
+@lru_cache(2)  # the same for all that inputs do
+def _summands(ratio: float, common: tuple[Summand, ...], tail: float) -> tuple[Block, Block]:
+    """The common part of a `PairNoise`, and the geometric counts whose sum with it is h."""
+    return negative_binomials(common, tail), negative_binomial_counts(1.0, 1 - ratio**2, tail)
+
+
+@lru_cache(2)
+def _smaller_counts(ratio: float, common: tuple[Summand, ...], tail: float) -> Block:
+    """h of a `PairNoise`."""
+    noise, beyond = _summands(ratio, common, tail)
+    padded, a = np.pad(noise.mass, (0, beyond.mass.size)).astype(np.longdouble), np.longdouble(ratio)
+    summed = lfilter(np.ones(1, np.longdouble), np.array([1, -(a**2)]), padded)
+    error = noise.error.and_of(Error(4 * padded.size * LONG_UNIT, 0.0, beyond.error.beyond), 4)
+    # Of the common part's absolute error each cell has a sum with weights that add up to (1 - a) / (1 + a).
+    return Block(np.asarray((1 - a) ** 2 * summed, float), (0,), error)
+
+
 @dataclass(frozen=True, eq=False)
 class PairNoise:
     """Noise of two counts: a geometric one each, and the same number of both, a sum of negative binomial counts.
@@ -483,20 +500,10 @@ class PairNoise:
         """Return h, as far as it matters."""
         most = MOST_CELLS // (2 * self.band + 1)
         for tail in (TAIL, WIDE_TAIL):
-            common = negative_binomials(self.common, tail)
-            beyond = negative_binomial_counts(1.0, 1 - self.ratio**2, tail)
-            if common.mass.size + beyond.mass.size <= most:
-                break
-        else:
-            raise TooLarge(f"{common.mass.size + beyond.mass.size} noise messages of a kind")
-        padded, a = (
-            np.pad(common.mass, (0, beyond.mass.size)).astype(np.longdouble),
-            np.longdouble(self.ratio),
-        )
-        summed = lfilter(np.ones(1, np.longdouble), np.array([1, -(a**2)]), padded)
-        error = common.error.and_of(Error(4 * padded.size * LONG_UNIT, 0.0, beyond.error.beyond), 4)
-        # Of the common part's absolute error each cell has a sum with weights that add up to (1 - a) / (1 + a).
-        return Block(np.asarray((1 - a) ** 2 * summed, float), (0,), error)
+            size = sum(part.mass.size for part in _summands(self.ratio, self.common, tail))
+            if size <= most:
+                return _smaller_counts(self.ratio, self.common, tail)
+        raise TooLarge(f"{size} noise messages of a kind")
 
     def moved(self, step: Place) -> Block:
         """Law of the difference, cut off, and of the smaller count, when inputs added `step` to the counts."""

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import replace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from shuffledp.pipeline.audit.families import of_family
 from shuffledp.pipeline.audit.finite_laws import (
     LONG_UNIT,
     MOST_CELLS,
@@ -45,30 +46,22 @@ from shuffledp.pipeline.audit.frequency_reports import (
 from shuffledp.pipeline.audit.message_positions import MANY, plain, response
 from shuffledp.pipeline.audit.views import ModularView, ProductView, SlotsView, SumView, View
 from shuffledp.protocols.base import ProtocolBase
-from shuffledp.protocols.frequency._curator_noise import CuratorNoise
-from shuffledp.protocols.frequency._dummy_points import FixedDummies, FlexibleDummies
-from shuffledp.protocols.frequency._geometric_shuffle import GeometricShuffle
-from shuffledp.protocols.frequency._noisy_counts import NoisyCounts
-from shuffledp.protocols.frequency._randomized_response import RandomizedResponse
-from shuffledp.protocols.frequency._secret_shares import GaussianShares, PolyaShares, SecretShares
-from shuffledp.protocols.frequency._unary_bits import FlippedBits, WholeRows
-from shuffledp.protocols.frequency.balls_into_bins import BallsIntoBins
-from shuffledp.protocols.frequency.central_gaussian import CentralGaussian
-from shuffledp.protocols.frequency.central_laplace import CentralLaplace
-from shuffledp.protocols.frequency.correlated_noise import CorrelatedNoise
-from shuffledp.protocols.frequency.designated_coins import DesignatedCoins
-from shuffledp.protocols.frequency.hashed_balls_into_bins import HashedBallsIntoBins
-from shuffledp.protocols.frequency.jump_counts import JumpCounts
-from shuffledp.protocols.frequency.one_sided_noise import OneSidedCounts
-from shuffledp.protocols.frequency.private_coin import PrivateCoin
-from shuffledp.protocols.frequency.public_coin import PublicCoin
-from shuffledp.protocols.frequency.random_checkin import RandomCheckin
-from shuffledp.protocols.frequency.sbin import SBin
-from shuffledp.protocols.frequency.silent_users import SilentUsers
-from shuffledp.protocols.frequency.skellam import Skellam
-from shuffledp.protocols.frequency.solh import Solh
-from shuffledp.protocols.frequency.subset_selection import SubsetSelection
-from shuffledp.protocols.frequency.truncation import Truncation
+
+if TYPE_CHECKING:
+    from shuffledp.protocols.frequency._curator_noise import CuratorNoise
+    from shuffledp.protocols.frequency._dummy_points import FixedDummies, FlexibleDummies
+    from shuffledp.protocols.frequency._noisy_counts import NoisyCounts
+    from shuffledp.protocols.frequency._randomized_response import RandomizedResponse
+    from shuffledp.protocols.frequency._secret_shares import SecretShares
+    from shuffledp.protocols.frequency.central_laplace import CentralLaplace
+    from shuffledp.protocols.frequency.correlated_noise import CorrelatedNoise
+    from shuffledp.protocols.frequency.jump_counts import JumpCounts
+    from shuffledp.protocols.frequency.random_checkin import RandomCheckin
+    from shuffledp.protocols.frequency.skellam import Skellam
+    from shuffledp.protocols.frequency.truncation import Truncation
+
+Noise = Callable[[Any, int], Block]
+"""Law of the noise of a calibrated protocol when n users take part."""
 
 #: Cells of a law with all kinds of messages; beyond it two values are told apart and the others are lumped together.
 _ALL_KINDS = 30_000
@@ -228,19 +221,14 @@ def noisy_counts(protocol: NoisyCounts, eps: float) -> View:
 
 def noise_of_a_value(protocol: NoisyCounts, n: int) -> Block:
     """Noise messages of one value when n users take part."""
-    if isinstance(protocol, SBin):
-        return binomial_counts(protocol.coins, 0.5)
-    if isinstance(protocol, BallsIntoBins):
-        return binomial_counts(n, protocol.rate)
-    if isinstance(protocol, DesignatedCoins):
-        return binomial_counts(min(n, protocol.designated), 0.5)
-    if isinstance(protocol, SilentUsers):
-        return poisson_counts(protocol.dummy_mean * n / protocol.n_users)
-    if isinstance(protocol, OneSidedCounts):
-        return negative_binomial_counts(protocol.shape * n / protocol.n_users, -math.expm1(-protocol.decay))
-    if isinstance(protocol, GeometricShuffle):
-        return _geometric_noise(protocol.half_eps, protocol.share, protocol.turn)
-    raise TypeError(f"unknown noise of {protocol.name}")
+    return _noise(_NOISES, protocol)(protocol, n)
+
+
+def _noise(known: Mapping[str, Noise], protocol: ProtocolBase) -> Noise:
+    found = of_family(protocol, known)
+    if found is None:
+        raise TypeError(f"unknown noise of {protocol.name}")
+    return found
 
 
 def _geometric_noise(half: float, share: float, turn: int) -> Block:
@@ -254,16 +242,37 @@ def _geometric_noise(half: float, share: float, turn: int) -> Block:
     return Block(np.concatenate((down, up)) / total, (0,), error)
 
 
-def correlated_noise(protocol: CorrelatedNoise | JumpCounts, eps: float, number: int | None = None) -> View:
+_NOISES: Mapping[str, Noise] = {
+    "frequency.sbin.SBin": lambda p, n: binomial_counts(p.coins, 0.5),
+    "frequency.balls_into_bins.BallsIntoBins": lambda p, n: binomial_counts(n, p.rate),
+    "frequency.designated_coins.DesignatedCoins": lambda p, n: binomial_counts(min(n, p.designated), 0.5),
+    "frequency.silent_users.SilentUsers": lambda p, n: poisson_counts(p.dummy_mean * n / p.n_users),
+    "frequency.one_sided_noise.OneSidedCounts": lambda p, n: negative_binomial_counts(
+        p.shape * n / p.n_users, -math.expm1(-p.decay)
+    ),
+    "frequency._geometric_shuffle.GeometricShuffle": lambda p, n: _geometric_noise(
+        p.half_eps, p.share, p.turn
+    ),
+}
+"""Noise messages of one value, by the family of the protocol."""
+
+
+def correlated_noise(protocol: CorrelatedNoise, eps: float) -> View:
     """A +1 of the own value; of every value +1 and -1 noise; planned users' shares of the noise make up all of it."""
-    k, users = protocol.domain_size, protocol.n_users
+    shape_and_stop = (protocol.shape, -math.expm1(-protocol.decay))
+    return _correlated(protocol, eps, shape_and_stop, math.exp(-protocol.eps_geometric))
+
+
+def jump_noise(protocol: JumpCounts, eps: float) -> View:
+    """The same, with jumps of random size in both."""
+    return _correlated(protocol, eps, Jumps(protocol.rate, protocol.center), math.exp(-protocol.eps_star))
+
+
+def _correlated(
+    protocol: CorrelatedNoise | JumpCounts, eps: float, both: Summand, ratio: float, number: int | None = None
+) -> View:
+    k, users, common = protocol.domain_size, protocol.n_users, (both,)
     part = 1.0 if number is None else number / users
-    common: tuple[Summand, ...]
-    if isinstance(protocol, JumpCounts):
-        common, ratio = (Jumps(protocol.rate, protocol.center),), math.exp(-protocol.eps_star)
-    else:
-        common = ((protocol.shape, -math.expm1(-protocol.decay)),)
-        ratio = math.exp(-protocol.eps_geometric)
     pair = PairNoise(ratio, common, max(users, 1))
     whole = part == 1
 
@@ -286,7 +295,7 @@ def correlated_noise(protocol: CorrelatedNoise | JumpCounts, eps: float, number:
         kinds=plain,
         pairs=((0, 1),),
         shifts=True,
-        by_number=None if number is not None else lambda n: correlated_noise(protocol, eps, n),
+        by_number=None if number is not None else lambda n: _correlated(protocol, eps, both, ratio, n),
     )
 
 
@@ -331,15 +340,7 @@ def gaussian_modulo(order: int, tau: float, users: int) -> Block:
 
 def secret_shares(protocol: SecretShares, eps: float) -> View:
     """The sum modulo q that all shares add up to."""
-
-    def noise(n: int) -> Block:
-        if isinstance(protocol, PolyaShares):
-            ratio = math.exp(-protocol.eps / protocol.precision)
-            return polya_modulo(protocol.group_order, ratio, n / protocol.base_users)
-        if isinstance(protocol, GaussianShares):
-            return gaussian_modulo(protocol.group_order, protocol.tau, n)
-        raise TypeError(f"unknown noise of {protocol.name}")
-
+    noise = _noise(_SHARES, protocol)
     return ModularView(
         inputs=(0, 1),
         eps=eps,
@@ -347,9 +348,18 @@ def secret_shares(protocol: SecretShares, eps: float) -> View:
         most=MANY,
         shifts=True,
         order=protocol.group_order,
-        noise=noise,
+        noise=lambda n: noise(protocol, n),
         worth=(0, protocol.precision),
     )
+
+
+_SHARES: Mapping[str, Noise] = {
+    "frequency._secret_shares.PolyaShares": lambda p, n: polya_modulo(
+        p.group_order, math.exp(-p.eps / p.precision), n / p.base_users
+    ),
+    "frequency._secret_shares.GaussianShares": lambda p, n: gaussian_modulo(p.group_order, p.tau, n),
+}
+"""The sum modulo q of all shares of n users, by the family of the protocol."""
 
 
 # -- noise of a curator or of a secure sum ---------------------------------------------------------------------------
@@ -393,14 +403,20 @@ def noisy_counts_of(protocol: CuratorNoise | Skellam) -> int:
 
 def count_noise(protocol: CuratorNoise | Skellam, n: int) -> Block:
     """Noise of one count among n users, the same for every value."""
-    if isinstance(protocol, Skellam):
-        return skellam_counts(protocol.variance * n / protocol.n_users)
-    if isinstance(protocol, CentralLaplace):
-        moved = 1 if protocol.relation == "add_remove" else min(noisy_counts_of(protocol), 2)
-        return laplace_counts(math.exp(-protocol.eps / moved))
-    if isinstance(protocol, CentralGaussian):
-        return gaussian_counts(protocol.sigma)
-    raise TypeError(f"unknown noise of {protocol.name}")
+    return _noise(_OF_A_COUNT, protocol)(protocol, n)
+
+
+def _laplace_of_a_count(protocol: CentralLaplace, n: int) -> Block:
+    moved = 1 if protocol.relation == "add_remove" else min(noisy_counts_of(protocol), 2)
+    return laplace_counts(math.exp(-protocol.eps / moved))
+
+
+_OF_A_COUNT: Mapping[str, Noise] = {
+    "frequency.skellam.Skellam": lambda p, n: skellam_counts(p.variance * n / p.n_users),
+    "frequency.central_laplace.CentralLaplace": _laplace_of_a_count,
+    "frequency.central_gaussian.CentralGaussian": lambda p, n: gaussian_counts(p.sigma),
+}
+"""Noise of one count among n users, by the family of the protocol."""
 
 
 def curator_noise(protocol: CuratorNoise, eps: float) -> View:
@@ -440,23 +456,23 @@ def skellam(protocol: Skellam, eps: float) -> View:
     )
 
 
-VIEWS: tuple[tuple[type[ProtocolBase], Callable[..., View]], ...] = (
-    (RandomizedResponse, randomized_response),
-    (RandomCheckin, random_checkin),
-    (FixedDummies, fixed_dummies),
-    (FlexibleDummies, flexible_dummies),
-    (Truncation, truncation),
-    (NoisyCounts, noisy_counts),
-    (CorrelatedNoise, correlated_noise),
-    (JumpCounts, correlated_noise),
-    (Solh, solh),
-    (WholeRows, whole_rows),
-    (FlippedBits, flipped_bits),
-    (SubsetSelection, subset_selection),
-    (HashedBallsIntoBins, hashed_balls_into_bins),
-    (PrivateCoin, private_coin),
-    (PublicCoin, public_coin),
-    (SecretShares, secret_shares),
-    (CuratorNoise, curator_noise),
-    (Skellam, skellam),
-)
+VIEWS: Mapping[str, Callable[..., View]] = {
+    "frequency._randomized_response.RandomizedResponse": randomized_response,
+    "frequency.random_checkin.RandomCheckin": random_checkin,
+    "frequency._dummy_points.FixedDummies": fixed_dummies,
+    "frequency._dummy_points.FlexibleDummies": flexible_dummies,
+    "frequency.truncation.Truncation": truncation,
+    "frequency._noisy_counts.NoisyCounts": noisy_counts,
+    "frequency.correlated_noise.CorrelatedNoise": correlated_noise,
+    "frequency.jump_counts.JumpCounts": jump_noise,
+    "frequency.solh.Solh": solh,
+    "frequency._unary_bits.WholeRows": whole_rows,
+    "frequency._unary_bits.FlippedBits": flipped_bits,
+    "frequency.subset_selection.SubsetSelection": subset_selection,
+    "frequency.hashed_balls_into_bins.HashedBallsIntoBins": hashed_balls_into_bins,
+    "frequency.private_coin.PrivateCoin": private_coin,
+    "frequency.public_coin.PublicCoin": public_coin,
+    "frequency._secret_shares.SecretShares": secret_shares,
+    "frequency._curator_noise.CuratorNoise": curator_noise,
+    "frequency.skellam.Skellam": skellam,
+}

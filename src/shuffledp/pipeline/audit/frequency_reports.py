@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from itertools import combinations
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -21,12 +21,14 @@ from shuffledp.pipeline.audit.finite_laws import (
 from shuffledp.pipeline.audit.message_positions import MANY, plain, unit
 from shuffledp.pipeline.audit.views import ProductView, SumView, View
 from shuffledp.protocols.frequency._hashing import hash_values
-from shuffledp.protocols.frequency._unary_bits import FlippedBits, UnaryBits, WholeRows
-from shuffledp.protocols.frequency.hashed_balls_into_bins import HashedBallsIntoBins
-from shuffledp.protocols.frequency.private_coin import PrivateCoin
-from shuffledp.protocols.frequency.public_coin import PublicCoin
-from shuffledp.protocols.frequency.solh import Solh
-from shuffledp.protocols.frequency.subset_selection import SubsetSelection
+
+if TYPE_CHECKING:
+    from shuffledp.protocols.frequency._unary_bits import FlippedBits, UnaryBits, WholeRows
+    from shuffledp.protocols.frequency.hashed_balls_into_bins import HashedBallsIntoBins
+    from shuffledp.protocols.frequency.private_coin import PrivateCoin
+    from shuffledp.protocols.frequency.public_coin import PublicCoin
+    from shuffledp.protocols.frequency.solh import Solh
+    from shuffledp.protocols.frequency.subset_selection import SubsetSelection
 
 
 def solh(protocol: Solh, eps: float) -> View:

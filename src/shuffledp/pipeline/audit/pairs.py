@@ -9,6 +9,7 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from functools import lru_cache, reduce
 
 import numpy as np
 from numpy.typing import NDArray
@@ -21,6 +22,7 @@ from shuffledp.pipeline.audit.finite_laws import (
     Bounds,
     Error,
     TooLarge,
+    added,
     around,
     binomial_counts,
     binomial_share,
@@ -75,12 +77,20 @@ def spent(senders: Block, each: int, rate: float) -> Block:
         Law of the number of senders.
     each : int
     rate : float
+
+    Notes
+    -----
+    Numbers of senders are taken in runs, about as many as a run is long: the dummies of those before a run, which are
+    added to its law, come from a whole number of runs.
     """
-    numbers = senders.start[0] + np.arange(senders.mass.size)
-    parts = [
-        (float(w), binomial_counts(int(s) * each, rate)) for s, w in zip(numbers, senders.mass, strict=True)
-    ]
-    block = mixed(parts)
+    size = senders.mass.size
+    step = math.isqrt(size) + 1
+    more = [binomial_counts(number * each, rate) for number in range(step)]
+    parts = (senders.mass[at : at + step].tolist() for at in range(0, size, step))
+    runs = [mixed(list(zip(weights, more, strict=False))) for weights in parts]
+    whole = binomial_counts(step * each, rate)
+    block = reduce(lambda later, run: mixed([(1.0, run), (1.0, added(later, whole))]), reversed(runs))
+    block = added(block, binomial_counts(senders.start[0] * each, rate))
     return replace(block, error=block.error.and_of(senders.error))
 
 
@@ -119,16 +129,23 @@ def of_split(total: Block, gains: Gains, eps: float, alone: Block | None = None)
     t = np.arange(inside[0] + total.start[0], inside[-1] + total.start[0] + most + 1)
     laws = {gain: alone if alone is not None and sum(gain) == 0 else total for gain in gains}
     parts = [(i, j, chance, _masses(laws[i, j], t - i - j)) for (i, j), chance in gains.items() if chance > 0]
+    ways = [np.maximum(number, 1.0) for number in _falling(t, most)]
+    terms = [(i, j, chance * mass * 2.0 ** (i + j), ways[i + j]) for i, j, chance, mass in parts]
 
     low, high = t // 2, t + 1  # the first x at which P exceeds e^eps Q lies in (low, high]
     while np.any(high - low > 1):
         middle = (low + high) // 2
-        above = _excess(parts, t, middle, eps) > 0
+        above = _excess(terms, t, middle, eps) > 0
         low, high = np.where(above, low, middle), np.where(above, middle, high)
     delta, size, fixed = np.zeros(t.size), 0.0, 0.0
+
+    @lru_cache(4)  # gains and their mirror images share them
+    def tail(less: int, fewer: int) -> Floats:
+        return _fair_tail(t - less, high - fewer)
+
     for i, j, chance, mass in parts:
-        first = chance * _fair_tail(t - i - j, high - i)
-        second = math.exp(eps) * chance * _fair_tail(t - i - j, high - j)
+        first = chance * tail(i + j, i)
+        second = math.exp(eps) * chance * tail(i + j, j)
         delta += mass * first - mass * second
         size += float(mass @ (first + second))
         fixed += laws[i, j].error.norm * float(np.linalg.norm(first + second))
@@ -145,20 +162,19 @@ def _masses(law: Block, at: NDArray[np.int64]) -> Floats:
 
 
 def _excess(
-    parts: Sequence[tuple[int, int, float, Floats]], t: NDArray[np.int64], x: NDArray[np.int64], eps: float
+    terms: Sequence[tuple[int, int, Floats, Floats]], t: NDArray[np.int64], x: NDArray[np.int64], eps: float
 ) -> Floats:
     """``P - e^eps Q`` at first counts x, over the probability of x among t fair messages and a power of t.
 
     Without the i + j messages of user 1 the fair probability is that with them, times ``2^(i + j)`` and the numbers
-    of ways to choose i of x and j of t - x in order, over those of i + j of t.
+    of ways to choose i of x and j of t - x in order, over those of i + j of t. A term has i, j, the mass of t - i - j
+    with the chance of i and j and that power, and the last number.
     """
-    most = max(i + j for i, j, *_ in parts)
+    most = max(i + j for i, j, *_ in terms)
     first, second = _falling(x, most), _falling(t - x, most)
-    ways = _falling(t, most)
     total = np.zeros(t.size)
-    for i, j, chance, mass in parts:
-        both = first[i] * second[j] - math.exp(eps) * first[j] * second[i]
-        total += chance * mass * 2.0 ** (i + j) * both / np.maximum(ways[i + j], 1.0)
+    for i, j, mass, ways in terms:
+        total += mass * (first[i] * second[j] - math.exp(eps) * first[j] * second[i]) / ways
     return total
 
 

@@ -9,8 +9,9 @@ accounting nothing is used but calibrated parameters.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 
+from shuffledp.pipeline.audit.families import of_family
 from shuffledp.pipeline.audit.measured import Measured, NoProfile
 from shuffledp.pipeline.audit.scale_reports import (
     checked_in_vectors,
@@ -31,6 +32,8 @@ from shuffledp.pipeline.audit.scale_sums import (
     noisy_sums,
     noisy_vectors,
     polya_shares,
+    secure_sums,
+    split_shares,
     unary_bits,
 )
 from shuffledp.pipeline.audit.scale_values import (
@@ -52,35 +55,6 @@ from shuffledp.pipeline.audit.scale_values import (
 )
 from shuffledp.populations import Law
 from shuffledp.protocols.base import ProtocolBase
-from shuffledp.protocols.frequency import _curator_noise as frequency_curator
-from shuffledp.protocols.frequency import skellam as frequency_skellam
-from shuffledp.protocols.frequency._dummy_points import FixedDummies, FlexibleDummies
-from shuffledp.protocols.frequency._noisy_counts import NoisyCounts
-from shuffledp.protocols.frequency._randomized_response import RandomizedResponse
-from shuffledp.protocols.frequency._secret_shares import GaussianShares, PolyaShares
-from shuffledp.protocols.frequency._unary_bits import FlippedBits, WholeRows
-from shuffledp.protocols.frequency.correlated_noise import CorrelatedNoise
-from shuffledp.protocols.frequency.hashed_balls_into_bins import HashedBallsIntoBins
-from shuffledp.protocols.frequency.private_coin import PrivateCoin
-from shuffledp.protocols.frequency.public_coin import PublicCoin
-from shuffledp.protocols.frequency.random_checkin import RandomCheckin
-from shuffledp.protocols.frequency.solh import Solh
-from shuffledp.protocols.frequency.subset_selection import SubsetSelection
-from shuffledp.protocols.frequency.truncation import Truncation
-from shuffledp.protocols.sets._separate import SeparateLevels
-from shuffledp.protocols.sets._subset import SubsetReports
-from shuffledp.protocols.sets.balls_into_bins import BallsIntoBins
-from shuffledp.protocols.sets.segmented import Segmented
-from shuffledp.protocols.summation._correlated import CorrelatedNoiseSum
-from shuffledp.protocols.summation._curator import CuratorNoise
-from shuffledp.protocols.summation._levels import LevelReports
-from shuffledp.protocols.summation.fragmented_rappor import FragmentedRappor
-from shuffledp.protocols.summation.skellam import Skellam
-from shuffledp.protocols.summation.split_and_mix import SplitAndMix
-from shuffledp.protocols.summation.unary_bits import UnaryBits
-from shuffledp.protocols.vectors import random_checkin as vector_checkin
-from shuffledp.protocols.vectors._laplace import LaplaceNoise
-from shuffledp.protocols.vectors.central_gaussian import CentralGaussian
 from shuffledp.tasks import Neighbours
 
 
@@ -116,47 +90,53 @@ def at_scale(
         If a law has too many outcomes.
     """
     if neighbours != "replace_one":
-        if isinstance(protocol, frequency_curator.CuratorNoise | frequency_skellam.Skellam):
-            return [presence(protocol, population, eps) for eps in levels]
-        raise NoProfile("users who are added or removed are not written down for this protocol")
-    for kind, of in PROFILES:
-        if isinstance(protocol, kind):
-            return [of(protocol, population, level, eps) for level, eps in enumerate(levels)]
-    raise NoProfile(f"the messages of {protocol.name} are not written down for any number of users")
+        present = of_family(protocol, PRESENCES)
+        if present is None:
+            raise NoProfile("users who are added or removed are not written down for this protocol")
+        return [present(protocol, population, eps) for eps in levels]
+    found = of_family(protocol, PROFILES)
+    if found is None:
+        raise NoProfile(f"the messages of {protocol.name} are not written down for any number of users")
+    return [found(protocol, population, level, eps) for level, eps in enumerate(levels)]
 
 
-PROFILES: tuple[tuple[type[ProtocolBase], Callable[..., Measured]], ...] = (
-    (RandomizedResponse, randomized_response),
-    (RandomCheckin, random_checkin),
-    (LaplaceNoise, laplace),
-    (vector_checkin.RandomCheckin, checked_in_vectors),
-    (FixedDummies, fixed_dummies),
-    (FlexibleDummies, flexible_dummies),
-    (Truncation, truncation),
-    (NoisyCounts, noisy_counts),
-    (CorrelatedNoise, correlated_counts),
-    (Solh, solh),
-    (PrivateCoin, private_coin),
-    (PublicCoin, public_coin),
-    (PolyaShares, polya_shares),
-    (GaussianShares, gaussian_shares),
-    (SplitAndMix, polya_shares),
-    (frequency_curator.CuratorNoise, curator_counts),
-    (frequency_skellam.Skellam, curator_counts),
-    (FlippedBits, flipped_bits),
-    (WholeRows, whole_rows),
-    (SubsetSelection, subset_selection),
-    (HashedBallsIntoBins, hashed_balls),
-    (LevelReports, level_reports),
-    (UnaryBits, unary_bits),
-    (CuratorNoise, noisy_sums),
-    (Skellam, noisy_sums),
-    (CorrelatedNoiseSum, correlated_sums),
-    (FragmentedRappor, fragmented_rappor),
-    (CentralGaussian, noisy_vectors),
-    (BallsIntoBins, balls_into_bins),
-    (Segmented, segmented),
-    (SeparateLevels, separate),
-    (SubsetReports, subsets),
-)
-"""Protocols by family, with what is written down of their messages."""
+PROFILES: Mapping[str, Callable[..., Measured]] = {
+    "frequency._randomized_response.RandomizedResponse": randomized_response,
+    "frequency.random_checkin.RandomCheckin": random_checkin,
+    "vectors._laplace.LaplaceNoise": laplace,
+    "vectors.random_checkin.RandomCheckin": checked_in_vectors,
+    "frequency._dummy_points.FixedDummies": fixed_dummies,
+    "frequency._dummy_points.FlexibleDummies": flexible_dummies,
+    "frequency.truncation.Truncation": truncation,
+    "frequency._noisy_counts.NoisyCounts": noisy_counts,
+    "frequency.correlated_noise.CorrelatedNoise": correlated_counts,
+    "frequency.solh.Solh": solh,
+    "frequency.private_coin.PrivateCoin": private_coin,
+    "frequency.public_coin.PublicCoin": public_coin,
+    "frequency._secret_shares.PolyaShares": polya_shares,
+    "frequency._secret_shares.GaussianShares": gaussian_shares,
+    "summation.split_and_mix.SplitAndMix": split_shares,
+    "frequency._curator_noise.CuratorNoise": curator_counts,
+    "frequency.skellam.Skellam": curator_counts,
+    "frequency._unary_bits.FlippedBits": flipped_bits,
+    "frequency._unary_bits.WholeRows": whole_rows,
+    "frequency.subset_selection.SubsetSelection": subset_selection,
+    "frequency.hashed_balls_into_bins.HashedBallsIntoBins": hashed_balls,
+    "summation._levels.LevelReports": level_reports,
+    "summation.unary_bits.UnaryBits": unary_bits,
+    "summation._curator.CuratorNoise": noisy_sums,
+    "summation.skellam.Skellam": secure_sums,
+    "summation._correlated.CorrelatedNoiseSum": correlated_sums,
+    "summation.fragmented_rappor.FragmentedRappor": fragmented_rappor,
+    "vectors.central_gaussian.CentralGaussian": noisy_vectors,
+    "sets.balls_into_bins.BallsIntoBins": balls_into_bins,
+    "sets.segmented.Segmented": segmented,
+    "sets._separate.SeparateLevels": separate,
+    "sets._subset.SubsetReports": subsets,
+}
+"""What is written down of the messages, by the family of the protocol."""
+PRESENCES: Mapping[str, Callable[..., Measured]] = {
+    "frequency._curator_noise.CuratorNoise": presence,
+    "frequency.skellam.Skellam": presence,
+}
+"""The same where users are added or removed."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -26,12 +27,14 @@ from shuffledp.pipeline.audit.measured import (
     truth,
 )
 from shuffledp.populations import Empirical, Fixed, Law
-from shuffledp.protocols._checkin import CheckinSchedule
-from shuffledp.protocols._schedules import SingleReport
-from shuffledp.protocols.frequency._randomized_response import RandomizedResponse
-from shuffledp.protocols.frequency.random_checkin import RandomCheckin
-from shuffledp.protocols.vectors import random_checkin as vector_checkin
-from shuffledp.protocols.vectors._laplace import LaplaceNoise
+
+if TYPE_CHECKING:
+    from shuffledp.protocols._checkin import CheckinSchedule
+    from shuffledp.protocols._schedules import SingleReport
+    from shuffledp.protocols.frequency._randomized_response import RandomizedResponse
+    from shuffledp.protocols.frequency.random_checkin import RandomCheckin
+    from shuffledp.protocols.vectors import random_checkin as vector_checkin
+    from shuffledp.protocols.vectors._laplace import LaplaceNoise
 
 
 def _reports(protocol: SingleReport, population: Law) -> Law:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import replace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from shuffledp.pipeline.audit import pairs
 from shuffledp.pipeline.audit.finite_laws import Bounds, binomial_counts, largest, poisson_counts
@@ -18,10 +18,12 @@ from shuffledp.pipeline.audit.measured import (
     number_of,
 )
 from shuffledp.populations import Law
-from shuffledp.protocols.sets._separate import SeparateLevels
-from shuffledp.protocols.sets._subset import SubsetReports
-from shuffledp.protocols.sets.balls_into_bins import BallsIntoBins
-from shuffledp.protocols.sets.segmented import Segmented
+
+if TYPE_CHECKING:
+    from shuffledp.protocols.sets._separate import SeparateLevels
+    from shuffledp.protocols.sets._subset import SubsetReports
+    from shuffledp.protocols.sets.balls_into_bins import BallsIntoBins
+    from shuffledp.protocols.sets.segmented import Segmented
 
 
 def _items(plan: Any, rate: float, eps: float) -> Measured:

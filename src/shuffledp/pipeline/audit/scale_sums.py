@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import math
 from dataclasses import replace
+from functools import cache, lru_cache
+from typing import TYPE_CHECKING
 
 from shuffledp.pipeline.audit import pairs
 from shuffledp.pipeline.audit.finite_laws import (
@@ -31,17 +33,19 @@ from shuffledp.pipeline.audit.measured import (
 )
 from shuffledp.pipeline.audit.summation import correlated_sum, curator_noise, skellam
 from shuffledp.pipeline.audit.vectors import central_gaussian
-from shuffledp.pipeline.audit.views import ProductView
+from shuffledp.pipeline.audit.views import ProductView, View
 from shuffledp.populations import Law
-from shuffledp.protocols.frequency._secret_shares import PolyaShares
-from shuffledp.protocols.summation._correlated import CorrelatedNoiseSum
-from shuffledp.protocols.summation._curator import CuratorNoise
-from shuffledp.protocols.summation._levels import LevelReports
-from shuffledp.protocols.summation.fragmented_rappor import FragmentedRappor
-from shuffledp.protocols.summation.skellam import Skellam
-from shuffledp.protocols.summation.split_and_mix import SplitAndMix
-from shuffledp.protocols.summation.unary_bits import UnaryBits
-from shuffledp.protocols.vectors.central_gaussian import CentralGaussian
+
+if TYPE_CHECKING:
+    from shuffledp.protocols.frequency._secret_shares import PolyaShares
+    from shuffledp.protocols.summation._correlated import CorrelatedNoiseSum
+    from shuffledp.protocols.summation._curator import CuratorNoise
+    from shuffledp.protocols.summation._levels import LevelReports
+    from shuffledp.protocols.summation.fragmented_rappor import FragmentedRappor
+    from shuffledp.protocols.summation.skellam import Skellam
+    from shuffledp.protocols.summation.split_and_mix import SplitAndMix
+    from shuffledp.protocols.summation.unary_bits import UnaryBits
+    from shuffledp.protocols.vectors.central_gaussian import CentralGaussian
 
 _SUMS = "the noise of sums, moved by user 1"
 #: Standard deviations and scales of a geometric law beyond which noise is as good as absent.
@@ -51,13 +55,22 @@ _NUMBERS, _BAND = 3, 12
 #: Likely numbers of one noise message up to which its law is used: others hide user 1's far better than these.
 _MOST_DRAWS = 100_000
 
+_drawn = lru_cache(32)(negative_binomials)  # the same for all numbers
 
-def polya_shares(protocol: PolyaShares | SplitAndMix, population: Law, level: int, eps: float) -> Measured:
+
+def polya_shares(protocol: PolyaShares, population: Law, level: int, eps: float) -> Measured:
     """The sum of the shares, modulo q or, where noise stays far below that, modulo what it stays below."""
-    if isinstance(protocol, SplitAndMix):
-        worth, planned = protocol.numbers.max_value, float(protocol.n_users)
-    else:
-        worth, planned = protocol.precision, float(protocol.base_users)
+    return _shares(protocol, population, eps, protocol.precision, float(protocol.base_users))
+
+
+def split_shares(protocol: SplitAndMix, population: Law, level: int, eps: float) -> Measured:
+    """The same, with a number of the user's own in the sum."""
+    return _shares(protocol, population, eps, protocol.numbers.max_value, float(protocol.n_users))
+
+
+def _shares(
+    protocol: PolyaShares | SplitAndMix, population: Law, eps: float, worth: int, planned: float
+) -> Measured:
     fading, found = worth / protocol.eps, []
     for others, weight in pairs.ranges(population, 8):
         shape = (others + 1) / planned
@@ -70,9 +83,17 @@ def polya_shares(protocol: PolyaShares | SplitAndMix, population: Law, level: in
     return Measured(averaged(found), "lower", "the sum of all shares")
 
 
-def noisy_sums(protocol: CuratorNoise | Skellam, population: Law, level: int, eps: float) -> Measured:
+def noisy_sums(protocol: CuratorNoise, population: Law, level: int, eps: float) -> Measured:
     """Noisy sums, which inputs move; the largest move is the worst."""
-    view = skellam(protocol, eps) if isinstance(protocol, Skellam) else curator_noise(protocol, eps)
+    return _moved_sums(curator_noise(protocol, eps), population, eps)
+
+
+def secure_sums(protocol: Skellam, population: Law, level: int, eps: float) -> Measured:
+    """The same of sums without a curator."""
+    return _moved_sums(skellam(protocol, eps), population, eps)
+
+
+def _moved_sums(view: View, population: Law, eps: float) -> Measured:
     assert isinstance(view, ProductView)
     noises, found = view.noise(number_of(population)), []
     last = len(view.inputs) - 1
@@ -94,8 +115,12 @@ def correlated_sums(protocol: CorrelatedNoiseSum, population: Law, level: int, e
     """
     if number_of(population) != protocol.n_users:
         raise NoProfile("another number of users than planned")
-    design, one_sum = protocol.design, replace(protocol, numbers=replace(protocol.numbers, coordinates=1))
-    view = correlated_sum(one_sum, eps)
+    return _one_sum(replace(protocol, numbers=replace(protocol.numbers, coordinates=1), n_users=1), eps)
+
+
+@cache  # the number of users does not matter, and experiments have many
+def _one_sum(protocol: CorrelatedNoiseSum, eps: float) -> Measured:
+    design, view = protocol.design, correlated_sum(protocol, eps)
     assert isinstance(view, ProductView)
     letters = [sign * j for j in range(design.max_value, 1, -1) for sign in (1, -1)]
     drawn: dict[int, list[tuple[float, float]]] = {}
@@ -118,7 +143,7 @@ def correlated_sums(protocol: CorrelatedNoiseSum, population: Law, level: int, e
 def _moved_draws(drawn: tuple[tuple[float, float], ...], one: Place, two: Place) -> list[Pair]:
     if sum(shape / stop + 12 * math.sqrt(shape) / stop for shape, stop in drawn) > _MOST_DRAWS:
         return []
-    noise = negative_binomials(drawn)
+    noise = _drawn(drawn)
     return [outcomes(moved(noise, one), moved(noise, two))]
 
 

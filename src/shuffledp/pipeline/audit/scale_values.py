@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import math
+from functools import cache
 from itertools import combinations
+from typing import TYPE_CHECKING
 
 import numpy as np
 
-from shuffledp.pipeline.audit import frequency as frequency_views
 from shuffledp.pipeline.audit import pairs
 from shuffledp.pipeline.audit.finite_laws import (
     PairNoise,
@@ -21,7 +22,13 @@ from shuffledp.pipeline.audit.finite_laws import (
     moved,
     outcomes,
 )
-from shuffledp.pipeline.audit.frequency import gaussian_modulo, laplace_counts, noise_of_a_value, turned
+from shuffledp.pipeline.audit.frequency import (
+    count_noise,
+    gaussian_modulo,
+    laplace_counts,
+    noise_of_a_value,
+    turned,
+)
 from shuffledp.pipeline.audit.frequency_reports import hashed_balls_into_bins, row_law
 from shuffledp.pipeline.audit.measured import (
     BINARY,
@@ -37,20 +44,22 @@ from shuffledp.pipeline.audit.measured import (
 from shuffledp.pipeline.audit.message_positions import unit
 from shuffledp.pipeline.audit.views import SumView
 from shuffledp.populations import Law
-from shuffledp.protocols.frequency import _curator_noise as frequency_curator
-from shuffledp.protocols.frequency import skellam as frequency_skellam
-from shuffledp.protocols.frequency._dummy_points import FixedDummies, FlexibleDummies
 from shuffledp.protocols.frequency._hashing import hash_values
-from shuffledp.protocols.frequency._noisy_counts import NoisyCounts
-from shuffledp.protocols.frequency._secret_shares import GaussianShares
-from shuffledp.protocols.frequency._unary_bits import FlippedBits, WholeRows
-from shuffledp.protocols.frequency.correlated_noise import CorrelatedNoise
-from shuffledp.protocols.frequency.hashed_balls_into_bins import HashedBallsIntoBins
-from shuffledp.protocols.frequency.private_coin import PrivateCoin
-from shuffledp.protocols.frequency.public_coin import PublicCoin
-from shuffledp.protocols.frequency.solh import Solh
-from shuffledp.protocols.frequency.subset_selection import SubsetSelection
-from shuffledp.protocols.frequency.truncation import Truncation
+
+if TYPE_CHECKING:
+    from shuffledp.protocols.frequency import _curator_noise as frequency_curator
+    from shuffledp.protocols.frequency import skellam as frequency_skellam
+    from shuffledp.protocols.frequency._dummy_points import FixedDummies, FlexibleDummies
+    from shuffledp.protocols.frequency._noisy_counts import NoisyCounts
+    from shuffledp.protocols.frequency._secret_shares import GaussianShares
+    from shuffledp.protocols.frequency._unary_bits import FlippedBits, WholeRows
+    from shuffledp.protocols.frequency.correlated_noise import CorrelatedNoise
+    from shuffledp.protocols.frequency.hashed_balls_into_bins import HashedBallsIntoBins
+    from shuffledp.protocols.frequency.private_coin import PrivateCoin
+    from shuffledp.protocols.frequency.public_coin import PublicCoin
+    from shuffledp.protocols.frequency.solh import Solh
+    from shuffledp.protocols.frequency.subset_selection import SubsetSelection
+    from shuffledp.protocols.frequency.truncation import Truncation
 
 #: Standard deviations of a Gaussian that a group has to hold, for wrapping around to be as good as absent.
 _FAR = 12
@@ -107,10 +116,15 @@ def correlated_counts(protocol: CorrelatedNoise, population: Law, level: int, ep
     """The +1 and -1 of two values."""
     if number_of(population) != protocol.n_users:
         raise NoProfile("another number of users than planned")
-    common = ((protocol.shape, -math.expm1(-protocol.decay)),)
-    ratio = math.exp(-protocol.eps_geometric)
+    return _correlated_pair(
+        math.exp(-protocol.eps_geometric), protocol.shape, -math.expm1(-protocol.decay), eps
+    )
+
+
+@cache  # users and values do not matter, and experiments have many of either
+def _correlated_pair(ratio: float, shape: float, stop: float, eps: float) -> Measured:
     try:
-        noise = PairNoise(ratio, common, 1)
+        noise = PairNoise(ratio, ((shape, stop),), 1)
         with_it, without = noise.moved((1, 0)), noise.moved((0, 0))
     except TooLarge:  # the differences alone, which are less than what is seen
         difference = laplace_counts(ratio)
@@ -183,7 +197,7 @@ def curator_counts(
     """Noisy counts of two values, or of one if there are but two."""
     if protocol.domain_size == 2:
         return presence(protocol, population, eps)
-    noise = frequency_views.count_noise(protocol, number_of(population))
+    noise = count_noise(protocol, number_of(population))
     return Measured(pairs.of_two_counts(noise, 1.0, 0.0, eps), "exact", TWO)
 
 
@@ -191,7 +205,7 @@ def presence(
     protocol: frequency_curator.CuratorNoise | frequency_skellam.Skellam, population: Law, eps: float
 ) -> Measured:
     """The noisy count of one value, with user 1 or without: what counts where users are added or removed."""
-    noise = frequency_views.count_noise(protocol, number_of(population))
+    noise = count_noise(protocol, number_of(population))
     return Measured(largest(pairs.of_one_count(noise, 1.0, 0.0, eps)), "exact", "the count of one value")
 
 

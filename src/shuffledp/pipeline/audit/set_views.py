@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from itertools import combinations, combinations_with_replacement, islice, product
-from typing import Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -22,12 +22,14 @@ from shuffledp.pipeline.audit.finite_laws import (
 )
 from shuffledp.pipeline.audit.views import Case, Held, ProductView, SumView, View
 from shuffledp.protocols.base import ProtocolBase
-from shuffledp.protocols.sets._separate import SeparateLevels
 from shuffledp.protocols.sets._set_protocol import even_sizes
-from shuffledp.protocols.sets._subset import SubsetReports
-from shuffledp.protocols.sets.balls_into_bins import BallsIntoBins
-from shuffledp.protocols.sets.segmented import Segmented
 from shuffledp.tasks import Public
+
+if TYPE_CHECKING:
+    from shuffledp.protocols.sets._separate import SeparateLevels
+    from shuffledp.protocols.sets._subset import SubsetReports
+    from shuffledp.protocols.sets.balls_into_bins import BallsIntoBins
+    from shuffledp.protocols.sets.segmented import Segmented
 
 #: What the others hold, in full up to so many possibilities, and an even selection of them beyond.
 _MOST_OTHERS = 60
@@ -240,9 +242,9 @@ def subsets(protocol: SubsetReports, eps: float, levels: Sequence[float]) -> Vie
     )
 
 
-VIEWS: tuple[tuple[type[ProtocolBase], Callable[..., View | str]], ...] = (
-    (BallsIntoBins, balls_into_bins),
-    (Segmented, segmented),
-    (SeparateLevels, separate),
-    (SubsetReports, subsets),
-)
+VIEWS: Mapping[str, Callable[..., View | str]] = {
+    "sets.balls_into_bins.BallsIntoBins": balls_into_bins,
+    "sets.segmented.Segmented": segmented,
+    "sets._separate.SeparateLevels": separate,
+    "sets._subset.SubsetReports": subsets,
+}

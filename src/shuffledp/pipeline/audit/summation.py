@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Mapping
 from itertools import combinations
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,6 +13,7 @@ from scipy.special import gammaln
 from scipy.stats import binom
 
 from shuffledp.accounting.summation.noise_atoms import atom_messages
+from shuffledp.pipeline.audit.families import of_family
 from shuffledp.pipeline.audit.finite_laws import (
     Block,
     Error,
@@ -32,18 +33,18 @@ from shuffledp.pipeline.audit.finite_laws import (
 from shuffledp.pipeline.audit.frequency import gaussian_counts, laplace_counts, polya_modulo, skellam_counts
 from shuffledp.pipeline.audit.message_positions import MANY, plain, response
 from shuffledp.pipeline.audit.views import Held, ModularView, ProductView, SumView, View
-from shuffledp.protocols.base import ProtocolBase
-from shuffledp.protocols.summation._correlated import CorrelatedNoiseSum
-from shuffledp.protocols.summation._curator import CuratorNoise
-from shuffledp.protocols.summation._levels import LevelReports
-from shuffledp.protocols.summation._sums import Numbers
-from shuffledp.protocols.summation.central_gaussian import CentralGaussian
-from shuffledp.protocols.summation.central_laplace import CentralLaplace
-from shuffledp.protocols.summation.coarse_correlated_sum import CoarseCorrelatedSum
-from shuffledp.protocols.summation.fragmented_rappor import FragmentedRappor
-from shuffledp.protocols.summation.skellam import Skellam
-from shuffledp.protocols.summation.split_and_mix import SplitAndMix
-from shuffledp.protocols.summation.unary_bits import UnaryBits
+
+if TYPE_CHECKING:
+    from shuffledp.protocols.summation._correlated import CorrelatedNoiseSum
+    from shuffledp.protocols.summation._curator import CuratorNoise
+    from shuffledp.protocols.summation._levels import LevelReports
+    from shuffledp.protocols.summation._sums import Numbers
+    from shuffledp.protocols.summation.central_laplace import CentralLaplace
+    from shuffledp.protocols.summation.coarse_correlated_sum import CoarseCorrelatedSum
+    from shuffledp.protocols.summation.fragmented_rappor import FragmentedRappor
+    from shuffledp.protocols.summation.skellam import Skellam
+    from shuffledp.protocols.summation.split_and_mix import SplitAndMix
+    from shuffledp.protocols.summation.unary_bits import UnaryBits
 
 #: Cells of the law of all shares up to which the shares themselves are enumerated, not only their sum.
 _SHARES = 300_000
@@ -81,14 +82,10 @@ def curator_noise(protocol: CuratorNoise, eps: float) -> View:
     """The noisy sums, as the curator is trusted."""
     numbers = protocol.numbers
     held = _held(numbers)
-    if isinstance(protocol, CentralLaplace):
-        several = 2 if protocol.relation == "replace_one" else 1
-        ratio = math.exp(-protocol.eps / (numbers.max_value * min(numbers.coordinates, several)))
-        noise = laplace_counts(ratio)
-    elif isinstance(protocol, CentralGaussian):
-        noise = gaussian_counts(protocol.sigma)
-    else:
+    law = of_family(protocol, _NOISES)
+    if law is None:
         raise TypeError(f"unknown noise of {protocol.name}")
+    noise = law(protocol)
 
     def counts(payload: NDArray[Any]) -> list[tuple[int, ...]]:
         where, number = _rows(numbers, payload)
@@ -105,6 +102,18 @@ def curator_noise(protocol: CuratorNoise, eps: float) -> View:
         pairs=_pairs(held),
         shifts=True,
     )
+
+
+def _laplace(protocol: CentralLaplace) -> Block:
+    numbers, several = protocol.numbers, 2 if protocol.relation == "replace_one" else 1
+    return laplace_counts(math.exp(-protocol.eps / (numbers.max_value * min(numbers.coordinates, several))))
+
+
+_NOISES: Mapping[str, Callable[[Any], Block]] = {
+    "summation.central_laplace.CentralLaplace": _laplace,
+    "summation.central_gaussian.CentralGaussian": lambda p: gaussian_counts(p.sigma),
+}
+"""Noise of one sum, by the family of the protocol."""
 
 
 def skellam(protocol: Skellam, eps: float) -> View:
@@ -405,13 +414,13 @@ def split_and_mix(protocol: SplitAndMix, eps: float) -> View:
     )
 
 
-VIEWS: tuple[tuple[type[ProtocolBase], Callable[..., View]], ...] = (
-    (CuratorNoise, curator_noise),
-    (CoarseCorrelatedSum, coarse_sum),
-    (CorrelatedNoiseSum, correlated_sum),
-    (FragmentedRappor, fragmented_rappor),
-    (LevelReports, level_reports),
-    (Skellam, skellam),
-    (SplitAndMix, split_and_mix),
-    (UnaryBits, unary_bits),
-)
+VIEWS: Mapping[str, Callable[..., View]] = {
+    "summation._curator.CuratorNoise": curator_noise,
+    "summation.coarse_correlated_sum.CoarseCorrelatedSum": coarse_sum,
+    "summation._correlated.CorrelatedNoiseSum": correlated_sum,
+    "summation.fragmented_rappor.FragmentedRappor": fragmented_rappor,
+    "summation._levels.LevelReports": level_reports,
+    "summation.skellam.Skellam": skellam,
+    "summation.split_and_mix.SplitAndMix": split_and_mix,
+    "summation.unary_bits.UnaryBits": unary_bits,
+}

@@ -49,7 +49,7 @@ from shuffledp.pipeline.experiments.seeds import canonical_json
 from shuffledp.pipeline.experiments.sources.item_sets import level_sizes
 from shuffledp.populations import Law
 from shuffledp.protocols.base import ProtocolBase
-from shuffledp.protocols.registry import available, get
+from shuffledp.protocols.registry import get
 from shuffledp.tasks import Public
 
 PARTS = ("grid", "enumerated", "sampled", "messages", "estimate")
@@ -404,30 +404,30 @@ def _tested(row: Row, part: str, p_value: float, method: str) -> Line:
 
 
 def lines_of(job: Mapping[str, Any]) -> Iterator[Line]:
-    """The audit of some tasks.
+    """The audit of some protocols.
 
     Parameters
     ----------
     job : mapping
-        ``tasks``: kinds; ``methods``: of their experiments, see `shuffledp.pipeline.experiments.audited.plan`;
-        ``seed``; ``every``: whether protocols are looked at that no method has; ``points``: claims of experiments per
-        protocol and accounting, 0 for all; ``settings``: random settings per protocol; ``runs``: of each.
+        ``protocols``: task kinds and names; ``methods``: of their experiments, see
+        `shuffledp.pipeline.experiments.audited.plan`; ``seed``; ``every``: whether protocols are looked at that no
+        method has; ``points``: claims of experiments per protocol and accounting, 0 for all; ``settings``: random
+        settings per protocol; ``runs``: of each.
     """
     points = points_of(job["methods"], job["points"])
     used = {(method["task"]["kind"], method["protocol"]) for method in job["methods"]}
-    for kind in job["tasks"]:
-        for name in available(kind):
-            protocol = get(kind, name)
-            if not job["every"] and (kind, name) not in used:
-                for accounting, part in product(protocol.accountings, PARTS[:3]):
-                    yield Line(name, kind, accounting, part, note=_LEFT_OUT)
-                continue
-            own = [p for p in points if p.setting.protocol is protocol]
-            yield from (grid_line(point) for point in own)
-            for accounting in protocol.accountings:
-                if not any(p.setting.accounting == accounting for p in own):
-                    yield Line(name, kind, accounting, "grid", note="no experiment of this run has it")
-            yield from small_lines(protocol, job["seed"], job["settings"], job["runs"])
+    for kind, name in job["protocols"]:
+        protocol = get(kind, name)
+        if not job["every"] and (kind, name) not in used:
+            for accounting, part in product(protocol.accountings, PARTS[:3]):
+                yield Line(name, kind, accounting, part, note=_LEFT_OUT)
+            continue
+        own = [p for p in points if p.setting.protocol is protocol]
+        yield from (grid_line(point) for point in own)
+        for accounting in protocol.accountings:
+            if not any(p.setting.accounting == accounting for p in own):
+                yield Line(name, kind, accounting, "grid", note="no experiment of this run has it")
+        yield from small_lines(protocol, job["seed"], job["settings"], job["runs"])
 
 
 def text_of(lines: Iterable[Line]) -> str:

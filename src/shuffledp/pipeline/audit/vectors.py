@@ -7,10 +7,10 @@ holds, and beyond the clipping norm the likelihood ratios are constant, so that 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,12 +18,13 @@ from numpy.typing import NDArray
 from shuffledp.pipeline.audit.finite_laws import Block, Own, Place, in_cells, plus, point
 from shuffledp.pipeline.audit.message_positions import MANY, unit
 from shuffledp.pipeline.audit.views import Held, SlotsView, SumView, View
-from shuffledp.protocols.base import ProtocolBase
-from shuffledp.protocols.vectors._laplace import LaplaceNoise
-from shuffledp.protocols.vectors.central_gaussian import CentralGaussian
-from shuffledp.protocols.vectors.privunit import PrivUnit
-from shuffledp.protocols.vectors.random_checkin import RandomCheckin
 from shuffledp.tasks import Vectors
+
+if TYPE_CHECKING:
+    from shuffledp.protocols.vectors._laplace import LaplaceNoise
+    from shuffledp.protocols.vectors.central_gaussian import CentralGaussian
+    from shuffledp.protocols.vectors.privunit import PrivUnit
+    from shuffledp.protocols.vectors.random_checkin import RandomCheckin
 
 _NOTE = "reports grouped into ranges"
 #: Reports up to which four and two ranges within the clipping norm are told apart, and one beyond.
@@ -168,9 +169,9 @@ def central_gaussian(protocol: CentralGaussian, eps: float) -> View:
     )
 
 
-VIEWS: tuple[tuple[type[ProtocolBase], Callable[..., View]], ...] = (
-    (LaplaceNoise, laplace),
-    (RandomCheckin, random_checkin),
-    (PrivUnit, privunit),
-    (CentralGaussian, central_gaussian),
-)
+VIEWS: Mapping[str, Callable[..., View]] = {
+    "vectors._laplace.LaplaceNoise": laplace,
+    "vectors.random_checkin.RandomCheckin": random_checkin,
+    "vectors.privunit.PrivUnit": privunit,
+    "vectors.central_gaussian.CentralGaussian": central_gaussian,
+}

@@ -45,6 +45,8 @@ Held = tuple[int, ...]
 _NEGLIGIBLE = 1e-14
 #: Laws of the counts of all users together that are worked out for one number of users, in cells.
 _WORK = 40_000_000
+#: Cells of laws that are kept.
+_KEPT = 40_000_000
 
 
 @dataclass(frozen=True)
@@ -254,7 +256,7 @@ class SumView(View):
     own: tuple[Own, ...] = ()
     noise: Callable[[int], Block] | None = None
     kinds: Callable[[NDArray[Any]], NDArray[np.int64]] = lambda payload: payload
-    _known: dict[Held, Block] = field(default_factory=dict)
+    _known: dict[int, dict[Held, Block]] = field(default_factory=dict)
 
     @property
     def axes(self) -> int:
@@ -263,16 +265,20 @@ class SumView(View):
 
     def law(self, held: Held) -> Block:
         """Law of the counts; `held` in increasing order."""
-        if held not in self._known:
-            self._known[held] = self._made(held, len(held))
-        return self._known[held]
+        return self._made(held, len(held))
 
     def _made(self, held: Held, n: int) -> Block:
-        block = self._known.get((-n, *held))  # -n: a part of n users, with the noise of all of them
-        if block is None:
+        """Law of the counts of some of n users, with the noise of all of them."""
+        if n not in self._known:
+            self._known.clear()  # laws for another number of users are as large, and their turn is over
+            self._known[n] = {}
+        known = self._known[n]
+        if held not in known:
             block = plus(self._made(held[:-1], n), self.own[held[-1]]) if held else self.nothing(n)
-            self._known[(-n, *held)] = block
-        return block
+            if sum(law.mass.size for law in known.values()) > _KEPT:
+                known.clear()
+            known[held] = block
+        return known[held]
 
     def nothing(self, n: int) -> Block:
         """The noise alone."""

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import ast
 from collections.abc import Iterable, Mapping
+from functools import cache
 from pathlib import Path
 from typing import Any, Final
 
@@ -13,11 +15,6 @@ from shuffledp.pipeline.experiments.sources.user_file import with_domain
 from shuffledp.protocols.registry import available, is_plugin, module_path
 from shuffledp.tasks import TASK_KINDS
 
-SHARES: Final[Mapping[str, tuple[str, ...]]] = {
-    "frequency": ("frequency",),
-    "other_tasks": tuple(kind for kind in TASK_KINDS if kind != "frequency"),
-}
-"""Jobs of about the same size, by name, and the tasks that each of them audits."""
 EFFORT: Final[Mapping[str, Mapping[str, int]]] = {
     "full": {"every": 1, "points": 0, "settings": 4, "runs": 1000},
     "quick": {"every": 0, "points": 1, "settings": 1, "runs": 60},
@@ -50,6 +47,38 @@ def plan(job: Mapping[str, Any]) -> dict[str, Any]:
     }
 
 
+@cache
+def family(task_kind: str, name: str) -> str:
+    """The module beside a built-in protocol that defines what it derives from, or its own name.
+
+    Protocols of one family share their code and most of their laws. Read off the source: nothing is imported.
+    """
+    tree = ast.parse(module_path(task_kind, name).read_text(encoding="utf-8"))
+    classes = [node for node in tree.body if isinstance(node, ast.ClassDef)]
+    bases = {base.id for node in classes for base in node.bases if isinstance(base, ast.Name)}
+    beside = f"shuffledp.protocols.{task_kind}._"
+    for node in tree.body:
+        if isinstance(node, ast.ImportFrom) and bases & {alias.name for alias in node.names}:
+            module = node.module or ""
+            if module.startswith(beside):
+                return module.removeprefix(beside)
+    return name
+
+
+def audit_shares(effort: str) -> dict[str, tuple[tuple[str, str], ...]]:
+    """Protocols by the job that audits them, as task kind and name.
+
+    A family has a job of its own, so that a changed protocol is audited with its family alone. A quick run has so
+    little to audit that starting more jobs than one per task would take longer.
+    """
+    shares: dict[str, list[tuple[str, str]]] = {}
+    for kind in TASK_KINDS:
+        for name in available(kind):
+            share = kind if effort == "quick" else f"{kind}_{family(kind, name)}"
+            shares.setdefault(share, []).append((kind, name))
+    return {share: tuple(protocols) for share, protocols in shares.items()}
+
+
 def audit_jobs(jobs: Iterable[Mapping[str, Any]], effort: str) -> dict[str, dict[str, Any]]:
     """The jobs of the audit, everything they depend on but code.
 
@@ -69,12 +98,12 @@ def audit_jobs(jobs: Iterable[Mapping[str, Any]], effort: str) -> dict[str, dict
     own = [job for job in jobs if job["protocol"] and not is_plugin(job["protocol"]) and _has_domain(job)]
     return {
         name: {
-            "tasks": list(kinds),
-            "methods": [plan(job) for job in own if job["task"]["kind"] in kinds],
+            "protocols": [list(protocol) for protocol in protocols],
+            "methods": [plan(job) for job in own if (job["task"]["kind"], job["protocol"]) in protocols],
             "seed": _SEED,
             **EFFORT[effort],
         }
-        for name, kinds in SHARES.items()
+        for name, protocols in audit_shares(effort).items()
     }
 
 
@@ -85,6 +114,6 @@ def _has_domain(job: Mapping[str, Any]) -> bool:
     return "domain_size" in with_domain(job["task"], job["data"])
 
 
-def audit_entries(share: str) -> tuple[Path, ...]:
+def audit_entries(job: Mapping[str, Any]) -> tuple[Path, ...]:
     """Files of all protocols that a job of the audit loads by name."""
-    return tuple(module_path(kind, name) for kind in SHARES[share] for name in available(kind))
+    return tuple(module_path(kind, name) for kind, name in job["protocols"])

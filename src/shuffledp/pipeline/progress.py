@@ -1,0 +1,96 @@
+"""One line per finished part of a run: how many are done, which one it was, how long it took, how long is left.
+
+Snakemake prints three lines per job without its name. Its errors, and its log file, stay as they are.
+"""
+
+from __future__ import annotations
+
+import csv
+import logging
+import time
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import Any
+
+#: What Snakemake prints beside a job's end: each pass of its scheduler.
+_SILENT = ("JOB_STARTED", "JOB_FINISHED")
+_PASS = "Select jobs to execute..."
+#: Seconds up to which the time left is told in seconds.
+_SHORT = 90
+
+
+def seconds_before(benchmark: Path) -> float | None:
+    """How long a job took in an earlier run, by the file that Snakemake wrote; None without one."""
+    try:
+        rows = list(csv.DictReader(benchmark.read_text(encoding="utf-8").splitlines(), delimiter="\t"))
+        return float(rows[-1]["s"])
+    except (OSError, IndexError, KeyError, ValueError):
+        return None
+
+
+class Progress(logging.Filter):
+    """What has been done of a run, by the records of Snakemake's logger.
+
+    Parameters
+    ----------
+    before : mapping
+        Seconds that every job took in an earlier run, by its number; None where that is not known.
+    folders : tuple of str
+        Beginnings that names of parts leave out of their log files' paths.
+    now : callable
+        A clock, in seconds.
+    """
+
+    def __init__(
+        self,
+        before: Mapping[int, float | None],
+        folders: tuple[str, ...],
+        now: Callable[[], float] = time.monotonic,
+    ) -> None:
+        super().__init__()
+        known = [seconds for seconds in before.values() if seconds is not None]
+        usual = sum(known) / len(known) if known else 1.0
+        self._left = {job: usual if seconds is None else seconds for job, seconds in before.items()}
+        self._folders, self._now, self._start = folders, now, now()
+        self._begun: dict[int, tuple[str, float]] = {}
+        self._last, self._done = "", 0.0
+
+    def filter(self, record: logging.LogRecord) -> bool:
+        """Look at a record, and leave out what the line of a finished part replaces."""
+        event = getattr(getattr(record, "event", None), "name", "")
+        told = vars(record)
+        if event == "JOB_INFO":
+            self._begun[told["jobid"]] = self._name(told), self._now()
+        if event == "JOB_FINISHED":
+            name, begun = self._begun.get(told["job_id"], ("", self._now()))
+            self._last = f"{name} {self._now() - begun:.1f} s"
+            self._done += self._left.pop(told["job_id"], 0.0)
+        return event not in _SILENT and record.msg != _PASS
+
+    def _name(self, told: Mapping[str, Any]) -> str:
+        if not told["log"]:
+            return str(told["rule_name"])
+        name = str(told["log"][0])
+        for folder in self._folders:
+            name = name.removeprefix(f"{folder}/")
+        return name.removesuffix(".log")
+
+    def line(self, told: Mapping[str, Any]) -> str:
+        """Return the line of the part that finished last, from what Snakemake counts."""
+        text = f"{told['done']} of {told['total']} done, {self._last}"
+        if told["done"] >= told["total"] or not self._done:
+            return text
+        left = (self._now() - self._start) * sum(self._left.values()) / self._done
+        return f"{text}, about {_in_words(left)} left"
+
+
+def _in_words(seconds: float) -> str:
+    return f"{max(10 * round(seconds / 10), 10)} s" if seconds < _SHORT else f"{round(seconds / 60)} min"
+
+
+def show(logger: logging.Logger, progress: Progress) -> None:
+    """Print such lines on the terminal instead of Snakemake's; its handler for the terminal keeps all else."""
+    for handler in logger.handlers:
+        if handler.name == "DefaultStreamHandler":
+            handler.filters.insert(0, progress)  # before the one that leaves out the start of a job
+            setattr(handler.formatter, "format_progress", progress.line)  # noqa: B010  (one of Snakemake's class)
