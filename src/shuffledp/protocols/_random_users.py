@@ -15,8 +15,7 @@ import math
 from abc import abstractmethod
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
-from functools import wraps
-from typing import Any, ClassVar, TypeVar, cast
+from typing import ClassVar, Self, TypeVar, cast
 
 from shuffledp.accounting.errors import Infeasible
 from shuffledp.accounting.general.profiles import PrivacyProfile
@@ -29,6 +28,7 @@ from shuffledp.accounting.general.random_users import (
 from shuffledp.guarantees import Guarantee
 from shuffledp.numerics.roots import root_below
 from shuffledp.populations import Fixed, Law, Population
+from shuffledp.protocols._requests import users_until_announced
 from shuffledp.protocols.base import ProtocolBase
 from shuffledp.tasks import Budget
 
@@ -82,13 +82,25 @@ class RandomUsers(ProtocolBase):
 class PlannedUsers(RandomUsers):
     """A protocol whose parameters are made for a planned number of users, its field ``n_users``.
 
-    ``calibrate`` is written for a :class:`Fixed` population and carries the decorator `any_population`.
+    ``calibrate`` is written for a :class:`Fixed` population.
     """
 
     noise_shares: ClassVar[bool] = False
     """Whether users send shares of one noise, so that nothing is claimed for fewer than planned."""
     mixed_under: ClassVar[tuple[str, ...]] = ("exact",)
     """Accountings under which delta is averaged; under the others there is a formula for one number at a time."""
+
+    @classmethod
+    def for_population(
+        cls, fitted: Callable[[Budget, Population], Self], budget: Budget, population: Population
+    ) -> Self:
+        """The protocol for a fixed number of users, or for the number that is planned for."""
+        if isinstance(population, Fixed):
+            return fitted(budget, population)
+        found = planned_for(
+            lambda users, delta: fitted(replace(budget, delta=delta), Fixed(users - 1)), budget, population
+        )
+        return cast(Self, found)
 
     @abstractmethod
     def profile_for(self, users: int) -> PrivacyProfile | None:
@@ -168,13 +180,7 @@ def _numbers(population: Population) -> LeastNumbers:
     return least_numbers(population, _LEAST_DELTA)
 
 
-T = TypeVar("T")
 R = TypeVar("R", bound="RandomUsers")
-
-
-def users_until_announced(population: Population) -> int:
-    """Users that are planned for until their number is announced: all of a fixed number, or the mean."""
-    return 1 + math.floor(population.mean)
 
 
 def announced(protocol: R, population: Population) -> R:
@@ -182,26 +188,6 @@ def announced(protocol: R, population: Population) -> R:
     if isinstance(population, Fixed):
         return protocol
     return replace(protocol, population=population, treatment=ANNOUNCED)
-
-
-def any_population(calibrate: Callable[..., T]) -> Callable[..., T]:
-    """Let a ``calibrate`` that is written for a fixed number of users take any population.
-
-    A :class:`Fixed` population is passed on as it is, and so is every population if the protocol is no `PlannedUsers`.
-    """
-
-    @wraps(calibrate)
-    def calibrated(cls: Any, budget: Budget, population: Population, task: Any, **options: Any) -> T:
-        if isinstance(population, Fixed) or not issubclass(cls, PlannedUsers):
-            return calibrate(cls, budget, population, task, **options)
-
-        def planned(users: int, delta: float) -> PlannedUsers:
-            found = calibrate(cls, replace(budget, delta=delta), Fixed(users - 1), task, **options)
-            return cast(PlannedUsers, found)
-
-        return cast(T, planned_for(planned, budget, population))
-
-    return calibrated
 
 
 Planned = Callable[[int, float], PlannedUsers]

@@ -10,7 +10,6 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from collections.abc import Mapping
-from dataclasses import replace
 from typing import Any, ClassVar, Self
 
 import numpy as np
@@ -22,11 +21,11 @@ from shuffledp.accounting.random_population.amplification import local_budget
 from shuffledp.accounting.random_population.best_dummies import optimal_dummies
 from shuffledp.guarantees import EXACT, SIMPLIFIED, UPPER, Standing
 from shuffledp.numerics.argument_ranges import check_count
-from shuffledp.populations import Law, Population
-from shuffledp.protocols._requests import law_of, positive_delta
+from shuffledp.populations import Law
+from shuffledp.protocols._requests import from_request
 from shuffledp.protocols.base import Cost, Messages, ProtocolBase, Trust
 from shuffledp.protocols.reliance import Reliance
-from shuffledp.tasks import Budget, Ints, Public, Task, Users
+from shuffledp.tasks import Ints, Public, Task, Users
 
 
 class OneReport(ProtocolBase):
@@ -136,31 +135,10 @@ class LocalSchedule(SingleReport):
     guarantees: ClassVar[Mapping[str, Standing]] = {"printed": EXACT, "exact": EXACT}
 
     @classmethod
-    def calibrate(
-        cls, budget: Budget, population: Population, task: Task, *, accounting: str = "exact"
-    ) -> Self:
-        """``eps_local = eps``; both accountings agree, since the guarantee of the report itself is exact.
-
-        Parameters
-        ----------
-        budget : Budget
-            One eps, replacement neighbours; any delta, as delta = 0 already holds.
-        population : Law
-            Number of other users.
-        task : Task
-            Of the protocol's kind.
-        accounting : {"printed", "exact"}
-
-        Raises
-        ------
-        ValueError
-            If the request does not fit this protocol.
-        Infeasible
-            If the population is not a law, or for other neighbours.
-        """
-        cls.check_request(budget, task, accounting)
-        found = cls.scheduled(task, law_of(population), budget.largest_eps)
-        return replace(found, calibrated_under=accounting)
+    @from_request
+    def calibrate(cls, task: Task, law: Law, eps: float) -> Self:
+        """``eps_local = eps``, for any delta; both accountings agree: the guarantee of the report itself is exact."""
+        return cls.scheduled(task, law, eps)
 
 
 class ClonesSchedule(SingleReport):
@@ -180,9 +158,10 @@ class ClonesSchedule(SingleReport):
     @classmethod
     def _amplified(
         cls,
-        budget: Budget,
-        population: Population,
         task: Task,
+        law: Law,
+        eps: float,
+        delta: float,
         accounting: str,
         dummies: int | None,
         *,
@@ -190,8 +169,6 @@ class ClonesSchedule(SingleReport):
         stray_factor: bool = False,
     ) -> Self:
         """The protocol with so many dummies, the best number if None, and the largest local budget that these allow."""
-        cls.check_request(budget, task, accounting)
-        law, delta, eps = law_of(population), positive_delta(budget), budget.largest_eps
         if dummies is None:
             plan = optimal_dummies(
                 law,
@@ -208,8 +185,7 @@ class ClonesSchedule(SingleReport):
         else:
             count = check_count("dummies", dummies)
             eps_local = local_budget(law, eps, delta, dummies=count, adaptive=adaptive, accounting=accounting)
-        found = cls.scheduled(task, law, eps_local, dummy_count=count, adaptive=adaptive)
-        return replace(found, calibrated_under=accounting)
+        return cls.scheduled(task, law, eps_local, dummy_count=count, adaptive=adaptive)
 
 
 class AmplifiedSchedule(ClonesSchedule):
@@ -220,30 +196,16 @@ class AmplifiedSchedule(ClonesSchedule):
     trust: ClassVar[Trust] = "shuffler"
 
     @classmethod
-    def calibrate(
-        cls, budget: Budget, population: Population, task: Task, *, accounting: str = "exact"
-    ) -> Self:
+    @from_request
+    def calibrate(cls, task: Task, law: Law, eps: float, delta: float, *, accounting: str = "exact") -> Self:
         """The largest local budget whose central guarantee meets (eps, delta); never below eps.
-
-        Parameters
-        ----------
-        budget : Budget
-            One eps, delta > 0, replacement neighbours.
-        population : Law
-            Number of other users.
-        task : Task
-            Of the protocol's kind.
-        accounting : {"printed", "simplified", "corrected", "exact"}
-            How the clones reduction is evaluated.
 
         Raises
         ------
-        ValueError
-            If the request does not fit this protocol.
         Infeasible
-            If the population is not a law, delta is 0, or the accounting says nothing about this population.
+            If the accounting, one of the clones reduction, has no bound for this population.
         """
-        return cls._amplified(budget, population, task, accounting, dummies=0)
+        return cls._amplified(task, law, eps, delta, accounting, dummies=0)
 
 
 class NonAdaptiveSchedule(ClonesSchedule):
@@ -257,29 +219,26 @@ class NonAdaptiveSchedule(ClonesSchedule):
     source = "Wang et al. 2023, Theorem 4 and equation (6)"
 
     @classmethod
+    @from_request
     def calibrate(
         cls,
-        budget: Budget,
-        population: Population,
         task: Task,
+        law: Law,
+        eps: float,
+        delta: float,
         *,
         accounting: str = "exact",
         dummies: int | None = None,
     ) -> Self:
         """The number of dummies with the smallest expected error, and the local budget it allows.
 
+        For frequencies the error that is minimized is that of two values; with more of them the guarantee is the same
+        and the number of dummies only nearly the best.
+
         Parameters
         ----------
-        budget, population, task, accounting
-            As for `AmplifiedSchedule.calibrate`. For frequencies the error that is minimized is that of two values;
-            with more of them the guarantee is the same and the number of dummies only nearly the best.
         dummies : int, optional
             Use this number instead, at least 0.
-
-        Raises
-        ------
-        ValueError, Infeasible
-            As there.
 
         Notes
         -----
@@ -287,7 +246,7 @@ class NonAdaptiveSchedule(ClonesSchedule):
         ten-thousandth of it above 1e8 users; 0 stands for Theorems 1 and 2 (reading note RP-N9). Where dummies help,
         with the printed constants, the curve is flat.
         """
-        return cls._amplified(budget, population, task, accounting, dummies)
+        return cls._amplified(task, law, eps, delta, accounting, dummies)
 
 
 class AdaptiveSchedule(ClonesSchedule):
@@ -300,11 +259,13 @@ class AdaptiveSchedule(ClonesSchedule):
     source = "Wang et al. 2023, equation (7); clone bound derived, its Appendix C being unavailable"
 
     @classmethod
+    @from_request
     def calibrate(
         cls,
-        budget: Budget,
-        population: Population,
         task: Task,
+        law: Law,
+        eps: float,
+        delta: float,
         *,
         accounting: str = "exact",
         dummies: int | None = None,
@@ -314,7 +275,7 @@ class AdaptiveSchedule(ClonesSchedule):
 
         Parameters
         ----------
-        budget, population, task, accounting, dummies
+        dummies
             As for `NonAdaptiveSchedule.calibrate`, k being the number of dummies.
         stray_factor : bool
             Minimize equation (7) as printed, with a factor k in front of the expectation (corrected by default,
@@ -323,10 +284,8 @@ class AdaptiveSchedule(ClonesSchedule):
         Raises
         ------
         ValueError
-            If the request does not fit this protocol, or both `dummies` and `stray_factor` are given.
-        Infeasible
-            As for `AmplifiedSchedule.calibrate`.
+            If both `dummies` and `stray_factor` are given.
         """
         return cls._amplified(
-            budget, population, task, accounting, dummies, adaptive=True, stray_factor=stray_factor
+            task, law, eps, delta, accounting, dummies, adaptive=True, stray_factor=stray_factor
         )

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 from abc import ABC, abstractmethod
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field, fields, replace
 from typing import Any, ClassVar, Literal, Self, cast, final, get_args
 
@@ -174,10 +174,28 @@ class ProtocolBase(ABC):
     def calibrate(
         cls, budget: Budget, population: Population, task: Task, *args: Any, **options: Any
     ) -> Self:
-        """Parameters that meet the budget; raise ``Infeasible`` with the reason when none exist.
+        """Parameters that meet the budget.
 
         Implementations take the keyword ``accounting`` and, as further keywords, the options of the protocol; the
-        open signature here only lets each of them name its own.
+        open signature here only lets each of them name its own. Built-ins are written with `from_request`.
+
+        Parameters
+        ----------
+        budget : Budget
+            One eps and delta > 0 for replacement neighbours, unless the protocol's docstring states another one.
+        population : Population
+            Number of other users.
+        task : Task
+            Of the protocol's kind.
+        accounting : str
+            One of ``accountings``.
+
+        Raises
+        ------
+        ValueError
+            If the request does not fit the protocol.
+        Infeasible
+            With the reason, if no parameters meet the budget: delta is 0, the population is no law, and so on.
         """
 
     @abstractmethod
@@ -219,6 +237,13 @@ class ProtocolBase(ABC):
             raise Infeasible(
                 f"The guarantee is for {', '.join(cls.neighbours)}, not for {budget.neighbours}."
             )
+
+    @classmethod
+    def for_population(
+        cls, fitted: Callable[[Budget, Population], Self], budget: Budget, population: Population
+    ) -> Self:
+        """The protocol that a calibration finds for a population; by default the calibration takes any."""
+        return fitted(budget, population)
 
     def announce(self, participants: Participants, rng: np.random.Generator) -> Public:
         """Public first round: what the server knows before the messages, R repeats; by default it is told exactly."""

@@ -27,13 +27,11 @@ from shuffledp.accounting.general.grr_blanket import grr_blanket_delta
 from shuffledp.accounting.general.profiles import Kind, PrivacyProfile, View
 from shuffledp.guarantees import UPPER, Standing
 from shuffledp.numerics.argument_ranges import check_choice
-from shuffledp.populations import Population
 from shuffledp.protocols._random_users import PlannedUsers
-from shuffledp.protocols._requests import fixed_users, positive_delta
 from shuffledp.protocols.base import Cost, Messages, Trust, message_bits
 from shuffledp.protocols.frequency._randomized_response import GeneralizedResponse, held_counts
 from shuffledp.protocols.reliance import Reliance
-from shuffledp.tasks import Budget, Floats, Ints, Participants, Public, Users
+from shuffledp.tasks import Floats, Ints, Participants, Public, Users
 
 #: How the flexible variants subtract the dummies: by their expected or by their observed number.
 ESTIMATORS = ("expected", "observed")
@@ -323,20 +321,20 @@ def dealers(total: int, planned: int) -> str:
 
 
 def flexible_plan(
-    budget: Budget,
-    population: Population,
+    n: int,
     domain_size: int,
+    eps: float,
+    delta: float,
     *,
     accounting: str,
     rate: float | None,
     estimator: str,
     eps_local: float = math.inf,
-) -> tuple[int, int, float]:
-    """Users, dummies per sender and rate that meet a budget; a rate of None is `default_rate`."""
+) -> tuple[int, float]:
+    """Dummies per sender and rate that meet a budget; a rate of None is `default_rate`."""
     check_choice("estimator", estimator, ESTIMATORS)
-    n, delta = fixed_users(population), positive_delta(budget)
     share = default_rate(n, delta) if rate is None else float(rate)
     per_sender = flexible_dummies(
-        n, domain_size, budget.largest_eps, delta, share, accounting=accounting, eps_local=eps_local
+        n, domain_size, eps, delta, share, accounting=accounting, eps_local=eps_local
     )
-    return n, per_sender, share
+    return per_sender, share

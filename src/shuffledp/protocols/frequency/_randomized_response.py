@@ -16,9 +16,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from shuffledp.populations import Law
+from shuffledp.protocols._requests import domain_size_of
 from shuffledp.protocols._schedules import OneReport, SingleReport
 from shuffledp.protocols.base import message_bits
-from shuffledp.tasks import Floats, Frequency, Ints, Participants, Public, Task
+from shuffledp.tasks import Floats, Ints, Participants, Public, Task
 
 
 @dataclass(frozen=True)
@@ -88,13 +89,6 @@ def held_counts(participants: Participants, domain_size: int) -> NDArray[Any]:
         expected = (participants.public.repeats, domain_size)
         raise ValueError(f"Expected counts of shape {expected} (repeats, values), got {counts.shape}.")
     return counts
-
-
-def domain_size_of(task: Task) -> int:
-    """The k of a frequency task; any other task is a mistake in the configuration."""
-    if not isinstance(task, Frequency):
-        raise ValueError(f"This protocol estimates frequencies, but the task is {task.kind!r}.")
-    return task.domain_size
 
 
 @dataclass(frozen=True)

@@ -32,9 +32,9 @@ from shuffledp.numerics.samplers import (
 )
 from shuffledp.populations import Law, Population
 from shuffledp.protocols._additive_shares import LARGEST_GROUP, polya_local_epsilon, split, sum_modulo
-from shuffledp.protocols._requests import law_of
+from shuffledp.protocols._requests import domain_size_of, law_of
 from shuffledp.protocols.base import Cost, Messages, ProtocolBase, Trust, message_bits
-from shuffledp.protocols.frequency._randomized_response import domain_size_of, held_counts
+from shuffledp.protocols.frequency._randomized_response import held_counts
 from shuffledp.protocols.frequency._share_profiles import (
     SMOOTH,
     GaussianSumProfile,

@@ -11,14 +11,12 @@ from shuffledp.accounting.baselines.bin_dummies import BIN_ACCOUNTINGS, bin_dumm
 from shuffledp.accounting.baselines.truncation import TwoBinsProfile, two_bins_delta
 from shuffledp.accounting.general.profiles import PrivacyProfile
 from shuffledp.guarantees import EXACT, UPPER, Standing
-from shuffledp.populations import Population
-from shuffledp.protocols._random_users import PlannedUsers, any_population
-from shuffledp.protocols._requests import fixed_users, positive_delta
+from shuffledp.protocols._random_users import PlannedUsers
+from shuffledp.protocols._requests import from_request
 from shuffledp.protocols.base import Cost
 from shuffledp.protocols.frequency._noisy_counts import NoisyCounts
-from shuffledp.protocols.frequency._randomized_response import domain_size_of
 from shuffledp.protocols.reliance import Reliance
-from shuffledp.tasks import Budget, Floats, Ints, Task
+from shuffledp.tasks import Floats, Ints
 
 TOO_FEW = Standing(
     "violated",
@@ -57,47 +55,26 @@ class BallsIntoBins(NoisyCounts, PlannedUsers):
     guarantees: ClassVar[Mapping[str, Standing]] = {"printed": UPPER, "exact": EXACT}
 
     @classmethod
-    @any_population
+    @from_request
     def calibrate(
-        cls,
-        budget: Budget,
-        population: Population,
-        task: Task,
-        *,
-        accounting: str = "exact",
-        search: bool = False,
+        cls, n: int, k: int, eps: float, delta: float, *, accounting: str = "exact", search: bool = False
     ) -> Self:
         """The rate of the dummies, see :func:`shuffledp.accounting.baselines.bin_dummies.bin_dummy_rate`.
 
         Parameters
         ----------
-        budget : Budget
-            One eps, delta > 0, replacement neighbours.
-        population : Population
-            Number of other users.
-        task : Frequency
-        accounting : {"printed", "exact"}
         search : bool
             Printed: the authors' numerical search rather than their closed form. It may find too few dummies, and the
             guarantee says where it does.
 
         Raises
         ------
-        ValueError
-            If the request does not fit this protocol.
         Infeasible
             If delta is 0, or the users are too few.
         """
-        cls.check_request(budget, task, accounting)
-        n, k, delta, eps = (
-            fixed_users(population),
-            domain_size_of(task),
-            positive_delta(budget),
-            budget.largest_eps,
-        )
         rate = bin_dummy_rate(n, eps, delta, accounting=accounting, search=search)
         enough = accounting == "exact" or two_bins_delta(eps, n, rate) <= delta
-        return cls(k, n, rate, enough, calibrated_under=accounting)
+        return cls(k, n, rate, enough)
 
     @property
     def standing(self) -> Standing:

@@ -21,13 +21,10 @@ from shuffledp.accounting.expected_errors.most_messages import CompoundPoisson
 from shuffledp.accounting.general.profiles import PrivacyProfile
 from shuffledp.guarantees import EXACT, UPPER, Standing
 from shuffledp.numerics.argument_ranges import check_choice
-from shuffledp.populations import Population
 from shuffledp.protocols._noise_shares import AtomNoise, NegativeBinomialShare
-from shuffledp.protocols._random_users import any_population
-from shuffledp.protocols._requests import fixed_users, positive_delta
+from shuffledp.protocols._requests import from_request
 from shuffledp.protocols.frequency._counters import NoisyCounters
-from shuffledp.protocols.frequency._randomized_response import domain_size_of
-from shuffledp.tasks import Budget, Floats, Task
+from shuffledp.tasks import Floats
 
 
 @dataclass(frozen=True)
@@ -68,12 +65,13 @@ class CorrelatedNoise(NoisyCounters):
     guarantees: ClassVar[Mapping[str, Standing]] = {"printed": UPPER, "exact": EXACT}
 
     @classmethod
-    @any_population
+    @from_request
     def calibrate(
         cls,
-        budget: Budget,
-        population: Population,
-        task: Task,
+        n: int,
+        k: int,
+        eps: float,
+        delta: float,
         *,
         accounting: str = "exact",
         share: float = 0.1,
@@ -87,12 +85,6 @@ class CorrelatedNoise(NoisyCounters):
 
         Parameters
         ----------
-        budget : Budget
-            One eps, delta > 0, replacement neighbours.
-        population : Population
-            Number of other users.
-        task : Frequency
-        accounting : {"printed", "exact"}
         share : float
             g, in (0, 1), the part of eps that pays for the noise that cancels.
         constants : {"corrected", "conference"}
@@ -103,24 +95,18 @@ class CorrelatedNoise(NoisyCounters):
 
         Raises
         ------
-        ValueError
-            If the request does not fit this protocol.
         Infeasible
             If delta is 0; exact: if the noise is too wide to account for.
         """
-        cls.check_request(budget, task, accounting)
-        n, k, delta = fixed_users(population), domain_size_of(task), positive_delta(budget)
         check_choice("constants", constants, CORRELATED_CONSTANTS)
-        eps, both = budget.largest_eps, accounting == "exact" and bool(together)
+        both = accounting == "exact" and bool(together)
         noise = (
             correlated_pair_noise(eps, delta, share=share)
             if both
             else correlated_noise(eps, delta, accounting=accounting, share=share, constants=constants)
         )
         used = constants if accounting == "printed" else "corrected"
-        return cls(
-            n, k, noise.eps_geometric, noise.shape, noise.decay, used, both, calibrated_under=accounting
-        )
+        return cls(n, k, noise.eps_geometric, noise.shape, noise.decay, used, both)
 
     @property
     def standing(self) -> Standing:

@@ -12,14 +12,12 @@ from shuffledp.accounting.errors import Infeasible
 from shuffledp.accounting.general.profiles import PrivacyProfile
 from shuffledp.guarantees import EXACT, UPPER, Standing
 from shuffledp.numerics.argument_ranges import check_count
-from shuffledp.populations import Population
-from shuffledp.protocols._random_users import PlannedUsers, any_population
-from shuffledp.protocols._requests import fixed_users, positive_delta
+from shuffledp.protocols._random_users import PlannedUsers
+from shuffledp.protocols._requests import from_request
 from shuffledp.protocols.base import Cost, Trust
 from shuffledp.protocols.frequency._noisy_counts import NoisyCounts
-from shuffledp.protocols.frequency._randomized_response import domain_size_of
 from shuffledp.protocols.reliance import Reliance
-from shuffledp.tasks import Budget, Floats, Ints, Task, Users
+from shuffledp.tasks import Floats, Ints, Users
 
 
 @dataclass(frozen=True)
@@ -53,43 +51,25 @@ class DesignatedCoins(NoisyCounts, PlannedUsers):
     guarantees = {"exact": EXACT}  # noqa: RUF012
 
     @classmethod
-    @any_population
-    def calibrate(
-        cls,
-        budget: Budget,
-        population: Population,
-        task: Task,
-        *,
-        accounting: str = "exact",
-        colluding: int = 0,
-    ) -> Self:
+    @from_request
+    def calibrate(cls, n: int, k: int, eps: float, delta: float, *, colluding: int = 0) -> Self:
         """The number of designated users, see :func:`shuffledp.accounting.baselines.sbin.fair_coins`.
 
         Parameters
         ----------
-        budget : Budget
-            One eps, delta > 0, replacement neighbours.
-        population : Population
-            Number of other users.
-        task : Frequency
-        accounting : {"exact"}
         colluding : int
             Designated users who may collude with the analyzer: so many more are designated.
 
         Raises
         ------
-        ValueError
-            If the request does not fit this protocol.
         Infeasible
             If delta is 0, or there are not as many users as have to be designated.
         """
-        cls.check_request(budget, task, accounting)
-        n, k, delta = fixed_users(population), domain_size_of(task), positive_delta(budget)
         colluding = check_count("colluding", colluding)
-        needed = fair_coins(budget.largest_eps, delta) + colluding
+        needed = fair_coins(eps, delta) + colluding
         if needed > n:
             raise Infeasible(f"{needed} users have to be designated, there are {n}.")
-        return cls(k, n, needed, colluding, calibrated_under=accounting)
+        return cls(k, n, needed, colluding)
 
     @property
     def standing(self) -> Standing:

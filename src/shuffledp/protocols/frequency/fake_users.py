@@ -14,14 +14,10 @@ from shuffledp.accounting.baselines.fake_users import (
 from shuffledp.accounting.general.profiles import PrivacyProfile
 from shuffledp.guarantees import Standing
 from shuffledp.numerics.argument_ranges import check_choice, check_count
-from shuffledp.populations import Population
-from shuffledp.protocols._random_users import any_population
-from shuffledp.protocols._requests import fixed_users, positive_delta
+from shuffledp.protocols._requests import from_request
 from shuffledp.protocols.base import Cost
-from shuffledp.protocols.frequency._randomized_response import domain_size_of
 from shuffledp.protocols.frequency._unary_bits import WholeRows
 from shuffledp.protocols.reliance import Reliance
-from shuffledp.tasks import Budget, Task
 
 
 @dataclass(frozen=True)
@@ -52,12 +48,13 @@ class FakeUsers(WholeRows):
     reduction = "blanket"
 
     @classmethod
-    @any_population
+    @from_request
     def calibrate(
         cls,
-        budget: Budget,
-        population: Population,
-        task: Task,
+        n: int,
+        k: int,
+        eps: float,
+        delta: float,
         *,
         accounting: str = "exact",
         kappa: int = 10,
@@ -69,12 +66,6 @@ class FakeUsers(WholeRows):
 
         Parameters
         ----------
-        budget : Budget
-            One eps, delta > 0, replacement neighbours.
-        population : Population
-            Number of other users.
-        task : Frequency
-        accounting : {"printed", "exact"}
         kappa : int
             Fake users per user, at least 1. The more, the closer the error is to that of dummies of single values.
         other_rows : {"dropped", "blanket"}
@@ -82,19 +73,13 @@ class FakeUsers(WholeRows):
 
         Raises
         ------
-        ValueError
-            If the request does not fit this protocol.
         Infeasible
             If delta is 0, or kappa is too small for the printed theorem.
         """
-        cls.check_request(budget, task, accounting)
-        n, k, delta = fixed_users(population), domain_size_of(task), positive_delta(budget)
         kappa = check_count(f"{cls.name}: kappa", kappa, 1)
         check_choice(f"{cls.name}: other_rows", other_rows, OTHER_ROWS)
-        q = fake_users_flip_probability(
-            n, kappa, budget.largest_eps, delta, accounting=accounting, other_rows=other_rows
-        )
-        return cls(n, k, 1 - q, q, kappa, other_rows, calibrated_under=accounting)
+        q = fake_users_flip_probability(n, kappa, eps, delta, accounting=accounting, other_rows=other_rows)
+        return cls(n, k, 1 - q, q, kappa, other_rows)
 
     @property
     def rows_per_user(self) -> int:

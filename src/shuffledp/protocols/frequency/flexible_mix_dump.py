@@ -7,11 +7,8 @@ from typing import ClassVar, Self
 from shuffledp.accounting.dump.flexible import RANDOM_SENDERS
 from shuffledp.guarantees import UPPER, Standing
 from shuffledp.numerics.argument_ranges import check_positive
-from shuffledp.populations import Population
-from shuffledp.protocols._random_users import any_population
+from shuffledp.protocols._requests import from_request
 from shuffledp.protocols.frequency._dummy_points import FlexibleDummies, flexible_plan
-from shuffledp.protocols.frequency._randomized_response import domain_size_of
-from shuffledp.tasks import Budget, Task
 
 
 @dataclass(frozen=True)
@@ -30,12 +27,13 @@ class FlexibleMixDump(FlexibleDummies):
     }
 
     @classmethod
-    @any_population
+    @from_request
     def calibrate(
         cls,
-        budget: Budget,
-        population: Population,
-        task: Task,
+        n: int,
+        k: int,
+        eps: float,
+        delta: float,
         *,
         accounting: str = "exact",
         eps_local: float = 8.0,
@@ -46,12 +44,6 @@ class FlexibleMixDump(FlexibleDummies):
 
         Parameters
         ----------
-        budget : Budget
-            One eps, delta > 0, replacement neighbours.
-        population : Population
-            Number of other users.
-        task : Frequency
-            Of any number of values.
         accounting : {"printed", "corrected", "exact"}
             Theorem 5.12, which is not a proof; its closest proven form; or the hockey stick, averaged over the
             numbers of senders and of uniform reports. The first two for eps <= 1.
@@ -65,15 +57,11 @@ class FlexibleMixDump(FlexibleDummies):
 
         Raises
         ------
-        ValueError
-            If the request does not fit this protocol.
         Infeasible
-            If delta is 0, too few users send, or the theorem does not hold here.
+            If too few users send, or the theorem does not hold here.
         """
-        cls.check_request(budget, task, accounting)
-        k = domain_size_of(task)
         eps_local = check_positive(f"{cls.name}: eps_local", eps_local)
-        n, per_sender, share = flexible_plan(
-            budget, population, k, accounting=accounting, rate=rate, estimator=estimator, eps_local=eps_local
+        per_sender, share = flexible_plan(
+            n, k, eps, delta, accounting=accounting, rate=rate, estimator=estimator, eps_local=eps_local
         )
-        return cls(n, k, eps_local, per_sender, share, estimator, calibrated_under=accounting)
+        return cls(n, k, eps_local, per_sender, share, estimator)

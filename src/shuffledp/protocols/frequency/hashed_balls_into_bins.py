@@ -18,14 +18,13 @@ from shuffledp.accounting.baselines.hashed_balls import (
 from shuffledp.accounting.general.profiles import PrivacyProfile
 from shuffledp.guarantees import UPPER, Standing
 from shuffledp.numerics.argument_ranges import check_choice, check_count
-from shuffledp.populations import Population
-from shuffledp.protocols._random_users import FewNumbers, any_population
-from shuffledp.protocols._requests import fixed_users, positive_delta
+from shuffledp.protocols._random_users import FewNumbers
+from shuffledp.protocols._requests import from_request
 from shuffledp.protocols.base import Cost, Messages, message_bits
 from shuffledp.protocols.frequency._dummy_points import dealers, dealt_out, most_dealt_out
-from shuffledp.protocols.frequency._randomized_response import domain_size_of, held_counts
+from shuffledp.protocols.frequency._randomized_response import held_counts
 from shuffledp.protocols.reliance import Reliance
-from shuffledp.tasks import Budget, Floats, Ints, Participants, Public, Task, Users
+from shuffledp.tasks import Floats, Ints, Participants, Public, Users
 
 #: Pairs of a message and a value of its bin that are treated at once.
 _PAIRS = 2**20
@@ -66,46 +65,28 @@ class HashedBallsIntoBins(FewNumbers):
     reduction = "blanket"
 
     @classmethod
-    @any_population
-    def calibrate(
-        cls,
-        budget: Budget,
-        population: Population,
-        task: Task,
-        *,
-        accounting: str = "exact",
-        bins: int | str = "logarithmic",
-    ) -> Self:
+    @from_request
+    def calibrate(cls, n: int, k: int, eps: float, delta: float, *, bins: int | str = "logarithmic") -> Self:
         """The smallest total number of uniform messages.
 
         See :func:`shuffledp.accounting.baselines.hashed_balls.dummies_in_bins`.
 
         Parameters
         ----------
-        budget : Budget
-            One eps, delta > 0, replacement neighbours.
-        population : Population
-            Number of other users.
         task : Frequency
             Of at most 2^31 values.
-        accounting : {"exact"}
         bins : int or {"logarithmic", "cubed", "economical"}
             b, at least 2, or a rule, see :func:`shuffledp.accounting.baselines.hashed_balls.bin_count`.
 
         Raises
         ------
-        ValueError
-            If the request does not fit this protocol.
         Infeasible
             If delta is 0, or more messages would be needed than can be summed over.
         """
-        cls.check_request(budget, task, accounting)
-        n, k, delta = fixed_users(population), domain_size_of(task), positive_delta(budget)
-        eps = budget.largest_eps
         if isinstance(bins, str):
             bins = bin_count(check_choice(f"{cls.name}: bins", bins, BIN_RULES), n, k, eps, delta)
         family = HashFamily(k, check_count(f"{cls.name}: bins", bins, 2))
-        return cls(n, family, dummies_in_bins(family, eps, delta), calibrated_under=accounting)
+        return cls(n, family, dummies_in_bins(family, eps, delta))
 
     @property
     def domain_size(self) -> int:

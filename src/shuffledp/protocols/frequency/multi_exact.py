@@ -7,6 +7,7 @@ from typing import ClassVar, Self
 from shuffledp.accounting.random_population.multi_message import multi_exact_plan
 from shuffledp.guarantees import UPPER, Standing
 from shuffledp.populations import Population
+from shuffledp.protocols._requests import from_request
 from shuffledp.protocols.frequency._secret_shares import PolyaShares, law_for_bits
 from shuffledp.tasks import Budget, Task
 
@@ -22,11 +23,13 @@ class MultiExact(PolyaShares):
     guarantees: ClassVar[Mapping[str, Standing]] = {"exact": UPPER}
 
     @classmethod
+    @from_request
     def calibrate(
         cls,
         budget: Budget,
         population: Population,
         task: Task,
+        eps: float,
         *,
         accounting: str = "exact",
         share_form: str = "any_n",
@@ -35,24 +38,16 @@ class MultiExact(PolyaShares):
 
         Parameters
         ----------
-        budget : Budget
-            One eps, delta > 0, replacement neighbours.
-        population : Law
-            Number of other users.
         task : Frequency
             Of two values.
-        accounting : {"exact"}
         share_form : {"any_n", "balle", "printed"}
             Number of shares: proven for any number of users, after Balle et al. 2020 for a likely one, or as printed.
 
         Raises
         ------
-        ValueError
-            If the request does not fit this protocol.
         Infeasible
             If the task has more than two values, delta is 0, or the population is not a law.
         """
-        cls.check_request(budget, task, accounting)
         law = law_for_bits(budget, population, task)
-        plan = multi_exact_plan(law, budget.largest_eps, budget.delta)
+        plan = multi_exact_plan(law, eps, budget.delta)
         return cls.planned(law, budget, plan, share_form, accounting)

@@ -12,6 +12,7 @@ from shuffledp.guarantees import UPPER, Standing
 from shuffledp.numerics.roots import root_below
 from shuffledp.numerics.samplers import LARGEST_SCALE
 from shuffledp.populations import Law, Population
+from shuffledp.protocols._requests import from_request
 from shuffledp.protocols.frequency._secret_shares import (
     GaussianShares,
     law_for_bits,
@@ -32,11 +33,13 @@ class MultiExpected(GaussianShares):
     guarantees: ClassVar[Mapping[str, Standing]] = {"printed": UPPER, "exact": UPPER}
 
     @classmethod
+    @from_request
     def calibrate(
         cls,
         budget: Budget,
         population: Population,
         task: Task,
+        eps: float,
         *,
         accounting: str = "exact",
         order: str = "safe",
@@ -46,10 +49,6 @@ class MultiExpected(GaussianShares):
 
         Parameters
         ----------
-        budget : Budget
-            One eps, delta > 0, replacement neighbours.
-        population : Law
-            Number of other users.
         task : Frequency
             Of two values.
         accounting : {"printed", "exact"}
@@ -65,13 +64,10 @@ class MultiExpected(GaussianShares):
 
         Raises
         ------
-        ValueError
-            If the request does not fit this protocol.
         Infeasible
             If the task has more than two values, delta is 0, or the population is not a law.
         """
-        cls.check_request(budget, task, accounting)
-        law, eps, delta = law_for_bits(budget, population, task), budget.largest_eps, budget.delta
+        law, delta = law_for_bits(budget, population, task), budget.delta
         plan = multi_expected_plan(law, eps, delta, accounting=accounting, order=order)
         tau = _enough(law, eps, delta, plan.precision, plan.tau)
         modulus = plan.group_order
@@ -91,7 +87,6 @@ class MultiExpected(GaussianShares):
             unsecured=sums.unsecured,
             room=order == "safe",
             tau=tau,
-            calibrated_under=accounting,
         )
 
 

@@ -12,15 +12,13 @@ from shuffledp.accounting.expected_errors.most_messages import most_sent
 from shuffledp.accounting.general.count_pairs import CountsProfile
 from shuffledp.accounting.general.profiles import PrivacyProfile
 from shuffledp.guarantees import EXACT
-from shuffledp.populations import Population
 from shuffledp.protocols._noise_shares import NegativeBinomialShare
-from shuffledp.protocols._random_users import PlannedUsers, any_population
-from shuffledp.protocols._requests import fixed_users, positive_delta
+from shuffledp.protocols._random_users import PlannedUsers
+from shuffledp.protocols._requests import from_request
 from shuffledp.protocols.base import Cost, Trust
 from shuffledp.protocols.frequency._noisy_counts import NoisyCounts
-from shuffledp.protocols.frequency._randomized_response import domain_size_of
 from shuffledp.protocols.reliance import Reliance
-from shuffledp.tasks import Budget, Floats, Ints, Task
+from shuffledp.tasks import Floats, Ints
 
 
 @dataclass(frozen=True)
@@ -54,40 +52,22 @@ class OneSidedCounts(NoisyCounts, PlannedUsers):
     guarantees = {"exact": EXACT}  # noqa: RUF012
 
     @classmethod
-    @any_population
-    def calibrate(
-        cls,
-        budget: Budget,
-        population: Population,
-        task: Task,
-        *,
-        accounting: str = "exact",
-        shape: float | None = None,
-    ) -> Self:
+    @from_request
+    def calibrate(cls, n: int, k: int, eps: float, delta: float, *, shape: float | None = None) -> Self:
         """The noise, see :func:`shuffledp.accounting.baselines.one_sided_noise.one_sided_noise`.
 
         Parameters
         ----------
-        budget : Budget
-            One eps, delta > 0, replacement neighbours.
-        population : Population
-            Number of other users.
-        task : Frequency
-        accounting : {"exact"}
         shape : float, optional
             r > 0; the one with the fewest messages if left out.
 
         Raises
         ------
-        ValueError
-            If the request does not fit this protocol.
         Infeasible
             If delta is 0, or the noise is too wide to account for.
         """
-        cls.check_request(budget, task, accounting)
-        n, k, delta = fixed_users(population), domain_size_of(task), positive_delta(budget)
-        found = one_sided_noise(budget.largest_eps, delta, shape=shape)
-        return cls(k, n, found.shape, found.decay, calibrated_under=accounting)
+        found = one_sided_noise(eps, delta, shape=shape)
+        return cls(k, n, found.shape, found.decay)
 
     @property
     def noise(self) -> OneSidedNoise:

@@ -15,9 +15,8 @@ from shuffledp.accounting.baselines.private_coin import (
 )
 from shuffledp.accounting.general.profiles import PrivacyProfile
 from shuffledp.guarantees import UPPER, Standing
-from shuffledp.populations import Population
-from shuffledp.protocols._random_users import PlannedUsers, any_population
-from shuffledp.protocols._requests import fixed_users, positive_delta
+from shuffledp.protocols._random_users import PlannedUsers
+from shuffledp.protocols._requests import from_request
 from shuffledp.protocols.base import Cost, Messages
 from shuffledp.protocols.frequency._binary_subspaces import (
     all_subspaces,
@@ -28,9 +27,9 @@ from shuffledp.protocols.frequency._binary_subspaces import (
     spans,
     subspace_count,
 )
-from shuffledp.protocols.frequency._randomized_response import domain_size_of, held_counts
+from shuffledp.protocols.frequency._randomized_response import held_counts
 from shuffledp.protocols.reliance import Reliance
-from shuffledp.tasks import Budget, Floats, Ints, Participants, Public, Task, Users
+from shuffledp.tasks import Floats, Ints, Participants, Public, Users
 
 #: Elements of subspaces, or of matrices, that are treated at once.
 _CELLS = 2**20
@@ -73,12 +72,13 @@ class PrivateCoin(PlannedUsers):
     reduction = "blanket"
 
     @classmethod
-    @any_population
+    @from_request
     def calibrate(
         cls,
-        budget: Budget,
-        population: Population,
-        task: Task,
+        n: int,
+        k: int,
+        eps: float,
+        delta: float,
         *,
         accounting: str = "exact",
         entries: int | None = None,
@@ -88,12 +88,6 @@ class PrivateCoin(PlannedUsers):
 
         Parameters
         ----------
-        budget : Budget
-            One eps, delta > 0, replacement neighbours.
-        population : Population
-            Number of other users.
-        task : Frequency
-        accounting : {"printed", "exact"}
         entries : int, optional
             tau; ``log2 n`` rounded down when left out.
         constant : {"theorem", "lemma"}
@@ -101,18 +95,12 @@ class PrivateCoin(PlannedUsers):
 
         Raises
         ------
-        ValueError
-            If the request does not fit this protocol.
         Infeasible
             If delta is 0, or the printed theorem does not apply.
         """
-        cls.check_request(budget, task, accounting)
-        n, k, delta = fixed_users(population), domain_size_of(task), positive_delta(budget)
         entries = default_entries(n) if entries is None else entries
-        tuples = private_coin_tuples(
-            n, budget.largest_eps, delta, accounting=accounting, entries=entries, constant=constant
-        )
-        return cls(n, k, tuples, int(entries), calibrated_under=accounting)
+        tuples = private_coin_tuples(n, eps, delta, accounting=accounting, entries=entries, constant=constant)
+        return cls(n, k, tuples, int(entries))
 
     @property
     def bits(self) -> int:

@@ -19,15 +19,14 @@ from shuffledp.accounting.general.profiles import PrivacyProfile
 from shuffledp.guarantees import UPPER, Standing
 from shuffledp.numerics.argument_ranges import check_count
 from shuffledp.numerics.windows import Window, binomial_window
-from shuffledp.populations import Population
 from shuffledp.protocols._coins import coin_blocks
-from shuffledp.protocols._random_users import PlannedUsers, any_population
-from shuffledp.protocols._requests import fixed_users, positive_delta
+from shuffledp.protocols._random_users import PlannedUsers
+from shuffledp.protocols._requests import from_request
 from shuffledp.protocols.base import Cost, Messages, message_bits
 from shuffledp.protocols.frequency._hashing import MOST_CELLS, hash_values
-from shuffledp.protocols.frequency._randomized_response import domain_size_of, held_counts
+from shuffledp.protocols.frequency._randomized_response import held_counts
 from shuffledp.protocols.reliance import Reliance
-from shuffledp.tasks import Budget, Floats, Ints, Participants, Public, Task, Users
+from shuffledp.tasks import Floats, Ints, Participants, Public, Users
 
 #: Mass outside of the law of the noise in closed forms, and cells of values in all rows that these hold at once.
 _TAIL, _MOST_AT_ONCE = 1e-25, 1 << 26
@@ -72,12 +71,13 @@ class PublicCoin(PlannedUsers):
     biased = True
 
     @classmethod
-    @any_population
+    @from_request
     def calibrate(
         cls,
-        budget: Budget,
-        population: Population,
-        task: Task,
+        n: int,
+        k: int,
+        eps: float,
+        delta: float,
         *,
         accounting: str = "exact",
         beta: float = 0.1,
@@ -88,12 +88,6 @@ class PublicCoin(PlannedUsers):
 
         Parameters
         ----------
-        budget : Budget
-            One eps, delta > 0, replacement neighbours.
-        population : Population
-            Number of other users.
-        task : Frequency
-        accounting : {"printed", "exact"}
         beta : float
             Probability of an error beyond the analysis, in (0, 1); it fixes the number of rows.
         beyond_proof : bool
@@ -103,23 +97,17 @@ class PublicCoin(PlannedUsers):
 
         Raises
         ------
-        ValueError
-            If the request does not fit this protocol.
         Infeasible
             If the number of users is too small, delta is 0, or the printed lemma does not apply.
         """
-        cls.check_request(budget, task, accounting)
-        n, k, delta = fixed_users(population), domain_size_of(task), positive_delta(budget)
         hash_seed = check_count("hash_seed", hash_seed)
         if hash_seed >= 2**32:
             raise ValueError(f"hash_seed must be an integer in 0..2^32-1, got {hash_seed!r}.")
         if 2 * n > MOST_CELLS:
             raise Infeasible(f"{n} users need rows of more than 2^32 cells.")
         rows = public_coin_rows(k, beta)
-        rate = public_coin_rate(
-            n, rows, budget.largest_eps, delta, accounting=accounting, beyond_proof=bool(beyond_proof)
-        )
-        return cls(n, k, rows, rate, hash_seed, rate > 0.5, calibrated_under=accounting)
+        rate = public_coin_rate(n, rows, eps, delta, accounting=accounting, beyond_proof=bool(beyond_proof))
+        return cls(n, k, rows, rate, hash_seed, rate > 0.5)
 
     @property
     def standing(self) -> Standing:

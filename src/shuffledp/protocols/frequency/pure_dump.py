@@ -7,13 +7,9 @@ from typing import ClassVar, Self
 
 from shuffledp.accounting.dump.dummies import dummy_count
 from shuffledp.guarantees import EXACT, UPPER, Standing
-from shuffledp.populations import Population
-from shuffledp.protocols._random_users import any_population
-from shuffledp.protocols._requests import fixed_users, positive_delta
+from shuffledp.protocols._requests import from_request
 from shuffledp.protocols.frequency._dummy_points import FixedDummies
-from shuffledp.protocols.frequency._randomized_response import domain_size_of
 from shuffledp.protocols.reliance import Reliance
-from shuffledp.tasks import Budget, Task
 
 
 @dataclass(frozen=True)
@@ -29,31 +25,19 @@ class PureDump(FixedDummies):
     guarantees: ClassVar[Mapping[str, Standing]] = {"printed": UPPER, "exact": EXACT}
 
     @classmethod
-    @any_population
-    def calibrate(
-        cls, budget: Budget, population: Population, task: Task, *, accounting: str = "exact"
-    ) -> Self:
+    @from_request
+    def calibrate(cls, n: int, k: int, eps: float, delta: float, *, accounting: str = "exact") -> Self:
         """The smallest total number of dummies.
 
         Parameters
         ----------
-        budget : Budget
-            One eps, delta > 0, replacement neighbours.
-        population : Population
-            Number of other users.
-        task : Frequency
-            Of any number of values.
         accounting : {"printed", "exact"}
             Theorem 5.2, for eps <= 1, or the hockey stick itself.
 
         Raises
         ------
-        ValueError
-            If the request does not fit this protocol.
         Infeasible
             If delta is 0, or the theorem does not hold here.
         """
-        cls.check_request(budget, task, accounting)
-        n, k, delta = fixed_users(population), domain_size_of(task), positive_delta(budget)
-        total = dummy_count(k, budget.largest_eps, delta, accounting=accounting)
-        return cls(n, k, math.inf, total, calibrated_under=accounting)
+        total = dummy_count(k, eps, delta, accounting=accounting)
+        return cls(n, k, math.inf, total)

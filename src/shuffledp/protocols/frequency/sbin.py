@@ -11,12 +11,9 @@ from shuffledp.accounting.baselines.sageo import AugmentedProfile
 from shuffledp.accounting.baselines.sbin import AUGMENTED_ACCOUNTINGS, BinomialDummies, sbin_dummies
 from shuffledp.accounting.general.profiles import PrivacyProfile
 from shuffledp.guarantees import EXACT, UPPER, Standing
-from shuffledp.populations import Population
-from shuffledp.protocols._random_users import users_until_announced
-from shuffledp.protocols._requests import positive_delta
+from shuffledp.protocols._requests import from_request
 from shuffledp.protocols.frequency._noisy_counts import ShufflerNoise
-from shuffledp.protocols.frequency._randomized_response import domain_size_of
-from shuffledp.tasks import Budget, Floats, Ints, Task
+from shuffledp.tasks import Floats, Ints
 
 
 @dataclass(frozen=True)
@@ -42,11 +39,13 @@ class SBin(ShufflerNoise):
     guarantees: ClassVar[Mapping[str, Standing]] = {"printed": UPPER, "exact": EXACT}
 
     @classmethod
+    @from_request
     def calibrate(
         cls,
-        budget: Budget,
-        population: Population,
-        task: Task,
+        usual_users: int,
+        k: int,
+        eps: float,
+        delta: float,
         *,
         accounting: str = "exact",
         beta: float | None = None,
@@ -55,26 +54,13 @@ class SBin(ShufflerNoise):
 
         Parameters
         ----------
-        budget : Budget
-            One eps, delta > 0, replacement neighbours.
         population : Population
             Number of other users; only the default of `beta` depends on its mean.
-        task : Frequency
-        accounting : {"printed", "exact"}
         beta : float, optional
             In (0, 1]; the one with the least error for equally frequent values if left out.
-
-        Raises
-        ------
-        ValueError
-            If the request does not fit this protocol.
-        Infeasible
-            If delta is 0.
         """
-        cls.check_request(budget, task, accounting)
-        k, delta, n = domain_size_of(task), positive_delta(budget), users_until_announced(population)
-        found = sbin_dummies(n, k, budget.largest_eps, delta, accounting=accounting, beta=beta)
-        return cls(k, n, found.share, found.coins, calibrated_under=accounting)
+        found = sbin_dummies(usual_users, k, eps, delta, accounting=accounting, beta=beta)
+        return cls(k, usual_users, found.share, found.coins)
 
     def noise_moments(self, users: NDArray[Any]) -> tuple[Floats, Floats]:
         """``M / 2`` and ``M / 4``, whoever takes part."""

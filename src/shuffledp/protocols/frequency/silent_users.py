@@ -11,14 +11,12 @@ from shuffledp.accounting.expected_errors.most_messages import PoissonMessages, 
 from shuffledp.accounting.general.count_pairs import CountsProfile
 from shuffledp.accounting.general.profiles import Kind, PrivacyProfile
 from shuffledp.guarantees import EXACT
-from shuffledp.populations import Population
-from shuffledp.protocols._random_users import PlannedUsers, any_population
-from shuffledp.protocols._requests import fixed_users, positive_delta
+from shuffledp.protocols._random_users import PlannedUsers
+from shuffledp.protocols._requests import from_request
 from shuffledp.protocols.base import Cost, Trust
 from shuffledp.protocols.frequency._noisy_counts import NoisyCounts
-from shuffledp.protocols.frequency._randomized_response import domain_size_of
 from shuffledp.protocols.reliance import Reliance
-from shuffledp.tasks import Budget, Floats, Ints, Task
+from shuffledp.tasks import Floats, Ints
 
 
 @dataclass(frozen=True)
@@ -52,40 +50,17 @@ class SilentUsers(NoisyCounts, PlannedUsers):
     guarantees = {"exact": EXACT}  # noqa: RUF012
 
     @classmethod
-    @any_population
-    def calibrate(
-        cls,
-        budget: Budget,
-        population: Population,
-        task: Task,
-        *,
-        accounting: str = "exact",
-        report_rate: float | None = None,
-    ) -> Self:
+    @from_request
+    def calibrate(cls, n: int, k: int, eps: float, delta: float, *, report_rate: float | None = None) -> Self:
         """Reports and dummies, see :func:`shuffledp.accounting.baselines.silent_users.silent_report`.
 
         Parameters
         ----------
-        budget : Budget
-            One eps, delta > 0, replacement neighbours.
-        population : Population
-            Number of other users.
-        task : Frequency
-        accounting : {"exact"}
         report_rate : float, optional
             p, in (0, 1]; the one with the least error for equally frequent values if left out.
-
-        Raises
-        ------
-        ValueError
-            If the request does not fit this protocol.
-        Infeasible
-            If delta is 0.
         """
-        cls.check_request(budget, task, accounting)
-        n, k, delta = fixed_users(population), domain_size_of(task), positive_delta(budget)
-        found = silent_report(n, k, budget.largest_eps, delta, rate=report_rate)
-        return cls(k, n, found.rate, found.dummies, calibrated_under=accounting)
+        found = silent_report(n, k, eps, delta, rate=report_rate)
+        return cls(k, n, found.rate, found.dummies)
 
     @property
     def keep(self) -> float:

@@ -12,9 +12,8 @@ from shuffledp.accounting.baselines.noisy_counts import NoisyCountsProfile, nois
 from shuffledp.accounting.general.profiles import PrivacyProfile
 from shuffledp.guarantees import EXACT, Standing
 from shuffledp.numerics.samplers import skellam
-from shuffledp.populations import Population
-from shuffledp.protocols._random_users import PlannedUsers, any_population
-from shuffledp.protocols._requests import fixed_users, positive_delta
+from shuffledp.protocols._random_users import PlannedUsers
+from shuffledp.protocols._requests import from_request
 from shuffledp.protocols.base import Cost, Messages
 from shuffledp.protocols.frequency._curator_noise import (
     checked_values,
@@ -22,9 +21,9 @@ from shuffledp.protocols.frequency._curator_noise import (
     noise_of_all,
     released_counts,
 )
-from shuffledp.protocols.frequency._randomized_response import domain_size_of, held_counts
+from shuffledp.protocols.frequency._randomized_response import held_counts
 from shuffledp.protocols.reliance import Reliance
-from shuffledp.tasks import Budget, Floats, Neighbours, Participants, Public, Task, Users
+from shuffledp.tasks import Budget, Floats, Neighbours, Participants, Public, Users
 
 
 @dataclass(frozen=True)
@@ -65,10 +64,8 @@ class Skellam(PlannedUsers):
     guarantees: ClassVar[Mapping[str, Standing]] = {"exact": EXACT}
 
     @classmethod
-    @any_population
-    def calibrate(
-        cls, budget: Budget, population: Population, task: Task, *, accounting: str = "exact"
-    ) -> Self:
+    @from_request
+    def calibrate(cls, budget: Budget, n: int, k: int, eps: float, delta: float) -> Self:
         """The smallest variance for two counts that move by one; for one under add or remove, or of two values.
 
         Parameters
@@ -76,23 +73,10 @@ class Skellam(PlannedUsers):
         budget : Budget
             One eps, delta > 0, either relation. Under add or remove a user who leaves sends a row without its value,
             but with its share of the noise: otherwise the noise would change with the input.
-        population : Population
-            Number of other users.
-        task : Frequency
-        accounting : {"exact"}
-
-        Raises
-        ------
-        ValueError
-            If the request does not fit this protocol.
-        Infeasible
-            If delta is 0.
         """
-        cls.check_request(budget, task, accounting)
-        n, k, delta = fixed_users(population), domain_size_of(task), positive_delta(budget)
         counts = moving_counts(k, budget.neighbours)
-        variance = noisy_count_variance(budget.largest_eps, delta, "skellam", counts=counts)
-        return cls(n, k, variance, budget.neighbours, calibrated_under=accounting)
+        variance = noisy_count_variance(eps, delta, "skellam", counts=counts)
+        return cls(n, k, variance, budget.neighbours)
 
     def counted_on(self) -> str:
         """The users who share the noise."""

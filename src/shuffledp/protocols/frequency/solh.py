@@ -10,18 +10,16 @@ from numpy.typing import NDArray
 from shuffledp.accounting.baselines.solh import SOLH_ACCOUNTINGS, SolhProfile, solh_report
 from shuffledp.accounting.general.profiles import PrivacyProfile
 from shuffledp.guarantees import UPPER, Standing
-from shuffledp.populations import Population
-from shuffledp.protocols._random_users import PlannedUsers, any_population
-from shuffledp.protocols._requests import fixed_users, positive_delta
+from shuffledp.protocols._random_users import PlannedUsers
+from shuffledp.protocols._requests import from_request
 from shuffledp.protocols.base import Cost, Messages, message_bits
 from shuffledp.protocols.frequency._hashing import SEED_BITS, draw_seeds, hash_values
 from shuffledp.protocols.frequency._randomized_response import (
     GeneralizedResponse,
-    domain_size_of,
     held_counts,
 )
 from shuffledp.protocols.reliance import Reliance
-from shuffledp.tasks import Budget, Floats, Participants, Public, Task, Users
+from shuffledp.tasks import Floats, Participants, Public, Users
 
 #: Pairs of a report and a value that are compared at once: they fit into the cache.
 _PAIRS = 2**16
@@ -59,40 +57,24 @@ class Solh(PlannedUsers):
     reduction = "blanket"
 
     @classmethod
-    @any_population
+    @from_request
     def calibrate(
-        cls,
-        budget: Budget,
-        population: Population,
-        task: Task,
-        *,
-        accounting: str = "exact",
-        cells: int | None = None,
+        cls, n: int, k: int, eps: float, delta: float, *, accounting: str = "exact", cells: int | None = None
     ) -> Self:
         """Number of cells and local budget, see :func:`shuffledp.accounting.baselines.solh.solh_report`.
 
         Parameters
         ----------
-        budget : Budget
-            One eps, delta > 0, replacement neighbours.
-        population : Population
-            Number of other users.
-        task : Frequency
-        accounting : {"printed", "exact"}
         cells : int, optional
             At least 2; chosen for the least error when left out.
 
         Raises
         ------
-        ValueError
-            If the request does not fit this protocol.
         Infeasible
             If delta is 0, or the printed theorem does not apply.
         """
-        cls.check_request(budget, task, accounting)
-        n, k, delta = fixed_users(population), domain_size_of(task), positive_delta(budget)
-        report = solh_report(n, k, budget.largest_eps, delta, accounting=accounting, cells=cells)
-        return cls(n, k, report.eps_local, report.cells, calibrated_under=accounting)
+        report = solh_report(n, k, eps, delta, accounting=accounting, cells=cells)
+        return cls(n, k, report.eps_local, report.cells)
 
     @property
     def response(self) -> GeneralizedResponse:

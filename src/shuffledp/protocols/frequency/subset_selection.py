@@ -12,18 +12,16 @@ from numpy.typing import NDArray
 from shuffledp.accounting.baselines.subset_selection import SubsetProfile, SubsetReport, subset_report
 from shuffledp.accounting.general.profiles import PrivacyProfile
 from shuffledp.guarantees import UPPER, Standing
-from shuffledp.populations import Population
 from shuffledp.protocols._coins import coin_blocks
-from shuffledp.protocols._random_users import FewNumbers, any_population
-from shuffledp.protocols._requests import fixed_users, positive_delta
+from shuffledp.protocols._random_users import FewNumbers
+from shuffledp.protocols._requests import from_request
 from shuffledp.protocols.base import Cost, Messages, message_bits
 from shuffledp.protocols.frequency._randomized_response import (
     GeneralizedResponse,
-    domain_size_of,
     held_counts,
 )
 from shuffledp.protocols.reliance import Reliance
-from shuffledp.tasks import Budget, Floats, Participants, Public, Task, Users
+from shuffledp.tasks import Floats, Participants, Public, Users
 
 #: Subsets up to which all of them are listed.
 _FEW_SUBSETS = 200
@@ -57,39 +55,16 @@ class SubsetSelection(FewNumbers):
     reduction = "blanket"
 
     @classmethod
-    @any_population
-    def calibrate(
-        cls,
-        budget: Budget,
-        population: Population,
-        task: Task,
-        *,
-        accounting: str = "exact",
-        size: int | None = None,
-    ) -> Self:
+    @from_request
+    def calibrate(cls, n: int, k: int, eps: float, delta: float, *, size: int | None = None) -> Self:
         """Size and local budget, see :func:`shuffledp.accounting.baselines.subset_selection.subset_report`.
 
         Parameters
         ----------
-        budget : Budget
-            One eps, delta > 0, replacement neighbours.
-        population : Population
-            Number of other users.
-        task : Frequency
-        accounting : {"exact"}
         size : int, optional
             d, in 1..k-1; chosen for the least error when left out.
-
-        Raises
-        ------
-        ValueError
-            If the request does not fit this protocol.
-        Infeasible
-            If delta is 0.
         """
-        cls.check_request(budget, task, accounting)
-        n, k, delta = fixed_users(population), domain_size_of(task), positive_delta(budget)
-        return cls(n, subset_report(n, k, budget.largest_eps, delta, size=size), calibrated_under=accounting)
+        return cls(n, subset_report(n, k, eps, delta, size=size))
 
     @property
     def domain_size(self) -> int:

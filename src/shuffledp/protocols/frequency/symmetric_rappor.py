@@ -11,14 +11,11 @@ from shuffledp.accounting.baselines.fragmented_rappor import rappor_flip_probabi
 from shuffledp.accounting.errors import Infeasible
 from shuffledp.accounting.general.profiles import PrivacyProfile
 from shuffledp.guarantees import UPPER, Standing
-from shuffledp.populations import Population
-from shuffledp.protocols._random_users import any_population
-from shuffledp.protocols._requests import fixed_users, positive_delta
+from shuffledp.protocols._requests import from_request
 from shuffledp.protocols.base import Cost, Messages, message_bits
-from shuffledp.protocols.frequency._randomized_response import domain_size_of
 from shuffledp.protocols.frequency._unary_bits import FlippedBits, ProvenBitsProfile
 from shuffledp.protocols.reliance import Reliance
-from shuffledp.tasks import Budget, Task, Users
+from shuffledp.tasks import Users
 
 
 @dataclass(frozen=True)
@@ -40,35 +37,26 @@ class SymmetricRappor(FlippedBits):
     reduction = "own"
 
     @classmethod
-    @any_population
-    def calibrate(
-        cls, budget: Budget, population: Population, task: Task, *, accounting: str = "exact"
-    ) -> Self:
+    @from_request
+    def calibrate(cls, n: int, k: int, eps: float, delta: float) -> Self:
         """The largest budget of a bit for which the sums are private for every data set of the others.
 
         Parameters
         ----------
-        budget : Budget
-            One eps, delta > 0, replacement neighbours.
         population : Population
             Number of other users, at least 1.
-        task : Frequency
         accounting : {"exact"}
             The calibration ``proven`` of :func:`shuffledp.accounting.rappor_flip_probability`.
 
         Raises
         ------
-        ValueError
-            If the request does not fit this protocol.
         Infeasible
             If there is one user only, or delta is 0.
         """
-        cls.check_request(budget, task, accounting)
-        n, k, delta = fixed_users(population), domain_size_of(task), positive_delta(budget)
         if n < 2:
             raise Infeasible("Bits hide among those of other users, but there are none.")
-        p = rappor_flip_probability(n, budget.largest_eps, delta, calibration="proven")
-        return cls(n, k, 1 - p, p, calibrated_under=accounting)
+        p = rappor_flip_probability(n, eps, delta, calibration="proven")
+        return cls(n, k, 1 - p, p)
 
     def cost(self) -> Cost:
         """One row with a number up to that of all users for each value."""

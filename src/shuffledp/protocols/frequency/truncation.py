@@ -15,14 +15,13 @@ from shuffledp.accounting.baselines.truncation import (
 from shuffledp.accounting.general.profiles import PrivacyProfile
 from shuffledp.guarantees import EXACT, UPPER, Standing
 from shuffledp.numerics.windows import binomial_window
-from shuffledp.populations import Population
 from shuffledp.protocols._coins import coin_blocks
-from shuffledp.protocols._random_users import PlannedUsers, any_population
-from shuffledp.protocols._requests import fixed_users, positive_delta
+from shuffledp.protocols._random_users import PlannedUsers
+from shuffledp.protocols._requests import from_request
 from shuffledp.protocols.base import Cost, Messages, message_bits
-from shuffledp.protocols.frequency._randomized_response import domain_size_of, held_counts
+from shuffledp.protocols.frequency._randomized_response import held_counts
 from shuffledp.protocols.reliance import Reliance
-from shuffledp.tasks import Budget, Floats, Participants, Public, Task, Users
+from shuffledp.tasks import Floats, Participants, Public, Users
 
 #: Mass outside of the law of the noise in closed forms.
 _TAIL = 1e-25
@@ -61,40 +60,24 @@ class Truncation(PlannedUsers):
     biased = True
 
     @classmethod
-    @any_population
+    @from_request
     def calibrate(
-        cls,
-        budget: Budget,
-        population: Population,
-        task: Task,
-        *,
-        accounting: str = "exact",
-        truncate: bool = True,
+        cls, n: int, k: int, eps: float, delta: float, *, accounting: str = "exact", truncate: bool = True
     ) -> Self:
         """The rate of the coins, see :func:`shuffledp.accounting.baselines.truncation.truncation_miss_rate`.
 
         Parameters
         ----------
-        budget : Budget
-            One eps, delta > 0, replacement neighbours.
-        population : Population
-            Number of other users.
-        task : Frequency
-        accounting : {"printed", "exact"}
         truncate : bool
             Whether small counts become 0, as in the original.
 
         Raises
         ------
-        ValueError
-            If the request does not fit this protocol.
         Infeasible
             If the number of users is too small, delta is 0, or the printed theorem does not apply.
         """
-        cls.check_request(budget, task, accounting)
-        n, k, delta = fixed_users(population), domain_size_of(task), positive_delta(budget)
-        miss = truncation_miss_rate(n, budget.largest_eps, delta, accounting=accounting)
-        return cls(n, k, miss, bool(truncate), calibrated_under=accounting)
+        miss = truncation_miss_rate(n, eps, delta, accounting=accounting)
+        return cls(n, k, miss, bool(truncate))
 
     @property
     def alphabet_size(self) -> int:

@@ -14,14 +14,10 @@ from shuffledp.accounting.baselines.unary_rows import (
 from shuffledp.accounting.general.profiles import PrivacyProfile
 from shuffledp.guarantees import UPPER, Standing
 from shuffledp.numerics.argument_ranges import check_choice
-from shuffledp.populations import Population
-from shuffledp.protocols._random_users import any_population
-from shuffledp.protocols._requests import fixed_users, positive_delta
+from shuffledp.protocols._requests import from_request
 from shuffledp.protocols.base import Cost
-from shuffledp.protocols.frequency._randomized_response import domain_size_of
 from shuffledp.protocols.frequency._unary_bits import WholeRows
 from shuffledp.protocols.reliance import Reliance
-from shuffledp.tasks import Budget, Task
 
 
 @dataclass(frozen=True)
@@ -42,45 +38,23 @@ class UnaryRows(WholeRows):
     reduction = "blanket"
 
     @classmethod
-    @any_population
+    @from_request
     def calibrate(
-        cls,
-        budget: Budget,
-        population: Population,
-        task: Task,
-        *,
-        accounting: str = "exact",
-        form: str = "best",
-        bound: str = "blanket",
+        cls, n: int, k: int, eps: float, delta: float, *, form: str = "best", bound: str = "blanket"
     ) -> Self:
         """The rates of the bits, see :func:`shuffledp.accounting.baselines.unary_rows.row_rates`.
 
         Parameters
         ----------
-        budget : Budget
-            One eps, delta > 0, replacement neighbours.
-        population : Population
-            Number of other users.
-        task : Frequency
-        accounting : {"exact"}
         form : {"best", "symmetric", "optimized"}
             Rates of least error, symmetric ones (SUE), or an own bit that is a fair coin (OUE).
         bound : {"blanket", "clones"}
             What the local budget is made from: the rows' own blanket, or for comparison the clones reduction.
-
-        Raises
-        ------
-        ValueError
-            If the request does not fit this protocol.
-        Infeasible
-            If delta is 0.
         """
-        cls.check_request(budget, task, accounting)
-        n, k, delta = fixed_users(population), domain_size_of(task), positive_delta(budget)
         check_choice(f"{cls.name}: form", form, ROW_FORMS)
         check_choice(f"{cls.name}: bound", bound, ROW_BOUNDS)
-        rates = row_rates(n, k, budget.largest_eps, delta, form=form, bound=bound)
-        return cls(n, k, rates.own_rate, rates.other_rate, calibrated_under=accounting)
+        rates = row_rates(n, k, eps, delta, form=form, bound=bound)
+        return cls(n, k, rates.own_rate, rates.other_rate)
 
     @property
     def rates(self) -> RowRates:

@@ -11,13 +11,8 @@ from shuffledp.accounting.segmented.plans import SegmentedPlan
 from shuffledp.accounting.segmented.profile import SegmentedProfile, full_reporting_standing
 from shuffledp.guarantees import UPPER, Standing
 from shuffledp.populations import Population
-from shuffledp.protocols._random_users import (
-    RandomUsers,
-    announced,
-    any_population,
-    users_until_announced,
-)
-from shuffledp.protocols._requests import positive_delta
+from shuffledp.protocols._random_users import RandomUsers, announced
+from shuffledp.protocols._requests import from_request
 from shuffledp.protocols.base import Cost, Trust, message_bits
 from shuffledp.protocols.reliance import Reliance
 from shuffledp.protocols.sets._set_protocol import SetProtocol, check_levels, most_blankets, sets_task
@@ -62,12 +57,14 @@ class FullReporting(SetProtocol, RandomUsers):
         """Expected number of blanket messages per user, averaged over users."""
 
     @classmethod
-    @any_population
+    @from_request
     def calibrate(
         cls,
         budget: Budget,
         population: Population,
         task: Task,
+        usual_users: int,
+        delta: float,
         *,
         accounting: str = "exact",
         calibration: str = "variation_ratio",
@@ -80,7 +77,6 @@ class FullReporting(SetProtocol, RandomUsers):
             One eps, or, if ``multi_level``, one per privacy level of the task; delta > 0, replacement neighbours.
         population : Population
             Number of other users; with privacy levels it is announced, and parameters follow it.
-        task : Sets
         accounting : {"printed", "corrected", "exact"}
             As for the segmented protocol.
         calibration : {"variation_ratio", "numeric", "analytic"}
@@ -88,18 +84,13 @@ class FullReporting(SetProtocol, RandomUsers):
 
         Raises
         ------
-        ValueError
-            If the request does not fit this protocol.
         Infeasible
-            If delta is 0, too many messages would be needed, or the calibration does not
-            exist under this accounting.
+            If too many messages would be needed, or the calibration does not exist under this accounting.
         """
-        cls.check_request(budget, task, accounting)
         sets = sets_task(task)
         if cls.multi_level:
             check_levels(cls.name, budget, sets)
-        n, delta = users_until_announced(population), positive_delta(budget)
-        return announced(cls.planned(budget, n, delta, sets, accounting, calibration), population)
+        return announced(cls.planned(budget, usual_users, delta, sets, accounting, calibration), population)
 
     @property
     def standing(self) -> Standing:

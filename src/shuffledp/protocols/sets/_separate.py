@@ -81,7 +81,6 @@ class SeparateLevels(FullReporting):
             accounting,
             calibration,
             plan,
-            calibrated_under=accounting,
         )
 
     @property

@@ -58,7 +58,7 @@ class BallsIntoBins(FullReporting, PlannedUsers):
             accounting=accounting,
             calibration=calibration,
         )
-        return cls(*shape_of(task), plan, calibration, calibrated_under=accounting)
+        return cls(*shape_of(task), plan, calibration)
 
     @property
     def groups(self) -> tuple[SegmentedPlan, ...]:

@@ -16,8 +16,8 @@ from shuffledp.accounting.segmented.profile import SegmentedProfile
 from shuffledp.guarantees import NUMBER_OF_MESSAGES, UPPER, Standing, weakest
 from shuffledp.numerics.argument_ranges import check_choice, check_positive
 from shuffledp.populations import Population
-from shuffledp.protocols._random_users import RandomUsers, announced, users_until_announced
-from shuffledp.protocols._requests import positive_delta
+from shuffledp.protocols._random_users import RandomUsers, announced
+from shuffledp.protocols._requests import from_request
 from shuffledp.protocols.base import Cost, Messages, ProtocolBase, message_bits
 from shuffledp.protocols.reliance import Reliance
 from shuffledp.protocols.sets._first_round import FirstRound, announced_privately
@@ -92,11 +92,14 @@ class Segmented(SetProtocol, RandomUsers):
     multi_level = True
 
     @classmethod
+    @from_request
     def calibrate(
         cls,
         budget: Budget,
         population: Population,
         task: Task,
+        usual_users: int,
+        delta: float,
         *,
         accounting: str = "exact",
         blankets: float | None = None,
@@ -130,17 +133,15 @@ class Segmented(SetProtocol, RandomUsers):
             If delta is 0, nothing is left for the data round, or the search needs too
             many messages.
         """
-        cls.check_request(budget, task, accounting)
         check_choice("objective", objective, OBJECTIVES)
         sets = sets_task(task)
         check_levels(cls.name, budget, sets)
-        n, delta = users_until_announced(population), positive_delta(budget)
         first = None if first_round is None else FirstRound.of(first_round)
         announcing = None if first is None else first.calibrated(budget, population, accounting)
         data = Budget(budget.levels, delta) if first is None else first.left(budget)
         spread = _spread(sets.domain_size, sets.set_size) if objective == "error" else None
         plan = segmented_plan(
-            even_sizes(n, sets.levels),
+            even_sizes(usual_users, sets.levels),
             data.levels,
             data.delta,
             sets.domain_size,
@@ -149,9 +150,7 @@ class Segmented(SetProtocol, RandomUsers):
             accounting=accounting,
             spread=spread,
         )
-        found = cls(
-            *shape_of(sets), plan, blankets, objective, first, announcing, calibrated_under=accounting
-        )
+        found = cls(*shape_of(sets), plan, blankets, objective, first, announcing)
         return announced(found, population)
 
     @classmethod

@@ -15,14 +15,13 @@ from shuffledp.accounting.expected_errors.sums import RAPPOR_ESTIMATORS, rappor_
 from shuffledp.accounting.general.profiles import Kind, PrivacyProfile, View
 from shuffledp.guarantees import RAPPOR_STANDINGS, Standing
 from shuffledp.numerics.argument_ranges import check_choice
-from shuffledp.populations import Population
 from shuffledp.protocols._coins import coin_blocks
-from shuffledp.protocols._random_users import PlannedUsers, any_population
-from shuffledp.protocols._requests import fixed_users, positive_delta
+from shuffledp.protocols._random_users import PlannedUsers
+from shuffledp.protocols._requests import from_request
 from shuffledp.protocols.base import Cost, Messages, message_bits
 from shuffledp.protocols.reliance import Reliance
 from shuffledp.protocols.summation._sums import Numbers, numbers_of
-from shuffledp.tasks import Budget, Floats, Ints, Participants, Public, Task, Users
+from shuffledp.tasks import Floats, Ints, Participants, Public, Task, Users
 
 #: Calibrations of each accounting, the default first.
 _CALIBRATIONS: Mapping[str, tuple[str, ...]] = MappingProxyType(
@@ -98,12 +97,13 @@ class FragmentedRappor(PlannedUsers):
         return RAPPOR_STANDINGS[self.calibration]
 
     @classmethod
-    @any_population
+    @from_request
     def calibrate(
         cls,
-        budget: Budget,
-        population: Population,
         task: Task,
+        n: int,
+        eps: float,
+        delta: float,
         *,
         accounting: str = "exact",
         estimator: str = "plain",
@@ -113,8 +113,6 @@ class FragmentedRappor(PlannedUsers):
 
         Parameters
         ----------
-        budget : Budget
-            One eps, delta > 0, replacement neighbours.
         population : Population
             Number of other users, at least 1.
         task : Summation
@@ -130,19 +128,16 @@ class FragmentedRappor(PlannedUsers):
 
         Raises
         ------
-        ValueError
-            If the request does not fit this protocol.
         Infeasible
             If there is one user only, delta is 0, or numbers may be negative.
         """
-        cls.check_request(budget, task, accounting)
-        n, numbers, delta = fixed_users(population), numbers_of(task), positive_delta(budget)
+        numbers = numbers_of(task)
         check_choice(f"{cls.name}: estimator", estimator, RAPPOR_ESTIMATORS)
         known = _CALIBRATIONS[accounting]
         chosen = check_choice(f"{cls.name}: calibration under {accounting}", calibration or known[0], known)
         if n < 2:
             raise Infeasible("Bits hide among those of other users, but there are none.")
-        p = rappor_flip_probability(n, budget.largest_eps, delta, calibration=chosen)
+        p = rappor_flip_probability(n, eps, delta, calibration=chosen)
         return cls(n, numbers, p, estimator, chosen)
 
     @property

@@ -13,14 +13,13 @@ from shuffledp.accounting.expected_errors.level_sums import unary_bits_variance
 from shuffledp.accounting.general.profiles import Kind, PrivacyProfile, View
 from shuffledp.guarantees import UPPER, Standing
 from shuffledp.numerics.argument_ranges import check_count
-from shuffledp.populations import Population
-from shuffledp.protocols._random_users import PlannedUsers, any_population
-from shuffledp.protocols._requests import fixed_users, positive_delta
+from shuffledp.protocols._random_users import PlannedUsers
+from shuffledp.protocols._requests import from_request
 from shuffledp.protocols.base import Cost, Messages
 from shuffledp.protocols.reliance import Reliance
 from shuffledp.protocols.summation._levels import rounded, rounded_inputs, unit
 from shuffledp.protocols.summation._sums import Numbers, numbers_of
-from shuffledp.tasks import Budget, Floats, Participants, Public, Task, Users
+from shuffledp.tasks import Floats, Participants, Public, Task, Users
 
 #: Bits of a user at most, unless the option says otherwise: twice as many hardly lower the error of noise.
 _MOST_BITS = 64
@@ -87,24 +86,12 @@ class UnaryBits(PlannedUsers):
     guarantees: ClassVar[Mapping[str, Standing]] = {"exact": UPPER}
 
     @classmethod
-    @any_population
-    def calibrate(
-        cls,
-        budget: Budget,
-        population: Population,
-        task: Task,
-        *,
-        accounting: str = "exact",
-        bits: int | None = None,
-    ) -> Self:
+    @from_request
+    def calibrate(cls, task: Task, n: int, eps: float, delta: float, *, bits: int | None = None) -> Self:
         """The smallest probability of a fair coin.
 
         Parameters
         ----------
-        budget : Budget
-            One eps, delta > 0, replacement neighbours.
-        population : Population
-            Number of other users.
         task : Summation
             One sum of numbers that are not negative.
         accounting : {"exact"}
@@ -114,16 +101,13 @@ class UnaryBits(PlannedUsers):
 
         Raises
         ------
-        ValueError
-            If the request does not fit this protocol.
         Infeasible
             If delta is 0, numbers may be negative, or there are several sums.
         """
-        cls.check_request(budget, task, accounting)
-        n, numbers, delta = fixed_users(population), numbers_of(task), positive_delta(budget)
+        numbers = numbers_of(task)
         chosen = min(numbers.max_value, _MOST_BITS) if bits is None else check_count("bits", bits, 1)
-        rate = unary_bits_rate(n, chosen, budget.largest_eps, delta)
-        return cls(n, numbers, chosen, rate, calibrated_under=accounting)
+        rate = unary_bits_rate(n, chosen, eps, delta)
+        return cls(n, numbers, chosen, rate)
 
     def local_epsilon(self) -> float:
         """Of all bits of a user, each of which may differ between two numbers."""

@@ -19,14 +19,13 @@ from shuffledp.accounting.expected_errors.unit_vectors import (
 from shuffledp.accounting.general.grr_blanket import FavoredReportsProfile
 from shuffledp.accounting.general.profiles import PrivacyProfile
 from shuffledp.guarantees import UPPER, Standing
-from shuffledp.populations import Population
-from shuffledp.protocols._random_users import PlannedUsers, any_population
-from shuffledp.protocols._requests import fixed_users, positive_delta
+from shuffledp.protocols._random_users import PlannedUsers
+from shuffledp.protocols._requests import from_request
 from shuffledp.protocols.base import Cost, Messages
 from shuffledp.protocols.reliance import Reliance
 from shuffledp.protocols.vectors._laplace import BITS_PER_COORDINATE, clipped
 from shuffledp.protocols.vectors._participants import squares_of
-from shuffledp.tasks import Budget, Floats, Participants, Public, Task, Users, Vectors
+from shuffledp.tasks import Floats, Participants, Public, Task, Users, Vectors
 
 #: Numbers that are drawn at once.
 _DRAWS = 2**21
@@ -70,24 +69,14 @@ class PrivUnit(PlannedUsers):
     guarantees: ClassVar[Mapping[str, Standing]] = {"exact": UPPER}
 
     @classmethod
-    @any_population
+    @from_request
     def calibrate(
-        cls,
-        budget: Budget,
-        population: Population,
-        task: Task,
-        *,
-        accounting: str = "exact",
-        cap_mass: float | None = None,
+        cls, task: Task, n: int, eps: float, delta: float, *, cap_mass: float | None = None
     ) -> Self:
         """The largest local budget, and the cap.
 
         Parameters
         ----------
-        budget : Budget
-            One eps, delta > 0, replacement neighbours.
-        population : Population
-            Number of other users.
         task : Vectors
             Of at least two dimensions, clipped in the l2 norm; or in the l1 norm, which the l2 norm does not exceed.
         accounting : {"exact"}
@@ -98,23 +87,18 @@ class PrivUnit(PlannedUsers):
 
         Raises
         ------
-        ValueError
-            If the request does not fit this protocol.
         Infeasible
             If delta is 0, or there is one dimension only.
         """
-        cls.check_request(budget, task, accounting)
-        n, delta = fixed_users(population), positive_delta(budget)
         assert isinstance(task, Vectors)  # check_request has seen to it
         if task.dimension < 2:
             raise Infeasible("Caps are for vectors of at least two dimensions.")
-        eps = budget.largest_eps
         if cap_mass is None:
             chosen, eps_local = best_cap(n, task.dimension, eps, delta)
         else:
             _, chosen = checked_cap(task.dimension, cap_mass)
             eps_local = privunit_local_budget(n, chosen, eps, delta)
-        return cls(n, task, chosen, eps_local, calibrated_under=accounting)
+        return cls(n, task, chosen, eps_local)
 
     @property
     def in_cap(self) -> float:
