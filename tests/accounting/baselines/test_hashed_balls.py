@@ -12,10 +12,10 @@ from numpy.testing import assert_allclose
 from shuffledp.accounting import hockey_stick
 from shuffledp.accounting.baselines import hashed_balls
 from shuffledp.accounting.baselines.hashed_balls import (
-    HashedBallsProfile,
     HashFamily,
     bin_count,
     dummies_in_bins,
+    hashed_balls_delta,
     prime_above,
 )
 from shuffledp.numerics.memoize import forget_all
@@ -62,7 +62,7 @@ def test_two_dummies_are_enumerated(eps: float, delta: float) -> None:
     with np.errstate(divide="ignore"):
         logs = [np.log([view.get(one, 0.0) for one in seen]) for view in views]
     want = float(hockey_stick(logs[0], logs[1], eps))
-    got = float(HashedBallsProfile(family, 2).delta(eps))
+    got = hashed_balls_delta(eps, family, 2)
     assert_allclose(got, want, rtol=1e-10)
     assert round(got, 6) == delta
 
@@ -81,7 +81,7 @@ def test_dummies_of_the_specification(n: int, rule: str, b: int, q: int, dummies
     assert (bins, family.prime) == (b, q)
     found = dummies_in_bins(family, 1.0, 1e-6)
     assert found == pytest.approx(dummies, rel=2e-4)
-    enough, less = (float(HashedBallsProfile(family, m).delta(1.0)) for m in (found, found - 1))
+    enough, less = (hashed_balls_delta(1.0, family, m) for m in (found, found - 1))
     assert enough <= 1e-6 < less
 
 
@@ -103,11 +103,11 @@ def test_impossible_families_are_refused(wrong: tuple[int, int]) -> None:
 def test_large_tables_give_way_to_a_contour_that_is_no_smaller(monkeypatch: pytest.MonkeyPatch) -> None:
     family = HashFamily(50, 21)
     table = dummies_in_bins(family, 0.5, 1e-6)
-    exact = float(HashedBallsProfile(family, table).delta(0.5))
+    exact = hashed_balls_delta(0.5, family, table)
     forget_all()
     monkeypatch.setattr(hashed_balls, "_MOST_CELLS", 0)
     assert table <= dummies_in_bins(family, 0.5, 1e-6) <= table * (1 + 1e-5) + 1
-    assert exact <= float(HashedBallsProfile(family, table).delta(0.5)) <= exact * (1 + 2e-6)
+    assert exact <= hashed_balls_delta(0.5, family, table) <= exact * (1 + 2e-6)
     forget_all()
 
 
@@ -115,5 +115,5 @@ def test_very_many_dummies_are_found_as_soon() -> None:
     family = HashFamily(5000, 8685)
     many = dummies_in_bins(family, 1e-3, 1e-6)
     assert many > 10**10
-    assert float(HashedBallsProfile(family, many).delta(1e-3)) <= 1e-6
-    assert float(HashedBallsProfile(family, round(many * (1 - 1e-4))).delta(1e-3)) > 1e-6
+    assert hashed_balls_delta(1e-3, family, many) <= 1e-6
+    assert hashed_balls_delta(1e-3, family, round(many * (1 - 1e-4))) > 1e-6

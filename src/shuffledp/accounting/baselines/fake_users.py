@@ -22,8 +22,7 @@ Conventions: eps in nats; replacement neighbors; the adversary is the analyzer, 
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, ClassVar
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -50,9 +49,6 @@ from shuffledp.numerics.windows import Window, binomial_window
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from numpy.typing import ArrayLike, NDArray
-
-    from shuffledp.accounting.general.profiles import Kind, View
 
 FAKE_USERS_ACCOUNTINGS = ("printed", "exact")
 OTHER_ROWS = ("dropped", "blanket")
@@ -192,32 +188,3 @@ def _exact_flip_probability(n: int, kappa: int, eps: float, delta: float, other_
     matches = 2 * (math.sqrt(2 * math.log(1 / delta)) / eps) ** 2 + 1 / delta**0.1
     guess = math.log(max(kappa * n / matches - 1, 1.5))
     return 1 / (1 + math.exp(root_below(excess, guess, eps / 2, max(_MOST_LOGIT, eps), xtol=_XTOL)))
-
-
-@dataclass(frozen=True)
-class FakeUsersProfile:
-    """Privacy profile of one user's row among fake users, see :func:`fake_users_delta`.
-
-    Parameters
-    ----------
-    n, fakes, flip_probability, other_rows
-        As in :func:`fake_users_delta`.
-    """
-
-    n: int
-    fakes: int
-    flip_probability: float
-    other_rows: str = "dropped"
-    kind: ClassVar[Kind] = "upper"
-    neighbours: ClassVar[str] = "replace_one"
-    view: ClassVar[View] = "analyzer"
-    source: ClassVar[str] = "one row among the flipped rows of zeros, other users' rows being dropped or told"
-
-    def delta(self, eps: ArrayLike) -> NDArray[np.float64]:
-        """Return delta for each eps (nats, >= 0), shape of `eps`; both directions agree."""
-        eps_ = np.asarray(eps, np.float64)
-        flat = [
-            fake_users_delta(float(e), self.n, self.fakes, self.flip_probability, other_rows=self.other_rows)
-            for e in eps_.ravel()
-        ]
-        return np.array(flat).reshape(eps_.shape)

@@ -17,7 +17,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, ClassVar
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -38,9 +38,7 @@ from shuffledp.numerics.roots import root_below
 from shuffledp.numerics.windows import Window
 
 if TYPE_CHECKING:
-    from numpy.typing import ArrayLike, NDArray
-
-    from shuffledp.accounting.general.profiles import Kind, View
+    pass
 
 BIN_RULES = ("logarithmic", "cubed", "economical")
 """Rules for the number of bins, see :func:`bin_count`."""
@@ -212,37 +210,9 @@ def _dummies_in_bins(family: HashFamily, eps: float, delta: float) -> int:
     return found if _is_long(family, found) else smallest_count(excess, found, math.log(delta) / found)
 
 
-@dataclass(frozen=True)
-class HashedBallsProfile:
-    """Privacy profile of one hashed message among dummies.
-
-    Parameters
-    ----------
-    family : HashFamily
-    dummies : int
-        In total, >= 0.
-
-    Notes
-    -----
-    An upper bound: the messages of other users are known. Derived for this project.
-    """
-
-    family: HashFamily
-    dummies: int
-    kind: ClassVar[Kind] = "upper"
-    neighbours: ClassVar[str] = "replace_one"
-    view: ClassVar[View] = "analyzer"
-    source: ClassVar[str] = "one hashed message among uniform ones, the messages of all others being known"
-
-    def delta(self, eps: ArrayLike) -> NDArray[np.float64]:
-        """Return delta for each eps (nats, >= 0), shape of `eps`; both directions agree."""
-        eps_ = np.asarray(eps, np.float64)
-        flat = [_profiled(self.family, self.dummies, float(e)) for e in eps_.ravel()]
-        return np.array(flat).reshape(eps_.shape)
-
-
 @remember(_REMEMBERED)
-def _profiled(family: HashFamily, dummies: int, eps: float) -> float:
+def hashed_balls_delta(eps: float, family: HashFamily, dummies: int) -> float:
+    """Return delta of one hashed message among `dummies` uniform ones; an upper bound, derived for this project."""
     rate, both = 1 / family.bins, family.collision_rate / family.bins
     if _is_long(family, dummies):
         return contour_delta(eps, dummies, rate, math.inf, both)

@@ -19,11 +19,11 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, ClassVar
+from typing import TYPE_CHECKING
 
 import numpy as np
 
-from shuffledp.accounting.baselines.sbin import AUGMENTED_ACCOUNTINGS, BinomialDummies
+from shuffledp.accounting.baselines.sbin import AUGMENTED_ACCOUNTINGS
 from shuffledp.accounting.baselines.shares import best_share, checked_share
 from shuffledp.accounting.expected_errors.counts import sampled_count_variance
 from shuffledp.accounting.public_functions import check_fields, guarded_methods
@@ -38,9 +38,7 @@ from shuffledp.numerics.argument_ranges import (
 from shuffledp.numerics.memoize import remember
 
 if TYPE_CHECKING:
-    from numpy.typing import ArrayLike, NDArray
-
-    from shuffledp.accounting.general.profiles import Kind, View
+    from numpy.typing import NDArray
 
     Shares = NDArray[np.float64] | np.float64
 
@@ -313,31 +311,3 @@ def s1geo_dummies(eps: float) -> GeometricDummies:
     """
     half = min(check_positive("eps", eps) / 2, _MOST_HALF)
     return GeometricDummies(half, least_share(2 * half), 0)
-
-
-@dataclass(frozen=True)
-class AugmentedProfile:
-    """Privacy profile of counts with a trusted shuffler's dummies.
-
-    Parameters
-    ----------
-    dummies : BinomialDummies or GeometricDummies
-        Of every value.
-    kind : {"exact", "upper"}
-        Upper where the others' messages are always on one of the two counts, i.e. for two values, and sampled.
-
-    Notes
-    -----
-    Derived for this project.
-    """
-
-    dummies: BinomialDummies | GeometricDummies
-    kind: Kind = "exact"
-    neighbours: ClassVar[str] = "replace_one"
-    view: ClassVar[View] = "analyzer"
-    source: ClassVar[str] = "the two counts that change, each with the shuffler's dummies"
-
-    def delta(self, eps: ArrayLike) -> NDArray[np.float64]:
-        """Return delta for each eps (nats, >= 0), shape of `eps`; both directions agree."""
-        eps_ = np.asarray(eps, np.float64)
-        return np.array([self.dummies.delta(float(e)) for e in eps_.ravel()]).reshape(eps_.shape)

@@ -14,7 +14,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, ClassVar
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -28,9 +28,7 @@ from shuffledp.numerics.roots import root_below
 from shuffledp.numerics.windows import Window, binomial_window
 
 if TYPE_CHECKING:
-    from numpy.typing import ArrayLike, NDArray
-
-    from shuffledp.accounting.general.profiles import Kind, View
+    pass
 
 _REMEMBERED = 1024
 #: Nats; a larger budget is as good as none.
@@ -93,6 +91,7 @@ class SubsetReport:
         return (p * (1 - p) / k + (1 - 1 / k) * q * (1 - q)) / (n * (p - q) ** 2)
 
 
+@remember(_REMEMBERED)
 def subset_delta(eps: float, n: int, report: SubsetReport) -> float:
     """Return a bound on delta of one of n shuffled subsets, averaged over the number of uniform reports of others.
 
@@ -251,37 +250,3 @@ def _log_budget(
 
     low, high = math.log(eps), math.log(max(_MOST_BUDGET, 2 * eps))
     return root_below(excess, guess, low, high, xtol=_SEARCHED if typical else _XTOL)
-
-
-@dataclass(frozen=True)
-class SubsetProfile:
-    """Privacy profile of n shuffled subsets, see :func:`subset_delta`.
-
-    Parameters
-    ----------
-    n : int
-        Number of users, >= 1.
-    report : SubsetReport
-
-    Notes
-    -----
-    An upper bound; derived for this project.
-    """
-
-    n: int
-    report: SubsetReport
-    kind: ClassVar[Kind] = "upper"
-    neighbours: ClassVar[str] = "replace_one"
-    view: ClassVar[View] = "analyzer"
-    source: ClassVar[str] = "privacy blanket of Balle et al. 2019, evaluated exactly for subset selection"
-
-    def delta(self, eps: ArrayLike) -> NDArray[np.float64]:
-        """Return delta for each eps (nats, >= 0), shape of `eps`; both directions agree."""
-        eps_ = np.asarray(eps, np.float64)
-        flat = [_profiled(self.n, self.report, float(e)) for e in eps_.ravel()]
-        return np.array(flat).reshape(eps_.shape)
-
-
-@remember(_REMEMBERED)
-def _profiled(n: int, report: SubsetReport, eps: float) -> float:
-    return subset_delta(eps, n, report)

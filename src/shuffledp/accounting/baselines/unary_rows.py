@@ -23,14 +23,13 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, ClassVar
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from shuffledp.accounting.expected_errors.hashing import unary_mse
 from shuffledp.accounting.general.gaussian import log_gaussian_delta
 from shuffledp.accounting.general.matched_blanket import (
-    blanketed_delta,
     block_length,
     matched_rate,
     mixed_matched_delta,
@@ -46,9 +45,8 @@ from shuffledp.populations import Fixed
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from numpy.typing import ArrayLike, NDArray
+    from numpy.typing import NDArray
 
-    from shuffledp.accounting.general.profiles import Kind, View
 
 ROW_FORMS = ("best", "symmetric", "optimized")
 ROW_BOUNDS = ("blanket", "clones")
@@ -321,33 +319,3 @@ def _least(
             vertex = middle + width * min(max(step, -1.0), 1.0)  # no further than what was seen
             middle = min((middle, vertex), key=error)
     return min(known.values(), key=lambda found: found[1])[0]
-
-
-@dataclass(frozen=True)
-class RowsProfile:
-    """Privacy profile of n shuffled rows of bits.
-
-    Parameters
-    ----------
-    n : int
-        Number of users, >= 1.
-    rates : RowRates
-
-    Notes
-    -----
-    An upper bound, see :func:`shuffledp.accounting.general.matched_blanket.blanketed_delta`; derived for this project.
-    """
-
-    n: int
-    rates: RowRates
-    kind: ClassVar[Kind] = "upper"
-    neighbours: ClassVar[str] = "replace_one"
-    view: ClassVar[View] = "analyzer"
-    source: ClassVar[str] = "privacy blanket of Balle et al. 2019, evaluated exactly for rows of bits"
-
-    def delta(self, eps: ArrayLike) -> NDArray[np.float64]:
-        """Return delta for each eps (nats, >= 0), shape of `eps`; both directions agree."""
-        eps_ = np.asarray(eps, np.float64)
-        q, eps_local = self.rates.other_rate, self.rates.eps_local
-        flat = [blanketed_delta(float(e), self.n - 1, q, eps_local) for e in eps_.ravel()]
-        return np.array(flat).reshape(eps_.shape)

@@ -24,7 +24,7 @@ from shuffledp.accounting.dump.flexible import (
 )
 from shuffledp.accounting.dump.flexible_profile import quick_bound
 from shuffledp.accounting.general.grr_blanket import grr_blanket_delta
-from shuffledp.accounting.general.profiles import Kind, PrivacyProfile, View
+from shuffledp.accounting.general.profiles import Kind, PrivacyProfile, View, at_each
 from shuffledp.guarantees import UPPER, Standing
 from shuffledp.numerics.argument_ranges import check_choice
 from shuffledp.protocols._random_users import PlannedUsers
@@ -69,8 +69,7 @@ class BlanketProfile:
 
     def delta(self, eps: ArrayLike) -> Floats:
         """Return delta for each eps (nats, >= 0), shape of `eps`; both directions and all pairs agree."""
-        eps_ = np.asarray(eps, np.float64)
-        return np.array([self._at(float(e)) for e in eps_.flat]).reshape(eps_.shape)
+        return at_each(self._at, eps)
 
     def bound(self, eps: float, excess: float) -> float:
         """Return an upper bound on delta at eps (nats, >= 0), above it by a relative `excess` at most, much sooner.

@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from shuffledp.accounting.baselines.sageo import AugmentedProfile, GeometricDummies
-from shuffledp.accounting.general.profiles import PrivacyProfile
+from shuffledp.accounting.baselines.sageo import GeometricDummies
+from shuffledp.accounting.general.profiles import PrivacyProfile, Profile
 from shuffledp.protocols.frequency._noisy_counts import ShufflerNoise
 from shuffledp.tasks import Floats, Ints
 
@@ -57,4 +57,8 @@ class GeometricShuffle(ShufflerNoise):
 
     def privacy_profile(self) -> PrivacyProfile:
         """The two counts that change."""
-        return AugmentedProfile(self.noise, "upper" if self.others_hide else "exact")
+        return Profile(
+            self.noise.delta,
+            "the two counts that change, each with the shuffler's dummies",
+            "upper" if self.others_hide else "exact",
+        )

@@ -8,13 +8,13 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import NDArray
 
 from shuffledp.accounting.baselines.fragmented_rappor import proven_bits_delta
-from shuffledp.accounting.general.profiles import Kind, View
+from shuffledp.accounting.general.profiles import PrivacyProfile, Profile
 from shuffledp.numerics.memoize import remember
 from shuffledp.protocols._coins import coin_blocks
 from shuffledp.protocols._random_users import FewNumbers, PlannedUsers
@@ -111,32 +111,6 @@ _remembered = remember(1024)(
 
 
 @dataclass(frozen=True)
-class ProvenBitsProfile:
-    """Bound on the profile of counts of randomized bits, whatever the other users hold.
-
-    Parameters
-    ----------
-    n_users : int
-        Users, user 1 included, >= 1.
-    flip_probability : float
-        p, in (0, 1/2).
-    """
-
-    n_users: int
-    flip_probability: float
-    kind: ClassVar[Kind] = "upper"
-    neighbours: ClassVar[str] = "replace_one"
-    view: ClassVar[View] = "analyzer"
-    source: ClassVar[str] = "two sums of randomized bits, bounded for every data set of the others"
-
-    def delta(self, eps: ArrayLike) -> Floats:
-        """Return delta for each eps (nats, >= 0), shape of `eps`; both directions agree."""
-        eps_ = np.asarray(eps, np.float64)
-        flat = [_remembered(self.n_users, self.flip_probability, float(e)) for e in eps_.ravel()]
-        return np.array(flat).reshape(eps_.shape)
-
-
-@dataclass(frozen=True)
 class FlippedBits(UnaryBits, FewNumbers):
     """Rows of which every bit is flipped with the same probability."""
 
@@ -149,3 +123,12 @@ class FlippedBits(UnaryBits, FewNumbers):
         """Flip probability, and the budget of a bit."""
         p = self.flip_probability
         return {"flip_probability": p, "eps_bit": math.log1p(-p) - math.log(p)}
+
+    def profile_for(self, users: int) -> PrivacyProfile | None:
+        """A bound for every data set of the others."""
+        if users < 2:
+            return None
+        return Profile(
+            lambda eps: _remembered(users, self.flip_probability, eps),
+            "two sums of randomized bits, bounded for every data set of the others",
+        )

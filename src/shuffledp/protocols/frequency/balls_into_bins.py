@@ -8,8 +8,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from shuffledp.accounting.baselines.bin_dummies import BIN_ACCOUNTINGS, bin_dummy_rate
-from shuffledp.accounting.baselines.truncation import TwoBinsProfile, two_bins_delta
-from shuffledp.accounting.general.profiles import PrivacyProfile
+from shuffledp.accounting.baselines.truncation import two_bins_delta
+from shuffledp.accounting.general.profiles import PrivacyProfile, Profile
 from shuffledp.guarantees import EXACT, UPPER, Standing
 from shuffledp.protocols._random_users import PlannedUsers
 from shuffledp.protocols._requests import from_request
@@ -96,4 +96,8 @@ class BallsIntoBins(NoisyCounts, PlannedUsers):
 
     def profile_for(self, users: int) -> PrivacyProfile:
         """The two counts that change."""
-        return TwoBinsProfile(users, self.rate)
+        return Profile(
+            lambda eps: two_bins_delta(eps, users, self.rate),
+            "the two counts that change, each with binomial noise",
+            "exact",
+        )

@@ -7,7 +7,7 @@ from typing import ClassVar, Self
 
 import numpy as np
 
-from shuffledp.accounting.baselines.noisy_counts import NoisyCountsProfile, noisy_count_variance
+from shuffledp.accounting.baselines.noisy_counts import noisy_count_variance, noisy_counts_profile
 from shuffledp.accounting.general.profiles import PrivacyProfile
 from shuffledp.guarantees import EXACT, Standing
 from shuffledp.numerics.samplers import discrete_gaussian, discrete_gaussian_variance
@@ -73,7 +73,9 @@ class CentralGaussian(CuratorNoise):
 
     def privacy_profile(self) -> PrivacyProfile:
         """The noise of the counts that move."""
-        return NoisyCountsProfile("gaussian", self.sigma**2, 1, self.moving_counts, neighbours=self.relation)
+        return noisy_counts_profile(
+            "gaussian", self.sigma**2, 1, self.moving_counts, neighbours=self.relation
+        )
 
     def parameters(self) -> dict[str, float]:
         """sigma, and variance of a count."""

@@ -3,6 +3,7 @@
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import partial
 from typing import ClassVar, Self
 
 import numpy as np
@@ -13,12 +14,13 @@ from shuffledp.accounting.baselines.correlated_counts import (
     CORRELATED_CONSTANTS,
     WITHDRAWN_CONSTANTS,
     CounterNoise,
-    CountersProfile,
+    both_counters_delta,
     correlated_noise,
 )
-from shuffledp.accounting.baselines.correlated_pair import CounterPairProfile, correlated_pair_noise
+from shuffledp.accounting.baselines.correlated_pair import correlated_pair_noise, counter_pair
 from shuffledp.accounting.expected_errors.most_messages import CompoundPoisson
-from shuffledp.accounting.general.profiles import PrivacyProfile
+from shuffledp.accounting.general.count_pairs import settled_count_delta
+from shuffledp.accounting.general.profiles import PrivacyProfile, Profile
 from shuffledp.guarantees import EXACT, UPPER, Standing
 from shuffledp.numerics.argument_ranges import check_choice
 from shuffledp.protocols._noise_shares import AtomNoise, NegativeBinomialShare
@@ -140,7 +142,15 @@ class CorrelatedNoise(NoisyCounters):
         """The two counters that change; nothing is claimed for less than all of the noise."""
         if users < self.n_users:
             return None
-        return CounterPairProfile(self.noise) if self.together else CountersProfile(self.noise)
+        if not self.together:
+            return Profile(
+                lambda eps: both_counters_delta(eps, self.noise), "exact counter with correlated noise, twice"
+            )
+        return Profile(
+            partial(settled_count_delta, partial(counter_pair, self.noise)),
+            "the two counters that change, each with correlated noise",
+            "exact",
+        )
 
     def parameters(self) -> dict[str, float]:
         """Users, values and the noise of a counter."""

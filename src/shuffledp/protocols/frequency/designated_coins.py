@@ -6,10 +6,9 @@ from typing import Any, ClassVar, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from shuffledp.accounting.baselines.sageo import AugmentedProfile
 from shuffledp.accounting.baselines.sbin import BinomialDummies, fair_coins
 from shuffledp.accounting.errors import Infeasible
-from shuffledp.accounting.general.profiles import PrivacyProfile
+from shuffledp.accounting.general.profiles import PrivacyProfile, Profile
 from shuffledp.guarantees import EXACT, UPPER, Standing
 from shuffledp.numerics.argument_ranges import check_count
 from shuffledp.protocols._random_users import PlannedUsers
@@ -107,4 +106,8 @@ class DesignatedCoins(NoisyCounts, PlannedUsers):
     def profile_for(self, users: int) -> PrivacyProfile:
         """The two counts that change, with the coins of those who do not collude."""
         coins = max(min(users, self.designated) - self.colluding, 0)
-        return AugmentedProfile(BinomialDummies(1.0, coins), "upper" if self.colluding else "exact")
+        return Profile(
+            BinomialDummies(1.0, coins).delta,
+            "the two counts that change, each with the shuffler's dummies",
+            "upper" if self.colluding else "exact",
+        )

@@ -8,10 +8,10 @@ from shuffledp.accounting.baselines.fake_users import (
     FAKE_USERS_ACCOUNTINGS,
     FAKE_USERS_STANDINGS,
     OTHER_ROWS,
-    FakeUsersProfile,
+    fake_users_delta,
     fake_users_flip_probability,
 )
-from shuffledp.accounting.general.profiles import PrivacyProfile
+from shuffledp.accounting.general.profiles import PrivacyProfile, Profile
 from shuffledp.guarantees import Standing
 from shuffledp.numerics.argument_ranges import check_choice, check_count
 from shuffledp.protocols._requests import from_request
@@ -97,7 +97,12 @@ class FakeUsers(WholeRows):
 
     def profile_for(self, users: int) -> PrivacyProfile:
         """The own row among the fake users."""
-        return FakeUsersProfile(users, self.kappa * users, self.other_rate, self.other_rows)
+        return Profile(
+            lambda eps: fake_users_delta(
+                eps, users, self.kappa * users, self.other_rate, other_rows=self.other_rows
+            ),
+            "one row among the flipped rows of zeros, other users' rows being dropped or told",
+        )
 
     def parameters(self) -> dict[str, float]:
         """Flip probability, and fake users per user."""

@@ -14,7 +14,7 @@ from shuffledp.guarantees import RAPPOR_STANDINGS, Standing
 from shuffledp.numerics.argument_ranges import check_choice
 from shuffledp.protocols._requests import from_request
 from shuffledp.protocols.base import Cost, Messages, message_bits
-from shuffledp.protocols.frequency._unary_bits import FlippedBits, ProvenBitsProfile
+from shuffledp.protocols.frequency._unary_bits import FlippedBits
 from shuffledp.protocols.reliance import Reliance
 from shuffledp.tasks import Users
 
@@ -109,6 +109,4 @@ class FragmentedRappor(FlippedBits):
 
     def profile_for(self, users: int) -> PrivacyProfile | None:
         """A bound for every data set of the others; None for calibrations that assume one."""
-        if self.calibration not in ("proven", "sound") or users < 2:
-            return None
-        return ProvenBitsProfile(users, self.flip_probability)
+        return super().profile_for(users) if self.calibration in ("proven", "sound") else None

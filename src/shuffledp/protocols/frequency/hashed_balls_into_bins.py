@@ -10,12 +10,12 @@ from numpy.typing import NDArray
 
 from shuffledp.accounting.baselines.hashed_balls import (
     BIN_RULES,
-    HashedBallsProfile,
     HashFamily,
     bin_count,
     dummies_in_bins,
+    hashed_balls_delta,
 )
-from shuffledp.accounting.general.profiles import PrivacyProfile
+from shuffledp.accounting.general.profiles import PrivacyProfile, Profile
 from shuffledp.guarantees import UPPER, Standing
 from shuffledp.numerics.argument_ranges import check_choice, check_count
 from shuffledp.protocols._random_users import FewNumbers
@@ -185,7 +185,11 @@ class HashedBallsIntoBins(FewNumbers):
 
     def profile_for(self, users: int) -> PrivacyProfile:
         """The own message among uniform ones."""
-        return HashedBallsProfile(self.family, int(self.dummies_of(np.array([users]))[0]))
+        dummies = int(self.dummies_of(np.array([users]))[0])
+        return Profile(
+            lambda eps: hashed_balls_delta(eps, self.family, dummies),
+            "one hashed message among uniform ones, the messages of all others being known",
+        )
 
     def parameters(self) -> dict[str, float]:
         """Bins, prime, collisions and uniform messages: in total and per user."""

@@ -2,6 +2,7 @@
 
 import math
 from dataclasses import dataclass
+from functools import partial
 from typing import Any, ClassVar, Self
 
 import numpy as np
@@ -9,8 +10,8 @@ from numpy.typing import NDArray
 
 from shuffledp.accounting.baselines.one_sided_noise import OneSidedNoise, one_sided_noise
 from shuffledp.accounting.expected_errors.most_messages import most_sent
-from shuffledp.accounting.general.count_pairs import CountsProfile
-from shuffledp.accounting.general.profiles import PrivacyProfile
+from shuffledp.accounting.general.count_pairs import settled_count_delta
+from shuffledp.accounting.general.profiles import PrivacyProfile, Profile
 from shuffledp.guarantees import EXACT
 from shuffledp.protocols._noise_shares import NegativeBinomialShare
 from shuffledp.protocols._random_users import PlannedUsers
@@ -94,6 +95,8 @@ class OneSidedCounts(NoisyCounts, PlannedUsers):
     def profile_for(self, users: int) -> PrivacyProfile:
         """The two counts that change, with the dummies of so many users."""
         noise = OneSidedNoise(self.shape * users / self.n_users, self.decay)
-        return CountsProfile(
-            noise.count_at, "the two counts that change, each with negative binomial dummies"
+        return Profile(
+            partial(settled_count_delta, noise.count_at),
+            "the two counts that change, each with negative binomial dummies",
+            "exact",
         )

@@ -9,11 +9,11 @@ from numpy.typing import NDArray
 
 from shuffledp.accounting.baselines.private_coin import (
     PRIVATE_COIN_ACCOUNTINGS,
-    TuplesProfile,
     default_entries,
     private_coin_tuples,
 )
-from shuffledp.accounting.general.profiles import PrivacyProfile
+from shuffledp.accounting.general.matched_blanket import matched_delta
+from shuffledp.accounting.general.profiles import PrivacyProfile, Profile
 from shuffledp.guarantees import UPPER, Standing
 from shuffledp.protocols._random_users import PlannedUsers
 from shuffledp.protocols._requests import from_request
@@ -220,7 +220,10 @@ class PrivateCoin(PlannedUsers):
 
     def profile_for(self, users: int) -> PrivacyProfile:
         """The own tuple among all uniform ones."""
-        return TuplesProfile(self.tuples * users, self.entries)
+        return Profile(
+            lambda eps: matched_delta(eps, self.tuples * users, 2.0**-self.entries),
+            "one tuple among uniform ones, the tuples of all others being known",
+        )
 
 
 def _parts(count: int, width: int) -> Iterator[slice]:

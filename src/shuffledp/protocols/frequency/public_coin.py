@@ -10,12 +10,12 @@ from numpy.typing import NDArray
 from shuffledp.accounting.baselines.public_coin import (
     BEYOND_PROOF,
     PUBLIC_COIN_ACCOUNTINGS,
-    RowsProfile,
     public_coin_rate,
     public_coin_rows,
+    rows_delta,
 )
 from shuffledp.accounting.errors import Infeasible
-from shuffledp.accounting.general.profiles import PrivacyProfile
+from shuffledp.accounting.general.profiles import PrivacyProfile, Profile
 from shuffledp.guarantees import UPPER, Standing
 from shuffledp.numerics.argument_ranges import check_count
 from shuffledp.numerics.windows import Window, binomial_window
@@ -219,4 +219,7 @@ class PublicCoin(PlannedUsers):
 
     def profile_for(self, users: int) -> PrivacyProfile | None:
         """The two cells that change in every row."""
-        return RowsProfile(users, self.rate, self.rows)
+        return Profile(
+            lambda eps: rows_delta(eps, users, self.rate, self.rows),
+            "composition of two counts with binomial noise per row",
+        )

@@ -7,9 +7,8 @@ from typing import Any, ClassVar, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from shuffledp.accounting.baselines.sageo import AugmentedProfile
 from shuffledp.accounting.baselines.sbin import AUGMENTED_ACCOUNTINGS, BinomialDummies, sbin_dummies
-from shuffledp.accounting.general.profiles import PrivacyProfile
+from shuffledp.accounting.general.profiles import PrivacyProfile, Profile
 from shuffledp.guarantees import EXACT, UPPER, Standing
 from shuffledp.protocols._requests import from_request
 from shuffledp.protocols.frequency._noisy_counts import ShufflerNoise
@@ -72,6 +71,8 @@ class SBin(ShufflerNoise):
 
     def privacy_profile(self) -> PrivacyProfile:
         """The two counts that change."""
-        return AugmentedProfile(
-            BinomialDummies(self.share, self.coins), "upper" if self.others_hide else "exact"
+        return Profile(
+            BinomialDummies(self.share, self.coins).delta,
+            "the two counts that change, each with the shuffler's dummies",
+            "upper" if self.others_hide else "exact",
         )

@@ -1,6 +1,7 @@
 """Silent users: a value is sent with some probability only, among Poisson dummies of all users."""
 
 from dataclasses import dataclass
+from functools import partial
 from typing import Any, ClassVar, Self
 
 import numpy as np
@@ -8,8 +9,8 @@ from numpy.typing import NDArray
 
 from shuffledp.accounting.baselines.silent_users import SilentReport, silent_report
 from shuffledp.accounting.expected_errors.most_messages import PoissonMessages, most_sent
-from shuffledp.accounting.general.count_pairs import CountsProfile
-from shuffledp.accounting.general.profiles import Kind, PrivacyProfile
+from shuffledp.accounting.general.count_pairs import settled_count_delta
+from shuffledp.accounting.general.profiles import Kind, PrivacyProfile, Profile
 from shuffledp.guarantees import EXACT
 from shuffledp.protocols._random_users import PlannedUsers
 from shuffledp.protocols._requests import from_request
@@ -86,4 +87,8 @@ class SilentUsers(NoisyCounts, PlannedUsers):
         """The two counts that change, with the dummies of so many users."""
         report = SilentReport(self.rate, self.dummy_mean * users / self.n_users)
         kind: Kind = "upper" if self.others_hide else "exact"
-        return CountsProfile(report.count_at, "the two counts that change, each with Poisson dummies", kind)
+        return Profile(
+            partial(settled_count_delta, report.count_at),
+            "the two counts that change, each with Poisson dummies",
+            kind,
+        )

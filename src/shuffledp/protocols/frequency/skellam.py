@@ -8,7 +8,7 @@ from typing import Any, ClassVar, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from shuffledp.accounting.baselines.noisy_counts import NoisyCountsProfile, noisy_count_variance
+from shuffledp.accounting.baselines.noisy_counts import noisy_count_variance, noisy_counts_profile
 from shuffledp.accounting.general.profiles import PrivacyProfile
 from shuffledp.guarantees import EXACT, Standing
 from shuffledp.numerics.samplers import skellam
@@ -122,7 +122,7 @@ class Skellam(PlannedUsers):
         """The noise of the counts that move, from as many users."""
         noise = self.variance * users / self.n_users
         counts = moving_counts(self.domain_size, self.relation)
-        return NoisyCountsProfile("skellam", noise, 1, counts, neighbours=self.relation)
+        return noisy_counts_profile("skellam", noise, 1, counts, neighbours=self.relation)
 
     def parameters(self) -> dict[str, float]:
         """Variance of a count when as many take part as are planned for."""

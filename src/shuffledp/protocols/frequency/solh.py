@@ -7,8 +7,9 @@ from typing import Any, ClassVar, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from shuffledp.accounting.baselines.solh import SOLH_ACCOUNTINGS, SolhProfile, solh_report
-from shuffledp.accounting.general.profiles import PrivacyProfile
+from shuffledp.accounting.baselines.solh import SOLH_ACCOUNTINGS, solh_report
+from shuffledp.accounting.general.matched_blanket import blanketed_delta
+from shuffledp.accounting.general.profiles import PrivacyProfile, Profile
 from shuffledp.guarantees import UPPER, Standing
 from shuffledp.protocols._random_users import PlannedUsers
 from shuffledp.protocols._requests import from_request
@@ -138,4 +139,7 @@ class Solh(PlannedUsers):
 
     def profile_for(self, users: int) -> PrivacyProfile:
         """The report among the uniform reports of the others."""
-        return SolhProfile(users, self.cells, self.eps_local)
+        return Profile(
+            lambda eps: blanketed_delta(eps, users - 1, 1 / self.cells, self.eps_local),
+            "privacy blanket of Balle et al. 2019, evaluated exactly for local hashing",
+        )

@@ -9,8 +9,8 @@ from typing import Any, ClassVar, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from shuffledp.accounting.baselines.subset_selection import SubsetProfile, SubsetReport, subset_report
-from shuffledp.accounting.general.profiles import PrivacyProfile
+from shuffledp.accounting.baselines.subset_selection import SubsetReport, subset_delta, subset_report
+from shuffledp.accounting.general.profiles import PrivacyProfile, Profile
 from shuffledp.guarantees import UPPER, Standing
 from shuffledp.protocols._coins import coin_blocks
 from shuffledp.protocols._random_users import FewNumbers
@@ -140,7 +140,10 @@ class SubsetSelection(FewNumbers):
 
     def profile_for(self, users: int) -> PrivacyProfile:
         """The subset among the uniform ones of the others."""
-        return SubsetProfile(users, self.report)
+        return Profile(
+            lambda eps: subset_delta(eps, users, self.report),
+            "privacy blanket of Balle et al. 2019, evaluated exactly for subset selection",
+        )
 
     def parameters(self) -> dict[str, float]:
         """Size of the subsets, and the local budget."""

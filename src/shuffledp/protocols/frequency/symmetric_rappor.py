@@ -9,11 +9,10 @@ from numpy.typing import NDArray
 
 from shuffledp.accounting.baselines.fragmented_rappor import rappor_flip_probability
 from shuffledp.accounting.errors import Infeasible
-from shuffledp.accounting.general.profiles import PrivacyProfile
 from shuffledp.guarantees import UPPER, Standing
 from shuffledp.protocols._requests import from_request
 from shuffledp.protocols.base import Cost, Messages, message_bits
-from shuffledp.protocols.frequency._unary_bits import FlippedBits, ProvenBitsProfile
+from shuffledp.protocols.frequency._unary_bits import FlippedBits
 from shuffledp.protocols.reliance import Reliance
 from shuffledp.tasks import Users
 
@@ -73,7 +72,3 @@ class SymmetricRappor(FlippedBits):
     def aggregate(self, messages: Messages) -> NDArray[Any]:
         """(k,): the sum of all rows."""
         return np.asarray(np.sum(messages.payload, axis=0, dtype=np.int64))
-
-    def profile_for(self, users: int) -> PrivacyProfile | None:
-        """A bound for every data set of the others."""
-        return ProvenBitsProfile(users, self.flip_probability) if users > 1 else None

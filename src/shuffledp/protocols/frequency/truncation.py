@@ -9,10 +9,10 @@ from numpy.typing import NDArray
 
 from shuffledp.accounting.baselines.truncation import (
     TRUNCATION_ACCOUNTINGS,
-    TwoBinsProfile,
     truncation_miss_rate,
+    two_bins_delta,
 )
-from shuffledp.accounting.general.profiles import PrivacyProfile
+from shuffledp.accounting.general.profiles import PrivacyProfile, Profile
 from shuffledp.guarantees import EXACT, UPPER, Standing
 from shuffledp.numerics.windows import binomial_window
 from shuffledp.protocols._coins import coin_blocks
@@ -146,4 +146,8 @@ class Truncation(PlannedUsers):
 
     def profile_for(self, users: int) -> PrivacyProfile:
         """The two counts that change."""
-        return TwoBinsProfile(users, self.miss_rate)
+        return Profile(
+            lambda eps: two_bins_delta(eps, users, self.miss_rate),
+            "the two counts that change, each with binomial noise",
+            "exact",
+        )

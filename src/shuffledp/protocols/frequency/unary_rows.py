@@ -8,10 +8,10 @@ from shuffledp.accounting.baselines.unary_rows import (
     ROW_BOUNDS,
     ROW_FORMS,
     RowRates,
-    RowsProfile,
     row_rates,
 )
-from shuffledp.accounting.general.profiles import PrivacyProfile
+from shuffledp.accounting.general.matched_blanket import blanketed_delta
+from shuffledp.accounting.general.profiles import PrivacyProfile, Profile
 from shuffledp.guarantees import UPPER, Standing
 from shuffledp.numerics.argument_ranges import check_choice
 from shuffledp.protocols._requests import from_request
@@ -67,7 +67,10 @@ class UnaryRows(WholeRows):
 
     def profile_for(self, users: int) -> PrivacyProfile:
         """The row among the rows of others that look like rows without a value."""
-        return RowsProfile(users, self.rates)
+        return Profile(
+            lambda eps: blanketed_delta(eps, users - 1, self.other_rate, self.rates.eps_local),
+            "privacy blanket of Balle et al. 2019, evaluated exactly for rows of bits",
+        )
 
     def parameters(self) -> dict[str, float]:
         """Rates of the bits, and the local budget."""

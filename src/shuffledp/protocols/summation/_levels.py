@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from shuffledp.accounting.expected_errors.level_sums import level_sum_variance
 from shuffledp.accounting.general.dummy_blanket import blanket_rate
 from shuffledp.accounting.general.gaussian import log_gaussian_delta
-from shuffledp.accounting.general.grr_blanket import FavoredReportsProfile
+from shuffledp.accounting.general.grr_blanket import favored_profile
 from shuffledp.accounting.general.profiles import PrivacyProfile
 from shuffledp.numerics.roots import root_below
 from shuffledp.protocols._random_users import PlannedUsers
@@ -119,7 +119,7 @@ class LevelReports(PlannedUsers):
 
     def profile_for(self, users: int) -> PrivacyProfile:
         """The blanket of the uniform levels of the others."""
-        return FavoredReportsProfile(users, self.levels + 1, self.eps_local)
+        return favored_profile(users, self.levels + 1, self.eps_local)
 
     def parameters(self) -> dict[str, float]:
         """Levels, local budget, and probability of a uniform level."""

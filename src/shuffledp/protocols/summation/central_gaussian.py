@@ -7,7 +7,7 @@ from typing import ClassVar, Self
 
 import numpy as np
 
-from shuffledp.accounting.baselines.noisy_counts import NoisyCountsProfile, noisy_count_variance
+from shuffledp.accounting.baselines.noisy_counts import noisy_count_variance, noisy_counts_profile
 from shuffledp.accounting.general.profiles import PrivacyProfile
 from shuffledp.guarantees import EXACT, Standing
 from shuffledp.numerics.samplers import discrete_gaussian, discrete_gaussian_variance
@@ -85,7 +85,7 @@ class CentralGaussian(CuratorNoise):
 
     def privacy_profile(self) -> PrivacyProfile:
         """The noise of one sum, or of the two between which a user moves."""
-        return NoisyCountsProfile(
+        return noisy_counts_profile(
             "gaussian",
             self.sigma**2,
             self.numbers.max_value,

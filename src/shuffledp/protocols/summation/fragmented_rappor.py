@@ -7,12 +7,12 @@ from types import MappingProxyType
 from typing import Any, ClassVar, Self
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import NDArray
 
 from shuffledp.accounting.baselines.fragmented_rappor import rappor_delta, rappor_flip_probability
 from shuffledp.accounting.errors import Infeasible
 from shuffledp.accounting.expected_errors.sums import RAPPOR_ESTIMATORS, rappor_mse
-from shuffledp.accounting.general.profiles import Kind, PrivacyProfile, View
+from shuffledp.accounting.general.profiles import PrivacyProfile, Profile
 from shuffledp.guarantees import RAPPOR_STANDINGS, Standing
 from shuffledp.numerics.argument_ranges import check_choice
 from shuffledp.protocols._coins import coin_blocks
@@ -27,35 +27,6 @@ from shuffledp.tasks import Floats, Ints, Participants, Public, Task, Users
 _CALIBRATIONS: Mapping[str, tuple[str, ...]] = MappingProxyType(
     {"printed": ("optimistic",), "exact": ("sound", "worst_case")}
 )
-
-
-@dataclass(frozen=True)
-class SoundRapporProfile:
-    """Bound on the profile of fragmented RAPPOR, whatever the other users hold.
-
-    Parameters
-    ----------
-    n_users : int
-        Users, user 1 included, >= 2.
-    flip_probability : float
-        p, in (0, 1/2).
-    """
-
-    n_users: int
-    flip_probability: float
-    kind: ClassVar[Kind] = "upper"
-    neighbours: ClassVar[str] = "replace_one"
-    view: ClassVar[View] = "analyzer"
-    source: ClassVar[str] = "two counts among fair bits, the others' being told from their randomized bits"
-
-    def delta(self, eps: ArrayLike) -> Floats:
-        """Return delta for each eps (nats, >= 0), shape of `eps`; both directions agree."""
-        eps_ = np.asarray(eps, np.float64)
-        found = [
-            rappor_delta(self.n_users, self.flip_probability, float(e), calibration="sound")
-            for e in eps_.flat
-        ]
-        return np.reshape(found, eps_.shape)
 
 
 @dataclass(frozen=True)
@@ -212,7 +183,10 @@ class FragmentedRappor(PlannedUsers):
         """A bound for every data set of the others; None for the calibrations that are not made to meet one."""
         if self.calibration != "sound" or users < 2:
             return None
-        return SoundRapporProfile(users, self.flip_probability)
+        return Profile(
+            lambda eps: rappor_delta(users, self.flip_probability, eps, calibration="sound"),
+            "two counts among fair bits, the others' being told from their randomized bits",
+        )
 
     def parameters(self) -> dict[str, float]:
         """Flip probability, and error of a sum."""

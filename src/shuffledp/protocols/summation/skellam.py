@@ -8,7 +8,7 @@ from typing import Any, ClassVar, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from shuffledp.accounting.baselines.noisy_counts import NoisyCountsProfile, noisy_count_variance
+from shuffledp.accounting.baselines.noisy_counts import noisy_count_variance, noisy_counts_profile
 from shuffledp.accounting.errors import Infeasible
 from shuffledp.accounting.general.profiles import PrivacyProfile
 from shuffledp.guarantees import EXACT, Standing
@@ -120,7 +120,7 @@ class Skellam(PlannedUsers):
     def profile_for(self, users: int) -> PrivacyProfile:
         """The noise from as many users."""
         noise = self.variance * users / self.n_users
-        return NoisyCountsProfile("skellam", noise, self.numbers.max_value, 1, neighbours=self.relation)
+        return noisy_counts_profile("skellam", noise, self.numbers.max_value, 1, neighbours=self.relation)
 
     def parameters(self) -> dict[str, float]:
         """Error of the sum when as many take part as are planned for."""

@@ -6,11 +6,11 @@ from dataclasses import dataclass
 from typing import Any, ClassVar, Self
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import NDArray
 
 from shuffledp.accounting.baselines.bit_sums import unary_bits_delta, unary_bits_rate
 from shuffledp.accounting.expected_errors.level_sums import unary_bits_variance
-from shuffledp.accounting.general.profiles import Kind, PrivacyProfile, View
+from shuffledp.accounting.general.profiles import PrivacyProfile, Profile
 from shuffledp.guarantees import UPPER, Standing
 from shuffledp.numerics.argument_ranges import check_count
 from shuffledp.protocols._random_users import PlannedUsers
@@ -23,33 +23,6 @@ from shuffledp.tasks import Floats, Participants, Public, Task, Users
 
 #: Bits of a user at most, unless the option says otherwise: twice as many hardly lower the error of noise.
 _MOST_BITS = 64
-
-
-@dataclass(frozen=True)
-class UnaryBitsProfile:
-    """Bound on the profile of unary bits, whatever the other users hold.
-
-    Parameters
-    ----------
-    n_users, bits : int
-        Users, and messages of each.
-    uniform_rate : float
-        Probability of a fair coin.
-    """
-
-    n_users: int
-    bits: int
-    uniform_rate: float
-    kind: ClassVar[Kind] = "upper"
-    neighbours: ClassVar[str] = "replace_one"
-    view: ClassVar[View] = "analyzer"
-    source: ClassVar[str] = "one count among fair coins, the others' being told from their bits"
-
-    def delta(self, eps: ArrayLike) -> Floats:
-        """Return delta for each eps (nats, >= 0), shape of `eps`; both directions agree."""
-        eps_ = np.asarray(eps, np.float64)
-        found = [unary_bits_delta(float(e), self.n_users, self.bits, self.uniform_rate) for e in eps_.flat]
-        return np.reshape(found, eps_.shape)
 
 
 @dataclass(frozen=True)
@@ -149,7 +122,10 @@ class UnaryBits(PlannedUsers):
 
     def profile_for(self, users: int) -> PrivacyProfile:
         """The bound for every data set of the others."""
-        return UnaryBitsProfile(users, self.bits, self.uniform_rate)
+        return Profile(
+            lambda eps: unary_bits_delta(eps, users, self.bits, self.uniform_rate),
+            "one count among fair coins, the others' being told from their bits",
+        )
 
     def parameters(self) -> dict[str, float]:
         """Bits of each user, and probability of a fair coin."""

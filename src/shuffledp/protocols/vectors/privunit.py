@@ -16,7 +16,7 @@ from shuffledp.accounting.expected_errors.unit_vectors import (
     report_mean,
     report_square,
 )
-from shuffledp.accounting.general.grr_blanket import FavoredReportsProfile
+from shuffledp.accounting.general.grr_blanket import favored_profile
 from shuffledp.accounting.general.profiles import PrivacyProfile
 from shuffledp.guarantees import UPPER, Standing
 from shuffledp.protocols._random_users import PlannedUsers
@@ -168,7 +168,7 @@ class PrivUnit(PlannedUsers):
 
     def profile_for(self, users: int) -> PrivacyProfile:
         """The blanket of the uniform reports of the others."""
-        return FavoredReportsProfile(users, 1 / self.cap_mass, self.eps_local)
+        return favored_profile(users, 1 / self.cap_mass, self.eps_local)
 
     def parameters(self) -> dict[str, float]:
         """Mass of the cap, probability of a report in it, and local budget."""
