@@ -18,7 +18,7 @@ from shuffledp.populations import Binomial, Fixed, Population
 from shuffledp.protocols._occupancy import filled
 from shuffledp.protocols._requests import from_request
 from shuffledp.protocols._schedules import OneReport
-from shuffledp.protocols.base import Cost, Messages, Trust, message_bits
+from shuffledp.protocols.base import Cost, Messages, ProtocolBase, Trust, message_bits
 from shuffledp.tasks import Ints, Public, Task, Users
 
 Threat = Literal["conditional", "own_coin"]
@@ -143,3 +143,5 @@ class CheckinSchedule(OneReport):
         if self.threat != "conditional":
             return None
         return ClonesProfile(OtherReports(Fixed(self.slots - 1)), self.eps_local)
+
+    parameters = ProtocolBase.parameters

@@ -29,10 +29,10 @@ from shuffledp.tasks import Ints, Public, Task, Users
 
 
 class OneReport(ProtocolBase):
-    """One report per user with the same local budget, and reports of a fixed public input beside them.
+    """One report per user with the same local budget, which the clones reduction allows; the shuffler may add dummies.
 
-    A local randomizer derives from this, is a dataclass with these two fields among its own, and writes the four
-    methods; a schedule derives from it and uses them.
+    Dummies are reports of a fixed public input. A local randomizer derives from this, is a dataclass with these
+    fields among its own, and writes ``estimate`` and the abstract methods; a schedule derives from it and uses them.
 
     Parameters
     ----------
@@ -40,12 +40,29 @@ class OneReport(ProtocolBase):
         Law of the number of *other* users.
     eps_local : float
         Local budget in nats.
+    dummy_count : int
+        Dummies: added in full, or, if ``adaptive``, only as many as fill the other users up to this number. None,
+        unless this and ``adaptive`` are fields of the local randomizer.
     """
 
     population: Law
     eps_local: float
 
+    dummy_count = 0
+    adaptive = False
+    trust: ClassVar[Trust] = "shuffler_adds"
+    accountings: ClassVar[tuple[str, ...]] = ("printed", "simplified", "corrected", "exact")
+    reduction = "clones"
+    # Closed forms are bounds on the reduction, and it is one for every local randomizer.
+    guarantees: ClassVar[Mapping[str, Standing]] = {
+        "printed": UPPER,
+        "simplified": SIMPLIFIED,
+        "corrected": UPPER,
+        "exact": UPPER,
+    }
     relies_on: ClassVar[Reliance] = "others' reports"
+    objective: ClassVar[str] = "randomized_response"
+    """What the best number of dummies minimizes, see `shuffledp.accounting.optimal_dummies`."""
 
     def counted_on(self) -> str:
         """All other users, with their expected number."""
@@ -67,27 +84,6 @@ class OneReport(ProtocolBase):
     @abstractmethod
     def report_bits(self) -> float:
         """Size of a report in bits."""
-
-
-# -- one report per user, and dummies -----------------------------------------------------------------------------
-
-
-class SingleReport(OneReport):
-    """Reports as they are; the shuffler may add some of the fixed public input.
-
-    A protocol of this kind is a dataclass with these two fields among its own, and writes ``estimate``.
-
-    Parameters
-    ----------
-    dummy_count : int
-        Dummies: added in full, or, if ``adaptive``, only as many as fill the other users up to this number.
-    """
-
-    dummy_count: int
-    adaptive: bool
-
-    objective: ClassVar[str] = "randomized_response"
-    """What the best number of dummies minimizes, see `shuffledp.accounting.optimal_dummies`."""
 
     def encode(self, users: Users, rng: np.random.Generator) -> Messages:
         """One randomized report per user."""
@@ -114,46 +110,13 @@ class SingleReport(OneReport):
         window = self.population.window()
         return float(window.pmf @ np.maximum(self.dummy_count - window.support, 0))
 
-    def privacy_profile(self) -> PrivacyProfile:
+    def privacy_profile(self) -> PrivacyProfile | None:
         """Clones: an upper bound for every local randomizer with this budget (Wang et al. 2023, Lemmas 1 and 2)."""
         return ClonesProfile(OtherReports(self.population, self.dummy_count, self.adaptive), self.eps_local)
 
     def parameters(self) -> dict[str, float]:
         """Local budget and dummies."""
         return {"eps_local": self.eps_local, "dummies": float(self.dummy_count)}
-
-
-class LocalSchedule(SingleReport):
-    """LOCAL: the shuffler is ignored."""
-
-    label = "LOCAL"
-    source = "Wang et al. 2023, section VII-A"
-    trust: ClassVar[Trust] = "local"
-    relies_on: ClassVar[Reliance] = "no other user"
-    accountings = ("printed", "exact")
-    reduction = "local"
-    guarantees: ClassVar[Mapping[str, Standing]] = {"printed": EXACT, "exact": EXACT}
-
-    @classmethod
-    @from_request
-    def calibrate(cls, task: Task, law: Law, eps: float) -> Self:
-        """``eps_local = eps``, for any delta; both accountings agree: the guarantee of the report itself is exact."""
-        return cls.scheduled(task, law, eps)
-
-
-class ClonesSchedule(SingleReport):
-    """The local budget is what the clones reduction allows, with or without dummies."""
-
-    trust: ClassVar[Trust] = "shuffler_adds"
-    accountings = ("printed", "simplified", "corrected", "exact")
-    reduction = "clones"
-    # Closed forms are bounds on the reduction, and it is one for every local randomizer.
-    guarantees: ClassVar[Mapping[str, Standing]] = {
-        "printed": UPPER,
-        "simplified": SIMPLIFIED,
-        "corrected": UPPER,
-        "exact": UPPER,
-    }
 
     @classmethod
     def _amplified(
@@ -188,7 +151,25 @@ class ClonesSchedule(SingleReport):
         return cls.scheduled(task, law, eps_local, dummy_count=count, adaptive=adaptive)
 
 
-class AmplifiedSchedule(ClonesSchedule):
+class LocalSchedule(OneReport):
+    """LOCAL: the shuffler is ignored."""
+
+    label = "LOCAL"
+    source = "Wang et al. 2023, section VII-A"
+    trust: ClassVar[Trust] = "local"
+    relies_on: ClassVar[Reliance] = "no other user"
+    accountings = ("printed", "exact")
+    reduction = "local"
+    guarantees: ClassVar[Mapping[str, Standing]] = {"printed": EXACT, "exact": EXACT}
+
+    @classmethod
+    @from_request
+    def calibrate(cls, task: Task, law: Law, eps: float) -> Self:
+        """``eps_local = eps``, for any delta; both accountings agree: the guarantee of the report itself is exact."""
+        return cls.scheduled(task, law, eps)
+
+
+class AmplifiedSchedule(OneReport):
     """AMPLIFIED: the local budget that shuffling with a random number of other users allows."""
 
     label = "AMPLIFIED"
@@ -208,7 +189,7 @@ class AmplifiedSchedule(ClonesSchedule):
         return cls._amplified(task, law, eps, delta, accounting, dummies=0)
 
 
-class NonAdaptiveSchedule(ClonesSchedule):
+class NonAdaptiveSchedule(OneReport):
     """NON-ADAPTIVE: k dummies, however many users take part.
 
     The shuffler adds the dummies: whoever knew their reports could subtract them. They amplify like reports of
@@ -249,7 +230,7 @@ class NonAdaptiveSchedule(ClonesSchedule):
         return cls._amplified(task, law, eps, delta, accounting, dummies)
 
 
-class AdaptiveSchedule(ClonesSchedule):
+class AdaptiveSchedule(OneReport):
     """ADAPTIVE: ``max(k - (N - 1), 0)`` dummies, added by the shuffler.
 
     User 1 always hides among at least k others, and no dummies are spent when enough users take part.

@@ -7,7 +7,7 @@ never changes state; randomness always comes in as a ``numpy.random.Generator``.
 from __future__ import annotations
 
 import math
-from abc import ABC, abstractmethod
+from abc import ABCMeta, abstractmethod
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field, fields, replace
 from typing import Any, ClassVar, Literal, Self, cast, final, get_args
@@ -49,7 +49,7 @@ Expectation = Literal["variance", "squared_error", "absolute_error"]
 
 
 @dataclass(frozen=True)
-class ProtocolBase(ABC):
+class ProtocolBase(metaclass=ABCMeta):
     """Base of every protocol, built-in or plug-in.
 
     Concrete protocols are frozen dataclasses that set the class variables and write ``calibrate``, ``encode``,

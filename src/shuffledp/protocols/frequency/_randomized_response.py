@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 
 from shuffledp.populations import Law
 from shuffledp.protocols._requests import domain_size_of
-from shuffledp.protocols._schedules import OneReport, SingleReport
+from shuffledp.protocols._schedules import OneReport
 from shuffledp.protocols.base import message_bits
 from shuffledp.tasks import Floats, Ints, Participants, Public, Task
 
@@ -133,13 +133,13 @@ class ValueReports(OneReport):
 
 
 @dataclass(frozen=True)
-class RandomizedResponse(ValueReports, SingleReport):
+class RandomizedResponse(ValueReports):
     """Generalized randomized response with dummies of input 0.
 
     Parameters
     ----------
     dummy_count, adaptive : int, bool
-        As for `shuffledp.protocols._schedules.SingleReport`.
+        As for `shuffledp.protocols._schedules.OneReport`.
     """
 
     dummy_count: int = 0

@@ -17,7 +17,7 @@ from shuffledp.accounting.baselines.fragmented_rappor import proven_bits_delta
 from shuffledp.accounting.general.profiles import PrivacyProfile, Profile
 from shuffledp.numerics.memoize import remember
 from shuffledp.protocols._coins import coin_blocks
-from shuffledp.protocols._random_users import FewNumbers, PlannedUsers
+from shuffledp.protocols._random_users import PlannedUsers
 from shuffledp.protocols.base import Messages
 from shuffledp.protocols.frequency._randomized_response import held_counts
 from shuffledp.tasks import Floats, Participants, Public, Users
@@ -111,8 +111,10 @@ _remembered = remember(1024)(
 
 
 @dataclass(frozen=True)
-class FlippedBits(UnaryBits, FewNumbers):
+class FlippedBits(UnaryBits):
     """Rows of which every bit is flipped with the same probability."""
+
+    few_numbers = True
 
     @property
     def flip_probability(self) -> float:

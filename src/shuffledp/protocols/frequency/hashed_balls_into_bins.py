@@ -18,7 +18,7 @@ from shuffledp.accounting.baselines.hashed_balls import (
 from shuffledp.accounting.general.profiles import PrivacyProfile, Profile
 from shuffledp.guarantees import UPPER, Standing
 from shuffledp.numerics.argument_ranges import check_choice, check_count
-from shuffledp.protocols._random_users import FewNumbers
+from shuffledp.protocols._random_users import PlannedUsers
 from shuffledp.protocols._requests import from_request
 from shuffledp.protocols.base import Cost, Messages, message_bits
 from shuffledp.protocols.frequency._dummy_points import dealers, dealt_out, most_dealt_out
@@ -34,7 +34,7 @@ _FEW_PAIRS, _FEW_GROUPS = 2**20, 200
 
 
 @dataclass(frozen=True)
-class HashedBallsIntoBins(FewNumbers):
+class HashedBallsIntoBins(PlannedUsers):
     """A message is (u, v, w): a hash function ``x -> ((u x + v) mod q) mod b`` and a bin.
 
     Every user sends a random function with the bin of its value, and an even part of the uniform messages. The shuffler
@@ -63,6 +63,7 @@ class HashedBallsIntoBins(FewNumbers):
     accountings = ("exact",)
     guarantees: ClassVar[Mapping[str, Standing]] = {"exact": UPPER}
     reduction = "blanket"
+    few_numbers = True
 
     @classmethod
     @from_request

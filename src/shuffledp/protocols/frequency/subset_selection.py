@@ -13,7 +13,7 @@ from shuffledp.accounting.baselines.subset_selection import SubsetReport, subset
 from shuffledp.accounting.general.profiles import PrivacyProfile, Profile
 from shuffledp.guarantees import UPPER, Standing
 from shuffledp.protocols._coins import coin_blocks
-from shuffledp.protocols._random_users import FewNumbers
+from shuffledp.protocols._random_users import PlannedUsers
 from shuffledp.protocols._requests import from_request
 from shuffledp.protocols.base import Cost, Messages, message_bits
 from shuffledp.protocols.frequency._randomized_response import (
@@ -28,7 +28,7 @@ _FEW_SUBSETS = 200
 
 
 @dataclass(frozen=True)
-class SubsetSelection(FewNumbers):
+class SubsetSelection(PlannedUsers):
     """A message is a subset of d values; every user sends one.
 
     The shuffler permutes. Users rely on the reports of all others, which are uniform now and then.
@@ -53,6 +53,7 @@ class SubsetSelection(FewNumbers):
     accountings = ("exact",)
     guarantees: ClassVar[Mapping[str, Standing]] = {"exact": UPPER}
     reduction = "blanket"
+    few_numbers = True
 
     @classmethod
     @from_request

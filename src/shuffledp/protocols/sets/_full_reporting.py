@@ -6,12 +6,10 @@ from abc import abstractmethod
 from collections.abc import Mapping, Sequence
 from typing import ClassVar, Self
 
-from shuffledp.accounting.general.profiles import PrivacyProfile
 from shuffledp.accounting.segmented.plans import SegmentedPlan
-from shuffledp.accounting.segmented.profile import SegmentedProfile, full_reporting_standing
+from shuffledp.accounting.segmented.profile import full_reporting_standing
 from shuffledp.guarantees import UPPER, Standing
-from shuffledp.populations import Population
-from shuffledp.protocols._random_users import RandomUsers, announced
+from shuffledp.protocols._random_users import PlannedUsers
 from shuffledp.protocols._requests import from_request
 from shuffledp.protocols.base import Cost, Trust, message_bits
 from shuffledp.protocols.reliance import Reliance
@@ -19,7 +17,7 @@ from shuffledp.protocols.sets._set_protocol import SetProtocol, check_levels, mo
 from shuffledp.tasks import Budget, Sets, Task, TaskKind
 
 
-class FullReporting(SetProtocol, RandomUsers):
+class FullReporting(SetProtocol, PlannedUsers):
     """All items as they are, among blanket messages from everybody, in one group of users or in several.
 
     A protocol of this kind is a dataclass with this field among its own, and writes ``planned``, ``groups`` and
@@ -61,7 +59,6 @@ class FullReporting(SetProtocol, RandomUsers):
     def calibrate(
         cls,
         budget: Budget,
-        population: Population,
         task: Task,
         usual_users: int,
         delta: float,
@@ -90,7 +87,7 @@ class FullReporting(SetProtocol, RandomUsers):
         sets = sets_task(task)
         if cls.multi_level:
             check_levels(cls.name, budget, sets)
-        return announced(cls.planned(budget, usual_users, delta, sets, accounting, calibration), population)
+        return cls.planned(budget, usual_users, delta, sets, accounting, calibration)
 
     @property
     def standing(self) -> Standing:
@@ -107,7 +104,3 @@ class FullReporting(SetProtocol, RandomUsers):
         most, certain = most_blankets(self.groups, self.population)
         bits = message_bits(self.alphabet_size)
         return Cost(own + self.blankets_per_user, bits, own, most_messages=own + most, most_certain=certain)
-
-    def privacy_profile(self) -> PrivacyProfile | None:
-        """The divergence that the accounting evaluates, for the most private group; a proven bound."""
-        return SegmentedProfile(self.groups[0], 0)

@@ -12,7 +12,6 @@ from shuffledp.accounting.baselines.sets import mm_plan
 from shuffledp.accounting.general.profiles import PrivacyProfile
 from shuffledp.accounting.segmented.plans import SegmentedPlan
 from shuffledp.accounting.segmented.profile import SegmentedProfile
-from shuffledp.protocols._random_users import PlannedUsers
 from shuffledp.protocols.base import Messages
 from shuffledp.protocols.sets._full_reporting import FullReporting
 from shuffledp.protocols.sets._set_protocol import (
@@ -26,7 +25,7 @@ from shuffledp.tasks import Budget, Floats, Participants, Public, Sets, Users
 
 
 @dataclass(frozen=True)
-class BallsIntoBins(FullReporting, PlannedUsers):
+class BallsIntoBins(FullReporting):
     """One budget for all users; privacy levels are ignored.
 
     Parameters
@@ -106,10 +105,6 @@ class BallsIntoBins(FullReporting, PlannedUsers):
     def profile_for(self, users: int) -> PrivacyProfile:
         """The divergence that the accounting evaluates; a proven bound."""
         return SegmentedProfile(replace(self.plan, level_sizes=(users,)), 0)
-
-    def privacy_profile(self) -> PrivacyProfile | None:
-        """That of the planned users, or the mean over the law of their number."""
-        return PlannedUsers.privacy_profile(self)
 
     def parameters(self) -> dict[str, float]:
         """Blanket messages per user, and of one item in all."""

@@ -16,7 +16,7 @@ from shuffledp.accounting.segmented.profile import SegmentedProfile
 from shuffledp.guarantees import NUMBER_OF_MESSAGES, UPPER, Standing, weakest
 from shuffledp.numerics.argument_ranges import check_choice, check_positive
 from shuffledp.populations import Population
-from shuffledp.protocols._random_users import RandomUsers, announced
+from shuffledp.protocols._random_users import PlannedUsers
 from shuffledp.protocols._requests import from_request
 from shuffledp.protocols.base import Cost, Messages, ProtocolBase, message_bits
 from shuffledp.protocols.reliance import Reliance
@@ -46,7 +46,7 @@ _STREAM = 20240719
 
 
 @dataclass(frozen=True)
-class Segmented(SetProtocol, RandomUsers):
+class Segmented(SetProtocol, PlannedUsers):
     """Users of level k report each item with probability lambda_k and send m blanket messages in expectation.
 
     Two rounds: the privacy levels are announced, the server chooses m and the probabilities, then the data are sent.
@@ -90,6 +90,7 @@ class Segmented(SetProtocol, RandomUsers):
         "exact": UPPER,
     }
     multi_level = True
+    follows_announcement = True
 
     @classmethod
     @from_request
@@ -150,8 +151,7 @@ class Segmented(SetProtocol, RandomUsers):
             accounting=accounting,
             spread=spread,
         )
-        found = cls(*shape_of(sets), plan, blankets, objective, first, announcing)
-        return announced(found, population)
+        return cls(*shape_of(sets), plan, blankets, objective, first, announcing)
 
     @classmethod
     def check_options(cls, options: Mapping[str, Any]) -> None:
