@@ -11,11 +11,11 @@ import pytest
 from numpy.testing import assert_allclose
 
 from shuffledp.accounting import Infeasible, hockey_stick
-from shuffledp.accounting.baselines.fake_users import (
+from shuffledp.protocols.frequency.fake_users import (
+    FakeUsers,
     fake_users_delta,
     fake_users_flip_probability,
 )
-from shuffledp.protocols.frequency.fake_users import FakeUsers
 
 
 def row_law(value: int | None, k: int, q: float) -> dict[tuple[int, ...], float]:

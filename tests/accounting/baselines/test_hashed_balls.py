@@ -10,15 +10,15 @@ import pytest
 from numpy.testing import assert_allclose
 
 from shuffledp.accounting import hockey_stick
-from shuffledp.accounting.baselines import hashed_balls
-from shuffledp.accounting.baselines.hashed_balls import (
+from shuffledp.numerics.memoize import forget_all
+from shuffledp.protocols.frequency import hashed_balls_into_bins as hashed_balls
+from shuffledp.protocols.frequency.hashed_balls_into_bins import (
     HashFamily,
     bin_count,
     dummies_in_bins,
     hashed_balls_delta,
     prime_above,
 )
-from shuffledp.numerics.memoize import forget_all
 
 
 def hashed(u: int, v: int, x: int, family: HashFamily) -> int:

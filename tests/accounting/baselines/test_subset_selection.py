@@ -10,7 +10,7 @@ import pytest
 from numpy.testing import assert_allclose
 
 from shuffledp.accounting import SubsetSelection, blanket_local_budget, blanket_randomizer_delta
-from shuffledp.accounting.baselines.subset_selection import SubsetReport, subset_delta, subset_report
+from shuffledp.protocols.frequency.subset_selection import SubsetReport, subset_delta, subset_report
 
 
 @pytest.mark.parametrize(("k", "d"), [(4, 1), (4, 2), (5, 3), (2, 1)])

@@ -12,11 +12,10 @@ from numpy.testing import assert_allclose
 
 from shuffledp.accounting import PrivacyProfile, hockey_stick, local_budget
 from shuffledp.accounting.baselines.solh import solh_report
-from shuffledp.accounting.baselines.unary_rows import RowRates, row_rates
 from shuffledp.accounting.expected_errors.hashing import solh_mse, unary_mse
 from shuffledp.populations import Fixed
 from shuffledp.protocols.frequency.solh import Solh
-from shuffledp.protocols.frequency.unary_rows import UnaryRows
+from shuffledp.protocols.frequency.unary_rows import RowRates, UnaryRows, row_rates
 
 
 def rows_profile(n: int, rates: RowRates) -> PrivacyProfile:

@@ -47,7 +47,6 @@ from shuffledp.pipeline.audit.views import ModularView, ProductView, SlotsView, 
 from shuffledp.protocols.base import ProtocolBase
 from shuffledp.protocols.frequency._curator_noise import CuratorNoise
 from shuffledp.protocols.frequency._dummy_points import FixedDummies, FlexibleDummies
-from shuffledp.protocols.frequency._geometric_shuffle import GeometricShuffle
 from shuffledp.protocols.frequency._noisy_counts import NoisyCounts
 from shuffledp.protocols.frequency._randomized_response import RandomizedResponse
 from shuffledp.protocols.frequency._secret_shares import GaussianShares, PolyaShares, SecretShares
@@ -63,6 +62,7 @@ from shuffledp.protocols.frequency.one_sided_noise import OneSidedCounts
 from shuffledp.protocols.frequency.private_coin import PrivateCoin
 from shuffledp.protocols.frequency.public_coin import PublicCoin
 from shuffledp.protocols.frequency.random_checkin import RandomCheckin
+from shuffledp.protocols.frequency.sageo import GeometricShuffle
 from shuffledp.protocols.frequency.sbin import SBin
 from shuffledp.protocols.frequency.silent_users import SilentUsers
 from shuffledp.protocols.frequency.skellam import Skellam

@@ -6,7 +6,6 @@ from typing import Any, ClassVar, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from shuffledp.accounting.baselines.sbin import BinomialDummies, fair_coins
 from shuffledp.accounting.errors import Infeasible
 from shuffledp.accounting.general.profiles import PrivacyProfile, Profile
 from shuffledp.guarantees import EXACT, UPPER, Standing
@@ -15,6 +14,7 @@ from shuffledp.protocols._random_users import PlannedUsers
 from shuffledp.protocols._requests import from_request
 from shuffledp.protocols.base import Cost, Trust
 from shuffledp.protocols.frequency._noisy_counts import NoisyCounts
+from shuffledp.protocols.frequency.sbin import BinomialDummies, fair_coins
 from shuffledp.protocols.reliance import Reliance
 from shuffledp.tasks import Floats, Ints, Users
 
@@ -52,7 +52,7 @@ class DesignatedCoins(NoisyCounts, PlannedUsers):
     @classmethod
     @from_request
     def calibrate(cls, n: int, k: int, eps: float, delta: float, *, colluding: int = 0) -> Self:
-        """The number of designated users, see :func:`shuffledp.accounting.baselines.sbin.fair_coins`.
+        """The number of designated users, see :func:`shuffledp.protocols.frequency.sbin.fair_coins`.
 
         Parameters
         ----------

@@ -4,11 +4,27 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import ClassVar, Self
 
-from shuffledp.accounting.baselines.sageo import s1geo_dummies
-from shuffledp.accounting.baselines.sbin import AUGMENTED_ACCOUNTINGS
 from shuffledp.guarantees import EXACT, Standing
+from shuffledp.numerics.argument_ranges import check_positive
 from shuffledp.protocols._requests import from_request
-from shuffledp.protocols.frequency._geometric_shuffle import GeometricShuffle
+from shuffledp.protocols.frequency.sageo import MOST_HALF, GeometricDummies, GeometricShuffle, least_share
+from shuffledp.protocols.frequency.sbin import AUGMENTED_ACCOUNTINGS
+
+
+def s1geo_dummies(eps: float) -> GeometricDummies:
+    """Return the dummies per value of S1Geo-Shuffle, which is eps-private: delta is 0.
+
+    Parameters
+    ----------
+    eps : float
+        Nats, > 0.
+
+    Notes
+    -----
+    Murakami, Sei and Eriguchi, arXiv 2504.07362. Exact: no smaller eps has delta 0.
+    """
+    half = min(check_positive("eps", eps) / 2, MOST_HALF)
+    return GeometricDummies(half, least_share(2 * half), 0)
 
 
 @dataclass(frozen=True)
@@ -25,7 +41,7 @@ class S1Geo(GeometricShuffle):
     @classmethod
     @from_request
     def calibrate(cls, usual_users: int, k: int, eps: float) -> Self:
-        """The noise of every value, see :func:`shuffledp.accounting.baselines.sageo.s1geo_dummies`.
+        """The noise of every value, see :func:`s1geo_dummies`.
 
         Parameters
         ----------
